@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Turns files into constant arrays of C.  Run as a script it writes one such array.
+
+if(CMAKE_SCRIPT_MODE_FILE)
+  # cmake -DTA_FILE=in -DTA_SYMBOL=name -DTA_OUTPUT=out.c -P TaEmbed.cmake
+  file(READ "${TA_FILE}" bytes HEX)
+  # A string literal, each byte as \xNN: unlike a list of integers it suits a signed char.
+  string(REGEX REPLACE "(..)" "\\\\x\\1" text "${bytes}")
+  string(REGEX REPLACE "((\\\\x..)(\\\\x..)?(\\\\x..)?(\\\\x..)?(\\\\x..)?(\\\\x..)?(\\\\x..)?(\\\\x..)?)"
+         "    \"\\1\"\n" text "${text}")
+  if(text STREQUAL "")
+    set(text "    \"\"\n")
+  endif()
+  get_filename_component(name "${TA_FILE}" NAME)
+  file(WRITE "${TA_OUTPUT}"
+       "/* Made from ${name}. */\n#include <stddef.h>\n\n"
+       "extern const char ${TA_SYMBOL}[];\nextern const size_t ${TA_SYMBOL}_size;\n\n"
+       "const char ${TA_SYMBOL}[] =\n${text};\n"
+       "const size_t ${TA_SYMBOL}_size = sizeof ${TA_SYMBOL} - 1;\n")
+  return()
+endif()
+
+set(TA_EMBED_SCRIPT "${CMAKE_CURRENT_LIST_FILE}")
+
+# Adds `const char SYMBOL[]` (with a NUL at its end) and `const size_t SYMBOL_size` to a target.
+function(ta_embed target file symbol)
+  set(output "${PROJECT_BINARY_DIR}/generated/${symbol}.c")
+  add_custom_command(
+      OUTPUT "${output}"
+      COMMAND "${CMAKE_COMMAND}" "-DTA_FILE=${file}" "-DTA_SYMBOL=${symbol}"
+              "-DTA_OUTPUT=${output}" -P "${TA_EMBED_SCRIPT}"
+      DEPENDS "${file}" "${TA_EMBED_SCRIPT}"
+      VERBATIM)
+  target_sources(${target} PRIVATE "${output}")
+endfunction()
+
+# Adds the table ta_schemas of src/cli/schemas.h to a target.
+function(ta_embed_schemas target)
+  set(declarations "")
+  set(rows "")
+  foreach(file IN LISTS ARGN)
+    get_filename_component(name "${file}" NAME)
+    string(REGEX REPLACE "(\\.schema)?\\.json$" "" name "${name}")
+    string(MAKE_C_IDENTIFIER "ta_embed_schema_${name}" symbol)
+    ta_embed(${target} "${file}" ${symbol})
+    string(APPEND declarations "extern const char ${symbol}[];\n")
+    string(APPEND rows "    {\"${name}\", ${symbol}},\n")
+  endforeach()
+  set(output "${PROJECT_BINARY_DIR}/generated/schemas.c")
+  file(CONFIGURE OUTPUT "${output}" @ONLY CONTENT
+       "#include \"cli/schemas.h\"\n\n@declarations@
+const struct ta_schema ta_schemas[] = {\n@rows@    {NULL, NULL},\n};\n")
+  target_sources(${target} PRIVATE "${output}")
+endfunction()

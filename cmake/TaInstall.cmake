@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# `cmake --install`: program, libraries, headers, package files, schemas and documents.
+
+include(CMakePackageConfigHelpers)
+
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/traceanalyze")
+
+# Plugins need the headers alone: their symbols come from the program that loads them.
+add_library(traceanalyze_plugin INTERFACE)
+set_target_properties(traceanalyze_plugin PROPERTIES EXPORT_NAME plugin)
+target_include_directories(traceanalyze_plugin INTERFACE
+    "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
+    "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+
+install(TARGETS traceanalyze_cli)
+install(TARGETS traceanalyze traceanalyze_static traceanalyze_plugin ta_dependencies ta_draw
+        EXPORT traceanalyzeTargets)
+install(EXPORT traceanalyzeTargets NAMESPACE traceanalyze:: DESTINATION "${package_dir}")
+install(DIRECTORY include/traceanalyze DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+        FILES_MATCHING PATTERN "*.h")
+
+configure_package_config_file(
+    cmake/traceanalyzeConfig.cmake.in "${PROJECT_BINARY_DIR}/traceanalyzeConfig.cmake"
+    INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file(
+    "${PROJECT_BINARY_DIR}/traceanalyzeConfigVersion.cmake" COMPATIBILITY SameMajorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/traceanalyzeConfig.cmake"
+              "${PROJECT_BINARY_DIR}/traceanalyzeConfigVersion.cmake"
+        DESTINATION "${package_dir}")
+
+configure_file(cmake/traceanalyze.pc.in "${PROJECT_BINARY_DIR}/traceanalyze.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/traceanalyze.pc"
+        DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+install(DIRECTORY schemas/ DESTINATION "${CMAKE_INSTALL_DATADIR}/traceanalyze/schemas" OPTIONAL
+        FILES_MATCHING PATTERN "*.json")
+install(DIRECTORY docs/ DESTINATION "${CMAKE_INSTALL_DOCDIR}" OPTIONAL
+        FILES_MATCHING PATTERN "*.md")
+foreach(document IN ITEMS README.md LICENSE CHANGELOG.md)
+  install(FILES "${document}" DESTINATION "${CMAKE_INSTALL_DOCDIR}" OPTIONAL)
+endforeach()

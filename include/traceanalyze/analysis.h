@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What an analysis or advice plugin is: everything it may include comes with this header. */
+#ifndef TRACEANALYZE_ANALYSIS_H
+#define TRACEANALYZE_ANALYSIS_H
+
+#include "arena.h"
+#include "chart.h"
+#include "context.h"
+#include "interval.h"
+#include "map.h"
+#include "model.h"
+#include "partial.h"
+#include "plugin.h"
+#include "result.h"
+
+TA_BEGIN_DECLS
+
+/* Tables of the model that are only kept when some analysis asks. */
+#define TA_NEED_FLOWS UINT32_C(1)
+#define TA_NEED_COUNTERS UINT32_C(2)
+#define TA_NEED_INSTANTS UINT32_C(4)
+#define TA_NEED_ASYNCS UINT32_C(8)
+
+struct ta_analysis_ops {
+    uint32_t needs;                        /* TA_NEED_… */
+    const char *const *needs_args;         /* event arguments to keep, NULL-terminated, or NULL */
+    const char *const *after;              /* analyses whose results finish() reads, or NULL */
+    const char *section;                   /* id of the section, analyze/sections.c */
+    const struct ta_partial_def *partials; /* ends with a NULL name; NULL when none */
+
+    /* Turns one trace into partials, out[i] for partials[i].  Runs on any thread, many traces at
+     * a time: no state outside `out`.  NULL when there is nothing to map. */
+    enum ta_status (*map)(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out);
+
+    /* Turns merged partials into items.  `prior` holds the results of `after`. */
+    enum ta_status (*finish)(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out);
+};
+
+/* ---- advice ---------------------------------------------------------------------------- */
+
+/* Where a rule puts its findings; the core ranks them by confidence × mean saving. */
+struct ta_advice;
+
+/* Adds a finding; without evidence it is refused (a bug of the rule, TA_ERR_INTERNAL later). */
+TA_API void ta_advise(struct ta_advice *advice, const struct ta_finding *finding);
+
+/* Text that lives as long as the advice. */
+TA_API const char *ta_advice_printf(struct ta_advice *advice, const char *format, ...)
+    TA_PRINTF(2, 3);
+
+struct ta_advice_ops {
+    /* Looks at the tables of a report; absent tables mean the rule does not apply. */
+    enum ta_status (*advise)(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice);
+};
+
+TA_END_DECLS
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Vocabulary shared by every other header: linkage, slices, missing values, safe arithmetic. */
+#ifndef TRACEANALYZE_BASE_H
+#define TRACEANALYZE_BASE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+#define TA_BEGIN_DECLS extern "C" {
+#define TA_END_DECLS }
+#else
+#define TA_BEGIN_DECLS
+#define TA_END_DECLS
+#endif
+
+/* Everything the shared library exports carries TA_API; all else is hidden. */
+#define TA_API __attribute__((visibility("default")))
+#define TA_MUST_CHECK __attribute__((warn_unused_result))
+#define TA_PRINTF(string, first) __attribute__((format(printf, string, first)))
+
+/* A run of bytes that the holder does not own; not terminated, may hold NUL. */
+struct ta_slice {
+    const char *ptr;
+    size_t len;
+};
+
+/* A slice of a string literal. */
+#define TA_LIT(literal) ((struct ta_slice){"" literal, sizeof(literal) - 1})
+
+static inline struct ta_slice ta_slice_of(const char *text)
+{
+    return (struct ta_slice){text, text ? strlen(text) : 0};
+}
+
+static inline bool ta_slice_equal(struct ta_slice a, struct ta_slice b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+/* Byte order first, then length: the total order behind every sorted product. */
+static inline int ta_slice_compare(struct ta_slice a, struct ta_slice b)
+{
+    size_t n = a.len < b.len ? a.len : b.len;
+    int order = n ? memcmp(a.ptr, b.ptr, n) : 0;
+    return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+/* Interned string of one trace: 0 is "absent", which is not the empty string. */
+typedef uint32_t ta_str;
+#define TA_STR_ABSENT ((ta_str)0)
+
+/* Index of a row in a table of the model. */
+typedef uint32_t ta_row;
+#define TA_NO_ROW UINT32_MAX
+
+/* A value that was not recorded.  It is not zero: sums skip it, products show it as missing. */
+#define TA_MISSING INT64_MIN
+
+/* Sums of hostile durations stay at the ends of the range instead of wrapping. */
+static inline int64_t ta_add_sat(int64_t a, int64_t b)
+{
+    int64_t sum;
+    if (!__builtin_add_overflow(a, b, &sum))
+        return sum;
+    return b < 0 ? INT64_MIN + 1 : INT64_MAX;
+}
+
+static inline int64_t ta_min_i64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t ta_max_i64(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The write side of a trace: an input plugin adds rows, the core sorts, nests, links and
+ * freezes them into a `const struct ta_trace` (model.h). */
+#ifndef TRACEANALYZE_BUILDER_H
+#define TRACEANALYZE_BUILDER_H
+
+#include "context.h"
+#include "quality.h"
+
+TA_BEGIN_DECLS
+
+struct ta_builder;
+
+/* Interns text; equal texts give equal ids.  TA_STR_ABSENT when out of memory or when the limit
+ * of distinct strings is reached (which is accounted for). */
+TA_API ta_str ta_builder_string(struct ta_builder *builder, struct ta_slice text);
+
+/* An argument whose key some analysis asked for (ta_builder_keys). */
+struct ta_event_arg {
+    uint8_t key;          /* index into ta_builder_keys() */
+    bool is_text;         /* `value` is a ta_str */
+    int64_t value;
+};
+
+/* One event record as in the file. */
+struct ta_event {
+    char phase;           /* of the trace event format */
+    bool has_ts, has_dur; /* a missing time is not 0 */
+    int64_t ts_ns, dur_ns;
+    ta_str name, category, pid, tid, id; /* texts as written; absent is TA_STR_ABSENT */
+    uint64_t offset;      /* of the record, for accounts */
+    const struct ta_event_arg *args;
+    size_t n_args;
+};
+
+/* Adds an event.  Accounts for bad durations itself; the caller has dropped what cannot be an
+ * event.  TA_ERR_NOMEM is the only failure. */
+TA_API enum ta_status ta_builder_add(struct ta_ctx *ctx, struct ta_builder *builder,
+                                     const struct ta_event *event) TA_MUST_CHECK;
+
+/* One sample of a counter series. */
+TA_API enum ta_status ta_builder_counter(struct ta_ctx *ctx, struct ta_builder *builder,
+                                         const struct ta_event *event, ta_str series,
+                                         double value) TA_MUST_CHECK;
+
+/* Names from metadata events, for all threads of a process or for one. */
+TA_API enum ta_status ta_builder_name_process(struct ta_ctx *ctx, struct ta_builder *builder,
+                                              ta_str pid, ta_str name) TA_MUST_CHECK;
+TA_API enum ta_status ta_builder_name_thread(struct ta_ctx *ctx, struct ta_builder *builder,
+                                             ta_str pid, ta_str tid, ta_str name) TA_MUST_CHECK;
+
+/* Counts events for the accounts: every record is kept or dropped, a repaired one is kept. */
+TA_API void ta_builder_count(struct ta_builder *builder, uint64_t kept, uint64_t repaired,
+                             uint64_t dropped);
+TA_API void ta_builder_skipped(struct ta_builder *builder, uint64_t bytes);
+
+/* Argument keys that enabled analyses want kept on spans and instants; fixed while reading. */
+TA_API const struct ta_slice *ta_builder_keys(const struct ta_builder *builder, size_t *n);
+
+/* What the file says about itself; each may be called again, the last call wins. */
+TA_API void ta_builder_set_rank(struct ta_builder *builder, int64_t rank);
+TA_API void ta_builder_set_world_size(struct ta_builder *builder, int64_t world_size);
+TA_API void ta_builder_set_base_ns(struct ta_builder *builder, int64_t base_ns);
+/* Adds the name of a device, "NVIDIA H200". */
+TA_API void ta_builder_add_device(struct ta_builder *builder, struct ta_slice name);
+TA_API void ta_builder_set_truncated(struct ta_builder *builder);
+TA_END_DECLS
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How a table is drawn (struct ta_chart), and the drawing as data (struct ta_scene).
+ *
+ * A chart names columns of its table; ta_scene_build() lays it out once, with Pango metrics,
+ * into marks.  Cairo draws the marks into PNG, PDF and SVG files (draw.h); the HTML report
+ * writes the same marks as semantic inline SVG. */
+#ifndef TRACEANALYZE_CHART_H
+#define TRACEANALYZE_CHART_H
+
+#include "result.h"
+
+TA_BEGIN_DECLS
+
+enum ta_chart_kind {
+    TA_CHART_STACKED_BARS, /* a bar per row, a segment per y column; absolute and percent */
+    TA_CHART_PARETO,       /* a bar per row by y[0] descending, cumulative share as text */
+    TA_CHART_BARS,         /* a bar per row, grouped by `group` */
+    TA_CHART_DOTS,         /* y[0] of each row in row order, one color per `group`; median, p5–p95 */
+    TA_CHART_ECDF          /* y[0] (share) as steps over x, one line per `group` */
+};
+
+/* What a mark stands for; its color is fixed in all charts and outputs (render/palette.c). */
+enum ta_ink {
+    TA_INK_NONE, /* the paper itself: it hides what lies below */
+    TA_INK_TEXT,
+    TA_INK_MUTED, /* captions, ticks */
+    TA_INK_GRID,
+    TA_INK_COMPUTE,
+    TA_INK_COMM,
+    TA_INK_MEMCPY,
+    TA_INK_MEMSET,
+    TA_INK_IDLE, /* grey with hatching */
+    TA_INK_OTHER,
+    TA_INK_BAND,  /* pale band behind lines and dots */
+    TA_INK_SERIES_1, /* categorical, for groups without a fixed meaning */
+    TA_INK_SERIES_2,
+    TA_INK_SERIES_3,
+    TA_INK_SERIES_4,
+    TA_INK_SERIES_5,
+    TA_INK_SERIES_6,
+    TA_INK_SERIES_7,
+    TA_INK_COUNT
+};
+
+#define TA_CHART_SERIES_MAX 8
+
+struct ta_series {
+    const char *column; /* key of a column */
+    const char *label;  /* legend */
+    enum ta_ink ink;
+};
+
+struct ta_chart {
+    const char *id; /* "gpu-time-breakdown" */
+    const char *title;
+    const char *caption; /* what is shown and how it is aggregated; one or two sentences */
+    enum ta_chart_kind kind;
+    const char *label[2]; /* key columns that name a row; the second may be NULL */
+    const char *x;        /* ECDF: value column */
+    struct ta_series y[TA_CHART_SERIES_MAX]; /* ends with a NULL column */
+    const char *group;                       /* column that splits rows into series, or NULL */
+    bool log_x;
+    uint32_t top; /* rows drawn at most; 0 is all */
+    const struct ta_chart *next; /* set by the report */
+};
+
+/* ---- scenes -------------------------------------------------------------------------- */
+
+enum ta_mark_kind { TA_MARK_RECT, TA_MARK_LINE, TA_MARK_CIRCLE, TA_MARK_TEXT };
+enum ta_anchor { TA_ANCHOR_START, TA_ANCHOR_MIDDLE, TA_ANCHOR_END };
+enum ta_face {
+    TA_FACE_BODY,
+    TA_FACE_SMALL,
+    TA_FACE_TITLE,
+    TA_FACE_MONO,
+    TA_FACE_STRONG, /* small and bold: headings inside a chart */
+    TA_FACE_COUNT
+};
+
+struct ta_point {
+    double x, y;
+};
+
+/* Coordinates are points of 1/72 inch from the top left corner; y grows downwards. */
+struct ta_mark {
+    enum ta_mark_kind kind;
+    enum ta_ink ink;
+    union {
+        struct {
+            double x, y, w, h;
+        } rect;
+        struct {
+            const struct ta_point *points;
+            size_t n;
+            double width;
+            bool closed, dashed; /* closed is filled, not stroked */
+        } line;
+        struct {
+            double x, y, r;
+        } circle;
+        struct {
+            double x, y; /* y is the base line */
+            enum ta_anchor anchor;
+            enum ta_face face;
+            enum ta_ink on; /* not NONE: written inside a mark of this ink, in the color of
+                               ta_ink_color_on(); `ink` is TA_INK_TEXT then */
+            const char *text;
+        } text;
+    };
+    const char *tip; /* "aten::mm · 412 ms · 18.4 %", shown on hover; NULL for decoration */
+};
+
+struct ta_scene {
+    const char *id, *title, *caption;
+    const char *summary; /* the chart in one sentence with its main numbers, for readers who
+                            cannot see it */
+    double width, height;
+    const struct ta_mark *marks;
+    size_t n_marks;
+};
+
+/* Lays a chart out for a width in points (height 0: what the chart needs).  NULL when memory
+ * ran out; a chart whose rows are all missing gives a scene that says so. */
+TA_API struct ta_scene *ta_scene_build(const struct ta_table *table, const struct ta_chart *chart,
+                                       double width, double height);
+TA_API void ta_scene_free(struct ta_scene *scene);
+
+/* Face metrics shared by layout and sinks. */
+TA_API double ta_face_size(enum ta_face face);
+
+/* Color of an ink as 0xRRGGBB; `dark` chooses the dark theme. */
+TA_API uint32_t ta_ink_color(enum ta_ink ink, bool dark);
+/* Color of text that stands inside a mark of this ink. */
+TA_API uint32_t ta_ink_color_on(enum ta_ink ink, bool dark);
+/* Name of an ink for CSS classes: "compute", "series-3"; of TA_INK_NONE it is "paper". */
+TA_API const char *ta_ink_name(enum ta_ink ink);
+
+TA_END_DECLS
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The read side: one rank's trace, frozen, as structures of arrays.
+ *
+ * Times are int64 nanoseconds on the clock of the file; ta_trace_origin() is the earliest start
+ * of a span, and points in time of a report are relative to it.  Views are borrowed until the
+ * trace is freed.  See docs/MODEL.md for who fills each column. */
+#ifndef TRACEANALYZE_MODEL_H
+#define TRACEANALYZE_MODEL_H
+
+#include "base.h"
+
+TA_BEGIN_DECLS
+
+struct ta_trace;
+
+/* ---- categories ------------------------------------------------------------------------ */
+
+/* What a category means, whatever the vendor and year call it; the table is
+ * model/category.c. */
+enum ta_event_class {
+    TA_CLASS_HOST,       /* any other span: something a host thread did */
+    TA_CLASS_OP,         /* cpu_op, Operator: an operator; also a host span */
+    TA_CLASS_RUNTIME,    /* …runtime, …driver: a call that may launch work; also a host span */
+    TA_CLASS_KERNEL,     /* device activity */
+    TA_CLASS_MEMCPY,     /* device activity */
+    TA_CLASS_MEMSET,     /* device activity */
+    TA_CLASS_ANNOTATION, /* ranges projected on the device, and the recording window */
+    TA_CLASS_SYNC,       /* synchronization rows of the device */
+    TA_CLASS_FLOW        /* rows that only draw arrows */
+};
+
+static inline bool ta_class_is_device(enum ta_event_class c)
+{
+    return c == TA_CLASS_KERNEL || c == TA_CLASS_MEMCPY || c == TA_CLASS_MEMSET;
+}
+
+static inline bool ta_class_is_host(enum ta_event_class c)
+{
+    return c <= TA_CLASS_RUNTIME;
+}
+
+/* Index of a category of the trace. */
+typedef uint16_t ta_cat;
+
+struct ta_category {
+    ta_str name; /* as written; TA_STR_ABSENT when events have none */
+    enum ta_event_class class;
+};
+
+struct ta_categories {
+    size_t n;
+    const struct ta_category *at;
+};
+
+/* ---- tables ---------------------------------------------------------------------------- */
+
+/* A process and thread, or a device and stream, identified by the texts of pid and tid. */
+struct ta_track {
+    ta_str pid, tid;
+    ta_str process_name, thread_name; /* from metadata events */
+    ta_row first, n;                  /* its spans are rows [first, first + n) */
+};
+
+struct ta_tracks {
+    size_t n;
+    const struct ta_track *at;
+};
+
+/* Spans: complete events and matched begin/end pairs, ordered by (track, start, longer first,
+ * place in the file).  Depth, parent and self time are filled for host spans. */
+struct ta_spans {
+    size_t n;
+    const int64_t *ts, *dur; /* ns; dur >= 0, ts + dur does not overflow */
+    const int64_t *self;     /* ns during which the span was the innermost of its thread */
+    const ta_str *name;
+    const ta_cat *cat;
+    const uint32_t *track;
+    const ta_row *parent;  /* innermost host span that was open at the start, or TA_NO_ROW */
+    const uint16_t *depth; /* number of ancestors, at most UINT16_MAX */
+};
+
+/* Device activities: spans of a device class, by (device, start, row). */
+struct ta_activity {
+    ta_row span;
+    ta_row launch;        /* the runtime call with the same correlation id, or TA_NO_ROW */
+    ta_row op;            /* the launching op: innermost operator open when the call started, the
+                             call itself without one; TA_NO_ROW when not linked */
+    int64_t device;       /* TA_MISSING when the trace does not name it */
+};
+
+struct ta_activities {
+    size_t n;
+    const struct ta_activity *at;
+};
+
+/* Counter samples by (track, series, time). */
+struct ta_counters {
+    size_t n;
+    const int64_t *ts;
+    const double *value;
+    const ta_str *name, *series;
+    const uint32_t *track;
+};
+
+/* Instants (phases i, I) by file order. */
+struct ta_instants {
+    size_t n;
+    const int64_t *ts;
+    const ta_str *name;
+    const ta_cat *cat;
+    const uint32_t *track;
+};
+
+/* Flow events (phases s, t, f) by file order. */
+struct ta_flows {
+    size_t n;
+    const int64_t *ts;
+    const ta_str *name, *id;
+    const uint32_t *track;
+    const char *phase;
+};
+
+/* Asynchronous spans: begin and end matched by category, id and name. */
+struct ta_asyncs {
+    size_t n;
+    const int64_t *ts, *dur;
+    const ta_str *name, *id;
+    const ta_cat *cat;
+};
+
+/* Number of event records by phase and category. */
+struct ta_kind_count {
+    char phase;
+    ta_cat cat;
+    int64_t count;
+};
+
+struct ta_kind_counts {
+    size_t n;
+    const struct ta_kind_count *at;
+};
+
+/* Values of one argument key on spans, by ascending row; sparse. */
+struct ta_args {
+    size_t n;
+    const ta_row *row;
+    const int64_t *value;   /* a ta_str where is_text is set */
+    const bool *is_text;
+};
+
+/* ---- access ---------------------------------------------------------------------------- */
+
+/* Rank of the trace.  While map() runs it is a placeholder that is unique per file: the rank may
+ * only be known once all files are read.  Put it into fields of kind TA_FIELD_RANK alone. */
+TA_API int64_t ta_trace_rank(const struct ta_trace *trace);
+
+TA_API int64_t ta_trace_origin(const struct ta_trace *trace);
+/* Absolute time of ts 0 in ns since 1970, or TA_MISSING. */
+TA_API int64_t ta_trace_base_ns(const struct ta_trace *trace);
+
+TA_API struct ta_slice ta_trace_text(const struct ta_trace *trace, ta_str id);
+/* Number of interned strings; ids are below it. */
+TA_API size_t ta_trace_string_count(const struct ta_trace *trace);
+
+TA_API struct ta_categories ta_trace_categories(const struct ta_trace *trace);
+TA_API struct ta_tracks ta_trace_tracks(const struct ta_trace *trace);
+TA_API struct ta_spans ta_trace_spans(const struct ta_trace *trace);
+TA_API struct ta_activities ta_trace_activities(const struct ta_trace *trace);
+TA_API struct ta_counters ta_trace_counters(const struct ta_trace *trace);
+TA_API struct ta_instants ta_trace_instants(const struct ta_trace *trace);
+TA_API struct ta_flows ta_trace_flows(const struct ta_trace *trace);
+TA_API struct ta_asyncs ta_trace_asyncs(const struct ta_trace *trace);
+TA_API struct ta_kind_counts ta_trace_kind_counts(const struct ta_trace *trace);
+
+/* Values of an argument that an enabled analysis named in needs_args; empty when none asked or
+ * no event has it. */
+TA_API struct ta_args ta_trace_args(const struct ta_trace *trace, const char *key);
+/* The value at one row; false when it has none.  O(log n). */
+TA_API bool ta_args_find(const struct ta_args *args, ta_row row, int64_t *value);
+
+/* Facts of the file: size on disk and inflated, records kept, path, format. */
+struct ta_trace_file {
+    const char *path, *format;
+    uint64_t bytes, raw_bytes, events;
+};
+
+TA_API struct ta_trace_file ta_trace_file(const struct ta_trace *trace);
+
+TA_END_DECLS
+
+#endif

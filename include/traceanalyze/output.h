@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What an output plugin writes through: files that appear whole or not at all, and one
+ * escaping writer per context.
+ *
+ * A sink stands for the place given with -o.  Each file is written to a temporary file next to
+ * its target and all are renamed together after the last output has succeeded, report.json
+ * last.  Errors are sticky: write on, the first failure is reported when the file is closed. */
+#ifndef TRACEANALYZE_OUTPUT_H
+#define TRACEANALYZE_OUTPUT_H
+
+#include "result.h"
+
+TA_BEGIN_DECLS
+
+struct ta_sink;
+struct ta_file;
+
+/* Opens a product such as "report.html" or "tables/ops.by_name.csv" below the place of the
+ * sink (or the one file, or standard output, that the user asked for).  The name comes from
+ * fixed tables, never from data.  `signature` is a text within the first or last 4 KiB of
+ * every such file that we write: an existing file without it belongs to someone else and is
+ * refused.  NULL after ta_fail(). */
+TA_API struct ta_file *ta_sink_open(struct ta_ctx *ctx, struct ta_sink *sink, const char *name,
+                                    const char *signature) TA_MUST_CHECK;
+
+/* True when the sink takes exactly one product: an output of many files writes one instead. */
+TA_API bool ta_sink_is_single(const struct ta_sink *sink);
+
+/* Flushes and closes; the file gets its final name when the whole run has succeeded. */
+TA_API enum ta_status ta_file_close(struct ta_ctx *ctx, struct ta_file *file) TA_MUST_CHECK;
+
+/* Bytes as they are. */
+TA_API void ta_put(struct ta_file *out, struct ta_slice bytes);
+TA_API void ta_puts(struct ta_file *out, const char *text);
+TA_API void ta_putc(struct ta_file *out, char byte);
+/* Only for formats whose arguments are numbers or constants of ours. */
+TA_API void ta_putf(struct ta_file *out, const char *format, ...) TA_PRINTF(2, 3);
+
+/* ---- one writer per context ---------------------------------------------------------- */
+/* All of them make valid UTF-8: bad bytes become U+FFFD. */
+
+/* A JSON string with its quotes.  With `in_script` also < > & and U+2028/9 are escaped, so it
+ * can stand inside <script>. */
+TA_API void ta_put_json(struct ta_file *out, struct ta_slice text, bool in_script);
+/* A JSON value of a cell: null, string, integer, shortest double, boolean. */
+TA_API void ta_put_json_cell(struct ta_file *out, const struct ta_cell *cell, bool in_script);
+/* Text or quoted attribute of HTML and SVG; control and bidirectional characters become visible
+ * escapes such as \u202e. */
+TA_API void ta_put_html(struct ta_file *out, struct ta_slice text);
+/* One cell of RFC 4180; a text that a spreadsheet would run gets a leading apostrophe. */
+TA_API void ta_put_csv(struct ta_file *out, const struct ta_cell *cell);
+/* A code span of Markdown that cannot end a table cell. */
+TA_API void ta_put_markdown(struct ta_file *out, struct ta_slice text);
+/* Text of Markdown in a line of its own or a table cell: nothing in it is markup, HTML or a link. */
+TA_API void ta_put_markdown_text(struct ta_file *out, struct ta_slice text);
+/* Text for a terminal, cut in the middle to `width` columns (0: not cut) and padded when `pad`:
+ * < 0 to the left, > 0 to the right. */
+TA_API void ta_put_terminal(struct ta_file *out, struct ta_slice text, size_t width, int pad);
+/* Columns a text takes on a terminal after escaping. */
+TA_API size_t ta_terminal_width(struct ta_slice text);
+
+/* Formats a cell for people with the unit of its column; texts are returned as they are and
+ * must still be escaped.  The result is `buffer` or the text of the cell; "" for null. */
+TA_API struct ta_slice ta_cell_text(const struct ta_cell *cell, enum ta_unit unit,
+                                    char buffer[TA_UNIT_TEXT_MAX]);
+
+/* "info" … "critical", and "string", "integer", "number" or "boolean"; constants. */
+TA_API const char *ta_severity_name(enum ta_severity severity);
+TA_API const char *ta_type_name(enum ta_type type);
+
+/* ---- settings that all outputs share --------------------------------------------------- */
+
+struct ta_render_options {
+    uint32_t top;         /* rows drawn of a long table (--top); report.json holds all */
+    uint32_t columns;     /* width of the terminal */
+    bool color;           /* the terminal takes colors */
+    bool letter;          /* --paper=letter, else A4 */
+    const char *theme;    /* "auto", "light" or "dark" */
+    int64_t date_s;       /* date of the products: SOURCE_DATE_EPOCH or that of the newest input */
+    const char *version;  /* of traceanalyze */
+};
+
+struct ta_output_ops {
+    const char *extension; /* "html": `-o x.html` asks for this output alone */
+    bool by_default;       /* part of `report` without --format */
+    enum ta_status (*write)(struct ta_ctx *ctx, const struct ta_report *report,
+                            const struct ta_render_options *options, struct ta_sink *sink);
+};
+
+TA_END_DECLS
+
+#endif

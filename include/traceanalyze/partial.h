@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Partial results: small keyed tables whose columns say how they merge.
+ *
+ * map() fills one set per trace; the core merges sets over files, threads and processes, in any
+ * order, with the same outcome to the bit; finish() reads the merged set.  A field is a key or a
+ * value; keys come first.  TA_MISSING is the identity of every merge. */
+#ifndef TRACEANALYZE_PARTIAL_H
+#define TRACEANALYZE_PARTIAL_H
+
+#include "model.h"
+#include "stat.h"
+
+TA_BEGIN_DECLS
+
+enum ta_field_kind {
+    TA_FIELD_RANK, /* key: ta_trace_rank(); becomes the final rank before finish() */
+    TA_FIELD_INT,  /* key: integer; TA_MISSING is a value like any other */
+    TA_FIELD_TEXT, /* key: text */
+    TA_FIELD_SUM,
+    TA_FIELD_MIN,
+    TA_FIELD_MAX,
+    TA_FIELD_DIST /* a distribution, see stat.h */
+};
+
+struct ta_field {
+    const char *name;
+    enum ta_field_kind kind;
+};
+
+/* A keyed table of an analysis; lists of them end with a NULL name. */
+struct ta_partial_def {
+    const char *name;
+    const struct ta_field *fields;
+    size_t n_fields;
+};
+
+struct ta_partial;
+
+/* The value of one key field. */
+struct ta_key {
+    int64_t i;
+    struct ta_slice text;
+};
+
+static inline struct ta_key ta_key_int(int64_t value)
+{
+    return (struct ta_key){.i = value};
+}
+
+static inline struct ta_key ta_key_text(struct ta_slice text)
+{
+    return (struct ta_key){.text = text};
+}
+
+/* The row with these key values, added with all values missing when it is new.  Cells of
+ * TA_FIELD_SUM, _MIN and _MAX are written directly: they are merged with those of other rows
+ * later, so use ta_sum() and friends or keep TA_MISSING in mind.  The address is stable.  Never
+ * NULL: after an allocation failure the partial is marked and a scratch row is returned. */
+TA_API int64_t *ta_partial_row(struct ta_partial *partial, const struct ta_key *keys);
+
+/* ta_partial_row() with the keys in place: TA_PARTIAL_ROW(out, ta_key_int(rank), …). */
+#define TA_PARTIAL_ROW(partial, ...) ta_partial_row((partial), (const struct ta_key[]){__VA_ARGS__})
+
+/* The distribution in a cell of kind TA_FIELD_DIST; never NULL. */
+TA_API struct ta_dist *ta_partial_dist(struct ta_partial *partial, int64_t *row, size_t field);
+
+static inline void ta_sum(int64_t *cell, int64_t value)
+{
+    if (value != TA_MISSING)
+        *cell = *cell == TA_MISSING ? value : ta_add_sat(*cell, value);
+}
+
+static inline void ta_least(int64_t *cell, int64_t value)
+{
+    if (value != TA_MISSING && (*cell == TA_MISSING || value < *cell))
+        *cell = value;
+}
+
+static inline void ta_most(int64_t *cell, int64_t value)
+{
+    if (value != TA_MISSING && (*cell == TA_MISSING || value > *cell))
+        *cell = value;
+}
+
+/* ---- reading, in finish() -------------------------------------------------------------- */
+
+TA_API size_t ta_partial_rows(const struct ta_partial *partial);
+/* Rows are ordered by their keys: integers ascending (missing first), texts by bytes. */
+TA_API const int64_t *ta_partial_at(const struct ta_partial *partial, size_t index);
+TA_API struct ta_slice ta_partial_text(const struct ta_partial *partial, const int64_t *row,
+                                       size_t field);
+/* NULL when the cell never got a sample. */
+TA_API const struct ta_dist *ta_partial_dist_at(const struct ta_partial *partial,
+                                                const int64_t *row, size_t field);
+
+TA_END_DECLS
+
+#endif

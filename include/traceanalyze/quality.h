@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Accounts of what was read, repaired and lost.
+ *
+ * Everything not used is counted by a code of a closed vocabulary, merged per file: how often,
+ * where first and last (byte offset in the decompressed stream), with one example.  A code
+ * never changes meaning; the table with severities and explanations is src/base/quality.c. */
+#ifndef TRACEANALYZE_QUALITY_H
+#define TRACEANALYZE_QUALITY_H
+
+#include "base.h"
+
+TA_BEGIN_DECLS
+
+enum ta_quality_severity {
+    TA_QUALITY_INFO,   /* nothing to do */
+    TA_QUALITY_NOTICE, /* repaired, nothing lost */
+    TA_QUALITY_LOSS,   /* something was not used */
+    TA_QUALITY_ERROR   /* the file was refused */
+};
+
+enum ta_quality_code {
+    TA_Q_TRUNCATED,
+    TA_Q_UNTERMINATED_ARRAY,
+    TA_Q_REFUSED,
+    TA_Q_NO_EVENTS,
+    TA_Q_SKIPPED_FILE,
+    TA_Q_GZIP_TRAILING,
+    TA_Q_GZIP_CHECKSUM,
+    TA_Q_GZIP_TRUNCATED,
+    TA_Q_GZIP_CORRUPT,
+    TA_Q_MULTIPLE_DOCUMENTS,
+    TA_Q_TRAILING_TEXT,
+    TA_Q_UTF16,
+    TA_Q_SYNTAX,
+    TA_Q_COMMA,
+    TA_Q_COMMENT,
+    TA_Q_TEXT_ENCODING,
+    TA_Q_TEXT_CONTROL,
+    TA_Q_TEXT_ESCAPE,
+    TA_Q_BAD_NUMBER,
+    TA_Q_BAD_TS,
+    TA_Q_STRING_NUMBER,
+    TA_Q_UNKNOWN_PHASE,
+    TA_Q_NOT_AN_EVENT,
+    TA_Q_UNFINISHED,
+    TA_Q_NEGATIVE_DURATION,
+    TA_Q_BAD_DURATION,
+    TA_Q_UNMATCHED_END,
+    TA_Q_CROSSED_PAIR,
+    TA_Q_OVERLAP,
+    TA_Q_ZERO_TIME,
+    TA_Q_DUPLICATE_KEY,
+    TA_Q_TOO_DEEP,
+    TA_Q_TOO_LONG,
+    TA_Q_LIMIT,
+    TA_Q_RANK_DUPLICATE,
+    TA_Q_RANK_MISSING,
+    TA_Q_RANK_BEYOND_WORLD,
+    TA_Q_RANK_CONFLICT,
+    TA_Q_RANK_POSITION,
+    TA_Q_RANK_FROM_NAME,
+    TA_Q_WORLD_SIZE,
+    TA_Q_MIXED_VENDORS,
+    TA_Q_DUPLICATE_CONTENT,
+    TA_Q_COUNT
+};
+
+#define TA_NO_OFFSET UINT64_MAX
+
+/* Name of a code ("gzip-checksum"), its severity and what it means; constants. */
+TA_API const char *ta_quality_name(enum ta_quality_code code);
+TA_API enum ta_quality_severity ta_quality_severity(enum ta_quality_code code);
+TA_API const char *ta_quality_doc(enum ta_quality_code code);
+/* "info", "notice", "loss" or "error". */
+TA_API const char *ta_quality_severity_name(enum ta_quality_severity severity);
+
+struct ta_quality_finding {
+    enum ta_quality_code code;
+    enum ta_quality_severity severity; /* that of the code, or milder where the rule says so */
+    uint64_t count;
+    uint64_t byte_offset, last_offset; /* TA_NO_OFFSET when it has no place */
+    uint64_t file_offset;              /* in the compressed file; TA_NO_OFFSET otherwise */
+    const char *text;                  /* one example, a sentence; may quote input: escape it */
+};
+
+/* What a reader adds to while it works on one file. */
+struct ta_quality;
+
+/* Counts one case.  Only the first text of a code is kept; a NULL format keeps none. */
+TA_API void ta_quality_add(struct ta_quality *quality, enum ta_quality_code code, uint64_t offset,
+                           const char *format, ...) TA_PRINTF(4, 5);
+
+enum ta_file_state { TA_FILE_OK, TA_FILE_REPAIRED, TA_FILE_TRUNCATED, TA_FILE_REFUSED };
+
+/* Where the rank of a file came from, in order of belief. */
+enum ta_rank_source {
+    TA_RANK_OPTION,   /* --rank-regex */
+    TA_RANK_CONTENT,  /* distributedInfo.rank */
+    TA_RANK_NAME,     /* the default pattern on its path */
+    TA_RANK_POSITION, /* its place by name among the traces */
+    TA_RANK_NONE      /* refused before it had one */
+};
+
+struct ta_file_account {
+    const char *path;   /* below INPUT; of a file its name */
+    const char *format; /* id of the input plugin, "" when refused */
+    enum ta_file_state state;
+    int64_t rank; /* TA_MISSING when refused */
+    enum ta_rank_source rank_source;
+    uint64_t bytes, raw_bytes; /* on disk, inflated */
+    uint64_t events_seen, events_kept, events_repaired, events_dropped, bytes_skipped;
+    int64_t first_ts_ns, last_ts_ns; /* TA_MISSING without events that have a time */
+    const struct ta_quality_finding *findings;
+    size_t n_findings;
+};
+
+struct ta_account_totals {
+    uint64_t files_seen, files_used, files_refused;
+    uint64_t events_seen, events_kept, events_repaired, events_dropped, bytes_skipped;
+};
+
+enum ta_quality_status { TA_QUALITY_CLEAN, TA_QUALITY_REPAIRED, TA_QUALITY_LOSSY };
+
+/* The data_quality section of a report. */
+struct ta_accounts {
+    enum ta_quality_status status;
+    struct ta_account_totals totals;
+    const struct ta_file_account *files; /* by path */
+    size_t n_files;
+    const struct ta_quality_finding *findings; /* about the whole job: ranks, duplicates … */
+    size_t n_findings;
+};
+
+/* "ok", "repaired", "truncated", "refused"; "content", "name", …; "clean", "repaired", "lossy". */
+TA_API const char *ta_file_state_name(enum ta_file_state state);
+TA_API const char *ta_rank_source_name(enum ta_rank_source source);
+TA_API const char *ta_quality_status_name(enum ta_quality_status status);
+
+TA_END_DECLS
+
+#endif

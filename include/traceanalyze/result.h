@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The result model: everything a report says, as data.
+ *
+ * A report has sections, a section has items; an item is a scalar, a table or a finding.
+ * A series, a histogram or a heat map is a table with a chart (chart.h).  Renderers only
+ * draw what is here.  A report owns all its memory: strings given to the functions below are
+ * copied, pointers handed out live until ta_report_free().
+ *
+ * Building never fails in the middle: when memory runs out the report remembers it, further
+ * calls do nothing useful but are safe, and ta_report_status() says TA_ERR_NOMEM once. */
+#ifndef TRACEANALYZE_RESULT_H
+#define TRACEANALYZE_RESULT_H
+
+#include "quality.h"
+#include "status.h"
+#include "unit.h"
+
+TA_BEGIN_DECLS
+
+/* ---- values -------------------------------------------------------------------------- */
+
+enum ta_type { TA_TYPE_STRING, TA_TYPE_INTEGER, TA_TYPE_NUMBER, TA_TYPE_BOOLEAN };
+
+enum ta_cell_kind { TA_CELL_NULL, TA_CELL_TEXT, TA_CELL_INT, TA_CELL_NUM, TA_CELL_BOOL };
+
+struct ta_cell {
+    enum ta_cell_kind kind;
+    union {
+        struct ta_slice text; /* UTF-8, may hold any code point, NUL included */
+        int64_t i;
+        double f;
+        bool b;
+    };
+};
+
+static inline struct ta_cell ta_null(void)
+{
+    return (struct ta_cell){.kind = TA_CELL_NULL};
+}
+
+static inline struct ta_cell ta_text(struct ta_slice text)
+{
+    return (struct ta_cell){.kind = TA_CELL_TEXT, .text = text};
+}
+
+/* TA_MISSING becomes null. */
+static inline struct ta_cell ta_int(int64_t value)
+{
+    if (value == TA_MISSING)
+        return ta_null();
+    return (struct ta_cell){.kind = TA_CELL_INT, .i = value};
+}
+
+/* NaN and infinities become null: a report never holds them. */
+static inline struct ta_cell ta_num(double value)
+{
+    if (!(value - value == 0.0))
+        return ta_null();
+    return (struct ta_cell){.kind = TA_CELL_NUM, .f = value};
+}
+
+static inline struct ta_cell ta_bool(bool value)
+{
+    return (struct ta_cell){.kind = TA_CELL_BOOL, .b = value};
+}
+
+/* The value of an INT or NUM cell; `otherwise` for all others. */
+static inline double ta_cell_number(const struct ta_cell *cell, double otherwise)
+{
+    if (cell->kind == TA_CELL_INT)
+        return (double)cell->i;
+    return cell->kind == TA_CELL_NUM ? cell->f : otherwise;
+}
+
+/* ---- items --------------------------------------------------------------------------- */
+
+struct ta_column {
+    const char *key;   /* stable name in report.json */
+    const char *title; /* column head */
+    enum ta_type type;
+    enum ta_unit unit;
+    enum ta_polarity polarity;
+    const char *doc; /* one sentence: what it is and how it is computed */
+};
+
+struct ta_chart;
+
+struct ta_table {
+    const char *id, *title;
+    const struct ta_column *columns;
+    size_t n_columns, n_rows;
+    const struct ta_cell *cells; /* row after row, n_columns each */
+    const struct ta_chart *chart; /* NULL when the table is not drawn; more follow in ->next */
+};
+
+struct ta_scalar {
+    const char *id, *title;
+    struct ta_cell value;
+    enum ta_unit unit;
+    enum ta_polarity polarity;
+    const char *note; /* or NULL */
+};
+
+enum ta_severity { TA_INFO, TA_LOW, TA_MEDIUM, TA_HIGH, TA_CRITICAL };
+
+/* The cell of a table that a finding rests on. */
+struct ta_evidence {
+    const char *table, *column;
+    struct ta_cell row; /* key of the row: its first cell */
+    struct ta_cell value;
+    enum ta_unit unit;
+};
+
+struct ta_finding {
+    const char *id, *rule, *title, *advice;
+    enum ta_severity severity;
+    const struct ta_evidence *evidence;
+    size_t n_evidence;
+    int64_t saving_low_ns, saving_high_ns; /* both TA_MISSING when it cannot be estimated */
+    double confidence;                     /* 0…1 */
+    const char *threshold;                 /* the predicate that fired, as text */
+};
+
+enum ta_item_kind { TA_ITEM_SCALAR, TA_ITEM_TABLE, TA_ITEM_FINDING };
+
+struct ta_item {
+    enum ta_item_kind kind;
+    union {
+        const struct ta_scalar *scalar;
+        const struct ta_table *table;
+        const struct ta_finding *finding;
+    };
+};
+
+struct ta_section {
+    const char *id, *title;
+    const struct ta_item *items;
+    size_t n_items;
+    const char *missing; /* one line on what the input lacked, or NULL */
+};
+
+/* ---- reading a report ---------------------------------------------------------------- */
+
+struct ta_report;
+
+struct ta_run_info {
+    const char *title;
+    const int64_t *ranks; /* ascending */
+    size_t n_ranks;
+    int64_t world_size; /* TA_MISSING when no file says */
+    const char *devices; /* distinct device names, "2× NVIDIA H200", or "" */
+};
+
+struct ta_verdict {
+    const char *headline;   /* one sentence */
+    const char *bottleneck; /* id of a finding, or NULL */
+};
+
+TA_API const struct ta_run_info *ta_report_run(const struct ta_report *report);
+TA_API const struct ta_verdict *ta_report_verdict(const struct ta_report *report);
+TA_API size_t ta_report_section_count(const struct ta_report *report);
+TA_API const struct ta_section *ta_report_section(const struct ta_report *report, size_t index);
+TA_API const struct ta_accounts *ta_report_accounts(const struct ta_report *report);
+
+/* Finds a table, scalar or finding by id; NULL when the report has none. */
+TA_API const struct ta_table *ta_report_table(const struct ta_report *report, const char *id);
+TA_API const struct ta_scalar *ta_report_scalar(const struct ta_report *report, const char *id);
+TA_API const struct ta_finding *ta_report_finding(const struct ta_report *report, const char *id);
+
+/* Column number of a key, or SIZE_MAX. */
+TA_API size_t ta_table_column(const struct ta_table *table, const char *key);
+
+static inline const struct ta_cell *ta_table_cell(const struct ta_table *table, size_t row,
+                                                  size_t column)
+{
+    return &table->cells[row * table->n_columns + column];
+}
+
+/* ---- building a report --------------------------------------------------------------- */
+
+/* Where an analysis puts its items; handed to finish() by the core. */
+struct ta_section_builder;
+struct ta_table_builder;
+
+TA_API void ta_add_scalar(struct ta_section_builder *section, const struct ta_scalar *scalar);
+TA_API void ta_add_finding(struct ta_section_builder *section, const struct ta_finding *finding);
+
+/* Says in one line what the input lacked, when an analysis has nothing to show. */
+TA_API void ta_add_missing(struct ta_section_builder *section, const char *format, ...)
+    TA_PRINTF(2, 3);
+
+/* Starts a table; `columns` must stay valid as long as the report (static in a plugin).
+ * A table without rows is left out of the report. */
+TA_API struct ta_table_builder *ta_add_table(struct ta_section_builder *section, const char *id,
+                                             const char *title, const struct ta_column *columns,
+                                             size_t n_columns);
+
+/* Adds one row of exactly n_columns cells; texts are copied. */
+TA_API void ta_add_row(struct ta_table_builder *table, const struct ta_cell *cells);
+
+/* TA_ROW(table, ta_text(name), ta_int(calls), …) */
+#define TA_ROW(table, ...) ta_add_row((table), (const struct ta_cell[]){__VA_ARGS__})
+
+/* Orders the rows by one column, missing values last; ties by all columns from the left, so
+ * the order is total and does not depend on the order of adding. */
+TA_API void ta_sort_rows(struct ta_table_builder *table, const char *column, bool descending);
+
+/* Attaches a chart; several charts may draw one table.  The chart is copied, its texts and
+ * arrays must be static. */
+TA_API void ta_add_chart(struct ta_table_builder *table, const struct ta_chart *chart);
+
+TA_END_DECLS
+
+#endif

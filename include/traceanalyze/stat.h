@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Distributions of integers that merge exactly: moments, extremes and quantiles.
+ *
+ * Everything is integer arithmetic until the last step, so the result is the same for any split
+ * of the samples, any order of merging and any number of threads. */
+#ifndef TRACEANALYZE_STAT_H
+#define TRACEANALYZE_STAT_H
+
+#include "base.h"
+
+TA_BEGIN_DECLS
+
+/* Samples kept one by one; beyond it a log-linear histogram takes over, 128 buckets to the
+ * octave, whose midpoints are within 1/256 (0.4 %) of every sample. */
+#define TA_DIST_EXACT 65536
+
+struct ta_dist;
+
+/* Adds a sample; negative ones are the caller's error and count as 0. */
+TA_API void ta_dist_add(struct ta_dist *dist, int64_t value);
+
+TA_API int64_t ta_dist_count(const struct ta_dist *dist);
+/* Sum, at the ends of int64 when it does not fit. */
+TA_API int64_t ta_dist_sum(const struct ta_dist *dist);
+/* TA_MISSING when empty. */
+TA_API int64_t ta_dist_min(const struct ta_dist *dist);
+TA_API int64_t ta_dist_max(const struct ta_dist *dist);
+
+/* NaN where it is not defined: no sample; for the deviation fewer than two. */
+TA_API double ta_dist_mean(const struct ta_dist *dist);
+/* Sample standard deviation, divisor n − 1. */
+TA_API double ta_dist_stddev(const struct ta_dist *dist);
+/* Quantile of type 7 (linear; Hyndman & Fan 1996), `percent` in 0…100. */
+TA_API double ta_dist_quantile(const struct ta_dist *dist, unsigned percent);
+
+/* Calls `each` with ascending values and the number of samples at or below each; exact samples
+ * as they are, histogram buckets by their midpoint. */
+TA_API void ta_dist_walk(const struct ta_dist *dist,
+                         void (*each)(void *user, int64_t value, int64_t at_or_below),
+                         void *user);
+
+TA_END_DECLS
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A scene as semantic inline SVG for HTML: text stays text, inks are CSS classes. */
+#ifndef TRACEANALYZE_SVG_H
+#define TRACEANALYZE_SVG_H
+
+#include "arena.h"
+#include "chart.h"
+#include "output.h"
+
+TA_BEGIN_DECLS
+
+/* Writes <svg class="chart" role="img" …> with <title>, <desc> and classes; no style or event
+ * attribute (the page's CSP forbids them).  Ids are prefixed by the id of the scene.  Width and
+ * height are given in pt, so the page decides how far it scales (max-width: 100%).
+ *
+ * Classes: the color of a mark is `color`, set by "ink-compute", "ink-series-3" … or, for text
+ * inside a mark, by "on-compute" …; "fill" paints with it, "line" strokes with it, "face-small"
+ * … set the font.  Idle bars are filled by a pattern whose parts are "hatch-ground" and "hatch-line". */
+TA_API void ta_put_svg(struct ta_file *out, const struct ta_scene *scene);
+
+/* The style rules behind these classes for both themes: custom properties "--ink-compute" and
+ * "--on-compute" on :root (light), on :root[data-theme="dark"], and where the reader prefers
+ * dark and :root is not [data-theme="light"].  A constant text is made in `arena`; NULL when
+ * memory ran out. */
+TA_API const char *ta_chart_css(struct ta_arena *arena);
+
+TA_END_DECLS
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Chrome trace event JSON as Kineto, VizTracer, Ascend and Chrome itself write it: object form,
+ * bare arrays, one event per line; CUDA, ROCm and MTIA; schemas since 2021. */
+#include <traceanalyze/builder.h>
+#include <traceanalyze/json.h>
+#include <traceanalyze/plugin.h>
+
+#include <inttypes.h>
+#include <jansson.h>
+
+enum { PH, NAME, CAT, TS, DUR, PID, TID, ID, ARGS };
+
+struct reading {
+    struct ta_ctx *ctx;
+    struct ta_builder *builder;
+    struct ta_json *json;
+    struct ta_quality *quality;
+    struct ta_event event;
+    struct ta_event_arg args[TA_RECORD_ARGS];
+    size_t n_keys;
+    uint64_t kept, dropped;
+    ta_str empty;
+    enum ta_status status; /* of callbacks */
+};
+
+/* ---- recognizing ------------------------------------------------------------------------- */
+
+static bool holds(struct ta_slice text, const char *what)
+{
+    return memmem(text.ptr, text.len, what, strlen(what)) != NULL;
+}
+
+static int sniff(const struct ta_probe *probe)
+{
+    struct ta_slice head = probe->head;
+    while (head.len && strchr(" \t\r\n", head.ptr[0])) {
+        head.ptr++;
+        head.len--;
+    }
+    if (head.len == 0) /* white space as far as one can see */
+        return probe->whole ? 0 : 20;
+    if (head.ptr[0] == '{')
+        return holds(head, "\"traceEvents\"") ? 90 : holds(head, "\"ph\"") ? 80 : 40;
+    if (head.ptr[0] == '[')
+        return holds(head, "\"ph\"") ? 80 : 40;
+    /* An array whose first writer put a comma before every line, or a comment. */
+    if (head.ptr[0] == '/' || head.ptr[0] == ',')
+        return holds(head, "\"ph\"") ? 60 : 0;
+    return 0;
+}
+
+/* ---- one event --------------------------------------------------------------------------- */
+
+static ta_str text_of(struct reading *r, const struct ta_token *token)
+{
+    if (token->type == TA_TOKEN_ABSENT || token->type == TA_TOKEN_NULL)
+        return TA_STR_ABSENT;
+    return ta_builder_string(r->builder, ta_json_text(r->json, token));
+}
+
+/* A time in µs, as a number or the text of one, to ns. */
+static bool time_of(struct reading *r, const struct ta_token *token, int64_t *ns,
+                    enum ta_decimal *result)
+{
+    *result = TA_DECIMAL_NOT_A_NUMBER;
+    if (token->type != TA_TOKEN_NUMBER && token->type != TA_TOKEN_STRING)
+        return false;
+    *result = ta_decimal_parse((struct ta_slice){token->ptr, token->len}, 3, ns);
+    if (*result == TA_DECIMAL_OK && token->type == TA_TOKEN_STRING)
+        ta_quality_add(r->quality, TA_Q_STRING_NUMBER, r->json->record.offset,
+                       "A time is written as a string, at byte offset %" PRIu64,
+                       r->json->record.offset);
+    return *result == TA_DECIMAL_OK;
+}
+
+static bool drop(struct reading *r, enum ta_quality_code code, const char *what)
+{
+    ta_quality_add(r->quality, code, r->json->record.offset, "%s, at byte offset %" PRIu64, what,
+                   r->json->record.offset);
+    return false;
+}
+
+/* Stamps beyond ± 2^62 ns lie before 1824 or after 2116. */
+static bool in_range(int64_t ts)
+{
+    return ts < INT64_C(1) << 62 && ts > -(INT64_C(1) << 62);
+}
+
+static bool take_times(struct reading *r)
+{
+    const struct ta_record *record = &r->json->record;
+    struct ta_event *event = &r->event;
+    enum ta_decimal result;
+    event->has_ts = time_of(r, &record->field[TS], &event->ts_ns, &result);
+    if (event->has_ts && !in_range(event->ts_ns))
+        event->has_ts = false;
+    if (!event->has_ts && event->phase != 'M')
+        return drop(r, TA_Q_BAD_TS, "An event has no usable time stamp");
+    event->has_dur = time_of(r, &record->field[DUR], &event->dur_ns, &result);
+    if (event->phase == 'X' && result == TA_DECIMAL_OUT_OF_RANGE) {
+        event->has_dur = true; /* the builder accounts for it */
+        event->dur_ns = INT64_MAX;
+    }
+    return true;
+}
+
+static bool take_phase(struct reading *r)
+{
+    static const char known[] = "XBEiICMstfbneSTpFPNODvVRc(),";
+    const struct ta_token *ph = &r->json->record.field[PH];
+    if (ph->type == TA_TOKEN_STRING && ph->len == 1 && strchr(known, ph->ptr[0])) {
+        r->event.phase = ph->ptr[0];
+        return true;
+    }
+    if (r->json->record.end - r->json->record.offset == 2) {
+        /* JAX ends its lists with an empty object. */
+        ta_quality_add(r->quality, TA_Q_NOT_AN_EVENT, r->json->record.offset,
+                       "An empty object stands among the events, at byte offset %" PRIu64,
+                       r->json->record.offset);
+        return false;
+    }
+    return drop(r, TA_Q_UNKNOWN_PHASE, "An event has no known phase");
+}
+
+static void take_args(struct reading *r)
+{
+    r->event.n_args = 0;
+    for (size_t i = 0; i < r->n_keys; i++) {
+        const struct ta_token *token = &r->json->record.nested[i];
+        struct ta_event_arg *arg = &r->args[r->event.n_args];
+        if (token->type == TA_TOKEN_ABSENT || token->type == TA_TOKEN_NULL ||
+            token->type == TA_TOKEN_BAD)
+            continue;
+        *arg = (struct ta_event_arg){.key = (uint8_t)i};
+        if (!ta_token_integer(token, &arg->value)) {
+            arg->is_text = true;
+            arg->value = text_of(r, token);
+        }
+        r->event.n_args++;
+    }
+}
+
+/* ---- counters and names ------------------------------------------------------------------- */
+
+static bool each_series(void *user, const struct ta_token *key, const struct ta_token *value)
+{
+    struct reading *r = user;
+    double number;
+    if (ta_token_double(value, &number))
+        r->status = ta_builder_counter(r->ctx, r->builder, &r->event, text_of(r, key), number);
+    return r->status == TA_OK;
+}
+
+static bool each_name(void *user, const struct ta_token *key, const struct ta_token *value)
+{
+    struct reading *r = user;
+    if (key->len != 4 || memcmp(key->ptr, "name", 4) != 0)
+        return true;
+    const struct ta_token *kind = &r->json->record.field[NAME];
+    const struct ta_slice what = {kind->ptr, kind->len};
+    const ta_str name = text_of(r, value);
+    if (ta_slice_equal(what, TA_LIT("process_name")))
+        r->status = ta_builder_name_process(r->ctx, r->builder, r->event.pid, name);
+    else if (ta_slice_equal(what, TA_LIT("thread_name")))
+        r->status = ta_builder_name_thread(r->ctx, r->builder, r->event.pid, r->event.tid, name);
+    return false;
+}
+
+static enum ta_status take_record(struct reading *r)
+{
+    const struct ta_record *record = &r->json->record;
+    r->event = (struct ta_event){.offset = record->offset, .args = r->args};
+    if (!take_phase(r) || !take_times(r)) {
+        r->dropped++;
+        ta_builder_count(r->builder, 0, 0, 1);
+        return TA_OK;
+    }
+    struct ta_event *event = &r->event;
+    event->name = text_of(r, &record->field[NAME]);
+    if (event->name == TA_STR_ABSENT)
+        event->name = r->empty;
+    event->category = text_of(r, &record->field[CAT]);
+    event->pid = text_of(r, &record->field[PID]);
+    event->tid = text_of(r, &record->field[TID]);
+    event->id = text_of(r, &record->field[ID]);
+    take_args(r);
+    r->kept++;
+    ta_builder_count(r->builder, 1, record->repaired, 0);
+    r->status = ta_builder_add(r->ctx, r->builder, event);
+    if (r->status == TA_OK && event->phase == 'C')
+        ta_json_members(r->json, &record->field[ARGS], each_series, r);
+    if (r->status == TA_OK && event->phase == 'M')
+        ta_json_members(r->json, &record->field[ARGS], each_name, r);
+    return r->status;
+}
+
+/* ---- what the file says about itself -------------------------------------------------------- */
+
+static bool each_distributed(void *user, const struct ta_token *key, const struct ta_token *value)
+{
+    struct reading *r = user;
+    const struct ta_slice name = {key->ptr, key->len};
+    int64_t number;
+    if (!ta_token_integer(value, &number) || number < 0)
+        return true;
+    if (ta_slice_equal(name, TA_LIT("rank")))
+        ta_builder_set_rank(r->builder, number);
+    else if (ta_slice_equal(name, TA_LIT("world_size")))
+        ta_builder_set_world_size(r->builder, number);
+    return true;
+}
+
+static void take_devices(struct reading *r, const struct ta_token *value)
+{
+    json_t *devices = json_loadb(value->ptr, value->len, JSON_REJECT_DUPLICATES, NULL);
+    size_t index;
+    json_t *device;
+    json_array_foreach(devices, index, device)
+    {
+        const char *name = json_string_value(json_object_get(device, "name"));
+        if (name && *name)
+            ta_builder_add_device(r->builder, ta_slice_of(name));
+    }
+    json_decref(devices);
+}
+
+static void take_member(struct reading *r)
+{
+    const struct ta_member *member = &r->json->member;
+    const struct ta_slice key = {member->key.ptr, member->key.len};
+    int64_t number;
+    if (ta_slice_equal(key, TA_LIT("distributedInfo")))
+        ta_json_members(r->json, &member->value, each_distributed, r);
+    else if (ta_slice_equal(key, TA_LIT("deviceProperties")))
+        take_devices(r, &member->value);
+    else if (ta_slice_equal(key, TA_LIT("baseTimeNanoseconds")) &&
+             ta_token_integer(&member->value, &number))
+        ta_builder_set_base_ns(r->builder, number);
+}
+
+/* ---- the file ------------------------------------------------------------------------------ */
+
+/* Nothing was kept: is that an empty trace, or no trace at all? */
+static enum ta_status judge_empty(struct reading *r)
+{
+    const struct ta_json *json = r->json;
+    if (!json->saw_document)
+        return ta_fail(r->ctx, TA_ERR_INPUT, "No JSON text in it");
+    if (r->dropped)
+        return ta_fail(r->ctx, TA_ERR_INPUT,
+                       "No usable event: %" PRIu64
+                       " were dropped, and the input was skipped up to byte offset %" PRIu64,
+                       r->dropped, json->bytes_skipped);
+    if (json->truncated || json->bytes_skipped)
+        return ta_fail(r->ctx, TA_ERR_INPUT,
+                       "It ends or is damaged before the first whole event: the last byte offset "
+                       "that made sense is %" PRIu64,
+                       json->record.end);
+    if (!json->saw_array)
+        return ta_fail(r->ctx, TA_ERR_INPUT,
+                       "JSON, but not a trace: it has no array \"traceEvents\"");
+    ta_quality_add(r->quality, TA_Q_NO_EVENTS, TA_NO_OFFSET, "The list of events is empty");
+    return TA_OK;
+}
+
+static enum ta_status read_items(struct reading *r)
+{
+    enum { CANCEL_EVERY = 4096 };
+    for (uint64_t i = 0;; i++) {
+        enum ta_json_item item;
+        enum ta_status status = ta_json_next(r->ctx, r->json, &item);
+        if (status != TA_OK || item == TA_JSON_END)
+            return status;
+        if (item == TA_JSON_RECORD) {
+            status = take_record(r);
+        } else if (item == TA_JSON_MEMBER) {
+            take_member(r);
+        } else {
+            r->dropped++;
+            ta_builder_count(r->builder, 0, 0, 1);
+        }
+        if (status != TA_OK)
+            return status;
+        if (i % CANCEL_EVERY == 0 && ta_ctx_canceled(r->ctx))
+            return ta_fail(r->ctx, TA_ERR_CANCELED, "Interrupted");
+    }
+}
+
+static enum ta_status read_trace(struct ta_ctx *ctx, struct ta_reader *reader,
+                                 struct ta_builder *builder)
+{
+    struct reading r = {.ctx = ctx, .builder = builder, .quality = ta_reader_quality(reader)};
+    const struct ta_slice *keys = ta_builder_keys(builder, &r.n_keys);
+    const struct ta_record_schema schema = {
+        .array = "traceEvents",
+        .mark = PH,
+        .field = {[PH] = "ph", [NAME] = "name", [CAT] = "cat", [TS] = "ts", [DUR] = "dur",
+                  [PID] = "pid", [TID] = "tid", [ID] = "id", [ARGS] = "args"},
+        .nested = ARGS,
+        .nested_keys = keys,
+        .n_nested_keys = r.n_keys,
+    };
+    r.json = ta_json_new(ctx, reader, &schema);
+    if (!r.json)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate the window of a file");
+    r.empty = ta_builder_string(builder, TA_LIT(""));
+    enum ta_status status = read_items(&r);
+    if (status == TA_OK) {
+        ta_builder_skipped(builder, r.json->bytes_skipped);
+        if (r.json->truncated)
+            ta_builder_set_truncated(builder);
+        if (r.kept == 0)
+            status = judge_empty(&r);
+    }
+    ta_json_free(r.json);
+    return status;
+}
+
+static const struct ta_input_ops ops = {.sniff = sniff, .read = read_trace};
+
+TA_PLUGIN(input, chrome_json, &ops, .title = "Chrome trace JSON",
+          .summary = "Trace event files of torch.profiler/Kineto, VizTracer, Ascend and Chrome, "
+                     "plain or gzip",
+          .version = "1");

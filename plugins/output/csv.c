@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tables for spreadsheets and data frames: one file per table with raw values (times in ns,
+ * shares as 0…1), plus the findings and the accounts of what was read.
+ *
+ * Where only one file can be written, all tables follow each other, each after a line with
+ * "# " and its id, separated by empty lines. */
+#include <traceanalyze/output.h>
+#include <traceanalyze/plugin.h>
+
+#include <stdio.h>
+
+#define SINGLE_HEAD "# traceanalyze.report/1"
+
+/* What all tables of one run are written to. */
+struct job {
+    struct ta_ctx *ctx;
+    const struct ta_report *report;
+    struct ta_sink *sink;
+    struct ta_file *single; /* NULL: a file per table */
+};
+
+static void put_heads(struct ta_file *out, const char *const *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct ta_cell key = ta_text(ta_slice_of(keys[i]));
+        if (i)
+            ta_putc(out, ',');
+        ta_put_csv(out, &key);
+    }
+    ta_puts(out, "\r\n");
+}
+
+static void put_row(struct ta_file *out, const struct ta_cell *cells, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            ta_putc(out, ',');
+        ta_put_csv(out, &cells[i]);
+    }
+    ta_puts(out, "\r\n");
+}
+
+/* Starts a table.  CSV has no place for a signature, so the first key stands for one. */
+static struct ta_file *begin(const struct job *job, const char *id, const char *first_key)
+{
+    if (job->single) {
+        ta_putf(job->single, "\r\n# %s\r\n", id);
+        return job->single;
+    }
+    char name[512];
+    int length = snprintf(name, sizeof name, "tables/%s.csv", id);
+    if (length < 0 || (size_t)length >= sizeof name) {
+        ta_fail(job->ctx, TA_ERR_OUTPUT, "Id of a table is too long: id=%s", id);
+        return NULL;
+    }
+    return ta_sink_open(job->ctx, job->sink, name, first_key);
+}
+
+static enum ta_status finish(const struct job *job, struct ta_file *out)
+{
+    return job->single ? TA_OK : ta_file_close(job->ctx, out);
+}
+
+/* ---- tables -------------------------------------------------------------------------- */
+
+static enum ta_status write_table(const struct job *job, const struct ta_table *table)
+{
+    if (table->n_columns == 0)
+        return TA_OK;
+    struct ta_file *out = begin(job, table->id, table->columns[0].key);
+    if (!out)
+        return TA_ERR_OUTPUT;
+    for (size_t i = 0; i < table->n_columns; i++) {
+        if (i)
+            ta_putc(out, ',');
+        const struct ta_cell key = ta_text(ta_slice_of(table->columns[i].key));
+        ta_put_csv(out, &key);
+    }
+    ta_puts(out, "\r\n");
+    for (size_t row = 0; row < table->n_rows; row++)
+        put_row(out, ta_table_cell(table, row, 0), table->n_columns);
+    return finish(job, out);
+}
+
+/* ---- findings ------------------------------------------------------------------------ */
+
+static struct ta_cell text_cell(const char *text)
+{
+    return text ? ta_text(ta_slice_of(text)) : ta_null();
+}
+
+/* One row per piece of evidence, so that each value stays a number of its own. */
+static void put_finding(struct ta_file *out, const struct ta_finding *finding)
+{
+    const struct ta_evidence none = {.row = ta_null(), .value = ta_null()};
+    for (size_t i = 0; i == 0 || i < finding->n_evidence; i++) {
+        const struct ta_evidence *evidence = finding->n_evidence ? &finding->evidence[i] : &none;
+        const struct ta_cell cells[] = {
+            text_cell(finding->id),
+            text_cell(finding->rule),
+            text_cell(ta_severity_name(finding->severity)),
+            text_cell(finding->title),
+            ta_int(finding->saving_low_ns),
+            ta_int(finding->saving_high_ns),
+            ta_num(finding->confidence),
+            text_cell(finding->advice),
+            text_cell(finding->threshold),
+            text_cell(evidence->table),
+            evidence->row,
+            text_cell(evidence->column),
+            evidence->value,
+            text_cell(evidence->table ? ta_unit_name(evidence->unit) : NULL),
+        };
+        put_row(out, cells, sizeof cells / sizeof *cells);
+    }
+}
+
+static enum ta_status write_findings(const struct job *job)
+{
+    static const char *const keys[] = {
+        "finding",    "rule",   "severity",  "title",          "saving_low_ns", "saving_high_ns",
+        "confidence", "advice", "threshold", "evidence_table", "evidence_row",  "evidence_column",
+        "value",      "unit"};
+    struct ta_file *out = begin(job, "findings", keys[0]);
+    if (!out)
+        return TA_ERR_OUTPUT;
+    put_heads(out, keys, sizeof keys / sizeof *keys);
+    for (size_t s = 0; s < ta_report_section_count(job->report); s++) {
+        const struct ta_section *section = ta_report_section(job->report, s);
+        for (size_t i = 0; i < section->n_items; i++)
+            if (section->items[i].kind == TA_ITEM_FINDING)
+                put_finding(out, section->items[i].finding);
+    }
+    return finish(job, out);
+}
+
+/* ---- accounts ------------------------------------------------------------------------ */
+
+static struct ta_cell count_cell(uint64_t count)
+{
+    return count > INT64_MAX ? ta_null() : ta_int((int64_t)count);
+}
+
+/* `file` is NULL for findings about the whole run. */
+static void put_quality(struct ta_file *out, const char *file,
+                        const struct ta_quality_finding *finding)
+{
+    const struct ta_cell cells[] = {
+        text_cell(ta_quality_name(finding->code)),
+        text_cell(ta_quality_severity_name(finding->severity)),
+        text_cell(file),
+        count_cell(finding->count),
+        count_cell(finding->byte_offset), /* TA_NO_OFFSET becomes null like all that is too large */
+        count_cell(finding->last_offset),
+        count_cell(finding->file_offset),
+        text_cell(finding->text),
+    };
+    put_row(out, cells, sizeof cells / sizeof *cells);
+}
+
+static enum ta_status write_quality(const struct job *job)
+{
+    static const char *const keys[] = {"code",        "severity",    "file",        "count",
+                                       "byte_offset", "last_offset", "file_offset", "text"};
+    struct ta_file *out = begin(job, "data_quality", keys[0]);
+    if (!out)
+        return TA_ERR_OUTPUT;
+    put_heads(out, keys, sizeof keys / sizeof *keys);
+    const struct ta_accounts *accounts = ta_report_accounts(job->report);
+    for (size_t i = 0; i < accounts->n_findings; i++)
+        put_quality(out, NULL, &accounts->findings[i]);
+    for (size_t f = 0; f < accounts->n_files; f++)
+        for (size_t i = 0; i < accounts->files[f].n_findings; i++)
+            put_quality(out, accounts->files[f].path, &accounts->files[f].findings[i]);
+    return finish(job, out);
+}
+
+/* ---- all of it ----------------------------------------------------------------------- */
+
+static enum ta_status write_all(const struct job *job)
+{
+    enum ta_status status = TA_OK;
+    for (size_t s = 0; s < ta_report_section_count(job->report); s++) {
+        const struct ta_section *section = ta_report_section(job->report, s);
+        for (size_t i = 0; i < section->n_items && status == TA_OK; i++)
+            if (section->items[i].kind == TA_ITEM_TABLE)
+                status = write_table(job, section->items[i].table);
+    }
+    if (status == TA_OK)
+        status = write_findings(job);
+    if (status == TA_OK)
+        status = write_quality(job);
+    return status;
+}
+
+static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
+                            const struct ta_render_options *options, struct ta_sink *sink)
+{
+    (void)options; /* raw values, all rows: nothing to choose */
+    struct job job = {.ctx = ctx, .report = report, .sink = sink};
+    if (ta_sink_is_single(sink)) {
+        job.single = ta_sink_open(ctx, sink, "report.csv", SINGLE_HEAD);
+        if (!job.single)
+            return ta_cause(ctx, TA_ERR_OUTPUT, "Cannot write the tables");
+        ta_puts(job.single, SINGLE_HEAD "\r\n");
+    }
+    enum ta_status status = write_all(&job);
+    if (status == TA_OK && job.single)
+        status = ta_file_close(ctx, job.single);
+    return status == TA_OK ? TA_OK : ta_cause(ctx, status, "Cannot write the tables");
+}
+
+static const struct ta_output_ops ops = {
+    .extension = "csv",
+    .write = write,
+};
+
+TA_PLUGIN(output, csv, &ops, .title = "CSV tables", .version = "1",
+          .summary = "tables/*.csv: every table with all rows and raw values");

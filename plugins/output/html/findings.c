@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Findings as cards: how bad, how much time, on what evidence, what to do. */
+#include "html.h"
+
+#include <traceanalyze/chart.h>
+
+/* A severity is told by word, by shape and by color. */
+static const struct look {
+    const char *id, *word;
+    const char *shape; /* a path in a box of 16 by 16 */
+} looks[] = {
+    [TA_INFO] = {"info", "Info",
+                 "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2zm0 1.6a4.4 4.4 0 1 1 0 8.8 4.4 "
+                 "4.4 0 0 1 0-8.8z"},
+    [TA_LOW] = {"low", "Low", "M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3z"},
+    [TA_MEDIUM] = {"medium", "Medium", "M8 1.5 14.5 8 8 14.5 1.5 8z"},
+    [TA_HIGH] = {"high", "High", "M8 2 15 14H1z"},
+    [TA_CRITICAL] = {"critical", "Critical", "M5.2 1h5.6L15 5.2v5.6L10.8 15H5.2L1 10.8V5.2z"},
+};
+
+size_t html_evidence_row(const struct ta_table *table, const struct ta_evidence *evidence)
+{
+    for (size_t row = 0; row < table->n_rows; row++) {
+        const struct ta_cell *key = ta_table_cell(table, row, 0);
+        if (key->kind != evidence->row.kind)
+            continue;
+        if (key->kind == TA_CELL_TEXT ? ta_slice_equal(key->text, evidence->row.text)
+                                      : key->kind == TA_CELL_INT && key->i == evidence->row.i)
+            return row;
+    }
+    return SIZE_MAX;
+}
+
+static void put_severity(const struct page *page, const struct look *look)
+{
+    ta_putf(page->out,
+            "<span class=\"severity\"><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\">"
+            "<path d=\"%s\"/></svg>%s</span>",
+            look->shape, look->word);
+}
+
+/* Place of a saving on a bar of 0…1000 that ends at the largest saving of the list. */
+static int place(int64_t saving_ns, int64_t scale_ns)
+{
+    return saving_ns > 0 ? (int)(1000.0 * (double)saving_ns / (double)scale_ns) : 0;
+}
+
+/* The range of a saving as a bar: solid up to the low end, pale up to the high one. */
+static void put_range(const struct page *page, int64_t low_ns, int64_t high_ns, int64_t scale_ns)
+{
+    if (scale_ns <= 0 || high_ns <= 0 || low_ns > high_ns)
+        return;
+    ta_puts(page->out, "<svg class=\"range\" viewBox=\"0 0 1000 8\" preserveAspectRatio=\"none\" "
+                       "aria-hidden=\"true\"><path d=\"M0 0h1000v8H0z\"/>");
+    ta_putf(page->out, "<path d=\"M0 0h%dv8H0z\"/><path d=\"M0 0h%dv8H0z\"/></svg>",
+            place(high_ns, scale_ns), place(low_ns, scale_ns));
+}
+
+static void put_saving(const struct page *page, const struct ta_finding *finding, int64_t scale_ns)
+{
+    if (finding->saving_low_ns == TA_MISSING || finding->saving_high_ns == TA_MISSING) {
+        ta_puts(page->out, "<div class=\"saving\"><dt>Saving</dt>"
+                           "<dd class=\"nil\">not estimated</dd></div>\n");
+        return;
+    }
+    const struct ta_cell low = ta_int(finding->saving_low_ns);
+    const struct ta_cell high = ta_int(finding->saving_high_ns);
+    ta_puts(page->out, "<div class=\"saving\"><dt>Saving</dt><dd>");
+    if (low.i == high.i) {
+        html_value(page, &high, TA_UNIT_NS);
+    } else if (low.i <= 0) {
+        ta_puts(page->out, "up to ");
+        html_value(page, &high, TA_UNIT_NS);
+    } else {
+        html_value(page, &low, TA_UNIT_NS);
+        ta_puts(page->out, " – ");
+        html_value(page, &high, TA_UNIT_NS);
+    }
+    put_range(page, low.i, high.i, scale_ns);
+    ta_puts(page->out, "</dd></div>\n");
+}
+
+/* Where a piece of evidence is to be seen: its row when it stands in the page, else the table. */
+static void put_evidence_link(const struct page *page, const struct ta_table *table,
+                              const struct ta_evidence *evidence)
+{
+    const size_t row = html_evidence_row(table, evidence);
+    if (row < HTML_ROWS_MARKUP) {
+        ta_puts(page->out, "<a href=\"#r-");
+        html_text(page, table->id);
+        ta_putf(page->out, "-%zu\" data-column=\"", row);
+        html_text(page, evidence->column);
+    } else {
+        ta_puts(page->out, "<a href=\"#t-");
+        html_text(page, table->id);
+    }
+    ta_puts(page->out, "\">");
+}
+
+static void put_evidence(const struct page *page, const struct ta_evidence *evidence)
+{
+    const struct ta_table *table = ta_report_table(page->report, evidence->table);
+    const size_t column = table ? ta_table_column(table, evidence->column) : SIZE_MAX;
+    ta_puts(page->out, "<li>");
+    if (table)
+        put_evidence_link(page, table, evidence);
+    if (evidence->row.kind == TA_CELL_TEXT) {
+        html_name(page, evidence->row.text);
+    } else {
+        if (table)
+            html_text(page, table->columns[0].title);
+        ta_putc(page->out, ' ');
+        html_value(page, &evidence->row, table ? table->columns[0].unit : TA_UNIT_NONE);
+    }
+    if (table)
+        ta_puts(page->out, "</a>");
+    ta_puts(page->out, " <span>");
+    html_text(page, column != SIZE_MAX ? table->columns[column].title : evidence->column);
+    ta_puts(page->out, "</span> <b>");
+    html_value(page, &evidence->value, evidence->unit);
+    ta_puts(page->out, "</b>");
+    if (table && table->chart) {
+        ta_puts(page->out, " <a class=\"chart-link\" href=\"#c-");
+        html_text(page, table->chart->id);
+        ta_puts(page->out, "\">chart</a>");
+    }
+    ta_puts(page->out, "</li>\n");
+}
+
+static void put_basis(const struct page *page, const struct ta_finding *finding, int64_t scale_ns)
+{
+    const struct ta_cell confidence = ta_num(finding->confidence);
+    ta_puts(page->out, "<dl class=\"basis\">\n");
+    put_saving(page, finding, scale_ns);
+    ta_puts(page->out, "<div><dt>Confidence</dt><dd>");
+    html_value(page, &confidence, TA_UNIT_RATIO);
+    ta_puts(page->out, "</dd></div>\n");
+    if (finding->threshold && finding->threshold[0]) {
+        ta_puts(page->out, "<div class=\"rule\"><dt>Fired because</dt><dd>");
+        html_text(page, finding->threshold);
+        ta_puts(page->out, "</dd></div>\n");
+    }
+    ta_puts(page->out, "<div class=\"rule\"><dt>Rule</dt><dd><code>");
+    html_text(page, finding->rule);
+    ta_puts(page->out, "</code></dd></div>\n</dl>\n");
+}
+
+void html_finding(const struct page *page, const struct ta_finding *finding, int64_t scale_ns)
+{
+    const struct look *look = &looks[finding->severity];
+    ta_putf(page->out, "<article class=\"finding is-%s\" id=\"f-", look->id);
+    html_text(page, finding->id);
+    ta_puts(page->out, "\">\n<div class=\"what\">\n<h3>");
+    put_severity(page, look);
+    ta_puts(page->out, " <span>");
+    html_text(page, finding->title);
+    ta_puts(page->out, "</span></h3>\n");
+    if (finding->advice && finding->advice[0]) {
+        ta_puts(page->out, "<p class=\"advice\">");
+        html_text(page, finding->advice);
+        ta_puts(page->out, "</p>\n");
+    }
+    if (finding->n_evidence) {
+        ta_puts(page->out, "<h4 class=\"sr\">Evidence</h4>\n<ul class=\"evidence\">\n");
+        for (size_t i = 0; i < finding->n_evidence; i++)
+            put_evidence(page, &finding->evidence[i]);
+        ta_puts(page->out, "</ul>\n");
+    }
+    ta_puts(page->out, "</div>\n");
+    put_basis(page, finding, scale_ns);
+    ta_puts(page->out, "</article>\n");
+}

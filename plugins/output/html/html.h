@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The parts of the page; each writes one piece of markup in place.
+ *
+ * Ids in the page: s-ID section, t-ID table, r-ID-N row N of a table, c-ID chart, f-ID finding.
+ * Every text that may come from input passes html_text() or html_name(). */
+#ifndef TA_PLUGIN_HTML_H
+#define TA_PLUGIN_HTML_H
+
+#include <traceanalyze/output.h>
+
+/* What every part needs. */
+struct page {
+    struct ta_ctx *ctx;
+    struct ta_file *out;
+    const struct ta_report *report;
+    const struct ta_render_options *options;
+};
+
+/* Rows of a table that stand in the markup; what follows travels as data, up to the second
+ * number.  The whole table is always in report.json. */
+enum { HTML_ROWS_MARKUP = 500, HTML_ROWS_CARRIED = 5000 };
+
+/* Id of the section whose scalars are the key figures on top of the page. */
+#define HTML_OVERVIEW "overview"
+/* Ids of the sections that the page adds at its end. */
+#define HTML_QUALITY "data_quality"
+#define HTML_METHOD "method"
+
+/* text.c: small pieces of text. */
+void html_text(const struct page *page, const char *text);
+void html_value(const struct page *page, const struct ta_cell *cell, enum ta_unit unit);
+void html_number(const struct page *page, uint64_t n);
+void html_count(const struct page *page, uint64_t n, const char *one, const char *many);
+void html_name(const struct page *page, struct ta_slice name);
+/* Bytes of the first of the two runs in which html_name() writes a name; all if it is short. */
+size_t html_name_split(struct ta_slice name);
+
+/* head.c: <head> with policy, style and script. */
+enum ta_status html_head(const struct page *page) TA_MUST_CHECK;
+
+/* hero.c: title, verdict, key figures, the line on data quality. */
+void html_hero(const struct page *page);
+/* The scalars of a section, side by side. */
+void html_tiles(const struct page *page, const struct ta_section *section);
+
+/* findings.c: one finding as a card; `scale_ns` is the largest saving of its list. */
+void html_finding(const struct page *page, const struct ta_finding *finding, int64_t scale_ns);
+/* The row of the table that a piece of evidence names, or SIZE_MAX. */
+size_t html_evidence_row(const struct ta_table *table, const struct ta_evidence *evidence);
+
+/* figures.c: all charts of a table. */
+enum ta_status html_figures(const struct page *page, const struct ta_table *table) TA_MUST_CHECK;
+
+/* tables.c: a table with everything a script needs to sort and filter it; `heading` is its
+ * title, or NULL when the section's title says it all. */
+void html_table(const struct page *page, const struct ta_table *table, const char *heading);
+/* One cell of a table body: a head of its row when `column` is the first. */
+void html_cell(const struct page *page, const struct ta_cell *cell, const struct ta_column *column,
+               bool is_head);
+
+/* quality.c: what was read, repaired and lost. */
+enum ta_status html_quality(const struct page *page) TA_MUST_CHECK;
+
+/* method.c: how the figures are defined. */
+void html_method(const struct page *page);
+
+/* data.c: the report's summary for programs. */
+void html_data(const struct page *page);
+
+#endif

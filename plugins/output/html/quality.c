@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The section on data quality: each file, and each kind of repair or loss with its place.
+ *
+ * The accounts are turned into tables of the result model, so that they are drawn, sorted and
+ * exported like any other table. */
+#include "html.h"
+
+#include <stdlib.h>
+
+enum {
+    FILE_PATH,
+    FILE_RANK,
+    FILE_SOURCE,
+    FILE_FORMAT,
+    FILE_STATE,
+    FILE_BYTES,
+    FILE_RAW,
+    FILE_KEPT,
+    FILE_REPAIRED,
+    FILE_DROPPED,
+    FILE_SKIPPED,
+    FILE_COLUMNS
+};
+
+static const struct ta_column file_columns[FILE_COLUMNS] = {
+    [FILE_PATH] = {"path", "File", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+                   "Path of the file below the input."},
+    [FILE_RANK] = {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+                   "Rank whose trace the file holds."},
+    [FILE_SOURCE] = {"rank_source", "Rank from", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+                     "What told the rank: an option, the content, the name, the position."},
+    [FILE_FORMAT] = {"format", "Format", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+                     "Reader that understood the file."},
+    [FILE_STATE] = {"state", "State", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+                    "Whether the file was read as it is, repaired, cut short, or refused."},
+    [FILE_BYTES] = {"bytes", "On disk", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL,
+                    "Size of the file on disk."},
+    [FILE_RAW] = {"raw_bytes", "Inflated", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL,
+                  "Size of the file after decompression."},
+    [FILE_KEPT] = {"events_kept", "Events", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+                   "Events that were used, repaired ones included."},
+    [FILE_REPAIRED] = {"events_repaired", "Repaired", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
+                       "Events that were used after a repair."},
+    [FILE_DROPPED] = {"events_dropped", "Dropped", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
+                      "Events that could not be used."},
+    [FILE_SKIPPED] = {"bytes_skipped", "Skipped", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
+                      "Bytes that were passed over without being understood."},
+};
+
+enum {
+    NOTE_CODE,
+    NOTE_SEVERITY,
+    NOTE_FILE,
+    NOTE_COUNT,
+    NOTE_FIRST,
+    NOTE_LAST,
+    NOTE_PLACE,
+    NOTE_TEXT,
+    NOTE_DOC,
+    NOTE_COLUMNS
+};
+
+static const struct ta_column note_columns[NOTE_COLUMNS] = {
+    [NOTE_CODE] = {"code", "Code", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+                   "Name of what was found; a code never changes its meaning."},
+    [NOTE_SEVERITY] = {"severity", "Severity", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+                       "Info and notice lost nothing; loss and error did."},
+    [NOTE_FILE] = {"path", "File", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+                   "File in which it was found; none when it concerns the run as a whole."},
+    [NOTE_COUNT] = {"count", "Count", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
+                    "How often it was found in the file."},
+    [NOTE_FIRST] = {"byte_offset", "First at byte", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+                    "Place of the first case, counted from 0 in the decompressed stream."},
+    [NOTE_LAST] = {"last_offset", "Last at byte", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+                   "Place of the last case in the decompressed stream."},
+    [NOTE_PLACE] = {"file_offset", "In file at", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+                    "Place in the compressed file, where that is known."},
+    [NOTE_TEXT] = {"text", "Example", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+                   "One of the cases."},
+    [NOTE_DOC] = {"meaning", "Meaning", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+                  "What the code stands for and what was done."},
+};
+
+static struct ta_cell count_cell(uint64_t n)
+{
+    return n > INT64_MAX ? ta_null() : ta_int((int64_t)n); /* TA_NO_OFFSET becomes null */
+}
+
+static struct ta_cell text_cell(const char *text)
+{
+    return text && text[0] ? ta_text(ta_slice_of(text)) : ta_null();
+}
+
+static void fill_file(struct ta_cell *row, const struct ta_file_account *file)
+{
+    row[FILE_PATH] = ta_text(ta_slice_of(file->path));
+    row[FILE_RANK] = ta_int(file->rank);
+    row[FILE_SOURCE] = text_cell(ta_rank_source_name(file->rank_source));
+    row[FILE_FORMAT] = text_cell(file->format);
+    row[FILE_STATE] = text_cell(ta_file_state_name(file->state));
+    row[FILE_BYTES] = count_cell(file->bytes);
+    row[FILE_RAW] = count_cell(file->raw_bytes);
+    row[FILE_KEPT] = count_cell(file->events_kept);
+    row[FILE_REPAIRED] = count_cell(file->events_repaired);
+    row[FILE_DROPPED] = count_cell(file->events_dropped);
+    row[FILE_SKIPPED] = count_cell(file->bytes_skipped);
+}
+
+static void fill_note(struct ta_cell *row, const struct ta_quality_finding *finding,
+                      const char *path)
+{
+    row[NOTE_CODE] = text_cell(ta_quality_name(finding->code));
+    row[NOTE_SEVERITY] = text_cell(ta_quality_severity_name(finding->severity));
+    row[NOTE_FILE] = text_cell(path);
+    row[NOTE_COUNT] = count_cell(finding->count);
+    row[NOTE_FIRST] = count_cell(finding->byte_offset);
+    row[NOTE_LAST] = count_cell(finding->last_offset);
+    row[NOTE_PLACE] = count_cell(finding->file_offset);
+    row[NOTE_TEXT] = text_cell(finding->text);
+    row[NOTE_DOC] = text_cell(ta_quality_doc(finding->code));
+}
+
+static enum ta_status put_files(const struct page *page, const struct ta_accounts *accounts)
+{
+    if (accounts->n_files == 0)
+        return TA_OK;
+    struct ta_cell *cells = calloc(accounts->n_files, FILE_COLUMNS * sizeof *cells);
+    if (!cells)
+        return ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot list input files: files=%zu",
+                       accounts->n_files);
+    for (size_t i = 0; i < accounts->n_files; i++)
+        fill_file(&cells[i * FILE_COLUMNS], &accounts->files[i]);
+    const struct ta_table table = {.id = "data_quality.files",
+                                   .title = "Input files",
+                                   .columns = file_columns,
+                                   .n_columns = FILE_COLUMNS,
+                                   .n_rows = accounts->n_files,
+                                   .cells = cells};
+    html_table(page, &table, table.title);
+    free(cells);
+    return TA_OK;
+}
+
+static size_t count_notes(const struct ta_accounts *accounts)
+{
+    size_t n = accounts->n_findings;
+    for (size_t i = 0; i < accounts->n_files; i++)
+        n += accounts->files[i].n_findings;
+    return n;
+}
+
+static enum ta_status put_notes(const struct page *page, const struct ta_accounts *accounts)
+{
+    const size_t n = count_notes(accounts);
+    if (n == 0) {
+        ta_puts(page->out, "<p class=\"prose\">Nothing was repaired, skipped or lost.</p>\n");
+        return TA_OK;
+    }
+    struct ta_cell *cells = calloc(n, NOTE_COLUMNS * sizeof *cells);
+    if (!cells)
+        return ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot list notices: notices=%zu", n);
+    struct ta_cell *row = cells;
+    for (size_t i = 0; i < accounts->n_findings; i++, row += NOTE_COLUMNS)
+        fill_note(row, &accounts->findings[i], NULL);
+    for (size_t f = 0; f < accounts->n_files; f++)
+        for (size_t i = 0; i < accounts->files[f].n_findings; i++, row += NOTE_COLUMNS)
+            fill_note(row, &accounts->files[f].findings[i], accounts->files[f].path);
+    const struct ta_table table = {.id = "data_quality.findings",
+                                   .title = "What was found",
+                                   .columns = note_columns,
+                                   .n_columns = NOTE_COLUMNS,
+                                   .n_rows = n,
+                                   .cells = cells};
+    html_table(page, &table, table.title);
+    free(cells);
+    return TA_OK;
+}
+
+enum ta_status html_quality(const struct page *page)
+{
+    const struct ta_accounts *accounts = ta_report_accounts(page->report);
+    ta_puts(page->out,
+            "<section id=\"s-" HTML_QUALITY "\" aria-labelledby=\"h-" HTML_QUALITY "\">\n"
+            "<h2 id=\"h-" HTML_QUALITY "\">Data quality</h2>\n<p class=\"prose\">");
+    html_count(page, accounts->totals.events_seen, "event was seen", "events were seen");
+    ta_puts(page->out, ": ");
+    html_number(page, accounts->totals.events_kept);
+    ta_puts(page->out, " used, of these ");
+    html_number(page, accounts->totals.events_repaired);
+    ta_puts(page->out, " after a repair; ");
+    html_number(page, accounts->totals.events_dropped);
+    ta_puts(page->out, " dropped. ");
+    html_count(page, accounts->totals.files_refused, "file was refused.", "files were refused.");
+    ta_puts(page->out, "</p>\n");
+    enum ta_status status = put_notes(page, accounts);
+    if (status == TA_OK)
+        status = put_files(page, accounts);
+    ta_puts(page->out, "</section>\n");
+    return status;
+}

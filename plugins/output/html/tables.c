@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tables: complete in the markup up to HTML_ROWS_MARKUP rows, the rest as data for the script.
+ *
+ * A cell shows the value for people and carries the exact one in data-v, by which the script
+ * sorts, copies and exports. */
+#include "html.h"
+
+#include <inttypes.h>
+
+static bool is_numeric(const struct ta_column *column)
+{
+    return column->type == TA_TYPE_INTEGER || column->type == TA_TYPE_NUMBER;
+}
+
+/* What a column means, in one text: its definition, which way is better, the exact unit. */
+static void put_column_doc(const struct page *page, const struct ta_column *column)
+{
+    html_text(page, column->doc ? column->doc : column->title);
+    if (column->polarity == TA_LOWER)
+        ta_puts(page->out, " Lower is better.");
+    if (column->polarity == TA_HIGHER)
+        ta_puts(page->out, " Higher is better.");
+}
+
+static void put_column_head(const struct page *page, const struct ta_column *column)
+{
+    ta_puts(page->out, "<th scope=\"col\"");
+    if (is_numeric(column))
+        ta_puts(page->out, " class=\"n\"");
+    ta_puts(page->out, " data-key=\"");
+    html_text(page, column->key);
+    ta_puts(page->out, "\" data-unit=\"");
+    html_text(page, ta_unit_name(column->unit));
+    ta_puts(page->out, "\" title=\"");
+    put_column_doc(page, column);
+    ta_puts(page->out, "\">");
+    html_text(page, column->title);
+    ta_puts(page->out, "</th>");
+}
+
+void html_cell(const struct page *page, const struct ta_cell *cell, const struct ta_column *column,
+               bool is_head)
+{
+    ta_puts(page->out, is_head ? "<th scope=\"row\"" : "<td");
+    if (cell->kind == TA_CELL_TEXT) {
+        ta_puts(page->out, cell->text.len ? ">" : " class=\"empty\">");
+        html_name(page, cell->text);
+    } else if (cell->kind == TA_CELL_NULL) {
+        ta_puts(page->out, is_numeric(column) ? " class=\"n nil\">" : " class=\"nil\">");
+    } else {
+        ta_puts(page->out, is_numeric(column) ? " class=\"n\" data-v=\"" : " data-v=\"");
+        ta_put_json_cell(page->out, cell, true);
+        ta_puts(page->out, "\">");
+        html_value(page, cell, column->unit);
+    }
+    ta_puts(page->out, is_head ? "</th>" : "</td>");
+}
+
+/* Rows after `top` carry class x: the script starts with them folded away. */
+static void put_row(const struct page *page, const struct ta_table *table, size_t row)
+{
+    const uint32_t top = page->options->top;
+    ta_puts(page->out, top && row >= top ? "<tr class=\"x\" id=\"r-" : "<tr id=\"r-");
+    html_text(page, table->id);
+    ta_putf(page->out, "-%zu\">", row);
+    for (size_t i = 0; i < table->n_columns; i++)
+        html_cell(page, ta_table_cell(table, row, i), &table->columns[i], i == 0);
+    ta_puts(page->out, "</tr>\n");
+}
+
+/* null is itself; a text is a text or, when long, {"a": first run, "b": last run}; any other
+ * value is [exact value, text for people]. */
+static void put_data_cell(const struct page *page, const struct ta_cell *cell, enum ta_unit unit)
+{
+    struct ta_file *out = page->out;
+    if (cell->kind == TA_CELL_NULL) {
+        ta_puts(out, "null");
+    } else if (cell->kind == TA_CELL_TEXT) {
+        const struct ta_slice name = cell->text;
+        const size_t split = html_name_split(name);
+        if (split == name.len) {
+            ta_put_json(out, name, true);
+            return;
+        }
+        ta_puts(out, "{\"a\":");
+        ta_put_json(out, (struct ta_slice){name.ptr, split}, true);
+        ta_puts(out, ",\"b\":");
+        ta_put_json(out, (struct ta_slice){name.ptr + split, name.len - split}, true);
+        ta_putc(out, '}');
+    } else {
+        char buffer[TA_UNIT_TEXT_MAX];
+        ta_putc(out, '[');
+        ta_put_json_cell(out, cell, true);
+        ta_putc(out, ',');
+        ta_put_json(out, ta_cell_text(cell, unit, buffer), true);
+        ta_putc(out, ']');
+    }
+}
+
+static void put_rest(const struct page *page, const struct ta_table *table, size_t end)
+{
+    ta_puts(page->out, "<script type=\"application/json\">[");
+    for (size_t row = HTML_ROWS_MARKUP; row < end; row++) {
+        ta_puts(page->out, row > HTML_ROWS_MARKUP ? ",\n[" : "\n[");
+        for (size_t i = 0; i < table->n_columns; i++) {
+            if (i)
+                ta_putc(page->out, ',');
+            put_data_cell(page, ta_table_cell(table, row, i), table->columns[i].unit);
+        }
+        ta_putc(page->out, ']');
+    }
+    ta_puts(page->out, "\n]</script>\n");
+}
+
+/* Says what is not in the page; the script knows of data-carried more rows than stand here. */
+static void put_limits(const struct page *page, const struct ta_table *table, size_t carried)
+{
+    if (carried > HTML_ROWS_MARKUP) {
+        ta_puts(page->out, "<p class=\"limit static\">The first ");
+        html_count(page, HTML_ROWS_MARKUP, "row", "rows");
+        ta_puts(page->out, " of ");
+        html_number(page, table->n_rows);
+        ta_puts(page->out, " are shown. report.json holds all of them.</p>\n");
+    }
+    if (carried < table->n_rows) {
+        ta_puts(page->out, "<p class=\"limit\">This page carries the first ");
+        html_count(page, carried, "row", "rows");
+        ta_puts(page->out, " of ");
+        html_number(page, table->n_rows);
+        ta_puts(page->out, " in this order. report.json holds all of them.</p>\n");
+    }
+}
+
+void html_table(const struct page *page, const struct ta_table *table, const char *heading)
+{
+    struct ta_file *out = page->out;
+    const size_t carried = table->n_rows < HTML_ROWS_CARRIED ? table->n_rows : HTML_ROWS_CARRIED;
+    const size_t written = carried < HTML_ROWS_MARKUP ? carried : HTML_ROWS_MARKUP;
+
+    ta_puts(out, "<div class=\"table\" id=\"t-");
+    html_text(page, table->id);
+    ta_putf(out, "\" data-top=\"%" PRIu32 "\" data-total=\"", page->options->top);
+    ta_putf(out, "%zu\">\n", table->n_rows);
+    if (heading) {
+        ta_puts(out, "<h3>");
+        html_text(page, heading);
+        ta_puts(out, "</h3>\n");
+    }
+    ta_puts(out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
+    html_text(page, table->title);
+    ta_puts(out, "\">\n<table>\n<thead><tr>");
+    for (size_t i = 0; i < table->n_columns; i++)
+        put_column_head(page, &table->columns[i]);
+    ta_puts(out, "</tr></thead>\n<tbody>\n");
+    for (size_t row = 0; row < written; row++)
+        put_row(page, table, row);
+    ta_puts(out, "</tbody>\n</table>\n</div>\n");
+    put_limits(page, table, carried);
+    if (carried > written)
+        put_rest(page, table, carried);
+    ta_puts(out, "</div>\n");
+}

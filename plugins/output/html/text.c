@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Small pieces of text: escaped words, values with units, counts, long names. */
+#include "html.h"
+
+void html_text(const struct page *page, const char *text)
+{
+    ta_put_html(page->out, ta_slice_of(text));
+}
+
+void html_value(const struct page *page, const struct ta_cell *cell, enum ta_unit unit)
+{
+    char buffer[TA_UNIT_TEXT_MAX];
+    ta_put_html(page->out, ta_cell_text(cell, unit, buffer));
+}
+
+void html_number(const struct page *page, uint64_t n)
+{
+    const struct ta_cell cell = ta_int(n > INT64_MAX ? INT64_MAX : (int64_t)n);
+    html_value(page, &cell, TA_UNIT_COUNT);
+}
+
+void html_count(const struct page *page, uint64_t n, const char *one, const char *many)
+{
+    html_number(page, n);
+    ta_putc(page->out, ' ');
+    html_text(page, n == 1 ? one : many);
+}
+
+/* Names up to NAME_WHOLE bytes are never cut; of longer ones the last NAME_TAIL stay visible. */
+enum { NAME_WHOLE = 44, NAME_TAIL = 18 };
+
+static bool continues_character(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+size_t html_name_split(struct ta_slice name)
+{
+    if (name.len <= NAME_WHOLE)
+        return name.len;
+    size_t split = name.len - NAME_TAIL;
+    while (split > 0 && continues_character(name.ptr[split]))
+        split--;
+    return split;
+}
+
+/* A long name is written as two runs of text, so that the style sheet can cut it in the middle:
+ * the first run shrinks and ends in an ellipsis, the second keeps its width. */
+void html_name(const struct page *page, struct ta_slice name)
+{
+    const size_t split = html_name_split(name);
+    if (split == name.len) {
+        ta_put_html(page->out, name);
+        return;
+    }
+    ta_puts(page->out, "<span class=\"name\"><span>");
+    ta_put_html(page->out, (struct ta_slice){name.ptr, split});
+    ta_puts(page->out, "</span><span>");
+    ta_put_html(page->out, (struct ta_slice){name.ptr + split, name.len - split});
+    ta_puts(page->out, "</span></span>");
+}

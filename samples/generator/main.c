@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The command line of traceanalyze-generate: one table holds options, help and defaults. */
+#define _POSIX_C_SOURCE 200809L
+#include "output.h"
+#include "workload.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { AUTOMATIC = -2, MAX_RANKS = 256 };
+
+struct settings {
+    struct workload workload;
+    struct output_options output;
+    uint64_t target_size; /* 0 = as many blocks as asked for */
+};
+
+/* ---- values -------------------------------------------------------------------------------- */
+
+static bool parse_number(const char *text, int64_t low, int64_t high, int64_t *value)
+{
+    char *end;
+    errno = 0;
+    const long long number = strtoll(text, &end, 10);
+    if (end == text || *end != '\0' || errno != 0 || number < low || number > high)
+        return false;
+    *value = number;
+    return true;
+}
+
+static bool parse_int(const char *text, int low, int high, int *value)
+{
+    int64_t number;
+    if (!parse_number(text, low, high, &number))
+        return false;
+    *value = (int)number;
+    return true;
+}
+
+static bool set_ranks(struct settings *settings, const char *text)
+{
+    return parse_int(text, 1, MAX_RANKS, &settings->workload.ranks);
+}
+
+static bool set_blocks(struct settings *settings, const char *text)
+{
+    return parse_int(text, 1, INT_MAX, &settings->workload.blocks);
+}
+
+static bool set_steps(struct settings *settings, const char *text)
+{
+    return parse_int(text, 1, 1000, &settings->workload.steps);
+}
+
+static bool set_layers(struct settings *settings, const char *text)
+{
+    return parse_int(text, 1, 1000, &settings->workload.layers);
+}
+
+static bool set_seed(struct settings *settings, const char *text)
+{
+    int64_t seed;
+    if (!parse_number(text, 0, INT64_MAX, &seed))
+        return false;
+    settings->workload.seed = (uint64_t)seed;
+    return true;
+}
+
+static bool set_variant(struct settings *settings, const char *text)
+{
+    settings->workload.optimized = strcmp(text, "optimized") == 0;
+    return settings->workload.optimized || strcmp(text, "baseline") == 0;
+}
+
+static bool set_late_rank(struct settings *settings, const char *text)
+{
+    if (strcmp(text, "none") != 0)
+        return parse_int(text, 0, MAX_RANKS - 1, &settings->workload.late_rank);
+    settings->workload.late_rank = -1;
+    return true;
+}
+
+static bool set_clock_skew(struct settings *settings, const char *text)
+{
+    int64_t microseconds;
+    if (!parse_number(text, -1000000, 1000000, &microseconds))
+        return false;
+    settings->output.clock_skew = microseconds * 1000;
+    return true;
+}
+
+static bool set_layout(struct settings *settings, const char *text)
+{
+    for (int i = 0; i < LAYOUT_COUNT; i++) {
+        if (strcmp(text, layout_names[i]) != 0)
+            continue;
+        settings->output.layout = (enum layout)i;
+        return true;
+    }
+    return false;
+}
+
+static bool set_gzip(struct settings *settings, const char *text)
+{
+    (void)text;
+    settings->output.gzip = true;
+    return true;
+}
+
+static bool set_plain(struct settings *settings, const char *text)
+{
+    (void)text;
+    settings->output.gzip = false;
+    return true;
+}
+
+/* A number of bytes, or of thousands, millions or billions of them. */
+static bool set_target_size(struct settings *settings, const char *text)
+{
+    char *end;
+    errno = 0;
+    const unsigned long long number = strtoull(text, &end, 10);
+    uint64_t unit = 1;
+    if (end == text || *text == '-' || errno != 0)
+        return false;
+    if (strchr("kKMG", *end) != NULL && *end != '\0') {
+        unit = *end == 'G' ? 1000000000 : *end == 'M' ? 1000000 : 1000;
+        end++;
+    }
+    end += *end == 'B';
+    if (*end != '\0' || number == 0 || number > UINT64_MAX / unit)
+        return false;
+    settings->target_size = number * unit;
+    return true;
+}
+
+static bool set_folder(struct settings *settings, const char *text)
+{
+    settings->output.folder = text;
+    return *text != '\0';
+}
+
+static bool set_jobs(struct settings *settings, const char *text)
+{
+    return parse_int(text, 1, MAX_RANKS, &settings->output.jobs);
+}
+
+/* ---- options ------------------------------------------------------------------------------- */
+
+struct option_desc {
+    const char *name, *value; /* value is NULL for a plain switch */
+    char letter;              /* or 0 */
+    bool (*set)(struct settings *settings, const char *text);
+    const char *help;
+};
+
+/* clang-format off */
+static const struct option_desc option_table[] = {
+    { "output", "DIR", 'o', set_folder, "write into this folder, made if missing (.)" },
+    { "ranks", "N", 0, set_ranks, "GPUs, one process and one file each (4)" },
+    { "blocks", "N", 0, set_blocks, "video blocks to generate (4)" },
+    { "steps", "N", 0, set_steps, "denoising steps per block (4)" },
+    { "layers", "N", 0, set_layers, "transformer layers (10)" },
+    { "seed", "N", 0, set_seed, "equal options and seed give equal bytes (1)" },
+    { "variant", "NAME", 0, set_variant, "baseline or optimized (baseline)" },
+    { "late-rank", "N", 0, set_late_rank,
+      "rank with the slow host, or none (baseline: the third or last; optimized: none)" },
+    { "clock-skew-us", "N", 0, set_clock_skew, "the clock of rank r is r * N µs ahead (0)" },
+    { "layout", "NAME", 0, set_layout, "kineto, indent2 or oneline (kineto)" },
+    { "gzip", NULL, 0, set_gzip, "compress, names end in .gz (default)" },
+    { "plain", NULL, 0, set_plain, "do not compress" },
+    { "target-size", "BYTES", 0, set_target_size,
+      "repeat blocks until a rank has about so much JSON; k, M, G allowed" },
+    { "jobs", "N", 'j', set_jobs, "threads that write (one per processor)" },
+    { "help", NULL, 'h', NULL, "show this" },
+};
+/* clang-format on */
+
+enum { OPTION_COUNT = sizeof option_table / sizeof option_table[0], OPTION_BASE = 256 };
+
+static void print_help(void)
+{
+    puts("Usage: traceanalyze-generate [OPTION]...\n"
+         "Writes the Kineto traces of a simulated block-wise text-to-video run.\n");
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const struct option_desc *option = &option_table[i];
+        char left[64];
+        snprintf(left, sizeof left, "--%s%s%s", option->name, option->value != NULL ? " " : "",
+                 option->value != NULL ? option->value : "");
+        if (option->letter != 0)
+            printf("  -%c, %-22s %s\n", option->letter, left, option->help);
+        else
+            printf("      %-22s %s\n", left, option->help);
+    }
+}
+
+/* getopt's two descriptions of the same table. */
+static void describe_options(struct option *longs, char *letters)
+{
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const bool value = option_table[i].value != NULL;
+        longs[i] = (struct option){
+            .name = option_table[i].name,
+            .has_arg = value ? required_argument : no_argument,
+            .val = OPTION_BASE + i,
+        };
+        if (option_table[i].letter != 0) {
+            *letters++ = option_table[i].letter;
+            if (value)
+                *letters++ = ':';
+        }
+    }
+    longs[OPTION_COUNT] = (struct option){.name = NULL};
+    *letters = '\0';
+}
+
+static const struct option_desc *find_option(int found)
+{
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (found == OPTION_BASE + i || (found != 0 && found == option_table[i].letter))
+            return &option_table[i];
+    }
+    return NULL;
+}
+
+enum answer { ANSWER_RUN, ANSWER_DONE, ANSWER_WRONG };
+
+static enum answer parse_options(struct settings *settings, int argc, char **argv)
+{
+    struct option longs[OPTION_COUNT + 1];
+    char letters[2 * OPTION_COUNT + 1];
+    describe_options(longs, letters);
+    for (;;) {
+        const int found = getopt_long(argc, argv, letters, longs, NULL);
+        if (found == -1)
+            break;
+        const struct option_desc *option = find_option(found);
+        if (option == NULL)
+            return ANSWER_WRONG;
+        if (option->set == NULL) {
+            print_help();
+            return ANSWER_DONE;
+        }
+        if (!option->set(settings, optarg)) {
+            fprintf(stderr, "traceanalyze-generate: --%s cannot be '%s'\n", option->name, optarg);
+            return ANSWER_WRONG;
+        }
+    }
+    if (optind == argc)
+        return ANSWER_RUN;
+    fprintf(stderr, "traceanalyze-generate: unexpected argument '%s'\n", argv[optind]);
+    return ANSWER_WRONG;
+}
+
+/* What follows from other options. */
+static bool complete_settings(struct settings *settings)
+{
+    struct workload *workload = &settings->workload;
+    if (workload->late_rank == AUTOMATIC) {
+        const int third = workload->ranks < 3 ? workload->ranks - 1 : 2;
+        workload->late_rank = workload->optimized || workload->ranks == 1 ? -1 : third;
+    }
+    if (workload->late_rank >= workload->ranks) {
+        fprintf(stderr, "traceanalyze-generate: --late-rank %d needs more --ranks\n",
+                workload->late_rank);
+        return false;
+    }
+    if (settings->target_size != 0)
+        workload->blocks = INT_MAX;
+    if (settings->output.jobs == 0) {
+        const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+        settings->output.jobs = processors > 0 && processors < MAX_RANKS ? (int)processors : 1;
+    }
+    settings->output.ranks = workload->ranks;
+    settings->output.seed = workload->seed;
+    return true;
+}
+
+/* ---- the run ------------------------------------------------------------------------------- */
+
+struct run {
+    struct output output;
+    uint64_t target_size;
+    uint64_t size_before; /* at the end of the block before */
+};
+
+/* Stops where the size is nearest to the target, or when a disk is full. */
+static bool receive(void *context, struct timeline *timeline, bool end_of_block)
+{
+    struct run *run = context;
+    output_write(&run->output, timeline);
+    if (!end_of_block)
+        return true;
+    const uint64_t size = output_size(&run->output);
+    const uint64_t block = size - run->size_before;
+    run->size_before = size;
+    return output_healthy(&run->output) &&
+           (run->target_size == 0 || size + block / 2 < run->target_size);
+}
+
+/* The truth that a straggler analysis has to find again. */
+static void print_summary(const struct timeline *timeline)
+{
+    for (int i = 0; i < timeline->rank_count; i++) {
+        const struct rank_clock *rank = &timeline->ranks[i];
+        const int64_t span = timeline_end(rank) - timeline->window_start;
+        printf("rank %d: %" PRId64 ".%03" PRId64 " ms, last at %" PRIu64 " of %" PRIu64
+               " collectives\n",
+               i, span / 1000000, span / 1000 % 1000, rank->last_arrivals,
+               timeline->collective_count);
+    }
+}
+
+static bool generate(const struct settings *settings)
+{
+    const struct workload *workload = &settings->workload;
+    struct timeline timeline;
+    if (!timeline_init(&timeline, workload->ranks, workload->seed, workload->late_rank)) {
+        fputs("traceanalyze-generate: out of memory\n", stderr);
+        return false;
+    }
+    struct run run = {.target_size = settings->target_size};
+    const bool opened = output_open(&run.output, &settings->output);
+    if (opened)
+        workload_run(workload, &timeline, receive, &run);
+    const bool complete = output_close(&run.output, &timeline) && opened;
+    if (complete)
+        print_summary(&timeline);
+    timeline_free(&timeline);
+    return complete;
+}
+
+static bool make_folder(const char *path)
+{
+    if (mkdir(path, 0777) == 0 || errno == EEXIST)
+        return true;
+    fprintf(stderr, "traceanalyze-generate: %s: %s\n", path, strerror(errno));
+    return false;
+}
+
+int main(int argc, char **argv)
+{
+    struct settings settings = {
+        .workload =
+            {.ranks = 4, .blocks = 4, .steps = 4, .layers = 10, .late_rank = AUTOMATIC, .seed = 1},
+        .output = {.folder = ".", .gzip = true},
+    };
+    const enum answer answer = parse_options(&settings, argc, argv);
+    if (answer != ANSWER_RUN)
+        return answer == ANSWER_DONE ? EXIT_SUCCESS : 2;
+    if (!complete_settings(&settings))
+        return 2;
+    return make_folder(settings.output.folder) && generate(&settings) ? EXIT_SUCCESS : EXIT_FAILURE;
+}

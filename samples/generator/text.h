@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The parts of a trace file that are the same for every event of a kind, made once per run. */
+#ifndef GENERATOR_TEXT_H
+#define GENERATOR_TEXT_H
+
+#include "catalog.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum layout {
+    LAYOUT_KINETO,  /* as torch writes it: one group of keys per line */
+    LAYOUT_INDENT2, /* as json.dump(indent=2) writes it again */
+    LAYOUT_ONELINE, /* as json.dump() writes it again: the file is one line */
+    LAYOUT_COUNT,
+};
+
+extern const char *const layout_names[LAYOUT_COUNT];
+
+/* What stands between the parts of an event. */
+struct punctuation {
+    const char *event_open, *event_close, *event_next;
+    const char *key, *line; /* before the next key, and where Kineto breaks */
+    const char *args_open, *args_close;
+    const char *arg, *arg_tight, *arg_wide; /* Kineto uses three different separators */
+    const char *file_close[2];              /* around the value of traceName */
+    int depth;                              /* nesting of an argument; 0 = keep Kineto's spaces */
+    bool breaks;                            /* a new line per element */
+};
+
+/* Values are pairs "key": value without the braces. */
+struct texts {
+    const struct punctuation *punctuation;
+    int ranks;
+    char *op_args[OP_COUNT][OP_LEVELS];
+    char *kernel_args[KERNEL_COUNT];
+    char *collective_args[COLLECTIVE_COUNT];
+};
+
+/* False without memory; texts_free() is safe in either case. */
+bool texts_make(struct texts *texts, enum layout layout, int ranks);
+void texts_free(struct texts *texts);
+
+/* Everything up to the first event; the caller frees it.  NULL without memory. */
+char *texts_file_head(const struct texts *texts, int rank, uint64_t trace_id);
+
+enum { DEVICES_PER_HOST = 8 };
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The clock of the simulated machine: one host thread and three GPU streams per rank.
+ *
+ * A launch occupies the host thread; its kernel starts when the launch has ended and arrived,
+ * the kernel before it on the stream has ended, and the streams it waits for are done.  Only
+ * collectives look across ranks, so the caller runs each rank up to a collective, in turn, and
+ * then calls timeline_collective() for all of them.
+ */
+#ifndef GENERATOR_TIMELINE_H
+#define GENERATOR_TIMELINE_H
+
+#include "catalog.h"
+#include "event.h"
+#include "rng.h"
+
+#include <stdbool.h>
+
+enum {
+    RANGE_DEPTH = 4,     /* step marker > block > denoising step > one spare */
+    LAUNCH_QUEUE = 1024, /* launches the driver takes before the host has to wait */
+};
+
+/* A user range that is still open, with what its kernels have covered so far. */
+struct range {
+    int64_t start;
+    int64_t first[STREAM_COUNT], last[STREAM_COUNT]; /* last is 0 while there is none */
+    const char *name;
+    int number;
+    uint32_t external_id, index;
+};
+
+/* What the device side of a collective needs until all ranks have arrived. */
+struct pending_collective {
+    int64_t arrival;
+    uint32_t correlation, external_id, range_id;
+};
+
+struct rank_clock {
+    struct rng rng;
+    struct batch batch;
+    int64_t host;                /* the host thread is here, true ns */
+    int64_t ready[STREAM_COUNT]; /* end of the last work a stream has to do */
+    int64_t queue[LAUNCH_QUEUE]; /* start of the last kernels, a ring */
+    struct range ranges[RANGE_DEPTH];
+    int range_count;
+    uint32_t op_external[OP_LEVELS]; /* external ids of the open operators */
+    int op_count;
+    uint32_t external_ids, correlations, indices, launches;
+    int32_t sequence;  /* next autograd number; negative = no_grad */
+    int host_permille; /* 1000 = normal host, more = slower */
+    struct pending_collective pending;
+    int64_t allocated;
+    bool buffer_full;       /* the profiler fetches one at the next launch */
+    uint64_t last_arrivals; /* collectives that waited for this rank */
+};
+
+struct timeline {
+    struct rank_clock *ranks;
+    int rank_count;
+    int kernel_permille;     /* duration of a kernel against its table entry */
+    struct rng shared;       /* for what all ranks share: transfers */
+    uint32_t collectives[2]; /* sequence numbers per process group */
+    uint64_t collective_count;
+    int64_t window_start;
+};
+
+/* False without memory.  late_rank < 0: all hosts are equally fast. */
+bool timeline_init(struct timeline *timeline, int ranks, uint64_t seed, int late_rank);
+void timeline_free(struct timeline *timeline);
+
+/* Python code between two operators. */
+void timeline_python(struct rank_clock *rank, int64_t ns);
+
+/* One operator with its kernels on the compute stream, permille of their usual duration. */
+void timeline_op(struct timeline *timeline, struct rank_clock *rank, enum op op, int permille);
+
+/* The caching allocator hands out bytes, or takes them back when bytes is negative. */
+void timeline_allocate(struct rank_clock *rank, int64_t bytes);
+
+struct copy {
+    enum op op;
+    enum copy_kind kind;
+    enum stream stream;
+    int64_t bytes;
+    bool synchronize; /* the operator returns when the bytes have arrived */
+};
+
+void timeline_copy(struct rank_clock *rank, const struct copy *copy);
+
+/* Later work on stream starts after all work issued so far on after. */
+void timeline_wait_stream(struct rank_clock *rank, enum stream stream, enum stream after);
+
+/* The host waits for all work issued so far on stream. */
+void timeline_synchronize(struct rank_clock *rank, enum stream stream);
+
+/* All ranks take part; the compute stream of each waits for the end. */
+void timeline_collective(struct timeline *timeline, enum collective collective);
+
+/* number < 0: the name stands alone.  name must live as long as the timeline. */
+void timeline_range_begin(struct rank_clock *rank, const char *name, int number);
+void timeline_range_end(struct rank_clock *rank);
+
+/* NCCL's watchdog thread asks once whether a collective has ended. */
+void timeline_watchdog(struct rank_clock *rank);
+
+/* When the last thing on the rank ends, host or device. */
+int64_t timeline_end(const struct rank_clock *rank);
+
+/* Host threads of a trace, as event.track. */
+enum { THREAD_MAIN = 0, THREAD_WATCHDOG = 1 };
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Contexts and the chain of causes. */
+#include "base/context.h"
+
+#include <stdarg.h>
+
+void ta_shared_init(struct ta_shared *shared)
+{
+    *shared = (struct ta_shared){.level = TA_LOG_WARNING};
+    for (int i = 0; i < TA_LIMIT_COUNT; i++)
+        shared->limits[i] = ta_limit_default((enum ta_limit)i);
+}
+
+void ta_ctx_init(struct ta_ctx *ctx, struct ta_shared *shared)
+{
+    *ctx = (struct ta_ctx){.shared = shared};
+}
+
+/* Puts a message in front of the chain, so that it reads from the outside in.  What does not
+ * fit falls off the end: the outer causes tell the user what was being done. */
+static void prepend(struct ta_ctx *ctx, const char *format, va_list args)
+{
+    char message[1024];
+    int length = vsnprintf(message, sizeof message, format, args);
+    size_t n = length < 0 ? 0 : (size_t)length < sizeof message ? (size_t)length
+                                                                : sizeof message - 1;
+    size_t old = strlen(ctx->buffer), gap = old ? 2 : 0;
+    if (old + n + gap >= sizeof ctx->buffer)
+        old = sizeof ctx->buffer - n - gap - 1;
+    memmove(ctx->buffer + n + gap, ctx->buffer, old);
+    memcpy(ctx->buffer, message, n);
+    if (gap)
+        memcpy(ctx->buffer + n, ": ", 2);
+    ctx->buffer[n + gap + old] = '\0';
+}
+
+enum ta_status ta_fail(struct ta_ctx *ctx, enum ta_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    ctx->buffer[0] = '\0';
+    prepend(ctx, format, args);
+    va_end(args);
+    return ctx->status = status;
+}
+
+enum ta_status ta_cause(struct ta_ctx *ctx, enum ta_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    prepend(ctx, format, args);
+    va_end(args);
+    return ctx->status = status;
+}
+
+const char *ta_ctx_causes(const struct ta_ctx *ctx)
+{
+    return ctx->buffer;
+}
+
+void ta_ctx_adopt(struct ta_ctx *ctx, const struct ta_ctx *from)
+{
+    ctx->status = from->status;
+    memcpy(ctx->buffer, from->buffer, sizeof ctx->buffer);
+}
+
+const char *ta_status_code(enum ta_status status)
+{
+    static const char *const codes[TA_STATUS_COUNT] = {
+        [TA_OK] = "TA-OK",           [TA_ERR_USAGE] = "TA-E002",  [TA_ERR_INPUT] = "TA-E003",
+        [TA_ERR_OUTPUT] = "TA-E005", [TA_ERR_PLUGIN] = "TA-E008", [TA_ERR_NOMEM] = "TA-E070",
+        [TA_ERR_INTERNAL] = "TA-E071", [TA_ERR_CANCELED] = "TA-E128",
+    };
+    return codes[status];
+}
+
+bool ta_ctx_canceled(const struct ta_ctx *ctx)
+{
+    return atomic_load_explicit(&ctx->shared->canceled, memory_order_relaxed) != 0;
+}
+
+uint64_t ta_ctx_limit(const struct ta_ctx *ctx, enum ta_limit limit)
+{
+    return ctx->shared->limits[limit];
+}
+
+double ta_ctx_option(const struct ta_ctx *ctx, size_t index)
+{
+    return ctx->option_values[index];
+}

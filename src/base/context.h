@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Making contexts, and reading the chain of causes. */
+#ifndef TA_BASE_CONTEXT_H
+#define TA_BASE_CONTEXT_H
+
+#include "traceanalyze/context.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+struct ta_plugin;
+
+/* Shared by all contexts of a run; must outlive them. */
+struct ta_shared {
+    uint64_t limits[TA_LIMIT_COUNT];
+    atomic_int canceled;         /* number of the signal, or 0 */
+    atomic_uint_fast64_t read; /* bytes taken from input files so far, for progress */
+    enum ta_log_level level;
+    bool json_log;
+    FILE *log; /* NULL: silent */
+};
+
+struct ta_ctx {
+    struct ta_shared *shared;
+    const double *option_values; /* of the running plugin, in table order */
+    enum ta_status status;
+    char buffer[4096]; /* reserved up front, so that "out of memory" can be said */
+};
+
+/* Fills in the default limits and no log. */
+void ta_shared_init(struct ta_shared *shared);
+void ta_ctx_init(struct ta_ctx *ctx, struct ta_shared *shared);
+
+/* The chain, outermost cause first, separated by ": "; "" when nothing failed. */
+const char *ta_ctx_causes(const struct ta_ctx *ctx);
+/* Copies the chain of a worker's context into another. */
+void ta_ctx_adopt(struct ta_ctx *ctx, const struct ta_ctx *from);
+
+/* Sets a limit by name and size text ("64MiB", "250"). */
+enum ta_status ta_limits_set(struct ta_ctx *ctx, const char *assignment) TA_MUST_CHECK;
+/* Name of a limit and its default, for --help. */
+const char *ta_limit_name(enum ta_limit limit);
+uint64_t ta_limit_default(enum ta_limit limit);
+
+/* Reads "64", "64MiB", "1.5GiB", "2k": bytes, powers of 1024; false when it is none. */
+bool ta_size_parse(const char *text, uint64_t *size);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Open addressing with linear probing; at most 5/8 full. */
+#include "traceanalyze/map.h"
+
+#include "base/hash.h"
+
+#include <stdlib.h>
+
+struct ta_map_slot {
+    uint64_t key, value;
+    bool used;
+};
+
+static struct ta_map_slot *slot_of(const struct ta_map *map, uint64_t key)
+{
+    size_t at = ta_hash_mix(key) & map->mask;
+    while (map->slots[at].used && map->slots[at].key != key)
+        at = (at + 1) & map->mask;
+    return &map->slots[at];
+}
+
+uint64_t *ta_map_find(const struct ta_map *map, uint64_t key)
+{
+    if (!map->slots)
+        return NULL;
+    struct ta_map_slot *slot = slot_of(map, key);
+    return slot->used ? &slot->value : NULL;
+}
+
+static bool grow(struct ta_map *map)
+{
+    const size_t old = map->slots ? map->mask + 1 : 0, size = old ? old * 2 : 64;
+    struct ta_map_slot *before = map->slots;
+    struct ta_map_slot *slots = calloc(size, sizeof *slots);
+    if (!slots)
+        return false;
+    map->slots = slots;
+    map->mask = size - 1;
+    for (size_t i = 0; i < old; i++)
+        if (before[i].used)
+            *slot_of(map, before[i].key) = before[i];
+    free(before);
+    return true;
+}
+
+uint64_t *ta_map_at(struct ta_map *map, uint64_t key, uint64_t preset)
+{
+    if ((!map->slots || map->n * 8 >= (map->mask + 1) * 5) && !grow(map)) {
+        map->failed = true;
+        return NULL;
+    }
+    struct ta_map_slot *slot = slot_of(map, key);
+    if (!slot->used) {
+        *slot = (struct ta_map_slot){key, preset, true};
+        map->n++;
+    }
+    return &slot->value;
+}
+
+void ta_map_free(struct ta_map *map)
+{
+    free(map->slots);
+    *map = (struct ta_map){0};
+}

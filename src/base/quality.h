@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The accumulator behind ta_quality_add(): one slot per code, no memory but for examples. */
+#ifndef TA_BASE_QUALITY_H
+#define TA_BASE_QUALITY_H
+
+#include "traceanalyze/arena.h"
+#include "traceanalyze/quality.h"
+
+#include <stdarg.h>
+
+/* One code: the finding so far, and where the case lies that its text tells of. */
+struct ta_quality_slot {
+    uint64_t count; /* the other fields mean nothing while this is 0 */
+    uint64_t first, last, file_offset;
+    uint64_t text_offset;
+    enum ta_quality_severity severity;
+    char *text; /* malloc'd, or NULL */
+};
+
+struct ta_quality {
+    struct ta_quality_slot slots[TA_Q_COUNT];
+    bool failed; /* no memory for an example; the counts are right all the same */
+};
+
+void ta_quality_init(struct ta_quality *quality);
+void ta_quality_free(struct ta_quality *quality);
+
+/* ta_quality_add() where a rule is milder or harsher than the code's own severity (`{}` among the
+ * events is info), and for cases with a place in the compressed file.  Of several severities
+ * the harshest stays. */
+void ta_quality_add_severity(struct ta_quality *quality, enum ta_quality_code code,
+                             enum ta_quality_severity severity, uint64_t offset,
+                             uint64_t file_offset, const char *format, ...) TA_PRINTF(6, 7);
+
+/* Counts `times` cases at once, the first at `offset` and the last at `last_offset`. */
+void ta_quality_add_many(struct ta_quality *quality, enum ta_quality_code code, uint64_t times,
+                         uint64_t offset, uint64_t last_offset, const char *format, ...)
+    TA_PRINTF(6, 7);
+
+/* Adds all of `from`, which stays as it is.  The result does not depend on the order of
+ * merging as long as offsets differ. */
+void ta_quality_merge(struct ta_quality *into, const struct ta_quality *from);
+
+uint64_t ta_quality_count(const struct ta_quality *quality, enum ta_quality_code code);
+
+/* True when some finding is at least this severe. */
+bool ta_quality_reaches(const struct ta_quality *quality, enum ta_quality_severity severity);
+
+/* The findings in order of their codes, copied into the arena; *n may be 0.  NULL when memory
+ * ran out, here or for an example before. */
+const struct ta_quality_finding *ta_quality_findings(const struct ta_quality *quality,
+                                                     struct ta_arena *arena, size_t *n);
+
+#endif

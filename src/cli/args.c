@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reading the command line by the tables of options.c. */
+#include "cli/args.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+
+#include "base/suggest.h"
+
+/* What getopt_long() calls the operands and the long options without a letter. */
+enum { OPERAND = 1, FIRST_LONG = 256, ROWS_MAX = 64 };
+
+/* An option as it stood on the command line.  Which row it means is known when the command is. */
+struct given {
+    const char *name, *value;
+};
+
+struct parse {
+    struct ta_ctx *ctx;
+    struct ta_args *args;
+    struct given *given;
+    size_t n_given;
+};
+
+/* ---- values ------------------------------------------------------------------------------- */
+
+static enum ta_status bad_value(struct parse *parse, const struct ta_arg_option *option,
+                                const char *value)
+{
+    if (option->type == TA_ARG_EXTENT)
+        return ta_fail(parse->ctx, TA_ERR_USAGE,
+                       "Unusable value: --%s=%s, expected WxH, each from %lld to %lld",
+                       option->name, value, (long long)option->least, (long long)option->most);
+    return ta_fail(parse->ctx, TA_ERR_USAGE,
+                   "Unusable value: --%s=%s, expected a %snumber from %lld to %lld", option->name,
+                   value, option->type == TA_ARG_WHOLE ? "whole " : "", (long long)option->least,
+                   (long long)option->most);
+}
+
+/* The program never calls setlocale(): the decimal point is a point. */
+static bool read_number(const struct ta_arg_option *option, const char *text, char end_mark,
+                        double *value, const char **rest)
+{
+    char *end;
+    *value = strtod(text, &end);
+    *rest = *end ? end + 1 : end;
+    return end != text && *end == end_mark && *value >= (double)option->least &&
+           *value <= (double)option->most;
+}
+
+static bool read_whole(const struct ta_arg_option *option, const char *text, int64_t *value)
+{
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (end == text || *end || errno || number < option->least || number > option->most)
+        return false;
+    *value = number;
+    return true;
+}
+
+static enum ta_status read_choice(struct parse *parse, const struct ta_arg_option *option,
+                                  const char *text, int *value)
+{
+    char words[128] = "", hint[TA_SUGGEST_TEXT_MAX];
+    struct ta_suggest close = {.word = text};
+    for (int i = 0; option->choices[i]; i++) {
+        const char *word = option->choices[i];
+        if (!*word)
+            continue;
+        if (strcmp(word, text) == 0) {
+            *value = i;
+            return TA_OK;
+        }
+        ta_suggest_offer(&close, word);
+        strncat(words, *words ? ", " : "", sizeof words - strlen(words) - 1);
+        strncat(words, word, sizeof words - strlen(words) - 1);
+    }
+    return ta_fail(parse->ctx, TA_ERR_USAGE, "Unusable value: --%s=%s, expected one of %s%s",
+                   option->name, text, words, ta_suggest_text(&close, hint));
+}
+
+static enum ta_status append(struct parse *parse, struct ta_texts *texts, const char *text)
+{
+    const char **grown = reallocarray(texts->items, texts->n + 1, sizeof *grown);
+    if (!grown)
+        return ta_fail(parse->ctx, TA_ERR_NOMEM, "Out of memory: command line");
+    grown[texts->n++] = text;
+    texts->items = grown;
+    return TA_OK;
+}
+
+/* Stores a value in the field of its option. */
+static enum ta_status store(struct parse *parse, const struct ta_arg_option *option,
+                            const char *text)
+{
+    void *field = (char *)parse->args + option->offset;
+    struct ta_extent extent;
+    double number;
+    const char *rest;
+    switch (option->type) {
+    case TA_ARG_FLAG:
+        *(bool *)field = true;
+        return TA_OK;
+    case TA_ARG_COUNT:
+        ++*(int *)field;
+        return TA_OK;
+    case TA_ARG_TEXT:
+        *(const char **)field = text;
+        return TA_OK;
+    case TA_ARG_TEXTS:
+        return append(parse, field, text);
+    case TA_ARG_CHOICE:
+        return read_choice(parse, option, text, field);
+    case TA_ARG_WHOLE:
+        return read_whole(option, text, field) ? TA_OK : bad_value(parse, option, text);
+    case TA_ARG_NUMBER:
+        if (!read_number(option, text, '\0', &number, &rest))
+            return bad_value(parse, option, text);
+        *(double *)field = number;
+        return TA_OK;
+    case TA_ARG_EXTENT:
+        if (!read_number(option, text, 'x', &extent.width, &rest) ||
+            !read_number(option, rest, '\0', &extent.height, &rest))
+            return bad_value(parse, option, text);
+        *(struct ta_extent *)field = extent;
+        return TA_OK;
+    }
+    return TA_OK;
+}
+
+/* ---- options ------------------------------------------------------------------------------ */
+
+/* The row of a name for the given command; without a command the first one. */
+static const struct ta_arg_option *row_of(const char *name, const struct ta_command *command)
+{
+    for (const struct ta_arg_option *o = ta_arg_options; o->name; o++)
+        if (strcmp(o->name, name) == 0 && (!command || ta_arg_is_for(o, command)))
+            return o;
+    return NULL;
+}
+
+static enum ta_status foreign_option(struct parse *parse, const char *name)
+{
+    const struct ta_command *command = parse->args->command;
+    char where[128] = "";
+    for (const struct ta_command *c = ta_commands; c < ta_commands + TA_COMMAND_COUNT; c++)
+        if (row_of(name, c)) {
+            strncat(where, *where ? ", " : "", sizeof where - strlen(where) - 1);
+            strncat(where, c->name, sizeof where - strlen(where) - 1);
+        }
+    return ta_fail(parse->ctx, TA_ERR_USAGE, "Option --%s does not go with '%s', only with: %s",
+                   name, command->name, where);
+}
+
+/* Stores what was given, now that the command is known. */
+static enum ta_status apply(struct parse *parse)
+{
+    enum ta_status status = TA_OK;
+    for (size_t i = 0; status == TA_OK && i < parse->n_given; i++) {
+        const struct given *given = &parse->given[i];
+        const struct ta_arg_option *option = row_of(given->name, parse->args->command);
+        status = option ? store(parse, option, given->value) : foreign_option(parse, given->name);
+    }
+    return status;
+}
+
+static enum ta_status unknown_option(struct parse *parse, const char *text)
+{
+    char word[64] = "";
+    size_t length = strcspn(text, "=");
+    if (length > 2 && length - 2 < sizeof word)
+        memcpy(word, text + 2, length - 2);
+    struct ta_suggest close = {.word = word};
+    for (const struct ta_arg_option *o = ta_arg_options; o->name; o++)
+        ta_suggest_offer(&close, o->name);
+    return ta_fail(parse->ctx, TA_ERR_USAGE, "Unknown option: %s%s%s%s", text,
+                   close.best ? "; did you mean --" : "", close.best ? close.best : "",
+                   close.best ? "?" : "");
+}
+
+/* Tables for getopt_long(), one row per name. */
+static void make_tables(struct option longs[ROWS_MAX], char letters[2 * ROWS_MAX + 3])
+{
+    size_t n = 0;
+    /* '-': operands are handed out in their place; ':': missing arguments are told apart. */
+    *letters++ = '-';
+    *letters++ = ':';
+    for (const struct ta_arg_option *o = ta_arg_options; o->name; o++) {
+        if (row_of(o->name, NULL) != o)
+            continue;
+        longs[n] = (struct option){.name = o->name,
+                                   .has_arg = o->argument ? required_argument : no_argument,
+                                   .val = o->letter ? o->letter : FIRST_LONG + (int)n};
+        n++;
+        if (o->letter)
+            *letters++ = o->letter;
+        if (o->letter && o->argument)
+            *letters++ = ':';
+    }
+    longs[n] = (struct option){0};
+    *letters = '\0';
+}
+
+static const char *name_of(const struct option *longs, int code)
+{
+    while (longs->name && longs->val != code)
+        longs++;
+    return longs->name;
+}
+
+static enum ta_status take_operand(struct parse *parse, const char *text)
+{
+    char hint[TA_SUGGEST_TEXT_MAX];
+    struct ta_args *args = parse->args;
+    if (args->command)
+        return append(parse, &args->operands, text);
+    args->command = ta_command_find(text);
+    if (args->command)
+        return TA_OK;
+    struct ta_suggest close = {.word = text};
+    for (int i = 0; i < TA_COMMAND_COUNT; i++)
+        ta_suggest_offer(&close, ta_commands[i].name);
+    return ta_fail(parse->ctx, TA_ERR_USAGE, "Unknown command: %s%s", text,
+                   ta_suggest_text(&close, hint));
+}
+
+/* Collects options and operands in their order. */
+static enum ta_status scan(struct parse *parse, int argc, char **argv)
+{
+    struct option longs[ROWS_MAX];
+    char letters[2 * ROWS_MAX + 3];
+    make_tables(longs, letters);
+    /* 0 makes glibc start anew, so that a process can parse more than one command line. */
+    optind = 0;
+    opterr = 0;
+    enum ta_status status = TA_OK;
+    for (int code; status == TA_OK && (code = getopt_long(argc, argv, letters, longs, NULL)) != -1;)
+        switch (code) {
+        case OPERAND:
+            status = take_operand(parse, optarg);
+            break;
+        case ':':
+            status = ta_fail(parse->ctx, TA_ERR_USAGE, "Option needs a value: --%s",
+                             name_of(longs, optopt));
+            break;
+        case '?':
+            /* optopt is the code of a flag that was given a value, the letter of an unknown one,
+             * or 0 for an unknown or ambiguous name. */
+            if (optopt && name_of(longs, optopt))
+                status = ta_fail(parse->ctx, TA_ERR_USAGE, "Option takes no value: --%s",
+                                 name_of(longs, optopt));
+            else if (optopt)
+                status = ta_fail(parse->ctx, TA_ERR_USAGE, "Unknown option: -%c", optopt);
+            else
+                status = unknown_option(parse, argv[optind - 1]);
+            break;
+        default:
+            parse->given[parse->n_given++] = (struct given){name_of(longs, code), optarg};
+        }
+    while (status == TA_OK && optind < argc)
+        status = take_operand(parse, argv[optind++]);
+    return status;
+}
+
+static enum ta_status check_operands(struct parse *parse)
+{
+    const struct ta_args *args = parse->args;
+    if (args->help || args->version || !args->command)
+        return TA_OK;
+    if (args->operands.n < args->command->least)
+        return ta_fail(parse->ctx, TA_ERR_USAGE, "Nothing to do: '%s' needs %s",
+                       args->command->name, args->command->operands);
+    if (args->operands.n > args->command->most)
+        return ta_fail(parse->ctx, TA_ERR_USAGE, "Too many arguments for '%s': %s",
+                       args->command->name, args->operands.items[args->command->most]);
+    return TA_OK;
+}
+
+enum ta_status ta_args_parse(struct ta_ctx *ctx, int argc, char **argv, struct ta_args *args)
+{
+    *args = (struct ta_args){.world_size = TA_MISSING, .scale = 2, .top = 30};
+    struct parse parse = {.ctx = ctx, .args = args};
+    /* Letters may be bundled: no more options than bytes. */
+    size_t bytes = 0;
+    for (int i = 1; i < argc; i++)
+        bytes += strlen(argv[i]) + 1;
+    parse.given = calloc(bytes + 1, sizeof *parse.given);
+    if (!parse.given)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Out of memory: command line");
+    enum ta_status status = scan(&parse, argc, argv);
+    if (status == TA_OK)
+        status = apply(&parse);
+    if (status == TA_OK)
+        status = check_operands(&parse);
+    free(parse.given);
+    return status;
+}
+
+void ta_args_free(struct ta_args *args)
+{
+    free(args->operands.items);
+    free(args->limits.items);
+    free(args->plugin_paths.items);
+    free(args->settings.items);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The command line as data: one table of commands, one of options, and what was given.
+ *
+ * Parsing, errors and --help all come from the tables in options.c; a new option is a row there
+ * and a field here. */
+#ifndef TA_CLI_ARGS_H
+#define TA_CLI_ARGS_H
+
+#include "traceanalyze/status.h"
+
+enum ta_command_id {
+    TA_COMMAND_REPORT,
+    TA_COMMAND_CHART,
+    TA_COMMAND_CHECK,
+    TA_COMMAND_PLUGINS,
+    TA_COMMAND_SCHEMA,
+    TA_COMMAND_HELP,
+    TA_COMMAND_COUNT
+};
+
+struct ta_command {
+    const char *name;
+    const char *operands; /* "INPUT..." */
+    const char *summary;  /* half a line */
+    const char *details;  /* paragraphs for --help */
+    size_t least, most;   /* operands */
+};
+
+/* By enum ta_command_id. */
+extern const struct ta_command ta_commands[TA_COMMAND_COUNT];
+
+/* NULL when there is none of that name. */
+const struct ta_command *ta_command_find(const char *name);
+
+/* ---- options ------------------------------------------------------------------------------ */
+
+enum ta_arg_type {
+    TA_ARG_FLAG,   /* bool: true */
+    TA_ARG_COUNT,  /* int: one more each time */
+    TA_ARG_TEXT,   /* const char * */
+    TA_ARG_TEXTS,  /* struct ta_texts: one more each time */
+    TA_ARG_CHOICE, /* int: index of the word in `choices` */
+    TA_ARG_WHOLE,  /* int64_t from `least` to `most` */
+    TA_ARG_NUMBER, /* double from `least` to `most` */
+    TA_ARG_EXTENT  /* struct ta_extent, "WxH", each from `least` to `most` */
+};
+
+/* Where --help lists an option. */
+enum ta_arg_group { TA_GROUP_COMMAND, TA_GROUP_SELECTION, TA_GROUP_GLOBAL, TA_GROUP_COUNT };
+
+struct ta_arg_option {
+    const char *name;
+    char letter;          /* 0: none */
+    const char *argument; /* its name in --help; NULL: takes none */
+    uint32_t commands;    /* bit 1 << enum ta_command_id */
+    enum ta_arg_group group;
+    enum ta_arg_type type;
+    size_t offset; /* of the field in struct ta_args */
+    int64_t least, most;
+    const char *const *choices; /* ends with NULL */
+    const char *help;
+};
+
+/* Ends with a NULL name.  A name may have several rows, for different commands. */
+extern const struct ta_arg_option ta_arg_options[];
+
+static inline bool ta_arg_is_for(const struct ta_arg_option *option,
+                                 const struct ta_command *command)
+{
+    return option->commands >> (command - ta_commands) & 1;
+}
+
+/* ---- what was given ----------------------------------------------------------------------- */
+
+struct ta_texts {
+    const char **items;
+    size_t n;
+};
+
+struct ta_extent {
+    double width, height;
+};
+
+enum ta_when { TA_WHEN_AUTO, TA_WHEN_ALWAYS, TA_WHEN_NEVER };
+enum ta_theme { TA_THEME_AUTO, TA_THEME_LIGHT, TA_THEME_DARK };
+
+/* Texts point into argv. */
+struct ta_args {
+    const struct ta_command *command; /* NULL when none was given */
+    struct ta_texts operands;
+    bool help, version, quiet, strict, json, list;
+    int verbose;
+    int color, progress; /* enum ta_when */
+    int json_log;        /* 0 text, 1 JSON */
+    int theme;           /* enum ta_theme */
+    int letter;          /* 0 A4, 1 letter */
+    int64_t jobs, top;   /* 0: the default */
+    int64_t world_size;  /* TA_MISSING: not given */
+    struct ta_texts limits, plugin_paths, settings;
+    const char *input, *rank_regex, *out, *format, *title;
+    struct ta_extent size; /* 0 × 0: the default */
+    double scale;
+};
+
+/* Reads a command line.  Whatever it returns, *args is valid and ta_args_free() ends it; on
+ * failure `command` is the one that was understood by then, if any. */
+enum ta_status ta_args_parse(struct ta_ctx *ctx, int argc, char **argv,
+                             struct ta_args *args) TA_MUST_CHECK;
+void ta_args_free(struct ta_args *args);
+
+#endif

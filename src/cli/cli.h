@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One call of the program: what main() prepares and the commands share. */
+#ifndef TA_CLI_CLI_H
+#define TA_CLI_CLI_H
+
+#include "base/context.h"
+#include "cli/args.h"
+#include "cli/console.h"
+#include "pipeline.h"
+#include "plugin/registry.h"
+#include "traceanalyze/output.h"
+
+struct ta_cli {
+    struct ta_shared shared;
+    struct ta_ctx ctx;
+    struct ta_args args;
+    struct ta_console console;
+    struct ta_registry *registry; /* of the commands that need plugins */
+    bool incomplete;              /* --strict, and data was lost: exit code 4 */
+    bool reported;                /* what the log left out stands in a product */
+};
+
+/* The commands, by enum ta_command_id in main.c. */
+enum ta_status ta_cmd_report(struct ta_cli *cli);
+enum ta_status ta_cmd_chart(struct ta_cli *cli);
+enum ta_status ta_cmd_check(struct ta_cli *cli);
+enum ta_status ta_cmd_plugins(struct ta_cli *cli);
+enum ta_status ta_cmd_schema(struct ta_cli *cli);
+enum ta_status ta_cmd_help(struct ta_cli *cli);
+enum ta_status ta_cmd_version(struct ta_cli *cli);
+
+/* ---- what they share (session.c) ---------------------------------------------------------- */
+
+/* Makes the registry with all plugins and their options. */
+enum ta_status ta_cli_load_plugins(struct ta_cli *cli) TA_MUST_CHECK;
+
+/* Reads and analyzes the inputs by the options; see ta_pipeline_run(). */
+enum ta_status ta_cli_run(struct ta_cli *cli, const char *const *inputs, size_t n_inputs,
+                          bool check_only, struct ta_report **report) TA_MUST_CHECK;
+
+/* Says on standard error what was wrong with the inputs. */
+void ta_cli_warn(struct ta_cli *cli, const struct ta_report *report);
+
+/* Notes for --strict whether anything was lost. */
+void ta_cli_note_losses(struct ta_cli *cli, const struct ta_report *report);
+
+/* Settings of the outputs; TA_ERR_USAGE for a bad SOURCE_DATE_EPOCH. */
+enum ta_status ta_cli_render_options(struct ta_cli *cli, const struct ta_report *report,
+                                     struct ta_render_options *options) TA_MUST_CHECK;
+
+/* Has an output write a report into a sink that the caller commits. */
+enum ta_status ta_cli_write(struct ta_cli *cli, const struct ta_entry *output,
+                            const struct ta_report *report, const struct ta_render_options *options,
+                            struct ta_sink *sink) TA_MUST_CHECK;
+
+/* The same to standard output, from opening to commit. */
+enum ta_status ta_cli_write_stdout(struct ta_cli *cli, const struct ta_entry *output,
+                                   const struct ta_report *report,
+                                   const struct ta_render_options *options) TA_MUST_CHECK;
+
+/* Standard output as a file with the escaping writers of output.h. */
+struct ta_stdout {
+    struct ta_sink *sink;
+    struct ta_file *file;
+};
+
+enum ta_status ta_stdout_open(struct ta_ctx *ctx, struct ta_stdout *out) TA_MUST_CHECK;
+enum ta_status ta_stdout_close(struct ta_ctx *ctx, struct ta_stdout *out) TA_MUST_CHECK;
+
+#endif

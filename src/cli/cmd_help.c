@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `--help` and `--version`, made from the tables of options.c and base/limits.c. */
+#include <cairo.h>
+#include <gsl/gsl_version.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <pango/pango.h>
+#include <stdio.h>
+#include <utf8proc.h>
+#include <zlib.h>
+
+#include "base/suggest.h"
+#include "cli/cli.h"
+
+/* Column where the explanations of options begin. */
+enum { HELP_COLUMN = 26 };
+
+/* ---- help ---------------------------------------------------------------------------------- */
+
+/* "  -o, --output PATH"; returns its length. */
+static int option_head(char *text, size_t max, const struct ta_arg_option *option)
+{
+    char letter[8] = "    ", words[64] = "";
+    if (option->letter)
+        snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    for (int i = 0; option->choices && option->choices[i]; i++) {
+        strncat(words, *words ? "|" : "", sizeof words - strlen(words) - 1);
+        strncat(words, option->choices[i], sizeof words - strlen(words) - 1);
+    }
+    const char *argument = *words ? words : option->argument;
+    return snprintf(text, max, "  %s--%s%s%s", letter, option->name, argument ? "=" : "",
+                    argument ? argument : "");
+}
+
+static void put_option(struct ta_file *out, const struct ta_arg_option *option)
+{
+    char head[128];
+    int length = option_head(head, sizeof head, option);
+    /* A head that is too long has a line for itself. */
+    if (length + 2 > HELP_COLUMN)
+        ta_putf(out, "%s\n%*s%s\n", head, HELP_COLUMN, "", option->help);
+    else
+        ta_putf(out, "%-*s%s\n", HELP_COLUMN, head, option->help);
+}
+
+static void put_options(struct ta_file *out, const struct ta_command *command)
+{
+    static const char *const titles[TA_GROUP_COUNT] = {
+        [TA_GROUP_COMMAND] = "Options:",
+        [TA_GROUP_SELECTION] = "What is read:",
+        [TA_GROUP_GLOBAL] = "Global options, also before the command:",
+    };
+    for (int group = 0; group < TA_GROUP_COUNT; group++) {
+        bool first = true;
+        for (const struct ta_arg_option *o = ta_arg_options; o->name; o++) {
+            if ((int)o->group != group || !ta_arg_is_for(o, command))
+                continue;
+            if (first)
+                ta_putf(out, "\n%s\n", titles[group]);
+            first = false;
+            put_option(out, o);
+        }
+    }
+}
+
+static void put_limits(struct ta_file *out)
+{
+    ta_puts(out, "\nLimits and their defaults, for --limit:\n");
+    for (int i = 0; i < TA_LIMIT_COUNT; i++)
+        ta_putf(out, "  %s=%" PRIu64 "\n", ta_limit_name((enum ta_limit)i),
+                ta_limit_default((enum ta_limit)i));
+}
+
+static void put_command(struct ta_file *out, const struct ta_command *command)
+{
+    ta_putf(out, "Usage: traceanalyze %s [OPTION...]%s%s\n\n", command->name,
+            *command->operands ? " " : "", command->operands);
+    ta_putf(out, "%c%s.\n", command->summary[0] & ~0x20, command->summary + 1);
+    if (*command->details)
+        ta_putf(out, "\n%s", command->details);
+    put_options(out, command);
+    if (command == &ta_commands[TA_COMMAND_REPORT] || command == &ta_commands[TA_COMMAND_CHECK])
+        put_limits(out);
+}
+
+static void put_overview(struct ta_file *out)
+{
+    ta_puts(out, "Usage: traceanalyze COMMAND [OPTION...] [ARGUMENT...]\n\n"
+                 "Reads profiler traces of PyTorch workloads, such as video generation, and says\n"
+                 "where the time goes and what would save some.  Works offline.\n\n"
+                 "Commands:\n");
+    for (const struct ta_command *c = ta_commands; c < ta_commands + TA_COMMAND_COUNT; c++)
+        ta_putf(out, "  %-9s %s\n", c->name, c->summary);
+    put_options(out, &ta_commands[TA_COMMAND_HELP]);
+    ta_puts(out, "\n'traceanalyze help COMMAND' explains one command.\n\n"
+                 "Exit codes: 0 success, 2 usage, 3 no usable input, 4 --strict and data lost,\n"
+                 "5 output not written, 70 internal error, 128+N ended by signal N.\n");
+}
+
+/* The command to explain: `traceanalyze help NAME` or `traceanalyze NAME --help`. */
+static enum ta_status choose(struct ta_cli *cli, const struct ta_command **command)
+{
+    char hint[TA_SUGGEST_TEXT_MAX];
+    const struct ta_args *args = &cli->args;
+    *command = args->command == &ta_commands[TA_COMMAND_HELP] ? NULL : args->command;
+    if (*command || args->operands.n == 0)
+        return TA_OK;
+    const char *name = args->operands.items[0];
+    *command = ta_command_find(name);
+    if (*command)
+        return TA_OK;
+    struct ta_suggest close = {.word = name};
+    for (int i = 0; i < TA_COMMAND_COUNT; i++)
+        ta_suggest_offer(&close, ta_commands[i].name);
+    return ta_fail(&cli->ctx, TA_ERR_USAGE, "Unknown command: %s%s", name,
+                   ta_suggest_text(&close, hint));
+}
+
+enum ta_status ta_cmd_help(struct ta_cli *cli)
+{
+    struct ta_stdout out;
+    const struct ta_command *command;
+    enum ta_status status = choose(cli, &command);
+    if (status == TA_OK)
+        status = ta_stdout_open(&cli->ctx, &out);
+    if (status != TA_OK)
+        return status;
+    if (command)
+        put_command(out.file, command);
+    else
+        put_overview(out.file);
+    return ta_stdout_close(&cli->ctx, &out);
+}
+
+/* ---- version ------------------------------------------------------------------------------- */
+
+static void put_parts(struct ta_file *out, const struct ta_registry *registry)
+{
+    ta_putf(out, "plugin ABI %d.%d, plugins:", TA_ABI_MAJOR, TA_ABI_MINOR);
+    for (int kind = 0; kind < TA_KIND_COUNT; kind++)
+        ta_putf(out, " %zu %s", ta_registry_count(registry, (enum ta_plugin_kind)kind),
+                ta_plugin_kind_name((enum ta_plugin_kind)kind));
+    ta_putf(out, "\njansson %s\nzlib %s\ngsl %s\ncairo %s\npango %s\nutf8proc %s\n",
+            jansson_version_str(), zlibVersion(), gsl_version, cairo_version_string(),
+            pango_version_string(), utf8proc_version());
+}
+
+enum ta_status ta_cmd_version(struct ta_cli *cli)
+{
+    struct ta_stdout out;
+    enum ta_status status = cli->args.verbose ? ta_cli_load_plugins(cli) : TA_OK;
+    if (status == TA_OK)
+        status = ta_stdout_open(&cli->ctx, &out);
+    if (status != TA_OK)
+        return status;
+    ta_puts(out.file, "traceanalyze " TA_VERSION "\n");
+    if (cli->args.verbose)
+        put_parts(out.file, cli->registry);
+    return ta_stdout_close(&cli->ctx, &out);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The program: command line in, exit code out. */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "cli/exit_code.h"
+#include "cli/signals.h"
+
+static enum ta_status (*const commands[TA_COMMAND_COUNT])(struct ta_cli *cli) = {
+    [TA_COMMAND_REPORT] = ta_cmd_report, [TA_COMMAND_CHART] = ta_cmd_chart,
+    [TA_COMMAND_CHECK] = ta_cmd_check,   [TA_COMMAND_PLUGINS] = ta_cmd_plugins,
+    [TA_COMMAND_SCHEMA] = ta_cmd_schema, [TA_COMMAND_HELP] = ta_cmd_help,
+};
+
+/* What to try, by status; "help" is about the command at hand, or about plugins. */
+static const struct {
+    const char *text;
+    bool help;
+} advice[TA_STATUS_COUNT] = {
+    [TA_ERR_USAGE] = {"see ", true},
+    [TA_ERR_INPUT] = {"what an input can be: ", true},
+    [TA_ERR_OUTPUT] = {"choose another place with -o, see ", true},
+    [TA_ERR_PLUGIN] = {"where plugins come from: ", true},
+    [TA_ERR_NOMEM] = {"use fewer threads with -j, or less input", false},
+    [TA_ERR_INTERNAL] = {"this is a defect of traceanalyze, please report it", false},
+};
+
+/* Needs no memory but its stack, so that "out of memory" can be said. */
+static void print_error(const struct ta_cli *cli, enum ta_status status)
+{
+    char line[sizeof cli->ctx.buffer + 256];
+    const char *causes = ta_ctx_causes(&cli->ctx);
+    const char *command = status == TA_ERR_PLUGIN ? "plugins"
+                          : cli->args.command     ? cli->args.command->name
+                                                  : "";
+    const char *text = advice[status].text;
+    if (advice[status].help)
+        snprintf(line, sizeof line, "%s (%straceanalyze help%s%s)", causes, text,
+                 *command ? " " : "", command);
+    else
+        snprintf(line, sizeof line, "%s (%s)", causes, text);
+    ta_log_line(&cli->shared, TA_LOG_ERROR, ta_status_code(status), line);
+}
+
+static enum ta_status set_limits(struct ta_cli *cli)
+{
+    enum ta_status status = TA_OK;
+    for (size_t i = 0; status == TA_OK && i < cli->args.limits.n; i++)
+        status = ta_limits_set(&cli->ctx, cli->args.limits.items[i]);
+    return status;
+}
+
+static enum ta_status dispatch(struct ta_cli *cli)
+{
+    if (cli->args.version)
+        return ta_cmd_version(cli);
+    if (cli->args.help)
+        return ta_cmd_help(cli);
+    if (!cli->args.command)
+        return ta_fail(&cli->ctx, TA_ERR_USAGE, "No command");
+    enum ta_status status = set_limits(cli);
+    return status == TA_OK ? commands[cli->args.command - ta_commands](cli) : status;
+}
+
+int main(int argc, char **argv)
+{
+    static struct ta_cli cli; /* handlers of signals reach it */
+    ta_standard_files_open();
+    ta_shared_init(&cli.shared);
+    cli.shared.log = stderr;
+    ta_ctx_init(&cli.ctx, &cli.shared);
+    ta_signals_install(&cli.shared);
+
+    enum ta_status status = ta_args_parse(&cli.ctx, argc, argv, &cli.args);
+    if (status == TA_OK) {
+        ta_console_open(&cli.console, &cli.args, &cli.shared);
+        status = dispatch(&cli);
+        ta_console_close(&cli.console, &cli.shared, cli.reported);
+    }
+    /* Whatever failed after a signal failed because of it, and the user knows. */
+    if (status != TA_OK && cli.shared.canceled)
+        status = TA_ERR_CANCELED;
+    if (status != TA_OK && status != TA_ERR_CANCELED)
+        print_error(&cli, status);
+    ta_registry_free(cli.registry);
+    ta_args_free(&cli.args);
+    if (status == TA_OK && cli.incomplete)
+        return TA_EXIT_INCOMPLETE;
+    return ta_exit_code(status, cli.shared.canceled);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The commands and options of the program: the only list of them. */
+#include "cli/args.h"
+
+#include <stddef.h>
+
+const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
+    [TA_COMMAND_REPORT] =
+        {"report", "INPUT...", "analyze traces and write reports",
+         "INPUT is a trace (.json, .json.gz), a folder with the traces of all ranks, a quoted\n"
+         "glob, or - for standard input.  All inputs together are one run.\n"
+         "\n"
+         "A summary goes to the terminal, the report to ./traceanalyze-report/ or to where -o\n"
+         "says: a folder that is made if missing; one file when a single format is asked for, or\n"
+         "when PATH ends in the extension of one; or - for standard output.\n"
+         "\n"
+         "  traceanalyze report traces/\n"
+         "  traceanalyze report traces/ -o run.html\n"
+         "  traceanalyze report --json traces/ | jq .verdict\n",
+         1, SIZE_MAX},
+    [TA_COMMAND_CHART] =
+        {"chart", "ID[,ID...]|all INPUT...", "draw charts of traces as PNG, SVG or PDF files",
+         "Charts go to ./traceanalyze-charts/ or to where -o says: a folder, or for one chart in\n"
+         "one format a file or - for standard output.  --list INPUT... shows the charts that\n"
+         "these traces have.\n"
+         "\n"
+         "  traceanalyze chart --list traces/\n"
+         "  traceanalyze chart gpu-time-breakdown traces/ -o breakdown.svg\n"
+         "  traceanalyze chart all traces/ --format png,pdf -o charts/\n",
+         1, SIZE_MAX},
+    [TA_COMMAND_CHECK] =
+        {"check", "INPUT...", "read traces and say what is wrong with them",
+         "Reads everything, analyzes nothing: for each file its format, rank, state, and how many\n"
+         "events were kept and dropped, with the reasons and their places.\n"
+         "\n"
+         "  traceanalyze check traces/\n"
+         "  traceanalyze check --strict --json traces/ > quality.json\n",
+         1, SIZE_MAX},
+    [TA_COMMAND_PLUGINS] =
+        {"plugins", "", "list the plugins and their options",
+         "Plugins read inputs, analyze traces, give advice and write outputs.  Those of the\n"
+         "install folder, of the folders in TRACEANALYZE_PLUGIN_PATH and of --plugin-path are\n"
+         "used besides the built-in ones.\n",
+         0, 0},
+    [TA_COMMAND_SCHEMA] = {"schema", "[NAME]", "print a JSON schema, or list them",
+                           "The schemas describe the JSON files that traceanalyze writes.\n", 0, 1},
+    [TA_COMMAND_HELP] = {"help", "[COMMAND]", "explain a command", "", 0, 1},
+};
+
+/* ---- options ------------------------------------------------------------------------------ */
+
+#define FOR(command) (UINT32_C(1) << TA_COMMAND_##command)
+#define ALL ((UINT32_C(1) << TA_COMMAND_COUNT) - 1)
+/* Commands that read traces. */
+#define READING (FOR(REPORT) | FOR(CHART) | FOR(CHECK))
+
+static const char *const when[] = {"auto", "always", "never", NULL};
+static const char *const log_formats[] = {"text", "json", NULL};
+static const char *const papers[] = {"a4", "letter", NULL};
+/* Order of enum ta_theme; a chart file cannot follow its reader, so it has no "auto". */
+static const char *const themes[] = {"auto", "light", "dark", NULL};
+static const char *const chart_themes[] = {"", "light", "dark", NULL};
+
+#define AT(field) offsetof(struct ta_args, field)
+
+const struct ta_arg_option ta_arg_options[] = {
+    {"output", 'o', "PATH", FOR(REPORT) | FOR(CHART), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(out), 0, 0,
+     NULL, "folder or file to write, - for standard output"},
+    {"format", 0, "LIST", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(format), 0, 0, NULL,
+     "formats to write, separated by commas"},
+    {"json", 0, NULL, FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_FLAG, AT(json), 0, 0, NULL,
+     "same as --format json -o -"},
+    {"title", 0, "TEXT", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(title), 0, 0, NULL,
+     "title of the report (default: name of the input)"},
+    {"theme", 0, "THEME", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(theme), 0, 0, themes,
+     "colors of the HTML report (default: auto)"},
+    {"paper", 0, "SIZE", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(letter), 0, 0, papers,
+     "paper of the PDF report (default: a4)"},
+    {"top", 0, "N", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_WHOLE, AT(top), 1, 1000000, NULL,
+     "rows shown of a long table (default: 30); files of data hold all"},
+
+    {"format", 0, "LIST", FOR(CHART), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(format), 0, 0, NULL,
+     "png, svg, pdf or several of them (default: png)"},
+    {"list", 0, NULL, FOR(CHART), TA_GROUP_COMMAND, TA_ARG_FLAG, AT(list), 0, 0, NULL,
+     "list the charts of the inputs"},
+    {"size", 0, "WxH", FOR(CHART), TA_GROUP_COMMAND, TA_ARG_EXTENT, AT(size), 100, 5000, NULL,
+     "size in points of 1/72 inch (default: 720 by what the chart needs)"},
+    {"scale", 0, "N", FOR(CHART), TA_GROUP_COMMAND, TA_ARG_NUMBER, AT(scale), 1, 10, NULL,
+     "pixels of a PNG per point (default: 2)"},
+    {"theme", 0, "THEME", FOR(CHART), TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(theme), 0, 0,
+     chart_themes, "colors (default: light)"},
+
+    {"json", 0, NULL, FOR(CHECK) | FOR(PLUGINS), TA_GROUP_COMMAND, TA_ARG_FLAG, AT(json), 0, 0,
+     NULL, "write JSON"},
+
+    {"rank-regex", 0, "RE", READING, TA_GROUP_SELECTION, TA_ARG_TEXT, AT(rank_regex), 0, 0, NULL,
+     "extended regular expression on paths; its first group is the rank"},
+    {"world-size", 0, "N", READING, TA_GROUP_SELECTION, TA_ARG_WHOLE, AT(world_size), 1,
+     INT64_C(1) << 31, NULL, "number of ranks that there should be"},
+    {"input", 0, "ID", READING, TA_GROUP_SELECTION, TA_ARG_TEXT, AT(input), 0, 0, NULL,
+     "read all files with this input plugin instead of deciding by content"},
+
+    {"jobs", 'j', "N", READING, TA_GROUP_GLOBAL, TA_ARG_WHOLE, AT(jobs), 1, 1024, NULL,
+     "threads (default: one per core)"},
+    {"limit", 0, "NAME=VALUE", READING, TA_GROUP_GLOBAL, TA_ARG_TEXTS, AT(limits), 0, 0, NULL,
+     "change a bound on input"},
+    {"set", 0, "ID.NAME=VALUE", READING | FOR(PLUGINS), TA_GROUP_GLOBAL, TA_ARG_TEXTS, AT(settings),
+     0, 0, NULL, "set an option of a plugin; `traceanalyze plugins` lists them"},
+    {"plugin-path", 0, "PATH", READING | FOR(PLUGINS), TA_GROUP_GLOBAL, TA_ARG_TEXTS,
+     AT(plugin_paths), 0, 0, NULL, "load a plugin, or all of a folder"},
+    {"strict", 0, NULL, READING, TA_GROUP_GLOBAL, TA_ARG_FLAG, AT(strict), 0, 0, NULL,
+     "end with exit code 4 when any data was lost"},
+    {"progress", 0, "WHEN", READING, TA_GROUP_GLOBAL, TA_ARG_CHOICE, AT(progress), 0, 0, when,
+     "show progress (default: auto, on a terminal)"},
+    {"color", 0, "WHEN", FOR(REPORT), TA_GROUP_GLOBAL, TA_ARG_CHOICE, AT(color), 0, 0, when,
+     "use colors (default: auto, on a terminal)"},
+    {"log-format", 0, "FORMAT", ALL, TA_GROUP_GLOBAL, TA_ARG_CHOICE, AT(json_log), 0, 0,
+     log_formats, "form of messages on standard error (default: text)"},
+    {"quiet", 'q', NULL, ALL, TA_GROUP_GLOBAL, TA_ARG_FLAG, AT(quiet), 0, 0, NULL,
+     "no summary, no progress, no warnings"},
+    {"verbose", 'v', NULL, ALL, TA_GROUP_GLOBAL, TA_ARG_COUNT, AT(verbose), 0, 0, NULL,
+     "say more; twice for even more"},
+    {"help", 'h', NULL, ALL, TA_GROUP_GLOBAL, TA_ARG_FLAG, AT(help), 0, 0, NULL, "show this help"},
+    {"version", 'V', NULL, ALL, TA_GROUP_GLOBAL, TA_ARG_FLAG, AT(version), 0, 0, NULL,
+     "show the version; with -v also the parts it is built from"},
+    {0},
+};
+
+const struct ta_command *ta_command_find(const char *name)
+{
+    for (const struct ta_command *c = ta_commands; c < ta_commands + TA_COMMAND_COUNT; c++)
+        if (strcmp(c->name, name) == 0)
+            return c;
+    return NULL;
+}

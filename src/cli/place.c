@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Choosing formats and the place they go to. */
+#include "cli/place.h"
+
+#include <sys/stat.h>
+
+#include "base/suggest.h"
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Whether the path names a file with this extension: something, a dot, the extension. */
+static bool ends_in(const char *path, const char *extension)
+{
+    size_t n = strlen(path), m = strlen(extension);
+    return n > m + 1 && path[n - m - 1] == '.' && path[n - m - 2] != '/' &&
+           strcmp(path + n - m, extension) == 0;
+}
+
+static enum ta_status choose_one(struct ta_ctx *ctx, struct ta_slice name,
+                                 struct ta_format *formats, size_t n_formats)
+{
+    char word[64] = "", hint[TA_SUGGEST_TEXT_MAX];
+    memcpy(word, name.ptr, name.len < sizeof word ? name.len : sizeof word - 1);
+    struct ta_suggest close = {.word = word};
+    for (size_t i = 0; i < n_formats; i++) {
+        if (ta_slice_equal(name, ta_slice_of(formats[i].name))) {
+            formats[i].chosen = true;
+            return TA_OK;
+        }
+        ta_suggest_offer(&close, formats[i].name);
+    }
+    return ta_fail(ctx, TA_ERR_USAGE, "Unknown format: --format=%.*s%s", (int)name.len, name.ptr,
+                   ta_suggest_text(&close, hint));
+}
+
+static enum ta_status choose_list(struct ta_ctx *ctx, const char *list, struct ta_format *formats,
+                                  size_t n_formats)
+{
+    enum ta_status status = TA_OK;
+    for (const char *end; status == TA_OK; list = end + 1) {
+        end = strchrnul(list, ',');
+        status = choose_one(ctx, (struct ta_slice){list, (size_t)(end - list)}, formats, n_formats);
+        if (!*end)
+            break;
+    }
+    return status;
+}
+
+/* Marks the one format whose extension the path has; false when there is none. */
+static bool choose_by_extension(const char *path, struct ta_format *formats, size_t n_formats)
+{
+    for (size_t i = 0; i < n_formats; i++)
+        if (ends_in(path, formats[i].extension)) {
+            formats[i].chosen = true;
+            return true;
+        }
+    return false;
+}
+
+/* The chosen format when there is only one, else NULL. */
+static const struct ta_format *only_one(const struct ta_format *formats, size_t n_formats)
+{
+    const struct ta_format *one = NULL;
+    for (size_t i = 0; i < n_formats; i++)
+        if (formats[i].chosen) {
+            if (one)
+                return NULL;
+            one = &formats[i];
+        }
+    return one;
+}
+
+enum ta_status ta_place_choose(struct ta_ctx *ctx, const char *list, const char *out,
+                               const char *folder, bool single, struct ta_format *formats,
+                               size_t n_formats, struct ta_place *place)
+{
+    bool to_stdout = out && strcmp(out, "-") == 0;
+    bool may_be_file = out && !to_stdout && single && !is_folder(out);
+    if (list) {
+        enum ta_status status = choose_list(ctx, list, formats, n_formats);
+        if (status != TA_OK)
+            return status;
+    } else if (!may_be_file || !choose_by_extension(out, formats, n_formats)) {
+        for (size_t i = 0; i < n_formats; i++)
+            formats[i].chosen = formats[i].by_default;
+    }
+    const struct ta_format *one = single ? only_one(formats, n_formats) : NULL;
+    if (to_stdout && !one)
+        return ta_fail(ctx, TA_ERR_USAGE,
+                       "Standard output takes one product: name it with --format, or give a "
+                       "folder with -o");
+    *place = (struct ta_place){.kind = TA_SINK_FOLDER, .path = out ? out : folder};
+    if (to_stdout)
+        *place = (struct ta_place){.kind = TA_SINK_STDOUT};
+    else if (may_be_file && one && ends_in(out, one->extension))
+        place->kind = TA_SINK_FILE;
+    return TA_OK;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the commands share: plugins, the run itself, warnings, standard output. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/suggest.h"
+#include "cli/cli.h"
+#include "render/sink.h"
+
+/* ---- plugins ------------------------------------------------------------------------------ */
+
+enum ta_status ta_cli_load_plugins(struct ta_cli *cli)
+{
+    struct ta_ctx *ctx = &cli->ctx;
+    const struct ta_args *args = &cli->args;
+    cli->registry = ta_registry_new(ctx);
+    if (!cli->registry)
+        return ctx->status;
+    enum ta_status status = ta_registry_load_defaults(ctx, cli->registry);
+    for (size_t i = 0; status == TA_OK && i < args->plugin_paths.n; i++)
+        status = ta_registry_load(ctx, cli->registry, args->plugin_paths.items[i]);
+    for (size_t i = 0; status == TA_OK && i < args->settings.n; i++)
+        status = ta_registry_set(ctx, cli->registry, args->settings.items[i]);
+    return status;
+}
+
+static enum ta_status check_input_id(struct ta_cli *cli)
+{
+    char hint[TA_SUGGEST_TEXT_MAX];
+    const char *id = cli->args.input;
+    if (!id || ta_registry_find(cli->registry, TA_KIND_input, id))
+        return TA_OK;
+    struct ta_suggest close = {.word = id};
+    for (size_t i = 0; i < ta_registry_count(cli->registry, TA_KIND_input); i++)
+        ta_suggest_offer(&close, ta_registry_at(cli->registry, TA_KIND_input, i)->plugin.id);
+    return ta_fail(&cli->ctx, TA_ERR_USAGE, "No input plugin has the id %s%s", id,
+                   ta_suggest_text(&close, hint));
+}
+
+/* ---- the run ------------------------------------------------------------------------------ */
+
+enum ta_status ta_cli_run(struct ta_cli *cli, const char *const *inputs, size_t n_inputs,
+                          bool check_only, struct ta_report **report)
+{
+    const struct ta_args *args = &cli->args;
+    enum ta_status status = check_input_id(cli);
+    if (status != TA_OK)
+        return status;
+    const struct ta_run_options options = {
+        .inputs = inputs,
+        .n_inputs = n_inputs,
+        .jobs = (unsigned)args->jobs,
+        .rank_regex = args->rank_regex,
+        .world_size = args->world_size,
+        .input = args->input,
+        .title = args->title,
+        .check_only = check_only,
+        .progress = ta_console_progress,
+        .progress_user = &cli->console,
+    };
+    status = ta_pipeline_run(&cli->ctx, cli->registry, &options, report);
+    ta_console_clear(&cli->console);
+    return status;
+}
+
+/* ---- warnings ----------------------------------------------------------------------------- */
+
+static void warn(struct ta_cli *cli, const char *file, const struct ta_quality_finding *finding)
+{
+    char line[6144], place[64] = "", times[64] = "";
+    if (finding->byte_offset != TA_NO_OFFSET)
+        snprintf(place, sizeof place, "byte offset %" PRIu64 ": ", finding->byte_offset);
+    if (finding->count > 1 && finding->last_offset != TA_NO_OFFSET)
+        snprintf(times, sizeof times, " (%" PRIu64 " times, last at %" PRIu64 ")", finding->count,
+                 finding->last_offset);
+    else if (finding->count > 1)
+        snprintf(times, sizeof times, " (%" PRIu64 " times)", finding->count);
+    snprintf(line, sizeof line, "%s%s%s%s%s", file ? file : "", file ? ": " : "", place,
+             finding->text && *finding->text ? finding->text : ta_quality_doc(finding->code),
+             times);
+    ta_log_line(&cli->shared, finding->severity == TA_QUALITY_INFO ? TA_LOG_INFO : TA_LOG_WARNING,
+                ta_quality_name(finding->code), line);
+}
+
+void ta_cli_warn(struct ta_cli *cli, const struct ta_report *report)
+{
+    const struct ta_accounts *accounts = ta_report_accounts(report);
+    for (size_t i = 0; i < accounts->n_files; i++)
+        for (size_t k = 0; k < accounts->files[i].n_findings; k++)
+            warn(cli, accounts->files[i].path, &accounts->files[i].findings[k]);
+    for (size_t k = 0; k < accounts->n_findings; k++)
+        warn(cli, NULL, &accounts->findings[k]);
+}
+
+static bool has_loss(const struct ta_quality_finding *findings, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (findings[i].severity >= TA_QUALITY_LOSS)
+            return true;
+    return false;
+}
+
+void ta_cli_note_losses(struct ta_cli *cli, const struct ta_report *report)
+{
+    const struct ta_accounts *accounts = ta_report_accounts(report);
+    bool loss = has_loss(accounts->findings, accounts->n_findings);
+    for (size_t i = 0; !loss && i < accounts->n_files; i++)
+        loss = has_loss(accounts->files[i].findings, accounts->files[i].n_findings);
+    cli->incomplete = cli->args.strict && loss;
+}
+
+/* ---- standard output ---------------------------------------------------------------------- */
+
+enum ta_status ta_stdout_open(struct ta_ctx *ctx, struct ta_stdout *out)
+{
+    out->sink = ta_sink_new(ctx, TA_SINK_STDOUT, NULL);
+    out->file = out->sink ? ta_sink_open(ctx, out->sink, "stdout", "") : NULL;
+    if (out->file)
+        return TA_OK;
+    ta_sink_free(out->sink);
+    return ctx->status;
+}
+
+enum ta_status ta_stdout_close(struct ta_ctx *ctx, struct ta_stdout *out)
+{
+    enum ta_status status = ta_file_close(ctx, out->file);
+    if (status == TA_OK)
+        status = ta_sink_commit(ctx, out->sink);
+    ta_sink_free(out->sink);
+    return status;
+}
+
+enum ta_status ta_cli_write(struct ta_cli *cli, const struct ta_entry *output,
+                            const struct ta_report *report, const struct ta_render_options *options,
+                            struct ta_sink *sink)
+{
+    cli->ctx.option_values = output->option_values;
+    enum ta_status status = output->plugin.output->write(&cli->ctx, report, options, sink);
+    cli->ctx.option_values = NULL;
+    return status;
+}
+
+enum ta_status ta_cli_write_stdout(struct ta_cli *cli, const struct ta_entry *output,
+                                   const struct ta_report *report,
+                                   const struct ta_render_options *options)
+{
+    struct ta_sink *sink = ta_sink_new(&cli->ctx, TA_SINK_STDOUT, NULL);
+    if (!sink)
+        return cli->ctx.status;
+    enum ta_status status = ta_cli_write(cli, output, report, options, sink);
+    if (status == TA_OK)
+        status = ta_sink_commit(&cli->ctx, sink);
+    ta_sink_free(sink);
+    return status;
+}
+
+/* ---- settings of the outputs -------------------------------------------------------------- */
+
+static bool is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value && *value;
+}
+
+/* --color, then NO_COLOR, CLICOLOR_FORCE, then what standard output is. */
+static bool wants_color(const struct ta_args *args)
+{
+    const char *force = getenv("CLICOLOR_FORCE"), *term = getenv("TERM");
+    if (args->color != TA_WHEN_AUTO)
+        return args->color == TA_WHEN_ALWAYS;
+    if (is_set("NO_COLOR"))
+        return false;
+    if (force && *force && strcmp(force, "0") != 0)
+        return true;
+    return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
+static uint32_t terminal_columns(void)
+{
+    struct winsize size;
+    const char *columns = getenv("COLUMNS");
+    long n = columns ? strtol(columns, NULL, 10) : 0;
+    if (n <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+        n = size.ws_col;
+    return n >= 20 && n <= 10000 ? (uint32_t)n : 80;
+}
+
+static enum ta_status product_date(struct ta_cli *cli, const struct ta_report *report,
+                                   int64_t *date_s)
+{
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    if (!epoch || !*epoch) {
+        *date_s = ta_report_input_date(report);
+        return TA_OK;
+    }
+    char *end;
+    errno = 0;
+    long long seconds = strtoll(epoch, &end, 10);
+    /* The last second of the year 9999: later ones do not fit the dates of HTML and PDF. */
+    if (*end || errno || seconds < 0 || seconds > INT64_C(253402300799))
+        return ta_fail(&cli->ctx, TA_ERR_USAGE,
+                       "Unusable SOURCE_DATE_EPOCH: %s, expected seconds since 1970", epoch);
+    *date_s = seconds;
+    return TA_OK;
+}
+
+enum ta_status ta_cli_render_options(struct ta_cli *cli, const struct ta_report *report,
+                                     struct ta_render_options *options)
+{
+    static const char *const themes[] = {"auto", "light", "dark"};
+    int64_t date_s;
+    enum ta_status status = product_date(cli, report, &date_s);
+    if (status != TA_OK)
+        return status;
+    *options = (struct ta_render_options){
+        .top = (uint32_t)cli->args.top,
+        .columns = terminal_columns(),
+        .color = wants_color(&cli->args),
+        .letter = cli->args.letter,
+        .theme = themes[cli->args.theme],
+        .date_s = date_s,
+        .version = TA_VERSION,
+    };
+    return TA_OK;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Signals of the process.  The handlers call async-signal-safe functions only. */
+#include "cli/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/context.h"
+#include "cli/exit_code.h"
+#include "render/sink.h"
+
+/* A handler has no other way to what it works on. */
+static struct ta_shared *run;
+
+static void stop(int number)
+{
+    int none = 0;
+    if (atomic_compare_exchange_strong(&run->canceled, &none, number))
+        return;
+    ta_sink_emergency_cleanup();
+    _exit(TA_EXIT_SIGNAL + number);
+}
+
+/* A reader of our output went away: end as quietly as the signal does, but leave nothing. */
+static void broken_pipe(int number)
+{
+    ta_sink_emergency_cleanup();
+    /* SA_RESETHAND has restored the default; it acts when this handler returns. */
+    raise(number);
+}
+
+/* A failed assertion has said what it was; a core file would hold data of the user. */
+static void aborted(int number)
+{
+    (void)number;
+    ta_sink_emergency_cleanup();
+    _exit(TA_EXIT_INTERNAL);
+}
+
+static void set(int number, void (*handler)(int), int flags)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, NULL);
+}
+
+/* Sets a handler unless the parent, like nohup, wants the signal ignored. */
+static void set_unless_ignored(int number, void (*handler)(int))
+{
+    struct sigaction old;
+    if (sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_IGN)
+        return;
+    /* Without SA_RESTART: a read that waits for a pipe gives up. */
+    set(number, handler, 0);
+}
+
+void ta_signals_install(struct ta_shared *shared)
+{
+    run = shared;
+    set_unless_ignored(SIGINT, stop);
+    set_unless_ignored(SIGTERM, stop);
+    set_unless_ignored(SIGHUP, stop);
+    set(SIGPIPE, broken_pipe, (int)SA_RESETHAND);
+    set(SIGABRT, aborted, (int)SA_RESETHAND);
+    /* Writing beyond the file size limit then fails with EFBIG. */
+    set(SIGXFSZ, SIG_IGN, 0);
+}
+
+void ta_standard_files_open(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) {
+            /* The lowest free number is fd; the mode is the one that nobody wants here. */
+            int opened = open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+            (void)opened;
+        }
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What signals mean: the first asks the run to stop, the second ends it. */
+#ifndef TA_CLI_SIGNALS_H
+#define TA_CLI_SIGNALS_H
+
+struct ta_shared;
+
+/* `shared` must live as long as the process. */
+void ta_signals_install(struct ta_shared *shared);
+
+/* Gives standard input, output and error something to stand for when they are closed, so that no
+ * other file gets their number: reading or writing them fails. */
+void ta_standard_files_open(void);
+
+#endif

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The write side of a trace. */
+#include "model/builder.h"
+
+#include "model/category.h"
+#include "model/column.h"
+#include "traceanalyze/analysis.h"
+
+#include <inttypes.h>
+
+/* Categories beyond these share the last one, which is named in the accounts. */
+enum { CATEGORIES_MAX = 4096 };
+
+bool ta_builder_init(struct ta_builder *builder, struct ta_quality *quality, uint32_t needs,
+                     const struct ta_slice *keys, size_t n_keys, size_t names_limit)
+{
+    *builder = (struct ta_builder){.quality = quality,
+                                   .needs = needs,
+                                   .keys = keys,
+                                   .n_keys = n_keys,
+                                   .last_track_key = UINT64_MAX,
+                                   .first_ts = TA_MISSING,
+                                   .last_ts = TA_MISSING,
+                                   .rank = TA_MISSING,
+                                   .world_size = TA_MISSING};
+    struct ta_trace *trace = calloc(1, sizeof *trace);
+    builder->trace = trace;
+    if (!trace || !ta_strings_init(&trace->strings, names_limit))
+        return false;
+    trace->base_ns = TA_MISSING;
+    trace->args = ta_arena_alloc(&trace->arena, (n_keys + 1) * sizeof *trace->args);
+    if (!trace->args)
+        return false;
+    trace->n_args = n_keys;
+    for (size_t i = 0; i < n_keys; i++) {
+        const char *copy = ta_arena_copy(&trace->arena, keys[i]);
+        if (!copy)
+            return false;
+        trace->args[i].key = (struct ta_slice){copy, keys[i].len};
+    }
+    return true;
+}
+
+void ta_builder_free(struct ta_builder *builder)
+{
+    ta_trace_free(builder->trace);
+    ta_map_free(&builder->track_of);
+    ta_map_free(&builder->category_of);
+    ta_map_free(&builder->process_names);
+    free(builder->edges.at);
+    free(builder->async_edges.at);
+    free(builder->devices.at);
+    free(builder->kind_counts);
+}
+
+/* ---- names ------------------------------------------------------------------------------- */
+
+ta_str ta_builder_string(struct ta_builder *builder, struct ta_slice text)
+{
+    ta_str id = TA_STR_ABSENT;
+    switch (ta_strings_intern(&builder->trace->strings, text, &id)) {
+    case TA_INTERN_OK:
+        break;
+    case TA_INTERN_FULL: {
+        /* Names beyond the limit are pooled, so that totals stay right. */
+        static const char other[] = "(other names)";
+        ta_quality_add(builder->quality, TA_Q_LIMIT, TA_NO_OFFSET,
+                       "Distinct names beyond the limit \"names\" (--limit names=…) are pooled as "
+                       "\"%s\"",
+                       other);
+        struct ta_strings *strings = &builder->trace->strings;
+        strings->limit++;
+        if (ta_strings_intern(strings, ta_slice_of(other), &id) != TA_INTERN_OK)
+            id = TA_STR_ABSENT;
+        break;
+    }
+    case TA_INTERN_NOMEM:
+        builder->track_of.failed = true;
+    }
+    return id;
+}
+
+static enum ta_status no_memory(struct ta_ctx *ctx, const struct ta_builder *builder)
+{
+    return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the events of a trace: events=%" PRIu64,
+                   builder->events);
+}
+
+/* Index of the track of a pid and tid; UINT32_MAX without memory. */
+static uint32_t track_of(struct ta_builder *builder, ta_str pid, ta_str tid)
+{
+    const uint64_t key = (uint64_t)pid << 32 | tid;
+    if (key == builder->last_track_key)
+        return builder->last_track;
+    struct ta_trace *trace = builder->trace;
+    uint64_t *index = ta_map_at(&builder->track_of, key, trace->tracks.n);
+    if (!index)
+        return UINT32_MAX;
+    if (*index == trace->tracks.n &&
+        !ta_vec_push(&trace->tracks, (struct ta_track){.pid = pid, .tid = tid}))
+        return UINT32_MAX;
+    builder->last_track_key = key;
+    return builder->last_track = (uint32_t)*index;
+}
+
+static bool grow_kinds(struct ta_builder *builder)
+{
+    size_t max = builder->kind_counts_max, before = max;
+    if (builder->trace->categories.n < max)
+        return true;
+    if (!ta_vec_grow((void **)&builder->kind_counts, &max, max, sizeof *builder->kind_counts))
+        return false;
+    memset(builder->kind_counts + before, 0, (max - before) * sizeof *builder->kind_counts);
+    builder->kind_counts_max = max;
+    return true;
+}
+
+/* Index of a category; UINT32_MAX without memory. */
+static uint32_t category_of(struct ta_builder *builder, ta_str name)
+{
+    struct ta_trace *trace = builder->trace;
+    uint64_t *index = ta_map_at(&builder->category_of, name, trace->categories.n);
+    if (!index)
+        return UINT32_MAX;
+    if (*index < trace->categories.n)
+        return (uint32_t)*index;
+    if (trace->categories.n == CATEGORIES_MAX) {
+        ta_quality_add(builder->quality, TA_Q_LIMIT, TA_NO_OFFSET,
+                       "More than %d categories: the rest is pooled with the last one",
+                       CATEGORIES_MAX);
+        *index = CATEGORIES_MAX - 1;
+        return CATEGORIES_MAX - 1;
+    }
+    const struct ta_category category = {name,
+                                         ta_category_classify(ta_trace_text(trace, name))};
+    if (!grow_kinds(builder) || !ta_vec_push(&trace->categories, category))
+        return UINT32_MAX;
+    return (uint32_t)*index;
+}
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+static bool add_span(struct ta_builder *builder, const struct ta_event *event, uint32_t track,
+                     ta_cat cat, int64_t dur)
+{
+    struct span_columns *c = &builder->trace->spans;
+    const struct column_ref columns[] = {COLUMN(c->ts), COLUMN(c->dur), COLUMN(c->name),
+                                         COLUMN(c->cat), COLUMN(c->track)};
+    if (c->n >= TA_NO_ROW - 1 || !columns_grow(columns, 5, c->n, &c->max))
+        return false;
+    const size_t row = c->n++;
+    c->ts[row] = event->ts_ns;
+    c->dur[row] = dur;
+    c->name[row] = event->name;
+    c->cat[row] = cat;
+    c->track[row] = track;
+    for (size_t i = 0; i < event->n_args; i++) {
+        const struct ta_event_arg *arg = &event->args[i];
+        struct arg_column *a = &builder->trace->args[arg->key];
+        const struct column_ref sparse[] = {COLUMN(a->row), COLUMN(a->value),
+                                            COLUMN(a->is_text)};
+        if (!columns_grow(sparse, 3, a->n, &a->max))
+            return false;
+        a->row[a->n] = (ta_row)row;
+        a->value[a->n] = arg->value;
+        a->is_text[a->n++] = arg->is_text;
+    }
+    return true;
+}
+
+static bool add_complete(struct ta_builder *builder, const struct ta_event *event, uint32_t track,
+                         ta_cat cat)
+{
+    int64_t dur = event->dur_ns;
+    if (!event->has_dur) {
+        ta_quality_add(builder->quality, TA_Q_UNFINISHED, event->offset,
+                       "A complete event has no usable duration, at byte offset %" PRIu64,
+                       event->offset);
+        return true;
+    }
+    if (dur > TA_SPAN_LONGEST) {
+        ta_quality_add(builder->quality, TA_Q_BAD_DURATION, event->offset,
+                       "A duration of %" PRId64
+                       " ns comes from an unset or wrapped end time, at byte offset %" PRIu64,
+                       dur, event->offset);
+        return true;
+    }
+    if (dur < 0) {
+        ta_quality_add(builder->quality, TA_Q_NEGATIVE_DURATION, event->offset,
+                       "A negative duration counts as 0, at byte offset %" PRIu64, event->offset);
+        dur = 0;
+    }
+    return add_span(builder, event, track, cat, dur);
+}
+
+static bool add_edge(struct ta_builder *builder, const struct ta_event *event, uint32_t track,
+                     ta_cat cat)
+{
+    struct pair_edge edge = {.ts = event->ts_ns,
+                             .offset = event->offset,
+                             .order = (uint32_t)builder->edges.n,
+                             .track = track,
+                             .row = TA_NO_ROW,
+                             .name = event->name,
+                             .cat = cat};
+    if (event->phase == 'B') {
+        /* The row keeps the begin's place in the file; it goes when no end is found. */
+        edge.row = (ta_row)builder->trace->spans.n;
+        if (!add_span(builder, event, track, cat, -1))
+            return false;
+    }
+    return ta_vec_push(&builder->edges, edge);
+}
+
+static bool add_async(struct ta_builder *builder, const struct ta_event *event, uint32_t track,
+                      ta_cat cat)
+{
+    return ta_vec_push(&builder->async_edges,
+                       (struct pair_edge){.ts = event->ts_ns,
+                                          .offset = event->offset,
+                                          .order = (uint32_t)builder->async_edges.n,
+                                          .track = track,
+                                          .row = event->phase == 'b' ? 0 : TA_NO_ROW,
+                                          .name = event->name,
+                                          .id = event->id,
+                                          .cat = cat});
+}
+
+static bool add_instant(struct ta_builder *builder, const struct ta_event *event, uint32_t track,
+                        ta_cat cat)
+{
+    struct instant_columns *c = &builder->trace->instants;
+    const struct column_ref columns[] = {COLUMN(c->ts), COLUMN(c->name), COLUMN(c->cat),
+                                         COLUMN(c->track)};
+    if (!columns_grow(columns, 4, c->n, &c->max))
+        return false;
+    c->ts[c->n] = event->ts_ns;
+    c->name[c->n] = event->name;
+    c->cat[c->n] = cat;
+    c->track[c->n++] = track;
+    return true;
+}
+
+static bool add_flow(struct ta_builder *builder, const struct ta_event *event, uint32_t track)
+{
+    struct flow_columns *c = &builder->trace->flows;
+    const struct column_ref columns[] = {COLUMN(c->ts), COLUMN(c->name), COLUMN(c->id),
+                                         COLUMN(c->track), COLUMN(c->phase)};
+    if (!columns_grow(columns, 5, c->n, &c->max))
+        return false;
+    c->ts[c->n] = event->ts_ns;
+    c->name[c->n] = event->name;
+    c->id[c->n] = event->id;
+    c->track[c->n] = track;
+    c->phase[c->n++] = event->phase;
+    return true;
+}
+
+static void note_time(struct ta_builder *builder, const struct ta_event *event)
+{
+    if (!event->has_ts || event->phase == 'M')
+        return;
+    builder->timed++;
+    builder->zero_times += event->ts_ns == 0;
+    if (builder->first_ts == TA_MISSING || event->ts_ns < builder->first_ts)
+        builder->first_ts = event->ts_ns;
+    if (builder->last_ts == TA_MISSING || event->ts_ns > builder->last_ts)
+        builder->last_ts = event->ts_ns;
+}
+
+/* Puts an event into the table of its phase, if anybody needs it. */
+static bool add_row(struct ta_builder *builder, const struct ta_event *event, ta_cat cat)
+{
+    if (event->phase == 'M' || !event->has_ts)
+        return true;
+    const uint32_t track = track_of(builder, event->pid, event->tid);
+    if (track == UINT32_MAX)
+        return false;
+    switch (event->phase) {
+    case 'X':
+        return add_complete(builder, event, track, cat);
+    case 'B':
+    case 'E':
+        return add_edge(builder, event, track, cat);
+    case 'i':
+    case 'I':
+        return !(builder->needs & TA_NEED_INSTANTS) || add_instant(builder, event, track, cat);
+    case 's':
+    case 't':
+    case 'f':
+        return !(builder->needs & TA_NEED_FLOWS) || add_flow(builder, event, track);
+    case 'b':
+    case 'e':
+        return !(builder->needs & TA_NEED_ASYNCS) || add_async(builder, event, track, cat);
+    default:
+        return true; /* counted by kind, used by nobody */
+    }
+}
+
+enum ta_status ta_builder_add(struct ta_ctx *ctx, struct ta_builder *builder,
+                              const struct ta_event *event)
+{
+    const char *phase = event->phase ? strchr(TA_PHASES, event->phase) : NULL;
+    if (!phase)
+        return ta_fail(ctx, TA_ERR_INTERNAL, "Not a phase: %d", event->phase);
+    const uint32_t cat = category_of(builder, event->category);
+    if (cat == UINT32_MAX)
+        return no_memory(ctx, builder);
+    builder->kind_counts[cat][phase - TA_PHASES]++;
+    builder->events++;
+    note_time(builder, event);
+    if (!add_row(builder, event, (ta_cat)cat) || builder->track_of.failed)
+        return no_memory(ctx, builder);
+    return TA_OK;
+}
+
+enum ta_status ta_builder_counter(struct ta_ctx *ctx, struct ta_builder *builder,
+                                  const struct ta_event *event, ta_str series, double value)
+{
+    if (!(builder->needs & TA_NEED_COUNTERS) || !event->has_ts)
+        return TA_OK;
+    struct counter_columns *c = &builder->trace->counters;
+    const struct column_ref columns[] = {COLUMN(c->ts), COLUMN(c->value), COLUMN(c->name),
+                                         COLUMN(c->series), COLUMN(c->track)};
+    const uint32_t track = track_of(builder, event->pid, event->tid);
+    if (track == UINT32_MAX || !columns_grow(columns, 5, c->n, &c->max))
+        return no_memory(ctx, builder);
+    c->ts[c->n] = event->ts_ns;
+    c->value[c->n] = value;
+    c->name[c->n] = event->name;
+    c->series[c->n] = series;
+    c->track[c->n++] = track;
+    return TA_OK;
+}
+
+/* ---- facts ------------------------------------------------------------------------------- */
+
+enum ta_status ta_builder_name_process(struct ta_ctx *ctx, struct ta_builder *builder, ta_str pid,
+                                       ta_str name)
+{
+    uint64_t *slot = ta_map_at(&builder->process_names, pid, name);
+    if (!slot)
+        return no_memory(ctx, builder);
+    *slot = name;
+    return TA_OK;
+}
+
+enum ta_status ta_builder_name_thread(struct ta_ctx *ctx, struct ta_builder *builder, ta_str pid,
+                                      ta_str tid, ta_str name)
+{
+    const uint32_t track = track_of(builder, pid, tid);
+    if (track == UINT32_MAX)
+        return no_memory(ctx, builder);
+    builder->trace->tracks.at[track].thread_name = name;
+    return TA_OK;
+}
+
+void ta_builder_count(struct ta_builder *builder, uint64_t kept, uint64_t repaired,
+                      uint64_t dropped)
+{
+    builder->kept += kept;
+    builder->repaired += repaired;
+    builder->dropped += dropped;
+}
+
+void ta_builder_skipped(struct ta_builder *builder, uint64_t bytes)
+{
+    builder->bytes_skipped += bytes;
+}
+
+const struct ta_slice *ta_builder_keys(const struct ta_builder *builder, size_t *n)
+{
+    *n = builder->n_keys;
+    return builder->keys;
+}
+
+void ta_builder_set_rank(struct ta_builder *builder, int64_t rank)
+{
+    builder->rank = rank;
+}
+
+void ta_builder_set_world_size(struct ta_builder *builder, int64_t world_size)
+{
+    builder->world_size = world_size;
+}
+
+void ta_builder_set_base_ns(struct ta_builder *builder, int64_t base_ns)
+{
+    builder->trace->base_ns = base_ns;
+}
+
+void ta_builder_add_device(struct ta_builder *builder, struct ta_slice name)
+{
+    const char *copy = ta_arena_copy(&builder->trace->arena, name);
+    if (!copy || !ta_vec_push(&builder->devices, copy))
+        builder->track_of.failed = true;
+}
+
+void ta_builder_set_truncated(struct ta_builder *builder)
+{
+    builder->truncated = true;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A trace that is being written: its columns, and what is needed only until it is frozen. */
+#ifndef TA_MODEL_BUILDER_H
+#define TA_MODEL_BUILDER_H
+
+#include "base/quality.h"
+#include "model/trace.h"
+#include "traceanalyze/builder.h"
+#include "traceanalyze/map.h"
+
+/* Phases of the trace event format, in the order of kinds counted per category. */
+#define TA_PHASES "XBEiICMstfbneSTpFPNODvVRc(),"
+
+/* A begin or end that waits for its partner (normalize/pair.c). */
+struct pair_edge {
+    int64_t ts;
+    uint64_t offset;
+    uint32_t order; /* place among all edges of the file */
+    uint32_t track;
+    ta_row row; /* of the begin's span; TA_NO_ROW for an end */
+    ta_str name, id;
+    ta_cat cat;
+};
+
+struct ta_builder {
+    struct ta_trace *trace;
+    struct ta_quality *quality;
+    uint32_t needs; /* TA_NEED_… of the enabled analyses */
+    const struct ta_slice *keys;
+    size_t n_keys;
+    struct ta_map track_of, category_of, process_names;
+    uint64_t last_track_key;
+    uint32_t last_track;
+    TA_VEC(struct pair_edge) edges;       /* B and E */
+    TA_VEC(struct pair_edge) async_edges; /* b and e */
+    TA_VEC(const char *) devices;
+    int64_t (*kind_counts)[sizeof TA_PHASES]; /* by category */
+    size_t kind_counts_max;
+    uint64_t kept, repaired, dropped, bytes_skipped, events;
+    uint64_t timed, zero_times;
+    int64_t first_ts, last_ts;
+    int64_t rank, world_size; /* TA_MISSING when the file does not say */
+    const char *vendor; /* "CUDA", "ROCm", "MTIA"; NULL without runtime calls */
+    bool truncated;
+};
+
+/* False without memory. */
+bool ta_builder_init(struct ta_builder *builder, struct ta_quality *quality, uint32_t needs,
+                     const struct ta_slice *keys, size_t n_keys, size_t names_limit);
+void ta_builder_free(struct ta_builder *builder); /* and the trace, unless it was taken */
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Columns of one table that grow in step. */
+#ifndef TA_MODEL_COLUMN_H
+#define TA_MODEL_COLUMN_H
+
+#include "traceanalyze/base.h"
+
+#include <stdlib.h>
+
+/* One column: where its address is kept, and the size of an element. */
+struct column_ref {
+    void *at; /* T ** */
+    size_t size;
+};
+
+#define COLUMN(pointer) {&(pointer), sizeof *(pointer)}
+
+/* Makes room for row number `n` in all columns; false without memory. */
+static inline bool columns_grow(const struct column_ref *columns, size_t count, size_t n,
+                                size_t *max)
+{
+    if (n < *max)
+        return true;
+    const size_t more = *max < 256 ? 256 : *max + *max / 2;
+    for (size_t i = 0; i < count; i++) {
+        void **at = columns[i].at;
+        void *grown = reallocarray(*at, more, columns[i].size);
+        if (!grown)
+            return false;
+        *at = grown;
+    }
+    *max = more;
+    return true;
+}
+
+#endif

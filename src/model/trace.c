@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Views on a frozen trace, and the end of its memory. */
+#include "model/trace.h"
+
+#include <stdlib.h>
+
+static void free_spans(struct span_columns *c)
+{
+    free(c->ts);
+    free(c->dur);
+    free(c->self);
+    free(c->name);
+    free(c->cat);
+    free(c->track);
+    free(c->parent);
+    free(c->depth);
+}
+
+static void free_others(struct ta_trace *t)
+{
+    free(t->counters.ts);
+    free(t->counters.value);
+    free(t->counters.name);
+    free(t->counters.series);
+    free(t->counters.track);
+    free(t->instants.ts);
+    free(t->instants.name);
+    free(t->instants.cat);
+    free(t->instants.track);
+    free(t->flows.ts);
+    free(t->flows.name);
+    free(t->flows.id);
+    free(t->flows.track);
+    free(t->flows.phase);
+    free(t->asyncs.ts);
+    free(t->asyncs.dur);
+    free(t->asyncs.name);
+    free(t->asyncs.id);
+    free(t->asyncs.cat);
+}
+
+void ta_trace_free(struct ta_trace *trace)
+{
+    if (!trace)
+        return;
+    free_spans(&trace->spans);
+    free_others(trace);
+    for (size_t i = 0; i < trace->n_args; i++) {
+        free(trace->args[i].row);
+        free(trace->args[i].value);
+        free(trace->args[i].is_text);
+    }
+    free(trace->categories.at);
+    free(trace->tracks.at);
+    free(trace->kinds.at);
+    free(trace->activities.at);
+    ta_strings_free(&trace->strings);
+    ta_arena_free(&trace->arena);
+    free(trace);
+}
+
+struct arg_column *ta_trace_arg_column(struct ta_trace *trace, const char *key)
+{
+    for (size_t i = 0; i < trace->n_args; i++)
+        if (ta_slice_equal(trace->args[i].key, ta_slice_of(key)))
+            return &trace->args[i];
+    return NULL;
+}
+
+/* ---- views ------------------------------------------------------------------------------- */
+
+int64_t ta_trace_rank(const struct ta_trace *trace)
+{
+    return trace->rank;
+}
+
+int64_t ta_trace_origin(const struct ta_trace *trace)
+{
+    return trace->origin;
+}
+
+int64_t ta_trace_base_ns(const struct ta_trace *trace)
+{
+    return trace->base_ns;
+}
+
+struct ta_slice ta_trace_text(const struct ta_trace *trace, ta_str id)
+{
+    return ta_strings_text(&trace->strings, id);
+}
+
+size_t ta_trace_string_count(const struct ta_trace *trace)
+{
+    return trace->strings.texts.n;
+}
+
+struct ta_trace_file ta_trace_file(const struct ta_trace *trace)
+{
+    return trace->file;
+}
+
+struct ta_categories ta_trace_categories(const struct ta_trace *trace)
+{
+    return (struct ta_categories){trace->categories.n, trace->categories.at};
+}
+
+struct ta_tracks ta_trace_tracks(const struct ta_trace *trace)
+{
+    return (struct ta_tracks){trace->tracks.n, trace->tracks.at};
+}
+
+struct ta_spans ta_trace_spans(const struct ta_trace *trace)
+{
+    const struct span_columns *c = &trace->spans;
+    return (struct ta_spans){c->n,     c->ts,     c->dur,   c->self, c->name, c->cat,
+                             c->track, c->parent, c->depth};
+}
+
+struct ta_activities ta_trace_activities(const struct ta_trace *trace)
+{
+    return (struct ta_activities){trace->activities.n, trace->activities.at};
+}
+
+struct ta_counters ta_trace_counters(const struct ta_trace *trace)
+{
+    const struct counter_columns *c = &trace->counters;
+    return (struct ta_counters){c->n, c->ts, c->value, c->name, c->series, c->track};
+}
+
+struct ta_instants ta_trace_instants(const struct ta_trace *trace)
+{
+    const struct instant_columns *c = &trace->instants;
+    return (struct ta_instants){c->n, c->ts, c->name, c->cat, c->track};
+}
+
+struct ta_flows ta_trace_flows(const struct ta_trace *trace)
+{
+    const struct flow_columns *c = &trace->flows;
+    return (struct ta_flows){c->n, c->ts, c->name, c->id, c->track, c->phase};
+}
+
+struct ta_asyncs ta_trace_asyncs(const struct ta_trace *trace)
+{
+    const struct async_columns *c = &trace->asyncs;
+    return (struct ta_asyncs){c->n, c->ts, c->dur, c->name, c->id, c->cat};
+}
+
+struct ta_kind_counts ta_trace_kind_counts(const struct ta_trace *trace)
+{
+    return (struct ta_kind_counts){trace->kinds.n, trace->kinds.at};
+}
+
+struct ta_args ta_trace_args(const struct ta_trace *trace, const char *key)
+{
+    const struct arg_column *c = ta_trace_arg_column((struct ta_trace *)(uintptr_t)trace, key);
+    return c ? (struct ta_args){c->n, c->row, c->value, c->is_text} : (struct ta_args){0};
+}
+
+bool ta_args_find(const struct ta_args *args, ta_row row, int64_t *value)
+{
+    size_t low = 0, high = args->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (args->row[middle] < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == args->n || args->row[low] != row || args->is_text[low])
+        return false;
+    *value = args->value[low];
+    return true;
+}

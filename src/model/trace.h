@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The memory behind a trace: columns that the builder fills, normalize/ orders and links, and
+ * trace.c shows as views. */
+#ifndef TA_MODEL_TRACE_H
+#define TA_MODEL_TRACE_H
+
+#include "model/strings.h"
+#include "traceanalyze/arena.h"
+#include "traceanalyze/model.h"
+
+/* No span is longer: 2^56 ns are 2.3 years.  Longer ones come from unset or wrapped end times;
+ * with the bound no sum of a start and a duration can overflow. */
+#define TA_SPAN_LONGEST (INT64_C(1) << 56)
+/* Start times lie within ± 2^62 ns (the years 1824 to 2116), so that differences fit int64. */
+#define TA_TS_LARGEST (INT64_C(1) << 62)
+
+struct span_columns {
+    size_t n, max;
+    int64_t *ts, *dur, *self;
+    ta_str *name;
+    ta_cat *cat;
+    uint32_t *track;
+    ta_row *parent;
+    uint16_t *depth;
+};
+
+struct arg_column {
+    struct ta_slice key;
+    size_t n, max;
+    ta_row *row;
+    int64_t *value;
+    bool *is_text;
+};
+
+struct counter_columns {
+    size_t n, max;
+    int64_t *ts;
+    double *value;
+    ta_str *name, *series;
+    uint32_t *track;
+};
+
+struct instant_columns {
+    size_t n, max;
+    int64_t *ts;
+    ta_str *name;
+    ta_cat *cat;
+    uint32_t *track;
+};
+
+struct flow_columns {
+    size_t n, max;
+    int64_t *ts;
+    ta_str *name, *id;
+    uint32_t *track;
+    char *phase;
+};
+
+struct async_columns {
+    size_t n, max;
+    int64_t *ts, *dur;
+    ta_str *name, *id;
+    ta_cat *cat;
+};
+
+struct ta_trace {
+    struct ta_arena arena;
+    struct ta_strings strings;
+    int64_t rank; /* placeholder of the file, unique in the run */
+    int64_t origin, base_ns;
+    struct ta_trace_file file;
+    TA_VEC(struct ta_category) categories;
+    TA_VEC(struct ta_track) tracks;
+    TA_VEC(struct ta_kind_count) kinds;
+    TA_VEC(struct ta_activity) activities;
+    struct span_columns spans;
+    struct counter_columns counters;
+    struct instant_columns instants;
+    struct flow_columns flows;
+    struct async_columns asyncs;
+    struct arg_column *args;
+    size_t n_args;
+};
+
+void ta_trace_free(struct ta_trace *trace);
+
+/* The column of an argument key, or NULL. */
+struct arg_column *ta_trace_arg_column(struct ta_trace *trace, const char *key);
+
+#endif

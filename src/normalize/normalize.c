@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The steps from a builder to a frozen trace, in order. */
+#include "normalize/normalize.h"
+
+#include <inttypes.h>
+
+static void apply_process_names(struct ta_builder *builder)
+{
+    struct ta_trace *trace = builder->trace;
+    for (size_t t = 0; t < trace->tracks.n; t++) {
+        const uint64_t *name = ta_map_find(&builder->process_names, trace->tracks.at[t].pid);
+        if (name)
+            trace->tracks.at[t].process_name = (ta_str)*name;
+    }
+}
+
+static bool list_kinds(struct ta_builder *builder)
+{
+    struct ta_trace *trace = builder->trace;
+    for (size_t cat = 0; cat < trace->categories.n; cat++) {
+        for (size_t phase = 0; phase < sizeof TA_PHASES - 1; phase++) {
+            const int64_t count = builder->kind_counts[cat][phase];
+            if (count && !ta_vec_push(&trace->kinds,
+                                      (struct ta_kind_count){TA_PHASES[phase], (ta_cat)cat, count}))
+                return false;
+        }
+    }
+    return true;
+}
+
+static void set_origin(struct ta_trace *trace)
+{
+    const struct span_columns *c = &trace->spans;
+    int64_t origin = TA_MISSING;
+    for (size_t t = 0; t < trace->tracks.n; t++) {
+        const struct ta_track *track = &trace->tracks.at[t];
+        if (track->n && (origin == TA_MISSING || c->ts[track->first] < origin))
+            origin = c->ts[track->first];
+    }
+    trace->origin = origin == TA_MISSING ? 0 : origin;
+}
+
+/* Clocks that were never set: half of the events at time 0 stretch the time axis to 1970. */
+static void account_zero_times(struct ta_builder *builder)
+{
+    if (builder->zero_times >= 2 && builder->zero_times * 2 >= builder->timed)
+        ta_quality_add(builder->quality, TA_Q_ZERO_TIME, TA_NO_OFFSET,
+                       "%" PRIu64 " of %" PRIu64
+                       " events are at time 0: their clock was not set, so windows and gaps may "
+                       "be wrong",
+                       builder->zero_times, builder->timed);
+}
+
+/* Whose runtime the host called, by the prefix of the first call. */
+static const char *vendor_of(const struct ta_trace *trace)
+{
+    static const struct {
+        const char *prefix, *vendor;
+    } vendors[] = {{"hip", "ROCm"}, {"cu", "CUDA"}, {"mtia", "MTIA"}, {"ze", "XPU"}};
+    const struct span_columns *c = &trace->spans;
+    for (size_t row = 0; row < c->n; row++) {
+        if (trace->categories.at[c->cat[row]].class != TA_CLASS_RUNTIME)
+            continue;
+        const struct ta_slice name = ta_trace_text(trace, c->name[row]);
+        for (size_t v = 0; v < sizeof vendors / sizeof *vendors; v++)
+            if (name.len > strlen(vendors[v].prefix) &&
+                memcmp(name.ptr, vendors[v].prefix, strlen(vendors[v].prefix)) == 0)
+                return vendors[v].vendor;
+    }
+    return NULL;
+}
+
+enum ta_status ta_normalize(struct ta_ctx *ctx, struct ta_builder *builder,
+                            struct ta_trace **trace)
+{
+    struct ta_trace *made = builder->trace;
+    uint64_t crossing = 0;
+    if (!ta_pair_spans(builder) || !ta_pair_asyncs(builder) || !ta_link_launches(builder) ||
+        !ta_sort_spans(made) || !ta_nest_spans(made, &crossing) || !ta_link_operators(made) ||
+        !list_kinds(builder))
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the events of a trace: spans=%zu",
+                       made->spans.n);
+    if (crossing)
+        ta_quality_add_many(builder->quality, TA_Q_OVERLAP, crossing, TA_NO_OFFSET, TA_NO_OFFSET,
+                            "%" PRIu64 " spans cross the end of the span around them", crossing);
+    account_zero_times(builder);
+    apply_process_names(builder);
+    set_origin(made);
+    builder->vendor = vendor_of(made);
+    made->file.events = builder->events;
+    builder->trace = NULL;
+    *trace = made;
+    return TA_OK;
+}

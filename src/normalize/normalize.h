@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From rows in file order to a frozen trace: begins get their ends, spans are ordered and nested,
+ * device activities find the call and the operator that launched them. */
+#ifndef TA_NORMALIZE_H
+#define TA_NORMALIZE_H
+
+#include "model/builder.h"
+
+/* Freezes the trace of a builder: `*trace` is handed over, the builder keeps the accounts. */
+enum ta_status ta_normalize(struct ta_ctx *ctx, struct ta_builder *builder,
+                            struct ta_trace **trace) TA_MUST_CHECK;
+
+/* ---- the steps, in order; false without memory --------------------------------------------- */
+
+/* Fills the durations of begins from their ends, per thread, last in first out; rows of begins
+ * without an end keep a negative duration. */
+bool ta_pair_spans(struct ta_builder *builder);
+/* The same for asynchronous spans, by category, id and name. */
+bool ta_pair_asyncs(struct ta_builder *builder);
+
+/* Makes the table of device activities with their launching calls.  Rows are still in file
+ * order, on which "the earliest of several calls" rests. */
+bool ta_link_launches(struct ta_builder *builder);
+
+/* Orders spans by (track, start, longer first, place in the file), drops unfinished rows, and
+ * moves everything that points to rows. */
+bool ta_sort_spans(struct ta_trace *trace);
+
+/* Depth, parent and self time of host spans.  Returns the number of spans that cross the end of
+ * an earlier one by more than a microsecond. */
+bool ta_nest_spans(struct ta_trace *trace, uint64_t *crossing);
+
+/* The launching operator of every linked activity. */
+bool ta_link_operators(struct ta_trace *trace);
+
+/* Stable merge sort that starts from the runs already there: O(n) for ordered input. */
+bool ta_merge_sort(void *base, size_t n, size_t size,
+                   int (*compare)(const void *a, const void *b, const void *user),
+                   const void *user);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One record: an object whose wanted members become tokens. */
+#ifndef TA_PARSE_RECORD_H
+#define TA_PARSE_RECORD_H
+
+#include "parse/scan.h"
+
+enum { KEY_BUCKETS = 256, NO_KEY = 255 };
+
+/* Finds a wanted key by length and outer characters; the key that followed last time is tried
+ * first, since writers repeat themselves. */
+struct key_set {
+    struct ta_slice key[TA_RECORD_ARGS];
+    size_t n;
+    uint8_t bucket[KEY_BUCKETS]; /* first key with this hash, or NO_KEY */
+    uint8_t next[TA_RECORD_ARGS];
+};
+
+struct record_keys {
+    const struct ta_record_schema *schema;
+    struct key_set fields, nested;
+    struct ta_slice array;
+};
+
+void record_keys_init(struct record_keys *keys, const struct ta_record_schema *schema);
+
+/* Scans the object at the cursor into tokens.  SCAN_DOCUMENT when it holds the array of records,
+ * so it is no record but a document. */
+enum scan_result record_scan(const struct record_keys *keys, struct scan *scan,
+                             struct ta_record *record);
+
+/* Room that record_decode() may need. */
+size_t record_text_max(size_t length, size_t limit);
+
+/* Decodes escapes and repairs UTF-8; unknown escapes stay as written.  Cut at a code point when
+ * longer than `limit`. */
+struct ta_slice record_decode(struct ta_slice raw, size_t limit, char *out);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The whole run as one call: paths in, a frozen report out.  Start reading at pipeline.c. */
+#ifndef TA_PIPELINE_H
+#define TA_PIPELINE_H
+
+#include "traceanalyze/result.h"
+
+struct ta_ctx;
+struct ta_registry;
+
+/* Called now and then while files are read, from any thread but never twice at a time. */
+typedef void ta_progress(void *user, uint64_t bytes_done, uint64_t bytes_all, size_t files_done,
+                         size_t files_all);
+
+struct ta_run_options {
+    const char *const *inputs; /* files, folders, globs, "-" */
+    size_t n_inputs;
+    unsigned jobs;          /* threads; 0 is one per core */
+    const char *rank_regex; /* POSIX ERE, its first group is the rank; NULL is the default */
+    int64_t world_size;     /* expected, TA_MISSING takes the traces' word */
+    const char *input;      /* id of the input plugin to use, NULL decides by content */
+    const char *title;      /* NULL is made from the input's name */
+    bool check_only;        /* read and account, run no analysis (`check`) */
+    ta_progress *progress;
+    void *progress_user;
+};
+
+/* discover → read → parse → normalize → analyze → recommend.  On TA_OK the caller owns
+ * *report; on failure the chain of causes is in ctx.  TA_ERR_INPUT when nothing was usable. */
+enum ta_status ta_pipeline_run(struct ta_ctx *ctx, const struct ta_registry *registry,
+                               const struct ta_run_options *options, struct ta_report **report)
+    TA_MUST_CHECK;
+
+/* Newest modification time of the inputs of the last run in seconds since 1970: the date of the
+ * products when SOURCE_DATE_EPOCH does not say. */
+int64_t ta_report_input_date(const struct ta_report *report);
+
+#endif

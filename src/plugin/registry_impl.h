@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of this folder share: the registry from inside, and the trust in paths. */
+#ifndef TA_PLUGIN_REGISTRY_IMPL_H
+#define TA_PLUGIN_REGISTRY_IMPL_H
+
+#include "plugin/registry.h"
+
+#include "traceanalyze/arena.h"
+
+/* A loaded shared object.  Its descriptor stays open: the loader knows objects by name, and
+ * /proc/self/fd/N must not come to mean another file. */
+struct ta_library {
+    void *handle;
+    int fd;
+    struct ta_library *next;
+};
+
+/* An entry and its option values, which everyone else sees as constants. */
+struct ta_slot {
+    struct ta_entry entry;
+    double *values;
+};
+
+struct ta_registry {
+    struct ta_arena arena;                 /* slots, option values, origins */
+    struct ta_slot **slots[TA_KIND_COUNT]; /* by id */
+    size_t count[TA_KIND_COUNT];
+    struct ta_library *libraries;
+};
+
+/* Checks a descriptor and adds a copy of it; `origin` is copied. */
+enum ta_status ta_registry_add(struct ta_ctx *ctx, struct ta_registry *registry,
+                               const struct ta_plugin *plugin, const char *origin) TA_MUST_CHECK;
+
+/* Unloads all of a list, which may be NULL. */
+void ta_libraries_close(struct ta_library *libraries);
+
+/* Opens a file or folder when nobody but root and this user can have put it there: each
+ * component of its real path belongs to one of them and is writable for no one else. */
+enum ta_status ta_trusted_open(struct ta_ctx *ctx, const char *path, int *fd) TA_MUST_CHECK;
+
+#endif

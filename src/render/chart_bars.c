@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A list of horizontal bars with names, segments and numbers. */
+#include "render/chart_bars.h"
+
+#include <math.h>
+
+enum { HEAD_LINE = 15, COLUMN_GAP = 10, NAME_LINE = 13, HEADING_LINE = 28 };
+enum { LEAST_PITCH = 15, USUAL_PITCH = 22, MOST_PITCH = 34 };
+
+/* Where the parts of a row stand. */
+struct frame {
+    bool above;                   /* names stand over their bars, not left of them */
+    double name_width;            /* room for a name */
+    double number_end[2];         /* right edges of the columns at the right */
+    double pitch, thickness, top; /* of a row; top of the first */
+    struct ta_plot plot;
+    struct ta_axis axis;
+};
+
+size_t ta_bars_room(const struct ta_layout *layout)
+{
+    if (layout->height <= 0)
+        return SIZE_MAX;
+    const double around = 75; /* legend, heads, axis */
+    double room = (layout->height - around) / LEAST_PITCH;
+    return room < 4 ? 4 : (size_t)room;
+}
+
+static double bar_end(const struct ta_bar *bar)
+{
+    double sum = bar->kind == TA_BAR_RANGE ? bar->high : 0;
+    for (size_t i = 0; i < bar->n_parts; i++)
+        sum = bar->kind == TA_BAR_RANGE ? sum : sum + bar->parts[i].value;
+    return sum;
+}
+
+/* Places the columns of numbers from the right edge; returns where the plot may end. */
+static double place_numbers(struct ta_layout *layout, const struct ta_bar_list *list,
+                            struct frame *frame)
+{
+    double end = layout->width;
+    for (int column = 1; column >= 0; column--) {
+        double widest = 0;
+        for (size_t i = 0; i < list->n; i++)
+            if (list->bars[i].numbers[column])
+                widest = fmax(widest, ta_pen_width(layout, TA_FACE_SMALL,
+                                                   list->bars[i].numbers[column]));
+        if (list->heads[column])
+            widest = fmax(widest, ta_pen_width(layout, TA_FACE_SMALL, list->heads[column]));
+        frame->number_end[column] = end;
+        if (widest > 0)
+            end -= widest + COLUMN_GAP;
+    }
+    return end;
+}
+
+/* Names stand left of their bars when that leaves the bars at least half of the width. */
+static void place_names(struct ta_layout *layout, const struct ta_bar_list *list,
+                        struct frame *frame, double plot_end)
+{
+    double widest = 0;
+    for (size_t i = 0; i < list->n; i++)
+        if (list->bars[i].kind != TA_BAR_HEADING)
+            widest = fmax(widest, ta_pen_width(layout, list->face, list->bars[i].name));
+    double most = layout->width * (layout->width >= 560 ? 0.45 : 0.36);
+    frame->above = widest > most && layout->width < 560;
+    frame->name_width = frame->above ? layout->width : fmin(widest, most);
+    frame->plot.x = frame->above ? 0 : ceil(frame->name_width) + (widest > 0 ? COLUMN_GAP : 0);
+    frame->plot.w = fmax(40, plot_end - frame->plot.x);
+}
+
+static void place_rows(const struct ta_layout *layout, const struct ta_bar_list *list,
+                       struct frame *frame, double below)
+{
+    size_t headings = 0, extra = frame->above ? NAME_LINE : 0;
+    for (size_t i = 0; i < list->n; i++)
+        headings += list->bars[i].kind == TA_BAR_HEADING;
+    double rows = fmax(1, (double)(list->n - headings)), pitch = list->n > 40 ? 18 : USUAL_PITCH;
+    if (layout->height > 0) {
+        double room = layout->height - frame->top - below - (double)headings * HEADING_LINE;
+        pitch = fmin(MOST_PITCH, fmax(LEAST_PITCH, floor(room / rows - (double)extra)));
+    }
+    frame->thickness = floor(pitch * 0.68);
+    frame->pitch = pitch + (double)extra;
+    frame->plot.y = frame->top;
+    frame->plot.h = rows * frame->pitch + (double)headings * HEADING_LINE;
+}
+
+static struct frame place(struct ta_layout *layout, const struct ta_bar_list *list)
+{
+    struct frame frame = {.top = 0};
+    frame.top = ta_guide_legend(layout, list->legend, list->n_legend, 0);
+    frame.top += frame.top > 0 ? 7 : 0;
+    frame.top += list->heads[0] || list->heads[1] ? HEAD_LINE : 0;
+    double end = place_numbers(layout, list, &frame);
+    place_names(layout, list, &frame, end);
+    double most = 0;
+    for (size_t i = 0; i < list->n; i++)
+        most = fmax(most, bar_end(&list->bars[i]));
+    frame.axis = ta_guide_fit(layout, 0, most, list->unit, frame.plot.w);
+    place_rows(layout, list, &frame, ta_guide_x_height(list->title));
+    return frame;
+}
+
+static void draw_part(struct ta_layout *layout, const struct frame *frame,
+                      const struct ta_bar_part *part, double x, double y, double w)
+{
+    ta_pen_rect(layout, part->ink, x, y, w, frame->thickness, part->tip);
+    if (!part->label)
+        return;
+    double width = ta_pen_width(layout, TA_FACE_SMALL, part->label);
+    double middle = x + w / 2, base = y + frame->thickness / 2 + 3.4;
+    if (width + 8 > w)
+        return;
+    if (part->ink != TA_INK_IDLE) {
+        ta_pen_text_on(layout, part->ink, TA_FACE_SMALL, TA_ANCHOR_MIDDLE, middle, base,
+                       part->label);
+        return;
+    }
+    /* Nothing can be read on hatching, so the number gets a piece of paper. */
+    ta_pen_rect(layout, TA_INK_NONE, middle - width / 2 - 3, y + 1.5, width + 6,
+                frame->thickness - 3, NULL);
+    ta_pen_text(layout, TA_INK_TEXT, TA_FACE_SMALL, TA_ANCHOR_MIDDLE, middle, base, part->label,
+                NULL);
+}
+
+static void draw_stack(struct ta_layout *layout, const struct frame *frame,
+                       const struct ta_bar *bar, double y)
+{
+    double sum = 0;
+    for (size_t i = 0; i < bar->n_parts; i++) {
+        double from = ta_axis_share(&frame->axis, sum);
+        sum += bar->parts[i].value;
+        double to = ta_axis_share(&frame->axis, sum);
+        draw_part(layout, frame, &bar->parts[i], frame->plot.x + frame->plot.w * from, y,
+                  frame->plot.w * (to - from));
+    }
+}
+
+static void draw_range(struct ta_layout *layout, const struct frame *frame,
+                       const struct ta_bar *bar, double y)
+{
+    double x = frame->plot.x, w = frame->plot.w;
+    double low = x + w * ta_axis_share(&frame->axis, bar->low);
+    double high = x + w * ta_axis_share(&frame->axis, bar->high);
+    double median = x + w * ta_axis_share(&frame->axis, bar->median);
+    const struct ta_bar_part *part = &bar->parts[0];
+    double middle = y + frame->thickness / 2;
+    ta_pen_rect(layout, part->ink, low, middle - 2.5, fmax(high - low, 1), 5, part->tip);
+    /* The paper around the median keeps it visible on a bar of any color. */
+    ta_pen_circle(layout, TA_INK_NONE, fmin(median, x + w - 5.5), middle, 5.5, NULL);
+    ta_pen_circle(layout, part->ink, fmin(median, x + w - 5.5), middle, 4, part->tip);
+}
+
+/* Baseline and grid beside the bars from `top` to `bottom`. */
+static void draw_guides(struct ta_layout *layout, const struct frame *frame, double top,
+                        double bottom)
+{
+    struct ta_plot part = {frame->plot.x, top, frame->plot.w, bottom - top};
+    ta_guide_x_grid(layout, &frame->axis, &part);
+    ta_pen_segment(layout, TA_INK_MUTED, (struct ta_point){part.x, top},
+                   (struct ta_point){part.x, bottom}, 0.75, false);
+}
+
+static double row_height(const struct frame *frame, const struct ta_bar *bar)
+{
+    return bar->kind == TA_BAR_HEADING ? HEADING_LINE : frame->pitch;
+}
+
+/* Guides stop where texts stand over the bars: at headings, and at names. */
+static void draw_all_guides(struct ta_layout *layout, const struct ta_bar_list *list,
+                            const struct frame *frame)
+{
+    double y = frame->plot.y, top = y;
+    for (size_t i = 0; i < list->n; i++) {
+        const struct ta_bar *bar = &list->bars[i];
+        bool last = i + 1 == list->n || list->bars[i + 1].kind == TA_BAR_HEADING;
+        y += row_height(frame, bar);
+        if (bar->kind == TA_BAR_HEADING)
+            top = y;
+        else if (frame->above)
+            draw_guides(layout, frame, y - frame->pitch + NAME_LINE, y - 3);
+        else if (last)
+            draw_guides(layout, frame, top, y);
+    }
+}
+
+static void draw_heading(struct ta_layout *layout, const struct ta_bar *bar, double y)
+{
+    const char *name = ta_pen_fit(layout, TA_FACE_STRONG, bar->name, layout->width);
+    ta_pen_text(layout, TA_INK_TEXT, TA_FACE_STRONG, TA_ANCHOR_START, 0, y + HEADING_LINE - 7,
+                name, name == bar->name ? NULL : bar->name);
+}
+
+static void draw_bar(struct ta_layout *layout, const struct ta_bar_list *list,
+                     const struct frame *frame, const struct ta_bar *bar, double y)
+{
+    double bar_y = frame->above ? y + NAME_LINE + 1
+                                : y + floor((frame->pitch - frame->thickness) / 2);
+    double base = bar_y + frame->thickness / 2 + 3.4;
+    const char *name = ta_pen_fit(layout, list->face, bar->name, frame->name_width);
+    ta_pen_text(layout, bar->name_ink, list->face, frame->above ? TA_ANCHOR_START : TA_ANCHOR_END,
+                frame->above ? 0 : frame->plot.x - COLUMN_GAP, frame->above ? y + 9 : base, name,
+                name == bar->name ? NULL : bar->name);
+    if (bar->kind == TA_BAR_RANGE)
+        draw_range(layout, frame, bar, bar_y);
+    else
+        draw_stack(layout, frame, bar, bar_y);
+    for (int column = 0; column < 2; column++)
+        ta_pen_text(layout, column == 0 ? bar->name_ink : TA_INK_MUTED, TA_FACE_SMALL,
+                    TA_ANCHOR_END, frame->number_end[column], base, bar->numbers[column], NULL);
+}
+
+void ta_bars_draw(struct ta_layout *layout, const struct ta_bar_list *list)
+{
+    const struct frame frame = place(layout, list);
+    for (int column = 0; column < 2; column++)
+        ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_END, frame.number_end[column],
+                    frame.top - 6, list->heads[column], NULL);
+    draw_all_guides(layout, list, &frame);
+    ta_guide_x_labels(layout, &frame.axis, &frame.plot,
+                      ta_guide_title(layout, list->title, &frame.axis));
+    double y = frame.plot.y;
+    for (size_t i = 0; i < list->n; i++) {
+        if (list->bars[i].kind == TA_BAR_HEADING)
+            draw_heading(layout, &list->bars[i], y);
+        else
+            draw_bar(layout, list, &frame, &list->bars[i], y);
+        y += row_height(&frame, &list->bars[i]);
+    }
+    layout->height = frame.plot.y + frame.plot.h + ta_guide_x_height(list->title);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From a table and its hint to a scene: the frame that all kinds of chart share. */
+#include "render/chart_layout.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Narrower than this no chart can be read; the scene is laid out for it and scales down. */
+enum { LEAST_WIDTH = 240 };
+
+/* A scene and the memory of its marks, points and texts. */
+struct owner {
+    struct ta_scene scene; /* first: ta_scene_free() gets a pointer to it */
+    struct ta_arena arena;
+    struct ta_mark *marks;
+};
+
+static void lay(struct ta_layout *layout)
+{
+    switch (layout->chart->kind) {
+    case TA_CHART_STACKED_BARS:
+        ta_lay_stacked(layout);
+        break;
+    case TA_CHART_PARETO:
+        ta_lay_pareto(layout);
+        break;
+    case TA_CHART_BARS:
+        ta_lay_bars(layout);
+        break;
+    case TA_CHART_DOTS:
+        ta_lay_dots(layout);
+        break;
+    case TA_CHART_ECDF:
+        ta_lay_ecdf(layout);
+        break;
+    }
+}
+
+static const char *join(struct ta_layout *layout, const char *caption, const char *note)
+{
+    if (!caption || !*caption)
+        return note ? note : "";
+    return note && *note ? ta_pen_printf(layout, "%s %s", caption, note) : caption;
+}
+
+static struct ta_scene *finish(struct owner *owner, struct ta_layout *layout)
+{
+    owner->marks = layout->marks;
+    owner->scene = (struct ta_scene){
+        .id = ta_pen_printf(layout, "%s", layout->chart->id),
+        .title = ta_pen_printf(layout, "%s", layout->chart->title),
+        .caption = ta_pen_printf(layout, "%s",
+                                 join(layout, layout->chart->caption, layout->note)),
+        .summary = layout->summary ? layout->summary : "",
+        .width = layout->width,
+        .height = layout->height,
+        .marks = layout->marks,
+        .n_marks = layout->n_marks,
+    };
+    if (!layout->failed && !owner->arena.failed)
+        return &owner->scene;
+    ta_scene_free(&owner->scene);
+    return NULL;
+}
+
+struct ta_scene *ta_scene_build(const struct ta_table *table, const struct ta_chart *chart,
+                                double width, double height)
+{
+    struct owner *owner = calloc(1, sizeof *owner);
+    struct ta_text *text = ta_text_new();
+    if (!owner || !text) {
+        free(owner);
+        ta_text_free(text);
+        return NULL;
+    }
+    struct ta_layout layout = {
+        .table = table,
+        .chart = chart,
+        .arena = &owner->arena,
+        .text = text,
+        .width = fmax(LEAST_WIDTH, width),
+        .height = height > 0 ? height : 0,
+    };
+    lay(&layout);
+    struct ta_scene *scene = finish(owner, &layout);
+    ta_text_free(text);
+    return scene;
+}
+
+void ta_scene_free(struct ta_scene *scene)
+{
+    if (!scene)
+        return;
+    struct owner *owner = (struct owner *)scene;
+    free(owner->marks);
+    ta_arena_free(&owner->arena);
+    free(owner);
+}

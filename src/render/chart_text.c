@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Text metrics of charts on Pango. */
+#include "render/chart_text.h"
+
+#include <stdlib.h>
+
+struct ta_text {
+    PangoContext *context;
+    PangoLayout *layouts[TA_FACE_COUNT];
+};
+
+void ta_text_prepare(PangoContext *context)
+{
+    cairo_font_options_t *options = cairo_font_options_create();
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
+    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
+    pango_cairo_context_set_font_options(context, options);
+    pango_cairo_context_set_resolution(context, 72);
+    cairo_font_options_destroy(options);
+}
+
+PangoFontDescription *ta_text_font(enum ta_face face)
+{
+    PangoFontDescription *font = pango_font_description_new();
+    pango_font_description_set_family_static(font, face == TA_FACE_MONO ? "monospace" : "sans");
+    bool bold = face == TA_FACE_TITLE || face == TA_FACE_STRONG;
+    pango_font_description_set_weight(font, bold ? PANGO_WEIGHT_BOLD : PANGO_WEIGHT_NORMAL);
+    pango_font_description_set_size(font, (int)(ta_face_size(face) * PANGO_SCALE));
+    return font;
+}
+
+struct ta_text *ta_text_new(void)
+{
+    struct ta_text *text = calloc(1, sizeof *text);
+    if (!text)
+        return NULL;
+    text->context = pango_font_map_create_context(pango_cairo_font_map_get_default());
+    ta_text_prepare(text->context);
+    for (int face = 0; face < TA_FACE_COUNT; face++) {
+        PangoFontDescription *font = ta_text_font((enum ta_face)face);
+        text->layouts[face] = pango_layout_new(text->context);
+        pango_layout_set_font_description(text->layouts[face], font);
+        pango_layout_set_single_paragraph_mode(text->layouts[face], TRUE);
+        pango_font_description_free(font);
+    }
+    return text;
+}
+
+void ta_text_free(struct ta_text *text)
+{
+    if (!text)
+        return;
+    for (int face = 0; face < TA_FACE_COUNT; face++)
+        g_object_unref(text->layouts[face]);
+    g_object_unref(text->context);
+    free(text);
+}
+
+double ta_text_width(struct ta_text *text, enum ta_face face, const char *line)
+{
+    int width = 0;
+    pango_layout_set_text(text->layouts[face], line, -1);
+    pango_layout_get_size(text->layouts[face], &width, NULL);
+    return (double)width / PANGO_SCALE;
+}
+
+static bool is_continuation(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/* About `keep` bytes of the line, half from each end, cut between code points. */
+static const char *shorten(struct ta_arena *arena, const char *line, size_t length, size_t keep)
+{
+    size_t head = keep - keep / 2, tail = length - keep / 2;
+    while (head > 0 && is_continuation(line[head]))
+        head--;
+    while (tail < length && is_continuation(line[tail]))
+        tail++;
+    return ta_arena_printf(arena, "%.*s…%s", (int)head, line, line + tail);
+}
+
+const char *ta_text_fit(struct ta_text *text, struct ta_arena *arena, enum ta_face face,
+                        const char *line, double width)
+{
+    if (ta_text_width(text, face, line) <= width)
+        return line;
+    size_t length = strlen(line), fits = 0, too_long = length;
+    const char *best = "";
+    while (fits + 1 < too_long) {
+        size_t keep = fits + (too_long - fits) / 2;
+        const char *shorter = shorten(arena, line, length, keep);
+        if (!shorter)
+            return best;
+        if (ta_text_width(text, face, shorter) <= width) {
+            fits = keep;
+            best = shorter;
+        } else {
+            too_long = keep;
+        }
+    }
+    return best;
+}

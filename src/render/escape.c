@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One writer per context: text from input becomes text in JSON, HTML, CSV, Markdown and on a
+ * terminal, and can become nothing else there. */
+#include "traceanalyze/output.h"
+
+#include "base/utf8.h"
+#include "base/visible.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <utf8proc.h>
+
+#define REPLACEMENT TA_LIT("\xef\xbf\xbd") /* U+FFFD */
+#define ELLIPSIS TA_LIT("\xe2\x80\xa6")    /* U+2026 */
+
+static struct ta_slice skip(struct ta_slice text, size_t n)
+{
+    return (struct ta_slice){text.ptr + n, text.len - n};
+}
+
+/* Takes one character off the front for a file: what ta_visible_step() shows, but U+FFFD for
+ * bytes that are not UTF-8. */
+static struct ta_slice next_visible(struct ta_slice *text, char step[TA_VISIBLE_STEP_MAX])
+{
+    if (ta_utf8_length(text->ptr, text->len) == 0) {
+        *text = skip(*text, 1);
+        return REPLACEMENT;
+    }
+    return (struct ta_slice){step, ta_visible_step(text, step)};
+}
+
+/* ---- JSON ---------------------------------------------------------------------------- */
+
+/* What JSON asks to be escaped, and what it allows but would act on a terminal or in a script. */
+static bool json_wants_escape(struct ta_slice text, uint32_t code, bool in_script)
+{
+    if (code >= 0x20 && code < 0x7f)
+        return code == '"' || code == '\\' ||
+               (in_script && (code == '<' || code == '>' || code == '&'));
+    char step[TA_VISIBLE_STEP_MAX];
+    return code == 0x2028 || code == 0x2029 || (ta_visible_step(&text, step) && step[0] == '\\');
+}
+
+static void put_json_escape(struct ta_file *out, uint32_t code)
+{
+    static const char shorts[][2] = {{'"', '"'},  {'\\', '\\'}, {'\n', 'n'}, {'\r', 'r'},
+                                     {'\t', 't'}, {'\b', 'b'},  {'\f', 'f'}};
+    ta_putc(out, '\\');
+    for (size_t i = 0; i < sizeof shorts / sizeof *shorts; i++) {
+        if ((uint32_t)shorts[i][0] == code) {
+            ta_putc(out, shorts[i][1]);
+            return;
+        }
+    }
+    ta_putc(out, 'u'); /* all that need escapes lie in the basic plane */
+    for (int shift = 12; shift >= 0; shift -= 4)
+        ta_putc(out, "0123456789abcdef"[code >> shift & 15]);
+}
+
+void ta_put_json(struct ta_file *out, struct ta_slice text, bool in_script)
+{
+    ta_putc(out, '"');
+    const char *plain = text.ptr; /* what need not change is put in one piece */
+    while (text.len) {
+        size_t n = ta_utf8_length(text.ptr, text.len);
+        uint32_t code = n ? ta_utf8_decode(text.ptr, n) : 0;
+        if (n && !json_wants_escape(text, code, in_script)) {
+            text = skip(text, n);
+            continue;
+        }
+        ta_put(out, (struct ta_slice){plain, (size_t)(text.ptr - plain)});
+        if (n)
+            put_json_escape(out, code);
+        else
+            ta_put(out, REPLACEMENT);
+        text = skip(text, n ? n : 1);
+        plain = text.ptr;
+    }
+    if (text.ptr)
+        ta_put(out, (struct ta_slice){plain, (size_t)(text.ptr - plain)});
+    ta_putc(out, '"');
+}
+
+void ta_put_json_cell(struct ta_file *out, const struct ta_cell *cell, bool in_script)
+{
+    char number[TA_UNIT_TEXT_MAX];
+    switch (cell->kind) {
+    case TA_CELL_NULL:
+        ta_puts(out, "null");
+        break;
+    case TA_CELL_TEXT:
+        ta_put_json(out, cell->text, in_script);
+        break;
+    case TA_CELL_INT:
+        ta_putf(out, "%" PRId64, cell->i);
+        break;
+    case TA_CELL_NUM:
+        ta_puts(out, ta_number_format(number, cell->f));
+        break;
+    case TA_CELL_BOOL:
+        ta_puts(out, cell->b ? "true" : "false");
+        break;
+    }
+}
+
+/* ---- HTML ---------------------------------------------------------------------------- */
+
+void ta_put_html(struct ta_file *out, struct ta_slice text)
+{
+    while (text.len) {
+        char step[TA_VISIBLE_STEP_MAX];
+        const struct ta_slice shown = next_visible(&text, step);
+        switch (shown.ptr[0]) {
+        case '&':
+            ta_puts(out, "&amp;");
+            break;
+        case '<':
+            ta_puts(out, "&lt;");
+            break;
+        case '>':
+            ta_puts(out, "&gt;");
+            break;
+        case '"':
+            ta_puts(out, "&quot;");
+            break;
+        case '\'':
+            ta_puts(out, "&#39;");
+            break;
+        default:
+            ta_put(out, shown);
+        }
+    }
+}
+
+/* ---- CSV ----------------------------------------------------------------------------- */
+
+static bool is_blank(uint32_t code)
+{
+    return code <= 0x20 || code == 0xa0 || code == 0x3000 || code == 0xfeff ||
+           (code >= 0x2000 && code <= 0x200d) || code == 0x202f || code == 0x205f || code == 0x2060;
+}
+
+/* Spreadsheets run a cell that begins with one of these, blanks before it or not; some take the
+ * full-width forms for the plain ones. */
+static bool starts_formula(struct ta_slice text)
+{
+    if (text.len && (text.ptr[0] == '\t' || text.ptr[0] == '\r'))
+        return true;
+    while (text.len) {
+        size_t n = ta_utf8_length(text.ptr, text.len);
+        uint32_t code = n ? ta_utf8_decode(text.ptr, n) : 0xfffd;
+        if (!is_blank(code))
+            return code == '=' || code == '+' || code == '-' || code == '@' || code == 0xff1d ||
+                   code == 0xff0b || code == 0xff0d || code == 0xff20;
+        text = skip(text, n);
+    }
+    return false;
+}
+
+static void put_csv_text(struct ta_file *out, struct ta_slice text)
+{
+    bool quoted = text.len == 0;
+    for (size_t i = 0; i < text.len && !quoted; i++)
+        quoted = text.ptr[i] == ',' || text.ptr[i] == '"' || text.ptr[i] == ';';
+    quoted = quoted || text.ptr[0] == ' ' || text.ptr[text.len - 1] == ' ';
+    if (quoted)
+        ta_putc(out, '"');
+    if (starts_formula(text))
+        ta_putc(out, '\'');
+    while (text.len) {
+        char step[TA_VISIBLE_STEP_MAX];
+        const struct ta_slice shown = next_visible(&text, step);
+        if (shown.ptr[0] == '"')
+            ta_putc(out, '"');
+        ta_put(out, shown);
+    }
+    if (quoted)
+        ta_putc(out, '"');
+}
+
+void ta_put_csv(struct ta_file *out, const struct ta_cell *cell)
+{
+    if (cell->kind == TA_CELL_TEXT)
+        put_csv_text(out, cell->text);
+    else if (cell->kind != TA_CELL_NULL)
+        ta_put_json_cell(out, cell, false);
+}
+
+/* ---- Markdown ------------------------------------------------------------------------ */
+
+static size_t longest_run(struct ta_slice text, char byte)
+{
+    size_t longest = 0, run = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        run = text.ptr[i] == byte ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    return longest;
+}
+
+void ta_put_markdown(struct ta_file *out, struct ta_slice text)
+{
+    if (text.len == 0)
+        return;
+    /* A code span ends at as many back ticks as it began with, and loses one blank per side. */
+    const size_t fence = longest_run(text, '`') + 1;
+    const char first = text.ptr[0], last = text.ptr[text.len - 1];
+    const bool padded = first == '`' || last == '`' || first == ' ' || last == ' ';
+    for (size_t i = 0; i < fence; i++)
+        ta_putc(out, '`');
+    if (padded)
+        ta_putc(out, ' ');
+    /* A pipe ends a table cell even here unless a backslash is before it; an odd number of
+     * backslashes of the text itself would pair with ours, so it gets one more. */
+    size_t backslashes = 0;
+    while (text.len) {
+        char step[TA_VISIBLE_STEP_MAX];
+        const struct ta_slice shown = next_visible(&text, step);
+        if (shown.ptr[0] == '|')
+            ta_puts(out, backslashes % 2 ? "\\\\" : "\\");
+        ta_put(out, shown);
+        backslashes = shown.len == 1 && shown.ptr[0] == '\\' ? backslashes + 1 : 0;
+    }
+    if (padded)
+        ta_putc(out, ' ');
+    for (size_t i = 0; i < fence; i++)
+        ta_putc(out, '`');
+}
+
+void ta_put_markdown_text(struct ta_file *out, struct ta_slice text)
+{
+    bool starts_line = true; /* "#", "-", "+" and "1." are markup only there */
+    bool after_digit = false;
+    while (text.len) {
+        char step[TA_VISIBLE_STEP_MAX];
+        const struct ta_slice shown = next_visible(&text, step);
+        const char c = shown.ptr[0];
+        if (c == '<' || c == '>' || c == '&') {
+            ta_puts(out, c == '<' ? "&lt;" : c == '>' ? "&gt;" : "&amp;");
+        } else {
+            if (strchr("\\`*_[]|~", c) || (c == ':' && text.len && text.ptr[0] == '/') ||
+                (starts_line && strchr("#-+=", c)) || (after_digit && strchr(".)", c)))
+                ta_putc(out, '\\');
+            ta_put(out, shown);
+        }
+        after_digit = (starts_line || after_digit) && c >= '0' && c <= '9';
+        starts_line = starts_line && c == ' ';
+    }
+}
+
+/* ---- terminal ------------------------------------------------------------------------ */
+
+/* Columns of what one step shows: an escape is ASCII, all else one character. */
+static size_t step_width(struct ta_slice step)
+{
+    if (step.len == 1 || step.ptr[0] == '\\')
+        return step.len;
+    int width = utf8proc_charwidth((utf8proc_int32_t)ta_utf8_decode(step.ptr, step.len));
+    return width > 0 ? (size_t)width : 0;
+}
+
+size_t ta_terminal_width(struct ta_slice text)
+{
+    size_t width = 0;
+    while (text.len) {
+        char step[TA_VISIBLE_STEP_MAX];
+        struct ta_slice shown = {step, ta_visible_step(&text, step)};
+        width += step_width(shown);
+    }
+    return width;
+}
+
+/* Puts the middle of a text that is `total` columns wide away: a head and a tail stay, with
+ * marks that take no column next to their base.  Returns the columns used, at most `width`. */
+static size_t put_cut(struct ta_file *out, struct ta_slice text, size_t total, size_t width)
+{
+    const size_t tail = (width - 1) / 2, head = width - 1 - tail;
+    size_t seen = 0, used = 0;
+    bool in_head = true, in_tail = false;
+    while (text.len) {
+        char step[TA_VISIBLE_STEP_MAX];
+        struct ta_slice shown = {step, ta_visible_step(&text, step)};
+        size_t columns = step_width(shown);
+        if (in_head && seen + columns > head) {
+            in_head = false;
+            ta_put(out, ELLIPSIS);
+            used++;
+        }
+        in_tail = in_tail || (!in_head && columns > 0 && total - seen <= tail);
+        if (in_head || in_tail) {
+            ta_put(out, shown);
+            used += columns;
+        }
+        seen += columns;
+    }
+    return used;
+}
+
+static void put_blanks(struct ta_file *out, size_t n)
+{
+    for (; n; n--)
+        ta_putc(out, ' ');
+}
+
+void ta_put_terminal(struct ta_file *out, struct ta_slice text, size_t width, int pad)
+{
+    const size_t total = ta_terminal_width(text);
+    const bool cut = width && total > width;
+    if (pad < 0 && !cut && total < width)
+        put_blanks(out, width - total);
+    const size_t used = cut ? put_cut(out, text, total, width) : total;
+    while (!cut && text.len) {
+        char step[TA_VISIBLE_STEP_MAX];
+        const struct ta_slice shown = {step, ta_visible_step(&text, step)};
+        ta_put(out, shown);
+    }
+    if (pad && (pad > 0 || cut) && used < width)
+        put_blanks(out, width - used);
+}
+
+/* ---- cells for people ---------------------------------------------------------------- */
+
+struct ta_slice ta_cell_text(const struct ta_cell *cell, enum ta_unit unit,
+                             char buffer[TA_UNIT_TEXT_MAX])
+{
+    switch (cell->kind) {
+    case TA_CELL_NULL:
+        return TA_LIT("");
+    case TA_CELL_TEXT:
+        return cell->text;
+    case TA_CELL_BOOL:
+        return cell->b ? TA_LIT("yes") : TA_LIT("no");
+    case TA_CELL_INT:
+        if (unit == TA_UNIT_NONE) {
+            int n = snprintf(buffer, TA_UNIT_TEXT_MAX, "%" PRId64, cell->i);
+            return (struct ta_slice){buffer, (size_t)n};
+        }
+        return ta_slice_of(ta_unit_format(buffer, (double)cell->i, unit));
+    case TA_CELL_NUM:
+        return ta_slice_of(ta_unit_format(buffer, cell->f, unit));
+    }
+    return TA_LIT("");
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The colors of all charts, in both themes, and the sizes of their type.
+ *
+ * The seven colors of a theme differ from its paper by a contrast of at least 3:1 and from each
+ * other by CIEDE2000 >= 15 for normal, protan, deutan and tritan vision.  A class of device time
+ * keeps its color in every chart; series, which have no fixed meaning, use the same seven. */
+#include "traceanalyze/chart.h"
+
+#define LIGHT_PAPER 0xffffff
+#define DARK_PAPER 0x0d1117
+#define LIGHT_TEXT 0x1f2328
+#define DARK_TEXT 0xe6edf3
+
+struct ink {
+    const char *name;
+    uint32_t light, dark;
+    bool light_takes_dark, dark_takes_light; /* which text is the more legible one inside it */
+};
+
+static const struct ink inks[TA_INK_COUNT] = {
+    [TA_INK_NONE] = {"paper", LIGHT_PAPER, DARK_PAPER, true, true},
+    [TA_INK_TEXT] = {"text", LIGHT_TEXT, DARK_TEXT, false, false},
+    [TA_INK_MUTED] = {"muted", 0x59636e, 0x9198a1, false, false},
+    [TA_INK_GRID] = {"grid", 0xe4e7eb, 0x2a313a, true, true},
+    [TA_INK_COMPUTE] = {"compute", 0x0072b2, 0x56b4e9, false, false},
+    [TA_INK_COMM] = {"comm", 0xd55e00, 0xe69f00, true, false},
+    [TA_INK_MEMCPY] = {"memcpy", 0x400080, 0xdfdfb5, false, false},
+    [TA_INK_MEMSET] = {"memset", 0x95406a, 0xa42fbb, false, true},
+    [TA_INK_IDLE] = {"idle", 0x8a8f98, 0x6e7681, true, true},
+    [TA_INK_OTHER] = {"other", 0x4a2720, 0x77681e, false, true},
+    [TA_INK_BAND] = {"band", 0xe3eef6, 0x16283a, true, true},
+    [TA_INK_SERIES_1] = {"series-1", 0x0072b2, 0x56b4e9, false, false},
+    [TA_INK_SERIES_2] = {"series-2", 0xd55e00, 0xe69f00, true, false},
+    [TA_INK_SERIES_3] = {"series-3", 0x400080, 0xdfdfb5, false, false},
+    [TA_INK_SERIES_4] = {"series-4", 0x009cea, 0xcce5f2, true, false},
+    [TA_INK_SERIES_5] = {"series-5", 0x95406a, 0xa42fbb, false, true},
+    [TA_INK_SERIES_6] = {"series-6", 0x4a2720, 0x77681e, false, true},
+    [TA_INK_SERIES_7] = {"series-7", 0x8a8f98, 0x6e7681, true, true},
+};
+
+static const struct ink *ink_at(enum ta_ink ink)
+{
+    return &inks[(unsigned)ink < TA_INK_COUNT ? ink : TA_INK_OTHER];
+}
+
+uint32_t ta_ink_color(enum ta_ink ink, bool dark)
+{
+    return dark ? ink_at(ink)->dark : ink_at(ink)->light;
+}
+
+uint32_t ta_ink_color_on(enum ta_ink ink, bool dark)
+{
+    if (dark)
+        return ink_at(ink)->dark_takes_light ? DARK_TEXT : DARK_PAPER;
+    return ink_at(ink)->light_takes_dark ? LIGHT_TEXT : LIGHT_PAPER;
+}
+
+const char *ta_ink_name(enum ta_ink ink)
+{
+    return ink_at(ink)->name;
+}
+
+double ta_face_size(enum ta_face face)
+{
+    switch (face) {
+    case TA_FACE_BODY:
+        return 11;
+    case TA_FACE_SMALL:
+    case TA_FACE_STRONG:
+        return 9.5;
+    case TA_FACE_TITLE:
+        return 14;
+    case TA_FACE_MONO:
+        return 9;
+    case TA_FACE_COUNT:
+        break;
+    }
+    return 11;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How kinds of results are called in products and schemas. */
+#include "traceanalyze/output.h"
+
+const char *ta_severity_name(enum ta_severity severity)
+{
+    static const char *const names[] = {
+        [TA_INFO] = "info", [TA_LOW] = "low",           [TA_MEDIUM] = "medium",
+        [TA_HIGH] = "high", [TA_CRITICAL] = "critical",
+    };
+    return names[severity];
+}
+
+const char *ta_type_name(enum ta_type type)
+{
+    static const char *const names[] = {
+        [TA_TYPE_STRING] = "string",
+        [TA_TYPE_INTEGER] = "integer",
+        [TA_TYPE_NUMBER] = "number",
+        [TA_TYPE_BOOLEAN] = "boolean",
+    };
+    return names[type];
+}

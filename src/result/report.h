@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Making reports: the write side that only the core uses. */
+#ifndef TA_RESULT_REPORT_H
+#define TA_RESULT_REPORT_H
+
+#include "traceanalyze/result.h"
+
+/* An empty report; NULL when out of memory. */
+struct ta_report *ta_report_new(void);
+void ta_report_free(struct ta_report *report);
+
+/* Lifetime of everything that belongs to the report. */
+struct ta_arena *ta_report_arena(struct ta_report *report);
+
+/* The section with this id, made when it is new; sections keep the order of making. */
+struct ta_section_builder *ta_report_open_section(struct ta_report *report, const char *id,
+                                                  const char *title);
+
+void ta_report_set_run(struct ta_report *report, const struct ta_run_info *run);
+void ta_report_set_verdict(struct ta_report *report, const char *headline, const char *bottleneck);
+/* Takes over `accounts`, whose memory must come from ta_report_arena(). */
+void ta_report_set_accounts(struct ta_report *report, const struct ta_accounts *accounts);
+
+/* Turns builders into what readers see; no adding afterwards.  TA_ERR_NOMEM when any step of
+ * the building ran out of memory. */
+enum ta_status ta_report_freeze(struct ta_report *report) TA_MUST_CHECK;
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Units and how their numbers read: the only place where a number becomes text for people. */
+#include "traceanalyze/unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* U+202F, a thin space that does not break. */
+#define GROUP "\xe2\x80\xaf"
+
+/* Beyond this a double is no exact integer and digits of it would be invented. */
+#define LARGEST_EXACT 9007199254740992.0 /* 2^53 */
+/* Longest number that is written out in groups. */
+#define LARGEST_GROUPED 1e15
+/* Smallest number that is written with leading zeros. */
+#define SMALLEST_FIXED 1e-4
+
+/* One prefix of a unit: used from `from` on, its numbers are value / scale. */
+struct prefix {
+    double from, scale;
+    const char *symbol;
+};
+
+struct unit {
+    const char *name;
+    const char *symbol;            /* of numbers below the first prefix */
+    double scale;                  /* of the same, 0 is 1 */
+    const struct prefix *prefixes; /* ascending, ends with a NULL symbol */
+};
+
+#define SI(base)                                                                                   \
+    {1e3, 1e3, "k" base}, {1e6, 1e6, "M" base}, {1e9, 1e9, "G" base}, {1e12, 1e12, "T" base},      \
+        {1e15, 1e15, "P" base}, {1e18, 1e18, "E" base},                                            \
+    {                                                                                              \
+        0, 0, NULL                                                                                 \
+    }
+
+#define KIB 1024.0
+
+/* Two minutes and more read better as minutes; 90 s does not. */
+static const struct prefix times[] = {
+    {1e3, 1e3, "µs"}, {1e6, 1e6, "ms"}, {1e9, 1e9, "s"}, {120e9, 60e9, "min"}, {0, 0, NULL}};
+static const struct prefix sizes[] = {{KIB, KIB, "KiB"},
+                                      {KIB * KIB, KIB *KIB, "MiB"},
+                                      {KIB * KIB * KIB, KIB *KIB *KIB, "GiB"},
+                                      {KIB * KIB * KIB * KIB, KIB *KIB *KIB *KIB, "TiB"},
+                                      {0, 0, NULL}};
+static const struct prefix rates[] = {SI("B/s")};
+static const struct prefix watts[] = {SI("W")};
+static const struct prefix joules[] = {SI("J")};
+static const struct prefix flops[] = {SI("FLOP")};
+static const struct prefix flop_rates[] = {SI("FLOP/s")};
+
+static const struct unit units[TA_UNIT_COUNT_OF_UNITS] = {
+    [TA_UNIT_NONE] = {"none", "", 0, NULL},
+    [TA_UNIT_NS] = {"ns", "ns", 0, times},
+    [TA_UNIT_BYTES] = {"bytes", "B", 0, sizes},
+    [TA_UNIT_COUNT] = {"count", "", 0, NULL},
+    [TA_UNIT_RATIO] = {"ratio", "%", 0.01, NULL},
+    [TA_UNIT_PER_S] = {"per_s", "/s", 0, NULL},
+    [TA_UNIT_BYTES_PER_S] = {"bytes_per_s", "B/s", 0, rates},
+    [TA_UNIT_CELSIUS] = {"celsius", "°C", 0, NULL},
+    [TA_UNIT_WATT] = {"watt", "W", 0, watts},
+    [TA_UNIT_JOULE] = {"joule", "J", 0, joules},
+    [TA_UNIT_FLOP] = {"flop", "FLOP", 0, flops},
+    [TA_UNIT_FLOP_PER_S] = {"flop_per_s", "FLOP/s", 0, flop_rates},
+};
+
+const char *ta_unit_name(enum ta_unit unit)
+{
+    return units[unit].name;
+}
+
+const char *ta_polarity_name(enum ta_polarity polarity)
+{
+    static const char *const names[] = {
+        [TA_NEUTRAL] = "neutral", [TA_LOWER] = "lower", [TA_HIGHER] = "higher"};
+    return names[polarity];
+}
+
+/* ---- decimal digits ------------------------------------------------------------------ */
+
+/* Magnitude as 0.DDD × 10^point. */
+struct decimal {
+    char digits[20];
+    int n, point;
+};
+
+/* Rounds a finite value ≥ 0 to n significant digits.  Takes only digits and exponent from
+ * printf, whose decimal point depends on the locale. */
+static struct decimal decimal_of(double value, int n)
+{
+    struct decimal d = {.n = 0};
+    char text[48];
+    snprintf(text, sizeof text, "%.*e", n - 1, value);
+    const char *at = text;
+    for (; *at && *at != 'e'; at++)
+        if (*at >= '0' && *at <= '9' && d.n < n)
+            d.digits[d.n++] = *at;
+    d.point = *at ? (int)strtol(at + 1, NULL, 10) + 1 : 1;
+    return d;
+}
+
+static struct decimal strip_zeros(struct decimal d)
+{
+    while (d.n > 1 && d.digits[d.n - 1] == '0')
+        d.n--;
+    return d;
+}
+
+static char *put(char *at, const char *text)
+{
+    while (*text)
+        *at++ = *text++;
+    *at = '\0';
+    return at;
+}
+
+/* The digits with a decimal point where it belongs. */
+static char *put_fixed(char *at, const struct decimal *d)
+{
+    if (d->point <= 0)
+        at = put(at, "0.");
+    for (int i = d->point; i < 0; i++)
+        *at++ = '0';
+    for (int i = 0; i < d->n || i < d->point; i++) {
+        if (i == d->point && i > 0)
+            *at++ = '.';
+        *at++ = i < d->n ? d->digits[i] : '0';
+    }
+    *at = '\0';
+    return at;
+}
+
+static char *put_scientific(char *at, const struct decimal *d)
+{
+    struct decimal mantissa = *d;
+    mantissa.point = 1;
+    at = put_fixed(at, &mantissa);
+    return at + snprintf(at, 8, "e%d", d->point - 1);
+}
+
+static char *put_grouped(char *at, double value)
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof digits, "%.0f", value);
+    for (int i = 0; i < n; i++) {
+        if (i > 0 && (n - i) % 3 == 0)
+            at = put(at, GROUP);
+        *at++ = digits[i];
+    }
+    *at = '\0';
+    return at;
+}
+
+char *ta_number_format(char text[TA_UNIT_TEXT_MAX], double value)
+{
+    if (fabs(value) < LARGEST_EXACT && value == trunc(value)) {
+        snprintf(text, TA_UNIT_TEXT_MAX, "%lld", (long long)value);
+        return text;
+    }
+    /* 17 digits always suffice, 15 nearly always do; subnormal numbers have fewer. */
+    double magnitude = fabs(value);
+    int n = magnitude < 2.3e-308 ? 1 : 15;
+    char exact[48];
+    for (; n < 17; n++) {
+        snprintf(exact, sizeof exact, "%.*e", n - 1, magnitude);
+        if (strtod(exact, NULL) == magnitude) /* both use the point of the same locale */
+            break;
+    }
+    struct decimal d = strip_zeros(decimal_of(magnitude, n));
+    char *at = text;
+    if (value < 0)
+        *at++ = '-';
+    if (magnitude >= LARGEST_EXACT || magnitude < SMALLEST_FIXED)
+        put_scientific(at, &d);
+    else
+        put_fixed(at, &d);
+    return text;
+}
+
+/* ---- values for people --------------------------------------------------------------- */
+
+/* The largest prefix whose numbers start at or below the magnitude. */
+static struct prefix prefix_for(double magnitude, enum ta_unit unit)
+{
+    const struct unit *u = &units[unit];
+    struct prefix chosen = {0, u->scale > 0 ? u->scale : 1, u->symbol};
+    for (const struct prefix *p = u->prefixes; p && p->symbol; p++) {
+        /* 999.6 µs would read "1000 µs": what rounds up to the next prefix takes it. */
+        if (rint(magnitude / chosen.scale) * chosen.scale < p->from)
+            break;
+        chosen = *p;
+    }
+    return chosen;
+}
+
+/* Three significant digits; every digit of what is at least 1000. */
+static char *put_rounded(char *at, double magnitude)
+{
+    if (magnitude == 0)
+        return put(at, "0");
+    struct decimal d = decimal_of(magnitude, 3);
+    if (magnitude >= LARGEST_GROUPED || (magnitude < SMALLEST_FIXED && d.point < -3))
+        return put_scientific(at, &d);
+    if (d.point > 3)
+        return put_grouped(at, rint(magnitude));
+    return put_fixed(at, &d);
+}
+
+static char *put_symbol(char *at, const char *symbol)
+{
+    if (!*symbol)
+        return at;
+    *at++ = ' ';
+    return put(at, symbol);
+}
+
+char *ta_unit_format(char text[TA_UNIT_TEXT_MAX], double value, enum ta_unit unit)
+{
+    if (!isfinite(value)) {
+        text[0] = '\0';
+        return text;
+    }
+    double magnitude = fabs(value);
+    const struct prefix prefix = prefix_for(magnitude, unit);
+    char *at = text;
+    if (value < 0)
+        *at++ = '-';
+    if (prefix.scale == 1 && magnitude == trunc(magnitude) && magnitude < LARGEST_GROUPED)
+        at = unit == TA_UNIT_NONE ? at + snprintf(at, 24, "%.0f", magnitude)
+                                  : put_grouped(at, magnitude);
+    else
+        at = put_rounded(at, magnitude / prefix.scale);
+    put_symbol(at, prefix.symbol);
+    return text;
+}
+
+/* ---- axes ---------------------------------------------------------------------------- */
+
+/* Ticks are round in powers of ten, so times on an axis stop at seconds. */
+static struct prefix tick_prefix(double largest, enum ta_unit unit)
+{
+    double magnitude = fabs(largest);
+    if (unit == TA_UNIT_NS && magnitude > 1e9)
+        magnitude = 1e9;
+    return prefix_for(magnitude, unit);
+}
+
+char *ta_unit_format_tick(char text[TA_UNIT_TEXT_MAX], double value, double largest,
+                          enum ta_unit unit, bool suffix)
+{
+    const struct prefix prefix = tick_prefix(largest, unit);
+    double magnitude = fabs(value) / prefix.scale;
+    struct decimal d = strip_zeros(decimal_of(magnitude, 6));
+    char *at = text;
+    if (value < 0 && magnitude > 0)
+        *at++ = '-';
+    if (magnitude >= LARGEST_GROUPED || (magnitude > 0 && magnitude < SMALLEST_FIXED))
+        at = put_scientific(at, &d);
+    else if (d.point > 3 && d.n <= d.point)
+        at = put_grouped(at, rint(magnitude));
+    else
+        at = put_fixed(at, &d);
+    if (suffix)
+        put_symbol(at, prefix.symbol);
+    return text;
+}
+
+const char *ta_unit_symbol(double largest, enum ta_unit unit)
+{
+    return tick_prefix(largest, unit).symbol;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Distributions that merge exactly. */
+#include "stat/dist.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Values below 2^SUB_BITS have a bucket each; above, each octave has 2^SUB_BITS.  A bucket of the
+ * octave [2^e, 2^(e+1)) is 2^(e-7) wide, so its midpoint is within 2^(e-8) of any sample in it,
+ * and samples are at least 2^e: relative error <= 1/256.  Integers only, so that every machine
+ * puts a sample into the same bucket (a logarithm would not). */
+enum { SUB_BITS = 7, SUB = 1 << SUB_BITS, BUCKETS = (64 - SUB_BITS) * SUB };
+
+static size_t bucket_of(int64_t value)
+{
+    const uint64_t v = (uint64_t)value;
+    if (v < SUB)
+        return (size_t)v;
+    const unsigned shift = 63u - (unsigned)__builtin_clzll(v) - SUB_BITS;
+    return (size_t)(shift + 1) * SUB + (size_t)((v >> shift) - SUB);
+}
+
+static int64_t midpoint(size_t bucket)
+{
+    if (bucket < 2 * SUB)
+        return (int64_t)bucket;
+    const unsigned shift = (unsigned)(bucket / SUB) - 1;
+    const uint64_t low = (uint64_t)(SUB + bucket % SUB) << shift;
+    return (int64_t)(low + ((UINT64_C(1) << shift) >> 1));
+}
+
+void ta_dist_free(struct ta_dist *dist)
+{
+    free(dist->samples);
+    free(dist->buckets);
+}
+
+/* Gives up single samples for the histogram. */
+static bool use_buckets(struct ta_dist *dist)
+{
+    if (dist->buckets)
+        return true;
+    dist->buckets = calloc(BUCKETS, sizeof *dist->buckets);
+    if (!dist->buckets) {
+        dist->failed = true;
+        return false;
+    }
+    for (size_t i = 0; i < dist->n_samples; i++)
+        dist->buckets[bucket_of(dist->samples[i])]++;
+    free(dist->samples);
+    dist->samples = NULL;
+    dist->n_samples = dist->max_samples = 0;
+    return true;
+}
+
+static bool reserve(struct ta_dist *dist, size_t n)
+{
+    if (n <= dist->max_samples)
+        return true;
+    size_t more = dist->max_samples ? dist->max_samples * 2 : 8;
+    while (more < n)
+        more *= 2;
+    int64_t *grown = reallocarray(dist->samples, more, sizeof *grown);
+    if (!grown) {
+        dist->failed = true;
+        return false;
+    }
+    dist->samples = grown;
+    dist->max_samples = more;
+    return true;
+}
+
+static void keep(struct ta_dist *dist, int64_t value)
+{
+    if (!dist->buckets && dist->n_samples < TA_DIST_EXACT) {
+        if (reserve(dist, dist->n_samples + 1))
+            dist->samples[dist->n_samples++] = value;
+        dist->sorted = false;
+    } else if (use_buckets(dist)) {
+        dist->buckets[bucket_of(value)]++;
+    }
+}
+
+void ta_dist_add(struct ta_dist *dist, int64_t value)
+{
+    if (value < 0)
+        value = 0;
+    dist->min = dist->n && dist->min < value ? dist->min : value;
+    dist->max = dist->n && dist->max > value ? dist->max : value;
+    dist->n++;
+    dist->sum += (uint64_t)value;
+    dist->squares += (unsigned __int128)(uint64_t)value * (uint64_t)value;
+    keep(dist, value);
+}
+
+void ta_dist_merge(struct ta_dist *into, const struct ta_dist *from)
+{
+    if (from->n == 0)
+        return;
+    into->min = into->n && into->min < from->min ? into->min : from->min;
+    into->max = into->n && into->max > from->max ? into->max : from->max;
+    into->n += from->n;
+    into->sum += from->sum;
+    into->squares += from->squares;
+    into->failed |= from->failed;
+    into->sorted = false;
+    if (from->buckets || into->buckets || into->n_samples + from->n_samples > TA_DIST_EXACT) {
+        if (!use_buckets(into))
+            return;
+        for (size_t i = 0; from->buckets && i < BUCKETS; i++)
+            into->buckets[i] += from->buckets[i];
+        for (size_t i = 0; i < from->n_samples; i++)
+            into->buckets[bucket_of(from->samples[i])]++;
+    } else if (reserve(into, into->n_samples + from->n_samples)) {
+        memcpy(into->samples + into->n_samples, from->samples,
+               from->n_samples * sizeof *from->samples);
+        into->n_samples += from->n_samples;
+    }
+}
+
+static int compare(const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+void ta_dist_settle(struct ta_dist *dist)
+{
+    if (!dist->sorted && dist->samples)
+        qsort(dist->samples, dist->n_samples, sizeof *dist->samples, compare);
+    dist->sorted = true;
+}
+
+/* ---- reading ----------------------------------------------------------------------------- */
+
+int64_t ta_dist_count(const struct ta_dist *dist)
+{
+    return (int64_t)dist->n;
+}
+
+int64_t ta_dist_sum(const struct ta_dist *dist)
+{
+    return dist->sum > INT64_MAX ? INT64_MAX : (int64_t)dist->sum;
+}
+
+int64_t ta_dist_min(const struct ta_dist *dist)
+{
+    return dist->n ? dist->min : TA_MISSING;
+}
+
+int64_t ta_dist_max(const struct ta_dist *dist)
+{
+    return dist->n ? dist->max : TA_MISSING;
+}
+
+double ta_dist_mean(const struct ta_dist *dist)
+{
+    return dist->n ? (double)((long double)dist->sum / (long double)dist->n) : (double)NAN;
+}
+
+double ta_dist_stddev(const struct ta_dist *dist)
+{
+    if (dist->n < 2)
+        return (double)NAN;
+    /* With q = floor(mean) the sum of (x - q)² is an exact integer of moderate size; what is left
+     * of the mean corrects it by r²/n, so nothing cancels. */
+    const unsigned __int128 q = dist->sum / dist->n, r = dist->sum % dist->n;
+    const unsigned __int128 around = dist->squares - 2 * q * dist->sum + dist->n * q * q;
+    const long double n = (long double)dist->n, rest = (long double)r;
+    const long double variance = ((long double)around - rest * rest / n) / (n - 1);
+    return (double)sqrtl(variance > 0 ? variance : 0);
+}
+
+/* The sample of 0-based rank `at` in ascending order. */
+static int64_t nth(const struct ta_dist *dist, uint64_t at)
+{
+    if (dist->samples)
+        return dist->samples[at];
+    uint64_t below = 0;
+    for (size_t i = 0; i < BUCKETS; i++) {
+        below += dist->buckets[i];
+        if (below > at)
+            return ta_max_i64(dist->min, ta_min_i64(dist->max, midpoint(i)));
+    }
+    return dist->max;
+}
+
+double ta_dist_quantile(const struct ta_dist *dist, unsigned percent)
+{
+    if (dist->n == 0 || dist->failed)
+        return (double)NAN;
+    const uint64_t place = (dist->n - 1) * percent;
+    const uint64_t at = place / 100, rest = place % 100;
+    const int64_t low = nth(dist, at);
+    if (rest == 0)
+        return (double)low;
+    const int64_t high = nth(dist, at + 1);
+    return (double)((long double)low + (long double)rest / 100 * (long double)(high - low));
+}
+
+void ta_dist_walk(const struct ta_dist *dist,
+                  void (*each)(void *user, int64_t value, int64_t at_or_below), void *user)
+{
+    for (size_t i = 0; i < dist->n_samples; i++)
+        if (i + 1 == dist->n_samples || dist->samples[i + 1] != dist->samples[i])
+            each(user, dist->samples[i], (int64_t)i + 1);
+    uint64_t below = 0;
+    for (size_t i = 0; dist->buckets && i < BUCKETS; i++) {
+        below += dist->buckets[i];
+        if (dist->buckets[i])
+            each(user, midpoint(i), (int64_t)below);
+    }
+}

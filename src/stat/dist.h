@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The memory of a distribution. */
+#ifndef TA_STAT_DIST_H
+#define TA_STAT_DIST_H
+
+#include "traceanalyze/stat.h"
+
+struct ta_dist {
+    uint64_t n;
+    unsigned __int128 sum, squares; /* exact; squares wrap only beyond any real trace */
+    int64_t min, max;
+    int64_t *samples; /* exact samples, at most TA_DIST_EXACT; NULL once there are buckets */
+    size_t n_samples, max_samples;
+    uint64_t *buckets; /* counts of the histogram, TA_DIST_BUCKETS of them */
+    bool sorted;       /* the samples are in order */
+    bool failed;       /* out of memory: quantiles are incomplete */
+};
+
+void ta_dist_free(struct ta_dist *dist);
+
+/* Adds all samples of `from`, which stays as it is. */
+void ta_dist_merge(struct ta_dist *into, const struct ta_dist *from);
+
+/* Puts the samples in order, so that reading needs no writing: call once, before finish(). */
+void ta_dist_settle(struct ta_dist *dist);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Unions and differences of interval sets. */
+#include "traceanalyze/interval.h"
+
+#include "base/vec.h"
+
+void ta_intervals_add(struct ta_intervals *set, int64_t start, int64_t end)
+{
+    if (start >= end)
+        return;
+    if (!ta_vec_grow((void **)&set->at, &set->max, set->n, sizeof *set->at)) {
+        set->failed = true;
+        return;
+    }
+    set->at[set->n++] = (struct ta_interval){start, end};
+}
+
+void ta_intervals_free(struct ta_intervals *set)
+{
+    free(set->at);
+    *set = (struct ta_intervals){0};
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct ta_interval *a = left, *b = right;
+    return (a->start > b->start) - (a->start < b->start);
+}
+
+void ta_intervals_unite(struct ta_intervals *set)
+{
+    bool ordered = true;
+    for (size_t i = 1; i < set->n; i++)
+        ordered &= set->at[i - 1].start <= set->at[i].start;
+    if (!ordered)
+        qsort(set->at, set->n, sizeof *set->at, by_start);
+    size_t n = 0;
+    for (size_t i = 0; i < set->n; i++) {
+        const struct ta_interval next = set->at[i];
+        if (n && next.start <= set->at[n - 1].end)
+            set->at[n - 1].end = ta_max_i64(set->at[n - 1].end, next.end);
+        else
+            set->at[n++] = next;
+    }
+    set->n = n;
+}
+
+int64_t ta_intervals_length(const struct ta_intervals *set)
+{
+    int64_t length = 0;
+    for (size_t i = 0; i < set->n; i++)
+        length += set->at[i].end - set->at[i].start;
+    return length;
+}
+
+int64_t ta_intervals_outside(const struct ta_intervals *a, const struct ta_intervals *b)
+{
+    int64_t outside = ta_intervals_length(a);
+    size_t j = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        const struct ta_interval x = a->at[i];
+        while (j < b->n && b->at[j].end <= x.start)
+            j++;
+        for (size_t k = j; k < b->n && b->at[k].start < x.end; k++)
+            outside -= ta_min_i64(x.end, b->at[k].end) - ta_max_i64(x.start, b->at[k].start);
+    }
+    return outside;
+}
+
+void ta_intervals_join(struct ta_intervals *a, const struct ta_intervals *b)
+{
+    for (size_t i = 0; i < b->n; i++)
+        ta_intervals_add(a, b->at[i].start, b->at[i].end);
+    a->failed |= b->failed;
+    ta_intervals_unite(a);
+}
