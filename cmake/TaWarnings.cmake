@@ -23,8 +23,8 @@ function(ta_compile_options target)
   endif()
   if(TRACEANALYZE_SANITIZE)
     target_compile_options(${target} PRIVATE
-        -fsanitize=${TRACEANALYZE_SANITIZE} -fno-omit-frame-pointer
-        $<$<NOT:$<STREQUAL:${TRACEANALYZE_SANITIZE},thread>>:-fno-sanitize-recover=all>)
+        -fsanitize=${TRACEANALYZE_SANITIZE} -fno-sanitize-recover=undefined
+        -fno-omit-frame-pointer)
   else()
     target_compile_options(${target} PRIVATE
         -fstack-protector-strong

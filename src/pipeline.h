@@ -31,8 +31,4 @@ enum ta_status ta_pipeline_run(struct ta_ctx *ctx, const struct ta_registry *reg
                                const struct ta_run_options *options, struct ta_report **report)
     TA_MUST_CHECK;
 
-/* Newest modification time of the inputs of the last run in seconds since 1970: the date of the
- * products when SOURCE_DATE_EPOCH does not say. */
-int64_t ta_report_input_date(const struct ta_report *report);
-
 #endif

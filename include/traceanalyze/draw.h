@@ -3,14 +3,24 @@
 #ifndef TRACEANALYZE_DRAW_H
 #define TRACEANALYZE_DRAW_H
 
+#include "arena.h"
 #include "chart.h"
 
-#include <cairo.h>
+#include <pango/pangocairo.h>
 
 TA_BEGIN_DECLS
 
 /* Draws the scene with its top left corner at the current origin of `cr`. */
 TA_API void ta_scene_draw(const struct ta_scene *scene, cairo_t *cr, bool dark);
+
+/* Makes a context measure and draw text in points of 1/72 inch, without hinting, so that what was
+ * laid out is what is drawn on every kind of surface and at every scale. */
+TA_API void ta_draw_prepare(PangoContext *context);
+
+/* Text from input as it may be drawn: valid UTF-8, control and bidirectional characters as visible
+ * escapes.  Of a text longer than `most` bytes (0: any length) only the two ends are kept.  NULL
+ * when memory ran out. */
+TA_API const char *ta_draw_text(struct ta_arena *arena, struct ta_slice text, size_t most);
 
 TA_END_DECLS
 

@@ -7,6 +7,7 @@
 #ifndef TRACEANALYZE_PARTIAL_H
 #define TRACEANALYZE_PARTIAL_H
 
+#include "map.h"
 #include "model.h"
 #include "stat.h"
 
@@ -60,6 +61,11 @@ TA_API int64_t *ta_partial_row(struct ta_partial *partial, const struct ta_key *
 
 /* ta_partial_row() with the keys in place: TA_PARTIAL_ROW(out, ta_key_int(rank), …). */
 #define TA_PARTIAL_ROW(partial, ...) ta_partial_row((partial), (const struct ta_key[]){__VA_ARGS__})
+
+/* ta_partial_row() behind a cache: `id` stands for the keys within one trace, such as a pair of
+ * interned ids, and saves hashing texts per event. */
+TA_API int64_t *ta_partial_cached(struct ta_partial *partial, struct ta_map *cache, uint64_t id,
+                                  const struct ta_key *keys);
 
 /* The distribution in a cell of kind TA_FIELD_DIST; never NULL. */
 TA_API struct ta_dist *ta_partial_dist(struct ta_partial *partial, int64_t *row, size_t field);

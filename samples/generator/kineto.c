@@ -334,9 +334,9 @@ static void put_event(struct kineto *kineto, const struct event *event)
 
 /* ---- the file ------------------------------------------------------------------------------ */
 
-bool kineto_open(struct kineto *kineto, const char *path, bool gzip, uint64_t trace_id)
+bool kineto_open(struct kineto *kineto, const char *path, int gzip_level, uint64_t trace_id)
 {
-    if (!sink_open(&kineto->sink, path, gzip))
+    if (!sink_open(&kineto->sink, path, gzip_level))
         return false;
     char *head = texts_file_head(kineto->texts, kineto->rank, trace_id);
     if (head == NULL)

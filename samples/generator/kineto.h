@@ -20,7 +20,7 @@ struct kineto {
 };
 
 /* False when the file cannot be made or without memory; kineto->sink.error says which. */
-bool kineto_open(struct kineto *kineto, const char *path, bool gzip, uint64_t trace_id);
+bool kineto_open(struct kineto *kineto, const char *path, int gzip_level, uint64_t trace_id);
 
 void kineto_write(struct kineto *kineto, const struct batch *batch);
 

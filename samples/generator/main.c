@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { AUTOMATIC = -2, MAX_RANKS = 256 };
+enum { AUTOMATIC = -2, MAX_RANKS = 256, DEFAULT_GZIP_LEVEL = 6 };
 
 struct settings {
     struct workload workload;
@@ -110,14 +110,19 @@ static bool set_layout(struct settings *settings, const char *text)
 static bool set_gzip(struct settings *settings, const char *text)
 {
     (void)text;
-    settings->output.gzip = true;
+    settings->output.gzip_level = DEFAULT_GZIP_LEVEL;
     return true;
+}
+
+static bool set_gzip_level(struct settings *settings, const char *text)
+{
+    return parse_int(text, 1, 9, &settings->output.gzip_level);
 }
 
 static bool set_plain(struct settings *settings, const char *text)
 {
     (void)text;
-    settings->output.gzip = false;
+    settings->output.gzip_level = 0;
     return true;
 }
 
@@ -175,6 +180,7 @@ static const struct option_desc option_table[] = {
     { "clock-skew-us", "N", 0, set_clock_skew, "the clock of rank r is r * N µs ahead (0)" },
     { "layout", "NAME", 0, set_layout, "kineto, indent2 or oneline (kineto)" },
     { "gzip", NULL, 0, set_gzip, "compress, names end in .gz (default)" },
+    { "gzip-level", "N", 0, set_gzip_level, "compress with level 1 to 9 (6); 3 is twice as fast" },
     { "plain", NULL, 0, set_plain, "do not compress" },
     { "target-size", "BYTES", 0, set_target_size,
       "repeat blocks until a rank has about so much JSON; k, M, G allowed" },
@@ -350,7 +356,7 @@ int main(int argc, char **argv)
     struct settings settings = {
         .workload =
             {.ranks = 4, .blocks = 4, .steps = 4, .layers = 10, .late_rank = AUTOMATIC, .seed = 1},
-        .output = {.folder = ".", .gzip = true},
+        .output = {.folder = ".", .gzip_level = DEFAULT_GZIP_LEVEL},
     };
     const enum answer answer = parse_options(&settings, argc, argv);
     if (answer != ANSWER_RUN)

@@ -15,7 +15,7 @@ static bool open_rank(struct output *output, int rank, const struct output_optio
 {
     char path[MAX_PATH];
     const int length = snprintf(path, sizeof path, "%s/wan-t2v-rank%d.pt.trace.json%s",
-                                options->folder, rank, options->gzip ? ".gz" : "");
+                                options->folder, rank, options->gzip_level != 0 ? ".gz" : "");
     if (length < 0 || length >= MAX_PATH) {
         fputs("traceanalyze-generate: the folder name is too long\n", stderr);
         return false;
@@ -26,7 +26,7 @@ static bool open_rank(struct output *output, int rank, const struct output_optio
     kineto->texts = &output->texts;
     kineto->rank = rank;
     kineto->clock_error = rank * options->clock_skew;
-    if (kineto_open(kineto, path, options->gzip, rng_next(&rng)))
+    if (kineto_open(kineto, path, options->gzip_level, rng_next(&rng)))
         return true;
     fprintf(stderr, "traceanalyze-generate: %s: %s\n", path, strerror(kineto->sink.error));
     return false;
@@ -71,13 +71,13 @@ static void *write_share(void *argument)
 
 void output_write(struct output *output, struct timeline *timeline)
 {
-    struct share shares[MAX_JOBS];
+    struct share shares[MAX_JOBS] = {{output, timeline, 0}};
     pthread_t threads[MAX_JOBS];
     bool started[MAX_JOBS] = {false};
-    for (int i = 0; i < output->jobs; i++)
+    for (int i = 1; i < output->jobs; i++) {
         shares[i] = (struct share){output, timeline, i};
-    for (int i = 1; i < output->jobs; i++)
         started[i] = pthread_create(&threads[i], NULL, write_share, &shares[i]) == 0;
+    }
     write_share(&shares[0]);
     for (int i = 1; i < output->jobs; i++) {
         if (started[i])

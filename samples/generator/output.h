@@ -19,7 +19,7 @@ struct output {
 struct output_options {
     const char *folder; /* must exist */
     enum layout layout;
-    bool gzip;
+    int gzip_level; /* 0 = plain */
     int ranks, jobs;
     int64_t clock_skew; /* the clock of rank r is r times so many ns ahead */
     uint64_t seed;

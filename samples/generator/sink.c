@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 enum {
-    GZIP_LEVEL = 6,
     GZIP_WINDOW = 15 + 16, /* largest window; + 16 asks zlib for a gzip header, mtime 0 */
     GZIP_MEMORY = 8,
 };
@@ -46,12 +45,12 @@ void sink_flush(struct sink *sink)
     sink->used = 0;
 }
 
-static bool start_gzip(struct sink *sink)
+static bool start_gzip(struct sink *sink, int level)
 {
     sink->packed = malloc(SINK_CAPACITY);
     if (sink->packed == NULL)
         return false;
-    if (deflateInit2(&sink->deflate, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
+    if (deflateInit2(&sink->deflate, level, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
                      Z_DEFAULT_STRATEGY) == Z_OK)
         return true;
     free(sink->packed);
@@ -59,10 +58,10 @@ static bool start_gzip(struct sink *sink)
     return false;
 }
 
-bool sink_open(struct sink *sink, const char *path, bool gzip)
+bool sink_open(struct sink *sink, const char *path, int gzip_level)
 {
     *sink = (struct sink){.text = malloc(SINK_CAPACITY)};
-    if (sink->text == NULL || (gzip && !start_gzip(sink))) {
+    if (sink->text == NULL || (gzip_level != 0 && !start_gzip(sink, gzip_level))) {
         fail(sink, ENOMEM);
     } else {
         sink->file = fopen(path, "wb");

@@ -26,8 +26,8 @@ struct sink {
     int error; /* an errno value; 0 while all is well */
 };
 
-/* False when the file cannot be made; sink->error then says why. */
-bool sink_open(struct sink *sink, const char *path, bool gzip);
+/* gzip_level 0 = plain text.  False when the file cannot be made; sink->error then says why. */
+bool sink_open(struct sink *sink, const char *path, int gzip_level);
 
 /* Writes what is buffered, closes, frees; false when anything was lost since sink_open(). */
 bool sink_close(struct sink *sink);

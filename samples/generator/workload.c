@@ -66,8 +66,10 @@ struct job {
 
 static void run_ops(struct job *job, struct rank_clock *rank, const uint8_t *ops)
 {
-    for (; *ops != OP_LIST_END; ops++)
-        timeline_op(job->timeline, rank, (enum op) * ops, 1000);
+    for (; *ops != OP_LIST_END; ops++) {
+        const enum op op = *ops;
+        timeline_op(job->timeline, rank, op, 1000);
+    }
 }
 
 static void run_ops_on_all(struct job *job, const uint8_t *ops)

@@ -162,6 +162,17 @@ int64_t *ta_partial_row(struct ta_partial *p, const struct ta_key *keys)
     return find_row(p, cells);
 }
 
+int64_t *ta_partial_cached(struct ta_partial *p, struct ta_map *cache, uint64_t id,
+                           const struct ta_key *keys)
+{
+    uint64_t *slot = ta_map_at(cache, id, 0);
+    if (!slot)
+        return ta_partial_row(p, keys);
+    if (*slot == 0)
+        *slot = (uintptr_t)ta_partial_row(p, keys);
+    return (int64_t *)(uintptr_t)*slot;
+}
+
 struct ta_dist *ta_partial_dist(struct ta_partial *p, int64_t *row, size_t field)
 {
     if (row != p->scratch && row[field] != TA_MISSING)

@@ -111,7 +111,7 @@ static enum ta_status print_list(struct ta_ctx *ctx, const struct picks *picks)
         return status;
     for (size_t i = 0; i < picks->n; i++) {
         const struct ta_chart *chart = picks->items[i].chart;
-        ta_put_terminal(out.file, ta_slice_of(chart->id), width, -1);
+        ta_put_terminal(out.file, ta_slice_of(chart->id), width, 1);
         ta_puts(out.file, "  ");
         ta_put_terminal(out.file, ta_slice_of(chart->title), 0, 0);
         ta_puts(out.file, "\n");

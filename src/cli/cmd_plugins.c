@@ -46,7 +46,7 @@ static void put_entry(struct ta_file *out, const struct ta_entry *entry, size_t 
 {
     const struct ta_plugin *plugin = &entry->plugin;
     ta_puts(out, "  ");
-    ta_put_terminal(out, ta_slice_of(plugin->id), width, -1);
+    ta_put_terminal(out, ta_slice_of(plugin->id), width, 1);
     ta_puts(out, "  ");
     put(out, plugin->title);
     if (*plugin->summary) {

@@ -32,9 +32,10 @@ static void print_error(const struct ta_cli *cli, enum ta_status status)
 {
     char line[sizeof cli->ctx.buffer + 256];
     const char *causes = ta_ctx_causes(&cli->ctx);
-    const char *command = status == TA_ERR_PLUGIN ? "plugins"
-                          : cli->args.command     ? cli->args.command->name
-                                                  : "";
+    const struct ta_command *given = cli->args.command;
+    const char *command = status == TA_ERR_PLUGIN                           ? "plugins"
+                          : given && given != &ta_commands[TA_COMMAND_HELP] ? given->name
+                                                                            : "";
     const char *text = advice[status].text;
     if (advice[status].help)
         snprintf(line, sizeof line, "%s (%straceanalyze help%s%s)", causes, text,

@@ -10,6 +10,7 @@
 #include "base/suggest.h"
 #include "cli/cli.h"
 #include "render/sink.h"
+#include "result/report.h"
 
 /* ---- plugins ------------------------------------------------------------------------------ */
 
@@ -212,7 +213,7 @@ enum ta_status ta_cli_render_options(struct ta_cli *cli, const struct ta_report 
                                      struct ta_render_options *options)
 {
     static const char *const themes[] = {"auto", "light", "dark"};
-    int64_t date_s;
+    int64_t date_s = 0;
     enum ta_status status = product_date(cli, report, &date_s);
     if (status != TA_OK)
         return status;

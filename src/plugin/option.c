@@ -106,14 +106,15 @@ static enum ta_status store(struct ta_ctx *ctx, struct ta_slot *slot, size_t row
 {
     const struct ta_option *option = &slot->entry.plugin.options[row];
     double value;
-    if (!read_value(option, text, &value) || !(value >= option->least && value <= option->most))
-        return ta_fail(ctx, TA_ERR_USAGE,
-                       "Unusable value: %s.%s=%s, expected %s from %.15g to %.15g",
-                       slot->entry.plugin.id, option->name, text,
-                       option->type == TA_OPTION_BOOLEAN   ? "true or false,"
-                       : option->type == TA_OPTION_INTEGER ? "a whole number"
-                                                           : "a number",
-                       option->least, option->most);
+    bool readable = read_value(option, text, &value);
+    if (!readable && option->type == TA_OPTION_BOOLEAN)
+        return ta_fail(ctx, TA_ERR_USAGE, "Unusable value: %s.%s=%s, expected true or false",
+                       slot->entry.plugin.id, option->name, text);
+    if (!readable || !(value >= option->least && value <= option->most))
+        return ta_fail(
+            ctx, TA_ERR_USAGE, "Unusable value: %s.%s=%s, expected a %snumber from %.15g to %.15g",
+            slot->entry.plugin.id, option->name, text,
+            option->type == TA_OPTION_INTEGER ? "whole " : "", option->least, option->most);
     slot->values[row] = value;
     return TA_OK;
 }

@@ -2,10 +2,10 @@
 /* A file as a stream of inflated UTF-8 bytes, within the limits of the run. */
 #include "read/reader.h"
 
+#include "base/context.h"
 #include "base/quality.h"
 #include "read/codec.h"
 #include "read/utf16.h"
-#include "traceanalyze/context.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +25,8 @@ struct ta_reader {
     struct ta_utf16 utf16;
     uint64_t limit_ratio, limit_expanded;
     uint64_t inflated;    /* bytes that left the codec */
+    uint64_t told;        /* bytes of the file that the progress knows of */
+    atomic_uint_fast64_t *progress;
     bool ended, early;
     char *head;           /* the probe: first bytes, given out before the rest */
     size_t head_at, head_end;
@@ -71,6 +73,9 @@ static size_t read_content(struct ta_reader *reader, char *out, size_t max)
         reader->ended = true;
     reader->early |= early;
     reader->inflated += got;
+    atomic_fetch_add_explicit(reader->progress, reader->raw.consumed - reader->told,
+                              memory_order_relaxed);
+    reader->told = reader->raw.consumed;
     if (reader->raw.error && got == 0)
         ta_quality_add(reader->quality, TA_Q_TRUNCATED, reader->inflated,
                        "Reading failed at byte offset %" PRIu64 " of the file: %s",
@@ -162,6 +167,7 @@ struct ta_reader *ta_reader_open(struct ta_ctx *ctx, const char *path, int fd,
     }
     reader->raw.fd = fd;
     reader->quality = quality;
+    reader->progress = &ctx->shared->read;
     reader->limit_ratio = ta_ctx_limit(ctx, TA_LIMIT_RATIO);
     reader->limit_expanded = ta_ctx_limit(ctx, TA_LIMIT_EXPANDED);
     if (open_stream(ctx, reader, path) != TA_OK) {

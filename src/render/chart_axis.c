@@ -94,9 +94,9 @@ struct ta_axis ta_axis_log(double low, double high, enum ta_unit unit, size_t wa
 
 double ta_axis_share(const struct ta_axis *axis, double value)
 {
-    double share = axis->log ? log(fmax(value, axis->from) / axis->from) /
-                                   log(axis->to / axis->from)
-                             : (value - axis->from) / (axis->to - axis->from);
+    double share = axis->log
+                       ? log(fmax(value, axis->from) / axis->from) / log(axis->to / axis->from)
+                       : (value - axis->from) / (axis->to - axis->from);
     return fmin(1, fmax(0, share));
 }
 

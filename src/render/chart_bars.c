@@ -5,13 +5,14 @@
 #include <math.h>
 
 enum { HEAD_LINE = 15, COLUMN_GAP = 10, NAME_LINE = 13, HEADING_LINE = 28 };
-enum { LEAST_PITCH = 15, USUAL_PITCH = 22, MOST_PITCH = 34 };
+enum { LEAST_PITCH = 16, USUAL_PITCH = 22, MOST_PITCH = 34 };
 
 /* Where the parts of a row stand. */
 struct frame {
     bool above;                   /* names stand over their bars, not left of them */
     double name_width;            /* room for a name */
     double number_end[2];         /* right edges of the columns at the right */
+    double head_base;             /* of the heads of these columns */
     double pitch, thickness, top; /* of a row; top of the first */
     struct ta_plot plot;
     struct ta_axis axis;
@@ -43,8 +44,8 @@ static double place_numbers(struct ta_layout *layout, const struct ta_bar_list *
         double widest = 0;
         for (size_t i = 0; i < list->n; i++)
             if (list->bars[i].numbers[column])
-                widest = fmax(widest, ta_pen_width(layout, TA_FACE_SMALL,
-                                                   list->bars[i].numbers[column]));
+                widest = fmax(widest,
+                              ta_pen_width(layout, TA_FACE_SMALL, list->bars[i].numbers[column]));
         if (list->heads[column])
             widest = fmax(widest, ta_pen_width(layout, TA_FACE_SMALL, list->heads[column]));
         frame->number_end[column] = end;
@@ -80,7 +81,7 @@ static void place_rows(const struct ta_layout *layout, const struct ta_bar_list 
         double room = layout->height - frame->top - below - (double)headings * HEADING_LINE;
         pitch = fmin(MOST_PITCH, fmax(LEAST_PITCH, floor(room / rows - (double)extra)));
     }
-    frame->thickness = floor(pitch * 0.68);
+    frame->thickness = fmax(floor(pitch * 0.68), fmin(12, pitch - 3));
     frame->pitch = pitch + (double)extra;
     frame->plot.y = frame->top;
     frame->plot.h = rows * frame->pitch + (double)headings * HEADING_LINE;
@@ -91,7 +92,9 @@ static struct frame place(struct ta_layout *layout, const struct ta_bar_list *li
     struct frame frame = {.top = 0};
     frame.top = ta_guide_legend(layout, list->legend, list->n_legend, 0);
     frame.top += frame.top > 0 ? 7 : 0;
-    frame.top += list->heads[0] || list->heads[1] ? HEAD_LINE : 0;
+    bool headed = list->n && list->bars[0].kind == TA_BAR_HEADING;
+    frame.top += (list->heads[0] || list->heads[1]) && !headed ? HEAD_LINE : 0;
+    frame.head_base = headed ? frame.top + HEADING_LINE - 7 : frame.top - 6;
     double end = place_numbers(layout, list, &frame);
     place_names(layout, list, &frame, end);
     double most = 0;
@@ -118,8 +121,7 @@ static void draw_part(struct ta_layout *layout, const struct frame *frame,
         return;
     }
     /* Nothing can be read on hatching, so the number gets a piece of paper. */
-    ta_pen_rect(layout, TA_INK_NONE, middle - width / 2 - 3, y + 1.5, width + 6,
-                frame->thickness - 3, NULL);
+    ta_pen_rect(layout, TA_INK_NONE, middle - width / 2 - 3, y, width + 6, frame->thickness, NULL);
     ta_pen_text(layout, TA_INK_TEXT, TA_FACE_SMALL, TA_ANCHOR_MIDDLE, middle, base, part->label,
                 NULL);
 }
@@ -178,7 +180,7 @@ static void draw_all_guides(struct ta_layout *layout, const struct ta_bar_list *
         y += row_height(frame, bar);
         if (bar->kind == TA_BAR_HEADING)
             top = y;
-        else if (frame->above)
+        else if (frame->above && bar->n_parts)
             draw_guides(layout, frame, y - frame->pitch + NAME_LINE, y - 3);
         else if (last)
             draw_guides(layout, frame, top, y);
@@ -188,15 +190,15 @@ static void draw_all_guides(struct ta_layout *layout, const struct ta_bar_list *
 static void draw_heading(struct ta_layout *layout, const struct ta_bar *bar, double y)
 {
     const char *name = ta_pen_fit(layout, TA_FACE_STRONG, bar->name, layout->width);
-    ta_pen_text(layout, TA_INK_TEXT, TA_FACE_STRONG, TA_ANCHOR_START, 0, y + HEADING_LINE - 7,
-                name, name == bar->name ? NULL : bar->name);
+    ta_pen_text(layout, TA_INK_TEXT, TA_FACE_STRONG, TA_ANCHOR_START, 0, y + HEADING_LINE - 7, name,
+                name == bar->name ? NULL : bar->name);
 }
 
 static void draw_bar(struct ta_layout *layout, const struct ta_bar_list *list,
                      const struct frame *frame, const struct ta_bar *bar, double y)
 {
-    double bar_y = frame->above ? y + NAME_LINE + 1
-                                : y + floor((frame->pitch - frame->thickness) / 2);
+    double bar_y =
+        frame->above ? y + NAME_LINE + 1 : y + floor((frame->pitch - frame->thickness) / 2);
     double base = bar_y + frame->thickness / 2 + 3.4;
     const char *name = ta_pen_fit(layout, list->face, bar->name, frame->name_width);
     ta_pen_text(layout, bar->name_ink, list->face, frame->above ? TA_ANCHOR_START : TA_ANCHOR_END,
@@ -216,7 +218,7 @@ void ta_bars_draw(struct ta_layout *layout, const struct ta_bar_list *list)
     const struct frame frame = place(layout, list);
     for (int column = 0; column < 2; column++)
         ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_END, frame.number_end[column],
-                    frame.top - 6, list->heads[column], NULL);
+                    frame.head_base, list->heads[column], NULL);
     draw_all_guides(layout, list, &frame);
     ta_guide_x_labels(layout, &frame.axis, &frame.plot,
                       ta_guide_title(layout, list->title, &frame.axis));

@@ -13,7 +13,7 @@ enum ta_bar_kind {
 
 struct ta_bar_part {
     enum ta_ink ink;
-    double value; /* > 0 */
+    double value;            /* > 0 */
     const char *label, *tip; /* either may be NULL; the label is left out where it does not fit */
 };
 

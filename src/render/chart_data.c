@@ -2,15 +2,13 @@
 /* Charts read their tables through this: numbers, names safe to show, groups, quantiles. */
 #include "render/chart_layout.h"
 #include "traceanalyze/output.h"
-#include "base/visible.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* Bytes kept of a long name at its two ends. */
-enum { NAME_HEAD = 320, NAME_TAIL = 160 };
-enum { SHOWN_MAX = (NAME_HEAD + NAME_TAIL) * TA_VISIBLE_STEP_MAX + 1 };
+/* Bytes kept of a long name: more than any tip can show. */
+enum { NAME_MOST = 480 };
 
 size_t ta_data_column(const struct ta_layout *layout, const char *key)
 {
@@ -38,19 +36,8 @@ const char *ta_data_title(const struct ta_layout *layout, size_t column)
 
 static const char *visible(struct ta_layout *layout, struct ta_slice text)
 {
-    char head[SHOWN_MAX], tail[SHOWN_MAX];
-    if (text.len <= NAME_HEAD + NAME_TAIL) {
-        ta_visible(head, sizeof head, text);
-        return ta_pen_printf(layout, "%s", head);
-    }
-    size_t first = NAME_HEAD, last = text.len - NAME_TAIL;
-    while (first > 0 && ((unsigned char)text.ptr[first] & 0xc0) == 0x80)
-        first--;
-    while (last < text.len && ((unsigned char)text.ptr[last] & 0xc0) == 0x80)
-        last++;
-    ta_visible(head, sizeof head, (struct ta_slice){text.ptr, first});
-    ta_visible(tail, sizeof tail, (struct ta_slice){text.ptr + last, text.len - last});
-    return ta_pen_printf(layout, "%s…%s", head, tail);
+    const char *shown = ta_draw_text(layout->arena, text, NAME_MOST);
+    return shown ? shown : "";
 }
 
 const char *ta_data_cell(struct ta_layout *layout, size_t row, size_t column)
@@ -131,8 +118,7 @@ bool ta_data_groups(struct ta_layout *layout, size_t column, struct ta_groups *g
     groups->names = ta_arena_alloc(layout->arena, (groups->n + 1) * sizeof *groups->names);
     groups->inks = ta_arena_alloc(layout->arena, (groups->n + 1) * sizeof *groups->inks);
     for (size_t i = 0; groups->names && i < groups->n; i++)
-        groups->names[i] =
-            column == SIZE_MAX ? "" : ta_data_cell(layout, first_row[i], column);
+        groups->names[i] = column == SIZE_MAX ? "" : ta_data_cell(layout, first_row[i], column);
     free(first_row);
     return groups->names && groups->inks;
 }
@@ -146,8 +132,7 @@ static enum ta_ink fixed_ink(const char *name)
     return TA_INK_NONE;
 }
 
-void ta_data_color_groups(struct ta_layout *layout, struct ta_groups *groups,
-                          const double *scores)
+void ta_data_color_groups(struct ta_layout *layout, struct ta_groups *groups, const double *scores)
 {
     (void)layout;
     groups->others = groups->n > TA_GROUPS_SHOWN;

@@ -8,6 +8,7 @@
 
 enum { DOTS_MAX = 2000, EXTREMES = 40, RANGE_PITCH = 5, BAND_LEAST = 8 };
 enum { NOTE_LINE = 12, LEAST_NOTED_WIDTH = 480, TITLE_LINE = 18 };
+enum { LEAST_HEIGHT = 120, MOST_HEIGHT = 230 };
 
 struct dots {
     size_t value_column, group_column, n;
@@ -62,19 +63,27 @@ static bool color(struct ta_layout *layout, struct dots *dots)
 
 /* ---- frame --------------------------------------------------------------------------- */
 
+static const struct ta_legend_entry dense_legend[] = {
+    {TA_INK_SERIES_1, TA_MARK_CIRCLE, "median of neighbors"},
+    {TA_INK_SERIES_4, TA_MARK_RECT, "p5 to p95 of neighbors"},
+    {TA_INK_SERIES_2, TA_MARK_CIRCLE, "largest values"},
+};
+
 static double draw_legend(struct ta_layout *layout, const struct dots *dots)
 {
     struct ta_legend_entry entries[TA_GROUPS_SHOWN + 1];
     size_t n = 0;
+    if (dots->n > DOTS_MAX)
+        return ta_guide_legend(layout, dense_legend, 3, 0) + 6;
     if (dots->groups.n < 2)
         return 0;
     for (size_t i = 0; i < dots->groups.n && n < TA_GROUPS_SHOWN; i++)
-        if (dots->groups.inks[i] != TA_INK_MUTED)
+        if (!ta_groups_rest(&dots->groups, i))
             entries[n++] = (struct ta_legend_entry){dots->groups.inks[i], TA_MARK_CIRCLE,
                                                     dots->groups.names[i]};
     if (dots->groups.others)
         entries[n++] = (struct ta_legend_entry){
-            TA_INK_MUTED, TA_MARK_CIRCLE, ta_pen_printf(layout, "other (%zu)", dots->groups.n - n)};
+            TA_INK_REST, TA_MARK_CIRCLE, ta_pen_printf(layout, "other (%zu)", dots->groups.n - n)};
     return ta_guide_legend(layout, entries, n, 0) + 6;
 }
 
@@ -89,8 +98,8 @@ static void draw_levels(struct ta_layout *layout, const struct dots *dots,
 {
     double y[3], least = dots->plot.y + 4;
     for (int i = 0; i < 3; i++) {
-        y[i] = dots->plot.y + 3.5 +
-               dots->plot.h * (1 - ta_axis_share(&dots->axis, levels[i].value));
+        y[i] =
+            dots->plot.y + 3.5 + dots->plot.h * (1 - ta_axis_share(&dots->axis, levels[i].value));
         y[i] = fmax(y[i], least);
         least = y[i] + NOTE_LINE;
     }
@@ -108,9 +117,9 @@ static void make_levels(struct ta_layout *layout, const struct dots *dots, struc
     const double values[] = {dots->high, dots->median, dots->low};
     static const char *const names[] = {"p95", "median", "p5"};
     for (int i = 0; i < 3; i++)
-        levels[i] = (struct level){
-            values[i],
-            ta_pen_printf(layout, "%s %s", names[i], ta_pen_value(layout, values[i], dots->unit))};
+        levels[i] =
+            (struct level){values[i], ta_pen_printf(layout, "%s %s", names[i],
+                                                    ta_pen_value(layout, values[i], dots->unit))};
 }
 
 static double levels_width(struct ta_layout *layout, const struct level levels[3])
@@ -138,7 +147,8 @@ static void draw_frame(struct ta_layout *layout, struct dots *dots)
     bool band = dots->n >= BAND_LEAST, noted = band && layout->width >= LEAST_NOTED_WIDTH;
     double top = draw_legend(layout, dots) + TITLE_LINE, below = 31;
     double free = layout->height > 0 ? layout->height - top - below : layout->width * 0.28;
-    dots->plot.h = round(fmin(fmax(free, 90), layout->height > 0 ? 4000 : 230));
+    double most = layout->height > 0 ? INFINITY : MOST_HEIGHT;
+    dots->plot.h = round(fmin(fmax(free, LEAST_HEIGHT), most));
     dots->plot.y = top;
     dots->axis = make_axis(dots, dots->plot.h);
     dots->plot.x = ta_guide_y_width(layout, &dots->axis);
@@ -179,18 +189,22 @@ static const char *tip_of(struct ta_layout *layout, const struct dots *dots, siz
     return *name ? ta_pen_printf(layout, "%s · %s", name, value) : value;
 }
 
+static double y_of(const struct dots *dots, double value)
+{
+    return dots->plot.y + dots->plot.h * (1 - ta_axis_share(&dots->axis, value));
+}
+
 static void draw_dot(struct ta_layout *layout, const struct dots *dots, size_t row, double radius)
 {
-    double value = value_at(layout, dots, row);
     size_t group = dots->groups.of_row[row];
     double step = dots->plot.w / (double)dots->slots.n;
+    double x = ta_slots_x(&dots->slots, &dots->plot, dots->slots.of_row[row]);
     /* Few groups stand side by side in their slot, so that equal values stay apart. */
-    double side = dots->groups.others ? 0 : fmin(3.2, 0.7 * step / (double)dots->groups.n);
-    double shift = ((double)group - (double)(dots->groups.n - 1) / 2) * side;
-    double x = ta_slots_x(&dots->slots, &dots->plot, dots->slots.of_row[row]) +
-               (dots->groups.others ? 0 : shift);
-    double y = dots->plot.y + dots->plot.h * (1 - ta_axis_share(&dots->axis, value));
-    ta_pen_circle(layout, dots->groups.inks[group], x, y, radius, tip_of(layout, dots, row));
+    if (!dots->groups.others)
+        x += ((double)group - (double)(dots->groups.n - 1) / 2) *
+             fmin(3.2, 0.7 * step / (double)dots->groups.n);
+    ta_pen_circle(layout, dots->groups.inks[group], x, y_of(dots, value_at(layout, dots, row)),
+                  radius, tip_of(layout, dots, row));
 }
 
 static void draw_dots(struct ta_layout *layout, const struct dots *dots)
@@ -200,7 +214,7 @@ static void draw_dots(struct ta_layout *layout, const struct dots *dots)
     for (int pass = 0; pass < 2; pass++) /* those without a color of their own lie below */
         for (size_t row = 0; row < layout->table->n_rows; row++)
             if (!isnan(value_at(layout, dots, row)) &&
-                (dots->groups.inks[dots->groups.of_row[row]] == TA_INK_MUTED) == (pass == 0))
+                ta_groups_rest(&dots->groups, dots->groups.of_row[row]) == (pass == 0))
                 draw_dot(layout, dots, row, radius);
 }
 
@@ -229,7 +243,7 @@ static void draw_range(struct ta_layout *layout, const struct dots *dots,
     const double values[] = {at_share(sorted, n, 0.05), at_share(sorted, n, 0.5),
                              at_share(sorted, n, 0.95)};
     for (int i = 0; i < 3; i++)
-        y[i] = dots->plot.y + dots->plot.h * (1 - ta_axis_share(&dots->axis, values[i]));
+        y[i] = y_of(dots, values[i]);
     const char *tip = ta_pen_printf(layout, "median %s · p5 %s · p95 %s · n = %zu",
                                     ta_pen_value(layout, values[1], dots->unit),
                                     ta_pen_value(layout, values[0], dots->unit),
@@ -245,7 +259,9 @@ static void draw_extremes(struct ta_layout *layout, const struct dots *dots)
     size_t left = EXTREMES;
     for (size_t row = 0; row < layout->table->n_rows && left > 0; row++)
         if (value_at(layout, dots, row) >= least) {
-            draw_dot(layout, dots, row, 2);
+            ta_pen_circle(layout, TA_INK_SERIES_2,
+                          ta_slots_x(&dots->slots, &dots->plot, dots->slots.of_row[row]),
+                          y_of(dots, value_at(layout, dots, row)), 2, tip_of(layout, dots, row));
             left--;
         }
 }
@@ -285,22 +301,18 @@ static void summarize(struct ta_layout *layout, const struct dots *dots)
         }
     const char *name = ta_data_name(layout, largest, SIZE_MAX);
     layout->summary = ta_pen_printf(
-        layout, "%zu values: median %s, p5 %s, p95 %s; the largest is %s%s%s%s.", dots->n,
-        ta_pen_value(layout, dots->median, dots->unit),
-        ta_pen_value(layout, dots->low, dots->unit), ta_pen_value(layout, dots->high, dots->unit),
+        layout, "%s values: median %s, p5 %s, p95 %s; the largest is %s%s%s%s.",
+        ta_pen_value(layout, (double)dots->n, TA_UNIT_COUNT),
+        ta_pen_value(layout, dots->median, dots->unit), ta_pen_value(layout, dots->low, dots->unit),
+        ta_pen_value(layout, dots->high, dots->unit),
         ta_pen_value(layout, dots->sorted[dots->n - 1], dots->unit), *name ? " (" : "", name,
         *name ? ")" : "");
-    const char *several = dots->groups.n > 1 ? ta_pen_printf(layout, " in %zu groups%s",
-                                                             dots->groups.n,
-                                                             dots->groups.others
-                                                                 ? ", the most extreme are colored"
-                                                                 : "")
-                                             : "";
-    const char *ranges = dots->n > DOTS_MAX
-                             ? "; bars span p5 to p95 of neighbors, dots on them are medians"
-                             : "";
-    layout->note = ta_pen_printf(layout, "n = %zu%s%s.%s%s", dots->n, several, ranges,
-                                 layout->note ? " " : "", layout->note ? layout->note : "");
+    const char *colored = dots->groups.others && dots->n <= DOTS_MAX
+                              ? "; those with the most extreme means are colored"
+                              : "";
+    layout->note = ta_pen_printf(
+        layout, "%s%s.%s%s", ta_pen_sample(layout, dots->n, layout->table->n_rows - dots->n),
+        colored, layout->note ? " " : "", layout->note ? layout->note : "");
 }
 
 void ta_lay_dots(struct ta_layout *layout)

@@ -136,7 +136,7 @@ void ta_scene_draw(const struct ta_scene *scene, cairo_t *cr, bool dark)
     for (int face = 0; face < TA_FACE_COUNT; face++) {
         PangoFontDescription *font = ta_text_font((enum ta_face)face);
         layouts[face] = pango_cairo_create_layout(cr);
-        ta_text_prepare(pango_layout_get_context(layouts[face]));
+        ta_draw_prepare(pango_layout_get_context(layouts[face]));
         pango_layout_set_font_description(layouts[face], font);
         pango_layout_set_single_paragraph_mode(layouts[face], TRUE);
         pango_font_description_free(font);

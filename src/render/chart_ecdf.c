@@ -91,10 +91,10 @@ static double draw_legend(struct ta_layout *layout, const struct ecdf *ecdf)
         if (ta_groups_rest(&ecdf->groups, group))
             continue;
         const char *name = ecdf->groups.names[group];
-        entries[n++] = (struct ta_legend_entry){
-            ecdf->groups.inks[group], TA_MARK_LINE,
-            ta_pen_printf(layout, "%s%smedian %s", name, *name ? ", " : "",
-                          ta_pen_value(layout, median, ecdf->unit))};
+        entries[n++] =
+            (struct ta_legend_entry){ecdf->groups.inks[group], TA_MARK_LINE,
+                                     ta_pen_printf(layout, "%s%smedian %s", name, *name ? ", " : "",
+                                                   ta_pen_value(layout, median, ecdf->unit))};
     }
     if (ecdf->groups.others)
         entries[n++] = (struct ta_legend_entry){
@@ -103,7 +103,7 @@ static double draw_legend(struct ta_layout *layout, const struct ecdf *ecdf)
 }
 
 /* A logarithmic axis starts at the smallest positive value: 0 has no place on it. */
-static struct ta_axis make_x_axis(const struct ta_layout *layout, const struct ecdf *ecdf)
+static struct ta_axis make_x_axis(struct ta_layout *layout, const struct ecdf *ecdf)
 {
     double least = INFINITY, positive = INFINITY, most = -INFINITY;
     for (size_t i = 0; i < ecdf->n; i++) {
@@ -126,13 +126,14 @@ static void draw_frame(struct ta_layout *layout, struct ecdf *ecdf)
     ecdf->plot.x = ta_guide_y_width(layout, &ecdf->y_axis);
     ecdf->plot.y = top;
     ecdf->plot.w = layout->width - ecdf->plot.x - 10;
-    ecdf->plot.h = round(fmin(fmax(free, LEAST_HEIGHT), layout->height > 0 ? free : MOST_HEIGHT));
+    double most = layout->height > 0 ? INFINITY : MOST_HEIGHT;
+    ecdf->plot.h = round(fmin(fmax(free, LEAST_HEIGHT), most));
     ecdf->x_axis = make_x_axis(layout, ecdf);
     ta_guide_y_axis(layout, &ecdf->y_axis, &ecdf->plot);
     ta_guide_x_axis(layout, &ecdf->x_axis, &ecdf->plot,
                     ta_guide_title(layout, x_title, &ecdf->x_axis));
-    const char *y_title = ta_guide_title(
-        layout, ta_data_title(layout, ecdf->share_column), &ecdf->y_axis);
+    const char *y_title =
+        ta_guide_title(layout, ta_data_title(layout, ecdf->share_column), &ecdf->y_axis);
     ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_START, 0, top - 9,
                 ta_pen_fit(layout, TA_FACE_SMALL, y_title, layout->width), NULL);
     layout->height = ecdf->plot.y + ecdf->plot.h + below;
@@ -173,10 +174,10 @@ static void draw_group(struct ta_layout *layout, const struct ecdf *ecdf,
     enum ta_ink ink = ecdf->groups.inks[group];
     bool rest = ta_groups_rest(&ecdf->groups, group);
     double median = quantile(samples, n, 0.5);
-    const char *tip = ta_pen_printf(
-        layout, "%s%smedian %s · p95 %s", ecdf->groups.names[group],
-        *ecdf->groups.names[group] ? " · " : "", ta_pen_value(layout, median, ecdf->unit),
-        ta_pen_value(layout, quantile(samples, n, 0.95), ecdf->unit));
+    const char *tip = ta_pen_printf(layout, "%s%smedian %s · p95 %s", ecdf->groups.names[group],
+                                    *ecdf->groups.names[group] ? " · " : "",
+                                    ta_pen_value(layout, median, ecdf->unit),
+                                    ta_pen_value(layout, quantile(samples, n, 0.95), ecdf->unit));
     ta_pen_line(layout, ink, points, n_points, rest ? 1 : 1.8, tip);
     if (rest)
         return;

@@ -18,7 +18,7 @@ enum { MARGIN = 16, TITLE_GAP = 12, CAPTION_GAP = 10 };
 /* What tells our files from those of others; see ta_sink_open(). */
 #define SIGNATURE_PNG "Software\0traceanalyze"
 #define SIGNATURE_SVG "<!-- traceanalyze -->"
-#define SIGNATURE_PDF "traceanalyze"
+#define SIGNATURE_PDF "% traceanalyze"
 
 /* ---- sheet --------------------------------------------------------------------------- */
 
@@ -51,7 +51,7 @@ static double text_height(PangoLayout *layout, double gap)
 static struct sheet make_sheet(const char *title, const char *caption, double width)
 {
     PangoContext *context = pango_font_map_create_context(pango_cairo_font_map_get_default());
-    ta_text_prepare(context);
+    ta_draw_prepare(context);
     struct sheet sheet = {
         .width = width + 2 * MARGIN,
         .title = make_text(context, TA_FACE_TITLE, title, width),
@@ -150,9 +150,8 @@ static cairo_status_t write_png(struct ta_file *file, const struct sheet *sheet,
                                 const struct ta_scene *scene, double scale, bool dark)
 {
     scale = fmin(scale > 0 ? scale : 1, PIXELS_MAX / fmax(sheet->width, sheet->height));
-    cairo_surface_t *surface =
-        cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(sheet->width * scale),
-                                   (int)ceil(sheet->height * scale));
+    cairo_surface_t *surface = cairo_image_surface_create(
+        CAIRO_FORMAT_RGB24, (int)ceil(sheet->width * scale), (int)ceil(sheet->height * scale));
     cairo_t *cr = cairo_create(surface);
     cairo_scale(cr, scale, scale);
     draw_sheet(sheet, scene, cr, dark);
@@ -178,7 +177,7 @@ static cairo_status_t write_vector(struct ta_file *file, const struct sheet *she
     if (pdf) {
         cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, scene->title);
         cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_SUBJECT, scene->summary);
-        cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, SIGNATURE_PDF);
+        cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, "traceanalyze");
         /* Without a date the file does not depend on when it was made. */
         cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, NULL);
     }
@@ -188,8 +187,9 @@ static cairo_status_t write_vector(struct ta_file *file, const struct sheet *she
     cairo_surface_finish(surface);
     cairo_status_t status = cairo_surface_status(surface);
     cairo_surface_destroy(surface);
-    if (!pdf) /* a comment may follow the root element (XML 1.0, 2.1) */
-        ta_puts(file, SIGNATURE_SVG "\n");
+    /* A comment may follow the root element (XML 1.0, 2.1) and the end of file marker, for which
+     * PDF readers look in the last kilobyte. */
+    ta_puts(file, pdf ? SIGNATURE_PDF "\n" : SIGNATURE_SVG "\n");
     return status;
 }
 
@@ -201,8 +201,10 @@ enum ta_status ta_chart_write(struct ta_ctx *ctx, struct ta_sink *sink,
     if (!png && !pdf && strcmp(format, "svg") != 0)
         return ta_fail(ctx, TA_ERR_USAGE, "Unknown chart format: format=\"%s\"", format);
     /* The keyword alone: a signature is a text, it ends at the first NUL. */
-    struct ta_file *file =
-        ta_sink_open(ctx, sink, name, png ? SIGNATURE_PNG + 9 : pdf ? SIGNATURE_PDF : SIGNATURE_SVG);
+    struct ta_file *file = ta_sink_open(ctx, sink, name,
+                                        png   ? SIGNATURE_PNG + 9
+                                        : pdf ? SIGNATURE_PDF
+                                              : SIGNATURE_SVG);
     if (!file)
         return TA_ERR_OUTPUT;
     struct sheet sheet = make_sheet(scene->title, scene->caption, scene->width);

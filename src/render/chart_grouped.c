@@ -30,7 +30,8 @@ static void read_rows(const struct ta_layout *layout, struct grouped *grouped)
         for (size_t row = 0; row < layout->table->n_rows; row++)
             if (grouped->groups.of_row[row] == group) {
                 grouped->rows[grouped->n++] = row;
-                grouped->n_values += !isnan(ta_data_value(layout, row, grouped->value_column));
+                grouped->n_values +=
+                    isnan(ta_data_value(layout, row, grouped->value_column)) ? 0 : 1;
             }
 }
 
@@ -48,9 +49,9 @@ static void make_heading(struct ta_layout *layout, const struct grouped *grouped
                          struct ta_bar_list *list)
 {
     if (grouped->groups.n > 1 || *grouped->groups.names[group])
-        list->bars[list->n++] = (struct ta_bar){
-            .kind = TA_BAR_HEADING,
-            .name = ta_pen_printf(layout, "%s", grouped->groups.names[group])};
+        list->bars[list->n++] =
+            (struct ta_bar){.kind = TA_BAR_HEADING,
+                            .name = ta_pen_printf(layout, "%s", grouped->groups.names[group])};
 }
 
 static void make_bar(struct ta_layout *layout, const struct grouped *grouped, size_t row,
@@ -133,19 +134,19 @@ static void summarize(struct ta_layout *layout, const struct grouped *grouped)
     size_t column = grouped->value_column;
     for (size_t i = 1; i < grouped->n; i++) {
         double value = ta_data_value(layout, grouped->rows[i], column);
-        least = !(value >= ta_data_value(layout, least, column)) && !isnan(value)
-                    ? grouped->rows[i]
-                    : least;
+        least = !(value >= ta_data_value(layout, least, column)) && !isnan(value) ? grouped->rows[i]
+                                                                                  : least;
         most = !(value <= ta_data_value(layout, most, column)) && !isnan(value) ? grouped->rows[i]
                                                                                 : most;
     }
-    layout->summary = ta_pen_printf(
-        layout, "%s %s from %s (%s) to %s (%s).",
-        ta_pen_value(layout, (double)grouped->n_values, TA_UNIT_COUNT), grouped->n_values == 1 ? "bar" : "bars",
-        ta_pen_value(layout, ta_data_value(layout, least, column), grouped->unit),
-        ta_data_name(layout, least, SIZE_MAX),
-        ta_pen_value(layout, ta_data_value(layout, most, column), grouped->unit),
-        ta_data_name(layout, most, SIZE_MAX));
+    layout->summary =
+        ta_pen_printf(layout, "%s %s from %s (%s) to %s (%s).",
+                      ta_pen_value(layout, (double)grouped->n_values, TA_UNIT_COUNT),
+                      grouped->n_values == 1 ? "bar" : "bars",
+                      ta_pen_value(layout, ta_data_value(layout, least, column), grouped->unit),
+                      ta_data_name(layout, least, SIZE_MAX),
+                      ta_pen_value(layout, ta_data_value(layout, most, column), grouped->unit),
+                      ta_data_name(layout, most, SIZE_MAX));
 }
 
 static void draw(struct ta_layout *layout, const struct grouped *grouped)
@@ -163,8 +164,7 @@ static void draw(struct ta_layout *layout, const struct grouped *grouped)
     summarize(layout, grouped);
     bool ranges = grouped->n > ROWS_SHOWN || grouped->n > ta_bars_room(layout);
     layout->note = ta_pen_printf(
-        layout, "%s%s.",
-        ta_pen_sample(layout, grouped->n_values, grouped->n - grouped->n_values),
+        layout, "%s%s.", ta_pen_sample(layout, grouped->n_values, grouped->n - grouped->n_values),
         ranges ? "; of each group the median and the range from p5 to p95" : "");
     if (ranges)
         make_ranges(layout, grouped, &list);

@@ -6,7 +6,7 @@
 
 enum { KEY = 9, KEY_GAP = 5, ENTRY_GAP = 16, LEGEND_LINE = 16 };
 enum { TICK_LINE = 14, TITLE_LINE = 14 };
-enum { MOST_TICKS = 9, LEAST_ROOM = 44, TICK_GAP = 14 };
+enum { MOST_TICKS = 9, LEAST_ROOM = 44, TICK_GAP = 14, LABEL_GAP = 6 };
 
 static void legend_key(struct ta_layout *layout, const struct ta_legend_entry *entry, double x,
                        double base)
@@ -30,8 +30,8 @@ double ta_guide_legend(struct ta_layout *layout, const struct ta_legend_entry *e
 {
     double x = 0, base = y + 11;
     for (size_t i = 0; i < n; i++) {
-        const char *label = ta_pen_fit(layout, TA_FACE_SMALL, entries[i].label,
-                                       layout->width - KEY - KEY_GAP);
+        const char *label =
+            ta_pen_fit(layout, TA_FACE_SMALL, entries[i].label, layout->width - KEY - KEY_GAP);
         double width = KEY + KEY_GAP + ta_pen_width(layout, TA_FACE_SMALL, label);
         if (x > 0 && x + width > layout->width) {
             x = 0;
@@ -45,8 +45,7 @@ double ta_guide_legend(struct ta_layout *layout, const struct ta_legend_entry *e
     return n ? base + 5 - y : 0;
 }
 
-const char *ta_guide_title(struct ta_layout *layout, const char *title,
-                           const struct ta_axis *axis)
+const char *ta_guide_title(struct ta_layout *layout, const char *title, const struct ta_axis *axis)
 {
     const char *symbol = ta_axis_symbol(axis);
     return *symbol ? ta_pen_printf(layout, "%s (%s)", title, symbol) : title;
@@ -71,7 +70,8 @@ struct ta_axis ta_guide_fit(struct ta_layout *layout, double low, double high, e
         axis = ta_axis_linear(low, high, unit, want, TA_AXIS_TIGHT);
         double room = width / fmax(1, (double)axis.n_ticks - 1), widest = 0;
         for (size_t i = 0; i < axis.n_ticks; i++)
-            widest = fmax(widest, ta_pen_width(layout, TA_FACE_SMALL, tick_label(layout, &axis, i)));
+            widest =
+                fmax(widest, ta_pen_width(layout, TA_FACE_SMALL, tick_label(layout, &axis, i)));
         if (room >= LEAST_ROOM && room >= widest + TICK_GAP)
             break;
     }
@@ -88,25 +88,34 @@ void ta_guide_x_grid(struct ta_layout *layout, const struct ta_axis *axis,
     }
 }
 
+double ta_guide_centered(struct ta_layout *layout, double x, double y, double free_from,
+                         const char *label)
+{
+    double width = ta_pen_width(layout, TA_FACE_SMALL, label);
+    double left = fmin(fmax(0, x - width / 2), layout->width - width);
+    if (left < free_from)
+        return free_from;
+    /* Anchored where it belongs, since a page may show another font than was measured. */
+    enum ta_anchor anchor = left <= 0                       ? TA_ANCHOR_START
+                            : left >= layout->width - width ? TA_ANCHOR_END
+                                                            : TA_ANCHOR_MIDDLE;
+    double at = anchor == TA_ANCHOR_START ? 0 : anchor == TA_ANCHOR_END ? layout->width : x;
+    ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, anchor, at, y, label, NULL);
+    return left + width + LABEL_GAP;
+}
+
 void ta_guide_x_labels(struct ta_layout *layout, const struct ta_axis *axis,
                        const struct ta_plot *plot, const char *title)
 {
-    double bottom = plot->y + plot->h, free_from = 0;
-    for (size_t i = 0; i < axis->n_ticks; i++) {
-        double x = plot->x + plot->w * ta_axis_share(axis, axis->ticks[i]);
-        const char *label = tick_label(layout, axis, i);
-        double width = ta_pen_width(layout, TA_FACE_SMALL, label);
-        double left = fmin(fmax(0, x - width / 2), layout->width - width);
-        if (left < free_from)
-            continue; /* its neighbor is in the way */
-        ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_START, left, bottom + TICK_LINE,
-                    label, NULL);
-        free_from = left + width + 6;
-    }
+    double bottom = plot->y + plot->h, end = plot->x + plot->w, free_from = 0;
+    for (size_t i = 0; i < axis->n_ticks; i++)
+        free_from =
+            ta_guide_centered(layout, plot->x + plot->w * ta_axis_share(axis, axis->ticks[i]),
+                              bottom + TICK_LINE, free_from, tick_label(layout, axis, i));
     const char *fitting = ta_pen_fit(layout, TA_FACE_SMALL, title, layout->width);
-    double left = plot->x + plot->w - ta_pen_width(layout, TA_FACE_SMALL, fitting);
-    ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_START, fmax(0, left),
-                bottom + TICK_LINE + TITLE_LINE, fitting, NULL);
+    bool fits = ta_pen_width(layout, TA_FACE_SMALL, fitting) <= end;
+    ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, fits ? TA_ANCHOR_END : TA_ANCHOR_START,
+                fits ? end : 0, bottom + TICK_LINE + TITLE_LINE, fitting, NULL);
 }
 
 void ta_guide_x_axis(struct ta_layout *layout, const struct ta_axis *axis,

@@ -49,8 +49,7 @@ static struct ta_scene *finish(struct owner *owner, struct ta_layout *layout)
     owner->scene = (struct ta_scene){
         .id = ta_pen_printf(layout, "%s", layout->chart->id),
         .title = ta_pen_printf(layout, "%s", layout->chart->title),
-        .caption = ta_pen_printf(layout, "%s",
-                                 join(layout, layout->chart->caption, layout->note)),
+        .caption = ta_pen_printf(layout, "%s", join(layout, layout->chart->caption, layout->note)),
         .summary = layout->summary ? layout->summary : "",
         .width = layout->width,
         .height = layout->height,

@@ -82,6 +82,10 @@ void ta_guide_x_axis(struct ta_layout *layout, const struct ta_axis *axis,
 /* The grid alone, for plots that are not one piece. */
 void ta_guide_x_grid(struct ta_layout *layout, const struct ta_axis *axis,
                      const struct ta_plot *plot);
+/* A label in the middle of x, moved inside the scene; left out when that would put it left of
+ * `free_from`.  Returns from where the next one may start. */
+double ta_guide_centered(struct ta_layout *layout, double x, double y, double free_from,
+                         const char *label);
 void ta_guide_x_labels(struct ta_layout *layout, const struct ta_axis *axis,
                        const struct ta_plot *plot, const char *title);
 void ta_guide_y_axis(struct ta_layout *layout, const struct ta_axis *axis,
@@ -93,8 +97,7 @@ struct ta_axis ta_guide_fit(struct ta_layout *layout, double low, double high, e
 double ta_guide_x_height(const char *title);
 double ta_guide_y_width(struct ta_layout *layout, const struct ta_axis *axis);
 /* "Duration (ms)". */
-const char *ta_guide_title(struct ta_layout *layout, const char *title,
-                           const struct ta_axis *axis);
+const char *ta_guide_title(struct ta_layout *layout, const char *title, const struct ta_axis *axis);
 
 /* The whole drawing when there is nothing to draw. */
 void ta_guide_empty(struct ta_layout *layout);
@@ -136,8 +139,7 @@ static inline bool ta_groups_rest(const struct ta_groups *groups, size_t group)
  * when memory ran out. */
 bool ta_data_groups(struct ta_layout *layout, size_t column, struct ta_groups *groups);
 /* Gives a color to each group; of more than TA_GROUPS_SHOWN only the largest scores get one. */
-void ta_data_color_groups(struct ta_layout *layout, struct ta_groups *groups,
-                          const double *scores);
+void ta_data_color_groups(struct ta_layout *layout, struct ta_groups *groups, const double *scores);
 
 /* Sorts ascending. */
 void ta_data_sort(double *values, size_t n);

@@ -69,9 +69,8 @@ static void make_bar(struct ta_layout *layout, const struct pareto *pareto, size
     bar->parts[0] = (struct ta_bar_part){
         .ink = ink_of(layout, pareto, item->row),
         .value = item->value,
-        .tip = ta_pen_printf(
-            layout, "%s · %s · %s", bar->name, value,
-            ta_pen_value(layout, share_of(pareto, item->value), TA_UNIT_RATIO)),
+        .tip = ta_pen_printf(layout, "%s · %s · %s", bar->name, value,
+                             ta_pen_value(layout, share_of(pareto, item->value), TA_UNIT_RATIO)),
     };
 }
 
@@ -83,9 +82,9 @@ static void make_rest(struct ta_layout *layout, const struct pareto *pareto, dou
     const char *value = ta_pen_value(layout, rest, pareto->unit);
     *bar = (struct ta_bar){
         .kind = TA_BAR_STACK,
-        .name = ta_pen_printf(layout, "%s others",
-                              ta_pen_value(layout, (double)(pareto->n - pareto->n_shown),
-                                           TA_UNIT_COUNT)),
+        .name = ta_pen_printf(
+            layout, "%s others",
+            ta_pen_value(layout, (double)(pareto->n - pareto->n_shown), TA_UNIT_COUNT)),
         .name_ink = TA_INK_MUTED,
         .numbers = {value, ta_pen_value(layout, pareto->sum > 0 ? 1 : 0, TA_UNIT_RATIO)},
     };
@@ -118,8 +117,8 @@ static void make_legend(struct ta_layout *layout, const struct pareto *pareto,
     const struct ta_groups *groups = &pareto->groups;
     for (size_t i = 0; i < groups->n && list->n_legend < TA_GROUPS_SHOWN; i++)
         if (!ta_groups_rest(groups, i))
-            list->legend[list->n_legend++] = (struct ta_legend_entry){
-                groups->inks[i], TA_MARK_RECT, groups->names[i]};
+            list->legend[list->n_legend++] =
+                (struct ta_legend_entry){groups->inks[i], TA_MARK_RECT, groups->names[i]};
     if (groups->others)
         list->legend[list->n_legend++] = (struct ta_legend_entry){
             TA_INK_REST, TA_MARK_RECT,

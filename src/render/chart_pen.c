@@ -28,8 +28,8 @@ void ta_pen_rect(struct ta_layout *layout, enum ta_ink ink, double x, double y, 
                  const char *tip)
 {
     if (w > 0 && h > 0)
-        add(layout, (struct ta_mark){
-                        .kind = TA_MARK_RECT, .ink = ink, .rect = {x, y, w, h}, .tip = tip});
+        add(layout,
+            (struct ta_mark){.kind = TA_MARK_RECT, .ink = ink, .rect = {x, y, w, h}, .tip = tip});
 }
 
 void ta_pen_line(struct ta_layout *layout, enum ta_ink ink, const struct ta_point *points, size_t n,
@@ -49,10 +49,10 @@ void ta_pen_segment(struct ta_layout *layout, enum ta_ink ink, struct ta_point f
         return;
     points[0] = from;
     points[1] = to;
-    add(layout, (struct ta_mark){
-                    .kind = TA_MARK_LINE,
-                    .ink = ink,
-                    .line = {.points = points, .n = 2, .width = width, .dashed = dashed}});
+    add(layout,
+        (struct ta_mark){.kind = TA_MARK_LINE,
+                         .ink = ink,
+                         .line = {.points = points, .n = 2, .width = width, .dashed = dashed}});
 }
 
 void ta_pen_circle(struct ta_layout *layout, enum ta_ink ink, double x, double y, double r,

@@ -56,8 +56,8 @@ static bool by_number(const struct ta_layout *layout, size_t column, struct ta_s
     slots->n = (size_t)(most - least) + 1;
     for (size_t row = 0; row < layout->table->n_rows; row++) {
         size_t prefix;
-        slots->of_row[row] = (size_t)(
-            number_of(ta_table_cell(layout->table, row, column), &prefix) - least);
+        slots->of_row[row] =
+            (size_t)(number_of(ta_table_cell(layout->table, row, column), &prefix) - least);
     }
     return true;
 }
@@ -141,23 +141,21 @@ void ta_slots_guide(struct ta_layout *layout, const struct ta_slots *slots,
                     const struct ta_plot *plot)
 {
     double base = plot->y + plot->h + 14, widest = 0, step = plot->w / (double)slots->n;
+    double free_from = 0;
     const double most = 90;
     size_t samples = slots->n < TEXTS_MAX ? slots->n : 2;
     for (size_t i = 0; i < samples; i++)
-        widest = fmax(widest, ta_pen_width(layout, TA_FACE_SMALL,
-                                           label_of(layout, slots, slots->n - 1 - i)));
+        widest = fmax(
+            widest, ta_pen_width(layout, TA_FACE_SMALL, label_of(layout, slots, slots->n - 1 - i)));
     size_t stride = 1;
     while (step * (double)stride < fmin(widest, most) + 10 && stride < slots->n)
         stride = next_stride(stride);
     for (size_t slot = 0; slot < slots->n; slot++) {
         if (!on_stride(slots, slot, stride))
             continue;
-        const char *label =
-            ta_pen_fit(layout, TA_FACE_SMALL, label_of(layout, slots, slot), most);
-        double width = ta_pen_width(layout, TA_FACE_SMALL, label);
-        double left = ta_slots_x(slots, plot, slot) - width / 2;
-        ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_START,
-                    fmin(fmax(0, left), layout->width - width), base, label, NULL);
+        const char *label = ta_pen_fit(layout, TA_FACE_SMALL, label_of(layout, slots, slot), most);
+        free_from =
+            ta_guide_centered(layout, ta_slots_x(slots, plot, slot), base, free_from, label);
     }
     const char *title = ta_pen_fit(layout, TA_FACE_SMALL, slots->title, plot->w);
     ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_END, plot->x + plot->w, base + 14,

@@ -133,10 +133,10 @@ static size_t make_overview(struct ta_layout *layout, struct stack *stack, struc
     for (size_t i = 0; i < stack->n_series; i++)
         make_range(layout, stack, i, scratch, &bars[n++]);
     free(scratch);
-    bars[n++] = (struct ta_bar){
-        .kind = TA_BAR_HEADING,
-        .name = ta_pen_printf(layout, "The %zu with the smallest share of %s", worst,
-                              stack->series[0]->label)};
+    bars[n++] =
+        (struct ta_bar){.kind = TA_BAR_HEADING,
+                        .name = ta_pen_printf(layout, "The %zu with the smallest share of %s",
+                                              worst, stack->series[0]->label)};
     qsort(stack->rows, stack->n, sizeof *stack->rows, by_first_share);
     for (size_t i = 0; i < worst; i++)
         make_bar(layout, stack, &stack->rows[i], &bars[n++]);
@@ -153,21 +153,21 @@ static void summarize(struct ta_layout *layout, const struct stack *stack)
     for (size_t i = 1; i < stack->n; i++)
         if (first_share(&stack->rows[i]) < first_share(least))
             least = &stack->rows[i];
-    layout->summary = ta_pen_printf(
-        layout, "%s in %s %s: %s.", ta_pen_value(layout, stack->sum, stack->unit),
-        ta_pen_value(layout, (double)stack->n, TA_UNIT_COUNT),
-        stack->n == 1 ? "bar" : "bars", *parts ? parts : "all zero");
+    layout->summary =
+        ta_pen_printf(layout, "%s in %s %s: %s.", ta_pen_value(layout, stack->sum, stack->unit),
+                      ta_pen_value(layout, (double)stack->n, TA_UNIT_COUNT),
+                      stack->n == 1 ? "bar" : "bars", *parts ? parts : "all zero");
     if (stack->n > 1 && stack->sum > 0)
-        layout->summary = ta_pen_printf(
-            layout, "%s Smallest share of %s: %s with %s.", layout->summary,
-            stack->series[0]->label, ta_data_name(layout, least->index, SIZE_MAX),
-            ta_pen_value(layout, first_share(least), TA_UNIT_RATIO));
+        layout->summary =
+            ta_pen_printf(layout, "%s Smallest share of %s: %s with %s.", layout->summary,
+                          stack->series[0]->label, ta_data_name(layout, least->index, SIZE_MAX),
+                          ta_pen_value(layout, first_share(least), TA_UNIT_RATIO));
 }
 
 static void draw(struct ta_layout *layout, struct stack *stack)
 {
-    size_t n_shown = layout->chart->top && layout->chart->top < stack->n ? layout->chart->top
-                                                                         : stack->n;
+    size_t n_shown =
+        layout->chart->top && layout->chart->top < stack->n ? layout->chart->top : stack->n;
     bool all = n_shown <= ROWS_SHOWN && n_shown <= ta_bars_room(layout);
     bool overview = !all && stack->n > WORST_SHOWN;
     struct ta_bar_list list = {.face = TA_FACE_SMALL, .unit = stack->unit, .title = "Time"};
@@ -179,8 +179,8 @@ static void draw(struct ta_layout *layout, struct stack *stack)
         return;
     }
     for (size_t i = 0; i < stack->n_series; i++)
-        list.legend[list.n_legend++] = (struct ta_legend_entry){
-            stack->series[i]->ink, TA_MARK_RECT, stack->series[i]->label};
+        list.legend[list.n_legend++] =
+            (struct ta_legend_entry){stack->series[i]->ink, TA_MARK_RECT, stack->series[i]->label};
     summarize(layout, stack);
     if (overview)
         list.n = make_overview(layout, stack, list.bars);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Text metrics of charts on Pango. */
 #include "render/chart_text.h"
+#include "base/visible.h"
 
 #include <stdlib.h>
 
@@ -9,7 +10,40 @@ struct ta_text {
     PangoLayout *layouts[TA_FACE_COUNT];
 };
 
-void ta_text_prepare(PangoContext *context)
+static bool is_continuation(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+static char *visible_part(struct ta_arena *arena, struct ta_slice text)
+{
+    size_t size = text.len * TA_VISIBLE_STEP_MAX + 1;
+    char *out = text.len < SIZE_MAX / TA_VISIBLE_STEP_MAX ? malloc(size) : NULL;
+    if (!out) {
+        arena->failed = true;
+        return NULL;
+    }
+    struct ta_slice shown = {out, ta_visible(out, size, text)};
+    char *copy = ta_arena_copy(arena, shown);
+    free(out);
+    return copy;
+}
+
+const char *ta_draw_text(struct ta_arena *arena, struct ta_slice text, size_t most)
+{
+    if (most == 0 || text.len <= most)
+        return visible_part(arena, text);
+    size_t first = most - most / 2, last = text.len - most / 2;
+    while (first > 0 && is_continuation(text.ptr[first]))
+        first--;
+    while (last < text.len && is_continuation(text.ptr[last]))
+        last++;
+    char *head = visible_part(arena, (struct ta_slice){text.ptr, first});
+    char *tail = visible_part(arena, (struct ta_slice){text.ptr + last, text.len - last});
+    return head && tail ? ta_arena_printf(arena, "%s…%s", head, tail) : NULL;
+}
+
+void ta_draw_prepare(PangoContext *context)
 {
     cairo_font_options_t *options = cairo_font_options_create();
     cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
@@ -36,7 +70,7 @@ struct ta_text *ta_text_new(void)
     if (!text)
         return NULL;
     text->context = pango_font_map_create_context(pango_cairo_font_map_get_default());
-    ta_text_prepare(text->context);
+    ta_draw_prepare(text->context);
     for (int face = 0; face < TA_FACE_COUNT; face++) {
         PangoFontDescription *font = ta_text_font((enum ta_face)face);
         text->layouts[face] = pango_layout_new(text->context);
@@ -63,11 +97,6 @@ double ta_text_width(struct ta_text *text, enum ta_face face, const char *line)
     pango_layout_set_text(text->layouts[face], line, -1);
     pango_layout_get_size(text->layouts[face], &width, NULL);
     return (double)width / PANGO_SCALE;
-}
-
-static bool is_continuation(char byte)
-{
-    return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
 /* About `keep` bytes of the line, half from each end, cut between code points. */

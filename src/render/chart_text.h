@@ -3,10 +3,7 @@
 #ifndef TA_RENDER_CHART_TEXT_H
 #define TA_RENDER_CHART_TEXT_H
 
-#include "traceanalyze/arena.h"
-#include "traceanalyze/chart.h"
-
-#include <pango/pangocairo.h>
+#include "traceanalyze/draw.h"
 
 struct ta_text;
 
@@ -22,9 +19,6 @@ double ta_text_width(struct ta_text *text, enum ta_face face, const char *line);
 const char *ta_text_fit(struct ta_text *text, struct ta_arena *arena, enum ta_face face,
                         const char *line, double width);
 
-/* Makes a context measure in points, without hinting, so that what was laid out is what is drawn
- * on every kind of surface and at every scale. */
-void ta_text_prepare(PangoContext *context);
 /* The font of a face; free it with pango_font_description_free(). */
 PangoFontDescription *ta_text_font(enum ta_face face);
 

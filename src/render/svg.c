@@ -5,11 +5,8 @@
 #include <math.h>
 
 static const char *const face_names[] = {
-    [TA_FACE_BODY] = "body",
-    [TA_FACE_SMALL] = "small",
-    [TA_FACE_TITLE] = "title",
-    [TA_FACE_MONO] = "mono",
-    [TA_FACE_STRONG] = "strong",
+    [TA_FACE_BODY] = "body", [TA_FACE_SMALL] = "small",   [TA_FACE_TITLE] = "title",
+    [TA_FACE_MONO] = "mono", [TA_FACE_STRONG] = "strong",
 };
 
 /* Hundredths of a point are below what any screen or printer resolves. */
@@ -201,11 +198,10 @@ static const char *colors_of_theme(struct ta_arena *arena, bool dark)
 {
     const char *text = "";
     for (int ink = 0; ink < TA_INK_COUNT && text; ink++)
-        text = ta_arena_printf(arena, "%s--ink-%s:#%06x;--on-%s:#%06x;", text,
-                               ta_ink_name((enum ta_ink)ink),
-                               (unsigned)ta_ink_color((enum ta_ink)ink, dark),
-                               ta_ink_name((enum ta_ink)ink),
-                               (unsigned)ta_ink_color_on((enum ta_ink)ink, dark));
+        text = ta_arena_printf(
+            arena, "%s--ink-%s:#%06x;--on-%s:#%06x;", text, ta_ink_name((enum ta_ink)ink),
+            (unsigned)ta_ink_color((enum ta_ink)ink, dark), ta_ink_name((enum ta_ink)ink),
+            (unsigned)ta_ink_color_on((enum ta_ink)ink, dark));
     return text;
 }
 
@@ -214,9 +210,8 @@ static const char *rules_of_inks(struct ta_arena *arena)
     const char *text = "";
     for (int ink = 0; ink < TA_INK_COUNT && text; ink++) {
         const char *name = ta_ink_name((enum ta_ink)ink);
-        text = ta_arena_printf(arena,
-                               "%s.ink-%s{color:var(--ink-%s)}.on-%s{color:var(--on-%s)}\n", text,
-                               name, name, name, name);
+        text = ta_arena_printf(arena, "%s.ink-%s{color:var(--ink-%s)}.on-%s{color:var(--on-%s)}\n",
+                               text, name, name, name, name);
     }
     return text;
 }

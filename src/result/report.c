@@ -36,6 +36,7 @@ struct ta_report {
     struct ta_run_info run;
     struct ta_verdict verdict;
     struct ta_accounts accounts;
+    int64_t input_date_s;
     struct ta_section_builder *first, **last;
     const struct ta_section **sections;
     size_t n_sections;
@@ -305,6 +306,16 @@ void ta_report_set_verdict(struct ta_report *report, const char *headline, const
 void ta_report_set_accounts(struct ta_report *report, const struct ta_accounts *accounts)
 {
     report->accounts = *accounts;
+}
+
+void ta_report_set_input_date(struct ta_report *report, int64_t date_s)
+{
+    report->input_date_s = date_s;
+}
+
+int64_t ta_report_input_date(const struct ta_report *report)
+{
+    return report->input_date_s;
 }
 
 static void freeze_section(struct ta_report *report, struct ta_section_builder *builder)

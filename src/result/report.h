@@ -21,6 +21,10 @@ void ta_report_set_verdict(struct ta_report *report, const char *headline, const
 /* Takes over `accounts`, whose memory must come from ta_report_arena(). */
 void ta_report_set_accounts(struct ta_report *report, const struct ta_accounts *accounts);
 
+/* Newest modification time of the inputs, in seconds since 1970. */
+void ta_report_set_input_date(struct ta_report *report, int64_t date_s);
+int64_t ta_report_input_date(const struct ta_report *report);
+
 /* Turns builders into what readers see; no adding afterwards.  TA_ERR_NOMEM when any step of
  * the building ran out of memory. */
 enum ta_status ta_report_freeze(struct ta_report *report) TA_MUST_CHECK;

@@ -134,15 +134,21 @@ static void put_basis(const struct page *page, const struct ta_finding *finding,
     put_saving(page, finding, scale_ns);
     ta_puts(page->out, "<div><dt>Confidence</dt><dd>");
     html_value(page, &confidence, TA_UNIT_RATIO);
-    ta_puts(page->out, "</dd></div>\n");
-    if (finding->threshold && finding->threshold[0]) {
-        ta_puts(page->out, "<div class=\"rule\"><dt>Fired because</dt><dd>");
-        html_text(page, finding->threshold);
-        ta_puts(page->out, "</dd></div>\n");
-    }
-    ta_puts(page->out, "<div class=\"rule\"><dt>Rule</dt><dd><code>");
+    ta_puts(page->out, "</dd></div>\n</dl>\n");
+}
+
+/* The rule that speaks, and the predicate that made it speak. */
+static void put_rule(const struct page *page, const struct ta_finding *finding)
+{
+    ta_puts(page->out, "<p class=\"rule\">Rule <code>");
     html_text(page, finding->rule);
-    ta_puts(page->out, "</code></dd></div>\n</dl>\n");
+    ta_puts(page->out, "</code>");
+    if (finding->threshold && finding->threshold[0]) {
+        ta_puts(page->out, " fires on <code>");
+        html_text(page, finding->threshold);
+        ta_puts(page->out, "</code>");
+    }
+    ta_puts(page->out, "</p>\n");
 }
 
 void html_finding(const struct page *page, const struct ta_finding *finding, int64_t scale_ns)
@@ -166,6 +172,7 @@ void html_finding(const struct page *page, const struct ta_finding *finding, int
             put_evidence(page, &finding->evidence[i]);
         ta_puts(page->out, "</ul>\n");
     }
+    put_rule(page, finding);
     ta_puts(page->out, "</div>\n");
     put_basis(page, finding, scale_ns);
     ta_puts(page->out, "</article>\n");

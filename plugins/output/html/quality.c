@@ -120,6 +120,19 @@ static void fill_note(struct ta_cell *row, const struct ta_quality_finding *find
     row[NOTE_DOC] = text_cell(ta_quality_doc(finding->code));
 }
 
+/* Adds the findings of one severity and returns the next free row. */
+static struct ta_cell *fill_notes(struct ta_cell *row, const struct ta_quality_finding *findings,
+                                  size_t n, int severity, const char *path)
+{
+    for (size_t i = 0; i < n; i++) {
+        if ((int)findings[i].severity != severity)
+            continue;
+        fill_note(row, &findings[i], path);
+        row += NOTE_COLUMNS;
+    }
+    return row;
+}
+
 static enum ta_status put_files(const struct page *page, const struct ta_accounts *accounts)
 {
     if (accounts->n_files == 0)
@@ -160,11 +173,13 @@ static enum ta_status put_notes(const struct page *page, const struct ta_account
     if (!cells)
         return ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot list notices: notices=%zu", n);
     struct ta_cell *row = cells;
-    for (size_t i = 0; i < accounts->n_findings; i++, row += NOTE_COLUMNS)
-        fill_note(row, &accounts->findings[i], NULL);
-    for (size_t f = 0; f < accounts->n_files; f++)
-        for (size_t i = 0; i < accounts->files[f].n_findings; i++, row += NOTE_COLUMNS)
-            fill_note(row, &accounts->files[f].findings[i], accounts->files[f].path);
+    for (int severity = TA_QUALITY_ERROR; severity >= TA_QUALITY_INFO; severity--) {
+        row = fill_notes(row, accounts->findings, accounts->n_findings, severity, NULL);
+        for (size_t i = 0; i < accounts->n_files; i++) {
+            const struct ta_file_account *file = &accounts->files[i];
+            row = fill_notes(row, file->findings, file->n_findings, severity, file->path);
+        }
+    }
     const struct ta_table table = {.id = "data_quality.findings",
                                    .title = "What was found",
                                    .columns = note_columns,

@@ -212,7 +212,8 @@ class Table {
     return this.heads[column].dataset.key;
   }
 
-  /* The column by which the rows come sorted, largest first, if there is one. */
+  /* The column by which the rows come sorted, largest first, if there is one.  Equal values at
+   * the start are a coincidence, not an order. */
   givenOrder() {
     const sample = this.rows.slice(0, 200);
     for (let i = 0; sample.length > 2 && i < this.heads.length; i++) {
@@ -221,8 +222,8 @@ class Table {
       }
       const values = sample.map((row) => Row.valueOfCell(row.element.cells[i]));
       const falls = values.every((value, k) => typeof value === "number" &&
-        (k === 0 || value <= values[k - 1]));
-      if (falls && values[0] > values[values.length - 1]) {
+        (k === 0 || value < values[k - 1] || (k > 9 && value === values[k - 1])));
+      if (falls) {
         return i;
       }
     }
@@ -442,8 +443,8 @@ class Table {
   /* The column of the order shows each value as a share of its largest one. */
   showBars(shown) {
     const column = this.column >= 0 ? this.column : this.order;
-    for (const cell of this.body.querySelectorAll(".bar")) {
-      cell.classList.remove("bar");
+    for (const cell of this.body.querySelectorAll(".share")) {
+      cell.classList.remove("share");
     }
     if (column < 1 || !this.isNumeric(column)) {
       return;
@@ -457,7 +458,7 @@ class Table {
       if (values[i] !== null) {
         const cell = row.element.cells[column];
         cell.style.setProperty("--share", (values[i] / largest).toFixed(4));
-        cell.classList.add("bar");
+        cell.classList.add("share");
       }
     });
   }
@@ -858,7 +859,9 @@ function applyAddress() {
   }
 }
 
+/* Keeps the navigation at the section that is being read. */
 function followSections() {
+  const nav = document.querySelector("nav");
   const links = new Map(Array.from(document.querySelectorAll("nav a"),
     (link) => [link.getAttribute("href").slice(1), link]));
   const inView = new Set();
@@ -870,6 +873,7 @@ function followSections() {
     links.forEach((link, id) => {
       if (id === now) {
         link.setAttribute("aria-current", "true");
+        nav.scrollTo({ left: link.offsetLeft - nav.clientWidth / 3 });
       } else {
         link.removeAttribute("aria-current");
       }

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ops.by_name: host time by category and name, over all ranks. */
+#include <traceanalyze/analysis.h>
+
+enum { CATEGORY, NAME, SELF, TIMES };
+
+static const struct ta_field fields[] = {
+    [CATEGORY] = {"category", TA_FIELD_TEXT},
+    [NAME] = {"name", TA_FIELD_TEXT},
+    [SELF] = {"self_ns", TA_FIELD_SUM},
+    [TIMES] = {"times", TA_FIELD_DIST},
+};
+
+static const struct ta_partial_def partials[] = {{"ops", fields, 4}, {0}};
+
+static const struct ta_column columns[] = {
+    {"category", "Category", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Category as written"},
+    {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the host span"},
+    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of spans"},
+    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Sum of durations, children included: work, not wall time"},
+    {"self_ns", "Self", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Time during which the span was the innermost of its thread"},
+    {"mean_ns", "Mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Total divided by calls"},
+    {"min_ns", "Min", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Shortest call"},
+    {"max_ns", "Max", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Longest call"},
+    {"stddev_ns", "Std dev", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
+     "Sample standard deviation; none for a single call"},
+    {"p50_ns", "p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Median duration"},
+    {"p95_ns", "p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "95th percentile (type 7)"},
+    {"p99_ns", "p99", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "99th percentile (type 7)"},
+};
+
+static const struct ta_chart chart = {
+    .id = "ops-pareto",
+    .title = "Host time by name",
+    .caption = "Self time of host spans, summed over all ranks; the percentage is cumulative.",
+    .kind = TA_CHART_PARETO,
+    .label = {"name"},
+    .y = {{"self_ns", "Self time", TA_INK_COMPUTE}},
+    .top = 20,
+};
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    (void)ctx;
+    const struct ta_spans s = ta_trace_spans(trace);
+    const struct ta_categories categories = ta_trace_categories(trace);
+    struct ta_map cache = {0};
+    for (size_t i = 0; i < s.n; i++) {
+        const struct ta_category *category = &categories.at[s.cat[i]];
+        if (!ta_class_is_host(category->class))
+            continue;
+        int64_t *row = ta_partial_cached(
+            out[0], &cache, (uint64_t)s.cat[i] << 32 | s.name[i],
+            (const struct ta_key[]){ta_key_text(ta_trace_text(trace, category->name)),
+                                    ta_key_text(ta_trace_text(trace, s.name[i]))});
+        ta_sum(&row[SELF], s.self[i]);
+        ta_dist_add(ta_partial_dist(out[0], row, TIMES), s.dur[i]);
+    }
+    ta_map_free(&cache);
+    return TA_OK;
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)prior;
+    const struct ta_partial *names = merged[0];
+    struct ta_table_builder *table =
+        ta_add_table(out, "ops.by_name", "Host time by name", columns, 12);
+    for (size_t i = 0; i < ta_partial_rows(names); i++) {
+        const int64_t *row = ta_partial_at(names, i);
+        const struct ta_dist *times = ta_partial_dist_at(names, row, TIMES);
+        TA_ROW(table, ta_text(ta_partial_text(names, row, CATEGORY)),
+               ta_text(ta_partial_text(names, row, NAME)), ta_int(ta_dist_count(times)),
+               ta_int(ta_dist_sum(times)), ta_int(row[SELF]), ta_num(ta_dist_mean(times)),
+               ta_int(ta_dist_min(times)), ta_int(ta_dist_max(times)),
+               ta_num(ta_dist_stddev(times)), ta_num(ta_dist_quantile(times, 50)),
+               ta_num(ta_dist_quantile(times, 95)), ta_num(ta_dist_quantile(times, 99)));
+    }
+    ta_sort_rows(table, "total_ns", true);
+    ta_add_chart(table, &chart);
+    if (ta_partial_rows(names) == 0)
+        ta_add_missing(out, "No host span was recorded: the trace holds no operators.");
+    return TA_OK;
+}
+
+static const struct ta_analysis_ops ops = {
+    .section = "operators", .partials = partials, .map = map, .finish = finish};
+
+TA_PLUGIN(analysis, ops_by_name, &ops, .title = "Operators",
+          .summary = "Host time by category and name: ops.by_name", .version = "1");

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ops.device_time: what each operator made the devices do. */
+#include <traceanalyze/analysis.h>
+
+enum { NAME, CALLS, KERNELS, TOTAL, BUSY };
+
+static const struct ta_field fields[] = {
+    [NAME] = {"name", TA_FIELD_TEXT},           [CALLS] = {"calls", TA_FIELD_SUM},
+    [KERNELS] = {"kernels", TA_FIELD_SUM},      [TOTAL] = {"device_total_ns", TA_FIELD_SUM},
+    [BUSY] = {"device_busy_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_partial_def partials[] = {{"ops", fields, 5}, {0}};
+
+static const struct ta_column columns[] = {
+    {"name", "Operator", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Innermost operator that was open when the work was launched; without one the runtime call"},
+    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Calls that launched at least one device activity"},
+    {"kernels", "Kernels", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Kernels launched"},
+    {"device_total_ns", "Device total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Sum of the device activities launched: work, not wall time"},
+    {"device_busy_ns", "Device busy", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Their union per rank and device, added"},
+};
+
+static const struct ta_chart chart = {
+    .id = "ops-device-pareto",
+    .title = "Device time by operator",
+    .caption = "Device activities by the operator that launched them, summed over all ranks; the "
+               "percentage is cumulative.",
+    .kind = TA_CHART_PARETO,
+    .label = {"name"},
+    .y = {{"device_total_ns", "Device time", TA_INK_COMPUTE}},
+    .top = 20,
+};
+
+/* Activities come ordered by device and start, so the union of one operator's work on a device is
+ * what lies beyond the end reached so far. */
+static int64_t beyond(struct ta_map *reached, uint64_t key, int64_t start, int64_t end)
+{
+    uint64_t *last = ta_map_at(reached, key, (uint64_t)INT64_MIN);
+    if (!last)
+        return 0;
+    const int64_t from = ta_max_i64(start, (int64_t)*last);
+    if (end <= from)
+        return 0;
+    *last = (uint64_t)end;
+    return end - from;
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    const struct ta_activities activities = ta_trace_activities(trace);
+    const struct ta_spans s = ta_trace_spans(trace);
+    const struct ta_categories categories = ta_trace_categories(trace);
+    struct ta_map rows = {0}, seen = {0}, reached = {0};
+    uint64_t device_number = 0;
+    for (size_t i = 0; i < activities.n; i++) {
+        const struct ta_activity *a = &activities.at[i];
+        device_number += i > 0 && a->device != activities.at[i - 1].device;
+        if (a->op == TA_NO_ROW)
+            continue;
+        const ta_str name = s.name[a->op];
+        int64_t *row = ta_partial_cached(
+            out[0], &rows, name, (const struct ta_key[]){ta_key_text(ta_trace_text(trace, name))});
+        uint64_t *met = ta_map_at(&seen, a->op, 0);
+        ta_sum(&row[CALLS], met && !*met);
+        if (met)
+            *met = 1;
+        ta_sum(&row[KERNELS], categories.at[s.cat[a->span]].class == TA_CLASS_KERNEL);
+        ta_sum(&row[TOTAL], s.dur[a->span]);
+        ta_sum(&row[BUSY], beyond(&reached, device_number << 32 | name, s.ts[a->span],
+                                  s.ts[a->span] + s.dur[a->span]));
+    }
+    const bool failed = rows.failed || seen.failed || reached.failed;
+    ta_map_free(&rows);
+    ta_map_free(&seen);
+    ta_map_free(&reached);
+    return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot index launches") : TA_OK;
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)prior;
+    const struct ta_partial *names = merged[0];
+    struct ta_table_builder *table =
+        ta_add_table(out, "ops.device_time", "Device time by operator", columns, 5);
+    for (size_t i = 0; i < ta_partial_rows(names); i++) {
+        const int64_t *row = ta_partial_at(names, i);
+        TA_ROW(table, ta_text(ta_partial_text(names, row, NAME)), ta_int(row[CALLS]),
+               ta_int(row[KERNELS]), ta_int(row[TOTAL]), ta_int(row[BUSY]));
+    }
+    ta_sort_rows(table, "device_total_ns", true);
+    ta_add_chart(table, &chart);
+    return TA_OK;
+}
+
+static const struct ta_analysis_ops ops = {
+    .section = "operators", .partials = partials, .map = map, .finish = finish};
+
+TA_PLUGIN(analysis, ops_device_time, &ops, .title = "Device time by operator",
+          .summary = "Device work by launching operator: ops.device_time", .version = "1");

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* report.md: the report as text for pull requests, job summaries and wikis. */
+#include <traceanalyze/output.h>
+#include <traceanalyze/plugin.h>
+
+#include <inttypes.h>
+
+#define SIGNATURE "<!-- traceanalyze.report/1 -->"
+
+static void put_text(struct ta_file *out, const char *text)
+{
+    ta_put_markdown_text(out, ta_slice_of(text));
+}
+
+static void put_count(struct ta_file *out, uint64_t count)
+{
+    char text[TA_UNIT_TEXT_MAX];
+    ta_puts(out, ta_unit_format(text, (double)count, TA_UNIT_COUNT));
+}
+
+/* Names stand in code spans; numbers carry their unit. */
+static void put_cell(struct ta_file *out, const struct ta_cell *cell, enum ta_unit unit)
+{
+    char buffer[TA_UNIT_TEXT_MAX];
+    const struct ta_slice text = ta_cell_text(cell, unit, buffer);
+    if (cell->kind == TA_CELL_TEXT)
+        ta_put_markdown(out, text);
+    else
+        ta_put(out, cell->kind == TA_CELL_NULL ? TA_LIT("–") : text);
+}
+
+static void put_name(struct ta_file *out, const char *name)
+{
+    ta_put_markdown(out, ta_slice_of(name));
+}
+
+/* ---- tables -------------------------------------------------------------------------- */
+
+static bool is_number(const struct ta_column *column)
+{
+    return column->type == TA_TYPE_INTEGER || column->type == TA_TYPE_NUMBER;
+}
+
+static void put_heads(struct ta_file *out, const struct ta_table *table)
+{
+    ta_putc(out, '|');
+    for (size_t i = 0; i < table->n_columns; i++) {
+        ta_putc(out, ' ');
+        put_text(out, table->columns[i].title);
+        ta_puts(out, " |");
+    }
+    ta_puts(out, "\n|");
+    for (size_t i = 0; i < table->n_columns; i++)
+        ta_puts(out, is_number(&table->columns[i]) ? " ---: |" : " --- |");
+    ta_putc(out, '\n');
+}
+
+static void put_table(struct ta_file *out, const struct ta_table *table,
+                      const struct ta_render_options *options)
+{
+    const size_t n = options->top && options->top < table->n_rows ? options->top : table->n_rows;
+    ta_puts(out, "\n### ");
+    put_text(out, table->title);
+    ta_puts(out, "\n\n");
+    put_heads(out, table);
+    for (size_t row = 0; row < n; row++) {
+        ta_putc(out, '|');
+        for (size_t i = 0; i < table->n_columns; i++) {
+            ta_putc(out, ' ');
+            put_cell(out, ta_table_cell(table, row, i), table->columns[i].unit);
+            ta_puts(out, " |");
+        }
+        ta_putc(out, '\n');
+    }
+    if (n < table->n_rows) {
+        ta_puts(out, "\n");
+        put_count(out, table->n_rows - n);
+        ta_puts(out, " more rows are in table ");
+        put_name(out, table->id);
+        ta_puts(out, " of `report.json`.\n");
+    }
+}
+
+/* ---- findings ------------------------------------------------------------------------ */
+
+static void put_saving(struct ta_file *out, const struct ta_finding *finding)
+{
+    char low[TA_UNIT_TEXT_MAX], high[TA_UNIT_TEXT_MAX], confidence[TA_UNIT_TEXT_MAX];
+    if (finding->saving_high_ns != TA_MISSING) {
+        ta_puts(out, "- **Saving:** ");
+        if (finding->saving_low_ns != TA_MISSING &&
+            finding->saving_low_ns != finding->saving_high_ns)
+            ta_putf(out, "%s to ", ta_unit_format(low, (double)finding->saving_low_ns, TA_UNIT_NS));
+        else
+            ta_puts(out, "up to ");
+        ta_putf(out, "%s\n", ta_unit_format(high, (double)finding->saving_high_ns, TA_UNIT_NS));
+    }
+    ta_putf(out, "- **Confidence:** %s\n",
+            ta_unit_format_tick(confidence, finding->confidence, 1, TA_UNIT_RATIO, true));
+}
+
+static void put_finding(struct ta_file *out, const struct ta_finding *finding, size_t number)
+{
+    ta_putf(out, "\n### %zu. %s: ", number, ta_severity_name(finding->severity));
+    put_text(out, finding->title);
+    ta_puts(out, "\n\n");
+    if (finding->advice) {
+        ta_puts(out, "- **What to do:** ");
+        put_text(out, finding->advice);
+        ta_putc(out, '\n');
+    }
+    put_saving(out, finding);
+    if (finding->threshold) {
+        ta_puts(out, "- **Rule:** ");
+        put_name(out, finding->rule);
+        ta_puts(out, ", ");
+        put_name(out, finding->threshold);
+        ta_putc(out, '\n');
+    }
+    if (finding->n_evidence)
+        ta_puts(out, "\n| Evidence | Row | Column | Value |\n| --- | --- | --- | ---: |\n");
+    for (size_t i = 0; i < finding->n_evidence; i++) {
+        const struct ta_evidence *evidence = &finding->evidence[i];
+        ta_puts(out, "| ");
+        put_name(out, evidence->table);
+        ta_puts(out, " | ");
+        put_cell(out, &evidence->row, TA_UNIT_NONE);
+        ta_puts(out, " | ");
+        put_name(out, evidence->column);
+        ta_puts(out, " | ");
+        put_cell(out, &evidence->value, evidence->unit);
+        ta_puts(out, " |\n");
+    }
+}
+
+static void put_findings(struct ta_file *out, const struct ta_report *report)
+{
+    size_t number = 0;
+    ta_puts(out, "\n## Findings\n");
+    for (size_t s = 0; s < ta_report_section_count(report); s++) {
+        const struct ta_section *section = ta_report_section(report, s);
+        for (size_t i = 0; i < section->n_items; i++)
+            if (section->items[i].kind == TA_ITEM_FINDING)
+                put_finding(out, section->items[i].finding, ++number);
+    }
+    if (number == 0)
+        ta_puts(out, "\nNo rule found anything worth changing.\n");
+}
+
+/* ---- sections ------------------------------------------------------------------------ */
+
+static size_t count_items(const struct ta_section *section, enum ta_item_kind kind)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < section->n_items; i++)
+        n += section->items[i].kind == kind;
+    return n;
+}
+
+static void put_scalars(struct ta_file *out, const struct ta_section *section)
+{
+    ta_puts(out, "\n| Figure | Value | Note |\n| --- | ---: | --- |\n");
+    for (size_t i = 0; i < section->n_items; i++) {
+        if (section->items[i].kind != TA_ITEM_SCALAR)
+            continue;
+        const struct ta_scalar *scalar = section->items[i].scalar;
+        ta_puts(out, "| ");
+        put_text(out, scalar->title);
+        ta_puts(out, " | ");
+        put_cell(out, &scalar->value, scalar->unit);
+        ta_puts(out, " | ");
+        put_text(out, scalar->note ? scalar->note : "");
+        ta_puts(out, " |\n");
+    }
+}
+
+static void put_section(struct ta_file *out, const struct ta_section *section,
+                        const struct ta_render_options *options)
+{
+    const size_t n_scalars = count_items(section, TA_ITEM_SCALAR);
+    if (n_scalars + count_items(section, TA_ITEM_TABLE) == 0 && !section->missing)
+        return; /* its findings stand above */
+    ta_puts(out, "\n## ");
+    put_text(out, section->title);
+    ta_putc(out, '\n');
+    if (section->missing) {
+        ta_putc(out, '\n');
+        put_text(out, section->missing);
+        ta_putc(out, '\n');
+    }
+    if (n_scalars)
+        put_scalars(out, section);
+    for (size_t i = 0; i < section->n_items; i++)
+        if (section->items[i].kind == TA_ITEM_TABLE)
+            put_table(out, section->items[i].table, options);
+}
+
+/* ---- accounts ------------------------------------------------------------------------ */
+
+static void put_file(struct ta_file *out, const struct ta_file_account *file)
+{
+    const struct ta_cell rank = ta_int(file->rank);
+    ta_puts(out, "| ");
+    put_name(out, file->path);
+    ta_puts(out, " | ");
+    put_cell(out, &rank, TA_UNIT_NONE);
+    ta_puts(out, " | ");
+    put_name(out, file->format);
+    ta_putf(out, " | %s | ", ta_file_state_name(file->state));
+    put_count(out, file->events_kept);
+    ta_puts(out, " | ");
+    put_count(out, file->events_dropped);
+    ta_puts(out, " |\n");
+}
+
+static void put_quality_row(struct ta_file *out, const struct ta_quality_finding *finding,
+                            const char *file)
+{
+    ta_putf(out, "| %s | %s | ", ta_quality_severity_name(finding->severity),
+            ta_quality_name(finding->code));
+    put_name(out, file);
+    ta_puts(out, " | ");
+    put_count(out, finding->count);
+    if (finding->byte_offset == TA_NO_OFFSET)
+        ta_puts(out, " | – | ");
+    else
+        ta_putf(out, " | %" PRIu64 " | ", finding->byte_offset);
+    put_text(out, finding->text && *finding->text ? finding->text : ta_quality_doc(finding->code));
+    ta_puts(out, " |\n");
+}
+
+static void put_quality_rows(struct ta_file *out, const struct ta_accounts *accounts)
+{
+    size_t n = accounts->n_findings;
+    for (size_t f = 0; f < accounts->n_files; f++)
+        n += accounts->files[f].n_findings;
+    if (n == 0)
+        return;
+    ta_puts(out, "\n| Severity | Code | File | Count | First byte | What |\n"
+                 "| --- | --- | --- | ---: | ---: | --- |\n");
+    for (size_t i = 0; i < accounts->n_findings; i++)
+        put_quality_row(out, &accounts->findings[i], "");
+    for (size_t f = 0; f < accounts->n_files; f++)
+        for (size_t i = 0; i < accounts->files[f].n_findings; i++)
+            put_quality_row(out, &accounts->files[f].findings[i], accounts->files[f].path);
+}
+
+static void put_accounts(struct ta_file *out, const struct ta_accounts *accounts)
+{
+    const struct ta_account_totals *totals = &accounts->totals;
+    ta_putf(out,
+            "\n## Data quality\n\nThe input is **%s**: ", ta_quality_status_name(accounts->status));
+    put_count(out, totals->files_used);
+    ta_puts(out, " of ");
+    put_count(out, totals->files_seen);
+    ta_puts(out, " files and ");
+    put_count(out, totals->events_kept);
+    ta_puts(out, " of ");
+    put_count(out, totals->events_seen);
+    ta_puts(out, " events are used.\n");
+    if (accounts->n_files)
+        ta_puts(out, "\n| File | Rank | Format | State | Events kept | Events dropped |\n"
+                     "| --- | ---: | --- | --- | ---: | ---: |\n");
+    for (size_t i = 0; i < accounts->n_files; i++)
+        put_file(out, &accounts->files[i]);
+    put_quality_rows(out, accounts);
+}
+
+/* ---- the document -------------------------------------------------------------------- */
+
+static void put_head(struct ta_file *out, const struct ta_report *report,
+                     const struct ta_render_options *options)
+{
+    const struct ta_run_info *run = ta_report_run(report);
+    ta_puts(out, SIGNATURE "\n# ");
+    put_text(out, run->title);
+    ta_puts(out, "\n\n");
+    if (*ta_report_verdict(report)->headline) {
+        ta_puts(out, "**");
+        put_text(out, ta_report_verdict(report)->headline);
+        ta_puts(out, "**\n\n");
+    }
+    ta_putf(out, "%zu rank%s", run->n_ranks, run->n_ranks == 1 ? "" : "s");
+    if (run->world_size != TA_MISSING)
+        ta_putf(out, " of %" PRId64, run->world_size);
+    if (*run->devices) {
+        ta_puts(out, " · ");
+        put_text(out, run->devices);
+    }
+    ta_puts(out, " · traceanalyze ");
+    put_text(out, options->version);
+    ta_putc(out, '\n');
+}
+
+static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
+                            const struct ta_render_options *options, struct ta_sink *sink)
+{
+    struct ta_file *out = ta_sink_open(ctx, sink, "report.md", SIGNATURE);
+    if (!out)
+        return ta_cause(ctx, TA_ERR_OUTPUT, "Cannot write the Markdown report");
+    put_head(out, report, options);
+    put_findings(out, report);
+    for (size_t i = 0; i < ta_report_section_count(report); i++)
+        put_section(out, ta_report_section(report, i), options);
+    put_accounts(out, ta_report_accounts(report));
+    return ta_file_close(ctx, out);
+}
+
+static const struct ta_output_ops ops = {
+    .extension = "md",
+    .write = write,
+};
+
+TA_PLUGIN(output, md, &ops, .title = "Markdown", .version = "1",
+          .summary = "report.md: verdict, findings and tables for a pull request or wiki");

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Bars made of block characters, told apart by shade where there is no color. */
+#include "text.h"
+
+#include <traceanalyze/chart.h>
+
+#include <math.h>
+
+static double value_at(const struct ta_table *table, size_t row, size_t column)
+{
+    const double value = ta_cell_number(ta_table_cell(table, row, column), 0);
+    return value > 0 ? value : 0;
+}
+
+static double length_of(const struct text_bars *bars, const struct ta_table *table, size_t row)
+{
+    double length = 0;
+    for (size_t i = 0; i < bars->n; i++)
+        length += value_at(table, row, bars->columns[i]);
+    return length;
+}
+
+struct text_bars text_bars_of(const struct ta_table *table, const size_t *rows, size_t n_rows)
+{
+    struct text_bars bars = {.chart = table->chart};
+    while (bars.chart && bars.chart->kind != TA_CHART_STACKED_BARS &&
+           bars.chart->kind != TA_CHART_PARETO)
+        bars.chart = bars.chart->next;
+    if (!bars.chart)
+        return bars;
+    const bool stacked = bars.chart->kind == TA_CHART_STACKED_BARS;
+    const size_t most = stacked ? TA_CHART_SERIES_MAX : 1;
+    for (size_t i = 0; i < most && bars.chart->y[i].column; i++) {
+        bars.columns[bars.n] = ta_table_column(table, bars.chart->y[i].column);
+        if (bars.columns[bars.n] == SIZE_MAX)
+            return (struct text_bars){.chart = NULL};
+        bars.n++;
+    }
+    for (size_t i = 0; i < n_rows; i++)
+        bars.largest = fmax(bars.largest, length_of(&bars, table, rows[i]));
+    for (size_t row = 0; !stacked && row < table->n_rows; row++)
+        bars.sum += length_of(&bars, table, row);
+    if (bars.n == 0 || bars.largest <= 0)
+        bars.chart = NULL;
+    return bars;
+}
+
+struct ta_cell text_bar_share(const struct text_bars *bars, const struct ta_table *table,
+                              size_t row)
+{
+    return bars->sum > 0 ? ta_num(length_of(bars, table, row) / bars->sum) : ta_null();
+}
+
+/* ---- drawing ------------------------------------------------------------------------- */
+
+static const char *shade(enum ta_ink ink, size_t segment)
+{
+    static const char *const shades[] = {"█", "▓", "▒", "░"};
+    return ink == TA_INK_IDLE ? "·" : shades[segment % 4];
+}
+
+/* The color of an ink in the 6 × 6 × 6 cube that every terminal with colors knows. */
+static void put_ink(const struct page *page, enum ta_ink ink)
+{
+    if (!page->options->color)
+        return;
+    const bool dark = strcmp(page->options->theme, "light") != 0;
+    const uint32_t rgb = ta_ink_color(ink, dark);
+    uint32_t index = 0;
+    for (int shift = 16; shift >= 0; shift -= 8)
+        index = index * 6 + ((rgb >> shift & 255) * 5 + 127) / 255;
+    ta_putf(page->out, "\x1b[38;5;%um", 16 + index);
+}
+
+/* One segment to an eighth of a column. */
+static void put_fine_bar(const struct page *page, double columns)
+{
+    static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    long eighths = lrint(columns * 8);
+    for (; eighths >= 8; eighths -= 8)
+        ta_puts(page->out, "█");
+    ta_puts(page->out, parts[eighths]);
+}
+
+void text_bar(const struct page *page, const struct text_bars *bars, const struct ta_table *table,
+              size_t row, size_t width)
+{
+    const double scale = (double)width / bars->largest;
+    if (bars->n == 1) {
+        put_ink(page, bars->chart->y[0].ink);
+        put_fine_bar(page, value_at(table, row, bars->columns[0]) * scale);
+        text_reset(page);
+        return;
+    }
+    /* Ends are rounded, not lengths, so that errors do not add up. */
+    double end = 0;
+    long drawn = 0;
+    for (size_t i = 0; i < bars->n; i++) {
+        end += value_at(table, row, bars->columns[i]) * scale;
+        put_ink(page, bars->chart->y[i].ink);
+        for (; drawn < lrint(end); drawn++)
+            ta_puts(page->out, shade(bars->chart->y[i].ink, i));
+        text_reset(page);
+    }
+}
+
+void text_bar_legend(const struct page *page, const struct text_bars *bars)
+{
+    if (bars->n < 2)
+        return;
+    size_t used = 0;
+    for (size_t i = 0; i < bars->n; i++) {
+        const struct ta_series *series = &bars->chart->y[i];
+        const struct ta_slice label = ta_slice_of(series->label ? series->label : series->column);
+        const size_t columns = 2 + ta_terminal_width(label);
+        if (used && used + 3 + columns > page->width) {
+            ta_putc(page->out, '\n');
+            used = 0;
+        }
+        text_blanks(page, used ? 3 : TEXT_INDENT);
+        used += (used ? 3 : TEXT_INDENT) + columns;
+        put_ink(page, series->ink);
+        ta_puts(page->out, shade(series->ink, i));
+        text_reset(page);
+        ta_putc(page->out, ' ');
+        ta_put_terminal(page->out, label, 0, 0);
+    }
+    ta_putc(page->out, '\n');
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Any table within the width of the terminal.
+ *
+ * Columns are taken in order of importance as long as they fit, and shown in the order of the
+ * table.  Numbers end at one place, whatever the length of their unit. */
+#include "text.h"
+
+#include <stdlib.h>
+
+enum {
+    GAP = 2,
+    NAME_LEAST = 20, /* columns that a name gets before any number is left out */
+    NAME_GOOD = 48,  /* and before the less important ones */
+    PRIORITY_LAST = 13,
+    KEY_MOST = 18, /* width of a key that is not the name */
+    BAR_LEAST = 12,
+    BAR_MOST = 40,
+    SHARE = 7, /* "34.1 %" and a blank, before the bar */
+};
+
+/* One column as it is drawn. */
+struct slot {
+    size_t width;          /* of head and cells */
+    size_t number, suffix; /* widest number, and widest unit with its blank */
+    size_t head;           /* bytes of the head's first line; the rest is the second */
+    int priority;          /* smaller matters more */
+    bool key, numeric, empty, taken;
+};
+
+struct layout {
+    const struct page *page;
+    const struct ta_table *table;
+    struct slot *slots; /* one per column of the table */
+    size_t *rows;       /* those shown */
+    size_t n_rows;
+    size_t name; /* the key that grows and shrinks, SIZE_MAX without one */
+    struct text_bars bars;
+    size_t bar_width;
+};
+
+/* ---- rows ---------------------------------------------------------------------------- */
+
+struct ranking {
+    const struct ta_table *table;
+    size_t column;
+};
+
+static int compare_rows(const void *left, const void *right, void *with)
+{
+    const struct ranking *ranking = with;
+    const size_t a = *(const size_t *)left, b = *(const size_t *)right;
+    const double x = ta_cell_number(ta_table_cell(ranking->table, a, ranking->column), -1);
+    const double y = ta_cell_number(ta_table_cell(ranking->table, b, ranking->column), -1);
+    return x != y ? (x < y) - (x > y) : (a > b) - (a < b);
+}
+
+/* All rows in order of the table, or those with the largest values. */
+static bool choose_rows(struct layout *layout, const struct text_pick *pick)
+{
+    const struct ta_table *table = layout->table;
+    const uint32_t top = layout->page->options->top;
+    const size_t most = top && top < pick->rows ? top : pick->rows;
+    struct ranking ranking = {table, pick->by ? ta_table_column(table, pick->by) : SIZE_MAX};
+    layout->rows = calloc(table->n_rows, sizeof *layout->rows);
+    if (!layout->rows)
+        return false;
+    for (size_t i = 0; i < table->n_rows; i++)
+        layout->rows[i] = i;
+    layout->n_rows = table->n_rows;
+    if (table->n_rows > most) {
+        if (ranking.column != SIZE_MAX)
+            qsort_r(layout->rows, table->n_rows, sizeof *layout->rows, compare_rows, &ranking);
+        layout->n_rows = most;
+    }
+    return true;
+}
+
+/* ---- columns ------------------------------------------------------------------------- */
+
+/* What a reader of a summary looks for first. */
+static int priority_of(const struct ta_column *column)
+{
+    static const struct {
+        const char *part;
+        int priority;
+    } words[] = {
+        {"_start", 9}, {"stddev", 8}, {"p99", 7},   {"p50", 6},       {"min", 6},  {"max", 5},
+        {"p95", 5},    {"total", 1},  {"self", 2},  {"busy", 1},      {"idle", 2}, {"exposed", 2},
+        {"share", 1},  {"ratio", 1},  {"calls", 2}, {"bandwidth", 2}, {"dur", 1},  {"window", 2},
+        {"mean", 3},   {"count", 3},  {"bytes", 3},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(column->key, words[i].part))
+            return words[i].priority;
+    return 4;
+}
+
+static struct ta_slice cell_text(const struct layout *layout, size_t row, size_t column,
+                                 char buffer[TA_UNIT_TEXT_MAX])
+{
+    const struct ta_cell *cell = ta_table_cell(layout->table, row, column);
+    if (cell->kind == TA_CELL_NULL)
+        return TA_LIT("–");
+    return ta_cell_text(cell, layout->table->columns[column].unit, buffer);
+}
+
+/* Bytes before the blank that separates a number from its unit. */
+static size_t number_length(struct ta_slice text)
+{
+    const char *blank = memrchr(text.ptr, ' ', text.len);
+    return blank ? (size_t)(blank - text.ptr) : text.len;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Heads take two lines when that makes the column narrower. */
+static size_t measure_head(const char *title, size_t *first_line)
+{
+    const size_t length = strlen(title);
+    size_t best = ta_terminal_width(ta_slice_of(title));
+    *first_line = length;
+    for (size_t i = 0; i < length; i++) {
+        if (title[i] != ' ')
+            continue;
+        const size_t width = larger(ta_terminal_width((struct ta_slice){title, i}),
+                                    ta_terminal_width(ta_slice_of(title + i + 1)));
+        if (width < best) {
+            best = width;
+            *first_line = i;
+        }
+    }
+    return best;
+}
+
+static void measure_cells(const struct layout *layout, size_t column)
+{
+    struct slot *slot = &layout->slots[column];
+    bool all_equal = true;
+    slot->empty = true;
+    size_t width = 0;
+    for (size_t i = 0; i < layout->n_rows; i++) {
+        const struct ta_cell *cell = ta_table_cell(layout->table, layout->rows[i], column);
+        char buffer[TA_UNIT_TEXT_MAX], first[TA_UNIT_TEXT_MAX];
+        const struct ta_slice text = cell_text(layout, layout->rows[i], column, buffer);
+        slot->empty = slot->empty && cell->kind == TA_CELL_NULL;
+        all_equal =
+            all_equal && ta_slice_equal(text, cell_text(layout, layout->rows[0], column, first));
+        const size_t number = slot->numeric ? number_length(text) : 0;
+        slot->number = larger(slot->number, ta_terminal_width((struct ta_slice){text.ptr, number}));
+        slot->suffix = larger(slot->suffix, text.len - number);
+        width = larger(width, ta_terminal_width(text));
+    }
+    if (slot->numeric && layout->n_rows)
+        width = slot->number + slot->suffix;
+    slot->width = larger(slot->width, width);
+    if (all_equal && layout->n_rows > 1) /* says little about a single row */
+        slot->priority += slot->key ? 4 : 1;
+}
+
+static void measure(struct layout *layout)
+{
+    const struct ta_table *table = layout->table;
+    bool in_key = true;
+    layout->name = SIZE_MAX;
+    for (size_t i = 0; i < table->n_columns; i++) {
+        const struct ta_column *column = &table->columns[i];
+        struct slot *slot = &layout->slots[i];
+        in_key = in_key && column->unit == TA_UNIT_NONE && column->type != TA_TYPE_NUMBER;
+        slot->key = in_key || i == 0;
+        slot->numeric = column->type == TA_TYPE_INTEGER || column->type == TA_TYPE_NUMBER;
+        slot->priority = slot->key ? 0 : priority_of(column);
+        slot->width = measure_head(column->title, &slot->head);
+        measure_cells(layout, i);
+        if (slot->key && column->type == TA_TYPE_STRING &&
+            (layout->name == SIZE_MAX || slot->width > layout->slots[layout->name].width))
+            layout->name = i;
+    }
+    for (size_t i = 0; i < table->n_columns; i++) {
+        struct slot *slot = &layout->slots[i];
+        if (!slot->key || i == layout->name)
+            continue;
+        slot->width = smaller(slot->width, KEY_MOST);
+        if (!slot->numeric) /* where there is little room a total says more than a class */
+            slot->priority += 2;
+    }
+}
+
+/* Takes columns of these priorities, the more important first, while they fit. */
+static void take_columns(struct layout *layout, int first, int last, size_t *room)
+{
+    for (int priority = first; priority <= last; priority++) {
+        for (size_t i = 0; i < layout->table->n_columns; i++) {
+            struct slot *slot = &layout->slots[i];
+            if (slot->taken || slot->empty || slot->priority != priority ||
+                slot->width + GAP > *room)
+                continue;
+            slot->taken = true;
+            *room -= slot->width + GAP;
+        }
+    }
+}
+
+/* Widens the name to what it needs, at most to `most`. */
+static void grow_name(struct layout *layout, size_t natural, size_t most, size_t *room)
+{
+    if (layout->name == SIZE_MAX)
+        return;
+    struct slot *name = &layout->slots[layout->name];
+    const size_t wanted = smaller(natural, most);
+    const size_t more = wanted > name->width ? smaller(*room, wanted - name->width) : 0;
+    name->width += more;
+    *room -= more;
+}
+
+/* A name that can be read comes before the last quantile, all of a name after it. */
+static void choose_columns(struct layout *layout)
+{
+    size_t room = layout->page->width - TEXT_INDENT, natural = 0;
+    if (layout->name != SIZE_MAX) {
+        struct slot *name = &layout->slots[layout->name];
+        natural = name->width;
+        name->width = smaller(natural, NAME_LEAST);
+        name->taken = true;
+        room -= smaller(room, name->width);
+    }
+    const size_t share = layout->bars.sum > 0 ? SHARE : 0;
+    if (layout->bars.chart && room > GAP + share + BAR_LEAST + 20) {
+        layout->bar_width = BAR_LEAST;
+        room -= GAP + share + BAR_LEAST;
+    }
+    take_columns(layout, 0, 3, &room);
+    grow_name(layout, natural, NAME_GOOD, &room);
+    take_columns(layout, 4, PRIORITY_LAST, &room);
+    grow_name(layout, natural, natural, &room);
+    if (layout->bar_width)
+        layout->bar_width += smaller(room, BAR_MOST - BAR_LEAST);
+}
+
+/* ---- drawing ------------------------------------------------------------------------- */
+
+static bool is_last(const struct layout *layout, size_t column)
+{
+    if (layout->bar_width)
+        return false;
+    for (size_t i = column + 1; i < layout->table->n_columns; i++)
+        if (layout->slots[i].taken)
+            return false;
+    return true;
+}
+
+/* Text to the left, numbers to the right; nothing trails the last column. */
+static void put_aligned(const struct layout *layout, size_t column, struct ta_slice text)
+{
+    const struct slot *slot = &layout->slots[column];
+    const int pad = slot->numeric ? -1 : is_last(layout, column) ? 0 : 1;
+    ta_put_terminal(layout->page->out, text, slot->width, pad);
+}
+
+static void put_cell(const struct layout *layout, size_t row, size_t column)
+{
+    const struct slot *slot = &layout->slots[column];
+    char buffer[TA_UNIT_TEXT_MAX];
+    const struct ta_slice text = cell_text(layout, row, column, buffer);
+    if (!slot->numeric || slot->width < slot->number + slot->suffix) {
+        put_aligned(layout, column, text);
+        return;
+    }
+    const size_t number = number_length(text);
+    ta_put_terminal(layout->page->out, (struct ta_slice){text.ptr, number},
+                    slot->width - slot->suffix, -1);
+    ta_put_terminal(layout->page->out, (struct ta_slice){text.ptr + number, text.len - number},
+                    is_last(layout, column) ? 0 : slot->suffix, 1);
+}
+
+static struct ta_slice head_line(const struct layout *layout, size_t column, int line)
+{
+    const char *title = layout->table->columns[column].title;
+    const size_t length = strlen(title), first = layout->slots[column].head;
+    if (first == length) /* a head of one line stands next to the rows */
+        return line ? ta_slice_of(title) : TA_LIT("");
+    return line ? ta_slice_of(title + first + 1) : (struct ta_slice){title, first};
+}
+
+static void put_heads(const struct layout *layout)
+{
+    bool two_lines = false;
+    for (size_t i = 0; i < layout->table->n_columns; i++)
+        two_lines |= layout->slots[i].taken &&
+                     layout->slots[i].head < strlen(layout->table->columns[i].title);
+    for (int line = two_lines ? 0 : 1; line < 2; line++) {
+        text_style(layout->page, TEXT_DIM);
+        /* Blanks are held back until something follows them. */
+        size_t blanks = TEXT_INDENT;
+        for (size_t i = 0; i < layout->table->n_columns; i++) {
+            if (!layout->slots[i].taken)
+                continue;
+            const struct ta_slice head = head_line(layout, i, line);
+            const size_t width = smaller(ta_terminal_width(head), layout->slots[i].width);
+            const size_t rest = layout->slots[i].width - width;
+            const bool right = layout->slots[i].numeric;
+            if (head.len) {
+                text_blanks(layout->page, blanks + (right ? rest : 0));
+                ta_put_terminal(layout->page->out, head, layout->slots[i].width, 0);
+                blanks = GAP + (right ? 0 : rest);
+            } else {
+                blanks += layout->slots[i].width + GAP;
+            }
+        }
+        if (line == 1 && layout->bar_width && layout->bars.sum > 0) {
+            text_blanks(layout->page, blanks);
+            ta_put_terminal(layout->page->out, TA_LIT("Share"), SHARE - 1, -1);
+        }
+        text_reset(layout->page);
+        ta_putc(layout->page->out, '\n');
+    }
+}
+
+static void put_bar(const struct layout *layout, size_t row)
+{
+    const struct ta_cell share = text_bar_share(&layout->bars, layout->table, row);
+    char buffer[TA_UNIT_TEXT_MAX];
+    if (share.kind != TA_CELL_NULL) {
+        ta_put_terminal(layout->page->out, ta_cell_text(&share, TA_UNIT_RATIO, buffer), SHARE - 1,
+                        -1);
+        ta_putc(layout->page->out, ' ');
+    }
+    text_bar(layout->page, &layout->bars, layout->table, row, layout->bar_width);
+}
+
+static void put_row(const struct layout *layout, size_t row)
+{
+    size_t gap = TEXT_INDENT;
+    for (size_t i = 0; i < layout->table->n_columns; i++) {
+        if (!layout->slots[i].taken)
+            continue;
+        text_blanks(layout->page, gap);
+        put_cell(layout, row, i);
+        gap = GAP;
+    }
+    if (layout->bar_width) {
+        text_blanks(layout->page, gap);
+        put_bar(layout, row);
+    }
+    ta_putc(layout->page->out, '\n');
+}
+
+/* Says what of the table is not shown. */
+static void put_foot(const struct layout *layout, const struct text_pick *pick)
+{
+    const struct page *page = layout->page;
+    if (layout->bar_width)
+        text_bar_legend(page, &layout->bars);
+    if (layout->n_rows == layout->table->n_rows)
+        return;
+    text_style(page, TEXT_DIM);
+    text_blanks(page, TEXT_INDENT);
+    text_count(page, layout->n_rows);
+    ta_puts(page->out, " of ");
+    text_count(page, layout->table->n_rows);
+    const size_t by = pick->by ? ta_table_column(layout->table, pick->by) : SIZE_MAX;
+    if (by != SIZE_MAX) {
+        ta_puts(page->out, " rows, the largest by ");
+        ta_put_terminal(page->out, ta_slice_of(layout->table->columns[by].title), 0, 0);
+    } else {
+        ta_puts(page->out, " rows");
+    }
+    text_reset(page);
+    ta_putc(page->out, '\n');
+}
+
+enum ta_status text_table(const struct page *page, const struct ta_table *table,
+                          const struct text_pick *pick)
+{
+    struct layout layout = {.page = page, .table = table};
+    layout.slots = calloc(table->n_columns, sizeof *layout.slots);
+    if (!layout.slots || !choose_rows(&layout, pick)) {
+        free(layout.slots);
+        return ta_fail(page->ctx, TA_ERR_NOMEM, "Out of memory: doing=lay out table %s", table->id);
+    }
+    layout.bars = text_bars_of(table, layout.rows, layout.n_rows);
+    measure(&layout);
+    choose_columns(&layout);
+    text_heading(page, table->title);
+    put_heads(&layout);
+    for (size_t i = 0; i < layout.n_rows; i++)
+        put_row(&layout, layout.rows[i]);
+    put_foot(&layout, pick);
+    free(layout.rows);
+    free(layout.slots);
+    return TA_OK;
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The terminal summary: verdict, key figures, findings, the tables that matter, data quality.
+ * It fits a screen and can be pasted into a chat. */
+#include "text.h"
+
+#include <traceanalyze/plugin.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* The first words of every summary, and what tells report.txt from other text files. */
+#define SIGNATURE "traceanalyze "
+
+enum {
+    NARROWEST = 40,
+    WIDEST = 160,
+    FIGURES_MOST = 12,
+    FINDINGS_MOST = 5,
+    EVIDENCE_MOST = 3,
+    QUALITY_MOST = 6
+};
+
+/* In the order of the questions: which rank, which kernels, who launched them, which steps. */
+static const struct text_pick picks[] = {
+    {"gpu_time.by_rank", "idle_ns", 16},    {"kernels.by_name", "total_ns", 8},
+    {"ops.by_name", "self_ns", 8},          {"steps.by_step", "host_dur_ns", 6},
+    {"copies.by_direction", "total_ns", 8},
+};
+
+static bool is_picked(const char *id)
+{
+    for (size_t i = 0; i < sizeof picks / sizeof *picks; i++)
+        if (strcmp(picks[i].table, id) == 0)
+            return true;
+    return false;
+}
+
+/* ---- head ---------------------------------------------------------------------------- */
+
+static void put_head(const struct page *page)
+{
+    const struct ta_run_info *run = ta_report_run(page->report);
+    text_style(page, TEXT_DIM);
+    ta_puts(page->out, SIGNATURE);
+    ta_put_terminal(page->out, ta_slice_of(page->options->version), 0, 0);
+    ta_puts(page->out, " · ");
+    text_reset(page);
+    text_style(page, TEXT_BOLD);
+    ta_put_terminal(page->out, ta_slice_of(run->title), page->width / 2, 0);
+    text_reset(page);
+    text_style(page, TEXT_DIM);
+    ta_puts(page->out, " · ");
+    text_count(page, run->n_ranks);
+    if (run->world_size != TA_MISSING) {
+        ta_puts(page->out, " of ");
+        text_count(page, (uint64_t)run->world_size);
+    }
+    ta_puts(page->out, run->n_ranks == 1 && run->world_size == TA_MISSING ? " rank" : " ranks");
+    ta_putc(page->out, '\n');
+    if (run->devices && *run->devices)
+        text_wrap(page, run->devices, 0);
+    text_reset(page);
+    ta_putc(page->out, '\n');
+    text_style(page, TEXT_BOLD);
+    text_wrap(page, ta_report_verdict(page->report)->headline, 0);
+    text_reset(page);
+}
+
+/* ---- key figures --------------------------------------------------------------------- */
+
+static size_t collect_figures(const struct page *page, const struct ta_scalar *figures[])
+{
+    size_t n = 0;
+    for (size_t s = 0; s < ta_report_section_count(page->report); s++) {
+        const struct ta_section *section = ta_report_section(page->report, s);
+        for (size_t i = 0; i < section->n_items && n < FIGURES_MOST; i++)
+            if (section->items[i].kind == TA_ITEM_SCALAR &&
+                section->items[i].scalar->value.kind != TA_CELL_NULL)
+                figures[n++] = section->items[i].scalar;
+    }
+    return n;
+}
+
+/* Two or more figures per line, titles and values aligned in columns. */
+static void put_figures(const struct page *page)
+{
+    const struct ta_scalar *figures[FIGURES_MOST];
+    const size_t n = collect_figures(page, figures);
+    size_t title = 0, value = 0;
+    char buffer[TA_UNIT_TEXT_MAX];
+    for (size_t i = 0; i < n; i++) {
+        const struct ta_slice text = ta_cell_text(&figures[i]->value, figures[i]->unit, buffer);
+        const size_t columns = ta_terminal_width(text);
+        value = columns > value ? columns : value;
+        const size_t name = ta_terminal_width(ta_slice_of(figures[i]->title));
+        title = name > title ? name : title;
+    }
+    if (n == 0)
+        return;
+    value = value < 24 ? value : 24;
+    title = title < 32 ? title : 32;
+    const size_t cell = title + 2 + value + 4;
+    size_t per_line = (page->width - TEXT_INDENT + 4) / cell;
+    per_line = per_line == 0 ? 1 : per_line < 4 ? per_line : 4;
+    ta_putc(page->out, '\n');
+    for (size_t i = 0; i < n; i++) {
+        text_blanks(page, i % per_line ? 4 : TEXT_INDENT);
+        text_style(page, TEXT_DIM);
+        ta_put_terminal(page->out, ta_slice_of(figures[i]->title), title, 1);
+        text_reset(page);
+        text_blanks(page, 2);
+        const struct ta_slice text = ta_cell_text(&figures[i]->value, figures[i]->unit, buffer);
+        ta_put_terminal(page->out, text, value, -1);
+        if ((i + 1) % per_line == 0 || i + 1 == n)
+            ta_putc(page->out, '\n');
+    }
+}
+
+/* ---- findings ------------------------------------------------------------------------ */
+
+static void put_saving(const struct page *page, const struct ta_finding *finding, size_t indent)
+{
+    char low[TA_UNIT_TEXT_MAX], high[TA_UNIT_TEXT_MAX], confidence[TA_UNIT_TEXT_MAX], line[200];
+    if (finding->saving_high_ns == TA_MISSING)
+        return;
+    const bool range =
+        finding->saving_low_ns != TA_MISSING && finding->saving_low_ns != finding->saving_high_ns;
+    if (range)
+        ta_unit_format(low, (double)finding->saving_low_ns, TA_UNIT_NS);
+    snprintf(line, sizeof line, "saves %s to %s, confidence %s", range ? low : "up",
+             ta_unit_format(high, (double)finding->saving_high_ns, TA_UNIT_NS),
+             ta_unit_format_tick(confidence, finding->confidence, 1, TA_UNIT_RATIO, true));
+    text_blanks(page, indent);
+    text_style(page, TEXT_GOOD);
+    text_wrap(page, line, indent);
+    text_reset(page);
+}
+
+/* "gpu_time.by_rank[3].idle_ns = 61.2 ms" */
+static void put_evidence(const struct page *page, const struct ta_evidence *evidence, size_t indent)
+{
+    char key[TA_UNIT_TEXT_MAX], value[TA_UNIT_TEXT_MAX], line[512];
+    const struct ta_slice row = ta_cell_text(&evidence->row, TA_UNIT_NONE, key);
+    const struct ta_slice cell = ta_cell_text(&evidence->value, evidence->unit, value);
+    snprintf(line, sizeof line, "%s[%.*s].%s = %.*s", evidence->table,
+             (int)(row.len < 200 ? row.len : 200), row.ptr, evidence->column,
+             (int)(cell.len < 100 ? cell.len : 100), cell.ptr);
+    text_blanks(page, indent);
+    text_style(page, TEXT_DIM);
+    text_wrap(page, line, indent);
+    text_reset(page);
+}
+
+static void put_finding(const struct page *page, const struct ta_finding *finding)
+{
+    const size_t indent = TEXT_INDENT + 10; /* "critical" and a gap */
+    text_blanks(page, TEXT_INDENT);
+    text_style(page, finding->severity >= TA_HIGH     ? TEXT_BAD
+                     : finding->severity == TA_MEDIUM ? TEXT_WARN
+                                                      : TEXT_DIM);
+    ta_put_terminal(page->out, ta_slice_of(ta_severity_name(finding->severity)), 10, 1);
+    text_reset(page);
+    text_style(page, TEXT_BOLD);
+    text_wrap(page, finding->title, indent);
+    text_reset(page);
+    put_saving(page, finding, indent);
+    if (finding->advice) {
+        text_blanks(page, indent);
+        text_wrap(page, finding->advice, indent);
+    }
+    for (size_t i = 0; i < finding->n_evidence && i < EVIDENCE_MOST; i++)
+        put_evidence(page, &finding->evidence[i], indent);
+}
+
+static void put_findings(const struct page *page)
+{
+    size_t n = 0;
+    for (size_t s = 0; s < ta_report_section_count(page->report); s++) {
+        const struct ta_section *section = ta_report_section(page->report, s);
+        for (size_t i = 0; i < section->n_items; i++) {
+            if (section->items[i].kind != TA_ITEM_FINDING)
+                continue;
+            if (n == 0)
+                text_heading(page, "Findings");
+            else if (n < FINDINGS_MOST)
+                ta_putc(page->out, '\n');
+            if (n++ < FINDINGS_MOST)
+                put_finding(page, section->items[i].finding);
+        }
+    }
+    if (n > FINDINGS_MOST)
+        ta_putf(page->out, "  and %zu more in the report\n", n - FINDINGS_MOST);
+}
+
+/* ---- data quality -------------------------------------------------------------------- */
+
+static void put_quality_finding(const struct page *page, const struct ta_quality_finding *finding,
+                                const char *file)
+{
+    const size_t indent = TEXT_INDENT + 8; /* "notice" and a gap */
+    char count[TA_UNIT_TEXT_MAX], line[1024];
+    size_t n = (size_t)snprintf(line, sizeof line, "%s × %s", ta_quality_name(finding->code),
+                                ta_unit_format(count, (double)finding->count, TA_UNIT_COUNT));
+    if (finding->byte_offset != TA_NO_OFFSET)
+        n += (size_t)snprintf(line + n, sizeof line - n, " from byte %" PRIu64,
+                              finding->byte_offset);
+    if (file)
+        snprintf(line + n, sizeof line - n, " of %s", file);
+    text_blanks(page, TEXT_INDENT);
+    text_style(page, finding->severity >= TA_QUALITY_LOSS ? TEXT_BAD : TEXT_WARN);
+    ta_put_terminal(page->out, ta_slice_of(ta_quality_severity_name(finding->severity)), 8, 1);
+    text_reset(page);
+    text_wrap(page, line, indent);
+    if (finding->text && *finding->text) {
+        text_blanks(page, indent);
+        text_wrap(page, finding->text, indent);
+    }
+}
+
+/* All findings of one severity; counts on in *n, which stops the printing but not the count. */
+static void put_quality_of(const struct page *page, enum ta_quality_severity severity, size_t *n)
+{
+    const struct ta_accounts *accounts = ta_report_accounts(page->report);
+    for (size_t i = 0; i < accounts->n_findings; i++)
+        if (accounts->findings[i].severity == severity && (*n)++ < QUALITY_MOST)
+            put_quality_finding(page, &accounts->findings[i], NULL);
+    for (size_t f = 0; f < accounts->n_files; f++) {
+        const struct ta_file_account *file = &accounts->files[f];
+        for (size_t i = 0; i < file->n_findings; i++)
+            if (file->findings[i].severity == severity && (*n)++ < QUALITY_MOST)
+                put_quality_finding(page, &file->findings[i], file->path);
+    }
+}
+
+static void put_quality(const struct page *page)
+{
+    static const enum text_style styles[] = {[TA_QUALITY_CLEAN] = TEXT_GOOD,
+                                             [TA_QUALITY_REPAIRED] = TEXT_WARN,
+                                             [TA_QUALITY_LOSSY] = TEXT_BAD};
+    const struct ta_accounts *accounts = ta_report_accounts(page->report);
+    const struct ta_account_totals *totals = &accounts->totals;
+    const uint64_t counts[] = {totals->files_used, totals->files_seen, totals->events_kept,
+                               totals->events_seen};
+    char texts[4][TA_UNIT_TEXT_MAX], line[300];
+    for (size_t i = 0; i < 4; i++)
+        ta_unit_format(texts[i], (double)counts[i], TA_UNIT_COUNT);
+    snprintf(line, sizeof line, "%s · %s of %s files · %s of %s events used",
+             ta_quality_status_name(accounts->status), texts[0], texts[1], texts[2], texts[3]);
+    text_heading(page, "Data quality");
+    text_blanks(page, TEXT_INDENT);
+    text_style(page, styles[accounts->status]);
+    text_wrap(page, line, TEXT_INDENT);
+    text_reset(page);
+    size_t n = 0; /* the worst first; what needs no action stays in the report */
+    for (int severity = TA_QUALITY_ERROR; severity > TA_QUALITY_INFO; severity--)
+        put_quality_of(page, (enum ta_quality_severity)severity, &n);
+    if (n > QUALITY_MOST)
+        ta_putf(page->out, "  and %zu more in the report\n", n - QUALITY_MOST);
+}
+
+/* ---- the whole ----------------------------------------------------------------------- */
+
+static void put_missing(const struct page *page)
+{
+    bool first = true;
+    for (size_t s = 0; s < ta_report_section_count(page->report); s++) {
+        const struct ta_section *section = ta_report_section(page->report, s);
+        if (!section->missing)
+            continue;
+        if (first)
+            text_heading(page, "Not in the input");
+        first = false;
+        text_blanks(page, TEXT_INDENT);
+        text_wrap(page, section->missing, TEXT_INDENT);
+    }
+}
+
+/* Names the tables that the summary leaves to the other outputs. */
+static void put_others(const struct page *page)
+{
+    size_t used = 0;
+    for (size_t s = 0; s < ta_report_section_count(page->report); s++) {
+        const struct ta_section *section = ta_report_section(page->report, s);
+        for (size_t i = 0; i < section->n_items; i++) {
+            if (section->items[i].kind != TA_ITEM_TABLE || is_picked(section->items[i].table->id))
+                continue;
+            const struct ta_slice id = ta_slice_of(section->items[i].table->id);
+            const size_t columns = ta_terminal_width(id);
+            if (!used)
+                text_heading(page, "More tables in the report");
+            if (!used || used + 2 + columns > page->width) {
+                ta_puts(page->out, used ? "\n  " : "  ");
+                used = TEXT_INDENT;
+            } else {
+                text_blanks(page, 2);
+                used += 2;
+            }
+            ta_put_terminal(page->out, id, 0, 0);
+            used += columns;
+        }
+    }
+    if (used)
+        ta_putc(page->out, '\n');
+}
+
+static size_t clamp_width(uint32_t columns)
+{
+    if (columns == 0)
+        return 80;
+    return columns < NARROWEST ? NARROWEST : columns > WIDEST ? WIDEST : columns;
+}
+
+static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
+                            const struct ta_render_options *options, struct ta_sink *sink)
+{
+    struct ta_file *out = ta_sink_open(ctx, sink, "report.txt", SIGNATURE);
+    if (!out)
+        return ta_cause(ctx, TA_ERR_OUTPUT, "Cannot write the summary");
+    const struct page page = {.ctx = ctx,
+                              .out = out,
+                              .report = report,
+                              .options = options,
+                              .width = clamp_width(options->columns)};
+    put_head(&page);
+    put_figures(&page);
+    put_findings(&page);
+    for (size_t i = 0; i < sizeof picks / sizeof *picks; i++) {
+        const struct ta_table *table = ta_report_table(report, picks[i].table);
+        const enum ta_status status = table ? text_table(&page, table, &picks[i]) : TA_OK;
+        if (status != TA_OK)
+            return ta_cause(ctx, status, "Cannot write the summary");
+    }
+    put_others(&page);
+    put_missing(&page);
+    put_quality(&page);
+    return ta_file_close(ctx, out);
+}
+
+static const struct ta_output_ops ops = {
+    .extension = "txt",
+    .write = write,
+};
+
+TA_PLUGIN(output, text, &ops, .title = "Terminal summary", .version = "1",
+          .summary = "the answer on one screen; report.txt when written to a folder");

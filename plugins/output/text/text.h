@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The parts of the terminal summary. */
+#ifndef TA_PLUGIN_TEXT_H
+#define TA_PLUGIN_TEXT_H
+
+#include <traceanalyze/output.h>
+
+/* What every part needs. */
+struct page {
+    struct ta_ctx *ctx;
+    struct ta_file *out;
+    const struct ta_report *report;
+    const struct ta_render_options *options;
+    size_t width; /* columns of the terminal */
+};
+
+/* Columns that everything below a heading is moved in by. */
+enum { TEXT_INDENT = 2 };
+
+enum text_style { TEXT_BOLD, TEXT_DIM, TEXT_GOOD, TEXT_WARN, TEXT_BAD };
+
+/* Both do nothing without colors. */
+void text_style(const struct page *page, enum text_style style);
+void text_reset(const struct page *page);
+
+void text_heading(const struct page *page, const char *title);
+void text_blanks(const struct page *page, size_t n);
+void text_count(const struct page *page, uint64_t n);
+
+/* Writes a paragraph and ends the line.  The cursor stands at column `indent`, where further
+ * lines begin as well. */
+void text_wrap(const struct page *page, const char *text, size_t indent);
+
+/* Which rows of a table the summary shows. */
+struct text_pick {
+    const char *table; /* id */
+    const char *by;    /* with more than `rows` rows, those with the largest values here */
+    size_t rows;
+};
+
+/* Draws a table within the width: keys, then the columns that matter most, then bars. */
+enum ta_status text_table(const struct page *page, const struct ta_table *table,
+                          const struct text_pick *pick) TA_MUST_CHECK;
+
+/* ---- bars (bars.c) --------------------------------------------------------------------- */
+
+/* The bar at the end of a row, from the first chart of a table that is made of bars. */
+struct text_bars {
+    const struct ta_chart *chart; /* NULL: no bars */
+    size_t columns[8];            /* numbers of the columns of the segments */
+    size_t n;
+    double largest; /* length of the longest bar shown */
+    double sum;     /* of all rows of the table, for shares; 0: none */
+};
+
+struct text_bars text_bars_of(const struct ta_table *table, const size_t *rows, size_t n_rows);
+/* Writes the bar of one row, at most `width` columns. */
+void text_bar(const struct page *page, const struct text_bars *bars, const struct ta_table *table,
+              size_t row, size_t width);
+/* Says which segment is what; nothing for bars of one segment. */
+void text_bar_legend(const struct page *page, const struct text_bars *bars);
+/* Part of the sum of all rows that this row is, or null. */
+struct ta_cell text_bar_share(const struct text_bars *bars, const struct ta_table *table,
+                              size_t row);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Running analyses: which are on and what they need, map on every trace, merge, finish. */
+#ifndef TA_ANALYZE_H
+#define TA_ANALYZE_H
+
+#include "plugin/registry.h"
+#include "traceanalyze/analysis.h"
+
+/* The analyses of a run, ordered so that each follows those it reads. */
+struct ta_plan {
+    const struct ta_entry **analyses;
+    size_t n;
+    uint32_t needs;        /* tables of the model that some analysis wants */
+    struct ta_slice *keys; /* event arguments to keep: the core's and the analyses' */
+    size_t n_keys;
+};
+
+/* All analyses of the registry; none when it is NULL.  TA_ERR_PLUGIN when analyses wait for each other or want too many arguments. */
+enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *registry,
+                            struct ta_plan *plan) TA_MUST_CHECK;
+void ta_plan_free(struct ta_plan *plan);
+
+/* The partials of all analyses of a plan. */
+struct ta_partial_set;
+
+struct ta_partial_set *ta_partial_set_new(const struct ta_plan *plan);
+void ta_partial_set_free(struct ta_partial_set *set);
+
+/* Adds one trace: calls map() of every analysis. */
+enum ta_status ta_partial_set_map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                                  struct ta_partial_set *set) TA_MUST_CHECK;
+/* Adds all of `from`; any order gives the same result. */
+void ta_partial_set_merge(struct ta_partial_set *into, const struct ta_partial_set *from);
+
+/* Gives placeholders their ranks and calls finish() of every analysis. */
+enum ta_status ta_finish(struct ta_ctx *ctx, struct ta_partial_set *set, const int64_t *ranks,
+                         size_t n_ranks, struct ta_report *report) TA_MUST_CHECK;
+
+/* Opens the section an analysis names; known ones in their fixed order. */
+struct ta_section_builder *ta_section_open(struct ta_report *report, const char *id,
+                                           const char *title);
+/* Makes all known sections, so that their order does not depend on the analyses. */
+void ta_sections_prepare(struct ta_report *report);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* map → merge → finish. */
+#include "analyze/analyze.h"
+
+#include "analyze/partial.h"
+#include "base/context.h"
+
+#include <stdlib.h>
+
+struct ta_partial_set {
+    const struct ta_plan *plan;
+    struct ta_partial ***tables; /* [analysis][partial], each list ends with NULL */
+};
+
+static size_t count_defs(const struct ta_analysis_ops *ops)
+{
+    size_t n = 0;
+    while (ops->partials && ops->partials[n].name)
+        n++;
+    return n;
+}
+
+struct ta_partial_set *ta_partial_set_new(const struct ta_plan *plan)
+{
+    struct ta_partial_set *set = calloc(1, sizeof *set);
+    if (!set)
+        return NULL;
+    set->plan = plan;
+    set->tables = calloc(plan->n + 1, sizeof *set->tables);
+    bool made = set->tables != NULL;
+    for (size_t a = 0; made && a < plan->n; a++) {
+        const struct ta_analysis_ops *ops = plan->analyses[a]->plugin.analysis;
+        const size_t n = count_defs(ops);
+        set->tables[a] = calloc(n + 1, sizeof *set->tables[a]);
+        made = set->tables[a] != NULL;
+        for (size_t i = 0; made && i < n; i++) {
+            set->tables[a][i] = ta_partial_new(&ops->partials[i]);
+            made = set->tables[a][i] != NULL;
+        }
+    }
+    if (made)
+        return set;
+    ta_partial_set_free(set);
+    return NULL;
+}
+
+void ta_partial_set_free(struct ta_partial_set *set)
+{
+    if (!set)
+        return;
+    for (size_t a = 0; set->tables && a < set->plan->n; a++) {
+        for (size_t i = 0; set->tables[a] && set->tables[a][i]; i++)
+            ta_partial_free(set->tables[a][i]);
+        free(set->tables[a]);
+    }
+    free(set->tables);
+    free(set);
+}
+
+enum ta_status ta_partial_set_map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                                  struct ta_partial_set *set)
+{
+    for (size_t a = 0; a < set->plan->n; a++) {
+        const struct ta_entry *entry = set->plan->analyses[a];
+        if (!entry->plugin.analysis->map)
+            continue;
+        if (ta_ctx_canceled(ctx))
+            return ta_fail(ctx, TA_ERR_CANCELED, "Interrupted");
+        ctx->option_values = entry->option_values;
+        enum ta_status status = entry->plugin.analysis->map(ctx, trace, set->tables[a]);
+        if (status != TA_OK)
+            return ta_cause(ctx, status, "Analysis \"%s\" failed on a trace", entry->plugin.id);
+        for (size_t i = 0; set->tables[a][i]; i++)
+            if (!ta_partial_ok(set->tables[a][i]))
+                return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the results of analysis \"%s\"",
+                               entry->plugin.id);
+    }
+    return TA_OK;
+}
+
+void ta_partial_set_merge(struct ta_partial_set *into, const struct ta_partial_set *from)
+{
+    for (size_t a = 0; a < into->plan->n; a++)
+        for (size_t i = 0; into->tables[a][i]; i++)
+            ta_partial_merge(into->tables[a][i], from->tables[a][i]);
+}
+
+/* Partials with final ranks, in order. */
+static enum ta_status settle(struct ta_ctx *ctx, struct ta_partial_set *set, const int64_t *ranks,
+                             size_t n_ranks)
+{
+    for (size_t a = 0; a < set->plan->n; a++) {
+        for (size_t i = 0; set->tables[a][i]; i++) {
+            struct ta_partial *resolved = ta_partial_resolve(set->tables[a][i], ranks, n_ranks);
+            if (resolved) {
+                ta_partial_free(set->tables[a][i]);
+                set->tables[a][i] = resolved;
+            }
+            if (!resolved || !ta_partial_settle(resolved))
+                return ta_fail(ctx, TA_ERR_NOMEM, "Cannot merge the results of analysis \"%s\"",
+                               set->plan->analyses[a]->plugin.id);
+        }
+    }
+    return TA_OK;
+}
+
+enum ta_status ta_finish(struct ta_ctx *ctx, struct ta_partial_set *set, const int64_t *ranks,
+                         size_t n_ranks, struct ta_report *report)
+{
+    enum ta_status status = settle(ctx, set, ranks, n_ranks);
+    for (size_t a = 0; status == TA_OK && a < set->plan->n; a++) {
+        const struct ta_entry *entry = set->plan->analyses[a];
+        const struct ta_plugin *plugin = &entry->plugin;
+        struct ta_section_builder *section =
+            ta_section_open(report, plugin->analysis->section, plugin->title);
+        ctx->option_values = entry->option_values;
+        status = plugin->analysis->finish(
+            ctx, (const struct ta_partial *const *)set->tables[a], report, section);
+        if (status != TA_OK)
+            return ta_cause(ctx, status, "Analysis \"%s\" could not finish", plugin->id);
+    }
+    return status;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The sections of a report and their order. */
+#include "analyze/analyze.h"
+
+#include "result/report.h"
+
+static const struct {
+    const char *id, *title;
+} sections[] = {
+    {"findings", "Findings"},      {"overview", "Overview"},
+    {"gpu_time", "GPU time"},      {"steps", "Steps"},
+    {"operators", "Operators"},    {"kernels", "Kernels"},
+    {"launches", "Kernel launches"}, {"copies", "Copies"},
+    {"run", "Files and events"},
+};
+
+void ta_sections_prepare(struct ta_report *report)
+{
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        ta_report_open_section(report, sections[i].id, sections[i].title);
+}
+
+struct ta_section_builder *ta_section_open(struct ta_report *report, const char *id,
+                                           const char *title)
+{
+    return ta_report_open_section(report, id, title);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a file that is no trace looks like, so that a refusal says what was found instead. */
+#include "discover/discover.h"
+
+#include <strings.h>
+
+static const struct {
+    const char *bytes;
+    size_t size;
+    const char *what;
+} signatures[] = {
+    {"PK\x03\x04", 4, "a zip archive"},
+    {"PK\x05\x06", 4, "an empty zip archive"},
+    {"\x7f" "ELF", 4, "an ELF program or library"},
+    {"%PDF", 4, "a PDF document"},
+    {"\x89PNG", 4, "a PNG picture"},
+    {"\xff\xd8\xff", 3, "a JPEG picture"},
+    {"\x28\xb5\x2f\xfd", 4, "zstd data, which this build does not read"},
+    {"BZh", 3, "bzip2 data"},
+    {"\xfd" "7zXZ", 5, "xz data"},
+    {"SQLite format 3", 15, "an SQLite database"},
+    {"\x1f\x8b", 2, "gzip within gzip"},
+    {"#!", 2, "a script"},
+};
+
+static bool starts_with(struct ta_slice text, const char *start)
+{
+    const size_t n = strlen(start);
+    return text.len >= n && strncasecmp(text.ptr, start, n) == 0;
+}
+
+static bool is_text(struct ta_slice head)
+{
+    for (size_t i = 0; i < head.len; i++) {
+        const unsigned char c = (unsigned char)head.ptr[i];
+        if (c < 0x20 && !strchr("\t\r\n\f\x1b", c))
+            return false;
+    }
+    return true;
+}
+
+const char *ta_describe(struct ta_slice head)
+{
+    if (head.len == 0)
+        return "an empty file";
+    for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++)
+        if (head.len >= signatures[i].size &&
+            memcmp(head.ptr, signatures[i].bytes, signatures[i].size) == 0)
+            return signatures[i].what;
+    if ((unsigned char)head.ptr[0] == 0x80 && head.len > 1 && head.ptr[1] >= 2 && head.ptr[1] <= 5)
+        return "a Python pickle";
+    struct ta_slice text = head;
+    while (text.len && strchr(" \t\r\n", text.ptr[0])) {
+        text.ptr++;
+        text.len--;
+    }
+    if (starts_with(text, "<!doctype html") || starts_with(text, "<html"))
+        return "an HTML page";
+    if (starts_with(text, "<"))
+        return "XML or HTML text";
+    if (text.len == 0)
+        return "white space";
+    size_t zeros = 0;
+    while (zeros < head.len && head.ptr[zeros] == 0)
+        zeros++;
+    if (zeros == head.len)
+        return "nothing but zero bytes";
+    return is_text(head) ? "text that is no JSON" : "binary data of unknown kind";
+}

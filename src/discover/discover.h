@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From paths to the list of files to read, and from what the files say to ranks. */
+#ifndef TA_DISCOVER_H
+#define TA_DISCOVER_H
+
+#include "base/quality.h"
+#include "base/vec.h"
+#include "traceanalyze/arena.h"
+#include "traceanalyze/context.h"
+
+#include <sys/stat.h>
+
+/* A file that may hold a trace.  What it is, its bytes tell later. */
+struct ta_source {
+    const char *path;    /* to open; NULL for standard input */
+    const char *shown;   /* below INPUT; of a file its name */
+    const char *refusal; /* why it cannot be read, or NULL */
+    bool expected; /* named by the user, or with a name that traces have: a failure is said aloud */
+    dev_t device;
+    ino_t inode;
+    int64_t mtime_s;
+    uint64_t size;
+};
+
+struct ta_sources {
+    struct ta_arena arena;
+    TA_VEC(struct ta_source) list; /* ordered by the bytes of `shown` */
+    struct ta_quality *quality;    /* of the job: what was skipped */
+};
+
+/* Walks files, folders (recursively, directory links not followed), globs and "-".  Every
+ * (device, inode) counts once.  TA_ERR_INPUT when an operand does not exist or nothing is
+ * found. */
+enum ta_status ta_discover(struct ta_ctx *ctx, const char *const *inputs, size_t n_inputs,
+                           struct ta_sources *sources) TA_MUST_CHECK;
+void ta_sources_free(struct ta_sources *sources);
+
+/* Finds files with the same content, such as rank0.json and rank0.json.gz: index of the first in
+ * original[i], or i itself.  Only files whose sizes agree are compared. */
+enum ta_status ta_find_duplicates(struct ta_ctx *ctx, const struct ta_sources *sources,
+                                  size_t *original) TA_MUST_CHECK;
+
+/* What the first bytes of an unreadable file look like: "an HTML page", "a zip archive". */
+const char *ta_describe(struct ta_slice head);
+
+/* ---- ranks --------------------------------------------------------------------------------- */
+
+/* What is known of one trace when all are read. */
+struct ta_rank_claim {
+    const char *shown;
+    int64_t content;    /* distributedInfo.rank, or TA_MISSING */
+    int64_t world_size; /* or TA_MISSING */
+    const char *vendor; /* or NULL */
+    int64_t rank;       /* decided */
+    enum ta_rank_source source;
+};
+
+/* Decides the ranks of traces given in order of their names, and accounts for every
+ * contradiction.  `pattern` is --rank-regex or NULL; `world_size` is --world-size or
+ * TA_MISSING, and becomes that of the traces. */
+enum ta_status ta_decide_ranks(struct ta_ctx *ctx, struct ta_quality *quality,
+                               const char *pattern, int64_t *world_size,
+                               struct ta_rank_claim *claims, size_t n) TA_MUST_CHECK;
+
+#endif

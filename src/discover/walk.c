@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From operands to files: folders, globs, links, and what is left out. */
+#include "discover/discover.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <strings.h>
+#include <unistd.h>
+
+/* Folders below folders; deeper ones are a mistake or an attack. */
+enum { DEPTH_MAX = 64 };
+
+struct walk {
+    struct ta_ctx *ctx;
+    struct ta_sources *sources;
+    size_t base; /* length of the operand and its slash in the path of an entry */
+    const char *prefix;
+    uint64_t limit;
+};
+
+/* ---- adding files -------------------------------------------------------------------------- */
+
+/* Names that profilers give to traces; only these are missed aloud when they are unusable. */
+static bool looks_like_trace(const char *name)
+{
+    static const char *const endings[] = {".json", ".json.gz", ".json.tmp", ".trace", ".gz"};
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const size_t n = strlen(endings[i]);
+        if (length > n && strcasecmp(name + length - n, endings[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static enum ta_status add(struct walk *walk, const char *path, const char *shown,
+                          const struct stat *st, const char *refusal, bool expected)
+{
+    struct ta_sources *sources = walk->sources;
+    if (sources->list.n >= walk->limit) {
+        ta_quality_add(sources->quality, TA_Q_LIMIT, TA_NO_OFFSET,
+                       "Files beyond the limit \"files\" (--limit files=…) were not read, the "
+                       "first is \"%s\"",
+                       shown);
+        return TA_OK;
+    }
+    struct ta_source source = {.refusal = refusal, .expected = expected};
+    source.path = ta_arena_copy(&sources->arena, ta_slice_of(path));
+    source.shown = ta_arena_copy(&sources->arena, ta_slice_of(shown));
+    if (st) {
+        source.device = st->st_dev;
+        source.inode = st->st_ino;
+        source.mtime_s = st->st_mtim.tv_sec;
+        source.size = (uint64_t)st->st_size;
+    }
+    if (!source.path || !source.shown || !ta_vec_push(&sources->list, source))
+        return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot list the input files: files=%zu",
+                       sources->list.n);
+    return TA_OK;
+}
+
+static void skip(struct walk *walk, const char *shown, const char *what)
+{
+    ta_quality_add(walk->sources->quality, TA_Q_SKIPPED_FILE, TA_NO_OFFSET,
+                   "Not read: \"%s\" is %s", shown, what);
+}
+
+static const char *kind_of(mode_t mode)
+{
+    return S_ISDIR(mode)    ? "a folder"
+           : S_ISFIFO(mode) ? "a named pipe"
+           : S_ISSOCK(mode) ? "a socket"
+           : S_ISLNK(mode)  ? "a link that leads nowhere"
+                            : "a device";
+}
+
+/* ---- folders ------------------------------------------------------------------------------- */
+
+static enum ta_status walk_folder(struct walk *walk, const char *path, unsigned depth);
+
+static enum ta_status walk_entry(struct walk *walk, const char *path, const char *name,
+                                 unsigned depth)
+{
+    const char *shown = ta_arena_printf(&walk->sources->arena, "%s%s", walk->prefix,
+                                        path + walk->base);
+    struct stat link, target;
+    if (!shown || lstat(path, &link) != 0)
+        return TA_OK; /* gone while we looked */
+    if (S_ISDIR(link.st_mode))
+        return walk_folder(walk, path, depth + 1);
+    if (stat(path, &target) != 0)
+        target = link;
+    if (S_ISLNK(link.st_mode) && S_ISDIR(target.st_mode)) {
+        skip(walk, shown, "a link to a folder");
+        return TA_OK;
+    }
+    if (S_ISREG(target.st_mode))
+        return add(walk, path, shown, &target, NULL, looks_like_trace(name));
+    if (looks_like_trace(name))
+        return add(walk, path, shown, NULL, kind_of(target.st_mode), true);
+    skip(walk, shown, kind_of(target.st_mode));
+    return TA_OK;
+}
+
+static enum ta_status walk_folder(struct walk *walk, const char *path, unsigned depth)
+{
+    DIR *folder = depth < DEPTH_MAX ? opendir(path) : NULL;
+    if (!folder) {
+        skip(walk, path + (strlen(path) > walk->base ? walk->base : 0),
+             depth < DEPTH_MAX ? "a folder that cannot be opened" : "nested too deeply");
+        return TA_OK;
+    }
+    enum ta_status status = TA_OK;
+    const struct dirent *entry;
+    while (status == TA_OK && (entry = readdir(folder))) {
+        if (entry->d_name[0] == '.')
+            continue;
+        char *below = ta_arena_printf(&walk->sources->arena, "%s/%s", path, entry->d_name);
+        status = below ? walk_entry(walk, below, entry->d_name, depth)
+                       : ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot list a folder");
+    }
+    closedir(folder);
+    return status;
+}
+
+/* ---- operands ------------------------------------------------------------------------------ */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* The operand without slashes at its end, so that joined paths have single ones. */
+static char *trim(struct ta_arena *arena, const char *path)
+{
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    return ta_arena_copy(arena, (struct ta_slice){path, n});
+}
+
+static enum ta_status walk_operand(struct walk *walk, const char *operand, bool alone)
+{
+    struct stat st;
+    struct ta_arena *arena = &walk->sources->arena;
+    if (stat(operand, &st) != 0)
+        return ta_fail(walk->ctx, TA_ERR_INPUT, "Cannot find \"%s\": %s", operand,
+                       strerror(errno));
+    if (S_ISREG(st.st_mode))
+        return add(walk, operand, base_name(operand), &st, NULL, true);
+    if (!S_ISDIR(st.st_mode))
+        return add(walk, operand, operand, NULL, kind_of(st.st_mode), true);
+    const char *folder = trim(arena, operand);
+    if (!folder)
+        return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot list a folder");
+    /* With several operands the name of the folder tells its files from those of the others. */
+    walk->prefix = alone ? "" : ta_arena_printf(arena, "%s/", base_name(folder));
+    walk->base = strlen(folder) + 1;
+    const size_t before = walk->sources->list.n;
+    enum ta_status status = walk_folder(walk, folder, 0);
+    if (status == TA_OK && walk->sources->list.n == before && alone)
+        return ta_fail(walk->ctx, TA_ERR_INPUT, "No file in the folder \"%s\"", operand);
+    return status;
+}
+
+static enum ta_status walk_glob(struct walk *walk, const char *pattern)
+{
+    glob_t found;
+    int result = glob(pattern, 0, NULL, &found);
+    if (result != 0)
+        return ta_fail(walk->ctx, TA_ERR_INPUT, "No file matches \"%s\"", pattern);
+    enum ta_status status = TA_OK;
+    for (size_t i = 0; status == TA_OK && i < found.gl_pathc; i++)
+        status = walk_operand(walk, found.gl_pathv[i], found.gl_pathc == 1);
+    globfree(&found);
+    return status;
+}
+
+static enum ta_status add_stdin(struct walk *walk)
+{
+    enum ta_status status = add(walk, "", "stdin", NULL, NULL, true);
+    if (status == TA_OK)
+        walk->sources->list.at[walk->sources->list.n - 1].path = NULL;
+    return status;
+}
+
+/* ---- order --------------------------------------------------------------------------------- */
+
+static int by_name(const void *left, const void *right)
+{
+    const struct ta_source *a = left, *b = right;
+    int order = strcmp(a->shown, b->shown);
+    return order || !a->path || !b->path ? order : strcmp(a->path, b->path);
+}
+
+static int by_inode(const void *left, const void *right)
+{
+    const struct ta_source *const *a = left, *const *b = right;
+    if ((*a)->device != (*b)->device)
+        return (*a)->device < (*b)->device ? -1 : 1;
+    if ((*a)->inode != (*b)->inode)
+        return (*a)->inode < (*b)->inode ? -1 : 1;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Marks files met before, through another link or operand, by taking their name away. */
+static bool mark_met_before(struct walk *walk, struct ta_source *list, size_t n)
+{
+    struct ta_source **order = reallocarray(NULL, n + 1, sizeof *order);
+    if (!order)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        order[i] = &list[i];
+    qsort(order, n, sizeof *order, by_inode);
+    for (size_t i = 1; i < n; i++) {
+        if (!order[i]->inode || order[i]->inode != order[i - 1]->inode ||
+            order[i]->device != order[i - 1]->device)
+            continue;
+        skip(walk, order[i]->shown, "another name of a file that was read");
+        order[i]->shown = NULL;
+    }
+    free(order);
+    return true;
+}
+
+/* Orders the files, drops those met twice, and makes shown names unique. */
+static enum ta_status settle(struct walk *walk)
+{
+    struct ta_source *list = walk->sources->list.at;
+    const size_t all = walk->sources->list.n;
+    qsort(list, all, sizeof *list, by_name);
+    if (!mark_met_before(walk, list, all))
+        return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot order the input files: files=%zu", all);
+    size_t n = 0, same = 1;
+    const char *name = "";
+    for (size_t i = 0; i < all; i++) {
+        if (!list[i].shown)
+            continue;
+        list[n] = list[i];
+        same = strcmp(name, list[n].shown) == 0 ? same + 1 : 1;
+        name = list[n].shown;
+        if (same > 1)
+            list[n].shown = ta_arena_printf(&walk->sources->arena, "%s (%zu)", name, same);
+        if (!list[n++].shown)
+            return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot name the input files");
+    }
+    walk->sources->list.n = n;
+    return TA_OK;
+}
+
+enum ta_status ta_discover(struct ta_ctx *ctx, const char *const *inputs, size_t n_inputs,
+                           struct ta_sources *sources)
+{
+    struct walk walk = {.ctx = ctx,
+                        .sources = sources,
+                        .prefix = "",
+                        .limit = ta_ctx_limit(ctx, TA_LIMIT_FILES)};
+    enum ta_status status = TA_OK;
+    for (size_t i = 0; status == TA_OK && i < n_inputs; i++) {
+        struct stat st;
+        if (strcmp(inputs[i], "-") == 0)
+            status = add_stdin(&walk);
+        else if (lstat(inputs[i], &st) != 0 && strpbrk(inputs[i], "*?["))
+            status = walk_glob(&walk, inputs[i]);
+        else
+            status = walk_operand(&walk, inputs[i], n_inputs == 1);
+    }
+    return status == TA_OK ? settle(&walk) : status;
+}
+
+void ta_sources_free(struct ta_sources *sources)
+{
+    free(sources->list.at);
+    ta_arena_free(&sources->arena);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reading all files of a run on several threads: read → parse → normalize → map, one trace in
+ * memory at a time per worker. */
+#ifndef TA_INGEST_H
+#define TA_INGEST_H
+
+#include "analyze/analyze.h"
+#include "base/quality.h"
+#include "discover/discover.h"
+#include "pipeline.h"
+
+/* What became of one file. */
+struct ta_ingested {
+    const struct ta_source *source;
+    const char *format;  /* id of the input plugin, NULL when refused */
+    const char *refusal; /* why it was refused; from the arena of the ingestion */
+    struct ta_quality quality;
+    bool truncated;
+    uint64_t bytes, raw_bytes;
+    uint64_t events, kept, repaired, dropped, bytes_skipped;
+    int64_t first_ts, last_ts;
+    int64_t rank, world_size; /* from content, or TA_MISSING */
+    const char *vendor;
+    const char **devices; /* ends with NULL; from the arena */
+};
+
+struct ta_ingestion {
+    struct ta_ingested *files; /* one per source, in its order */
+    size_t n_files;
+    struct ta_partial_set *partials; /* merged; the placeholder of a rank is the file's index */
+    struct ta_arena *arenas;         /* one per worker */
+    size_t n_workers;
+};
+
+/* Reads every source but duplicates.  Bad files are accounted for; failures are those of memory,
+ * plugins and interruption. */
+enum ta_status ta_ingest(struct ta_ctx *ctx, const struct ta_registry *registry,
+                         const struct ta_run_options *options, const struct ta_plan *plan,
+                         const struct ta_sources *sources, const size_t *original,
+                         struct ta_ingestion *ingestion) TA_MUST_CHECK;
+void ta_ingestion_free(struct ta_ingestion *ingestion);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The whole run.  Each stage reads what the one before gave it, once:
+ *
+ *     discover    paths                    → struct ta_sources
+ *     ingest      read, parse, normalize, map → struct ta_ingestion (partials, facts of files)
+ *     account     facts of files           → ranks, data quality
+ *     finish      merged partials          → sections of the report
+ *     recommend   report                   → findings, verdict
+ *
+ * Rendering follows in the commands, from the frozen report alone. */
+#include "pipeline.h"
+
+#include "accounts.h"
+#include "analyze/analyze.h"
+#include "base/context.h"
+#include "discover/discover.h"
+#include "ingest.h"
+#include "recommend/recommend.h"
+#include "result/report.h"
+
+#include <stdlib.h>
+
+/* What one run holds until the report is frozen. */
+struct run {
+    struct ta_sources sources;
+    struct ta_quality job;
+    struct ta_plan plan;
+    struct ta_ingestion ingestion;
+    size_t *original; /* duplicate → first file with this content */
+    int64_t *ranks;   /* by file */
+};
+
+static enum ta_status gather(struct ta_ctx *ctx, const struct ta_registry *registry,
+                             const struct ta_run_options *options, struct run *run)
+{
+    enum ta_status status =
+        ta_discover(ctx, options->inputs, options->n_inputs, &run->sources);
+    if (status != TA_OK)
+        return status;
+    const size_t n = run->sources.list.n;
+    run->original = reallocarray(NULL, n + 1, sizeof *run->original);
+    run->ranks = reallocarray(NULL, n + 1, sizeof *run->ranks);
+    if (!run->original || !run->ranks)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu", n);
+    status = ta_find_duplicates(ctx, &run->sources, run->original);
+    if (status != TA_OK)
+        return status;
+    return ta_ingest(ctx, registry, options, &run->plan, &run->sources, run->original,
+                     &run->ingestion);
+}
+
+static enum ta_status conclude(struct ta_ctx *ctx, const struct ta_registry *registry,
+                               const struct ta_run_options *options, struct run *run,
+                               struct ta_report *report)
+{
+    ta_sections_prepare(report);
+    enum ta_status status =
+        ta_account(ctx, options, &run->ingestion, &run->job, report, run->ranks);
+    if (status == TA_OK)
+        status = ta_finish(ctx, run->ingestion.partials, run->ranks, run->ingestion.n_files,
+                           report);
+    if (status == TA_OK && !options->check_only)
+        status = ta_recommend(ctx, registry, report);
+    if (status == TA_OK && ta_report_freeze(report) != TA_OK)
+        status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the report");
+    return status;
+}
+
+enum ta_status ta_pipeline_run(struct ta_ctx *ctx, const struct ta_registry *registry,
+                               const struct ta_run_options *options, struct ta_report **report)
+{
+    struct run run = {.sources = {.quality = NULL}};
+    run.sources.quality = &run.job;
+    ta_quality_init(&run.job);
+    struct ta_report *made = ta_report_new();
+    enum ta_status status =
+        made ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate a report");
+    if (status == TA_OK)
+        status = ta_plan_make(ctx, options->check_only ? NULL : registry, &run.plan);
+    if (status == TA_OK)
+        status = gather(ctx, registry, options, &run);
+    if (status == TA_OK)
+        status = conclude(ctx, registry, options, &run, made);
+    if (status == TA_OK)
+        *report = made;
+    else
+        ta_report_free(made);
+    ta_ingestion_free(&run.ingestion);
+    ta_plan_free(&run.plan);
+    ta_sources_free(&run.sources);
+    ta_quality_free(&run.job);
+    free(run.original);
+    free(run.ranks);
+    return status;
+}

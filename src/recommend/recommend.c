@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Running the rules and ranking what they find. */
+#include "recommend/recommend.h"
+
+#include "analyze/analyze.h"
+#include "base/context.h"
+#include "base/vec.h"
+#include "result/report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct ta_advice {
+    struct ta_arena *arena; /* of the report */
+    TA_VEC(struct ta_finding) findings;
+    bool failed;
+    const char *unfounded; /* id of a finding without evidence: a bug of its rule */
+};
+
+void ta_advise(struct ta_advice *advice, const struct ta_finding *finding)
+{
+    if (finding->n_evidence == 0) {
+        advice->unfounded = finding->id;
+        return;
+    }
+    struct ta_evidence *evidence =
+        ta_arena_alloc(advice->arena, finding->n_evidence * sizeof *evidence);
+    struct ta_finding copy = *finding;
+    if (!evidence) {
+        advice->failed = true;
+        return;
+    }
+    memcpy(evidence, finding->evidence, finding->n_evidence * sizeof *evidence);
+    copy.evidence = evidence;
+    if (!ta_vec_push(&advice->findings, copy))
+        advice->failed = true;
+}
+
+const char *ta_advice_printf(struct ta_advice *advice, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    const int length = vsnprintf(NULL, 0, format, args);
+    char *text = length < 0 ? NULL : ta_arena_alloc(advice->arena, (size_t)length + 1);
+    if (text)
+        vsnprintf(text, (size_t)length + 1, format, again);
+    else
+        advice->failed = true;
+    va_end(again);
+    va_end(args);
+    return text ? text : "";
+}
+
+/* Confidence × mean saving, in ns; findings about risk have none. */
+static double worth(const struct ta_finding *finding)
+{
+    if (finding->saving_high_ns == TA_MISSING)
+        return 0;
+    return finding->confidence *
+           ((double)finding->saving_low_ns + (double)finding->saving_high_ns) / 2;
+}
+
+static int by_worth(const void *left, const void *right)
+{
+    const struct ta_finding *a = left, *b = right;
+    const double x = worth(a), y = worth(b);
+    if (x != y)
+        return x > y ? -1 : 1;
+    if (a->severity != b->severity)
+        return a->severity > b->severity ? -1 : 1;
+    return strcmp(a->id, b->id);
+}
+
+static enum ta_status run_rules(struct ta_ctx *ctx, const struct ta_registry *registry,
+                                const struct ta_report *report, struct ta_advice *advice)
+{
+    for (size_t i = 0; i < ta_registry_count(registry, TA_KIND_advice); i++) {
+        const struct ta_entry *entry = ta_registry_at(registry, TA_KIND_advice, i);
+        ctx->option_values = entry->option_values;
+        enum ta_status status = entry->plugin.advice->advise(ctx, report, advice);
+        if (status != TA_OK)
+            return ta_cause(ctx, status, "Rule \"%s\" failed", entry->plugin.id);
+        if (advice->unfounded)
+            return ta_fail(ctx, TA_ERR_INTERNAL, "Rule \"%s\" gave no evidence: finding=%s",
+                           entry->plugin.id, advice->unfounded);
+    }
+    if (advice->failed)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the findings");
+    return TA_OK;
+}
+
+enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *registry,
+                            struct ta_report *report)
+{
+    struct ta_advice advice = {.arena = ta_report_arena(report)};
+    enum ta_status status = run_rules(ctx, registry, report, &advice);
+    if (status == TA_OK) {
+        qsort(advice.findings.at, advice.findings.n, sizeof *advice.findings.at, by_worth);
+        struct ta_section_builder *section = ta_section_open(report, "findings", "Findings");
+        for (size_t i = 0; i < advice.findings.n; i++)
+            ta_add_finding(section, &advice.findings.at[i]);
+        ta_verdict_set(report, advice.findings.n ? &advice.findings.at[0] : NULL);
+    }
+    free(advice.findings.at);
+    return status;
+}

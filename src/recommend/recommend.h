@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From results to findings, ranked by what they would save, and the verdict. */
+#ifndef TA_RECOMMEND_H
+#define TA_RECOMMEND_H
+
+#include "plugin/registry.h"
+#include "traceanalyze/analysis.h"
+
+/* Runs every advice plugin over the report and adds its findings, the most worthwhile first;
+ * then sets the verdict. */
+enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *registry,
+                            struct ta_report *report) TA_MUST_CHECK;
+
+/* The headline of a report; `worst` is its first finding or NULL. */
+void ta_verdict_set(struct ta_report *report, const struct ta_finding *worst);
+
+#endif

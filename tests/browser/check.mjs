@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Opens a report.html from file:// in a real browser and uses it as a reader would.
+ *
+ *   node check.mjs REPORT.html...
+ *
+ * TA_CHROMIUM names the browser.  Ends with 0 when all checks hold, 1 when one does not, 77 when
+ * there is no browser to ask. */
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+
+const skipped = 77;
+const browserPath = process.env.TA_CHROMIUM ||
+  ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
+
+function skip(why) {
+  console.log(`skipped: ${why}`);
+  process.exit(skipped);
+}
+
+const reports = process.argv.slice(2);
+if (reports.length === 0) {
+  console.error("usage: node check.mjs REPORT.html...");
+  process.exit(2);
+}
+if (!browserPath || !existsSync(browserPath)) {
+  skip("no Chromium (set TA_CHROMIUM)");
+}
+const playwright = await import("playwright-core").catch(() => null);
+if (!playwright) {
+  skip("no node_modules; run `npm ci` in tests/browser");
+}
+const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+let failures = 0;
+
+function check(holds, what, detail = "") {
+  if (!holds) {
+    failures++;
+    console.log(`FAIL  ${what}${detail ? `: ${detail}` : ""}`);
+  } else {
+    console.log(`ok    ${what}`);
+  }
+}
+
+/* ---- a page that notes what it should not do ---------------------------------------------- */
+
+async function open(browser, file, { hash = "", ...options } = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 },
+    acceptDownloads: true, ...options });
+  const page = await context.newPage();
+  page.faults = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") {
+      page.faults.push(message.text());
+    }
+  });
+  page.on("pageerror", (error) => page.faults.push(error.message));
+  page.on("dialog", (dialog) => {
+    page.faults.push(`dialog: ${dialog.message()}`);
+    dialog.dismiss();
+  });
+  page.requests = [];
+  page.on("request", (request) => {
+    if (!/^(data|blob):/.test(request.url())) {
+      page.requests.push(request.url());
+    }
+  });
+  page.address = pathToFileURL(file).href;
+  await page.goto(page.address + hash);
+  return page;
+}
+
+/* The table with the most rows: sorting and filtering show there. */
+async function largestTable(page) {
+  return page.evaluate(() => Array.from(document.querySelectorAll(".table"))
+    .sort((a, b) => b.dataset.total - a.dataset.total)[0].id);
+}
+
+const byId = (id) => `[id="${id}"]`;
+
+/* ---- checks -------------------------------------------------------------------------------- */
+
+async function checkPolicy(page) {
+  const policy = await page.getAttribute('meta[http-equiv="Content-Security-Policy"]', "content");
+  check(/default-src 'none'/.test(policy) && /script-src 'sha256-/.test(policy) &&
+    !/unsafe/.test(policy), "the policy names hashes only", policy);
+  const effective = await page.evaluate(async () => {
+    const seen = [];
+    document.addEventListener("securitypolicyviolation",
+      (event) => seen.push(event.effectiveDirective));
+    const script = document.createElement("script");
+    script.textContent = "globalThis.broken = true";
+    document.body.append(script);
+    const style = document.createElement("style");
+    style.textContent = "body { display: none }";
+    document.head.append(style);
+    const image = new Image();
+    image.src = "https://example.invalid/x.png";
+    document.body.append(image);
+    await new Promise((done) => setTimeout(done, 200));
+    const shown = getComputedStyle(document.body).display !== "none";
+    [script, style, image].forEach((element) => element.remove());
+    return { seen, ran: Boolean(globalThis.broken), shown };
+  });
+  check(!effective.ran && effective.shown && effective.seen.length >= 3,
+    "the policy stops foreign scripts, styles and images", JSON.stringify(effective));
+}
+
+async function checkMarkup(page) {
+  const found = await page.evaluate(() => {
+    const all = Array.from(document.querySelectorAll("*"));
+    const ids = all.map((element) => element.id).filter(Boolean);
+    return {
+      handlers: all.filter((e) => e.getAttributeNames().some((n) => n.startsWith("on"))).length,
+      twice: ids.filter((id, i) => ids.indexOf(id) !== i).slice(0, 5),
+      dead: Array.from(document.querySelectorAll('a[href^="#"]'),
+        (a) => decodeURIComponent(a.getAttribute("href").slice(1)))
+        .filter((id) => id && !id.includes("=") && !id.startsWith("r-") &&
+          !document.getElementById(id)).slice(0, 5),
+      summary: JSON.parse(document.getElementById("traceanalyze-report").textContent).schema,
+    };
+  });
+  check(found.handlers === 0, "no event handlers in attributes");
+  check(found.twice.length === 0, "ids are unique", found.twice.join(" "));
+  check(found.dead.length === 0, "links inside the page have a target", found.dead.join(" "));
+  check(found.summary === "traceanalyze.report/1", "the data for programs parses");
+}
+
+async function checkSort(page) {
+  const id = await largestTable(page);
+  const column = await page.evaluate((table) => {
+    const heads = Array.from(document.getElementById(table).querySelectorAll("thead th"));
+    return heads.findIndex((head, i) => i > 0 && head.classList.contains("n") &&
+      !head.hasAttribute("aria-sort"));
+  }, id);
+  const head = page.locator(`${byId(id)} > .scroll thead th`).nth(column);
+  const values = () => page.evaluate(([table, i]) => Array.from(
+    document.getElementById(table).querySelectorAll("tbody tr"),
+    (row) => row.cells[i].dataset.v === undefined ? null : Number(row.cells[i].dataset.v)),
+  [id, column]);
+  const ordered = (list, sign) => list.every((value, i) => i === 0 || value === null ||
+    (list[i - 1] !== null && sign * (value - list[i - 1]) >= 0));
+
+  const given = await values();
+  await head.locator("button").click();
+  check(await head.getAttribute("aria-sort") === "descending" && ordered(await values(), -1),
+    "a first click sorts numbers from the largest");
+  const hash = new URLSearchParams(new URL(page.url()).hash.slice(1));
+  check(hash.get("sort") === `${await head.getAttribute("data-key")},desc` &&
+    "t-" + hash.get("table") === id, "the address holds the order", page.url());
+  await head.locator("button").click();
+  check(await head.getAttribute("aria-sort") === "ascending" && ordered(await values(), 1),
+    "a second click turns the order");
+  await head.locator("button").click();
+  check(String(await values()) === String(given), "a third click gives the first order back");
+}
+
+async function checkFilter(page) {
+  const id = await largestTable(page);
+  const filter = page.locator(`${byId(id)} .tools input[type=search]`);
+  const rows = page.locator(`${byId(id)} tbody tr`);
+  const word = await page.evaluate((table) => {
+    const cells = document.getElementById(table).querySelectorAll("tbody tr:last-child > *");
+    return Array.from(cells).find((cell) => cell.dataset.v === undefined && cell.textContent)
+      .textContent.trim().slice(0, 24);
+  }, id);
+  await filter.fill(word);
+  const texts = await rows.allTextContents();
+  check(texts.length > 0 && texts.every((text) => word.toLowerCase().split(/\s+/)
+    .every((part) => text.toLowerCase().includes(part))), "the filter keeps matching rows", word);
+  check(new URLSearchParams(new URL(page.url()).hash.slice(1)).get("f") === word.trim(),
+    "the address holds the filter");
+  await filter.press("Escape");
+  check(await filter.inputValue() === "", "Esc clears the filter");
+
+  const total = Number(await page.locator(byId(id)).getAttribute("data-total"));
+  const more = page.locator(`${byId(id)} .foot button`);
+  if (await more.isVisible()) {
+    await more.click();
+    check(await rows.count() === Math.min(total, 5000), "the button shows all rows");
+    await more.click();
+    check(await rows.count() < total, "and the first ones again");
+  }
+}
+
+async function checkTools(page) {
+  const id = await largestTable(page);
+  const box = page.locator(byId(id));
+  const columns = await box.locator(".scroll thead th").count();
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await box.locator("button[aria-label^=Copy]").click();
+  await page.waitForFunction((table) => document.getElementById(table)
+    .querySelector("button[aria-label^=Copy]").textContent === "Copied", id);
+  const lines = (await page.evaluate(() => navigator.clipboard.readText())).split(/\r?\n/);
+  check(lines.length > 2 && lines[0].split("\t").length === columns &&
+    lines[1].split("\t").length === columns, "copying gives tab-separated values");
+
+  const waiting = page.waitForEvent("download");
+  await box.locator("button[aria-label^=Download]").click();
+  const file = await waiting;
+  const csv = readFileSync(await file.path(), "utf8");
+  const keys = await box.locator(".scroll thead th").evaluateAll((heads) =>
+    heads.map((head) => head.dataset.key).join(","));
+  check(file.suggestedFilename() === id.slice(2) + ".csv" && csv.startsWith(keys + "\r\n"),
+    "the table downloads as CSV", file.suggestedFilename());
+
+  const menu = box.locator(".menu");
+  if (await menu.count()) {
+    await menu.locator("summary").click();
+    await menu.locator("input").nth(1).uncheck();
+    check(await box.locator(".scroll thead th:visible").count() === columns - 1,
+      "the chooser hides a column");
+    await menu.locator("input").nth(1).check();
+    await page.keyboard.press("Escape");
+    check(await menu.getAttribute("open") === null, "Esc closes the chooser");
+  }
+}
+
+async function checkSearch(page) {
+  await page.keyboard.press("/");
+  const word = await page.evaluate(() => document.querySelector(".finding h3 span:last-child, tbody th")
+    .textContent.split(/\s+/).find((part) => part.length > 3) || "a");
+  await page.keyboard.type(word);
+  const results = page.locator(".results");
+  check(await results.isVisible() && (await results.textContent()).includes(word),
+    "/ searches the whole page", word);
+  check(await page.locator(".hero").isHidden(), "results take the place of the summary");
+  await page.keyboard.press("Escape");
+  check(await page.locator(".hero").isVisible() && await results.isHidden(), "Esc ends the search");
+}
+
+async function checkEvidence(page) {
+  const links = page.locator('.evidence a[href^="#r-"]');
+  if (await links.count() === 0) {
+    return;
+  }
+  await links.first().click();
+  const cited = page.locator("tr.cited");
+  check(await cited.count() === 1 && await cited.evaluate((row) => {
+    const box = row.getBoundingClientRect();
+    return box.top > 0 && box.bottom < innerHeight;
+  }), "evidence leads to its row");
+}
+
+async function checkKeys(page) {
+  await page.locator("main").focus();
+  await page.keyboard.press("?");
+  check(await page.locator("dialog").isVisible(), "? opens the help");
+  await page.keyboard.press("Escape");
+  check(await page.locator("dialog").isHidden(), "Esc closes it");
+  const name = page.locator("tbody .name[tabindex='0']").first();
+  if (await name.count()) {
+    await name.focus();
+    await page.keyboard.press("Enter");
+    check(await page.evaluate(() => document.activeElement.getAttribute("aria-expanded")) === "true",
+      "Enter shows a long name in full");
+    await page.keyboard.press("Enter");
+  }
+}
+
+async function checkTheme(page) {
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const before = await background();
+  await page.getByRole("button", { name: "Light or dark" }).click();
+  const after = await background();
+  check(before !== after && /theme=(dark|light)/.test(page.url()), "the theme can be changed");
+  await page.reload();
+  check(await background() === after, "and stays with the address");
+}
+
+async function checkWidths(browser, file) {
+  for (const width of [360, 768, 1280, 2560]) {
+    const page = await open(browser, file, { viewport: { width, height: 900 } });
+    const extra = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    check(extra <= 0, `no horizontal overflow at ${width} px`, `${extra} px`);
+    await page.context().close();
+  }
+}
+
+async function checkAccess(browser, file) {
+  for (const colorScheme of ["light", "dark"]) {
+    const page = await open(browser, file, { colorScheme });
+    await page.evaluate(axeSource);
+    const found = await page.evaluate(() => globalThis.axe.run(document, {
+      runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }));
+    const lines = found.violations.map((violation) =>
+      `${violation.id} (${violation.nodes.length}) ${violation.nodes[0].html.slice(0, 120)}`);
+    check(lines.length === 0, `axe finds nothing in ${colorScheme}`, lines.join("\n      "));
+    await page.context().close();
+  }
+}
+
+async function checkWithoutScript(browser, file) {
+  const page = await open(browser, file, { javaScriptEnabled: false });
+  check(await page.locator("tbody tr").first().isVisible() &&
+    await page.locator("h1").isVisible() && await page.locator(".actions button").count() === 0,
+  "without scripts all can be read and no dead buttons show");
+  check(page.faults.every((fault) => /script/i.test(fault)), "and nothing fails",
+    page.faults.join("; "));
+  await page.context().close();
+}
+
+async function checkLinks(browser, file) {
+  const first = await open(browser, file);
+  const id = await largestTable(first);
+  const key = await first.locator(`${byId(id)} > .scroll thead th.n`).last().getAttribute("data-key");
+  const section = await first.evaluate((table) =>
+    document.getElementById(table).closest("section").id.slice(2), id);
+  await first.context().close();
+  const params = new URLSearchParams({ s: section, table: id.slice(2), sort: `${key},asc`, theme: "dark" });
+  const page = await open(browser, file, { hash: `#${params}` });
+  const head = page.locator(`${byId(id)} > .scroll thead th[data-key="${key}"]`);
+  check(await head.getAttribute("aria-sort") === "ascending" &&
+    await page.getAttribute("html", "data-theme") === "dark" &&
+    await page.locator(byId(id)).evaluate((box) => Math.abs(box.getBoundingClientRect().top) < innerHeight),
+  "a deep link restores place, order and theme");
+  const odd = await open(browser, file,
+    { hash: "#s=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E&sort=__proto__,desc&q=%3Cb%3E&theme=%22x" });
+  check(odd.faults.length === 0 && await odd.locator("main b b, .results b").count() === 0,
+    "a hostile address does nothing", odd.faults.join("; "));
+  await odd.context().close();
+  await page.context().close();
+}
+
+async function checkReport(browser, file) {
+  console.log(`== ${file}`);
+  const page = await open(browser, file);
+  await checkMarkup(page);
+  await checkSort(page);
+  await checkFilter(page);
+  await checkTools(page);
+  await checkSearch(page);
+  await checkEvidence(page);
+  await checkKeys(page);
+  await checkTheme(page);
+  check(page.faults.length === 0, "no errors in the console", page.faults.join("; "));
+  check(page.requests.every((url) => url.split("#")[0] === page.address),
+    "no requests but for the page itself", page.requests.join(" "));
+  await checkPolicy(page); /* last: it provokes errors */
+  await page.context().close();
+  await checkLinks(browser, file);
+  await checkWidths(browser, file);
+  await checkAccess(browser, file);
+  await checkWithoutScript(browser, file);
+}
+
+const browser = await playwright.chromium.launch({ executablePath: browserPath,
+  args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"] });
+try {
+  for (const file of reports) {
+    await checkReport(browser, file);
+  }
+} finally {
+  await browser.close();
+}
+console.log(failures ? `${failures} checks failed` : "all checks hold");
+process.exit(failures ? 1 : 0);

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Plugins: which descriptors are accepted, how options are set, where objects may come from. */
+#include "plugin/registry_impl.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/context.h"
+#include "traceanalyze/output.h"
+
+static struct ta_shared shared;
+static struct ta_ctx ctx;
+static struct ta_registry *registry;
+
+static enum ta_status write_nothing(struct ta_ctx *run, const struct ta_report *report,
+                                    const struct ta_render_options *options, struct ta_sink *sink)
+{
+    (void)run, (void)report, (void)options, (void)sink;
+    return TA_OK;
+}
+
+static const struct ta_output_ops ops = {.extension = "toy", .write = write_nothing};
+
+static const struct ta_option options[] = {
+    {"share", TA_OPTION_NUMBER, 0.5, 0, 1, TA_OPTION_RATIO, "A share"},
+    {"wait", TA_OPTION_NUMBER, 1000, 0, 1e12, TA_OPTION_NS, "A time"},
+    {"size", TA_OPTION_NUMBER, 1024, 0, 1e12, TA_OPTION_BYTES, "A size"},
+    {"count", TA_OPTION_INTEGER, 3, 1, 9, TA_OPTION_PLAIN, "A number of things"},
+    {"on", TA_OPTION_BOOLEAN, 0, 0, 1, TA_OPTION_PLAIN, "A switch"},
+    TA_OPTIONS_END,
+};
+enum { SHARE, WAIT, SIZE, COUNT, ON };
+
+/* A good descriptor, to be spoilt. */
+static struct ta_plugin toy(void)
+{
+    return (struct ta_plugin){.magic = TA_PLUGIN_MAGIC,
+                              .abi_major = TA_ABI_MAJOR,
+                              .abi_minor = TA_ABI_MINOR,
+                              .size = sizeof(struct ta_plugin),
+                              .ops_size = sizeof ops,
+                              .kind = TA_KIND_output,
+                              .id = "toy",
+                              .options = options,
+                              .output = &ops};
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    ta_shared_init(&shared);
+    ta_ctx_init(&ctx, &shared);
+    registry = ta_registry_new(&ctx);
+    return registry ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    ta_registry_free(registry);
+    return 0;
+}
+
+static void says(const char *text)
+{
+    if (!strstr(ta_ctx_causes(&ctx), text))
+        fail_msg("'%s' not in: %s", text, ta_ctx_causes(&ctx));
+}
+
+static void refused(const struct ta_plugin *plugin, const char *text)
+{
+    assert_int_equal(ta_registry_add(&ctx, registry, plugin, "here"), TA_ERR_PLUGIN);
+    says("here");
+    says(text);
+    assert_null(ta_registry_find(registry, TA_KIND_output, "toy"));
+}
+
+static void built_ins_are_in_order(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < TA_KIND_COUNT; kind++)
+        for (size_t i = 0; i < ta_registry_count(registry, (enum ta_plugin_kind)kind); i++) {
+            const struct ta_entry *entry = ta_registry_at(registry, (enum ta_plugin_kind)kind, i);
+            assert_int_equal(entry->plugin.kind, kind);
+            assert_string_equal(entry->origin, "built in");
+            assert_true(*entry->plugin.title && *entry->plugin.summary);
+            assert_ptr_equal(
+                ta_registry_find(registry, (enum ta_plugin_kind)kind, entry->plugin.id), entry);
+            if (i)
+                assert_true(
+                    strcmp(ta_registry_at(registry, (enum ta_plugin_kind)kind, i - 1)->plugin.id,
+                           entry->plugin.id) < 0);
+        }
+}
+
+static void accepts_a_descriptor(void **state)
+{
+    (void)state;
+    struct ta_plugin plugin = toy();
+    assert_int_equal(ta_registry_add(&ctx, registry, &plugin, "here"), TA_OK);
+    const struct ta_entry *entry = ta_registry_find(registry, TA_KIND_output, "toy");
+    assert_non_null(entry);
+    assert_string_equal(entry->origin, "here");
+    assert_string_equal(entry->plugin.title, "toy");
+    assert_string_equal(entry->plugin.version, "");
+    assert_string_equal(entry->plugin.output->extension, "toy");
+    assert_true(entry->option_values[WAIT] == 1000);
+    assert_null(ta_registry_find(registry, TA_KIND_analysis, "toy"));
+}
+
+static void names_both_abi_versions(void **state)
+{
+    (void)state;
+    struct ta_plugin plugin = toy();
+    plugin.abi_major = 2;
+    refused(&plugin, "plugin ABI 2.0, this build speaks 1.0");
+    plugin = toy();
+    plugin.abi_minor = TA_ABI_MINOR + 1;
+    refused(&plugin, "plugin ABI 1.1, this build speaks 1.0");
+}
+
+static void refuses_bad_descriptors(void **state)
+{
+    (void)state;
+    struct ta_plugin plugin = toy();
+    plugin.magic = 1;
+    refused(&plugin, "Not a plugin");
+    plugin = toy();
+    plugin.kind = TA_KIND_COUNT;
+    refused(&plugin, "kind");
+    plugin = toy();
+    plugin.size = sizeof plugin + 8;
+    refused(&plugin, "size");
+    plugin = toy();
+    plugin.size = 16;
+    refused(&plugin, "size");
+    plugin = toy();
+    plugin.ops_size = sizeof ops + 8;
+    refused(&plugin, "ops_size");
+    plugin = toy();
+    plugin.ops = NULL;
+    refused(&plugin, "ops_size");
+    plugin = toy();
+    plugin.id = "../toy";
+    refused(&plugin, "id");
+    plugin = toy();
+    plugin.id = NULL;
+    refused(&plugin, "id");
+}
+
+/* What an older header did not have reads as NULL, which a mandatory callback may not be. */
+static void unknown_callbacks_are_null(void **state)
+{
+    (void)state;
+    struct ta_plugin plugin = toy();
+    plugin.ops_size = offsetof(struct ta_output_ops, write);
+    refused(&plugin, "lacks a callback");
+}
+
+static void refuses_bad_options(void **state)
+{
+    (void)state;
+    const struct ta_option bad[] = {
+        {"share", TA_OPTION_NUMBER, 2, 0, 1, TA_OPTION_RATIO, "Preset out of range"},
+        TA_OPTIONS_END};
+    struct ta_plugin plugin = toy();
+    plugin.options = bad;
+    refused(&plugin, "share");
+}
+
+static void duplicates_name_both_origins(void **state)
+{
+    (void)state;
+    struct ta_plugin plugin = toy();
+    assert_int_equal(ta_registry_add(&ctx, registry, &plugin, "here"), TA_OK);
+    assert_int_equal(ta_registry_add(&ctx, registry, &plugin, "there"), TA_ERR_PLUGIN);
+    says("toy");
+    says("here");
+    says("there");
+}
+
+static double set(const char *assignment, size_t row)
+{
+    assert_int_equal(ta_registry_set(&ctx, registry, assignment), TA_OK);
+    return ta_registry_find(registry, TA_KIND_output, "toy")->option_values[row];
+}
+
+static void sets_options(void **state)
+{
+    (void)state;
+    struct ta_plugin plugin = toy();
+    assert_int_equal(ta_registry_add(&ctx, registry, &plugin, "here"), TA_OK);
+    assert_true(set("toy.share=0.25", SHARE) == 0.25);
+    assert_true(set("toy.share=15%", SHARE) == 0.15);
+    assert_true(set("toy.wait=50", WAIT) == 50);
+    assert_true(set("toy.wait=50us", WAIT) == 50e3);
+    assert_true(set("toy.wait=1.5ms", WAIT) == 1.5e6);
+    assert_true(set("toy.wait=2s", WAIT) == 2e9);
+    assert_true(set("toy.size=2KiB", SIZE) == 2048);
+    assert_true(set("toy.count=9", COUNT) == 9);
+    assert_true(set("toy.on=yes", ON) == 1);
+    assert_true(set("toy.on=false", ON) == 0);
+}
+
+static void refuses_bad_settings(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *assignment, *says;
+    } bad[] = {
+        {"toy", "ID.NAME=VALUE"},        {"toy.share", "ID.NAME=VALUE"},
+        {"=1", "ID.NAME=VALUE"},         {"toy.share=1.5", "from 0 to 1"},
+        {"toy.share=x", "from 0 to 1"},  {"toy.share=nan", "from 0 to 1"},
+        {"toy.share=", "from 0 to 1"},   {"toy.share=0.5ms", "from 0 to 1"},
+        {"toy.count=2.5", "whole"},      {"toy.count=10", "whole"},
+        {"toy.on=2", "true or false"},   {"toy.shaer=1", "did you mean 'share'?"},
+        {"tyo.share=1", "did you mean"}, {"toy.wait=1h", "number"},
+    };
+    struct ta_plugin plugin = toy();
+    assert_int_equal(ta_registry_add(&ctx, registry, &plugin, "here"), TA_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(ta_registry_set(&ctx, registry, bad[i].assignment), TA_ERR_USAGE);
+        says(bad[i].says);
+    }
+    assert_true(ta_registry_find(registry, TA_KIND_output, "toy")->option_values[SHARE] == 0.5);
+}
+
+/* ---- shared objects ------------------------------------------------------------------------ */
+
+/* Whether this build lies where plugins may come from; in /tmp it does not. */
+static bool is_trusted(const char *path)
+{
+    int fd;
+    if (ta_trusted_open(&ctx, path, &fd) != TA_OK)
+        return false;
+    close(fd);
+    return true;
+}
+
+static void loads_a_shared_object(void **state)
+{
+    (void)state;
+    if (!is_trusted(FIXTURE_PLUGIN))
+        skip();
+    assert_int_equal(ta_registry_load(&ctx, registry, FIXTURE_PLUGIN), TA_OK);
+    const struct ta_entry *entry = ta_registry_find(registry, TA_KIND_output, "fixture");
+    assert_non_null(entry);
+    assert_string_equal(entry->origin, FIXTURE_PLUGIN);
+    assert_int_equal(ta_registry_load(&ctx, registry, FIXTURE_PLUGIN), TA_ERR_PLUGIN);
+}
+
+static void loads_a_folder(void **state)
+{
+    (void)state;
+    char folder[] = FIXTURE_PLUGIN;
+    *strrchr(folder, '/') = '\0';
+    if (!is_trusted(folder))
+        skip();
+    assert_int_equal(ta_registry_load(&ctx, registry, folder), TA_OK);
+    assert_non_null(ta_registry_find(registry, TA_KIND_output, "fixture"));
+}
+
+/* A real plugin in a folder where everyone may write. */
+static void refuses_untrusted_places(void **state)
+{
+    (void)state;
+    char folder[] = "untrusted-XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(chmod(folder, 0777), 0);
+    snprintf(path, sizeof path, "%s/evil.so", folder);
+    assert_int_equal(symlink(FIXTURE_PLUGIN, path), 0);
+    bool link_target_is_trusted = is_trusted(FIXTURE_PLUGIN);
+    /* The link leads out of the folder: what counts is where the object really is. */
+    assert_int_equal(is_trusted(path), link_target_is_trusted);
+    assert_int_equal(unlink(path), 0);
+
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("\177ELF", file);
+    fclose(file);
+    assert_int_equal(ta_registry_load(&ctx, registry, path), TA_ERR_PLUGIN);
+    says("untrusted");
+    says("evil.so");
+    assert_int_equal(ta_registry_load(&ctx, registry, folder), TA_ERR_PLUGIN);
+    says("untrusted");
+    unlink(path);
+    rmdir(folder);
+}
+
+static void refuses_what_is_no_object(void **state)
+{
+    (void)state;
+    char path[] = "text-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "text\n", 5), 5);
+    close(fd);
+    assert_int_equal(ta_registry_load(&ctx, registry, path), TA_ERR_PLUGIN);
+    says(path);
+    unlink(path);
+    assert_int_equal(ta_registry_load(&ctx, registry, path), TA_ERR_PLUGIN);
+    says(path);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(built_ins_are_in_order),
+        TEST(accepts_a_descriptor),
+        TEST(names_both_abi_versions),
+        TEST(refuses_bad_descriptors),
+        TEST(unknown_callbacks_are_null),
+        TEST(refuses_bad_options),
+        TEST(duplicates_name_both_origins),
+        TEST(sets_options),
+        TEST(refuses_bad_settings),
+        TEST(loads_a_shared_object),
+        TEST(loads_a_folder),
+        TEST(refuses_untrusted_places),
+        TEST(refuses_what_is_no_object),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
