@@ -13,7 +13,7 @@ target_include_directories(traceanalyze_plugin INTERFACE
     "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 
 install(TARGETS traceanalyze_cli)
-install(TARGETS traceanalyze traceanalyze_static traceanalyze_plugin ta_dependencies ta_draw
+install(TARGETS traceanalyze traceanalyze_static traceanalyze_plugin ta_dependencies
         EXPORT traceanalyzeTargets)
 install(EXPORT traceanalyzeTargets NAMESPACE traceanalyze:: DESTINATION "${package_dir}")
 install(DIRECTORY include/traceanalyze DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
@@ -28,6 +28,8 @@ install(FILES "${PROJECT_BINARY_DIR}/traceanalyzeConfig.cmake"
               "${PROJECT_BINARY_DIR}/traceanalyzeConfigVersion.cmake"
         DESTINATION "${package_dir}")
 
+# The package file finds its prefix from where it lies, so that an installation can be moved.
+file(RELATIVE_PATH pc_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 configure_file(cmake/traceanalyze.pc.in "${PROJECT_BINARY_DIR}/traceanalyze.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/traceanalyze.pc"
         DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -2,15 +2,7 @@
 /* Choosing formats and the place they go to. */
 #include "cli/place.h"
 
-#include <sys/stat.h>
-
 #include "base/suggest.h"
-
-static bool is_folder(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
 
 /* Whether the path names a file with this extension: something, a dot, the extension. */
 static bool ends_in(const char *path, const char *extension)
@@ -79,7 +71,7 @@ enum ta_status ta_place_choose(struct ta_ctx *ctx, const char *list, const char 
                                size_t n_formats, struct ta_place *place)
 {
     bool to_stdout = out && strcmp(out, "-") == 0;
-    bool may_be_file = out && !to_stdout && single && !is_folder(out);
+    bool may_be_file = out && !to_stdout && single;
     if (list) {
         enum ta_status status = choose_list(ctx, list, formats, n_formats);
         if (status != TA_OK)

@@ -120,8 +120,10 @@ static void draw_part(struct ta_layout *layout, const struct frame *frame,
                        part->label);
         return;
     }
+    double inset = frame->thickness >= 14 ? 1.5 : 0.5;
     /* Nothing can be read on hatching, so the number gets a piece of paper. */
-    ta_pen_rect(layout, TA_INK_NONE, middle - width / 2 - 3, y, width + 6, frame->thickness, NULL);
+    ta_pen_rect(layout, TA_INK_NONE, middle - width / 2 - 3, y + inset, width + 6,
+                frame->thickness - 2 * inset, NULL);
     ta_pen_text(layout, TA_INK_TEXT, TA_FACE_SMALL, TA_ANCHOR_MIDDLE, middle, base, part->label,
                 NULL);
 }

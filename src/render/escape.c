@@ -239,7 +239,8 @@ void ta_put_markdown_text(struct ta_file *out, struct ta_slice text)
             ta_puts(out, c == '<' ? "&lt;" : c == '>' ? "&gt;" : "&amp;");
         } else {
             if (strchr("\\`*_[]|~", c) || (c == ':' && text.len && text.ptr[0] == '/') ||
-                (starts_line && strchr("#-+=", c)) || (after_digit && strchr(".)", c)))
+                (starts_line && strchr("#-+=", c)) ||
+                (after_digit && strchr(".)", c) && (text.len == 0 || text.ptr[0] == ' ')))
                 ta_putc(out, '\\');
             ta_put(out, shown);
         }

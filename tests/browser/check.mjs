@@ -112,6 +112,9 @@ async function checkMarkup(page) {
     const all = Array.from(document.querySelectorAll("*"));
     const ids = all.map((element) => element.id).filter(Boolean);
     return {
+      foreign: Array.from(document.querySelectorAll(
+        "tbody :not(tr, th, td, span), main :is(script:not([type='application/json']), img, iframe, object, embed)"),
+      (e) => e.outerHTML.slice(0, 80)),
       handlers: all.filter((e) => e.getAttributeNames().some((n) => n.startsWith("on"))).length,
       twice: ids.filter((id, i) => ids.indexOf(id) !== i).slice(0, 5),
       dead: Array.from(document.querySelectorAll('a[href^="#"]'),
@@ -121,6 +124,7 @@ async function checkMarkup(page) {
       summary: JSON.parse(document.getElementById("traceanalyze-report").textContent).schema,
     };
   });
+  check(found.foreign.length === 0, "names bring in no elements", found.foreign.join(" "));
   check(found.handlers === 0, "no event handlers in attributes");
   check(found.twice.length === 0, "ids are unique", found.twice.join(" "));
   check(found.dead.length === 0, "links inside the page have a target", found.dead.join(" "));
@@ -293,8 +297,9 @@ async function checkAccess(browser, file) {
 
 async function checkWithoutScript(browser, file) {
   const page = await open(browser, file, { javaScriptEnabled: false });
-  check(await page.locator("tbody tr").first().isVisible() &&
-    await page.locator("h1").isVisible() && await page.locator(".actions button").count() === 0,
+  const rows = page.locator(".table tbody tr");
+  check(await rows.first().isVisible() && await rows.last().isVisible() &&
+    await page.locator("h1").isVisible() && await page.locator("button").count() === 0,
   "without scripts all can be read and no dead buttons show");
   check(page.faults.every((fault) => /script/i.test(fault)), "and nothing fails",
     page.faults.join("; "));

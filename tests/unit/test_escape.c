@@ -184,6 +184,7 @@ static void markdown_text(void **state)
     assert_string_equal(prose(TEXT("# x")), "\\# x");
     assert_string_equal(prose(TEXT("- x")), "\\- x");
     assert_string_equal(prose(TEXT("12. x")), "12\\. x");
+    assert_string_equal(prose(TEXT("1.0 x 3.")), "1.0 x 3.");
     assert_string_equal(prose(TEXT("https://x")), "https\\://x");
     assert_string_equal(prose(TEXT("a\x1b&amp;")), "a\\\\x1b&amp;amp;");
 }

@@ -36,12 +36,6 @@ void text_blanks(const struct page *page, size_t n)
         ta_putc(page->out, ' ');
 }
 
-void text_count(const struct page *page, uint64_t n)
-{
-    char text[TA_UNIT_TEXT_MAX];
-    ta_puts(page->out, ta_unit_format(text, (double)n, TA_UNIT_COUNT));
-}
-
 void text_wrap(const struct page *page, const char *text, size_t indent)
 {
     const size_t end = page->width < PROSE_MAX ? page->width : PROSE_MAX;

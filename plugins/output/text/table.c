@@ -5,6 +5,7 @@
  * table.  Numbers end at one place, whatever the length of their unit. */
 #include "text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -360,20 +361,17 @@ static void put_foot(const struct layout *layout, const struct text_pick *pick)
         text_bar_legend(page, &layout->bars);
     if (layout->n_rows == layout->table->n_rows)
         return;
-    text_style(page, TEXT_DIM);
-    text_blanks(page, TEXT_INDENT);
-    text_count(page, layout->n_rows);
-    ta_puts(page->out, " of ");
-    text_count(page, layout->table->n_rows);
     const size_t by = pick->by ? ta_table_column(layout->table, pick->by) : SIZE_MAX;
-    if (by != SIZE_MAX) {
-        ta_puts(page->out, " rows, the largest by ");
-        ta_put_terminal(page->out, ta_slice_of(layout->table->columns[by].title), 0, 0);
-    } else {
-        ta_puts(page->out, " rows");
-    }
+    char shown[TA_UNIT_TEXT_MAX], all[TA_UNIT_TEXT_MAX], line[256];
+    snprintf(line, sizeof line, "%s of %s rows%s%s",
+             ta_unit_format(shown, (double)layout->n_rows, TA_UNIT_COUNT),
+             ta_unit_format(all, (double)layout->table->n_rows, TA_UNIT_COUNT),
+             by != SIZE_MAX ? ", the largest by " : "",
+             by != SIZE_MAX ? layout->table->columns[by].title : "");
+    text_blanks(page, TEXT_INDENT);
+    text_style(page, TEXT_DIM);
+    text_wrap(page, line, TEXT_INDENT);
     text_reset(page);
-    ta_putc(page->out, '\n');
 }
 
 enum ta_status text_table(const struct page *page, const struct ta_table *table,

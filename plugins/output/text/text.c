@@ -40,26 +40,16 @@ static bool is_picked(const char *id)
 static void put_head(const struct page *page)
 {
     const struct ta_run_info *run = ta_report_run(page->report);
-    text_style(page, TEXT_DIM);
-    ta_puts(page->out, SIGNATURE);
-    ta_put_terminal(page->out, ta_slice_of(page->options->version), 0, 0);
-    ta_puts(page->out, " · ");
-    text_reset(page);
-    text_style(page, TEXT_BOLD);
-    ta_put_terminal(page->out, ta_slice_of(run->title), page->width / 2, 0);
-    text_reset(page);
-    text_style(page, TEXT_DIM);
-    ta_puts(page->out, " · ");
-    text_count(page, run->n_ranks);
-    if (run->world_size != TA_MISSING) {
-        ta_puts(page->out, " of ");
-        text_count(page, (uint64_t)run->world_size);
-    }
-    ta_puts(page->out, run->n_ranks == 1 && run->world_size == TA_MISSING ? " rank" : " ranks");
-    ta_putc(page->out, '\n');
-    if (run->devices && *run->devices)
-        text_wrap(page, run->devices, 0);
-    text_reset(page);
+    char here[TA_UNIT_TEXT_MAX], world[TA_UNIT_TEXT_MAX], line[2048];
+    const bool known = run->world_size != TA_MISSING;
+    const bool devices = run->devices && *run->devices;
+    snprintf(line, sizeof line, SIGNATURE "%s · %s · %s%s%s rank%s%s%s", page->options->version,
+             run->title, ta_unit_format(here, (double)run->n_ranks, TA_UNIT_COUNT),
+             known ? " of " : "",
+             known ? ta_unit_format(world, (double)run->world_size, TA_UNIT_COUNT) : "",
+             (known ? run->world_size : (int64_t)run->n_ranks) == 1 ? "" : "s",
+             devices ? " · " : "", devices ? run->devices : "");
+    text_wrap(page, line, 0);
     ta_putc(page->out, '\n');
     text_style(page, TEXT_BOLD);
     text_wrap(page, ta_report_verdict(page->report)->headline, 0);

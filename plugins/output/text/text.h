@@ -25,7 +25,6 @@ void text_reset(const struct page *page);
 
 void text_heading(const struct page *page, const char *title);
 void text_blanks(const struct page *page, size_t n);
-void text_count(const struct page *page, uint64_t n);
 
 /* Writes a paragraph and ends the line.  The cursor stands at column `indent`, where further
  * lines begin as well. */

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Exposed communication: collectives that no computation covers, waiting for late ranks included. */
+#include <traceanalyze/analysis.h>
+
+enum { THRESHOLD };
+
+static const struct ta_option options[] = {
+    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.10, 0, 1, TA_OPTION_RATIO,
+                   "Exposed share of the window from which the rule fires"},
+    TA_OPTIONS_END,
+};
+
+struct extremes {
+    size_t most, least; /* rows with the largest and the smallest exposed time */
+};
+
+static struct extremes find_extremes(const struct ta_table *gpu, size_t column)
+{
+    struct extremes e = {0, 0};
+    for (size_t i = 1; i < gpu->n_rows; i++) {
+        const double value = ta_cell_number(ta_table_cell(gpu, i, column), 0);
+        if (value > ta_cell_number(ta_table_cell(gpu, e.most, column), 0))
+            e.most = i;
+        if (value < ta_cell_number(ta_table_cell(gpu, e.least, column), 0))
+            e.least = i;
+    }
+    return e;
+}
+
+/* A rank that waits little while the others wait long is the one they wait for. */
+static const char *suspect(struct ta_advice *advice, const struct ta_table *gpu, size_t column,
+                           struct extremes e)
+{
+    const double most = ta_cell_number(ta_table_cell(gpu, e.most, column), 0);
+    const double least = ta_cell_number(ta_table_cell(gpu, e.least, column), 0);
+    const struct ta_cell *rank = ta_table_cell(gpu, e.least, 0);
+    if (gpu->n_rows < 2 || least > most / 2 || rank->kind != TA_CELL_INT)
+        return "Overlap collectives with computation (asynchronous launch, smaller chunks on an "
+               "own stream) or send less.";
+    return ta_advice_printf(advice,
+                            "Look at rank %lld first: it waits least, so it probably arrives last "
+                            "and the others wait for it. Then overlap collectives with "
+                            "computation.",
+                            (long long)rank->i);
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice)
+{
+    const double threshold = ta_ctx_option(ctx, THRESHOLD);
+    const struct ta_table *gpu = ta_report_table(report, "gpu_time.by_rank");
+    if (!gpu)
+        return TA_OK;
+    const size_t exposed = ta_table_column(gpu, "comm_exposed_ns");
+    const struct extremes e = find_extremes(gpu, exposed);
+    const struct ta_cell *most = ta_table_cell(gpu, e.most, exposed);
+    const struct ta_cell *least = ta_table_cell(gpu, e.least, exposed);
+    const struct ta_cell *rank = ta_table_cell(gpu, e.most, 0);
+    const double window =
+        ta_cell_number(ta_table_cell(gpu, e.most, ta_table_column(gpu, "window_ns")), 0);
+    if (window <= 0 || ta_cell_number(most, 0) / window <= threshold)
+        return TA_OK;
+    const double share = ta_cell_number(most, 0) / window;
+    char part[TA_UNIT_TEXT_MAX], time[TA_UNIT_TEXT_MAX], limit[TA_UNIT_TEXT_MAX];
+    ta_unit_format(part, share, TA_UNIT_RATIO);
+    ta_unit_format(time, ta_cell_number(most, 0), TA_UNIT_NS);
+    ta_unit_format(limit, threshold, TA_UNIT_RATIO);
+    const struct ta_evidence evidence[] = {
+        {"gpu_time.by_rank", "comm_exposed_ns", *rank, *most, TA_UNIT_NS},
+        {"gpu_time.by_rank", "comm_exposed_ns", *ta_table_cell(gpu, e.least, 0), *least,
+         TA_UNIT_NS},
+    };
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "exposed-comm",
+                  .rule = "exposed_comm",
+                  .title = ta_advice_printf(advice,
+                                            "communication is exposed for %s of the window of rank "
+                                            "%lld (%s)",
+                                            part, (long long)rank->i, time),
+                  .advice = suspect(advice, gpu, exposed, e),
+                  .severity = share > 0.3 ? TA_HIGH : share > 0.15 ? TA_MEDIUM : TA_LOW,
+                  .evidence = evidence,
+                  .n_evidence = gpu->n_rows > 1 ? 2 : 1,
+                  .saving_low_ns = (int64_t)((share - threshold) * window),
+                  .saving_high_ns = most->i,
+                  .confidence = 0.6,
+                  .threshold = ta_advice_printf(advice, "exposed communication > %s of the window",
+                                                limit),
+              });
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise};
+
+TA_PLUGIN(advice, exposed_comm, &ops, .title = "Exposed communication",
+          .summary = "Fires when collectives are not covered by computation", .version = "1",
+          .options = options);

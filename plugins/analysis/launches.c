@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* launches.by_rank: how many device activities have a known launch, and how long they waited. */
+#include <traceanalyze/analysis.h>
+
+enum { RANK, ACTIVITIES, LINKED, NEGATIVE, DELAY, FIELDS };
+
+static const struct ta_field fields[FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},
+    [ACTIVITIES] = {"activities", TA_FIELD_SUM},
+    [LINKED] = {"linked", TA_FIELD_SUM},
+    [NEGATIVE] = {"negative", TA_FIELD_SUM},
+    [DELAY] = {"delay", TA_FIELD_DIST},
+};
+
+static const struct ta_partial_def partials[] = {{"ranks", fields, FIELDS}, {0}};
+
+static const struct ta_column columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    {"activities", "Activities", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Kernels, copies and memory sets on the devices"},
+    {"linked", "Linked", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_HIGHER,
+     "Activities whose correlation id is found on a runtime call"},
+    {"delay_p50_ns", "Delay p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_NEUTRAL,
+     "Median of activity start minus end of its runtime call, negatives excluded. Short means that "
+     "the device waited for the host, long that work was queued ahead"},
+    {"delay_p95_ns", "Delay p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_NEUTRAL,
+     "95th percentile of the same"},
+    {"negative", "Negative", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Activities that start before their call returned: blocking calls, or clocks that differ"},
+};
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    (void)ctx;
+    const struct ta_activities activities = ta_trace_activities(trace);
+    const struct ta_spans s = ta_trace_spans(trace);
+    if (activities.n == 0)
+        return TA_OK;
+    int64_t *row = TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace)));
+    struct ta_dist *delays = ta_partial_dist(out[0], row, DELAY);
+    int64_t linked = 0, negative = 0;
+    for (size_t i = 0; i < activities.n; i++) {
+        const struct ta_activity *a = &activities.at[i];
+        if (a->launch == TA_NO_ROW)
+            continue;
+        const int64_t delay = s.ts[a->span] - (s.ts[a->launch] + s.dur[a->launch]);
+        linked++;
+        if (delay < 0)
+            negative++;
+        else
+            ta_dist_add(delays, delay);
+    }
+    ta_sum(&row[ACTIVITIES], (int64_t)activities.n);
+    ta_sum(&row[LINKED], linked);
+    ta_sum(&row[NEGATIVE], negative);
+    return TA_OK;
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)prior;
+    const struct ta_partial *ranks = merged[0];
+    struct ta_table_builder *table =
+        ta_add_table(out, "launches.by_rank", "Launches by rank", columns, 6);
+    for (size_t i = 0; i < ta_partial_rows(ranks); i++) {
+        const int64_t *row = ta_partial_at(ranks, i);
+        const struct ta_dist *delays = ta_partial_dist_at(ranks, row, DELAY);
+        TA_ROW(table, ta_int(row[RANK]), ta_int(row[ACTIVITIES]), ta_int(row[LINKED]),
+               delays ? ta_num(ta_dist_quantile(delays, 50)) : ta_null(),
+               delays ? ta_num(ta_dist_quantile(delays, 95)) : ta_null(), ta_int(row[NEGATIVE]));
+    }
+    return TA_OK;
+}
+
+static const struct ta_analysis_ops ops = {
+    .section = "launches", .partials = partials, .map = map, .finish = finish};
+
+TA_PLUGIN(analysis, launches, &ops, .title = "Kernel launches",
+          .summary = "Launch coverage and delay by rank: launches.by_rank", .version = "1");

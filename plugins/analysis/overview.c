@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The key figures of a run, made from the tables of the other analyses. */
+#include <traceanalyze/analysis.h>
+
+#include <stdlib.h>
+
+struct sums {
+    double window, busy, compute, comm, memcpy, longest;
+};
+
+/* Sum of a column over all rows; 0 when it is not there. */
+static double total(const struct ta_table *table, const char *key, double *largest)
+{
+    const size_t column = ta_table_column(table, key);
+    double sum = 0;
+    for (size_t i = 0; column != SIZE_MAX && i < table->n_rows; i++) {
+        const double value = ta_cell_number(ta_table_cell(table, i, column), 0);
+        sum += value;
+        if (largest && value > *largest)
+            *largest = value;
+    }
+    return sum;
+}
+
+static void add(struct ta_section_builder *out, const char *id, const char *title, double value,
+                enum ta_unit unit, enum ta_polarity polarity, const char *note)
+{
+    ta_add_scalar(out, &(struct ta_scalar){.id = id,
+                                           .title = title,
+                                           .value = ta_num(value),
+                                           .unit = unit,
+                                           .polarity = polarity,
+                                           .note = note});
+}
+
+static void add_count(struct ta_section_builder *out, const char *id, const char *title,
+                      double value, const char *note)
+{
+    ta_add_scalar(out, &(struct ta_scalar){.id = id,
+                                           .title = title,
+                                           .value = ta_int((int64_t)value),
+                                           .unit = TA_UNIT_COUNT,
+                                           .polarity = TA_NEUTRAL,
+                                           .note = note});
+}
+
+static void add_gpu(struct ta_section_builder *out, const struct ta_table *gpu)
+{
+    struct sums s = {0};
+    s.window = total(gpu, "window_ns", &s.longest);
+    s.busy = total(gpu, "busy_ns", NULL);
+    s.compute = total(gpu, "compute_ns", NULL);
+    s.comm = total(gpu, "comm_exposed_ns", NULL);
+    s.memcpy = total(gpu, "memcpy_exposed_ns", NULL);
+    if (s.window <= 0)
+        return;
+    add(out, "gpu_busy_share", "GPU busy", s.busy / s.window, TA_UNIT_RATIO, TA_HIGHER,
+        "Busy time over window, all ranks together");
+    add(out, "gpu_compute_share", "Computing", s.compute / s.window, TA_UNIT_RATIO, TA_HIGHER,
+        "Time with a compute kernel over window, all ranks together");
+    add(out, "comm_exposed_share", "Exposed communication", s.comm / s.window, TA_UNIT_RATIO,
+        TA_LOWER, "Communication that no compute covers, over window");
+    add(out, "memcpy_exposed_share", "Exposed copies", s.memcpy / s.window, TA_UNIT_RATIO,
+        TA_LOWER, "Copies that nothing covers, over window");
+    ta_add_scalar(out, &(struct ta_scalar){.id = "gpu_window_ns",
+                                           .title = "GPU window",
+                                           .value = ta_int((int64_t)s.longest),
+                                           .unit = TA_UNIT_NS,
+                                           .polarity = TA_LOWER,
+                                           .note = "First to last device activity, the longest "
+                                                   "of all ranks"});
+}
+
+static int by_value(const void *left, const void *right)
+{
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* Median of the host durations of all steps. */
+static bool add_step_time(struct ta_section_builder *out, const struct ta_table *steps)
+{
+    const size_t column = ta_table_column(steps, "host_dur_ns");
+    double *values = malloc(steps->n_rows * sizeof *values);
+    if (!values)
+        return false;
+    for (size_t i = 0; i < steps->n_rows; i++)
+        values[i] = ta_cell_number(ta_table_cell(steps, i, column), 0);
+    qsort(values, steps->n_rows, sizeof *values, by_value);
+    const size_t middle = (steps->n_rows - 1) / 2;
+    const double median =
+        steps->n_rows % 2 ? values[middle] : (values[middle] + values[middle + 1]) / 2;
+    free(values);
+    add(out, "step_time_p50_ns", "Step time p50", median, TA_UNIT_NS, TA_LOWER,
+        "Median host duration of the marked steps, all ranks");
+    return true;
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)merged;
+    const struct ta_table *gpu = ta_report_table(prior, "gpu_time.by_rank");
+    const struct ta_table *steps = ta_report_table(prior, "steps.by_step");
+    const struct ta_table *kernels = ta_report_table(prior, "kernels.by_name");
+    const struct ta_table *files = ta_report_table(prior, "run.files");
+    if (gpu)
+        add_gpu(out, gpu);
+    if (steps && !add_step_time(out, steps))
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the steps");
+    if (kernels)
+        add_count(out, "kernels", "Kernels", total(kernels, "calls", NULL),
+                  "Kernel executions on all ranks");
+    if (files)
+        add_count(out, "events", "Events", total(files, "events", NULL),
+                  "Event records read from all files");
+    return TA_OK;
+}
+
+static const char *const after[] = {"gpu_time", "steps", "kernels_by_name", "files", NULL};
+
+static const struct ta_analysis_ops ops = {
+    .after = after, .section = "overview", .finish = finish};
+
+TA_PLUGIN(analysis, overview, &ops, .title = "Overview",
+          .summary = "Key figures of the run: GPU busy share, exposed communication, step time",
+          .version = "1");

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* steps.by_step: the steps that torch.profiler marks (ProfilerStep#N), on host and device.
+ *
+ * The device side of a step is what was launched in it, from any thread; activities are never cut
+ * at the ends of the marker. */
+#include <traceanalyze/analysis.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    RANK, HOST_START, ORDER, STEP, HOST_DUR, GPU_START, GPU_END, GPU_BUSY, KERNELS, FIELDS
+};
+
+/* Start and order make the key of a step unique, the label goes with them. */
+static const struct ta_field fields[FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},
+    [HOST_START] = {"host_start_ns", TA_FIELD_INT},
+    [ORDER] = {"order", TA_FIELD_INT},
+    [STEP] = {"step", TA_FIELD_TEXT},
+    [HOST_DUR] = {"host_dur_ns", TA_FIELD_SUM},
+    [GPU_START] = {"gpu_start_ns", TA_FIELD_MIN},
+    [GPU_END] = {"gpu_end_ns", TA_FIELD_MAX},
+    [GPU_BUSY] = {"gpu_busy_ns", TA_FIELD_SUM},
+    [KERNELS] = {"kernels", TA_FIELD_SUM},
+};
+
+static const struct ta_partial_def partials[] = {{"steps", fields, FIELDS}, {0}};
+
+static const struct ta_column columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    {"step", "Step", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Label of the step"},
+    {"source", "Source", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "How the step was found: marker is a ProfilerStep#N range"},
+    {"host_start_ns", "Host start", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
+     "Start of the marker since the earliest span of the rank"},
+    {"host_dur_ns", "Host", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Duration of the marker"},
+    {"gpu_start_ns", "GPU start", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
+     "First start of the device activities launched in the step"},
+    {"gpu_dur_ns", "GPU", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "First start to last end of the device activities launched in the step"},
+    {"gpu_busy_ns", "GPU busy", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
+     "Union of these activities over all devices"},
+    {"kernels", "Kernels", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Kernels launched in the step"},
+};
+
+static const struct ta_chart chart = {
+    .id = "step-time",
+    .title = "Step time",
+    .caption = "Host duration of each marked step in order; the line is the median of all, the band "
+               "reaches from the 5th to the 95th percentile.",
+    .kind = TA_CHART_DOTS,
+    .label = {"step"},
+    .y = {{"host_dur_ns", "Host duration", TA_INK_SERIES_1}},
+    .group = "rank",
+};
+
+/* A marker, and the activities launched inside it. */
+struct step {
+    ta_row span;
+    struct ta_intervals busy;
+    int64_t first, last, kernels;
+};
+
+struct steps {
+    struct step *at; /* by start */
+    size_t n, max;
+    int64_t longest; /* duration: how far back a marker that is still open can start */
+};
+
+static bool is_marker(struct ta_slice name)
+{
+    static const char start[] = "ProfilerStep#";
+    const size_t n = sizeof start - 1;
+    if (name.len <= n || memcmp(name.ptr, start, n) != 0)
+        return false;
+    for (size_t i = n; i < name.len; i++)
+        if (name.ptr[i] < '0' || name.ptr[i] > '9')
+            return false;
+    return true;
+}
+
+static int by_start(const void *left, const void *right, void *user)
+{
+    const struct step *a = left, *b = right;
+    const int64_t *ts = user;
+    if (ts[a->span] != ts[b->span])
+        return ts[a->span] < ts[b->span] ? -1 : 1;
+    return (a->span > b->span) - (a->span < b->span);
+}
+
+static bool find_steps(const struct ta_trace *trace, struct steps *steps)
+{
+    const struct ta_spans s = ta_trace_spans(trace);
+    const struct ta_categories categories = ta_trace_categories(trace);
+    struct ta_map names = {0}; /* name → 1 no, 2 yes */
+    bool done = true;
+    for (size_t i = 0; done && i < s.n; i++) {
+        if (!ta_class_is_host(categories.at[s.cat[i]].class))
+            continue;
+        uint64_t *known = ta_map_at(&names, s.name[i], 0);
+        if (known && *known == 0)
+            *known = is_marker(ta_trace_text(trace, s.name[i])) ? 2 : 1;
+        if (!known || *known == 1)
+            continue;
+        if (steps->n == steps->max) {
+            const size_t more = steps->max ? steps->max * 2 : 64;
+            struct step *grown = reallocarray(steps->at, more, sizeof *grown);
+            done = grown != NULL;
+            if (!done)
+                break;
+            steps->at = grown;
+            steps->max = more;
+        }
+        steps->at[steps->n++] =
+            (struct step){.span = (ta_row)i, .first = INT64_MAX, .last = INT64_MIN};
+        steps->longest = ta_max_i64(steps->longest, s.dur[i]);
+    }
+    done &= !names.failed;
+    ta_map_free(&names);
+    qsort_r(steps->at, steps->n, sizeof *steps->at, by_start, (void *)(uintptr_t)s.ts);
+    return done;
+}
+
+/* Number of steps that start at or before `t`. */
+static size_t started(const struct steps *steps, const int64_t *ts, int64_t t)
+{
+    size_t low = 0, high = steps->n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (ts[steps->at[middle].span] <= t)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Gives an activity to every step whose marker is open at its launch; markers of several threads
+ * may overlap. */
+static void give(struct steps *steps, const struct ta_spans *s, int64_t launched, ta_row span,
+                 bool is_kernel)
+{
+    const int64_t start = s->ts[span], end = start + s->dur[span];
+    for (size_t i = started(steps, s->ts, launched); i-- > 0;) {
+        struct step *step = &steps->at[i];
+        const int64_t opened = s->ts[step->span];
+        if (launched - opened >= steps->longest)
+            break;
+        if (launched >= opened + s->dur[step->span])
+            continue;
+        ta_intervals_add(&step->busy, start, end);
+        step->first = ta_min_i64(step->first, start);
+        step->last = ta_max_i64(step->last, end);
+        step->kernels += is_kernel;
+    }
+}
+
+static bool write_step(const struct ta_trace *trace, struct step *step, int64_t order,
+                       struct ta_partial *out)
+{
+    const struct ta_spans s = ta_trace_spans(trace);
+    const int64_t origin = ta_trace_origin(trace);
+    int64_t *row =
+        TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)),
+                       ta_key_int(s.ts[step->span] - origin), ta_key_int(order),
+                       ta_key_text(ta_trace_text(trace, s.name[step->span])));
+    ta_sum(&row[HOST_DUR], s.dur[step->span]);
+    ta_sum(&row[KERNELS], step->kernels);
+    const bool done = !step->busy.failed;
+    if (step->first != INT64_MAX) {
+        ta_intervals_unite(&step->busy);
+        ta_least(&row[GPU_START], step->first - origin);
+        ta_most(&row[GPU_END], step->last - origin);
+        ta_sum(&row[GPU_BUSY], ta_intervals_length(&step->busy));
+    }
+    ta_intervals_free(&step->busy);
+    return done;
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    const struct ta_activities activities = ta_trace_activities(trace);
+    const struct ta_spans s = ta_trace_spans(trace);
+    const struct ta_categories categories = ta_trace_categories(trace);
+    struct steps steps = {0};
+    bool done = find_steps(trace, &steps);
+    for (size_t i = 0; done && steps.n && i < activities.n; i++) {
+        const struct ta_activity *a = &activities.at[i];
+        if (a->launch != TA_NO_ROW)
+            give(&steps, &s, s.ts[a->launch], a->span,
+                 categories.at[s.cat[a->span]].class == TA_CLASS_KERNEL);
+    }
+    for (size_t i = 0; i < steps.n; i++)
+        done &= write_step(trace, &steps.at[i], (int64_t)i, out[0]);
+    free(steps.at);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the steps of a trace");
+}
+
+/* How often a label came before within its rank: (rank, step) is a key, so repeats are numbered. */
+static uint64_t earlier(struct ta_map *labels, const int64_t *row)
+{
+    uint64_t *count = ta_map_at(labels, (uint64_t)row[RANK] << 32 | (uint64_t)row[STEP], 0);
+    return count ? (*count)++ : 0;
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)prior;
+    const struct ta_partial *steps = merged[0];
+    struct ta_table_builder *table = ta_add_table(out, "steps.by_step", "Steps", columns, 9);
+    struct ta_map labels = {0};
+    for (size_t i = 0; i < ta_partial_rows(steps); i++) {
+        const int64_t *row = ta_partial_at(steps, i);
+        char numbered[160];
+        struct ta_slice label = ta_partial_text(steps, row, STEP);
+        const uint64_t before = earlier(&labels, row);
+        if (before) {
+            const int n = snprintf(numbered, sizeof numbered, "%.*s (%llu)",
+                                   (int)(label.len < 100 ? label.len : 100), label.ptr,
+                                   (unsigned long long)before + 1);
+            label = (struct ta_slice){numbered, (size_t)n};
+        }
+        const bool on_gpu = row[GPU_START] != TA_MISSING;
+        TA_ROW(table, ta_int(row[RANK]), ta_text(label), ta_text(TA_LIT("marker")),
+               ta_int(row[HOST_START]), ta_int(row[HOST_DUR]), ta_int(row[GPU_START]),
+               on_gpu ? ta_int(row[GPU_END] - row[GPU_START]) : ta_null(),
+               ta_int(row[GPU_BUSY]), ta_int(row[KERNELS]));
+    }
+    const bool failed = labels.failed;
+    ta_map_free(&labels);
+    ta_add_chart(table, &chart);
+    if (ta_partial_rows(steps) == 0)
+        ta_add_missing(out, "No step markers (ProfilerStep#N): the program did not call "
+                            "profiler.step(), so the trace counts as one window.");
+    return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot number the steps") : TA_OK;
+}
+
+static const struct ta_analysis_ops ops = {
+    .section = "steps", .partials = partials, .map = map, .finish = finish};
+
+TA_PLUGIN(analysis, steps, &ops, .title = "Steps",
+          .summary = "Marked steps on host and device: steps.by_step", .version = "1");

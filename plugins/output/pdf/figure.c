@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Charts as vector figures with title and caption; a figure is never split. */
+#include "pdf.h"
+
+#include <math.h>
+
+/* Scenes are laid out for a screen; on paper they stand smaller, at this width in their points. */
+enum { SCENE_WIDTH = 660 };
+/* Highest figure, as a share of the page. */
+#define MOST_HEIGHT 0.55
+/* What heading, caption and summary may take, and the gap over a heading. */
+enum { AROUND = 90, ABOVE = 10 };
+
+struct figure {
+    const struct ta_scene *scene;
+    double scale;
+};
+
+static void put_figure(struct pdf *pdf, const void *data)
+{
+    const struct figure *figure = data;
+    double height = figure->scene->height * figure->scale;
+    pdf_heading(pdf, 2, figure->scene->title, NULL, height);
+    pdf_tag(pdf, "Figure");
+    if (pdf->drawing) {
+        cairo_save(pdf->cr);
+        cairo_translate(pdf->cr, pdf->left, pdf->y + 2);
+        cairo_scale(pdf->cr, figure->scale, figure->scale);
+        ta_scene_draw(figure->scene, pdf->cr, false);
+        cairo_restore(pdf->cr);
+    }
+    pdf_untag(pdf, "Figure");
+    pdf->y += height + 8;
+    pdf_paragraph(pdf, PDF_SMALL, TA_INK_MUTED, figure->scene->caption, 3);
+    pdf_paragraph(pdf, PDF_SMALL, TA_INK_TEXT, figure->scene->summary, 10);
+}
+
+static struct ta_scene *build(struct pdf *pdf, const struct ta_table *table,
+                              const struct ta_chart *chart, double height)
+{
+    struct ta_scene *scene = ta_scene_build(table, chart, SCENE_WIDTH, height);
+    if (!scene)
+        pdf->arena.failed = true;
+    return scene;
+}
+
+/* Most charts can be drawn smaller: tries to fill the rest of the page before leaving it empty. */
+static struct ta_scene *build_to_fit(struct pdf *pdf, const struct ta_table *table,
+                                     const struct ta_chart *chart, double scale)
+{
+    double page = pdf->bottom - pdf->top, rest = pdf->bottom - pdf->y - AROUND;
+    struct ta_scene *scene = build(pdf, table, chart, 0);
+    if (!scene || (scene->height * scale <= page * MOST_HEIGHT && scene->height * scale <= rest))
+        return scene;
+    double height =
+        rest >= page * PDF_LEAST_FIGURE && rest < page * MOST_HEIGHT ? rest : page * MOST_HEIGHT;
+    if (scene->height * scale <= height)
+        return scene;
+    ta_scene_free(scene);
+    return build(pdf, table, chart, height / scale);
+}
+
+static void put_chart(struct pdf *pdf, const struct ta_table *table, const struct ta_chart *chart)
+{
+    double scale = (pdf->right - pdf->left) / SCENE_WIDTH;
+    struct ta_scene *scene = build_to_fit(pdf, table, chart, scale);
+    if (!scene)
+        return;
+    double most = (pdf->bottom - pdf->top - AROUND) / scene->height;
+    const struct figure figure = {scene, fmin(scale, most)};
+    pdf_need(pdf, pdf_trial(pdf, put_figure, &figure) + ABOVE);
+    put_figure(pdf, &figure);
+    ta_scene_free(scene);
+}
+
+void pdf_figures(struct pdf *pdf, const struct ta_table *table)
+{
+    for (const struct ta_chart *chart = table->chart; chart; chart = chart->next)
+        put_chart(pdf, table, chart);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The top of the first page: what was run, the verdict, the key figures, how good the data is. */
+#include "pdf.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+enum { TILES_PER_ROW = 4, TILE_GAP = 12, TILES_WITHOUT_OVERVIEW = 8 };
+
+static const char *facts(struct pdf *pdf)
+{
+    const struct ta_run_info *run = ta_report_run(pdf->report);
+    const char *ranks =
+        pdf_printf(pdf, "%s %s", pdf_number(pdf, (double)run->n_ranks, TA_UNIT_COUNT),
+                   run->n_ranks == 1 ? "rank" : "ranks");
+    if (run->world_size != TA_MISSING && run->world_size != (int64_t)run->n_ranks)
+        ranks = pdf_printf(pdf, "%s of a world of %" PRId64, ranks, run->world_size);
+    const char *devices =
+        run->devices && *run->devices ? pdf_printf(pdf, " · %s", pdf_safe(pdf, run->devices)) : "";
+    struct tm utc;
+    const time_t date = (time_t)pdf->options->date_s;
+    char day[32] = "";
+    if (date > 0 && gmtime_r(&date, &utc))
+        strftime(day, sizeof day, " · %Y-%m-%d", &utc);
+    return pdf_printf(pdf, "%s%s%s", ranks, devices, day);
+}
+
+static void put_verdict(struct pdf *pdf)
+{
+    enum { PAD = 10, BAR = 3 };
+    const struct ta_verdict *verdict = ta_report_verdict(pdf->report);
+    if (!verdict->headline || !*verdict->headline)
+        return;
+    double width = pdf->right - pdf->left;
+    PangoLayout *headline =
+        pdf_layout(pdf, PDF_LEAD, pdf_safe(pdf, verdict->headline), width - 2 * PAD - BAR);
+    size_t finding = verdict->bottleneck ? pdf_finding_number(pdf, verdict->bottleneck) : 0;
+    double label = pdf_style_size(PDF_LABEL) + 6;
+    double height = label + pdf_layout_height(headline) + 2 * PAD;
+    pdf_box(pdf, TA_INK_BAND, pdf->left, pdf->y, width, height);
+    pdf_box(pdf, TA_INK_COMPUTE, pdf->left, pdf->y, BAR, height);
+    pdf_line(pdf, PDF_LABEL, TA_INK_MUTED, "VERDICT", pdf->left + BAR + PAD, pdf->y + PAD - 1,
+             width);
+    pdf_tag(pdf, "P");
+    pdf_show(pdf, headline, TA_INK_TEXT, pdf->left + BAR + PAD, pdf->y + PAD + label);
+    pdf_untag(pdf, "P");
+    if (finding) {
+        const char *text = pdf_printf(pdf, "see finding %zu", finding);
+        pdf_link(pdf, pdf_printf(pdf, PDF_AT_FINDING, finding));
+        pdf_line_right(pdf, PDF_SMALL, TA_INK_COMPUTE, text, pdf->right - PAD, pdf->y + PAD - 1);
+        if (pdf->drawing)
+            cairo_tag_end(pdf->cr, CAIRO_TAG_LINK);
+    }
+    pdf->y += height + 14;
+    g_object_unref(headline);
+}
+
+/* ---- key figures --------------------------------------------------------------------- */
+
+static double tile_height(struct pdf *pdf, const struct ta_scalar *scalar, double width, double x,
+                          double y)
+{
+    double at = y;
+    PangoLayout *title = pdf_layout(pdf, PDF_SMALL, pdf_safe(pdf, scalar->title), width);
+    pdf_tag(pdf, "P");
+    pdf_show(pdf, title, TA_INK_MUTED, x, at);
+    at += pdf_layout_height(title) + 1;
+    pdf_line(pdf, PDF_FIGURE, TA_INK_TEXT, pdf_cell_text(pdf, &scalar->value, scalar->unit), x, at,
+             width);
+    at += pdf_style_size(PDF_FIGURE) * 1.25;
+    pdf_untag(pdf, "P");
+    g_object_unref(title);
+    if (scalar->note && *scalar->note) {
+        PangoLayout *note = pdf_layout(pdf, PDF_SMALL, pdf_safe(pdf, scalar->note), width);
+        pdf_tag(pdf, "P");
+        pdf_show(pdf, note, TA_INK_MUTED, x, at);
+        pdf_untag(pdf, "P");
+        at += pdf_layout_height(note);
+        g_object_unref(note);
+    }
+    return at - y;
+}
+
+static void put_tiles(struct pdf *pdf, const struct ta_scalar *const *scalars, size_t n)
+{
+    double width = (pdf->right - pdf->left - (TILES_PER_ROW - 1) * TILE_GAP) / TILES_PER_ROW;
+    for (size_t first = 0; first < n; first += TILES_PER_ROW) {
+        double highest = 0;
+        for (size_t i = first; i < n && i < first + TILES_PER_ROW; i++) {
+            double x = pdf->left + (double)(i - first) * (width + TILE_GAP);
+            pdf_rule(pdf, TA_INK_GRID, x, pdf->y, width);
+            highest = fmax(highest, tile_height(pdf, scalars[i], width, x, pdf->y + 5));
+        }
+        pdf->y += highest + 5 + TILE_GAP;
+    }
+}
+
+/* The scalars of the overview; without one, the first of the report. */
+static void put_key_figures(struct pdf *pdf)
+{
+    enum { MOST = 16 };
+    const struct ta_scalar *scalars[MOST];
+    size_t n = 0, n_sections = ta_report_section_count(pdf->report);
+    for (int pass = 0; pass < 2 && n == 0; pass++)
+        for (size_t s = 0; s < n_sections; s++) {
+            const struct ta_section *section = ta_report_section(pdf->report, s);
+            if (pass == 0 && strcmp(section->id, PDF_OVERVIEW) != 0)
+                continue;
+            size_t most = pass == 0 ? MOST : TILES_WITHOUT_OVERVIEW;
+            for (size_t i = 0; i < section->n_items && n < most; i++)
+                if (section->items[i].kind == TA_ITEM_SCALAR)
+                    scalars[n++] = section->items[i].scalar;
+        }
+    put_tiles(pdf, scalars, n);
+}
+
+static void put_quality_line(struct pdf *pdf)
+{
+    const struct ta_accounts *accounts = ta_report_accounts(pdf->report);
+    const struct ta_account_totals *totals = &accounts->totals;
+    const char *text =
+        pdf_printf(pdf, "Data quality: %s · %s of %s files used · %s events kept, %s dropped",
+                   ta_quality_status_name(accounts->status),
+                   pdf_number(pdf, (double)totals->files_used, TA_UNIT_COUNT),
+                   pdf_number(pdf, (double)totals->files_seen, TA_UNIT_COUNT),
+                   pdf_number(pdf, (double)totals->events_kept, TA_UNIT_COUNT),
+                   pdf_number(pdf, (double)totals->events_dropped, TA_UNIT_COUNT));
+    pdf_link(pdf, PDF_AT_QUALITY);
+    pdf_line(pdf, PDF_SMALL, TA_INK_MUTED, text, pdf->left, pdf->y, pdf->right - pdf->left);
+    if (pdf->drawing)
+        cairo_tag_end(pdf->cr, CAIRO_TAG_LINK);
+    pdf->y += pdf_style_size(PDF_SMALL) * 1.6;
+}
+
+void pdf_front(struct pdf *pdf)
+{
+    pdf_tag(pdf, "Sect");
+    PangoLayout *title = pdf_layout(pdf, PDF_TITLE, pdf->title, pdf->right - pdf->left);
+    pdf_tag(pdf, "H1");
+    pdf_show(pdf, title, TA_INK_TEXT, pdf->left, pdf->y);
+    pdf_untag(pdf, "H1");
+    pdf->y += pdf_layout_height(title) + 3;
+    g_object_unref(title);
+    pdf_paragraph(pdf, PDF_BODY, TA_INK_MUTED, facts(pdf), 14);
+    put_verdict(pdf);
+    put_key_figures(pdf);
+    put_quality_line(pdf);
+    pdf_untag(pdf, "Sect");
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Method: how the figures are to be read, and what each column means. */
+#include "pdf.h"
+
+static const char *const notes[] = {
+    "Times are integers of nanoseconds read from the traces without rounding through floating "
+    "point; they are shown with three significant digits. Intervals include their start and "
+    "exclude their end.",
+    "Shares of device time count each moment once: communication, copies and memory sets only "
+    "where no kernel runs at the same time, idle is what remains between the first and the last "
+    "activity of a device.",
+    "A value that was not recorded is shown as “–” and enters no sum. Every number of this "
+    "document, and all rows and columns left out here, are in report.json.",
+};
+
+static void put_definitions(struct pdf *pdf, const struct ta_table *table)
+{
+    const char *title = pdf_safe(pdf, table->title);
+    const char *text = "";
+    for (size_t i = 0; i < table->n_columns; i++)
+        if (table->columns[i].doc && *table->columns[i].doc)
+            text = pdf_printf(pdf, "%s%s%s: %s", text, *text ? "\n" : "", table->columns[i].title,
+                              table->columns[i].doc);
+    if (!*text)
+        return;
+    pdf_heading(pdf, 2, title, NULL, 30);
+    pdf_paragraph(pdf, PDF_SMALL, TA_INK_TEXT, text, 4);
+}
+
+void pdf_method(struct pdf *pdf)
+{
+    size_t n_sections = ta_report_section_count(pdf->report);
+    pdf->section = "Method";
+    pdf_tag(pdf, "Sect");
+    pdf_heading(pdf, 1, pdf->section, PDF_AT_METHOD, 60);
+    pdf_outline(pdf, 0, pdf->section, PDF_AT_METHOD);
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
+        pdf_paragraph(pdf, PDF_BODY, TA_INK_TEXT, notes[i], 5);
+    for (size_t s = 0; s < n_sections; s++) {
+        const struct ta_section *section = ta_report_section(pdf->report, s);
+        for (size_t i = 0; i < section->n_items; i++)
+            if (section->items[i].kind == TA_ITEM_TABLE)
+                put_definitions(pdf, section->items[i].table);
+    }
+    pdf_untag(pdf, "Sect");
+}

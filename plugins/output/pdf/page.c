@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sheets of paper: page breaks, head and foot of a page, boxes, tags, links, outline. */
+#include "pdf.h"
+
+#include <cairo-pdf.h>
+#include <stdio.h>
+
+enum { HEAD_Y = 30, FOOT_BELOW = 24 };
+
+static void draw_head(struct pdf *pdf)
+{
+    double half = (pdf->right - pdf->left) / 2 - 10;
+    if (pdf->page == 1)
+        return; /* it has the title */
+    pdf_line(pdf, PDF_SMALL, TA_INK_MUTED, pdf->title, pdf->left, HEAD_Y, half);
+    pdf_line_right(pdf, PDF_SMALL, TA_INK_MUTED, pdf->section, pdf->right, HEAD_Y);
+    pdf_rule(pdf, TA_INK_GRID, pdf->left, HEAD_Y + 15, pdf->right - pdf->left);
+}
+
+static void draw_foot(struct pdf *pdf)
+{
+    double y = pdf->height - FOOT_BELOW - pdf_style_size(PDF_SMALL);
+    pdf_line(pdf, PDF_SMALL, TA_INK_MUTED,
+             pdf_printf(pdf, "traceanalyze %s", pdf->options->version), pdf->left, y,
+             (pdf->right - pdf->left) / 2);
+    pdf_line_right(pdf, PDF_SMALL, TA_INK_MUTED, pdf_printf(pdf, "%d/%d", pdf->page, pdf->pages),
+                   pdf->right, y);
+}
+
+void pdf_begin(struct pdf *pdf)
+{
+    pdf->page = 1;
+    pdf->y = pdf->top;
+}
+
+void pdf_end(struct pdf *pdf)
+{
+    draw_foot(pdf);
+    if (pdf->drawing)
+        cairo_show_page(pdf->cr);
+}
+
+bool pdf_fits(const struct pdf *pdf, double height)
+{
+    return pdf->y + height <= pdf->bottom;
+}
+
+void pdf_need(struct pdf *pdf, double height)
+{
+    /* What is higher than a page has to start at the top of one, not on one after another. */
+    if (pdf_fits(pdf, height) || pdf->y <= pdf->top)
+        return;
+    pdf_end(pdf);
+    pdf->page++;
+    pdf->y = pdf->top;
+    draw_head(pdf);
+}
+
+double pdf_trial(struct pdf *pdf, void (*part)(struct pdf *pdf, const void *data), const void *data)
+{
+    const struct pdf before = *pdf;
+    pdf->drawing = false;
+    pdf->y = pdf->top;
+    part(pdf, data);
+    double height = (pdf->page - before.page) * (pdf->bottom - pdf->top) + pdf->y - pdf->top;
+    pdf->drawing = before.drawing;
+    pdf->page = before.page;
+    pdf->y = before.y;
+    pdf->section = before.section;
+    return height;
+}
+
+void pdf_color(const struct pdf *pdf, enum ta_ink ink)
+{
+    uint32_t color = ta_ink_color(ink, false);
+    cairo_set_source_rgb(pdf->cr, (color >> 16 & 0xff) / 255.0, (color >> 8 & 0xff) / 255.0,
+                         (color & 0xff) / 255.0);
+}
+
+void pdf_box(const struct pdf *pdf, enum ta_ink ink, double x, double y, double w, double h)
+{
+    if (!pdf->drawing)
+        return;
+    pdf_color(pdf, ink);
+    cairo_rectangle(pdf->cr, x, y, w, h);
+    cairo_fill(pdf->cr);
+}
+
+void pdf_rule(const struct pdf *pdf, enum ta_ink ink, double x, double y, double w)
+{
+    pdf_box(pdf, ink, x, y - 0.25, w, 0.5);
+}
+
+void pdf_tag(const struct pdf *pdf, const char *tag)
+{
+    if (pdf->drawing)
+        cairo_tag_begin(pdf->cr, tag, NULL);
+}
+
+void pdf_untag(const struct pdf *pdf, const char *tag)
+{
+    if (pdf->drawing)
+        cairo_tag_end(pdf->cr, tag);
+}
+
+void pdf_place(const struct pdf *pdf, const char *place)
+{
+    char attributes[PDF_PLACE_MAX + 48];
+    if (!pdf->drawing)
+        return;
+    snprintf(attributes, sizeof attributes, "name='%s' x=%d y=%d internal", place, (int)pdf->left,
+             (int)pdf->y - 8);
+    cairo_tag_begin(pdf->cr, CAIRO_TAG_DEST, attributes);
+    cairo_tag_end(pdf->cr, CAIRO_TAG_DEST);
+}
+
+void pdf_link(const struct pdf *pdf, const char *place)
+{
+    char attributes[PDF_PLACE_MAX + 16];
+    if (!pdf->drawing)
+        return;
+    snprintf(attributes, sizeof attributes, "dest='%s'", place);
+    cairo_tag_begin(pdf->cr, CAIRO_TAG_LINK, attributes);
+}
+
+int pdf_outline(const struct pdf *pdf, int parent, const char *text, const char *place)
+{
+    char attributes[PDF_PLACE_MAX + 16];
+    if (!pdf->drawing)
+        return 0;
+    snprintf(attributes, sizeof attributes, "dest='%s'", place);
+    return cairo_pdf_surface_add_outline(pdf->surface, parent, text, attributes,
+                                         parent ? 0 : CAIRO_PDF_OUTLINE_FLAG_OPEN);
+}

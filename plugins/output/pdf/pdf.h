@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The parts of the PDF report.
+ *
+ * The report is composed twice by the same code: the first pass only measures, so that the second
+ * one knows the number of pages.  A part asks for room, draws at `y` and moves it down; what
+ * it draws may be nothing (pass one, trials), how far it moves may not depend on that. */
+#ifndef TA_PLUGIN_PDF_H
+#define TA_PLUGIN_PDF_H
+
+#include <traceanalyze/arena.h>
+#include <traceanalyze/draw.h>
+#include <traceanalyze/output.h>
+
+/* Id of the section whose scalars are the key figures on top of the first page. */
+#define PDF_OVERVIEW "overview"
+
+/* Names of places that outline and links point to. */
+#define PDF_AT_FINDINGS "findings"
+#define PDF_AT_QUALITY "quality"
+#define PDF_AT_METHOD "method"
+enum { PDF_PLACE_MAX = 48 };
+
+/* Places of findings count from 1. */
+#define PDF_AT_FINDING "finding%zu"
+
+enum pdf_style {
+    PDF_TITLE,
+    PDF_H1,
+    PDF_H2,
+    PDF_FIGURE, /* a key figure */
+    PDF_LEAD,   /* the verdict */
+    PDF_BODY,
+    PDF_SMALL,
+    PDF_LABEL, /* small and bold */
+    PDF_CELL,
+    PDF_HEAD, /* of a column */
+    PDF_MONO,
+    PDF_STYLE_COUNT
+};
+
+struct pdf {
+    struct ta_ctx *ctx;
+    const struct ta_report *report;
+    const struct ta_render_options *options;
+    struct ta_arena arena; /* texts; lives through both passes */
+    cairo_surface_t *surface;
+    cairo_t *cr;
+    PangoContext *context;
+    bool drawing;
+    double width, height;            /* of the page */
+    double left, right, top, bottom; /* of the text on it */
+    double y;
+    int page, pages;             /* from 1; `pages` is known in the second pass */
+    const char *title, *section; /* in the head of a page */
+};
+
+/* ---- page.c: sheets of paper ----------------------------------------------------------- */
+
+void pdf_begin(struct pdf *pdf);
+void pdf_end(struct pdf *pdf);
+/* Starts a new page unless `height` still fits on this one. */
+void pdf_need(struct pdf *pdf, double height);
+bool pdf_fits(const struct pdf *pdf, double height);
+/* Height that a part takes up, found by composing it without drawing. */
+double pdf_trial(struct pdf *pdf, void (*part)(struct pdf *pdf, const void *data),
+                 const void *data);
+
+void pdf_color(const struct pdf *pdf, enum ta_ink ink);
+void pdf_box(const struct pdf *pdf, enum ta_ink ink, double x, double y, double w, double h);
+void pdf_rule(const struct pdf *pdf, enum ta_ink ink, double x, double y, double w);
+
+/* Structure tags and places; nothing happens in a pass that does not draw. */
+void pdf_tag(const struct pdf *pdf, const char *tag);
+void pdf_untag(const struct pdf *pdf, const char *tag);
+void pdf_place(const struct pdf *pdf, const char *place);
+/* What is drawn in between leads to the place. */
+void pdf_link(const struct pdf *pdf, const char *place);
+/* Adds an entry below `parent` (0: the top) and returns its number. */
+int pdf_outline(const struct pdf *pdf, int parent, const char *text, const char *place);
+
+/* ---- text.c: type ---------------------------------------------------------------------- */
+
+double pdf_style_size(enum pdf_style style);
+/* A layout of this width (< 0: one line); unref it. */
+PangoLayout *pdf_layout(const struct pdf *pdf, enum pdf_style style, const char *text,
+                        double width);
+double pdf_layout_height(PangoLayout *layout);
+double pdf_layout_width(PangoLayout *layout);
+void pdf_show(const struct pdf *pdf, PangoLayout *layout, enum ta_ink ink, double x, double y);
+/* One line, shortened in the middle where needed; returns its width. */
+double pdf_line(const struct pdf *pdf, enum pdf_style style, enum ta_ink ink, const char *text,
+                double x, double y, double width);
+/* One line that ends at `right`. */
+void pdf_line_right(const struct pdf *pdf, enum pdf_style style, enum ta_ink ink, const char *text,
+                    double right, double y);
+double pdf_text_width(const struct pdf *pdf, enum pdf_style style, const char *text);
+/* A paragraph at `y`, over several pages if it must be, and a gap below it. */
+void pdf_paragraph(struct pdf *pdf, enum pdf_style style, enum ta_ink ink, const char *text,
+                   double gap);
+/* A heading of level 1 or 2 with a place; stays on a page with `follows` points after it. */
+void pdf_heading(struct pdf *pdf, int level, const char *text, const char *place, double follows);
+
+/* Text from input, safe to draw; "" when memory ran out. */
+const char *pdf_safe(struct pdf *pdf, const char *text);
+const char *pdf_safe_slice(struct pdf *pdf, struct ta_slice text);
+/* A cell with its unit, "–" for null. */
+const char *pdf_cell_text(struct pdf *pdf, const struct ta_cell *cell, enum ta_unit unit);
+const char *pdf_number(struct pdf *pdf, double value, enum ta_unit unit);
+const char *pdf_printf(struct pdf *pdf, const char *format, ...) TA_PRINTF(2, 3);
+
+/* ---- parts of the report ---------------------------------------------------------------- */
+
+/* front.c: title, verdict, key figures. */
+void pdf_front(struct pdf *pdf);
+/* findings.c */
+void pdf_findings(struct pdf *pdf);
+/* Number of a finding, from 1; 0 when there is none of this id (NULL: how many there are). */
+size_t pdf_finding_number(const struct pdf *pdf, const char *id);
+/* sections.c: everything else that the analyses say. */
+void pdf_sections(struct pdf *pdf);
+/* figure.c: all charts of a table.  A chart is made smaller to fit the rest of a page when that is
+ * at least this share of it. */
+#define PDF_LEAST_FIGURE 0.3
+void pdf_figures(struct pdf *pdf, const struct ta_table *table);
+/* table.c: the rows of a table, as many as the options ask for. */
+void pdf_table(struct pdf *pdf, const struct ta_table *table);
+/* quality.c: what was read, repaired and lost. */
+void pdf_quality(struct pdf *pdf);
+/* method.c: what the columns mean. */
+void pdf_method(struct pdf *pdf);
+
+/* Place of a table, from where it stands in the report; false when the report has none. */
+bool pdf_table_place(const struct pdf *pdf, const char *table, char place[PDF_PLACE_MAX]);
+
+#endif

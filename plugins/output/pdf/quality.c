@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Data quality: what was read, repaired and lost, in total and by file. */
+#include "pdf.h"
+
+#include <stdlib.h>
+
+enum { PATH, FORMAT, RANK, STATE, BYTES, KEPT, REPAIRED, DROPPED, FILE_COLUMNS };
+
+static const struct ta_column file_columns[FILE_COLUMNS] = {
+    [PATH] = {"path", "File", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, ""},
+    [FORMAT] = {"format", "Format", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, ""},
+    [RANK] = {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, ""},
+    [STATE] = {"state", "State", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, ""},
+    [BYTES] = {"bytes", "Size", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL, ""},
+    [KEPT] = {"kept", "Events kept", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, ""},
+    [REPAIRED] = {"repaired", "Repaired", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, ""},
+    [DROPPED] = {"dropped", "Dropped", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, ""},
+};
+
+enum { CODE, SEVERITY, COUNT, WHERE, EXAMPLE, FINDING_COLUMNS };
+
+static const struct ta_column finding_columns[FINDING_COLUMNS] = {
+    [CODE] = {"code", "What", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, ""},
+    [SEVERITY] = {"severity", "Severity", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, ""},
+    [COUNT] = {"count", "Count", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, ""},
+    [WHERE] = {"file", "File", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, ""},
+    [EXAMPLE] = {"example", "First case", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, ""},
+};
+
+static struct ta_cell count(uint64_t n)
+{
+    return ta_int(n > INT64_MAX ? INT64_MAX : (int64_t)n);
+}
+
+static struct ta_cell text(const char *constant)
+{
+    return constant && *constant ? ta_text(ta_slice_of(constant)) : ta_null();
+}
+
+static void put_files(struct pdf *pdf, const struct ta_accounts *accounts)
+{
+    struct ta_cell *cells = calloc(accounts->n_files, FILE_COLUMNS * sizeof *cells);
+    if (!cells) {
+        pdf->arena.failed = true;
+        return;
+    }
+    for (size_t i = 0; i < accounts->n_files; i++) {
+        const struct ta_file_account *file = &accounts->files[i];
+        struct ta_cell *row = &cells[i * FILE_COLUMNS];
+        row[PATH] = text(file->path);
+        row[FORMAT] = text(file->format);
+        row[RANK] = ta_int(file->rank);
+        row[STATE] = text(ta_file_state_name(file->state));
+        row[BYTES] = count(file->bytes);
+        row[KEPT] = count(file->events_kept);
+        row[REPAIRED] = count(file->events_repaired);
+        row[DROPPED] = count(file->events_dropped);
+    }
+    const struct ta_table table = {.id = "files",
+                                   .title = "Files",
+                                   .columns = file_columns,
+                                   .n_columns = FILE_COLUMNS,
+                                   .n_rows = accounts->n_files,
+                                   .cells = cells};
+    pdf_heading(pdf, 2, "Files", NULL, 60);
+    pdf_table(pdf, &table);
+    free(cells);
+}
+
+static size_t add_findings(struct ta_cell *cells, size_t at, const char *path,
+                           const struct ta_quality_finding *findings, size_t n)
+{
+    for (size_t i = 0; i < n; i++, at++) {
+        struct ta_cell *row = &cells[at * FINDING_COLUMNS];
+        row[CODE] = text(ta_quality_name(findings[i].code));
+        row[SEVERITY] = text(ta_quality_severity_name(findings[i].severity));
+        row[COUNT] = count(findings[i].count);
+        row[WHERE] = text(path);
+        row[EXAMPLE] = text(findings[i].text ? findings[i].text : ta_quality_doc(findings[i].code));
+    }
+    return at;
+}
+
+static void put_findings(struct pdf *pdf, const struct ta_accounts *accounts)
+{
+    size_t n = accounts->n_findings;
+    for (size_t i = 0; i < accounts->n_files; i++)
+        n += accounts->files[i].n_findings;
+    if (n == 0)
+        return;
+    struct ta_cell *cells = calloc(n, FINDING_COLUMNS * sizeof *cells);
+    if (!cells) {
+        pdf->arena.failed = true;
+        return;
+    }
+    size_t at = add_findings(cells, 0, NULL, accounts->findings, accounts->n_findings);
+    for (size_t i = 0; i < accounts->n_files; i++)
+        at = add_findings(cells, at, accounts->files[i].path, accounts->files[i].findings,
+                          accounts->files[i].n_findings);
+    const struct ta_table table = {.id = "quality",
+                                   .title = "What was repaired or lost",
+                                   .columns = finding_columns,
+                                   .n_columns = FINDING_COLUMNS,
+                                   .n_rows = n,
+                                   .cells = cells};
+    pdf_heading(pdf, 2, table.title, NULL, 60);
+    pdf_table(pdf, &table);
+    free(cells);
+}
+
+void pdf_quality(struct pdf *pdf)
+{
+    const struct ta_accounts *accounts = ta_report_accounts(pdf->report);
+    const struct ta_account_totals *totals = &accounts->totals;
+    pdf->section = "Data quality";
+    pdf_tag(pdf, "Sect");
+    pdf_heading(pdf, 1, pdf->section, PDF_AT_QUALITY, 60);
+    pdf_outline(pdf, 0, pdf->section, PDF_AT_QUALITY);
+    pdf_paragraph(
+        pdf, PDF_BODY, TA_INK_TEXT,
+        pdf_printf(pdf,
+                   "Status: %s. Files: %s seen, %s used, %s refused. Events: %s seen, %s kept, %s "
+                   "repaired, %s dropped; %s skipped.",
+                   ta_quality_status_name(accounts->status),
+                   pdf_number(pdf, (double)totals->files_seen, TA_UNIT_COUNT),
+                   pdf_number(pdf, (double)totals->files_used, TA_UNIT_COUNT),
+                   pdf_number(pdf, (double)totals->files_refused, TA_UNIT_COUNT),
+                   pdf_number(pdf, (double)totals->events_seen, TA_UNIT_COUNT),
+                   pdf_number(pdf, (double)totals->events_kept, TA_UNIT_COUNT),
+                   pdf_number(pdf, (double)totals->events_repaired, TA_UNIT_COUNT),
+                   pdf_number(pdf, (double)totals->events_dropped, TA_UNIT_COUNT),
+                   pdf_number(pdf, (double)totals->bytes_skipped, TA_UNIT_BYTES)),
+        4);
+    put_findings(pdf, accounts);
+    if (accounts->n_files)
+        put_files(pdf, accounts);
+    pdf_untag(pdf, "Sect");
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The sections of the report in their order: figures first, then the tables they are drawn from. */
+#include "pdf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void place_of(size_t section, size_t item, char place[PDF_PLACE_MAX])
+{
+    if (item == SIZE_MAX)
+        snprintf(place, PDF_PLACE_MAX, "section%zu", section);
+    else
+        snprintf(place, PDF_PLACE_MAX, "table%zu.%zu", section, item);
+}
+
+bool pdf_table_place(const struct pdf *pdf, const char *table, char place[PDF_PLACE_MAX])
+{
+    size_t n_sections = ta_report_section_count(pdf->report);
+    for (size_t s = 0; s < n_sections; s++) {
+        const struct ta_section *section = ta_report_section(pdf->report, s);
+        for (size_t i = 0; i < section->n_items; i++)
+            if (section->items[i].kind == TA_ITEM_TABLE &&
+                strcmp(section->items[i].table->id, table) == 0) {
+                place_of(s, i, place);
+                return true;
+            }
+    }
+    return false;
+}
+
+/* Scalars of the overview stand on the first page, findings in their own section. */
+static bool shows(const struct ta_section *section, const struct ta_item *item)
+{
+    return item->kind == TA_ITEM_TABLE ||
+           (item->kind == TA_ITEM_SCALAR && strcmp(section->id, PDF_OVERVIEW) != 0);
+}
+
+static bool has_content(const struct ta_section *section)
+{
+    for (size_t i = 0; i < section->n_items; i++)
+        if (shows(section, &section->items[i]))
+            return true;
+    return section->missing != NULL;
+}
+
+static void put_scalar(struct pdf *pdf, const struct ta_scalar *scalar)
+{
+    const char *note =
+        scalar->note && *scalar->note ? pdf_printf(pdf, " (%s)", pdf_safe(pdf, scalar->note)) : "";
+    pdf_paragraph(pdf, PDF_BODY, TA_INK_TEXT,
+                  pdf_printf(pdf, "%s: %s%s", pdf_safe(pdf, scalar->title),
+                             pdf_cell_text(pdf, &scalar->value, scalar->unit), note),
+                  2);
+}
+
+static void put_table(struct pdf *pdf, const struct ta_table *table, size_t s, size_t i, int entry)
+{
+    char place[PDF_PLACE_MAX];
+    place_of(s, i, place);
+    const char *title = pdf_safe(pdf, table->title);
+    pdf_outline(pdf, entry, title, place);
+    /* The points of a curve are no reading matter. */
+    bool only_drawn = table->chart && table->chart->kind == TA_CHART_ECDF;
+    if (only_drawn)
+        pdf_place(pdf, place);
+    pdf_figures(pdf, table);
+    if (only_drawn)
+        return;
+    pdf_heading(pdf, 2, title, place, 60);
+    pdf_table(pdf, table);
+}
+
+/* What has to stand on the page of a section's heading. */
+static double follows(const struct pdf *pdf, const struct ta_section *section)
+{
+    enum { LINES = 80, AROUND_FIGURE = 110 };
+    for (size_t i = 0; i < section->n_items; i++)
+        if (section->items[i].kind == TA_ITEM_TABLE)
+            return section->items[i].table->chart
+                       ? (pdf->bottom - pdf->top) * PDF_LEAST_FIGURE + AROUND_FIGURE
+                       : LINES;
+    return 0;
+}
+
+static void put_section(struct pdf *pdf, const struct ta_section *section, size_t s)
+{
+    char place[PDF_PLACE_MAX];
+    place_of(s, SIZE_MAX, place);
+    pdf->section = pdf_safe(pdf, section->title);
+    pdf_tag(pdf, "Sect");
+    pdf_heading(pdf, 1, pdf->section, place, follows(pdf, section));
+    int entry = pdf_outline(pdf, 0, pdf->section, place);
+    if (section->missing)
+        pdf_paragraph(pdf, PDF_BODY, TA_INK_MUTED, pdf_safe(pdf, section->missing), 6);
+    for (size_t i = 0; i < section->n_items; i++)
+        if (section->items[i].kind == TA_ITEM_SCALAR && shows(section, &section->items[i]))
+            put_scalar(pdf, section->items[i].scalar);
+    for (size_t i = 0; i < section->n_items; i++)
+        if (section->items[i].kind == TA_ITEM_TABLE)
+            put_table(pdf, section->items[i].table, s, i, entry);
+    pdf_untag(pdf, "Sect");
+}
+
+void pdf_sections(struct pdf *pdf)
+{
+    size_t n_sections = ta_report_section_count(pdf->report);
+    for (size_t s = 0; s < n_sections; s++)
+        if (has_content(ta_report_section(pdf->report, s)))
+            put_section(pdf, ta_report_section(pdf->report, s), s);
+}

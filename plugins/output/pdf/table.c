@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tables that fit the page: as many columns as there is room for, long names in two lines, heads
+ * repeated on each page. */
+#include "pdf.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CELL_PAD = 3, ROW_PAD = 3, NAME_LINES = 3, MOST_SPARE = 28 };
+/* A column of texts wider than this is set in the type of names and may shrink to it. */
+enum { NAME_LEAST = 120, NAME_MOST = 300, ROWS_WITHOUT_LIMIT = 0 };
+
+struct grid {
+    const struct ta_table *table;
+    size_t n_rows, n_columns; /* drawn */
+    double *width;            /* of each column, padding included */
+    bool *is_name;
+};
+
+static bool is_number(const struct ta_column *column)
+{
+    return column->type == TA_TYPE_INTEGER || column->type == TA_TYPE_NUMBER;
+}
+
+static double widest_word(const struct pdf *pdf, const char *text)
+{
+    PangoLayout *layout = pdf_layout(pdf, PDF_HEAD, text, 1);
+    pango_layout_set_wrap(layout, PANGO_WRAP_WORD);
+    double width = pdf_layout_width(layout);
+    g_object_unref(layout);
+    return width;
+}
+
+static double natural_width(struct pdf *pdf, const struct grid *grid, size_t column)
+{
+    const struct ta_column *head = &grid->table->columns[column];
+    double widest = widest_word(pdf, head->title);
+    for (size_t row = 0; row < grid->n_rows; row++) {
+        const struct ta_cell *cell = ta_table_cell(grid->table, row, column);
+        widest = fmax(widest, pdf_text_width(pdf, PDF_CELL, pdf_cell_text(pdf, cell, head->unit)));
+    }
+    return ceil(widest) + 2 * CELL_PAD;
+}
+
+/* Drops columns from the right until the rest fits, names at their narrowest; what is left of the
+ * width goes to the names; a table without any stays narrow. */
+static void fit(const struct pdf *pdf, struct grid *grid)
+{
+    double room = pdf->right - pdf->left, least = 0, names = 0;
+    size_t n = 0;
+    for (; n < grid->n_columns; n++) {
+        double width = grid->is_name[n] ? fmin(grid->width[n], NAME_LEAST) : grid->width[n];
+        if (n > 0 && least + width > room)
+            break;
+        least += width;
+        names += grid->is_name[n] ? grid->width[n] : 0;
+    }
+    grid->n_columns = n;
+    double spare = room - least;
+    for (size_t i = 0; i < n; i++) {
+        if (names == 0)
+            grid->width[i] += fmin(MOST_SPARE, fmax(0, spare) / (double)n);
+        else if (grid->is_name[i])
+            grid->width[i] =
+                fmin(grid->width[i], NAME_LEAST) + fmax(0, spare) * grid->width[i] / names;
+    }
+}
+
+static bool measure(struct pdf *pdf, struct grid *grid)
+{
+    grid->width = ta_arena_alloc(&pdf->arena, (grid->n_columns + 1) * sizeof *grid->width);
+    grid->is_name = ta_arena_alloc(&pdf->arena, (grid->n_columns + 1) * sizeof *grid->is_name);
+    if (!grid->width || !grid->is_name)
+        return false;
+    for (size_t i = 0; i < grid->n_columns; i++) {
+        double width = natural_width(pdf, grid, i);
+        grid->is_name[i] = !is_number(&grid->table->columns[i]) && width > NAME_LEAST;
+        grid->width[i] = grid->is_name[i] ? fmin(width, NAME_MOST) : width;
+    }
+    fit(pdf, grid);
+    return true;
+}
+
+/* ---- rows ---------------------------------------------------------------------------- */
+
+/* Names have no words, and a hyphen would look like a part of them. */
+static void break_anywhere(PangoLayout *layout)
+{
+    PangoAttrList *attributes = pango_attr_list_new();
+    pango_attr_list_insert(attributes, pango_attr_insert_hyphens_new(FALSE));
+    pango_layout_set_attributes(layout, attributes);
+    pango_layout_set_wrap(layout, PANGO_WRAP_CHAR);
+    pango_attr_list_unref(attributes);
+}
+
+static PangoLayout *cell_layout(struct pdf *pdf, const struct grid *grid, size_t row, size_t column)
+{
+    const struct ta_column *head = &grid->table->columns[column];
+    const char *text = pdf_cell_text(pdf, ta_table_cell(grid->table, row, column), head->unit);
+    PangoLayout *layout = pdf_layout(pdf, grid->is_name[column] ? PDF_MONO : PDF_CELL, text,
+                                     grid->width[column] - 2 * CELL_PAD);
+    if (grid->is_name[column])
+        break_anywhere(layout);
+    pango_layout_set_height(layout, -NAME_LINES);
+    pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_MIDDLE);
+    pango_layout_set_alignment(layout, is_number(head) ? PANGO_ALIGN_RIGHT : PANGO_ALIGN_LEFT);
+    return layout;
+}
+
+static PangoLayout *head_layout(struct pdf *pdf, const struct grid *grid, size_t column)
+{
+    const struct ta_column *head = &grid->table->columns[column];
+    PangoLayout *layout =
+        pdf_layout(pdf, PDF_HEAD, pdf_safe(pdf, head->title), grid->width[column] - 2 * CELL_PAD);
+    pango_layout_set_alignment(layout, is_number(head) ? PANGO_ALIGN_RIGHT : PANGO_ALIGN_LEFT);
+    return layout;
+}
+
+/* One row; SIZE_MAX is the head.  Returns its height. */
+static double show_row(struct pdf *pdf, const struct grid *grid, size_t row, bool draw)
+{
+    const bool is_head = row == SIZE_MAX, drawing = pdf->drawing;
+    double x = pdf->left, highest = 0;
+    pdf->drawing = drawing && draw;
+    pdf_tag(pdf, "TR");
+    for (size_t column = 0; column < grid->n_columns; column++) {
+        PangoLayout *layout =
+            is_head ? head_layout(pdf, grid, column) : cell_layout(pdf, grid, row, column);
+        pdf_tag(pdf, is_head ? "TH" : "TD");
+        pdf_show(pdf, layout, is_head ? TA_INK_MUTED : TA_INK_TEXT, x + CELL_PAD, pdf->y + ROW_PAD);
+        pdf_untag(pdf, is_head ? "TH" : "TD");
+        highest = fmax(highest, pdf_layout_height(layout));
+        x += grid->width[column];
+        g_object_unref(layout);
+    }
+    pdf_untag(pdf, "TR");
+    double height = highest + 2 * ROW_PAD;
+    pdf_rule(pdf, is_head ? TA_INK_MUTED : TA_INK_GRID, pdf->left, pdf->y + height, x - pdf->left);
+    pdf->drawing = drawing;
+    return height;
+}
+
+static void show_rows(struct pdf *pdf, const struct grid *grid)
+{
+    double head = show_row(pdf, grid, SIZE_MAX, false);
+    int page = 0;
+    for (size_t row = 0; row < grid->n_rows; row++) {
+        double height = show_row(pdf, grid, row, false);
+        pdf_need(pdf, page == pdf->page ? height : head + height);
+        if (page != pdf->page) {
+            page = pdf->page;
+            pdf->y += show_row(pdf, grid, SIZE_MAX, true);
+        }
+        pdf->y += show_row(pdf, grid, row, true);
+    }
+}
+
+static const char *note_of(struct pdf *pdf, const struct grid *grid)
+{
+    const struct ta_table *table = grid->table;
+    const char *note = "", *hidden = "";
+    if (grid->n_rows < table->n_rows)
+        note = pdf_printf(pdf, "%s of %s rows; all are in report.json.",
+                          pdf_number(pdf, (double)grid->n_rows, TA_UNIT_COUNT),
+                          pdf_number(pdf, (double)table->n_rows, TA_UNIT_COUNT));
+    for (size_t i = grid->n_columns; i < table->n_columns; i++)
+        hidden = pdf_printf(pdf, "%s%s%s", hidden, i > grid->n_columns ? ", " : "",
+                            table->columns[i].title);
+    if (!*hidden)
+        return note;
+    return pdf_printf(pdf, "%s%sColumns not shown here: %s.", note, *note ? " " : "", hidden);
+}
+
+void pdf_table(struct pdf *pdf, const struct ta_table *table)
+{
+    uint32_t top = pdf->options->top;
+    struct grid grid = {
+        .table = table,
+        .n_rows = top != ROWS_WITHOUT_LIMIT && top < table->n_rows ? top : table->n_rows,
+        .n_columns = table->n_columns,
+    };
+    if (!measure(pdf, &grid))
+        return;
+    pdf_tag(pdf, "Table");
+    show_rows(pdf, &grid);
+    pdf_untag(pdf, "Table");
+    pdf->y += 5;
+    pdf_paragraph(pdf, PDF_SMALL, TA_INK_MUTED, note_of(pdf, &grid), 8);
+    pdf->y += 4;
+}

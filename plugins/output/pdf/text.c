@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Type in the PDF report: styles, single lines, paragraphs, headings. */
+#include "pdf.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* Lines of a paragraph that may not stand alone at the foot or the top of a page. */
+enum { WIDOW_LINES = 2 };
+
+struct type {
+    double size;
+    bool bold, mono;
+};
+
+static const struct type types[PDF_STYLE_COUNT] = {
+    [PDF_TITLE] = {20, true, false},  [PDF_H1] = {14, true, false},
+    [PDF_H2] = {10.5, true, false},   [PDF_FIGURE] = {15, true, false},
+    [PDF_LEAD] = {12, false, false},  [PDF_BODY] = {9.5, false, false},
+    [PDF_SMALL] = {8, false, false},  [PDF_LABEL] = {8, true, false},
+    [PDF_CELL] = {7.5, false, false}, [PDF_HEAD] = {7.5, true, false},
+    [PDF_MONO] = {7, false, true},
+};
+
+double pdf_style_size(enum pdf_style style)
+{
+    return types[style].size;
+}
+
+PangoLayout *pdf_layout(const struct pdf *pdf, enum pdf_style style, const char *text, double width)
+{
+    const struct type *type = &types[style];
+    PangoLayout *layout = pango_layout_new(pdf->context);
+    PangoFontDescription *font = pango_font_description_new();
+    pango_font_description_set_family_static(font, type->mono ? "monospace" : "sans");
+    pango_font_description_set_weight(font, type->bold ? PANGO_WEIGHT_BOLD : PANGO_WEIGHT_NORMAL);
+    pango_font_description_set_size(font, (int)(type->size * PANGO_SCALE));
+    pango_layout_set_font_description(layout, font);
+    pango_font_description_free(font);
+    pango_layout_set_text(layout, text, -1);
+    if (width >= 0) {
+        pango_layout_set_width(layout, (int)(width * PANGO_SCALE));
+        pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
+    }
+    return layout;
+}
+
+double pdf_layout_height(PangoLayout *layout)
+{
+    int height = 0;
+    pango_layout_get_size(layout, NULL, &height);
+    return (double)height / PANGO_SCALE;
+}
+
+double pdf_layout_width(PangoLayout *layout)
+{
+    int width = 0;
+    pango_layout_get_size(layout, &width, NULL);
+    return (double)width / PANGO_SCALE;
+}
+
+void pdf_show(const struct pdf *pdf, PangoLayout *layout, enum ta_ink ink, double x, double y)
+{
+    if (!pdf->drawing)
+        return;
+    pdf_color(pdf, ink);
+    cairo_move_to(pdf->cr, x, y);
+    pango_cairo_show_layout(pdf->cr, layout);
+}
+
+double pdf_line(const struct pdf *pdf, enum pdf_style style, enum ta_ink ink, const char *text,
+                double x, double y, double width)
+{
+    PangoLayout *layout = pdf_layout(pdf, style, text, -1);
+    if (pdf_layout_width(layout) > width) {
+        pango_layout_set_width(layout, (int)(width * PANGO_SCALE));
+        pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_MIDDLE);
+    }
+    double used = pdf_layout_width(layout);
+    pdf_show(pdf, layout, ink, x, y);
+    g_object_unref(layout);
+    return used;
+}
+
+void pdf_line_right(const struct pdf *pdf, enum pdf_style style, enum ta_ink ink, const char *text,
+                    double right, double y)
+{
+    pdf_line(pdf, style, ink, text, right - pdf_text_width(pdf, style, text), y, INFINITY);
+}
+
+double pdf_text_width(const struct pdf *pdf, enum pdf_style style, const char *text)
+{
+    PangoLayout *layout = pdf_layout(pdf, style, text, -1);
+    double width = pdf_layout_width(layout);
+    g_object_unref(layout);
+    return width;
+}
+
+/* Lines [first, end) of a layout at the present place. */
+static void show_lines(struct pdf *pdf, PangoLayout *layout, enum ta_ink ink, int first, int end)
+{
+    PangoLayoutIter *at = pango_layout_get_iter(layout);
+    double above = 0, below = 0;
+    for (int line = 0; line < end; line++) {
+        PangoRectangle box;
+        pango_layout_iter_get_line_extents(at, NULL, &box);
+        double top = (double)box.y / PANGO_SCALE;
+        above = line == first ? top : above;
+        below = top + (double)box.height / PANGO_SCALE;
+        if (line >= first && pdf->drawing) {
+            double base = (double)pango_layout_iter_get_baseline(at) / PANGO_SCALE;
+            pdf_color(pdf, ink);
+            cairo_move_to(pdf->cr, pdf->left, pdf->y + base - above);
+            pango_cairo_show_layout_line(pdf->cr, pango_layout_iter_get_line_readonly(at));
+        }
+        pango_layout_iter_next_line(at);
+    }
+    pango_layout_iter_free(at);
+    pdf->y += below - above;
+}
+
+void pdf_paragraph(struct pdf *pdf, enum pdf_style style, enum ta_ink ink, const char *text,
+                   double gap)
+{
+    if (!text || !*text)
+        return;
+    PangoLayout *layout = pdf_layout(pdf, style, text, pdf->right - pdf->left);
+    int n = pango_layout_get_line_count(layout);
+    double line = pdf_layout_height(layout) / n;
+    for (int first = 0; first < n;) {
+        int room = (int)((pdf->bottom - pdf->y + 0.01) / line), left = n - first;
+        if (room < left && left - room < WIDOW_LINES)
+            room = left - WIDOW_LINES;
+        if (room < left && room < WIDOW_LINES && pdf->y > pdf->top) {
+            pdf_need(pdf, pdf->bottom - pdf->top);
+            continue;
+        }
+        int shown = room < left ? (room > 1 ? room : 1) : left;
+        pdf_tag(pdf, "P");
+        show_lines(pdf, layout, ink, first, first + shown);
+        pdf_untag(pdf, "P");
+        first += shown;
+    }
+    pdf->y += gap;
+    g_object_unref(layout);
+}
+
+void pdf_heading(struct pdf *pdf, int level, const char *text, const char *place, double follows)
+{
+    const char *tag = level == 1 ? "H1" : "H2";
+    PangoLayout *layout =
+        pdf_layout(pdf, level == 1 ? PDF_H1 : PDF_H2, text, pdf->right - pdf->left);
+    double above = level == 1 ? 16 : 8, below = level == 1 ? 6 : 4;
+    pdf_need(pdf, above + pdf_layout_height(layout) + below + follows);
+    pdf->y += pdf->y > pdf->top ? above : 0;
+    if (place)
+        pdf_place(pdf, place);
+    pdf_tag(pdf, tag);
+    pdf_show(pdf, layout, TA_INK_TEXT, pdf->left, pdf->y);
+    pdf_untag(pdf, tag);
+    pdf->y += pdf_layout_height(layout) + below;
+    g_object_unref(layout);
+}
+
+/* ---- words and numbers --------------------------------------------------------------- */
+
+const char *pdf_safe_slice(struct pdf *pdf, struct ta_slice text)
+{
+    const char *shown = ta_draw_text(&pdf->arena, text, 0);
+    return shown ? shown : "";
+}
+
+const char *pdf_safe(struct pdf *pdf, const char *text)
+{
+    return text ? pdf_safe_slice(pdf, ta_slice_of(text)) : "";
+}
+
+const char *pdf_cell_text(struct pdf *pdf, const struct ta_cell *cell, enum ta_unit unit)
+{
+    enum { SHOWN = 400 };
+    char buffer[TA_UNIT_TEXT_MAX];
+    if (cell->kind == TA_CELL_NULL)
+        return "–";
+    const char *shown = ta_draw_text(&pdf->arena, ta_cell_text(cell, unit, buffer), SHOWN);
+    return shown ? shown : "";
+}
+
+const char *pdf_number(struct pdf *pdf, double value, enum ta_unit unit)
+{
+    char text[TA_UNIT_TEXT_MAX];
+    return pdf_printf(pdf, "%s", ta_unit_format(text, value, unit));
+}
+
+const char *pdf_printf(struct pdf *pdf, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    char *text = length < 0 ? NULL : ta_arena_alloc(&pdf->arena, (size_t)length + 1);
+    if (text)
+        vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    va_end(args);
+    return text ? text : "";
+}

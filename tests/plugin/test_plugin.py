@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Installs traceanalyze, builds samples/plugin against it, and uses the plugin.
+
+Ends with 77, "skipped", when the build lies where plugins may not come from, such as /tmp.
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import stat
+import subprocess
+import sys
+
+SKIPPED = 77
+
+TRACE = {
+    "distributedInfo": {"rank": 3, "world_size": 4},
+    "traceEvents": [
+        {"ph": "X", "cat": "kernel", "name": "long", "pid": 0, "tid": 7, "ts": 100, "dur": 50,
+         "args": {"device": 0, "stream": 7}},
+        {"ph": "X", "cat": "kernel", "name": "short", "pid": 0, "tid": 7, "ts": 200, "dur": 15,
+         "args": {"device": 0, "stream": 7}},
+        {"ph": "X", "cat": "kernel", "name": "short", "pid": 0, "tid": 7, "ts": 300, "dur": 5,
+         "args": {"device": 0, "stream": 7}},
+    ],
+}
+
+
+def is_trusted(path):
+    """The rule of src/plugin/trust.c."""
+    for part in [path, *path.parents]:
+        st = part.stat()
+        if st.st_uid not in (0, os.geteuid()) or st.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            return False
+    return True
+
+
+def run(*command, expect=0, **options):
+    done = subprocess.run([os.fspath(c) for c in command], capture_output=True, text=True,
+                          check=False, **options)
+    if done.returncode != expect:
+        sys.exit(f"{command}\nended with {done.returncode}, expected {expect}\n"
+                 f"{done.stdout}{done.stderr}")
+    return done
+
+
+def table(report, table_id):
+    for section in report["sections"]:
+        for item in section["items"]:
+            if item["kind"] == "table" and item["id"] == table_id:
+                keys = [column["key"] for column in item["columns"]]
+                return [dict(zip(keys, row)) for row in item["rows"]]
+    sys.exit(f"no table {table_id}")
+
+
+def report_of(program, trace, *options):
+    done = run(program, "report", "--json", trace, *options)
+    return table(json.loads(done.stdout), "short_kernels.by_rank")
+
+
+def build_sample(args, prefix):
+    build = args.work / "sample"
+    run(args.cmake, "-S", args.source / "samples/plugin", "-B", build,
+        f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={args.compiler}",
+        "-DCMAKE_C_FLAGS=-Wall -Wextra -Wconversion -Werror")
+    run(args.cmake, "--build", build)
+    return build / "short_kernels.so"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("cmake", "compiler"):
+        parser.add_argument(f"--{name}", required=True)
+    for name in ("build", "source", "work"):
+        parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
+    args = parser.parse_args()
+    os.umask(0o022)
+    shutil.rmtree(args.work, ignore_errors=True)
+    args.work.mkdir(parents=True)
+    if not is_trusted(args.work.resolve()):
+        print("skipped: plugins are not loaded from below", args.work)
+        sys.exit(SKIPPED)
+
+    prefix = args.work / "prefix"
+    run(args.cmake, "--install", args.build, "--prefix", prefix)
+    program = prefix / "bin/traceanalyze"
+    plugin = build_sample(args, prefix)
+    trace = args.work / "rank3.json"
+    trace.write_text(json.dumps(TRACE), encoding="utf-8")
+
+    # By file, by folder with an option, and by the environment.
+    rows = report_of(program, trace, "--plugin-path", plugin)
+    assert rows == [{"rank": 3, "kernels": 3, "short": 1, "short_share": 1 / 3,
+                     "short_total_ns": 5000, "time_share": 5 / 70}], rows
+    rows = report_of(program, trace, "--plugin-path", plugin.parent,
+                     "--set", "short_kernels.below=20us")
+    assert (rows[0]["short"], rows[0]["short_total_ns"]) == (2, 20000), rows
+    listed = run(program, "plugins", "--json",
+                 env={**os.environ, "TRACEANALYZE_PLUGIN_PATH": str(plugin.parent)})
+    origins = {p["id"]: p["origin"] for p in json.loads(listed.stdout)["plugins"]}
+    assert origins["short_kernels"] == str(plugin), origins
+
+    # A plugin of another ABI, with both versions in the message.
+    later = args.work / "later.so"
+    run(args.compiler, "-shared", "-fPIC", "-I", prefix / "include", "-o", later,
+        args.source / "tests/plugin/wrong_abi.c")
+    done = run(program, "report", "--json", trace, "--plugin-path", later, expect=2)
+    assert "plugin ABI 2.0, this build speaks 1.0" in done.stderr, done.stderr
+    assert str(later) in done.stderr, done.stderr
+
+
+if __name__ == "__main__":
+    main()
