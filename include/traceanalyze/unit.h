@@ -36,7 +36,8 @@ TA_API const char *ta_unit_name(enum ta_unit unit);
 TA_API const char *ta_polarity_name(enum ta_polarity polarity);
 
 /* Writes a value for people: three significant digits and the fitting prefix ("412 ms",
- * "1.25 GiB", "18.4 %").  Never depends on the locale.  Returns `text`. */
+ * "1.25 GiB", "18.4 %"; shares below 1 % get two decimals, counts all their digits).  Never
+ * depends on the locale; "" for what is not finite.  Returns `text`. */
 TA_API char *ta_unit_format(char text[TA_UNIT_TEXT_MAX], double value, enum ta_unit unit);
 
 /* The same for axis ticks: all ticks of an axis share the prefix that suits `largest`.

@@ -87,7 +87,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
             .id = "exposed-copies",
             .rule = "copies",
             .title = ta_advice_printf(advice,
-                                      "copies%s stop the GPU of rank %lld for %s of its window (%s)",
+                                      "Copies%s stop the GPU of rank %lld for %s of its window (%s)",
                                       pageable_share > ta_ctx_option(ctx, PAGEABLE)
                                           ? ", partly from pageable memory,"
                                           : "",

@@ -75,7 +75,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                   .id = "exposed-comm",
                   .rule = "exposed_comm",
                   .title = ta_advice_printf(advice,
-                                            "communication is exposed for %s of the window of rank "
+                                            "Communication is exposed for %s of the window of rank "
                                             "%lld (%s)",
                                             part, (long long)rank->i, time),
                   .advice = suspect(advice, gpu, exposed, e),

@@ -53,7 +53,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                   .id = "gpu-idle",
                   .rule = "gpu_idle",
                   .title = ta_advice_printf(advice,
-                                            "the GPU of rank %lld is idle for %s of its window (%s)",
+                                            "The GPU of rank %lld is idle for %s of its window (%s)",
                                             (long long)rank->i, part, time),
                   .advice = "Let the host run ahead of the device: fewer and larger launches "
                             "(torch.compile, CUDA graphs), no .item() or other synchronization "

@@ -129,8 +129,10 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         const struct ta_activity *a = &activities.at[i];
         const int64_t start = s.ts[a->span], end = start + s.dur[a->span];
         uint64_t *kernel = ta_map_at(&classes, s.name[a->span], UINT64_MAX);
-        if (!kernel)
+        if (!kernel) {
+            done = flush(trace, a->device, &d, out[0]);
             break;
+        }
         if (*kernel == UINT64_MAX)
             *kernel = ta_kernel_classify(ta_trace_text(trace, s.name[a->span]));
         ta_intervals_add(kind_of(&d, categories.at[s.cat[a->span]].class,

@@ -26,14 +26,7 @@ static const struct ta_column columns[] = {
     {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of executions"},
     {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
      "Sum of durations over all ranks: work, not wall time"},
-    {"mean_ns", "Mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Total divided by calls"},
-    {"min_ns", "Min", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Shortest execution"},
-    {"max_ns", "Max", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Longest execution"},
-    {"stddev_ns", "Std dev", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Sample standard deviation; none for a single execution"},
-    {"p50_ns", "p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Median duration"},
-    {"p95_ns", "p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "95th percentile (type 7)"},
-    {"p99_ns", "p99", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "99th percentile (type 7)"},
+    TA_SPREAD_COLUMNS,
 };
 
 static const struct ta_chart pareto = {
@@ -148,10 +141,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         const struct ta_dist *times = ta_partial_dist_at(names, row, TIMES);
         const char *class = ta_kernel_class_name(ta_kernel_classify(name));
         TA_ROW(table, ta_text(name), ta_text(ta_slice_of(class)), ta_int(ta_dist_count(times)),
-               ta_int(ta_dist_sum(times)), ta_num(ta_dist_mean(times)),
-               ta_int(ta_dist_min(times)), ta_int(ta_dist_max(times)),
-               ta_num(ta_dist_stddev(times)), ta_num(ta_dist_quantile(times, 50)),
-               ta_num(ta_dist_quantile(times, 95)), ta_num(ta_dist_quantile(times, 99)));
+               ta_int(ta_dist_sum(times)), TA_SPREAD_CELLS(times));
     }
     ta_sort_rows(table, "total_ns", true);
     ta_add_chart(table, &pareto);

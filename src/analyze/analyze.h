@@ -36,9 +36,6 @@ void ta_partial_set_merge(struct ta_partial_set *into, const struct ta_partial_s
 enum ta_status ta_finish(struct ta_ctx *ctx, struct ta_partial_set *set, const int64_t *ranks,
                          size_t n_ranks, struct ta_report *report) TA_MUST_CHECK;
 
-/* Opens the section an analysis names; known ones in their fixed order. */
-struct ta_section_builder *ta_section_open(struct ta_report *report, const char *id,
-                                           const char *title);
 /* Makes all known sections, so that their order does not depend on the analyses. */
 void ta_sections_prepare(struct ta_report *report);
 

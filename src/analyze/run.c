@@ -4,6 +4,7 @@
 
 #include "analyze/partial.h"
 #include "base/context.h"
+#include "result/report.h"
 
 #include <stdlib.h>
 
@@ -112,7 +113,7 @@ enum ta_status ta_finish(struct ta_ctx *ctx, struct ta_partial_set *set, const i
         const struct ta_entry *entry = set->plan->analyses[a];
         const struct ta_plugin *plugin = &entry->plugin;
         struct ta_section_builder *section =
-            ta_section_open(report, plugin->analysis->section, plugin->title);
+            ta_report_open_section(report, plugin->analysis->section, plugin->title);
         ctx->option_values = entry->option_values;
         status = plugin->analysis->finish(
             ctx, (const struct ta_partial *const *)set->tables[a], report, section);

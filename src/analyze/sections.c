@@ -19,9 +19,3 @@ void ta_sections_prepare(struct ta_report *report)
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         ta_report_open_section(report, sections[i].id, sections[i].title);
 }
-
-struct ta_section_builder *ta_section_open(struct ta_report *report, const char *id,
-                                           const char *title)
-{
-    return ta_report_open_section(report, id, title);
-}

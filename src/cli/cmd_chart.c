@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `traceanalyze chart`: charts of a run as files. */
+#include "cli/cli.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/suggest.h"
-#include "cli/cli.h"
 #include "cli/place.h"
 #include "render/chart_files.h"
 #include "result/report.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `traceanalyze check`: what was read, and what is wrong with it. */
+#include "cli/cli.h"
+
 #include <inttypes.h>
 
-#include "cli/cli.h"
 #include "result/report.h"
 
 static void put_rank(struct ta_file *out, const struct ta_file_account *file)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `--help` and `--version`, made from the tables of options.c and base/limits.c. */
+#include "cli/cli.h"
+
 #include <cairo.h>
 #include <gsl/gsl_version.h>
 #include <inttypes.h>
@@ -10,7 +12,6 @@
 #include <zlib.h>
 
 #include "base/suggest.h"
-#include "cli/cli.h"
 
 /* Column where the explanations of options begin. */
 enum { HELP_COLUMN = 26 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `traceanalyze report`: traces in, reports out. */
+#include "cli/cli.h"
+
 #include <stdlib.h>
 
-#include "cli/cli.h"
 #include "cli/place.h"
 #include "result/report.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `traceanalyze schema`: the JSON schemas of what traceanalyze writes. */
-#include "base/suggest.h"
 #include "cli/cli.h"
+
+#include "base/suggest.h"
 #include "cli/schemas.h"
 
 static enum ta_status find(struct ta_ctx *ctx, const char *name, const struct ta_schema **found)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the commands share: plugins, the run itself, warnings, standard output. */
+#include "cli/cli.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,7 +10,6 @@
 
 #include "base/log.h"
 #include "base/suggest.h"
-#include "cli/cli.h"
 #include "render/sink.h"
 #include "result/report.h"
 

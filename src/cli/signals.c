@@ -14,13 +14,28 @@
 /* A handler has no other way to what it works on. */
 static struct ta_shared *run;
 
+/* How long a run that was asked to stop may take: a thread can be stuck in a read from a pipe or
+ * a network that never ends. */
+enum { PATIENCE_S = 1 };
+
+static void end_at_once(int number)
+{
+    ta_sink_emergency_cleanup();
+    _exit(TA_EXIT_SIGNAL + number);
+}
+
 static void stop(int number)
 {
     int none = 0;
-    if (atomic_compare_exchange_strong(&run->canceled, &none, number))
-        return;
-    ta_sink_emergency_cleanup();
-    _exit(TA_EXIT_SIGNAL + number);
+    if (!atomic_compare_exchange_strong(&run->canceled, &none, number))
+        end_at_once(number);
+    alarm(PATIENCE_S);
+}
+
+static void out_of_patience(int number)
+{
+    (void)number;
+    end_at_once(run->canceled);
 }
 
 /* A reader of our output went away: end as quietly as the signal does, but leave nothing. */
@@ -62,6 +77,7 @@ void ta_signals_install(struct ta_shared *shared)
     set_unless_ignored(SIGINT, stop);
     set_unless_ignored(SIGTERM, stop);
     set_unless_ignored(SIGHUP, stop);
+    set(SIGALRM, out_of_patience, 0);
     set(SIGPIPE, broken_pipe, (int)SA_RESETHAND);
     set(SIGABRT, aborted, (int)SA_RESETHAND);
     /* Writing beyond the file size limit then fails with EFBIG. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What signals mean: the first asks the run to stop, the second ends it. */
+/* What signals mean: the first asks the run to stop; the next, or one second, ends it. */
 #ifndef TA_CLI_SIGNALS_H
 #define TA_CLI_SIGNALS_H
 

@@ -260,8 +260,10 @@ static void note_time(struct ta_builder *builder, const struct ta_event *event)
 {
     if (!event->has_ts || event->phase == 'M')
         return;
-    builder->timed++;
-    builder->zero_times += event->ts_ns == 0;
+    if (event->phase == 'X' || event->phase == 'B') {
+        builder->timed++;
+        builder->zero_times += event->ts_ns == 0;
+    }
     if (builder->first_ts == TA_MISSING || event->ts_ns < builder->first_ts)
         builder->first_ts = event->ts_ns;
     if (builder->last_ts == TA_MISSING || event->ts_ns > builder->last_ts)

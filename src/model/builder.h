@@ -37,7 +37,7 @@ struct ta_builder {
     int64_t (*kind_counts)[sizeof TA_PHASES]; /* by category */
     size_t kind_counts_max;
     uint64_t kept, repaired, dropped, bytes_skipped, events;
-    uint64_t timed, zero_times;
+    uint64_t timed, zero_times; /* spans, and those of them at time 0 */
     int64_t first_ts, last_ts;
     int64_t rank, world_size; /* TA_MISSING when the file does not say */
     const char *vendor; /* "CUDA", "ROCm", "MTIA"; NULL without runtime calls */

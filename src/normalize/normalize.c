@@ -40,13 +40,13 @@ static void set_origin(struct ta_trace *trace)
     trace->origin = origin == TA_MISSING ? 0 : origin;
 }
 
-/* Clocks that were never set: half of the events at time 0 stretch the time axis to 1970. */
+/* Clocks that were never set: half of the spans at time 0 stretch the time axis to 1970. */
 static void account_zero_times(struct ta_builder *builder)
 {
     if (builder->zero_times >= 2 && builder->zero_times * 2 >= builder->timed)
         ta_quality_add(builder->quality, TA_Q_ZERO_TIME, TA_NO_OFFSET,
                        "%" PRIu64 " of %" PRIu64
-                       " events are at time 0: their clock was not set, so windows and gaps may "
+                       " spans are at time 0: their clock was not set, so windows and gaps may "
                        "be wrong",
                        builder->zero_times, builder->timed);
 }

@@ -572,7 +572,8 @@ static bool resume(struct ta_json *json, enum ta_json_item *item)
     const bool lost_record = st->lost_record;
     enum scan_result result = SCAN_BAD;
     /* lost_from lies at most one byte behind the window's place, so it is still there. */
-    st->window.at = (size_t)(st->lost_from - st->window.base);
+    const size_t from = (size_t)(st->lost_from - st->window.base);
+    st->window.at = from < st->window.end ? from : st->window.end;
     bool found = false;
     while (!found && find_brace(st))
         found = try_here(json, &result);

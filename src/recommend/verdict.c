@@ -20,13 +20,13 @@ void ta_verdict_set(struct ta_report *report, const struct ta_finding *worst)
     if (busy < 0) {
         snprintf(line, sizeof line, "%s",
                  ta_report_table(report, "ops.by_name")
-                     ? "No device activity was recorded: host figures only"
-                     : "No timed events were recorded");
+                     ? "No device activity was recorded: host figures only."
+                     : "No timed events were recorded.");
     } else {
         ta_unit_format(window, longest, TA_UNIT_NS);
         ta_unit_format(share, busy, TA_UNIT_RATIO);
-        snprintf(line, sizeof line, "GPU busy %s of %s; %s", share, window,
-                 worst ? worst->title : "no rule found anything worth changing");
+        snprintf(line, sizeof line, "GPU busy %s of %s. %s.", share, window,
+                 worst ? worst->title : "No rule found anything worth changing");
     }
     ta_report_set_verdict(report, line, worst ? worst->id : NULL);
 }

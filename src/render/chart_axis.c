@@ -64,8 +64,11 @@ struct ta_axis ta_axis_linear(double low, double high, enum ta_unit unit, size_t
     if (ends == TA_AXIS_ROUND) {
         axis.from = floor(low / step + SLACK) * step;
         axis.to = ceil(high / step - SLACK) * step;
+        axis.to = axis.from < axis.to ? axis.to : axis.from + step;
     }
     fill_linear(&axis, step);
+    if (axis.n_ticks == 0) /* the range lies between two multiples */
+        axis.ticks[axis.n_ticks++] = axis.from;
     return axis;
 }
 

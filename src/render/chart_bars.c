@@ -189,9 +189,11 @@ static void draw_all_guides(struct ta_layout *layout, const struct ta_bar_list *
     }
 }
 
-static void draw_heading(struct ta_layout *layout, const struct ta_bar *bar, double y)
+static void draw_heading(struct ta_layout *layout, const struct frame *frame,
+                         const struct ta_bar *bar, double y)
 {
-    const char *name = ta_pen_fit(layout, TA_FACE_STRONG, bar->name, layout->width);
+    /* The heads of the numbers may stand on the same line. */
+    const char *name = ta_pen_fit(layout, TA_FACE_STRONG, bar->name, frame->plot.x + frame->plot.w);
     ta_pen_text(layout, TA_INK_TEXT, TA_FACE_STRONG, TA_ANCHOR_START, 0, y + HEADING_LINE - 7, name,
                 name == bar->name ? NULL : bar->name);
 }
@@ -227,7 +229,7 @@ void ta_bars_draw(struct ta_layout *layout, const struct ta_bar_list *list)
     double y = frame.plot.y;
     for (size_t i = 0; i < list->n; i++) {
         if (list->bars[i].kind == TA_BAR_HEADING)
-            draw_heading(layout, &list->bars[i], y);
+            draw_heading(layout, &frame, &list->bars[i], y);
         else
             draw_bar(layout, list, &frame, &list->bars[i], y);
         y += row_height(&frame, &list->bars[i]);

@@ -70,6 +70,19 @@ const char *ta_data_name(struct ta_layout *layout, size_t row, size_t without)
     return *name || without == SIZE_MAX ? name : ta_data_name(layout, row, SIZE_MAX);
 }
 
+const char *ta_data_full_name(struct ta_layout *layout, size_t row)
+{
+    size_t group = ta_data_column(layout, layout->chart->group);
+    const char *name = ta_data_name(layout, row, SIZE_MAX);
+    for (int i = 0; i < 2; i++)
+        if (group == ta_data_column(layout, layout->chart->label[i]))
+            return name;
+    if (group == SIZE_MAX)
+        return name;
+    const char *of = ta_data_cell(layout, row, group);
+    return *name ? ta_pen_printf(layout, "%s · %s", of, name) : of;
+}
+
 /* ---- groups -------------------------------------------------------------------------- */
 
 static bool same_cell(const struct ta_cell *a, const struct ta_cell *b)

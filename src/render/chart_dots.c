@@ -185,7 +185,7 @@ static void draw_median(struct ta_layout *layout, const struct dots *dots)
 static const char *tip_of(struct ta_layout *layout, const struct dots *dots, size_t row)
 {
     const char *value = ta_pen_value(layout, value_at(layout, dots, row), dots->unit);
-    const char *name = ta_data_name(layout, row, SIZE_MAX);
+    const char *name = ta_data_full_name(layout, row);
     return *name ? ta_pen_printf(layout, "%s · %s", name, value) : value;
 }
 
@@ -299,7 +299,7 @@ static void summarize(struct ta_layout *layout, const struct dots *dots)
             largest = row;
             break;
         }
-    const char *name = ta_data_name(layout, largest, SIZE_MAX);
+    const char *name = ta_data_full_name(layout, largest);
     layout->summary = ta_pen_printf(
         layout, "%s values: median %s, p5 %s, p95 %s; the largest is %s%s%s%s.",
         ta_pen_value(layout, (double)dots->n, TA_UNIT_COUNT),

@@ -8,6 +8,8 @@
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <zlib.h>
 
 enum { MARGIN = 16, TITLE_GAP = 12, CAPTION_GAP = 10 };
@@ -15,7 +17,9 @@ enum { MARGIN = 16, TITLE_GAP = 12, CAPTION_GAP = 10 };
 /* Largest side of a picture in pixels; Cairo's own limit is 32767. */
 #define PIXELS_MAX 30000
 
-/* What tells our files from those of others; see ta_sink_open(). */
+/* What tells our files from those of others; see ta_sink_open().  A comment may follow the root
+ * element of an SVG (XML 1.0, 2.1) and the end of file marker of a PDF, which readers look for in
+ * the last kilobyte. */
 #define SIGNATURE_PNG "Software\0traceanalyze"
 #define SIGNATURE_SVG "<!-- traceanalyze -->"
 #define SIGNATURE_PDF "% traceanalyze"
@@ -134,6 +138,19 @@ static void put_u32(unsigned char *at, uint32_t value)
         at[i] = (unsigned char)(value >> (24 - 8 * i));
 }
 
+/* Draws and finishes a vector surface. */
+static cairo_status_t draw_vector(cairo_surface_t *surface, const struct sheet *sheet,
+                                  const struct ta_scene *scene, bool dark)
+{
+    cairo_t *cr = cairo_create(surface);
+    draw_sheet(sheet, scene, cr, dark);
+    cairo_destroy(cr);
+    cairo_surface_finish(surface);
+    cairo_status_t status = cairo_surface_status(surface);
+    cairo_surface_destroy(surface);
+    return status;
+}
+
 /* A PNG begins with its 8 byte signature and the 25 byte IHDR; a tEXt chunk follows them: length,
  * type, keyword NUL text, checksum of type and data (PNG specification, 5.3 and 11.3.4.3). */
 enum { PNG_AFTER_IHDR = 8 + 25, PNG_TEXT = sizeof SIGNATURE_PNG - 1, PNG_CHUNK = PNG_TEXT + 12 };
@@ -166,30 +183,60 @@ static cairo_status_t write_png(struct ta_file *file, const struct sheet *sheet,
     return status;
 }
 
-static cairo_status_t write_vector(struct ta_file *file, const struct sheet *sheet,
-                                   const struct ta_scene *scene, bool pdf, bool dark)
+static cairo_status_t write_pdf(struct ta_file *file, const struct sheet *sheet,
+                                const struct ta_scene *scene, bool dark)
 {
     struct stream stream = {.file = file};
     cairo_surface_t *surface =
-        pdf ? cairo_pdf_surface_create_for_stream(write_bytes, &stream, sheet->width, sheet->height)
-            : cairo_svg_surface_create_for_stream(write_bytes, &stream, sheet->width,
-                                                  sheet->height);
-    if (pdf) {
-        cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, scene->title);
-        cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_SUBJECT, scene->summary);
-        cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, "traceanalyze");
-        /* Without a date the file does not depend on when it was made. */
-        cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, NULL);
+        cairo_pdf_surface_create_for_stream(write_bytes, &stream, sheet->width, sheet->height);
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, scene->title);
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_SUBJECT, scene->summary);
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, "traceanalyze");
+    /* Without a date the file does not depend on when it was made. */
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, NULL);
+    cairo_status_t status = draw_vector(surface, sheet, scene, dark);
+    ta_puts(file, SIGNATURE_PDF "\n");
+    return status;
+}
+
+static cairo_status_t keep_bytes(void *closure, const unsigned char *bytes, unsigned length)
+{
+    bool kept = fwrite(bytes, 1, length, closure) == length;
+    return kept ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_NO_MEMORY;
+}
+
+/* Cairo names the root group after a counter of all surfaces of the process, which nothing refers
+ * to; without the number the file depends on the chart alone. */
+static void put_without_counter(struct ta_file *file, struct ta_slice text)
+{
+    static const char name[] = "id=\"surface";
+    const char *end = text.ptr + text.len, *at = text.ptr, *found;
+    while ((found = memmem(at, (size_t)(end - at), name, sizeof name - 1))) {
+        found += sizeof name - 1;
+        ta_put(file, (struct ta_slice){at, (size_t)(found - at)});
+        for (at = found; at < end && *at >= '0' && *at <= '9'; at++)
+            ;
     }
-    cairo_t *cr = cairo_create(surface);
-    draw_sheet(sheet, scene, cr, dark);
-    cairo_destroy(cr);
-    cairo_surface_finish(surface);
-    cairo_status_t status = cairo_surface_status(surface);
-    cairo_surface_destroy(surface);
-    /* A comment may follow the root element (XML 1.0, 2.1) and the end of file marker, for which
-     * PDF readers look in the last kilobyte. */
-    ta_puts(file, pdf ? SIGNATURE_PDF "\n" : SIGNATURE_SVG "\n");
+    ta_put(file, (struct ta_slice){at, (size_t)(end - at)});
+}
+
+static cairo_status_t write_svg(struct ta_file *file, const struct sheet *sheet,
+                                const struct ta_scene *scene, bool dark)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    if (!memory)
+        return CAIRO_STATUS_NO_MEMORY;
+    cairo_surface_t *surface =
+        cairo_svg_surface_create_for_stream(keep_bytes, memory, sheet->width, sheet->height);
+    cairo_status_t status = draw_vector(surface, sheet, scene, dark);
+    if (fclose(memory) != 0)
+        status = CAIRO_STATUS_NO_MEMORY;
+    if (status == CAIRO_STATUS_SUCCESS)
+        put_without_counter(file, (struct ta_slice){text, length});
+    free(text);
+    ta_puts(file, SIGNATURE_SVG "\n");
     return status;
 }
 
@@ -209,8 +256,9 @@ enum ta_status ta_chart_write(struct ta_ctx *ctx, struct ta_sink *sink,
         return TA_ERR_OUTPUT;
     struct sheet sheet = make_sheet(scene->title, scene->caption, scene->width);
     sheet.height += scene->height;
-    cairo_status_t drawn = png ? write_png(file, &sheet, scene, scale, dark)
-                               : write_vector(file, &sheet, scene, pdf, dark);
+    cairo_status_t drawn = png   ? write_png(file, &sheet, scene, scale, dark)
+                           : pdf ? write_pdf(file, &sheet, scene, dark)
+                                 : write_svg(file, &sheet, scene, dark);
     free_sheet(&sheet);
     enum ta_status status = ta_file_close(ctx, file);
     if (drawn != CAIRO_STATUS_SUCCESS)

@@ -16,12 +16,14 @@ struct grouped {
     size_t n, n_values;
 };
 
+/* The headings tell the groups apart, so one ink for all is enough; groups get colors of their
+ * own when the chart names none. */
 static enum ta_ink ink_of(const struct ta_layout *layout, const struct grouped *grouped, size_t row)
 {
-    if (grouped->group_column != SIZE_MAX)
-        return grouped->groups.inks[grouped->groups.of_row[row]];
     enum ta_ink ink = layout->chart->y[0].ink;
-    return ink == TA_INK_NONE ? TA_INK_SERIES_1 : ink;
+    if (ink != TA_INK_NONE)
+        return ink;
+    return grouped->groups.inks[grouped->groups.of_row[row]];
 }
 
 static void read_rows(const struct ta_layout *layout, struct grouped *grouped)
@@ -67,7 +69,7 @@ static void make_bar(struct ta_layout *layout, const struct grouped *grouped, si
     bar->parts[0] = (struct ta_bar_part){
         .ink = ink_of(layout, grouped, row),
         .value = value,
-        .tip = ta_pen_printf(layout, "%s · %s", ta_data_name(layout, row, SIZE_MAX), text)};
+        .tip = ta_pen_printf(layout, "%s · %s", ta_data_full_name(layout, row), text)};
 }
 
 /* The range of the group of the rows from `first` on; false when none has a value. */
@@ -144,9 +146,9 @@ static void summarize(struct ta_layout *layout, const struct grouped *grouped)
                       ta_pen_value(layout, (double)grouped->n_values, TA_UNIT_COUNT),
                       grouped->n_values == 1 ? "bar" : "bars",
                       ta_pen_value(layout, ta_data_value(layout, least, column), grouped->unit),
-                      ta_data_name(layout, least, SIZE_MAX),
+                      ta_data_full_name(layout, least),
                       ta_pen_value(layout, ta_data_value(layout, most, column), grouped->unit),
-                      ta_data_name(layout, most, SIZE_MAX));
+                      ta_data_full_name(layout, most));
 }
 
 static void draw(struct ta_layout *layout, const struct grouped *grouped)

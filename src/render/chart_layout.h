@@ -113,6 +113,8 @@ const char *ta_data_title(const struct ta_layout *layout, size_t column);
 /* Name of a row from the label columns: "rank 0 · HtoD".  The column `without` is left out when
  * there is another. */
 const char *ta_data_name(struct ta_layout *layout, size_t row, size_t without);
+/* The same with the group in front when no label names it: "rank 2 · step 17". */
+const char *ta_data_full_name(struct ta_layout *layout, size_t row);
 /* One cell as text; integers carry the title of their column: "rank 0". */
 const char *ta_data_cell(struct ta_layout *layout, size_t row, size_t column);
 

@@ -127,7 +127,7 @@ static char *put_fixed(char *at, const struct decimal *d)
     for (int i = 0; i < d->n || i < d->point; i++) {
         if (i == d->point && i > 0)
             *at++ = '.';
-        *at++ = i < d->n ? d->digits[i] : '0';
+        *at++ = (char)(i < d->n ? d->digits[i] : '0');
     }
     *at = '\0';
     return at;
@@ -209,6 +209,15 @@ static char *put_rounded(char *at, double magnitude)
     return put_fixed(at, &d);
 }
 
+/* Shares below one percent get two decimals: a thousandth of a percent is noise. */
+static char *put_small_share(char *at, double percent)
+{
+    const int hundredths = (int)(percent * 100 + 0.5);
+    if (hundredths == 0)
+        return put(at, "<0.01");
+    return at + snprintf(at, 8, "%d.%02d", hundredths / 100, hundredths % 100);
+}
+
 static char *put_symbol(char *at, const char *symbol)
 {
     if (!*symbol)
@@ -231,6 +240,8 @@ char *ta_unit_format(char text[TA_UNIT_TEXT_MAX], double value, enum ta_unit uni
     if (prefix.scale == 1 && magnitude == trunc(magnitude) && magnitude < LARGEST_GROUPED)
         at = unit == TA_UNIT_NONE ? at + snprintf(at, 24, "%.0f", magnitude)
                                   : put_grouped(at, magnitude);
+    else if (unit == TA_UNIT_RATIO && magnitude > 0 && magnitude < 0.01)
+        at = put_small_share(at, magnitude / prefix.scale);
     else
         at = put_rounded(at, magnitude / prefix.scale);
     put_symbol(at, prefix.symbol);

@@ -83,7 +83,7 @@ static void add_tables(struct ta_report *report)
     table = ta_add_table(kernels, "kernels.by_name", "Kernels", kernel_columns, KERNEL_COLUMNS);
     for (int64_t i = 0; i < NAMES; i++)
         TA_ROW(table, ta_text(ta_slice_of(names[i])), ta_text(TA_LIT("compute")), ta_int(i + 1),
-               ta_int(INT64_C(1000000000) / (i + 1)), ta_num(1e9 / (double)(i + 1)),
+               ta_int(i == 5 ? 10 : INT64_C(1000000000) / (i + 1)), ta_num(1e9 / (double)(i + 1)),
                i ? ta_num(0.1) : ta_null(), ta_bool(i == 0));
     ta_add_chart(table, &kernel_chart);
 }

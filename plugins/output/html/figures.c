@@ -5,6 +5,9 @@
 #include <traceanalyze/chart.h>
 #include <traceanalyze/svg.h>
 
+#include <math.h>
+#include <stdlib.h>
+
 /* Width of a chart in points; the style sheet scales the drawing to its place. */
 static const double chart_width = 620;
 /* Rows of a chart's own data table; the table below the chart has the others. */
@@ -42,8 +45,66 @@ static struct selection select_columns(const struct ta_table *table, const struc
     return selection;
 }
 
-static void put_drawn_rows(const struct page *page, const struct ta_table *table,
-                           const struct ta_chart *chart)
+/* ---- rows: those that are drawn, in the order of the drawing ------------------------------ */
+
+struct order {
+    const struct ta_table *table;
+    size_t column;
+};
+
+static int by_value_descending(const void *left, const void *right, void *with)
+{
+    const size_t a = *(const size_t *)left, b = *(const size_t *)right;
+    const struct order *order = with;
+    const double x = ta_cell_number(ta_table_cell(order->table, a, order->column), -HUGE_VAL);
+    const double y = ta_cell_number(ta_table_cell(order->table, b, order->column), -HUGE_VAL);
+    return x != y ? (x < y) - (x > y) : (a > b) - (a < b);
+}
+
+/* Numbers of all rows: by the first series for a chart that ranks, else as the table has them.
+ * NULL when out of memory. */
+static size_t *order_rows(const struct ta_table *table, const struct ta_chart *chart)
+{
+    size_t *rows = malloc((table->n_rows + 1) * sizeof *rows);
+    if (!rows)
+        return NULL;
+    for (size_t i = 0; i < table->n_rows; i++)
+        rows[i] = i;
+    struct order order = {table, SIZE_MAX};
+    if (chart->kind == TA_CHART_PARETO && chart->y[0].column)
+        order.column = ta_table_column(table, chart->y[0].column);
+    if (order.column != SIZE_MAX)
+        qsort_r(rows, table->n_rows, sizeof *rows, by_value_descending, &order);
+    return rows;
+}
+
+static void put_data_head(const struct page *page, const struct ta_table *table,
+                          const struct selection *selection)
+{
+    ta_puts(page->out, "<table>\n<thead><tr>");
+    for (size_t i = 0; i < selection->n; i++) {
+        const struct ta_column *column = &table->columns[selection->columns[i]];
+        const bool is_text = column->type == TA_TYPE_STRING || column->type == TA_TYPE_BOOLEAN;
+        ta_puts(page->out, is_text ? "<th scope=\"col\">" : "<th scope=\"col\" class=\"n\">");
+        html_text(page, column->title);
+        ta_puts(page->out, "</th>");
+    }
+    ta_puts(page->out, "</tr></thead>\n");
+}
+
+static void put_data_limit(const struct page *page, const struct ta_table *table, size_t n)
+{
+    ta_puts(page->out, "<p class=\"limit\">");
+    html_number(page, n);
+    ta_puts(page->out, " of <a href=\"#t-");
+    html_text(page, table->id);
+    ta_puts(page->out, "\">");
+    html_count(page, table->n_rows, "row", "rows");
+    ta_puts(page->out, "</a>.</p>\n");
+}
+
+static void put_data(const struct page *page, const struct ta_table *table,
+                     const struct ta_chart *chart, const size_t *rows)
 {
     const struct selection selection = select_columns(table, chart);
     size_t n = chart->top && chart->top < table->n_rows ? chart->top : table->n_rows;
@@ -52,54 +113,55 @@ static void put_drawn_rows(const struct page *page, const struct ta_table *table
     ta_puts(page->out, "<details><summary>Data</summary>\n<div class=\"scroll\" role=\"region\" "
                        "tabindex=\"0\" aria-label=\"Data of ");
     html_text(page, chart->title);
-    ta_puts(page->out, "\">\n<table>\n<thead><tr>");
-    for (size_t i = 0; i < selection.n; i++) {
-        const struct ta_column *column = &table->columns[selection.columns[i]];
-        const bool is_text = column->type == TA_TYPE_STRING || column->type == TA_TYPE_BOOLEAN;
-        ta_puts(page->out, is_text ? "<th scope=\"col\">" : "<th scope=\"col\" class=\"n\">");
-        html_text(page, column->title);
-        ta_puts(page->out, "</th>");
-    }
-    ta_puts(page->out, "</tr></thead>\n<tbody>\n");
-    for (size_t row = 0; row < n; row++) {
+    ta_puts(page->out, "\">\n");
+    put_data_head(page, table, &selection);
+    ta_puts(page->out, "<tbody>\n");
+    for (size_t i = 0; i < n; i++) {
         ta_puts(page->out, "<tr>");
-        for (size_t i = 0; i < selection.n; i++) {
-            const size_t column = selection.columns[i];
-            html_cell(page, ta_table_cell(table, row, column), &table->columns[column], i == 0);
+        for (size_t k = 0; k < selection.n; k++) {
+            const size_t column = selection.columns[k];
+            html_cell(page, ta_table_cell(table, rows[i], column), &table->columns[column], k == 0);
         }
         ta_puts(page->out, "</tr>\n");
     }
     ta_puts(page->out, "</tbody>\n</table>\n</div>\n");
-    if (n < table->n_rows) {
-        ta_puts(page->out, "<p class=\"limit\">The first ");
-        html_number(page, n);
-        ta_puts(page->out, " of <a href=\"#t-");
-        html_text(page, table->id);
-        ta_puts(page->out, "\">");
-        html_count(page, table->n_rows, "row", "rows");
-        ta_puts(page->out, "</a>.</p>\n");
-    }
+    if (n < table->n_rows)
+        put_data_limit(page, table, n);
     ta_puts(page->out, "</details>\n");
+}
+
+static void put_drawing(const struct page *page, const struct ta_chart *chart,
+                        const struct ta_scene *scene)
+{
+    ta_puts(page->out, "<p class=\"title\">");
+    html_text(page, chart->title);
+    ta_puts(page->out, "</p>\n<div class=\"drawing\">");
+    ta_put_svg(page->out, scene);
+    ta_puts(page->out, "</div>\n<figcaption>");
+    if (scene->caption)
+        html_text(page, scene->caption);
+    ta_puts(page->out, "</figcaption>\n");
 }
 
 static enum ta_status put_figure(const struct page *page, const struct ta_table *table,
                                  const struct ta_chart *chart)
 {
     struct ta_scene *scene = ta_scene_build(table, chart, chart_width, 0);
-    if (!scene)
-        return ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot lay out a chart: id=\"%s\"", chart->id);
-    ta_puts(page->out, "<figure id=\"c-");
-    html_text(page, chart->id);
-    ta_puts(page->out, "\">\n<div class=\"drawing\">");
-    ta_put_svg(page->out, scene);
-    ta_puts(page->out, "</div>\n<figcaption>");
-    if (scene->caption)
-        html_text(page, scene->caption);
-    ta_puts(page->out, "</figcaption>\n");
+    size_t *rows = order_rows(table, chart);
+    if (scene && rows) {
+        ta_puts(page->out, "<figure id=\"c-");
+        html_text(page, chart->id);
+        ta_puts(page->out, "\">\n");
+        put_drawing(page, chart, scene);
+        put_data(page, table, chart, rows);
+        ta_puts(page->out, "</figure>\n");
+    }
+    const bool is_done = scene && rows;
     ta_scene_free(scene);
-    put_drawn_rows(page, table, chart);
-    ta_puts(page->out, "</figure>\n");
-    return TA_OK;
+    free(rows);
+    return is_done
+               ? TA_OK
+               : ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot lay out a chart: id=\"%s\"", chart->id);
 }
 
 enum ta_status html_figures(const struct page *page, const struct ta_table *table)

@@ -145,7 +145,10 @@ class Row {
     if (cell.dataset.v !== undefined) {
       return JSON.parse(cell.dataset.v);
     }
-    return cell.classList.contains("nil") ? null : cell.textContent;
+    if (cell.classList.contains("nil")) {
+      return null;
+    }
+    return cell.classList.contains("empty") ? "" : cell.textContent;
   }
 
   static valueOfData(cell) {
@@ -160,8 +163,11 @@ class Row {
     element.classList.toggle("n", numeric && typeof cell !== "string");
     if (cell === null) {
       element.classList.add("nil");
+      element.textContent = "–";
+    } else if (cell === "") {
+      element.classList.add("empty");
+      element.textContent = "(empty)";
     } else if (typeof cell === "string") {
-      element.classList.toggle("empty", cell === "");
       element.textContent = visible(cell);
     } else if (Array.isArray(cell)) {
       element.dataset.v = JSON.stringify(cell[0]);

@@ -38,15 +38,18 @@ static void put_column_head(const struct page *page, const struct ta_column *col
     ta_puts(page->out, "</th>");
 }
 
+/* The classes nil and empty tell the script that the text of such a cell is not its value. */
 void html_cell(const struct page *page, const struct ta_cell *cell, const struct ta_column *column,
                bool is_head)
 {
     ta_puts(page->out, is_head ? "<th scope=\"row\"" : "<td");
-    if (cell->kind == TA_CELL_TEXT) {
-        ta_puts(page->out, cell->text.len ? ">" : " class=\"empty\">");
+    if (cell->kind == TA_CELL_NULL) {
+        ta_puts(page->out, is_numeric(column) ? " class=\"n nil\">–" : " class=\"nil\">–");
+    } else if (cell->kind == TA_CELL_TEXT && cell->text.len == 0) {
+        ta_puts(page->out, " class=\"empty\">(empty)");
+    } else if (cell->kind == TA_CELL_TEXT) {
+        ta_putc(page->out, '>');
         html_name(page, cell->text);
-    } else if (cell->kind == TA_CELL_NULL) {
-        ta_puts(page->out, is_numeric(column) ? " class=\"n nil\">" : " class=\"nil\">");
     } else {
         ta_puts(page->out, is_numeric(column) ? " class=\"n\" data-v=\"" : " data-v=\"");
         ta_put_json_cell(page->out, cell, true);

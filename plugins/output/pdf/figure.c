@@ -73,6 +73,15 @@ static void put_chart(struct pdf *pdf, const struct ta_table *table, const struc
     ta_scene_free(scene);
 }
 
+double pdf_figure_least(struct pdf *pdf, const struct ta_table *table)
+{
+    double scale = (pdf->right - pdf->left) / SCENE_WIDTH;
+    struct ta_scene *scene = build(pdf, table, table->chart, 0);
+    double height = scene ? scene->height * scale : 0;
+    ta_scene_free(scene);
+    return fmin(height, (pdf->bottom - pdf->top) * PDF_LEAST_FIGURE) + AROUND;
+}
+
 void pdf_figures(struct pdf *pdf, const struct ta_table *table)
 {
     for (const struct ta_chart *chart = table->chart; chart; chart = chart->next)

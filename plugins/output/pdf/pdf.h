@@ -118,10 +118,12 @@ void pdf_findings(struct pdf *pdf);
 size_t pdf_finding_number(const struct pdf *pdf, const char *id);
 /* sections.c: everything else that the analyses say. */
 void pdf_sections(struct pdf *pdf);
-/* figure.c: all charts of a table.  A chart is made smaller to fit the rest of a page when that is
- * at least this share of it. */
-#define PDF_LEAST_FIGURE 0.3
+/* figure.c: all charts of a table. */
 void pdf_figures(struct pdf *pdf, const struct ta_table *table);
+/* Room the first chart of a table needs at least, texts around it included: a chart is made
+ * smaller to fill the rest of a page, down to this share of it. */
+#define PDF_LEAST_FIGURE 0.3
+double pdf_figure_least(struct pdf *pdf, const struct ta_table *table);
 /* table.c: the rows of a table, as many as the options ask for. */
 void pdf_table(struct pdf *pdf, const struct ta_table *table);
 /* quality.c: what was read, repaired and lost. */

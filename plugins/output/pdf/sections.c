@@ -71,14 +71,13 @@ static void put_table(struct pdf *pdf, const struct ta_table *table, size_t s, s
 }
 
 /* What has to stand on the page of a section's heading. */
-static double follows(const struct pdf *pdf, const struct ta_section *section)
+static double follows(struct pdf *pdf, const struct ta_section *section)
 {
-    enum { LINES = 80, AROUND_FIGURE = 110 };
+    const double lines = 80;
     for (size_t i = 0; i < section->n_items; i++)
         if (section->items[i].kind == TA_ITEM_TABLE)
-            return section->items[i].table->chart
-                       ? (pdf->bottom - pdf->top) * PDF_LEAST_FIGURE + AROUND_FIGURE
-                       : LINES;
+            return section->items[i].table->chart ? pdf_figure_least(pdf, section->items[i].table)
+                                                  : lines;
     return 0;
 }
 

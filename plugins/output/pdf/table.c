@@ -59,7 +59,7 @@ static void fit(const struct pdf *pdf, struct grid *grid)
     grid->n_columns = n;
     double spare = room - least;
     for (size_t i = 0; i < n; i++) {
-        if (names == 0)
+        if (names == 0 && i > 0)
             grid->width[i] += fmin(MOST_SPARE, fmax(0, spare) / (double)n);
         else if (grid->is_name[i])
             grid->width[i] =

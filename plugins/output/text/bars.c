@@ -2,8 +2,6 @@
 /* Bars made of block characters, told apart by shade where there is no color. */
 #include "text.h"
 
-#include <traceanalyze/chart.h>
-
 #include <math.h>
 
 static double value_at(const struct ta_table *table, size_t row, size_t column)
@@ -36,8 +34,11 @@ struct text_bars text_bars_of(const struct ta_table *table, const size_t *rows, 
             return (struct text_bars){.chart = NULL};
         bars.n++;
     }
-    for (size_t i = 0; i < n_rows; i++)
+    for (size_t i = 0; i < n_rows; i++) {
         bars.largest = fmax(bars.largest, length_of(&bars, table, rows[i]));
+        for (size_t k = 0; k < bars.n; k++)
+            bars.seen[k] = bars.seen[k] || value_at(table, rows[i], bars.columns[k]) > 0;
+    }
     for (size_t row = 0; !stacked && row < table->n_rows; row++)
         bars.sum += length_of(&bars, table, row);
     if (bars.n == 0 || bars.largest <= 0)
@@ -83,9 +84,12 @@ static void put_fine_bar(const struct page *page, double columns)
 }
 
 void text_bar(const struct page *page, const struct text_bars *bars, const struct ta_table *table,
-              size_t row, size_t width)
+              size_t row, size_t width, size_t gap)
 {
     const double scale = (double)width / bars->largest;
+    if (lrint(length_of(bars, table, row) * scale * (bars->n == 1 ? 8 : 1)) == 0)
+        return;
+    text_blanks(page, gap);
     if (bars->n == 1) {
         put_ink(page, bars->chart->y[0].ink);
         put_fine_bar(page, value_at(table, row, bars->columns[0]) * scale);
@@ -110,6 +114,8 @@ void text_bar_legend(const struct page *page, const struct text_bars *bars)
         return;
     size_t used = 0;
     for (size_t i = 0; i < bars->n; i++) {
+        if (!bars->seen[i])
+            continue;
         const struct ta_series *series = &bars->chart->y[i];
         const struct ta_slice label = ta_slice_of(series->label ? series->label : series->column);
         const size_t columns = 2 + ta_terminal_width(label);

@@ -10,13 +10,13 @@
 
 enum {
     GAP = 2,
-    NAME_LEAST = 20, /* columns that a name gets before any number is left out */
-    NAME_GOOD = 48,  /* and before the less important ones */
-    PRIORITY_LAST = 13,
-    KEY_MOST = 18, /* width of a key that is not the name */
+    NAME_LEAST = 20,   /* columns that a name gets before any number is left out */
+    NAME_GOOD = 48,    /* and before the less important ones */
+    PRIORITY_LAST = 8, /* points in time are left out: they say nothing by themselves */
+    KEY_MOST = 18,     /* width of a key that is not the name */
     BAR_LEAST = 12,
     BAR_MOST = 40,
-    SHARE = 7, /* "34.1 %" and a blank, before the bar */
+    SHARE = 8, /* "<0.01 %" and a blank, before the bar */
 };
 
 /* One column as it is drawn. */
@@ -25,7 +25,8 @@ struct slot {
     size_t number, suffix; /* widest number, and widest unit with its blank */
     size_t head;           /* bytes of the head's first line; the rest is the second */
     int priority;          /* smaller matters more */
-    bool key, numeric, empty, taken;
+    bool key, numeric, taken;
+    bool empty; /* nothing but missing values, or zeros */
 };
 
 struct layout {
@@ -85,10 +86,10 @@ static int priority_of(const struct ta_column *column)
         const char *part;
         int priority;
     } words[] = {
-        {"_start", 9}, {"stddev", 8}, {"p99", 7},   {"p50", 6},       {"min", 6},  {"max", 5},
-        {"p95", 5},    {"total", 1},  {"self", 2},  {"busy", 1},      {"idle", 2}, {"exposed", 2},
-        {"share", 1},  {"ratio", 1},  {"calls", 2}, {"bandwidth", 2}, {"dur", 1},  {"window", 2},
-        {"mean", 3},   {"count", 3},  {"bytes", 3},
+        {"_start", 9},  {"stddev", 8}, {"p99", 7},   {"p50", 6},   {"min", 6},       {"max", 5},
+        {"p95", 5},     {"total", 1},  {"self", 2},  {"busy", 1},  {"idle", 2},      {"exposed", 2},
+        {"compute", 2}, {"share", 1},  {"ratio", 1}, {"calls", 2}, {"bandwidth", 2}, {"dur", 1},
+        {"window", 2},  {"mean", 3},   {"count", 3}, {"bytes", 3},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strstr(column->key, words[i].part))
@@ -144,7 +145,7 @@ static size_t measure_head(const char *title, size_t *first_line)
 static void measure_cells(const struct layout *layout, size_t column)
 {
     struct slot *slot = &layout->slots[column];
-    bool all_equal = true;
+    bool all_equal = true, all_zero = slot->numeric && !slot->key;
     slot->empty = true;
     size_t width = 0;
     for (size_t i = 0; i < layout->n_rows; i++) {
@@ -152,6 +153,7 @@ static void measure_cells(const struct layout *layout, size_t column)
         char buffer[TA_UNIT_TEXT_MAX], first[TA_UNIT_TEXT_MAX];
         const struct ta_slice text = cell_text(layout, layout->rows[i], column, buffer);
         slot->empty = slot->empty && cell->kind == TA_CELL_NULL;
+        all_zero = all_zero && ta_cell_number(cell, 0) == 0;
         all_equal =
             all_equal && ta_slice_equal(text, cell_text(layout, layout->rows[0], column, first));
         const size_t number = slot->numeric ? number_length(text) : 0;
@@ -164,9 +166,10 @@ static void measure_cells(const struct layout *layout, size_t column)
     slot->width = larger(slot->width, width);
     if (all_equal && layout->n_rows > 1) /* says little about a single row */
         slot->priority += slot->key ? 4 : 1;
+    slot->empty = slot->empty || all_zero;
 }
 
-static void measure(struct layout *layout)
+static void measure(struct layout *layout, const struct text_pick *pick)
 {
     const struct ta_table *table = layout->table;
     bool in_key = true;
@@ -177,7 +180,8 @@ static void measure(struct layout *layout)
         in_key = in_key && column->unit == TA_UNIT_NONE && column->type != TA_TYPE_NUMBER;
         slot->key = in_key || i == 0;
         slot->numeric = column->type == TA_TYPE_INTEGER || column->type == TA_TYPE_NUMBER;
-        slot->priority = slot->key ? 0 : priority_of(column);
+        const bool ranks = pick->by && strcmp(column->key, pick->by) == 0;
+        slot->priority = slot->key || ranks ? 0 : priority_of(column);
         slot->width = measure_head(column->title, &slot->head);
         measure_cells(layout, i);
         if (slot->key && column->type == TA_TYPE_STRING &&
@@ -324,16 +328,17 @@ static void put_heads(const struct layout *layout)
     }
 }
 
-static void put_bar(const struct layout *layout, size_t row)
+static void put_bar(const struct layout *layout, size_t row, size_t gap)
 {
     const struct ta_cell share = text_bar_share(&layout->bars, layout->table, row);
     char buffer[TA_UNIT_TEXT_MAX];
     if (share.kind != TA_CELL_NULL) {
+        text_blanks(layout->page, gap);
         ta_put_terminal(layout->page->out, ta_cell_text(&share, TA_UNIT_RATIO, buffer), SHARE - 1,
                         -1);
-        ta_putc(layout->page->out, ' ');
+        gap = 1;
     }
-    text_bar(layout->page, &layout->bars, layout->table, row, layout->bar_width);
+    text_bar(layout->page, &layout->bars, layout->table, row, layout->bar_width, gap);
 }
 
 static void put_row(const struct layout *layout, size_t row)
@@ -346,10 +351,8 @@ static void put_row(const struct layout *layout, size_t row)
         put_cell(layout, row, i);
         gap = GAP;
     }
-    if (layout->bar_width) {
-        text_blanks(layout->page, gap);
-        put_bar(layout, row);
-    }
+    if (layout->bar_width)
+        put_bar(layout, row, gap);
     ta_putc(layout->page->out, '\n');
 }
 
@@ -384,7 +387,7 @@ enum ta_status text_table(const struct page *page, const struct ta_table *table,
         return ta_fail(page->ctx, TA_ERR_NOMEM, "Out of memory: doing=lay out table %s", table->id);
     }
     layout.bars = text_bars_of(table, layout.rows, layout.n_rows);
-    measure(&layout);
+    measure(&layout, pick);
     choose_columns(&layout);
     text_heading(page, table->title);
     put_heads(&layout);

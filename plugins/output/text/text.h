@@ -3,6 +3,7 @@
 #ifndef TA_PLUGIN_TEXT_H
 #define TA_PLUGIN_TEXT_H
 
+#include <traceanalyze/chart.h>
 #include <traceanalyze/output.h>
 
 /* What every part needs. */
@@ -45,17 +46,19 @@ enum ta_status text_table(const struct page *page, const struct ta_table *table,
 
 /* The bar at the end of a row, from the first chart of a table that is made of bars. */
 struct text_bars {
-    const struct ta_chart *chart; /* NULL: no bars */
-    size_t columns[8];            /* numbers of the columns of the segments */
+    const struct ta_chart *chart;        /* NULL: no bars */
+    size_t columns[TA_CHART_SERIES_MAX]; /* numbers of the columns of the segments */
+    bool seen[TA_CHART_SERIES_MAX];      /* not 0 in every row shown */
     size_t n;
     double largest; /* length of the longest bar shown */
     double sum;     /* of all rows of the table, for shares; 0: none */
 };
 
 struct text_bars text_bars_of(const struct ta_table *table, const size_t *rows, size_t n_rows);
-/* Writes the bar of one row, at most `width` columns. */
+/* Writes the bar of one row, at most `width` columns, after `gap` blanks; nothing at all for a
+ * bar too short to be seen. */
 void text_bar(const struct page *page, const struct text_bars *bars, const struct ta_table *table,
-              size_t row, size_t width);
+              size_t row, size_t width, size_t gap);
 /* Says which segment is what; nothing for bars of one segment. */
 void text_bar_legend(const struct page *page, const struct text_bars *bars);
 /* Part of the sum of all rows that this row is, or null. */

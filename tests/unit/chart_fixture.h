@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reports with tables of the shapes that charts and the PDF draw, in any size. */
+#ifndef TA_TEST_CHART_FIXTURE_H
+#define TA_TEST_CHART_FIXTURE_H
+
+#include "result/report.h"
+#include "traceanalyze/chart.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define FIXTURE_LONG_NAME                                                                          \
+    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "       \
+    "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)"
+
+/* Which rows have no values, and what the others are multiplied with. */
+struct fixture {
+    size_t rows;
+    double scale;
+    size_t null_every; /* 0: none */
+};
+
+static inline struct ta_cell fixture_value(const struct fixture *f, size_t row, double value)
+{
+    if (f->null_every && row % f->null_every == 0)
+        return ta_null();
+    return ta_int((int64_t)(value * f->scale));
+}
+
+/* ---- stacked bars ---------------------------------------------------------------------- */
+
+static const struct ta_column fixture_gpu_columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace."},
+    {"compute_ns", "Compute", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL, "Union of kernels."},
+    {"comm_ns", "Communication", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Not hidden."},
+    {"idle_ns", "Idle", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "The rest."},
+};
+
+static const struct ta_chart fixture_gpu_chart = {
+    .id = "gpu-time-breakdown",
+    .title = "GPU time",
+    .caption = "By rank.",
+    .kind = TA_CHART_STACKED_BARS,
+    .label = {"rank"},
+    .y = {{"compute_ns", "compute", TA_INK_COMPUTE},
+          {"comm_ns", "communication", TA_INK_COMM},
+          {"idle_ns", "idle", TA_INK_IDLE}},
+};
+
+static inline void fixture_add_gpu(struct ta_section_builder *section, struct fixture f)
+{
+    struct ta_table_builder *table =
+        ta_add_table(section, "gpu", "GPU time by rank", fixture_gpu_columns, 4);
+    for (size_t i = 0; i < f.rows; i++)
+        TA_ROW(table, ta_int((int64_t)i), fixture_value(&f, i, 600 + (double)(i % 7)),
+               fixture_value(&f, i, 200), fixture_value(&f, i, 190 - (double)(i % 7)));
+    ta_add_chart(table, &fixture_gpu_chart);
+}
+
+/* ---- Pareto ---------------------------------------------------------------------------- */
+
+static const struct ta_column fixture_kernel_columns[] = {
+    {"name", "Kernel", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "As written."},
+    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Kind of work."},
+    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Launches."},
+    {"total_ns", "Total time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of durations."},
+};
+
+static const struct ta_chart fixture_kernel_chart = {
+    .id = "kernels-pareto",
+    .title = "Kernels",
+    .caption = "All ranks.",
+    .kind = TA_CHART_PARETO,
+    .label = {"name"},
+    .group = "class",
+    .y = {{"total_ns", "total", TA_INK_COMPUTE}},
+    .top = 20,
+};
+
+static inline void fixture_add_kernels(struct ta_section_builder *section, struct fixture f)
+{
+    struct ta_table_builder *table =
+        ta_add_table(section, "kernels", "Kernels by name", fixture_kernel_columns, 4);
+    for (size_t i = 0; i < f.rows; i++) {
+        char name[512];
+        snprintf(name, sizeof name, "%s #%zu \xe2\x80\xae\x01\xff",
+                 i % 3 ? FIXTURE_LONG_NAME : "gemm", i);
+        TA_ROW(table, ta_text(ta_slice_of(name)),
+               ta_text(i % 4 ? TA_LIT("compute") : TA_LIT("comm")), ta_int(50),
+               fixture_value(&f, i, 2e6 / (double)(i + 1)));
+    }
+    ta_add_chart(table, &fixture_kernel_chart);
+}
+
+/* ---- grouped bars and dots --------------------------------------------------------------- */
+
+static const struct ta_column fixture_step_columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace."},
+    {"step", "Step", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Label of the step."},
+    {"dur_ns", "Step time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Host time."},
+};
+
+static const struct ta_chart fixture_step_chart = {
+    .id = "step-time",
+    .title = "Step time",
+    .caption = "By rank.",
+    .kind = TA_CHART_DOTS,
+    .label = {"step"},
+    .group = "rank",
+    .y = {{"dur_ns", "step time", TA_INK_NONE}},
+};
+
+static const struct ta_chart fixture_bars_chart = {
+    .id = "bars",
+    .title = "Bars",
+    .caption = "By rank.",
+    .kind = TA_CHART_BARS,
+    .label = {"rank", "step"},
+    .group = "rank",
+    .y = {{"dur_ns", "step time", TA_INK_NONE}},
+};
+
+static inline void fixture_add_steps(struct ta_section_builder *section, struct fixture f,
+                                     size_t ranks, const struct ta_chart *chart)
+{
+    struct ta_table_builder *table =
+        ta_add_table(section, chart->id, "Steps", fixture_step_columns, 3);
+    for (size_t i = 0; i < f.rows; i++) {
+        size_t per_rank = (f.rows + ranks - 1) / ranks;
+        char step[64];
+        snprintf(step, sizeof step, "ProfilerStep#%zu", i % per_rank + 3);
+        TA_ROW(table, ta_int((int64_t)(i / per_rank)), ta_text(ta_slice_of(step)),
+               fixture_value(&f, i, 412e3 + 1e3 * sin((double)i)));
+    }
+    ta_add_chart(table, chart);
+}
+
+/* ---- distributions ------------------------------------------------------------------------ */
+
+static const struct ta_column fixture_ecdf_columns[] = {
+    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Kind of work."},
+    {"dur_ns", "Duration", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL, "Of a kernel."},
+    {"share", "Share of kernels", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "That take at most it."},
+};
+
+static const struct ta_chart fixture_ecdf_chart = {
+    .id = "kernel-ecdf",
+    .title = "Kernel durations",
+    .caption = "By class.",
+    .kind = TA_CHART_ECDF,
+    .label = {"class"},
+    .x = "dur_ns",
+    .group = "class",
+    .log_x = true,
+    .y = {{"share", "share", TA_INK_NONE}},
+};
+
+static inline void fixture_add_ecdf(struct ta_section_builder *section, struct fixture f,
+                                    size_t groups)
+{
+    static const char *const names[] = {"compute", "comm", "a", "b", "c", "d", "e", "f", "g", "h"};
+    struct ta_table_builder *table =
+        ta_add_table(section, "ecdf", "Durations", fixture_ecdf_columns, 3);
+    for (size_t g = 0; g < groups; g++)
+        for (size_t i = 0; i < f.rows; i++)
+            TA_ROW(table, ta_text(ta_slice_of(names[g % 10])),
+                   fixture_value(&f, i, pow(10, 6 * (double)(i + 1) / (double)f.rows) + (double)g),
+                   ta_num((double)(i + 1) / (double)f.rows));
+    ta_add_chart(table, &fixture_ecdf_chart);
+}
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Scenes as numbers: marks inside the scene, labels apart, segments that add up, in any size. */
+#include "chart_fixture.h"
+#include "render/chart_text.h"
+#include "traceanalyze/svg.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static const double widths[] = {240, 320, 480, 720, 1000, 1600};
+enum { WIDTHS = sizeof widths / sizeof *widths };
+
+/* A report of one table. */
+struct world {
+    struct ta_report *report;
+    struct ta_section_builder *section;
+};
+
+static struct world begin(void)
+{
+    struct world world = {.report = ta_report_new()};
+    assert_non_null(world.report);
+    world.section = ta_report_open_section(world.report, "s", "S");
+    return world;
+}
+
+static const struct ta_table *freeze(struct world *world)
+{
+    assert_int_equal(ta_report_freeze(world->report), TA_OK);
+    return ta_report_section(world->report, 0)->items[0].table;
+}
+
+/* ---- what holds for every scene --------------------------------------------------------- */
+
+struct box {
+    double left, top, right, bottom;
+};
+
+static struct box text_box(struct ta_text *text, const struct ta_mark *mark)
+{
+    double width = ta_text_width(text, mark->text.face, mark->text.text);
+    double size = ta_face_size(mark->text.face);
+    double left = mark->text.x - (mark->text.anchor == TA_ANCHOR_START    ? 0
+                                  : mark->text.anchor == TA_ANCHOR_MIDDLE ? width / 2
+                                                                          : width);
+    /* Digits and lower case letters: what must not touch. */
+    return (struct box){left, mark->text.y - size * 0.74, left + width, mark->text.y};
+}
+
+static struct box mark_box(struct ta_text *text, const struct ta_mark *mark)
+{
+    switch (mark->kind) {
+    case TA_MARK_RECT:
+        return (struct box){mark->rect.x, mark->rect.y, mark->rect.x + mark->rect.w,
+                            mark->rect.y + mark->rect.h};
+    case TA_MARK_CIRCLE:
+        return (struct box){mark->circle.x - mark->circle.r, mark->circle.y - mark->circle.r,
+                            mark->circle.x + mark->circle.r, mark->circle.y + mark->circle.r};
+    case TA_MARK_TEXT:
+        return text_box(text, mark);
+    case TA_MARK_LINE:
+        break;
+    }
+    struct box box = {INFINITY, INFINITY, -INFINITY, -INFINITY};
+    for (size_t i = 0; i < mark->line.n; i++) {
+        box.left = fmin(box.left, mark->line.points[i].x);
+        box.right = fmax(box.right, mark->line.points[i].x);
+        box.top = fmin(box.top, mark->line.points[i].y);
+        box.bottom = fmax(box.bottom, mark->line.points[i].y);
+    }
+    return box;
+}
+
+static void assert_inside(const struct ta_scene *scene, struct box box)
+{
+    const double slack = 1;
+    assert_true(box.left >= -slack && box.top >= -slack);
+    assert_true(box.right <= scene->width + slack && box.bottom <= scene->height + slack);
+}
+
+static bool touch(struct box a, struct box b)
+{
+    const double slack = 0.1;
+    return a.left + slack < b.right && b.left + slack < a.right && a.top + slack < b.bottom &&
+           b.top + slack < a.bottom;
+}
+
+static void assert_sound(const struct ta_scene *scene)
+{
+    assert_non_null(scene);
+    assert_true(scene->height > 0 && scene->height < 1e5);
+    assert_true(scene->summary[0] != '\0');
+    struct ta_text *text = ta_text_new();
+    for (size_t i = 0; i < scene->n_marks; i++) {
+        const struct ta_mark *mark = &scene->marks[i];
+        assert_inside(scene, mark_box(text, mark));
+        for (size_t k = 0; k < i && mark->kind == TA_MARK_TEXT; k++)
+            if (scene->marks[k].kind == TA_MARK_TEXT &&
+                touch(text_box(text, mark), text_box(text, &scene->marks[k])))
+                fail_msg("%s at %g: \"%s\" touches \"%s\"", scene->id, scene->width,
+                         mark->text.text, scene->marks[k].text.text);
+    }
+    ta_text_free(text);
+}
+
+static void check(const struct ta_table *table)
+{
+    for (size_t i = 0; i < WIDTHS; i++)
+        for (double height = 0; height <= 800; height += 200) {
+            struct ta_scene *scene = ta_scene_build(table, table->chart, widths[i], height);
+            assert_sound(scene);
+            ta_scene_free(scene);
+        }
+}
+
+static void test_all_kinds_in_all_sizes(void **state)
+{
+    (void)state;
+    static const struct fixture fixtures[] = {
+        {1, 1, 0},   {4, 1e6, 0}, {7, 0, 0},      {30, 1e3, 3},   {64, 1, 0},
+        {65, 1, 64}, {500, 1, 2}, {500, 1e10, 0}, {2500, 1e3, 0}, {5, 1, 1},
+    };
+    for (size_t i = 0; i < sizeof fixtures / sizeof *fixtures; i++)
+        for (int kind = 0; kind < 7; kind++) {
+            struct world world = begin();
+            struct fixture f = fixtures[i];
+            if (kind == 0)
+                fixture_add_gpu(world.section, f);
+            else if (kind == 1)
+                fixture_add_kernels(world.section, f);
+            else if (kind < 4)
+                fixture_add_steps(world.section, f, kind == 2 ? 4 : 20, &fixture_step_chart);
+            else if (kind == 4)
+                fixture_add_steps(world.section, f, 4, &fixture_bars_chart);
+            else
+                fixture_add_ecdf(world.section, f, kind == 5 ? 2 : 10);
+            check(freeze(&world));
+            ta_report_free(world.report);
+        }
+}
+
+/* ---- what the kinds promise -------------------------------------------------------------- */
+
+static void test_segments_add_up(void **state)
+{
+    (void)state;
+    struct world world = begin();
+    fixture_add_gpu(world.section, (struct fixture){4, 1e6, 0});
+    const struct ta_table *table = freeze(&world);
+    struct ta_scene *scene = ta_scene_build(table, table->chart, 720, 0);
+    double sum = 0, left = -1, right = 0;
+    for (size_t i = 0; i < scene->n_marks; i++) {
+        const struct ta_mark *mark = &scene->marks[i];
+        if (mark->kind != TA_MARK_RECT || !mark->tip || strncmp(mark->tip, "rank 1 ", 7) != 0)
+            continue;
+        assert_true(left < 0 || fabs(mark->rect.x - right) < 1e-6); /* side by side */
+        left = left < 0 ? mark->rect.x : left;
+        right = mark->rect.x + mark->rect.w;
+        sum += mark->rect.w;
+    }
+    assert_true(left >= 0);
+    assert_true(fabs(sum - (right - left)) < 1e-6);
+    /* All four rows have the same sum, so each bar ends where the axis does. */
+    for (size_t i = 0; i < scene->n_marks; i++)
+        if (scene->marks[i].kind == TA_MARK_RECT)
+            assert_true(scene->marks[i].rect.x + scene->marks[i].rect.w < right + 1e-6);
+    ta_scene_free(scene);
+    ta_report_free(world.report);
+}
+
+static size_t count_texts(const struct ta_scene *scene, const char *part)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < scene->n_marks; i++)
+        n += scene->marks[i].kind == TA_MARK_TEXT && strstr(scene->marks[i].text.text, part);
+    return n;
+}
+
+static void test_many_rows_become_an_overview(void **state)
+{
+    (void)state;
+    struct world world = begin();
+    fixture_add_gpu(world.section, (struct fixture){500, 1e6, 0});
+    const struct ta_table *table = freeze(&world);
+    struct ta_scene *scene = ta_scene_build(table, table->chart, 720, 0);
+    assert_int_equal(count_texts(scene, "rank "), 16);
+    assert_int_equal(count_texts(scene, "All 500"), 1);
+    assert_non_null(strstr(scene->caption, "500"));
+    ta_scene_free(scene);
+    ta_report_free(world.report);
+}
+
+static void test_missing_values_are_said(void **state)
+{
+    (void)state;
+    struct world world = begin();
+    fixture_add_steps(world.section, (struct fixture){10, 1, 5}, 2, &fixture_bars_chart);
+    const struct ta_table *table = freeze(&world);
+    struct ta_scene *scene = ta_scene_build(table, table->chart, 720, 0);
+    assert_int_equal(count_texts(scene, "no value"), 2);
+    assert_non_null(strstr(scene->caption, "2 without a value"));
+    ta_scene_free(scene);
+    ta_report_free(world.report);
+}
+
+static void test_nothing_to_draw(void **state)
+{
+    (void)state;
+    struct world world = begin();
+    fixture_add_kernels(world.section, (struct fixture){5, 1, 1});
+    const struct ta_table *table = freeze(&world);
+    struct ta_scene *scene = ta_scene_build(table, table->chart, 720, 0);
+    assert_int_equal(scene->n_marks, 1);
+    assert_int_equal(count_texts(scene, "Nothing to draw"), 1);
+    ta_scene_free(scene);
+    ta_report_free(world.report);
+}
+
+static void test_hostile_names_are_visible(void **state)
+{
+    (void)state;
+    struct world world = begin();
+    fixture_add_kernels(world.section, (struct fixture){6, 1, 0});
+    const struct ta_table *table = freeze(&world);
+    struct ta_scene *scene = ta_scene_build(table, table->chart, 1600, 0);
+    assert_true(count_texts(scene, "\\u202e\\x01\\xff") > 0);
+    assert_int_equal(count_texts(scene, "\xe2\x80\xae"), 0);
+    assert_int_equal(count_texts(scene, "\x01"), 0);
+    ta_scene_free(scene);
+    ta_report_free(world.report);
+}
+
+static void test_same_input_same_scene(void **state)
+{
+    (void)state;
+    struct world world = begin();
+    fixture_add_steps(world.section, (struct fixture){200, 1e3, 0}, 4, &fixture_step_chart);
+    const struct ta_table *table = freeze(&world);
+    struct ta_scene *a = ta_scene_build(table, table->chart, 720, 0);
+    struct ta_scene *b = ta_scene_build(table, table->chart, 720, 0);
+    assert_int_equal(a->n_marks, b->n_marks);
+    for (size_t i = 0; i < a->n_marks; i++) {
+        assert_int_equal(a->marks[i].kind, b->marks[i].kind);
+        if (a->marks[i].kind == TA_MARK_CIRCLE) {
+            assert_true(a->marks[i].circle.x == b->marks[i].circle.x);
+            assert_true(a->marks[i].circle.y == b->marks[i].circle.y);
+        }
+    }
+    ta_scene_free(a);
+    ta_scene_free(b);
+    ta_report_free(world.report);
+}
+
+/* Steps of all ranks share their place on the axis, numbers decide the order. */
+static void test_steps_of_ranks_are_aligned(void **state)
+{
+    (void)state;
+    struct world world = begin();
+    fixture_add_steps(world.section, (struct fixture){100, 1e3, 0}, 2, &fixture_step_chart);
+    const struct ta_table *table = freeze(&world);
+    struct ta_scene *scene = ta_scene_build(table, table->chart, 720, 0);
+    double x[2] = {0, 0};
+    for (size_t i = 0; i < scene->n_marks; i++) {
+        const struct ta_mark *mark = &scene->marks[i];
+        if (mark->kind == TA_MARK_CIRCLE && mark->tip && strstr(mark->tip, "Step#20 "))
+            x[strstr(mark->tip, "rank 1") != NULL] = mark->circle.x;
+    }
+    assert_true(x[0] > 0 && x[1] > x[0] && x[1] - x[0] < 10);
+    ta_scene_free(scene);
+    ta_report_free(world.report);
+}
+
+static void test_css_covers_every_ink(void **state)
+{
+    (void)state;
+    struct ta_arena arena = {0};
+    const char *css = ta_chart_css(&arena);
+    assert_non_null(css);
+    for (int ink = 0; ink < TA_INK_COUNT; ink++) {
+        char rule[64];
+        snprintf(rule, sizeof rule, ".ink-%s{", ta_ink_name((enum ta_ink)ink));
+        assert_non_null(strstr(css, rule));
+    }
+    ta_arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_kinds_in_all_sizes),
+        cmocka_unit_test(test_segments_add_up),
+        cmocka_unit_test(test_many_rows_become_an_overview),
+        cmocka_unit_test(test_missing_values_are_said),
+        cmocka_unit_test(test_nothing_to_draw),
+        cmocka_unit_test(test_hostile_names_are_visible),
+        cmocka_unit_test(test_same_input_same_scene),
+        cmocka_unit_test(test_steps_of_ranks_are_aligned),
+        cmocka_unit_test(test_css_covers_every_ink),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
