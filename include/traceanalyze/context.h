@@ -33,6 +33,9 @@ enum ta_limit {
 
 TA_API uint64_t ta_ctx_limit(const struct ta_ctx *ctx, enum ta_limit limit);
 
+/* Status of the present chain of causes, for calls that return NULL after ta_fail(). */
+TA_API enum ta_status ta_ctx_status(const struct ta_ctx *ctx);
+
 /* Value of an option of the plugin that is running, by its row in the plugin's table. */
 TA_API double ta_ctx_option(const struct ta_ctx *ctx, size_t index);
 

@@ -8,6 +8,7 @@
 #ifndef TRACEANALYZE_OUTPUT_H
 #define TRACEANALYZE_OUTPUT_H
 
+#include "context.h"
 #include "result.h"
 
 TA_BEGIN_DECLS

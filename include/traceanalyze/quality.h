@@ -86,7 +86,8 @@ struct ta_quality_finding {
 /* What a reader adds to while it works on one file. */
 struct ta_quality;
 
-/* Counts one case.  Only the first text of a code is kept; a NULL format keeps none. */
+/* Counts one case.  Of the texts of a code the one of the lowest offset is kept; a NULL format
+ * keeps none. */
 TA_API void ta_quality_add(struct ta_quality *quality, enum ta_quality_code code, uint64_t offset,
                            const char *format, ...) TA_PRINTF(4, 5);
 

@@ -69,7 +69,7 @@ static enum ta_status write_table(const struct job *job, const struct ta_table *
         return TA_OK;
     struct ta_file *out = begin(job, table->id, table->columns[0].key);
     if (!out)
-        return TA_ERR_OUTPUT;
+        return ta_ctx_status(job->ctx);
     for (size_t i = 0; i < table->n_columns; i++) {
         if (i)
             ta_putc(out, ',');
@@ -123,7 +123,7 @@ static enum ta_status write_findings(const struct job *job)
         "value",      "unit"};
     struct ta_file *out = begin(job, "findings", keys[0]);
     if (!out)
-        return TA_ERR_OUTPUT;
+        return ta_ctx_status(job->ctx);
     put_heads(out, keys, sizeof keys / sizeof *keys);
     for (size_t s = 0; s < ta_report_section_count(job->report); s++) {
         const struct ta_section *section = ta_report_section(job->report, s);
@@ -164,7 +164,7 @@ static enum ta_status write_quality(const struct job *job)
                                        "byte_offset", "last_offset", "file_offset", "text"};
     struct ta_file *out = begin(job, "data_quality", keys[0]);
     if (!out)
-        return TA_ERR_OUTPUT;
+        return ta_ctx_status(job->ctx);
     put_heads(out, keys, sizeof keys / sizeof *keys);
     const struct ta_accounts *accounts = ta_report_accounts(job->report);
     for (size_t i = 0; i < accounts->n_findings; i++)
@@ -201,7 +201,7 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
     if (ta_sink_is_single(sink)) {
         job.single = ta_sink_open(ctx, sink, "report.csv", SINGLE_HEAD);
         if (!job.single)
-            return ta_cause(ctx, TA_ERR_OUTPUT, "Cannot write the tables");
+            return ta_cause(ctx, ta_ctx_status(ctx), "Cannot write the tables");
         ta_puts(job.single, SINGLE_HEAD "\r\n");
     }
     enum ta_status status = write_all(&job);

@@ -271,7 +271,7 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
 {
     struct ta_file *out = ta_sink_open(ctx, sink, "report.json", SCHEMA);
     if (!out)
-        return ta_cause(ctx, TA_ERR_OUTPUT, "Cannot write the JSON report");
+        return ta_cause(ctx, ta_ctx_status(ctx), "Cannot write the JSON report");
     const struct ta_verdict *verdict = ta_report_verdict(report);
     ta_puts(out, "{" SCHEMA ",\n");
     put_text_field(out, " \"generator\": {\"name\": \"traceanalyze\", ", "version",

@@ -297,7 +297,7 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
 {
     struct ta_file *out = ta_sink_open(ctx, sink, "report.md", SIGNATURE);
     if (!out)
-        return ta_cause(ctx, TA_ERR_OUTPUT, "Cannot write the Markdown report");
+        return ta_cause(ctx, ta_ctx_status(ctx), "Cannot write the Markdown report");
     put_head(out, report, options);
     put_findings(out, report);
     for (size_t i = 0; i < ta_report_section_count(report); i++)

@@ -84,6 +84,11 @@ uint64_t ta_ctx_limit(const struct ta_ctx *ctx, enum ta_limit limit)
     return ctx->shared->limits[limit];
 }
 
+enum ta_status ta_ctx_status(const struct ta_ctx *ctx)
+{
+    return ctx->status;
+}
+
 double ta_ctx_option(const struct ta_ctx *ctx, size_t index)
 {
     return ctx->option_values[index];

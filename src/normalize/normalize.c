@@ -82,7 +82,7 @@ enum ta_status ta_normalize(struct ta_ctx *ctx, struct ta_builder *builder,
                        made->spans.n);
     if (crossing)
         ta_quality_add_many(builder->quality, TA_Q_OVERLAP, crossing, TA_NO_OFFSET, TA_NO_OFFSET,
-                            "%" PRIu64 " spans cross the end of the span around them", crossing);
+                            "Spans cross the end of the span around them by more than 1 µs");
     account_zero_times(builder);
     apply_process_names(builder);
     set_origin(made);

@@ -220,7 +220,7 @@ static enum scan_result scan_word(struct scan *scan, struct ta_token *token)
             continue;
         if (words[i].type == TA_TOKEN_BAD)
             scan_note(scan, NOTE_NUMBER, scan->p);
-        *token = (struct ta_token){scan->p, (uint32_t)length, words[i].type, 1};
+        *token = (struct ta_token){scan->p, (uint32_t)length, (uint8_t)words[i].type, 1};
         scan->p += length;
         return SCAN_OK;
     }

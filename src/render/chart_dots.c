@@ -81,9 +81,10 @@ static double draw_legend(struct ta_layout *layout, const struct dots *dots)
         if (!ta_groups_rest(&dots->groups, i))
             entries[n++] = (struct ta_legend_entry){dots->groups.inks[i], TA_MARK_CIRCLE,
                                                     dots->groups.names[i]};
-    if (dots->groups.others)
-        entries[n++] = (struct ta_legend_entry){
-            TA_INK_REST, TA_MARK_CIRCLE, ta_pen_printf(layout, "other (%zu)", dots->groups.n - n)};
+    if (dots->groups.others) {
+        const char *rest = ta_pen_printf(layout, "other (%zu)", dots->groups.n - n);
+        entries[n++] = (struct ta_legend_entry){TA_INK_REST, TA_MARK_CIRCLE, rest};
+    }
     return ta_guide_legend(layout, entries, n, 0) + 6;
 }
 

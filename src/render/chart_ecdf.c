@@ -96,9 +96,10 @@ static double draw_legend(struct ta_layout *layout, const struct ecdf *ecdf)
                                      ta_pen_printf(layout, "%s%smedian %s", name, *name ? ", " : "",
                                                    ta_pen_value(layout, median, ecdf->unit))};
     }
-    if (ecdf->groups.others)
-        entries[n++] = (struct ta_legend_entry){
-            TA_INK_REST, TA_MARK_LINE, ta_pen_printf(layout, "other (%zu)", ecdf->groups.n - n)};
+    if (ecdf->groups.others) {
+        const char *rest = ta_pen_printf(layout, "other (%zu)", ecdf->groups.n - n);
+        entries[n++] = (struct ta_legend_entry){TA_INK_REST, TA_MARK_LINE, rest};
+    }
     return ta_guide_legend(layout, entries, n, 0) + 6;
 }
 

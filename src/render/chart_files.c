@@ -249,7 +249,7 @@ enum ta_status ta_chart_write(struct ta_ctx *ctx, struct ta_sink *sink,
         return ta_fail(ctx, TA_ERR_USAGE, "Unknown chart format: format=\"%s\"", format);
     /* The keyword alone: a signature is a text, it ends at the first NUL. */
     struct ta_file *file = ta_sink_open(ctx, sink, name,
-                                        png   ? SIGNATURE_PNG + 9
+                                        png   ? &SIGNATURE_PNG[9]
                                         : pdf ? SIGNATURE_PDF
                                               : SIGNATURE_SVG);
     if (!file)

@@ -94,15 +94,23 @@ static void assert_sound(const struct ta_scene *scene)
     assert_true(scene->height > 0 && scene->height < 1e5);
     assert_true(scene->summary[0] != '\0');
     struct ta_text *text = ta_text_new();
+    struct box *boxes = calloc(scene->n_marks + 1, sizeof *boxes);
+    const struct ta_mark **marks = calloc(scene->n_marks + 1, sizeof *marks);
+    size_t n = 0; /* texts */
     for (size_t i = 0; i < scene->n_marks; i++) {
-        const struct ta_mark *mark = &scene->marks[i];
-        assert_inside(scene, mark_box(text, mark));
-        for (size_t k = 0; k < i && mark->kind == TA_MARK_TEXT; k++)
-            if (scene->marks[k].kind == TA_MARK_TEXT &&
-                touch(text_box(text, mark), text_box(text, &scene->marks[k])))
+        struct box box = mark_box(text, &scene->marks[i]);
+        assert_inside(scene, box);
+        if (scene->marks[i].kind != TA_MARK_TEXT)
+            continue;
+        for (size_t k = 0; k < n; k++)
+            if (touch(box, boxes[k]))
                 fail_msg("%s at %g: \"%s\" touches \"%s\"", scene->id, scene->width,
-                         mark->text.text, scene->marks[k].text.text);
+                         scene->marks[i].text.text, marks[k]->text.text);
+        marks[n] = &scene->marks[i];
+        boxes[n++] = box;
     }
+    free(marks);
+    free(boxes);
     ta_text_free(text);
 }
 

@@ -12,13 +12,51 @@
 
 #include "embedded_html.h"
 
-/* " 'sha256-…'" of an inline style sheet or script, as the policy wants it. */
-static void put_hash(const struct page *page, const char *source, size_t size)
+/* The sheets and the script are written in parts; one hash covers the parts of an element. */
+struct part {
+    const char *text;
+    const size_t *size;
+};
+
+static const struct part sheets[] = {
+    {ta_embed_html_base_css, &ta_embed_html_base_css_size},
+    {ta_embed_html_frame_css, &ta_embed_html_frame_css_size},
+    {ta_embed_html_parts_css, &ta_embed_html_parts_css_size},
+    {ta_embed_html_tables_css, &ta_embed_html_tables_css_size},
+    {ta_embed_html_media_css, &ta_embed_html_media_css_size},
+};
+
+/* The script is one function, so that its names stay its own. */
+static const char script_begin[] = "(() => {\n", script_end[] = "})();\n";
+static const size_t script_begin_size = sizeof script_begin - 1;
+static const size_t script_end_size = sizeof script_end - 1;
+
+static const struct part scripts[] = {
+    {script_begin, &script_begin_size},
+    {ta_embed_html_base_js, &ta_embed_html_base_js_size},
+    {ta_embed_html_table_js, &ta_embed_html_table_js_size},
+    {ta_embed_html_tip_js, &ta_embed_html_tip_js_size},
+    {ta_embed_html_search_js, &ta_embed_html_search_js_size},
+    {ta_embed_html_page_js, &ta_embed_html_page_js_size},
+    {script_end, &script_end_size},
+};
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+static void put_parts(const struct page *page, const struct part *parts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        ta_put(page->out, (struct ta_slice){parts[i].text, *parts[i].size});
+}
+
+/* " 'sha256-…'" of an inline element, as the policy wants it. */
+static void put_hash(const struct page *page, const struct part *parts, size_t n)
 {
     guint8 digest[32];
     gsize digest_size = sizeof digest;
     GChecksum *checksum = g_checksum_new(G_CHECKSUM_SHA256);
-    g_checksum_update(checksum, (const guchar *)source, (gssize)size);
+    for (size_t i = 0; i < n; i++)
+        g_checksum_update(checksum, (const guchar *)parts[i].text, (gssize)*parts[i].size);
     g_checksum_get_digest(checksum, digest, &digest_size);
     g_checksum_free(checksum);
     char *base64 = g_base64_encode(digest, digest_size);
@@ -30,12 +68,14 @@ static void put_hash(const struct page *page, const char *source, size_t size)
 
 static void put_policy(const struct page *page, const char *chart_css)
 {
+    const size_t chart_css_size = strlen(chart_css);
+    const struct part chart_sheet = {chart_css, &chart_css_size};
     ta_puts(page->out, "<meta http-equiv=\"Content-Security-Policy\" content=\""
                        "default-src 'none'; script-src");
-    put_hash(page, ta_embed_html_report_js, ta_embed_html_report_js_size);
+    put_hash(page, scripts, LENGTH(scripts));
     ta_puts(page->out, "; style-src");
-    put_hash(page, ta_embed_html_report_css, ta_embed_html_report_css_size);
-    put_hash(page, chart_css, strlen(chart_css));
+    put_hash(page, sheets, LENGTH(sheets));
+    put_hash(page, &chart_sheet, 1);
     ta_puts(page->out, "; img-src data:; base-uri 'none'; form-action 'none'\">\n");
 }
 
@@ -78,11 +118,11 @@ enum ta_status html_head(const struct page *page)
     }
     put_meta(page, chart_css);
     ta_puts(out, "<style>");
-    ta_put(out, (struct ta_slice){ta_embed_html_report_css, ta_embed_html_report_css_size});
+    put_parts(page, sheets, LENGTH(sheets));
     ta_puts(out, "</style>\n<style>");
     ta_puts(out, chart_css);
     ta_puts(out, "</style>\n<script>");
-    ta_put(out, (struct ta_slice){ta_embed_html_report_js, ta_embed_html_report_js_size});
+    put_parts(page, scripts, LENGTH(scripts));
     ta_puts(out, "</script>\n</head>\n");
     ta_arena_free(&arena);
     return TA_OK;

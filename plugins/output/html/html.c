@@ -158,7 +158,7 @@ static enum ta_status write_html(struct ta_ctx *ctx, const struct ta_report *rep
     struct ta_file *out =
         ta_sink_open(ctx, sink, "report.html", "<meta name=\"generator\" content=\"traceanalyze");
     if (!out)
-        return ta_cause(ctx, TA_ERR_OUTPUT, "Cannot write the HTML report");
+        return ta_cause(ctx, ta_ctx_status(ctx), "Cannot write the HTML report");
     const struct page page = {.ctx = ctx, .out = out, .report = report, .options = options};
     const enum ta_status status = put_page(&page);
     const enum ta_status closed = ta_file_close(ctx, out);

@@ -6,11 +6,11 @@ static const char *const notes[] = {
     "Times are integers of nanoseconds read from the traces without rounding through floating "
     "point; they are shown with three significant digits. Intervals include their start and "
     "exclude their end.",
-    "Shares of device time count each moment once: communication, copies and memory sets only "
-    "where no kernel runs at the same time, idle is what remains between the first and the last "
-    "activity of a device.",
-    "A value that was not recorded is shown as “–” and enters no sum. Every number of this "
-    "document, and all rows and columns left out here, are in report.json.",
+    ("Shares of device time count each moment once: communication, copies and memory sets only "
+     "where no kernel runs at the same time, idle is what remains between the first and the last "
+     "activity of a device."),
+    ("A value that was not recorded is shown as “–” and enters no sum. Every number of this "
+     "document, and all rows and columns left out here, are in report.json."),
 };
 
 static void put_definitions(struct pdf *pdf, const struct ta_table *table)

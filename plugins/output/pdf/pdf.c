@@ -94,7 +94,7 @@ static enum ta_status write_report(struct ta_ctx *ctx, const struct ta_report *r
 {
     struct ta_file *file = ta_sink_open(ctx, sink, "report.pdf", SIGNATURE);
     if (!file)
-        return TA_ERR_OUTPUT;
+        return ta_ctx_status(ctx);
     struct pdf pdf = set_up(ctx, report, options, file);
     const struct ta_run_info *run = ta_report_run(report);
     pdf.title = run->title && *run->title ? pdf_safe(&pdf, run->title) : "traceanalyze report";

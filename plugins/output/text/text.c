@@ -305,7 +305,7 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
 {
     struct ta_file *out = ta_sink_open(ctx, sink, "report.txt", SIGNATURE);
     if (!out)
-        return ta_cause(ctx, TA_ERR_OUTPUT, "Cannot write the summary");
+        return ta_cause(ctx, ta_ctx_status(ctx), "Cannot write the summary");
     const struct page page = {.ctx = ctx,
                               .out = out,
                               .report = report,

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Small helpers, and the state of the page in its address.
+ *
+ * The files follow each other in the order of head.c, inside one function.  Names in the data are
+ * hostile: they reach the document as text only, never as markup.  The address is
+ * #s=SECTION&table=ID&sort=COLUMN,desc&f=TEXT&q=TEXT&theme=dark&keys=off with f the filter of that
+ * table and q the search over the whole page. */
+"use strict";
+
+const root = document.documentElement;
+root.classList.add("js");
+
+/* ---- small helpers -------------------------------------------------------------------------- */
+
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+function button(label, action, attributes = {}) {
+  const element = make("button", { type: "button", ...attributes }, label);
+  element.addEventListener("click", action);
+  return element;
+}
+
+function icon(path) {
+  const ns = "http://www.w3.org/2000/svg";
+  const svg = document.createElementNS(ns, "svg");
+  svg.setAttribute("viewBox", "0 0 16 16");
+  svg.setAttribute("aria-hidden", "true");
+  const drawing = document.createElementNS(ns, "path");
+  drawing.setAttribute("d", path);
+  svg.append(drawing);
+  return svg;
+}
+
+/* Control and bidirectional characters as visible escapes, like the markup of the page. */
+const acting = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+function visible(text) {
+  return text.replace(acting, (c) => {
+    const hex = c.charCodeAt(0).toString(16);
+    return c < "\u0080" ? "\\x" + hex.padStart(2, "0") : "\\u" + hex.padStart(4, "0");
+  });
+}
+
+/* Groups of three digits, as everywhere in the page. */
+function grouped(n) {
+  return String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+}
+
+function words(text) {
+  return text.toLowerCase().split(/\s+/).filter(Boolean);
+}
+
+function holdsAll(text, wanted) {
+  return wanted.every((word) => text.includes(word));
+}
+
+/* Says something to assistive technology. */
+const announcer = make("p", { class: "sr", role: "status" });
+
+function announce(text) {
+  announcer.textContent = text;
+}
+
+function download(name, type, text) {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  make("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
+
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = make("textarea", { class: "sr", "aria-hidden": "true" });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  }
+}
+
+/* ---- state in the address ------------------------------------------------------------------- */
+
+const state = { s: "", table: "", sort: "", f: "", q: "", theme: "", keys: "" };
+
+function readAddress() {
+  const given = /^#[a-z]+=/.test(location.hash)
+    ? new URLSearchParams(location.hash.slice(1)) : new URLSearchParams();
+  for (const key of Object.keys(state)) {
+    state[key] = given.get(key) || "";
+  }
+}
+
+function writeAddress() {
+  const params = new URLSearchParams();
+  for (const [key, value] of Object.entries(state)) {
+    if (value) {
+      params.set(key, value);
+    }
+  }
+  const text = params.toString();
+  history.replaceState(null, "", text ? "#" + text : location.pathname + location.search);
+}

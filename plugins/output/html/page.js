@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Theme, keys, help, print, links and the start of it all. */
+
+/* ---- theme, keys, help, print --------------------------------------------------------------- */
+
+const preset = root.dataset.theme;
+
+function applyTheme() {
+  const theme = state.theme || preset;
+  if (theme === "light" || theme === "dark") {
+    root.dataset.theme = theme;
+  } else {
+    delete root.dataset.theme;
+  }
+}
+
+function toggleTheme() {
+  const now = root.dataset.theme ||
+    (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  state.theme = now === "dark" ? "light" : "dark";
+  applyTheme();
+  writeAddress();
+}
+
+function makeHelp() {
+  const keys = [["/", "Search all tables and findings"], ["j  k", "Next and previous section"],
+    ["t", "Light or dark"], ["?", "This help"], ["Esc", "Close or clear"],
+    ["↑  ↓", "Walk through long names of a table"], ["Enter", "Show a long name in full"]];
+  const list = make("dl");
+  for (const [key, meaning] of keys) {
+    list.append(make("dt", {}, ...key.split("  ").flatMap((k) => [make("kbd", {}, k), " "])),
+      make("dd", {}, meaning));
+  }
+  const single = make("input", { type: "checkbox" });
+  single.checked = state.keys !== "off";
+  single.addEventListener("change", () => {
+    state.keys = single.checked ? "" : "off";
+    writeAddress();
+  });
+  const dialog = make("dialog", { "aria-labelledby": "help-title" },
+    make("h2", { id: "help-title" }, "Keys"), list);
+  dialog.append(make("div", { class: "row" }, make("label", {}, single, "Single-key shortcuts"),
+    button("Close", () => dialog.close())));
+  document.body.append(dialog);
+  return dialog;
+}
+
+let help = null;
+
+function showHelp() {
+  help = help || makeHelp();
+  if (!help.open) {
+    help.showModal();
+  }
+}
+
+function stepSection(step) {
+  const sections = Array.from(document.querySelectorAll("main > section:not(.unmatched)"));
+  const margin = parseFloat(getComputedStyle(root).scrollPaddingTop) + 4;
+  const tops = sections.map((section) => section.getBoundingClientRect().top);
+  const next = step > 0 ? sections.find((section, i) => tops[i] > margin)
+    : sections.filter((section, i) => tops[i] < margin - 8).pop();
+  if (next) {
+    next.scrollIntoView();
+  } else if (step < 0) {
+    scrollTo(0, 0);
+  }
+}
+
+function onKey(event) {
+  if (event.key === "Escape") {
+    onEscape(event.target);
+    return;
+  }
+  const typing = event.target.tagName === "INPUT" && event.target.type !== "checkbox";
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || state.keys === "off" ||
+      (help && help.open)) {
+    return;
+  }
+  const action = { "/": () => searchBox.focus(), "?": showHelp, t: toggleTheme,
+    j: () => stepSection(1), k: () => stepSection(-1) }[event.key];
+  if (action) {
+    event.preventDefault();
+    action();
+  }
+}
+
+function onEscape(target) {
+  hideTip();
+  const menu = target.closest && target.closest(".menu[open]");
+  if (menu) {
+    menu.open = false;
+    menu.firstChild.focus();
+  } else if (target === searchBox) {
+    setSearch("");
+    searchBox.blur();
+  } else if (target.type === "search") {
+    target.value = "";
+    target.dispatchEvent(new Event("input"));
+  }
+}
+
+/* On paper everything is open and light. */
+function preparePrint() {
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = Array.from(document.querySelectorAll("#s-method details:not([open])"));
+    opened.forEach((details) => { details.open = true; });
+    root.dataset.theme = "light";
+  });
+  addEventListener("afterprint", () => {
+    opened.forEach((details) => { details.open = false; });
+    applyTheme();
+  });
+}
+
+/* ---- the bar, links, start ------------------------------------------------------------------ */
+
+function fillBar() {
+  searchBox = make("input", { type: "search", placeholder: "Search",
+    "aria-label": "Search all tables and findings" });
+  searchBox.addEventListener("input", () => {
+    search(searchBox.value);
+    writeAddress();
+  });
+  const data = document.getElementById("traceanalyze-report");
+  document.querySelector(".actions").append(
+    make("div", { class: "find", role: "search" }, searchBox,
+      make("kbd", { "aria-hidden": "true" }, "/")),
+    button("JSON", () => download("report-summary.json", "application/json", data.textContent),
+      { class: "wide", "data-tip": "Download the summary in this page as JSON",
+        "aria-label": "Download the summary as JSON" }),
+    button("Print", () => print(), { class: "wide" }),
+    button(icon("M8 2.5a5.5 5.5 0 1 0 0 11zM8 2.5a5.5 5.5 0 0 1 0 11"), toggleTheme,
+      { "aria-label": "Light or dark", "data-tip": "Light or dark" }),
+    button("?", showHelp, { "aria-label": "Keys", "data-tip": "Keys" }));
+}
+
+function addSectionLinks() {
+  for (const title of document.querySelectorAll("main > section > h2")) {
+    const id = title.parentElement.id.slice(2);
+    title.append(make("a", { class: "anchor", href: "#s=" + encodeURIComponent(id),
+      "aria-label": "Link to " + title.textContent }, "#"));
+  }
+}
+
+/* Links inside the page: leave the search, bring a cited row to the eye. */
+function onLink(event) {
+  const link = event.target.closest('a[href^="#"]');
+  if (!link) {
+    return;
+  }
+  if (state.q) {
+    setSearch("");
+  }
+  if (revealRow(link.getAttribute("href"), link.dataset.column)) {
+    event.preventDefault();
+  }
+}
+
+function revealRow(hash, column) {
+  const parts = /^#r-(.+)-(\d+)$/.exec(hash);
+  const table = parts && tables.get(parts[1]);
+  if (table) {
+    table.reveal(Number(parts[2]), column);
+  }
+  return Boolean(table);
+}
+
+function applyAddress() {
+  readAddress();
+  applyTheme();
+  searchBox.value = state.q;
+  const table = tables.get(state.table) ||
+    Array.from(tables.values()).find((one) => one.section.id === "s-" + state.s);
+  if (table) {
+    const [key, way] = state.sort.split(",");
+    table.column = table.heads.findIndex((head) => head.dataset.key === key);
+    table.descending = way === "desc";
+    table.filter = state.f;
+    if (table.input) {
+      table.input.value = state.f;
+    }
+  }
+  search(state.q);
+  const place = tables.has(state.table) ? document.getElementById("t-" + state.table)
+    : document.getElementById("s-" + state.s);
+  if (place) {
+    place.scrollIntoView();
+  } else {
+    revealRow(decodeURIComponent(location.hash));
+  }
+}
+
+/* Keeps the navigation at the section that is being read. */
+function followSections() {
+  const nav = document.querySelector("nav");
+  const links = new Map(Array.from(document.querySelectorAll("nav a"),
+    (link) => [link.getAttribute("href").slice(1), link]));
+  const inView = new Set();
+  const observer = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      inView[entry.isIntersecting ? "add" : "delete"](entry.target.id);
+    }
+    const now = Array.from(links.keys()).find((id) => inView.has(id));
+    links.forEach((link, id) => {
+      if (id === now) {
+        link.setAttribute("aria-current", "true");
+        nav.scrollTo({ left: link.offsetLeft - nav.clientWidth / 3 });
+      } else {
+        link.removeAttribute("aria-current");
+      }
+    });
+  }, { rootMargin: "-112px 0px -55% 0px" });
+  document.querySelectorAll("main > section").forEach((section) => observer.observe(section));
+}
+
+function start() {
+  fillBar();
+  for (const box of document.querySelectorAll(".table")) {
+    const table = new Table(box);
+    tables.set(table.id, table);
+  }
+  document.body.append(tip, announcer);
+  document.querySelector(".hero").after(results);
+  addSectionLinks();
+  preparePrint();
+  applyAddress();
+  followSections();
+  addEventListener("hashchange", () => {
+    if (/^#[a-z]+=/.test(location.hash)) {
+      applyAddress();
+    }
+  });
+  document.addEventListener("click", onLink);
+  document.addEventListener("click", (event) => {
+    for (const menu of document.querySelectorAll(".menu[open]")) {
+      menu.open = menu.contains(event.target);
+    }
+  });
+  document.addEventListener("keydown", onKey);
+  document.addEventListener("pointerover", showTip);
+  document.addEventListener("focusin", showTip);
+  document.addEventListener("focusout", hideTip);
+  document.addEventListener("scroll", hideTip, { capture: true, passive: true });
+}
+
+if (document.readyState === "loading") {
+  document.addEventListener("DOMContentLoaded", start);
+} else {
+  start();
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tooltips: what columns mean, names that are cut, marks of charts. */
+
+const tip = make("div", { class: "tip", id: "tip", role: "tooltip", hidden: "" });
+let tipped = null;
+
+/* What an element has to say: a note, the rest of a name that is cut, or a mark of a chart,
+ * whose <title> is taken over so that the browser does not show it a second time. */
+function tipOf(target) {
+  const noted = target.closest("[data-tip]");
+  if (noted) {
+    return [noted, noted.dataset.tip];
+  }
+  const name = target.closest(".name:not(.open)");
+  if (name && name.firstChild.scrollWidth > name.firstChild.clientWidth) {
+    return [name, name.textContent];
+  }
+  const title = target.closest(".chart *") && target.querySelector(":scope > title");
+  if (title) {
+    target.dataset.tip = title.textContent;
+    title.remove();
+    return [target, target.dataset.tip];
+  }
+  return [null, ""];
+}
+
+function showTip(event) {
+  const [element, text] = event.target.closest ? tipOf(event.target) : [null, ""];
+  if (!element || !text) {
+    hideTip();
+    return;
+  }
+  hideTip();
+  tipped = element;
+  tip.textContent = text;
+  tip.hidden = false;
+  if (event.type === "focusin") {
+    element.setAttribute("aria-describedby", "tip");
+  }
+  const box = element.getBoundingClientRect();
+  const own = tip.getBoundingClientRect();
+  const left = Math.min(Math.max(8, box.left), innerWidth - own.width - 8);
+  const above = box.top - own.height - 6;
+  tip.style.left = `${Math.max(8, left)}px`;
+  tip.style.top = `${above > 8 ? above : box.bottom + 6}px`;
+}
+
+function hideTip() {
+  if (tipped) {
+    tipped.removeAttribute("aria-describedby");
+  }
+  tipped = null;
+  tip.hidden = true;
+}
