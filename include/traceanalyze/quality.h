@@ -91,6 +91,14 @@ struct ta_quality;
 TA_API void ta_quality_add(struct ta_quality *quality, enum ta_quality_code code, uint64_t offset,
                            const char *format, ...) TA_PRINTF(4, 5);
 
+/* ta_quality_add() where a rule is milder or harsher than the code's own severity (`{}` among the
+ * events is info), and for cases with a place in the compressed file.  Of several severities
+ * the harshest stays. */
+TA_API void ta_quality_add_severity(struct ta_quality *quality, enum ta_quality_code code,
+                                    enum ta_quality_severity severity, uint64_t offset,
+                                    uint64_t file_offset, const char *format, ...)
+    TA_PRINTF(6, 7);
+
 enum ta_file_state { TA_FILE_OK, TA_FILE_REPAIRED, TA_FILE_TRUNCATED, TA_FILE_REFUSED };
 
 /* Where the rank of a file came from, in order of belief. */

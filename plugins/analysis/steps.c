@@ -119,7 +119,8 @@ static bool find_steps(const struct ta_trace *trace, struct steps *steps)
     }
     done &= !names.failed;
     ta_map_free(&names);
-    qsort_r(steps->at, steps->n, sizeof *steps->at, by_start, (void *)(uintptr_t)s.ts);
+    if (steps->n)
+        qsort_r(steps->at, steps->n, sizeof *steps->at, by_start, (void *)(uintptr_t)s.ts);
     return done;
 }
 

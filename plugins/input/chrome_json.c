@@ -18,7 +18,7 @@ struct reading {
     struct ta_event event;
     struct ta_event_arg args[TA_RECORD_ARGS];
     size_t n_keys;
-    uint64_t kept, dropped;
+    uint64_t kept, dropped, metadata;
     ta_str empty;
     enum ta_status status; /* of callbacks */
 };
@@ -107,16 +107,18 @@ static bool take_times(struct reading *r)
 static bool take_phase(struct reading *r)
 {
     static const char known[] = "XBEiICMstfbneSTpFPNODvVRc(),";
-    const struct ta_token *ph = &r->json->record.field[PH];
-    if (ph->type == TA_TOKEN_STRING && ph->len == 1 && strchr(known, ph->ptr[0])) {
-        r->event.phase = ph->ptr[0];
+    const struct ta_token *token = &r->json->record.field[PH];
+    const struct ta_slice ph = ta_json_text(r->json, token);
+    if (token->type == TA_TOKEN_STRING && ph.len == 1 && memchr(known, ph.ptr[0], sizeof known - 1)) {
+        r->event.phase = ph.ptr[0];
         return true;
     }
     if (r->json->record.end - r->json->record.offset == 2) {
         /* JAX ends its lists with an empty object. */
-        ta_quality_add(r->quality, TA_Q_NOT_AN_EVENT, r->json->record.offset,
-                       "An empty object stands among the events, at byte offset %" PRIu64,
-                       r->json->record.offset);
+        ta_quality_add_severity(r->quality, TA_Q_NOT_AN_EVENT, TA_QUALITY_INFO,
+                                r->json->record.offset, TA_NO_OFFSET,
+                                "An empty object stands among the events, at byte offset %" PRIu64,
+                                r->json->record.offset);
         return false;
     }
     return drop(r, TA_Q_UNKNOWN_PHASE, "An event has no known phase");
@@ -177,7 +179,7 @@ static enum ta_status take_record(struct reading *r)
     }
     struct ta_event *event = &r->event;
     event->name = text_of(r, &record->field[NAME]);
-    if (event->name == TA_STR_ABSENT)
+    if (event->name == TA_STR_ABSENT && event->phase != 'E') /* an end need not name its begin */
         event->name = r->empty;
     event->category = text_of(r, &record->field[CAT]);
     event->pid = text_of(r, &record->field[PID]);
@@ -185,6 +187,7 @@ static enum ta_status take_record(struct reading *r)
     event->id = text_of(r, &record->field[ID]);
     take_args(r);
     r->kept++;
+    r->metadata += event->phase == 'M';
     ta_builder_count(r->builder, 1, record->repaired, 0);
     r->status = ta_builder_add(r->ctx, r->builder, event);
     if (r->status == TA_OK && event->phase == 'C')
@@ -311,6 +314,9 @@ static enum ta_status read_trace(struct ta_ctx *ctx, struct ta_reader *reader,
             ta_builder_set_truncated(builder);
         if (r.kept == 0)
             status = judge_empty(&r);
+        else if (r.kept == r.metadata)
+            ta_quality_add(r.quality, TA_Q_NO_EVENTS, TA_NO_OFFSET,
+                           "The list of events holds nothing but metadata");
     }
     ta_json_free(r.json);
     return status;

@@ -25,13 +25,6 @@ struct ta_quality {
 void ta_quality_init(struct ta_quality *quality);
 void ta_quality_free(struct ta_quality *quality);
 
-/* ta_quality_add() where a rule is milder or harsher than the code's own severity (`{}` among the
- * events is info), and for cases with a place in the compressed file.  Of several severities
- * the harshest stays. */
-void ta_quality_add_severity(struct ta_quality *quality, enum ta_quality_code code,
-                             enum ta_quality_severity severity, uint64_t offset,
-                             uint64_t file_offset, const char *format, ...) TA_PRINTF(6, 7);
-
 /* Counts `times` cases at once, the first at `offset` and the last at `last_offset`. */
 void ta_quality_add_many(struct ta_quality *quality, enum ta_quality_code code, uint64_t times,
                          uint64_t offset, uint64_t last_offset, const char *format, ...)

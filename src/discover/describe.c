@@ -33,7 +33,7 @@ static bool is_text(struct ta_slice head)
 {
     for (size_t i = 0; i < head.len; i++) {
         const unsigned char c = (unsigned char)head.ptr[i];
-        if (c < 0x20 && !strchr("\t\r\n\f\x1b", c))
+        if (c < 0x20 && !memchr("\t\r\n\f\x1b", c, 5))
             return false;
     }
     return true;
@@ -50,7 +50,7 @@ const char *ta_describe(struct ta_slice head)
     if ((unsigned char)head.ptr[0] == 0x80 && head.len > 1 && head.ptr[1] >= 2 && head.ptr[1] <= 5)
         return "a Python pickle";
     struct ta_slice text = head;
-    while (text.len && strchr(" \t\r\n", text.ptr[0])) {
+    while (text.len && memchr(" \t\r\n", text.ptr[0], 4)) {
         text.ptr++;
         text.len--;
     }

@@ -110,9 +110,7 @@ static void check_missing(struct ta_quality *quality, int64_t world_size,
     int64_t next = 0;
     uint64_t missing = 0;
     for (size_t i = 0; i <= n; i++) {
-        const int64_t rank = i < n ? ordered[i]->rank : world_size;
-        if (rank > world_size)
-            break;
+        const int64_t rank = i < n ? ta_min_i64(ordered[i]->rank, world_size) : world_size;
         if (rank > next) {
             missing += (uint64_t)(rank - next);
             if (used < sizeof text - 48)
@@ -156,7 +154,10 @@ enum ta_status ta_decide_ranks(struct ta_ctx *ctx, struct ta_quality *quality,
                                struct ta_rank_claim *claims, size_t n)
 {
     regex_t by_default, by_option;
-    if (pattern && (regcomp(&by_option, pattern, REG_EXTENDED) != 0 || by_option.re_nsub < 1))
+    const bool compiled = pattern && regcomp(&by_option, pattern, REG_EXTENDED) == 0;
+    if (compiled && by_option.re_nsub < 1)
+        regfree(&by_option);
+    if (pattern && (!compiled || by_option.re_nsub < 1))
         return ta_fail(ctx, TA_ERR_USAGE,
                        "Unusable --rank-regex \"%s\": expected a POSIX extended expression with a "
                        "group for the number, such as 'rank[-_]?([0-9]+)'",

@@ -233,7 +233,8 @@ static enum ta_status settle(struct walk *walk)
 {
     struct ta_source *list = walk->sources->list.at;
     const size_t all = walk->sources->list.n;
-    qsort(list, all, sizeof *list, by_name);
+    if (all)
+        qsort(list, all, sizeof *list, by_name);
     if (!mark_met_before(walk, list, all))
         return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot order the input files: files=%zu", all);
     size_t n = 0, same = 1;

@@ -69,9 +69,10 @@ ta_str ta_builder_string(struct ta_builder *builder, struct ta_slice text)
                        "\"%s\"",
                        other);
         struct ta_strings *strings = &builder->trace->strings;
-        strings->limit++;
+        strings->limit++; /* room for this one name, the first time */
         if (ta_strings_intern(strings, ta_slice_of(other), &id) != TA_INTERN_OK)
             id = TA_STR_ABSENT;
+        strings->limit--;
         break;
     }
     case TA_INTERN_NOMEM:

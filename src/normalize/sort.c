@@ -70,7 +70,8 @@ static void gather(void **column, size_t size, const ta_row *rows, size_t n, voi
     const char *from = *column;
     for (size_t i = 0; i < n; i++)
         memcpy(to + i * size, from + rows[i] * size, size);
-    memcpy(*column, spare, n * size);
+    if (n)
+        memcpy(*column, spare, n * size);
     void *fitted = realloc(*column, n ? n * size : 1);
     if (fitted)
         *column = fitted;

@@ -77,10 +77,10 @@ enum ta_decimal ta_decimal_parse(struct ta_slice text, int shift, int64_t *value
     for (int64_t zeros = kept - (int64_t)n; zeros > 0 && result; zeros--)
         if (__builtin_mul_overflow(result, 10, &result))
             return TA_DECIMAL_OUT_OF_RANGE;
-    /* The first digit behind the point decides; halves go away from zero. */
-    if (kept >= 0 && i < n && digit(&d, i) >= 5)
-        result++;
     if (result > INT64_MAX)
+        return TA_DECIMAL_OUT_OF_RANGE;
+    /* The first digit behind the point decides; halves go away from zero. */
+    if (kept >= 0 && i < n && digit(&d, i) >= 5 && result++ == INT64_MAX)
         return TA_DECIMAL_OUT_OF_RANGE;
     *value = d.negative ? -(int64_t)result : (int64_t)result;
     return TA_DECIMAL_OK;
@@ -93,8 +93,7 @@ bool ta_token_integer(const struct ta_token *token, int64_t *value)
     size_t minus = token->ptr[0] == '-';
     if (digits_at(token->ptr + minus, token->ptr + token->len) + minus != token->len)
         return false;
-    return ta_decimal_parse((struct ta_slice){token->ptr, token->len}, 0, value) ==
-           TA_DECIMAL_OK;
+    return ta_decimal_parse((struct ta_slice){token->ptr, token->len}, 0, value) == TA_DECIMAL_OK;
 }
 
 bool ta_token_double(const struct ta_token *token, double *value)

@@ -44,7 +44,7 @@ static inline uint8_t find_raw(const struct key_set *set, const char *key, size_
 }
 
 /* Keys may be written with escapes; the wanted ones are short. */
-static uint8_t find_key(const struct key_set *set, const struct ta_token *key)
+uint8_t record_find_key(const struct key_set *set, const struct ta_token *key)
 {
     if (key->plain)
         return find_raw(set, key->ptr, key->len);
@@ -56,11 +56,17 @@ static uint8_t find_key(const struct key_set *set, const struct ta_token *key)
     return find_raw(set, decoded.ptr, decoded.len);
 }
 
+bool record_is_array(const struct record_keys *keys, const struct ta_token *key)
+{
+    return ta_slice_equal(keys->array, (struct ta_slice){key->ptr, key->len});
+}
+
 /* ---- the object -------------------------------------------------------------------------- */
 
-static enum scan_result scan_key(struct scan *scan, bool first, struct ta_token *key)
+enum scan_result record_scan_key(struct scan *scan, bool first, struct ta_token *key)
 {
     enum scan_result result = scan_separator(scan, first, '}');
+    key->type = TA_TOKEN_ABSENT;
     if (result != SCAN_OK || *scan->p == '}')
         return result;
     if (*scan->p != '"')
@@ -85,16 +91,16 @@ static enum scan_result scan_members(const struct key_set *wanted, struct scan *
     scan->p++;
     for (bool first = true;; first = false) {
         struct ta_token key, value;
-        enum scan_result result = scan_key(scan, first, &key);
+        enum scan_result result = record_scan_key(scan, first, &key);
         if (result != SCAN_OK)
             return result;
-        if (*scan->p == '}' ) {
+        if (key.type == TA_TOKEN_ABSENT) {
             scan->p++;
             return SCAN_OK;
         }
         if ((result = scan_value(scan, &value)) != SCAN_OK)
             return result;
-        const uint8_t at = find_key(wanted, &key);
+        const uint8_t at = record_find_key(wanted, &key);
         if (at != NO_KEY)
             store(scan, &slots[at], &value, &key);
     }
@@ -108,22 +114,21 @@ enum scan_result record_scan(const struct record_keys *keys, struct scan *scan,
     scan->p++;
     for (bool first = true;; first = false) {
         struct ta_token key, value;
-        enum scan_result result = scan_key(scan, first, &key);
+        enum scan_result result = record_scan_key(scan, first, &key);
         if (result != SCAN_OK)
             return result;
-        if (*scan->p == '}') {
+        if (key.type == TA_TOKEN_ABSENT) {
             scan->p++;
             return SCAN_OK;
         }
-        const uint8_t at = find_key(&keys->fields, &key);
+        const uint8_t at = record_find_key(&keys->fields, &key);
         const char *const start = scan->p;
         if (at == keys->schema->nested && *start == '{') {
             memset(record->nested, 0, keys->nested.n * sizeof *record->nested);
             result = scan_members(&keys->nested, scan, record->nested);
             value = (struct ta_token){start, (uint32_t)(scan->p - start), TA_TOKEN_OBJECT, 1};
         } else {
-            if (at == NO_KEY && *start == '[' &&
-                ta_slice_equal(keys->array, (struct ta_slice){key.ptr, key.len}))
+            if (at == NO_KEY && *start == '[' && record_is_array(keys, &key))
                 return SCAN_DOCUMENT;
             result = scan_value(scan, &value);
         }

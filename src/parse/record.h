@@ -24,6 +24,16 @@ struct record_keys {
 
 void record_keys_init(struct record_keys *keys, const struct ta_record_schema *schema);
 
+/* Position of a key in its set, or NO_KEY. */
+uint8_t record_find_key(const struct key_set *set, const struct ta_token *key);
+
+/* Whether a key is that of the array of records. */
+bool record_is_array(const struct record_keys *keys, const struct ta_token *key);
+
+/* Moves over the separator and the next key to its value; at the closing brace the key is
+ * TA_TOKEN_ABSENT and the cursor stays on the brace. */
+enum scan_result record_scan_key(struct scan *scan, bool first, struct ta_token *key);
+
 /* Scans the object at the cursor into tokens.  SCAN_DOCUMENT when it holds the array of records,
  * so it is no record but a document. */
 enum scan_result record_scan(const struct record_keys *keys, struct scan *scan,

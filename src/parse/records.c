@@ -12,6 +12,7 @@
 #include "traceanalyze/json.h"
 
 #include "base/quality.h"
+#include "parse/layout.h"
 #include "parse/record.h"
 #include "parse/scan.h"
 #include "parse/window.h"
@@ -35,10 +36,11 @@ struct ta_json_state {
     struct scan scan;
     struct ta_quality *quality;
     struct record_keys keys;
+    struct layout layout;
     enum place place;
-    bool in_object, first;   /* the document is an object; nothing stands before the next item */
-    bool comma;              /* a comma stands before the next record */
-    bool fresh;              /* no member of the present document was read */
+    bool in_object, first; /* the document is an object; nothing stands before the next item */
+    bool comma;            /* a comma stands before the next record */
+    bool fresh;            /* no member of the present document was read */
     uint64_t documents;
     uint64_t document_start, last_end; /* of the last whole record, or of the opening bracket */
     uint64_t lost_from, error_at;      /* LOST: where to look from, what is to blame */
@@ -57,8 +59,10 @@ struct ta_json *ta_json_new(struct ta_ctx *ctx, struct ta_reader *reader,
     struct ta_json_state *st = calloc(1, sizeof *st);
     const size_t depth = (size_t)ta_ctx_limit(ctx, TA_LIMIT_DEPTH);
     uint64_t *stack = calloc(depth / 64 + 1, sizeof *stack);
-    if (!json || !st || !stack ||
+    if (!json || !st || !stack || !layout_init(&st->layout) ||
         !window_init(&st->window, reader, (size_t)ta_ctx_limit(ctx, TA_LIMIT_EVENT))) {
+        if (st)
+            layout_free(&st->layout);
         free(json);
         free(st);
         free(stack);
@@ -79,6 +83,7 @@ void ta_json_free(struct ta_json *json)
     if (!json)
         return;
     window_free(&json->state->window);
+    layout_free(&json->state->layout);
     free(json->state->scan.stack);
     free(json->state->text);
     free(json->state);
@@ -158,8 +163,8 @@ static void truncated(struct ta_json *json)
     struct ta_json_state *st = json->state;
     const uint64_t end = st->window.base + st->window.end;
     ta_quality_add(st->quality, TA_Q_TRUNCATED, st->last_end,
-                   "The input ends early: %" PRIu64
-                   " bytes after byte offset %" PRIu64 " belong to nothing whole",
+                   "The input ends early: %" PRIu64 " bytes after byte offset %" PRIu64
+                   " belong to nothing whole",
                    end - st->last_end, st->last_end);
     json->truncated = true;
     json->bytes_skipped += end - st->last_end;
@@ -235,8 +240,7 @@ static bool open_document(struct ta_json *json)
         st->document_start = here(st);
         if (st->documents++ > 0)
             ta_quality_add(st->quality, TA_Q_MULTIPLE_DOCUMENTS, st->document_start,
-                           "Another document begins at byte offset %" PRIu64,
-                           st->document_start);
+                           "Another document begins at byte offset %" PRIu64, st->document_start);
         json->saw_document = true;
         st->in_object = open == '{';
         json->saw_array |= !st->in_object;
@@ -256,22 +260,15 @@ static bool open_document(struct ta_json *json)
 static enum scan_result step_key(struct ta_json *json)
 {
     struct ta_json_state *st = json->state;
-    enum scan_result result = scan_separator(&st->scan, st->first, '}');
-    if (result != SCAN_OK || *st->scan.p == '}')
-        return result;
-    if (*st->scan.p != '"')
-        return SCAN_BAD;
-    json->member.offset = window_offset(&st->window, st->scan.p);
-    if ((result = scan_string(&st->scan, &json->member.key)) != SCAN_OK)
-        return result;
-    return scan_colon(&st->scan);
+    return record_scan_key(&st->scan, st->first, &json->member.key);
 }
 
 static enum scan_result step_member(struct ta_json *json)
 {
     enum scan_result result = step_key(json);
-    if (result != SCAN_OK || *json->state->scan.p == '}')
+    if (result != SCAN_OK || json->member.key.type == TA_TOKEN_ABSENT)
         return result;
+    json->member.offset = window_offset(&json->state->window, json->member.key.ptr - 1);
     return scan_value(&json->state->scan, &json->member.value);
 }
 
@@ -295,9 +292,7 @@ static bool skip_large_member(struct ta_json_state *st)
 static bool enter_special(struct ta_json *json)
 {
     struct ta_json_state *st = json->state;
-    const struct ta_record_schema *schema = st->keys.schema;
-    const struct ta_slice key = {json->member.key.ptr, json->member.key.len};
-    if (*st->scan.p == '[' && ta_slice_equal(key, ta_slice_of(schema->array))) {
+    if (*st->scan.p == '[' && record_is_array(&st->keys, &json->member.key)) {
         st->scan.p++;
         use(st);
         st->last_end = here(st);
@@ -326,7 +321,7 @@ static bool next_member(struct ta_json *json, enum ta_json_item *item)
         lose_here(st, result, false);
         return false;
     }
-    if (*st->scan.p == '}') {
+    if (json->member.key.type == TA_TOKEN_ABSENT) {
         account_notes(st);
         st->scan.p++;
         use(st);
@@ -372,6 +367,21 @@ static bool next_member(struct ta_json *json, enum ta_json_item *item)
 static enum scan_result step_record(struct ta_json *json)
 {
     return record_scan(&json->state->keys, &json->state->scan, &json->record);
+}
+
+/* By the learned layout; what it does not take is scanned again by the grammar alone. */
+static enum scan_result step_learned(struct ta_json *json)
+{
+    struct ta_json_state *st = json->state;
+    const char *const start = st->scan.p;
+    if (layout_on(&st->layout)) {
+        enum scan_result result = layout_scan(&st->layout, &st->keys, &st->scan, &json->record);
+        if (result != SCAN_BAD)
+            return result;
+        st->scan.p = start;
+        st->scan.notes = 0;
+    }
+    return step_record(json);
 }
 
 static enum scan_result step_value(struct ta_json *json)
@@ -429,8 +439,7 @@ static bool drop_value(struct ta_json *json)
     account_notes(st);
     use(st);
     ta_quality_add(st->quality, TA_Q_NOT_AN_EVENT, start,
-                   "A member of the event array is not an object, at byte offset %" PRIu64,
-                   start);
+                   "A member of the event array is not an object, at byte offset %" PRIu64, start);
     json->bytes_skipped += here(st) - start;
     st->comma = st->first = false;
     return true;
@@ -501,7 +510,7 @@ static bool next_record(struct ta_json *json, enum ta_json_item *item)
     if (!st->comma && !st->first)
         ta_quality_add(st->quality, TA_Q_COMMA, here(st),
                        "No comma between two events, at byte offset %" PRIu64, here(st));
-    enum scan_result result = scan_whole(json, UINT64_MAX, step_record);
+    enum scan_result result = scan_whole(json, UINT64_MAX, step_learned);
     if (result == SCAN_DOCUMENT) {
         restart_document(json);
         return false;

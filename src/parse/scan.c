@@ -5,10 +5,14 @@
 #include "base/utf8.h"
 
 const enum ta_quality_code scan_note_codes[NOTE_COUNT] = {
-    [NOTE_COMMA] = TA_Q_COMMA,           [NOTE_COMMENT] = TA_Q_COMMENT,
-    [NOTE_ENCODING] = TA_Q_TEXT_ENCODING, [NOTE_CONTROL] = TA_Q_TEXT_CONTROL,
-    [NOTE_ESCAPE] = TA_Q_TEXT_ESCAPE,    [NOTE_NUMBER] = TA_Q_BAD_NUMBER,
-    [NOTE_DEEP] = TA_Q_TOO_DEEP,         [NOTE_LONG] = TA_Q_TOO_LONG,
+    [NOTE_COMMA] = TA_Q_COMMA,
+    [NOTE_COMMENT] = TA_Q_COMMENT,
+    [NOTE_ENCODING] = TA_Q_TEXT_ENCODING,
+    [NOTE_CONTROL] = TA_Q_TEXT_CONTROL,
+    [NOTE_ESCAPE] = TA_Q_TEXT_ESCAPE,
+    [NOTE_NUMBER] = TA_Q_BAD_NUMBER,
+    [NOTE_DEEP] = TA_Q_TOO_DEEP,
+    [NOTE_LONG] = TA_Q_TOO_LONG,
     [NOTE_DUPLICATE] = TA_Q_DUPLICATE_KEY,
 };
 
@@ -201,12 +205,12 @@ static enum scan_result scan_word(struct scan *scan, struct ta_token *token)
         const char *text;
         enum ta_token_type type;
     } words[] = {
-        {"true", TA_TOKEN_TRUE},    {"false", TA_TOKEN_FALSE},   {"null", TA_TOKEN_NULL},
-        {"NaN", TA_TOKEN_BAD},      {"nan", TA_TOKEN_BAD},       {"-nan", TA_TOKEN_BAD},
-        {"-NaN", TA_TOKEN_BAD},     {"Infinity", TA_TOKEN_BAD},  {"-Infinity", TA_TOKEN_BAD},
-        {"inf", TA_TOKEN_BAD},      {"-inf", TA_TOKEN_BAD},      {"Inf", TA_TOKEN_BAD},
-        {"-Inf", TA_TOKEN_BAD},     {"infinity", TA_TOKEN_BAD},  {"-infinity", TA_TOKEN_BAD},
-        {"N/A", TA_TOKEN_BAD},      {"n/a", TA_TOKEN_BAD},       {"NA", TA_TOKEN_BAD},
+        {"true", TA_TOKEN_TRUE}, {"false", TA_TOKEN_FALSE},  {"null", TA_TOKEN_NULL},
+        {"NaN", TA_TOKEN_BAD},   {"nan", TA_TOKEN_BAD},      {"-nan", TA_TOKEN_BAD},
+        {"-NaN", TA_TOKEN_BAD},  {"Infinity", TA_TOKEN_BAD}, {"-Infinity", TA_TOKEN_BAD},
+        {"inf", TA_TOKEN_BAD},   {"-inf", TA_TOKEN_BAD},     {"Inf", TA_TOKEN_BAD},
+        {"-Inf", TA_TOKEN_BAD},  {"infinity", TA_TOKEN_BAD}, {"-infinity", TA_TOKEN_BAD},
+        {"N/A", TA_TOKEN_BAD},   {"n/a", TA_TOKEN_BAD},      {"NA", TA_TOKEN_BAD},
     };
     const size_t left = (size_t)(scan->end - scan->p);
     bool prefix = false;

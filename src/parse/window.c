@@ -48,8 +48,8 @@ bool window_more(struct window *window)
     if (window->ended || window->failed || !make_room(window))
         return false;
     const size_t room = window->capacity - window->end;
-    size_t got = ta_reader_read(window->reader, window->buffer + window->end,
-                                room < BLOCK ? room : BLOCK);
+    size_t got =
+        ta_reader_read(window->reader, window->buffer + window->end, room < BLOCK ? room : BLOCK);
     window->end += got;
     window->ended = got == 0;
     return got > 0;

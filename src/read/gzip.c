@@ -4,6 +4,8 @@
  * Our own loop instead of gzread(), which hides trailing bytes and cut streams. */
 #include "read/codec.h"
 
+#include "base/quality.h"
+
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -87,12 +89,16 @@ static bool skip_header(struct ta_raw *raw)
     return !(flags & HCRC) || skip(raw, 2);
 }
 
+/* Damage has a place in the compressed file only: what the content would be is not known. */
+#define account(quality, code, file_offset, ...)                                                 \
+    ta_quality_add_severity((quality), (code), ta_quality_severity(code), TA_NO_OFFSET,          \
+                            (file_offset), __VA_ARGS__)
+
 static enum part cut(struct ta_quality *quality, const struct ta_raw *raw, const char *where,
                      bool *early)
 {
-    ta_quality_add(quality, TA_Q_GZIP_TRUNCATED, TA_NO_OFFSET,
-                   "The compressed file ends in %s, at its byte offset %" PRIu64, where,
-                   raw->consumed);
+    account(quality, TA_Q_GZIP_TRUNCATED, raw->consumed,
+            "The compressed file ends in %s, at its byte offset %" PRIu64, where, raw->consumed);
     *early = true;
     return FINISHED;
 }
@@ -108,10 +114,10 @@ static enum part next_member(struct gzip *gzip, struct ta_raw *raw, struct ta_qu
     if (byte < 0)
         return FINISHED;
     if (byte != 0x1f || next_byte(raw) != 0x8b) {
-        ta_quality_add(quality, TA_Q_GZIP_TRAILING, TA_NO_OFFSET,
-                       "Bytes that are not gzip follow the last member, at byte offset %" PRIu64
-                       " of the compressed file",
-                       start);
+        account(quality, TA_Q_GZIP_TRAILING, start,
+                "Bytes that are not gzip follow the last member, at byte offset %" PRIu64
+                " of the compressed file",
+                start);
         return FINISHED;
     }
     if (!skip_header(raw))
@@ -134,10 +140,10 @@ static enum part check_trailer(struct gzip *gzip, struct ta_raw *raw, struct ta_
     }
     gzip->first = false;
     if (word[0] != gzip->crc || word[1] != gzip->length)
-        ta_quality_add(quality, TA_Q_GZIP_CHECKSUM, TA_NO_OFFSET,
-                       "The %s of a gzip member does not match, before byte offset %" PRIu64
-                       " of the compressed file",
-                       word[0] != gzip->crc ? "checksum" : "length", raw->consumed);
+        account(quality, TA_Q_GZIP_CHECKSUM, raw->consumed,
+                "The %s of a gzip member does not match, before byte offset %" PRIu64
+                " of the compressed file",
+                word[0] != gzip->crc ? "checksum" : "length", raw->consumed);
     return HEADER;
 }
 
@@ -162,10 +168,10 @@ static size_t inflate_some(struct gzip *gzip, struct ta_raw *raw, struct ta_qual
         if (result == Z_STREAM_END) {
             gzip->part = TRAILER;
         } else if (result != Z_OK && result != Z_BUF_ERROR) {
-            ta_quality_add(quality, TA_Q_GZIP_CORRUPT, TA_NO_OFFSET,
-                           "Corrupt compressed data at byte offset %" PRIu64
-                           " of the compressed file: %s",
-                           raw->consumed, z->msg ? z->msg : "invalid stream");
+            account(quality, TA_Q_GZIP_CORRUPT, raw->consumed,
+                    "Corrupt compressed data at byte offset %" PRIu64
+                    " of the compressed file: %s",
+                    raw->consumed, z->msg ? z->msg : "invalid stream");
             *early = true;
             gzip->part = FINISHED;
         }

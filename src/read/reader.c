@@ -28,7 +28,7 @@ struct ta_reader {
     uint64_t told;        /* bytes of the file that the progress knows of */
     atomic_uint_fast64_t *progress;
     bool ended, early;
-    char *head;           /* the probe: first bytes, given out before the rest */
+    char *head;           /* the probe: first bytes, given out before the rest; then UTF-16 as UTF-8 */
     size_t head_at, head_end;
 };
 
@@ -83,21 +83,17 @@ static size_t read_content(struct ta_reader *reader, char *out, size_t max)
     return got;
 }
 
-static size_t read_text(struct ta_reader *reader, char *out, size_t max)
+/* Transcodes the next bytes into the buffer of the probe, which is used up: a caller may ask for
+ * less than one character. */
+static void refill_text(struct ta_reader *reader)
 {
-    if (!ta_utf16_active(&reader->utf16))
-        return read_content(reader, out, max);
-    /* Two bytes become at most three. */
     char wide[4096];
-    size_t written = 0;
-    while (written == 0) {
-        size_t want = max / 3 * 2 < sizeof wide ? max / 3 * 2 : sizeof wide;
-        size_t got = read_content(reader, wide, want);
-        written = ta_utf16_convert(&reader->utf16, wide, got, out);
-        if (got == 0)
-            break;
-    }
-    return written;
+    size_t got;
+    reader->head_at = 0;
+    do {
+        got = read_content(reader, wide, sizeof wide);
+        reader->head_end = ta_utf16_convert(&reader->utf16, wide, got, reader->head);
+    } while (got && reader->head_end == 0);
 }
 
 /* Removes a byte order mark, or starts to transcode when it is one of UTF-16. */
@@ -199,9 +195,11 @@ struct ta_probe ta_reader_probe(struct ta_reader *reader)
 
 size_t ta_reader_read(struct ta_reader *reader, char *buffer, size_t max)
 {
+    if (reader->head_at == reader->head_end && ta_utf16_active(&reader->utf16))
+        refill_text(reader);
+    else if (reader->head_at == reader->head_end)
+        return read_content(reader, buffer, max);
     size_t left = reader->head_end - reader->head_at;
-    if (left == 0)
-        return read_text(reader, buffer, max);
     size_t n = left < max ? left : max;
     memcpy(buffer, reader->head + reader->head_at, n);
     reader->head_at += n;

@@ -97,7 +97,8 @@ enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *regist
     struct ta_advice advice = {.arena = ta_report_arena(report)};
     enum ta_status status = run_rules(ctx, registry, report, &advice);
     if (status == TA_OK) {
-        qsort(advice.findings.at, advice.findings.n, sizeof *advice.findings.at, by_worth);
+        if (advice.findings.n)
+            qsort(advice.findings.at, advice.findings.n, sizeof *advice.findings.at, by_worth);
         struct ta_section_builder *section = ta_report_open_section(report, "findings", "Findings");
         for (size_t i = 0; i < advice.findings.n; i++)
             ta_add_finding(section, &advice.findings.at[i]);

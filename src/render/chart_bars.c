@@ -14,7 +14,7 @@ struct frame {
     double number_end[2];         /* right edges of the columns at the right */
     double head_base;             /* of the heads of these columns */
     double pitch, thickness, top; /* of a row; top of the first */
-    struct ta_plot plot;
+    double x, w;                  /* of the bars */
     struct ta_axis axis;
 };
 
@@ -66,25 +66,34 @@ static void place_names(struct ta_layout *layout, const struct ta_bar_list *list
     double most = layout->width * (layout->width >= 560 ? 0.45 : 0.36);
     frame->above = widest > most && layout->width < 560;
     frame->name_width = frame->above ? layout->width : fmin(widest, most);
-    frame->plot.x = frame->above ? 0 : ceil(frame->name_width) + (widest > 0 ? COLUMN_GAP : 0);
-    frame->plot.w = fmax(40, plot_end - frame->plot.x);
+    frame->x = frame->above ? 0 : ceil(frame->name_width) + (widest > 0 ? COLUMN_GAP : 0);
+    frame->w = fmax(40, plot_end - frame->x);
+}
+
+/* A block is a heading with the bars below it; returns the index after its last bar. */
+static size_t block_end(const struct ta_bar_list *list, size_t first)
+{
+    size_t end = first + 1;
+    while (end < list->n && list->bars[end].kind != TA_BAR_HEADING)
+        end++;
+    return end;
 }
 
 static void place_rows(const struct ta_layout *layout, const struct ta_bar_list *list,
-                       struct frame *frame, double below)
+                       struct frame *frame)
 {
     size_t headings = 0, extra = frame->above ? NAME_LINE : 0;
     for (size_t i = 0; i < list->n; i++)
         headings += list->bars[i].kind == TA_BAR_HEADING;
     double rows = fmax(1, (double)(list->n - headings)), pitch = list->n > 40 ? 18 : USUAL_PITCH;
+    double axes =
+        (list->own_scales ? fmax(1, (double)headings) : 1) * ta_guide_x_height(list->title);
     if (layout->height > 0) {
-        double room = layout->height - frame->top - below - (double)headings * HEADING_LINE;
+        double room = layout->height - frame->top - axes - (double)headings * HEADING_LINE;
         pitch = fmin(MOST_PITCH, fmax(LEAST_PITCH, floor(room / rows - (double)extra)));
     }
     frame->thickness = fmax(floor(pitch * 0.68), fmin(12, pitch - 3));
     frame->pitch = pitch + (double)extra;
-    frame->plot.y = frame->top;
-    frame->plot.h = rows * frame->pitch + (double)headings * HEADING_LINE;
 }
 
 static struct frame place(struct ta_layout *layout, const struct ta_bar_list *list)
@@ -97,12 +106,17 @@ static struct frame place(struct ta_layout *layout, const struct ta_bar_list *li
     frame.head_base = headed ? frame.top + HEADING_LINE - 7 : frame.top - 6;
     double end = place_numbers(layout, list, &frame);
     place_names(layout, list, &frame, end);
-    double most = 0;
-    for (size_t i = 0; i < list->n; i++)
-        most = fmax(most, bar_end(&list->bars[i]));
-    frame.axis = ta_guide_fit(layout, 0, most, list->unit, frame.plot.w);
-    place_rows(layout, list, &frame, ta_guide_x_height(list->title));
+    place_rows(layout, list, &frame);
     return frame;
+}
+
+static struct ta_axis axis_of(struct ta_layout *layout, const struct ta_bar_list *list,
+                              const struct frame *frame, size_t first, size_t end)
+{
+    double most = 0;
+    for (size_t i = first; i < end; i++)
+        most = fmax(most, bar_end(&list->bars[i]));
+    return ta_guide_fit(layout, 0, most, list->unit, frame->w);
 }
 
 static void draw_part(struct ta_layout *layout, const struct frame *frame,
@@ -136,15 +150,15 @@ static void draw_stack(struct ta_layout *layout, const struct frame *frame,
         double from = ta_axis_share(&frame->axis, sum);
         sum += bar->parts[i].value;
         double to = ta_axis_share(&frame->axis, sum);
-        draw_part(layout, frame, &bar->parts[i], frame->plot.x + frame->plot.w * from, y,
-                  frame->plot.w * (to - from));
+        draw_part(layout, frame, &bar->parts[i], frame->x + frame->w * from, y,
+                  frame->w * (to - from));
     }
 }
 
 static void draw_range(struct ta_layout *layout, const struct frame *frame,
                        const struct ta_bar *bar, double y)
 {
-    double x = frame->plot.x, w = frame->plot.w;
+    double x = frame->x, w = frame->w;
     double low = x + w * ta_axis_share(&frame->axis, bar->low);
     double high = x + w * ta_axis_share(&frame->axis, bar->high);
     double median = x + w * ta_axis_share(&frame->axis, bar->median);
@@ -160,40 +174,17 @@ static void draw_range(struct ta_layout *layout, const struct frame *frame,
 static void draw_guides(struct ta_layout *layout, const struct frame *frame, double top,
                         double bottom)
 {
-    struct ta_plot part = {frame->plot.x, top, frame->plot.w, bottom - top};
+    const struct ta_plot part = {frame->x, top, frame->w, bottom - top};
     ta_guide_x_grid(layout, &frame->axis, &part);
     ta_pen_segment(layout, TA_INK_MUTED, (struct ta_point){part.x, top},
                    (struct ta_point){part.x, bottom}, 0.75, false);
-}
-
-static double row_height(const struct frame *frame, const struct ta_bar *bar)
-{
-    return bar->kind == TA_BAR_HEADING ? HEADING_LINE : frame->pitch;
-}
-
-/* Guides stop where texts stand over the bars: at headings, and at names. */
-static void draw_all_guides(struct ta_layout *layout, const struct ta_bar_list *list,
-                            const struct frame *frame)
-{
-    double y = frame->plot.y, top = y;
-    for (size_t i = 0; i < list->n; i++) {
-        const struct ta_bar *bar = &list->bars[i];
-        bool last = i + 1 == list->n || list->bars[i + 1].kind == TA_BAR_HEADING;
-        y += row_height(frame, bar);
-        if (bar->kind == TA_BAR_HEADING)
-            top = y;
-        else if (frame->above && bar->n_parts)
-            draw_guides(layout, frame, y - frame->pitch + NAME_LINE, y - 3);
-        else if (last)
-            draw_guides(layout, frame, top, y);
-    }
 }
 
 static void draw_heading(struct ta_layout *layout, const struct frame *frame,
                          const struct ta_bar *bar, double y)
 {
     /* The heads of the numbers may stand on the same line. */
-    const char *name = ta_pen_fit(layout, TA_FACE_STRONG, bar->name, frame->plot.x + frame->plot.w);
+    const char *name = ta_pen_fit(layout, TA_FACE_STRONG, bar->name, frame->x + frame->w);
     ta_pen_text(layout, TA_INK_TEXT, TA_FACE_STRONG, TA_ANCHOR_START, 0, y + HEADING_LINE - 7, name,
                 name == bar->name ? NULL : bar->name);
 }
@@ -206,7 +197,7 @@ static void draw_bar(struct ta_layout *layout, const struct ta_bar_list *list,
     double base = bar_y + frame->thickness / 2 + 3.4;
     const char *name = ta_pen_fit(layout, list->face, bar->name, frame->name_width);
     ta_pen_text(layout, bar->name_ink, list->face, frame->above ? TA_ANCHOR_START : TA_ANCHOR_END,
-                frame->above ? 0 : frame->plot.x - COLUMN_GAP, frame->above ? y + 9 : base, name,
+                frame->above ? 0 : frame->x - COLUMN_GAP, frame->above ? y + 9 : base, name,
                 name == bar->name ? NULL : bar->name);
     if (bar->kind == TA_BAR_RANGE)
         draw_range(layout, frame, bar, bar_y);
@@ -217,22 +208,43 @@ static void draw_bar(struct ta_layout *layout, const struct ta_bar_list *list,
                     TA_ANCHOR_END, frame->number_end[column], base, bar->numbers[column], NULL);
 }
 
+/* The bars of a block from `y` on; guides stop where names stand over the bars. */
+static double draw_block(struct ta_layout *layout, const struct ta_bar_list *list,
+                         const struct frame *frame, size_t first, size_t end, double y)
+{
+    if (list->bars[first].kind == TA_BAR_HEADING) {
+        draw_heading(layout, frame, &list->bars[first++], y);
+        y += HEADING_LINE;
+    }
+    if (!frame->above)
+        draw_guides(layout, frame, y, y + (double)(end - first) * frame->pitch);
+    for (size_t i = first; i < end; i++, y += frame->pitch) {
+        if (frame->above && list->bars[i].n_parts)
+            draw_guides(layout, frame, y + NAME_LINE, y + frame->pitch - 3);
+        draw_bar(layout, list, frame, &list->bars[i], y);
+    }
+    return y;
+}
+
 void ta_bars_draw(struct ta_layout *layout, const struct ta_bar_list *list)
 {
-    const struct frame frame = place(layout, list);
+    struct frame frame = place(layout, list);
+    double y = frame.top;
     for (int column = 0; column < 2; column++)
         ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_END, frame.number_end[column],
                     frame.head_base, list->heads[column], NULL);
-    draw_all_guides(layout, list, &frame);
-    ta_guide_x_labels(layout, &frame.axis, &frame.plot,
-                      ta_guide_title(layout, list->title, &frame.axis));
-    double y = frame.plot.y;
-    for (size_t i = 0; i < list->n; i++) {
-        if (list->bars[i].kind == TA_BAR_HEADING)
-            draw_heading(layout, &frame, &list->bars[i], y);
-        else
-            draw_bar(layout, list, &frame, &list->bars[i], y);
-        y += row_height(&frame, &list->bars[i]);
+    frame.axis = axis_of(layout, list, &frame, 0, list->n);
+    for (size_t first = 0, end; first < list->n; first = end) {
+        end = block_end(list, first);
+        if (list->own_scales)
+            frame.axis = axis_of(layout, list, &frame, first, end);
+        y = draw_block(layout, list, &frame, first, end, y);
+        if (!list->own_scales && end < list->n)
+            continue;
+        const struct ta_plot plot = {frame.x, y, frame.w, 0};
+        ta_guide_x_labels(layout, &frame.axis, &plot,
+                          ta_guide_title(layout, list->title, &frame.axis));
+        y += ta_guide_x_height(list->title);
     }
-    layout->height = frame.plot.y + frame.plot.h + ta_guide_x_height(list->title);
+    layout->height = y;
 }

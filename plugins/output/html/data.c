@@ -38,17 +38,6 @@ static void put_scalar(const struct page *page, const struct ta_scalar *scalar)
     ta_putc(page->out, '}');
 }
 
-static const char *type_name(enum ta_type type)
-{
-    static const char *const names[] = {
-        [TA_TYPE_STRING] = "string",
-        [TA_TYPE_INTEGER] = "integer",
-        [TA_TYPE_NUMBER] = "number",
-        [TA_TYPE_BOOLEAN] = "boolean",
-    };
-    return names[type];
-}
-
 static void put_columns(const struct page *page, const struct ta_table *table)
 {
     ta_puts(page->out, ",\"columns\":[");
@@ -57,7 +46,7 @@ static void put_columns(const struct page *page, const struct ta_table *table)
         ta_puts(page->out, i ? ",\n{\"key\":" : "\n{\"key\":");
         put_string(page, column->key);
         put_member(page, "title", column->title);
-        put_member(page, "type", type_name(column->type));
+        put_member(page, "type", ta_type_name(column->type));
         put_member(page, "unit", ta_unit_name(column->unit));
         put_member(page, "polarity", ta_polarity_name(column->polarity));
         put_member(page, "doc", column->doc);
@@ -98,15 +87,6 @@ static void put_evidence(const struct page *page, const struct ta_evidence *evid
     ta_putc(page->out, '}');
 }
 
-static const char *severity_name(enum ta_severity severity)
-{
-    static const char *const names[] = {
-        [TA_INFO] = "info", [TA_LOW] = "low",           [TA_MEDIUM] = "medium",
-        [TA_HIGH] = "high", [TA_CRITICAL] = "critical",
-    };
-    return names[severity];
-}
-
 static void put_finding(const struct page *page, const struct ta_finding *finding)
 {
     const struct ta_cell low = ta_int(finding->saving_low_ns);
@@ -115,7 +95,7 @@ static void put_finding(const struct page *page, const struct ta_finding *findin
     ta_puts(page->out, "{\"kind\":\"finding\"");
     put_member(page, "id", finding->id);
     put_member(page, "rule", finding->rule);
-    put_member(page, "severity", severity_name(finding->severity));
+    put_member(page, "severity", ta_severity_name(finding->severity));
     put_member(page, "title", finding->title);
     ta_puts(page->out, ",\"evidence\":[");
     for (size_t i = 0; i < finding->n_evidence; i++) {

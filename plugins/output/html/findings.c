@@ -6,29 +6,51 @@
 
 /* A severity is told by word, by shape and by color. */
 static const struct look {
-    const char *id, *word;
+    const char *word;
     const char *shape; /* a path in a box of 16 by 16 */
 } looks[] = {
-    [TA_INFO] = {"info", "Info",
-                 "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2zm0 1.6a4.4 4.4 0 1 1 0 8.8 4.4 "
-                 "4.4 0 0 1 0-8.8z"},
-    [TA_LOW] = {"low", "Low", "M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3z"},
-    [TA_MEDIUM] = {"medium", "Medium", "M8 1.5 14.5 8 8 14.5 1.5 8z"},
-    [TA_HIGH] = {"high", "High", "M8 2 15 14H1z"},
-    [TA_CRITICAL] = {"critical", "Critical", "M5.2 1h5.6L15 5.2v5.6L10.8 15H5.2L1 10.8V5.2z"},
+    [TA_INFO] = {"Info", "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2zm0 1.6a4.4 4.4 0 1 1 0 8.8 4.4 "
+                         "4.4 0 0 1 0-8.8z"},
+    [TA_LOW] = {"Low", "M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3z"},
+    [TA_MEDIUM] = {"Medium", "M8 1.5 14.5 8 8 14.5 1.5 8z"},
+    [TA_HIGH] = {"High", "M8 2 15 14H1z"},
+    [TA_CRITICAL] = {"Critical", "M5.2 1h5.6L15 5.2v5.6L10.8 15H5.2L1 10.8V5.2z"},
 };
 
+static bool same_cell(const struct ta_cell *a, const struct ta_cell *b)
+{
+    if (a->kind != b->kind)
+        return false;
+    switch (a->kind) {
+    case TA_CELL_TEXT:
+        return ta_slice_equal(a->text, b->text);
+    case TA_CELL_INT:
+        return a->i == b->i;
+    case TA_CELL_NUM:
+        return a->f == b->f;
+    case TA_CELL_BOOL:
+        return a->b == b->b;
+    case TA_CELL_NULL:
+        return true;
+    }
+    return false;
+}
+
+/* The first cell of a row need not be unique (a rank has several directions of copies): of the
+ * rows with the right one, the row that holds the cited value is meant. */
 size_t html_evidence_row(const struct ta_table *table, const struct ta_evidence *evidence)
 {
+    const size_t column = ta_table_column(table, evidence->column);
+    size_t first = SIZE_MAX;
     for (size_t row = 0; row < table->n_rows; row++) {
-        const struct ta_cell *key = ta_table_cell(table, row, 0);
-        if (key->kind != evidence->row.kind)
+        if (!same_cell(ta_table_cell(table, row, 0), &evidence->row))
             continue;
-        if (key->kind == TA_CELL_TEXT ? ta_slice_equal(key->text, evidence->row.text)
-                                      : key->kind == TA_CELL_INT && key->i == evidence->row.i)
+        if (column != SIZE_MAX && same_cell(ta_table_cell(table, row, column), &evidence->value))
             return row;
+        if (first == SIZE_MAX)
+            first = row;
     }
-    return SIZE_MAX;
+    return first;
 }
 
 static void put_severity(const struct page *page, const struct look *look)
@@ -154,7 +176,8 @@ static void put_rule(const struct page *page, const struct ta_finding *finding)
 void html_finding(const struct page *page, const struct ta_finding *finding, int64_t scale_ns)
 {
     const struct look *look = &looks[finding->severity];
-    ta_putf(page->out, "<article class=\"finding is-%s\" id=\"f-", look->id);
+    ta_putf(page->out, "<article class=\"finding is-%s\" id=\"f-",
+            ta_severity_name(finding->severity));
     html_text(page, finding->id);
     ta_puts(page->out, "\">\n<div class=\"what\">\n<h3>");
     put_severity(page, look);

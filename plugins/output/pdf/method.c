@@ -19,12 +19,12 @@ static void put_definitions(struct pdf *pdf, const struct ta_table *table)
     const char *text = "";
     for (size_t i = 0; i < table->n_columns; i++)
         if (table->columns[i].doc && *table->columns[i].doc)
-            text = pdf_printf(pdf, "%s%s%s: %s", text, *text ? "\n" : "", table->columns[i].title,
+            text = pdf_printf(pdf, "%s%s%s: %s", text, *text ? " · " : "", table->columns[i].title,
                               table->columns[i].doc);
     if (!*text)
         return;
     pdf_heading(pdf, 2, title, NULL, 30);
-    pdf_paragraph(pdf, PDF_SMALL, TA_INK_TEXT, text, 4);
+    pdf_paragraph(pdf, PDF_SMALL, TA_INK_TEXT, text, 2);
 }
 
 void pdf_method(struct pdf *pdf)

@@ -37,16 +37,25 @@ static struct ta_cell text(const char *constant)
     return constant && *constant ? ta_text(ta_slice_of(constant)) : ta_null();
 }
 
+static bool is_whole(const struct ta_file_account *file)
+{
+    return file->state == TA_FILE_OK && file->events_repaired == 0 && file->events_dropped == 0;
+}
+
+/* Files that were not read as they are; those without any fault are in the section on files. */
 static void put_files(struct pdf *pdf, const struct ta_accounts *accounts)
 {
     struct ta_cell *cells = calloc(accounts->n_files, FILE_COLUMNS * sizeof *cells);
+    size_t n = 0;
     if (!cells) {
         pdf->arena.failed = true;
         return;
     }
     for (size_t i = 0; i < accounts->n_files; i++) {
         const struct ta_file_account *file = &accounts->files[i];
-        struct ta_cell *row = &cells[i * FILE_COLUMNS];
+        if (is_whole(file))
+            continue;
+        struct ta_cell *row = &cells[n++ * FILE_COLUMNS];
         row[PATH] = text(file->path);
         row[FORMAT] = text(file->format);
         row[RANK] = ta_int(file->rank);
@@ -57,13 +66,18 @@ static void put_files(struct pdf *pdf, const struct ta_accounts *accounts)
         row[DROPPED] = count(file->events_dropped);
     }
     const struct ta_table table = {.id = "files",
-                                   .title = "Files",
+                                   .title = "Files with losses or repairs",
                                    .columns = file_columns,
                                    .n_columns = FILE_COLUMNS,
-                                   .n_rows = accounts->n_files,
+                                   .n_rows = n,
                                    .cells = cells};
-    pdf_heading(pdf, 2, "Files", NULL, 60);
-    pdf_table(pdf, &table);
+    if (n) {
+        pdf_heading(pdf, 2, table.title, NULL, 60);
+        pdf_table(pdf, &table);
+    } else {
+        pdf_paragraph(pdf, PDF_BODY, TA_INK_TEXT,
+                      "Every file was read completely, nothing was repaired or lost.", 4);
+    }
     free(cells);
 }
 

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Builds the fuzz targets with the fuzz preset, seeds them, and runs each for some seconds.
+#
+# usage: tests/fuzz/run.sh [SECONDS [TARGET...]]
+#
+# Seeds are the inputs of the golden tests and, where ../shared/data/faults is, the damaged files
+# there.  Corpora and finds stay in BUILD/fuzz/, BUILD being $TA_FUZZ_BUILD or build-fuzz.
+set -euo pipefail
+
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
+build=${TA_FUZZ_BUILD:-$root/build-fuzz}
+seconds=${1:-60}
+shift || true
+targets=("$@")
+[ ${#targets[@]} -gt 0 ] || targets=(scanner gzip report escape)
+
+# Debug code is slow under two sanitizers; -O1 finds the same and reaches further.
+cmake -S "$root" -B "$build" --preset fuzz -DCMAKE_C_FLAGS_DEBUG="-g -O1" >/dev/null
+cmake --build "$build" --target fuzz_targets -j "$(nproc)" >/dev/null
+
+# Copies small files below the given folders into the seeds of a target; each with its own name.
+seed() {
+    local target=$1 file number=0
+    shift
+    mkdir -p "$build/fuzz/$target/seeds"
+    while IFS= read -r -d '' file; do
+        number=$((number + 1))
+        cp -- "$file" "$build/fuzz/$target/seeds/seed-$number"
+    done < <(find "$@" -type f -size -64k -print0 | sort -z)
+}
+
+folders=("$root/tests/golden/inputs")
+[ ! -d "$root/../shared/data/faults/cases" ] || folders+=("$root/../shared/data/faults/cases")
+
+export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
+export LSAN_OPTIONS=suppressions=$root/tests/support/lsan.supp:print_suppressions=0
+
+status=0
+for target in "${targets[@]}"; do
+    work=$build/fuzz/$target
+    seed "$target" "${folders[@]}"
+    mkdir -p "$work/corpus" "$work/finds"
+    options=(-max_total_time="$seconds" -max_len=16384 -timeout=10 -rss_limit_mb=2048
+        -print_final_stats=1 -artifact_prefix="$work/finds/")
+    [ ! -f "$root/tests/fuzz/$target.dict" ] || options+=(-dict="$root/tests/fuzz/$target.dict")
+    printf '== %s, %s s\n' "$target" "$seconds"
+    "$build/tests/fuzz/fuzz_$target" "${options[@]}" "$work/corpus" "$work/seeds" \
+        >"$work/log" 2>&1 || status=1
+    grep -E '^stat::|^SUMMARY|broken:|ERROR|Test unit written' "$work/log" || true
+done
+exit "$status"

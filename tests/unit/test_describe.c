@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a file that is no trace looks like. */
+#include "discover/discover.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static const struct {
+    struct ta_slice head;
+    const char *what;
+} examples[] = {
+    {{"", 0}, "an empty file"},
+    {{"PK\x03\x04rest", 8}, "a zip archive"},
+    {{"PK\x05\x06", 4}, "an empty zip archive"},
+    {{"\x7f\x45LF\x02", 5}, "an ELF program or library"},
+    {{"%PDF-1.7", 8}, "a PDF document"},
+    {{"\x89PNG\r\n", 6}, "a PNG picture"},
+    {{"\xff\xd8\xff\xe0", 4}, "a JPEG picture"},
+    {{"\x28\xb5\x2f\xfd", 4}, "zstd data, which this build does not read"},
+    {{"BZh91AY", 7}, "bzip2 data"},
+    {{"\xfd\x37zXZ", 5}, "xz data"},
+    {{"SQLite format 3\0", 16}, "an SQLite database"},
+    {{"\x1f\x8b\x08", 3}, "gzip within gzip"},
+    {{"#!/bin/sh\n", 10}, "a script"},
+    {{"\x80\x04\x95", 3}, "a Python pickle"},
+    {{"\x80\x09\x95", 3}, "text that is no JSON"},
+    {{"  \n<!DOCTYPE html>", 18}, "an HTML page"},
+    {{"<HTML>", 6}, "an HTML page"},
+    {{"<?xml?>", 7}, "XML or HTML text"},
+    {{" \t\r\n ", 5}, "white space"},
+    {{"\0\0\0", 3}, "nothing but zero bytes"},
+    {{"\0\0\1", 3}, "binary data of unknown kind"},
+    {{"hello \x1b[1m", 9}, "text that is no JSON"},
+    {{"a\x01", 2}, "binary data of unknown kind"},
+    {{"a\0", 2}, "binary data of unknown kind"},
+    {{"PK", 2}, "text that is no JSON"},
+};
+
+static void every_kind(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+        /* An exact copy, so that reading beyond the head shows. */
+        char *head = malloc(examples[i].head.len + 1);
+        assert_non_null(head);
+        memcpy(head, examples[i].head.ptr, examples[i].head.len);
+        char *exact = realloc(head, examples[i].head.len ? examples[i].head.len : 1);
+        assert_non_null(exact);
+        assert_string_equal(ta_describe((struct ta_slice){exact, examples[i].head.len}),
+                            examples[i].what);
+        free(exact);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

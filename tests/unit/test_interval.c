@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sets of intervals against a map of single points. */
+#include "traceanalyze/interval.h"
+
+#include "trace_fixture.h"
+
+enum { POINTS = 160 };
+
+struct bitmap {
+    bool at[POINTS];
+};
+
+static void add_both(struct ta_intervals *set, struct bitmap *map, int64_t start, int64_t end)
+{
+    ta_intervals_add(set, start, end);
+    for (int64_t i = start; i < end; i++)
+        map->at[i] = true;
+}
+
+static void make_random(struct rng *rng, struct ta_intervals *set, struct bitmap *map)
+{
+    const size_t n = rng_below(rng, 14);
+    for (size_t i = 0; i < n; i++) {
+        const int64_t a = (int64_t)rng_below(rng, POINTS), b = (int64_t)rng_below(rng, POINTS);
+        const int64_t length = (int64_t)rng_below(rng, 20);
+        if (rng_below(rng, 2))
+            add_both(set, map, a, ta_min_i64(a + length, POINTS));
+        else
+            add_both(set, map, a, b); /* half of them empty or reversed */
+    }
+}
+
+static int64_t count(const struct bitmap *map)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < POINTS; i++)
+        n += map->at[i];
+    return n;
+}
+
+/* The same points, in disjoint intervals that ascend and do not touch. */
+static void assert_same(const struct ta_intervals *set, const struct bitmap *map)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < set->n; i++) {
+        assert_true(set->at[i].start < set->at[i].end);
+        assert_true(i == 0 || set->at[i - 1].end < set->at[i].start);
+    }
+    for (int64_t p = 0; p < POINTS; p++) {
+        while (at < set->n && set->at[at].end <= p)
+            at++;
+        assert_int_equal(at < set->n && set->at[at].start <= p, map->at[p]);
+    }
+    assert_int_equal(ta_intervals_length(set), count(map));
+}
+
+static void random_sets_as_by_points(void **state)
+{
+    (void)state;
+    struct rng rng = {7};
+    for (int round = 0; round < 20000; round++) {
+        struct ta_intervals a = {0}, b = {0};
+        struct bitmap in_a = {0}, in_b = {0};
+        make_random(&rng, &a, &in_a);
+        make_random(&rng, &b, &in_b);
+        ta_intervals_unite(&a);
+        ta_intervals_unite(&b);
+        assert_same(&a, &in_a);
+        int64_t outside = 0;
+        for (size_t i = 0; i < POINTS; i++)
+            outside += in_a.at[i] && !in_b.at[i];
+        assert_int_equal(ta_intervals_outside(&a, &b), outside);
+        ta_intervals_join(&a, &b);
+        for (size_t i = 0; i < POINTS; i++)
+            in_a.at[i] |= in_b.at[i];
+        assert_same(&a, &in_a);
+        assert_same(&b, &in_b);
+        ta_intervals_free(&a);
+        ta_intervals_free(&b);
+    }
+}
+
+static void touching_intervals_become_one(void **state)
+{
+    (void)state;
+    struct ta_intervals set = {0};
+    ta_intervals_add(&set, 10, 20);
+    ta_intervals_add(&set, 0, 10);
+    ta_intervals_add(&set, 5, 5);
+    ta_intervals_add(&set, 30, 20);
+    ta_intervals_unite(&set);
+    assert_int_equal(set.n, 1);
+    assert_int_equal(set.at[0].start, 0);
+    assert_int_equal(set.at[0].end, 20);
+    ta_intervals_free(&set);
+    assert_null(set.at);
+}
+
+static void empty_sets(void **state)
+{
+    (void)state;
+    struct ta_intervals none = {0}, some = {0};
+    ta_intervals_unite(&none);
+    assert_int_equal(ta_intervals_length(&none), 0);
+    ta_intervals_add(&some, -5, 5);
+    ta_intervals_unite(&some);
+    assert_int_equal(ta_intervals_outside(&none, &some), 0);
+    assert_int_equal(ta_intervals_outside(&some, &none), 10);
+    ta_intervals_join(&none, &some);
+    assert_int_equal(ta_intervals_length(&none), 10);
+    ta_intervals_free(&none);
+    ta_intervals_free(&some);
+}
+
+/* Stamps of a trace reach ± 2^62 ns, spans 2^56 ns beyond. */
+static void far_ends(void **state)
+{
+    (void)state;
+    const int64_t far = INT64_C(1) << 62;
+    struct ta_intervals set = {0}, middle = {0};
+    ta_intervals_add(&set, far - 10, far);
+    ta_intervals_add(&set, -far, -far + 10);
+    ta_intervals_unite(&set);
+    assert_int_equal(ta_intervals_length(&set), 20);
+    ta_intervals_add(&middle, -far + 5, far - 5);
+    assert_int_equal(ta_intervals_outside(&set, &middle), 10);
+    ta_intervals_free(&set);
+    ta_intervals_free(&middle);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_sets_as_by_points),
+        cmocka_unit_test(touching_intervals_become_one),
+        cmocka_unit_test(empty_sets),
+        cmocka_unit_test(far_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
