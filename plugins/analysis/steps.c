@@ -8,20 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum {
-    RANK, HOST_START, ORDER, STEP, HOST_DUR, GPU_START, GPU_END, GPU_BUSY, KERNELS, FIELDS
-};
+enum { RANK, HOST_START, ORDER, STEP, HOST_DUR, GPU_START, GPU_END, GPU_BUSY, KERNELS, FIELDS };
 
 /* Start and order make the key of a step unique, the label goes with them. */
 static const struct ta_field fields[FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},
-    [HOST_START] = {"host_start_ns", TA_FIELD_INT},
-    [ORDER] = {"order", TA_FIELD_INT},
-    [STEP] = {"step", TA_FIELD_TEXT},
-    [HOST_DUR] = {"host_dur_ns", TA_FIELD_SUM},
-    [GPU_START] = {"gpu_start_ns", TA_FIELD_MIN},
-    [GPU_END] = {"gpu_end_ns", TA_FIELD_MAX},
-    [GPU_BUSY] = {"gpu_busy_ns", TA_FIELD_SUM},
+    [RANK] = {"rank", TA_FIELD_RANK},           [HOST_START] = {"host_start_ns", TA_FIELD_INT},
+    [ORDER] = {"order", TA_FIELD_INT},          [STEP] = {"step", TA_FIELD_TEXT},
+    [HOST_DUR] = {"host_dur_ns", TA_FIELD_SUM}, [GPU_START] = {"gpu_start_ns", TA_FIELD_MIN},
+    [GPU_END] = {"gpu_end_ns", TA_FIELD_MAX},   [GPU_BUSY] = {"gpu_busy_ns", TA_FIELD_SUM},
     [KERNELS] = {"kernels", TA_FIELD_SUM},
 };
 
@@ -48,8 +42,9 @@ static const struct ta_column columns[] = {
 static const struct ta_chart chart = {
     .id = "step-time",
     .title = "Step time",
-    .caption = "Host duration of each marked step in order; the line is the median of all, the band "
-               "reaches from the 5th to the 95th percentile.",
+    .caption =
+        "Host duration of each marked step in order; the line is the median of all, the band "
+        "reaches from the 5th to the 95th percentile.",
     .kind = TA_CHART_DOTS,
     .label = {"step"},
     .y = {{"host_dur_ns", "Host duration", TA_INK_SERIES_1}},
@@ -120,7 +115,8 @@ static bool find_steps(const struct ta_trace *trace, struct steps *steps)
     done &= !names.failed;
     ta_map_free(&names);
     if (steps->n)
-        qsort_r(steps->at, steps->n, sizeof *steps->at, by_start, (void *)(uintptr_t)s.ts);
+        if (steps->n)
+            qsort_r(steps->at, steps->n, sizeof *steps->at, by_start, (void *)(uintptr_t)s.ts);
     return done;
 }
 
@@ -164,9 +160,8 @@ static bool write_step(const struct ta_trace *trace, struct step *step, int64_t 
     const struct ta_spans s = ta_trace_spans(trace);
     const int64_t origin = ta_trace_origin(trace);
     int64_t *row =
-        TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)),
-                       ta_key_int(s.ts[step->span] - origin), ta_key_int(order),
-                       ta_key_text(ta_trace_text(trace, s.name[step->span])));
+        TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)), ta_key_int(s.ts[step->span] - origin),
+                       ta_key_int(order), ta_key_text(ta_trace_text(trace, s.name[step->span])));
     ta_sum(&row[HOST_DUR], s.dur[step->span]);
     ta_sum(&row[KERNELS], step->kernels);
     const bool done = !step->busy.failed;
@@ -228,8 +223,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         const bool on_gpu = row[GPU_START] != TA_MISSING;
         TA_ROW(table, ta_int(row[RANK]), ta_text(label), ta_text(TA_LIT("marker")),
                ta_int(row[HOST_START]), ta_int(row[HOST_DUR]), ta_int(row[GPU_START]),
-               on_gpu ? ta_int(row[GPU_END] - row[GPU_START]) : ta_null(),
-               ta_int(row[GPU_BUSY]), ta_int(row[KERNELS]));
+               on_gpu ? ta_int(row[GPU_END] - row[GPU_START]) : ta_null(), ta_int(row[GPU_BUSY]),
+               ta_int(row[KERNELS]));
     }
     const bool failed = labels.failed;
     ta_map_free(&labels);

@@ -155,9 +155,10 @@ enum ta_status ta_decide_ranks(struct ta_ctx *ctx, struct ta_quality *quality,
 {
     regex_t by_default, by_option;
     const bool compiled = pattern && regcomp(&by_option, pattern, REG_EXTENDED) == 0;
-    if (compiled && by_option.re_nsub < 1)
+    const bool usable = compiled && by_option.re_nsub > 0;
+    if (compiled && !usable)
         regfree(&by_option);
-    if (pattern && (!compiled || by_option.re_nsub < 1))
+    if (pattern && !usable)
         return ta_fail(ctx, TA_ERR_USAGE,
                        "Unusable --rank-regex \"%s\": expected a POSIX extended expression with a "
                        "group for the number, such as 'rank[-_]?([0-9]+)'",
@@ -165,6 +166,8 @@ enum ta_status ta_decide_ranks(struct ta_ctx *ctx, struct ta_quality *quality,
     struct ta_rank_claim **ordered = reallocarray(NULL, n + 1, sizeof *ordered);
     if (!ordered || regcomp(&by_default, default_pattern, REG_EXTENDED) != 0) {
         free(ordered);
+        if (usable)
+            regfree(&by_option);
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot decide the ranks: files=%zu", n);
     }
     for (size_t i = 0; i < n; i++) {
@@ -180,7 +183,7 @@ enum ta_status ta_decide_ranks(struct ta_ctx *ctx, struct ta_quality *quality,
     if (*world_size != TA_MISSING)
         check_missing(quality, *world_size, ordered, n);
     regfree(&by_default);
-    if (pattern)
+    if (usable)
         regfree(&by_option);
     free(ordered);
     return TA_OK;

@@ -51,6 +51,8 @@ void ta_draw_prepare(PangoContext *context)
     cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
     pango_cairo_context_set_font_options(context, options);
     pango_cairo_context_set_resolution(context, 72);
+    /* Advances rounded to whole points would squeeze small type and differ from a browser's. */
+    pango_context_set_round_glyph_positions(context, FALSE);
     cairo_font_options_destroy(options);
 }
 
