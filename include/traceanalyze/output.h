@@ -45,6 +45,12 @@ TA_API void ta_putf(struct ta_file *out, const char *format, ...) TA_PRINTF(2, 3
 TA_API void ta_put_json(struct ta_file *out, struct ta_slice text, bool in_script);
 /* A JSON value of a cell: null, string, integer, shortest double, boolean. */
 TA_API void ta_put_json_cell(struct ta_file *out, const struct ta_cell *cell, bool in_script);
+/* The whole report in the shape of schemas/report-1.schema.json.  With `max_rows` longer tables
+ * are cut, and "rows_total" says how long they are. */
+TA_API void ta_put_report_json(struct ta_file *out, const struct ta_report *report,
+                               const char *version, bool in_script, size_t max_rows);
+/* How every such text begins, behind its first brace. */
+#define TA_REPORT_SCHEMA "\"schema\": \"traceanalyze.report/1\""
 /* Text or quoted attribute of HTML and SVG; control and bidirectional characters become visible
  * escapes such as \u202e. */
 TA_API void ta_put_html(struct ta_file *out, struct ta_slice text);

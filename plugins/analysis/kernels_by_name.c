@@ -36,6 +36,7 @@ static const struct ta_chart pareto = {
     .kind = TA_CHART_PARETO,
     .label = {"name"},
     .y = {{"total_ns", "Total", TA_INK_COMPUTE}},
+    .group = "class",
     .top = 20,
 };
 

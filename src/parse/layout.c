@@ -167,7 +167,7 @@ static enum scan_result tokenize(const struct record_keys *keys, struct scan *sc
             scan->p++;
             continue;
         }
-        if (!gap->nested && at == NO_KEY && *scan->p == '[' && record_is_array(keys, &key))
+        if (!gap->nested && at == NO_KEY && record_is_array(keys, &key))
             return SCAN_BAD;
         gap->slot = at == NO_KEY || !gap->nested ? at : (uint8_t)(TA_RECORD_FIELDS + at);
         return SCAN_OK;
@@ -195,13 +195,13 @@ static enum scan_result learn(struct layout *layout, const struct record_keys *k
                               struct scan *scan, bool first, struct gap *gap, uint16_t *number)
 {
     const char *const start = scan->p;
-    const uint32_t notes = scan->notes;
     enum scan_result result = tokenize(keys, scan, first, gap);
     if (result != SCAN_OK)
         return result;
     const size_t length = (size_t)(scan->p - start);
     *number = NO_GAP;
-    if (length > GAP_BYTES || length == 0 || scan->notes != notes)
+    /* What was repaired is noted once per record, so any note may stand for this gap as well. */
+    if (length > GAP_BYTES || length == 0 || scan->notes)
         return SCAN_OK;
     memset(gap->text, 0, sizeof gap->text);
     memcpy(gap->text, start, length);
@@ -293,11 +293,13 @@ enum scan_result layout_scan(struct layout *layout, const struct record_keys *ke
             return SCAN_MORE;
         in_nested = gap->nested;
         struct ta_token ignored, *slot = &ignored;
-        if (gap->slot != NO_KEY) {
+        if (gap->slot != NO_KEY)
             slot = slot_of(record, gap->slot);
-            if (slot->type != TA_TOKEN_ABSENT)
-                scan_note(scan, NOTE_DUPLICATE, start);
-        }
+        /* A key that comes again, or an object behind a gap that led to a scalar before, such as
+         * "args": null: its members would be missed. */
+        if ((gap->slot != NO_KEY && slot->type != TA_TOKEN_ABSENT) ||
+            (gap->slot == nested && *scan->p == '{'))
+            return SCAN_BAD;
         enum scan_result result = scan_any(scan, slot);
         if (result != SCAN_OK)
             return result == SCAN_MORE ? SCAN_MORE : SCAN_BAD;

@@ -231,7 +231,7 @@ const char *ta_chart_css(struct ta_arena *arena)
         ":root{%s}\n"
         "@media (prefers-color-scheme:dark){:root:not([data-theme=\"light\"]){%s}}\n"
         ":root[data-theme=\"dark\"]{%s}\n%s"
-        ".chart{max-width:100%%;height:auto;font-family:sans-serif}\n"
+        ".chart{max-width:100%%;height:auto;overflow:visible;font-family:sans-serif}\n"
         ".chart .fill,.hatch-ground,.hatch-line{fill:currentColor}\n"
         ".chart .line{fill:none;stroke:currentColor;stroke-linejoin:round}\n"
         ".hatch-ground{fill-opacity:.3}\n"

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A report as JSON, the one place that knows its shape (schemas/report-1.schema.json).  A row of a
+ * table or an item of evidence takes one line. */
+#include "traceanalyze/chart.h"
+#include "traceanalyze/output.h"
+
+#include <inttypes.h>
+
+struct writer {
+    struct ta_file *out;
+    bool in_script;  /* the text will stand inside <script> */
+    size_t max_rows; /* of each table; 0 is all */
+};
+
+/* ---- values -------------------------------------------------------------------------- */
+
+static void put_text(const struct writer *w, const char *text)
+{
+    if (text)
+        ta_put_json(w->out, ta_slice_of(text), w->in_script);
+    else
+        ta_puts(w->out, "null");
+}
+
+/* `lead` holds the separator before the key. */
+static void put_text_field(const struct writer *w, const char *lead, const char *key,
+                           const char *text)
+{
+    ta_putf(w->out, "%s\"%s\": ", lead, key);
+    put_text(w, text);
+}
+
+static void put_cell_field(const struct writer *w, const char *lead, const char *key,
+                           struct ta_cell cell)
+{
+    ta_putf(w->out, "%s\"%s\": ", lead, key);
+    ta_put_json_cell(w->out, &cell, w->in_script);
+}
+
+static void put_count_field(const struct writer *w, const char *lead, const char *key,
+                            uint64_t count)
+{
+    ta_putf(w->out, "%s\"%s\": %" PRIu64, lead, key, count);
+}
+
+static void put_offset_field(const struct writer *w, const char *key, uint64_t offset)
+{
+    if (offset == TA_NO_OFFSET)
+        ta_putf(w->out, ", \"%s\": null", key);
+    else
+        put_count_field(w, ", ", key, offset);
+}
+
+/* ---- items --------------------------------------------------------------------------- */
+
+static const char *chart_name(enum ta_chart_kind kind)
+{
+    static const char *const names[] = {
+        [TA_CHART_STACKED_BARS] = "stacked-bars",
+        [TA_CHART_PARETO] = "pareto",
+        [TA_CHART_BARS] = "bars",
+        [TA_CHART_DOTS] = "dots",
+        [TA_CHART_ECDF] = "ecdf",
+    };
+    return names[kind];
+}
+
+static void put_scalar(const struct writer *w, const struct ta_scalar *scalar)
+{
+    put_text_field(w, "{\"kind\": \"scalar\", ", "id", scalar->id);
+    put_text_field(w, ", ", "title", scalar->title);
+    put_cell_field(w, ", ", "value", scalar->value);
+    put_text_field(w, ", ", "unit", ta_unit_name(scalar->unit));
+    put_text_field(w, ", ", "polarity", ta_polarity_name(scalar->polarity));
+    put_text_field(w, ", ", "note", scalar->note);
+    ta_putc(w->out, '}');
+}
+
+static void put_column(const struct writer *w, const struct ta_column *column)
+{
+    put_text_field(w, "{", "key", column->key);
+    put_text_field(w, ", ", "title", column->title);
+    put_text_field(w, ", ", "type", ta_type_name(column->type));
+    put_text_field(w, ", ", "unit", ta_unit_name(column->unit));
+    put_text_field(w, ", ", "polarity", ta_polarity_name(column->polarity));
+    put_text_field(w, ", ", "doc", column->doc);
+    ta_putc(w->out, '}');
+}
+
+static void put_row(const struct writer *w, const struct ta_table *table, size_t row)
+{
+    ta_putc(w->out, '[');
+    for (size_t column = 0; column < table->n_columns; column++) {
+        if (column)
+            ta_puts(w->out, ", ");
+        ta_put_json_cell(w->out, ta_table_cell(table, row, column), w->in_script);
+    }
+    ta_putc(w->out, ']');
+}
+
+static void put_chart(const struct writer *w, const struct ta_chart *chart)
+{
+    if (!chart) {
+        ta_puts(w->out, "null");
+        return;
+    }
+    put_text_field(w, "{", "id", chart->id);
+    put_text_field(w, ", ", "title", chart->title);
+    put_text_field(w, ", ", "kind", chart_name(chart->kind));
+    ta_putc(w->out, '}');
+}
+
+static void put_table(const struct writer *w, const struct ta_table *table)
+{
+    put_text_field(w, "{\"kind\": \"table\", ", "id", table->id);
+    put_text_field(w, ", ", "title", table->title);
+    ta_puts(w->out, ",\n     \"columns\": [");
+    for (size_t i = 0; i < table->n_columns; i++) {
+        ta_puts(w->out, i ? ",\n       " : "\n       ");
+        put_column(w, &table->columns[i]);
+    }
+    ta_puts(w->out, "],\n     ");
+    const bool cut = w->max_rows && w->max_rows < table->n_rows;
+    if (cut)
+        ta_putf(w->out, "\"rows_total\": %zu,\n     ", table->n_rows);
+    ta_puts(w->out, "\"rows\": [");
+    for (size_t i = 0; i < (cut ? w->max_rows : table->n_rows); i++) {
+        ta_puts(w->out, i ? ",\n       " : "\n       ");
+        put_row(w, table, i);
+    }
+    ta_puts(w->out, "],\n     \"chart\": ");
+    put_chart(w, table->chart);
+    ta_putc(w->out, '}');
+}
+
+static void put_evidence(const struct writer *w, const struct ta_evidence *evidence)
+{
+    put_text_field(w, "{", "table", evidence->table);
+    put_cell_field(w, ", ", "row", evidence->row);
+    put_text_field(w, ", ", "column", evidence->column);
+    put_cell_field(w, ", ", "value", evidence->value);
+    put_text_field(w, ", ", "unit", ta_unit_name(evidence->unit));
+    ta_putc(w->out, '}');
+}
+
+static void put_finding(const struct writer *w, const struct ta_finding *finding)
+{
+    put_text_field(w, "{\"kind\": \"finding\", ", "id", finding->id);
+    put_text_field(w, ", ", "rule", finding->rule);
+    put_text_field(w, ", ", "severity", ta_severity_name(finding->severity));
+    put_text_field(w, ",\n     ", "title", finding->title);
+    ta_puts(w->out, ",\n     \"evidence\": [");
+    for (size_t i = 0; i < finding->n_evidence; i++) {
+        ta_puts(w->out, i ? ",\n       " : "\n       ");
+        put_evidence(w, &finding->evidence[i]);
+    }
+    ta_puts(w->out, "],\n     \"saving_ns\": ");
+    if (finding->saving_low_ns == TA_MISSING && finding->saving_high_ns == TA_MISSING) {
+        ta_puts(w->out, "null");
+    } else {
+        put_cell_field(w, "{", "low", ta_int(finding->saving_low_ns));
+        put_cell_field(w, ", ", "high", ta_int(finding->saving_high_ns));
+        ta_putc(w->out, '}');
+    }
+    put_cell_field(w, ", ", "confidence", ta_num(finding->confidence));
+    put_text_field(w, ",\n     ", "advice", finding->advice);
+    put_text_field(w, ",\n     ", "threshold", finding->threshold);
+    ta_putc(w->out, '}');
+}
+
+static void put_item(const struct writer *w, const struct ta_item *item)
+{
+    switch (item->kind) {
+    case TA_ITEM_SCALAR:
+        put_scalar(w, item->scalar);
+        break;
+    case TA_ITEM_TABLE:
+        put_table(w, item->table);
+        break;
+    case TA_ITEM_FINDING:
+        put_finding(w, item->finding);
+        break;
+    }
+}
+
+static void put_section(const struct writer *w, const struct ta_section *section)
+{
+    put_text_field(w, "{", "id", section->id);
+    put_text_field(w, ", ", "title", section->title);
+    if (section->missing)
+        put_text_field(w, ", ", "missing", section->missing);
+    ta_puts(w->out, ", \"items\": [");
+    for (size_t i = 0; i < section->n_items; i++) {
+        ta_puts(w->out, i ? ",\n    " : "\n    ");
+        put_item(w, &section->items[i]);
+    }
+    ta_puts(w->out, "]}");
+}
+
+/* ---- accounts ------------------------------------------------------------------------ */
+
+static void put_quality_findings(const struct writer *w, const struct ta_quality_finding *findings,
+                                 size_t n, const char *lead)
+{
+    ta_puts(w->out, "\"findings\": [");
+    for (size_t i = 0; i < n; i++) {
+        ta_putf(w->out, "%s%s", i ? "," : "", lead);
+        put_text_field(w, "{", "code", ta_quality_name(findings[i].code));
+        put_text_field(w, ", ", "severity", ta_quality_severity_name(findings[i].severity));
+        put_count_field(w, ", ", "count", findings[i].count);
+        put_offset_field(w, "byte_offset", findings[i].byte_offset);
+        put_offset_field(w, "last_offset", findings[i].last_offset);
+        if (findings[i].file_offset != TA_NO_OFFSET)
+            put_offset_field(w, "file_offset", findings[i].file_offset);
+        put_text_field(w, ", ", "text", findings[i].text ? findings[i].text : "");
+        ta_putc(w->out, '}');
+    }
+    ta_putc(w->out, ']');
+}
+
+static void put_file_account(const struct writer *w, const struct ta_file_account *file)
+{
+    put_text_field(w, "{", "file", file->path);
+    put_cell_field(w, ", ", "rank", ta_int(file->rank));
+    put_text_field(w, ", ", "rank_source", ta_rank_source_name(file->rank_source));
+    put_text_field(w, ", ", "format", file->format);
+    put_text_field(w, ", ", "state", ta_file_state_name(file->state));
+    put_count_field(w, ",\n       ", "bytes", file->bytes);
+    put_count_field(w, ", ", "raw_bytes", file->raw_bytes);
+    put_count_field(w, ", ", "bytes_skipped", file->bytes_skipped);
+    put_count_field(w, ",\n       ", "events_seen", file->events_seen);
+    put_count_field(w, ", ", "events_kept", file->events_kept);
+    put_count_field(w, ", ", "events_repaired", file->events_repaired);
+    put_count_field(w, ", ", "events_dropped", file->events_dropped);
+    put_cell_field(w, ",\n       ", "first_ts_ns", ta_int(file->first_ts_ns));
+    put_cell_field(w, ", ", "last_ts_ns", ta_int(file->last_ts_ns));
+    ta_puts(w->out, ",\n       ");
+    put_quality_findings(w, file->findings, file->n_findings, "\n         ");
+    ta_putc(w->out, '}');
+}
+
+static void put_accounts(const struct writer *w, const struct ta_accounts *accounts)
+{
+    const struct ta_account_totals *totals = &accounts->totals;
+    put_text_field(w, "{", "status", ta_quality_status_name(accounts->status));
+    ta_puts(w->out, ",\n   \"totals\": {");
+    put_count_field(w, "", "files_seen", totals->files_seen);
+    put_count_field(w, ", ", "files_used", totals->files_used);
+    put_count_field(w, ", ", "files_refused", totals->files_refused);
+    put_count_field(w, ",\n     ", "events_seen", totals->events_seen);
+    put_count_field(w, ", ", "events_kept", totals->events_kept);
+    put_count_field(w, ", ", "events_repaired", totals->events_repaired);
+    put_count_field(w, ", ", "events_dropped", totals->events_dropped);
+    put_count_field(w, ", ", "bytes_skipped", totals->bytes_skipped);
+    ta_puts(w->out, "},\n   \"files\": [");
+    for (size_t i = 0; i < accounts->n_files; i++) {
+        ta_puts(w->out, i ? ",\n     " : "\n     ");
+        put_file_account(w, &accounts->files[i]);
+    }
+    ta_puts(w->out, "],\n   ");
+    put_quality_findings(w, accounts->findings, accounts->n_findings, "\n     ");
+    ta_putc(w->out, '}');
+}
+
+/* ---- the document -------------------------------------------------------------------- */
+
+static void put_run(const struct writer *w, const struct ta_run_info *run)
+{
+    put_text_field(w, "{", "title", run->title);
+    ta_puts(w->out, ", \"ranks\": [");
+    for (size_t i = 0; i < run->n_ranks; i++)
+        ta_putf(w->out, "%s%" PRId64, i ? ", " : "", run->ranks[i]);
+    put_cell_field(w, "], ", "world_size", ta_int(run->world_size));
+    put_text_field(w, ", ", "devices", run->devices);
+    ta_puts(w->out, ", \"tags\": {}}");
+}
+
+void ta_put_report_json(struct ta_file *out, const struct ta_report *report, const char *version,
+                        bool in_script, size_t max_rows)
+{
+    const struct writer writer = {out, in_script, max_rows}, *w = &writer;
+    const struct ta_verdict *verdict = ta_report_verdict(report);
+    ta_puts(w->out, "{" TA_REPORT_SCHEMA ",\n");
+    put_text_field(w, " \"generator\": {\"name\": \"traceanalyze\", ", "version", version);
+    ta_puts(w->out, "},\n \"run\": ");
+    put_run(w, ta_report_run(report));
+    put_text_field(w, ",\n \"verdict\": {", "headline", verdict->headline);
+    put_text_field(w, ", ", "bottleneck", verdict->bottleneck);
+    ta_puts(w->out, "},\n \"sections\": [");
+    for (size_t i = 0; i < ta_report_section_count(report); i++) {
+        ta_puts(w->out, i ? ",\n  " : "\n  ");
+        put_section(w, ta_report_section(report, i));
+    }
+    ta_puts(w->out, "],\n \"data_quality\": ");
+    put_accounts(w, ta_report_accounts(report));
+    ta_putc(w->out, '}');
+}
