@@ -17,8 +17,8 @@ TA_API ta_str ta_builder_string(struct ta_builder *builder, struct ta_slice text
 
 /* An argument whose key some analysis asked for (ta_builder_keys). */
 struct ta_event_arg {
-    uint8_t key;          /* index into ta_builder_keys() */
-    bool is_text;         /* `value` is a ta_str */
+    uint8_t key;  /* index into ta_builder_keys() */
+    bool is_text; /* `value` is a ta_str */
     int64_t value;
 };
 
@@ -27,8 +27,9 @@ struct ta_event {
     char phase;           /* of the trace event format */
     bool has_ts, has_dur; /* a missing time is not 0 */
     int64_t ts_ns, dur_ns;
-    ta_str name, category, pid, tid, id; /* texts as written; absent is TA_STR_ABSENT */
-    uint64_t offset;      /* of the record, for accounts */
+    ta_str name, category, pid, tid; /* texts as written; absent is TA_STR_ABSENT */
+    struct ta_slice id; /* of flows and asynchronous spans; interned only when they are kept */
+    uint64_t offset;    /* of the record, for accounts */
     const struct ta_event_arg *args;
     size_t n_args;
 };

@@ -10,6 +10,16 @@
 
 enum { PH, NAME, CAT, TS, DUR, PID, TID, ID, ARGS };
 
+/* Short texts that come again and again (categories, process and thread ids) are compared before
+ * they are hashed. */
+enum { MEMOS = 8, MEMO_TEXT = 23 };
+
+struct memo {
+    uint8_t length;
+    char text[MEMO_TEXT];
+    ta_str id;
+};
+
 struct reading {
     struct ta_ctx *ctx;
     struct ta_builder *builder;
@@ -20,7 +30,8 @@ struct reading {
     size_t n_keys;
     uint64_t kept, dropped, metadata;
     ta_str empty;
-    enum ta_status status; /* of callbacks */
+    struct memo memos[3][MEMOS]; /* of CAT, PID and TID */
+    enum ta_status status;       /* of callbacks */
 };
 
 /* ---- recognizing ------------------------------------------------------------------------- */
@@ -56,6 +67,20 @@ static ta_str text_of(struct reading *r, const struct ta_token *token)
     if (token->type == TA_TOKEN_ABSENT || token->type == TA_TOKEN_NULL)
         return TA_STR_ABSENT;
     return ta_builder_string(r->builder, ta_json_text(r->json, token));
+}
+
+/* text_of() for fields with few distinct values. */
+static ta_str few_of(struct reading *r, const struct ta_token *token, struct memo *memos)
+{
+    if (!token->plain || token->len == 0 || token->len > MEMO_TEXT)
+        return text_of(r, token);
+    struct memo *memo = &memos[((unsigned char)token->ptr[token->len - 1] + token->len) % MEMOS];
+    if (memo->length != token->len || memcmp(memo->text, token->ptr, token->len) != 0) {
+        memo->id = text_of(r, token);
+        memo->length = token->type == TA_TOKEN_NULL ? 0 : (uint8_t)token->len;
+        memcpy(memo->text, token->ptr, token->len);
+    }
+    return memo->id;
 }
 
 /* A time in µs, as a number or the text of one, to ns. */
@@ -109,7 +134,8 @@ static bool take_phase(struct reading *r)
     static const char known[] = "XBEiICMstfbneSTpFPNODvVRc(),";
     const struct ta_token *token = &r->json->record.field[PH];
     const struct ta_slice ph = ta_json_text(r->json, token);
-    if (token->type == TA_TOKEN_STRING && ph.len == 1 && memchr(known, ph.ptr[0], sizeof known - 1)) {
+    if (token->type == TA_TOKEN_STRING && ph.len == 1 &&
+        memchr(known, ph.ptr[0], sizeof known - 1)) {
         r->event.phase = ph.ptr[0];
         return true;
     }
@@ -181,10 +207,11 @@ static enum ta_status take_record(struct reading *r)
     event->name = text_of(r, &record->field[NAME]);
     if (event->name == TA_STR_ABSENT && event->phase != 'E') /* an end need not name its begin */
         event->name = r->empty;
-    event->category = text_of(r, &record->field[CAT]);
-    event->pid = text_of(r, &record->field[PID]);
-    event->tid = text_of(r, &record->field[TID]);
-    event->id = text_of(r, &record->field[ID]);
+    event->category = few_of(r, &record->field[CAT], r->memos[0]);
+    event->pid = few_of(r, &record->field[PID], r->memos[1]);
+    event->tid = few_of(r, &record->field[TID], r->memos[2]);
+    /* Last, since it may live in the buffer of decoded texts. */
+    event->id = ta_json_text(r->json, &record->field[ID]);
     take_args(r);
     r->kept++;
     r->metadata += event->phase == 'M';
@@ -297,8 +324,15 @@ static enum ta_status read_trace(struct ta_ctx *ctx, struct ta_reader *reader,
     const struct ta_record_schema schema = {
         .array = "traceEvents",
         .mark = PH,
-        .field = {[PH] = "ph", [NAME] = "name", [CAT] = "cat", [TS] = "ts", [DUR] = "dur",
-                  [PID] = "pid", [TID] = "tid", [ID] = "id", [ARGS] = "args"},
+        .field = {[PH] = "ph",
+                  [NAME] = "name",
+                  [CAT] = "cat",
+                  [TS] = "ts",
+                  [DUR] = "dur",
+                  [PID] = "pid",
+                  [TID] = "tid",
+                  [ID] = "id",
+                  [ARGS] = "args"},
         .nested = ARGS,
         .nested_keys = keys,
         .n_nested_keys = r.n_keys,

@@ -117,7 +117,7 @@ static bool grow_kinds(struct ta_builder *builder)
 }
 
 /* Index of a category; UINT32_MAX without memory. */
-static uint32_t category_of(struct ta_builder *builder, ta_str name)
+static uint32_t find_category(struct ta_builder *builder, ta_str name)
 {
     struct ta_trace *trace = builder->trace;
     uint64_t *index = ta_map_at(&builder->category_of, name, trace->categories.n);
@@ -132,11 +132,23 @@ static uint32_t category_of(struct ta_builder *builder, ta_str name)
         *index = CATEGORIES_MAX - 1;
         return CATEGORIES_MAX - 1;
     }
-    const struct ta_category category = {name,
-                                         ta_category_classify(ta_trace_text(trace, name))};
+    const struct ta_category category = {name, ta_category_classify(ta_trace_text(trace, name))};
     if (!grow_kinds(builder) || !ta_vec_push(&trace->categories, category))
         return UINT32_MAX;
     return (uint32_t)*index;
+}
+
+/* The same, with a few recent ones at hand: events come in turns of four or five categories. */
+static inline uint32_t category_of(struct ta_builder *builder, ta_str name)
+{
+    struct recent_category *recent = &builder->recent[name % RECENT_CATEGORIES];
+    if (!recent->known || recent->name != name) {
+        const uint32_t cat = find_category(builder, name);
+        if (cat == UINT32_MAX)
+            return cat;
+        *recent = (struct recent_category){name, (ta_cat)cat, true};
+    }
+    return recent->cat;
 }
 
 /* ---- rows -------------------------------------------------------------------------------- */
@@ -158,8 +170,7 @@ static bool add_span(struct ta_builder *builder, const struct ta_event *event, u
     for (size_t i = 0; i < event->n_args; i++) {
         const struct ta_event_arg *arg = &event->args[i];
         struct arg_column *a = &builder->trace->args[arg->key];
-        const struct column_ref sparse[] = {COLUMN(a->row), COLUMN(a->value),
-                                            COLUMN(a->is_text)};
+        const struct column_ref sparse[] = {COLUMN(a->row), COLUMN(a->value), COLUMN(a->is_text)};
         if (!columns_grow(sparse, 3, a->n, &a->max))
             return false;
         a->row[a->n] = (ta_row)row;
@@ -223,7 +234,7 @@ static bool add_async(struct ta_builder *builder, const struct ta_event *event, 
                                           .track = track,
                                           .row = event->phase == 'b' ? 0 : TA_NO_ROW,
                                           .name = event->name,
-                                          .id = event->id,
+                                          .id = ta_builder_string(builder, event->id),
                                           .cat = cat});
 }
 
@@ -251,7 +262,7 @@ static bool add_flow(struct ta_builder *builder, const struct ta_event *event, u
         return false;
     c->ts[c->n] = event->ts_ns;
     c->name[c->n] = event->name;
-    c->id[c->n] = event->id;
+    c->id[c->n] = ta_builder_string(builder, event->id);
     c->track[c->n] = track;
     c->phase[c->n++] = event->phase;
     return true;

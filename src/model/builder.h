@@ -22,6 +22,14 @@ struct pair_edge {
     ta_cat cat;
 };
 
+enum { RECENT_CATEGORIES = 16 };
+
+struct recent_category {
+    ta_str name;
+    ta_cat cat;
+    bool known;
+};
+
 struct ta_builder {
     struct ta_trace *trace;
     struct ta_quality *quality;
@@ -29,6 +37,7 @@ struct ta_builder {
     const struct ta_slice *keys;
     size_t n_keys;
     struct ta_map track_of, category_of, process_names;
+    struct recent_category recent[RECENT_CATEGORIES];
     uint64_t last_track_key;
     uint32_t last_track;
     TA_VEC(struct pair_edge) edges;       /* B and E */

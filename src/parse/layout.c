@@ -253,7 +253,7 @@ enum scan_result layout_scan(struct layout *layout, const struct record_keys *ke
     uint16_t opening[2] = {layout->first, NO_GAP}, *next = opening;
     uint16_t nowhere[2];
     bool in_nested = false;
-    memset(record->field, 0, sizeof record->field);
+    memset(record->field, 0, keys->fields.n * sizeof *record->field);
     memset(record->nested, 0, keys->nested.n * sizeof *record->nested);
     for (;;) {
         const char *const start = scan->p;

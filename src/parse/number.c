@@ -59,8 +59,38 @@ static int digit(const struct decimal *d, size_t i)
     return d->digits[i < d->whole ? i : i + 1] - '0';
 }
 
+/* Nearly every time stamp: at most 15 digits, and no more behind the point than the shift keeps. */
+static bool parse_plain(struct ta_slice text, int shift, int64_t *value)
+{
+    static const int64_t powers[] = {1, 10, 100, 1000};
+    const char *p = text.ptr, *const end = p + text.len;
+    const bool negative = p < end && *p == '-';
+    p += negative;
+    if (p == end || end - p > 16 || shift < 0 || shift > 3)
+        return false;
+    const char *point = NULL;
+    int64_t digits = 0;
+    for (; p < end; p++) {
+        const unsigned digit = (unsigned)*p - '0';
+        if (digit <= 9)
+            digits = digits * 10 + digit;
+        else if (*p == '.' && !point && end - p > 1 && p > text.ptr + negative)
+            point = p;
+        else
+            return false;
+    }
+    const ptrdiff_t fraction = point ? end - point - 1 : 0;
+    if (fraction > shift || digits > INT64_MAX / 1000)
+        return false;
+    digits *= powers[shift - fraction];
+    *value = negative ? -digits : digits;
+    return true;
+}
+
 enum ta_decimal ta_decimal_parse(struct ta_slice text, int shift, int64_t *value)
 {
+    if (parse_plain(text, shift, value))
+        return TA_DECIMAL_OK;
     struct decimal d;
     if (!split(text, &d))
         return TA_DECIMAL_NOT_A_NUMBER;

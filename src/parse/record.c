@@ -109,7 +109,7 @@ static enum scan_result scan_members(const struct key_set *wanted, struct scan *
 enum scan_result record_scan(const struct record_keys *keys, struct scan *scan,
                              struct ta_record *record)
 {
-    memset(record->field, 0, sizeof record->field);
+    memset(record->field, 0, keys->fields.n * sizeof *record->field);
     memset(record->nested, 0, keys->nested.n * sizeof *record->nested);
     scan->p++;
     for (bool first = true;; first = false) {
@@ -123,8 +123,9 @@ enum scan_result record_scan(const struct record_keys *keys, struct scan *scan,
         }
         const uint8_t at = record_find_key(&keys->fields, &key);
         const char *const start = scan->p;
+        if (at == keys->schema->nested && record->field[at].type != TA_TOKEN_ABSENT)
+            memset(record->nested, 0, keys->nested.n * sizeof *record->nested); /* the last wins */
         if (at == keys->schema->nested && *start == '{') {
-            memset(record->nested, 0, keys->nested.n * sizeof *record->nested);
             result = scan_members(&keys->nested, scan, record->nested);
             value = (struct ta_token){start, (uint32_t)(scan->p - start), TA_TOKEN_OBJECT, 1};
         } else {

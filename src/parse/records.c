@@ -7,7 +7,8 @@
  *     BETWEEN ──{──▶ MEMBERS ──"traceEvents": [──▶ RECORDS ──]──▶ MEMBERS ──}──▶ BETWEEN
  *        └─────[──────────────────────────────────────┘
  *
- * and LOST, entered on a syntax error anywhere: it looks for the next object that parses whole
+ * An object that is a record itself, one event per line, goes through LINE back to BETWEEN.  LOST,
+ * entered on a syntax error anywhere: it looks for the next object that parses whole
  * and has the mark key, and goes on there with RECORDS. */
 #include "traceanalyze/json.h"
 
@@ -29,7 +30,7 @@
  * linear; afterwards the reader gives up on what an attempt has covered. */
 #define RESUME_BUDGET 64
 
-enum place { BETWEEN, MEMBERS, RECORDS, LOST, DONE };
+enum place { BETWEEN, LINE, MEMBERS, RECORDS, LOST, DONE };
 
 struct ta_json_state {
     struct window window;
@@ -41,6 +42,7 @@ struct ta_json_state {
     bool in_object, first; /* the document is an object; nothing stands before the next item */
     bool comma;            /* a comma stands before the next record */
     bool fresh;            /* no member of the present document was read */
+    bool lines;            /* a document was a record itself */
     uint64_t documents;
     uint64_t document_start, last_end; /* of the last whole record, or of the opening bracket */
     uint64_t lost_from, error_at;      /* LOST: where to look from, what is to blame */
@@ -126,6 +128,16 @@ static bool account_notes(struct ta_json_state *st)
     return repaired;
 }
 
+/* A comment without an end is the last thing of the input. */
+static bool skip_last_comment(struct ta_json_state *st)
+{
+    if (!st->window.ended)
+        return false;
+    ta_quality_add(st->quality, TA_Q_COMMENT, here(st), NULL);
+    st->window.at = st->window.end;
+    return true;
+}
+
 /* Moves over white space and comments; false at the end of the input. */
 static bool skip_space(struct ta_json_state *st)
 {
@@ -138,7 +150,7 @@ static bool skip_space(struct ta_json_state *st)
         if (result != SCAN_MORE)
             return true;
         if (!window_more(&st->window))
-            return st->window.at < st->window.end;
+            return st->window.at < st->window.end && !skip_last_comment(st);
     }
 }
 
@@ -154,6 +166,38 @@ static enum scan_result scan_whole(struct ta_json *json, uint64_t most,
             !window_more(&st->window))
             return result;
     }
+}
+
+/* ---- a record ------------------------------------------------------------------------------ */
+
+static enum scan_result step_record(struct ta_json *json)
+{
+    return record_scan(&json->state->keys, &json->state->scan, &json->record);
+}
+
+/* By the learned layout; what it does not take is scanned again by the grammar alone. */
+static enum scan_result step_learned(struct ta_json *json)
+{
+    struct ta_json_state *st = json->state;
+    const char *const start = st->scan.p;
+    if (layout_on(&st->layout)) {
+        enum scan_result result = layout_scan(&st->layout, &st->keys, &st->scan, &json->record);
+        if (result != SCAN_BAD)
+            return result;
+        st->scan.p = start;
+        st->scan.notes = 0;
+    }
+    return step_record(json);
+}
+
+static void take_record(struct ta_json *json)
+{
+    struct ta_json_state *st = json->state;
+    json->record.offset = here(st);
+    json->record.repaired = account_notes(st);
+    use(st);
+    json->record.end = st->last_end = here(st);
+    st->comma = st->first = false;
 }
 
 /* ---- accounts of damage ------------------------------------------------------------------ */
@@ -228,6 +272,19 @@ static void skip_text(struct ta_json *json)
                    "Text that is no part of a document, at byte offset %" PRIu64, start);
 }
 
+/* Whether the object here is a record of its own, one event per line, and no document.  Behind
+ * such a line an object that has other fields of a record is one as well: it is missed aloud. */
+static bool is_line(struct ta_json *json)
+{
+    struct ta_json_state *st = json->state;
+    bool looks_like_record = false;
+    if (scan_whole(json, RESUME_MAX, step_learned) != SCAN_OK)
+        return false;
+    for (size_t i = 0; st->lines && i < TA_RECORD_FIELDS; i++)
+        looks_like_record |= json->record.field[i].type != TA_TOKEN_ABSENT;
+    return looks_like_record || json->record.field[st->keys.schema->mark].type != TA_TOKEN_ABSENT;
+}
+
 static bool open_document(struct ta_json *json)
 {
     struct ta_json_state *st = json->state;
@@ -242,13 +299,20 @@ static bool open_document(struct ta_json *json)
             ta_quality_add(st->quality, TA_Q_MULTIPLE_DOCUMENTS, st->document_start,
                            "Another document begins at byte offset %" PRIu64, st->document_start);
         json->saw_document = true;
+        if (open == '{' && is_line(json)) {
+            json->saw_array = st->lines = true;
+            st->in_object = false;
+            st->place = LINE;
+            return true;
+        }
+        /* Behind lines and arrays nothing but records can be missing. */
+        if (st->documents == 1 || st->in_object)
+            st->last_end = here(st) + 1;
         st->in_object = open == '{';
         json->saw_array |= !st->in_object;
         st->first = st->fresh = true;
         st->comma = false;
-        /* An object stays whole in the window until it shows not to be a record itself. */
         st->window.at++;
-        st->last_end = here(st);
         st->place = st->in_object ? MEMBERS : RECORDS;
         return true;
     }
@@ -287,9 +351,8 @@ static bool skip_large_member(struct ta_json_state *st)
     }
 }
 
-/* Behind the key: is it the array of records, or does the mark show that the document is a record
- * of its own (one event per line)? */
-static bool enter_special(struct ta_json *json)
+/* Behind the key of the array of records. */
+static bool enter_array(struct ta_json *json)
 {
     struct ta_json_state *st = json->state;
     if (*st->scan.p == '[' && record_is_array(&st->keys, &json->member.key)) {
@@ -297,6 +360,7 @@ static bool enter_special(struct ta_json *json)
         use(st);
         st->last_end = here(st);
         json->saw_array = true;
+        st->lines = false;
         st->first = true;
         st->comma = false;
         st->place = RECORDS;
@@ -305,6 +369,7 @@ static bool enter_special(struct ta_json *json)
     return false;
 }
 
+/* The mark among the members: a record of its own that is damaged, or large. */
 static bool is_line_record(const struct ta_json *json)
 {
     const struct ta_json_state *st = json->state;
@@ -318,7 +383,7 @@ static bool next_member(struct ta_json *json, enum ta_json_item *item)
     struct ta_json_state *st = json->state;
     enum scan_result result = scan_whole(json, MEMBER_MAX, step_key);
     if (result != SCAN_OK) {
-        lose_here(st, result, false);
+        lose_here(st, result, st->lines);
         return false;
     }
     if (json->member.key.type == TA_TOKEN_ABSENT) {
@@ -330,14 +395,14 @@ static bool next_member(struct ta_json *json, enum ta_json_item *item)
     }
     if (is_line_record(json)) {
         st->window.at = (size_t)(st->document_start - st->window.base);
-        json->saw_array = true;
+        json->saw_array = st->lines = true;
         st->in_object = false;
         st->place = RECORDS;
         st->fresh = true;
         st->comma = st->first = true;
         return false;
     }
-    if (enter_special(json))
+    if (enter_array(json))
         return false;
     result = scan_whole(json, MEMBER_MAX, step_member);
     st->fresh = false;
@@ -352,7 +417,7 @@ static bool next_member(struct ta_json *json, enum ta_json_item *item)
         }
     }
     if (result != SCAN_OK) {
-        lose_here(st, result, false);
+        lose_here(st, result, st->lines);
         return false;
     }
     account_notes(st);
@@ -363,26 +428,6 @@ static bool next_member(struct ta_json *json, enum ta_json_item *item)
 }
 
 /* ---- RECORDS ------------------------------------------------------------------------------- */
-
-static enum scan_result step_record(struct ta_json *json)
-{
-    return record_scan(&json->state->keys, &json->state->scan, &json->record);
-}
-
-/* By the learned layout; what it does not take is scanned again by the grammar alone. */
-static enum scan_result step_learned(struct ta_json *json)
-{
-    struct ta_json_state *st = json->state;
-    const char *const start = st->scan.p;
-    if (layout_on(&st->layout)) {
-        enum scan_result result = layout_scan(&st->layout, &st->keys, &st->scan, &json->record);
-        if (result != SCAN_BAD)
-            return result;
-        st->scan.p = start;
-        st->scan.notes = 0;
-    }
-    return step_record(json);
-}
 
 static enum scan_result step_value(struct ta_json *json)
 {
@@ -443,16 +488,6 @@ static bool drop_value(struct ta_json *json)
     json->bytes_skipped += here(st) - start;
     st->comma = st->first = false;
     return true;
-}
-
-static void take_record(struct ta_json *json)
-{
-    struct ta_json_state *st = json->state;
-    json->record.offset = here(st);
-    json->record.repaired = account_notes(st);
-    use(st);
-    json->record.end = st->last_end = here(st);
-    st->comma = st->first = false;
 }
 
 /* Commas between records: one is right, all others are noted.  False at the end of the input. */
@@ -591,7 +626,7 @@ static bool resume(struct ta_json *json, enum ta_json_item *item)
         account_damage(json, here(st));
         json->saw_array = true;
         st->comma = true;
-        st->place = result == SCAN_DOCUMENT ? BETWEEN : RECORDS;
+        st->place = result == SCAN_DOCUMENT || st->lines ? BETWEEN : RECORDS;
     } else if (st->lost_at_end) {
         truncated(json);
     } else {
@@ -612,6 +647,12 @@ enum ta_status ta_json_next(struct ta_ctx *ctx, struct ta_json *json, enum ta_js
         case BETWEEN:
             if (!open_document(json))
                 st->place = DONE;
+            break;
+        case LINE:
+            take_record(json);
+            st->place = BETWEEN;
+            *item = TA_JSON_RECORD;
+            have = true;
             break;
         case MEMBERS:
             have = next_member(json, item);

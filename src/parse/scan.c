@@ -357,6 +357,41 @@ static inline bool is_object(const struct scan *scan, size_t depth)
     return scan->stack[depth >> 6] >> (depth & 63) & 1;
 }
 
+/* scan_separator() with what writers nearly always write taken first. */
+static inline enum scan_result next_item(struct scan *scan, bool first, char close)
+{
+    const char *p = scan->p, *const end = scan->end;
+    if (p < end && *p == close)
+        return SCAN_OK;
+    if (p < end && !first && *p == ',') {
+        for (p++; p < end && (*p == ' ' || *p == '\n'); p++)
+            ;
+        if (p<end && * p> '/' && *p != close) {
+            scan->p = p;
+            return SCAN_OK;
+        }
+        if (p < end && (*p == '"' || *p == '-')) {
+            scan->p = p;
+            return SCAN_OK;
+        }
+    }
+    return scan_separator(scan, first, close);
+}
+
+/* Moves over a plain whole number, as array dimensions are; false leaves it to the grammar. */
+static inline bool skip_whole(struct scan *scan)
+{
+    const char *p = scan->p, *const end = scan->end;
+    if (*p < '1' || *p > '9')
+        return false;
+    while (p < end && is_digit(*p))
+        p++;
+    if (p == end || (*p != ',' && *p != ']') || (size_t)(p - scan->p) > scan->number_limit)
+        return false;
+    scan->p = p;
+    return true;
+}
+
 /* An object or array with all that is in it; iterative, so hostile nesting costs no stack. */
 static enum scan_result scan_nested(struct scan *scan)
 {
@@ -365,7 +400,7 @@ static enum scan_result scan_nested(struct scan *scan)
     push(scan, 0, *scan->p++ == '{');
     for (;;) {
         const bool object = is_object(scan, depth);
-        enum scan_result result = scan_separator(scan, first, object ? '}' : ']');
+        enum scan_result result = next_item(scan, first, object ? '}' : ']');
         if (result != SCAN_OK)
             return result;
         first = false;
@@ -384,7 +419,7 @@ static enum scan_result scan_nested(struct scan *scan)
                 return result;
         }
         if (*scan->p != '{' && *scan->p != '[') {
-            if ((result = scan_scalar(scan, &ignored)) != SCAN_OK)
+            if (!skip_whole(scan) && (result = scan_scalar(scan, &ignored)) != SCAN_OK)
                 return result;
         } else if (depth + 1 < scan->stack_limit) {
             push(scan, ++depth, *scan->p++ == '{');

@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checks that the documents name only what exists, and that what exists is documented.
+
+usage: docs.py --root REPOSITORY [--compiler CC] [--program TRACEANALYZE] [--input TRACES]
+
+  * paths, functions, types, macros, options, table ids and plugin settings that README.md, docs/
+    and CONTRIBUTING.md cite in backticks, and links between documents, lead somewhere;
+  * every code of data quality, with its severity, and every plugin is documented;
+  * every option of the program is in a manual page;
+  * every function of the public headers has a comment;
+  * the example of README.md compiles (with --compiler);
+  * every table, column, scalar, finding and chart that the program writes about TRACES is
+    in docs/RESULTS.md, with type, unit and polarity (with --program and --input).
+"""
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+# Words in backticks that look like paths but belong to the reader.
+OF_THE_READER = re.compile(r"^(/tmp|PREFIX|traces/?|out/?|build[-\w]*/.*|/.*plugins)$")
+PATH = re.compile(r"^[\w.-]+(/[\w.-]+)+/?$|^[\w-]+\.(c|h|md|py|txt|cmake|css|js|json|html|pdf)$|^[\w.-]+/$")
+SYMBOL = re.compile(r"^(?:(?:struct|enum) )?((?:ta|TA)_\w+)(?:\(\))?$")
+CALL = re.compile(r"^(\w+)\(\)$")
+OPTION = re.compile(r"^(--[a-z][a-z-]*)\b")
+SETTING = re.compile(r"^([a-z_]+)\.([a-z_]+)(?:=.*)?$")
+
+# Functions whose name and type say everything; all others of the public headers need a comment.
+PLAIN = {
+    "ta_add_finding", "ta_add_scalar", "ta_dist_count", "ta_kernel_classify", "ta_map_free",
+    "ta_partial_rows", "ta_report_accounts", "ta_report_run", "ta_report_section",
+    "ta_report_section_count", "ta_report_verdict", "ta_trace_activities", "ta_trace_asyncs",
+    "ta_trace_categories", "ta_trace_counters", "ta_trace_file", "ta_trace_flows",
+    "ta_trace_instants", "ta_trace_kind_counts", "ta_trace_origin", "ta_trace_spans",
+    "ta_trace_text", "ta_trace_tracks", "ta_ctx_limit",
+}
+
+
+class Lint:
+    def __init__(self, root):
+        self.root = root
+        self.faults = []
+        sources = [p for folder in ("src", "include", "plugins", "samples", "cmake", "tests")
+                   for p in (root / folder).rglob("*")
+                   if p.suffix in (".c", ".h", ".in", ".cmake", ".txt") and p.is_file()
+                   and "node_modules" not in p.parts]
+        self.code = {p: p.read_text(encoding="utf-8", errors="replace") for p in sources}
+        self.words = set(re.findall(r"\w+", "\n".join(self.code.values())))
+        self.literals = set(re.findall(r'"([^"\\\n]*)"', "\n".join(self.code.values())))
+        self.documents = [p for p in [root / "README.md", root / "CONTRIBUTING.md",
+                                      *sorted((root / "docs").rglob("*.md"))] if p.exists()]
+
+    def fault(self, where, what):
+        self.faults.append(f"{where.relative_to(self.root)}: {what}")
+
+    def text(self, name):
+        return (self.root / name).read_text(encoding="utf-8")
+
+
+# ---- what documents cite ---------------------------------------------------------------------
+
+def exists(lint, path):
+    """A path of the repository, or the name of a product that some source writes."""
+    return (lint.root / path).exists() or path in lint.literals or any(
+        literal.endswith("/" + path) for literal in lint.literals)
+
+
+def plugin_folders(lint):
+    return {p.stem for kind in ("input", "analysis", "advice", "output")
+            for p in (lint.root / "plugins" / kind).iterdir()}
+
+
+def check_word(lint, document, word, options, plugins):
+    symbol, call, option, setting = (p.match(word) for p in (SYMBOL, CALL, OPTION, SETTING))
+    if symbol or call:
+        name = (symbol or call)[1]
+        if name not in lint.words and not name.endswith("_"):
+            lint.fault(document, f"names {name}, which no source has")
+    elif option:
+        if option[1] not in options:
+            lint.fault(document, f"names the option {option[1]}, which the program lacks")
+    elif PATH.match(word) and not OF_THE_READER.match(word):
+        if not exists(lint, word.removesuffix("/")):
+            lint.fault(document, f"names the path {word}, which does not exist")
+    elif setting and not any(f'"{setting[0]}"' in text or f'"{setting[2]}"' in text
+                             for text in lint.code.values()):
+        lint.fault(document, f"names {word}, which no source has")
+    elif setting and setting[0] != word and setting[1] not in plugins:
+        lint.fault(document, f"sets an option of {setting[1]}, which is no plugin")
+
+
+def check_citations(lint):
+    options = {"--" + name for name in re.findall(
+        r'^    \{"([a-z-]+)", ', lint.text("src/cli/options.c"), re.MULTILINE)}
+    options |= {"--preset", "--install", "--prefix", "--build"}  # of CMake
+    plugins = plugin_folders(lint) | {"short_kernels"}
+    for document in lint.documents:
+        text = document.read_text(encoding="utf-8")
+        prose = re.sub(r"^ *```.*?^ *```", "", text, flags=re.MULTILINE | re.DOTALL)
+        for word in re.findall(r"`([^`\n]+)`", prose):
+            check_word(lint, document, word, options, plugins)
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", prose):
+            if "://" not in target and not (document.parent / target).exists():
+                lint.fault(document, f"links to {target}, which does not exist")
+
+
+# ---- what must be documented -------------------------------------------------------------------
+
+def check_quality_codes(lint):
+    document = lint.root / "docs/RESULTS.md"
+    rows = dict(re.findall(r"^\| `([a-z0-9-]+)` \| (info|notice|loss|error) \|",
+                           document.read_text(encoding="utf-8"), re.MULTILINE))
+    codes = dict(re.findall(r'\[TA_Q_\w+\] = \{"([a-z0-9-]+)",\s*TA_QUALITY_(\w+)',
+                            lint.text("src/base/quality.c")))
+    for code, severity in codes.items():
+        if rows.get(code) != severity.lower():
+            lint.fault(document, f"code {code} is {severity.lower()}, documented as "
+                                 f"{rows.get(code, 'nothing')}")
+    for code in rows.keys() - codes.keys():
+        lint.fault(document, f"documents the code {code}, which does not exist")
+
+
+def check_plugins(lint):
+    text = lint.text("README.md") + lint.text("docs/RESULTS.md")
+    for plugin in sorted(plugin_folders(lint)):
+        if f"`{plugin}`" not in text:
+            lint.fault(lint.root / "README.md", f"does not name the plugin {plugin}")
+
+
+def check_manual(lint):
+    pages = {p: p.read_text(encoding="utf-8") for p in sorted((lint.root / "docs/man").glob("*.scd"))}
+    all_pages = "".join(pages.values()).replace("\\", "")
+    rows = re.findall(r'^    \{"([a-z-]+)", ', lint.text("src/cli/options.c"), re.MULTILINE)
+    for option in sorted(set(rows)):
+        if f"*--{option}" not in all_pages:
+            lint.fault(lint.root / "docs/man", f"no page explains --{option}")
+    for name in re.findall(r'= \{"([a-z]+)", \d', lint.text("src/base/limits.c")):
+        if f"*{name}* (" not in all_pages:
+            lint.fault(lint.root / "docs/man", f"no page explains the limit {name}")
+    for page, text in pages.items():
+        for option in re.findall(r"--([a-z][a-z-]+)", text):
+            if option not in rows:
+                lint.fault(page, f"names the option --{option}, which the program lacks")
+
+
+def check_headers(lint):
+    """A comment stands before each function or before the first one of its paragraph."""
+    for header in sorted((lint.root / "include/traceanalyze").glob("*.h")):
+        documented, before = False, ""
+        for line in lint.text(header.relative_to(lint.root)).splitlines():
+            if line.startswith("TA_API"):
+                if before.rstrip().endswith("*/"):
+                    documented = True
+                elif not before.strip():
+                    documented = False
+                name = re.search(r"(ta_\w+)\(", line)
+                if name and not documented and name[1] not in PLAIN:
+                    lint.fault(header, f"{name[1]} has no comment")
+            before = line
+
+
+# ---- what only tools can tell ----------------------------------------------------------------
+
+def check_example(lint, compiler):
+    blocks = re.findall(r"^```c\n(.*?)^```", lint.text("README.md"), re.MULTILINE | re.DOTALL)
+    for block in blocks:
+        if "TA_PLUGIN(" not in block:
+            continue
+        with tempfile.NamedTemporaryFile("w", suffix=".c", encoding="utf-8") as source:
+            source.write(block)
+            source.flush()
+            done = subprocess.run([compiler, "-std=c17", "-fsyntax-only", "-Wall", "-Wextra",
+                                   "-Werror", f"-I{lint.root}/include", source.name],
+                                  capture_output=True, text=True, check=False)
+        if done.returncode:
+            lint.fault(lint.root / "README.md", f"its example does not compile:\n{done.stderr}")
+
+
+def documented_tables(text):
+    """{table: {column: (type, unit, polarity)}} of docs/RESULTS.md."""
+    tables = {}
+    for part in re.split(r"^#### ", text, flags=re.MULTILINE)[1:]:
+        part = re.split(r"^##+ ", part, flags=re.MULTILINE)[0]
+        rows = re.findall(r"^\| `(\w+)` \| (\w+) \| (\w*) \| (\w*) \|", part, re.MULTILINE)
+        tables[part.split("`")[1]] = {key: (kind, unit or "none", polarity or "neutral")
+                                      for key, kind, unit, polarity in rows}
+    return tables
+
+
+def check_report(lint, program, traces):
+    document = lint.root / "docs/RESULTS.md"
+    text = document.read_text(encoding="utf-8")
+    done = subprocess.run([program, "report", "--json", "--quiet", traces], capture_output=True,
+                          check=False)
+    if done.returncode:
+        lint.fault(document, f"no report of {traces}: {done.stderr.decode()}")
+        return
+    tables = documented_tables(text)
+    for section in json.loads(done.stdout)["sections"]:
+        for item in section["items"]:
+            if item["kind"] != "table":
+                if f"`{item['id']}`" not in text:
+                    lint.fault(document, f"{item['kind']} {item['id']} is not documented")
+                continue
+            actual = {c["key"]: (c["type"], c["unit"], c["polarity"]) for c in item["columns"]}
+            documented = tables.get(item["id"], {})
+            for key in sorted(actual.keys() | documented.keys()):
+                if actual.get(key) != documented.get(key):
+                    lint.fault(document, f"{item['id']}.{key} is {actual.get(key)}, documented as "
+                                         f"{documented.get(key)}")
+            if item["chart"] and f"`{item['chart']['id']}`" not in text:
+                lint.fault(document, f"chart {item['chart']['id']} is not documented")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--root", type=pathlib.Path, required=True)
+    for name in ("compiler", "program", "input"):
+        parser.add_argument(f"--{name}")
+    args = parser.parse_args()
+    lint = Lint(args.root.resolve())
+    check_citations(lint)
+    check_quality_codes(lint)
+    check_plugins(lint)
+    check_manual(lint)
+    check_headers(lint)
+    if args.compiler:
+        check_example(lint, args.compiler)
+    if args.program and args.input:
+        check_report(lint, args.program, args.input)
+    for fault in lint.faults:
+        print(fault)
+    print(f"{len(lint.documents)} documents, {len(lint.faults)} faults")
+    return 1 if lint.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
