@@ -93,7 +93,7 @@ struct ta_activities {
     const struct ta_activity *at;
 };
 
-/* Counter samples by (track, series, time). */
+/* Counter samples by (track, name, series, time). */
 struct ta_counters {
     size_t n;
     const int64_t *ts;

@@ -26,6 +26,9 @@ bool ta_link_launches(struct ta_builder *builder);
  * moves everything that points to rows. */
 bool ta_sort_spans(struct ta_trace *trace);
 
+/* Orders counter samples by (track, name, series, time, place in the file). */
+bool ta_sort_counters(struct ta_trace *trace);
+
 /* Depth, parent and self time of host spans.  Returns the number of spans that cross the end of
  * an earlier one by more than a microsecond. */
 bool ta_nest_spans(struct ta_trace *trace, uint64_t *crossing);

@@ -173,3 +173,40 @@ bool ta_sort_spans(struct ta_trace *trace)
     free(spare);
     return done;
 }
+
+/* ---- counters ------------------------------------------------------------------------------ */
+
+static int by_series(const void *left, const void *right, const void *user)
+{
+    const struct counter_columns *c = user;
+    const ta_row a = *(const ta_row *)left, b = *(const ta_row *)right;
+    if (c->track[a] != c->track[b])
+        return c->track[a] < c->track[b] ? -1 : 1;
+    if (c->name[a] != c->name[b])
+        return c->name[a] < c->name[b] ? -1 : 1;
+    if (c->series[a] != c->series[b])
+        return c->series[a] < c->series[b] ? -1 : 1;
+    return c->ts[a] < c->ts[b] ? -1 : c->ts[a] > c->ts[b];
+}
+
+bool ta_sort_counters(struct ta_trace *trace)
+{
+    struct counter_columns *c = &trace->counters;
+    const size_t n = c->n;
+    ta_row *rows = malloc((n + 1) * sizeof *rows);
+    void *spare = malloc((n + 1) * sizeof(int64_t));
+    for (size_t i = 0; rows && i < n; i++)
+        rows[i] = (ta_row)i;
+    const bool done = rows && spare && ta_merge_sort(rows, n, sizeof *rows, by_series, c);
+    if (done && n) {
+        GATHER(c->ts);
+        GATHER(c->value);
+        GATHER(c->name);
+        GATHER(c->series);
+        GATHER(c->track);
+        c->max = n;
+    }
+    free(rows);
+    free(spare);
+    return done;
+}

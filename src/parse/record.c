@@ -203,9 +203,10 @@ static size_t decode_escape(const char *p, const char *end, char **out)
 
 struct ta_slice record_decode(struct ta_slice raw, size_t limit, char *out)
 {
-    char *const start = out;
+    char *const start = out, *before = out; /* the last code point */
     const char *p = raw.ptr, *const end = p + raw.len;
     while (p < end && (size_t)(out - start) < limit) {
+        before = out;
         if (*p == '\\') {
             p += decode_escape(p, end, &out);
             continue;
@@ -220,5 +221,7 @@ struct ta_slice record_decode(struct ta_slice raw, size_t limit, char *out)
             p += length;
         }
     }
+    if ((size_t)(out - start) > limit)
+        out = before;
     return (struct ta_slice){start, (size_t)(out - start)};
 }

@@ -43,6 +43,7 @@ struct ta_json_state {
     bool comma;            /* a comma stands before the next record */
     bool fresh;            /* no member of the present document was read */
     bool lines;            /* a document was a record itself */
+    uint64_t event_limit;
     uint64_t documents;
     uint64_t document_start, last_end; /* of the last whole record, or of the opening bracket */
     uint64_t lost_from, error_at;      /* LOST: where to look from, what is to blame */
@@ -71,6 +72,7 @@ struct ta_json *ta_json_new(struct ta_ctx *ctx, struct ta_reader *reader,
         return NULL;
     }
     st->quality = ta_reader_quality(reader);
+    st->event_limit = ta_ctx_limit(ctx, TA_LIMIT_EVENT);
     st->scan = (struct scan){.stack = stack,
                              .stack_limit = depth,
                              .string_limit = (size_t)ta_ctx_limit(ctx, TA_LIMIT_STRING),
@@ -154,6 +156,18 @@ static bool skip_space(struct ta_json_state *st)
     }
 }
 
+/* Reads on until there is twice as much to scan, so that starting again adds up to no more than
+ * the value is long.  False when nothing more came. */
+static bool read_twice(struct ta_json_state *st)
+{
+    const size_t wanted = 2 * (st->window.end - st->window.at);
+    if (!window_more(&st->window))
+        return false;
+    while (st->window.end - st->window.at < wanted && window_more(&st->window))
+        ;
+    return true;
+}
+
 /* Scans with `step` from the window's place, with as many bytes as it needs up to `most`. */
 static enum scan_result scan_whole(struct ta_json *json, uint64_t most,
                                    enum scan_result (*step)(struct ta_json *))
@@ -162,8 +176,7 @@ static enum scan_result scan_whole(struct ta_json *json, uint64_t most,
     for (;;) {
         scan_here(st);
         enum scan_result result = step(json);
-        if (result != SCAN_MORE || st->window.end - st->window.at > most ||
-            !window_more(&st->window))
+        if (result != SCAN_MORE || st->window.end - st->window.at > most || !read_twice(st))
             return result;
     }
 }
@@ -188,6 +201,12 @@ static enum scan_result step_learned(struct ta_json *json)
         st->scan.notes = 0;
     }
     return step_record(json);
+}
+
+/* Whether the record just scanned is larger than the limit. */
+static bool is_too_large(const struct ta_json_state *st)
+{
+    return (uint64_t)(st->scan.p - window_at(&st->window)) > st->event_limit;
 }
 
 static void take_record(struct ta_json *json)
@@ -248,9 +267,24 @@ static bool plausible_start(struct ta_json_state *st)
         ;
     scan_here(st);
     st->scan.p++;
-    if (scan_space(&st->scan) != SCAN_OK)
-        return false;
+    const enum scan_result result = scan_space(&st->scan);
+    if (result != SCAN_OK) /* true when what was to follow is cut off */
+        return result == SCAN_MORE && st->window.ended;
     return open == '{' ? *st->scan.p == '"' || *st->scan.p == '}' : *st->scan.p == '{';
+}
+
+/* Moves to the next opening bracket; false at the end of the input. */
+static bool find_bracket(struct ta_json_state *st)
+{
+    do {
+        while (st->window.at < st->window.end) {
+            const char c = *window_at(&st->window);
+            if (c == '{' || c == '[')
+                return true;
+            st->window.at++;
+        }
+    } while (window_more(&st->window));
+    return false;
 }
 
 /* Skips text that is no JSON up to the next bracket that may open a document. */
@@ -259,14 +293,8 @@ static void skip_text(struct ta_json *json)
     struct ta_json_state *st = json->state;
     const uint64_t start = here(st);
     do {
-        scan_here(st);
-        st->scan.p++;
-        while (st->scan.p < st->scan.end && *st->scan.p != '{' && *st->scan.p != '[')
-            st->scan.p++;
-        use(st);
-        if (st->scan.p < st->scan.end && plausible_start(st))
-            break;
-    } while (st->window.at < st->window.end || window_more(&st->window));
+        st->window.at++;
+    } while (find_bracket(st) && !plausible_start(st));
     json->bytes_skipped += here(st) - start;
     ta_quality_add(st->quality, TA_Q_TRAILING_TEXT, start,
                    "Text that is no part of a document, at byte offset %" PRIu64, start);
@@ -278,7 +306,7 @@ static bool is_line(struct ta_json *json)
 {
     struct ta_json_state *st = json->state;
     bool looks_like_record = false;
-    if (scan_whole(json, RESUME_MAX, step_learned) != SCAN_OK)
+    if (scan_whole(json, RESUME_MAX, step_learned) != SCAN_OK || is_too_large(st))
         return false;
     for (size_t i = 0; st->lines && i < TA_RECORD_FIELDS; i++)
         looks_like_record |= json->record.field[i].type != TA_TOKEN_ABSENT;
@@ -429,10 +457,24 @@ static bool next_member(struct ta_json *json, enum ta_json_item *item)
 
 /* ---- RECORDS ------------------------------------------------------------------------------- */
 
+/* A member of the array that is no object, and what follows it. */
 static enum scan_result step_value(struct ta_json *json)
 {
+    struct scan *scan = &json->state->scan;
     struct ta_token ignored;
-    return scan_value(&json->state->scan, &ignored);
+    enum scan_result result = scan_value(scan, &ignored);
+    if (result != SCAN_OK)
+        return result;
+    const char *const end = scan->p;
+    const uint32_t notes = scan->notes;
+    result = scan_space(scan);
+    if (result == SCAN_MORE && !json->state->window.ended)
+        return SCAN_MORE;
+    if (result == SCAN_OK && *scan->p != ',' && *scan->p != ']')
+        return SCAN_BAD;
+    scan->p = end;
+    scan->notes = notes; /* those of the space come when it is skipped */
+    return SCAN_OK;
 }
 
 /* Drops a record larger than the limit without holding it. */
@@ -469,14 +511,7 @@ static bool drop_value(struct ta_json *json)
 {
     struct ta_json_state *st = json->state;
     const uint64_t start = here(st);
-    enum scan_result result = scan_whole(json, MEMBER_MAX, step_value);
-    if (result == SCAN_OK) {
-        const char *end = st->scan.p;
-        if (scan_space(&st->scan) == SCAN_OK && *st->scan.p != ',' && *st->scan.p != ']')
-            result = SCAN_BAD;
-        else
-            st->scan.p = end;
-    }
+    const enum scan_result result = scan_whole(json, MEMBER_MAX, step_value);
     if (result != SCAN_OK) {
         lose_here(st, result, true);
         return false;
@@ -546,12 +581,15 @@ static bool next_record(struct ta_json *json, enum ta_json_item *item)
         ta_quality_add(st->quality, TA_Q_COMMA, here(st),
                        "No comma between two events, at byte offset %" PRIu64, here(st));
     enum scan_result result = scan_whole(json, UINT64_MAX, step_learned);
-    if (result == SCAN_DOCUMENT) {
+    /* A line that holds an array of records would be taken for a document and again for a line. */
+    if (result == SCAN_DOCUMENT && !line) {
         restart_document(json);
         return false;
     }
-    if (result == SCAN_MORE && !st->window.ended) {
+    if ((result == SCAN_MORE && !st->window.ended) || (result == SCAN_OK && is_too_large(st))) {
         drop_large(json);
+        if (line && st->place != DONE)
+            st->place = BETWEEN;
         *item = TA_JSON_DROPPED;
         return true;
     }

@@ -10,11 +10,13 @@ usage: docs.py --root REPOSITORY [--compiler CC] [--program TRACEANALYZE] [--inp
   * every option of the program is in a manual page;
   * every function of the public headers has a comment;
   * the example of README.md compiles (with --compiler);
-  * every table, column, scalar, finding and chart that the program writes about TRACES is
-    in docs/RESULTS.md, with type, unit and polarity (with --program and --input).
+  * every table, column, scalar, finding and chart that the program writes about TRACES is in
+    docs/RESULTS.md, with type, unit and polarity, and the excerpt of the summary in README.md is
+    what the program prints about them (with --program and --input).
 """
 import argparse
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -22,7 +24,8 @@ import sys
 import tempfile
 
 # Words in backticks that look like paths but belong to the reader.
-OF_THE_READER = re.compile(r"^(/tmp|PREFIX|traces/?|out/?|build[-\w]*/.*|/.*plugins)$")
+OF_THE_READER = re.compile(r"^(/tmp|traces/|out/.*|build[-\w]*/.*|(.*/)?traceanalyze/plugins|rank.*\d.*|"
+                           r"plugins/analysis/streams.c)$")
 PATH = re.compile(r"^[\w.-]+(/[\w.-]+)+/?$|^[\w-]+\.(c|h|md|py|txt|cmake|css|js|json|html|pdf)$|^[\w.-]+/$")
 SYMBOL = re.compile(r"^(?:(?:struct|enum) )?((?:ta|TA)_\w+)(?:\(\))?$")
 CALL = re.compile(r"^(\w+)\(\)$")
@@ -216,6 +219,24 @@ def check_report(lint, program, traces):
                 lint.fault(document, f"chart {item['chart']['id']} is not documented")
 
 
+def check_excerpt(lint, program, traces):
+    """The block that begins like the summary; a line … stands for lines left out."""
+    readme = lint.root / "README.md"
+    block = re.search(r"^```\n(traceanalyze \d.*?)^```", lint.text("README.md"),
+                      re.MULTILINE | re.DOTALL)
+    if not block:
+        lint.fault(readme, "shows nothing of the summary")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([program, "report", traces, "-o", f"{folder}/out"], text=True,
+                              env={**os.environ, "COLUMNS": "96", "NO_COLOR": "1"},
+                              capture_output=True, check=False)
+    printed = done.stdout.splitlines()
+    for line in block[1].splitlines():
+        if line.strip() not in ("", "…") and line not in printed:
+            lint.fault(readme, f"shows a line that the program does not print: {line}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--root", type=pathlib.Path, required=True)
@@ -232,6 +253,7 @@ def main():
         check_example(lint, args.compiler)
     if args.program and args.input:
         check_report(lint, args.program, args.input)
+        check_excerpt(lint, args.program, args.input)
     for fault in lint.faults:
         print(fault)
     print(f"{len(lint.documents)} documents, {len(lint.faults)} faults")

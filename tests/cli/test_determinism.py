@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The same traces and options give the same bytes, wherever and however they are read."""
+import os
+import shutil
+
+from support import IS_SANITIZED, SAMPLE, ProcessTest, contents, environment, main
+
+FORMATS = "json,md,csv,text,html" + ("" if IS_SANITIZED else ",pdf")
+
+
+class Determinism(ProcessTest):
+    def products(self, *inputs, changes=None, cwd=None, jobs="1"):
+        out = self.folder / "out"
+        shutil.rmtree(out, ignore_errors=True)
+        self.expect(0, "report", *map(str, inputs), "-q", "-j", jobs, "--title", "run",
+                    "--format", FORMATS, "-o", str(out), cwd=cwd or self.folder,
+                    env=environment(**(changes or {})))
+        return contents(out)
+
+    def test_surroundings(self):
+        first = self.products(SAMPLE)
+        self.assertIn("report.json", first)
+        other = self.folder / "another folder"
+        other.mkdir()
+        for name, options in {
+                "two threads": {"jobs": "2"},
+                "more threads than files": {"jobs": "8"},
+                "time zone": {"changes": {"TZ": "XYZ-13:45"}},
+                "German": {"changes": {"LC_ALL": "de_DE.UTF-8", "LANG": "de_DE.UTF-8"}},
+                "Turkish": {"changes": {"LC_ALL": "tr_TR.UTF-8", "LANGUAGE": "tr"}},
+                "plain C": {"changes": {"LC_ALL": "C"}},
+                "working folder": {"cwd": other},
+                "user": {"changes": {"USER": "other", "HOME": str(other), "HOSTNAME": "x"}},
+                "terminal": {"changes": {"COLUMNS": "80", "TERM": "dumb"}}}.items():
+            with self.subTest(name):
+                self.assertEqual(self.products(SAMPLE, **options), first)
+
+    def test_order_of_files(self):
+        files = sorted(SAMPLE.iterdir())
+        first = self.products(*files)
+        self.assertEqual(self.products(*reversed(files), jobs="8"), first)
+        self.assertEqual(self.products(files[2], files[0], files[3], files[1]), first)
+
+    def test_order_in_the_folder(self):
+        """Folders list names in the order of making, or of a hash: neither may be seen."""
+        results = []
+        for number, files in enumerate((sorted(SAMPLE.iterdir()),
+                                        sorted(SAMPLE.iterdir(), reverse=True))):
+            folder = self.folder / str(number) / "run"
+            folder.mkdir(parents=True)
+            for file in files:
+                shutil.copy(file, folder)
+                os.utime(folder / file.name, (1600000000 + number, 1600000000 + number))
+            results.append(self.products(folder, jobs="2"))
+        self.assertEqual(*results)
+
+    def test_date_is_that_of_the_newest_input(self):
+        folder = self.folder / "run"
+        shutil.copytree(SAMPLE, folder)
+        results = []
+        for newest in (1600000000, 1600000000, 1650000000):
+            for file in folder.iterdir():
+                os.utime(file, (newest, newest))
+            results.append(self.products(folder, changes={"SOURCE_DATE_EPOCH": ""}))
+        self.assertEqual(results[0], results[1])
+        self.assertEqual(results[0]["report.json"], results[2]["report.json"])
+
+
+if __name__ == "__main__":
+    main()

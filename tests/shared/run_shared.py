@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs the checkers of ../shared, the folder of real and damaged traces beside the repository.
+
+usage: run_shared.py --program PROGRAM --root REPOSITORY [--sanitized] figures|faults [CLASS]
+
+`figures` compares the tables of real traces with figures computed elsewhere, `faults CLASS` runs
+one class of damaged inputs.  Ends with 77, "skipped", when the folder is not there.
+"""
+import argparse
+import pathlib
+import subprocess
+import sys
+
+SKIPPED = 77
+
+TABLES = ("run.files", "events.by_kind", "ops.by_name", "ops.device_time", "kernels.by_name",
+          "gpu_time.by_rank", "copies.by_direction", "launches.by_rank", "steps.by_step")
+
+
+def figures(args, shared):
+    command = [shared / "tools/goldencheck.py", "--traces", shared / "data/traces",
+               "--goldens", shared / "data/goldens/exact",
+               "--cmd", f"{args.program} report {{in}} -q --format json -o {{out}}"]
+    for table in TABLES:
+        command += ["--table", table]
+    return command
+
+
+def faults(args, shared):
+    report = f"{args.program} report --format"
+    command = [shared / "tools/faultcheck.py", "--manifest", shared / "data/faults/manifest.json",
+               "--class", args.name, "--jobs", "1", "--out-dir", "--determinism",
+               "--cmd", f"{report} json -o {{out}} {{in}}",
+               "--cmd-for", f"stdout={report} json -o - {{in}}",
+               "--cmd-for", f"plugin={report} json --plugin-path {{in}} -o {{out}} {{good}}"]
+    for kind in ("html", "csv", "text"):
+        command += ["--also", f"{kind}={report} {kind} -o {{out}} {{in}}"]
+    if args.sanitized:
+        command += ["--mem-scale", "6", "--timeout", "240"]
+    return command
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--program", type=pathlib.Path, required=True)
+    parser.add_argument("--root", type=pathlib.Path, required=True)
+    parser.add_argument("--sanitized", action="store_true", help="more memory and time")
+    parser.add_argument("what", choices=("figures", "faults"))
+    parser.add_argument("name", nargs="?", help="class of faults")
+    args = parser.parse_args()
+    shared = args.root.resolve().parent / "shared"
+    if not (shared / "tools").is_dir():
+        print(f"skipped: there is no folder {shared} with real traces and their checkers")
+        return SKIPPED
+    command = (figures if args.what == "figures" else faults)(args, shared)
+    done = subprocess.run([sys.executable, "-B", *map(str, command)], check=False)
+    return 0 if done.returncode == 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
