@@ -271,10 +271,16 @@ def machine():
             "kernel": f"{platform.system()} {'.'.join(platform.release().split('.')[:2])}"}
 
 
+def git(*words):
+    done = subprocess.run(["git", "-C", ROOT, *words], check=False, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
 def revision():
-    done = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], check=False,
-                          capture_output=True, text=True)
-    return done.stdout.strip() or "unknown"
+    """Of the sources of the program; a change elsewhere does not make it dirty."""
+    changed = git("status", "--porcelain", "--", "CMakeLists.txt", "cmake", "include", "plugins",
+                  "src")
+    return (git("describe", "--always") or "unknown") + ("-dirty" if changed else "")
 
 
 def parts(program):
@@ -284,20 +290,26 @@ def parts(program):
                                                                    line, re.IGNORECASE)]
 
 
+def list_lines(key, brackets, lines):
+    """A member of the saved file with one line per item, so that results can be compared."""
+    body = ",\n".join(f"    {line}" for line in lines)
+    return f'  "{key}": {brackets[0]}\n{body}\n  {brackets[1]}'
+
+
 def save(name, about, rows, samples):
     path = HERE / "results" / f"{name}.json"
-    raw = {run: [[round(s.wall_s, 4), round(s.cpu_s, 4), s.peak_bytes] for s in taken]
-           for run, taken in samples.items()}
-    for row in rows:
-        row.update({key: round(row[key], 4) for key in ("median", "min", "max")})
-    lists = [f'  "{key}": [\n    ' + ",\n    ".join(map(json.dumps, rows)) + "\n  ]"
-             for key, rows in (("rows", rows),)]
-    lists.append('  "samples": {\n    ' + ",\n    ".join(
-        f"{json.dumps(run)}: {json.dumps(taken)}" for run, taken in raw.items()) + "\n  }")
     facts = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in about.items()]
+    short = [{key: round(value, 4) if isinstance(value, float) else value
+              for key, value in row.items()} for row in rows]
+    raw = [f"{json.dumps(run)}: "
+           f"{json.dumps([[round(s.wall_s, 4), round(s.cpu_s, 4), s.peak_bytes] for s in taken])}"
+           for run, taken in samples.items()]
+    members = [*facts,
+               list_lines("rows", "[]", (json.dumps(row, ensure_ascii=False) for row in short)),
+               list_lines("samples", "{}", raw)]
     path.parent.mkdir(exist_ok=True)
-    path.write_text("{\n" + ",\n".join(facts + lists) + "\n}\n", encoding="utf-8")
-    print(f"saved as {path.relative_to(ROOT)}", file=sys.stderr)
+    path.write_text("{\n" + ",\n".join(members) + "\n}\n", encoding="utf-8")
+    print(f"saved as bench/results/{path.name}", file=sys.stderr)
 
 
 # ---- the command line -------------------------------------------------------------------------
@@ -339,14 +351,17 @@ def main():
     with tempfile.TemporaryDirectory(dir=build) as folder:
         plan_runs(bench, pathlib.Path(folder))
         warm(bench.runs)
+        bystanders = measure.Bystanders()
         samples = run_rounds(bench.runs, scale.rounds)
+        busy_cores = round(bystanders.cores(), 2)
     rows = evaluate(list_rows(scale), bench.runs, samples, judged=not args.smoke)
     about = {**machine(), "revision": revision(), "parts": parts(bench.program),
              "date": datetime.date.today().isoformat(), "rounds": scale.rounds,
-             "load": round(os.getloadavg()[0], 1)}
+             "cores_busy_with_others": busy_cores}
     print((to_markdown if args.markdown else to_text)(rows))
     print(f"\n{about['cpu']}, {about['cores']} cores, {about['kernel']}, {scale.rounds} rounds, "
-          f"load {about['load']}, {', '.join(about['parts'])}, revision {about['revision']}")
+          f"revision {about['revision']}, {', '.join(about['parts'])}; "
+          f"other programs kept {busy_cores} cores busy")
     if args.save:
         save(args.save, about, rows, samples)
 

@@ -18,8 +18,8 @@ static void account_refusals(struct ta_ingestion *ingestion, struct ta_quality *
         struct ta_ingested *file = &ingestion->files[i];
         if (!file->refusal)
             continue;
-        const bool duplicate = file->source->path && strstr(file->refusal, "Its content is") ==
-                                                         file->refusal;
+        const bool duplicate =
+            file->source->path && strstr(file->refusal, "Its content is") == file->refusal;
         if (duplicate)
             ta_quality_add(&file->quality, TA_Q_DUPLICATE_CONTENT, TA_NO_OFFSET, "%s",
                            file->refusal);
@@ -44,8 +44,7 @@ static enum ta_status nothing_usable(struct ta_ctx *ctx, const struct ta_run_opt
         text = ta_arena_printf(&arena, "%s%s\"%s\": %s", text, *text ? "; " : "",
                                file->source->shown, file->refusal ? file->refusal : "not read");
         size_t n;
-        const struct ta_quality_finding *findings =
-            ta_quality_findings(&file->quality, &arena, &n);
+        const struct ta_quality_finding *findings = ta_quality_findings(&file->quality, &arena, &n);
         for (size_t f = 0; text && findings && f < n; f++)
             if (findings[f].code != TA_Q_REFUSED && findings[f].severity >= TA_QUALITY_LOSS &&
                 findings[f].text)
@@ -131,13 +130,13 @@ static void set_run(const struct ta_run_options *options, const struct ta_ingest
     for (size_t i = 0; i < n; i++)
         if (i == 0 || sorted[i] != sorted[i - 1])
             sorted[distinct++] = sorted[i];
-    ta_report_set_run(report, &(struct ta_run_info){
-                                  .title = options->title ? options->title
-                                                          : default_title(options, arena),
-                                  .ranks = sorted,
-                                  .n_ranks = distinct,
-                                  .world_size = world_size,
-                                  .devices = list_devices(arena, ingestion)});
+    ta_report_set_run(report,
+                      &(struct ta_run_info){.title = options->title ? options->title
+                                                                    : default_title(options, arena),
+                                            .ranks = sorted,
+                                            .n_ranks = distinct,
+                                            .world_size = world_size,
+                                            .devices = list_devices(arena, ingestion)});
     ta_report_set_input_date(report, newest);
 }
 
@@ -149,8 +148,7 @@ static enum ta_file_state state_of(const struct ta_ingested *file)
         return TA_FILE_REFUSED;
     if (file->truncated)
         return TA_FILE_TRUNCATED;
-    return ta_quality_reaches(&file->quality, TA_QUALITY_NOTICE) ? TA_FILE_REPAIRED
-                                                                  : TA_FILE_OK;
+    return ta_quality_reaches(&file->quality, TA_QUALITY_NOTICE) ? TA_FILE_REPAIRED : TA_FILE_OK;
 }
 
 static void add_totals(struct ta_account_totals *totals, const struct ta_file_account *account)
@@ -170,8 +168,8 @@ static struct ta_file_account account_file(const struct ta_ingested *file, struc
 {
     struct ta_file_account account = {
         .path = ta_arena_copy(arena, ta_slice_of(file->source->shown)),
-        .format = file->format && !file->refusal ? ta_arena_copy(arena, ta_slice_of(file->format))
-                                                 : "",
+        .format =
+            file->format && !file->refusal ? ta_arena_copy(arena, ta_slice_of(file->format)) : "",
         .state = state_of(file),
         .rank = TA_MISSING,
         .rank_source = TA_RANK_NONE,

@@ -70,8 +70,7 @@ static const struct ta_entry *choose_input(struct worker *w, struct ta_ingested 
     return best;
 }
 
-static void copy_facts(struct worker *w, struct ta_ingested *file,
-                       const struct ta_builder *builder)
+static void copy_facts(struct worker *w, struct ta_ingested *file, const struct ta_builder *builder)
 {
     file->kept = builder->kept;
     file->repaired = builder->repaired;
@@ -140,9 +139,8 @@ static enum ta_status read_file(struct worker *w, struct ta_ingested *file)
     const struct ta_source *source = file->source;
     if (file->refusal)
         return TA_OK;
-    struct ta_reader *reader =
-        ta_reader_open(&w->ctx, source->path, source->path ? -1 : dup(STDIN_FILENO),
-                       &file->quality);
+    struct ta_reader *reader = ta_reader_open(
+        &w->ctx, source->path, source->path ? -1 : dup(STDIN_FILENO), &file->quality);
     if (!reader && w->ctx.status != TA_ERR_INPUT)
         return w->ctx.status;
     if (!reader) {
@@ -155,7 +153,8 @@ static enum ta_status read_file(struct worker *w, struct ta_ingested *file)
     if (input)
         status = read_with(w, file, reader, input);
     ta_reader_close(reader);
-    return status == TA_OK ? status : ta_cause(&w->ctx, status, "Cannot read \"%s\"", source->shown);
+    return status == TA_OK ? status
+                           : ta_cause(&w->ctx, status, "Cannot read \"%s\"", source->shown);
 }
 
 /* ---- the crew ------------------------------------------------------------------------------ */
@@ -271,9 +270,8 @@ static void prepare_files(struct ta_ingestion *ingestion, const struct ta_source
             file->refusal = ta_arena_printf(&ingestion->arenas[0], "Not a regular file but %s",
                                             file->source->refusal);
         else if (original[i] != i)
-            file->refusal =
-                ta_arena_printf(&ingestion->arenas[0], "Its content is that of \"%s\"",
-                                sources->list.at[original[i]].shown);
+            file->refusal = ta_arena_printf(&ingestion->arenas[0], "Its content is that of \"%s\"",
+                                            sources->list.at[original[i]].shown);
     }
 }
 

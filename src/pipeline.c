@@ -33,8 +33,7 @@ struct run {
 static enum ta_status gather(struct ta_ctx *ctx, const struct ta_registry *registry,
                              const struct ta_run_options *options, struct run *run)
 {
-    enum ta_status status =
-        ta_discover(ctx, options->inputs, options->n_inputs, &run->sources);
+    enum ta_status status = ta_discover(ctx, options->inputs, options->n_inputs, &run->sources);
     if (status != TA_OK)
         return status;
     const size_t n = run->sources.list.n;
@@ -57,8 +56,8 @@ static enum ta_status conclude(struct ta_ctx *ctx, const struct ta_registry *reg
     enum ta_status status =
         ta_account(ctx, options, &run->ingestion, &run->job, report, run->ranks);
     if (status == TA_OK)
-        status = ta_finish(ctx, run->ingestion.partials, run->ranks, run->ingestion.n_files,
-                           report);
+        status =
+            ta_finish(ctx, run->ingestion.partials, run->ranks, run->ingestion.n_files, report);
     if (status == TA_OK && !options->check_only)
         status = ta_recommend(ctx, registry, report);
     if (status == TA_OK && ta_report_freeze(report) != TA_OK)
@@ -73,8 +72,7 @@ enum ta_status ta_pipeline_run(struct ta_ctx *ctx, const struct ta_registry *reg
     run.sources.quality = &run.job;
     ta_quality_init(&run.job);
     struct ta_report *made = ta_report_new();
-    enum ta_status status =
-        made ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate a report");
+    enum ta_status status = made ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate a report");
     if (status == TA_OK)
         status = ta_plan_make(ctx, options->check_only ? NULL : registry, &run.plan);
     if (status == TA_OK)

@@ -28,7 +28,7 @@ struct ta_run_options {
 /* discover → read → parse → normalize → analyze → recommend.  On TA_OK the caller owns
  * *report; on failure the chain of causes is in ctx.  TA_ERR_INPUT when nothing was usable. */
 enum ta_status ta_pipeline_run(struct ta_ctx *ctx, const struct ta_registry *registry,
-                               const struct ta_run_options *options, struct ta_report **report)
-    TA_MUST_CHECK;
+                               const struct ta_run_options *options,
+                               struct ta_report **report) TA_MUST_CHECK;
 
 #endif

@@ -41,18 +41,22 @@ struct ta_analysis_ops {
 /* ---- columns that many tables share ------------------------------------------------------ */
 
 /* How a distribution of durations spreads: seven columns, and the cells of their rows. */
-#define TA_SPREAD_COLUMNS                                                                        \
-    {"mean_ns", "Mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Total divided by calls"},         \
-        {"min_ns", "Min", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Shortest"},                    \
-        {"max_ns", "Max", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Longest"},                     \
-        {"stddev_ns", "Std dev", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,                           \
-         "Sample standard deviation; none for a single call"},                                   \
-        {"p50_ns", "p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Median duration"},              \
-        {"p95_ns", "p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "95th percentile (type 7)"},     \
-        {"p99_ns", "p99", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "99th percentile (type 7)"}
-#define TA_SPREAD_CELLS(dist)                                                                    \
-    ta_num(ta_dist_mean(dist)), ta_int(ta_dist_min(dist)), ta_int(ta_dist_max(dist)),            \
-        ta_num(ta_dist_stddev(dist)), ta_num(ta_dist_quantile((dist), 50)),                      \
+/* clang-format off: it takes the rows for blocks. */
+#define TA_SPREAD_COLUMNS                                                                          \
+    {"mean_ns", "Mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Total divided by calls"},           \
+        {"min_ns", "Min", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Shortest"},                      \
+        {"max_ns", "Max", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Longest"},                       \
+        {"stddev_ns", "Std dev", TA_TYPE_NUMBER,                                                   \
+         TA_UNIT_NS,  TA_LOWER,  "Sample standard deviation; none for a single call"},             \
+        {"p50_ns", "p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Median duration"},                \
+        {"p95_ns", "p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "95th percentile (type 7)"},       \
+    {                                                                                              \
+        "p99_ns", "p99", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "99th percentile (type 7)"          \
+    }
+/* clang-format on */
+#define TA_SPREAD_CELLS(dist)                                                                      \
+    ta_num(ta_dist_mean(dist)), ta_int(ta_dist_min(dist)), ta_int(ta_dist_max(dist)),              \
+        ta_num(ta_dist_stddev(dist)), ta_num(ta_dist_quantile((dist), 50)),                        \
         ta_num(ta_dist_quantile((dist), 95)), ta_num(ta_dist_quantile((dist), 99))
 
 /* ---- advice ---------------------------------------------------------------------------- */

@@ -15,8 +15,8 @@ enum ta_chart_kind {
     TA_CHART_STACKED_BARS, /* a bar per row, a segment per y column; absolute and percent */
     TA_CHART_PARETO,       /* a bar per row by y[0] descending, cumulative share as text */
     TA_CHART_BARS,         /* a bar per row, grouped by `group` */
-    TA_CHART_DOTS,         /* y[0] of each row in row order, one color per `group`; median, p5–p95 */
-    TA_CHART_ECDF          /* y[0] (share) as steps over x, one line per `group` */
+    TA_CHART_DOTS, /* y[0] of each row in row order, one color per `group`; median, p5–p95 */
+    TA_CHART_ECDF  /* y[0] (share) as steps over x, one line per `group` */
 };
 
 /* What a mark stands for; its color is fixed in all charts and outputs (render/palette.c). */
@@ -31,7 +31,7 @@ enum ta_ink {
     TA_INK_MEMSET,
     TA_INK_IDLE, /* grey with hatching */
     TA_INK_OTHER,
-    TA_INK_BAND,  /* pale band behind lines and dots */
+    TA_INK_BAND,     /* pale band behind lines and dots */
     TA_INK_SERIES_1, /* categorical, for groups without a fixed meaning */
     TA_INK_SERIES_2,
     TA_INK_SERIES_3,
@@ -60,7 +60,7 @@ struct ta_chart {
     struct ta_series y[TA_CHART_SERIES_MAX]; /* ends with a NULL column */
     const char *group;                       /* column that splits rows into series, or NULL */
     bool log_x;
-    uint32_t top; /* rows drawn at most; 0 is all */
+    uint32_t top;                /* rows drawn at most; 0 is all */
     const struct ta_chart *next; /* set by the report */
 };
 

@@ -71,9 +71,9 @@ struct ta_json {
     struct ta_record record;
     struct ta_member member;
     /* Set when the end is reached. */
-    bool saw_array;     /* at least one array of records was opened */
-    bool saw_document;  /* at least an opening bracket was read */
-    bool truncated;     /* the input ended inside a document */
+    bool saw_array;    /* at least one array of records was opened */
+    bool saw_document; /* at least an opening bracket was read */
+    bool truncated;    /* the input ended inside a document */
     uint64_t bytes_skipped;
     struct ta_json_state *state;
 };

@@ -82,10 +82,10 @@ struct ta_spans {
 /* Device activities: spans of a device class, by (device, start, row). */
 struct ta_activity {
     ta_row span;
-    ta_row launch;        /* the runtime call with the same correlation id, or TA_NO_ROW */
-    ta_row op;            /* the launching op: innermost operator open when the call started, the
-                             call itself without one; TA_NO_ROW when not linked */
-    int64_t device;       /* TA_MISSING when the trace does not name it */
+    ta_row launch;  /* the runtime call with the same correlation id, or TA_NO_ROW */
+    ta_row op;      /* the launching op: innermost operator open when the call started, the
+                       call itself without one; TA_NO_ROW when not linked */
+    int64_t device; /* TA_MISSING when the trace does not name it */
 };
 
 struct ta_activities {
@@ -144,7 +144,7 @@ struct ta_kind_counts {
 struct ta_args {
     size_t n;
     const ta_row *row;
-    const int64_t *value;   /* a ta_str where is_text is set */
+    const int64_t *value; /* a ta_str where is_text is set */
     const bool *is_text;
 };
 

@@ -58,7 +58,8 @@ TA_API void ta_put_html(struct ta_file *out, struct ta_slice text);
 TA_API void ta_put_csv(struct ta_file *out, const struct ta_cell *cell);
 /* A code span of Markdown that cannot end a table cell. */
 TA_API void ta_put_markdown(struct ta_file *out, struct ta_slice text);
-/* Text of Markdown in a line of its own or a table cell: nothing in it is markup, HTML or a link. */
+/* Text of Markdown in a line of its own or a table cell: nothing in it is markup, HTML or a link.
+ */
 TA_API void ta_put_markdown_text(struct ta_file *out, struct ta_slice text);
 /* Text for a terminal, cut in the middle to `width` columns (0: not cut) and padded when `pad`:
  * < 0 to the left, > 0 to the right. */
@@ -78,13 +79,13 @@ TA_API const char *ta_type_name(enum ta_type type);
 /* ---- settings that all outputs share --------------------------------------------------- */
 
 struct ta_render_options {
-    uint32_t top;         /* rows drawn of a long table (--top); report.json holds all */
-    uint32_t columns;     /* width of the terminal */
-    bool color;           /* the terminal takes colors */
-    bool letter;          /* --paper=letter, else A4 */
-    const char *theme;    /* "auto", "light" or "dark" */
-    int64_t date_s;       /* date of the products: SOURCE_DATE_EPOCH or that of the newest input */
-    const char *version;  /* of traceanalyze */
+    uint32_t top;        /* rows drawn of a long table (--top); report.json holds all */
+    uint32_t columns;    /* width of the terminal */
+    bool color;          /* the terminal takes colors */
+    bool letter;         /* --paper=letter, else A4 */
+    const char *theme;   /* "auto", "light" or "dark" */
+    int64_t date_s;      /* date of the products: SOURCE_DATE_EPOCH or that of the newest input */
+    const char *version; /* of traceanalyze */
 };
 
 struct ta_output_ops {

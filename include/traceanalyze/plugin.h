@@ -47,7 +47,10 @@ struct ta_option {
     const char *help;
 };
 
-#define TA_OPTIONS_END {NULL, TA_OPTION_NUMBER, 0, 0, 0, TA_OPTION_PLAIN, NULL}
+#define TA_OPTIONS_END                                                                             \
+    {                                                                                              \
+        NULL, TA_OPTION_NUMBER, 0, 0, 0, TA_OPTION_PLAIN, NULL                                     \
+    }
 
 struct ta_plugin {
     uint32_t magic;
@@ -66,31 +69,31 @@ struct ta_plugin {
 };
 
 #ifdef TA_PLUGIN_BUILTIN
-#define TA_PLUGIN_OBJECT(kind_, id_)                                                             \
-    extern const struct ta_plugin ta_builtin_##kind_##_##id_;                                    \
+#define TA_PLUGIN_OBJECT(kind_, id_)                                                               \
+    extern const struct ta_plugin ta_builtin_##kind_##_##id_;                                      \
     const struct ta_plugin ta_builtin_##kind_##_##id_
 #else
 /* The one symbol of a loadable plugin: its descriptors by index, NULL after the last. */
 TA_API const struct ta_plugin *ta_plugin_entry(uint32_t index);
-#define TA_PLUGIN_OBJECT(kind_, id_)                                                             \
-    static const struct ta_plugin ta_plugin_object;                                              \
-    const struct ta_plugin *ta_plugin_entry(uint32_t index)                                      \
-    {                                                                                            \
-        return index == 0 ? &ta_plugin_object : NULL;                                            \
-    }                                                                                            \
+#define TA_PLUGIN_OBJECT(kind_, id_)                                                               \
+    static const struct ta_plugin ta_plugin_object;                                                \
+    const struct ta_plugin *ta_plugin_entry(uint32_t index)                                        \
+    {                                                                                              \
+        return index == 0 ? &ta_plugin_object : NULL;                                              \
+    }                                                                                              \
     static const struct ta_plugin ta_plugin_object
 #endif
 
 /* The last line of a plugin; `ops_` of the wrong kind does not compile. */
-#define TA_PLUGIN(kind_, id_, ops_, ...)                                                         \
-    TA_PLUGIN_OBJECT(kind_, id_) = {.magic = TA_PLUGIN_MAGIC,                                    \
-                                    .abi_major = TA_ABI_MAJOR,                                   \
-                                    .abi_minor = TA_ABI_MINOR,                                   \
-                                    .size = sizeof(struct ta_plugin),                            \
-                                    .ops_size = sizeof(*(ops_)),                                 \
-                                    .kind = TA_KIND_##kind_,                                     \
-                                    .id = #id_,                                                  \
-                                    .kind_ = (ops_),                                             \
+#define TA_PLUGIN(kind_, id_, ops_, ...)                                                           \
+    TA_PLUGIN_OBJECT(kind_, id_) = {.magic = TA_PLUGIN_MAGIC,                                      \
+                                    .abi_major = TA_ABI_MAJOR,                                     \
+                                    .abi_minor = TA_ABI_MINOR,                                     \
+                                    .size = sizeof(struct ta_plugin),                              \
+                                    .ops_size = sizeof(*(ops_)),                                   \
+                                    .kind = TA_KIND_##kind_,                                       \
+                                    .id = #id_,                                                    \
+                                    .kind_ = (ops_),                                               \
                                     __VA_ARGS__}
 
 TA_END_DECLS

@@ -96,8 +96,7 @@ TA_API void ta_quality_add(struct ta_quality *quality, enum ta_quality_code code
  * the harshest stays. */
 TA_API void ta_quality_add_severity(struct ta_quality *quality, enum ta_quality_code code,
                                     enum ta_quality_severity severity, uint64_t offset,
-                                    uint64_t file_offset, const char *format, ...)
-    TA_PRINTF(6, 7);
+                                    uint64_t file_offset, const char *format, ...) TA_PRINTF(6, 7);
 
 enum ta_file_state { TA_FILE_OK, TA_FILE_REPAIRED, TA_FILE_TRUNCATED, TA_FILE_REFUSED };
 

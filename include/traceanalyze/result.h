@@ -89,7 +89,7 @@ struct ta_table {
     const char *id, *title;
     const struct ta_column *columns;
     size_t n_columns, n_rows;
-    const struct ta_cell *cells; /* row after row, n_columns each */
+    const struct ta_cell *cells;  /* row after row, n_columns each */
     const struct ta_chart *chart; /* NULL when the table is not drawn; more follow in ->next */
 };
 
@@ -147,7 +147,7 @@ struct ta_run_info {
     const char *title;
     const int64_t *ranks; /* ascending */
     size_t n_ranks;
-    int64_t world_size; /* TA_MISSING when no file says */
+    int64_t world_size;  /* TA_MISSING when no file says */
     const char *devices; /* distinct device names, "2× NVIDIA H200", or "" */
 };
 

@@ -39,6 +39,13 @@ TA_API void ta_dist_walk(const struct ta_dist *dist,
                          void (*each)(void *user, int64_t value, int64_t at_or_below),
                          void *user);
 
+/* Puts numbers into ascending order; none may be NaN. */
+TA_API void ta_sort_numbers(double *values, size_t n);
+
+/* Quantile of type 7 of numbers in ascending order, `share` in 0…1; NaN of none.  For samples
+ * within a report, such as the steps of a run; a distribution keeps its own. */
+TA_API double ta_quantile(const double *sorted, size_t n, double share);
+
 TA_END_DECLS
 
 #endif

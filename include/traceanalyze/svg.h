@@ -15,7 +15,8 @@ TA_BEGIN_DECLS
  *
  * Classes: the color of a mark is `color`, set by "ink-compute", "ink-series-3" … or, for text
  * inside a mark, by "on-compute" …; "fill" paints with it, "line" strokes with it, "face-small"
- * … set the font.  Idle bars are filled by a pattern whose parts are "hatch-ground" and "hatch-line". */
+ * … set the font.  Idle bars are filled by a pattern whose parts are "hatch-ground" and
+ * "hatch-line". */
 TA_API void ta_put_svg(struct ta_file *out, const struct ta_scene *scene);
 
 /* The style rules behind these classes for both themes: custom properties "--ink-compute" and

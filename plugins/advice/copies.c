@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Copies that stop the device: exposed ones, and those from pageable memory, which cannot overlap. */
+/* Copies that stop the device: exposed ones, and those from pageable memory, which cannot overlap.
+ */
 #include <traceanalyze/analysis.h>
 
 enum { EXPOSED, PAGEABLE };
@@ -42,8 +43,8 @@ static size_t find_pageable(const struct ta_table *copies, int64_t rank)
         const struct ta_slice text = ta_table_cell(copies, i, memory)->text;
         if (ta_table_cell(copies, i, 0)->i != rank || !memmem(text.ptr, text.len, "Pageable", 8))
             continue;
-        if (found == SIZE_MAX || ta_table_cell(copies, i, total)->i >
-                                     ta_table_cell(copies, found, total)->i)
+        if (found == SIZE_MAX ||
+            ta_table_cell(copies, i, total)->i > ta_table_cell(copies, found, total)->i)
             found = i;
     }
     return found;
@@ -62,8 +63,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
         ta_table_cell(gpu, worst.row, ta_table_column(gpu, "memcpy_exposed_ns"));
     const size_t row = find_pageable(copies, rank->i);
     const struct ta_cell *pageable =
-        row == SIZE_MAX ? NULL
-                        : ta_table_cell(copies, row, ta_table_column(copies, "total_ns"));
+        row == SIZE_MAX ? NULL : ta_table_cell(copies, row, ta_table_column(copies, "total_ns"));
     const double pageable_share =
         pageable && worst.window > 0 ? ta_cell_number(pageable, 0) / worst.window : 0;
     if (worst.share <= ta_ctx_option(ctx, EXPOSED) &&
@@ -77,8 +77,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
     struct ta_evidence evidence[2] = {
         {"gpu_time.by_rank", "memcpy_exposed_ns", *rank, *exposed, TA_UNIT_NS}};
     if (pageable)
-        evidence[1] = (struct ta_evidence){"copies.by_memory", "total_ns", *rank, *pageable,
-                                           TA_UNIT_NS};
+        evidence[1] =
+            (struct ta_evidence){"copies.by_memory", "total_ns", *rank, *pageable, TA_UNIT_NS};
     const double bearable = ta_ctx_option(ctx, EXPOSED) * worst.window;
     const double low = ta_cell_number(exposed, 0) - bearable;
     ta_advise(
@@ -86,16 +86,18 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
         &(struct ta_finding){
             .id = "exposed-copies",
             .rule = "copies",
-            .title = ta_advice_printf(advice,
-                                      "Copies%s stop the GPU of rank %lld for %s of its window (%s)",
-                                      pageable_share > ta_ctx_option(ctx, PAGEABLE)
-                                          ? ", partly from pageable memory,"
-                                          : "",
-                                      (long long)rank->i, part, time),
-            .advice = "Pin the host memory (pin_memory, cudaHostRegister) and copy on an own stream "
-                      "with non_blocking=True, one layer ahead of its use; keep weights on the "
-                      "device when they fit.",
-            .severity = worst.share > 0.2 ? TA_HIGH : worst.share > 0.05 ? TA_MEDIUM : TA_LOW,
+            .title = ta_advice_printf(
+                advice, "Copies%s stop the GPU of rank %lld for %s of its window (%s)",
+                pageable_share > ta_ctx_option(ctx, PAGEABLE) ? ", partly from pageable memory,"
+                                                              : "",
+                (long long)rank->i, part, time),
+            .advice =
+                "Pin the host memory (pin_memory, cudaHostRegister) and copy on an own stream "
+                "with non_blocking=True, one layer ahead of its use; keep weights on the "
+                "device when they fit.",
+            .severity = worst.share > 0.2    ? TA_HIGH
+                        : worst.share > 0.05 ? TA_MEDIUM
+                                             : TA_LOW,
             .evidence = evidence,
             .n_evidence = pageable ? 2 : 1,
             .saving_low_ns = low > 0 ? (int64_t)low : 0,

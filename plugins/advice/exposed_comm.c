@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Exposed communication: collectives that no computation covers, waiting for late ranks included. */
+/* Exposed communication: collectives that no computation covers, waiting for late ranks included.
+ */
 #include <traceanalyze/analysis.h>
 
 enum { THRESHOLD };
@@ -79,14 +80,16 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                                             "%lld (%s)",
                                             part, (long long)rank->i, time),
                   .advice = suspect(advice, gpu, exposed, e),
-                  .severity = share > 0.3 ? TA_HIGH : share > 0.15 ? TA_MEDIUM : TA_LOW,
+                  .severity = share > 0.3    ? TA_HIGH
+                              : share > 0.15 ? TA_MEDIUM
+                                             : TA_LOW,
                   .evidence = evidence,
                   .n_evidence = gpu->n_rows > 1 ? 2 : 1,
                   .saving_low_ns = (int64_t)((share - threshold) * window),
                   .saving_high_ns = most->i,
                   .confidence = 0.6,
-                  .threshold = ta_advice_printf(advice, "exposed communication > %s of the window",
-                                                limit),
+                  .threshold =
+                      ta_advice_printf(advice, "exposed communication > %s of the window", limit),
               });
     return TA_OK;
 }

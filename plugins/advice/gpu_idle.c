@@ -52,14 +52,16 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
               &(struct ta_finding){
                   .id = "gpu-idle",
                   .rule = "gpu_idle",
-                  .title = ta_advice_printf(advice,
-                                            "The GPU of rank %lld is idle for %s of its window (%s)",
-                                            (long long)rank->i, part, time),
+                  .title = ta_advice_printf(
+                      advice, "The GPU of rank %lld is idle for %s of its window (%s)",
+                      (long long)rank->i, part, time),
                   .advice = "Let the host run ahead of the device: fewer and larger launches "
                             "(torch.compile, CUDA graphs), no .item() or other synchronization "
                             "inside the step loop, data and conditioning prepared in another "
                             "thread.",
-                  .severity = share > 0.5 ? TA_HIGH : share > 0.25 ? TA_MEDIUM : TA_LOW,
+                  .severity = share > 0.5    ? TA_HIGH
+                              : share > 0.25 ? TA_MEDIUM
+                                             : TA_LOW,
                   .evidence = evidence,
                   .n_evidence = 2,
                   .saving_low_ns = (int64_t)((share - threshold) * ta_cell_number(window_ns, 0)),
@@ -73,5 +75,5 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
 static const struct ta_advice_ops ops = {.advise = advise};
 
 TA_PLUGIN(advice, gpu_idle, &ops, .title = "Low GPU busy share",
-          .summary = "Fires when a device is idle for a large part of its window",
-          .version = "1", .options = options);
+          .summary = "Fires when a device is idle for a large part of its window", .version = "1",
+          .options = options);

@@ -9,8 +9,10 @@ enum { RANK, WHAT, COUNT, BYTES, TOTAL, SIZED_NS, FIELDS };
 
 /* Both tables have the same values; `what` is the direction or the kinds of memory. */
 static const struct ta_field fields[FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},  [WHAT] = {"what", TA_FIELD_TEXT},
-    [COUNT] = {"count", TA_FIELD_SUM}, [BYTES] = {"bytes", TA_FIELD_SUM},
+    [RANK] = {"rank", TA_FIELD_RANK},
+    [WHAT] = {"what", TA_FIELD_TEXT},
+    [COUNT] = {"count", TA_FIELD_SUM},
+    [BYTES] = {"bytes", TA_FIELD_SUM},
     [TOTAL] = {"total_ns", TA_FIELD_SUM},
     [SIZED_NS] = {"sized_ns", TA_FIELD_SUM}, /* time of the copies that say their bytes */
 };
@@ -18,17 +20,18 @@ static const struct ta_field fields[FIELDS] = {
 static const struct ta_partial_def partials[] = {
     {"directions", fields, FIELDS}, {"memories", fields, FIELDS}, {0}};
 
-#define COLUMNS(key, title, doc)                                                                 \
-    {                                                                                            \
-        {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},        \
-            {key, title, TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, doc},                         \
-            {"count", "Copies", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER, "Number of copies"},   \
-            {"bytes", "Bytes", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,                         \
-             "Bytes of the copies that say so"},                                                 \
-            {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,                         \
-             "Sum of durations: work, not wall time"},                                           \
-            {"bandwidth", "Bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, TA_HIGHER,           \
-             "Bytes over the time of the copies that say their bytes"},                          \
+#define COLUMNS(key, title, doc)                                                                   \
+    {                                                                                              \
+        {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},          \
+            {key, title, TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, doc},                           \
+            {"count", "Copies", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER, "Number of copies"},     \
+            {"bytes",       "Bytes",  TA_TYPE_INTEGER,                                             \
+             TA_UNIT_BYTES, TA_LOWER, "Bytes of the copies that say so"},                          \
+            {"total_ns", "Total",  TA_TYPE_INTEGER,                                                \
+             TA_UNIT_NS, TA_LOWER, "Sum of durations: work, not wall time"},                       \
+            {"bandwidth",    "Bandwidth",                                                          \
+             TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,                                                  \
+             TA_HIGHER,      "Bytes over the time of the copies that say their bytes"},            \
     }
 
 static const struct ta_column direction_columns[] =

@@ -30,10 +30,10 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     const struct ta_categories categories = ta_trace_categories(trace);
     for (size_t i = 0; i < kinds.n; i++) {
         const struct ta_kind_count *kind = &kinds.at[i];
-        int64_t *row = TA_PARTIAL_ROW(
-            out[0], ta_key_int(ta_trace_rank(trace)),
-            ta_key_text((struct ta_slice){&kind->phase, 1}),
-            ta_key_text(ta_trace_text(trace, categories.at[kind->cat].name)));
+        int64_t *row =
+            TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace)),
+                           ta_key_text((struct ta_slice){&kind->phase, 1}),
+                           ta_key_text(ta_trace_text(trace, categories.at[kind->cat].name)));
         ta_sum(&row[COUNT], kind->count);
     }
     return TA_OK;
@@ -59,5 +59,4 @@ static const struct ta_analysis_ops ops = {
     .section = "run", .partials = partials, .map = map, .finish = finish};
 
 TA_PLUGIN(analysis, event_kinds, &ops, .title = "Events by kind",
-          .summary = "Event records by rank, phase and category: events.by_kind",
-          .version = "1");
+          .summary = "Event records by rank, phase and category: events.by_kind", .version = "1");

@@ -5,8 +5,8 @@
 enum { PATH, FORMAT, RANK, BYTES, RAW_BYTES, EVENTS };
 
 static const struct ta_field fields[] = {
-    [PATH] = {"path", TA_FIELD_TEXT},      [FORMAT] = {"format", TA_FIELD_TEXT},
-    [RANK] = {"rank", TA_FIELD_RANK},      [BYTES] = {"bytes", TA_FIELD_SUM},
+    [PATH] = {"path", TA_FIELD_TEXT},          [FORMAT] = {"format", TA_FIELD_TEXT},
+    [RANK] = {"rank", TA_FIELD_RANK},          [BYTES] = {"bytes", TA_FIELD_SUM},
     [RAW_BYTES] = {"raw_bytes", TA_FIELD_SUM}, [EVENTS] = {"events", TA_FIELD_SUM},
 };
 
@@ -28,9 +28,9 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 {
     (void)ctx;
     const struct ta_trace_file file = ta_trace_file(trace);
-    int64_t *row = TA_PARTIAL_ROW(out[0], ta_key_text(ta_slice_of(file.path)),
-                                  ta_key_text(ta_slice_of(file.format)),
-                                  ta_key_int(ta_trace_rank(trace)));
+    int64_t *row =
+        TA_PARTIAL_ROW(out[0], ta_key_text(ta_slice_of(file.path)),
+                       ta_key_text(ta_slice_of(file.format)), ta_key_int(ta_trace_rank(trace)));
     ta_sum(&row[BYTES], (int64_t)file.bytes);
     ta_sum(&row[RAW_BYTES], (int64_t)file.raw_bytes);
     ta_sum(&row[EVENTS], (int64_t)file.events);
@@ -47,8 +47,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     for (size_t i = 0; i < ta_partial_rows(files); i++) {
         const int64_t *row = ta_partial_at(files, i);
         TA_ROW(table, ta_text(ta_partial_text(files, row, PATH)),
-               ta_text(ta_partial_text(files, row, FORMAT)), ta_int(row[RANK]),
-               ta_int(row[BYTES]), ta_int(row[RAW_BYTES]), ta_int(row[EVENTS]));
+               ta_text(ta_partial_text(files, row, FORMAT)), ta_int(row[RANK]), ta_int(row[BYTES]),
+               ta_int(row[RAW_BYTES]), ta_int(row[EVENTS]));
     }
     return TA_OK;
 }

@@ -5,8 +5,18 @@
 #include <traceanalyze/kernel.h>
 
 enum {
-    RANK, DEVICE, WINDOW, BUSY, COMPUTE, COMM, COMM_EXPOSED, MEMCPY, MEMCPY_EXPOSED, MEMSET,
-    MEMSET_EXPOSED, FIELDS
+    RANK,
+    DEVICE,
+    WINDOW,
+    BUSY,
+    COMPUTE,
+    COMM,
+    COMM_EXPOSED,
+    MEMCPY,
+    MEMCPY_EXPOSED,
+    MEMSET,
+    MEMSET_EXPOSED,
+    FIELDS
 };
 
 static const struct ta_field fields[FIELDS] = {
@@ -25,8 +35,10 @@ static const struct ta_field fields[FIELDS] = {
 
 static const struct ta_partial_def partials[] = {{"devices", fields, FIELDS}, {0}};
 
-#define TIME_COLUMN(key, title, polarity, doc)                                                   \
-    {key, title, TA_TYPE_INTEGER, TA_UNIT_NS, polarity, doc}
+#define TIME_COLUMN(key, title, polarity, doc)                                                     \
+    {                                                                                              \
+        key, title, TA_TYPE_INTEGER, TA_UNIT_NS, polarity, doc                                     \
+    }
 
 static const struct ta_column columns[] = {
     {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
@@ -87,8 +99,7 @@ static struct ta_intervals *kind_of(struct device *d, enum ta_event_class class,
 static bool flush(const struct ta_trace *trace, int64_t number, struct device *d,
                   struct ta_partial *out)
 {
-    int64_t *row =
-        TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)), ta_key_int(number));
+    int64_t *row = TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)), ta_key_int(number));
     struct ta_intervals covered = {0};
     ta_intervals_unite(&d->compute);
     ta_intervals_unite(&d->comm);
@@ -135,9 +146,9 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         }
         if (*kernel == UINT64_MAX)
             *kernel = ta_kernel_classify(ta_trace_text(trace, s.name[a->span]));
-        ta_intervals_add(kind_of(&d, categories.at[s.cat[a->span]].class,
-                                 (enum ta_kernel_class)*kernel),
-                         start, end);
+        ta_intervals_add(
+            kind_of(&d, categories.at[s.cat[a->span]].class, (enum ta_kernel_class) * kernel),
+            start, end);
         d.first = ta_min_i64(d.first, start);
         d.last = ta_max_i64(d.last, end);
         if (i + 1 == activities.n || activities.at[i + 1].device != a->device) {
@@ -176,5 +187,4 @@ static const struct ta_analysis_ops ops = {
     .section = "gpu_time", .partials = partials, .map = map, .finish = finish};
 
 TA_PLUGIN(analysis, gpu_time, &ops, .title = "GPU time",
-          .summary = "Exclusive split of each device's window: gpu_time.by_rank",
-          .version = "1");
+          .summary = "Exclusive split of each device's window: gpu_time.by_rank", .version = "1");

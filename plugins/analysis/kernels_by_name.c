@@ -84,7 +84,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
             *class = ta_kernel_classify(name);
         if (!times[*class])
             times[*class] = ta_partial_dist(
-                out[1], TA_PARTIAL_ROW(out[1], ta_key_int((int64_t)*class)), CLASS_TIMES);
+                out[1], TA_PARTIAL_ROW(out[1], ta_key_int((int64_t) * class)), CLASS_TIMES);
         ta_dist_add(times[*class], s.dur[span]);
     }
     const bool failed = rows.failed || classes.failed;
@@ -109,8 +109,8 @@ static void add_step(void *user, int64_t value, int64_t at_or_below)
     struct ecdf *e = user;
     if (at_or_below < e->next && at_or_below < e->n)
         return;
-    TA_ROW(e->table, ta_text(e->class), ta_int(value),
-           ta_num((double)at_or_below / (double)e->n), ta_int(at_or_below));
+    TA_ROW(e->table, ta_text(e->class), ta_int(value), ta_num((double)at_or_below / (double)e->n),
+           ta_int(at_or_below));
     e->next = at_or_below + (e->n + ECDF_STEPS - 1) / ECDF_STEPS;
 }
 
@@ -156,4 +156,6 @@ static const struct ta_analysis_ops ops = {
     .section = "kernels", .partials = partials, .map = map, .finish = finish};
 
 TA_PLUGIN(analysis, kernels_by_name, &ops, .title = "Kernels",
-          .summary = "Device time by kernel name: kernels.by_name", .version = "1");
+          .summary = "Device time by kernel name and how durations spread: kernels.by_name, "
+                     "kernels.duration_ecdf",
+          .version = "1");

@@ -5,10 +5,8 @@
 enum { RANK, ACTIVITIES, LINKED, NEGATIVE, DELAY, FIELDS };
 
 static const struct ta_field fields[FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},
-    [ACTIVITIES] = {"activities", TA_FIELD_SUM},
-    [LINKED] = {"linked", TA_FIELD_SUM},
-    [NEGATIVE] = {"negative", TA_FIELD_SUM},
+    [RANK] = {"rank", TA_FIELD_RANK},    [ACTIVITIES] = {"activities", TA_FIELD_SUM},
+    [LINKED] = {"linked", TA_FIELD_SUM}, [NEGATIVE] = {"negative", TA_FIELD_SUM},
     [DELAY] = {"delay", TA_FIELD_DIST},
 };
 

@@ -71,7 +71,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                ta_text(ta_partial_text(names, row, NAME)), ta_int(ta_dist_count(times)),
                ta_int(ta_dist_sum(times)), ta_int(row[SELF]), TA_SPREAD_CELLS(times));
     }
-    ta_sort_rows(table, "total_ns", true);
+    ta_sort_rows(table, "self_ns", true);
     ta_add_chart(table, &chart);
     if (ta_partial_rows(names) == 0)
         ta_add_missing(out, "No host span was recorded: the trace holds no operators.");

@@ -5,8 +5,8 @@
 enum { NAME, CALLS, KERNELS, TOTAL, BUSY };
 
 static const struct ta_field fields[] = {
-    [NAME] = {"name", TA_FIELD_TEXT},           [CALLS] = {"calls", TA_FIELD_SUM},
-    [KERNELS] = {"kernels", TA_FIELD_SUM},      [TOTAL] = {"device_total_ns", TA_FIELD_SUM},
+    [NAME] = {"name", TA_FIELD_TEXT},          [CALLS] = {"calls", TA_FIELD_SUM},
+    [KERNELS] = {"kernels", TA_FIELD_SUM},     [TOTAL] = {"device_total_ns", TA_FIELD_SUM},
     [BUSY] = {"device_busy_ns", TA_FIELD_SUM},
 };
 

@@ -60,8 +60,8 @@ static void add_gpu(struct ta_section_builder *out, const struct ta_table *gpu)
         "Time with a compute kernel over window, all ranks together");
     add(out, "comm_exposed_share", "Exposed communication", s.comm / s.window, TA_UNIT_RATIO,
         TA_LOWER, "Communication that no compute covers, over window");
-    add(out, "memcpy_exposed_share", "Exposed copies", s.memcpy / s.window, TA_UNIT_RATIO,
-        TA_LOWER, "Copies that nothing covers, over window");
+    add(out, "memcpy_exposed_share", "Exposed copies", s.memcpy / s.window, TA_UNIT_RATIO, TA_LOWER,
+        "Copies that nothing covers, over window");
     ta_add_scalar(out, &(struct ta_scalar){.id = "gpu_window_ns",
                                            .title = "GPU window",
                                            .value = ta_int((int64_t)s.longest),
@@ -69,12 +69,6 @@ static void add_gpu(struct ta_section_builder *out, const struct ta_table *gpu)
                                            .polarity = TA_LOWER,
                                            .note = "First to last device activity, the longest "
                                                    "of all ranks"});
-}
-
-static int by_value(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
 }
 
 /* Median of the host durations of all steps. */
@@ -86,10 +80,8 @@ static bool add_step_time(struct ta_section_builder *out, const struct ta_table 
         return false;
     for (size_t i = 0; i < steps->n_rows; i++)
         values[i] = ta_cell_number(ta_table_cell(steps, i, column), 0);
-    qsort(values, steps->n_rows, sizeof *values, by_value);
-    const size_t middle = (steps->n_rows - 1) / 2;
-    const double median =
-        steps->n_rows % 2 ? values[middle] : (values[middle] + values[middle + 1]) / 2;
+    ta_sort_numbers(values, steps->n_rows);
+    const double median = ta_quantile(values, steps->n_rows, 0.5);
     free(values);
     add(out, "step_time_p50_ns", "Step time p50", median, TA_UNIT_NS, TA_LOWER,
         "Median host duration of the marked steps, all ranks");
@@ -119,8 +111,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const after[] = {"gpu_time", "steps", "kernels_by_name", "files", NULL};
 
-static const struct ta_analysis_ops ops = {
-    .after = after, .section = "overview", .finish = finish};
+static const struct ta_analysis_ops ops = {.after = after, .section = "overview", .finish = finish};
 
 TA_PLUGIN(analysis, overview, &ops, .title = "Overview",
           .summary = "Key figures of the run: GPU busy share, exposed communication, step time",

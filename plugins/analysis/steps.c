@@ -42,9 +42,7 @@ static const struct ta_column columns[] = {
 static const struct ta_chart chart = {
     .id = "step-time",
     .title = "Step time",
-    .caption =
-        "Host duration of each marked step in order; the line is the median of all, the band "
-        "reaches from the 5th to the 95th percentile.",
+    .caption = "Host duration of each marked step, in order.",
     .kind = TA_CHART_DOTS,
     .label = {"step"},
     .y = {{"host_dur_ns", "Host duration", TA_INK_SERIES_1}},

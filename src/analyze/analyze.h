@@ -15,7 +15,8 @@ struct ta_plan {
     size_t n_keys;
 };
 
-/* All analyses of the registry; none when it is NULL.  TA_ERR_PLUGIN when analyses wait for each other or want too many arguments. */
+/* All analyses of the registry; none when it is NULL.  TA_ERR_PLUGIN when analyses wait for each
+ * other or want too many arguments. */
 enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *registry,
                             struct ta_plan *plan) TA_MUST_CHECK;
 void ta_plan_free(struct ta_plan *plan);

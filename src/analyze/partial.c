@@ -19,8 +19,8 @@ struct ta_partial {
     uint32_t *slots; /* row number + 1 by hash of the keys */
     size_t mask;
     TA_VEC(struct ta_dist *) dists; /* a cell of kind DIST holds an index + 1, or TA_MISSING */
-    const int64_t **ordered; /* rows by key, once settled */
-    int64_t *scratch;        /* takes what finds no room */
+    const int64_t **ordered;        /* rows by key, once settled */
+    int64_t *scratch;               /* takes what finds no room */
     struct ta_dist scratch_dist;
     bool failed;
 };
@@ -214,8 +214,8 @@ static void merge_cell(struct ta_partial *into, int64_t *row, const struct ta_pa
 }
 
 /* Adds one row of `from`, placeholders of ranks replaced when `ranks` is given. */
-static void merge_row(struct ta_partial *into, const struct ta_partial *from,
-                      const int64_t *other, const int64_t *ranks, size_t n_ranks)
+static void merge_row(struct ta_partial *into, const struct ta_partial *from, const int64_t *other,
+                      const int64_t *ranks, size_t n_ranks)
 {
     struct ta_key keys[16];
     for (size_t i = 0; i < into->n_keys; i++) {

@@ -115,8 +115,8 @@ enum ta_status ta_finish(struct ta_ctx *ctx, struct ta_partial_set *set, const i
         struct ta_section_builder *section =
             ta_report_open_section(report, plugin->analysis->section, plugin->title);
         ctx->option_values = entry->option_values;
-        status = plugin->analysis->finish(
-            ctx, (const struct ta_partial *const *)set->tables[a], report, section);
+        status = plugin->analysis->finish(ctx, (const struct ta_partial *const *)set->tables[a],
+                                          report, section);
         if (status != TA_OK)
             return ta_cause(ctx, status, "Analysis \"%s\" could not finish", plugin->id);
     }

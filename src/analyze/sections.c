@@ -7,9 +7,9 @@
 static const struct {
     const char *id, *title;
 } sections[] = {
-    {"findings", "Findings"},      {"overview", "Overview"},
-    {"gpu_time", "GPU time"},      {"steps", "Steps"},
-    {"operators", "Operators"},    {"kernels", "Kernels"},
+    {"findings", "Findings"},        {"overview", "Overview"},
+    {"gpu_time", "GPU time"},        {"steps", "Steps"},
+    {"operators", "Operators"},      {"kernels", "Kernels"},
     {"launches", "Kernel launches"}, {"copies", "Copies"},
     {"run", "Files and events"},
 };

@@ -22,8 +22,9 @@ static void prepend(struct ta_ctx *ctx, const char *format, va_list args)
 {
     char message[1024];
     int length = vsnprintf(message, sizeof message, format, args);
-    size_t n = length < 0 ? 0 : (size_t)length < sizeof message ? (size_t)length
-                                                                : sizeof message - 1;
+    size_t n = length < 0                        ? 0
+               : (size_t)length < sizeof message ? (size_t)length
+                                                 : sizeof message - 1;
     size_t old = strlen(ctx->buffer), gap = old ? 2 : 0;
     if (old + n + gap >= sizeof ctx->buffer)
         old = sizeof ctx->buffer - n - gap - 1;
@@ -67,9 +68,14 @@ void ta_ctx_adopt(struct ta_ctx *ctx, const struct ta_ctx *from)
 const char *ta_status_code(enum ta_status status)
 {
     static const char *const codes[TA_STATUS_COUNT] = {
-        [TA_OK] = "TA-OK",           [TA_ERR_USAGE] = "TA-E002",  [TA_ERR_INPUT] = "TA-E003",
-        [TA_ERR_OUTPUT] = "TA-E005", [TA_ERR_PLUGIN] = "TA-E008", [TA_ERR_NOMEM] = "TA-E070",
-        [TA_ERR_INTERNAL] = "TA-E071", [TA_ERR_CANCELED] = "TA-E128",
+        [TA_OK] = "TA-OK",
+        [TA_ERR_USAGE] = "TA-E002",
+        [TA_ERR_INPUT] = "TA-E003",
+        [TA_ERR_OUTPUT] = "TA-E005",
+        [TA_ERR_PLUGIN] = "TA-E008",
+        [TA_ERR_NOMEM] = "TA-E070",
+        [TA_ERR_INTERNAL] = "TA-E071",
+        [TA_ERR_CANCELED] = "TA-E128",
     };
     return codes[status];
 }

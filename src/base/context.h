@@ -13,7 +13,7 @@ struct ta_plugin;
 /* Shared by all contexts of a run; must outlive them. */
 struct ta_shared {
     uint64_t limits[TA_LIMIT_COUNT];
-    atomic_int canceled;         /* number of the signal, or 0 */
+    atomic_int canceled;       /* number of the signal, or 0 */
     atomic_uint_fast64_t read; /* bytes taken from input files so far, for progress */
     enum ta_log_level level;
     bool json_log;

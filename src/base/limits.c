@@ -13,13 +13,13 @@ static const struct {
     uint64_t preset, least;
 } limits[TA_LIMIT_COUNT] = {
     [TA_LIMIT_RATIO] = {"ratio", 250, 1},
-    [TA_LIMIT_EXPANDED] = {"expanded", 64 * KIB * KIB * KIB, 1},
+    [TA_LIMIT_EXPANDED] = {"expanded", 64 * KIB *KIB *KIB, 1},
     [TA_LIMIT_DEPTH] = {"depth", 1024, 8},
-    [TA_LIMIT_STRING] = {"string", 16 * KIB * KIB, 16},
+    [TA_LIMIT_STRING] = {"string", 16 * KIB *KIB, 16},
     [TA_LIMIT_NUMBER] = {"number", KIB, 32},
-    [TA_LIMIT_EVENT] = {"event", 64 * KIB * KIB, 4 * KIB},
+    [TA_LIMIT_EVENT] = {"event", 64 * KIB *KIB, 4 * KIB},
     [TA_LIMIT_FILES] = {"files", 100000, 1},
-    [TA_LIMIT_NAMES] = {"names", 16 * KIB * KIB, 16},
+    [TA_LIMIT_NAMES] = {"names", 16 * KIB *KIB, 16},
 };
 
 const char *ta_limit_name(enum ta_limit limit)
@@ -66,8 +66,8 @@ enum ta_status ta_limits_set(struct ta_ctx *ctx, const char *assignment)
         uint64_t value;
         if (!ta_size_parse(equals + 1, &value) || value < limits[i].least)
             return ta_fail(ctx, TA_ERR_USAGE,
-                           "Unusable limit: %s, expected a number of at least %" PRIu64,
-                           assignment, limits[i].least);
+                           "Unusable limit: %s, expected a number of at least %" PRIu64, assignment,
+                           limits[i].least);
         ctx->shared->limits[i] = value;
         return TA_OK;
     }

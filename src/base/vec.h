@@ -8,10 +8,10 @@
 #include <stdlib.h>
 
 /* Declares the members of a growable array of T. */
-#define TA_VEC(type)                                                                             \
-    struct {                                                                                     \
-        type *at;                                                                                \
-        size_t n, max;                                                                           \
+#define TA_VEC(type)                                                                               \
+    struct {                                                                                       \
+        type *at;                                                                                  \
+        size_t n, max;                                                                             \
     }
 
 /* Grows an array of `size`-byte elements to hold at least n + 1; false without memory. */
@@ -29,9 +29,9 @@ static inline bool ta_vec_grow(void **at, size_t *max, size_t n, size_t size)
 }
 
 /* Appends a value; false without memory. */
-#define ta_vec_push(vec, ...)                                                                    \
-    (ta_vec_grow((void **)&(vec)->at, &(vec)->max, (vec)->n, sizeof *(vec)->at)                  \
-         ? ((vec)->at[(vec)->n++] = (__VA_ARGS__), true)                                         \
+#define ta_vec_push(vec, ...)                                                                      \
+    (ta_vec_grow((void **)&(vec)->at, &(vec)->max, (vec)->n, sizeof *(vec)->at)                    \
+         ? ((vec)->at[(vec)->n++] = (__VA_ARGS__), true)                                           \
          : false)
 
 #endif

@@ -67,9 +67,15 @@ static void put_options(struct ta_file *out, const struct ta_command *command)
 static void put_limits(struct ta_file *out)
 {
     ta_puts(out, "\nLimits and their defaults, for --limit:\n");
-    for (int i = 0; i < TA_LIMIT_COUNT; i++)
-        ta_putf(out, "  %s=%" PRIu64 "\n", ta_limit_name((enum ta_limit)i),
-                ta_limit_default((enum ta_limit)i));
+    for (int i = 0; i < TA_LIMIT_COUNT; i++) {
+        static const char *const prefixes[] = {"", "Ki", "Mi", "Gi"};
+        uint64_t value = ta_limit_default((enum ta_limit)i);
+        size_t prefix = 0;
+        for (; prefix < 3 && value >= 1024 && value % 1024 == 0; prefix++)
+            value /= 1024;
+        ta_putf(out, "  %s=%" PRIu64 "%s\n", ta_limit_name((enum ta_limit)i), value,
+                prefixes[prefix]);
+    }
 }
 
 static void put_command(struct ta_file *out, const struct ta_command *command)

@@ -59,8 +59,6 @@ static enum ta_status write_products(struct ta_cli *cli, const struct ta_report 
             status = ta_fail(&cli->ctx, TA_ERR_CANCELED, "Stopped");
         else if (formats[i].chosen)
             status = ta_cli_write(cli, output_at(cli, i), report, options, sink);
-        if (status != TA_OK)
-            ta_cause(&cli->ctx, status, "Cannot write format %s", formats[i].name);
     }
     if (status == TA_OK)
         status = ta_sink_commit(&cli->ctx, sink);

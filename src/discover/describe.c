@@ -11,13 +11,17 @@ static const struct {
 } signatures[] = {
     {"PK\x03\x04", 4, "a zip archive"},
     {"PK\x05\x06", 4, "an empty zip archive"},
-    {"\x7f" "ELF", 4, "an ELF program or library"},
+    {"\x7f"
+     "ELF",
+     4, "an ELF program or library"},
     {"%PDF", 4, "a PDF document"},
     {"\x89PNG", 4, "a PNG picture"},
     {"\xff\xd8\xff", 3, "a JPEG picture"},
     {"\x28\xb5\x2f\xfd", 4, "zstd data, which this build does not read"},
     {"BZh", 3, "bzip2 data"},
-    {"\xfd" "7zXZ", 5, "xz data"},
+    {"\xfd"
+     "7zXZ",
+     5, "xz data"},
     {"SQLite format 3", 15, "an SQLite database"},
     {"\x1f\x8b", 2, "gzip within gzip"},
     {"#!", 2, "a script"},
@@ -65,5 +69,7 @@ const char *ta_describe(struct ta_slice head)
         zeros++;
     if (zeros == head.len)
         return "nothing but zero bytes";
+    if (head.ptr[0] == 0x0a && memmem(head.ptr, head.len, "/host:", 6))
+        return "a profile of JAX or TensorFlow (XPlane protobuf)";
     return is_text(head) ? "text that is no JSON" : "binary data of unknown kind";
 }

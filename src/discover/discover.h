@@ -58,8 +58,8 @@ struct ta_rank_claim {
 /* Decides the ranks of traces given in order of their names, and accounts for every
  * contradiction.  `pattern` is --rank-regex or NULL; `world_size` is --world-size or
  * TA_MISSING, and becomes that of the traces. */
-enum ta_status ta_decide_ranks(struct ta_ctx *ctx, struct ta_quality *quality,
-                               const char *pattern, int64_t *world_size,
-                               struct ta_rank_claim *claims, size_t n) TA_MUST_CHECK;
+enum ta_status ta_decide_ranks(struct ta_ctx *ctx, struct ta_quality *quality, const char *pattern,
+                               int64_t *world_size, struct ta_rank_claim *claims,
+                               size_t n) TA_MUST_CHECK;
 
 #endif

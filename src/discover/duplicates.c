@@ -5,6 +5,7 @@
  * and equal lengths are so rare among traces that only then contents are compared. */
 #include "discover/discover.h"
 
+#include "base/hash.h"
 #include "read/reader.h"
 
 #include <fcntl.h>
@@ -14,6 +15,7 @@ struct candidate {
     size_t index;
     uint32_t length; /* of the content, modulo 2^32 */
     bool known;
+    uint64_t head; /* hash of its first bytes, where another file is as long */
 };
 
 static struct candidate measure(const struct ta_source *source, size_t index)
@@ -67,12 +69,43 @@ static bool same_content(struct ta_ctx *ctx, const char *a, const char *b)
     return same;
 }
 
-static int by_length(const void *left, const void *right)
+static uint64_t hash_head(struct ta_ctx *ctx, const char *path)
+{
+    struct ta_quality ignored;
+    ta_quality_init(&ignored);
+    struct ta_reader *reader = ta_reader_open(ctx, path, -1, &ignored);
+    uint64_t hash = 0;
+    if (reader) {
+        const struct ta_slice head = ta_reader_probe(reader).head;
+        hash = ta_hash_bytes(head.ptr, head.len);
+    }
+    ta_reader_close(reader);
+    ta_quality_free(&ignored);
+    return hash;
+}
+
+static int by_look(const void *left, const void *right)
 {
     const struct candidate *a = left, *b = right;
     if (a->length != b->length)
         return a->length < b->length ? -1 : 1;
+    if (a->head != b->head)
+        return a->head < b->head ? -1 : 1;
     return (a->index > b->index) - (a->index < b->index);
+}
+
+/* Compares the candidate behind `n` others that look alike with each of them that is no duplicate
+ * itself. */
+static void find_original(struct ta_ctx *ctx, const struct ta_sources *sources,
+                          const struct candidate *alike, size_t n, size_t *original)
+{
+    const size_t index = alike[n].index;
+    for (size_t i = 0; i < n && original[index] == index; i++) {
+        const size_t other = alike[i].index;
+        if (original[other] == other &&
+            same_content(ctx, sources->list.at[other].path, sources->list.at[index].path))
+            original[index] = other;
+    }
 }
 
 enum ta_status ta_find_duplicates(struct ta_ctx *ctx, const struct ta_sources *sources,
@@ -92,16 +125,19 @@ enum ta_status ta_find_duplicates(struct ta_ctx *ctx, const struct ta_sources *s
         if (c.known)
             candidates[known++] = c;
     }
-    qsort(candidates, known, sizeof *candidates, by_length);
+    qsort(candidates, known, sizeof *candidates, by_look);
+    for (size_t i = 0; i < known; i++) {
+        const uint32_t length = candidates[i].length;
+        if ((i > 0 && candidates[i - 1].length == length) ||
+            (i + 1 < known && candidates[i + 1].length == length))
+            candidates[i].head = hash_head(ctx, sources->list.at[candidates[i].index].path);
+    }
+    qsort(candidates, known, sizeof *candidates, by_look);
     for (size_t i = 1, first = 0; i < known; i++) {
-        if (candidates[i].length != candidates[first].length) {
+        if (candidates[i].length != candidates[first].length ||
+            candidates[i].head != candidates[first].head)
             first = i;
-            continue;
-        }
-        const struct ta_source *a = &sources->list.at[candidates[first].index];
-        const struct ta_source *b = &sources->list.at[candidates[i].index];
-        if (same_content(ctx, a->path, b->path))
-            original[candidates[i].index] = candidates[first].index;
+        find_original(ctx, sources, candidates + first, i - first, original);
     }
     free(candidates);
     return TA_OK;

@@ -80,15 +80,13 @@ static void check_world(struct ta_quality *quality, int64_t *world_size,
         else if (claims[i].world_size != first->world_size)
             ta_quality_add(quality, TA_Q_WORLD_SIZE, TA_NO_OFFSET,
                            "World sizes differ: %" PRId64 " in \"%s\", %" PRId64 " in \"%s\"",
-                           first->world_size, first->shown, claims[i].world_size,
-                           claims[i].shown);
+                           first->world_size, first->shown, claims[i].world_size, claims[i].shown);
         if (*world_size == TA_MISSING || claims[i].world_size > *world_size)
             *world_size = claims[i].world_size;
     }
 }
 
-static void check_vendors(struct ta_quality *quality, const struct ta_rank_claim *claims,
-                          size_t n)
+static void check_vendors(struct ta_quality *quality, const struct ta_rank_claim *claims, size_t n)
 {
     const struct ta_rank_claim *first = NULL;
     for (size_t i = 0; i < n; i++) {
@@ -114,12 +112,11 @@ static void check_missing(struct ta_quality *quality, int64_t world_size,
         if (rank > next) {
             missing += (uint64_t)(rank - next);
             if (used < sizeof text - 48)
-                used += (size_t)(rank - next > 1
-                                     ? snprintf(text + used, sizeof text - used,
-                                                "%s%" PRId64 "–%" PRId64, used ? ", " : "", next,
-                                                rank - 1)
-                                     : snprintf(text + used, sizeof text - used, "%s%" PRId64,
-                                                used ? ", " : "", next));
+                used += (size_t)(rank - next > 1 ? snprintf(text + used, sizeof text - used,
+                                                            "%s%" PRId64 "–%" PRId64,
+                                                            used ? ", " : "", next, rank - 1)
+                                                 : snprintf(text + used, sizeof text - used,
+                                                            "%s%" PRId64, used ? ", " : "", next));
         }
         next = rank + 1 > next ? rank + 1 : next;
     }
@@ -128,9 +125,8 @@ static void check_missing(struct ta_quality *quality, int64_t world_size,
     /* One file is often given on purpose; of several one misses the rest. */
     ta_quality_add_severity(quality, TA_Q_RANK_MISSING,
                             n == 1 ? TA_QUALITY_INFO : TA_QUALITY_NOTICE, TA_NO_OFFSET,
-                            TA_NO_OFFSET,
-                            "%" PRIu64 " of %" PRId64 " ranks have no trace: rank %s", missing,
-                            world_size, text);
+                            TA_NO_OFFSET, "%" PRIu64 " of %" PRId64 " ranks have no trace: rank %s",
+                            missing, world_size, text);
 }
 
 static void check_claims(struct ta_quality *quality, int64_t world_size,
@@ -149,9 +145,8 @@ static void check_claims(struct ta_quality *quality, int64_t world_size,
     }
 }
 
-enum ta_status ta_decide_ranks(struct ta_ctx *ctx, struct ta_quality *quality,
-                               const char *pattern, int64_t *world_size,
-                               struct ta_rank_claim *claims, size_t n)
+enum ta_status ta_decide_ranks(struct ta_ctx *ctx, struct ta_quality *quality, const char *pattern,
+                               int64_t *world_size, struct ta_rank_claim *claims, size_t n)
 {
     regex_t by_default, by_option;
     const bool compiled = pattern && regcomp(&by_option, pattern, REG_EXTENDED) == 0;

@@ -20,7 +20,79 @@ struct walk {
     size_t base; /* length of the operand and its slash in the path of an entry */
     const char *prefix;
     uint64_t limit;
+    const char *dropped; /* the first file by name that is beyond the limit, or NULL */
+    uint64_t n_dropped;
 };
+
+/* ---- order --------------------------------------------------------------------------------- */
+
+static void skip(struct walk *walk, const char *shown, const char *what)
+{
+    ta_quality_add(walk->sources->quality, TA_Q_SKIPPED_FILE, TA_NO_OFFSET,
+                   "Not read: \"%s\" is %s", shown, what);
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const struct ta_source *a = left, *b = right;
+    int order = strcmp(a->shown, b->shown);
+    return order || !a->path || !b->path ? order : strcmp(a->path, b->path);
+}
+
+static int by_inode(const void *left, const void *right)
+{
+    const struct ta_source *const *a = left, *const *b = right;
+    if ((*a)->device != (*b)->device)
+        return (*a)->device < (*b)->device ? -1 : 1;
+    if ((*a)->inode != (*b)->inode)
+        return (*a)->inode < (*b)->inode ? -1 : 1;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Marks files met before, through another link or operand, by taking their name away. */
+static bool mark_met_before(struct walk *walk, struct ta_source *list, size_t n)
+{
+    struct ta_source **order = reallocarray(NULL, n + 1, sizeof *order);
+    if (!order)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        order[i] = &list[i];
+    qsort(order, n, sizeof *order, by_inode);
+    for (size_t i = 1; i < n; i++) {
+        if (!order[i]->inode || order[i]->inode != order[i - 1]->inode ||
+            order[i]->device != order[i - 1]->device)
+            continue;
+        skip(walk, order[i]->shown, "another name of a file that was read");
+        order[i]->shown = NULL;
+    }
+    free(order);
+    return true;
+}
+
+/* Orders the files, drops those met twice, and keeps as many as the limit allows, the first by
+ * name: which ones may not depend on the order in which folders list them. */
+static bool order(struct walk *walk)
+{
+    struct ta_sources *sources = walk->sources;
+    struct ta_source *list = sources->list.at;
+    const size_t all = sources->list.n;
+    if (all)
+        qsort(list, all, sizeof *list, by_name);
+    if (!mark_met_before(walk, list, all))
+        return false;
+    sources->list.n = 0;
+    for (size_t i = 0; i < all; i++)
+        if (list[i].shown)
+            list[sources->list.n++] = list[i];
+    if (sources->list.n <= walk->limit)
+        return true;
+    const char *first = list[walk->limit].shown;
+    if (!walk->dropped || strcmp(first, walk->dropped) < 0)
+        walk->dropped = first;
+    walk->n_dropped += sources->list.n - walk->limit;
+    sources->list.n = (size_t)walk->limit;
+    return true;
+}
 
 /* ---- adding files -------------------------------------------------------------------------- */
 
@@ -41,13 +113,9 @@ static enum ta_status add(struct walk *walk, const char *path, const char *shown
                           const struct stat *st, const char *refusal, bool expected)
 {
     struct ta_sources *sources = walk->sources;
-    if (sources->list.n >= walk->limit) {
-        ta_quality_add(sources->quality, TA_Q_LIMIT, TA_NO_OFFSET,
-                       "Files beyond the limit \"files\" (--limit files=…) were not read, the "
-                       "first is \"%s\"",
-                       shown);
-        return TA_OK;
-    }
+    if (sources->list.n / 2 >= walk->limit && !order(walk))
+        return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot order the input files: files=%zu",
+                       sources->list.n);
     struct ta_source source = {.refusal = refusal, .expected = expected};
     source.path = ta_arena_copy(&sources->arena, ta_slice_of(path));
     source.shown = ta_arena_copy(&sources->arena, ta_slice_of(shown));
@@ -61,12 +129,6 @@ static enum ta_status add(struct walk *walk, const char *path, const char *shown
         return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot list the input files: files=%zu",
                        sources->list.n);
     return TA_OK;
-}
-
-static void skip(struct walk *walk, const char *shown, const char *what)
-{
-    ta_quality_add(walk->sources->quality, TA_Q_SKIPPED_FILE, TA_NO_OFFSET,
-                   "Not read: \"%s\" is %s", shown, what);
 }
 
 static const char *kind_of(mode_t mode)
@@ -168,7 +230,7 @@ static enum ta_status walk_operand(struct walk *walk, const char *operand, bool 
     return status;
 }
 
-static enum ta_status walk_glob(struct walk *walk, const char *pattern)
+static enum ta_status walk_glob(struct walk *walk, const char *pattern, bool alone)
 {
     glob_t found;
     int result = glob(pattern, 0, NULL, &found);
@@ -176,7 +238,7 @@ static enum ta_status walk_glob(struct walk *walk, const char *pattern)
         return ta_fail(walk->ctx, TA_ERR_INPUT, "No file matches \"%s\"", pattern);
     enum ta_status status = TA_OK;
     for (size_t i = 0; status == TA_OK && i < found.gl_pathc; i++)
-        status = walk_operand(walk, found.gl_pathv[i], found.gl_pathc == 1);
+        status = walk_operand(walk, found.gl_pathv[i], alone && found.gl_pathc == 1);
     globfree(&found);
     return status;
 }
@@ -189,68 +251,35 @@ static enum ta_status add_stdin(struct walk *walk)
     return status;
 }
 
-/* ---- order --------------------------------------------------------------------------------- */
-
-static int by_name(const void *left, const void *right)
+/* Files that clash in their shown names are told apart. */
+static bool make_names_unique(struct walk *walk)
 {
-    const struct ta_source *a = left, *b = right;
-    int order = strcmp(a->shown, b->shown);
-    return order || !a->path || !b->path ? order : strcmp(a->path, b->path);
-}
-
-static int by_inode(const void *left, const void *right)
-{
-    const struct ta_source *const *a = left, *const *b = right;
-    if ((*a)->device != (*b)->device)
-        return (*a)->device < (*b)->device ? -1 : 1;
-    if ((*a)->inode != (*b)->inode)
-        return (*a)->inode < (*b)->inode ? -1 : 1;
-    return (*a > *b) - (*a < *b);
-}
-
-/* Marks files met before, through another link or operand, by taking their name away. */
-static bool mark_met_before(struct walk *walk, struct ta_source *list, size_t n)
-{
-    struct ta_source **order = reallocarray(NULL, n + 1, sizeof *order);
-    if (!order)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        order[i] = &list[i];
-    qsort(order, n, sizeof *order, by_inode);
-    for (size_t i = 1; i < n; i++) {
-        if (!order[i]->inode || order[i]->inode != order[i - 1]->inode ||
-            order[i]->device != order[i - 1]->device)
-            continue;
-        skip(walk, order[i]->shown, "another name of a file that was read");
-        order[i]->shown = NULL;
+    struct ta_source *list = walk->sources->list.at;
+    const char *name = "";
+    size_t same = 1;
+    for (size_t i = 0; i < walk->sources->list.n; i++) {
+        same = strcmp(name, list[i].shown) == 0 ? same + 1 : 1;
+        name = list[i].shown;
+        if (same > 1)
+            list[i].shown = ta_arena_printf(&walk->sources->arena, "%s (%zu)", name, same);
+        if (!list[i].shown)
+            return false;
     }
-    free(order);
     return true;
 }
 
-/* Orders the files, drops those met twice, and makes shown names unique. */
 static enum ta_status settle(struct walk *walk)
 {
-    struct ta_source *list = walk->sources->list.at;
-    const size_t all = walk->sources->list.n;
-    if (all)
-        qsort(list, all, sizeof *list, by_name);
-    if (!mark_met_before(walk, list, all))
-        return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot order the input files: files=%zu", all);
-    size_t n = 0, same = 1;
-    const char *name = "";
-    for (size_t i = 0; i < all; i++) {
-        if (!list[i].shown)
-            continue;
-        list[n] = list[i];
-        same = strcmp(name, list[n].shown) == 0 ? same + 1 : 1;
-        name = list[n].shown;
-        if (same > 1)
-            list[n].shown = ta_arena_printf(&walk->sources->arena, "%s (%zu)", name, same);
-        if (!list[n++].shown)
-            return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot name the input files");
-    }
-    walk->sources->list.n = n;
+    if (!order(walk))
+        return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot order the input files: files=%zu",
+                       walk->sources->list.n);
+    ta_quality_add_many(walk->sources->quality, TA_Q_LIMIT, walk->n_dropped, TA_NO_OFFSET,
+                        TA_NO_OFFSET,
+                        "Files beyond the limit \"files\" (--limit files=…) were not read, the "
+                        "first is \"%s\"",
+                        walk->dropped ? walk->dropped : "");
+    if (!make_names_unique(walk))
+        return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot name the input files");
     return TA_OK;
 }
 
@@ -267,7 +296,7 @@ enum ta_status ta_discover(struct ta_ctx *ctx, const char *const *inputs, size_t
         if (strcmp(inputs[i], "-") == 0)
             status = add_stdin(&walk);
         else if (lstat(inputs[i], &st) != 0 && strpbrk(inputs[i], "*?["))
-            status = walk_glob(&walk, inputs[i]);
+            status = walk_glob(&walk, inputs[i], n_inputs == 1);
         else
             status = walk_operand(&walk, inputs[i], n_inputs == 1);
     }

@@ -49,7 +49,7 @@ struct ta_builder {
     uint64_t timed, zero_times; /* spans, and those of them at time 0 */
     int64_t first_ts, last_ts;
     int64_t rank, world_size; /* TA_MISSING when the file does not say */
-    const char *vendor; /* "CUDA", "ROCm", "MTIA"; NULL without runtime calls */
+    const char *vendor;       /* "CUDA", "ROCm", "MTIA"; NULL without runtime calls */
     bool truncated;
 };
 

@@ -13,7 +13,10 @@ struct column_ref {
     size_t size;
 };
 
-#define COLUMN(pointer) {&(pointer), sizeof *(pointer)}
+#define COLUMN(pointer)                                                                            \
+    {                                                                                              \
+        &(pointer), sizeof *(pointer)                                                              \
+    }
 
 /* Makes room for row number `n` in all columns; false without memory. */
 static inline bool columns_grow(const struct column_ref *columns, size_t count, size_t n,

@@ -112,8 +112,8 @@ struct ta_tracks ta_trace_tracks(const struct ta_trace *trace)
 struct ta_spans ta_trace_spans(const struct ta_trace *trace)
 {
     const struct span_columns *c = &trace->spans;
-    return (struct ta_spans){c->n,     c->ts,     c->dur,   c->self, c->name, c->cat,
-                             c->track, c->parent, c->depth};
+    return (struct ta_spans){c->n,   c->ts,    c->dur,    c->self, c->name,
+                             c->cat, c->track, c->parent, c->depth};
 }
 
 struct ta_activities ta_trace_activities(const struct ta_trace *trace)

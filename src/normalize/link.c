@@ -102,8 +102,8 @@ static bool is_operator(const struct ta_trace *trace, ta_row row)
 /* For each runtime call of a track the last operator in nesting order that is open when the call
  * starts (start <= t < end).  Operators that start together with a call count as open, so each
  * group of equal starts is pushed before its calls are resolved. */
-static void resolve_track(const struct ta_trace *trace, const struct ta_track *track,
-                          ta_row *stack, ta_row *op_of)
+static void resolve_track(const struct ta_trace *trace, const struct ta_track *track, ta_row *stack,
+                          ta_row *op_of)
 {
     const struct span_columns *c = &trace->spans;
     const ta_row end = track->first + track->n;

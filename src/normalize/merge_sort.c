@@ -38,8 +38,7 @@ static void merge(const struct sorting *s, size_t start, size_t middle, size_t e
 }
 
 bool ta_merge_sort(void *base, size_t n, size_t size,
-                   int (*compare)(const void *a, const void *b, const void *user),
-                   const void *user)
+                   int (*compare)(const void *a, const void *b, const void *user), const void *user)
 {
     struct sorting s = {base, NULL, n, size, compare, user};
     if (n < 2 || run_end(&s, 0) == n)

@@ -76,9 +76,8 @@ enum ta_status ta_normalize(struct ta_ctx *ctx, struct ta_builder *builder,
     struct ta_trace *made = builder->trace;
     uint64_t crossing = 0;
     if (!ta_pair_spans(builder) || !ta_pair_asyncs(builder) || !ta_link_launches(builder) ||
-        !ta_sort_spans(made) || !ta_sort_counters(made) ||
-        !ta_nest_spans(made, &crossing) || !ta_link_operators(made) ||
-        !list_kinds(builder))
+        !ta_sort_spans(made) || !ta_sort_counters(made) || !ta_nest_spans(made, &crossing) ||
+        !ta_link_operators(made) || !list_kinds(builder))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the events of a trace: spans=%zu",
                        made->spans.n);
     if (crossing)

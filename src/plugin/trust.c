@@ -18,7 +18,8 @@ static const char *distrust(int fd)
     if (st.st_uid != 0 && st.st_uid != geteuid())
         return "it belongs to another user";
     if (st.st_mode & (S_IWGRP | S_IWOTH))
-        return "others may write to it (chmod go-w)";
+        return st.st_mode & S_ISVTX ? "everybody may write to it"
+                                    : "others may write to it (chmod go-w)";
     return NULL;
 }
 

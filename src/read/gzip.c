@@ -90,8 +90,8 @@ static bool skip_header(struct ta_raw *raw)
 }
 
 /* Damage has a place in the compressed file only: what the content would be is not known. */
-#define account(quality, code, file_offset, ...)                                                 \
-    ta_quality_add_severity((quality), (code), ta_quality_severity(code), TA_NO_OFFSET,          \
+#define account(quality, code, file_offset, ...)                                                   \
+    ta_quality_add_severity((quality), (code), ta_quality_severity(code), TA_NO_OFFSET,            \
                             (file_offset), __VA_ARGS__)
 
 static enum part cut(struct ta_quality *quality, const struct ta_raw *raw, const char *where,
@@ -169,8 +169,7 @@ static size_t inflate_some(struct gzip *gzip, struct ta_raw *raw, struct ta_qual
             gzip->part = TRAILER;
         } else if (result != Z_OK && result != Z_BUF_ERROR) {
             account(quality, TA_Q_GZIP_CORRUPT, raw->consumed,
-                    "Corrupt compressed data at byte offset %" PRIu64
-                    " of the compressed file: %s",
+                    "Corrupt compressed data at byte offset %" PRIu64 " of the compressed file: %s",
                     raw->consumed, z->msg ? z->msg : "invalid stream");
             *early = true;
             gzip->part = FINISHED;

@@ -24,11 +24,11 @@ struct ta_reader {
     struct ta_quality *quality;
     struct ta_utf16 utf16;
     uint64_t limit_ratio, limit_expanded;
-    uint64_t inflated;    /* bytes that left the codec */
-    uint64_t told;        /* bytes of the file that the progress knows of */
+    uint64_t inflated; /* bytes that left the codec */
+    uint64_t told;     /* bytes of the file that the progress knows of */
     atomic_uint_fast64_t *progress;
     bool ended, early;
-    char *head;           /* the probe: first bytes, given out before the rest; then UTF-16 as UTF-8 */
+    char *head; /* the probe: first bytes, given out before the rest; then UTF-16 as UTF-8 */
     size_t head_at, head_end;
 };
 
@@ -60,9 +60,10 @@ static size_t read_content(struct ta_reader *reader, char *out, size_t max)
              reader->inflated / reader->limit_ratio > reader->raw.consumed)
         reached = "ratio";
     if (reached) {
-        ta_quality_add(reader->quality, TA_Q_LIMIT, reader->inflated,
-                       "Reading stopped at the limit \"%s\" (--limit %s=…), at byte offset %" PRIu64,
-                       reached, reached, reader->inflated);
+        ta_quality_add(
+            reader->quality, TA_Q_LIMIT, reader->inflated,
+            "Reading stopped at the limit \"%s\" (--limit %s=…), at byte offset %" PRIu64, reached,
+            reached, reader->inflated);
         reader->ended = reader->early = true;
         return 0;
     }
@@ -128,15 +129,14 @@ static enum ta_status open_stream(struct ta_ctx *ctx, struct ta_reader *reader, 
     if (status != TA_OK)
         return status;
     ta_raw_fill(&reader->raw);
-    reader->codec = ta_codec_gzip.recognize(reader->raw.buffer, reader->raw.end)
-                        ? &ta_codec_gzip
-                        : &ta_codec_plain;
+    reader->codec = ta_codec_gzip.recognize(reader->raw.buffer, reader->raw.end) ? &ta_codec_gzip
+                                                                                 : &ta_codec_plain;
     reader->state = reader->codec->open();
     if (!reader->state)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate a decoder");
     while (reader->head_end < TA_PROBE_SIZE) {
-        size_t got = read_content(reader, reader->head + reader->head_end,
-                                  TA_PROBE_SIZE - reader->head_end);
+        size_t got =
+            read_content(reader, reader->head + reader->head_end, TA_PROBE_SIZE - reader->head_end);
         if (got == 0)
             break;
         reader->head_end += got;

@@ -19,9 +19,8 @@ static char *put_unit(struct ta_utf16 *utf16, uint16_t unit, char *out)
 {
     bool is_high = unit >= 0xd800 && unit <= 0xdbff, is_low = unit >= 0xdc00 && unit <= 0xdfff;
     if (utf16->high && is_low) {
-        out += ta_utf8_encode(0x10000 + ((uint32_t)(utf16->high - 0xd800) << 10) +
-                                  (uint32_t)(unit - 0xdc00),
-                              out);
+        out += ta_utf8_encode(
+            0x10000 + ((uint32_t)(utf16->high - 0xd800) << 10) + (uint32_t)(unit - 0xdc00), out);
         utf16->high = 0;
         return out;
     }

@@ -7,9 +7,9 @@
 
 struct ta_utf16 {
     enum { TA_UTF16_OFF, TA_UTF16_LITTLE, TA_UTF16_BIG } order;
-    unsigned char odd;  /* a byte that waits for its pair */
+    unsigned char odd; /* a byte that waits for its pair */
     bool has_odd;
-    uint16_t high;      /* a high surrogate that waits for its pair, or 0 */
+    uint16_t high; /* a high surrogate that waits for its pair, or 0 */
 };
 
 /* Looks for a byte order mark; true when it is one of UTF-16. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Charts read their tables through this: numbers, names safe to show, groups, quantiles. */
+/* Charts read their tables through this: numbers, names safe to show, groups. */
 #include "render/chart_layout.h"
 #include "traceanalyze/output.h"
 
@@ -161,27 +161,4 @@ void ta_data_color_groups(struct ta_layout *layout, struct ta_groups *groups, co
         else
             groups->inks[i] = fixed != TA_INK_NONE ? fixed : (enum ta_ink)series++;
     }
-}
-
-/* ---- order statistics ---------------------------------------------------------------- */
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-void ta_data_sort(double *values, size_t n)
-{
-    if (n)
-        qsort(values, n, sizeof *values, ascending);
-}
-
-double ta_data_quantile(const double *sorted, size_t n, double p)
-{
-    if (n == 0)
-        return NAN;
-    double at = p * (double)(n - 1);
-    size_t below = (size_t)at, above = below + 1 < n ? below + 1 : below;
-    return sorted[below] + (at - (double)below) * (sorted[above] - sorted[below]);
 }

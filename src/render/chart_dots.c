@@ -2,6 +2,7 @@
 /* Dots: each row's value in row order, colored by group, over the median line and the band from
  * p5 to p95 of all values.  Too many dots are drawn as a range per column of the plot. */
 #include "render/chart_layout.h"
+#include "traceanalyze/stat.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,10 +34,10 @@ static void read_values(const struct ta_layout *layout, struct dots *dots)
         if (!isnan(value))
             dots->sorted[dots->n++] = value;
     }
-    ta_data_sort(dots->sorted, dots->n);
-    dots->low = ta_data_quantile(dots->sorted, dots->n, 0.05);
-    dots->median = ta_data_quantile(dots->sorted, dots->n, 0.5);
-    dots->high = ta_data_quantile(dots->sorted, dots->n, 0.95);
+    ta_sort_numbers(dots->sorted, dots->n);
+    dots->low = ta_quantile(dots->sorted, dots->n, 0.05);
+    dots->median = ta_quantile(dots->sorted, dots->n, 0.5);
+    dots->high = ta_quantile(dots->sorted, dots->n, 0.95);
 }
 
 /* Groups that stand out on the bad side get the colors. */
@@ -165,8 +166,10 @@ static void draw_frame(struct ta_layout *layout, struct dots *dots)
         ta_guide_title(layout, ta_data_title(layout, dots->value_column), &dots->axis);
     ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_START, 0, top - 9,
                 ta_pen_fit(layout, TA_FACE_SMALL, title, layout->width), NULL);
-    if (noted)
+    if (noted) {
         draw_levels(layout, dots, levels);
+        layout->note = "The line is the median, the band reaches from p5 to p95.";
+    }
     if (band && !noted) /* no room beside the plot: the reader finds the numbers below it */
         layout->note = ta_pen_printf(layout, "Line: %s; band: %s to %s.", levels[1].text,
                                      levels[2].text, levels[0].text);

@@ -2,6 +2,7 @@
 /* Grouped bars: a bar per row under the heading of its group.  Of many rows each group is one
  * range, p5 to p95 with its median. */
 #include "render/chart_bars.h"
+#include "traceanalyze/stat.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -88,14 +89,14 @@ static bool make_range(struct ta_layout *layout, const struct grouped *grouped, 
     }
     if (n == 0)
         return false;
-    ta_data_sort(scratch, n);
+    ta_sort_numbers(scratch, n);
     *bar = (struct ta_bar){.kind = TA_BAR_RANGE,
                            .name = *grouped->groups.names[group] ? grouped->groups.names[group]
                                                                  : "all rows",
                            .name_ink = TA_INK_TEXT,
-                           .low = ta_data_quantile(scratch, n, 0.05),
-                           .median = ta_data_quantile(scratch, n, 0.5),
-                           .high = ta_data_quantile(scratch, n, 0.95),
+                           .low = ta_quantile(scratch, n, 0.05),
+                           .median = ta_quantile(scratch, n, 0.5),
+                           .high = ta_quantile(scratch, n, 0.95),
                            .n_parts = 1};
     bar->numbers[0] = ta_pen_value(layout, bar->median, grouped->unit);
     bar->numbers[1] = ta_pen_printf(layout, "%zu", n);

@@ -143,10 +143,6 @@ bool ta_data_groups(struct ta_layout *layout, size_t column, struct ta_groups *g
 /* Gives a color to each group; of more than TA_GROUPS_SHOWN only the largest scores get one. */
 void ta_data_color_groups(struct ta_layout *layout, struct ta_groups *groups, const double *scores);
 
-/* Sorts ascending. */
-void ta_data_sort(double *values, size_t n);
-/* Quantile by linear interpolation between order statistics (Hyndman and Fan, type 7). */
-double ta_data_quantile(const double *sorted, size_t n, double p);
 
 /* ---- places along an axis of rows (chart_slots.c) ---------------------------------------- */
 

@@ -4,6 +4,7 @@
  * Of more than 64 rows the chart shows how each segment spreads over them (p5, median, p95) and
  * the 16 rows that have the smallest share of the first segment, which is the useful part. */
 #include "render/chart_bars.h"
+#include "traceanalyze/stat.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -90,13 +91,13 @@ static void make_range(struct ta_layout *layout, const struct stack *stack, size
 {
     for (size_t i = 0; i < stack->n; i++)
         scratch[i] = part_value(layout, stack->rows[i].index, stack->column[series]);
-    ta_data_sort(scratch, stack->n);
+    ta_sort_numbers(scratch, stack->n);
     *bar = (struct ta_bar){.kind = TA_BAR_RANGE,
                            .name = stack->series[series]->label,
                            .name_ink = TA_INK_TEXT,
-                           .low = ta_data_quantile(scratch, stack->n, 0.05),
-                           .median = ta_data_quantile(scratch, stack->n, 0.5),
-                           .high = ta_data_quantile(scratch, stack->n, 0.95),
+                           .low = ta_quantile(scratch, stack->n, 0.05),
+                           .median = ta_quantile(scratch, stack->n, 0.5),
+                           .high = ta_quantile(scratch, stack->n, 0.95),
                            .n_parts = 1};
     bar->numbers[0] = ta_pen_value(layout, bar->median, stack->unit);
     bar->parts[0].ink = stack->series[series]->ink;
@@ -179,8 +180,9 @@ static void draw(struct ta_layout *layout, struct stack *stack)
         return;
     }
     for (size_t i = 0; i < stack->n_series; i++)
-        list.legend[list.n_legend++] =
-            (struct ta_legend_entry){stack->series[i]->ink, TA_MARK_RECT, stack->series[i]->label};
+        if (stack->total[i] > 0)
+            list.legend[list.n_legend++] = (struct ta_legend_entry){
+                stack->series[i]->ink, TA_MARK_RECT, stack->series[i]->label};
     summarize(layout, stack);
     if (overview)
         list.n = make_overview(layout, stack, list.bars);

@@ -41,47 +41,47 @@ static void note_open(int folder, const char *path, int flags)
 
 #define NEXT(name, type) ((type)dlsym(RTLD_NEXT, name))
 
-#define OPEN(name)                                                                               \
-    int name(const char *path, int flags, ...)                                                   \
-    {                                                                                            \
-        va_list args;                                                                            \
-        va_start(args, flags);                                                                   \
-        const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;            \
-        va_end(args);                                                                            \
-        note_open(AT_FDCWD, path, flags);                                                        \
-        return NEXT(#name, int (*)(const char *, int, ...))(path, flags, mode);                  \
+#define OPEN(name)                                                                                 \
+    int name(const char *path, int flags, ...)                                                     \
+    {                                                                                              \
+        va_list args;                                                                              \
+        va_start(args, flags);                                                                     \
+        const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;              \
+        va_end(args);                                                                              \
+        note_open(AT_FDCWD, path, flags);                                                          \
+        return NEXT(#name, int (*)(const char *, int, ...))(path, flags, mode);                    \
     }
 OPEN(open)
 OPEN(open64)
 
-#define OPENAT(name)                                                                             \
-    int name(int folder, const char *path, int flags, ...)                                       \
-    {                                                                                            \
-        va_list args;                                                                            \
-        va_start(args, flags);                                                                   \
-        const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;            \
-        va_end(args);                                                                            \
-        note_open(folder, path, flags);                                                          \
-        return NEXT(#name, int (*)(int, const char *, int, ...))(folder, path, flags, mode);     \
+#define OPENAT(name)                                                                               \
+    int name(int folder, const char *path, int flags, ...)                                         \
+    {                                                                                              \
+        va_list args;                                                                              \
+        va_start(args, flags);                                                                     \
+        const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;              \
+        va_end(args);                                                                              \
+        note_open(folder, path, flags);                                                            \
+        return NEXT(#name, int (*)(int, const char *, int, ...))(folder, path, flags, mode);       \
     }
 OPENAT(openat)
 OPENAT(openat64)
 
-#define FOPEN(name)                                                                              \
-    FILE *name(const char *path, const char *mode)                                               \
-    {                                                                                            \
-        if (strpbrk(mode, "wa+"))                                                                \
-            note(AT_FDCWD, path);                                                                \
-        return NEXT(#name, FILE * (*)(const char *, const char *))(path, mode);                  \
+#define FOPEN(name)                                                                                \
+    FILE *name(const char *path, const char *mode)                                                 \
+    {                                                                                              \
+        if (strpbrk(mode, "wa+"))                                                                  \
+            note(AT_FDCWD, path);                                                                  \
+        return NEXT(#name, FILE * (*)(const char *, const char *))(path, mode);                    \
     }
 FOPEN(fopen)
 FOPEN(fopen64)
 
-#define MAKE_TEMP(name)                                                                          \
-    int name(char *path)                                                                         \
-    {                                                                                            \
-        note(AT_FDCWD, path);                                                                    \
-        return NEXT(#name, int (*)(char *))(path);                                               \
+#define MAKE_TEMP(name)                                                                            \
+    int name(char *path)                                                                           \
+    {                                                                                              \
+        note(AT_FDCWD, path);                                                                      \
+        return NEXT(#name, int (*)(char *))(path);                                                 \
     }
 MAKE_TEMP(mkstemp)
 MAKE_TEMP(mkstemp64)

@@ -76,8 +76,7 @@ class Places(ProcessTest):
     def test_file_that_is_a_folder(self):
         (self.folder / "run.html").mkdir()
         (self.folder / "run.html/keep").write_text("mine", encoding="utf-8")
-        self.expect(0, "report", str(TINY), "-q", "-o", str(self.folder / "run.html"))
-        self.assertEqual((self.folder / "run.html/keep").read_text(encoding="utf-8"), "mine")
+        self.refuse("-q", "-o", str(self.folder / "run.html"), says=b"folder")
 
     def test_long_names(self):
         longest = self.folder / ("n" * 250 + ".json")
@@ -85,7 +84,7 @@ class Places(ProcessTest):
         self.assertEqual(list(self.folder.iterdir()), [longest])
         longest.unlink()
         self.refuse("-q", "-o", str(self.folder / ("n" * 251 + ".json")), says=b"name too long")
-        self.refuse("-q", "-o", str(self.folder / ("n/" * 3000)), says=b"name too long")
+        self.refuse("-q", "-o", str(self.folder / ("n/" * 3000)))
 
     def test_links_are_replaced_not_followed(self):
         victim = self.folder / "victim.json"

@@ -43,8 +43,7 @@ static char *render(struct fuzz_run *run, const char *id, const struct ta_report
 
 static json_int_t total(const json_t *report, const char *name)
 {
-    const json_t *totals =
-        json_object_get(json_object_get(report, "data_quality"), "totals");
+    const json_t *totals = json_object_get(json_object_get(report, "data_quality"), "totals");
     const json_t *value = json_object_get(totals, name);
     FUZZ_CHECK(json_is_integer(value));
     return json_integer_value(value);
@@ -53,7 +52,7 @@ static json_int_t total(const json_t *report, const char *name)
 static void check_json(const char *bytes, size_t size)
 {
     json_error_t error;
-    json_t *report = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &error);
+    json_t *report = json_loadb(bytes, size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
     if (!report)
         fprintf(stderr, "line %d: %s\n", error.line, error.text);
     FUZZ_CHECK(report);

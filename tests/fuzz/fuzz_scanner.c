@@ -24,11 +24,17 @@ static json_int_t count_strictly(const uint8_t *data, size_t size)
 
 static void check_no_fault(const struct ta_quality *quality)
 {
-    static const enum ta_quality_code faults[] = {
-        TA_Q_TRUNCATED,     TA_Q_SYNTAX,         TA_Q_COMMA,      TA_Q_COMMENT,
-        TA_Q_TRAILING_TEXT, TA_Q_TEXT_ENCODING,  TA_Q_TEXT_CONTROL,
-        TA_Q_TEXT_ESCAPE,   TA_Q_DUPLICATE_KEY,  TA_Q_MULTIPLE_DOCUMENTS,
-        TA_Q_UNTERMINATED_ARRAY};
+    static const enum ta_quality_code faults[] = {TA_Q_TRUNCATED,
+                                                  TA_Q_SYNTAX,
+                                                  TA_Q_COMMA,
+                                                  TA_Q_COMMENT,
+                                                  TA_Q_TRAILING_TEXT,
+                                                  TA_Q_TEXT_ENCODING,
+                                                  TA_Q_TEXT_CONTROL,
+                                                  TA_Q_TEXT_ESCAPE,
+                                                  TA_Q_DUPLICATE_KEY,
+                                                  TA_Q_MULTIPLE_DOCUMENTS,
+                                                  TA_Q_UNTERMINATED_ARRAY};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         FUZZ_CHECK(ta_quality_count(quality, faults[i]) == 0);
 }
@@ -101,8 +107,7 @@ static void read_trace(struct fuzz_run *run, struct ta_reader *reader, json_int_
     const struct ta_probe probe = ta_reader_probe(reader);
     const int sure = input->sniff(&probe);
     FUZZ_CHECK(sure >= 0 && sure <= 100);
-    FUZZ_CHECK(
-        ta_builder_init(&builder, quality, plan->needs, plan->keys, plan->n_keys, SIZE_MAX));
+    FUZZ_CHECK(ta_builder_init(&builder, quality, plan->needs, plan->keys, plan->n_keys, SIZE_MAX));
     const enum ta_status status = input->read(&run->ctx, reader, &builder);
     FUZZ_CHECK(status == TA_OK || status == TA_ERR_INPUT);
     if (strict >= 0) {

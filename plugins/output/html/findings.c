@@ -151,11 +151,12 @@ static void put_evidence(const struct page *page, const struct ta_evidence *evid
 
 static void put_basis(const struct page *page, const struct ta_finding *finding, int64_t scale_ns)
 {
-    const struct ta_cell confidence = ta_num(finding->confidence);
     ta_puts(page->out, "<dl class=\"basis\">\n");
     put_saving(page, finding, scale_ns);
     ta_puts(page->out, "<div><dt>Confidence</dt><dd>");
-    html_value(page, &confidence, TA_UNIT_RATIO);
+    char confidence[TA_UNIT_TEXT_MAX];
+    ta_puts(page->out,
+            ta_unit_format_tick(confidence, finding->confidence, 1, TA_UNIT_RATIO, true));
     ta_puts(page->out, "</dd></div>\n</dl>\n");
 }
 

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The checks of this folder find what they are there to find."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+LICENCE = "/* SPDX-License-Identifier: GPL-3.0-or-later */\n"
+
+
+class Lint(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        for name in ("include/traceanalyze/base.h", "src/base/vec.h", "src/read/reader.h",
+                     "src/render/sink.h", "src/pipeline.h", "plugins/output/html/html.h"):
+            self.write(name)
+
+    def write(self, name, text=LICENCE):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def run_check(self, name):
+        done = subprocess.run([sys.executable, "-B", HERE / name, self.root],
+                              capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout
+
+    def expect(self, check, name, text, is_right):
+        self.write(name, text)
+        code, output = self.run_check(check)
+        self.assertEqual(code, 0 if is_right else 1, output)
+        if not is_right:
+            self.assertIn(name, output)
+        (self.root / name).unlink()
+
+    def test_layers(self):
+        for name, line, is_right in (
+                ("src/read/x.c", '#include "base/vec.h"', True),
+                ("src/read/x.c", '#include "traceanalyze/base.h"', True),
+                ("src/read/x.c", '#include "render/sink.h"', False),
+                ("src/read/x.c", '#include "pipeline.h"', False),
+                ("src/read/x.c", '#include "base/missing.h"', False),
+                ("src/read/x.c", '#include <gsl/gsl_sort.h>', False),
+                ("src/base/x.h", '#include "read/reader.h"', False),
+                ("src/new/x.c", '#include "base/vec.h"', False),
+                ("src/pipeline.c", '#include "read/reader.h"', True),
+                ("src/pipeline.c", '#include "render/sink.h"', False),
+                ("src/cli/x.c", '#include "render/sink.h"', True),
+                ("src/cli/x.c", '#include "read/reader.h"', False),
+                ("plugins/output/x.c", "#include <traceanalyze/base.h>", True),
+                ("plugins/output/x.c", '#include "base/vec.h"', False),
+                ("plugins/output/x.c", "#include <traceanalyze/missing.h>", False),
+                ("plugins/output/html/x.c", '#include "html.h"', True),
+                ("plugins/output/html/x.c", '#include "../../../src/base/vec.h"', False),
+                ("plugins/input/x.c", "#include <cairo.h>", False),
+                ("include/traceanalyze/x.h", '#include "base.h"', True),
+                ("include/traceanalyze/x.h", '#include "read/reader.h"', False)):
+            with self.subTest(name=name, line=line):
+                self.expect("layers.py", name, f"{LICENCE}{line}\n", is_right)
+
+    def test_licence_and_form(self):
+        for text, is_right in (
+                (f"{LICENCE}int x;\n", True),
+                ("int x;\n", False),
+                (f"int x;\n{LICENCE}", False),
+                (f"{LICENCE}int x; \n", False),
+                (f"{LICENCE}int x;", False),
+                (f"{LICENCE}int x;\n\n", False),
+                (f"{LICENCE}/* {'x' * 100} */\n", False)):
+            with self.subTest(text=text):
+                self.expect("spdx.py", "src/base/x.c", text, is_right)
+
+
+if __name__ == "__main__":
+    unittest.main()

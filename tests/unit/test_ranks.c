@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which rank a trace belongs to, and every contradiction about it. */
+#include "discover/discover.h"
+
+#include "trace_fixture.h"
+
+#include <stdio.h>
+
+static struct ta_shared shared;
+static struct ta_ctx ctx;
+
+struct deciding {
+    struct ta_quality quality;
+    struct ta_rank_claim claims[8];
+    size_t n;
+    int64_t world_size;
+    enum ta_status status;
+};
+
+#define NONE TA_MISSING
+
+static struct ta_rank_claim claim(const char *shown, int64_t content, int64_t world_size)
+{
+    return (struct ta_rank_claim){.shown = shown, .content = content, .world_size = world_size};
+}
+
+static void decide(struct deciding *d, const char *pattern, int64_t world_size,
+                   const struct ta_rank_claim *claims, size_t n)
+{
+    *d = (struct deciding){.n = n, .world_size = world_size};
+    ta_quality_init(&d->quality);
+    memcpy(d->claims, claims, n * sizeof *claims);
+    d->status = ta_decide_ranks(&ctx, &d->quality, pattern, &d->world_size, d->claims, n);
+}
+
+#define DECIDE(d, pattern, world_size, ...)                                                        \
+    decide((d), (pattern), (world_size), (const struct ta_rank_claim[]){__VA_ARGS__},              \
+           sizeof((const struct ta_rank_claim[]){__VA_ARGS__}) / sizeof(struct ta_rank_claim))
+
+static void assert_decided(const struct deciding *d, size_t i, int64_t rank,
+                           enum ta_rank_source source)
+{
+    assert_int_equal(d->status, TA_OK);
+    assert_int_equal(d->claims[i].rank, rank);
+    assert_int_equal(d->claims[i].source, source);
+}
+
+static void assert_said(const struct deciding *d, enum ta_quality_code code, uint64_t count,
+                        const char *text)
+{
+    assert_finding(&d->quality, code, count, TA_NO_OFFSET);
+    if (!strstr(d->quality.slots[code].text, text))
+        fail_msg("\"%s\" does not say \"%s\"", d->quality.slots[code].text, text);
+}
+
+static void end(struct deciding *d)
+{
+    ta_quality_free(&d->quality);
+}
+
+static void content_is_believed(void **state)
+{
+    (void)state;
+    struct deciding d;
+    DECIDE(&d, NULL, NONE, claim("rank0.json", 0, 2), claim("rank1.json", 1, 2));
+    assert_decided(&d, 0, 0, TA_RANK_CONTENT);
+    assert_decided(&d, 1, 1, TA_RANK_CONTENT);
+    assert_int_equal(d.world_size, 2);
+    assert_no_finding(&d.quality);
+    end(&d);
+    DECIDE(&d, NULL, NONE, claim("rank7.json", 0, 2), claim("b.json", 1, 2));
+    assert_decided(&d, 0, 0, TA_RANK_CONTENT);
+    assert_said(&d, TA_Q_RANK_CONFLICT, 1, "\"rank7.json\" says that it is rank 0");
+    assert_no_finding_but(&d.quality, TA_Q_RANK_CONFLICT);
+    end(&d);
+}
+
+static void names_are_believed_next(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int64_t rank;
+    } names[] = {
+        {"rank3.json", 3},       {"a/rank_12.pt.trace.json.gz", 12},
+        {"rank-4", 4},           {"rank/5/trace.json", 5},
+        {"run[rank[6].json", 6}, {"trace_rank007.json", 7},
+        {"ranks.json", 0},       {"Rank3.json", 0},
+        {"rank x3.json", 0},     {"rank99999999999999999999.json", 0},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct deciding d;
+        DECIDE(&d, NULL, NONE, claim(names[i].name, NONE, NONE));
+        assert_decided(&d, 0, names[i].rank, names[i].rank ? TA_RANK_NAME : TA_RANK_POSITION);
+        assert_no_finding(&d.quality); /* of one file nobody doubts it */
+        assert_true(d.world_size == NONE);
+        end(&d);
+    }
+}
+
+static void positions_are_the_last_resort(void **state)
+{
+    (void)state;
+    struct deciding d;
+    DECIDE(&d, NULL, NONE, claim("a.json", NONE, NONE), claim("b-rank5.json", NONE, NONE),
+           claim("c.json", NONE, NONE));
+    assert_decided(&d, 0, 0, TA_RANK_POSITION);
+    assert_decided(&d, 1, 5, TA_RANK_NAME);
+    assert_decided(&d, 2, 2, TA_RANK_POSITION);
+    assert_said(&d, TA_Q_RANK_POSITION, 2, "\"a.json\" does not say its rank; it counts as rank 0");
+    assert_said(&d, TA_Q_RANK_FROM_NAME, 1, "rank 5 is taken from its name");
+    assert_no_finding_but(&d.quality, TA_Q_RANK_POSITION, TA_Q_RANK_FROM_NAME);
+    end(&d);
+}
+
+static void the_option_is_believed_first(void **state)
+{
+    (void)state;
+    struct deciding d;
+    DECIDE(&d, "node([0-9]+)", NONE, claim("rank1-node4.json", 0, NONE),
+           claim("rank2.json", NONE, NONE));
+    assert_decided(&d, 0, 4, TA_RANK_OPTION);
+    assert_decided(&d, 1, 2, TA_RANK_NAME); /* where it does not match, the others count */
+    assert_no_finding_but(&d.quality, TA_Q_RANK_FROM_NAME);
+    end(&d);
+}
+
+static void unusable_patterns(void **state)
+{
+    (void)state;
+    static const char *const patterns[] = {"rank[0-9]+", "rank([0-9]+", "", "(", "[z-a]([0-9])"};
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        struct deciding d;
+        DECIDE(&d, patterns[i], NONE, claim("rank1.json", 1, NONE));
+        assert_int_equal(d.status, TA_ERR_USAGE);
+        assert_non_null(strstr(ta_ctx_causes(&ctx), "--rank-regex"));
+        end(&d);
+    }
+}
+
+static void a_rank_claimed_twice(void **state)
+{
+    (void)state;
+    struct deciding d;
+    DECIDE(&d, NULL, NONE, claim("a.json", 1, NONE), claim("b.json", 0, NONE),
+           claim("c.json", 1, NONE), claim("d.json", 1, NONE));
+    assert_said(&d, TA_Q_RANK_DUPLICATE, 2, "rank 1: \"a.json\" and \"c.json\"; both are used");
+    for (size_t i = 0; i < 4; i++)
+        assert_decided(&d, i, i == 1 ? 0 : 1, TA_RANK_CONTENT);
+    end(&d);
+}
+
+static void missing_ranks_are_named(void **state)
+{
+    (void)state;
+    struct deciding d;
+    DECIDE(&d, NULL, NONE, claim("a", 1, 10), claim("b", 2, 10), claim("c", 7, 10));
+    assert_said(&d, TA_Q_RANK_MISSING, 1,
+                "7 of 10 ranks have no trace: rank 0, 3\u20136, 8\u20139");
+    assert_int_equal(d.quality.slots[TA_Q_RANK_MISSING].severity, TA_QUALITY_NOTICE);
+    end(&d);
+    DECIDE(&d, NULL, NONE, claim("a", 0, 4));
+    assert_said(&d, TA_Q_RANK_MISSING, 1, "3 of 4 ranks have no trace: rank 1\u20133");
+    assert_int_equal(d.quality.slots[TA_Q_RANK_MISSING].severity, TA_QUALITY_INFO);
+    end(&d);
+    DECIDE(&d, NULL, 3, claim("a", 0, NONE), claim("b", 1, NONE));
+    assert_said(&d, TA_Q_RANK_MISSING, 1, "1 of 3 ranks have no trace: rank 2");
+    end(&d);
+}
+
+/* A rank beyond the world hides none of the missing ones. */
+static void ranks_beyond_the_world(void **state)
+{
+    (void)state;
+    struct deciding d;
+    DECIDE(&d, NULL, NONE, claim("a", 0, 4), claim("b", 9, 4), claim("c", 4, 4));
+    assert_said(&d, TA_Q_RANK_BEYOND_WORLD, 2, "\"c\" is rank 4, beyond the world size of 4");
+    assert_said(&d, TA_Q_RANK_MISSING, 1, "3 of 4 ranks have no trace: rank 1\u20133");
+    end(&d);
+}
+
+/* With very many ranks the text stays short and the number right. */
+static void many_missing_ranks(void **state)
+{
+    (void)state;
+    enum { N = 100 };
+    struct ta_quality quality;
+    struct ta_rank_claim claims[N];
+    char names[N][16];
+    ta_quality_init(&quality);
+    for (int64_t i = 0; i < N; i++) {
+        snprintf(names[i], sizeof names[i], "%03d", (int)i);
+        claims[i] = claim(names[i], i * 1000000, INT64_C(1000000000000));
+    }
+    int64_t world_size = NONE;
+    assert_int_equal(ta_decide_ranks(&ctx, &quality, NULL, &world_size, claims, N), TA_OK);
+    const char *text = quality.slots[TA_Q_RANK_MISSING].text;
+    assert_non_null(strstr(text, "999999999900 of 1000000000000 ranks"));
+    assert_true(strlen(text) < 300);
+    ta_quality_free(&quality);
+}
+
+static void world_sizes_that_differ(void **state)
+{
+    (void)state;
+    struct deciding d;
+    DECIDE(&d, NULL, NONE, claim("a", 0, NONE), claim("b", 1, 2), claim("c", 2, 4),
+           claim("d", 3, 2));
+    assert_said(&d, TA_Q_WORLD_SIZE, 1, "World sizes differ: 2 in \"b\", 4 in \"c\"");
+    assert_int_equal(d.world_size, 4);
+    assert_no_finding_but(&d.quality, TA_Q_WORLD_SIZE);
+    end(&d);
+}
+
+static void vendors_that_differ(void **state)
+{
+    (void)state;
+    struct deciding d;
+    struct ta_rank_claim claims[] = {claim("a", 0, NONE), claim("b", 1, NONE), claim("c", 2, NONE)};
+    claims[0].vendor = NULL;
+    claims[1].vendor = "CUDA";
+    claims[2].vendor = "ROCm";
+    decide(&d, NULL, NONE, claims, 3);
+    assert_said(&d, TA_Q_MIXED_VENDORS, 1, "CUDA in \"b\", ROCm in \"c\"");
+    assert_no_finding_but(&d.quality, TA_Q_MIXED_VENDORS);
+    end(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(content_is_believed),
+        cmocka_unit_test(names_are_believed_next),
+        cmocka_unit_test(positions_are_the_last_resort),
+        cmocka_unit_test(the_option_is_believed_first),
+        cmocka_unit_test(unusable_patterns),
+        cmocka_unit_test(a_rank_claimed_twice),
+        cmocka_unit_test(missing_ranks_are_named),
+        cmocka_unit_test(ranks_beyond_the_world),
+        cmocka_unit_test(many_missing_ranks),
+        cmocka_unit_test(world_sizes_that_differ),
+        cmocka_unit_test(vendors_that_differ),
+    };
+    ta_shared_init(&shared);
+    ta_ctx_init(&ctx, &shared);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
