@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True  # the folder of the sources stays clean
 import inputs
 
 HERE = pathlib.Path(__file__).resolve().parent

@@ -17,7 +17,7 @@ class Sample(NamedTuple):
 def run(command):
     """Runs a command to its end, output thrown away.
 
-    The peak is never below that of this interpreter (about 12 MB), which the child is until it
+    The peak is never below that of this interpreter (about 16 MB), which the child is until it
     becomes the program."""
     command = [str(word) for word in command]
     start = time.perf_counter()

@@ -6,7 +6,8 @@ if(CMAKE_SCRIPT_MODE_FILE)
   file(READ "${TA_FILE}" bytes HEX)
   # A string literal, each byte as \xNN: unlike a list of integers it suits a signed char.
   string(REGEX REPLACE "(..)" "\\\\x\\1" text "${bytes}")
-  string(REGEX REPLACE "((\\\\x..)(\\\\x..)?(\\\\x..)?(\\\\x..)?(\\\\x..)?(\\\\x..)?(\\\\x..)?(\\\\x..)?)"
+  set(more "(\\\\x..)?") # CMake has no {n,m}
+  string(REGEX REPLACE "(\\\\x..${more}${more}${more}${more}${more}${more}${more})"
          "    \"\\1\"\n" text "${text}")
   if(text STREQUAL "")
     set(text "    \"\"\n")

@@ -84,6 +84,17 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+/* Whether a list holds a name as a whole: "NVIDIA H20" is not "NVIDIA H200". */
+static bool is_listed(const char *list, const char *name)
+{
+    const size_t n = strlen(name);
+    for (const char *at = list; (at = strstr(at, name)); at++)
+        if ((at == list || (at - list >= 2 && memcmp(at - 2, ", ", 2) == 0)) &&
+            (at[n] == '\0' || at[n] == ','))
+            return true;
+    return false;
+}
+
 /* Distinct device names of all files, "NVIDIA H200, AMD MI300X". */
 static const char *list_devices(struct ta_arena *arena, const struct ta_ingestion *ingestion)
 {
@@ -91,7 +102,7 @@ static const char *list_devices(struct ta_arena *arena, const struct ta_ingestio
     for (size_t i = 0; i < ingestion->n_files; i++) {
         const char **name = ingestion->files[i].devices;
         for (; name && *name && text; name++)
-            if (!strstr(text, *name))
+            if (!is_listed(text, *name))
                 text = ta_arena_printf(arena, "%s%s%s", text, *text ? ", " : "", *name);
     }
     return text ? text : "";

@@ -22,7 +22,8 @@ struct crew {
     size_t n;
     uint64_t names_limit, bytes_all;
     atomic_size_t next, done;
-    atomic_bool stop; /* a worker failed */
+    atomic_size_t spare; /* threads that -j allows besides the workers */
+    atomic_bool stop;    /* a worker failed */
     pthread_mutex_t lock;
     pthread_cond_t left; /* a worker has no more to do */
     size_t working;
@@ -117,6 +118,9 @@ static enum ta_status read_with(struct worker *w, struct ta_ingested *file,
         status = input->plugin.input->read(&w->ctx, reader, &builder);
     else
         ta_fail(&w->ctx, status, "Cannot allocate a trace");
+    /* The stream ends early then, and what was read must not pass for the whole. */
+    if (status == TA_OK && ta_ctx_canceled(&w->ctx))
+        status = ta_fail(&w->ctx, TA_ERR_CANCELED, "The run was canceled");
     file->bytes = ta_reader_bytes(reader);
     if (file->source->size > file->bytes)
         file->bytes = file->source->size;
@@ -131,6 +135,28 @@ static enum ta_status read_with(struct worker *w, struct ta_ingested *file,
         status = TA_OK;
     }
     ta_builder_free(&builder);
+    return status;
+}
+
+/* Takes a thread that nobody uses. */
+static bool take_spare(struct crew *crew)
+{
+    size_t spare = atomic_load(&crew->spare);
+    while (spare && !atomic_compare_exchange_weak(&crew->spare, &spare, spare - 1))
+        ;
+    return spare > 0;
+}
+
+/* Reads with a second thread that inflates ahead, if there is one to spare. */
+static enum ta_status read_fast(struct worker *w, struct ta_ingested *file,
+                                struct ta_reader *reader, const struct ta_entry *input)
+{
+    const bool helped = take_spare(w->crew);
+    if (helped)
+        ta_reader_read_ahead(reader);
+    const enum ta_status status = read_with(w, file, reader, input);
+    if (helped)
+        atomic_fetch_add(&w->crew->spare, 1);
     return status;
 }
 
@@ -151,7 +177,7 @@ static enum ta_status read_file(struct worker *w, struct ta_ingested *file)
     const struct ta_probe probe = ta_reader_probe(reader);
     const struct ta_entry *input = choose_input(w, file, &probe);
     if (input)
-        status = read_with(w, file, reader, input);
+        status = read_fast(w, file, reader, input);
     ta_reader_close(reader);
     return status == TA_OK ? status
                            : ta_cause(&w->ctx, status, "Cannot read \"%s\"", source->shown);
@@ -201,11 +227,17 @@ static void wait_for(struct crew *crew, const struct ta_shared *shared)
     pthread_mutex_unlock(&crew->lock);
 }
 
-static size_t count_workers(const struct ta_run_options *options, size_t n_files)
+static size_t count_threads(const struct ta_run_options *options)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t workers = options->jobs ? options->jobs : cores > 0 ? (size_t)cores : 1;
-    return workers < n_files ? workers : n_files ? n_files : 1;
+    return options->jobs ? options->jobs : cores > 0 ? (size_t)cores : 1;
+}
+
+/* A worker per file as far as there are threads; threads left over inflate ahead, one for each of
+ * the first files, which are the largest. */
+static size_t count_workers(size_t n_threads, size_t n_files)
+{
+    return n_threads < n_files ? n_threads : n_files ? n_files : 1;
 }
 
 static enum ta_status run_crew(struct ta_ctx *ctx, struct crew *crew, struct worker *workers,
@@ -280,7 +312,8 @@ enum ta_status ta_ingest(struct ta_ctx *ctx, const struct ta_registry *registry,
                          const struct ta_sources *sources, const size_t *original,
                          struct ta_ingestion *ingestion)
 {
-    const size_t n = sources->list.n, n_workers = count_workers(options, n);
+    const size_t n = sources->list.n, n_threads = count_threads(options);
+    const size_t n_workers = count_workers(n_threads, n);
     *ingestion = (struct ta_ingestion){.n_workers = n_workers};
     ingestion->files = calloc(n + 1, sizeof *ingestion->files);
     ingestion->arenas = calloc(n_workers, sizeof *ingestion->arenas);
@@ -292,6 +325,7 @@ enum ta_status ta_ingest(struct ta_ctx *ctx, const struct ta_registry *registry,
                         .files = ingestion->files,
                         .order = order,
                         .n = n,
+                        .spare = n_threads - n_workers,
                         .names_limit = ta_ctx_limit(ctx, TA_LIMIT_NAMES)};
     enum ta_status status;
     if (!ingestion->files || !ingestion->arenas || !order || !workers) {

@@ -105,10 +105,12 @@ static bool drop(struct reading *r, enum ta_quality_code code, const char *what)
     return false;
 }
 
-/* Stamps beyond ± 2^62 ns lie before 1824 or after 2116. */
+/* Stamps beyond lie before 1826 or after 2113.  With the longest span of 2^56 ns behind the last one,
+ * the difference of any two times fits int64. */
 static bool in_range(int64_t ts)
 {
-    return ts < INT64_C(1) << 62 && ts > -(INT64_C(1) << 62);
+    static const int64_t largest = (INT64_C(1) << 62) - (INT64_C(1) << 56);
+    return ts < largest && ts > -largest;
 }
 
 static bool take_times(struct reading *r)
@@ -348,7 +350,7 @@ static enum ta_status read_trace(struct ta_ctx *ctx, struct ta_reader *reader,
             ta_builder_set_truncated(builder);
         if (r.kept == 0)
             status = judge_empty(&r);
-        else if (r.kept == r.metadata)
+        else if (r.kept == r.metadata && !r.dropped && !r.json->truncated)
             ta_quality_add(r.quality, TA_Q_NO_EVENTS, TA_NO_OFFSET,
                            "The list of events holds nothing but metadata");
     }

@@ -17,7 +17,8 @@ struct ta_shared {
     atomic_uint_fast64_t read; /* bytes taken from input files so far, for progress */
     enum ta_log_level level;
     bool json_log;
-    FILE *log; /* NULL: silent */
+    FILE *log;            /* NULL: silent */
+    const char *inflater; /* name of one, NULL: the fastest of this build */
 };
 
 struct ta_ctx {

@@ -64,6 +64,9 @@ struct ta_arg_option {
 /* Ends with a NULL name.  A name may have several rows, for different commands. */
 extern const struct ta_arg_option ta_arg_options[];
 
+/* The choices of --inflater; ends with NULL. */
+extern const char *const ta_inflater_names[];
+
 static inline bool ta_arg_is_for(const struct ta_arg_option *option,
                                  const struct ta_command *command)
 {
@@ -94,6 +97,7 @@ struct ta_args {
     int json_log;        /* 0 text, 1 JSON */
     int theme;           /* enum ta_theme */
     int letter;          /* 0 A4, 1 letter */
+    int inflater;        /* order of ta_inflater_names[] */
     int64_t jobs, top;   /* 0: the default */
     int64_t world_size;  /* TA_MISSING: not given */
     struct ta_texts limits, plugin_paths, settings;

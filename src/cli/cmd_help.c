@@ -13,6 +13,15 @@
 
 #include "base/suggest.h"
 
+#ifdef TA_HAVE_ISAL
+#include <isa-l.h>
+#define TEXT_OF(number) #number
+#define DOTTED(a, b, c) TEXT_OF(a) "." TEXT_OF(b) "." TEXT_OF(c)
+#define ISAL_TEXT DOTTED(ISAL_MAJOR_VERSION, ISAL_MINOR_VERSION, ISAL_PATCH_VERSION)
+#else
+#define ISAL_TEXT "is not built in"
+#endif
+
 /* Column where the explanations of options begin. */
 enum { HELP_COLUMN = 26 };
 
@@ -147,8 +156,8 @@ static void put_parts(struct ta_file *out, const struct ta_registry *registry)
     for (int kind = 0; kind < TA_KIND_COUNT; kind++)
         ta_putf(out, " %zu %s", ta_registry_count(registry, (enum ta_plugin_kind)kind),
                 ta_plugin_kind_name((enum ta_plugin_kind)kind));
-    ta_putf(out, "\njansson %s\nzlib %s\ngsl %s\ncairo %s\npango %s\nutf8proc %s\n",
-            jansson_version_str(), zlibVersion(), gsl_version, cairo_version_string(),
+    ta_putf(out, "\njansson %s\nzlib %s\nisal %s\ngsl %s\ncairo %s\npango %s\nutf8proc %s\n",
+            jansson_version_str(), zlibVersion(), ISAL_TEXT, gsl_version, cairo_version_string(),
             pango_version_string(), utf8proc_version());
 }
 

@@ -61,6 +61,7 @@ static enum ta_status dispatch(struct ta_cli *cli)
         return ta_cmd_help(cli);
     if (!cli->args.command)
         return ta_fail(&cli->ctx, TA_ERR_USAGE, "No command");
+    cli->shared.inflater = ta_inflater_names[cli->args.inflater];
     enum ta_status status = set_limits(cli);
     return status == TA_OK ? commands[cli->args.command - ta_commands](cli) : status;
 }

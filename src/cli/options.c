@@ -61,6 +61,8 @@ static const char *const papers[] = {"a4", "letter", NULL};
 static const char *const themes[] = {"auto", "light", "dark", NULL};
 static const char *const chart_themes[] = {"", "light", "dark", NULL};
 
+const char *const ta_inflater_names[] = {"auto", "isal", "zlib", NULL};
+
 #define AT(field) offsetof(struct ta_args, field)
 
 const struct ta_arg_option ta_arg_options[] = {
@@ -102,6 +104,8 @@ const struct ta_arg_option ta_arg_options[] = {
 
     {"jobs", 'j', "N", READING, TA_GROUP_GLOBAL, TA_ARG_WHOLE, AT(jobs), 1, 1024, NULL,
      "threads (default: one per core)"},
+    {"inflater", 0, "NAME", READING, TA_GROUP_GLOBAL, TA_ARG_CHOICE, AT(inflater), 0, 0,
+     ta_inflater_names, "library that inflates .gz files (default: auto, the fastest there is)"},
     {"limit", 0, "NAME=VALUE", READING, TA_GROUP_GLOBAL, TA_ARG_TEXTS, AT(limits), 0, 0, NULL,
      "change a bound on input"},
     {"set", 0, "ID.NAME=VALUE", READING | FOR(PLUGINS), TA_GROUP_GLOBAL, TA_ARG_TEXTS, AT(settings),

@@ -71,7 +71,7 @@ static bool mark_met_before(struct walk *walk, struct ta_source *list, size_t n)
 
 /* Orders the files, drops those met twice, and keeps as many as the limit allows, the first by
  * name: which ones may not depend on the order in which folders list them. */
-static bool order(struct walk *walk)
+static bool order_files(struct walk *walk)
 {
     struct ta_sources *sources = walk->sources;
     struct ta_source *list = sources->list.at;
@@ -113,7 +113,7 @@ static enum ta_status add(struct walk *walk, const char *path, const char *shown
                           const struct stat *st, const char *refusal, bool expected)
 {
     struct ta_sources *sources = walk->sources;
-    if (sources->list.n / 2 >= walk->limit && !order(walk))
+    if (sources->list.n / 2 >= walk->limit && !order_files(walk))
         return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot order the input files: files=%zu",
                        sources->list.n);
     struct ta_source source = {.refusal = refusal, .expected = expected};
@@ -270,7 +270,7 @@ static bool make_names_unique(struct walk *walk)
 
 static enum ta_status settle(struct walk *walk)
 {
-    if (!order(walk))
+    if (!order_files(walk))
         return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot order the input files: files=%zu",
                        walk->sources->list.n);
     ta_quality_add_many(walk->sources->quality, TA_Q_LIMIT, walk->n_dropped, TA_NO_OFFSET,

@@ -11,8 +11,9 @@
 /* No span is longer: 2^56 ns are 2.3 years.  Longer ones come from unset or wrapped end times;
  * with the bound no sum of a start and a duration can overflow. */
 #define TA_SPAN_LONGEST (INT64_C(1) << 56)
-/* Start times lie within ± 2^62 ns (the years 1824 to 2116), so that differences fit int64. */
-#define TA_TS_LARGEST (INT64_C(1) << 62)
+/* Start times lie within these bounds (the years 1826 to 2113), so that ends lie within ± 2^62 ns
+ * and the difference of any two times fits int64. */
+#define TA_TS_LARGEST ((INT64_C(1) << 62) - TA_SPAN_LONGEST)
 
 struct span_columns {
     size_t n, max;

@@ -3,27 +3,14 @@
 #ifndef TA_READ_CODEC_H
 #define TA_READ_CODEC_H
 
+#include "read/inflate.h"
+#include "read/raw.h"
 #include "traceanalyze/quality.h"
-
-/* Bytes of the file as it lies on disk, buffered. */
-struct ta_raw {
-    int fd;
-    unsigned char *buffer;
-    size_t at, end;    /* unread part of the buffer */
-    uint64_t consumed; /* bytes taken by the codec */
-    bool eof;
-    int error; /* errno of a failed read, 0 otherwise */
-};
-
-enum { TA_RAW_BUFFER = 256 * 1024 };
-
-/* Refills an empty buffer; false at the end of the file or after an error. */
-bool ta_raw_fill(struct ta_raw *raw);
 
 struct ta_codec {
     const char *name;
     bool (*recognize)(const unsigned char *head, size_t size);
-    void *(*open)(void);
+    void *(*open)(const struct ta_inflater *inflater);
     /* Up to `max` bytes of content; 0 at the end.  Sets *early when the stream ended without its
      * end mark. */
     size_t (*read)(void *state, struct ta_raw *raw, struct ta_quality *quality, char *out,

@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gzip (RFC 1952) over zlib's raw inflate: several members, padding, and damage with its place.
+/* gzip (RFC 1952) over raw inflate: several members, padding, and damage with its place.
  *
- * Our own loop instead of gzread(), which hides trailing bytes and cut streams. */
+ * Our own loop instead of gzread(), which hides trailing bytes and cut streams.
+ *
+ * A member that does not come out right is inflated again by the strict inflater, from its start
+ * and without handing out anything twice.  So a damaged file gives the same content and the same
+ * findings whatever inflater this build has, and the fast path stays free of checks. */
 #include "read/codec.h"
 
 #include "base/quality.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 enum part { HEADER, BODY, TRAILER, FINISHED };
 
 struct gzip {
-    z_stream z;
+    const struct ta_inflater *inflater;
+    void *inflating; /* state of the inflater */
     enum part part;
     bool first; /* no member has been completed */
-    uint32_t crc, length;
+    /* Of the present member: */
+    uint64_t body;        /* where in the file its compressed data begin */
+    uint64_t given;       /* bytes of content handed out */
+    uint64_t again;       /* bytes still to be inflated that were handed out before */
+    uint32_t crc, length; /* of what was inflated */
 };
 
 static bool recognize(const unsigned char *head, size_t size)
@@ -25,23 +32,24 @@ static bool recognize(const unsigned char *head, size_t size)
     return size >= 2 && head[0] == 0x1f && head[1] == 0x8b;
 }
 
-static void *open_gzip(void)
+static void *open_gzip(const struct ta_inflater *inflater)
 {
     struct gzip *gzip = calloc(1, sizeof *gzip);
     if (!gzip)
         return NULL;
-    if (inflateInit2(&gzip->z, -MAX_WBITS) != Z_OK) {
-        free(gzip);
-        return NULL;
-    }
+    gzip->inflater = inflater;
+    gzip->inflating = inflater->open();
     gzip->first = true;
-    return gzip;
+    if (gzip->inflating)
+        return gzip;
+    free(gzip);
+    return NULL;
 }
 
 static void close_gzip(void *state)
 {
     struct gzip *gzip = state;
-    inflateEnd(&gzip->z);
+    gzip->inflater->close(gzip->inflating);
     free(gzip);
 }
 
@@ -103,6 +111,14 @@ static enum part cut(struct ta_quality *quality, const struct ta_raw *raw, const
     return FINISHED;
 }
 
+static enum part start_body(struct gzip *gzip, uint64_t offset)
+{
+    gzip->inflater->reset(gzip->inflating);
+    gzip->body = offset;
+    gzip->crc = gzip->length = 0;
+    return BODY;
+}
+
 /* Between members: another one, zero padding, or bytes that are not gzip. */
 static enum part next_member(struct gzip *gzip, struct ta_raw *raw, struct ta_quality *quality,
                              bool *early)
@@ -122,12 +138,31 @@ static enum part next_member(struct gzip *gzip, struct ta_raw *raw, struct ta_qu
     }
     if (!skip_header(raw))
         return cut(quality, raw, "a member header", early);
-    inflateReset(&gzip->z);
-    gzip->crc = (uint32_t)crc32(0, NULL, 0);
-    gzip->length = 0;
-    return BODY;
+    gzip->given = 0;
+    return start_body(gzip, raw->consumed);
 }
 
+/* Goes back to the start of a member that did not come out right, once, with the strict inflater.
+ * False when that has been done or cannot be: then the damage is as it was seen. */
+static bool start_again(struct gzip *gzip, struct ta_raw *raw)
+{
+    if (gzip->inflater->strict || !ta_raw_can_seek(raw))
+        return false;
+    void *inflating = ta_inflater_zlib.open();
+    if (!inflating || !ta_raw_seek(raw, gzip->body)) {
+        if (inflating)
+            ta_inflater_zlib.close(inflating);
+        return false;
+    }
+    gzip->inflater->close(gzip->inflating);
+    gzip->inflater = &ta_inflater_zlib;
+    gzip->inflating = inflating;
+    gzip->again = gzip->given;
+    gzip->part = start_body(gzip, gzip->body);
+    return true;
+}
+
+/* The result is BODY when the member is to be inflated again. */
 static enum part check_trailer(struct gzip *gzip, struct ta_raw *raw, struct ta_quality *quality,
                                bool *early)
 {
@@ -135,50 +170,77 @@ static enum part check_trailer(struct gzip *gzip, struct ta_raw *raw, struct ta_
     for (unsigned i = 0; i < 8; i++) {
         int byte = next_byte(raw);
         if (byte < 0)
-            return cut(quality, raw, "the trailer of a member", early);
+            return start_again(gzip, raw) ? BODY
+                                          : cut(quality, raw, "the trailer of a member", early);
         word[i / 4] |= (uint32_t)byte << (i % 4 * 8);
     }
     gzip->first = false;
-    if (word[0] != gzip->crc || word[1] != gzip->length)
-        account(quality, TA_Q_GZIP_CHECKSUM, raw->consumed,
-                "The %s of a gzip member does not match, before byte offset %" PRIu64
-                " of the compressed file",
-                word[0] != gzip->crc ? "checksum" : "length", raw->consumed);
+    if (word[0] == gzip->crc && word[1] == gzip->length)
+        return HEADER;
+    if (start_again(gzip, raw))
+        return BODY;
+    account(quality, TA_Q_GZIP_CHECKSUM, raw->consumed,
+            "The %s of a gzip member does not match, before byte offset %" PRIu64
+            " of the compressed file",
+            word[0] != gzip->crc ? "checksum" : "length", raw->consumed);
     return HEADER;
+}
+
+static enum part corrupt(struct ta_quality *quality, const struct ta_raw *raw, const char *error,
+                         bool *early)
+{
+    account(quality, TA_Q_GZIP_CORRUPT, raw->consumed,
+            "Corrupt compressed data at byte offset %" PRIu64 " of the compressed file: %s",
+            raw->consumed, error);
+    *early = true;
+    return FINISHED;
+}
+
+/* One call of the inflater; `ended` when there is no more input. */
+static enum ta_inflate_result run_inflater(struct gzip *gzip, struct ta_raw *raw,
+                                           struct ta_inflate_io *io, const char **error)
+{
+    io->in = raw->buffer + raw->at;
+    io->in_end = raw->buffer + raw->end;
+    const enum ta_inflate_result result = gzip->inflater->run(gzip->inflating, io, error);
+    const size_t at = (size_t)(io->in - raw->buffer);
+    raw->consumed += (uint64_t)at - raw->at; /* may be less than before, by what was held */
+    raw->at = at;
+    return result;
+}
+
+/* Counts what was inflated; returns how much of it is new. */
+static size_t take_output(struct gzip *gzip, char *out, size_t size)
+{
+    gzip->crc = gzip->inflater->crc(gzip->crc, (const unsigned char *)out, size);
+    gzip->length += (uint32_t)size;
+    const size_t old = gzip->again < size ? (size_t)gzip->again : size;
+    gzip->again -= old;
+    if (old)
+        memmove(out, out + old, size - old);
+    return size - old;
 }
 
 static size_t inflate_some(struct gzip *gzip, struct ta_raw *raw, struct ta_quality *quality,
                            char *out, size_t max, bool *early)
 {
-    z_stream *z = &gzip->z;
-    z->next_out = (unsigned char *)out;
-    z->avail_out = max > UINT_MAX ? UINT_MAX : (unsigned)max;
-    const unsigned room = z->avail_out;
-    while (gzip->part == BODY && z->avail_out == room) {
-        if (raw->at == raw->end && !ta_raw_fill(raw)) {
-            gzip->part = cut(quality, raw, "compressed data", early);
-            break;
-        }
-        z->next_in = raw->buffer + raw->at;
-        z->avail_in = (unsigned)(raw->end - raw->at);
-        int result = inflate(z, Z_NO_FLUSH);
-        size_t used = raw->end - raw->at - z->avail_in;
-        raw->at += used;
-        raw->consumed += used;
-        if (result == Z_STREAM_END) {
+    unsigned char *const start = (unsigned char *)out;
+    struct ta_inflate_io io = {.out = start, .out_end = start + max};
+    while (gzip->part == BODY && io.out == start) {
+        const char *error = NULL;
+        const bool ended = raw->at == raw->end && !ta_raw_fill(raw);
+        const enum ta_inflate_result result = run_inflater(gzip, raw, &io, &error);
+        const bool is_cut = result == TA_INFLATE_MORE && ended && io.out == start;
+        if (result == TA_INFLATE_END)
             gzip->part = TRAILER;
-        } else if (result != Z_OK && result != Z_BUF_ERROR) {
-            account(quality, TA_Q_GZIP_CORRUPT, raw->consumed,
-                    "Corrupt compressed data at byte offset %" PRIu64 " of the compressed file: %s",
-                    raw->consumed, z->msg ? z->msg : "invalid stream");
-            *early = true;
-            gzip->part = FINISHED;
-        }
+        else if ((is_cut || result == TA_INFLATE_BAD) && start_again(gzip, raw))
+            io.out = start;
+        else if (is_cut)
+            gzip->part = cut(quality, raw, "compressed data", early);
+        else if (result == TA_INFLATE_BAD)
+            gzip->part = corrupt(quality, raw, error, early);
     }
-    const size_t got = room - z->avail_out;
-    gzip->crc = (uint32_t)crc32_z(gzip->crc, (const unsigned char *)out, got);
-    gzip->length += (uint32_t)got;
-    return got;
+    return take_output(gzip, out, (size_t)(io.out - start));
 }
 
 static size_t read_gzip(void *state, struct ta_raw *raw, struct ta_quality *quality, char *out,
@@ -191,9 +253,14 @@ static size_t read_gzip(void *state, struct ta_raw *raw, struct ta_quality *qual
             gzip->part = next_member(gzip, raw, quality, early);
         if (gzip->part == BODY)
             got = inflate_some(gzip, raw, quality, out, max, early);
-        if (gzip->part == TRAILER)
+        /* At once, while the last bytes of the member can still be taken back. */
+        if (gzip->part == TRAILER) {
             gzip->part = check_trailer(gzip, raw, quality, early);
+            if (gzip->part == BODY)
+                got = 0;
+        }
     }
+    gzip->given += got;
     return got;
 }
 

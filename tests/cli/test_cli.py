@@ -118,7 +118,8 @@ class Cli(unittest.TestCase):
         self.expect(0, "report", "rank0.json", "-q", "-o", "two.json", "--format=json,csv")
         self.assertTrue((self.folder / "two.json").is_dir())
         done = self.expect(0, "report", "rank0.json", "-o", "-", "--format", "json")
-        self.assertEqual(json.loads(done.stdout), json.loads((self.folder / "one.json").read_text()))
+        one = json.loads((self.folder / "one.json").read_text())
+        self.assertEqual(json.loads(done.stdout), one)
 
     def test_standard_input(self):
         with open(self.folder / "rank0.json", encoding="utf-8") as trace:

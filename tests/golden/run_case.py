@@ -14,7 +14,8 @@ CASE is a folder:
   expect.status  their exit codes, a line each; no such file: all 0
   expect.files   files that exist afterwards and did not before, a line each; no such file: none
   expect/PATH    content of such a file, byte for byte; as expect/PATH.subset the JSON values
-                 that it must have (it may have more members)
+                 that it must have (it may have more members); in a report "tables", "scalars"
+                 and "findings" stand for rows, values and severities by id
   limits         `peak_mib N`: the largest resident size of a command
 
 Commands run in an empty folder that holds in/, a copy of tests/golden/inputs/ as inputs/, and a
@@ -145,10 +146,26 @@ def same_shape(wanted, actual):
     return actual
 
 
+def with_items_by_id(document):
+    """A report with its items where a subset can name them."""
+    if "sections" not in document:
+        return document
+    items = [item for section in document["sections"] for item in section["items"]]
+
+    def by_id(kind, member):
+        return {item["id"]: item[member] for item in items if item["kind"] == kind}
+    return {**document, "tables": by_id("table", "rows"), "scalars": by_id("scalar", "value"),
+            "findings": by_id("finding", "severity")}
+
+
 def compare_subset(case, path, product):
-    wanted, actual = json.loads(path.read_bytes()), json.loads(product.read_bytes())
+    wanted = json.loads(path.read_bytes())
+    actual = with_items_by_id(json.loads(product.read_bytes()))
     if case.updating:
         text = json.dumps(same_shape(wanted, actual), indent=2, ensure_ascii=False)
+        # The innermost lists, rows of tables mostly, take a line each.
+        text = re.sub(r"\[\s+([^][{}]*?)\s+\]",
+                      lambda row: "[" + re.sub(r",\n\s+", ", ", row[1]) + "]", text)
         path.write_text(text + "\n", encoding="utf-8")
         return
     for fault in list(subset_faults(wanted, actual))[:20]:

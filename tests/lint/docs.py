@@ -24,9 +24,10 @@ import sys
 import tempfile
 
 # Words in backticks that look like paths but belong to the reader.
-OF_THE_READER = re.compile(r"^(/tmp|traces/|out/.*|build[-\w]*/.*|(.*/)?traceanalyze/plugins|rank.*\d.*|"
-                           r"plugins/analysis/streams.c)$")
-PATH = re.compile(r"^[\w.-]+(/[\w.-]+)+/?$|^[\w-]+\.(c|h|md|py|txt|cmake|css|js|json|html|pdf)$|^[\w.-]+/$")
+OF_THE_READER = re.compile(r"^(/tmp|traces/|out/.*|build[-\w]*/.*|(.*/)?traceanalyze/plugins|"
+                           r"rank.*\d.*|plugins/analysis/streams.c)$")
+PATH = re.compile(r"^[\w.-]+(/[\w.-]+)+/?$|^[\w.-]+/$|"
+                  r"^[\w-]+\.(c|h|md|py|txt|cmake|css|js|json|html|pdf)$")
 SYMBOL = re.compile(r"^(?:(?:struct|enum) )?((?:ta|TA)_\w+)(?:\(\))?$")
 CALL = re.compile(r"^(\w+)\(\)$")
 OPTION = re.compile(r"^(--[a-z][a-z-]*)\b")
@@ -135,7 +136,8 @@ def check_plugins(lint):
 
 
 def check_manual(lint):
-    pages = {p: p.read_text(encoding="utf-8") for p in sorted((lint.root / "docs/man").glob("*.scd"))}
+    pages = {p: p.read_text(encoding="utf-8")
+             for p in sorted((lint.root / "docs/man").glob("*.scd"))}
     all_pages = "".join(pages.values()).replace("\\", "")
     rows = re.findall(r'^    \{"([a-z-]+)", ', lint.text("src/cli/options.c"), re.MULTILINE)
     for option in sorted(set(rows)):

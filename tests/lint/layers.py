@@ -68,7 +68,8 @@ def source_fault(root, path, name):
 def plugin_fault(root, path, quoted, name):
     own = path.parent if path.parent.parent.parent == root / "plugins" else None
     if quoted:
-        is_own = own and ((own / name).exists() or name == f"embedded_{own.name}.h")
+        is_own = own and "/" not in name and ((own / name).exists() or
+                                              name == f"embedded_{own.name}.h")
         return None if is_own else "plugins include <traceanalyze/…> and headers of their folder"
     if name.startswith("traceanalyze/"):
         return None if (root / "include" / name).exists() else "no such public header"

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 static struct fixture fixture;
@@ -364,6 +365,45 @@ static void the_limit_of_expanded_bytes(void **state)
     free(bytes);
 }
 
+/* ---- what is opened ------------------------------------------------------------------------ */
+
+static void assert_refused(const char *path, const char *what)
+{
+    struct ta_quality quality;
+    ta_quality_init(&quality);
+    assert_null(ta_reader_open(&fixture.ctx, path, -1, &quality));
+    assert_int_equal(fixture.ctx.status, TA_ERR_INPUT);
+    if (!strstr(ta_ctx_causes(&fixture.ctx), what))
+        fail_msg("%s: %s", path, ta_ctx_causes(&fixture.ctx));
+    assert_no_finding(&quality);
+    ta_quality_free(&quality);
+}
+
+/* Files are read; what would block or never end is not, and says what it is. */
+static void only_files_are_opened(void **state)
+{
+    (void)state;
+    char folder[64], path[128];
+    fixture_folder(folder);
+    assert_refused(folder, "a folder");
+    assert_refused("/dev/zero", "a device");
+    snprintf(path, sizeof path, "%s/pipe", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_refused(path, "a named pipe"); /* without waiting for a writer */
+    snprintf(path, sizeof path, "%s/none", folder);
+    assert_refused(path, "No such file");
+    fixture_write(path, "{}", 2);
+    struct ta_quality quality;
+    ta_quality_init(&quality);
+    struct ta_reader *reader = ta_reader_open(&fixture.ctx, path, -1, &quality);
+    assert_non_null(reader);
+    char block[8];
+    assert_int_equal(ta_reader_read(reader, block, sizeof block), 2);
+    ta_reader_close(reader);
+    ta_quality_free(&quality);
+    fixture_remove(folder);
+}
+
 static int open_fixture(void **state)
 {
     (void)state;
@@ -393,6 +433,7 @@ int main(void)
         cmocka_unit_test(every_byte_wrong),
         cmocka_unit_test(a_bomb_is_stopped),
         cmocka_unit_test(the_limit_of_expanded_bytes),
+        cmocka_unit_test(only_files_are_opened),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }

@@ -488,6 +488,37 @@ static void records_across_blocks(void **state)
     free(starts);
 }
 
+/* Events larger than any block, and than what an attempt to resume looks at. */
+static void large_events_are_kept(void **state)
+{
+    (void)state;
+    enum { SIZE = 5000000 };
+    for (int by_line = 0; by_line < 2; by_line++) {
+        struct text text = {0};
+        text_add(&text, "%s{\"ph\":\"X\"}%s", by_line ? "" : "[", by_line ? "\n" : ",");
+        const size_t start = text.n;
+        text_add(&text, "{\"ph\":\"X\",\"args\":{\"correlation\":1,\"x\":[\"");
+        while (text.n < SIZE)
+            text_add(&text, "0123456789 {\\\"}] ");
+        text_add(&text, "\"]},\"name\":\"large\"}");
+        const size_t end = text.n;
+        text_add(&text, "%s{\"ph\":\"X\"}%s", by_line ? "\n" : ",", by_line ? "" : "]");
+        struct numbered n;
+        open_numbered(&n, &text);
+        assert_non_null(next_numbered(&n));
+        const struct ta_record *large = next_numbered(&n);
+        assert_numbered(large, 1, start, end);
+        assert_true(ta_slice_equal(ta_json_text(n.json, &large->field[NAME]), TA_LIT("large")));
+        assert_int_equal(large->field[ARGS].type, TA_TOKEN_OBJECT);
+        assert_non_null(next_numbered(&n));
+        assert_null(next_numbered(&n));
+        assert_int_equal(n.dropped, 0);
+        assert_no_finding_but(&n.quality, TA_Q_MULTIPLE_DOCUMENTS);
+        close_numbered(&n);
+        text_free(&text);
+    }
+}
+
 /* A block border on every byte around a record: padding moves the text along. */
 static void a_border_on_every_byte(void **state)
 {
@@ -564,7 +595,10 @@ static void add_odd_record(struct text *out, struct rng *rng, size_t style)
         if (i)
             text_add(out, "%s", odd ? PICK(rng, ",,", " ,", ", /* c */", ",") : betweens[style]);
         static const char *const keys[] = {"ph", "name", "args", "ts", "else", "pid", "extra"};
-        const char *key = keys[odd ? rng_below(rng, 7) : (i + style) % 7];
+        char rare[16]; /* more keys than the layout remembers */
+        snprintf(rare, sizeof rare, "key%d", (int)rng_below(rng, 400));
+        const size_t k = odd ? rng_below(rng, 8) : (i + style) % 7;
+        const char *key = k < 7 ? keys[k] : rare;
         text_add(out, "\"%s\"%s", key, colons[style]);
         if (strcmp(key, "args") == 0 && rng_below(rng, 6))
             add_args(out, rng);
@@ -857,6 +891,7 @@ int main(void)
         cmocka_unit_test(numbers_as_expected),
         cmocka_unit_test(damage_as_expected),
         cmocka_unit_test(records_across_blocks),
+        cmocka_unit_test(large_events_are_kept),
         cmocka_unit_test(a_border_on_every_byte),
         cmocka_unit_test(the_learned_layout_changes_nothing),
         cmocka_unit_test(null_arguments_hide_no_others),

@@ -172,4 +172,5 @@ static const struct ta_output_ops ops = {
 };
 
 TA_PLUGIN(output, html, &ops, .title = "HTML report",
-          .summary = "One self-contained page with charts and sortable tables");
+          .summary = "One self-contained page with charts and sortable tables",
+          .version = "1");

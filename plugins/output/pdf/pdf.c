@@ -123,4 +123,5 @@ static const struct ta_output_ops ops = {
 };
 
 TA_PLUGIN(output, pdf, &ops, .title = "PDF report",
-          .summary = "The report on paper: vector charts, outline, links, repeated table heads");
+          .summary = "The report on paper: vector charts, outline, links, repeated table heads",
+          .version = "1");

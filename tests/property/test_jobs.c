@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The same bytes from any number of threads, any order of files in a folder and any order of
+ * operands. */
+#include "pipeline.h"
+#include "result/report.h"
+#include "trace_fixture.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+static struct fixture fixture;
+
+/* ---- a folder with a bit of everything
+ * ------------------------------------------------------------ */
+
+enum { FILES = 12 };
+
+static const char *name_of(size_t i)
+{
+    static const char *const names[FILES] = {
+        "rank0.json",
+        "rank1.json.gz",
+        "sub/rank2.json",
+        "rank10.json",
+        "copy-of-rank0.json.gz",
+        "cut-rank4.json",
+        "not.json",
+        "notes.txt",
+        "bad.json.gz",
+        "empty.json",
+        "a/b/rank7.json",
+        "rank0-again.json",
+    };
+    return names[i];
+}
+
+static void make_content(size_t i, struct text *text)
+{
+    static const size_t like[FILES] = {0, 1, 2, 3, 0, 5, 6, 7, 8, 9, 10, 11};
+    struct text trace = {0};
+    switch (i) {
+    case 6:
+    case 7:
+        text_add(text, "no trace at all");
+        return;
+    case 9:
+        text_add(text, "[]");
+        return;
+    default:
+        break;
+    }
+    fixture_trace_text(&trace, like[i], 80 + 70 * like[i], (int)i % 2 ? 1 : 2,
+                       (int64_t)like[i] % 10);
+    if (i == 5)
+        trace.n = trace.n * 2 / 3;
+    if (strstr(name_of(i), ".gz")) {
+        size_t size;
+        unsigned char *gz = fixture_gzip(trace.at, trace.n, &size);
+        if (i == 8)
+            gz[size / 2] ^= 0x55;
+        text_put(text, gz, size);
+        free(gz);
+    } else {
+        text_put(text, trace.at, trace.n);
+    }
+    text_free(&trace);
+}
+
+/* Fills a folder, its files made in an order that depends on `turn`. */
+static void fill(const char *root, size_t turn)
+{
+    static const char *const folders[] = {"sub", "a", "a/b"};
+    char path[256];
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s", root, folders[i]);
+        assert_int_equal(mkdir(path, 0700), 0);
+    }
+    for (size_t i = 0; i < FILES; i++) {
+        struct text text = {0};
+        const size_t file = (i * 5 + turn * 7) % FILES;
+        make_content(file, &text);
+        snprintf(path, sizeof path, "%s/%s", root, name_of(file));
+        fixture_write(path, text.at, text.n);
+        text_free(&text);
+    }
+}
+
+/* ---- running
+ * --------------------------------------------------------------------------------------- */
+
+static struct ta_report *run(const char *const *inputs, size_t n, unsigned jobs)
+{
+    const struct ta_run_options options = {.inputs = inputs,
+                                           .n_inputs = n,
+                                           .jobs = jobs,
+                                           .world_size = TA_MISSING,
+                                           .title = "a title"};
+    struct ta_report *report = NULL;
+    if (ta_pipeline_run(&fixture.ctx, fixture.registry, &options, &report) != TA_OK)
+        fail_msg("%s", ta_ctx_causes(&fixture.ctx));
+    return report;
+}
+
+static char *bytes_of(const char *const *inputs, size_t n, unsigned jobs, size_t *size)
+{
+    struct ta_report *report = run(inputs, n, jobs);
+    char *bytes = fixture_render(&fixture, report, "json", size);
+    ta_report_free(report);
+    return bytes;
+}
+
+static void assert_same(const char *a, size_t n, char *b, size_t m)
+{
+    size_t at = 0;
+    while (at < n && at < m && a[at] == b[at])
+        at++;
+    if (at < n || at < m)
+        fail_msg("…%.100s… is not …%.100s…", b + (at < 50 ? 0 : at - 50),
+                 a + (at < 50 ? 0 : at - 50));
+    free(b);
+}
+
+/* Threads and the order of making files. */
+static void threads_and_folders(void **state)
+{
+    (void)state;
+    static const unsigned jobs[] = {1, 2, 8};
+    size_t size = 0, again;
+    char *expected = NULL;
+    for (size_t turn = 0; turn < 3; turn++) {
+        char root[64];
+        fixture_folder(root);
+        fill(root, turn);
+        const char *const inputs[] = {root};
+        if (!expected)
+            expected = bytes_of(inputs, 1, 1, &size);
+        for (size_t j = 0; j < 3; j++) {
+            char *bytes = bytes_of(inputs, 1, jobs[j], &again);
+            assert_same(expected, size, bytes, again);
+        }
+        fixture_remove(root);
+    }
+    free(expected);
+}
+
+static void orders_of_operands(void **state)
+{
+    (void)state;
+    char root[64], paths[FILES][256];
+    const char *inputs[FILES];
+    struct rng rng = {4};
+    fixture_folder(root);
+    fill(root, 0);
+    for (size_t i = 0; i < FILES; i++) {
+        snprintf(paths[i], sizeof paths[i], "%s/%s", root, name_of(i));
+        inputs[i] = paths[i];
+    }
+    size_t size, again;
+    char *expected = bytes_of(inputs, FILES, 1, &size);
+    for (int round = 0; round < 20; round++) {
+        for (size_t i = FILES - 1; i > 0; i--) {
+            const size_t j = rng_below(&rng, i + 1);
+            const char *swap = inputs[i];
+            inputs[i] = inputs[j];
+            inputs[j] = swap;
+        }
+        char *bytes = bytes_of(inputs, FILES, round % 2 ? 8 : 2, &again);
+        assert_same(expected, size, bytes, again);
+    }
+    free(expected);
+    fixture_remove(root);
+}
+
+static void samples_on_any_number_of_threads(void **state)
+{
+    (void)state;
+    const char *const inputs[] = {TA_SAMPLES "/video-4ranks"};
+    size_t size, again;
+    char *expected = bytes_of(inputs, 1, 1, &size);
+    char *bytes = bytes_of(inputs, 1, 8, &again);
+    assert_same(expected, size, bytes, again);
+    free(expected);
+}
+
+/* What became of the files of the folder: each one for its reason. */
+static void everything_is_accounted_for(void **state)
+{
+    (void)state;
+    char root[64];
+    fixture_folder(root);
+    fill(root, 0);
+    const char *const inputs[] = {root};
+    struct ta_report *report = run(inputs, 1, 2);
+    const struct ta_accounts *accounts = ta_report_accounts(report);
+    assert_int_equal(accounts->status, TA_QUALITY_LOSSY);
+    assert_int_equal(accounts->totals.files_seen, FILES - 1); /* the notes are nobody's trace */
+    assert_int_equal(accounts->totals.files_used + accounts->totals.files_refused,
+                     accounts->totals.files_seen);
+    struct ta_account_totals sums = {0};
+    for (size_t i = 0; i < accounts->n_files; i++) {
+        const struct ta_file_account *file = &accounts->files[i];
+        assert_true(i == 0 || strcmp(accounts->files[i - 1].path, file->path) < 0);
+        assert_int_equal(file->events_seen, file->events_kept + file->events_dropped);
+        assert_true(file->events_repaired <= file->events_kept);
+        sums.events_seen += file->events_seen;
+        sums.events_kept += file->events_kept;
+        sums.files_refused += file->state == TA_FILE_REFUSED;
+        if (strcmp(file->path, "copy-of-rank0.json.gz") == 0)
+            assert_int_equal(file->state, TA_FILE_OK); /* first by name: the original */
+        if (strcmp(file->path, "rank0.json") == 0) {
+            assert_int_equal(file->state, TA_FILE_REFUSED);
+            assert_int_equal(file->findings[0].code, TA_Q_DUPLICATE_CONTENT);
+        }
+        if (strcmp(file->path, "cut-rank4.json") == 0)
+            assert_int_equal(file->state, TA_FILE_TRUNCATED);
+        if (strcmp(file->path, "not.json") == 0)
+            assert_int_equal(file->findings[0].code, TA_Q_REFUSED);
+    }
+    assert_int_equal(sums.events_seen, accounts->totals.events_seen);
+    assert_int_equal(sums.events_kept, accounts->totals.events_kept);
+    assert_int_equal(sums.files_refused, accounts->totals.files_refused);
+    assert_int_equal(sums.files_refused, 2);
+    ta_report_free(report);
+    fixture_remove(root);
+}
+
+/* A device whose name begins another one's is another device. */
+static void devices_are_listed_once_each(void **state)
+{
+    (void)state;
+    static const char *const devices[] = {"NVIDIA H200", "NVIDIA H20", "H200", "NVIDIA H200"};
+    char root[64], path[128];
+    fixture_folder(root);
+    for (int i = 0; i < 4; i++) {
+        struct text text = {0};
+        text_add(&text,
+                 "{\"deviceProperties\": [{\"id\": 0, \"name\": \"%s\"}], \"traceEvents\": "
+                 "[{\"ph\": \"X\", "
+                 "\"name\": \"a%d\", \"ts\": 1, \"dur\": 1}]}",
+                 devices[i], i);
+        snprintf(path, sizeof path, "%s/rank%d.json", root, i);
+        fixture_write(path, text.at, text.n);
+        text_free(&text);
+    }
+    const char *const inputs[] = {root};
+    struct ta_report *report = run(inputs, 1, 1);
+    assert_string_equal(ta_report_run(report)->devices, "NVIDIA H200, NVIDIA H20, H200");
+    ta_report_free(report);
+    fixture_remove(root);
+}
+
+static int open_fixture(void **state)
+{
+    (void)state;
+    fixture_open(&fixture);
+    return 0;
+}
+
+static int close_fixture(void **state)
+{
+    (void)state;
+    fixture_close(&fixture);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_and_folders),
+        cmocka_unit_test(orders_of_operands),
+        cmocka_unit_test(samples_on_any_number_of_threads),
+        cmocka_unit_test(everything_is_accounted_for),
+        cmocka_unit_test(devices_are_listed_once_each),
+    };
+    return cmocka_run_group_tests(tests, open_fixture, close_fixture);
+}
