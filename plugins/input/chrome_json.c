@@ -105,8 +105,8 @@ static bool drop(struct reading *r, enum ta_quality_code code, const char *what)
     return false;
 }
 
-/* Stamps beyond lie before 1826 or after 2113.  With the longest span of 2^56 ns behind the last one,
- * the difference of any two times fits int64. */
+/* Stamps beyond lie before 1826 or after 2113.  With the longest span of 2^56 ns behind the last
+ * one, the difference of any two times fits int64. */
 static bool in_range(int64_t ts)
 {
     static const int64_t largest = (INT64_C(1) << 62) - (INT64_C(1) << 56);

@@ -337,12 +337,12 @@ static void canceling(void **unused)
 {
     (void)unused;
     struct ta_shared shared = new_shared();
-    struct bytes text = make_text(12000000);
+    struct bytes text = make_text(12000000), gz = make_gzip(text, 3 << 20);
     struct ta_quality quality;
     struct ta_ctx ctx;
     ta_ctx_init(&ctx, &shared);
     ta_quality_init(&quality);
-    struct ta_reader *reader = ta_reader_open(&ctx, NULL, file_of(text), &quality);
+    struct ta_reader *reader = ta_reader_open(&ctx, NULL, file_of(gz), &quality);
     assert_non_null(reader);
     ta_reader_read_ahead(reader);
     static char block[100000];
@@ -355,6 +355,7 @@ static void canceling(void **unused)
     ta_reader_close(reader);
     ta_quality_free(&quality);
     free(text.at);
+    free(gz.at);
 }
 
 /* Nobody may wait for a thread that waits for a pipe. */
