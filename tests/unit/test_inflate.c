@@ -306,8 +306,9 @@ static void every_byte_wrong(void **unused)
     for (size_t at = 2; at < file.n; at++) {
         const unsigned char right = file.at[at];
         for (int bit = 0; bit < 10; bit++) {
-            file.at[at] =
-                bit < 8 ? (unsigned char)(right ^ (1U << bit)) : (unsigned char)next_random(&seed);
+            /* Each bit wrong, then two bytes that are wrong altogether. */
+            const uint64_t wrong = bit < 8 ? right ^ UINT64_C(1) << bit : next_random(&seed);
+            file.at[at] = (unsigned char)(wrong & 0xff);
             assert_all_agree(file, 70000, whole);
         }
         file.at[at] = right;
