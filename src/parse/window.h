@@ -1,38 +1,37 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A moving view on the bytes of a reader: what is being scanned stays, what was
- * used makes room. */
+/* A moving view on the bytes of a reader: what is being scanned stays, what was used makes room. */
 #ifndef TA_PARSE_WINDOW_H
 #define TA_PARSE_WINDOW_H
 
 #include "traceanalyze/input.h"
 
 struct window {
-  struct ta_reader *reader;
-  char *buffer; /* the own one, or a block lent by the reader */
-  char *own;
-  size_t capacity, most; /* bytes of the own one now, and at the largest */
-  size_t at, end;        /* next byte to scan, end of what was read */
-  uint64_t base;         /* offset of buffer[0] in the stream */
-  bool ended;            /* no bytes follow `end` */
-  bool failed;           /* out of memory */
+    struct ta_reader *reader;
+    char *buffer; /* the own one, or a block lent by the reader */
+    char *own;
+    size_t capacity, most; /* bytes of the own one now, and at the largest */
+    size_t at, end;        /* next byte to scan, end of what was read */
+    uint64_t base;         /* offset of buffer[0] in the stream */
+    bool ended;            /* no bytes follow `end` */
+    bool failed;           /* out of memory */
 };
 
 /* `most` bounds the bytes that one value may need. */
 bool window_init(struct window *window, struct ta_reader *reader, size_t most);
 void window_free(struct window *window);
 
-/* Reads more behind `end`, keeping the bytes from `at`; pointers into the
- * buffer are void afterwards.  False at the end of the stream, when `most` is
- * reached, or without memory. */
+/* Reads more behind `end`, keeping the bytes from `at`; pointers into the buffer are void
+ * afterwards.  False at the end of the stream, when `most` is reached, or without memory. */
 bool window_more(struct window *window);
 
-static inline uint64_t window_offset(const struct window *window,
-                                     const char *place) {
-  return window->base + (uint64_t)(place - window->buffer);
+static inline uint64_t window_offset(const struct window *window, const char *place)
+{
+    return window->base + (uint64_t)(place - window->buffer);
 }
 
-static inline const char *window_at(const struct window *window) {
-  return window->buffer + window->at;
+static inline const char *window_at(const struct window *window)
+{
+    return window->buffer + window->at;
 }
 
 #endif

@@ -7,23 +7,21 @@
 
 struct ta_ahead;
 
-/* Starts the thread; until ta_ahead_close() the content belongs to it.  NULL
- * when there is no memory or no thread for it: then nothing has changed. */
+/* Starts the thread; until ta_ahead_close() the content belongs to it.  NULL when there is no
+ * memory or no thread for it: then nothing has changed. */
 struct ta_ahead *ta_ahead_start(struct ta_content *content);
 
-/* Up to `max` bytes, 0 at the end.  What was found while a stretch was inflated
- * goes to `quality` and *facts when its first byte is taken, so nothing is told
- * of what nobody asked for. */
+/* Up to `max` bytes, 0 at the end.  What was found while a stretch was inflated goes to
+ * `quality` and *facts when its first byte is taken, so nothing is told of what nobody asked
+ * for. */
 size_t ta_ahead_read(struct ta_ahead *ahead, struct ta_quality *quality,
                      struct ta_content_facts *facts, char *out, size_t max);
 
-/* Instead of ta_ahead_read(): lends the next block as it lies, with `n_kept`
- * bytes put before it, TA_AHEAD_KEPT at most, which may lie in the block lent
- * before.  Sets *bytes to the first of these and returns the size of what
- * follows them; 0 at the end, where nothing changes. */
+/* Instead of ta_ahead_read(): lends the next block as it lies, with `n_kept` bytes put before
+ * it, TA_AHEAD_KEPT at most, which may lie in the block lent before.  Sets *bytes to the first
+ * of these and returns the size of what follows them; 0 at the end, where nothing changes. */
 size_t ta_ahead_lend(struct ta_ahead *ahead, struct ta_quality *quality,
-                     struct ta_content_facts *facts, const char *kept,
-                     size_t n_kept, char **bytes);
+                     struct ta_content_facts *facts, const char *kept, size_t n_kept, char **bytes);
 
 enum { TA_AHEAD_KEPT = 64 * 1024 };
 

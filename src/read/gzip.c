@@ -196,7 +196,7 @@ static enum part corrupt(struct ta_quality *quality, const struct ta_raw *raw, c
     return FINISHED;
 }
 
-/* One call of the inflater; `ended` when there is no more input. */
+/* One call of the inflater on what the buffer holds. */
 static enum ta_inflate_result run_inflater(struct gzip *gzip, struct ta_raw *raw,
                                            struct ta_inflate_io *io, const char **error)
 {

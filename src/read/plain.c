@@ -2,46 +2,50 @@
 /* Files that are not compressed. */
 #include "read/codec.h"
 
-static bool recognize(const unsigned char *head, size_t size) {
-  (void)head;
-  (void)size;
-  return true;
+static bool recognize(const unsigned char *head, size_t size)
+{
+    (void)head;
+    (void)size;
+    return true;
 }
 
-static void *open_plain(const struct ta_inflater *inflater) {
-  static char no_state;
-  (void)inflater;
-  return &no_state;
+static void *open_plain(const struct ta_inflater *inflater)
+{
+    static char no_state;
+    (void)inflater;
+    return &no_state;
 }
 
 /* Past the buffer, which would only be one more copy. */
-static size_t read_directly(struct ta_raw *raw, char *out, size_t max,
-                            bool *early) {
-  const size_t n = ta_raw_read(raw, out, max);
-  *early = n == 0 && !raw->eof;
-  raw->consumed += n;
-  return n;
+static size_t read_directly(struct ta_raw *raw, char *out, size_t max, bool *early)
+{
+    const size_t n = ta_raw_read(raw, out, max);
+    *early = n == 0 && !raw->eof;
+    raw->consumed += n;
+    return n;
 }
 
-static size_t read_plain(void *state, struct ta_raw *raw,
-                         struct ta_quality *quality, char *out, size_t max,
-                         bool *early) {
-  (void)state;
-  (void)quality;
-  if (raw->at == raw->end && max >= TA_RAW_BUFFER)
-    return read_directly(raw, out, max, early);
-  if (raw->at == raw->end && !ta_raw_fill(raw)) {
-    *early = !raw->eof;
-    return 0;
-  }
-  size_t n = raw->end - raw->at < max ? raw->end - raw->at : max;
-  memcpy(out, raw->buffer + raw->at, n);
-  raw->at += n;
-  raw->consumed += n;
-  return n;
+static size_t read_plain(void *state, struct ta_raw *raw, struct ta_quality *quality, char *out,
+                         size_t max, bool *early)
+{
+    (void)state;
+    (void)quality;
+    if (raw->at == raw->end && max >= TA_RAW_BUFFER)
+        return read_directly(raw, out, max, early);
+    if (raw->at == raw->end && !ta_raw_fill(raw)) {
+        *early = !raw->eof;
+        return 0;
+    }
+    size_t n = raw->end - raw->at < max ? raw->end - raw->at : max;
+    memcpy(out, raw->buffer + raw->at, n);
+    raw->at += n;
+    raw->consumed += n;
+    return n;
 }
 
-static void close_plain(void *state) { (void)state; }
+static void close_plain(void *state)
+{
+    (void)state;
+}
 
-const struct ta_codec ta_codec_plain = {"plain", recognize, open_plain,
-                                        read_plain, close_plain};
+const struct ta_codec ta_codec_plain = {"plain", recognize, open_plain, read_plain, close_plain};

@@ -14,179 +14,185 @@
 #include <unistd.h>
 
 struct ta_reader {
-  struct ta_content content;
-  struct ta_ahead *ahead;        /* who owns the content, or NULL */
-  struct ta_content_facts facts; /* at the place up to which was read */
-  struct ta_quality *quality;
-  struct ta_utf16 utf16;
-  char *head; /* the probe: first bytes, given out before the rest; then UTF-16
-                 as UTF-8 */
-  size_t head_at, head_end;
+    struct ta_content content;
+    struct ta_ahead *ahead;        /* who owns the content, or NULL */
+    struct ta_content_facts facts; /* at the place up to which was read */
+    struct ta_quality *quality;
+    struct ta_utf16 utf16;
+    char *head; /* the probe: first bytes, given out before the rest; then UTF-16 as UTF-8 */
+    size_t head_at, head_end;
 };
 
 /* What a path must be to be read: everything else would block, or never end. */
-static enum ta_status check_kind(struct ta_ctx *ctx, int fd, const char *path) {
-  struct stat st;
-  if (fstat(fd, &st) != 0)
-    return ta_fail(ctx, TA_ERR_INPUT, "Cannot examine the file: %s",
-                   strerror(errno));
-  if (path && !S_ISREG(st.st_mode))
-    return ta_fail(ctx, TA_ERR_INPUT, "Not a regular file but %s: path=\"%s\"",
-                   S_ISDIR(st.st_mode)    ? "a folder"
-                   : S_ISFIFO(st.st_mode) ? "a named pipe"
-                   : S_ISSOCK(st.st_mode) ? "a socket"
-                                          : "a device",
-                   path);
-  return TA_OK;
+static enum ta_status check_kind(struct ta_ctx *ctx, int fd, const char *path)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return ta_fail(ctx, TA_ERR_INPUT, "Cannot examine the file: %s", strerror(errno));
+    if (path && !S_ISREG(st.st_mode))
+        return ta_fail(ctx, TA_ERR_INPUT, "Not a regular file but %s: path=\"%s\"",
+                       S_ISDIR(st.st_mode)    ? "a folder"
+                       : S_ISFIFO(st.st_mode) ? "a named pipe"
+                       : S_ISSOCK(st.st_mode) ? "a socket"
+                                              : "a device",
+                       path);
+    return TA_OK;
 }
 
-static size_t read_content(struct ta_reader *reader, char *out, size_t max) {
-  if (reader->ahead)
-    return ta_ahead_read(reader->ahead, reader->quality, &reader->facts, out,
-                         max);
-  const size_t got = ta_content_read(&reader->content, out, max);
-  reader->facts = reader->content.facts;
-  return got;
+static size_t read_content(struct ta_reader *reader, char *out, size_t max)
+{
+    if (reader->ahead)
+        return ta_ahead_read(reader->ahead, reader->quality, &reader->facts, out, max);
+    const size_t got = ta_content_read(&reader->content, out, max);
+    reader->facts = reader->content.facts;
+    return got;
 }
 
-/* Transcodes the next bytes into the buffer of the probe, which is used up: a
- * caller may ask for less than one character. */
-static void refill_text(struct ta_reader *reader) {
-  char wide[4096];
-  size_t got;
-  reader->head_at = 0;
-  do {
-    got = read_content(reader, wide, sizeof wide);
-    reader->head_end =
-        ta_utf16_convert(&reader->utf16, wide, got, reader->head);
-  } while (got && reader->head_end == 0);
+/* Transcodes the next bytes into the buffer of the probe, which is used up: a caller may ask for
+ * less than one character. */
+static void refill_text(struct ta_reader *reader)
+{
+    char wide[4096];
+    size_t got;
+    reader->head_at = 0;
+    do {
+        got = read_content(reader, wide, sizeof wide);
+        reader->head_end = ta_utf16_convert(&reader->utf16, wide, got, reader->head);
+    } while (got && reader->head_end == 0);
 }
 
-/* Removes a byte order mark, or starts to transcode when it is one of UTF-16.
- * False without memory. */
-static bool read_mark(struct ta_reader *reader) {
-  char *head = reader->head;
-  size_t size = reader->head_end;
-  if (size >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0) {
-    reader->head_at = 3;
+/* Removes a byte order mark, or starts to transcode when it is one of UTF-16.  False without
+ * memory. */
+static bool read_mark(struct ta_reader *reader)
+{
+    char *head = reader->head;
+    size_t size = reader->head_end;
+    if (size >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0) {
+        reader->head_at = 3;
+        return true;
+    }
+    if (!ta_utf16_detect(&reader->utf16, head, size))
+        return true;
+    ta_quality_add(reader->quality, TA_Q_UTF16, 0, "The file is UTF-16 and was read as such");
+    char *text = malloc(TA_PROBE_SIZE / 2 * 3 + 16);
+    if (!text)
+        return false;
+    reader->head_end = ta_utf16_convert(&reader->utf16, head + 2, size - 2, text);
+    reader->head = text;
+    free(head);
     return true;
-  }
-  if (!ta_utf16_detect(&reader->utf16, head, size))
-    return true;
-  ta_quality_add(reader->quality, TA_Q_UTF16, 0,
-                 "The file is UTF-16 and was read as such");
-  char *text = malloc(TA_PROBE_SIZE / 2 * 3 + 16);
-  if (!text)
-    return false;
-  reader->head_end = ta_utf16_convert(&reader->utf16, head + 2, size - 2, text);
-  reader->head = text;
-  free(head);
-  return true;
 }
 
-static enum ta_status read_head(struct ta_ctx *ctx, struct ta_reader *reader) {
-  reader->head = malloc(TA_PROBE_SIZE);
-  if (!reader->head)
-    return ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate the buffers of a file");
-  size_t got;
-  do {
-    got = read_content(reader, reader->head + reader->head_end,
-                       TA_PROBE_SIZE - reader->head_end);
-    reader->head_end += got;
-  } while (got && reader->head_end < TA_PROBE_SIZE);
-  if (!read_mark(reader))
-    return ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate the buffers of a file");
-  return TA_OK;
+static enum ta_status read_head(struct ta_ctx *ctx, struct ta_reader *reader)
+{
+    reader->head = malloc(TA_PROBE_SIZE);
+    if (!reader->head)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate the buffers of a file");
+    size_t got;
+    do {
+        got =
+            read_content(reader, reader->head + reader->head_end, TA_PROBE_SIZE - reader->head_end);
+        reader->head_end += got;
+    } while (got && reader->head_end < TA_PROBE_SIZE);
+    if (!read_mark(reader))
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate the buffers of a file");
+    return TA_OK;
 }
 
 struct ta_reader *ta_reader_open(struct ta_ctx *ctx, const char *path, int fd,
-                                 struct ta_quality *quality) {
-  /* Without O_NONBLOCK, opening a pipe that nobody writes to would wait for
-   * ever. */
-  if (path)
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (fd < 0) {
-    ta_fail(ctx, TA_ERR_INPUT, "Cannot open the file: %s", strerror(errno));
-    return NULL;
-  }
-  struct ta_reader *reader = NULL;
-  if (check_kind(ctx, fd, path) == TA_OK) {
-    reader = calloc(1, sizeof *reader);
+                                 struct ta_quality *quality)
+{
+    /* Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever. */
+    if (path)
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) {
+        ta_fail(ctx, TA_ERR_INPUT, "Cannot open the file: %s", strerror(errno));
+        return NULL;
+    }
+    struct ta_reader *reader = NULL;
+    if (check_kind(ctx, fd, path) == TA_OK) {
+        reader = calloc(1, sizeof *reader);
+        if (!reader)
+            ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate a reader");
+    }
+    if (!reader) {
+        close(fd);
+        return NULL;
+    }
+    reader->quality = quality;
+    if (ta_content_open(ctx, &reader->content, fd, quality) != TA_OK ||
+        read_head(ctx, reader) != TA_OK) {
+        ta_reader_close(reader);
+        return NULL;
+    }
+    return reader;
+}
+
+void ta_reader_close(struct ta_reader *reader)
+{
     if (!reader)
-      ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate a reader");
-  }
-  if (!reader) {
-    close(fd);
-    return NULL;
-  }
-  reader->quality = quality;
-  if (ta_content_open(ctx, &reader->content, fd, quality) != TA_OK ||
-      read_head(ctx, reader) != TA_OK) {
-    ta_reader_close(reader);
-    return NULL;
-  }
-  return reader;
+        return;
+    ta_ahead_close(reader->ahead);
+    ta_content_close(&reader->content);
+    free(reader->head);
+    free(reader);
 }
 
-void ta_reader_close(struct ta_reader *reader) {
-  if (!reader)
-    return;
-  ta_ahead_close(reader->ahead);
-  ta_content_close(&reader->content);
-  free(reader->head);
-  free(reader);
+void ta_reader_read_ahead(struct ta_reader *reader)
+{
+    if (!reader->facts.ended && !reader->ahead && reader->content.codec != &ta_codec_plain &&
+        ta_raw_can_seek(&reader->content.raw))
+        reader->ahead = ta_ahead_start(&reader->content);
 }
 
-void ta_reader_read_ahead(struct ta_reader *reader) {
-  if (!reader->facts.ended && !reader->ahead &&
-      reader->content.codec != &ta_codec_plain &&
-      ta_raw_can_seek(&reader->content.raw))
-    reader->ahead = ta_ahead_start(&reader->content);
+struct ta_probe ta_reader_probe(struct ta_reader *reader)
+{
+    return (struct ta_probe){
+        .head = {reader->head + reader->head_at, reader->head_end - reader->head_at},
+        .whole = reader->facts.ended,
+    };
 }
 
-struct ta_probe ta_reader_probe(struct ta_reader *reader) {
-  return (struct ta_probe){
-      .head = {reader->head + reader->head_at,
-               reader->head_end - reader->head_at},
-      .whole = reader->facts.ended,
-  };
+size_t ta_reader_read(struct ta_reader *reader, char *buffer, size_t max)
+{
+    if (reader->head_at == reader->head_end && ta_utf16_active(&reader->utf16))
+        refill_text(reader);
+    else if (reader->head_at == reader->head_end)
+        return read_content(reader, buffer, max);
+    size_t left = reader->head_end - reader->head_at;
+    size_t n = left < max ? left : max;
+    memcpy(buffer, reader->head + reader->head_at, n);
+    reader->head_at += n;
+    return n;
 }
 
-size_t ta_reader_read(struct ta_reader *reader, char *buffer, size_t max) {
-  if (reader->head_at == reader->head_end && ta_utf16_active(&reader->utf16))
-    refill_text(reader);
-  else if (reader->head_at == reader->head_end)
-    return read_content(reader, buffer, max);
-  size_t left = reader->head_end - reader->head_at;
-  size_t n = left < max ? left : max;
-  memcpy(buffer, reader->head + reader->head_at, n);
-  reader->head_at += n;
-  return n;
+bool ta_reader_lends(const struct ta_reader *reader, size_t n_kept)
+{
+    return reader->ahead && reader->head_at == reader->head_end &&
+           !ta_utf16_active(&reader->utf16) && n_kept <= TA_AHEAD_KEPT;
 }
 
-bool ta_reader_lends(const struct ta_reader *reader, size_t n_kept) {
-  return reader->ahead && reader->head_at == reader->head_end &&
-         !ta_utf16_active(&reader->utf16) && n_kept <= TA_AHEAD_KEPT;
+size_t ta_reader_lend(struct ta_reader *reader, const char *kept, size_t n_kept, char **bytes)
+{
+    return ta_ahead_lend(reader->ahead, reader->quality, &reader->facts, kept, n_kept, bytes);
 }
 
-size_t ta_reader_lend(struct ta_reader *reader, const char *kept, size_t n_kept,
-                      char **bytes) {
-  return ta_ahead_lend(reader->ahead, reader->quality, &reader->facts, kept,
-                       n_kept, bytes);
+bool ta_reader_ended_early(const struct ta_reader *reader)
+{
+    return reader->facts.early;
 }
 
-bool ta_reader_ended_early(const struct ta_reader *reader) {
-  return reader->facts.early;
+struct ta_quality *ta_reader_quality(struct ta_reader *reader)
+{
+    return reader->quality;
 }
 
-struct ta_quality *ta_reader_quality(struct ta_reader *reader) {
-  return reader->quality;
+uint64_t ta_reader_bytes(const struct ta_reader *reader)
+{
+    return reader->facts.bytes;
 }
 
-uint64_t ta_reader_bytes(const struct ta_reader *reader) {
-  return reader->facts.bytes;
-}
-
-uint64_t ta_reader_raw_bytes(const struct ta_reader *reader) {
-  return reader->facts.inflated;
+uint64_t ta_reader_raw_bytes(const struct ta_reader *reader)
+{
+    return reader->facts.inflated;
 }

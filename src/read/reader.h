@@ -1,37 +1,33 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Opening files as streams of inflated UTF-8 bytes.
  *
- *     file descriptor → raw → codec, inflater → content with limits → UTF-16 to
- * UTF-8 → ta_reader_read() └───── on a thread of its own: ahead ─────┘
+ *     file descriptor → raw → codec → limits → UTF-16 to UTF-8 → ta_reader_read()
+ *                       └──── content.c ───┘ on a thread of its own when reading ahead
  */
 #ifndef TA_READ_READER_H
 #define TA_READ_READER_H
 
 #include "traceanalyze/input.h"
 
-/* Opens a regular file, or reads `fd` when path is NULL (fd is then taken
- * over).  NULL after ta_fail() when it cannot be opened or is no regular file,
- * pipe or character device with data. Accounts go to `quality`, which must
- * outlive the reader. */
+/* Opens a regular file, or reads `fd` when path is NULL (fd is then taken over).  NULL after
+ * ta_fail() when it cannot be opened or is no regular file, pipe or character device with data.
+ * Accounts go to `quality`, which must outlive the reader. */
 struct ta_reader *ta_reader_open(struct ta_ctx *ctx, const char *path, int fd,
                                  struct ta_quality *quality);
 void ta_reader_close(struct ta_reader *reader);
 
-/* Has a thread of its own inflate from here on, up to 2 MiB ahead.  What is
- * read, and what is accounted for it, stays the same.  Without effect where it
- * is of no use: a file that is not compressed or has been read, a pipe, no
- * thread to be had. */
+/* Has a thread of its own inflate from here on, up to 2 MiB ahead.  What is read, and what is
+ * accounted for it, stays the same.  Without effect where it is of no use: a file that is not
+ * compressed or has been read, a pipe, no thread to be had. */
 void ta_reader_read_ahead(struct ta_reader *reader);
 
-/* ta_reader_read() without a copy, for callers that scan in place and keep the
- * last `n_kept` bytes: lends a block with these put before it.  Sets *bytes to
- * the first of them, and returns how many bytes follow them; 0 is the end,
- * where nothing changes.  The block is the caller's until the next call, to
- * which bytes of it may be given as those to keep.  Only when ta_reader_lends()
- * says so, which it does while a thread reads ahead and few bytes are kept. */
+/* ta_reader_read() without a copy, for callers that scan in place and keep the last `n_kept`
+ * bytes: lends a block with these put before it.  Sets *bytes to the first of them, and returns
+ * how many bytes follow them; 0 is the end, where nothing changes.  The block is the caller's
+ * until the next call, to which bytes of it may be given as those to keep.  Only when
+ * ta_reader_lends() says so, which it does while a thread reads ahead and few bytes are kept. */
 bool ta_reader_lends(const struct ta_reader *reader, size_t n_kept);
-size_t ta_reader_lend(struct ta_reader *reader, const char *kept, size_t n_kept,
-                      char **bytes);
+size_t ta_reader_lend(struct ta_reader *reader, const char *kept, size_t n_kept, char **bytes);
 
 /* The first bytes, without consuming them. */
 struct ta_probe ta_reader_probe(struct ta_reader *reader);
