@@ -19,10 +19,10 @@ static char root[64];
 
 static const char *path_of(const char *name)
 {
-    static char paths[64][512];
+    static char paths[64][1024];
     static size_t next;
     char *path = paths[next++ % 64];
-    snprintf(path, 512, "%s/%s", root, name);
+    snprintf(path, 1024, "%s/%s", root, name);
     return path;
 }
 
@@ -96,8 +96,9 @@ static void assert_shown(const struct found *found, const char *expected)
 static void assert_skipped(const struct found *found, uint64_t count, const char *text)
 {
     assert_finding(&found->quality, TA_Q_SKIPPED_FILE, count, TA_NO_OFFSET);
-    if (count && !strstr(found->quality.slots[TA_Q_SKIPPED_FILE].text, text))
-        fail_msg("\"%s\" does not say \"%s\"", found->quality.slots[TA_Q_SKIPPED_FILE].text, text);
+    const char *said = found->quality.slots[TA_Q_SKIPPED_FILE].text;
+    if (count && (!said || !strstr(said, text)))
+        fail_msg("\"%s\" does not say \"%s\"", said ? said : "", text);
 }
 
 /* ---- tests -------------------------------------------------------------------------------- */
