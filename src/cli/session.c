@@ -98,10 +98,12 @@ void ta_cli_warn(struct ta_cli *cli, const struct ta_report *report)
         warn(cli, NULL, &accounts->findings[k]);
 }
 
+/* Data is incomplete when something was lost, or when ranks of a run are not there. */
 static bool has_loss(const struct ta_quality_finding *findings, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (findings[i].severity >= TA_QUALITY_LOSS)
+        if (findings[i].severity >= TA_QUALITY_LOSS ||
+            (findings[i].code == TA_Q_RANK_MISSING && findings[i].severity >= TA_QUALITY_NOTICE))
             return true;
     return false;
 }
