@@ -19,6 +19,8 @@ struct ta_shared {
     bool json_log;
     FILE *log;            /* NULL: silent */
     const char *inflater; /* name of one, NULL: the fastest of this build */
+    const char *cpu;      /* "auto", "avx2", "sse2", "scalar": what the scanner uses; NULL: auto */
+    size_t block;         /* bytes asked for at a time when reading, 0: as many as is best */
 };
 
 struct ta_ctx {
