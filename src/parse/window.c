@@ -2,17 +2,23 @@
 /* The moving view on a reader. */
 #include "parse/window.h"
 
-#include "read/reader.h"
-
 #include <stdlib.h>
 
-/* Large enough to make block borders rare, small enough to stay in the second-level cache. */
-enum { BLOCK = 512 * 1024 };
+/* Room beyond the largest value, for what stands around it.  Not the block, so that what fits does
+ * not depend on it. */
+enum { BEYOND = 512 * 1024 };
 
 bool window_init(struct window *window, struct ta_reader *reader, size_t most)
 {
-    *window = (struct window){.reader = reader, .capacity = 2 * BLOCK, .most = most + BLOCK};
-    window->buffer = window->own = malloc(window->capacity);
+    const size_t block = ta_reader_block(reader);
+    const size_t limit = most < SIZE_MAX / 2 ? most + BEYOND : SIZE_MAX / 2;
+    *window = (struct window){.reader = reader,
+                              .capacity = block < limit / 2 ? 2 * block : limit,
+                              .most = limit,
+                              .block = block};
+    window->buffer = window->own = malloc(window->capacity + TA_PADDING);
+    if (window->own)
+        memset(window->own, 0, TA_PADDING);
     return window->own != NULL;
 }
 
@@ -21,10 +27,32 @@ void window_free(struct window *window)
     free(window->own);
 }
 
+/* Makes the own buffer large enough for `kept` bytes and a block, as far as `most` allows. */
+static bool grow(struct window *window, size_t kept)
+{
+    size_t wanted = window->capacity;
+    while (wanted < window->most && (wanted < kept || wanted - kept < window->block))
+        wanted = wanted < window->most / 2 ? 2 * wanted : window->most;
+    if (wanted == window->capacity)
+        return true;
+    const bool is_own = window->buffer == window->own;
+    char *grown = realloc(window->own, wanted + TA_PADDING);
+    window->failed = !grown;
+    if (!grown)
+        return false;
+    window->own = grown;
+    window->capacity = wanted;
+    if (is_own)
+        window->buffer = grown;
+    return true;
+}
+
+/* Moves what is kept to the front of the own buffer; false when nothing more fits. */
 static bool make_room(struct window *window)
 {
     const size_t kept = window->end - window->at;
-    /* A block that was lent is smaller than the own buffer. */
+    if (kept >= window->most || !grow(window, kept))
+        return false;
     if (window->at > 0 || window->buffer != window->own) {
         memmove(window->own, window_at(window), kept);
         window->buffer = window->own;
@@ -32,18 +60,6 @@ static bool make_room(struct window *window)
         window->at = 0;
         window->end = kept;
     }
-    if (window->capacity - kept >= BLOCK)
-        return true;
-    if (window->capacity >= window->most)
-        return window->capacity > kept;
-    size_t wanted = window->capacity * 2 < window->most ? window->capacity * 2 : window->most;
-    char *grown = realloc(window->own, wanted);
-    if (!grown) {
-        window->failed = true;
-        return false;
-    }
-    window->buffer = window->own = grown;
-    window->capacity = wanted;
     return true;
 }
 
@@ -63,9 +79,10 @@ static size_t borrow_more(struct window *window)
 static size_t copy_more(struct window *window)
 {
     const size_t room = window->capacity - window->end;
-    size_t got =
-        ta_reader_read(window->reader, window->buffer + window->end, room < BLOCK ? room : BLOCK);
+    const size_t got = ta_reader_read(window->reader, window->buffer + window->end,
+                                      room < window->block ? room : window->block);
     window->end += got;
+    memset(window->buffer + window->end, 0, TA_PADDING);
     return got;
 }
 

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A moving view on the bytes of a reader: what is being scanned stays, what was used makes room. */
+/* A moving view on the bytes of a reader: what is being scanned stays, what was used makes room.
+ *
+ * Behind `end` lie TA_PADDING zeros whenever the window can be scanned: whole vectors may be
+ * loaded from any place up to `end`, and zero is no byte of a value. */
 #ifndef TA_PARSE_WINDOW_H
 #define TA_PARSE_WINDOW_H
 
-#include "traceanalyze/input.h"
+#include "read/reader.h"
 
 struct window {
     struct ta_reader *reader;
     char *buffer; /* the own one, or a block lent by the reader */
     char *own;
-    size_t capacity, most; /* bytes of the own one now, and at the largest */
+    size_t capacity, most; /* bytes of the own one now, and at the largest; TA_PADDING follow */
+    size_t block;          /* bytes to ask for at a time */
     size_t at, end;        /* next byte to scan, end of what was read */
     uint64_t base;         /* offset of buffer[0] in the stream */
     bool ended;            /* no bytes follow `end` */
     bool failed;           /* out of memory */
 };
 
-/* `most` bounds the bytes that one value may need. */
+/* `most` bounds the bytes that one value may need.  False without memory. */
 bool window_init(struct window *window, struct ta_reader *reader, size_t most);
 void window_free(struct window *window);
 

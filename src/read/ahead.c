@@ -7,12 +7,17 @@
 #include "read/ahead.h"
 
 #include "base/quality.h"
+#include "read/reader.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
 /* Blocks as large as what the parser asks for; four of them even out the speeds of both. */
-enum { BLOCKS = 4, BLOCK = 512 * 1024 };
+enum { BLOCKS = 4 };
+
+/* Blocks in use at which the thread that fills goes on once all of them were: waking it costs the
+ * one that takes more than a lock does, so it is done for two blocks at a time. */
+enum { GO_ON = BLOCKS / 2 };
 
 struct block {
     char *bytes;
@@ -24,12 +29,14 @@ struct block {
 struct ta_ahead {
     struct ta_content *content;
     struct block blocks[BLOCKS];
-    char *bytes; /* of all blocks */
+    char *bytes;       /* of all blocks, each with room before and behind it */
+    size_t block_size; /* without that */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     uint64_t filled, taken; /* blocks filled, and of these given back */
     bool closed;            /* nobody takes any more */
+    struct ta_lap spent;    /* on filling; of the thread that does until it has ended */
     /* Of the taking thread: */
     struct block *block; /* the present one, or NULL before the first */
     size_t at;
@@ -42,19 +49,21 @@ struct ta_ahead {
 static struct block *await_room(struct ta_ahead *ahead)
 {
     pthread_mutex_lock(&ahead->lock);
-    while (ahead->filled - ahead->taken == BLOCKS && !ahead->closed)
-        pthread_cond_wait(&ahead->changed, &ahead->lock);
+    if (ahead->filled - ahead->taken == BLOCKS)
+        while (ahead->filled - ahead->taken > GO_ON && !ahead->closed)
+            pthread_cond_wait(&ahead->changed, &ahead->lock);
     struct block *block = ahead->closed ? NULL : &ahead->blocks[ahead->filled % BLOCKS];
     pthread_mutex_unlock(&ahead->lock);
     return block;
 }
 
-static void fill(struct ta_content *content, struct block *block)
+static void fill(struct ta_content *content, struct block *block, size_t size)
 {
     block->n = 0;
     content->quality = &block->quality;
-    while (block->n < BLOCK && !content->facts.ended)
-        block->n += ta_content_read(content, block->bytes + block->n, BLOCK - block->n);
+    while (block->n < size && !content->facts.ended)
+        block->n += ta_content_read(content, block->bytes + block->n, size - block->n);
+    memset(block->bytes + block->n, 0, TA_PADDING);
     block->facts = content->facts;
 }
 
@@ -65,7 +74,9 @@ static void *fill_blocks(void *argument)
         struct block *block = await_room(ahead);
         if (!block)
             break;
-        fill(ahead->content, block);
+        const struct ta_lap start = ta_lap_now();
+        fill(ahead->content, block, ahead->block_size);
+        ta_lap_add(&ahead->spent, start);
         ended = block->facts.ended;
         pthread_mutex_lock(&ahead->lock);
         ahead->filled++;
@@ -107,7 +118,8 @@ static void give_back(struct ta_ahead *ahead)
     ahead->given_back = ahead->present;
     pthread_mutex_lock(&ahead->lock);
     ahead->taken = ahead->present;
-    pthread_cond_signal(&ahead->changed);
+    if (ahead->filled - ahead->taken <= GO_ON)
+        pthread_cond_signal(&ahead->changed);
     pthread_mutex_unlock(&ahead->lock);
 }
 
@@ -149,18 +161,20 @@ static void destroy(struct ta_ahead *ahead)
     free(ahead);
 }
 
-struct ta_ahead *ta_ahead_start(struct ta_content *content)
+struct ta_ahead *ta_ahead_start(struct ta_content *content, size_t block)
 {
     struct ta_ahead *ahead = calloc(1, sizeof *ahead);
     if (!ahead)
         return NULL;
+    const size_t stride = TA_AHEAD_KEPT + block + TA_PADDING;
     ahead->content = content;
-    ahead->bytes = malloc(BLOCKS * (TA_AHEAD_KEPT + BLOCK));
+    ahead->block_size = block;
+    ahead->bytes = stride > block ? reallocarray(NULL, BLOCKS, stride) : NULL;
     pthread_mutex_init(&ahead->lock, NULL);
     pthread_cond_init(&ahead->changed, NULL);
-    for (int i = 0; i < BLOCKS; i++) {
+    for (size_t i = 0; i < BLOCKS; i++) {
         if (ahead->bytes)
-            ahead->blocks[i].bytes = ahead->bytes + i * (TA_AHEAD_KEPT + BLOCK) + TA_AHEAD_KEPT;
+            ahead->blocks[i].bytes = ahead->bytes + i * stride + TA_AHEAD_KEPT;
         ta_quality_init(&ahead->blocks[i].quality);
     }
     if (ahead->bytes && pthread_create(&ahead->thread, NULL, fill_blocks, ahead) == 0)
@@ -169,7 +183,7 @@ struct ta_ahead *ta_ahead_start(struct ta_content *content)
     return NULL;
 }
 
-void ta_ahead_close(struct ta_ahead *ahead)
+void ta_ahead_close(struct ta_ahead *ahead, struct ta_lap *spent)
 {
     if (!ahead)
         return;
@@ -178,5 +192,7 @@ void ta_ahead_close(struct ta_ahead *ahead)
     pthread_cond_signal(&ahead->changed);
     pthread_mutex_unlock(&ahead->lock);
     pthread_join(ahead->thread, NULL);
+    spent->wall_ns += ahead->spent.wall_ns;
+    spent->cpu_ns += ahead->spent.cpu_ns;
     destroy(ahead);
 }

@@ -2,6 +2,7 @@
 /* A file as a stream of inflated UTF-8 bytes, within the limits of the run. */
 #include "read/reader.h"
 
+#include "base/context.h"
 #include "base/quality.h"
 #include "read/ahead.h"
 #include "read/content.h"
@@ -13,8 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Large enough to make block borders rare, small enough to stay in the second-level cache. */
+enum { BLOCK = 512 * 1024 };
+
 struct ta_reader {
     struct ta_content content;
+    size_t block;                  /* bytes to ask for at a time */
+    struct ta_lap *inflating;      /* where the time of a thread that reads ahead is added */
     struct ta_ahead *ahead;        /* who owns the content, or NULL */
     struct ta_content_facts facts; /* at the place up to which was read */
     struct ta_quality *quality;
@@ -120,6 +126,8 @@ struct ta_reader *ta_reader_open(struct ta_ctx *ctx, const char *path, int fd,
         return NULL;
     }
     reader->quality = quality;
+    reader->inflating = &ctx->times.stages[TA_STAGE_INFLATE];
+    reader->block = ctx->shared->block ? ctx->shared->block : BLOCK;
     if (ta_content_open(ctx, &reader->content, fd, quality) != TA_OK ||
         read_head(ctx, reader) != TA_OK) {
         ta_reader_close(reader);
@@ -132,7 +140,7 @@ void ta_reader_close(struct ta_reader *reader)
 {
     if (!reader)
         return;
-    ta_ahead_close(reader->ahead);
+    ta_ahead_close(reader->ahead, reader->inflating);
     ta_content_close(&reader->content);
     free(reader->head);
     free(reader);
@@ -142,7 +150,12 @@ void ta_reader_read_ahead(struct ta_reader *reader)
 {
     if (!reader->facts.ended && !reader->ahead && reader->content.codec != &ta_codec_plain &&
         ta_raw_can_seek(&reader->content.raw))
-        reader->ahead = ta_ahead_start(&reader->content);
+        reader->ahead = ta_ahead_start(&reader->content, reader->block);
+}
+
+size_t ta_reader_block(const struct ta_reader *reader)
+{
+    return reader->block;
 }
 
 struct ta_probe ta_reader_probe(struct ta_reader *reader)

@@ -9,23 +9,31 @@
 
 #include "traceanalyze/input.h"
 
+/* Bytes behind a view on the stream that can be read and are zero, so that a scanner may load whole
+ * vectors without looking at the end: two of the largest, 64 bytes each. */
+enum { TA_PADDING = 128 };
+
 /* Opens a regular file, or reads `fd` when path is NULL (fd is then taken over).  NULL after
  * ta_fail() when it cannot be opened or is no regular file, pipe or character device with data.
- * Accounts go to `quality`, which must outlive the reader. */
+ * Accounts go to `quality` and times to those of the context; both must outlive the reader. */
 struct ta_reader *ta_reader_open(struct ta_ctx *ctx, const char *path, int fd,
                                  struct ta_quality *quality);
 void ta_reader_close(struct ta_reader *reader);
 
-/* Has a thread of its own inflate from here on, up to 2 MiB ahead.  What is read, and what is
- * accounted for it, stays the same.  Without effect where it is of no use: a file that is not
- * compressed or has been read, a pipe, no thread to be had. */
+/* How many bytes to ask for at a time, as the run says (struct ta_shared), or as is best. */
+size_t ta_reader_block(const struct ta_reader *reader);
+
+/* Has a thread of its own inflate from here on, up to four such blocks ahead.  What is read, and
+ * what is accounted for it, stays the same.  Without effect where it is of no use: a file that is
+ * not compressed or has been read, a pipe, no thread to be had. */
 void ta_reader_read_ahead(struct ta_reader *reader);
 
 /* ta_reader_read() without a copy, for callers that scan in place and keep the last `n_kept`
- * bytes: lends a block with these put before it.  Sets *bytes to the first of them, and returns
- * how many bytes follow them; 0 is the end, where nothing changes.  The block is the caller's
- * until the next call, to which bytes of it may be given as those to keep.  Only when
- * ta_reader_lends() says so, which it does while a thread reads ahead and few bytes are kept. */
+ * bytes: lends a block with these put before it and TA_PADDING zeros behind it.  Sets *bytes to
+ * the first of them, and returns how many bytes follow them; 0 is the end, where nothing changes.
+ * The block is the caller's until the next call, to which bytes of it may be given as those to
+ * keep.  Only when ta_reader_lends() says so, which it does while a thread reads ahead and few
+ * bytes are kept. */
 bool ta_reader_lends(const struct ta_reader *reader, size_t n_kept);
 size_t ta_reader_lend(struct ta_reader *reader, const char *kept, size_t n_kept, char **bytes);
 

@@ -304,7 +304,10 @@ static void lending(void **unused)
     } while (got);
     assert_int_equal(at + n, text.n);
     assert_memory_equal(view, text.at + at, n);
+    assert_int_equal(ctx.times.stages[TA_STAGE_INFLATE].wall_ns, 0);
     ta_reader_close(reader);
+    assert_true(ctx.times.stages[TA_STAGE_INFLATE].wall_ns > 0);
+    assert_true(ctx.times.stages[TA_STAGE_INFLATE].cpu_ns > 0);
     ta_quality_free(&quality);
     free(own);
     free(text.at);
