@@ -82,6 +82,25 @@ static struct ta_slice memory_of(struct ta_slice name)
     return (struct ta_slice){open + 1, (size_t)(name.ptr + name.len - 1 - (open + 1))};
 }
 
+/* One of the tables while a trace is mapped. */
+struct copies {
+    struct ta_partial *out;
+    struct ta_slice (*what)(struct ta_slice name); /* direction_of() or memory_of() */
+    struct ta_map rows;                            /* by name of the copy */
+};
+
+/* The row of a copy; its name is taken apart the first time it is met. */
+static int64_t *row_of(struct copies *copies, const struct ta_trace *trace, ta_str name)
+{
+    const uint64_t *known = ta_map_find(&copies->rows, name);
+    if (known)
+        return (int64_t *)(uintptr_t)*known;
+    const struct ta_slice what = copies->what(ta_trace_text(trace, name));
+    return ta_partial_cached(
+        copies->out, &copies->rows, name,
+        (const struct ta_key[]){ta_key_int(ta_trace_rank(trace)), ta_key_text(what)});
+}
+
 static void add_copy(int64_t *row, int64_t dur, int64_t bytes)
 {
     ta_sum(&row[COUNT], 1);
@@ -99,26 +118,19 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     const struct ta_spans s = ta_trace_spans(trace);
     const struct ta_categories categories = ta_trace_categories(trace);
     const struct ta_args sizes = ta_trace_args(trace, "bytes");
-    const struct ta_key rank = ta_key_int(ta_trace_rank(trace));
-    struct ta_map by_direction = {0}, by_memory = {0};
+    struct copies directions = {.out = out[0], .what = direction_of};
+    struct copies memories = {.out = out[1], .what = memory_of};
     for (size_t i = 0; i < activities.n; i++) {
         const ta_row span = activities.at[i].span;
         if (categories.at[s.cat[span]].class != TA_CLASS_MEMCPY)
             continue;
         int64_t bytes = TA_MISSING;
         ta_args_find(&sizes, span, &bytes);
-        const struct ta_slice name = ta_trace_text(trace, s.name[span]);
-        int64_t *direction =
-            ta_partial_cached(out[0], &by_direction, s.name[span],
-                              (const struct ta_key[]){rank, ta_key_text(direction_of(name))});
-        int64_t *memory =
-            ta_partial_cached(out[1], &by_memory, s.name[span],
-                              (const struct ta_key[]){rank, ta_key_text(memory_of(name))});
-        add_copy(direction, s.dur[span], bytes);
-        add_copy(memory, s.dur[span], bytes);
+        add_copy(row_of(&directions, trace, s.name[span]), s.dur[span], bytes);
+        add_copy(row_of(&memories, trace, s.name[span]), s.dur[span], bytes);
     }
-    ta_map_free(&by_direction);
-    ta_map_free(&by_memory);
+    ta_map_free(&directions.rows);
+    ta_map_free(&memories.rows);
     return TA_OK;
 }
 

@@ -34,25 +34,36 @@ static const struct ta_chart chart = {
     .top = 20,
 };
 
+/* The row of a category and a name. */
+static int64_t *row_of(struct ta_partial *out, struct ta_map *rows, const struct ta_trace *trace,
+                       ta_cat cat, ta_str name)
+{
+    const uint64_t id = (uint64_t)cat << 32 | name;
+    const uint64_t *known = ta_map_find(rows, id);
+    if (known)
+        return (int64_t *)(uintptr_t)*known;
+    const struct ta_category *category = &ta_trace_categories(trace).at[cat];
+    return ta_partial_cached(
+        out, rows, id,
+        (const struct ta_key[]){ta_key_text(ta_trace_text(trace, category->name)),
+                                ta_key_text(ta_trace_text(trace, name))});
+}
+
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     (void)ctx;
     const struct ta_spans s = ta_trace_spans(trace);
     const struct ta_categories categories = ta_trace_categories(trace);
-    struct ta_map cache = {0};
+    struct ta_map rows = {0};
     for (size_t i = 0; i < s.n; i++) {
-        const struct ta_category *category = &categories.at[s.cat[i]];
-        if (!ta_class_is_host(category->class))
+        if (!ta_class_is_host(categories.at[s.cat[i]].class))
             continue;
-        int64_t *row = ta_partial_cached(
-            out[0], &cache, (uint64_t)s.cat[i] << 32 | s.name[i],
-            (const struct ta_key[]){ta_key_text(ta_trace_text(trace, category->name)),
-                                    ta_key_text(ta_trace_text(trace, s.name[i]))});
+        int64_t *row = row_of(out[0], &rows, trace, s.cat[i], s.name[i]);
         ta_sum(&row[SELF], s.self[i]);
         ta_dist_add(ta_partial_dist(out[0], row, TIMES), s.dur[i]);
     }
-    ta_map_free(&cache);
+    ta_map_free(&rows);
     return TA_OK;
 }
 

@@ -2,6 +2,8 @@
 /* ops.device_time: what each operator made the devices do. */
 #include <traceanalyze/analysis.h>
 
+#include <stdlib.h>
+
 enum { NAME, CALLS, KERNELS, TOTAL, BUSY };
 
 static const struct ta_field fields[] = {
@@ -49,34 +51,51 @@ static int64_t beyond(struct ta_map *reached, uint64_t key, int64_t start, int64
     return end - from;
 }
 
+/* Whether a span is met for the first time; `seen` has a bit per span. */
+static bool first_time(uint8_t *seen, ta_row row)
+{
+    const uint8_t bit = (uint8_t)(1U << row % 8);
+    const bool first = !(seen[row / 8] & bit);
+    seen[row / 8] |= bit;
+    return first;
+}
+
+/* The row of an operator. */
+static int64_t *row_of(struct ta_partial *out, struct ta_map *rows, const struct ta_trace *trace,
+                       ta_str name)
+{
+    const uint64_t *known = ta_map_find(rows, name);
+    if (known)
+        return (int64_t *)(uintptr_t)*known;
+    return ta_partial_cached(out, rows, name,
+                             (const struct ta_key[]){ta_key_text(ta_trace_text(trace, name))});
+}
+
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     const struct ta_activities activities = ta_trace_activities(trace);
     const struct ta_spans s = ta_trace_spans(trace);
     const struct ta_categories categories = ta_trace_categories(trace);
-    struct ta_map rows = {0}, seen = {0}, reached = {0};
+    struct ta_map rows = {0}, reached = {0};
+    uint8_t *seen = calloc(s.n / 8 + 1, sizeof *seen);
     uint64_t device_number = 0;
-    for (size_t i = 0; i < activities.n; i++) {
+    for (size_t i = 0; seen && i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
         device_number += i > 0 && a->device != activities.at[i - 1].device;
         if (a->op == TA_NO_ROW)
             continue;
         const ta_str name = s.name[a->op];
-        int64_t *row = ta_partial_cached(
-            out[0], &rows, name, (const struct ta_key[]){ta_key_text(ta_trace_text(trace, name))});
-        uint64_t *met = ta_map_at(&seen, a->op, 0);
-        ta_sum(&row[CALLS], met && !*met);
-        if (met)
-            *met = 1;
+        int64_t *row = row_of(out[0], &rows, trace, name);
+        ta_sum(&row[CALLS], first_time(seen, a->op));
         ta_sum(&row[KERNELS], categories.at[s.cat[a->span]].class == TA_CLASS_KERNEL);
         ta_sum(&row[TOTAL], s.dur[a->span]);
         ta_sum(&row[BUSY], beyond(&reached, device_number << 32 | name, s.ts[a->span],
                                   s.ts[a->span] + s.dur[a->span]));
     }
-    const bool failed = rows.failed || seen.failed || reached.failed;
+    const bool failed = !seen || rows.failed || reached.failed;
+    free(seen);
     ta_map_free(&rows);
-    ta_map_free(&seen);
     ta_map_free(&reached);
     return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot index launches") : TA_OK;
 }

@@ -83,38 +83,43 @@ static int by_start(const void *left, const void *right, void *user)
     return (a->span > b->span) - (a->span < b->span);
 }
 
+/* Marks the names of steps, of which there are few among many.  Returns whether there are any. */
+static bool find_names(const struct ta_trace *trace, bool *is_name)
+{
+    bool any = false;
+    for (size_t id = 0; id < ta_trace_string_count(trace); id++)
+        any |= is_name[id] = is_marker(ta_trace_text(trace, (ta_str)id));
+    return any;
+}
+
+static bool add_step(struct steps *steps, ta_row span, int64_t dur)
+{
+    if (steps->n == steps->max) {
+        const size_t more = steps->max ? steps->max * 2 : 64;
+        struct step *grown = reallocarray(steps->at, more, sizeof *grown);
+        if (!grown)
+            return false;
+        steps->at = grown;
+        steps->max = more;
+    }
+    steps->at[steps->n++] = (struct step){.span = span, .first = INT64_MAX, .last = INT64_MIN};
+    steps->longest = ta_max_i64(steps->longest, dur);
+    return true;
+}
+
 static bool find_steps(const struct ta_trace *trace, struct steps *steps)
 {
     const struct ta_spans s = ta_trace_spans(trace);
     const struct ta_categories categories = ta_trace_categories(trace);
-    struct ta_map names = {0}; /* name → 1 no, 2 yes */
-    bool done = true;
-    for (size_t i = 0; done && i < s.n; i++) {
-        if (!ta_class_is_host(categories.at[s.cat[i]].class))
-            continue;
-        uint64_t *known = ta_map_at(&names, s.name[i], 0);
-        if (known && *known == 0)
-            *known = is_marker(ta_trace_text(trace, s.name[i])) ? 2 : 1;
-        if (!known || *known == 1)
-            continue;
-        if (steps->n == steps->max) {
-            const size_t more = steps->max ? steps->max * 2 : 64;
-            struct step *grown = reallocarray(steps->at, more, sizeof *grown);
-            done = grown != NULL;
-            if (!done)
-                break;
-            steps->at = grown;
-            steps->max = more;
-        }
-        steps->at[steps->n++] =
-            (struct step){.span = (ta_row)i, .first = INT64_MAX, .last = INT64_MIN};
-        steps->longest = ta_max_i64(steps->longest, s.dur[i]);
-    }
-    done &= !names.failed;
-    ta_map_free(&names);
+    bool *is_name = calloc(ta_trace_string_count(trace) + 1, sizeof *is_name);
+    bool done = is_name != NULL;
+    const size_t n = done && find_names(trace, is_name) ? s.n : 0;
+    for (size_t i = 0; done && i < n; i++)
+        if (is_name[s.name[i]] && ta_class_is_host(categories.at[s.cat[i]].class))
+            done = add_step(steps, (ta_row)i, s.dur[i]);
+    free(is_name);
     if (steps->n)
-        if (steps->n)
-            qsort_r(steps->at, steps->n, sizeof *steps->at, by_start, (void *)(uintptr_t)s.ts);
+        qsort_r(steps->at, steps->n, sizeof *steps->at, by_start, (void *)(uintptr_t)s.ts);
     return done;
 }
 

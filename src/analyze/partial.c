@@ -238,6 +238,14 @@ void ta_partial_merge(struct ta_partial *into, const struct ta_partial *from)
     into->failed |= from->failed;
 }
 
+bool ta_partial_has_rank(const struct ta_partial *p)
+{
+    for (size_t i = 0; i < p->n_keys; i++)
+        if (p->def->fields[i].kind == TA_FIELD_RANK)
+            return true;
+    return false;
+}
+
 struct ta_partial *ta_partial_resolve(const struct ta_partial *p, const int64_t *ranks,
                                       size_t n_ranks)
 {

@@ -13,6 +13,9 @@ void ta_partial_free(struct ta_partial *partial);
 /* Adds all rows of `from`.  Any order of merging gives the same rows. */
 void ta_partial_merge(struct ta_partial *into, const struct ta_partial *from);
 
+/* Whether a key is a rank, so that placeholders have to be replaced. */
+bool ta_partial_has_rank(const struct ta_partial *partial);
+
 /* Replaces placeholders in fields of kind TA_FIELD_RANK: the rank of placeholder p is ranks[p].
  * Rows that become equal are merged.  Returns a new partial, NULL without memory. */
 struct ta_partial *ta_partial_resolve(const struct ta_partial *partial, const int64_t *ranks,

@@ -86,22 +86,27 @@ void ta_partial_set_merge(struct ta_partial_set *into, const struct ta_partial_s
             ta_partial_merge(into->tables[a][i], from->tables[a][i]);
 }
 
-/* Partials with final ranks, in order. */
+/* A partial with final ranks, in order; false without memory. */
+static bool settle_one(struct ta_partial **partial, const int64_t *ranks, size_t n_ranks)
+{
+    if (ta_partial_has_rank(*partial)) {
+        struct ta_partial *resolved = ta_partial_resolve(*partial, ranks, n_ranks);
+        if (!resolved)
+            return false;
+        ta_partial_free(*partial);
+        *partial = resolved;
+    }
+    return ta_partial_settle(*partial);
+}
+
 static enum ta_status settle(struct ta_ctx *ctx, struct ta_partial_set *set, const int64_t *ranks,
                              size_t n_ranks)
 {
-    for (size_t a = 0; a < set->plan->n; a++) {
-        for (size_t i = 0; set->tables[a][i]; i++) {
-            struct ta_partial *resolved = ta_partial_resolve(set->tables[a][i], ranks, n_ranks);
-            if (resolved) {
-                ta_partial_free(set->tables[a][i]);
-                set->tables[a][i] = resolved;
-            }
-            if (!resolved || !ta_partial_settle(resolved))
+    for (size_t a = 0; a < set->plan->n; a++)
+        for (size_t i = 0; set->tables[a][i]; i++)
+            if (!settle_one(&set->tables[a][i], ranks, n_ranks))
                 return ta_fail(ctx, TA_ERR_NOMEM, "Cannot merge the results of analysis \"%s\"",
                                set->plan->analyses[a]->plugin.id);
-        }
-    }
     return TA_OK;
 }
 

@@ -6,15 +6,17 @@
 
 #include <stdlib.h>
 
+/* An unused slot has key 0.  Key 0 itself has the slot behind the table, with any other key. */
 struct ta_map_slot {
     uint64_t key, value;
-    bool used;
 };
 
 static struct ta_map_slot *slot_of(const struct ta_map *map, uint64_t key)
 {
+    if (key == 0)
+        return &map->slots[map->mask + 1];
     size_t at = ta_hash_mix(key) & map->mask;
-    while (map->slots[at].used && map->slots[at].key != key)
+    while (map->slots[at].key && map->slots[at].key != key)
         at = (at + 1) & map->mask;
     return &map->slots[at];
 }
@@ -24,21 +26,23 @@ uint64_t *ta_map_find(const struct ta_map *map, uint64_t key)
     if (!map->slots)
         return NULL;
     struct ta_map_slot *slot = slot_of(map, key);
-    return slot->used ? &slot->value : NULL;
+    return slot->key ? &slot->value : NULL;
 }
 
 static bool grow(struct ta_map *map)
 {
     const size_t old = map->slots ? map->mask + 1 : 0, size = old ? old * 2 : 64;
     struct ta_map_slot *before = map->slots;
-    struct ta_map_slot *slots = calloc(size, sizeof *slots);
+    struct ta_map_slot *slots = calloc(size + 1, sizeof *slots);
     if (!slots)
         return false;
     map->slots = slots;
     map->mask = size - 1;
     for (size_t i = 0; i < old; i++)
-        if (before[i].used)
+        if (before[i].key)
             *slot_of(map, before[i].key) = before[i];
+    if (before)
+        slots[size] = before[old];
     free(before);
     return true;
 }
@@ -50,8 +54,8 @@ uint64_t *ta_map_at(struct ta_map *map, uint64_t key, uint64_t preset)
         return NULL;
     }
     struct ta_map_slot *slot = slot_of(map, key);
-    if (!slot->used) {
-        *slot = (struct ta_map_slot){key, preset, true};
+    if (!slot->key) {
+        *slot = (struct ta_map_slot){key ? key : 1, preset};
         map->n++;
     }
     return &slot->value;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From a device activity to the runtime call with its correlation id, and to the operator that
  * was open when the call started. */
+#include "normalize/calls.h"
 #include "normalize/normalize.h"
 
 #include <stdlib.h>
@@ -29,21 +30,16 @@ static int64_t cursor_value(struct cursor *cursor, ta_row row)
 
 /* Correlation id → earliest runtime call; of calls that start together the first in the file. */
 static bool index_calls(const struct ta_trace *trace, const struct arg_column *correlation,
-                        struct ta_map *calls)
+                        struct ta_calls *calls)
 {
-    const struct span_columns *c = &trace->spans;
-    for (size_t i = 0; correlation && i < correlation->n; i++) {
+    bool done = true;
+    for (size_t i = 0; done && correlation && i < correlation->n; i++) {
         const ta_row row = correlation->row[i];
-        if (correlation->is_text[i] || correlation->value[i] <= 0 || c->dur[row] < 0 ||
-            class_of(trace, row) != TA_CLASS_RUNTIME)
-            continue;
-        uint64_t *call = ta_map_at(calls, (uint64_t)correlation->value[i], row);
-        if (!call)
-            return false;
-        if (c->ts[row] < c->ts[*call])
-            *call = row;
+        if (correlation->value[i] > 0 && !correlation->is_text[i] &&
+            class_of(trace, row) == TA_CLASS_RUNTIME && trace->spans.dur[row] >= 0)
+            done = ta_calls_put(calls, correlation->value[i], row);
     }
-    return true;
+    return done;
 }
 
 /* The number in the text of a pid, or TA_MISSING. */
@@ -61,81 +57,117 @@ static int64_t numeric(struct ta_slice text)
     return minus ? -value : value;
 }
 
+/* The device of an activity: as an argument says, else the number of the process. */
+static int64_t device_of(const struct ta_trace *trace, struct cursor *device, ta_row row)
+{
+    const int64_t number = cursor_value(device, row);
+    if (number != TA_MISSING)
+        return number;
+    return numeric(ta_trace_text(trace, trace->tracks.at[trace->spans.track[row]].pid));
+}
+
 bool ta_link_launches(struct ta_builder *builder)
 {
     struct ta_trace *trace = builder->trace;
     struct cursor correlation = {ta_trace_arg_column(trace, "correlation"), 0};
     struct cursor device = {ta_trace_arg_column(trace, "device"), 0};
-    struct ta_map calls = {0};
+    struct ta_calls calls = {.ts = trace->spans.ts};
     bool done = index_calls(trace, correlation.column, &calls);
-    for (size_t row = 0; done && row < trace->spans.n; row++) {
-        if (!ta_class_is_device(class_of(trace, (ta_row)row)))
+    for (ta_row row = 0; done && row < trace->spans.n; row++) {
+        if (!ta_class_is_device(class_of(trace, row)))
             continue;
-        struct ta_activity activity = {.span = (ta_row)row, .launch = TA_NO_ROW, .op = TA_NO_ROW};
-        activity.device = cursor_value(&device, (ta_row)row);
-        if (activity.device == TA_MISSING) {
-            const struct ta_track *track = &trace->tracks.at[trace->spans.track[row]];
-            activity.device = numeric(ta_trace_text(trace, track->pid));
-        }
-        const int64_t id = cursor_value(&correlation, (ta_row)row);
-        const uint64_t *call = id > 0 ? ta_map_find(&calls, (uint64_t)id) : NULL;
-        if (call)
-            activity.launch = (ta_row)*call;
-        done = ta_vec_push(&trace->activities, activity);
+        const int64_t id = cursor_value(&correlation, row);
+        done = ta_vec_push(
+            &trace->activities,
+            (struct ta_activity){.span = row,
+                                 .launch = id > 0 ? ta_calls_find(&calls, id) : TA_NO_ROW,
+                                 .op = TA_NO_ROW,
+                                 .device = device_of(trace, &device, row)});
     }
-    ta_map_free(&calls);
+    ta_calls_free(&calls);
     return done;
 }
 
 /* ---- launching operators ------------------------------------------------------------------- */
 
-static bool is_operator(const struct ta_trace *trace, ta_row row)
+struct open_op {
+    int64_t end;
+    ta_row row;
+};
+
+/* What the search for launching operators holds. */
+struct search {
+    const struct ta_trace *trace;
+    bool *is_step;  /* by name: a step marker, which 2021 traces put among the operators */
+    bool *launches; /* by track: a call of it launched something */
+    ta_row *op_of;  /* by row of a runtime call: the operator, or the call itself */
+    struct open_op *stack;
+};
+
+static bool is_operator(const struct search *s, ta_row row)
 {
-    static const char step[] = "ProfilerStep#";
-    if (class_of(trace, row) != TA_CLASS_OP)
-        return false;
-    /* 2021 traces put step markers among the operators. */
-    struct ta_slice name = ta_trace_text(trace, trace->spans.name[row]);
-    return name.len <= sizeof step - 1 || memcmp(name.ptr, step, sizeof step - 1) != 0;
+    return class_of(s->trace, row) == TA_CLASS_OP && !s->is_step[s->trace->spans.name[row]];
 }
 
 /* For each runtime call of a track the last operator in nesting order that is open when the call
  * starts (start <= t < end).  Operators that start together with a call count as open, so each
  * group of equal starts is pushed before its calls are resolved. */
-static void resolve_track(const struct ta_trace *trace, const struct ta_track *track, ta_row *stack,
-                          ta_row *op_of)
+static void resolve_track(const struct search *s, const struct ta_track *track)
 {
-    const struct span_columns *c = &trace->spans;
+    const struct span_columns *c = &s->trace->spans;
     const ta_row end = track->first + track->n;
     size_t depth = 0;
     for (ta_row row = track->first; row < end;) {
         const int64_t start = c->ts[row];
         ta_row next = row;
         for (; next < end && c->ts[next] == start; next++)
-            if (is_operator(trace, next))
-                stack[depth++] = next;
-        while (depth && c->ts[stack[depth - 1]] + c->dur[stack[depth - 1]] <= start)
+            if (is_operator(s, next))
+                s->stack[depth++] = (struct open_op){start + c->dur[next], next};
+        while (depth && s->stack[depth - 1].end <= start)
             depth--;
         for (; row < next; row++)
-            if (class_of(trace, row) == TA_CLASS_RUNTIME)
-                op_of[row] = depth ? stack[depth - 1] : row;
+            if (class_of(s->trace, row) == TA_CLASS_RUNTIME)
+                s->op_of[row] = depth ? s->stack[depth - 1].row : row;
     }
+}
+
+/* Looks at each name and each launch once, so that the walk over spans need not. */
+static void prepare(struct search *s)
+{
+    static const char step[] = "ProfilerStep#";
+    const struct ta_trace *trace = s->trace;
+    for (ta_str id = 0; id < trace->strings.texts.n; id++) {
+        const struct ta_slice name = ta_trace_text(trace, id);
+        s->is_step[id] = name.len > sizeof step - 1 && memcmp(name.ptr, step, sizeof step - 1) == 0;
+    }
+    for (size_t i = 0; i < trace->activities.n; i++)
+        if (trace->activities.at[i].launch != TA_NO_ROW)
+            s->launches[trace->spans.track[trace->activities.at[i].launch]] = true;
 }
 
 bool ta_link_operators(struct ta_trace *trace)
 {
-    const size_t n = trace->spans.n;
-    ta_row *op_of = malloc((n + 1) * sizeof *op_of);
-    ta_row *stack = malloc((n + 1) * sizeof *stack);
-    const bool done = op_of && stack;
+    struct search s = {
+        .trace = trace,
+        .is_step = calloc(trace->strings.texts.n, sizeof *s.is_step),
+        .launches = calloc(trace->tracks.n + 1, sizeof *s.launches),
+        .op_of = malloc((trace->spans.n + 1) * sizeof *s.op_of),
+        .stack = malloc((ta_longest_track(trace) + 1) * sizeof *s.stack),
+    };
+    const bool done = s.is_step && s.launches && s.op_of && s.stack;
+    if (done)
+        prepare(&s);
     for (size_t t = 0; done && t < trace->tracks.n; t++)
-        resolve_track(trace, &trace->tracks.at[t], stack, op_of);
+        if (s.launches[t])
+            resolve_track(&s, &trace->tracks.at[t]);
     for (size_t i = 0; done && i < trace->activities.n; i++) {
         struct ta_activity *activity = &trace->activities.at[i];
         if (activity->launch != TA_NO_ROW)
-            activity->op = op_of[activity->launch];
+            activity->op = s.op_of[activity->launch];
     }
-    free(op_of);
-    free(stack);
+    free(s.is_step);
+    free(s.launches);
+    free(s.op_of);
+    free(s.stack);
     return done;
 }

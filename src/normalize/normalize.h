@@ -26,19 +26,22 @@ bool ta_link_launches(struct ta_builder *builder);
  * moves everything that points to rows. */
 bool ta_sort_spans(struct ta_trace *trace);
 
+/* Gives spans and all that points to them their new rows: row i becomes what was row rows[i], of
+ * `n` rows.  Drops what is not among them.  Makes the columns of self time, parent and depth, which
+ * have no values yet. */
+bool ta_move_spans(struct ta_trace *trace, const ta_row *rows, size_t n);
+
 /* Orders counter samples by (track, name, series, time, place in the file). */
 bool ta_sort_counters(struct ta_trace *trace);
 
-/* Depth, parent and self time of host spans.  Returns the number of spans that cross the end of
- * an earlier one by more than a microsecond. */
+/* Spans of the track that has the most: a stack of open spans needs no more room. */
+size_t ta_longest_track(const struct ta_trace *trace);
+
+/* Fills depth, parent and self time; spans that are not of the host have none.  Returns the number
+ * of spans that cross the end of an earlier one by more than a microsecond. */
 bool ta_nest_spans(struct ta_trace *trace, uint64_t *crossing);
 
 /* The launching operator of every linked activity. */
 bool ta_link_operators(struct ta_trace *trace);
-
-/* Stable merge sort that starts from the runs already there: O(n) for ordered input. */
-bool ta_merge_sort(void *base, size_t n, size_t size,
-                   int (*compare)(const void *a, const void *b, const void *user),
-                   const void *user);
 
 #endif

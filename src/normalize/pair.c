@@ -2,11 +2,12 @@
 /* Begin and end events become spans. */
 #include "normalize/normalize.h"
 
+#include "base/merge_sort.h"
 #include "model/column.h"
 
 #include <inttypes.h>
 
-static int by_time(const void *left, const void *right, const void *user)
+TA_SORT_INLINE int by_time(const void *left, const void *right, const void *user)
 {
     const struct pair_edge *a = left, *b = right;
     (void)user;
@@ -84,7 +85,7 @@ static bool same_async(const struct pair_edge *a, const struct pair_edge *b)
     return a->cat == b->cat && a->id == b->id && a->name == b->name;
 }
 
-static int by_identity(const void *left, const void *right, const void *user)
+TA_SORT_INLINE int by_identity(const void *left, const void *right, const void *user)
 {
     const struct pair_edge *a = left, *b = right;
     if (a->cat != b->cat)

@@ -2,6 +2,8 @@
 /* Distributions that merge exactly. */
 #include "stat/dist.h"
 
+#include "stat/radix.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -118,16 +120,10 @@ void ta_dist_merge(struct ta_dist *into, const struct ta_dist *from)
     }
 }
 
-static int compare(const void *left, const void *right)
-{
-    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
-
 void ta_dist_settle(struct ta_dist *dist)
 {
     if (!dist->sorted && dist->samples)
-        qsort(dist->samples, dist->n_samples, sizeof *dist->samples, compare);
+        ta_radix_sort(dist->samples, dist->n_samples, dist->min, dist->max);
     dist->sorted = true;
 }
 

@@ -2,6 +2,7 @@
 /* Unions and differences of interval sets. */
 #include "traceanalyze/interval.h"
 
+#include "base/merge_sort.h"
 #include "base/vec.h"
 
 void ta_intervals_add(struct ta_intervals *set, int64_t start, int64_t end)
@@ -21,19 +22,29 @@ void ta_intervals_free(struct ta_intervals *set)
     *set = (struct ta_intervals){0};
 }
 
-static int by_start(const void *left, const void *right)
+TA_SORT_INLINE int by_start(const void *left, const void *right, const void *user)
 {
     const struct ta_interval *a = left, *b = right;
+    (void)user;
     return (a->start > b->start) - (a->start < b->start);
+}
+
+/* The same for qsort(), which needs no memory of ours. */
+static int by_start_alone(const void *left, const void *right)
+{
+    return by_start(left, right, NULL);
+}
+
+/* What is united is a few ordered lists one behind the other. */
+static void sort(struct ta_intervals *set)
+{
+    if (!ta_merge_sort(set->at, set->n, sizeof *set->at, by_start, NULL))
+        qsort(set->at, set->n, sizeof *set->at, by_start_alone);
 }
 
 void ta_intervals_unite(struct ta_intervals *set)
 {
-    bool ordered = true;
-    for (size_t i = 1; i < set->n; i++)
-        ordered &= set->at[i - 1].start <= set->at[i].start;
-    if (!ordered)
-        qsort(set->at, set->n, sizeof *set->at, by_start);
+    sort(set);
     size_t n = 0;
     for (size_t i = 0; i < set->n; i++) {
         const struct ta_interval next = set->at[i];

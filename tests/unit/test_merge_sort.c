@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The stable merge sort against one that is obvious. */
-#include "normalize/normalize.h"
+#include "base/merge_sort.h"
 
 #include "trace_fixture.h"
 
@@ -100,12 +100,54 @@ static void ordered_input_costs_one_look(void **state)
     free(items);
 }
 
+/* Order of `n` keys that begins with `mix` and goes on upwards, or downwards. */
+static size_t comparisons_for(size_t n, const int32_t *mix, size_t n_mix, int32_t step)
+{
+    const int32_t sign = 1;
+    struct item *items = calloc(n, sizeof *items);
+    assert_non_null(items);
+    for (size_t i = 0; i < n; i++) {
+        items[i].key = i < n_mix ? mix[i] : items[i - 1].key + step;
+        items[i].place = (int32_t)i;
+        items[i].check = items[i].key ^ items[i].place;
+    }
+    comparisons = 0;
+    assert_true(ta_merge_sort(items, n, sizeof *items, by_key, &sign));
+    assert_sorted(items, n, sign);
+    free(items);
+    return comparisons;
+}
+
+/* One element that belongs to the front, behind many, as a step is that is written at its end. */
+static void strays_from_afar_cost_little(void **state)
+{
+    (void)state;
+    enum { N = 20000 };
+    int32_t *mix = calloc(N, sizeof *mix);
+    assert_non_null(mix);
+    for (int32_t i = 0; i < N; i++)
+        mix[i] = i % 500 == 499 ? i - 499 : i;
+    assert_true(comparisons_for(N, mix, N, 1) < N + N / 20);
+    free(mix);
+}
+
+/* No order costs more than merging does: here each element belongs before all others. */
+static void the_worst_order_is_bounded(void **state)
+{
+    (void)state;
+    enum { N = 1 << 15 };
+    static const int32_t first[] = {1 << 20};
+    assert_true(comparisons_for(N, first, 1, -1) < 20 * N);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sorts_and_keeps_the_order_of_equals),
         cmocka_unit_test(random_small_arrays),
         cmocka_unit_test(ordered_input_costs_one_look),
+        cmocka_unit_test(strays_from_afar_cost_little),
+        cmocka_unit_test(the_worst_order_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

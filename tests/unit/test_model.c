@@ -302,6 +302,24 @@ static void begins_get_the_last_end(void **state)
     reading_free(&r);
 }
 
+/* The values of a begin without an end go with it, those of its neighbors stay with theirs. */
+static void arguments_of_dropped_spans_are_gone(void **state)
+{
+    (void)state;
+    struct reading r;
+    READ(&r, "'ph':'X','name':'last','pid':1,'tid':1,'ts':30,'dur':1,'args':{'bytes':3}",
+         "'ph':'B','name':'open','pid':1,'tid':1,'ts':20,'args':{'bytes':2}",
+         "'ph':'X','name':'first','pid':1,'tid':1,'ts':10,'dur':1,'args':{'bytes':1}");
+    const struct ta_args bytes = ta_trace_args(r.trace, "bytes");
+    assert_int_equal(ta_trace_spans(r.trace).n, 2);
+    assert_int_equal(bytes.n, 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(bytes.row[i], i);
+    assert_int_equal(bytes.value[0], 1);
+    assert_int_equal(bytes.value[1], 3);
+    reading_free(&r);
+}
+
 /* Ends are met in time order, whatever the order of the file; at one time the file decides. */
 static void pairs_out_of_order(void **state)
 {
@@ -911,6 +929,7 @@ int main(void)
         cmocka_unit_test(random_spans_as_by_brute_force),
         cmocka_unit_test(many_spans_in_no_order),
         cmocka_unit_test(begins_get_the_last_end),
+        cmocka_unit_test(arguments_of_dropped_spans_are_gone),
         cmocka_unit_test(pairs_out_of_order),
         cmocka_unit_test(pairs_that_do_not_fit),
         cmocka_unit_test(durations),

@@ -268,6 +268,7 @@ static void placeholders_become_ranks(void **state)
         ta_most(&row[MOST], file);
         ta_dist_add(ta_partial_dist(p, row, DIST), file);
     }
+    assert_true(ta_partial_has_rank(p));
     struct ta_partial *resolved = ta_partial_resolve(p, ranks, 3);
     assert_non_null(resolved);
     assert_true(ta_partial_settle(resolved));
@@ -278,6 +279,17 @@ static void placeholders_become_ranks(void **state)
     assert_int_equal(ta_dist_count(ta_partial_dist_at(resolved, five, DIST)), 2);
     assert_int_equal(ta_partial_rows(p), 3);
     ta_partial_free(resolved);
+    ta_partial_free(p);
+}
+
+static void without_ranks_there_is_nothing_to_resolve(void **state)
+{
+    (void)state;
+    static const struct ta_field numbers[] = {{"number", TA_FIELD_INT}, {"sum", TA_FIELD_SUM}};
+    static const struct ta_partial_def rankless = {"numbers", numbers, 2};
+    struct ta_partial *p = ta_partial_new(&rankless);
+    assert_non_null(p);
+    assert_false(ta_partial_has_rank(p));
     ta_partial_free(p);
 }
 
@@ -293,6 +305,7 @@ int main(void)
         cmocka_unit_test(any_split_and_order_gives_the_same),
         cmocka_unit_test(merging_leaves_the_other_alone),
         cmocka_unit_test(placeholders_become_ranks),
+        cmocka_unit_test(without_ranks_there_is_nothing_to_resolve),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
