@@ -15,6 +15,9 @@ struct ta_builder;
  * of distinct strings is reached (which is accounted for). */
 TA_API ta_str ta_builder_string(struct ta_builder *builder, struct ta_slice text);
 
+/* Whether the trace event format knows a phase of this letter. */
+TA_API bool ta_is_phase(char letter);
+
 /* An argument whose key some analysis asked for (ta_builder_keys). */
 struct ta_event_arg {
     uint8_t key;  /* index into ta_builder_keys() */

@@ -26,12 +26,14 @@ enum ta_token_type {
     TA_TOKEN_ARRAY
 };
 
-/* A value in the window of the reader; valid until the next call of ta_json_next(). */
+/* A value in the window of the reader; valid until the next call of ta_json_next().  At least 16
+ * bytes can be read from `ptr`, whatever the length. */
 struct ta_token {
     const char *ptr;
     uint32_t len;
     uint8_t type;  /* enum ta_token_type */
     uint8_t plain; /* a string that needs no decoding */
+    uint8_t whole; /* of a number without exponent: digits before the point; 0: not known */
 };
 
 #define TA_RECORD_FIELDS 16
@@ -52,6 +54,7 @@ struct ta_record {
     bool repaired;        /* an account of severity notice or worse was made for it */
     struct ta_token field[TA_RECORD_FIELDS];
     struct ta_token nested[TA_RECORD_ARGS]; /* by position in nested_keys */
+    uint64_t has_nested;                    /* bit i: nested[i] is not absent */
 };
 
 /* A member of the top-level object beside the array, of at most 1 MiB. */
@@ -104,6 +107,9 @@ enum ta_decimal { TA_DECIMAL_OK, TA_DECIMAL_NOT_A_NUMBER, TA_DECIMAL_OUT_OF_RANG
 /* Decimal text × 10^shift → int64, halves away from zero, exactly: never through a double.
  * shift 3 turns µs into ns.  Accepts the number grammar of JSON. */
 TA_API enum ta_decimal ta_decimal_parse(struct ta_slice text, int shift, int64_t *value);
+
+/* The same of a token that is a number or the text of one. */
+TA_API enum ta_decimal ta_token_decimal(const struct ta_token *token, int shift, int64_t *value);
 
 /* Whole numbers only, "12" or "-3", also as a string token: false for all else. */
 TA_API bool ta_token_integer(const struct ta_token *token, int64_t *value);

@@ -10,13 +10,13 @@
 
 enum { PH, NAME, CAT, TS, DUR, PID, TID, ID, ARGS };
 
-/* Short texts that come again and again (categories, process and thread ids) are compared before
- * they are hashed. */
-enum { MEMOS = 8, MEMO_TEXT = 23 };
+/* Short texts that come again and again (categories, process and thread ids) are found by their
+ * first and last bytes, which are all of them, before they are interned. */
+enum { MEMOS = 32, MEMO_TEXT = 16 };
 
 struct memo {
-    uint8_t length;
-    char text[MEMO_TEXT];
+    uint64_t head, tail;
+    uint32_t length; /* 0: empty */
     ta_str id;
 };
 
@@ -28,7 +28,7 @@ struct reading {
     struct ta_event event;
     struct ta_event_arg args[TA_RECORD_ARGS];
     size_t n_keys;
-    uint64_t kept, dropped, metadata;
+    uint64_t kept, repaired, dropped, metadata;
     ta_str empty;
     struct memo memos[3][MEMOS]; /* of CAT, PID and TID */
     enum ta_status status;       /* of callbacks */
@@ -62,24 +62,51 @@ static int sniff(const struct ta_probe *probe)
 
 /* ---- one event --------------------------------------------------------------------------- */
 
-static ta_str text_of(struct reading *r, const struct ta_token *token)
+__attribute__((noinline)) static ta_str text_of(struct reading *r, const struct ta_token *token)
 {
     if (token->type == TA_TOKEN_ABSENT || token->type == TA_TOKEN_NULL)
         return TA_STR_ABSENT;
     return ta_builder_string(r->builder, ta_json_text(r->json, token));
 }
 
-/* text_of() for fields with few distinct values. */
-static ta_str few_of(struct reading *r, const struct ta_token *token, struct memo *memos)
+/* The first eight bytes, or all of fewer; eight can be read (json.h). */
+static uint64_t head_of(const struct ta_token *token)
 {
-    if (!token->plain || token->len == 0 || token->len > MEMO_TEXT)
+    uint64_t word;
+    memcpy(&word, token->ptr, sizeof word);
+    if (token->len >= sizeof word)
+        return word;
+    const unsigned beyond = 64 - 8 * token->len;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return word << beyond;
+#else
+    return word >> beyond;
+#endif
+}
+
+__attribute__((noinline)) static ta_str remember(struct reading *r, const struct ta_token *token,
+                                                 struct memo *memo, uint64_t head, uint64_t tail)
+{
+    const ta_str id = text_of(r, token);
+    if (token->type != TA_TOKEN_NULL)
+        *memo = (struct memo){head, tail, token->len, id};
+    return id;
+}
+
+/* text_of() for fields with few distinct values. */
+static inline ta_str few_of(struct reading *r, const struct ta_token *token, struct memo *memos)
+{
+    /* An absent value still has the text of a record before, and a null is not the text "null". */
+    if ((token->type != TA_TOKEN_STRING && token->type != TA_TOKEN_NUMBER) || !token->plain ||
+        token->len - 1 >= MEMO_TEXT)
         return text_of(r, token);
-    struct memo *memo = &memos[((unsigned char)token->ptr[token->len - 1] + token->len) % MEMOS];
-    if (memo->length != token->len || memcmp(memo->text, token->ptr, token->len) != 0) {
-        memo->id = text_of(r, token);
-        memo->length = token->type == TA_TOKEN_NULL ? 0 : (uint8_t)token->len;
-        memcpy(memo->text, token->ptr, token->len);
-    }
+    const uint64_t head = head_of(token);
+    uint64_t tail = 0;
+    if (token->len > sizeof tail)
+        memcpy(&tail, token->ptr + token->len - sizeof tail, sizeof tail);
+    struct memo *memo = &memos[((head ^ tail) * UINT64_C(0x9e3779b97f4a7c15)) >> 59];
+    if ((memo->head ^ head) | (memo->tail ^ tail) | (memo->length ^ token->len))
+        return remember(r, token, memo, head, tail);
     return memo->id;
 }
 
@@ -90,7 +117,7 @@ static bool time_of(struct reading *r, const struct ta_token *token, int64_t *ns
     *result = TA_DECIMAL_NOT_A_NUMBER;
     if (token->type != TA_TOKEN_NUMBER && token->type != TA_TOKEN_STRING)
         return false;
-    *result = ta_decimal_parse((struct ta_slice){token->ptr, token->len}, 3, ns);
+    *result = ta_token_decimal(token, 3, ns);
     if (*result == TA_DECIMAL_OK && token->type == TA_TOKEN_STRING)
         ta_quality_add(r->quality, TA_Q_STRING_NUMBER, r->json->record.offset,
                        "A time is written as a string, at byte offset %" PRIu64,
@@ -133,13 +160,13 @@ static bool take_times(struct reading *r)
 
 static bool take_phase(struct reading *r)
 {
-    static const char known[] = "XBEiICMstfbneSTpFPNODvVRc(),";
     const struct ta_token *token = &r->json->record.field[PH];
-    const struct ta_slice ph = ta_json_text(r->json, token);
-    if (token->type == TA_TOKEN_STRING && ph.len == 1 &&
-        memchr(known, ph.ptr[0], sizeof known - 1)) {
+    const struct ta_slice ph = token->plain ? (struct ta_slice){token->ptr, token->len}
+                                            : ta_json_text(r->json, token);
+    if (token->type == TA_TOKEN_STRING && ph.len == 1) {
         r->event.phase = ph.ptr[0];
-        return true;
+        if (r->event.phase == 'X' || ta_is_phase(r->event.phase))
+            return true;
     }
     if (r->json->record.end - r->json->record.offset == 2) {
         /* JAX ends its lists with an empty object. */
@@ -155,13 +182,13 @@ static bool take_phase(struct reading *r)
 static void take_args(struct reading *r)
 {
     r->event.n_args = 0;
-    for (size_t i = 0; i < r->n_keys; i++) {
-        const struct ta_token *token = &r->json->record.nested[i];
+    for (uint64_t left = r->json->record.has_nested; left; left &= left - 1) {
+        const unsigned key = (unsigned)__builtin_ctzll(left);
+        const struct ta_token *token = &r->json->record.nested[key];
         struct ta_event_arg *arg = &r->args[r->event.n_args];
-        if (token->type == TA_TOKEN_ABSENT || token->type == TA_TOKEN_NULL ||
-            token->type == TA_TOKEN_BAD)
+        if (token->type == TA_TOKEN_NULL || token->type == TA_TOKEN_BAD)
             continue;
-        *arg = (struct ta_event_arg){.key = (uint8_t)i};
+        *arg = (struct ta_event_arg){.key = (uint8_t)key};
         if (!ta_token_integer(token, &arg->value)) {
             arg->is_text = true;
             arg->value = text_of(r, token);
@@ -184,16 +211,19 @@ static bool each_series(void *user, const struct ta_token *key, const struct ta_
 static bool each_name(void *user, const struct ta_token *key, const struct ta_token *value)
 {
     struct reading *r = user;
-    if (key->len != 4 || memcmp(key->ptr, "name", 4) != 0)
+    if (!ta_slice_equal(ta_json_text(r->json, key), TA_LIT("name")))
         return true;
-    const struct ta_token *kind = &r->json->record.field[NAME];
-    const struct ta_slice what = {kind->ptr, kind->len};
+    const struct ta_slice what = ta_json_text(r->json, &r->json->record.field[NAME]);
+    const bool process = ta_slice_equal(what, TA_LIT("process_name"));
+    const bool thread = ta_slice_equal(what, TA_LIT("thread_name"));
     const ta_str name = text_of(r, value);
-    if (ta_slice_equal(what, TA_LIT("process_name")))
+    if (name == TA_STR_ABSENT) /* a null takes no name away */
+        return true;
+    if (process)
         r->status = ta_builder_name_process(r->ctx, r->builder, r->event.pid, name);
-    else if (ta_slice_equal(what, TA_LIT("thread_name")))
+    else if (thread)
         r->status = ta_builder_name_thread(r->ctx, r->builder, r->event.pid, r->event.tid, name);
-    return false;
+    return r->status == TA_OK; /* of several names the last one counts */
 }
 
 static enum ta_status take_record(struct reading *r)
@@ -202,7 +232,6 @@ static enum ta_status take_record(struct reading *r)
     r->event = (struct ta_event){.offset = record->offset, .args = r->args};
     if (!take_phase(r) || !take_times(r)) {
         r->dropped++;
-        ta_builder_count(r->builder, 0, 0, 1);
         return TA_OK;
     }
     struct ta_event *event = &r->event;
@@ -212,12 +241,13 @@ static enum ta_status take_record(struct reading *r)
     event->category = few_of(r, &record->field[CAT], r->memos[0]);
     event->pid = few_of(r, &record->field[PID], r->memos[1]);
     event->tid = few_of(r, &record->field[TID], r->memos[2]);
-    /* Last, since it may live in the buffer of decoded texts. */
-    event->id = ta_json_text(r->json, &record->field[ID]);
     take_args(r);
+    /* Last, since it may live in the buffer of decoded texts. */
+    if (record->field[ID].type != TA_TOKEN_ABSENT)
+        event->id = ta_json_text(r->json, &record->field[ID]);
     r->kept++;
+    r->repaired += record->repaired;
     r->metadata += event->phase == 'M';
-    ta_builder_count(r->builder, 1, record->repaired, 0);
     r->status = ta_builder_add(r->ctx, r->builder, event);
     if (r->status == TA_OK && event->phase == 'C')
         ta_json_members(r->json, &record->field[ARGS], each_series, r);
@@ -231,7 +261,7 @@ static enum ta_status take_record(struct reading *r)
 static bool each_distributed(void *user, const struct ta_token *key, const struct ta_token *value)
 {
     struct reading *r = user;
-    const struct ta_slice name = {key->ptr, key->len};
+    const struct ta_slice name = ta_json_text(r->json, key);
     int64_t number;
     if (!ta_token_integer(value, &number) || number < 0)
         return true;
@@ -244,7 +274,7 @@ static bool each_distributed(void *user, const struct ta_token *key, const struc
 
 static void take_devices(struct reading *r, const struct ta_token *value)
 {
-    json_t *devices = json_loadb(value->ptr, value->len, JSON_REJECT_DUPLICATES, NULL);
+    json_t *devices = json_loadb(value->ptr, value->len, JSON_DECODE_INT_AS_REAL, NULL);
     size_t index;
     json_t *device;
     json_array_foreach(devices, index, device)
@@ -259,7 +289,7 @@ static void take_devices(struct reading *r, const struct ta_token *value)
 static void take_member(struct reading *r)
 {
     const struct ta_member *member = &r->json->member;
-    const struct ta_slice key = {member->key.ptr, member->key.len};
+    const struct ta_slice key = ta_json_text(r->json, &member->key);
     int64_t number;
     if (ta_slice_equal(key, TA_LIT("distributedInfo")))
         ta_json_members(r->json, &member->value, each_distributed, r);
@@ -309,7 +339,6 @@ static enum ta_status read_items(struct reading *r)
             take_member(r);
         } else {
             r->dropped++;
-            ta_builder_count(r->builder, 0, 0, 1);
         }
         if (status != TA_OK)
             return status;
@@ -344,6 +373,7 @@ static enum ta_status read_trace(struct ta_ctx *ctx, struct ta_reader *reader,
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate the window of a file");
     r.empty = ta_builder_string(builder, TA_LIT(""));
     enum ta_status status = read_items(&r);
+    ta_builder_count(builder, r.kept, r.repaired, r.dropped);
     if (status == TA_OK) {
         ta_builder_skipped(builder, r.json->bytes_skipped);
         if (r.json->truncated)

@@ -77,7 +77,7 @@ static uint64_t hash_head(struct ta_ctx *ctx, const char *path)
     uint64_t hash = 0;
     if (reader) {
         const struct ta_slice head = ta_reader_probe(reader).head;
-        hash = ta_hash_bytes(head.ptr, head.len);
+        hash = ta_hash_bytes(head.ptr, head.len, 0);
     }
     ta_reader_close(reader);
     ta_quality_free(&ignored);

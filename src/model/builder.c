@@ -8,9 +8,6 @@
 
 #include <inttypes.h>
 
-/* Categories beyond these share the last one, which is named in the accounts. */
-enum { CATEGORIES_MAX = 4096 };
-
 bool ta_builder_init(struct ta_builder *builder, struct ta_quality *quality, uint32_t needs,
                      const struct ta_slice *keys, size_t n_keys, size_t names_limit)
 {
@@ -23,6 +20,8 @@ bool ta_builder_init(struct ta_builder *builder, struct ta_quality *quality, uin
                                    .last_ts = TA_MISSING,
                                    .rank = TA_MISSING,
                                    .world_size = TA_MISSING};
+    for (const char *phase = TA_PHASES; *phase; phase++)
+        builder->phase_at[(unsigned char)*phase] = (uint8_t)(phase - TA_PHASES + 1);
     struct ta_trace *trace = calloc(1, sizeof *trace);
     builder->trace = trace;
     if (!trace || !ta_strings_init(&trace->strings, names_limit))
@@ -51,6 +50,11 @@ void ta_builder_free(struct ta_builder *builder)
     free(builder->async_edges.at);
     free(builder->devices.at);
     free(builder->kind_counts);
+}
+
+bool ta_is_phase(char letter)
+{
+    return letter && strchr(TA_PHASES, letter);
 }
 
 /* ---- names ------------------------------------------------------------------------------- */
@@ -153,13 +157,24 @@ static inline uint32_t category_of(struct ta_builder *builder, ta_str name)
 
 /* ---- rows -------------------------------------------------------------------------------- */
 
+static bool grow_spans(struct span_columns *c)
+{
+    const struct column_ref columns[] = {COLUMN(c->ts), COLUMN(c->dur), COLUMN(c->name),
+                                         COLUMN(c->cat), COLUMN(c->track)};
+    return c->n < TA_NO_ROW - 1 && columns_grow(columns, 5, c->n, &c->max);
+}
+
+static bool grow_args(struct arg_column *a)
+{
+    const struct column_ref columns[] = {COLUMN(a->row), COLUMN(a->value), COLUMN(a->is_text)};
+    return columns_grow(columns, 3, a->n, &a->max);
+}
+
 static bool add_span(struct ta_builder *builder, const struct ta_event *event, uint32_t track,
                      ta_cat cat, int64_t dur)
 {
     struct span_columns *c = &builder->trace->spans;
-    const struct column_ref columns[] = {COLUMN(c->ts), COLUMN(c->dur), COLUMN(c->name),
-                                         COLUMN(c->cat), COLUMN(c->track)};
-    if (c->n >= TA_NO_ROW - 1 || !columns_grow(columns, 5, c->n, &c->max))
+    if (c->n >= c->max && !grow_spans(c))
         return false;
     const size_t row = c->n++;
     c->ts[row] = event->ts_ns;
@@ -170,8 +185,7 @@ static bool add_span(struct ta_builder *builder, const struct ta_event *event, u
     for (size_t i = 0; i < event->n_args; i++) {
         const struct ta_event_arg *arg = &event->args[i];
         struct arg_column *a = &builder->trace->args[arg->key];
-        const struct column_ref sparse[] = {COLUMN(a->row), COLUMN(a->value), COLUMN(a->is_text)};
-        if (!columns_grow(sparse, 3, a->n, &a->max))
+        if (a->n >= a->max && !grow_args(a))
             return false;
         a->row[a->n] = (ta_row)row;
         a->value[a->n] = arg->value;
@@ -227,10 +241,11 @@ static bool add_edge(struct ta_builder *builder, const struct ta_event *event, u
 static bool add_async(struct ta_builder *builder, const struct ta_event *event, uint32_t track,
                       ta_cat cat)
 {
+    const uint32_t order = (uint32_t)builder->async_edges.n;
     return ta_vec_push(&builder->async_edges,
                        (struct pair_edge){.ts = event->ts_ns,
                                           .offset = event->offset,
-                                          .order = (uint32_t)builder->async_edges.n,
+                                          .order = order,
                                           .track = track,
                                           .row = event->phase == 'b' ? 0 : TA_NO_ROW,
                                           .name = event->name,
@@ -314,13 +329,13 @@ static bool add_row(struct ta_builder *builder, const struct ta_event *event, ta
 enum ta_status ta_builder_add(struct ta_ctx *ctx, struct ta_builder *builder,
                               const struct ta_event *event)
 {
-    const char *phase = event->phase ? strchr(TA_PHASES, event->phase) : NULL;
-    if (!phase)
+    const uint8_t phase = builder->phase_at[(unsigned char)event->phase & 0x7f];
+    if (phase == 0)
         return ta_fail(ctx, TA_ERR_INTERNAL, "Not a phase: %d", event->phase);
     const uint32_t cat = category_of(builder, event->category);
     if (cat == UINT32_MAX)
         return no_memory(ctx, builder);
-    builder->kind_counts[cat][phase - TA_PHASES]++;
+    builder->kind_counts[cat][phase - 1]++;
     builder->events++;
     note_time(builder, event);
     if (!add_row(builder, event, (ta_cat)cat) || builder->track_of.failed)

@@ -11,6 +11,9 @@
 /* Phases of the trace event format, in the order of kinds counted per category. */
 #define TA_PHASES "XBEiICMstfbneSTpFPNODvVRc(),"
 
+/* Categories beyond these share the last one, which is named in the accounts. */
+enum { CATEGORIES_MAX = 4096 };
+
 /* A begin or end that waits for its partner (normalize/pair.c). */
 struct pair_edge {
     int64_t ts;
@@ -36,6 +39,7 @@ struct ta_builder {
     uint32_t needs; /* TA_NEED_… of the enabled analyses */
     const struct ta_slice *keys;
     size_t n_keys;
+    uint8_t phase_at[128]; /* by letter: place in TA_PHASES plus one; 0: no phase */
     struct ta_map track_of, category_of, process_names;
     struct recent_category recent[RECENT_CATEGORIES];
     uint64_t last_track_key;

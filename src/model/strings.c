@@ -13,6 +13,8 @@ bool ta_strings_init(struct ta_strings *strings, size_t limit)
 {
     *strings = (struct ta_strings){.mask = 1023, .limit = limit};
     strings->slots = calloc(strings->mask + 1, sizeof *strings->slots);
+    /* Where memory lies differs from run to run; no id and no order depends on it. */
+    strings->seed = ta_hash_mix((uintptr_t)strings->slots);
     return strings->slots && ta_vec_push(&strings->texts, (struct ta_slice){"", 0});
 }
 
@@ -45,7 +47,7 @@ static bool grow(struct ta_strings *strings)
 
 enum ta_intern ta_strings_intern(struct ta_strings *strings, struct ta_slice text, ta_str *id)
 {
-    const uint32_t hash = (uint32_t)ta_hash_bytes(text.ptr, text.len);
+    const uint32_t hash = (uint32_t)ta_hash_bytes(text.ptr, text.len, strings->seed);
     size_t at = hash & strings->mask;
     for (; strings->slots[at].id; at = (at + 1) & strings->mask) {
         const struct string_slot slot = strings->slots[at];

@@ -12,6 +12,7 @@ struct ta_strings {
     struct string_slot *slots;
     size_t mask;
     size_t limit; /* distinct texts at most */
+    uint64_t seed; /* of the hashes */
 };
 
 bool ta_strings_init(struct ta_strings *strings, size_t limit);

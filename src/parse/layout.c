@@ -1,21 +1,42 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The learned layout. */
+/* The learned layout: learning gaps, and judging whether that pays. */
 #include "parse/layout.h"
+
+#include "parse/cpu.h"
 
 #include <stdlib.h>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
+/* The layout is judged after so many gaps that were not expected, and rests for so many records
+ * when there were more than two of them in a record. */
+enum { JUDGED_AFTER = 4096, MISSES_PER_RECORD = 2, REST = 16384 };
 
-/* The layout is judged after so many gaps, and rests for so many records when it did badly. */
-enum { JUDGED_AFTER = 16384, REST = 16384, MISS_SHARE = 5 };
-
-bool layout_init(struct layout *layout)
+static void no_followers(const struct layout *layout, struct gap *gap)
 {
-    *layout = (struct layout){.first = NO_GAP};
-    layout->gaps = malloc(GAPS_MAX * sizeof *layout->gaps);
-    return layout->gaps != NULL;
+    for (int i = 0; i < GAPS_AFTER; i++)
+        gap->next[i] = layout->no_gap;
+}
+
+static void forget_all(struct layout *layout)
+{
+    layout->n = 0;
+    no_followers(layout, layout->opening);
+}
+
+bool layout_init(struct layout *layout, const char *cpu, size_t number_limit)
+{
+    enum { SPECIAL_GAPS = 3, LONGEST_NUMBER = 32 };
+    *layout = (struct layout){.scan = number_limit < LONGEST_NUMBER ? NULL : ta_cpu_scanner(cpu)};
+    layout->gaps =
+        aligned_alloc(_Alignof(struct gap), (GAPS_MAX + SPECIAL_GAPS) * sizeof *layout->gaps);
+    if (!layout->gaps)
+        return false;
+    layout->no_gap = &layout->gaps[GAPS_MAX];
+    layout->passing = layout->no_gap + 1;
+    layout->opening = layout->no_gap + 2;
+    *layout->no_gap = (struct gap){.text = "\x01", .mask = 1, .turns = true};
+    *layout->opening = (struct gap){.slot = NO_KEY};
+    forget_all(layout);
+    return true;
 }
 
 void layout_free(struct layout *layout)
@@ -23,109 +44,7 @@ void layout_free(struct layout *layout)
     free(layout->gaps);
 }
 
-/* ---- comparing and scanning in chunks of 16 bytes ------------------------------------------ */
-
-#ifdef __SSE2__
-
-/* Whether the text at `p` is this gap.  At least GAP_BYTES can be read. */
-static inline bool matches(const struct gap *gap, const char *p)
-{
-    for (unsigned i = 0;; i++) {
-        const __m128i text = _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i));
-        const __m128i known = _mm_loadu_si128((const __m128i *)(const void *)(gap->text + 16 * i));
-        const unsigned equal = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(text, known));
-        if (i + 1 == gap->chunks)
-            return (equal & gap->last_mask) == gap->last_mask;
-        if (equal != 0xffff)
-            return false;
-    }
-}
-
-/* The first byte that is a quote, a backslash, a control or not ASCII. */
-static inline const char *skip_plain(const char *p, const char *end)
-{
-    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
-    const __m128i space = _mm_set1_epi8(0x20);
-    for (; end - p >= 16; p += 16) {
-        const __m128i text = _mm_loadu_si128((const __m128i *)(const void *)p);
-        /* As signed bytes controls and all of 0x80…0xff are below the space. */
-        const __m128i special =
-            _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(text, quote), _mm_cmpeq_epi8(text, backslash)),
-                         _mm_cmplt_epi8(text, space));
-        const unsigned found = (unsigned)_mm_movemask_epi8(special);
-        if (found)
-            return p + __builtin_ctz(found);
-    }
-    return end;
-}
-
-#else
-
-static inline bool matches(const struct gap *gap, const char *p)
-{
-    return memcmp(p, gap->text, gap->length) == 0;
-}
-
-static inline const char *skip_plain(const char *p, const char *end)
-{
-    while (p < end && (unsigned char)*p >= 0x20 && (unsigned char)*p < 0x80 && *p != '"' &&
-           *p != '\\')
-        p++;
-    return p;
-}
-
-#endif
-
-/* ---- values ---------------------------------------------------------------------------------- */
-
-static inline bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/* The end of a plain number, or NULL when the grammar has to look at it. */
-static inline const char *plain_number(const char *p, const char *end)
-{
-    p += *p == '-';
-    if (end - p < 64 || !is_digit(*p) || (*p == '0' && is_digit(p[1])))
-        return NULL;
-    const char *stop = end - 2;
-    while (p < stop && is_digit(*p))
-        p++;
-    if (*p == '.') {
-        if (!is_digit(p[1]))
-            return NULL;
-        for (p++; p < stop && is_digit(*p); p++)
-            ;
-    }
-    return *p == ',' || *p == '}' || *p == '\n' || *p == ' ' || *p == '\r' ? p : NULL;
-}
-
-/* A value at the cursor; what is plain is done here, all else by the grammar. */
-static inline enum scan_result scan_any(struct scan *scan, struct ta_token *token)
-{
-    const char *const p = scan->p;
-    if (*p == '"') {
-        const char *quote = skip_plain(p + 1, scan->end);
-        const size_t length = (size_t)(quote - p - 1);
-        if (quote < scan->end && *quote == '"' && length <= scan->string_limit) {
-            *token = (struct ta_token){p + 1, (uint32_t)length, TA_TOKEN_STRING, 1};
-            scan->p = quote + 1;
-            return SCAN_OK;
-        }
-    } else if (is_digit(*p) || *p == '-') {
-        const char *end = plain_number(p, scan->end);
-        if (end && (size_t)(end - p) <= scan->number_limit) {
-            *token = (struct ta_token){p, (uint32_t)(end - p), TA_TOKEN_NUMBER, 1};
-            scan->p = end;
-            return SCAN_OK;
-        }
-    }
-    return scan_value(scan, token);
-}
-
-/* ---- learning a gap ----------------------------------------------------------------------------
- */
+/* ---- one gap --------------------------------------------------------------------------------- */
 
 /* The offset of the cursor in the gap plus one; 0 when the gap is too long to be remembered. */
 static uint8_t place_in(const struct scan *scan, const char *start)
@@ -141,7 +60,6 @@ static enum scan_result tokenize(const struct record_keys *keys, struct scan *sc
 {
     const char *const start = scan->p;
     scan->p += first; /* the opening brace of the record */
-    gap->nested = gap->from_nested;
     for (;;) {
         struct ta_token key;
         enum scan_result result = record_scan_key(scan, first, &key);
@@ -174,136 +92,84 @@ static enum scan_result tokenize(const struct record_keys *keys, struct scan *sc
     }
 }
 
-/* The number of a gap with this text and these surroundings; made when it is new. */
-static uint16_t remember(struct layout *layout, const struct gap *gap)
-{
-    for (uint16_t i = 0; i < layout->n; i++) {
-        const struct gap *known = &layout->gaps[i];
-        if (known->length == gap->length && known->from_nested == gap->from_nested &&
-            memcmp(known->text, gap->text, gap->length) == 0)
-            return i;
-    }
-    if (layout->n == GAPS_MAX) /* start again: the writer may have changed */
-        layout->n = 0, layout->first = NO_GAP;
-    layout->gaps[layout->n] = *gap;
-    return layout->n++;
-}
-
-/* Tokenizes the gap at the cursor and remembers it if it fits; NO_GAP when it does not, with what
- * it leads to in *gap all the same. */
-static enum scan_result learn(struct layout *layout, const struct record_keys *keys,
-                              struct scan *scan, bool first, struct gap *gap, uint16_t *number)
-{
-    const char *const start = scan->p;
-    enum scan_result result = tokenize(keys, scan, first, gap);
-    if (result != SCAN_OK)
-        return result;
-    const size_t length = (size_t)(scan->p - start);
-    *number = NO_GAP;
-    /* What was repaired is noted once per record, so any note may stand for this gap as well. */
-    if (length > GAP_BYTES || length == 0 || scan->notes)
-        return SCAN_OK;
-    memset(gap->text, 0, sizeof gap->text);
-    memcpy(gap->text, start, length);
-    gap->length = (uint8_t)length;
-    gap->chunks = (uint8_t)((length + 15) / 16);
-    gap->last_mask = (uint16_t)((1u << (length - (size_t)(gap->chunks - 1) * 16)) - 1);
-    gap->next[0] = gap->next[1] = NO_GAP;
-    const uint16_t before = layout->n;
-    *number = remember(layout, gap);
-    return layout->n < before ? SCAN_BAD : SCAN_OK; /* numbers seen so far are void */
-}
-
-/* ---- the record --------------------------------------------------------------------------------
- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static void judge(struct layout *layout)
 {
-    if (layout->hits + layout->misses < JUDGED_AFTER)
+    if (++layout->misses < JUDGED_AFTER)
         return;
-    if (layout->misses > (layout->hits + layout->misses) / MISS_SHARE)
+    if (layout->misses / MISSES_PER_RECORD > layout->records)
         layout->off = REST;
-    layout->hits = layout->misses = 0;
+    layout->records = layout->misses = 0;
 }
 
-/* Tries the two gaps that followed last time; the found one moves to the front. */
-static inline uint16_t predict(const struct layout *layout, uint16_t *next, const char *p)
+/* The gap with this text and these surroundings; made when it is new.  NULL when there was no room:
+ * then all are forgotten, since the writer may have changed. */
+static struct gap *remember(struct layout *layout, const struct gap *gap)
 {
-    if (next[0] != NO_GAP && matches(&layout->gaps[next[0]], p))
-        return next[0];
-    if (next[1] != NO_GAP && matches(&layout->gaps[next[1]], p)) {
-        const uint16_t found = next[1];
-        next[1] = next[0];
-        next[0] = found;
-        return found;
+    for (struct gap *known = layout->gaps; known < layout->gaps + layout->n; known++)
+        if (known->mask == gap->mask && known->from_nested == gap->from_nested &&
+            memcmp(known->text, gap->text, gap->length) == 0)
+            return known;
+    if (layout->n == GAPS_MAX) {
+        forget_all(layout);
+        return NULL;
     }
-    return NO_GAP;
+    struct gap *made = &layout->gaps[layout->n++];
+    *made = *gap;
+    return made;
 }
 
-static inline struct ta_token *slot_of(struct ta_record *record, uint8_t slot)
+static struct gap *put_first(struct gap *before, size_t from, struct gap *gap)
 {
-    return slot < TA_RECORD_FIELDS ? &record->field[slot]
-                                   : &record->nested[slot - TA_RECORD_FIELDS];
+    memmove(before->next + 1, before->next, from * sizeof(struct gap *));
+    return before->next[0] = gap;
 }
 
-enum scan_result layout_scan(struct layout *layout, const struct record_keys *keys,
-                             struct scan *scan, struct ta_record *record)
+/* One that followed before the last two. */
+static struct gap *find_older(const struct layout *layout, struct scan *scan, struct gap *before)
 {
-    const uint8_t nested = keys->schema->nested;
-    uint16_t opening[2] = {layout->first, NO_GAP}, *next = opening;
-    uint16_t nowhere[2];
-    bool in_nested = false;
-    memset(record->field, 0, keys->fields.n * sizeof *record->field);
-    memset(record->nested, 0, keys->nested.n * sizeof *record->nested);
-    for (;;) {
-        const char *const start = scan->p;
-        struct gap unknown;
-        const struct gap *gap = &unknown;
-        uint16_t number = scan->end - start >= GAP_BYTES ? predict(layout, next, start) : NO_GAP;
-        if (number != NO_GAP) {
-            gap = &layout->gaps[number];
-            scan->p += gap->length;
-            layout->hits++;
-        } else {
-            unknown = (struct gap){.slot = NO_KEY, .from_nested = in_nested};
-            layout->misses++;
-            enum scan_result result = learn(layout, keys, scan, next == opening, &unknown, &number);
-            if (result != SCAN_OK)
-                return result;
-            next[1] = next[0];
-            next[0] = number;
-        }
-        if (next == opening)
-            layout->first = next[0];
-        if (gap->opens) {
-            if (record->field[nested].type != TA_TOKEN_ABSENT)
-                return SCAN_BAD;
-            record->field[nested] =
-                (struct ta_token){start + gap->opens - 1, 0, TA_TOKEN_OBJECT, 1};
-        }
-        if (gap->closes) {
-            struct ta_token *object = &record->field[nested];
-            object->len = (uint32_t)(start + gap->closes - 1 - object->ptr);
-        }
-        if (gap->ends) {
-            judge(layout);
-            return SCAN_OK;
-        }
-        if (scan->p >= scan->end)
-            return SCAN_MORE;
-        in_nested = gap->nested;
-        struct ta_token ignored, *slot = &ignored;
-        if (gap->slot != NO_KEY)
-            slot = slot_of(record, gap->slot);
-        /* A key that comes again, or an object behind a gap that led to a scalar before, such as
-         * "args": null: its members would be missed. */
-        if ((gap->slot != NO_KEY && slot->type != TA_TOKEN_ABSENT) ||
-            (gap->slot == nested && *scan->p == '{'))
-            return SCAN_BAD;
-        enum scan_result result = scan_any(scan, slot);
-        if (result != SCAN_OK)
-            return result == SCAN_MORE ? SCAN_MORE : SCAN_BAD;
-        nowhere[0] = nowhere[1] = NO_GAP;
-        next = number == NO_GAP ? nowhere : layout->gaps[number].next;
+    for (size_t i = 2; i < GAPS_AFTER && before->next[i] != layout->no_gap; i++) {
+        struct gap *gap = before->next[i];
+        if (memcmp(scan->p, gap->text, gap->length) != 0)
+            continue;
+        scan->p += gap->length;
+        return put_first(before, i, gap);
     }
+    return NULL;
+}
+
+/* Tokenizes a gap that did not follow lately. */
+static struct gap *learn(struct layout *layout, const struct record_keys *keys, struct scan *scan,
+                         struct gap *before, enum scan_result *why)
+{
+    const char *const start = scan->p;
+    struct gap found = {.slot = NO_KEY, .from_nested = before->nested, .nested = before->nested};
+    no_followers(layout, &found);
+    *why = tokenize(keys, scan, before == layout->opening, &found);
+    if (*why != SCAN_OK)
+        return NULL;
+    found.turns = found.opens || found.closes || found.ends;
+    const size_t length = (size_t)(scan->p - start);
+    /* What was repaired is noted once per record, so any note may stand for this gap as well. */
+    if (length > GAP_BYTES || length == 0 || scan->notes) {
+        *layout->passing = found;
+        return layout->passing;
+    }
+    memcpy(found.text, start, length);
+    found.length = (uint8_t)length;
+    found.mask = UINT64_MAX >> (64 - length);
+    struct gap *gap = remember(layout, &found);
+    *why = SCAN_BAD; /* `before` is void when there was no room */
+    return gap ? put_first(before, GAPS_AFTER - 1, gap) : NULL;
+}
+
+struct gap *layout_find(struct layout *layout, const struct record_keys *keys, struct scan *scan,
+                        struct gap *before, enum scan_result *why)
+{
+    struct gap *const gap = find_older(layout, scan, before);
+    if (gap)
+        return gap;
+    judge(layout);
+    return learn(layout, keys, scan, before, why);
 }

@@ -1,60 +1,90 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The learned layout: records of one writer differ in their values, hardly in what stands between.
  *
- * The text between two values, such as `, "tid": `, is a gap.  Each gap is tokenized once,
+ *     {"ph": "X", "name": "aten::mm", "ts": 17.2, "args": {"External id": 9}}
+ *     ▔▔▔▔▔▔▔   ▔▔▔▔▔▔▔▔▔▔          ▔▔▔▔▔▔▔▔    ▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔ ▔▔
+ * The text between two values is a gap.  Each gap is tokenized once by the grammar (record.h),
  * remembered with what it leads to (a wanted field, an unwanted one, the end of the record), and
- * afterwards recognized by comparing its bytes.  Every gap remembers the two gaps that followed it
+ * afterwards recognized by comparing its bytes.  Every gap remembers the gaps that followed it
  * last, so the next one is nearly always found at the first or second try.  Nothing is guessed:
  * every byte is compared, and whatever does not match is tokenized.  Real traces have 50 to 85
  * gaps and 0.04 misses per event; where there are many, the layout is switched off for a while.
  *
  * It knows no producer: any order of keys, any white space and any nesting of the wanted object
- * is learned alike. */
+ * is learned alike.
+ *
+ * layout.c learns gaps and chooses the instruction set, layout_scan.h recognizes them; it is
+ * compiled once for each instruction set. */
 #ifndef TA_PARSE_LAYOUT_H
 #define TA_PARSE_LAYOUT_H
 
 #include "parse/record.h"
 
-enum { GAPS_MAX = 256, GAP_BYTES = 64, NO_GAP = 0xffff };
+enum {
+    GAPS_MAX = 256,
+    GAP_BYTES = 64,
+    GAPS_AFTER = 5,
+};
 
 struct gap {
-    char text[GAP_BYTES];
+    _Alignas(64) char text[GAP_BYTES];
+    uint64_t mask; /* a bit for each byte */
     uint8_t length;
-    uint8_t chunks; /* of 16 bytes; the last one is compared under the mask */
-    uint16_t last_mask;
+    bool turns;       /* something opens, closes or ends in it: more to do than to move on */
     uint8_t slot;     /* value that follows: field, TA_RECORD_FIELDS + nested key, or NO_KEY */
     uint8_t opens;    /* where the nested object opens in the text, plus one; 0: it does not */
     uint8_t closes;   /* where it has closed, plus one; 0: it does not */
     bool from_nested; /* the value before stands inside the nested object */
     bool nested;      /* the value behind does */
     bool ends;        /* the record ends with this gap */
-    uint16_t next[2]; /* gaps that followed, the most recent first */
+    uint32_t width;               /* of the last value behind it */
+    struct gap *next[GAPS_AFTER]; /* gaps that followed, the most recent first; or no_gap */
 };
 
-struct layout {
-    struct gap *gaps;
-    uint16_t n;
-    uint16_t first; /* the gap that opened the last record */
-    uint32_t hits, misses;
-    uint32_t off; /* records to scan without the layout */
-};
-
-bool layout_init(struct layout *layout);
-void layout_free(struct layout *layout);
+struct layout;
 
 /* record_scan() by the learned layout: the same tokens, notes and end.  SCAN_MORE as there.
  * SCAN_BAD means that this record is not for it: call record_scan() from the start, which finds
  * the error, if there is one. */
-enum scan_result layout_scan(struct layout *layout, const struct record_keys *keys,
-                             struct scan *scan, struct ta_record *record);
+typedef enum scan_result layout_scan_fn(struct layout *layout, const struct record_keys *keys,
+                                        struct scan *scan, struct ta_record *record);
+
+struct layout {
+    layout_scan_fn *scan; /* of the instruction set; NULL: no layout is wanted */
+    struct gap *gaps;
+    size_t n;
+    struct gap *opening;      /* before the first gap of a record: has no text, but followers */
+    struct gap *no_gap;       /* stands for none: a control character, a syntax error anyway */
+    struct gap *passing;      /* tokenized but too long to be remembered; good until the next one */
+    uint32_t records, misses; /* since the layout was judged last */
+    uint32_t off;             /* records to scan without the layout */
+};
+
+/* `cpu` as in --cpu (cpu.h), NULL for the best.  There is no layout for limits of numbers below 32
+ * bytes, which only the grammar looks at.  False without memory. */
+bool layout_init(struct layout *layout, const char *cpu, size_t number_limit);
+void layout_free(struct layout *layout);
 
 /* Whether the layout is worth trying now. */
 static inline bool layout_on(struct layout *layout)
 {
-    if (layout->off == 0)
-        return true;
+    if (layout->off == 0) {
+        layout->records++;
+        return layout->scan != NULL;
+    }
     layout->off--;
     return false;
 }
+
+/* Of layout_scan.h: the gap at the cursor, which is neither of the first two that followed
+ * `before`. Tokenizes and remembers it when it is none of the others either; puts it first, and
+ * moves the cursor behind it.  NULL with *why set when the record is not for the layout. */
+struct gap *layout_find(struct layout *layout, const struct record_keys *keys, struct scan *scan,
+                        struct gap *before, enum scan_result *why);
+
+layout_scan_fn layout_scan_avx2, layout_scan_sse2, layout_scan_scalar;
+
+/* The scanner of an instruction set (cpu.h); NULL for "none". */
+layout_scan_fn *ta_cpu_scanner(const char *name);
 
 #endif

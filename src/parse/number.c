@@ -59,38 +59,8 @@ static int digit(const struct decimal *d, size_t i)
     return d->digits[i < d->whole ? i : i + 1] - '0';
 }
 
-/* Nearly every time stamp: at most 15 digits, and no more behind the point than the shift keeps. */
-static bool parse_plain(struct ta_slice text, int shift, int64_t *value)
-{
-    static const int64_t powers[] = {1, 10, 100, 1000};
-    const char *p = text.ptr, *const end = p + text.len;
-    const bool negative = p < end && *p == '-';
-    p += negative;
-    if (p == end || end - p > 16 || shift < 0 || shift > 3)
-        return false;
-    const char *point = NULL;
-    int64_t digits = 0;
-    for (; p < end; p++) {
-        const unsigned digit = (unsigned)*p - '0';
-        if (digit <= 9)
-            digits = digits * 10 + digit;
-        else if (*p == '.' && !point && end - p > 1 && p > text.ptr + negative)
-            point = p;
-        else
-            return false;
-    }
-    const ptrdiff_t fraction = point ? end - point - 1 : 0;
-    if (fraction > shift || digits > INT64_MAX / 1000)
-        return false;
-    digits *= powers[shift - fraction];
-    *value = negative ? -digits : digits;
-    return true;
-}
-
 enum ta_decimal ta_decimal_parse(struct ta_slice text, int shift, int64_t *value)
 {
-    if (parse_plain(text, shift, value))
-        return TA_DECIMAL_OK;
     struct decimal d;
     if (!split(text, &d))
         return TA_DECIMAL_NOT_A_NUMBER;
@@ -116,14 +86,68 @@ enum ta_decimal ta_decimal_parse(struct ta_slice text, int shift, int64_t *value
     return TA_DECIMAL_OK;
 }
 
+/* ---- tokens ------------------------------------------------------------------------------ */
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+
+/* The number that 1 to 8 digits make, all at once: pairs, then fours, then eight.  Eight bytes can
+ * be read; what follows the digits is shifted out, and digits 0 come before them. */
+static inline uint64_t up_to_8_digits(const char *p, unsigned n)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    v = (v - UINT64_C(0x3030303030303030)) << (64 - 8 * n);
+    v = v * 10 + (v >> 8);
+    const uint64_t pairs = UINT64_C(0x000000ff000000ff);
+    return ((v & pairs) * UINT64_C(0x000f424000000064) +
+            (v >> 16 & pairs) * UINT64_C(0x0000271000000001)) >>
+           32;
+}
+
+#else
+
+static inline uint64_t up_to_8_digits(const char *p, unsigned n)
+{
+    uint64_t value = 0;
+    while (n--)
+        value = value * 10 + (uint64_t)(*p++ - '0');
+    return value;
+}
+
+#endif
+
+static inline uint64_t up_to_16_digits(const char *p, unsigned n)
+{
+    return n <= 8 ? up_to_8_digits(p, n)
+                  : up_to_8_digits(p, n - 8) * 100000000 + up_to_8_digits(p + n - 8, 8);
+}
+
+enum ta_decimal ta_token_decimal(const struct ta_token *token, int shift, int64_t *value)
+{
+    static const int64_t powers[] = {1, 10, 100, 1000};
+    const unsigned minus = token->ptr[0] == '-', whole = token->whole;
+    const unsigned fraction = token->len - minus - whole; /* with its point */
+    /* Nearly every time stamp; 10^15 times 1000 fits. */
+    if (whole - 1u > 14 || fraction > (unsigned)shift + 1 || shift > 3)
+        return ta_decimal_parse((struct ta_slice){token->ptr, token->len}, shift, value);
+    const char *p = token->ptr + minus;
+    int64_t result = (int64_t)up_to_16_digits(p, whole) * powers[shift];
+    p += whole;
+    for (unsigned i = 1; i < fraction; i++)
+        result += (p[i] - '0') * powers[(unsigned)shift - i];
+    *value = minus ? -result : result;
+    return TA_DECIMAL_OK;
+}
+
 bool ta_token_integer(const struct ta_token *token, int64_t *value)
 {
     if ((token->type != TA_TOKEN_NUMBER && token->type != TA_TOKEN_STRING) || token->len == 0)
         return false;
-    size_t minus = token->ptr[0] == '-';
-    if (digits_at(token->ptr + minus, token->ptr + token->len) + minus != token->len)
+    const size_t minus = token->ptr[0] == '-';
+    if (token->whole ? token->whole + minus != token->len
+                     : digits_at(token->ptr + minus, token->ptr + token->len) + minus != token->len)
         return false;
-    return ta_decimal_parse((struct ta_slice){token->ptr, token->len}, 0, value) == TA_DECIMAL_OK;
+    return ta_token_decimal(token, 0, value) == TA_DECIMAL_OK;
 }
 
 bool ta_token_double(const struct ta_token *token, double *value)

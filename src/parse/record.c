@@ -58,7 +58,11 @@ uint8_t record_find_key(const struct key_set *set, const struct ta_token *key)
 
 bool record_is_array(const struct record_keys *keys, const struct ta_token *key)
 {
-    return ta_slice_equal(keys->array, (struct ta_slice){key->ptr, key->len});
+    char text[512];
+    struct ta_slice name = {key->ptr, key->len};
+    if (!key->plain && name.len <= sizeof text / 6)
+        name = record_decode(name, sizeof text, text);
+    return ta_slice_equal(keys->array, name);
 }
 
 /* ---- the object -------------------------------------------------------------------------- */
@@ -86,7 +90,7 @@ static void store(struct scan *scan, struct ta_token *slot, const struct ta_toke
 
 /* The members of the nested object, such as "args". */
 static enum scan_result scan_members(const struct key_set *wanted, struct scan *scan,
-                                     struct ta_token *slots)
+                                     struct ta_record *record)
 {
     scan->p++;
     for (bool first = true;; first = false) {
@@ -101,16 +105,17 @@ static enum scan_result scan_members(const struct key_set *wanted, struct scan *
         if ((result = scan_value(scan, &value)) != SCAN_OK)
             return result;
         const uint8_t at = record_find_key(wanted, &key);
-        if (at != NO_KEY)
-            store(scan, &slots[at], &value, &key);
+        if (at != NO_KEY) {
+            store(scan, &record->nested[at], &value, &key);
+            record->has_nested |= UINT64_C(1) << at;
+        }
     }
 }
 
 enum scan_result record_scan(const struct record_keys *keys, struct scan *scan,
                              struct ta_record *record)
 {
-    memset(record->field, 0, keys->fields.n * sizeof *record->field);
-    memset(record->nested, 0, keys->nested.n * sizeof *record->nested);
+    record_clear(record);
     scan->p++;
     for (bool first = true;; first = false) {
         struct ta_token key, value;
@@ -124,10 +129,10 @@ enum scan_result record_scan(const struct record_keys *keys, struct scan *scan,
         const uint8_t at = record_find_key(&keys->fields, &key);
         const char *const start = scan->p;
         if (at == keys->schema->nested && record->field[at].type != TA_TOKEN_ABSENT)
-            memset(record->nested, 0, keys->nested.n * sizeof *record->nested); /* the last wins */
+            record_clear_nested(record); /* the last one wins */
         if (at == keys->schema->nested && *start == '{') {
-            result = scan_members(&keys->nested, scan, record->nested);
-            value = (struct ta_token){start, (uint32_t)(scan->p - start), TA_TOKEN_OBJECT, 1};
+            result = scan_members(&keys->nested, scan, record);
+            value = (struct ta_token){start, (uint32_t)(scan->p - start), TA_TOKEN_OBJECT, 1, 0};
         } else {
             if (at == NO_KEY && *start == '[' && record_is_array(keys, &key))
                 return SCAN_DOCUMENT;

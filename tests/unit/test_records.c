@@ -670,7 +670,7 @@ static void the_learned_layout_changes_nothing(void **state)
         struct numbered n;
         open_numbered(&n, &text);
         for (size_t i = 0; i < N; i++) {
-            struct scanned alone;
+            struct scanned alone = {0};
             const struct ta_record *record = next_numbered(&n);
             assert_non_null(record);
             assert_int_equal(record->offset, starts[i]);

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Scanning a record by its learned layout (layout.h): gap, value, gap, value … up to the gap that
+ * ends the record.  The one loop that touches every byte of a trace.
+ *
+ * A file that includes this one defines LAYOUT_SCAN, the name of the function, and is compiled for
+ * one instruction set (vector.h).
+ *
+ * What is plain is done here: strings of printable ASCII without escapes, decimal numbers without
+ * exponent, arrays of these, true, false and null.  All else, and all that is wrong, is left to the
+ * grammar of scan.h, which starts again at the first byte of the value.  The zeros behind the
+ * window look wrong as well, so its end needs no care here. */
+#include "parse/layout.h"
+#include "parse/vector.h"
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* What follows a value is not looked at: the gap behind it, or the comma or bracket in an array,
+ * would not match.  So 1e5 stops at the e, and then goes to the grammar. */
+
+static inline bool is_digit(char c)
+{
+    return (unsigned char)(c - '0') <= 9;
+}
+
+/* The end of a plain number of up to 31 characters behind its sign, with the digits before its
+ * point; NULL for the grammar. */
+static inline const char *skip_digits(const char *p, uint8_t *whole)
+{
+    uint32_t others = vector_no_digits32(p);
+    if (others == 0)
+        return NULL;
+    unsigned end = (unsigned)__builtin_ctz(others);
+    *whole = (uint8_t)end;
+    if (*p == '0' && end > 1)
+        return NULL;
+    if (p[end] == '.') {
+        others &= others - 1;
+        if (others == 0)
+            return NULL;
+        const unsigned point = end;
+        end = (unsigned)__builtin_ctz(others);
+        if (end == point + 1)
+            return NULL;
+    }
+    return end ? p + end : NULL;
+}
+
+/* The closing quote of a plain string at its opening one; NULL for the grammar. */
+static inline const char *skip_string(const char *p, size_t limit)
+{
+    const char *const quote = vector_skip_plain(p + 1);
+    return *quote == '"' && (size_t)(quote - p - 1) <= limit ? quote : NULL;
+}
+
+/* The end of true, false or null; NULL when it is none of them. */
+static inline const char *skip_word(const char *p)
+{
+    return memcmp(p, "true", 4) == 0 || memcmp(p, "null", 4) == 0 ? p + 4
+           : memcmp(p, "false", 5) == 0                           ? p + 5
+                                                                  : NULL;
+}
+
+static inline const char *skip_space(const char *p)
+{
+    return (unsigned char)*p > ' ' ? p : vector_skip_space(p);
+}
+
+/* The end of a plain value of an array, no array itself; NULL for the grammar. */
+static inline const char *skip_element(const char *p, const struct scan *scan)
+{
+    uint8_t whole;
+    if (*p != '"')
+        return is_digit(*p) || *p == '-' ? skip_digits(p + (*p == '-'), &whole) : skip_word(p);
+    p = skip_string(p, scan->string_limit);
+    return p ? p + 1 : NULL;
+}
+
+/* The end of an array of plain values and such arrays, one element after the other; NULL for the
+ * grammar. */
+static const char *skip_elements(const char *p, const struct scan *scan)
+{
+    size_t depth = 0;
+    for (;;) {
+        /* Before a value, or before the bracket that closes an empty array. */
+        if (*p == '[') {
+            if (++depth > scan->stack_limit)
+                return NULL;
+            p = skip_space(p + 1);
+            if (*p != ']')
+                continue;
+        } else if (!(p = skip_element(p, scan))) {
+            return NULL;
+        }
+        /* Behind a value. */
+        for (p = skip_space(p); *p == ']'; p = skip_space(p))
+            if (p++, --depth == 0)
+                return p;
+        if (*p != ',')
+            return NULL;
+        p = skip_space(p + 1);
+        if (*p == ']')
+            return NULL;
+    }
+}
+
+#if VECTOR_BITMAPS
+
+/* Bit of the bracket that closes the array at bit 0; 0 when it is not among these bits. */
+static inline uint64_t closing_bit(uint64_t open, uint64_t close, size_t depth_limit)
+{
+    size_t depth = 0;
+    for (uint64_t left = open | close; left; left &= left - 1) {
+        const uint64_t bit = left & -left;
+        if (bit & close) {
+            if (--depth == 0)
+                return bit;
+        } else if (++depth > depth_limit) {
+            return 0;
+        }
+    }
+    return 0;
+}
+
+/* The end of an array of whole numbers and such arrays, as shapes and strides are, in the 64 bytes
+ * from `p` on: a bit for each byte, and rules about neighbors.  NULL when it is another one. */
+static inline const char *skip_numbers(const char *p, size_t depth_limit)
+{
+    const uint64_t open = vector_equal64(p, TA_EACH(open)),
+                   close = vector_equal64(p, TA_EACH(close));
+    const uint64_t last = closing_bit(open, close, depth_limit);
+    const uint64_t digit = vector_digits64(p), comma = vector_equal64(p, TA_EACH(comma));
+    const uint64_t zero = vector_equal64(p, TA_EACH(zero)),
+                   space = vector_equal64(p, TA_EACH(space));
+    /* A space belongs to the comma before it. */
+    const uint64_t behind_comma = comma << 1 | space << 1;
+    const uint64_t right = (digit & (digit << 1 | open << 1 | behind_comma)) |
+                           (comma & (digit << 1 | close << 1)) | (space & comma << 1) |
+                           (open & (open << 1 | behind_comma | 1)) |
+                           (close & (digit << 1 | close << 1 | open << 1));
+    const uint64_t leading_zero = zero & ~(digit << 1) & digit >> 1;
+    const uint64_t all = last | (last - 1);
+    if (last == 0 || (~right & all) || (leading_zero & all))
+        return NULL;
+    return p + __builtin_ctzll(last) + 1;
+}
+
+static inline const char *skip_array(const char *p, const struct scan *scan)
+{
+    const char *const end = skip_numbers(p, scan->stack_limit);
+    return end ? end : skip_elements(p, scan);
+}
+
+#else
+
+static inline const char *skip_array(const char *p, const struct scan *scan)
+{
+    return skip_elements(p, scan);
+}
+
+#endif
+
+/* The end of a plain value at `p`, which becomes *token unless that is NULL; NULL for the
+ * grammar. */
+static inline const char *take_plain(const char *p, const struct scan *scan, struct ta_token *token)
+{
+    const char *end, *text = p;
+    uint8_t type, whole = 0, quotes = 0;
+    if (is_digit(*p)) {
+        type = TA_TOKEN_NUMBER;
+        end = skip_digits(p, &whole);
+    } else if (*p == '"') {
+        type = TA_TOKEN_STRING;
+        quotes = 1;
+        end = skip_string(p, scan->string_limit);
+    } else if (*p == '[') {
+        type = TA_TOKEN_ARRAY;
+        end = skip_array(p, scan);
+    } else if (*p == '-') {
+        type = TA_TOKEN_NUMBER;
+        end = skip_digits(p + 1, &whole);
+    } else {
+        type = *p == 't' ? TA_TOKEN_TRUE : *p == 'f' ? TA_TOKEN_FALSE : TA_TOKEN_NULL;
+        end = skip_word(p);
+    }
+    if (!end)
+        return NULL;
+    if (token) {
+        text += quotes;
+        *token = (struct ta_token){text, (uint32_t)(end - text), type, 1, whole};
+    }
+    return end + quotes;
+}
+
+/* ---- the record ------------------------------------------------------------------------------ */
+
+/* The gap at `p` when it is one of the two that followed `before` last; it comes first from now
+ * on. */
+static inline struct gap *expected_gap(struct gap *before, const char *p)
+{
+    struct gap *const last = before->next[0];
+    if (vector_matches(p, last->text, last->mask))
+        return last;
+    struct gap *const older = before->next[1];
+    if (!vector_matches(p, older->text, older->mask))
+        return NULL;
+    before->next[1] = last;
+    return before->next[0] = older;
+}
+
+/* `end`, but by the width of the last value behind this gap if that is the same.  A processor
+ * guesses that it is, and works on what follows before it has found the end of the value: else
+ * every value would wait for the one before. */
+static inline const char *by_width(const char *p, const char *end, struct gap *gap)
+{
+    uint32_t width = gap->width;
+    if (end == p + width) {
+        __asm__("" : "+r"(width)); /* so that the compiler does not see that both are equal */
+        return p + width;
+    }
+    gap->width = (uint32_t)(end - p);
+    return end;
+}
+
+/* The nested object opens or closes in a gap at `start`.  False when it comes again. */
+static inline bool turn(const struct gap *gap, const char *start, struct ta_token *object)
+{
+    if (gap->opens) {
+        if (object->type != TA_TOKEN_ABSENT)
+            return false;
+        *object = (struct ta_token){start + gap->opens - 1, 0, TA_TOKEN_OBJECT, 1, 0};
+    }
+    if (gap->closes)
+        object->len = (uint32_t)(start + gap->closes - 1 - object->ptr);
+    return true;
+}
+
+/* Where a wanted value goes. */
+static inline struct ta_token *slot_of(struct ta_record *record, uint8_t slot)
+{
+    if (slot < TA_RECORD_FIELDS)
+        return &record->field[slot];
+    record->has_nested |= UINT64_C(1) << (slot - TA_RECORD_FIELDS);
+    return &record->nested[slot - TA_RECORD_FIELDS];
+}
+
+/* What is not plain, to the end of a value at the cursor. */
+static enum scan_result by_grammar(struct scan *scan, struct ta_token *token)
+{
+    struct ta_token ignored;
+    return scan->p < scan->end ? scan_value(scan, token ? token : &ignored) : SCAN_MORE;
+}
+
+enum scan_result LAYOUT_SCAN(struct layout *layout, const struct record_keys *keys,
+                             struct scan *scan, struct ta_record *record)
+{
+    struct ta_token *const object = &record->field[keys->schema->nested];
+    enum scan_result result = SCAN_OK;
+    struct gap *before = layout->opening;
+    const char *p = scan->p;
+    record_clear(record);
+    for (;;) {
+        const char *const start = p;
+        struct gap *gap = expected_gap(before, p);
+        if (gap) {
+            p += gap->length;
+        } else {
+            scan->p = p;
+            gap = layout_find(layout, keys, scan, before, &result);
+            if (!gap)
+                return result;
+            p = scan->p;
+        }
+        if (gap->turns) {
+            if (gap == layout->no_gap || !turn(gap, start, object))
+                return SCAN_BAD;
+            if (gap->ends) {
+                scan->p = p;
+                return SCAN_OK;
+            }
+        }
+        struct ta_token *token = NULL;
+        if (gap->slot != NO_KEY) {
+            token = slot_of(record, gap->slot);
+            /* A key that comes again, or an object behind a gap that led to a scalar before, such
+             * as "args": null: its members would be missed. */
+            if (token->type != TA_TOKEN_ABSENT || (token == object && *p == '{'))
+                return SCAN_BAD;
+        }
+        const char *const end = take_plain(p, scan, token);
+        if (end) {
+            p = by_width(p, end, gap);
+        } else {
+            scan->p = p;
+            result = by_grammar(scan, token);
+            if (result != SCAN_OK)
+                return result;
+            p = scan->p;
+        }
+        before = gap;
+    }
+}
