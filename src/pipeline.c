@@ -15,6 +15,7 @@
 #include "base/context.h"
 #include "discover/discover.h"
 #include "ingest.h"
+#include "parse/cpu.h"
 #include "recommend/recommend.h"
 #include "result/report.h"
 
@@ -30,6 +31,15 @@ struct run {
     int64_t *ranks;   /* by file */
 };
 
+/* Here, before anything is read, and not in every worker. */
+static enum ta_status check_cpu(struct ta_ctx *ctx)
+{
+    const char *cpu = ctx->shared->cpu;
+    if (!cpu || ta_cpu_has(cpu))
+        return TA_OK;
+    return ta_fail(ctx, TA_ERR_USAGE, "This processor or this build cannot scan with \"%s\"", cpu);
+}
+
 static enum ta_status gather(struct ta_ctx *ctx, const struct ta_registry *registry,
                              const struct ta_run_options *options, struct run *run)
 {
@@ -42,10 +52,13 @@ static enum ta_status gather(struct ta_ctx *ctx, const struct ta_registry *regis
     if (!run->original || !run->ranks)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu", n);
     status = ta_find_duplicates(ctx, &run->sources, run->original);
+    ta_times_lap(&ctx->times, TA_STAGE_DISCOVER);
     if (status != TA_OK)
         return status;
-    return ta_ingest(ctx, registry, options, &run->plan, &run->sources, run->original,
-                     &run->ingestion);
+    status = ta_ingest(ctx, registry, options, &run->plan, &run->sources, run->original,
+                       &run->ingestion);
+    ta_times_lap(&ctx->times, TA_STAGE_FILES);
+    return status;
 }
 
 static enum ta_status conclude(struct ta_ctx *ctx, const struct ta_registry *registry,
@@ -58,10 +71,12 @@ static enum ta_status conclude(struct ta_ctx *ctx, const struct ta_registry *reg
     if (status == TA_OK)
         status =
             ta_finish(ctx, run->ingestion.partials, run->ranks, run->ingestion.n_files, report);
+    ta_times_lap(&ctx->times, TA_STAGE_FINISH);
     if (status == TA_OK && !options->check_only)
         status = ta_recommend(ctx, registry, report);
     if (status == TA_OK && ta_report_freeze(report) != TA_OK)
         status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the report");
+    ta_times_lap(&ctx->times, TA_STAGE_RECOMMEND);
     return status;
 }
 
@@ -71,8 +86,10 @@ enum ta_status ta_pipeline_run(struct ta_ctx *ctx, const struct ta_registry *reg
     struct run run = {.sources = {.quality = NULL}};
     run.sources.quality = &run.job;
     ta_quality_init(&run.job);
+    ta_times_start(&ctx->times);
     struct ta_report *made = ta_report_new();
-    enum ta_status status = made ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate a report");
+    enum ta_status status =
+        made ? check_cpu(ctx) : ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate a report");
     if (status == TA_OK)
         status = ta_plan_make(ctx, options->check_only ? NULL : registry, &run.plan);
     if (status == TA_OK)

@@ -3,6 +3,9 @@
 #include "base/context.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
+
+enum { MESSAGE_BYTES = 1024 };
 
 void ta_shared_init(struct ta_shared *shared)
 {
@@ -16,15 +19,43 @@ void ta_ctx_init(struct ta_ctx *ctx, struct ta_shared *shared)
     *ctx = (struct ta_ctx){.shared = shared};
 }
 
+/* Whether a byte goes on with a character of UTF-8. */
+static bool is_inside(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* Formats a message.  Of one that does not fit the middle is left out, which is that of a long
+ * path or value: what was being done stands before it, and why it failed behind it. */
+static size_t print(char message[MESSAGE_BYTES], const char *format, va_list args)
+{
+    static const char gap[] = " … ";
+    char *whole = NULL;
+    va_list again;
+    va_copy(again, args);
+    const int length = vsnprintf(message, MESSAGE_BYTES, format, args);
+    if (length < 0)
+        message[0] = '\0';
+    else if (length >= MESSAGE_BYTES && vasprintf(&whole, format, again) >= 0) {
+        size_t head = MESSAGE_BYTES / 2 - sizeof gap;
+        const char *tail = whole + length - MESSAGE_BYTES / 2;
+        while (head > 0 && is_inside(whole[head]))
+            head--;
+        while (is_inside(*tail))
+            tail++;
+        snprintf(message + head, MESSAGE_BYTES - head, "%s%s", gap, tail);
+        free(whole);
+    }
+    va_end(again);
+    return strlen(message);
+}
+
 /* Puts a message in front of the chain, so that it reads from the outside in.  What does not
  * fit falls off the end: the outer causes tell the user what was being done. */
 static void prepend(struct ta_ctx *ctx, const char *format, va_list args)
 {
-    char message[1024];
-    int length = vsnprintf(message, sizeof message, format, args);
-    size_t n = length < 0                        ? 0
-               : (size_t)length < sizeof message ? (size_t)length
-                                                 : sizeof message - 1;
+    char message[MESSAGE_BYTES];
+    const size_t n = print(message, format, args);
     size_t old = strlen(ctx->buffer), gap = old ? 2 : 0;
     if (old + n + gap >= sizeof ctx->buffer)
         old = sizeof ctx->buffer - n - gap - 1;

@@ -94,7 +94,8 @@ static const struct {
     [TA_Q_RANK_FROM_NAME] = {"rank-from-name", TA_QUALITY_INFO,
                              "The rank was taken from the name of the file."},
     [TA_Q_WORLD_SIZE] = {"world-size", TA_QUALITY_NOTICE,
-                         "Files of one run state different world sizes."},
+                         "Files of one run state different world sizes, or not that of "
+                         "--world-size."},
     [TA_Q_MIXED_VENDORS] = {"mixed-vendors", TA_QUALITY_NOTICE,
                             "Files of one run come from devices of different vendors."},
     [TA_Q_DUPLICATE_CONTENT] = {"duplicate-content", TA_QUALITY_NOTICE,

@@ -154,6 +154,19 @@ static enum ta_status foreign_option(struct parse *parse, const char *name)
                    name, command->name, where);
 }
 
+/* The form of messages comes first: whatever else is wrong is said in it. */
+static void take_log_format(struct parse *parse)
+{
+    for (size_t i = 0; i < parse->n_given; i++) {
+        const struct given *given = &parse->given[i];
+        const struct ta_arg_option *option = row_of(given->name, NULL);
+        if (option->offset == offsetof(struct ta_args, json_log))
+            for (int k = 0; option->choices[k]; k++)
+                if (strcmp(option->choices[k], given->value) == 0)
+                    parse->args->json_log = k;
+    }
+}
+
 /* Stores what was given, now that the command is known. */
 static enum ta_status apply(struct parse *parse)
 {
@@ -226,6 +239,22 @@ static enum ta_status take_operand(struct parse *parse, const char *text)
                    ta_suggest_text(&close, hint));
 }
 
+/* What getopt_long() found wrong: `code` is what it returned.  optopt is the code of an option
+ * whose value is missing or too much, the letter of an unknown one, or 0 for an unknown or
+ * ambiguous name. */
+static enum ta_status refuse_option(struct parse *parse, const struct option *longs, int code,
+                                    const char *text)
+{
+    const char *name = optopt ? name_of(longs, optopt) : NULL;
+    if (code == ':')
+        return ta_fail(parse->ctx, TA_ERR_USAGE, "Option needs a value: --%s", name);
+    if (name)
+        return ta_fail(parse->ctx, TA_ERR_USAGE, "Option takes no value: --%s", name);
+    if (optopt)
+        return ta_fail(parse->ctx, TA_ERR_USAGE, "Unknown option: -%c", optopt);
+    return unknown_option(parse, text);
+}
+
 /* Collects options and operands in their order. */
 static enum ta_status scan(struct parse *parse, int argc, char **argv)
 {
@@ -236,29 +265,22 @@ static enum ta_status scan(struct parse *parse, int argc, char **argv)
     optind = 0;
     opterr = 0;
     enum ta_status status = TA_OK;
-    for (int code; status == TA_OK && (code = getopt_long(argc, argv, letters, longs, NULL)) != -1;)
+    for (int code; (code = getopt_long(argc, argv, letters, longs, NULL)) != -1;) {
+        /* Behind an error only to see how it is to be said. */
+        if (status != TA_OK && (code == OPERAND || code == ':' || code == '?'))
+            continue;
         switch (code) {
         case OPERAND:
             status = take_operand(parse, optarg);
             break;
         case ':':
-            status = ta_fail(parse->ctx, TA_ERR_USAGE, "Option needs a value: --%s",
-                             name_of(longs, optopt));
-            break;
         case '?':
-            /* optopt is the code of a flag that was given a value, the letter of an unknown one,
-             * or 0 for an unknown or ambiguous name. */
-            if (optopt && name_of(longs, optopt))
-                status = ta_fail(parse->ctx, TA_ERR_USAGE, "Option takes no value: --%s",
-                                 name_of(longs, optopt));
-            else if (optopt)
-                status = ta_fail(parse->ctx, TA_ERR_USAGE, "Unknown option: -%c", optopt);
-            else
-                status = unknown_option(parse, argv[optind - 1]);
+            status = refuse_option(parse, longs, code, argv[optind - 1]);
             break;
         default:
             parse->given[parse->n_given++] = (struct given){name_of(longs, code), optarg};
         }
+    }
     while (status == TA_OK && optind < argc)
         status = take_operand(parse, argv[optind++]);
     return status;
@@ -290,6 +312,7 @@ enum ta_status ta_args_parse(struct ta_ctx *ctx, int argc, char **argv, struct t
     if (!parse.given)
         return ta_fail(ctx, TA_ERR_NOMEM, "Out of memory: command line");
     enum ta_status status = scan(&parse, argc, argv);
+    take_log_format(&parse);
     if (status == TA_OK)
         status = apply(&parse);
     if (status == TA_OK)

@@ -64,8 +64,9 @@ struct ta_arg_option {
 /* Ends with a NULL name.  A name may have several rows, for different commands. */
 extern const struct ta_arg_option ta_arg_options[];
 
-/* The choices of --inflater; ends with NULL. */
+/* The choices of --inflater and of --cpu; end with NULL. */
 extern const char *const ta_inflater_names[];
+extern const char *const ta_cpu_choices[];
 
 static inline bool ta_arg_is_for(const struct ta_arg_option *option,
                                  const struct ta_command *command)
@@ -98,16 +99,18 @@ struct ta_args {
     int theme;           /* enum ta_theme */
     int letter;          /* 0 A4, 1 letter */
     int inflater;        /* order of ta_inflater_names[] */
+    int cpu;             /* order of ta_cpu_choices[] */
     int64_t jobs, top;   /* 0: the default */
     int64_t world_size;  /* TA_MISSING: not given */
     struct ta_texts limits, plugin_paths, settings;
-    const char *input, *rank_regex, *out, *format, *title;
+    const char *input, *rank_regex, *out, *format, *title, *memory_limit;
     struct ta_extent size; /* 0 × 0: the default */
     double scale;
 };
 
 /* Reads a command line.  Whatever it returns, *args is valid and ta_args_free() ends it; on
- * failure `command` is the one that was understood by then, if any. */
+ * failure `command` is the one that was understood by then, if any, and `json_log` is as given, so
+ * that the failure can be said in that form. */
 enum ta_status ta_args_parse(struct ta_ctx *ctx, int argc, char **argv,
                              struct ta_args *args) TA_MUST_CHECK;
 void ta_args_free(struct ta_args *args);

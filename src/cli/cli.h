@@ -6,6 +6,7 @@
 #include "base/context.h"
 #include "cli/args.h"
 #include "cli/console.h"
+#include "cli/timing.h"
 #include "pipeline.h"
 #include "plugin/registry.h"
 #include "traceanalyze/output.h"
@@ -15,6 +16,7 @@ struct ta_cli {
     struct ta_ctx ctx;
     struct ta_args args;
     struct ta_console console;
+    struct ta_timing timing;
     struct ta_registry *registry; /* of the commands that need plugins */
     bool incomplete;              /* --strict, and data was lost: exit code 4 */
     bool reported;                /* what the log left out stands in a product */

@@ -146,6 +146,7 @@ static struct ta_scene *build(struct ta_cli *cli, const struct pick *pick)
 static enum ta_status write_chart(struct ta_cli *cli, const struct pick *pick,
                                   const struct ta_format *formats, struct ta_sink *sink)
 {
+    const struct ta_lap start = ta_lap_now();
     struct ta_scene *scene = build(cli, pick);
     if (!scene)
         return cli->ctx.status;
@@ -160,6 +161,7 @@ static enum ta_status write_chart(struct ta_cli *cli, const struct pick *pick,
             ta_chart_write(&cli->ctx, sink, scene, formats[i].name, cli->args.scale, dark, name);
     }
     ta_scene_free(scene);
+    ta_timing_add(&cli->timing, "charts", start);
     return status;
 }
 

@@ -62,6 +62,7 @@ static enum ta_status dispatch(struct ta_cli *cli)
     if (!cli->args.command)
         return ta_fail(&cli->ctx, TA_ERR_USAGE, "No command");
     cli->shared.inflater = ta_inflater_names[cli->args.inflater];
+    cli->shared.cpu = ta_cpu_choices[cli->args.cpu];
     enum ta_status status = set_limits(cli);
     return status == TA_OK ? commands[cli->args.command - ta_commands](cli) : status;
 }
@@ -69,6 +70,7 @@ static enum ta_status dispatch(struct ta_cli *cli)
 int main(int argc, char **argv)
 {
     static struct ta_cli cli; /* handlers of signals reach it */
+    cli.timing.start = ta_lap_now();
     ta_standard_files_open();
     ta_shared_init(&cli.shared);
     cli.shared.log = stderr;
@@ -76,9 +78,12 @@ int main(int argc, char **argv)
     ta_signals_install(&cli.shared);
 
     enum ta_status status = ta_args_parse(&cli.ctx, argc, argv, &cli.args);
+    cli.shared.json_log = cli.args.json_log;
     if (status == TA_OK) {
         ta_console_open(&cli.console, &cli.args, &cli.shared);
         status = dispatch(&cli);
+        if (status == TA_OK)
+            ta_timing_say(&cli.timing, &cli.ctx);
         ta_console_close(&cli.console, &cli.shared, cli.reported);
     }
     /* Whatever failed after a signal failed because of it, and the user knows. */

@@ -62,6 +62,7 @@ static const char *const themes[] = {"auto", "light", "dark", NULL};
 static const char *const chart_themes[] = {"", "light", "dark", NULL};
 
 const char *const ta_inflater_names[] = {"auto", "isal", "zlib", NULL};
+const char *const ta_cpu_choices[] = {"auto", "avx2", "sse2", "scalar", "none", NULL};
 
 #define AT(field) offsetof(struct ta_args, field)
 
@@ -98,14 +99,18 @@ const struct ta_arg_option ta_arg_options[] = {
     {"rank-regex", 0, "RE", READING, TA_GROUP_SELECTION, TA_ARG_TEXT, AT(rank_regex), 0, 0, NULL,
      "extended regular expression on paths; its first group is the rank"},
     {"world-size", 0, "N", READING, TA_GROUP_SELECTION, TA_ARG_WHOLE, AT(world_size), 1,
-     INT64_C(1) << 31, NULL, "number of ranks that there should be"},
+     INT64_C(1) << 31, NULL, "number of ranks that there should be, whatever the files say"},
     {"input", 0, "ID", READING, TA_GROUP_SELECTION, TA_ARG_TEXT, AT(input), 0, 0, NULL,
      "read all files with this input plugin instead of deciding by content"},
 
     {"jobs", 'j', "N", READING, TA_GROUP_GLOBAL, TA_ARG_WHOLE, AT(jobs), 1, 1024, NULL,
      "threads (default: one per core)"},
+    {"memory-limit", 0, "SIZE", READING, TA_GROUP_GLOBAL, TA_ARG_TEXT, AT(memory_limit), 0, 0, NULL,
+     "memory to use at most, such as 8GiB"},
     {"inflater", 0, "NAME", READING, TA_GROUP_GLOBAL, TA_ARG_CHOICE, AT(inflater), 0, 0,
      ta_inflater_names, "library that inflates .gz files (default: auto, the fastest there is)"},
+    {"cpu", 0, "NAME", READING, TA_GROUP_GLOBAL, TA_ARG_CHOICE, AT(cpu), 0, 0, ta_cpu_choices,
+     "instruction set of the scanner, for tests and benchmarks (default: auto)"},
     {"limit", 0, "NAME=VALUE", READING, TA_GROUP_GLOBAL, TA_ARG_TEXTS, AT(limits), 0, 0, NULL,
      "change a bound on input"},
     {"set", 0, "ID.NAME=VALUE", READING | FOR(PLUGINS), TA_GROUP_GLOBAL, TA_ARG_TEXTS, AT(settings),

@@ -43,19 +43,39 @@ static enum ta_status check_input_id(struct ta_cli *cli)
                    ta_suggest_text(&close, hint));
 }
 
+static enum ta_status read_memory_limit(struct ta_cli *cli, uint64_t *limit)
+{
+    const char *text = cli->args.memory_limit;
+    if (!text || (ta_size_parse(text, limit) && *limit > 0))
+        return TA_OK;
+    return ta_fail(&cli->ctx, TA_ERR_USAGE,
+                   "Unusable size: --memory-limit=%s, expected one such as 8GiB", text);
+}
+
 /* ---- the run ------------------------------------------------------------------------------ */
+
+static void note_amount(struct ta_cli *cli, const struct ta_accounts *accounts)
+{
+    cli->timing.events = accounts->totals.events_seen;
+    for (size_t i = 0; i < accounts->n_files; i++)
+        cli->timing.bytes += accounts->files[i].raw_bytes;
+}
 
 enum ta_status ta_cli_run(struct ta_cli *cli, const char *const *inputs, size_t n_inputs,
                           bool check_only, struct ta_report **report)
 {
     const struct ta_args *args = &cli->args;
+    uint64_t memory_limit = 0;
     enum ta_status status = check_input_id(cli);
+    if (status == TA_OK)
+        status = read_memory_limit(cli, &memory_limit);
     if (status != TA_OK)
         return status;
     const struct ta_run_options options = {
         .inputs = inputs,
         .n_inputs = n_inputs,
         .jobs = (unsigned)args->jobs,
+        .memory_limit = memory_limit,
         .rank_regex = args->rank_regex,
         .world_size = args->world_size,
         .input = args->input,
@@ -66,6 +86,8 @@ enum ta_status ta_cli_run(struct ta_cli *cli, const char *const *inputs, size_t 
     };
     status = ta_pipeline_run(&cli->ctx, cli->registry, &options, report);
     ta_console_clear(&cli->console);
+    if (status == TA_OK)
+        note_amount(cli, ta_report_accounts(*report));
     return status;
 }
 
@@ -142,9 +164,11 @@ enum ta_status ta_cli_write(struct ta_cli *cli, const struct ta_entry *output,
                             const struct ta_report *report, const struct ta_render_options *options,
                             struct ta_sink *sink)
 {
+    const struct ta_lap start = ta_lap_now();
     cli->ctx.option_values = output->option_values;
     enum ta_status status = output->plugin.output->write(&cli->ctx, report, options, sink);
     cli->ctx.option_values = NULL;
+    ta_timing_add(&cli->timing, output->plugin.id, start);
     return status;
 }
 

@@ -67,13 +67,20 @@ static int by_rank(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* The size of the world, and files that do not agree on it. */
+/* The size of the world, and files that do not agree on it.  What the user says is believed. */
 static void check_world(struct ta_quality *quality, int64_t *world_size,
                         const struct ta_rank_claim *claims, size_t n)
 {
     const struct ta_rank_claim *first = NULL;
+    const bool given = *world_size != TA_MISSING;
     for (size_t i = 0; i < n; i++) {
         if (claims[i].world_size == TA_MISSING)
+            continue;
+        if (given && claims[i].world_size != *world_size)
+            ta_quality_add(quality, TA_Q_WORLD_SIZE, TA_NO_OFFSET,
+                           "World sizes differ: %" PRId64 " by --world-size, %" PRId64 " in \"%s\"",
+                           *world_size, claims[i].world_size, claims[i].shown);
+        if (given)
             continue;
         if (!first)
             first = &claims[i];
@@ -165,12 +172,18 @@ enum ta_status ta_decide_ranks(struct ta_ctx *ctx, struct ta_quality *quality, c
             regfree(&by_option);
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot decide the ranks: files=%zu", n);
     }
+    size_t n_matched = 0;
     for (size_t i = 0; i < n; i++) {
-        decide(quality, &claims[i], i,
-               pattern ? rank_in_name(&by_option, claims[i].shown) : TA_MISSING,
-               rank_in_name(&by_default, claims[i].shown), n);
+        const int64_t by_user = pattern ? rank_in_name(&by_option, claims[i].shown) : TA_MISSING;
+        n_matched += by_user != TA_MISSING;
+        decide(quality, &claims[i], i, by_user, rank_in_name(&by_default, claims[i].shown), n);
         ordered[i] = &claims[i];
     }
+    if (pattern && n_matched == 0)
+        ta_log(ctx, TA_LOG_WARNING,
+               "--rank-regex \"%s\" finds a rank in no path, such as \"%s\"; ranks come from what "
+               "the files say, their names and their order",
+               pattern, claims[0].shown);
     qsort(ordered, n, sizeof *ordered, by_rank);
     check_world(quality, world_size, claims, n);
     check_vendors(quality, claims, n);

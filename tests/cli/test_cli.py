@@ -121,6 +121,11 @@ class Cli(unittest.TestCase):
         one = json.loads((self.folder / "one.json").read_text())
         self.assertEqual(json.loads(done.stdout), one)
 
+    def test_long_places_do_not_hide_what_is_wrong(self):
+        for place in ("x" * 3000, "folder/" * 600 + "one.json", "ä" * 1500 + ".json"):
+            self.expect(5, "report", "rank0.json", "-q", "-o", place,
+                        says=["Cannot", place[:100], " … ", "reason=File name too long"])
+
     def test_standard_input(self):
         with open(self.folder / "rank0.json", encoding="utf-8") as trace:
             done = self.expect(0, "report", "--json", "-", stdin=trace)

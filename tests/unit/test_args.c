@@ -156,6 +156,22 @@ static void checks_ranges(void **state)
     REFUSES("from 1 to 10", "chart", "all", "a", "--scale=nan");
 }
 
+/* Whatever is wrong, wherever, is said in the form that was asked for. */
+static void errors_keep_the_form_of_messages(void **state)
+{
+    (void)state;
+    REFUSES("--frob", "report", "a", "--frob", "--log-format=json");
+    assert_int_equal(args.json_log, 1);
+    REFUSES("reprot", "reprot", "a", "--log-format", "json", "--frob");
+    assert_int_equal(args.json_log, 1);
+    REFUSES("--jobs", "report", "a", "--jobs=0", "--log-format=json");
+    assert_int_equal(args.json_log, 1);
+    REFUSES("--log-format=xml", "report", "a", "--log-format=xml");
+    assert_int_equal(args.json_log, 0);
+    REFUSES("--frob", "report", "--frob", "--", "--log-format=json");
+    assert_int_equal(args.json_log, 0);
+}
+
 static void help_needs_no_operands(void **state)
 {
     (void)state;
@@ -200,6 +216,7 @@ int main(void)
         cmocka_unit_test(suggests_what_was_meant),
         cmocka_unit_test(refuses_wrong_use),
         cmocka_unit_test(checks_ranges),
+        cmocka_unit_test(errors_keep_the_form_of_messages),
         cmocka_unit_test(help_needs_no_operands),
         cmocka_unit_test(table_is_sound),
     };

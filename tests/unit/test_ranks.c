@@ -212,6 +212,50 @@ static void world_sizes_that_differ(void **state)
     end(&d);
 }
 
+/* The user's word counts more than that of the files, and the contradiction is said. */
+static void a_world_size_that_was_given(void **state)
+{
+    (void)state;
+    struct deciding d;
+    DECIDE(&d, NULL, 1, claim("a", 0, 2), claim("b", 1, 2));
+    assert_int_equal(d.world_size, 1);
+    assert_said(&d, TA_Q_WORLD_SIZE, 2, "World sizes differ: 1 by --world-size, 2 in \"a\"");
+    assert_said(&d, TA_Q_RANK_BEYOND_WORLD, 1, "\"b\" is rank 1, beyond the world size of 1");
+    assert_no_finding_but(&d.quality, TA_Q_WORLD_SIZE, TA_Q_RANK_BEYOND_WORLD);
+    end(&d);
+    DECIDE(&d, NULL, 2, claim("a", 0, 2), claim("b", 1, NONE));
+    assert_int_equal(d.world_size, 2);
+    assert_no_finding(&d.quality);
+    end(&d);
+}
+
+/* A pattern that finds nothing is most likely a mistake; one that finds something may be meant
+ * so. */
+static void a_pattern_that_finds_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pattern;
+        bool said;
+    } cases[] = {{"node([0-9]+)", true}, {"ran(k)", true}, {"rank(1)", false}, {NULL, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = NULL;
+        size_t size;
+        struct deciding d;
+        shared.log = open_memstream(&text, &size);
+        assert_non_null(shared.log);
+        DECIDE(&d, cases[i].pattern, NONE, claim("rank0.json", 0, 2), claim("rank1.json", 1, 2));
+        fclose(shared.log);
+        shared.log = NULL;
+        if (cases[i].said)
+            assert_non_null(strstr(text, cases[i].pattern));
+        else
+            assert_string_equal(text, "");
+        free(text);
+        end(&d);
+    }
+}
+
 static void vendors_that_differ(void **state)
 {
     (void)state;
@@ -239,6 +283,8 @@ int main(void)
         cmocka_unit_test(ranks_beyond_the_world),
         cmocka_unit_test(many_missing_ranks),
         cmocka_unit_test(world_sizes_that_differ),
+        cmocka_unit_test(a_world_size_that_was_given),
+        cmocka_unit_test(a_pattern_that_finds_nothing),
         cmocka_unit_test(vendors_that_differ),
     };
     ta_shared_init(&shared);
