@@ -31,7 +31,7 @@ static inline const char *skip_digits(const char *p, uint8_t *whole)
         return NULL;
     unsigned end = (unsigned)__builtin_ctz(others);
     *whole = (uint8_t)end;
-    if (*p == '0' && end > 1)
+    if (end == 0 || (*p == '0' && end > 1))
         return NULL;
     if (p[end] == '.') {
         others &= others - 1;
@@ -42,7 +42,7 @@ static inline const char *skip_digits(const char *p, uint8_t *whole)
         if (end == point + 1)
             return NULL;
     }
-    return end ? p + end : NULL;
+    return p + end;
 }
 
 /* The closing quote of a plain string at its opening one; NULL for the grammar. */

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The learned layout against the grammar: for each instruction set, records that are damaged in
+ * every place, in every way that a byte can matter. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "parse/cpu.h"
+#include "parse/layout.h"
+#include "read/reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PH, NAME, TS, ARGS };
+
+static const struct ta_slice wanted[] = {{"shape", 5}, {"n", 1}};
+static const struct ta_record_schema schema = {.array = "list",
+                                               .mark = PH,
+                                               .field = {"ph", "name", "ts", "args"},
+                                               .nested = ARGS,
+                                               .nested_keys = wanted,
+                                               .n_nested_keys = 2};
+
+/* A record with a value of each kind at %s, and around it what a writer repeats. */
+static const char *const layouts[] = {
+    "{\"ph\": \"X\", \"name\": \"a name\", \"ts\": 12.345, \"args\": {\"n\": 7, \"shape\": %s, "
+    "\"z\": 0}}",
+    "{\n    \"ph\":\"X\",\n    \"other\": %s,\n    \"args\": {\n      \"shape\": %s\n    }\n  }",
+    "{\"name\":%s,\"ts\":%s,\"ph\":\"X\"}",
+};
+
+static const char *const values[] = {
+    "0",
+    "7",
+    "-7",
+    "-0",
+    "12.5",
+    "1700000000123456.789",
+    "31415926535897932384626433832795",
+    "1e5",
+    "01",
+    "-",
+    "1.",
+    ".5",
+    "\"\"",
+    "\"aten::mm\"",
+    "\"a longer name than fits into one vector at once\"",
+    "\"esc\\n\"",
+    "\"\xc3\xa9\"",
+    "true",
+    "false",
+    "null",
+    "nul",
+    "[]",
+    "[[]]",
+    "[1]",
+    "[1, 2]",
+    "[1,2]",
+    "[[1, 16, 1560], [], [3]]",
+    "[ 1 ]",
+    "[1 ,2]",
+    "[01]",
+    "[0, 10]",
+    "[1 2]",
+    "[,1]",
+    "[1,]",
+    "[1",
+    "[[1]",
+    "[1]]",
+    "[-1, 2.5]",
+    "[\"a\", \"\", true, null]",
+    "[\n  1,\n  2\n]",
+    "[{}]",
+    "[1,[2,[3,[4,[5]]]]]",
+    "[1234567890, 1234567890, 1234567890, 1234567890, 1234567890, 123]",
+    "{}",
+    "{\"a\": [1, {\"b\": 2}]}",
+    "",
+};
+
+/* Bytes that mean something, and some that do not. */
+static const char bytes[] = "\0\x01\t\n\r \"\\,:.-+0189aeEntf/[]{}\x7f\x80\xc3\xff";
+
+struct bench {
+    struct record_keys keys;
+    struct layout layout;
+    struct ta_record by_layout, by_grammar;
+    uint64_t stack[32];
+    uint64_t taken, left; /* records scanned by the layout, and left to the grammar */
+};
+
+static struct scan scan_of(struct bench *b, const char *text, size_t size)
+{
+    return (struct scan){.p = text,
+                         .end = text + size,
+                         .string_limit = 1000,
+                         .number_limit = 1000,
+                         .stack = b->stack,
+                         .stack_limit = 1024};
+}
+
+static void assert_same(const struct ta_token *a, const struct ta_token *b, const char *text)
+{
+    if (a->type != b->type || (a->type != TA_TOKEN_ABSENT &&
+                               (a->ptr != b->ptr || a->len != b->len || a->plain != b->plain)))
+        fail_msg("the layout makes %d of %u bytes, the grammar %d of %u, of %s", a->type, a->len,
+                 b->type, b->len, text);
+}
+
+/* Whatever the layout takes, the grammar takes just so. */
+static void compare(struct bench *b, const char *text, size_t size)
+{
+    struct scan scan = scan_of(b, text, size), plain = scan;
+    const enum scan_result result = b->layout.scan(&b->layout, &b->keys, &scan, &b->by_layout);
+    if (result == SCAN_BAD) {
+        b->left++;
+        return;
+    }
+    b->taken++;
+    const enum scan_result expected = record_scan(&b->keys, &plain, &b->by_grammar);
+    if (result != expected)
+        fail_msg("the layout says %d, the grammar %d, of %s", result, expected, text);
+    if (result != SCAN_OK)
+        return;
+    assert_ptr_equal(scan.p, plain.p);
+    assert_int_equal(scan.notes, plain.notes);
+    for (int i = 0; i <= ARGS; i++)
+        assert_same(&b->by_layout.field[i], &b->by_grammar.field[i], text);
+    for (int i = 0; i < 2; i++)
+        assert_same(&b->by_layout.nested[i], &b->by_grammar.nested[i], text);
+    assert_int_equal(b->by_layout.has_nested, b->by_grammar.has_nested);
+}
+
+/* Numbers that are known to be plain have their digits counted. */
+static void assert_counted(const struct ta_record *record)
+{
+    const struct ta_token *ts = &record->field[TS];
+    if (ts->type == TA_TOKEN_NUMBER && ts->whole)
+        assert_true(strspn(ts->ptr + (*ts->ptr == '-'), "0123456789") == ts->whole);
+}
+
+/* The record as it is, cut everywhere, and with every byte replaced by every other one.  The window
+ * ends behind the record, with zeros. */
+static void damage(struct bench *b, const char *record)
+{
+    char text[512] = {0};
+    const size_t size = strlen(record);
+    assert_true(size + TA_PADDING < sizeof text);
+    memcpy(text, record, size);
+    compare(b, text, size);
+    assert_counted(&b->by_layout);
+    for (size_t at = 0; at < size; at++) {
+        const char before = text[at];
+        for (size_t i = 0; i < sizeof bytes - 1; i++) {
+            text[at] = bytes[i];
+            compare(b, text, size);
+        }
+        text[at] = before;
+    }
+    for (size_t cut = size; cut-- > 1;) {
+        text[cut] = '\0';
+        compare(b, text, cut);
+    }
+}
+
+static void scan_with(const char *cpu)
+{
+    struct bench *b = calloc(1, sizeof *b);
+    assert_non_null(b);
+    record_keys_init(&b->keys, &schema);
+    for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++) {
+        assert_true(layout_init(&b->layout, cpu, 1000));
+        for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+            char record[300];
+            /* Known before it is damaged, so that nothing is left to the grammar for being new. */
+            snprintf(record, sizeof record, layouts[l], "1", "2");
+            damage(b, record);
+            snprintf(record, sizeof record, layouts[l], values[i], values[i]);
+            damage(b, record);
+        }
+        layout_free(&b->layout);
+    }
+    assert_true(b->taken > 10000);
+    assert_true(b->left > 10000);
+    free(b);
+}
+
+static void every_instruction_set_agrees_with_the_grammar(void **state)
+{
+    (void)state;
+    int tried = 0;
+    for (const char *const *name = ta_cpu_names; *name; name++) {
+        if (strcmp(*name, "none") == 0 || strcmp(*name, "auto") == 0 || !ta_cpu_has(*name))
+            continue;
+        scan_with(*name);
+        tried++;
+    }
+    assert_true(tried >= 1);
+}
+
+static void layouts_are_chosen_by_name(void **state)
+{
+    (void)state;
+    struct layout layout;
+    assert_true(layout_init(&layout, "none", 1000));
+    assert_false(layout_on(&layout));
+    layout_free(&layout);
+    assert_true(layout_init(&layout, "scalar", 1000));
+    assert_true(layout.scan == layout_scan_scalar);
+    assert_true(layout_on(&layout));
+    layout_free(&layout);
+    assert_true(layout_init(&layout, NULL, 31)); /* only the grammar counts digits */
+    assert_false(layout_on(&layout));
+    layout_free(&layout);
+    assert_false(ta_cpu_has("mmx"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_instruction_set_agrees_with_the_grammar),
+        cmocka_unit_test(layouts_are_chosen_by_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
