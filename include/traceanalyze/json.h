@@ -42,6 +42,7 @@ struct ta_token {
 /* Which keys of a record are wanted. */
 struct ta_record_schema {
     const char *array;                   /* key of the array in a document that is an object */
+    const char *other_array;             /* of a second one, or NULL */
     uint8_t mark;                        /* field that makes an object a record */
     const char *field[TA_RECORD_FIELDS]; /* key of each field, NULL-terminated */
     uint8_t nested;                      /* field whose members are looked into */
@@ -55,6 +56,7 @@ struct ta_record {
     struct ta_token field[TA_RECORD_FIELDS];
     struct ta_token nested[TA_RECORD_ARGS]; /* by position in nested_keys */
     uint64_t has_nested;                    /* bit i: nested[i] is not absent */
+    struct ta_token ignored;                /* where the scanner puts what nobody wants */
 };
 
 /* A member of the top-level object beside the array, of at most 1 MiB. */

@@ -3,12 +3,16 @@
 #include "parse/layout.h"
 
 #include "parse/cpu.h"
+#include "parse/vector.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
-/* The layout is judged after so many gaps that were not expected, and rests for so many records
- * when there were more than two of them in a record. */
-enum { JUDGED_AFTER = 4096, MISSES_PER_RECORD = 2, REST = 16384 };
+/* The layout rests for so many records when more than two gaps of each were new. */
+enum { NEW_GAPS = 2, REST = 16384 };
+/* No order is expected in the next records when so many gaps of each were not where they were
+ * before. */
+enum { STRAY_GAPS = 5 };
 
 static void no_followers(const struct layout *layout, struct gap *gap)
 {
@@ -19,13 +23,15 @@ static void no_followers(const struct layout *layout, struct gap *gap)
 static void forget_all(struct layout *layout)
 {
     layout->n = 0;
+    memset(layout->bucket, 0, sizeof layout->bucket);
     no_followers(layout, layout->opening);
 }
 
 bool layout_init(struct layout *layout, const char *cpu, size_t number_limit)
 {
     enum { SPECIAL_GAPS = 3, LONGEST_NUMBER = 32 };
-    *layout = (struct layout){.scan = number_limit < LONGEST_NUMBER ? NULL : ta_cpu_scanner(cpu)};
+    *layout = (struct layout){.scan = number_limit < LONGEST_NUMBER ? NULL : ta_cpu_scanner(cpu),
+                              .in_order = true};
     layout->gaps =
         aligned_alloc(_Alignof(struct gap), (GAPS_MAX + SPECIAL_GAPS) * sizeof *layout->gaps);
     if (!layout->gaps)
@@ -55,10 +61,10 @@ static uint8_t place_in(const struct scan *scan, const char *start)
 
 /* Tokenizes from the end of a value to the start of the next one, or to the end of the record.
  * SCAN_BAD also where only record_scan() knows what to do. */
-static enum scan_result tokenize(const struct record_keys *keys, struct scan *scan, bool first,
-                                 struct gap *gap)
+static enum scan_result tokenize(const struct record_keys *keys, struct scan *scan, struct gap *gap)
 {
     const char *const start = scan->p;
+    bool first = gap->from == OUTSIDE;
     scan->p += first; /* the opening brace of the record */
     for (;;) {
         struct ta_token key;
@@ -68,88 +74,177 @@ static enum scan_result tokenize(const struct record_keys *keys, struct scan *sc
         first = false;
         if (key.type == TA_TOKEN_ABSENT) {
             scan->p++;
-            gap->ends = !gap->nested;
+            gap->ends = gap->to != IN_NESTED;
             if (gap->ends)
                 return SCAN_OK;
-            gap->nested = false;
+            gap->to = IN_RECORD;
             gap->closes = place_in(scan, start);
             if (!gap->closes)
                 return SCAN_BAD;
             continue;
         }
-        const uint8_t at = record_find_key(gap->nested ? &keys->nested : &keys->fields, &key);
-        if (!gap->nested && at == keys->schema->nested && *scan->p == '{') {
+        const uint8_t at =
+            record_find_key(gap->to == IN_NESTED ? &keys->nested : &keys->fields, &key);
+        if (gap->to == IN_RECORD && at == keys->schema->nested && *scan->p == '{') {
             if (gap->opens || gap->closes || !(gap->opens = place_in(scan, start)))
                 return SCAN_BAD;
-            gap->nested = first = true;
+            gap->to = IN_NESTED;
+            first = true;
             scan->p++;
             continue;
         }
-        if (!gap->nested && at == NO_KEY && record_is_array(keys, &key))
+        if (gap->to == IN_RECORD && at == NO_KEY && record_is_array(keys, &key))
             return SCAN_BAD;
-        gap->slot = at == NO_KEY || !gap->nested ? at : (uint8_t)(TA_RECORD_FIELDS + at);
+        gap->slot = at == NO_KEY || gap->to == IN_RECORD ? at : (uint8_t)(TA_RECORD_FIELDS + at);
         return SCAN_OK;
     }
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static void judge(struct layout *layout)
+void layout_judge(struct layout *layout)
 {
-    if (++layout->misses < JUDGED_AFTER)
-        return;
-    if (layout->misses / MISSES_PER_RECORD > layout->records)
+    if (layout->misses > layout->records * NEW_GAPS)
         layout->off = REST;
-    layout->records = layout->misses = 0;
+    /* Where none is expected, all are searched for: try again now and then. */
+    layout->in_order = !layout->in_order || layout->searches < layout->records * STRAY_GAPS;
+    layout->records = layout->searches = layout->misses = 0;
 }
 
-/* The gap with this text and these surroundings; made when it is new.  NULL when there was no room:
- * then all are forgotten, since the writer may have changed. */
-static struct gap *remember(struct layout *layout, const struct gap *gap)
+/* Removes the lowest bit and returns where it was; 64 when there is none. */
+static inline unsigned take_bit(uint64_t *bits)
 {
-    for (struct gap *known = layout->gaps; known < layout->gaps + layout->n; known++)
-        if (known->mask == gap->mask && known->from_nested == gap->from_nested &&
-            memcmp(known->text, gap->text, gap->length) == 0)
-            return known;
+    const unsigned at = *bits ? (unsigned)__builtin_ctzll(*bits) : 64;
+    *bits &= *bits - 1;
+    return at;
+}
+
+/* What a gap is looked up by: the first key in its text, and when an object opens right behind
+ * that, the first key in it as well.  At least GAP_BYTES can be read; what stands there need not
+ * belong to the gap. */
+static inline struct ta_slice keys_in(const char *text)
+{
+    uint64_t quotes = vector_equal64(text, TA_QUOTE);
+    const unsigned start = take_bit(&quotes), end = take_bit(&quotes);
+    if (end == 64)
+        return (struct ta_slice){text, 0};
+    const uint64_t braces = vector_equal64(text, TA_BRACE) >> end << end;
+    (void)take_bit(&quotes);
+    const unsigned last = take_bit(&quotes);
+    const unsigned brace = braces ? (unsigned)__builtin_ctzll(braces) : 62;
+    const bool opens = last < 64 && brace <= end + 3 && text[brace + 1] != '}';
+    return (struct ta_slice){text + start, (opens ? last : end) - start};
+}
+
+/* The first `n` of eight bytes, n <= 8. */
+static inline uint64_t word_of(const char *text, size_t n)
+{
+    static const uint64_t masks[] = {
+        0,
+        UINT64_C(0xff),
+        UINT64_C(0xffff),
+        UINT64_C(0xffffff),
+        UINT64_C(0xffffffff),
+        UINT64_C(0xffffffffff),
+        UINT64_C(0xffffffffffff),
+        UINT64_C(0xffffffffffffff),
+        UINT64_MAX,
+    };
+    uint64_t word;
+    memcpy(&word, text, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word & masks[n];
+}
+
+/* By the length of the keys and their first 16 bytes, without a branch: keys that come in no order
+ * cannot be predicted.  Gaps without a key, which end records, have the first bucket. */
+static inline struct gap **bucket_of(struct layout *layout, struct ta_slice keys)
+{
+    const size_t n = keys.len < 16 ? keys.len : 16, head = n < 8 ? n : 8;
+    const uint64_t hash = (word_of(keys.ptr, head) ^ keys.len) * UINT64_C(0x9e3779b97f4a7c15) ^
+                          word_of(keys.ptr + 8, n - head) * UINT64_C(0xff51afd7ed558ccd);
+    return &layout->bucket[(hash ^ hash >> 32) * UINT64_C(0xc4ceb9fe1a85ec53) >> 54];
+}
+
+static inline struct gap *find_in(struct gap *chain, const char *text, uint8_t from)
+{
+    for (struct gap *gap = chain; gap; gap = gap->chain)
+        if (gap->from == from && vector_matches(text, gap->text, gap->mask))
+            return gap;
+    return NULL;
+}
+
+/* The known gap at the cursor. */
+static struct gap *find_known(struct layout *layout, const char *text, uint8_t from)
+{
+    struct gap *gap = find_in(*bucket_of(layout, keys_in(text)), text, from);
+    return gap ? gap : find_in(layout->bucket[0], text, from);
+}
+
+/* The same gap, if keys that do not belong to it kept it from being found. */
+static struct gap *find_slowly(struct layout *layout, const struct gap *found)
+{
+    for (struct gap *gap = layout->gaps; gap < layout->gaps + layout->n; gap++)
+        if (gap->from == found->from && gap->mask == found->mask &&
+            memcmp(gap->text, found->text, found->length) == 0)
+            return gap;
+    return NULL;
+}
+
+/* Makes a gap of what was found; NULL when there is no room: then all are forgotten, since the
+ * writer may have changed. */
+static struct gap *remember(struct layout *layout, const struct gap *found)
+{
+    struct gap *gap = find_slowly(layout, found);
+    if (gap)
+        return gap;
     if (layout->n == GAPS_MAX) {
         forget_all(layout);
         return NULL;
     }
-    struct gap *made = &layout->gaps[layout->n++];
-    *made = *gap;
-    return made;
+    struct gap **bucket = bucket_of(layout, keys_in(found->text));
+    gap = &layout->gaps[layout->n++];
+    *gap = *found;
+    gap->chain = *bucket;
+    *bucket = gap;
+    return gap;
 }
 
-static struct gap *put_first(struct gap *before, size_t from, struct gap *gap)
+static struct gap *put_first(struct gap *before, struct gap *gap)
 {
-    memmove(before->next + 1, before->next, from * sizeof(struct gap *));
+    memmove(before->next + 1, before->next, (GAPS_AFTER - 1) * sizeof(struct gap *));
     return before->next[0] = gap;
 }
 
-/* One that followed before the last two. */
-static struct gap *find_older(const struct layout *layout, struct scan *scan, struct gap *before)
+/* Where the value behind a gap goes. */
+static void place_value(struct gap *gap)
 {
-    for (size_t i = 2; i < GAPS_AFTER && before->next[i] != layout->no_gap; i++) {
-        struct gap *gap = before->next[i];
-        if (memcmp(scan->p, gap->text, gap->length) != 0)
-            continue;
-        scan->p += gap->length;
-        return put_first(before, i, gap);
-    }
-    return NULL;
+    const uint8_t slot = gap->slot;
+    gap->is_wanted = slot != NO_KEY;
+    gap->token = (uint16_t)(slot == NO_KEY ? offsetof(struct ta_record, ignored)
+                            : slot < TA_RECORD_FIELDS
+                                ? offsetof(struct ta_record, field) + slot * sizeof(struct ta_token)
+                                : offsetof(struct ta_record, nested) +
+                                      (slot - TA_RECORD_FIELDS) * sizeof(struct ta_token));
+    gap->nested_bit =
+        gap->is_wanted && slot >= TA_RECORD_FIELDS ? UINT64_C(1) << (slot - TA_RECORD_FIELDS) : 0;
 }
 
-/* Tokenizes a gap that did not follow lately. */
+/* Tokenizes a gap that is not known. */
 static struct gap *learn(struct layout *layout, const struct record_keys *keys, struct scan *scan,
                          struct gap *before, enum scan_result *why)
 {
     const char *const start = scan->p;
-    struct gap found = {.slot = NO_KEY, .from_nested = before->nested, .nested = before->nested};
+    struct gap found = {
+        .slot = NO_KEY, .from = before->to, .to = before->to == IN_NESTED ? IN_NESTED : IN_RECORD};
     no_followers(layout, &found);
-    *why = tokenize(keys, scan, before == layout->opening, &found);
+    *why = tokenize(keys, scan, &found);
     if (*why != SCAN_OK)
         return NULL;
     found.turns = found.opens || found.closes || found.ends;
+    place_value(&found);
     const size_t length = (size_t)(scan->p - start);
     /* What was repaired is noted once per record, so any note may stand for this gap as well. */
     if (length > GAP_BYTES || length == 0 || scan->notes) {
@@ -161,15 +256,18 @@ static struct gap *learn(struct layout *layout, const struct record_keys *keys, 
     found.mask = UINT64_MAX >> (64 - length);
     struct gap *gap = remember(layout, &found);
     *why = SCAN_BAD; /* `before` is void when there was no room */
-    return gap ? put_first(before, GAPS_AFTER - 1, gap) : NULL;
+    return gap ? put_first(before, gap) : NULL;
 }
 
 struct gap *layout_find(struct layout *layout, const struct record_keys *keys, struct scan *scan,
                         struct gap *before, enum scan_result *why)
 {
-    struct gap *const gap = find_older(layout, scan, before);
-    if (gap)
-        return gap;
-    judge(layout);
+    struct gap *const gap = find_known(layout, scan->p, before->to);
+    layout->searches++;
+    if (gap) {
+        scan->p += gap->length;
+        return layout->in_order ? put_first(before, gap) : gap;
+    }
+    layout->misses++;
     return learn(layout, keys, scan, before, why);
 }

@@ -159,8 +159,7 @@ static inline const char *skip_array(const char *p, const struct scan *scan)
 
 #endif
 
-/* The end of a plain value at `p`, which becomes *token unless that is NULL; NULL for the
- * grammar. */
+/* The end of a plain value at `p`, which becomes *token; NULL for the grammar. */
 static inline const char *take_plain(const char *p, const struct scan *scan, struct ta_token *token)
 {
     const char *end, *text = p;
@@ -184,27 +183,29 @@ static inline const char *take_plain(const char *p, const struct scan *scan, str
     }
     if (!end)
         return NULL;
-    if (token) {
-        text += quotes;
-        *token = (struct ta_token){text, (uint32_t)(end - text), type, 1, whole};
-    }
+    text += quotes;
+    *token = (struct ta_token){text, (uint32_t)(end - text), type, 1, whole};
     return end + quotes;
 }
 
 /* ---- the record ------------------------------------------------------------------------------ */
 
-/* The gap at `p` when it is one of the two that followed `before` last; it comes first from now
- * on. */
+/* The gap at `p` when it is one of those that followed `before` last; it comes first from now on.
+ */
 static inline struct gap *expected_gap(struct gap *before, const char *p)
 {
     struct gap *const last = before->next[0];
     if (vector_matches(p, last->text, last->mask))
         return last;
-    struct gap *const older = before->next[1];
-    if (!vector_matches(p, older->text, older->mask))
-        return NULL;
-    before->next[1] = last;
-    return before->next[0] = older;
+    for (int i = 1; i < GAPS_AFTER; i++) {
+        struct gap *const gap = before->next[i];
+        if (!vector_matches(p, gap->text, gap->mask))
+            continue;
+        for (; i > 0; i--)
+            before->next[i] = before->next[i - 1];
+        return before->next[0] = gap;
+    }
+    return NULL;
 }
 
 /* `end`, but by the width of the last value behind this gap if that is the same.  A processor
@@ -234,20 +235,10 @@ static inline bool turn(const struct gap *gap, const char *start, struct ta_toke
     return true;
 }
 
-/* Where a wanted value goes. */
-static inline struct ta_token *slot_of(struct ta_record *record, uint8_t slot)
-{
-    if (slot < TA_RECORD_FIELDS)
-        return &record->field[slot];
-    record->has_nested |= UINT64_C(1) << (slot - TA_RECORD_FIELDS);
-    return &record->nested[slot - TA_RECORD_FIELDS];
-}
-
 /* What is not plain, to the end of a value at the cursor. */
-static enum scan_result by_grammar(struct scan *scan, struct ta_token *token)
+static inline enum scan_result by_grammar(struct scan *scan, struct ta_token *token)
 {
-    struct ta_token ignored;
-    return scan->p < scan->end ? scan_value(scan, token ? token : &ignored) : SCAN_MORE;
+    return scan->p < scan->end ? scan_value(scan, token) : SCAN_MORE;
 }
 
 enum scan_result LAYOUT_SCAN(struct layout *layout, const struct record_keys *keys,
@@ -256,11 +247,12 @@ enum scan_result LAYOUT_SCAN(struct layout *layout, const struct record_keys *ke
     struct ta_token *const object = &record->field[keys->schema->nested];
     enum scan_result result = SCAN_OK;
     struct gap *before = layout->opening;
+    const bool in_order = layout->in_order;
     const char *p = scan->p;
     record_clear(record);
     for (;;) {
         const char *const start = p;
-        struct gap *gap = expected_gap(before, p);
+        struct gap *gap = in_order ? expected_gap(before, p) : NULL;
         if (gap) {
             p += gap->length;
         } else {
@@ -278,14 +270,12 @@ enum scan_result LAYOUT_SCAN(struct layout *layout, const struct record_keys *ke
                 return SCAN_OK;
             }
         }
-        struct ta_token *token = NULL;
-        if (gap->slot != NO_KEY) {
-            token = slot_of(record, gap->slot);
-            /* A key that comes again, or an object behind a gap that led to a scalar before, such
-             * as "args": null: its members would be missed. */
-            if (token->type != TA_TOKEN_ABSENT || (token == object && *p == '{'))
-                return SCAN_BAD;
-        }
+        struct ta_token *const token = (struct ta_token *)(void *)((char *)record + gap->token);
+        /* A key that comes again, or an object behind a gap that led to a scalar before, such as
+         * "args": null: its members would be missed. */
+        if ((token->type != TA_TOKEN_ABSENT && gap->is_wanted) || (token == object && *p == '{'))
+            return SCAN_BAD;
+        record->has_nested |= gap->nested_bit;
         const char *const end = take_plain(p, scan, token);
         if (end) {
             p = by_width(p, end, gap);

@@ -20,6 +20,7 @@ const struct vector_constants vector_constants = {
     .comma = EACH(','),
     .open = EACH('['),
     .close = EACH(']'),
+    .brace = EACH('{'),
     /* Anywhere else 0xff, which no byte finds: those with a high bit find 0. */
     .spaces = {' ',  0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, '\t', '\n',
                0xff, 0xff, '\r', 0xff, 0xff, ' ',  0xff, 0xff, 0xff, 0xff, 0xff,

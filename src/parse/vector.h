@@ -27,7 +27,7 @@ enum { VECTOR_REACH = 64 };
 struct vector_constants {
     _Alignas(32) uint8_t zero[32];
     uint8_t nine[32], quote[32], backslash[32], space[32], newline[32], cr[32], tab[32];
-    uint8_t comma[32], open[32], close[32];
+    uint8_t comma[32], open[32], close[32], brace[32];
     uint8_t spaces[32]; /* white space by its low four bits, for _mm256_shuffle_epi8() */
 };
 
@@ -39,6 +39,8 @@ enum { VECTOR_SIZE = 32 };
 typedef __m256i vector;
 
 #define TA_EACH(name) (*(const __m256i *)(const void *)vector_constants.name)
+#define TA_QUOTE TA_EACH(quote)
+#define TA_BRACE TA_EACH(brace)
 
 static inline vector vector_at(const char *p)
 {
@@ -79,6 +81,8 @@ enum { VECTOR_SIZE = 16 };
 typedef __m128i vector;
 
 #define TA_EACH(name) (*(const __m128i *)(const void *)vector_constants.name)
+#define TA_QUOTE TA_EACH(quote)
+#define TA_BRACE TA_EACH(brace)
 
 static inline vector vector_at(const char *p)
 {
@@ -120,6 +124,8 @@ enum { VECTOR_SIZE = 8 };
 typedef uint64_t vector;
 
 #define TA_EACH(byte) (UINT64_C(0x0101010101010101) * (uint8_t)(byte))
+#define TA_QUOTE TA_EACH('"')
+#define TA_BRACE TA_EACH('{')
 
 static inline vector vector_at(const char *p)
 {
@@ -202,8 +208,6 @@ static inline uint32_t vector_no_digits32(const char *p)
     return ~digits;
 }
 
-#if VECTOR_BITMAPS
-
 /* Bit i is set when p[i] is that byte, for 64 bytes. */
 static inline uint64_t vector_equal64(const char *p, vector byte)
 {
@@ -212,6 +216,8 @@ static inline uint64_t vector_equal64(const char *p, vector byte)
         equal |= (uint64_t)vector_equal(vector_at(p + i), byte) << i;
     return equal;
 }
+
+#if VECTOR_BITMAPS
 
 static inline uint64_t vector_digits64(const char *p)
 {
