@@ -1,204 +1,107 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Files to partials, on several threads. */
+/* Files to partials, on several threads: which worker reads which file, and when all is done. */
 #include "ingest.h"
 
-#include "base/context.h"
-#include "normalize/normalize.h"
-#include "read/reader.h"
+#include "base/memory.h"
+#include "budget.h"
+#include "read/codec.h"
+#include "worker.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-/* Shared by the workers of one run. */
+/* In place of the number of a signal. */
+enum { OUT_OF_MEMORY = -1 };
+
+/* The workers of one run, and what is left for them to do. */
 struct crew {
-    const struct ta_registry *registry;
-    const struct ta_run_options *options;
-    const struct ta_plan *plan;
-    struct ta_ingested *files;
-    const size_t *order; /* files by falling size, so that the last to finish is a small one */
+    struct ta_job job;
+    size_t *order; /* files by falling size, so that the last to finish is a small one */
+    struct ta_planned *planned; /* in that order */
     size_t n;
-    uint64_t names_limit, bytes_all;
+    uint64_t bytes_all;
+    struct member *members;
     atomic_size_t next, done;
-    atomic_size_t spare; /* threads that -j allows besides the workers */
-    atomic_bool stop;    /* a worker failed */
+    atomic_bool stop; /* a worker failed */
+    struct ta_budget budget;
+    uint64_t peak_before; /* of the process */
+    uint64_t too_much;    /* memory that was in use when it was more than allowed, 0: never */
     pthread_mutex_t lock;
     pthread_cond_t left; /* a worker has no more to do */
     size_t working;
 };
 
-struct worker {
+struct member {
     struct crew *crew;
+    struct ta_worker worker;
     pthread_t thread;
-    struct ta_ctx ctx;
-    struct ta_arena *arena;
-    struct ta_partial_set *partials;
     enum ta_status status;
 };
 
-/* ---- one file ------------------------------------------------------------------------------ */
+/* ---- looking at files ---------------------------------------------------------------------- */
 
-/* The plugin that is surest, or NULL with the file refused. */
-static const struct ta_entry *choose_input(struct worker *w, struct ta_ingested *file,
-                                           const struct ta_probe *probe)
+/* What is known of a file before it is read. */
+struct look {
+    bool is_plain;    /* not compressed */
+    uint64_t content; /* bytes that it is likely to inflate to */
+};
+
+/* Of a file that cannot be opened its worker will say so. */
+static struct look look_at(const struct ta_source *source)
 {
-    const struct ta_registry *registry = w->crew->registry;
-    if (w->crew->options->input)
-        return ta_registry_find(registry, TA_KIND_input, w->crew->options->input);
-    const struct ta_entry *best = NULL, *rival = NULL;
-    int surest = 0;
-    for (size_t i = 0; i < ta_registry_count(registry, TA_KIND_input); i++) {
-        const struct ta_entry *entry = ta_registry_at(registry, TA_KIND_input, i);
-        const int score = entry->plugin.input->sniff(probe);
-        if (score > surest) {
-            best = entry;
-            rival = NULL;
-            surest = score;
-        } else if (score == surest && best) {
-            rival = entry;
-        }
-    }
-    if (rival) {
-        file->refusal = ta_arena_printf(
-            w->arena, "It could be read as \"%s\" or as \"%s\"; choose one with --input",
-            best->plugin.id, rival->plugin.id);
-        return NULL;
-    }
-    if (!best)
-        file->refusal = ta_arena_printf(w->arena, "Not a trace but %s", ta_describe(probe->head));
-    return best;
+    unsigned char head[16], tail[4] = {0};
+    struct look look = {.content = source->size};
+    const int fd =
+        source->path ? open(source->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+    if (fd < 0)
+        return look;
+    const ssize_t got = pread(fd, head, sizeof head, 0);
+    look.is_plain = got > 0 && !ta_codec_gzip.recognize(head, (size_t)got);
+    if (!look.is_plain && source->size > sizeof tail &&
+        pread(fd, tail, sizeof tail, (off_t)(source->size - sizeof tail)) == sizeof tail)
+        look.content = ta_budget_content(source->size, true,
+                                         (uint32_t)tail[0] | (uint32_t)tail[1] << 8 |
+                                             (uint32_t)tail[2] << 16 | (uint32_t)tail[3] << 24);
+    close(fd);
+    return look;
 }
 
-static void copy_facts(struct worker *w, struct ta_ingested *file, const struct ta_builder *builder)
-{
-    file->kept = builder->kept;
-    file->repaired = builder->repaired;
-    file->dropped = builder->dropped;
-    file->bytes_skipped = builder->bytes_skipped;
-    file->events = builder->events;
-    file->first_ts = builder->first_ts;
-    file->last_ts = builder->last_ts;
-    file->rank = builder->rank;
-    file->world_size = builder->world_size;
-    file->vendor = builder->vendor;
-    file->truncated |= builder->truncated;
-    file->devices = ta_arena_alloc(w->arena, (builder->devices.n + 1) * sizeof(char *));
-    for (size_t i = 0; file->devices && i < builder->devices.n; i++)
-        file->devices[i] = ta_arena_copy(w->arena, ta_slice_of(builder->devices.at[i]));
-}
+/* ---- working ------------------------------------------------------------------------------- */
 
-static enum ta_status analyze(struct worker *w, struct ta_ingested *file,
-                              struct ta_builder *builder)
+/* Reads one file when there is memory for it. */
+static enum ta_status take_file(struct crew *crew, struct ta_worker *w, size_t at)
 {
-    struct ta_trace *trace = NULL;
-    enum ta_status status = ta_normalize(&w->ctx, builder, &trace);
-    copy_facts(w, file, builder);
-    if (status != TA_OK)
-        return status;
-    trace->rank = (int64_t)(file - w->crew->files);
-    trace->file.path = file->source->shown;
-    trace->file.format = file->format;
-    trace->file.bytes = file->bytes;
-    trace->file.raw_bytes = file->raw_bytes;
-    status = ta_partial_set_map(&w->ctx, trace, w->partials);
-    ta_trace_free(trace);
-    return status;
-}
-
-static enum ta_status read_with(struct worker *w, struct ta_ingested *file,
-                                struct ta_reader *reader, const struct ta_entry *input)
-{
-    const struct ta_plan *plan = w->crew->plan;
-    struct ta_builder builder;
-    enum ta_status status = TA_ERR_NOMEM;
-    if (ta_builder_init(&builder, &file->quality, plan->needs, plan->keys, plan->n_keys,
-                        (size_t)w->crew->names_limit))
-        status = input->plugin.input->read(&w->ctx, reader, &builder);
-    else
-        ta_fail(&w->ctx, status, "Cannot allocate a trace");
-    /* The stream ends early then, and what was read must not pass for the whole. */
-    if (status == TA_OK && ta_ctx_canceled(&w->ctx))
-        status = ta_fail(&w->ctx, TA_ERR_CANCELED, "The run was canceled");
-    file->bytes = ta_reader_bytes(reader);
-    if (file->source->size > file->bytes)
-        file->bytes = file->source->size;
-    file->raw_bytes = ta_reader_raw_bytes(reader);
-    file->truncated = ta_reader_ended_early(reader);
-    if (status == TA_OK) {
-        file->format = input->plugin.id;
-        status = analyze(w, file, &builder);
-    } else if (status == TA_ERR_INPUT) {
-        copy_facts(w, file, &builder);
-        file->refusal = ta_arena_printf(w->arena, "%s", ta_ctx_causes(&w->ctx));
-        status = TA_OK;
-    }
-    ta_builder_free(&builder);
-    return status;
-}
-
-/* Takes a thread that nobody uses. */
-static bool take_spare(struct crew *crew)
-{
-    size_t spare = atomic_load(&crew->spare);
-    while (spare && !atomic_compare_exchange_weak(&crew->spare, &spare, spare - 1))
-        ;
-    return spare > 0;
-}
-
-/* Reads with a second thread that inflates ahead, if there is one to spare. */
-static enum ta_status read_fast(struct worker *w, struct ta_ingested *file,
-                                struct ta_reader *reader, const struct ta_entry *input)
-{
-    const bool helped = take_spare(w->crew);
-    if (helped)
-        ta_reader_read_ahead(reader);
-    const enum ta_status status = read_with(w, file, reader, input);
-    if (helped)
-        atomic_fetch_add(&w->crew->spare, 1);
-    return status;
-}
-
-static enum ta_status read_file(struct worker *w, struct ta_ingested *file)
-{
-    const struct ta_source *source = file->source;
+    struct ta_ingested *file = &crew->job.files[crew->order[at]];
     if (file->refusal)
         return TA_OK;
-    struct ta_reader *reader = ta_reader_open(
-        &w->ctx, source->path, source->path ? -1 : dup(STDIN_FILENO), &file->quality);
-    if (!reader && w->ctx.status != TA_ERR_INPUT)
-        return w->ctx.status;
-    if (!reader) {
-        file->refusal = ta_arena_printf(w->arena, "%s", ta_ctx_causes(&w->ctx));
-        return TA_OK;
-    }
+    const uint64_t content = look_at(file->source).content;
+    const uint64_t taken = ta_budget_take(&crew->budget, content);
     enum ta_status status = TA_OK;
-    const struct ta_probe probe = ta_reader_probe(reader);
-    const struct ta_entry *input = choose_input(w, file, &probe);
-    if (input)
-        status = read_fast(w, file, reader, input);
-    ta_reader_close(reader);
-    return status == TA_OK ? status
-                           : ta_cause(&w->ctx, status, "Cannot read \"%s\"", source->shown);
+    if (!atomic_load(&crew->stop))
+        status = ta_worker_read(w, file, crew->planned[at].helpers);
+    ta_budget_give(&crew->budget, taken, file->raw_bytes, w->memory);
+    return status;
 }
-
-/* ---- the crew ------------------------------------------------------------------------------ */
 
 static void *work(void *argument)
 {
-    struct worker *w = argument;
-    struct crew *crew = w->crew;
-    while (w->status == TA_OK && !atomic_load(&crew->stop)) {
+    struct member *member = argument;
+    struct crew *crew = member->crew;
+    struct ta_worker *w = &member->worker;
+    while (member->status == TA_OK && !atomic_load(&crew->stop)) {
         const size_t at = atomic_fetch_add(&crew->next, 1);
         if (at >= crew->n)
             break;
-        w->status = read_file(w, &crew->files[crew->order[at]]);
+        member->status = take_file(crew, w, at);
         atomic_fetch_add(&crew->done, 1);
     }
-    if (w->status == TA_OK && w->arena->failed)
-        w->status = ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot hold the facts of the files");
-    if (w->status != TA_OK)
+    if (member->status == TA_OK && w->arena->failed)
+        member->status = ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot hold the facts of the files");
+    if (member->status != TA_OK)
         atomic_store(&crew->stop, true);
     pthread_mutex_lock(&crew->lock);
     crew->working--;
@@ -207,9 +110,24 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Waits for the workers and tells the caller how far they are, ten times a second. */
-static void wait_for(struct crew *crew, const struct ta_shared *shared)
+/* Stops a run that uses more than was allowed, as a signal would. */
+static void watch_memory(struct crew *crew, struct ta_shared *shared)
 {
+    const uint64_t limit = crew->job.options->memory_limit;
+    if (limit == 0 || crew->too_much)
+        return;
+    /* A peak from before is not of this run. */
+    const uint64_t peak = ta_memory_peak();
+    const uint64_t used = peak > crew->peak_before ? peak : ta_memory_used();
+    int none = 0;
+    if (used > limit && atomic_compare_exchange_strong(&shared->canceled, &none, OUT_OF_MEMORY))
+        crew->too_much = used;
+}
+
+/* Waits for the workers and tells the caller how far they are, ten times a second. */
+static void wait_for(struct crew *crew, struct ta_shared *shared)
+{
+    const struct ta_run_options *options = crew->job.options;
     pthread_mutex_lock(&crew->lock);
     while (crew->working) {
         struct timespec until;
@@ -220,12 +138,63 @@ static void wait_for(struct crew *crew, const struct ta_shared *shared)
             until.tv_sec++;
         }
         pthread_cond_timedwait(&crew->left, &crew->lock, &until);
-        if (crew->options->progress)
-            crew->options->progress(crew->options->progress_user, atomic_load(&shared->read),
-                                    crew->bytes_all, atomic_load(&crew->done), crew->n);
+        watch_memory(crew, shared);
+        if (options->progress)
+            options->progress(options->progress_user, atomic_load(&shared->read), crew->bytes_all,
+                              atomic_load(&crew->done), crew->n);
     }
     pthread_mutex_unlock(&crew->lock);
+    watch_memory(crew, shared);
 }
+
+static bool start(struct ta_ctx *ctx, struct crew *crew, struct member *member)
+{
+    member->crew = crew;
+    member->worker.job = &crew->job;
+    ta_ctx_init(&member->worker.ctx, ctx->shared);
+    member->worker.partials = ta_partial_set_new(crew->job.plan);
+    pthread_mutex_lock(&crew->lock);
+    crew->working++;
+    pthread_mutex_unlock(&crew->lock);
+    if (member->worker.partials && pthread_create(&member->thread, NULL, work, member) == 0)
+        return true;
+    pthread_mutex_lock(&crew->lock);
+    crew->working--;
+    pthread_mutex_unlock(&crew->lock);
+    return false;
+}
+
+static enum ta_status run_crew(struct ta_ctx *ctx, struct crew *crew)
+{
+    struct member *members = crew->members;
+    size_t started = 0;
+    while (started < crew->job.planner.n_workers && start(ctx, crew, &members[started]))
+        started++; /* fewer threads do the work as well */
+    wait_for(crew, ctx->shared);
+    for (size_t i = 0; i < started; i++) {
+        pthread_join(members[i].thread, NULL);
+        ta_times_add(&ctx->times, &members[i].worker.ctx.times);
+    }
+    int reason = OUT_OF_MEMORY;
+    if (crew->too_much && atomic_compare_exchange_strong(&ctx->shared->canceled, &reason, 0))
+        return ta_fail(ctx, TA_ERR_NOMEM,
+                       "The run needs more memory than --memory-limit allows: limit=%" PRIu64
+                       " bytes, in use=%" PRIu64 " bytes, threads=%zu",
+                       crew->job.options->memory_limit, crew->too_much, started);
+    if (started == 0)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot start a thread");
+    for (size_t i = 0; i < started; i++) {
+        if (members[i].status != TA_OK) {
+            ta_ctx_adopt(ctx, &members[i].worker.ctx);
+            return members[i].status;
+        }
+    }
+    for (size_t i = 1; i < started; i++)
+        ta_partial_set_merge(members[0].worker.partials, members[i].worker.partials);
+    return TA_OK;
+}
+
+/* ---- planning ------------------------------------------------------------------------------ */
 
 static size_t count_threads(const struct ta_run_options *options)
 {
@@ -233,56 +202,37 @@ static size_t count_threads(const struct ta_run_options *options)
     return options->jobs ? options->jobs : cores > 0 ? (size_t)cores : 1;
 }
 
-/* A worker per file as far as there are threads; threads left over inflate ahead, one for each of
- * the first files, which are the largest. */
-static size_t count_workers(size_t n_threads, size_t n_files)
-{
-    return n_threads < n_files ? n_threads : n_files ? n_files : 1;
-}
-
-static enum ta_status run_crew(struct ta_ctx *ctx, struct crew *crew, struct worker *workers,
-                               size_t n)
-{
-    size_t started = 0;
-    for (; started < n; started++) {
-        struct worker *w = &workers[started];
-        ta_ctx_init(&w->ctx, ctx->shared);
-        w->crew = crew;
-        w->partials = ta_partial_set_new(crew->plan);
-        pthread_mutex_lock(&crew->lock);
-        crew->working++;
-        pthread_mutex_unlock(&crew->lock);
-        if (!w->partials || pthread_create(&w->thread, NULL, work, w) != 0) {
-            pthread_mutex_lock(&crew->lock);
-            crew->working--;
-            pthread_mutex_unlock(&crew->lock);
-            break; /* fewer threads do the work as well */
-        }
-    }
-    wait_for(crew, ctx->shared);
-    for (size_t i = 0; i < started; i++)
-        pthread_join(workers[i].thread, NULL);
-    if (started == 0)
-        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot start a thread");
-    for (size_t i = 0; i < started; i++) {
-        if (workers[i].status != TA_OK) {
-            ta_ctx_adopt(ctx, &workers[i].ctx);
-            return workers[i].status;
-        }
-    }
-    for (size_t i = 1; i < started; i++)
-        ta_partial_set_merge(workers[0].partials, workers[i].partials);
-    return TA_OK;
-}
-
+/* Files that are refused already come last. */
 static int by_falling_size(const void *left, const void *right, void *user)
 {
     const struct ta_ingested *files = user;
     const size_t a = *(const size_t *)left, b = *(const size_t *)right;
     const uint64_t x = files[a].source->size, y = files[b].source->size;
+    if (!files[a].refusal != !files[b].refusal)
+        return files[a].refusal ? 1 : -1;
     if (x != y)
         return x > y ? -1 : 1;
     return a < b ? -1 : a > b;
+}
+
+/* Puts files in order and shares out the threads.  What packs a file matters only where threads are
+ * left over, or for files that alone may take several. */
+static void plan_files(struct crew *crew, size_t n_threads, uint64_t part_bytes)
+{
+    const uint64_t large = 2 * (part_bytes ? part_bytes : TA_PART_BYTES);
+    for (size_t i = 0; i < crew->n; i++)
+        crew->order[i] = i;
+    qsort_r(crew->order, crew->n, sizeof *crew->order, by_falling_size, crew->job.files);
+    size_t n = 0; /* files to be read */
+    for (size_t i = 0; i < crew->n; i++)
+        n += !crew->job.files[i].refusal;
+    for (size_t i = 0; i < n; i++) {
+        const struct ta_source *source = crew->job.files[crew->order[i]].source;
+        const bool matters = n_threads > n || source->size >= large;
+        crew->planned[i] = (struct ta_planned){.bytes = source->size,
+                                               .is_plain = matters && look_at(source).is_plain};
+    }
+    ta_planner_init(&crew->job.planner, n_threads, crew->planned, n, part_bytes);
 }
 
 static void prepare_files(struct ta_ingestion *ingestion, const struct ta_sources *sources,
@@ -307,48 +257,60 @@ static void prepare_files(struct ta_ingestion *ingestion, const struct ta_source
     }
 }
 
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+static enum ta_status ingest(struct ta_ctx *ctx, struct crew *crew, struct ta_ingestion *ingestion)
+{
+    const size_t n_workers = crew->job.planner.n_workers;
+    for (size_t i = 0; i < n_workers; i++)
+        crew->members[i].worker.arena = &ingestion->arenas[i];
+    pthread_mutex_init(&crew->lock, NULL);
+    pthread_cond_init(&crew->left, NULL);
+    enum ta_status status;
+    const uint64_t limit = crew->job.options->memory_limit;
+    if (ta_budget_init(&crew->budget, limit ? limit : ta_memory_preset())) {
+        status = run_crew(ctx, crew);
+        ta_budget_free(&crew->budget);
+    } else {
+        status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot start a thread");
+    }
+    pthread_cond_destroy(&crew->left);
+    pthread_mutex_destroy(&crew->lock);
+    ingestion->partials = crew->members[0].worker.partials;
+    for (size_t i = 1; i < n_workers; i++)
+        ta_partial_set_free(crew->members[i].worker.partials);
+    return status;
+}
+
 enum ta_status ta_ingest(struct ta_ctx *ctx, const struct ta_registry *registry,
                          const struct ta_run_options *options, const struct ta_plan *plan,
                          const struct ta_sources *sources, const size_t *original,
                          struct ta_ingestion *ingestion)
 {
     const size_t n = sources->list.n, n_threads = count_threads(options);
-    const size_t n_workers = count_workers(n_threads, n);
-    *ingestion = (struct ta_ingestion){.n_workers = n_workers};
+    const size_t most_workers = n_threads < n ? n_threads : n ? n : 1;
+    *ingestion = (struct ta_ingestion){.n_workers = most_workers};
     ingestion->files = calloc(n + 1, sizeof *ingestion->files);
-    ingestion->arenas = calloc(n_workers, sizeof *ingestion->arenas);
-    size_t *order = reallocarray(NULL, n + 1, sizeof *order);
-    struct worker *workers = calloc(n_workers, sizeof *workers);
-    struct crew crew = {.registry = registry,
-                        .options = options,
-                        .plan = plan,
-                        .files = ingestion->files,
-                        .order = order,
-                        .n = n,
-                        .spare = n_threads - n_workers,
-                        .names_limit = ta_ctx_limit(ctx, TA_LIMIT_NAMES)};
+    ingestion->arenas = calloc(most_workers, sizeof *ingestion->arenas);
+    struct crew crew = {
+        .job = {.registry = registry, .options = options, .plan = plan, .files = ingestion->files},
+        .order = reallocarray(NULL, n + 1, sizeof *crew.order),
+        .planned = calloc(n + 1, sizeof *crew.planned),
+        .members = calloc(most_workers, sizeof *crew.members),
+        .n = n,
+        .peak_before = ta_memory_peak()};
     enum ta_status status;
-    if (!ingestion->files || !ingestion->arenas || !order || !workers) {
+    if (!ingestion->files || !ingestion->arenas || !crew.order || !crew.planned || !crew.members) {
         status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu", n);
     } else {
         ingestion->n_files = n;
         prepare_files(ingestion, sources, original, &crew.bytes_all);
-        for (size_t i = 0; i < n; i++)
-            order[i] = i;
-        qsort_r(order, n, sizeof *order, by_falling_size, ingestion->files);
-        for (size_t i = 0; i < n_workers; i++)
-            workers[i].arena = &ingestion->arenas[i];
-        pthread_mutex_init(&crew.lock, NULL);
-        pthread_cond_init(&crew.left, NULL);
-        status = run_crew(ctx, &crew, workers, n_workers);
-        pthread_cond_destroy(&crew.left);
-        pthread_mutex_destroy(&crew.lock);
-        ingestion->partials = workers[0].partials;
-        for (size_t i = 1; i < n_workers; i++)
-            ta_partial_set_free(workers[i].partials);
+        plan_files(&crew, n_threads, ctx->shared->part_bytes);
+        status = ingest(ctx, &crew, ingestion);
     }
-    free(order);
-    free(workers);
+    free(crew.order);
+    free(crew.planned);
+    free(crew.members);
     return status;
 }
 

@@ -33,6 +33,10 @@ struct ta_probe {
 
 #define TA_PROBE_SIZE 65536
 
+/* The first bytes once more, for a plugin that reads several kinds of files; before the first
+ * ta_reader_read(). */
+TA_API struct ta_probe ta_reader_probe(struct ta_reader *reader);
+
 struct ta_input_ops {
     /* How sure the plugin is that it can read the file, from content alone: 100 magic bytes,
      * 80 mandatory keys seen, 40 plausible syntax, 0 not mine.  A tie between plugins is an
@@ -43,6 +47,10 @@ struct ta_input_ops {
      * failure; TA_ERR_INPUT with ta_fail() when nothing of the file can be used. */
     enum ta_status (*read)(struct ta_ctx *ctx, struct ta_reader *reader,
                            struct ta_builder *builder);
+
+    /* The rows come from one array of records, read with ta_json_next(), and what a record adds
+     * does not depend on those before it: several threads may read a large file, each a part. */
+    bool reads_parts;
 };
 
 TA_END_DECLS

@@ -313,6 +313,9 @@ static bool add_row(struct ta_builder *builder, const struct ta_event *event, ta
         return add_edge(builder, event, track, cat);
     case 'i':
     case 'I':
+    case 'N': /* an object is made, changed, and gone */
+    case 'O':
+    case 'D':
         return !(builder->needs & TA_NEED_INSTANTS) || add_instant(builder, event, track, cat);
     case 's':
     case 't':

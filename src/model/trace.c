@@ -54,6 +54,7 @@ void ta_trace_free(struct ta_trace *trace)
     free(trace->tracks.at);
     free(trace->kinds.at);
     free(trace->activities.at);
+    ta_dump_free(&trace->dump);
     ta_strings_free(&trace->strings);
     ta_arena_free(&trace->arena);
     free(trace);

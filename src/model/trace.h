@@ -4,6 +4,7 @@
 #ifndef TA_MODEL_TRACE_H
 #define TA_MODEL_TRACE_H
 
+#include "model/dump.h"
 #include "model/strings.h"
 #include "traceanalyze/arena.h"
 #include "traceanalyze/model.h"
@@ -81,6 +82,7 @@ struct ta_trace {
     struct async_columns asyncs;
     struct arg_column *args;
     size_t n_args;
+    struct ta_dump dump;
 };
 
 void ta_trace_free(struct ta_trace *trace);

@@ -25,7 +25,9 @@ static void key_set_add(struct key_set *set, struct ta_slice key)
 
 void record_keys_init(struct record_keys *keys, const struct ta_record_schema *schema)
 {
-    *keys = (struct record_keys){.schema = schema, .array = ta_slice_of(schema->array)};
+    *keys = (struct record_keys){.schema = schema,
+                                 .array = ta_slice_of(schema->array),
+                                 .other_array = ta_slice_of(schema->other_array)};
     memset(keys->fields.bucket, NO_KEY, sizeof keys->fields.bucket);
     memset(keys->nested.bucket, NO_KEY, sizeof keys->nested.bucket);
     for (size_t i = 0; i < TA_RECORD_FIELDS && schema->field[i]; i++)
@@ -62,7 +64,8 @@ bool record_is_array(const struct record_keys *keys, const struct ta_token *key)
     struct ta_slice name = {key->ptr, key->len};
     if (!key->plain && name.len <= sizeof text / 6)
         name = record_decode(name, sizeof text, text);
-    return ta_slice_equal(keys->array, name);
+    return ta_slice_equal(keys->array, name) ||
+           (keys->other_array.ptr && ta_slice_equal(keys->other_array, name));
 }
 
 /* ---- the object -------------------------------------------------------------------------- */

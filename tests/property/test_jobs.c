@@ -249,6 +249,29 @@ static void devices_are_listed_once_each(void **state)
     fixture_remove(root);
 }
 
+/* A run that takes more memory than it may ends with a message that says what to change, and the
+ * next one is not affected. */
+static void a_limit_on_memory(void **state)
+{
+    (void)state;
+    const char *const inputs[] = {TA_SAMPLES "/video-4ranks"};
+    struct ta_run_options options = {.inputs = inputs,
+                                     .n_inputs = 1,
+                                     .jobs = 2,
+                                     .world_size = TA_MISSING,
+                                     .memory_limit = 4096};
+    struct ta_report *report = NULL;
+    assert_int_equal(ta_pipeline_run(&fixture.ctx, fixture.registry, &options, &report),
+                     TA_ERR_NOMEM);
+    const char *causes = ta_ctx_causes(&fixture.ctx);
+    assert_non_null(strstr(causes, "more memory than --memory-limit allows: limit=4096 bytes"));
+    assert_null(report);
+    assert_false(ta_ctx_canceled(&fixture.ctx));
+    options.memory_limit = UINT64_C(1) << 50;
+    assert_int_equal(ta_pipeline_run(&fixture.ctx, fixture.registry, &options, &report), TA_OK);
+    ta_report_free(report);
+}
+
 static int open_fixture(void **state)
 {
     (void)state;
@@ -271,6 +294,7 @@ int main(void)
         cmocka_unit_test(samples_on_any_number_of_threads),
         cmocka_unit_test(everything_is_accounted_for),
         cmocka_unit_test(devices_are_listed_once_each),
+        cmocka_unit_test(a_limit_on_memory),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }

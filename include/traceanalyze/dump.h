@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Records of profilers other than traces: stages, denoising steps, blocks, memory snapshots,
+ * telemetry, figures that a profiler worked out itself.
+ *
+ * An input plugin adds them to a builder beside, or instead of, events; analyses read them from the
+ * trace as typed tables in the order of the file.  They are few, so they are plain rows and not
+ * columns.  Texts are interned in the trace.  TA_MISSING, NAN and TA_STR_ABSENT say that the file
+ * does not tell; 0 is a value.
+ *
+ * Every row begins with its rank: TA_MISSING for the rank of the file, the one that the row itself
+ * names (a table of several ranks), or TA_NO_RANK where such a table says that a row is of none. */
+#ifndef TRACEANALYZE_DUMP_H
+#define TRACEANALYZE_DUMP_H
+
+#include "builder.h"
+#include "model.h"
+
+TA_BEGIN_DECLS
+
+/* Rank of a row that is of no rank, such as those of an engine above all of them: null in tables,
+ * never the rank of the file. */
+#define TA_NO_RANK (INT64_MIN + 1)
+
+/* The rank of a row that belongs to no rank, or to all. */
+#define TA_ROW_NO_RANK INT64_C(-1)
+
+/* A stage, section or timed operation: finished sums, or one call of it. */
+struct ta_timed_stage {
+    int64_t rank;
+    ta_str name;                /* of a stage table "scope/stage" */
+    int64_t calls, total_ns;    /* calls is 1 for a single call */
+    int64_t min_ns, max_ns;     /* of a single call its duration */
+    int64_t last_ns, median_ns; /* as the profiler has them */
+    int64_t device_ns;          /* the same calls on the device clock */
+    int64_t step;               /* of a single call */
+    bool is_call;               /* one of the calls, so that quantiles can be had */
+    ta_str exception;           /* the call ended with it */
+};
+
+/* The iterations of a loop, summed up: like a stage, but no part of the time of a run. */
+struct ta_iterations {
+    int64_t rank;
+    ta_str name;
+    int64_t count, total_ns, min_ns, max_ns, median_ns;
+};
+
+/* A denoising step. */
+struct ta_diffusion_step {
+    int64_t rank;
+    int64_t step; /* as numbered in its block */
+    double timestep;
+    int64_t block_size, dur_ns; /* frames */
+    double guidance_scale;
+    int64_t end_ns; /* since 1970 */
+};
+
+/* A block of frames. */
+struct ta_diffusion_block {
+    int64_t rank;
+    int64_t block, frames, dur_ns, memory_bytes;
+    int64_t end_ns; /* since 1970 */
+};
+
+struct ta_model_info {
+    int64_t rank;
+    ta_str name, type;
+    int64_t parameters;
+};
+
+/* A layer of a model, summed up. */
+struct ta_layer {
+    int64_t rank;
+    ta_str name;
+    int64_t calls, total_ns, min_ns, max_ns, parameters;
+};
+
+/* Memory at a labelled moment. */
+struct ta_memory_mark {
+    int64_t rank;
+    ta_str label;
+    int64_t device;  /* TA_MISSING when not named */
+    int64_t time_ns; /* since 1970 */
+    int64_t allocated_bytes, reserved_bytes, max_allocated_bytes, max_reserved_bytes, total_bytes;
+    int64_t ooms, retries; /* failed allocations, allocations that were tried again */
+};
+
+/* What is measured beside a run, one value per sample. */
+enum ta_signal {
+    TA_SIGNAL_GPU_UTILIZATION,     /* ratio: time with a kernel running */
+    TA_SIGNAL_GPU_MEMORY_ACTIVITY, /* ratio: time with memory being read or written */
+    TA_SIGNAL_GPU_MEMORY_USED,     /* bytes */
+    TA_SIGNAL_GPU_MEMORY_TOTAL,    /* bytes */
+    TA_SIGNAL_GPU_TEMPERATURE,     /* °C */
+    TA_SIGNAL_GPU_POWER,           /* W */
+    TA_SIGNAL_GPU_CLOCK,           /* Hz, of the multiprocessors */
+    TA_SIGNAL_GPU_MEMORY_CLOCK,    /* Hz */
+    TA_SIGNAL_TORCH_ALLOCATED,     /* bytes */
+    TA_SIGNAL_TORCH_RESERVED,      /* bytes */
+    TA_SIGNAL_CPU_UTILIZATION,     /* ratio */
+    TA_SIGNAL_CPU_MEMORY_USED,     /* bytes */
+    TA_SIGNAL_CPU_MEMORY_TOTAL,    /* bytes */
+    TA_SIGNAL_COUNT
+};
+
+struct ta_sample {
+    int64_t rank;
+    int64_t device; /* TA_MISSING: the sum or largest of all, or the host */
+    enum ta_signal signal;
+    int64_t time_ns; /* since 1970, or since the first sample when `relative` */
+    double value;
+    bool relative;
+};
+
+/* Lookups of a cache. */
+struct ta_cache_count {
+    int64_t rank;
+    ta_str cache;
+    int64_t hits, misses, evictions; /* TA_MISSING: not recorded, as where only hits are */
+};
+
+/* A hit on the time axis of the generated video. */
+struct ta_cache_hit {
+    int64_t rank;
+    ta_str cache, details;
+    int64_t video_ns, frame;
+};
+
+/* A section with its tokens. */
+struct ta_section_tokens {
+    int64_t rank;
+    ta_str section;
+    int64_t tokens, dur_ns; /* dur_ns: the one the tokens were counted over */
+};
+
+/* A request to a language model: its time until each of its tokens, as its steps tell it. */
+struct ta_request {
+    int64_t rank;
+    ta_str id;
+    int64_t steps, decode_steps, tokens, decode_tokens;
+    int64_t first_token_ns, dur_ns, decode_ns; /* up to the first tokens; all steps; decode ones */
+};
+
+/* A number that the profiler itself worked out, shown beside ours. */
+struct ta_figure {
+    int64_t rank;
+    ta_str name;  /* "fps", "ttft_ns"; of a section "name/metric" */
+    ta_str group; /* what it is about: "diffusion", "block", "streaming", "custom" … */
+    double value; /* in the base unit: ns, bytes, ratio, 1/s */
+    int unit;     /* enum ta_unit of result.h */
+};
+
+/* Requests to a memory allocator, summed up. */
+struct ta_allocation_pattern {
+    int64_t rank;
+    ta_str allocator;
+    int64_t allocations, deallocations, bytes, min_bytes, max_bytes;
+    double small_ratio; /* of the allocations, below 1 MiB */
+};
+
+/* An operator with its sums, as torch's own table has it. */
+struct ta_operator_sum {
+    int64_t rank;
+    ta_str name, shapes;
+    int64_t calls, self_cpu_ns, cpu_ns, self_device_ns, device_ns;
+    int64_t self_cpu_bytes, self_device_bytes;
+};
+
+/* A folded call stack, "outer;…;inner". */
+struct ta_stack_weight {
+    int64_t rank;
+    ta_str stack;
+    int64_t weight_ns;
+};
+
+/* Advice that the profiler itself gave. */
+struct ta_given_advice {
+    int64_t rank;
+    ta_str category, priority, issue, suggestion;
+};
+
+/* Who and what was recorded; one row a session. */
+struct ta_session {
+    int64_t rank;
+    ta_str id;
+    int64_t start_ns, end_ns, dur_ns; /* since 1970 */
+};
+
+/* A word about a session, such as a configuration tag. */
+struct ta_tag {
+    int64_t rank;
+    ta_str key, value;
+};
+
+/* Anything that happened at a moment. */
+struct ta_happening {
+    int64_t rank;
+    ta_str name, data;
+    int64_t time_ns; /* since 1970 */
+};
+
+/* All of them: kind, structure. */
+#define TA_DUMP_TABLES(X)                                                                          \
+    X(stage, struct ta_timed_stage)                                                                \
+    X(iterations, struct ta_iterations)                                                            \
+    X(diffusion_step, struct ta_diffusion_step)                                                    \
+    X(diffusion_block, struct ta_diffusion_block)                                                  \
+    X(model, struct ta_model_info)                                                                 \
+    X(layer, struct ta_layer)                                                                      \
+    X(memory_mark, struct ta_memory_mark)                                                          \
+    X(sample, struct ta_sample)                                                                    \
+    X(cache, struct ta_cache_count)                                                                \
+    X(cache_hit, struct ta_cache_hit)                                                              \
+    X(section_tokens, struct ta_section_tokens)                                                    \
+    X(request, struct ta_request)                                                                  \
+    X(figure, struct ta_figure)                                                                    \
+    X(allocation, struct ta_allocation_pattern)                                                    \
+    X(operator_sum, struct ta_operator_sum)                                                        \
+    X(stack, struct ta_stack_weight)                                                               \
+    X(advice, struct ta_given_advice)                                                              \
+    X(session, struct ta_session)                                                                  \
+    X(tag, struct ta_tag)                                                                          \
+    X(happening, struct ta_happening)
+
+enum ta_dump_table {
+#define TA_DUMP_ENUM(kind, type) TA_DUMP_##kind,
+    TA_DUMP_TABLES(TA_DUMP_ENUM)
+#undef TA_DUMP_ENUM
+        TA_DUMP_COUNT
+};
+
+/* How exact the figures of a file are.  One set of records is often written several times (JSON,
+ * CSV, text of one base name; a console copy); per kind of record only the most exact copy counts.
+ */
+enum ta_exactness {
+    TA_EXACT_CONSOLE, /* copied from a terminal, rounded */
+    TA_EXACT_TEXT,    /* a text made for people, rounded */
+    TA_EXACT_TABLE,   /* a table with some of the fields */
+    TA_EXACT_FULL     /* everything that the profiler knew */
+};
+
+/* Adds a row of a table; use the typed ta_builder_add_…() below. */
+TA_API enum ta_status ta_builder_add_row(struct ta_ctx *ctx, struct ta_builder *builder,
+                                         enum ta_dump_table table, const void *row) TA_MUST_CHECK;
+
+#define TA_DUMP_ADD(kind, type)                                                                    \
+    static inline enum ta_status TA_MUST_CHECK ta_builder_add_##kind(                              \
+        struct ta_ctx *ctx, struct ta_builder *builder, const type *row)                           \
+    {                                                                                              \
+        return ta_builder_add_row(ctx, builder, TA_DUMP_##kind, row);                              \
+    }
+TA_DUMP_TABLES(TA_DUMP_ADD)
+#undef TA_DUMP_ADD
+
+/* Says what set of records this file is a copy of, and how exact a copy.  Copies are files of one
+ * set, folder (a `rank_N` folder counts as the one above it) and rank; `set` is what their names or
+ * contents share, "" for the only set of a folder.  A console copy may stand above the folder, is a
+ * copy of every set there, and of every rank unless it says one.
+ *
+ * Of each kind of record, and of each signal of the samples, only the most exact copy is kept; of
+ * equally exact ones the one with samples per device, then the first by path.  A file that does not
+ * say its rank has that of the other files of its set.  Without this call a file is a set of its
+ * own. */
+TA_API void ta_builder_set_copy(struct ta_builder *builder, struct ta_slice set,
+                                enum ta_exactness exactness);
+
+/* The rows of a table; NULL with *n 0 when there are none. */
+TA_API const void *ta_trace_rows(const struct ta_trace *trace, enum ta_dump_table table, size_t *n);
+
+#define TA_DUMP_GET(kind, type)                                                                    \
+    static inline const type *ta_trace_##kind##_rows(const struct ta_trace *trace, size_t *n)      \
+    {                                                                                              \
+        return (const type *)ta_trace_rows(trace, TA_DUMP_##kind, n);                              \
+    }
+TA_DUMP_TABLES(TA_DUMP_GET)
+#undef TA_DUMP_GET
+
+/* ---- allocator snapshots ------------------------------------------------------------------- */
+
+/* A call site: frames of a stack, innermost first, "function (file:line)", interned as one text per
+ * frame. */
+struct ta_frames {
+    uint32_t n;
+    const ta_str *at;
+};
+
+enum ta_block_state { TA_BLOCK_INACTIVE, TA_BLOCK_ALLOCATED, TA_BLOCK_PENDING_FREE };
+
+struct ta_alloc_block {
+    uint64_t address, size, requested;
+    enum ta_block_state state;
+    uint32_t frames; /* index into stacks, or UINT32_MAX */
+};
+
+struct ta_alloc_segment {
+    int64_t device;
+    uint64_t address, total, allocated, active, requested, stream;
+    bool small, expandable;
+    int64_t pool[2];
+    uint32_t frames;
+    size_t first, n; /* its blocks */
+};
+
+enum ta_alloc_action {
+    TA_ALLOC_ALLOC,
+    TA_ALLOC_FREE_REQUESTED,
+    TA_ALLOC_FREE_COMPLETED,
+    TA_ALLOC_SEGMENT_ALLOC,
+    TA_ALLOC_SEGMENT_FREE,
+    TA_ALLOC_SEGMENT_MAP,
+    TA_ALLOC_SEGMENT_UNMAP,
+    TA_ALLOC_OOM,
+    TA_ALLOC_SNAPSHOT,
+    TA_ALLOC_OTHER
+};
+
+struct ta_alloc_event {
+    int64_t device;
+    enum ta_alloc_action action;
+    uint64_t address, size; /* of an OOM: what the device had left, what was wanted */
+    int64_t time_ns;        /* since 1970; TA_MISSING in the oldest files */
+    uint32_t frames;
+};
+
+/* State and history of PyTorch's caching allocator. */
+struct ta_allocator {
+    struct ta_alloc_segment *segments;
+    struct ta_alloc_block *blocks;
+    struct ta_alloc_event *events; /* of all devices, each in order */
+    struct ta_frames *stacks;
+    size_t n_segments, n_blocks, n_events, n_stacks;
+};
+
+/* Copies the allocator into the trace; at most one per file. */
+TA_API enum ta_status ta_builder_set_allocator(struct ta_ctx *ctx, struct ta_builder *builder,
+                                               const struct ta_allocator *allocator) TA_MUST_CHECK;
+
+/* NULL when the file is none. */
+TA_API const struct ta_allocator *ta_trace_allocator(const struct ta_trace *trace);
+
+TA_END_DECLS
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Text files as lines, and lines as cells. */
+#include "base/utf8.h"
+#include "traceanalyze/document.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { LINE_MAX_BYTES = 1 << 20, BLOCK = 64 * 1024, BUFFER = LINE_MAX_BYTES + BLOCK };
+
+struct ta_lines_state {
+    struct ta_reader *reader;
+    struct ta_quality *quality;
+    size_t at, end;  /* bytes of the buffer not yet used */
+    uint64_t offset; /* of the byte at `at` */
+    bool ended;
+    char buffer[BUFFER];
+    char repaired[3 * LINE_MAX_BYTES]; /* a bad byte becomes the three of U+FFFD */
+};
+
+struct ta_lines *ta_lines_new(struct ta_ctx *ctx, struct ta_reader *reader)
+{
+    struct ta_lines *lines = calloc(1, sizeof *lines);
+    struct ta_lines_state *st = malloc(sizeof *st); /* pages not touched cost nothing */
+    if (!lines || !st) {
+        ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the lines of a file");
+        free(lines);
+        free(st);
+        return NULL;
+    }
+    st->reader = reader;
+    st->quality = ta_reader_quality(reader);
+    st->at = st->end = 0;
+    st->offset = 0;
+    st->ended = false;
+    lines->state = st;
+    return lines;
+}
+
+void ta_lines_free(struct ta_lines *lines)
+{
+    if (lines)
+        free(lines->state);
+    free(lines);
+}
+
+/* ---- bytes --------------------------------------------------------------------------------- */
+
+/* Reads more behind what is there; false at the end. */
+static bool read_more(struct ta_lines_state *st)
+{
+    if (st->ended)
+        return false;
+    memmove(st->buffer, st->buffer + st->at, st->end - st->at);
+    st->end -= st->at;
+    st->at = 0;
+    const size_t got = ta_reader_read(st->reader, st->buffer + st->end, BUFFER - st->end);
+    st->end += got;
+    st->ended = got == 0;
+    return got > 0;
+}
+
+static void use(struct ta_lines_state *st, size_t n)
+{
+    st->at += n;
+    st->offset += n;
+}
+
+/* Bytes up to the next line feed, at most those of a line and one more; `*n` leaves it out. */
+static bool find_end(struct ta_lines_state *st, size_t *n)
+{
+    for (size_t seen = 0;;) {
+        const char *feed = memchr(st->buffer + st->at + seen, '\n', st->end - st->at - seen);
+        seen = st->end - st->at;
+        *n = feed ? (size_t)(feed - st->buffer) - st->at : seen;
+        if (feed || seen > LINE_MAX_BYTES || !read_more(st))
+            return feed != NULL;
+    }
+}
+
+/* Goes to the end of a line that is too long. */
+static void skip_rest(struct ta_lines_state *st)
+{
+    for (;;) {
+        const char *feed = memchr(st->buffer + st->at, '\n', st->end - st->at);
+        use(st, feed ? (size_t)(feed - st->buffer) - st->at + 1 : st->end - st->at);
+        if (feed || !read_more(st))
+            return;
+    }
+}
+
+/* ---- lines --------------------------------------------------------------------------------- */
+
+/* The line with every byte that is no UTF-8 or NUL as U+FFFD. */
+static struct ta_slice repair(struct ta_lines_state *st, struct ta_slice line)
+{
+    char *out = st->repaired;
+    for (size_t i = 0; i < line.len;) {
+        const size_t n = line.ptr[i] ? ta_utf8_length(line.ptr + i, line.len - i) : 0;
+        if (n)
+            memcpy(out, line.ptr + i, n);
+        out += n ? n : ta_utf8_encode(0xfffd, out);
+        i += n ? n : 1;
+    }
+    return (struct ta_slice){st->repaired, (size_t)(out - st->repaired)};
+}
+
+static size_t sound_bytes(struct ta_slice line)
+{
+    const size_t valid = ta_utf8_valid(line.ptr, line.len);
+    const char *nul = memchr(line.ptr, '\0', valid);
+    return nul ? (size_t)(nul - line.ptr) : valid;
+}
+
+bool ta_lines_next(struct ta_lines *lines)
+{
+    struct ta_lines_state *st = lines->state;
+    size_t n;
+    const bool fed = find_end(st, &n);
+    if (!fed && n == 0)
+        return false;
+    lines->offset = st->offset;
+    lines->line = (struct ta_slice){st->buffer + st->at, n};
+    if (n > LINE_MAX_BYTES) {
+        ta_quality_add(st->quality, TA_Q_TOO_LONG, st->offset,
+                       "A line is longer than %d bytes, at byte offset %" PRIu64, LINE_MAX_BYTES,
+                       st->offset);
+        lines->line.len = LINE_MAX_BYTES;
+    }
+    while (lines->line.len && lines->line.ptr[lines->line.len - 1] == '\r')
+        lines->line.len--;
+    const size_t sound = sound_bytes(lines->line);
+    if (sound < lines->line.len) {
+        ta_quality_add(st->quality, TA_Q_TEXT_ENCODING, st->offset + sound, NULL);
+        lines->line = repair(st, lines->line);
+    }
+    /* Skipping reads over the buffer, in which the line may lie. */
+    if (n > LINE_MAX_BYTES && !fed) {
+        if (lines->line.ptr != st->repaired)
+            lines->line = repair(st, lines->line);
+        skip_rest(st);
+    } else {
+        use(st, n + fed);
+    }
+    return true;
+}
+
+/* ---- cells --------------------------------------------------------------------------------- */
+
+struct cells {
+    const char *p, *end;
+    char separator;
+    char *buffer;
+    size_t left; /* room in the buffer */
+};
+
+static struct ta_slice plain_cell(struct cells *c)
+{
+    const char *start = c->p;
+    const char *stop = memchr(start, c->separator, (size_t)(c->end - start));
+    c->p = stop ? stop : c->end;
+    return (struct ta_slice){start, (size_t)(c->p - start)};
+}
+
+/* A cell at its opening quote.  Pairs of quotes are one; text behind the closing one belongs to the
+ * cell, as in most readers. */
+static struct ta_slice quoted_cell(struct cells *c)
+{
+    const char *start = ++c->p;
+    const char *quote = memchr(start, '"', (size_t)(c->end - start));
+    if (!quote || quote + 1 == c->end || quote[1] == c->separator) {
+        c->p = quote ? quote + 1 : c->end;
+        return (struct ta_slice){start, (size_t)((quote ? quote : c->end) - start)};
+    }
+    struct ta_slice cell = {c->buffer, 0};
+    for (bool quoted = true; c->p < c->end && (quoted || *c->p != c->separator); c->p++) {
+        if (*c->p == '"') {
+            const bool pair = quoted && c->p + 1 < c->end && c->p[1] == '"';
+            quoted ^= !pair;
+            if (!pair)
+                continue;
+            c->p++;
+        }
+        if (c->left) {
+            c->buffer[0] = *c->p;
+            c->buffer++;
+            c->left--;
+            cell.len++;
+        }
+    }
+    return cell;
+}
+
+size_t ta_csv_split(struct ta_slice line, char separator, struct ta_slice *cells, size_t most,
+                    char *buffer, size_t size)
+{
+    struct cells c = {line.ptr, line.ptr + line.len, separator, buffer, size};
+    for (size_t n = 0; n < most;) {
+        cells[n++] = c.p < c.end && *c.p == '"' ? quoted_cell(&c) : plain_cell(&c);
+        if (c.p == c.end)
+            return n;
+        c.p++;
+    }
+    return most;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One file to partials. */
+#include "worker.h"
+
+#include "normalize/normalize.h"
+#include "read/reader.h"
+#include "split.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- which plugin ---------------------------------------------------------------------------- */
+
+/* The plugin that is surest, or NULL with the file refused. */
+static const struct ta_entry *choose_input(struct ta_worker *w, struct ta_ingested *file,
+                                           const struct ta_probe *probe)
+{
+    const struct ta_registry *registry = w->job->registry;
+    if (w->job->options->input)
+        return ta_registry_find(registry, TA_KIND_input, w->job->options->input);
+    const struct ta_entry *best = NULL, *rival = NULL;
+    int surest = 0;
+    for (size_t i = 0; i < ta_registry_count(registry, TA_KIND_input); i++) {
+        const struct ta_entry *entry = ta_registry_at(registry, TA_KIND_input, i);
+        const int score = entry->plugin.input->sniff(probe);
+        if (score > surest) {
+            best = entry;
+            rival = NULL;
+            surest = score;
+        } else if (score == surest && best) {
+            rival = entry;
+        }
+    }
+    if (rival) {
+        file->refusal = ta_arena_printf(
+            w->arena, "It could be read as \"%s\" or as \"%s\"; choose one with --input",
+            best->plugin.id, rival->plugin.id);
+        return NULL;
+    }
+    if (!best)
+        file->refusal = ta_arena_printf(w->arena, "Not a trace but %s", ta_describe(probe->head));
+    return best;
+}
+
+/* ---- rows to partials ------------------------------------------------------------------------ */
+
+static void copy_facts(struct ta_worker *w, struct ta_ingested *file,
+                       const struct ta_builder *builder)
+{
+    file->kept = builder->kept;
+    file->repaired = builder->repaired;
+    file->dropped = builder->dropped;
+    file->bytes_skipped = builder->bytes_skipped;
+    file->events = builder->events;
+    file->first_ts = builder->first_ts;
+    file->last_ts = builder->last_ts;
+    file->rank = builder->rank;
+    file->world_size = builder->world_size;
+    file->vendor = builder->vendor;
+    file->truncated |= builder->truncated;
+    file->devices = ta_arena_alloc(w->arena, (builder->devices.n + 1) * sizeof(char *));
+    for (size_t i = 0; file->devices && i < builder->devices.n; i++)
+        file->devices[i] = ta_arena_copy(w->arena, ta_slice_of(builder->devices.at[i]));
+}
+
+/* What a trace takes in memory, with the buffers that columns are reordered through. */
+static uint64_t memory_of(const struct ta_trace *trace)
+{
+    const struct span_columns *c = &trace->spans;
+    uint64_t row = sizeof *c->ts + sizeof *c->dur + sizeof *c->self + sizeof *c->name +
+                   sizeof *c->cat + sizeof *c->track + sizeof *c->parent + sizeof *c->depth;
+    uint64_t bytes = (row + 2 * sizeof(ta_row)) * c->n;
+    for (size_t i = 0; i < trace->n_args; i++)
+        bytes += trace->args[i].n * (sizeof(ta_row) + sizeof(int64_t) + sizeof(bool));
+    bytes += trace->activities.n * sizeof *trace->activities.at;
+    bytes += trace->strings.texts.n * 2 * sizeof *trace->strings.texts.at;
+    row = 2 * sizeof(int64_t) + 3 * sizeof(ta_str); /* at most, of the other tables */
+    return bytes + row * (trace->counters.n + trace->instants.n + trace->flows.n + trace->asyncs.n);
+}
+
+static enum ta_status analyze(struct ta_worker *w, struct ta_ingested *file,
+                              struct ta_builder *builder)
+{
+    struct ta_trace *trace = NULL;
+    enum ta_status status = ta_normalize(&w->ctx, builder, &trace);
+    ta_times_lap(&w->ctx.times, TA_STAGE_NORMALIZE);
+    copy_facts(w, file, builder);
+    if (status != TA_OK)
+        return status;
+    trace->rank = (int64_t)(file - w->job->files);
+    trace->file.path = file->source->shown;
+    trace->file.format = file->format;
+    trace->file.bytes = file->bytes;
+    trace->file.raw_bytes = file->raw_bytes;
+    w->memory = memory_of(trace);
+    status = ta_partial_set_map(&w->ctx, trace, w->partials);
+    ta_trace_free(trace);
+    ta_times_lap(&w->ctx.times, TA_STAGE_ANALYZE);
+    return status;
+}
+
+/* ---- bytes to rows --------------------------------------------------------------------------- */
+
+static void note_bytes(struct ta_ingested *file, uint64_t bytes, uint64_t raw_bytes, bool early)
+{
+    file->bytes = bytes > file->source->size ? bytes : file->source->size;
+    file->raw_bytes = raw_bytes;
+    file->truncated = early;
+}
+
+/* Reads with this thread alone, or with one that inflates ahead. */
+static enum ta_status read_whole(struct ta_worker *w, struct ta_ingested *file,
+                                 struct ta_reader *reader, const struct ta_entry *input)
+{
+    const struct ta_plan *plan = w->job->plan;
+    struct ta_builder builder;
+    enum ta_status status = TA_ERR_NOMEM;
+    if (ta_builder_init(&builder, &file->quality, plan->needs, plan->keys, plan->n_keys,
+                        (size_t)ta_ctx_limit(&w->ctx, TA_LIMIT_NAMES)))
+        status = input->plugin.input->read(&w->ctx, reader, &builder);
+    else
+        ta_fail(&w->ctx, status, "Cannot allocate a trace");
+    ta_times_lap(&w->ctx.times, TA_STAGE_READ);
+    /* The stream ends early then, and what was read must not pass for the whole. */
+    if (status == TA_OK && ta_ctx_canceled(&w->ctx))
+        status = ta_fail(&w->ctx, TA_ERR_CANCELED, "The run was canceled");
+    note_bytes(file, ta_reader_bytes(reader), ta_reader_raw_bytes(reader),
+               ta_reader_ended_early(reader));
+    if (status == TA_OK) {
+        file->format = input->plugin.id;
+        status = analyze(w, file, &builder);
+    } else if (status == TA_ERR_INPUT) {
+        copy_facts(w, file, &builder);
+        file->refusal = ta_arena_printf(w->arena, "%s", ta_ctx_causes(&w->ctx));
+        status = TA_OK;
+    }
+    ta_builder_free(&builder);
+    return status;
+}
+
+/* Reads with `helpers` more threads, each from another place.  False, with TA_OK, when the file
+ * has to be read in one go. */
+static bool read_split(struct ta_worker *w, struct ta_ingested *file, const struct ta_entry *input,
+                       size_t helpers, enum ta_status *status)
+{
+    uint64_t places[TA_SPLIT_MOST - 1];
+    const size_t n = helpers < TA_SPLIT_MOST - 1 ? helpers : TA_SPLIT_MOST - 1;
+    for (size_t i = 0; i < n; i++)
+        places[i] = file->source->size / (n + 1) * (i + 1);
+    const int fd = open(file->source->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    const struct ta_split_plan cuts = ta_split_plan(fd, places, n);
+    struct ta_split split;
+    bool done = false;
+    *status = TA_OK;
+    if (cuts.n_cuts)
+        done = ta_split_read(&w->ctx, input->plugin.input, w->job->plan, &cuts, &split, status);
+    if (fd >= 0)
+        close(fd);
+    if (!done)
+        return *status != TA_OK;
+    ta_times_lap(&w->ctx.times, TA_STAGE_READ);
+    note_bytes(file, split.bytes, split.raw_bytes, split.early);
+    file->format = input->plugin.id;
+    ta_quality_merge(&file->quality, &split.quality);
+    split.builder.quality = &file->quality;
+    *status = analyze(w, file, &split.builder);
+    ta_builder_free(&split.builder);
+    ta_quality_free(&split.quality);
+    return true;
+}
+
+/* With a limit on what is read of a file, how far each part may go depends on the others. */
+static bool can_split(const struct ta_worker *w, const struct ta_source *source,
+                      const struct ta_entry *input)
+{
+    return source->path && input->plugin.input->reads_parts &&
+           source->size < ta_ctx_limit(&w->ctx, TA_LIMIT_EXPANDED);
+}
+
+static enum ta_status read_rows(struct ta_worker *w, struct ta_ingested *file,
+                                struct ta_reader *reader, const struct ta_entry *input,
+                                size_t wanted)
+{
+    const size_t helpers = ta_planner_take(&w->job->planner, wanted);
+    enum ta_status status = TA_OK;
+    bool done = false;
+    if (helpers && can_split(w, file->source, input))
+        done = read_split(w, file, input, helpers, &status);
+    if (done) /* what the reader took to tell what kind of file it is was read again */
+        atomic_fetch_sub_explicit(&w->ctx.shared->read, ta_reader_bytes(reader),
+                                  memory_order_relaxed);
+    else if (helpers)
+        ta_reader_read_ahead(reader); /* if the file is packed */
+    if (!done)
+        status = read_whole(w, file, reader, input);
+    ta_planner_give(&w->job->planner, helpers);
+    return status;
+}
+
+enum ta_status ta_worker_read(struct ta_worker *w, struct ta_ingested *file, size_t helpers)
+{
+    const struct ta_source *source = file->source;
+    w->memory = 0;
+    if (file->refusal)
+        return TA_OK;
+    ta_times_start(&w->ctx.times);
+    struct ta_reader *reader = ta_reader_open(
+        &w->ctx, source->path, source->path ? -1 : dup(STDIN_FILENO), &file->quality);
+    if (!reader && w->ctx.status != TA_ERR_INPUT)
+        return w->ctx.status;
+    if (!reader) {
+        file->refusal = ta_arena_printf(w->arena, "%s", ta_ctx_causes(&w->ctx));
+        return TA_OK;
+    }
+    enum ta_status status = TA_OK;
+    const struct ta_probe probe = ta_reader_probe(reader);
+    const struct ta_entry *input = choose_input(w, file, &probe);
+    if (input)
+        status = read_rows(w, file, reader, input, helpers);
+    ta_reader_close(reader);
+    ta_times_lap(&w->ctx.times, TA_STAGE_READ);
+    return status == TA_OK ? status
+                           : ta_cause(&w->ctx, status, "Cannot read \"%s\"", source->shown);
+}

@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One file read in parts gives what it gives read in one go: every column, every account and every
+ * byte offset, wherever it is cut and whatever is wrong with it. */
+#include "split.h"
+#include "pipeline.h"
+#include "read/reader.h"
+#include "result/report.h"
+#include "trace_fixture.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static struct fixture fixture;
+
+/* ---- traces that are hard to cut ------------------------------------------------------------- */
+
+static const char *pick(struct rng *rng, const char *const *from, size_t n)
+{
+    return from[rng_below(rng, n)];
+}
+
+#define PICK(rng, ...)                                                                             \
+    pick((rng), (const char *const[]){__VA_ARGS__},                                                \
+         sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
+/* Texts and values that look like events, or like the ends of some. */
+static void add_args(struct text *out, struct rng *rng)
+{
+    static const char *const likes[] = {
+        "\"like\": {\"ph\": \"X\", \"name\": \"inner\", \"ts\": 5, \"dur\": 1}",
+        "\"likes\": [{\"ph\":\"X\",\"name\":\"inner\",\"ts\":5},{\"ph\":\"B\",\"ts\":1}]",
+        "\"text\": \"{\\\"ph\\\":\\\"X\\\",\\\"ts\\\":1}, {\"",
+        "\"text\": \"},{\"",
+        "\"{\": \":\"",
+        "\"deep\": {\"a\": {\"b\": [{\"c\": {}}]}}",
+        "\"correlation\": 17",
+        "\"correlation\": \"seventeen\"",
+        "\"device\": 1",
+        "\"stream\": null",
+        "\"traceEvents\": 1",
+        "\"bad\": NaN",
+        "\"odd\": \"\\q \xff\"",
+    };
+    const size_t n = rng_below(rng, 4);
+    text_add(out, "{");
+    for (size_t i = 0; i < n; i++)
+        text_add(out, "%s%s", i ? ", " : "", likes[rng_below(rng, sizeof likes / sizeof *likes)]);
+    if (rng_below(rng, 60) == 0) { /* an event that is large */
+        text_add(out, "%s\"long\": \"", n ? "," : "");
+        for (size_t i = rng_below(rng, 3000); i; i--)
+            text_add(out, "{,");
+        text_add(out, "\"");
+    }
+    text_add(out, "}");
+}
+
+static void add_event(struct text *out, struct rng *rng, int i)
+{
+    const int ts = i * 10 + (int)rng_below(rng, 40);
+    const char *gap = PICK(rng, " ", "", "\n  ");
+    const char *pid = PICK(rng, "1", "2", "\"Spans\"", "\"1\"");
+    const int tid = (int)rng_below(rng, 3);
+    switch (rng_below(rng, 12)) {
+    case 0:
+        text_add(out, "{\"ph\":%s\"B\",\"name\": \"b%d\",\"pid\":%s,\"tid\":%d,\"ts\":%d}", gap,
+                 (int)rng_below(rng, 3), pid, tid, ts);
+        break;
+    case 1:
+        text_add(out, "{\"ph\":\"E\",%s\"pid\":%s,\"tid\":%d,\"ts\":%d}", gap, pid, tid, ts);
+        break;
+    case 2:
+        text_add(out, "{\"ph\":\"%s\",\"cat\":\"async\",\"id\":%d,\"name\":\"s\",\"ts\":%d}",
+                 PICK(rng, "b", "e"), (int)rng_below(rng, 4), ts);
+        break;
+    case 3:
+        text_add(out, "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%s,\"tid\":%d,\"args\":{\"name\":%s}}",
+                 PICK(rng, "thread_name", "process_name"), pid, tid,
+                 PICK(rng, "\"main\"", "\"x{y\"", "null", "\"w\""));
+        break;
+    case 4:
+        text_add(out, "{\"ph\":\"C\",\"name\":\"mem\",\"pid\":%s,\"ts\":%d,\"args\":{\"a\":%d}}",
+                 pid, ts, i);
+        break;
+    case 5:
+        text_add(out, "{\"ph\":\"%s\",\"cat\":\"ac2g\",\"id\":%d,\"name\":\"f\",\"ts\":%d}",
+                 PICK(rng, "s", "f", "i"), i / 2, ts);
+        break;
+    case 6:
+        text_add(out, "%s",
+                 PICK(rng, "{}", "{\"name\":\"no phase\"}", "{\"ph\":\"?\",\"ts\":1}",
+                      "{\"ph\":\"X\",\"name\":\"no time\"}",
+                      "{\"ph\":\"X\",\"ts\":\"7\",\"dur\":-1}"));
+        break;
+    default:
+        text_add(out,
+                 "{%s\"ph\": \"X\", \"cat\": \"%s\", \"name\": \"n%d\", \"pid\": %s, \"tid\": %d,%s"
+                 "\"ts\": %d.%d, \"dur\": %d, \"args\": ",
+                 gap, PICK(rng, "kernel", "cpu_op", "cuda_runtime", "x"),
+                 (int)rng_below(rng, 40) + i / 50, pid, tid, gap, ts, (int)rng_below(rng, 999),
+                 (int)rng_below(rng, 100));
+        add_args(out, rng);
+        text_add(out, "}");
+    }
+}
+
+static void add_events(struct text *out, struct rng *rng, int n, bool odd)
+{
+    const char *between = PICK(rng, ",", ",\n", ",\n    ", ", ", " ,\r\n\t");
+    for (int i = 0; i < n; i++) {
+        if (i)
+            text_add(out, "%s",
+                     odd && rng_below(rng, 30) == 0
+                         ? PICK(rng, "", ",,", ", /* c */ ", ",\n\n\n  ", ", 17,",
+                                ",[{\"ph\":\"X\",\"ts\":3}],", ",\"{\",")
+                         : between);
+        add_event(out, rng, i);
+    }
+}
+
+static void add_members(struct text *out, struct rng *rng)
+{
+    static const char *const members[] = {
+        "\"distributedInfo\": {\"rank\": 3, \"world_size\": 8}",
+        "\"distributedInfo\": {\"rank\": 5}",
+        "\"deviceProperties\": [{\"id\": 0, \"name\": \"NVIDIA H200\"}, {\"name\": \"B\"}]",
+        "\"baseTimeNanoseconds\": 17",
+        "\"other\": [{\"ph\": \"X\", \"name\": \"outside\", \"ts\": 1}, {\"ph\": \"X\"}]",
+        "\"frames\": {\"1\": {\"name\": \"f\"}, \"2\": {\"ph\": \"X\", \"ts\": 2}}",
+    };
+    for (size_t n = rng_below(rng, 4); n; n--)
+        text_add(out, "%s, ", members[rng_below(rng, sizeof members / sizeof *members)]);
+}
+
+static void add_document(struct text *out, struct rng *rng, int n, bool odd)
+{
+    switch (rng_below(rng, odd ? 6 : 2)) {
+    case 0:
+        text_add(out, "[");
+        add_events(out, rng, n, odd);
+        text_add(out, "]\n");
+        break;
+    case 2: /* one per line */
+        for (int i = 0; i < n; i++) {
+            add_event(out, rng, i);
+            text_add(out, "\n");
+        }
+        break;
+    case 3: /* an array of arrays */
+        text_add(out, "[[");
+        add_events(out, rng, n / 2, odd);
+        text_add(out, "],[");
+        add_events(out, rng, n / 2, odd);
+        text_add(out, "]]");
+        break;
+    default:
+        text_add(out, "{");
+        add_members(out, rng);
+        text_add(out, "\"traceEvents\": [\n");
+        add_events(out, rng, n, odd);
+        text_add(out, "], ");
+        add_members(out, rng);
+        if (odd && rng_below(rng, 10) == 0)
+            text_add(out, "\"ph\": \"X\", ");
+        text_add(out, "\"traceName\": \"t\"}");
+    }
+}
+
+static void damage(struct text *text, struct rng *rng)
+{
+    for (size_t n = rng_below(rng, 6); n; n--) {
+        const size_t at = rng_below(rng, text->n);
+        switch (rng_below(rng, 4)) {
+        case 0:
+            text->at[at] = (char)rng_below(rng, 256);
+            break;
+        case 1:
+            text->at[at] = *PICK(rng, "\"", "{", "}", "[", "]", "\\", ",");
+            break;
+        case 2: { /* a hole */
+            const size_t left = text->n - at, gone = rng_below(rng, left < 200 ? left : 200);
+            memmove(text->at + at, text->at + at + gone, left - gone);
+            text->n -= gone;
+            break;
+        }
+        default:
+            if (rng_below(rng, 4) == 0)
+                text->n = at + 1;
+        }
+    }
+}
+
+/* What kind of trace comes from a seed. */
+enum kind { CLEAN, ODD, DAMAGED, KINDS };
+
+static void make_trace(struct text *out, struct rng *rng, enum kind kind)
+{
+    *out = (struct text){0};
+    const int n = 5 + (int)rng_below(rng, 300);
+    add_document(out, rng, n, kind != CLEAN);
+    if (kind != CLEAN && rng_below(rng, 4) == 0)
+        add_document(out, rng, n / 2, true);
+    if (kind == DAMAGED)
+        damage(out, rng);
+}
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+static void same_bytes(const char *what, const void *a, const void *b, size_t n, size_t size)
+{
+    if (n && memcmp(a, b, n * size) != 0)
+        fail_msg("%s differs", what);
+}
+
+#define SAME(what) assert_int_equal(a->what, b->what)
+#define SAME_COLUMN(table, column)                                                                 \
+    same_bytes(#table "." #column, a->table.column, b->table.column, a->table.n,                   \
+               sizeof *a->table.column)
+
+static void same_names(const struct ta_trace *a, const struct ta_trace *b)
+{
+    SAME(strings.texts.n);
+    for (size_t i = 0; i < a->strings.texts.n; i++)
+        assert_true(ta_slice_equal(a->strings.texts.at[i], b->strings.texts.at[i]));
+    SAME(tracks.n);
+    for (size_t i = 0; i < a->tracks.n; i++) {
+        SAME(tracks.at[i].pid);
+        SAME(tracks.at[i].tid);
+        SAME(tracks.at[i].thread_name);
+    }
+    SAME(categories.n);
+    for (size_t i = 0; i < a->categories.n; i++) {
+        SAME(categories.at[i].name);
+        SAME(categories.at[i].class);
+    }
+}
+
+static void same_columns(const struct ta_trace *a, const struct ta_trace *b)
+{
+    SAME(spans.n);
+    SAME_COLUMN(spans, ts);
+    SAME_COLUMN(spans, dur);
+    SAME_COLUMN(spans, name);
+    SAME_COLUMN(spans, cat);
+    SAME_COLUMN(spans, track);
+    for (size_t i = 0; i < a->n_args; i++) {
+        SAME(args[i].n);
+        SAME_COLUMN(args[i], row);
+        SAME_COLUMN(args[i], value);
+        SAME_COLUMN(args[i], is_text);
+    }
+    SAME(counters.n);
+    SAME_COLUMN(counters, ts);
+    SAME_COLUMN(counters, value);
+    SAME_COLUMN(counters, name);
+    SAME_COLUMN(counters, series);
+    SAME_COLUMN(counters, track);
+    SAME(instants.n);
+    SAME_COLUMN(instants, ts);
+    SAME_COLUMN(instants, name);
+    SAME_COLUMN(instants, cat);
+    SAME_COLUMN(instants, track);
+    SAME(flows.n);
+    SAME_COLUMN(flows, ts);
+    SAME_COLUMN(flows, name);
+    SAME_COLUMN(flows, id);
+    SAME_COLUMN(flows, track);
+    SAME_COLUMN(flows, phase);
+    SAME(base_ns);
+}
+
+static void same_edges(const struct pair_edge *a, const struct pair_edge *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++, a++, b++) {
+        SAME(ts);
+        SAME(offset);
+        SAME(order);
+        SAME(track);
+        SAME(row);
+        SAME(name);
+        SAME(id);
+        SAME(cat);
+    }
+}
+
+static void same_builders(const struct ta_builder *a, const struct ta_builder *b)
+{
+    same_names(a->trace, b->trace);
+    same_columns(a->trace, b->trace);
+    SAME(edges.n);
+    same_edges(a->edges.at, b->edges.at, a->edges.n);
+    SAME(async_edges.n);
+    same_edges(a->async_edges.at, b->async_edges.at, a->async_edges.n);
+    same_bytes("kinds", a->kind_counts, b->kind_counts, a->trace->categories.n,
+               sizeof *a->kind_counts);
+    SAME(devices.n);
+    for (size_t i = 0; i < a->devices.n; i++)
+        assert_string_equal(a->devices.at[i], b->devices.at[i]);
+    for (ta_str pid = 0; pid < a->trace->strings.texts.n; pid++) {
+        const uint64_t *x = ta_map_find(&a->process_names, pid);
+        const uint64_t *y = ta_map_find(&b->process_names, pid);
+        assert_int_equal(x ? *x : UINT64_MAX, y ? *y : UINT64_MAX);
+    }
+    SAME(kept);
+    SAME(repaired);
+    SAME(dropped);
+    SAME(bytes_skipped);
+    SAME(events);
+    SAME(timed);
+    SAME(zero_times);
+    SAME(first_ts);
+    SAME(last_ts);
+    SAME(rank);
+    SAME(world_size);
+    SAME(truncated);
+}
+
+static void same_quality(const struct ta_quality *x, const struct ta_quality *y)
+{
+    for (int code = 0; code < TA_Q_COUNT; code++) {
+        const struct ta_quality_slot *a = &x->slots[code], *b = &y->slots[code];
+        if (a->count != b->count)
+            fail_msg("%s: %" PRIu64 " times, not %" PRIu64,
+                     ta_quality_name((enum ta_quality_code)code), b->count, a->count);
+        if (!a->count)
+            continue;
+        SAME(first);
+        SAME(last);
+        SAME(file_offset);
+        SAME(severity);
+        assert_string_equal(a->text ? a->text : "", b->text ? b->text : "");
+    }
+}
+
+/* ---- reading both ways -------------------------------------------------------------------------
+ */
+
+static const struct ta_input_ops *input(void)
+{
+    const struct ta_entry *entry = ta_registry_find(fixture.registry, TA_KIND_input, "chrome_json");
+    assert_non_null(entry);
+    return entry->plugin.input;
+}
+
+/* What became of the cuts of many traces. */
+struct tally {
+    size_t cuts, taken, passed, again;
+};
+
+/* The trace in one go. */
+struct whole {
+    struct ta_builder builder;
+    struct ta_quality quality;
+    enum ta_status status;
+    uint64_t bytes, raw_bytes;
+};
+
+static void read_whole(const struct text *text, struct whole *w)
+{
+    ta_quality_init(&w->quality);
+    struct ta_reader *reader =
+        ta_reader_open(&fixture.ctx, NULL, fixture_memory(text->at, text->n), &w->quality);
+    assert_non_null(reader);
+    assert_true(ta_builder_init(&w->builder, &w->quality, fixture.plan.needs, fixture.plan.keys,
+                                fixture.plan.n_keys, 1 << 20));
+    w->status = input()->read(&fixture.ctx, reader, &w->builder);
+    w->bytes = ta_reader_bytes(reader);
+    w->raw_bytes = ta_reader_raw_bytes(reader);
+    ta_reader_close(reader);
+}
+
+static void check_cuts(const struct text *text, const struct whole *w, const uint64_t *places,
+                       size_t n, struct tally *tally)
+{
+    const int fd = fixture_memory(text->at, text->n);
+    const struct ta_split_plan cuts = ta_split_plan(fd, places, n);
+    struct ta_split split;
+    enum ta_status status;
+    if (cuts.n_cuts == 0) {
+        close(fd);
+        return;
+    }
+    tally->cuts += cuts.n_cuts;
+    const bool done = ta_split_read(&fixture.ctx, input(), &fixture.plan, &cuts, &split, &status);
+    assert_int_equal(status, TA_OK);
+    if (done) {
+        assert_int_equal(w->status, TA_OK);
+        same_builders(&w->builder, &split.builder);
+        same_quality(&w->quality, &split.quality);
+        assert_int_equal(w->bytes, split.bytes);
+        assert_int_equal(w->raw_bytes, split.raw_bytes);
+        tally->taken += split.n_used - 1;
+        tally->passed += cuts.n_cuts - (split.n_used - 1);
+        ta_builder_free(&split.builder);
+        ta_quality_free(&split.quality);
+    } else {
+        tally->again++;
+    }
+    close(fd);
+}
+
+static int ascending(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+static void check_trace(const struct text *text, struct rng *rng, int rounds, struct tally *tally)
+{
+    struct whole w;
+    read_whole(text, &w);
+    for (int round = 0; round < rounds; round++) {
+        uint64_t places[4];
+        const size_t n = 1 + rng_below(rng, 4);
+        for (size_t i = 0; i < n; i++)
+            places[i] = rng_below(rng, text->n);
+        qsort(places, n, sizeof *places, ascending);
+        check_cuts(text, &w, places, n, tally);
+    }
+    ta_builder_free(&w.builder);
+    ta_quality_free(&w.quality);
+}
+
+static struct tally check_many(enum kind kind, int traces)
+{
+    static const size_t blocks[] = {0, 0, 512, 4096};
+    struct tally tally = {0};
+    for (int seed = 1; seed <= traces; seed++) {
+        struct rng rng = {(uint64_t)seed * 7919 + kind};
+        struct text text;
+        fixture.shared.block = blocks[rng_below(&rng, 4)];
+        make_trace(&text, &rng, kind);
+        check_trace(&text, &rng, 6, &tally);
+        text_free(&text);
+    }
+    fixture.shared.block = 0;
+    print_message("%zu cuts: %zu parts were used, %zu passed over, %zu files read again\n",
+                  tally.cuts, tally.taken, tally.passed, tally.again);
+    return tally;
+}
+
+/* In most places the guess is right, and in some it is not: inside of arguments that look like
+ * events. */
+static void clean_traces(void **state)
+{
+    (void)state;
+    const struct tally tally = check_many(CLEAN, 150);
+    assert_true(tally.taken > tally.cuts / 2);
+    assert_true(tally.passed > 20);
+}
+
+static void odd_traces(void **state)
+{
+    (void)state;
+    const struct tally tally = check_many(ODD, 150);
+    assert_true(tally.taken > 100 && tally.passed > 100);
+}
+
+static void damaged_traces(void **state)
+{
+    (void)state;
+    const struct tally tally = check_many(DAMAGED, 300);
+    assert_true(tally.taken > 100 && tally.passed > 100);
+}
+
+/* A part behind one that was wrong is used all the same. */
+static void a_chain_with_a_wrong_link(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    uint64_t places[2];
+    text_add(&text, "{\"traceEvents\": [\n");
+    for (int i = 0; i < 40; i++) {
+        if (i == 10)
+            places[0] = text.n + 1; /* the brace of the inner object comes next */
+        if (i == 30)
+            places[1] = text.n;
+        text_add(&text,
+                 "{\"args\": {\"like\": {\"ph\": \"X\", \"ts\": 1}}, \"ph\": \"X\", \"name\": "
+                 "\"n%d\", \"ts\": %d, \"dur\": 1}%s\n",
+                 i, i, i < 39 ? "," : "");
+    }
+    text_add(&text, "]}");
+    struct whole w;
+    struct tally tally = {0};
+    read_whole(&text, &w);
+    assert_int_equal(w.builder.kept, 40);
+    check_cuts(&text, &w, places, 2, &tally);
+    assert_int_equal(tally.cuts, 2);
+    assert_int_equal(tally.taken, 1);
+    assert_int_equal(tally.passed, 1);
+    ta_builder_free(&w.builder);
+    ta_quality_free(&w.quality);
+    text_free(&text);
+}
+
+/* The mark among the members makes a reader go back to the start of its document, if the window
+ * still has it; a part does not know and leaves the file to one reader. */
+static void the_mark_among_the_members(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    uint64_t place = 0;
+    text_add(&text, "{\"traceEvents\": [\n");
+    for (int i = 0; i < 40; i++) {
+        if (i == 20)
+            place = text.n;
+        text_add(&text, "{\"ph\": \"X\", \"name\": \"n\", \"ts\": %d, \"dur\": 1}%s\n", i,
+                 i < 39 ? "," : "");
+    }
+    text_add(&text, "], \"ph\": \"X\"}");
+    struct whole w;
+    struct tally tally = {0};
+    read_whole(&text, &w);
+    check_cuts(&text, &w, &place, 1, &tally);
+    assert_int_equal(tally.cuts, 1);
+    assert_int_equal(tally.again, 1);
+    ta_builder_free(&w.builder);
+    ta_quality_free(&w.quality);
+    text_free(&text);
+}
+
+/* ---- the whole run ------------------------------------------------------------------------------
+ */
+
+static char *report_of(const char *path, unsigned jobs, size_t *size)
+{
+    const char *const inputs[] = {path};
+    const struct ta_run_options options = {
+        .inputs = inputs, .n_inputs = 1, .jobs = jobs, .world_size = TA_MISSING, .title = "t"};
+    struct ta_report *report = NULL;
+    if (ta_pipeline_run(&fixture.ctx, fixture.registry, &options, &report) != TA_OK)
+        fail_msg("%s", ta_ctx_causes(&fixture.ctx));
+    char *bytes = fixture_render(&fixture, report, "json", size);
+    ta_report_free(report);
+    return bytes;
+}
+
+/* The report of one large file is the same to the byte with any number of threads. */
+static void reports(void **state)
+{
+    (void)state;
+    char root[64], path[96];
+    struct text text = {0};
+    fixture_folder(root);
+    snprintf(path, sizeof path, "%s/rank4.json", root);
+    fixture_trace_text(&text, 11, 4000, 0, 4);
+    fixture_write(path, text.at, text.n);
+    size_t size, again;
+    char *expected = report_of(path, 1, &size);
+    fixture.shared.part_bytes = 10000;
+    for (unsigned jobs = 2; jobs <= 9; jobs++) {
+        atomic_store(&fixture.shared.read, 0);
+        char *bytes = report_of(path, jobs, &again);
+        assert_int_equal(again, size);
+        assert_memory_equal(bytes, expected, size);
+        assert_int_equal(atomic_load(&fixture.shared.read), text.n);
+        free(bytes);
+    }
+    fixture.shared.part_bytes = 0;
+    free(expected);
+    text_free(&text);
+    fixture_remove(root);
+}
+
+static int open_fixture(void **state)
+{
+    (void)state;
+    fixture_open(&fixture);
+    fixture.plan.needs = ~0u; /* all tables */
+    return 0;
+}
+
+static int close_fixture(void **state)
+{
+    (void)state;
+    fixture_close(&fixture);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clean_traces),
+        cmocka_unit_test(odd_traces),
+        cmocka_unit_test(damaged_traces),
+        cmocka_unit_test(a_chain_with_a_wrong_link),
+        cmocka_unit_test(the_mark_among_the_members),
+        cmocka_unit_test(reports),
+    };
+    return cmocka_run_group_tests(tests, open_fixture, close_fixture);
+}
