@@ -4,8 +4,6 @@
 
 #include "parse/layout.h"
 
-const char *const ta_cpu_names[] = {"auto", "avx2", "sse2", "scalar", "none", NULL};
-
 #ifdef TA_HAVE_AVX2
 static bool has_avx2(void)
 {

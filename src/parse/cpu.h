@@ -5,11 +5,9 @@
 
 #include "traceanalyze/base.h"
 
-/* Names that --cpu takes, NULL-terminated: "auto" is the best that this processor has; "none"
- * reads by the grammar alone, without a learned layout. */
-extern const char *const ta_cpu_names[];
-
-/* Whether this build and this processor have it; true for "auto", "none" and "scalar". */
+/* Whether this build and this processor have an instruction set, as --cpu names it.  "auto" is the
+ * best there is, "none" reads by the grammar alone, without a learned layout; "scalar" is always
+ * there. */
 bool ta_cpu_has(const char *name);
 
 #endif

@@ -235,40 +235,59 @@ static inline bool turn(const struct gap *gap, const char *start, struct ta_toke
     return true;
 }
 
-/* What is not plain, to the end of a value at the cursor. */
-static inline enum scan_result by_grammar(struct scan *scan, struct ta_token *token)
+/* The place of the scan lives in a register, *at, while it moves over what is known and plain.
+ *
+ * The gap there, moved over; NULL with *why set when the record is not for the layout. */
+static inline struct gap *take_gap(struct layout *layout, const struct record_keys *keys,
+                                   struct scan *scan, struct gap *before, const char **at,
+                                   enum scan_result *why)
 {
-    return scan->p < scan->end ? scan_value(scan, token) : SCAN_MORE;
+    struct gap *gap = layout->in_order ? expected_gap(before, *at) : NULL;
+    if (gap) {
+        *at += gap->length;
+        *why = SCAN_BAD;
+        return gap == layout->no_gap ? NULL : gap;
+    }
+    scan->p = *at;
+    gap = layout_find(layout, keys, scan, before, why);
+    *at = scan->p;
+    return gap;
+}
+
+/* The value behind a gap, moved over. */
+static inline enum scan_result take_value(struct scan *scan, struct gap *gap,
+                                          struct ta_token *token, const char **at)
+{
+    const char *const end = take_plain(*at, scan, token);
+    if (end) {
+        *at = by_width(*at, end, gap);
+        return SCAN_OK;
+    }
+    scan->p = *at;
+    const enum scan_result result = scan->p < scan->end ? scan_value(scan, token) : SCAN_MORE;
+    *at = scan->p;
+    return result;
 }
 
 enum scan_result LAYOUT_SCAN(struct layout *layout, const struct record_keys *keys,
                              struct scan *scan, struct ta_record *record)
 {
     struct ta_token *const object = &record->field[keys->schema->nested];
+    struct gap *gap = layout->opening;
     enum scan_result result = SCAN_OK;
-    struct gap *before = layout->opening;
-    const bool in_order = layout->in_order;
     const char *p = scan->p;
     record_clear(record);
-    for (;;) {
+    while (result == SCAN_OK) {
         const char *const start = p;
-        struct gap *gap = in_order ? expected_gap(before, p) : NULL;
-        if (gap) {
-            p += gap->length;
-        } else {
-            scan->p = p;
-            gap = layout_find(layout, keys, scan, before, &result);
-            if (!gap)
-                return result;
-            p = scan->p;
-        }
+        gap = take_gap(layout, keys, scan, gap, &p, &result);
+        if (!gap)
+            return result;
         if (gap->turns) {
-            if (gap == layout->no_gap || !turn(gap, start, object))
+            if (!turn(gap, start, object))
                 return SCAN_BAD;
-            if (gap->ends) {
-                scan->p = p;
+            scan->p = p;
+            if (gap->ends)
                 return SCAN_OK;
-            }
         }
         struct ta_token *const token = (struct ta_token *)(void *)((char *)record + gap->token);
         /* A key that comes again, or an object behind a gap that led to a scalar before, such as
@@ -276,16 +295,7 @@ enum scan_result LAYOUT_SCAN(struct layout *layout, const struct record_keys *ke
         if ((token->type != TA_TOKEN_ABSENT && gap->is_wanted) || (token == object && *p == '{'))
             return SCAN_BAD;
         record->has_nested |= gap->nested_bit;
-        const char *const end = take_plain(p, scan, token);
-        if (end) {
-            p = by_width(p, end, gap);
-        } else {
-            scan->p = p;
-            result = by_grammar(scan, token);
-            if (result != SCAN_OK)
-                return result;
-            p = scan->p;
-        }
-        before = gap;
+        result = take_value(scan, gap, token, &p);
     }
+    return result;
 }
