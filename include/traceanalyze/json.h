@@ -56,7 +56,6 @@ struct ta_record {
     struct ta_token field[TA_RECORD_FIELDS];
     struct ta_token nested[TA_RECORD_ARGS]; /* by position in nested_keys */
     uint64_t has_nested;                    /* bit i: nested[i] is not absent */
-    struct ta_token ignored;                /* where the scanner puts what nobody wants */
 };
 
 /* A member of the top-level object beside the array, of at most 1 MiB. */

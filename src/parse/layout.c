@@ -223,7 +223,7 @@ static void place_value(struct gap *gap)
 {
     const uint8_t slot = gap->slot;
     gap->is_wanted = slot != NO_KEY;
-    gap->token = (uint16_t)(slot == NO_KEY ? offsetof(struct ta_record, ignored)
+    gap->token = (uint16_t)(slot == NO_KEY ? 0
                             : slot < TA_RECORD_FIELDS
                                 ? offsetof(struct ta_record, field) + slot * sizeof(struct ta_token)
                                 : offsetof(struct ta_record, nested) +

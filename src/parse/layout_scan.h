@@ -159,8 +159,9 @@ static inline const char *skip_array(const char *p, const struct scan *scan)
 
 #endif
 
-/* The end of a plain value at `p`, which becomes *token; NULL for the grammar. */
-static inline const char *take_plain(const char *p, const struct scan *scan, struct ta_token *token)
+/* The end of a plain value at `p`, which becomes *token if that is wanted; NULL for the grammar. */
+__attribute__((always_inline)) static inline const char *
+take_plain(const char *p, const struct scan *scan, struct ta_token *token)
 {
     const char *end, *text = p;
     uint8_t type, whole = 0, quotes = 0;
@@ -184,7 +185,8 @@ static inline const char *take_plain(const char *p, const struct scan *scan, str
     if (!end)
         return NULL;
     text += quotes;
-    *token = (struct ta_token){text, (uint32_t)(end - text), type, 1, whole};
+    if (token)
+        *token = (struct ta_token){text, (uint32_t)(end - text), type, 1, whole};
     return end + quotes;
 }
 
@@ -235,67 +237,66 @@ static inline bool turn(const struct gap *gap, const char *start, struct ta_toke
     return true;
 }
 
-/* The place of the scan lives in a register, *at, while it moves over what is known and plain.
- *
- * The gap there, moved over; NULL with *why set when the record is not for the layout. */
-static inline struct gap *take_gap(struct layout *layout, const struct record_keys *keys,
-                                   struct scan *scan, struct gap *before, const char **at,
-                                   enum scan_result *why)
+/* Where a wanted value goes.  NULL when one is there already, or for an object behind a gap that
+ * led to a scalar before, such as "args": null: its members would be missed. */
+static inline struct ta_token *slot_of(const struct gap *gap, struct ta_record *record,
+                                       const struct ta_token *object, char first)
 {
-    struct gap *gap = layout->in_order ? expected_gap(before, *at) : NULL;
-    if (gap) {
-        *at += gap->length;
-        *why = SCAN_BAD;
-        return gap == layout->no_gap ? NULL : gap;
-    }
-    scan->p = *at;
-    gap = layout_find(layout, keys, scan, before, why);
-    *at = scan->p;
-    return gap;
+    struct ta_token *const token = (struct ta_token *)(void *)((char *)record + gap->token);
+    record->has_nested |= gap->nested_bit;
+    return token->type != TA_TOKEN_ABSENT || (token == object && first == '{') ? NULL : token;
 }
 
-/* The value behind a gap, moved over. */
-static inline enum scan_result take_value(struct scan *scan, struct gap *gap,
-                                          struct ta_token *token, const char **at)
+/* A value that is not plain, by the grammar; the place of the scan moves behind it. */
+static inline enum scan_result take_other(struct scan *scan, struct ta_token *token)
 {
-    const char *const end = take_plain(*at, scan, token);
-    if (end) {
-        *at = by_width(*at, end, gap);
-        return SCAN_OK;
-    }
-    scan->p = *at;
-    const enum scan_result result = scan->p < scan->end ? scan_value(scan, token) : SCAN_MORE;
-    *at = scan->p;
-    return result;
+    struct ta_token ignored;
+    return scan->p < scan->end ? scan_value(scan, token ? token : &ignored) : SCAN_MORE;
 }
 
+/* The place of the scan lives in a register, p, while it moves over what is known and plain. */
 enum scan_result LAYOUT_SCAN(struct layout *layout, const struct record_keys *keys,
                              struct scan *scan, struct ta_record *record)
 {
     struct ta_token *const object = &record->field[keys->schema->nested];
-    struct gap *gap = layout->opening;
-    enum scan_result result = SCAN_OK;
-    const char *p = scan->p;
+    struct gap *before = layout->opening;
+    enum scan_result result;
     record_clear(record);
-    while (result == SCAN_OK) {
+    for (const char *p = scan->p;;) {
         const char *const start = p;
-        gap = take_gap(layout, keys, scan, gap, &p, &result);
-        if (!gap)
-            return result;
+        struct gap *gap = layout->in_order ? expected_gap(before, p) : NULL;
+        if (gap) {
+            p += gap->length;
+        } else {
+            scan->p = p;
+            if (!(gap = layout_find(layout, keys, scan, before, &result)))
+                return result;
+            p = scan->p;
+        }
         if (gap->turns) {
-            if (!turn(gap, start, object))
+            if (gap == layout->no_gap || !turn(gap, start, object))
                 return SCAN_BAD;
             scan->p = p;
             if (gap->ends)
                 return SCAN_OK;
         }
-        struct ta_token *const token = (struct ta_token *)(void *)((char *)record + gap->token);
-        /* A key that comes again, or an object behind a gap that led to a scalar before, such as
-         * "args": null: its members would be missed. */
-        if ((token->type != TA_TOKEN_ABSENT && gap->is_wanted) || (token == object && *p == '{'))
-            return SCAN_BAD;
-        record->has_nested |= gap->nested_bit;
-        result = take_value(scan, gap, token, &p);
+        struct ta_token *token = NULL;
+        const char *end;
+        if (gap->is_wanted) {
+            if (!(token = slot_of(gap, record, object, *p)))
+                return SCAN_BAD;
+            end = take_plain(p, scan, token);
+        } else {
+            end = take_plain(p, scan, NULL);
+        }
+        if (end) {
+            p = by_width(p, end, gap);
+        } else {
+            scan->p = p;
+            if ((result = take_other(scan, token)) != SCAN_OK)
+                return result;
+            p = scan->p;
+        }
+        before = gap;
     }
-    return result;
 }
