@@ -60,9 +60,12 @@ static inline const char *skip_word(const char *p)
                                                                   : NULL;
 }
 
+/* One space or none, as there mostly is, costs no wait. */
 static inline const char *skip_space(const char *p)
 {
-    return (unsigned char)*p > ' ' ? p : vector_skip_space(p);
+    if ((unsigned char)p[0] > ' ')
+        return p;
+    return p[0] == ' ' && (unsigned char)p[1] > ' ' ? p + 1 : vector_skip_space(p);
 }
 
 /* The end of a plain value of an array, no array itself; NULL for the grammar. */
