@@ -45,7 +45,54 @@ static bool grow(struct ta_strings *strings)
     return true;
 }
 
-enum ta_intern ta_strings_intern(struct ta_strings *strings, struct ta_slice text, ta_str *id)
+/* ---- strings that come again and again ------------------------------------------------------ */
+
+static inline uint64_t word_at(const char *text)
+{
+    uint64_t word;
+    memcpy(&word, text, sizeof word);
+    return word;
+}
+
+static inline uint64_t half_at(const char *text)
+{
+    uint32_t half;
+    memcpy(&half, text, sizeof half);
+    return half;
+}
+
+/* The first and the last bytes, which are all of up to 16. */
+static inline void ends_of(struct ta_slice text, uint64_t *head, uint64_t *tail)
+{
+    const char *const p = text.ptr;
+    if (text.len >= 8) {
+        *head = word_at(p);
+        *tail = word_at(p + text.len - 8);
+    } else if (text.len >= 4) {
+        *head = half_at(p);
+        *tail = half_at(p + text.len - 4);
+    } else {
+        *head = *tail = 0;
+        for (size_t i = 0; i < text.len; i++)
+            *head = *head << 8 | (unsigned char)p[i];
+    }
+}
+
+/* What lies between the ends; words overlap at the end. */
+static inline bool same_middle(const char *a, const char *b, size_t length)
+{
+    uint64_t differ = 0;
+    for (size_t i = 8; i + 16 < length; i += 16)
+        differ |= (word_at(a + i) ^ word_at(b + i)) | (word_at(a + i + 8) ^ word_at(b + i + 8));
+    if (length > 24)
+        differ |= (word_at(a + length - 24) ^ word_at(b + length - 24)) |
+                  (word_at(a + length - 16) ^ word_at(b + length - 16));
+    else if (length > 16)
+        differ |= word_at(a + 8) ^ word_at(b + 8);
+    return differ == 0;
+}
+
+static enum ta_intern intern(struct ta_strings *strings, struct ta_slice text, ta_str *id)
 {
     const uint32_t hash = (uint32_t)ta_hash_bytes(text.ptr, text.len, strings->seed);
     size_t at = hash & strings->mask;
@@ -66,4 +113,22 @@ enum ta_intern ta_strings_intern(struct ta_strings *strings, struct ta_slice tex
     if (strings->texts.n * 2 > strings->mask && !grow(strings))
         return TA_INTERN_NOMEM;
     return TA_INTERN_OK;
+}
+
+enum ta_intern ta_strings_intern(struct ta_strings *strings, struct ta_slice text, ta_str *id)
+{
+    uint64_t head, tail;
+    ends_of(text, &head, &tail);
+    const uint64_t mixed = (head ^ tail << 1 ^ text.len) * UINT64_C(0x9e3779b97f4a7c15);
+    struct recent_string *recent = &strings->recent[mixed >> 56];
+    if (recent->head == head && recent->tail == tail && recent->length == text.len && recent->id &&
+        same_middle(recent->text, text.ptr, text.len)) {
+        *id = recent->id;
+        return TA_INTERN_OK;
+    }
+    const enum ta_intern done = intern(strings, text, id);
+    if (done == TA_INTERN_OK && text.len <= UINT32_MAX)
+        *recent =
+            (struct recent_string){head, tail, strings->texts.at[*id].ptr, (uint32_t)text.len, *id};
+    return done;
 }

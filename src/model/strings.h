@@ -6,13 +6,24 @@
 #include "base/vec.h"
 #include "traceanalyze/arena.h"
 
+enum { RECENT_STRINGS = 256 };
+
+/* A string that was interned lately, found by its ends. */
+struct recent_string {
+    uint64_t head, tail; /* its first and last bytes, see ends_of() */
+    const char *text;
+    uint32_t length;
+    ta_str id; /* 0: empty */
+};
+
 struct ta_strings {
     struct ta_arena arena;
     TA_VEC(struct ta_slice) texts; /* texts.at[0] stands for "absent" */
     struct string_slot *slots;
     size_t mask;
-    size_t limit; /* distinct texts at most */
+    size_t limit;  /* distinct texts at most */
     uint64_t seed; /* of the hashes */
+    struct recent_string recent[RECENT_STRINGS];
 };
 
 bool ta_strings_init(struct ta_strings *strings, size_t limit);
