@@ -133,8 +133,11 @@ enum ta_decimal ta_token_decimal(const struct ta_token *token, int shift, int64_
     const char *p = token->ptr + minus;
     int64_t result = (int64_t)up_to_16_digits(p, whole) * powers[shift];
     p += whole;
-    for (unsigned i = 1; i < fraction; i++)
-        result += (p[i] - '0') * powers[(unsigned)shift - i];
+    if (fraction == 4)
+        result += (p[1] * 100 + p[2] * 10 + p[3]) - '0' * 111;
+    else
+        for (unsigned i = 1; i < fraction; i++)
+            result += (p[i] - '0') * powers[(unsigned)shift - i];
     *value = minus ? -result : result;
     return TA_DECIMAL_OK;
 }
