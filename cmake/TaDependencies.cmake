@@ -4,7 +4,8 @@
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(TA_BASE REQUIRED IMPORTED_TARGET jansson>=2.10 zlib gsl>=2.5 libutf8proc)
+pkg_check_modules(TA_BASE REQUIRED IMPORTED_TARGET jansson>=2.10 zlib gsl>=2.5 libutf8proc
+                  yaml-0.1)
 pkg_check_modules(TA_DRAW REQUIRED IMPORTED_TARGET cairo>=1.14 pangocairo>=1.44)
 
 # What output plugins may use besides <traceanalyze/…>.

@@ -59,23 +59,47 @@ static enum ta_status nothing_usable(struct ta_ctx *ctx, const struct ta_run_opt
 
 /* ---- ranks --------------------------------------------------------------------------------- */
 
-static enum ta_status decide_ranks(struct ta_ctx *ctx, const struct ta_run_options *options,
-                                   const struct ta_ingestion *ingestion, struct ta_quality *job,
-                                   struct ta_rank_claim *claims, int64_t *world_size, size_t *n)
+static struct ta_rank_claim claim_of(const struct ta_ingested *file)
 {
-    *n = 0;
-    for (size_t i = 0; i < ingestion->n_files; i++) {
-        const struct ta_ingested *file = &ingestion->files[i];
-        if (!file->refusal)
-            claims[(*n)++] = (struct ta_rank_claim){.shown = file->source->shown,
-                                                    .content = file->rank,
-                                                    .world_size = file->world_size,
-                                                    .vendor = file->vendor};
-    }
+    return (struct ta_rank_claim){.shown = file->source->shown,
+                                  .content = file->rank,
+                                  .world_size = file->world_size,
+                                  .vendor = file->vendor,
+                                  /* Events of a set stand beside the trace of their rank. */
+                                  .is_dump = file->is_dump || file->set,
+                                  .is_console = file->is_console,
+                                  .set = file->set,
+                                  .row_ranks = file->row_ranks,
+                                  .n_row_ranks = file->n_row_ranks,
+                                  .all_rows = file->all_rows};
+}
+
+enum ta_status ta_account_ranks(struct ta_ctx *ctx, const struct ta_run_options *options,
+                                struct ta_ingestion *ingestion, struct ta_quality *job,
+                                int64_t *ranks, int64_t *world_size)
+{
+    struct ta_rank_claim *claims = calloc(ingestion->n_files + 1, sizeof *claims);
+    if (!claims)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot decide the ranks: files=%zu", ingestion->n_files);
+    size_t n = 0;
+    account_refusals(ingestion, job);
+    for (size_t i = 0; i < ingestion->n_files; i++)
+        if (!ingestion->files[i].refusal)
+            claims[n++] = claim_of(&ingestion->files[i]);
     *world_size = options->world_size;
-    if (*n == 0)
-        return nothing_usable(ctx, options, ingestion);
-    return ta_decide_ranks(ctx, job, options->rank_regex, world_size, claims, *n);
+    const enum ta_status status =
+        n ? ta_decide_ranks(ctx, job, options->rank_regex, world_size, claims, n)
+          : nothing_usable(ctx, options, ingestion);
+    for (size_t i = 0, claim = 0; status == TA_OK && i < ingestion->n_files; i++) {
+        struct ta_ingested *file = &ingestion->files[i];
+        if (!file->refusal) {
+            file->final_rank = claims[claim].rank;
+            file->rank_source = claims[claim++].source;
+        }
+        ranks[i] = file->final_rank;
+    }
+    free(claims);
+    return status;
 }
 
 static int by_value(const void *left, const void *right)
@@ -123,29 +147,46 @@ static const char *default_title(const struct ta_run_options *options, struct ta
     return title && *title ? title : "traces";
 }
 
+/* The ranks of all files and of rows that name their own, ascending. */
+static int64_t *list_ranks(const struct ta_ingestion *ingestion, struct ta_arena *arena, size_t *n)
+{
+    size_t most = ingestion->n_files, listed = 0;
+    for (size_t i = 0; i < ingestion->n_files; i++)
+        most += ingestion->files[i].n_row_ranks;
+    int64_t *ranks = ta_arena_alloc(arena, (most + 1) * sizeof *ranks);
+    *n = 0;
+    if (!ranks)
+        return NULL;
+    for (size_t i = 0; i < ingestion->n_files; i++) {
+        const struct ta_ingested *file = &ingestion->files[i];
+        if (file->final_rank != TA_MISSING)
+            ranks[listed++] = file->final_rank;
+        for (size_t r = 0; r < file->n_row_ranks; r++)
+            ranks[listed++] = file->row_ranks[r];
+    }
+    qsort(ranks, listed, sizeof *ranks, by_value);
+    for (size_t i = 0; i < listed; i++)
+        if (i == 0 || ranks[i] != ranks[*n - 1])
+            ranks[(*n)++] = ranks[i];
+    return ranks;
+}
+
 static void set_run(const struct ta_run_options *options, const struct ta_ingestion *ingestion,
-                    struct ta_report *report, const int64_t *ranks, int64_t world_size)
+                    struct ta_report *report, int64_t world_size)
 {
     struct ta_arena *arena = ta_report_arena(report);
-    int64_t *sorted = ta_arena_alloc(arena, (ingestion->n_files + 1) * sizeof *sorted);
-    if (!sorted)
+    size_t n;
+    const int64_t *ranks = list_ranks(ingestion, arena, &n);
+    if (!ranks)
         return;
-    size_t n = 0, distinct = 0;
     int64_t newest = 0;
-    for (size_t i = 0; i < ingestion->n_files; i++) {
+    for (size_t i = 0; i < ingestion->n_files; i++)
         newest = ta_max_i64(newest, ingestion->files[i].source->mtime_s);
-        if (ranks[i] != TA_MISSING)
-            sorted[n++] = ranks[i];
-    }
-    qsort(sorted, n, sizeof *sorted, by_value);
-    for (size_t i = 0; i < n; i++)
-        if (i == 0 || sorted[i] != sorted[i - 1])
-            sorted[distinct++] = sorted[i];
     ta_report_set_run(report,
                       &(struct ta_run_info){.title = options->title ? options->title
                                                                     : default_title(options, arena),
-                                            .ranks = sorted,
-                                            .n_ranks = distinct,
+                                            .ranks = ranks,
+                                            .n_ranks = n,
                                             .world_size = world_size,
                                             .devices = list_devices(arena, ingestion)});
     ta_report_set_input_date(report, newest);
@@ -182,8 +223,9 @@ static struct ta_file_account account_file(const struct ta_ingested *file, struc
         .format =
             file->format && !file->refusal ? ta_arena_copy(arena, ta_slice_of(file->format)) : "",
         .state = state_of(file),
-        .rank = TA_MISSING,
-        .rank_source = TA_RANK_NONE,
+        .is_dump = file->is_dump,
+        .rank = file->final_rank,
+        .rank_source = file->rank_source,
         .bytes = file->bytes,
         .raw_bytes = file->raw_bytes,
         .events_seen = file->kept + file->dropped,
@@ -213,39 +255,26 @@ static enum ta_quality_status status_of(const struct ta_accounts *accounts)
 }
 
 enum ta_status ta_account(struct ta_ctx *ctx, const struct ta_run_options *options,
-                          struct ta_ingestion *ingestion, struct ta_quality *job,
-                          struct ta_report *report, int64_t *ranks)
+                          const struct ta_ingestion *ingestion, struct ta_quality *job,
+                          struct ta_report *report, int64_t world_size)
 {
     struct ta_arena *arena = ta_report_arena(report);
     const size_t n = ingestion->n_files;
     struct ta_file_account *files = ta_arena_alloc(arena, (n + 1) * sizeof *files);
-    struct ta_rank_claim *claims = ta_arena_alloc(arena, (n + 1) * sizeof *claims);
-    if (!files || !claims)
+    if (!files)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the accounts: files=%zu", n);
-    size_t n_claims;
-    int64_t world_size;
-    account_refusals(ingestion, job);
-    enum ta_status status =
-        decide_ranks(ctx, options, ingestion, job, claims, &world_size, &n_claims);
-    if (status != TA_OK)
-        return status;
     struct ta_accounts accounts = {.files = files};
-    for (size_t i = 0, claim = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const struct ta_ingested *file = &ingestion->files[i];
-        ranks[i] = TA_MISSING;
         if (file->refusal && !file->source->expected)
             continue; /* skipped, and said so among the findings of the job */
         struct ta_file_account *account = &files[accounts.n_files++];
         *account = account_file(file, arena);
-        if (!file->refusal) {
-            ranks[i] = account->rank = claims[claim].rank;
-            account->rank_source = claims[claim++].source;
-        }
         add_totals(&accounts.totals, account);
     }
     accounts.findings = ta_quality_findings(job, arena, &accounts.n_findings);
     accounts.status = status_of(&accounts);
     ta_report_set_accounts(report, &accounts);
-    set_run(options, ingestion, report, ranks, world_size);
+    set_run(options, ingestion, report, world_size);
     return TA_OK;
 }

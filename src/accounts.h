@@ -7,11 +7,15 @@
 
 struct ta_report;
 
-/* Decides the ranks, fills in the accounts of the report and its list of ranks, and gives the
- * rank of every file in ranks[] (TA_MISSING for refused ones).  TA_ERR_INPUT when no file was
- * usable; the message then names files and reasons. */
+/* Decides the ranks: those of the files, also in ranks[] (TA_MISSING for refused ones), and the
+ * world size.  TA_ERR_INPUT when no file was usable; the message then names files and reasons. */
+enum ta_status ta_account_ranks(struct ta_ctx *ctx, const struct ta_run_options *options,
+                                struct ta_ingestion *ingestion, struct ta_quality *job,
+                                int64_t *ranks, int64_t *world_size) TA_MUST_CHECK;
+
+/* Fills in the accounts of the report and its list of ranks, once nothing more is noticed. */
 enum ta_status ta_account(struct ta_ctx *ctx, const struct ta_run_options *options,
-                          struct ta_ingestion *ingestion, struct ta_quality *job,
-                          struct ta_report *report, int64_t *ranks) TA_MUST_CHECK;
+                          const struct ta_ingestion *ingestion, struct ta_quality *job,
+                          struct ta_report *report, int64_t world_size) TA_MUST_CHECK;
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "budget.h"
+#include "model/trace.h"
 #include "read/codec.h"
 #include "worker.h"
 
@@ -28,8 +29,7 @@ struct crew {
     atomic_size_t next, done;
     atomic_bool stop; /* a worker failed */
     struct ta_budget budget;
-    uint64_t peak_before; /* of the process */
-    uint64_t too_much;    /* memory that was in use when it was more than allowed, 0: never */
+    uint64_t too_much; /* memory that was in use when it was more than allowed, 0: never */
     pthread_mutex_t lock;
     pthread_cond_t left; /* a worker has no more to do */
     size_t working;
@@ -110,15 +110,12 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Stops a run that uses more than was allowed, as a signal would. */
+/* Stops a run that uses more than was allowed, as a signal would: it has spilled its columns by
+ * then, and the rest is too much. */
 static void watch_memory(struct crew *crew, struct ta_shared *shared)
 {
     const uint64_t limit = crew->job.options->memory_limit;
-    if (limit == 0 || crew->too_much)
-        return;
-    /* A peak from before is not of this run. */
-    const uint64_t peak = ta_memory_peak();
-    const uint64_t used = peak > crew->peak_before ? peak : ta_memory_used();
+    const uint64_t used = limit && !crew->too_much ? ta_memory_used() : 0;
     int none = 0;
     if (used > limit && atomic_compare_exchange_strong(&shared->canceled, &none, OUT_OF_MEMORY))
         crew->too_much = used;
@@ -164,6 +161,18 @@ static bool start(struct ta_ctx *ctx, struct crew *crew, struct member *member)
     return false;
 }
 
+/* Columns beyond the limit found no room on the disk either. */
+static enum ta_status say_no_space(struct ta_ctx *ctx)
+{
+    const struct ta_space *space = &ctx->shared->space;
+    return ta_fail(
+        ctx, TA_ERR_NOMEM,
+        "The run needs more memory than --memory-limit allows, and the folder of --tmpdir "
+        "cannot take the rest: limit=%" PRIu64 " bytes, in use=%" PRIu64 " bytes, needed=%" PRIu64
+        " bytes more, folder=\"%s\", reason=%s",
+        space->limit, space->used, space->needed, space->folder, strerror(space->error));
+}
+
 static enum ta_status run_crew(struct ta_ctx *ctx, struct crew *crew)
 {
     struct member *members = crew->members;
@@ -184,6 +193,8 @@ static enum ta_status run_crew(struct ta_ctx *ctx, struct crew *crew)
     if (started == 0)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot start a thread");
     for (size_t i = 0; i < started; i++) {
+        if (members[i].status == TA_ERR_NOMEM && ctx->shared->space.failed)
+            return say_no_space(ctx);
         if (members[i].status != TA_OK) {
             ta_ctx_adopt(ctx, &members[i].worker.ctx);
             return members[i].status;
@@ -244,7 +255,10 @@ static void prepare_files(struct ta_ingestion *ingestion, const struct ta_source
                                      .first_ts = TA_MISSING,
                                      .last_ts = TA_MISSING,
                                      .rank = TA_MISSING,
-                                     .world_size = TA_MISSING};
+                                     .world_size = TA_MISSING,
+                                     .base_ns = TA_MISSING,
+                                     .final_rank = TA_MISSING,
+                                     .rank_source = TA_RANK_NONE};
         ta_quality_init(&file->quality);
         file->bytes = file->source->size;
         *bytes_all += file->source->size;
@@ -267,8 +281,10 @@ static enum ta_status ingest(struct ta_ctx *ctx, struct crew *crew, struct ta_in
     pthread_mutex_init(&crew->lock, NULL);
     pthread_cond_init(&crew->left, NULL);
     enum ta_status status;
-    const uint64_t limit = crew->job.options->memory_limit;
-    if (ta_budget_init(&crew->budget, limit ? limit : ta_memory_preset())) {
+    const uint64_t asked = crew->job.options->memory_limit;
+    const uint64_t limit = asked ? asked : ta_memory_preset();
+    ta_space_open(&ctx->shared->space, limit, crew->job.options->tmpdir);
+    if (ta_budget_init(&crew->budget, limit)) {
         status = run_crew(ctx, crew);
         ta_budget_free(&crew->budget);
     } else {
@@ -297,8 +313,7 @@ enum ta_status ta_ingest(struct ta_ctx *ctx, const struct ta_registry *registry,
         .order = reallocarray(NULL, n + 1, sizeof *crew.order),
         .planned = calloc(n + 1, sizeof *crew.planned),
         .members = calloc(most_workers, sizeof *crew.members),
-        .n = n,
-        .peak_before = ta_memory_peak()};
+        .n = n};
     enum ta_status status;
     if (!ingestion->files || !ingestion->arenas || !crew.order || !crew.planned || !crew.members) {
         status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu", n);
@@ -316,8 +331,10 @@ enum ta_status ta_ingest(struct ta_ctx *ctx, const struct ta_registry *registry,
 
 void ta_ingestion_free(struct ta_ingestion *ingestion)
 {
-    for (size_t i = 0; i < ingestion->n_files; i++)
+    for (size_t i = 0; i < ingestion->n_files; i++) {
         ta_quality_free(&ingestion->files[i].quality);
+        ta_trace_free(ingestion->files[i].dump);
+    }
     for (size_t i = 0; ingestion->arenas && i < ingestion->n_workers; i++)
         ta_arena_free(&ingestion->arenas[i]);
     free(ingestion->arenas);

@@ -20,6 +20,17 @@ struct ta_ingested {
     uint64_t events, kept, repaired, dropped, bytes_skipped;
     int64_t first_ts, last_ts;
     int64_t rank, world_size; /* from content, or TA_MISSING */
+    int64_t base_ns;          /* what ta_trace_base_ns() said */
+    bool is_dump;             /* records of another profiler, no events */
+    bool is_console;          /* TA_EXACT_CONSOLE */
+    const char *set;          /* of ta_builder_set_copy(), or NULL; from the arena */
+    const int64_t *row_ranks; /* that rows name, ascending; from the arena */
+    size_t n_row_ranks;
+    bool all_rows;         /* name their rank */
+    struct ta_trace *dump; /* of a dump, until ta_reconcile(); NULL when it holds no records */
+    /* Decided when all files are read (ta_account_ranks()). */
+    int64_t final_rank;
+    enum ta_rank_source rank_source;
     const char *vendor;
     const char **devices; /* ends with NULL; from the arena */
 };

@@ -3,7 +3,9 @@
  *
  *     discover    paths                    → struct ta_sources
  *     ingest      read, parse, normalize, map → struct ta_ingestion (partials, facts of files)
- *     account     facts of files           → ranks, data quality
+ *     account     facts of files           → ranks
+ *     reconcile   dumps of other profilers → partials, each record once
+ *     account     facts of files           → data quality
  *     finish      merged partials          → sections of the report
  *     recommend   report                   → findings, verdict
  *
@@ -17,6 +19,7 @@
 #include "ingest.h"
 #include "parse/cpu.h"
 #include "recommend/recommend.h"
+#include "reconcile.h"
 #include "result/report.h"
 
 #include <stdlib.h>
@@ -66,8 +69,13 @@ static enum ta_status conclude(struct ta_ctx *ctx, const struct ta_registry *reg
                                struct ta_report *report)
 {
     ta_sections_prepare(report);
+    int64_t world_size;
     enum ta_status status =
-        ta_account(ctx, options, &run->ingestion, &run->job, report, run->ranks);
+        ta_account_ranks(ctx, options, &run->ingestion, &run->job, run->ranks, &world_size);
+    if (status == TA_OK)
+        status = ta_reconcile(ctx, &run->ingestion, &run->job);
+    if (status == TA_OK)
+        status = ta_account(ctx, options, &run->ingestion, &run->job, report, world_size);
     if (status == TA_OK)
         status =
             ta_finish(ctx, run->ingestion.partials, run->ranks, run->ingestion.n_files, report);

@@ -16,8 +16,9 @@ struct ta_run_options {
     const char *const *inputs; /* files, folders, globs, "-" */
     size_t n_inputs;
     unsigned jobs;          /* threads; 0 is one per core */
-    uint64_t memory_limit;  /* bytes; 0 is three quarters of what there is, which only decides how
-                               many files are read at a time */
+    uint64_t memory_limit;  /* bytes; 0 is three quarters of what there is, which columns stay below
+                               but which does not end the run */
+    const char *tmpdir;     /* folder for columns beyond the limit; NULL is $TMPDIR, /var/tmp */
     const char *rank_regex; /* POSIX ERE, its first group is the rank; NULL is the default */
     int64_t world_size;     /* expected, TA_MISSING takes the traces' word */
     const char *input;      /* id of the input plugin to use, NULL decides by content */

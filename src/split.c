@@ -93,6 +93,7 @@ static int reopen(int fd, uint64_t cut)
 
 static enum ta_status read_rows(struct reading *r, int fd)
 {
+    r->builder.trace->store.space = &r->ctx.shared->space;
     struct ta_reader *reader = ta_reader_open(&r->ctx, NULL, fd, &r->quality);
     if (!reader)
         return r->ctx.status;

@@ -66,6 +66,23 @@ static void copy_facts(struct ta_worker *w, struct ta_ingested *file,
         file->devices[i] = ta_arena_copy(w->arena, ta_slice_of(builder->devices.at[i]));
 }
 
+/* What is needed of a dump when all files are read. */
+static bool copy_dump_facts(struct ta_worker *w, struct ta_ingested *file,
+                            const struct ta_builder *builder, const struct ta_trace *trace)
+{
+    const struct ta_dump *dump = &trace->dump;
+    const bool holds_any = ta_dump_holds_any(dump);
+    file->base_ns = trace->base_ns;
+    file->is_dump = !builder->events && (holds_any || dump->set || builder->kept);
+    file->set = dump->set ? ta_arena_copy(w->arena, ta_slice_of(dump->set)) : NULL;
+    if (!file->is_dump)
+        return file->set || !dump->set;
+    file->truncated |= ta_quality_count(&file->quality, TA_Q_TRUNCATED) > 0;
+    file->is_console = dump->set && dump->exactness == TA_EXACT_CONSOLE;
+    file->row_ranks = ta_dump_ranks(dump, w->arena, &file->n_row_ranks, &file->all_rows);
+    return file->row_ranks && (file->set || !dump->set);
+}
+
 /* What a trace takes in memory, with the buffers that columns are reordered through. */
 static uint64_t memory_of(const struct ta_trace *trace)
 {
@@ -96,8 +113,14 @@ static enum ta_status analyze(struct ta_worker *w, struct ta_ingested *file,
     trace->file.bytes = file->bytes;
     trace->file.raw_bytes = file->raw_bytes;
     w->memory = memory_of(trace);
-    status = ta_partial_set_map(&w->ctx, trace, w->partials);
-    ta_trace_free(trace);
+    if (!copy_dump_facts(w, file, builder, trace))
+        status = ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot hold the facts of a file");
+    else if (file->is_dump)
+        file->dump = trace;
+    else
+        status = ta_partial_set_map(&w->ctx, trace, w->partials);
+    if (!file->dump)
+        ta_trace_free(trace);
     ta_times_lap(&w->ctx.times, TA_STAGE_ANALYZE);
     return status;
 }
@@ -119,10 +142,12 @@ static enum ta_status read_whole(struct ta_worker *w, struct ta_ingested *file,
     struct ta_builder builder;
     enum ta_status status = TA_ERR_NOMEM;
     if (ta_builder_init(&builder, &file->quality, plan->needs, plan->keys, plan->n_keys,
-                        (size_t)ta_ctx_limit(&w->ctx, TA_LIMIT_NAMES)))
+                        (size_t)ta_ctx_limit(&w->ctx, TA_LIMIT_NAMES))) {
+        builder.trace->store.space = &w->ctx.shared->space;
         status = input->plugin.input->read(&w->ctx, reader, &builder);
-    else
+    } else {
         ta_fail(&w->ctx, status, "Cannot allocate a trace");
+    }
     ta_times_lap(&w->ctx.times, TA_STAGE_READ);
     /* The stream ends early then, and what was read must not pass for the whole. */
     if (status == TA_OK && ta_ctx_canceled(&w->ctx))

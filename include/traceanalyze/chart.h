@@ -16,7 +16,9 @@ enum ta_chart_kind {
     TA_CHART_PARETO,       /* a bar per row by y[0] descending, cumulative share as text */
     TA_CHART_BARS,         /* a bar per row, grouped by `group` */
     TA_CHART_DOTS, /* y[0] of each row in row order, one color per `group`; median, p5–p95 */
-    TA_CHART_ECDF  /* y[0] (share) as steps over x, one line per `group` */
+    TA_CHART_ECDF, /* y[0] (share) as steps over x, one line per `group` */
+    TA_CHART_LINES /* y over x: a panel per y column, one line per `group`; without groups and with
+                      one unit a single panel, one line per y column */
 };
 
 /* What a mark stands for; its color is fixed in all charts and outputs (render/palette.c). */
@@ -56,7 +58,7 @@ struct ta_chart {
     const char *caption; /* what is shown and how it is aggregated; one or two sentences */
     enum ta_chart_kind kind;
     const char *label[2]; /* key columns that name a row; the second may be NULL */
-    const char *x;        /* ECDF: value column */
+    const char *x;        /* ECDF, lines: value column */
     struct ta_series y[TA_CHART_SERIES_MAX]; /* ends with a NULL column */
     const char *group;                       /* column that splits rows into series, or NULL */
     bool log_x;

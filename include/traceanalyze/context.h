@@ -28,6 +28,10 @@ enum ta_limit {
     TA_LIMIT_EVENT,    /* bytes of one event */
     TA_LIMIT_FILES,    /* files of one run */
     TA_LIMIT_NAMES,    /* distinct strings of one trace */
+    TA_LIMIT_PICKLE_OBJECTS, /* objects of one pickle */
+    TA_LIMIT_PICKLE_DEPTH,   /* nesting of them */
+    TA_LIMIT_CONFIG_SIZE,    /* bytes of one configuration file */
+    TA_LIMIT_CONFIG_DEPTH,   /* nesting of its values */
     TA_LIMIT_COUNT
 };
 

@@ -102,7 +102,7 @@ struct ta_counters {
     const uint32_t *track;
 };
 
-/* Instants (phases i, I) by file order. */
+/* Instants (phases i, I; N, O, D of objects) by file order. */
 struct ta_instants {
     size_t n;
     const int64_t *ts;

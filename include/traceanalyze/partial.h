@@ -14,7 +14,7 @@
 TA_BEGIN_DECLS
 
 enum ta_field_kind {
-    TA_FIELD_RANK, /* key: ta_trace_rank(); becomes the final rank before finish() */
+    TA_FIELD_RANK, /* key: ta_trace_rank(), ta_rank_of_row(); the rank itself in finish() */
     TA_FIELD_INT,  /* key: integer; TA_MISSING is a value like any other */
     TA_FIELD_TEXT, /* key: text */
     TA_FIELD_SUM,
@@ -86,6 +86,22 @@ static inline void ta_most(int64_t *cell, int64_t value)
 {
     if (value != TA_MISSING && (*cell == TA_MISSING || value > *cell))
         *cell = value;
+}
+
+/* ---- ranks ------------------------------------------------------------------------------ */
+
+/* A value of TA_FIELD_RANK below this is the placeholder of a file (ta_trace_rank()); from here on
+ * it is a rank that a row of a table names itself, plus this number.  TA_MISSING is no rank: what
+ * belongs to none, or to all. */
+#define TA_RANK_NAMED (INT64_C(1) << 40)
+
+/* The value of a TA_FIELD_RANK for a row that says its rank, TA_MISSING when it does not, or
+ * TA_ROW_NO_RANK (dump.h). */
+static inline int64_t ta_rank_of_row(const struct ta_trace *trace, int64_t row_rank)
+{
+    if (row_rank == TA_MISSING)
+        return ta_trace_rank(trace);
+    return row_rank < 0 || row_rank > INT32_MAX ? TA_MISSING : TA_RANK_NAMED + row_rank;
 }
 
 /* ---- reading, in finish() -------------------------------------------------------------- */

@@ -49,6 +49,9 @@ enum ta_quality_code {
     TA_Q_CROSSED_PAIR,
     TA_Q_OVERLAP,
     TA_Q_ZERO_TIME,
+    TA_Q_CLOCK_SET_BACK,
+    TA_Q_EVENTS_LOST,
+    TA_Q_BAD_RECORD,
     TA_Q_DUPLICATE_KEY,
     TA_Q_TOO_DEEP,
     TA_Q_TOO_LONG,
@@ -62,6 +65,8 @@ enum ta_quality_code {
     TA_Q_WORLD_SIZE,
     TA_Q_MIXED_VENDORS,
     TA_Q_DUPLICATE_CONTENT,
+    TA_Q_OTHER_SESSION,
+    TA_Q_UNALIGNED,
     TA_Q_COUNT
 };
 
@@ -106,14 +111,16 @@ enum ta_rank_source {
     TA_RANK_CONTENT,  /* distributedInfo.rank */
     TA_RANK_NAME,     /* the default pattern on its path */
     TA_RANK_POSITION, /* its place by name among the traces */
+    TA_RANK_DEFAULT,  /* 0: dumps that name no rank are of the only one */
     TA_RANK_NONE      /* refused before it had one */
 };
 
 struct ta_file_account {
     const char *path;   /* below INPUT; of a file its name */
     const char *format; /* id of the input plugin, "" when refused */
+    bool is_dump;       /* of another profiler than a tracer: its events are records */
     enum ta_file_state state;
-    int64_t rank; /* TA_MISSING when refused */
+    int64_t rank; /* TA_MISSING when refused, or of several ranks */
     enum ta_rank_source rank_source;
     uint64_t bytes, raw_bytes; /* on disk, inflated */
     uint64_t events_seen, events_kept, events_repaired, events_dropped, bytes_skipped;

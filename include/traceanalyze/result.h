@@ -170,6 +170,10 @@ TA_API const struct ta_finding *ta_report_finding(const struct ta_report *report
 /* Column number of a key, or SIZE_MAX. */
 TA_API size_t ta_table_column(const struct ta_table *table, const char *key);
 
+/* Unit of a cell: that of its column, or of its row where a table of values of many kinds has a
+ * text column "unit" and the column has none. */
+TA_API enum ta_unit ta_table_unit(const struct ta_table *table, size_t row, size_t column);
+
 static inline const struct ta_cell *ta_table_cell(const struct ta_table *table, size_t row,
                                                   size_t column)
 {

@@ -165,7 +165,6 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                              const struct ta_report *prior, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
     const struct ta_partial *devices = merged[0];
     struct ta_table_builder *table =
         ta_add_table(out, "gpu_time.by_rank", "GPU time by rank", columns, 13);
@@ -178,13 +177,15 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                row[WINDOW] ? ta_num((double)row[BUSY] / (double)row[WINDOW]) : ta_null());
     }
     ta_add_chart(table, &chart);
-    if (ta_partial_rows(devices) == 0)
+    if (ta_partial_rows(devices) == 0 && ta_report_is_of_traces(prior))
         ta_add_missing(out, "No device activity was recorded: the trace is of the host only.");
     return TA_OK;
 }
 
+static const char *const after[] = {"files", NULL};
+
 static const struct ta_analysis_ops ops = {
-    .section = "gpu_time", .partials = partials, .map = map, .finish = finish};
+    .after = after, .section = "gpu_time", .partials = partials, .map = map, .finish = finish};
 
 TA_PLUGIN(analysis, gpu_time, &ops, .title = "GPU time",
           .summary = "Exclusive split of each device's window: gpu_time.by_rank", .version = "1");

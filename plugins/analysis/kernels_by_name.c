@@ -132,7 +132,6 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                              const struct ta_report *prior, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
     const struct ta_partial *names = merged[0];
     struct ta_table_builder *table =
         ta_add_table(out, "kernels.by_name", "Device time by kernel", columns, 11);
@@ -147,13 +146,15 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     ta_sort_rows(table, "total_ns", true);
     ta_add_chart(table, &pareto);
     finish_ecdf(merged[1], out);
-    if (ta_partial_rows(names) == 0)
+    if (ta_partial_rows(names) == 0 && ta_report_is_of_traces(prior))
         ta_add_missing(out, "No kernel was recorded: profile with device activities on.");
     return TA_OK;
 }
 
+static const char *const after[] = {"files", NULL};
+
 static const struct ta_analysis_ops ops = {
-    .section = "kernels", .partials = partials, .map = map, .finish = finish};
+    .after = after, .section = "kernels", .partials = partials, .map = map, .finish = finish};
 
 TA_PLUGIN(analysis, kernels_by_name, &ops, .title = "Kernels",
           .summary = "Device time by kernel name and how durations spread: kernels.by_name, "

@@ -71,7 +71,6 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                              const struct ta_report *prior, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
     const struct ta_partial *names = merged[0];
     struct ta_table_builder *table =
         ta_add_table(out, "ops.by_name", "Host time by name", columns, 12);
@@ -84,13 +83,15 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     }
     ta_sort_rows(table, "self_ns", true);
     ta_add_chart(table, &chart);
-    if (ta_partial_rows(names) == 0)
+    if (ta_partial_rows(names) == 0 && ta_report_is_of_traces(prior))
         ta_add_missing(out, "No host span was recorded: the trace holds no operators.");
     return TA_OK;
 }
 
+static const char *const after[] = {"files", NULL};
+
 static const struct ta_analysis_ops ops = {
-    .section = "operators", .partials = partials, .map = map, .finish = finish};
+    .after = after, .section = "operators", .partials = partials, .map = map, .finish = finish};
 
 TA_PLUGIN(analysis, ops_by_name, &ops, .title = "Operators",
           .summary = "Host time by category and name: ops.by_name", .version = "1");

@@ -64,7 +64,8 @@ static void add_gpu(struct ta_section_builder *out, const struct ta_table *gpu)
         "Copies that nothing covers, over window");
     ta_add_scalar(out, &(struct ta_scalar){.id = "gpu_window_ns",
                                            .title = "GPU window",
-                                           .value = ta_int((int64_t)s.longest),
+                                           .value = ta_int(s.longest < 0x1p63 ? (int64_t)s.longest
+                                                                              : INT64_MAX),
                                            .unit = TA_UNIT_NS,
                                            .polarity = TA_LOWER,
                                            .note = "First to last device activity, the longest "
@@ -103,7 +104,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     if (kernels)
         add_count(out, "kernels", "Kernels", total(kernels, "calls", NULL),
                   "Kernel executions on all ranks");
-    if (files)
+    if (files && (total(files, "events", NULL) > 0 || ta_report_is_of_traces(prior)))
         add_count(out, "events", "Events", total(files, "events", NULL),
                   "Event records read from all files");
     return TA_OK;

@@ -208,7 +208,6 @@ static uint64_t earlier(struct ta_map *labels, const int64_t *row)
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_report *prior, struct ta_section_builder *out)
 {
-    (void)prior;
     const struct ta_partial *steps = merged[0];
     struct ta_table_builder *table = ta_add_table(out, "steps.by_step", "Steps", columns, 9);
     struct ta_map labels = {0};
@@ -232,14 +231,16 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     const bool failed = labels.failed;
     ta_map_free(&labels);
     ta_add_chart(table, &chart);
-    if (ta_partial_rows(steps) == 0)
+    if (ta_partial_rows(steps) == 0 && ta_report_is_of_traces(prior))
         ta_add_missing(out, "No step markers (ProfilerStep#N): the program did not call "
                             "profiler.step(), so the trace counts as one window.");
     return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot number the steps") : TA_OK;
 }
 
+static const char *const after[] = {"files", NULL};
+
 static const struct ta_analysis_ops ops = {
-    .section = "steps", .partials = partials, .map = map, .finish = finish};
+    .after = after, .section = "steps", .partials = partials, .map = map, .finish = finish};
 
 TA_PLUGIN(analysis, steps, &ops, .title = "Steps",
           .summary = "Marked steps on host and device: steps.by_step", .version = "1");

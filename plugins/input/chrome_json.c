@@ -66,7 +66,8 @@ __attribute__((noinline)) static ta_str text_of(struct reading *r, const struct 
 {
     if (token->type == TA_TOKEN_ABSENT || token->type == TA_TOKEN_NULL)
         return TA_STR_ABSENT;
-    return ta_builder_string(r->builder, ta_json_text(r->json, token));
+    return ta_builder_string(r->builder, token->plain ? (struct ta_slice){token->ptr, token->len}
+                                                      : ta_json_text(r->json, token));
 }
 
 /* The first eight bytes, or all of fewer; eight can be read (json.h). */
@@ -272,6 +273,21 @@ static bool each_distributed(void *user, const struct ta_token *key, const struc
     return true;
 }
 
+static bool each_viztracer(void *user, const struct ta_token *key, const struct ta_token *value)
+{
+    struct reading *r = user;
+    const struct ta_slice name = ta_json_text(r->json, key);
+    int64_t number;
+    if (ta_slice_equal(name, TA_LIT("overflow")) && value->type == TA_TOKEN_TRUE)
+        ta_quality_add(r->quality, TA_Q_EVENTS_LOST, r->json->member.offset,
+                       "VizTracer's buffer was full: the oldest events are lost, so sums over the "
+                       "whole run are too small");
+    else if (ta_slice_equal(name, TA_LIT("baseTimeNanoseconds")) &&
+             ta_token_integer(value, &number))
+        ta_builder_set_base_ns(r->builder, number);
+    return true;
+}
+
 static void take_devices(struct reading *r, const struct ta_token *value)
 {
     json_t *devices = json_loadb(value->ptr, value->len, JSON_DECODE_INT_AS_REAL, NULL);
@@ -298,6 +314,8 @@ static void take_member(struct reading *r)
     else if (ta_slice_equal(key, TA_LIT("baseTimeNanoseconds")) &&
              ta_token_integer(&member->value, &number))
         ta_builder_set_base_ns(r->builder, number);
+    else if (ta_slice_equal(key, TA_LIT("viztracer_metadata")))
+        ta_json_members(r->json, &member->value, each_viztracer, r);
 }
 
 /* ---- the file ------------------------------------------------------------------------------ */
@@ -388,7 +406,7 @@ static enum ta_status read_trace(struct ta_ctx *ctx, struct ta_reader *reader,
     return status;
 }
 
-static const struct ta_input_ops ops = {.sniff = sniff, .read = read_trace};
+static const struct ta_input_ops ops = {.sniff = sniff, .read = read_trace, .reads_parts = true};
 
 TA_PLUGIN(input, chrome_json, &ops, .title = "Chrome trace JSON",
           .summary = "Trace event files of torch.profiler/Kineto, VizTracer, Ascend and Chrome, "

@@ -67,7 +67,7 @@ static void put_table(struct ta_file *out, const struct ta_table *table,
         ta_putc(out, '|');
         for (size_t i = 0; i < table->n_columns; i++) {
             ta_putc(out, ' ');
-            put_cell(out, ta_table_cell(table, row, i), table->columns[i].unit);
+            put_cell(out, ta_table_cell(table, row, i), ta_table_unit(table, row, i));
             ta_puts(out, " |");
         }
         ta_putc(out, '\n');

@@ -213,6 +213,14 @@ static void merge_cell(struct ta_partial *into, int64_t *row, const struct ta_pa
     }
 }
 
+/* The rank behind a value of kind TA_FIELD_RANK. */
+static int64_t resolve_rank(int64_t value, const int64_t *ranks, size_t n_ranks)
+{
+    if (value >= TA_RANK_NAMED)
+        return value - TA_RANK_NAMED;
+    return (uint64_t)value < n_ranks ? ranks[value] : value;
+}
+
 /* Adds one row of `from`, placeholders of ranks replaced when `ranks` is given. */
 static void merge_row(struct ta_partial *into, const struct ta_partial *from, const int64_t *other,
                       const int64_t *ranks, size_t n_ranks)
@@ -223,8 +231,8 @@ static void merge_row(struct ta_partial *into, const struct ta_partial *from, co
         keys[i] = ta_key_int(other[i]);
         if (kind == TA_FIELD_TEXT)
             keys[i] = ta_key_text(ta_strings_text(&from->texts, (ta_str)other[i]));
-        else if (kind == TA_FIELD_RANK && ranks && (uint64_t)other[i] < n_ranks)
-            keys[i] = ta_key_int(ranks[other[i]]);
+        else if (kind == TA_FIELD_RANK && ranks)
+            keys[i] = ta_key_int(resolve_rank(other[i], ranks, n_ranks));
     }
     int64_t *row = ta_partial_row(into, keys);
     for (size_t i = into->n_keys; i < into->def->n_fields; i++)

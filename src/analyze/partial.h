@@ -16,8 +16,9 @@ void ta_partial_merge(struct ta_partial *into, const struct ta_partial *from);
 /* Whether a key is a rank, so that placeholders have to be replaced. */
 bool ta_partial_has_rank(const struct ta_partial *partial);
 
-/* Replaces placeholders in fields of kind TA_FIELD_RANK: the rank of placeholder p is ranks[p].
- * Rows that become equal are merged.  Returns a new partial, NULL without memory. */
+/* Replaces placeholders in fields of kind TA_FIELD_RANK: the rank of placeholder p is ranks[p], and
+ * ranks that rows name (TA_RANK_NAMED) become those.  Rows that become equal are merged.  Returns a
+ * new partial, NULL without memory. */
 struct ta_partial *ta_partial_resolve(const struct ta_partial *partial, const int64_t *ranks,
                                       size_t n_ranks);
 

@@ -43,10 +43,20 @@ static bool is_ready(const struct ta_plan *plan, const struct ta_registry *regis
                      const struct ta_entry *entry)
 {
     const char *const *after = entry->plugin.analysis->after;
-    for (; after && *after; after++)
-        if (ta_registry_find(registry, TA_KIND_analysis, *after) && !is_planned(plan, *after))
+    for (; after && *after; after++) {
+        const struct ta_entry *other = ta_registry_find(registry, TA_KIND_analysis, *after);
+        if (other && !other->off && !is_planned(plan, *after))
             return false;
+    }
     return true;
+}
+
+static size_t count_wanted(const struct ta_registry *registry, size_t n)
+{
+    size_t wanted = 0;
+    for (size_t i = 0; i < n; i++)
+        wanted += !ta_registry_at(registry, TA_KIND_analysis, i)->off;
+    return wanted;
 }
 
 enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *registry,
@@ -59,18 +69,19 @@ enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *regist
     if (!plan->analyses || !plan->keys)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot plan the analyses: analyses=%zu", n);
     add_keys(plan, core_args);
-    for (size_t before = SIZE_MAX; plan->n < n && before != plan->n;) {
+    const size_t wanted = count_wanted(registry, n);
+    for (size_t before = SIZE_MAX; plan->n < wanted && before != plan->n;) {
         before = plan->n;
         for (size_t i = 0; i < n; i++) {
             const struct ta_entry *entry = ta_registry_at(registry, TA_KIND_analysis, i);
-            if (!is_planned(plan, entry->plugin.id) && is_ready(plan, registry, entry))
+            if (!entry->off && !is_planned(plan, entry->plugin.id) && is_ready(plan, registry, entry))
                 plan->analyses[plan->n++] = entry;
         }
     }
-    if (plan->n < n)
+    if (plan->n < wanted)
         return ta_fail(ctx, TA_ERR_PLUGIN, "Analyses wait for each other: planned=%zu of %zu",
-                       plan->n, n);
-    for (size_t i = 0; i < n; i++) {
+                       plan->n, wanted);
+    for (size_t i = 0; i < plan->n; i++) {
         const struct ta_analysis_ops *ops = plan->analyses[i]->plugin.analysis;
         plan->needs |= ops->needs;
         if (!add_keys(plan, ops->needs_args))

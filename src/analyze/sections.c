@@ -7,10 +7,23 @@
 static const struct {
     const char *id, *title;
 } sections[] = {
-    {"findings", "Findings"},        {"overview", "Overview"},
-    {"gpu_time", "GPU time"},        {"steps", "Steps"},
-    {"operators", "Operators"},      {"kernels", "Kernels"},
-    {"launches", "Kernel launches"}, {"copies", "Copies"},
+    {"findings", "Findings"},
+    {"overview", "Overview"},
+    {"gpu_time", "GPU time"},
+    {"steps", "Steps"},
+    {"stages", "Stages"},
+    {"diffusion", "Diffusion and throughput"},
+    {"models", "Models"},
+    {"operators", "Operators"},
+    {"kernels", "Kernels"},
+    {"launches", "Kernel launches"},
+    {"copies", "Copies"},
+    {"memory", "Memory"},
+    {"telemetry", "Device telemetry"},
+    {"caches", "Caches"},
+    {"streaming", "Streaming"},
+    {"ranks", "Ranks"},
+    {"reported", "As the profiler reported"},
     {"run", "Files and events"},
 };
 

@@ -9,7 +9,7 @@ enum { MESSAGE_BYTES = 1024 };
 
 void ta_shared_init(struct ta_shared *shared)
 {
-    *shared = (struct ta_shared){.level = TA_LOG_WARNING};
+    *shared = (struct ta_shared){.level = TA_LOG_WARNING, .space = TA_SPACE_INIT};
     for (int i = 0; i < TA_LIMIT_COUNT; i++)
         shared->limits[i] = ta_limit_default((enum ta_limit)i);
 }

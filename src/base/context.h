@@ -4,6 +4,7 @@
 #define TA_BASE_CONTEXT_H
 
 #include "base/stopwatch.h"
+#include "base/store.h"
 #include "traceanalyze/context.h"
 
 #include <stdatomic.h>
@@ -24,6 +25,8 @@ struct ta_shared {
     const char *cpu;      /* "auto", "avx2", "sse2", "scalar": what the scanner uses; NULL: auto */
     size_t block;         /* bytes asked for at a time when reading, 0: as many as is best */
     uint64_t part_bytes;  /* least size of a part of a plain file (planner.h), 0: as is best */
+
+    struct ta_space space; /* what the columns of the run may take */
 };
 
 struct ta_ctx {

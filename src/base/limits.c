@@ -20,6 +20,10 @@ static const struct {
     [TA_LIMIT_EVENT] = {"event", 64 * KIB *KIB, 4 * KIB},
     [TA_LIMIT_FILES] = {"files", 100000, 1},
     [TA_LIMIT_NAMES] = {"names", 16 * KIB *KIB, 16},
+    [TA_LIMIT_PICKLE_OBJECTS] = {"pickle-objects", 50000000, 16},
+    [TA_LIMIT_PICKLE_DEPTH] = {"pickle-depth", 200, 8},
+    [TA_LIMIT_CONFIG_SIZE] = {"config-size", KIB *KIB, 1},
+    [TA_LIMIT_CONFIG_DEPTH] = {"config-depth", 32, 4},
 };
 
 const char *ta_limit_name(enum ta_limit limit)
@@ -73,6 +77,7 @@ enum ta_status ta_limits_set(struct ta_ctx *ctx, const char *assignment)
     }
     return ta_fail(ctx, TA_ERR_USAGE,
                    "Unknown limit: %s, expected NAME=VALUE with one of ratio, expanded, depth, "
-                   "string, number, event, files, names",
+                   "string, number, event, files, names, pickle-objects, pickle-depth, "
+                   "config-size, config-depth",
                    assignment);
 }

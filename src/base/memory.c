@@ -87,11 +87,11 @@ uint64_t ta_memory_preset(void)
 uint64_t ta_memory_used(void)
 {
     char text[128];
-    uint64_t pages = 0;
+    uint64_t pages = 0, of_files = 0;
     read_text("/proc/self/statm", text, sizeof text);
-    if (sscanf(text, "%*u %" SCNu64, &pages) != 1)
+    if (sscanf(text, "%*u %" SCNu64 " %" SCNu64, &pages, &of_files) != 2 || pages < of_files)
         return 0;
-    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    return (pages - of_files) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 uint64_t ta_memory_peak(void)

@@ -13,8 +13,9 @@ uint64_t ta_memory_preset(void);
  * those above them, below the folder `root`; version 1 or 2.  UINT64_MAX when there is none. */
 uint64_t ta_memory_of_groups(const char *root, const char *groups);
 
-/* Memory in use now, and at most since the process began; 0 when unknown. */
+/* Memory in use now that no file backs; 0 when unknown. */
 uint64_t ta_memory_used(void);
+/* Memory in use, files included, at most since the process began; 0 when unknown. */
 uint64_t ta_memory_peak(void);
 
 #endif

@@ -10,10 +10,9 @@
 #ifndef TA_BASE_MERGE_SORT_H
 #define TA_BASE_MERGE_SORT_H
 
-#include "traceanalyze/base.h"
+#include "base/store.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 enum {
     TA_SORT_CREDIT = 8,    /* places that strays of a run may be carried back per element of it */
@@ -107,16 +106,17 @@ TA_SORT_INLINE char *ta_sort_runs(char *from, char *to, size_t *ends, size_t n_r
     return from;
 }
 
-/* Sorts `n` elements of `size` bytes; false without memory, the elements then in some order. */
-TA_SORT_INLINE bool ta_merge_sort(void *base, size_t n, size_t size, ta_sort_order *compare,
-                                  const void *user)
+/* Sorts `n` elements of `size` bytes with spare memory from a store; false without memory, the
+ * elements then in some order. */
+TA_SORT_INLINE bool ta_merge_sort_in(struct ta_store *store, void *base, size_t n, size_t size,
+                                     ta_sort_order *compare, const void *user)
 {
     assert(size <= TA_SORT_ITEM_MAX);
     const size_t first = ta_sort_run(base, n, size, compare, user);
     if (first == n)
         return true;
-    size_t *ends = malloc((n / TA_SORT_RUN + 2) * sizeof *ends), n_runs = 1;
-    char *spare = reallocarray(NULL, n, size);
+    size_t *ends = ta_store_resize(store, NULL, n / TA_SORT_RUN + 2, sizeof *ends), n_runs = 1;
+    char *spare = ta_store_resize(store, NULL, n, size);
     const bool done = ends && spare;
     if (done) {
         for (size_t at = ends[0] = first; at < n; at = ends[n_runs++])
@@ -125,9 +125,16 @@ TA_SORT_INLINE bool ta_merge_sort(void *base, size_t n, size_t size, ta_sort_ord
         if (sorted != base)
             memcpy(base, sorted, n * size);
     }
-    free(ends);
-    free(spare);
+    ta_store_free(store, ends);
+    ta_store_free(store, spare);
     return done;
+}
+
+/* The same with plain memory. */
+TA_SORT_INLINE bool ta_merge_sort(void *base, size_t n, size_t size, ta_sort_order *compare,
+                                  const void *user)
+{
+    return ta_merge_sort_in(NULL, base, n, size, compare, user);
 }
 
 #endif

@@ -76,6 +76,13 @@ static const struct {
                       "Two spans of one thread cross; the shared time belongs to the later one."},
     [TA_Q_ZERO_TIME] = {"zero-time", TA_QUALITY_NOTICE,
                         "Many events carry the time stamp 0, as if the clock was not set."},
+    [TA_Q_CLOCK_SET_BACK] = {"clock-set-back", TA_QUALITY_NOTICE,
+                             "A finished sum is negative: the clock was set back while it was "
+                             "measured. It is kept as read."},
+    [TA_Q_EVENTS_LOST] = {"events-lost", TA_QUALITY_LOSS,
+                          "The profiler says that it lost events before it wrote the file."},
+    [TA_Q_BAD_RECORD] = {"bad-record", TA_QUALITY_LOSS,
+                         "A row or member of a dump that is not of its format was dropped."},
     [TA_Q_DUPLICATE_KEY] = {"duplicate-key", TA_QUALITY_INFO,
                             "A key appears twice in one object; the last value is used."},
     [TA_Q_TOO_DEEP] = {"too-deep", TA_QUALITY_LOSS, "A value nested beyond the limit was skipped."},
@@ -100,6 +107,11 @@ static const struct {
                             "Files of one run come from devices of different vendors."},
     [TA_Q_DUPLICATE_CONTENT] = {"duplicate-content", TA_QUALITY_NOTICE,
                                 "Two files hold the same content, which is used once."},
+    [TA_Q_OTHER_SESSION] = {"other-session", TA_QUALITY_INFO,
+                            "Samples of an earlier session of the same process, which its own "
+                            "files have; they are not used again."},
+    [TA_Q_UNALIGNED] = {"unaligned", TA_QUALITY_INFO,
+                        "Times of two files of one rank cannot be put on one axis."},
 };
 
 /* ---- names --------------------------------------------------------------------------- */
@@ -145,7 +157,7 @@ const char *ta_rank_source_name(enum ta_rank_source source)
 {
     static const char *const names[] = {
         [TA_RANK_OPTION] = "option",     [TA_RANK_CONTENT] = "content", [TA_RANK_NAME] = "name",
-        [TA_RANK_POSITION] = "position", [TA_RANK_NONE] = "none",
+        [TA_RANK_POSITION] = "position", [TA_RANK_DEFAULT] = "default", [TA_RANK_NONE] = "none",
     };
     return names[source];
 }

@@ -11,16 +11,10 @@
 /* What getopt_long() calls the operands and the long options without a letter. */
 enum { OPERAND = 1, FIRST_LONG = 256, ROWS_MAX = 64 };
 
-/* An option as it stood on the command line.  Which row it means is known when the command is. */
-struct given {
-    const char *name, *value;
-};
-
+/* Which row a given option means is known when the command is. */
 struct parse {
     struct ta_ctx *ctx;
     struct ta_args *args;
-    struct given *given;
-    size_t n_given;
 };
 
 /* ---- values ------------------------------------------------------------------------------- */
@@ -91,7 +85,6 @@ static enum ta_status append(struct parse *parse, struct ta_texts *texts, const 
     return TA_OK;
 }
 
-/* Stores a value in the field of its option. */
 static enum ta_status store(struct parse *parse, const struct ta_arg_option *option,
                             const char *text)
 {
@@ -101,10 +94,10 @@ static enum ta_status store(struct parse *parse, const struct ta_arg_option *opt
     const char *rest;
     switch (option->type) {
     case TA_ARG_FLAG:
-        *(bool *)field = true;
+        *(bool *)field = !text || strcmp(text, "false") != 0;
         return TA_OK;
     case TA_ARG_COUNT:
-        ++*(int *)field;
+        *(int *)field = text ? (int)strtol(text, NULL, 10) : *(int *)field + 1;
         return TA_OK;
     case TA_ARG_TEXT:
         *(const char **)field = text;
@@ -128,6 +121,12 @@ static enum ta_status store(struct parse *parse, const struct ta_arg_option *opt
         return TA_OK;
     }
     return TA_OK;
+}
+
+enum ta_status ta_args_store(struct ta_ctx *ctx, struct ta_args *args,
+                             const struct ta_arg_option *option, const char *text)
+{
+    return store(&(struct parse){.ctx = ctx, .args = args}, option, text);
 }
 
 /* ---- options ------------------------------------------------------------------------------ */
@@ -157,8 +156,8 @@ static enum ta_status foreign_option(struct parse *parse, const char *name)
 /* The form of messages comes first: whatever else is wrong is said in it. */
 static void take_log_format(struct parse *parse)
 {
-    for (size_t i = 0; i < parse->n_given; i++) {
-        const struct given *given = &parse->given[i];
+    for (size_t i = 0; i < parse->args->n_given; i++) {
+        const struct ta_given *given = &parse->args->given[i];
         const struct ta_arg_option *option = row_of(given->name, NULL);
         if (option->offset == offsetof(struct ta_args, json_log))
             for (int k = 0; option->choices[k]; k++)
@@ -171,8 +170,8 @@ static void take_log_format(struct parse *parse)
 static enum ta_status apply(struct parse *parse)
 {
     enum ta_status status = TA_OK;
-    for (size_t i = 0; status == TA_OK && i < parse->n_given; i++) {
-        const struct given *given = &parse->given[i];
+    for (size_t i = 0; status == TA_OK && i < parse->args->n_given; i++) {
+        const struct ta_given *given = &parse->args->given[i];
         const struct ta_arg_option *option = row_of(given->name, parse->args->command);
         status = option ? store(parse, option, given->value) : foreign_option(parse, given->name);
     }
@@ -278,7 +277,8 @@ static enum ta_status scan(struct parse *parse, int argc, char **argv)
             status = refuse_option(parse, longs, code, argv[optind - 1]);
             break;
         default:
-            parse->given[parse->n_given++] = (struct given){name_of(longs, code), optarg};
+            parse->args->given[parse->args->n_given++] =
+                (struct ta_given){name_of(longs, code), optarg};
         }
     }
     while (status == TA_OK && optind < argc)
@@ -300,16 +300,21 @@ static enum ta_status check_operands(struct parse *parse)
     return TA_OK;
 }
 
+struct ta_args ta_args_defaults(void)
+{
+    return (struct ta_args){.world_size = TA_MISSING, .scale = 2, .top = 30};
+}
+
 enum ta_status ta_args_parse(struct ta_ctx *ctx, int argc, char **argv, struct ta_args *args)
 {
-    *args = (struct ta_args){.world_size = TA_MISSING, .scale = 2, .top = 30};
+    *args = ta_args_defaults();
     struct parse parse = {.ctx = ctx, .args = args};
     /* Letters may be bundled: no more options than bytes. */
     size_t bytes = 0;
     for (int i = 1; i < argc; i++)
         bytes += strlen(argv[i]) + 1;
-    parse.given = calloc(bytes + 1, sizeof *parse.given);
-    if (!parse.given)
+    args->given = calloc(bytes + 1, sizeof *args->given);
+    if (!args->given)
         return ta_fail(ctx, TA_ERR_NOMEM, "Out of memory: command line");
     enum ta_status status = scan(&parse, argc, argv);
     take_log_format(&parse);
@@ -317,14 +322,51 @@ enum ta_status ta_args_parse(struct ta_ctx *ctx, int argc, char **argv, struct t
         status = apply(&parse);
     if (status == TA_OK)
         status = check_operands(&parse);
-    free(parse.given);
     return status;
+}
+
+/* ---- together with a configuration --------------------------------------------------------- */
+
+static void free_options(struct ta_args *args)
+{
+    free(args->limits.items);
+    free(args->plugin_paths.items);
+    free(args->settings.items);
+}
+
+enum ta_status ta_args_configure(struct ta_ctx *ctx, struct ta_args *args,
+                                 const struct ta_setting *settings, size_t n)
+{
+    struct ta_args made = ta_args_defaults();
+    struct parse parse = {.ctx = ctx, .args = &made};
+    enum ta_status status = TA_OK;
+    free_options(args);
+    made.command = args->command;
+    made.operands = args->operands;
+    made.given = args->given;
+    made.n_given = args->n_given;
+    for (size_t i = 0; status == TA_OK && i < n; i++)
+        if (ta_arg_is_for(settings[i].option, args->command))
+            status = store(&parse, settings[i].option, settings[i].text);
+    if (status == TA_OK)
+        status = apply(&parse);
+    *args = made;
+    return status;
+}
+
+bool ta_args_is_given(const struct ta_args *args, size_t offset)
+{
+    for (size_t i = 0; i < args->n_given; i++) {
+        const struct ta_arg_option *option = row_of(args->given[i].name, args->command);
+        if (option && option->offset == offset)
+            return true;
+    }
+    return false;
 }
 
 void ta_args_free(struct ta_args *args)
 {
+    free_options(args);
     free(args->operands.items);
-    free(args->limits.items);
-    free(args->plugin_paths.items);
-    free(args->settings.items);
+    free(args->given);
 }

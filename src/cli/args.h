@@ -14,6 +14,7 @@ enum ta_command_id {
     TA_COMMAND_CHECK,
     TA_COMMAND_PLUGINS,
     TA_COMMAND_SCHEMA,
+    TA_COMMAND_CONFIG,
     TA_COMMAND_HELP,
     TA_COMMAND_COUNT
 };
@@ -35,8 +36,8 @@ const struct ta_command *ta_command_find(const char *name);
 /* ---- options ------------------------------------------------------------------------------ */
 
 enum ta_arg_type {
-    TA_ARG_FLAG,   /* bool: true */
-    TA_ARG_COUNT,  /* int: one more each time */
+    TA_ARG_FLAG,   /* bool: true, or what a configuration says */
+    TA_ARG_COUNT,  /* int: one more each time, or the number in a configuration */
     TA_ARG_TEXT,   /* const char * */
     TA_ARG_TEXTS,  /* struct ta_texts: one more each time */
     TA_ARG_CHOICE, /* int: index of the word in `choices` */
@@ -88,7 +89,22 @@ struct ta_extent {
 enum ta_when { TA_WHEN_AUTO, TA_WHEN_ALWAYS, TA_WHEN_NEVER };
 enum ta_theme { TA_THEME_AUTO, TA_THEME_LIGHT, TA_THEME_DARK };
 
-/* Texts point into argv. */
+/* An option as it stood on the command line. */
+struct ta_given {
+    const char *name, *value;
+};
+
+/* A value of an option that comes from a configuration, as text of a command line. */
+struct ta_setting {
+    const struct ta_arg_option *option;
+    const char *text;
+    const char *origin; /* a file, or a variable of the environment */
+    uint32_t line, column; /* in the file, from 1; 0 for a variable */
+    uint32_t id_line, id_column; /* of the id of a plugin; 0 when there is none */
+    bool is_optional;      /* of a plugin that need not be there */
+};
+
+/* Texts point into argv, or into the configuration. */
 struct ta_args {
     const struct ta_command *command; /* NULL when none was given */
     struct ta_texts operands;
@@ -103,10 +119,17 @@ struct ta_args {
     int64_t jobs, top;   /* 0: the default */
     int64_t world_size;  /* TA_MISSING: not given */
     struct ta_texts limits, plugin_paths, settings;
-    const char *input, *rank_regex, *out, *format, *title, *memory_limit;
+    const char *input, *rank_regex, *out, *format, *title, *memory_limit, *tmpdir;
+    const char *config;
+    bool no_config;
     struct ta_extent size; /* 0 × 0: the default */
     double scale;
+    struct ta_given *given; /* the options of the command line in their order */
+    size_t n_given;
 };
+
+/* Everything at its default. */
+struct ta_args ta_args_defaults(void);
 
 /* Reads a command line.  Whatever it returns, *args is valid and ta_args_free() ends it; on
  * failure `command` is the one that was understood by then, if any, and `json_log` is as given, so
@@ -114,5 +137,19 @@ struct ta_args {
 enum ta_status ta_args_parse(struct ta_ctx *ctx, int argc, char **argv,
                              struct ta_args *args) TA_MUST_CHECK;
 void ta_args_free(struct ta_args *args);
+
+/* Stores a value in the field of its option; NULL for an option without one.  Texts are kept, not
+ * copied. */
+enum ta_status ta_args_store(struct ta_ctx *ctx, struct ta_args *args,
+                             const struct ta_arg_option *option, const char *text) TA_MUST_CHECK;
+
+/* Puts settings, from weak to strong, below what the command line gave.  Settings of options that
+ * do not go with the command are passed over. */
+enum ta_status ta_args_configure(struct ta_ctx *ctx, struct ta_args *args,
+                                 const struct ta_setting *settings, size_t n) TA_MUST_CHECK;
+
+/* Whether the option with the field at this offset stood on the command line. */
+bool ta_args_is_given(const struct ta_args *args, size_t offset);
+#define TA_ARGS_IS_GIVEN(args, field) ta_args_is_given(args, offsetof(struct ta_args, field))
 
 #endif

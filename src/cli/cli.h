@@ -5,7 +5,9 @@
 
 #include "base/context.h"
 #include "cli/args.h"
+#include "cli/config.h"
 #include "cli/console.h"
+#include "cli/place.h"
 #include "cli/timing.h"
 #include "pipeline.h"
 #include "plugin/registry.h"
@@ -15,6 +17,7 @@ struct ta_cli {
     struct ta_shared shared;
     struct ta_ctx ctx;
     struct ta_args args;
+    struct ta_config config;
     struct ta_console console;
     struct ta_timing timing;
     struct ta_registry *registry; /* of the commands that need plugins */
@@ -28,13 +31,34 @@ enum ta_status ta_cmd_chart(struct ta_cli *cli);
 enum ta_status ta_cmd_check(struct ta_cli *cli);
 enum ta_status ta_cmd_plugins(struct ta_cli *cli);
 enum ta_status ta_cmd_schema(struct ta_cli *cli);
+enum ta_status ta_cmd_config(struct ta_cli *cli);
 enum ta_status ta_cmd_help(struct ta_cli *cli);
 enum ta_status ta_cmd_version(struct ta_cli *cli);
 
 /* ---- what they share (session.c) ---------------------------------------------------------- */
 
+/* Says with -v which files the configuration comes from, and what of them has no effect. */
+void ta_cli_say_configuration(struct ta_cli *cli);
+
 /* Makes the registry with all plugins and their options. */
 enum ta_status ta_cli_load_plugins(struct ta_cli *cli) TA_MUST_CHECK;
+
+/* Checks options whose values are no mere numbers and words; `memory_limit` is 0 without one. */
+enum ta_status ta_cli_check_options(struct ta_cli *cli, uint64_t *memory_limit) TA_MUST_CHECK;
+
+/* The formats of reports and of charts, to free(); NULL after ta_fail(). */
+struct ta_format *ta_cli_report_formats(struct ta_cli *cli, size_t *n);
+struct ta_format *ta_cli_chart_formats(struct ta_cli *cli, size_t *n);
+
+/* ta_place_choose() by the options.  Formats of a configuration are those written by default, so
+ * that -o FILE still means what it says. */
+enum ta_status ta_cli_choose_place(struct ta_cli *cli, const char *folder, bool single,
+                                   struct ta_format *formats, size_t n,
+                                   struct ta_place *place) TA_MUST_CHECK;
+
+/* A value of an option of a plugin as --set takes it. */
+const char *ta_cli_option_text(const struct ta_option *option, double value,
+                               char text[TA_UNIT_TEXT_MAX + 4]);
 
 /* Reads and analyzes the inputs by the options; see ta_pipeline_run(). */
 enum ta_status ta_cli_run(struct ta_cli *cli, const char *const *inputs, size_t n_inputs,

@@ -32,6 +32,17 @@ static const struct ta_format formats_known[FORMATS] = {
     [PDF] = {.name = "pdf", .extension = "pdf"},
 };
 
+struct ta_format *ta_cli_chart_formats(struct ta_cli *cli, size_t *n)
+{
+    struct ta_format *formats = malloc(sizeof formats_known);
+    *n = FORMATS;
+    if (formats)
+        memcpy(formats, formats_known, sizeof formats_known);
+    else
+        ta_fail(&cli->ctx, TA_ERR_NOMEM, "Out of memory: formats");
+    return formats;
+}
+
 /* ---- which charts -------------------------------------------------------------------------- */
 
 /* Calls for every table of the report; counts only while `picks->items` is NULL. */
@@ -210,8 +221,7 @@ enum ta_status ta_cmd_chart(struct ta_cli *cli)
     memcpy(formats, formats_known, sizeof formats);
     bool single = strcmp(operands->items[0], "all") != 0 && !strchr(operands->items[0], ',');
     enum ta_status status =
-        ta_place_choose(&cli->ctx, cli->args.format, cli->args.out, "traceanalyze-charts", single,
-                        formats, FORMATS, &place);
+        ta_cli_choose_place(cli, "traceanalyze-charts", single, formats, FORMATS, &place);
     if (status == TA_OK)
         status = ta_cli_load_plugins(cli);
     struct ta_report *report;

@@ -9,7 +9,7 @@
 static void put_rank(struct ta_file *out, const struct ta_file_account *file)
 {
     if (file->rank == TA_MISSING)
-        ta_puts(out, "no rank");
+        ta_puts(out, file->rank_source == TA_RANK_NONE ? "no rank" : "ranks by row");
     else
         ta_putf(out, "rank %" PRId64 " (from %s)", file->rank,
                 ta_rank_source_name(file->rank_source));
@@ -46,9 +46,9 @@ static void put_file(struct ta_file *out, const struct ta_file_account *file)
         ta_puts(out, ", ");
     }
     put_rank(out, file);
-    ta_putf(out, ", %s, %" PRIu64 " events kept, %" PRIu64 " dropped\n",
+    ta_putf(out, ", %s, %" PRIu64 " %s kept, %" PRIu64 " dropped\n",
             ta_unit_format(bytes, (double)file->bytes, TA_UNIT_BYTES), file->events_kept,
-            file->events_dropped);
+            file->is_dump ? "records" : "events", file->events_dropped);
     for (size_t i = 0; i < file->n_findings; i++)
         put_finding(out, &file->findings[i]);
 }

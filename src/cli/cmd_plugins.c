@@ -7,18 +7,10 @@ static void put(struct ta_file *out, const char *text)
     ta_put_terminal(out, ta_slice_of(text), 0, 0);
 }
 
-/* A value of an option as --set takes it. */
 static void put_value(struct ta_file *out, const struct ta_option *option, double value)
 {
-    static const char *const suffixes[] = {[TA_OPTION_PLAIN] = "",
-                                           [TA_OPTION_RATIO] = "",
-                                           [TA_OPTION_NS] = "ns",
-                                           [TA_OPTION_BYTES] = "B"};
-    char number[TA_UNIT_TEXT_MAX];
-    if (option->type == TA_OPTION_BOOLEAN)
-        ta_puts(out, value != 0 ? "true" : "false");
-    else
-        ta_putf(out, "%s%s", ta_number_format(number, value), suffixes[option->unit]);
+    char text[TA_UNIT_TEXT_MAX + 4];
+    ta_puts(out, ta_cli_option_text(option, value, text));
 }
 
 static void put_option(struct ta_file *out, const struct ta_entry *entry, size_t row)
@@ -60,7 +52,7 @@ static void put_entry(struct ta_file *out, const struct ta_entry *entry, size_t 
         put(out, entry->origin);
         ta_puts(out, ")");
     }
-    ta_puts(out, "\n");
+    ta_puts(out, entry->off ? " (turned off)\n" : "\n");
     for (size_t i = 0; plugin->options && plugin->options[i].name; i++)
         put_option(out, entry, i);
 }
@@ -117,7 +109,7 @@ static void put_json_entry(struct ta_file *out, const struct ta_entry *entry)
     put_member(out, "summary", plugin->summary);
     put_member(out, "version", plugin->version);
     put_member(out, "origin", entry->origin);
-    ta_puts(out, ",\"options\":[");
+    ta_putf(out, ",\"enabled\":%s,\"options\":[", entry->off ? "false" : "true");
     for (size_t i = 0; plugin->options && plugin->options[i].name; i++) {
         ta_puts(out, i ? "," : "");
         put_json_option(out, &plugin->options[i], entry->option_values[i]);

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "cli/place.h"
 #include "result/report.h"
 
 /* --json stands for a format and a place; both may also be given, but not otherwise. */
@@ -13,11 +12,11 @@ static enum ta_status expand_json(struct ta_cli *cli)
     struct ta_args *args = &cli->args;
     if (!args->json)
         return TA_OK;
-    if (args->format && strcmp(args->format, "json") != 0)
+    if (TA_ARGS_IS_GIVEN(args, format) && strcmp(args->format, "json") != 0)
         return ta_fail(&cli->ctx, TA_ERR_USAGE, "--json does not go with --format=%s",
                        args->format);
     args->format = "json";
-    if (!args->out)
+    if (!TA_ARGS_IS_GIVEN(args, out))
         args->out = "-";
     return TA_OK;
 }
@@ -27,10 +26,12 @@ static const struct ta_entry *output_at(const struct ta_cli *cli, size_t i)
     return ta_registry_at(cli->registry, TA_KIND_output, i);
 }
 
-/* A row for every registered output.  NULL after ta_fail(). */
-static struct ta_format *list_formats(struct ta_cli *cli, size_t n)
+/* A row for every registered output. */
+struct ta_format *ta_cli_report_formats(struct ta_cli *cli, size_t *count)
 {
+    const size_t n = ta_registry_count(cli->registry, TA_KIND_output);
     struct ta_format *formats = calloc(n + 1, sizeof *formats);
+    *count = n;
     if (!formats) {
         ta_fail(&cli->ctx, TA_ERR_NOMEM, "Out of memory: outputs");
         return NULL;
@@ -121,12 +122,11 @@ enum ta_status ta_cmd_report(struct ta_cli *cli)
     if (status != TA_OK)
         return status;
     struct ta_place place;
-    size_t n = ta_registry_count(cli->registry, TA_KIND_output);
-    struct ta_format *formats = list_formats(cli, n);
+    size_t n;
+    struct ta_format *formats = ta_cli_report_formats(cli, &n);
     if (!formats)
         return cli->ctx.status;
-    status = ta_place_choose(&cli->ctx, cli->args.format, cli->args.out, "traceanalyze-report",
-                             true, formats, n, &place);
+    status = ta_cli_choose_place(cli, "traceanalyze-report", true, formats, n, &place);
     if (status == TA_OK)
         status = run(cli, formats, n, &place);
     free(formats);

@@ -11,7 +11,8 @@
 static enum ta_status (*const commands[TA_COMMAND_COUNT])(struct ta_cli *cli) = {
     [TA_COMMAND_REPORT] = ta_cmd_report, [TA_COMMAND_CHART] = ta_cmd_chart,
     [TA_COMMAND_CHECK] = ta_cmd_check,   [TA_COMMAND_PLUGINS] = ta_cmd_plugins,
-    [TA_COMMAND_SCHEMA] = ta_cmd_schema, [TA_COMMAND_HELP] = ta_cmd_help,
+    [TA_COMMAND_SCHEMA] = ta_cmd_schema, [TA_COMMAND_CONFIG] = ta_cmd_config,
+    [TA_COMMAND_HELP] = ta_cmd_help,
 };
 
 /* What to try, by status; "help" is about the command at hand, or about plugins. */
@@ -48,8 +49,27 @@ static void print_error(const struct ta_cli *cli, enum ta_status status)
 static enum ta_status set_limits(struct ta_cli *cli)
 {
     enum ta_status status = TA_OK;
-    for (size_t i = 0; status == TA_OK && i < cli->args.limits.n; i++)
-        status = ta_limits_set(&cli->ctx, cli->args.limits.items[i]);
+    for (size_t i = 0; status == TA_OK && i < cli->args.limits.n; i++) {
+        const char *limit = cli->args.limits.items[i];
+        status = ta_config_cause(&cli->ctx, &cli->config, limit, ta_limits_set(&cli->ctx, limit));
+    }
+    return status;
+}
+
+/* Reads the configuration for the commands that go by one; `config` itself knows which files. */
+static enum ta_status configure(struct ta_cli *cli)
+{
+    struct ta_args *args = &cli->args;
+    const struct ta_arg_option *option = ta_config_option_at(offsetof(struct ta_args, config));
+    if (args->version || args->help || !args->command || args->no_config ||
+        args->command == &ta_commands[TA_COMMAND_CONFIG] || !ta_arg_is_for(option, args->command))
+        return TA_OK;
+    enum ta_status status = set_limits(cli);
+    if (status == TA_OK)
+        status = ta_config_load(&cli->ctx, args->config, &cli->config);
+    if (status == TA_OK)
+        status = ta_args_configure(&cli->ctx, args, cli->config.settings.at,
+                                   cli->config.settings.n);
     return status;
 }
 
@@ -79,8 +99,11 @@ int main(int argc, char **argv)
 
     enum ta_status status = ta_args_parse(&cli.ctx, argc, argv, &cli.args);
     cli.shared.json_log = cli.args.json_log;
+    if (status == TA_OK)
+        status = configure(&cli);
     if (status == TA_OK) {
         ta_console_open(&cli.console, &cli.args, &cli.shared);
+        ta_cli_say_configuration(&cli);
         status = dispatch(&cli);
         if (status == TA_OK)
             ta_timing_say(&cli.timing, &cli.ctx);
@@ -93,6 +116,7 @@ int main(int argc, char **argv)
         print_error(&cli, status);
     ta_registry_free(cli.registry);
     ta_args_free(&cli.args);
+    ta_config_free(&cli.config);
     if (status == TA_OK && cli.incomplete)
         return TA_EXIT_INCOMPLETE;
     return ta_exit_code(status, cli.shared.canceled);

@@ -44,6 +44,17 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          0, 0},
     [TA_COMMAND_SCHEMA] = {"schema", "[NAME]", "print a JSON schema, or list them",
                            "The schemas describe the JSON files that traceanalyze writes.\n", 0, 1},
+    [TA_COMMAND_CONFIG] =
+        {"config", "show|init|validate [FILE]", "show, start or check a configuration",
+         "  show      every setting with its value and where that comes from\n"
+         "  init      writes a commented configuration that changes nothing, to FILE or to\n"
+         "            ./traceanalyze.yaml; - is standard output\n"
+         "  validate  checks FILE, or all that is in force\n"
+         "\n"
+         "From strong to weak: options, variables such as TRACEANALYZE_OUTPUT_THEME, the file of\n"
+         "--config or TRACEANALYZE_CONFIG, ./traceanalyze.yaml,\n"
+         "$XDG_CONFIG_HOME/traceanalyze/config.yaml, /etc/traceanalyze/config.yaml.\n",
+         1, 2},
     [TA_COMMAND_HELP] = {"help", "[COMMAND]", "explain a command", "", 0, 1},
 };
 
@@ -53,6 +64,8 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
 #define ALL ((UINT32_C(1) << TA_COMMAND_COUNT) - 1)
 /* Commands that read traces. */
 #define READING (FOR(REPORT) | FOR(CHART) | FOR(CHECK))
+/* Commands that a configuration has a say in. */
+#define CONFIGURED (READING | FOR(PLUGINS) | FOR(CONFIG))
 
 static const char *const when[] = {"auto", "always", "never", NULL};
 static const char *const log_formats[] = {"text", "json", NULL};
@@ -93,7 +106,7 @@ const struct ta_arg_option ta_arg_options[] = {
     {"theme", 0, "THEME", FOR(CHART), TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(theme), 0, 0,
      chart_themes, "colors (default: light)"},
 
-    {"json", 0, NULL, FOR(CHECK) | FOR(PLUGINS), TA_GROUP_COMMAND, TA_ARG_FLAG, AT(json), 0, 0,
+    {"json", 0, NULL, FOR(CHECK) | FOR(PLUGINS) | FOR(CONFIG), TA_GROUP_COMMAND, TA_ARG_FLAG, AT(json), 0, 0,
      NULL, "write JSON"},
 
     {"rank-regex", 0, "RE", READING, TA_GROUP_SELECTION, TA_ARG_TEXT, AT(rank_regex), 0, 0, NULL,
@@ -103,19 +116,25 @@ const struct ta_arg_option ta_arg_options[] = {
     {"input", 0, "ID", READING, TA_GROUP_SELECTION, TA_ARG_TEXT, AT(input), 0, 0, NULL,
      "read all files with this input plugin instead of deciding by content"},
 
+    {"config", 0, "FILE", CONFIGURED, TA_GROUP_GLOBAL, TA_ARG_TEXT, AT(config), 0, 0, NULL,
+     "configuration to read besides those at the usual places"},
+    {"no-config", 0, NULL, CONFIGURED, TA_GROUP_GLOBAL, TA_ARG_FLAG, AT(no_config), 0, 0, NULL,
+     "read no configuration, neither files nor variables"},
     {"jobs", 'j', "N", READING, TA_GROUP_GLOBAL, TA_ARG_WHOLE, AT(jobs), 1, 1024, NULL,
      "threads (default: one per core)"},
     {"memory-limit", 0, "SIZE", READING, TA_GROUP_GLOBAL, TA_ARG_TEXT, AT(memory_limit), 0, 0, NULL,
-     "memory to use at most, such as 8GiB"},
+     "memory to use at most, such as 8GiB; the rest goes to --tmpdir"},
+    {"tmpdir", 0, "DIR", READING, TA_GROUP_GLOBAL, TA_ARG_TEXT, AT(tmpdir), 0, 0, NULL,
+     "folder for what does not fit (default: $TMPDIR, else /var/tmp)"},
     {"inflater", 0, "NAME", READING, TA_GROUP_GLOBAL, TA_ARG_CHOICE, AT(inflater), 0, 0,
      ta_inflater_names, "library that inflates .gz files (default: auto, the fastest there is)"},
     {"cpu", 0, "NAME", READING, TA_GROUP_GLOBAL, TA_ARG_CHOICE, AT(cpu), 0, 0, ta_cpu_choices,
      "instruction set of the scanner, for tests and benchmarks (default: auto)"},
-    {"limit", 0, "NAME=VALUE", READING, TA_GROUP_GLOBAL, TA_ARG_TEXTS, AT(limits), 0, 0, NULL,
+    {"limit", 0, "NAME=VALUE", CONFIGURED, TA_GROUP_GLOBAL, TA_ARG_TEXTS, AT(limits), 0, 0, NULL,
      "change a bound on input"},
-    {"set", 0, "ID.NAME=VALUE", READING | FOR(PLUGINS), TA_GROUP_GLOBAL, TA_ARG_TEXTS, AT(settings),
+    {"set", 0, "ID.NAME=VALUE", CONFIGURED, TA_GROUP_GLOBAL, TA_ARG_TEXTS, AT(settings),
      0, 0, NULL, "set an option of a plugin; `traceanalyze plugins` lists them"},
-    {"plugin-path", 0, "PATH", READING | FOR(PLUGINS), TA_GROUP_GLOBAL, TA_ARG_TEXTS,
+    {"plugin-path", 0, "PATH", CONFIGURED, TA_GROUP_GLOBAL, TA_ARG_TEXTS,
      AT(plugin_paths), 0, 0, NULL, "load a plugin, or all of a folder"},
     {"strict", 0, NULL, READING, TA_GROUP_GLOBAL, TA_ARG_FLAG, AT(strict), 0, 0, NULL,
      "end with exit code 4 when any data was lost"},

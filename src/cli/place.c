@@ -42,6 +42,17 @@ static enum ta_status choose_list(struct ta_ctx *ctx, const char *list, struct t
     return status;
 }
 
+enum ta_status ta_place_default(struct ta_ctx *ctx, const char *list, struct ta_format *formats,
+                                size_t n_formats)
+{
+    const enum ta_status status = choose_list(ctx, list, formats, n_formats);
+    for (size_t i = 0; i < n_formats; i++) {
+        formats[i].by_default = formats[i].chosen;
+        formats[i].chosen = false;
+    }
+    return status;
+}
+
 /* Marks the one format whose extension the path has; false when there is none. */
 static bool choose_by_extension(const char *path, struct ta_format *formats, size_t n_formats)
 {

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -15,6 +16,33 @@
 
 /* ---- plugins ------------------------------------------------------------------------------ */
 
+/* Those of files come first, then the variables, then the command line. */
+static enum ta_status set_options(struct ta_cli *cli)
+{
+    const struct ta_texts *settings = &cli->args.settings;
+    enum ta_status status = TA_OK;
+    size_t i = 0;
+    for (; status == TA_OK && i < settings->n; i++) {
+        const struct ta_setting *setting = ta_config_origin(&cli->config, settings->items[i]);
+        if (!setting)
+            break;
+        status = ta_config_set_plugin(&cli->ctx, cli->registry, setting);
+    }
+    if (status == TA_OK && !cli->args.no_config)
+        status = ta_config_plugin_variables(&cli->ctx, &cli->config, cli->registry);
+    for (; status == TA_OK && i < settings->n; i++)
+        status = ta_registry_set(&cli->ctx, cli->registry, settings->items[i]);
+    return status;
+}
+
+void ta_cli_say_configuration(struct ta_cli *cli)
+{
+    for (size_t i = 0; i < cli->config.files.n; i++)
+        ta_log(&cli->ctx, TA_LOG_INFO, "Configuration read from %s", cli->config.files.at[i]);
+    for (size_t i = 0; i < cli->config.notes.n; i++)
+        ta_log(&cli->ctx, TA_LOG_INFO, "%s", cli->config.notes.at[i]);
+}
+
 enum ta_status ta_cli_load_plugins(struct ta_cli *cli)
 {
     struct ta_ctx *ctx = &cli->ctx;
@@ -25,9 +53,20 @@ enum ta_status ta_cli_load_plugins(struct ta_cli *cli)
     enum ta_status status = ta_registry_load_defaults(ctx, cli->registry);
     for (size_t i = 0; status == TA_OK && i < args->plugin_paths.n; i++)
         status = ta_registry_load(ctx, cli->registry, args->plugin_paths.items[i]);
-    for (size_t i = 0; status == TA_OK && i < args->settings.n; i++)
-        status = ta_registry_set(ctx, cli->registry, args->settings.items[i]);
-    return status;
+    return status == TA_OK ? set_options(cli) : status;
+}
+
+const char *ta_cli_option_text(const struct ta_option *option, double value,
+                               char text[TA_UNIT_TEXT_MAX + 4])
+{
+    static const char *const suffixes[] = {[TA_OPTION_PLAIN] = "",
+                                           [TA_OPTION_RATIO] = "",
+                                           [TA_OPTION_NS] = "ns",
+                                           [TA_OPTION_BYTES] = "B"};
+    if (option->type == TA_OPTION_BOOLEAN)
+        return value != 0 ? "true" : "false";
+    ta_number_format(text, value);
+    return strcat(text, suffixes[option->unit]);
 }
 
 static enum ta_status check_input_id(struct ta_cli *cli)
@@ -43,6 +82,9 @@ static enum ta_status check_input_id(struct ta_cli *cli)
                    ta_suggest_text(&close, hint));
 }
 
+/* Larger ones get pages of their own. */
+enum { LARGE_BLOCK = 128 * 1024 };
+
 static enum ta_status read_memory_limit(struct ta_cli *cli, uint64_t *limit)
 {
     const char *text = cli->args.memory_limit;
@@ -50,6 +92,32 @@ static enum ta_status read_memory_limit(struct ta_cli *cli, uint64_t *limit)
         return TA_OK;
     return ta_fail(&cli->ctx, TA_ERR_USAGE,
                    "Unusable size: --memory-limit=%s, expected one such as 8GiB", text);
+}
+
+enum ta_status ta_cli_check_options(struct ta_cli *cli, uint64_t *memory_limit)
+{
+    const struct ta_args *args = &cli->args;
+    enum ta_status status =
+        ta_config_cause(&cli->ctx, &cli->config, args->input, check_input_id(cli));
+    if (status == TA_OK)
+        status = ta_config_cause(&cli->ctx, &cli->config, args->memory_limit,
+                                 read_memory_limit(cli, memory_limit));
+    return status;
+}
+
+enum ta_status ta_cli_choose_place(struct ta_cli *cli, const char *folder, bool single,
+                                   struct ta_format *formats, size_t n, struct ta_place *place)
+{
+    const char *list = cli->args.format;
+    enum ta_status status = TA_OK;
+    if (list && ta_config_origin(&cli->config, list)) {
+        status = ta_config_cause(&cli->ctx, &cli->config, list,
+                                 ta_place_default(&cli->ctx, list, formats, n));
+        list = NULL;
+    }
+    if (status != TA_OK)
+        return status;
+    return ta_place_choose(&cli->ctx, list, cli->args.out, folder, single, formats, n, place);
 }
 
 /* ---- the run ------------------------------------------------------------------------------ */
@@ -66,16 +134,17 @@ enum ta_status ta_cli_run(struct ta_cli *cli, const char *const *inputs, size_t 
 {
     const struct ta_args *args = &cli->args;
     uint64_t memory_limit = 0;
-    enum ta_status status = check_input_id(cli);
-    if (status == TA_OK)
-        status = read_memory_limit(cli, &memory_limit);
+    enum ta_status status = ta_cli_check_options(cli, &memory_limit);
     if (status != TA_OK)
         return status;
+    if (memory_limit) /* what large blocks take goes back at once, else it would count for long */
+        mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
     const struct ta_run_options options = {
         .inputs = inputs,
         .n_inputs = n_inputs,
         .jobs = (unsigned)args->jobs,
         .memory_limit = memory_limit,
+        .tmpdir = args->tmpdir,
         .rank_regex = args->rank_regex,
         .world_size = args->world_size,
         .input = args->input,

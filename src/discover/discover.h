@@ -45,17 +45,28 @@ const char *ta_describe(struct ta_slice head);
 
 /* ---- ranks --------------------------------------------------------------------------------- */
 
-/* What is known of one trace when all are read. */
+/* What is known of one file when all are read: a trace, or a dump of another profiler. */
 struct ta_rank_claim {
     const char *shown;
     int64_t content;    /* distributedInfo.rank, or TA_MISSING */
     int64_t world_size; /* or TA_MISSING */
     const char *vendor; /* or NULL */
-    int64_t rank;       /* decided */
+    bool is_dump;
+    bool is_console;          /* a copy that may stand above the folder of what it copies */
+    const char *set;          /* what files it is a copy of have in common, or NULL */
+    const int64_t *row_ranks; /* that rows of the dump name themselves, ascending */
+    size_t n_row_ranks;
+    bool all_rows;              /* no row leaves its rank to the file */
+    int64_t rank;               /* decided; TA_MISSING for a table of several ranks */
     enum ta_rank_source source;
 };
 
-/* Decides the ranks of traces given in order of their names, and accounts for every
+/* The folder of a file for finding its copies: rank_0/a.json and rank_1/a.json have one. */
+struct ta_slice ta_copy_folder(const char *shown);
+/* Whether `folder` is `above` or lies below it. */
+bool ta_folder_is_below(struct ta_slice folder, struct ta_slice above);
+
+/* Decides the ranks of files given in order of their names, and accounts for every
  * contradiction.  `pattern` is --rank-regex or NULL; `world_size` is --world-size or
  * TA_MISSING, and becomes that of the traces. */
 enum ta_status ta_decide_ranks(struct ta_ctx *ctx, struct ta_quality *quality, const char *pattern,

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which rank a trace belongs to, and every contradiction about it.
+/* Which rank a file belongs to, and every contradiction about it.
  *
- * Order of belief: --rank-regex, distributedInfo.rank, the default pattern on the name, the place
- * by name among the traces. */
+ * Order of belief: --rank-regex, the rank in the content, the default pattern on the name; then the
+ * place by name among the traces.  Dumps of other profilers instead share the rank of the files
+ * they are copies of, and without that all are rank 0: a process writes many of them. */
 #include "discover/discover.h"
 
 #include <inttypes.h>
 #include <regex.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static const char default_pattern[] = "rank[-_/[]?([0-9]+)";
 
@@ -26,27 +28,42 @@ static int64_t rank_in_name(const regex_t *pattern, const char *name)
     return match[1].rm_eo > match[1].rm_so ? rank : TA_MISSING;
 }
 
-static void decide(struct ta_quality *quality, struct ta_rank_claim *claim, size_t position,
-                   int64_t by_option, int64_t by_name, size_t n)
+/* ---- one file ------------------------------------------------------------------------------ */
+
+/* What the search of the names gave for a file. */
+struct found {
+    int64_t by_option, by_name;
+};
+
+static bool decide_known(struct ta_quality *quality, struct ta_rank_claim *claim,
+                         const struct found *found)
 {
-    if (by_option != TA_MISSING) {
-        claim->rank = by_option;
+    if (found->by_option != TA_MISSING) {
+        claim->rank = found->by_option;
         claim->source = TA_RANK_OPTION;
-        return;
+        return true;
     }
-    if (claim->content != TA_MISSING) {
-        claim->rank = claim->content;
-        claim->source = TA_RANK_CONTENT;
-        if (by_name != TA_MISSING && by_name != claim->content)
-            ta_quality_add(quality, TA_Q_RANK_CONFLICT, TA_NO_OFFSET,
-                           "\"%s\" says that it is rank %" PRId64
-                           ", against its name; its content is believed",
-                           claim->shown, claim->content);
+    if (claim->content == TA_MISSING)
+        return false;
+    claim->rank = claim->content;
+    claim->source = TA_RANK_CONTENT;
+    if (found->by_name != TA_MISSING && found->by_name != claim->content)
+        ta_quality_add(quality, TA_Q_RANK_CONFLICT, TA_NO_OFFSET,
+                       "\"%s\" says that it is rank %" PRId64
+                       ", against its name; its content is believed",
+                       claim->shown, claim->content);
+    return true;
+}
+
+static void decide_trace(struct ta_quality *quality, struct ta_rank_claim *claim, size_t position,
+                         const struct found *found, size_t n_traces)
+{
+    if (decide_known(quality, claim, found))
         return;
-    }
-    claim->rank = by_name != TA_MISSING ? by_name : (int64_t)position;
-    claim->source = by_name != TA_MISSING ? TA_RANK_NAME : TA_RANK_POSITION;
-    if (n == 1)
+    const bool by_name = found->by_name != TA_MISSING;
+    claim->rank = by_name ? found->by_name : (int64_t)position;
+    claim->source = by_name ? TA_RANK_NAME : TA_RANK_POSITION;
+    if (n_traces == 1)
         return;
     if (claim->source == TA_RANK_NAME)
         ta_quality_add(quality, TA_Q_RANK_FROM_NAME, TA_NO_OFFSET,
@@ -59,12 +76,156 @@ static void decide(struct ta_quality *quality, struct ta_rank_claim *claim, size
                        claim->shown, claim->rank);
 }
 
+/* Where dumps have ranks is a matter of their writer, so nothing is said of names and defaults. */
+static void decide_dump(struct ta_quality *quality, struct ta_rank_claim *claim,
+                        const struct found *found)
+{
+    if (decide_known(quality, claim, found))
+        return;
+    claim->rank = 0;
+    claim->source = TA_RANK_DEFAULT;
+    if (claim->n_row_ranks && claim->all_rows) {
+        claim->rank = claim->n_row_ranks == 1 ? claim->row_ranks[0] : TA_MISSING;
+        claim->source = TA_RANK_CONTENT;
+    } else if (found->by_name != TA_MISSING) {
+        claim->rank = found->by_name;
+        claim->source = TA_RANK_NAME;
+    }
+}
+
+/* ---- dumps that belong together ------------------------------------------------------------ */
+
+struct ta_slice ta_copy_folder(const char *shown)
+{
+    const char *end = strrchr(shown, '/');
+    struct ta_slice folder = {shown, end ? (size_t)(end - shown) : 0};
+    size_t start = folder.len;
+    while (start > 0 && shown[start - 1] != '/')
+        start--;
+    const char *name = shown + start;
+    size_t digits = folder.len;
+    while (digits > start && shown[digits - 1] >= '0' && shown[digits - 1] <= '9')
+        digits--;
+    const size_t word = digits - start - (digits > start && strchr("_-", shown[digits - 1]));
+    if (digits < folder.len && word == 4 && memcmp(name, "rank", 4) == 0)
+        folder.len = start ? start - 1 : 0;
+    return folder;
+}
+
+bool ta_folder_is_below(struct ta_slice folder, struct ta_slice above)
+{
+    return above.len == 0 ||
+           (folder.len >= above.len && memcmp(folder.ptr, above.ptr, above.len) == 0 &&
+            (folder.len == above.len || folder.ptr[above.len] == '/'));
+}
+
+static int by_set(const void *left, const void *right)
+{
+    const struct ta_rank_claim *a = *(const struct ta_rank_claim *const *)left;
+    const struct ta_rank_claim *b = *(const struct ta_rank_claim *const *)right;
+    int order = ta_slice_compare(ta_copy_folder(a->shown), ta_copy_folder(b->shown));
+    if (!order)
+        order = strcmp(a->set, b->set);
+    return order ? order : (a > b) - (a < b);
+}
+
+/* The one rank of files that know theirs, or TA_MISSING; `rank` is that of those before. */
+static bool join(const struct ta_rank_claim *claim, int64_t *rank)
+{
+    if (claim->source == TA_RANK_DEFAULT || claim->rank == TA_MISSING)
+        return true;
+    if (*rank != TA_MISSING && *rank != claim->rank)
+        return false;
+    *rank = claim->rank;
+    return true;
+}
+
+static void adopt(struct ta_rank_claim *claim, int64_t rank)
+{
+    if (claim->source != TA_RANK_DEFAULT || rank == TA_MISSING)
+        return;
+    claim->rank = rank;
+    claim->source = TA_RANK_CONTENT;
+}
+
+/* Files of one set and folder that say no rank have that of the others. */
+static void share_in_sets(struct ta_rank_claim **list, size_t n)
+{
+    for (size_t first = 0, end; first < n; first = end) {
+        int64_t rank = TA_MISSING;
+        bool one = true;
+        for (end = first; end < n; end++) {
+            if (ta_slice_compare(ta_copy_folder(list[first]->shown),
+                                 ta_copy_folder(list[end]->shown)) != 0 ||
+                strcmp(list[first]->set, list[end]->set) != 0)
+                break;
+            one = one && join(list[end], &rank);
+        }
+        for (size_t i = first; one && i < end; i++)
+            adopt(list[i], rank);
+    }
+}
+
+/* A console copy that says no rank has the one of the dumps in and below its folder. */
+static void share_with_console(struct ta_rank_claim *console, const struct ta_rank_claim *claims,
+                               size_t n)
+{
+    const struct ta_slice above = ta_copy_folder(console->shown);
+    int64_t rank = TA_MISSING;
+    for (size_t i = 0; i < n; i++)
+        if (claims[i].is_dump && ta_folder_is_below(ta_copy_folder(claims[i].shown), above) &&
+            !join(&claims[i], &rank))
+            return;
+    adopt(console, rank);
+}
+
+static void share_ranks(struct ta_rank_claim *claims, size_t n, struct ta_rank_claim **list)
+{
+    size_t n_list = 0;
+    for (size_t i = 0; i < n; i++)
+        if (claims[i].is_dump && claims[i].set && *claims[i].set && !claims[i].is_console)
+            list[n_list++] = &claims[i];
+    if (n_list)
+        qsort(list, n_list, sizeof *list, by_set);
+    share_in_sets(list, n_list);
+    for (size_t i = 0; i < n; i++)
+        if (claims[i].is_console && claims[i].source == TA_RANK_DEFAULT)
+            share_with_console(&claims[i], claims, n);
+}
+
+/* ---- all files ----------------------------------------------------------------------------- */
+
 static int by_rank(const void *left, const void *right)
 {
     const struct ta_rank_claim *const *a = left, *const *b = right;
     if ((*a)->rank != (*b)->rank)
         return (*a)->rank < (*b)->rank ? -1 : 1;
     return (*a > *b) - (*a < *b);
+}
+
+static int by_value(const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* The ranks of all files and of the rows that name their own, ascending; the caller frees them. */
+static int64_t *list_ranks(const struct ta_rank_claim *claims, size_t n, size_t *n_ranks)
+{
+    size_t most = n;
+    for (size_t i = 0; i < n; i++)
+        most += claims[i].n_row_ranks;
+    int64_t *ranks = reallocarray(NULL, most + 1, sizeof *ranks);
+    *n_ranks = 0;
+    for (size_t i = 0; ranks && i < n; i++) {
+        if (claims[i].rank != TA_MISSING)
+            ranks[(*n_ranks)++] = claims[i].rank;
+        for (size_t r = 0; r < claims[i].n_row_ranks; r++)
+            ranks[(*n_ranks)++] = claims[i].row_ranks[r];
+    }
+    if (ranks)
+        qsort(ranks, *n_ranks, sizeof *ranks, by_value);
+    return ranks;
 }
 
 /* The size of the world, and files that do not agree on it.  What the user says is believed. */
@@ -107,15 +268,15 @@ static void check_vendors(struct ta_quality *quality, const struct ta_rank_claim
 }
 
 /* Names the ranks nobody has, as ranges: "2, 5–7". */
-static void check_missing(struct ta_quality *quality, int64_t world_size,
-                          struct ta_rank_claim *const *ordered, size_t n)
+static void check_missing(struct ta_quality *quality, int64_t world_size, const int64_t *ranks,
+                          size_t n, size_t n_files)
 {
     char text[160] = "";
     size_t used = 0;
     int64_t next = 0;
     uint64_t missing = 0;
     for (size_t i = 0; i <= n; i++) {
-        const int64_t rank = i < n ? ta_min_i64(ordered[i]->rank, world_size) : world_size;
+        const int64_t rank = i < n ? ta_min_i64(ranks[i], world_size) : world_size;
         if (rank > next) {
             missing += (uint64_t)(rank - next);
             if (used < sizeof text - 48)
@@ -131,7 +292,7 @@ static void check_missing(struct ta_quality *quality, int64_t world_size,
         return;
     /* One file is often given on purpose; of several one misses the rest. */
     ta_quality_add_severity(quality, TA_Q_RANK_MISSING,
-                            n == 1 ? TA_QUALITY_INFO : TA_QUALITY_NOTICE, TA_NO_OFFSET,
+                            n_files == 1 ? TA_QUALITY_INFO : TA_QUALITY_NOTICE, TA_NO_OFFSET,
                             TA_NO_OFFSET, "%" PRIu64 " of %" PRId64 " ranks have no trace: rank %s",
                             missing, world_size, text);
 }
@@ -139,17 +300,58 @@ static void check_missing(struct ta_quality *quality, int64_t world_size,
 static void check_claims(struct ta_quality *quality, int64_t world_size,
                          struct ta_rank_claim *const *ordered, size_t n)
 {
+    const struct ta_rank_claim *before = NULL; /* trace; dumps of one rank join it */
     for (size_t i = 0; i < n; i++) {
         const struct ta_rank_claim *claim = ordered[i];
-        if (i && ordered[i - 1]->rank == claim->rank)
+        if (before && !claim->is_dump && before->rank == claim->rank)
             ta_quality_add(quality, TA_Q_RANK_DUPLICATE, TA_NO_OFFSET,
                            "Two traces claim rank %" PRId64 ": \"%s\" and \"%s\"; both are used",
-                           claim->rank, ordered[i - 1]->shown, claim->shown);
+                           claim->rank, before->shown, claim->shown);
+        if (!claim->is_dump)
+            before = claim;
         if (world_size != TA_MISSING && claim->rank >= world_size)
             ta_quality_add(quality, TA_Q_RANK_BEYOND_WORLD, TA_NO_OFFSET,
                            "\"%s\" is rank %" PRId64 ", beyond the world size of %" PRId64,
                            claim->shown, claim->rank, world_size);
     }
+}
+
+/* Each by itself; returns how many the pattern of the user found. */
+static size_t decide_each(struct ta_quality *quality, const regex_t *by_option,
+                          const regex_t *by_default, struct ta_rank_claim *claims, size_t n)
+{
+    size_t n_matched = 0, n_traces = 0, position = 0;
+    for (size_t i = 0; i < n; i++)
+        n_traces += !claims[i].is_dump;
+    for (size_t i = 0; i < n; i++) {
+        const struct found found = {
+            .by_option = by_option ? rank_in_name(by_option, claims[i].shown) : TA_MISSING,
+            .by_name = rank_in_name(by_default, claims[i].shown)};
+        n_matched += found.by_option != TA_MISSING;
+        if (claims[i].is_dump)
+            decide_dump(quality, &claims[i], &found);
+        else
+            decide_trace(quality, &claims[i], position++, &found, n_traces);
+    }
+    return n_matched;
+}
+
+/* All together, when each has a rank. */
+static bool check(struct ta_quality *quality, int64_t *world_size, struct ta_rank_claim **ordered,
+                  const struct ta_rank_claim *claims, size_t n)
+{
+    size_t n_ranks;
+    int64_t *ranks = list_ranks(claims, n, &n_ranks);
+    if (!ranks)
+        return false;
+    qsort(ordered, n, sizeof *ordered, by_rank);
+    check_world(quality, world_size, claims, n);
+    check_vendors(quality, claims, n);
+    check_claims(quality, *world_size, ordered, n);
+    if (*world_size != TA_MISSING)
+        check_missing(quality, *world_size, ranks, n_ranks, n);
+    free(ranks);
+    return true;
 }
 
 enum ta_status ta_decide_ranks(struct ta_ctx *ctx, struct ta_quality *quality, const char *pattern,
@@ -165,34 +367,25 @@ enum ta_status ta_decide_ranks(struct ta_ctx *ctx, struct ta_quality *quality, c
                        "Unusable --rank-regex \"%s\": expected a POSIX extended expression with a "
                        "group for the number, such as 'rank[-_]?([0-9]+)'",
                        pattern);
-    struct ta_rank_claim **ordered = reallocarray(NULL, n + 1, sizeof *ordered);
-    if (!ordered || regcomp(&by_default, default_pattern, REG_EXTENDED) != 0) {
-        free(ordered);
-        if (usable)
-            regfree(&by_option);
-        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot decide the ranks: files=%zu", n);
+    struct ta_rank_claim **list = reallocarray(NULL, n + 1, sizeof *list);
+    const bool ready = list && regcomp(&by_default, default_pattern, REG_EXTENDED) == 0;
+    bool done = ready;
+    if (ready) {
+        const size_t n_matched =
+            decide_each(quality, usable ? &by_option : NULL, &by_default, claims, n);
+        if (pattern && n_matched == 0)
+            ta_log(ctx, TA_LOG_WARNING,
+                   "--rank-regex \"%s\" finds a rank in no path, such as \"%s\"; ranks come from "
+                   "what the files say, their names and their order",
+                   pattern, claims[0].shown);
+        share_ranks(claims, n, list);
+        for (size_t i = 0; i < n; i++)
+            list[i] = &claims[i];
+        done = check(quality, world_size, list, claims, n);
+        regfree(&by_default);
     }
-    size_t n_matched = 0;
-    for (size_t i = 0; i < n; i++) {
-        const int64_t by_user = pattern ? rank_in_name(&by_option, claims[i].shown) : TA_MISSING;
-        n_matched += by_user != TA_MISSING;
-        decide(quality, &claims[i], i, by_user, rank_in_name(&by_default, claims[i].shown), n);
-        ordered[i] = &claims[i];
-    }
-    if (pattern && n_matched == 0)
-        ta_log(ctx, TA_LOG_WARNING,
-               "--rank-regex \"%s\" finds a rank in no path, such as \"%s\"; ranks come from what "
-               "the files say, their names and their order",
-               pattern, claims[0].shown);
-    qsort(ordered, n, sizeof *ordered, by_rank);
-    check_world(quality, world_size, claims, n);
-    check_vendors(quality, claims, n);
-    check_claims(quality, *world_size, ordered, n);
-    if (*world_size != TA_MISSING)
-        check_missing(quality, *world_size, ordered, n);
-    regfree(&by_default);
     if (usable)
         regfree(&by_option);
-    free(ordered);
-    return TA_OK;
+    free(list);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot decide the ranks: files=%zu", n);
 }

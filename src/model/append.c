@@ -10,11 +10,13 @@
 
 #include <stdlib.h>
 
-/* From ids of the builder that is appended to ids of the other one. */
+/* From ids of the builder that is appended to ids of the other one, and where both have their
+ * columns. */
 struct renaming {
     ta_str *names;
     ta_cat *cats;
     uint32_t *tracks;
+    struct ta_store *into, *from;
 };
 
 bool ta_builder_fits(const struct ta_builder *into, const struct ta_builder *from)
@@ -107,8 +109,8 @@ struct column_pair {
     }
 
 /* Puts `more` rows of each column behind the `n` there, and frees where they came from. */
-static bool append_columns(const struct column_pair *pairs, size_t count, size_t *n, size_t *max,
-                           size_t more)
+static bool append_columns(const struct renaming *ids, const struct column_pair *pairs,
+                           size_t count, size_t *n, size_t *max, size_t more)
 {
     if (more == 0)
         return true;
@@ -116,13 +118,13 @@ static bool append_columns(const struct column_pair *pairs, size_t count, size_t
         const size_t size = pairs[i].into.size;
         void **into = pairs[i].into.at, **from = pairs[i].from;
         if (*n + more > *max) {
-            void *grown = reallocarray(*into, *n + more, size);
+            void *grown = ta_store_resize(ids->into, *into, *n + more, size);
             if (!grown)
                 return false;
             *into = grown;
         }
         memcpy((char *)*into + *n * size, *from, more * size);
-        free(*from);
+        ta_store_free(ids->from, *from);
         *from = NULL;
     }
     *n += more;
@@ -152,7 +154,7 @@ static bool append_spans(struct ta_trace *into, struct ta_trace *from, const str
                                         PAIR(a->name, b->name), PAIR(a->cat, b->cat),
                                         PAIR(a->track, b->track)};
     const size_t n = a->n;
-    if (!append_columns(pairs, 5, &a->n, &a->max, b->n))
+    if (!append_columns(ids, pairs, 5, &a->n, &a->max, b->n))
         return false;
     rename_strings(ids, a->name, n, a->n);
     rename_places(ids, a->track, a->cat, n, a->n);
@@ -166,7 +168,7 @@ static bool append_args(struct arg_column *a, struct arg_column *b, size_t rows,
     const struct column_pair pairs[] = {PAIR(a->row, b->row), PAIR(a->value, b->value),
                                         PAIR(a->is_text, b->is_text)};
     const size_t n = a->n;
-    if (!append_columns(pairs, 3, &a->n, &a->max, b->n))
+    if (!append_columns(ids, pairs, 3, &a->n, &a->max, b->n))
         return false;
     for (size_t i = n; i < a->n; i++) {
         a->row[i] += (ta_row)rows;
@@ -184,7 +186,7 @@ static bool append_counters(struct ta_trace *into, struct ta_trace *from,
                                         PAIR(a->name, b->name), PAIR(a->series, b->series),
                                         PAIR(a->track, b->track)};
     const size_t n = a->n;
-    if (!append_columns(pairs, 5, &a->n, &a->max, b->n))
+    if (!append_columns(ids, pairs, 5, &a->n, &a->max, b->n))
         return false;
     rename_strings(ids, a->name, n, a->n);
     rename_strings(ids, a->series, n, a->n);
@@ -199,7 +201,7 @@ static bool append_instants(struct ta_trace *into, struct ta_trace *from,
     const struct column_pair pairs[] = {PAIR(a->ts, b->ts), PAIR(a->name, b->name),
                                         PAIR(a->cat, b->cat), PAIR(a->track, b->track)};
     const size_t n = a->n;
-    if (!append_columns(pairs, 4, &a->n, &a->max, b->n))
+    if (!append_columns(ids, pairs, 4, &a->n, &a->max, b->n))
         return false;
     rename_strings(ids, a->name, n, a->n);
     rename_places(ids, a->track, a->cat, n, a->n);
@@ -213,7 +215,7 @@ static bool append_flows(struct ta_trace *into, struct ta_trace *from, const str
                                         PAIR(a->id, b->id), PAIR(a->track, b->track),
                                         PAIR(a->phase, b->phase)};
     const size_t n = a->n;
-    if (!append_columns(pairs, 5, &a->n, &a->max, b->n))
+    if (!append_columns(ids, pairs, 5, &a->n, &a->max, b->n))
         return false;
     rename_strings(ids, a->name, n, a->n);
     rename_strings(ids, a->id, n, a->n);
@@ -246,8 +248,8 @@ static bool append_edges(struct ta_builder *into, struct ta_builder *from, size_
     const size_t n = into->edges.n, n_async = into->async_edges.n;
     const struct column_pair pairs[] = {PAIR(into->edges.at, from->edges.at),
                                         PAIR(into->async_edges.at, from->async_edges.at)};
-    if (!append_columns(&pairs[0], 1, &into->edges.n, &into->edges.max, from->edges.n) ||
-        !append_columns(&pairs[1], 1, &into->async_edges.n, &into->async_edges.max,
+    if (!append_columns(ids, &pairs[0], 1, &into->edges.n, &into->edges.max, from->edges.n) ||
+        !append_columns(ids, &pairs[1], 1, &into->async_edges.n, &into->async_edges.max,
                         from->async_edges.n))
         return false;
     rename_edges(into->edges.at, n, into->edges.n, rows, ids);
@@ -315,6 +317,8 @@ bool ta_builder_append(struct ta_builder *into, struct ta_builder *from)
         .names = reallocarray(NULL, b->strings.texts.n, sizeof *ids.names),
         .cats = reallocarray(NULL, b->categories.n + 1, sizeof *ids.cats),
         .tracks = reallocarray(NULL, b->tracks.n + 1, sizeof *ids.tracks),
+        .into = &into->trace->store,
+        .from = &from->trace->store,
     };
     const bool done = ids.names && ids.cats && ids.tracks && rename_names(into, from, ids.names) &&
                       rename_tracks(into, from, ids.names, ids.tracks) &&

@@ -42,12 +42,13 @@ bool ta_builder_init(struct ta_builder *builder, struct ta_quality *quality, uin
 
 void ta_builder_free(struct ta_builder *builder)
 {
+    struct ta_store *store = builder->trace ? &builder->trace->store : NULL;
+    ta_store_free(store, builder->edges.at); /* there is none without the trace */
+    ta_store_free(store, builder->async_edges.at);
     ta_trace_free(builder->trace);
     ta_map_free(&builder->track_of);
     ta_map_free(&builder->category_of);
     ta_map_free(&builder->process_names);
-    free(builder->edges.at);
-    free(builder->async_edges.at);
     free(builder->devices.at);
     free(builder->kind_counts);
 }
@@ -157,24 +158,24 @@ static inline uint32_t category_of(struct ta_builder *builder, ta_str name)
 
 /* ---- rows -------------------------------------------------------------------------------- */
 
-static bool grow_spans(struct span_columns *c)
+static bool grow_spans(struct ta_store *store, struct span_columns *c)
 {
     const struct column_ref columns[] = {COLUMN(c->ts), COLUMN(c->dur), COLUMN(c->name),
                                          COLUMN(c->cat), COLUMN(c->track)};
-    return c->n < TA_NO_ROW - 1 && columns_grow(columns, 5, c->n, &c->max);
+    return c->n < TA_NO_ROW - 1 && columns_grow(store, columns, 5, c->n, &c->max);
 }
 
-static bool grow_args(struct arg_column *a)
+static bool grow_args(struct ta_store *store, struct arg_column *a)
 {
     const struct column_ref columns[] = {COLUMN(a->row), COLUMN(a->value), COLUMN(a->is_text)};
-    return columns_grow(columns, 3, a->n, &a->max);
+    return columns_grow(store, columns, 3, a->n, &a->max);
 }
 
 static bool add_span(struct ta_builder *builder, const struct ta_event *event, uint32_t track,
                      ta_cat cat, int64_t dur)
 {
     struct span_columns *c = &builder->trace->spans;
-    if (c->n >= c->max && !grow_spans(c))
+    if (c->n >= c->max && !grow_spans(&builder->trace->store, c))
         return false;
     const size_t row = c->n++;
     c->ts[row] = event->ts_ns;
@@ -185,7 +186,7 @@ static bool add_span(struct ta_builder *builder, const struct ta_event *event, u
     for (size_t i = 0; i < event->n_args; i++) {
         const struct ta_event_arg *arg = &event->args[i];
         struct arg_column *a = &builder->trace->args[arg->key];
-        if (a->n >= a->max && !grow_args(a))
+        if (a->n >= a->max && !grow_args(&builder->trace->store, a))
             return false;
         a->row[a->n] = (ta_row)row;
         a->value[a->n] = arg->value;
@@ -235,14 +236,14 @@ static bool add_edge(struct ta_builder *builder, const struct ta_event *event, u
         if (!add_span(builder, event, track, cat, -1))
             return false;
     }
-    return ta_vec_push(&builder->edges, edge);
+    return column_push(&builder->trace->store, &builder->edges, edge);
 }
 
 static bool add_async(struct ta_builder *builder, const struct ta_event *event, uint32_t track,
                       ta_cat cat)
 {
     const uint32_t order = (uint32_t)builder->async_edges.n;
-    return ta_vec_push(&builder->async_edges,
+    return column_push(&builder->trace->store, &builder->async_edges,
                        (struct pair_edge){.ts = event->ts_ns,
                                           .offset = event->offset,
                                           .order = order,
@@ -259,7 +260,7 @@ static bool add_instant(struct ta_builder *builder, const struct ta_event *event
     struct instant_columns *c = &builder->trace->instants;
     const struct column_ref columns[] = {COLUMN(c->ts), COLUMN(c->name), COLUMN(c->cat),
                                          COLUMN(c->track)};
-    if (!columns_grow(columns, 4, c->n, &c->max))
+    if (!columns_grow(&builder->trace->store, columns, 4, c->n, &c->max))
         return false;
     c->ts[c->n] = event->ts_ns;
     c->name[c->n] = event->name;
@@ -273,7 +274,7 @@ static bool add_flow(struct ta_builder *builder, const struct ta_event *event, u
     struct flow_columns *c = &builder->trace->flows;
     const struct column_ref columns[] = {COLUMN(c->ts), COLUMN(c->name), COLUMN(c->id),
                                          COLUMN(c->track), COLUMN(c->phase)};
-    if (!columns_grow(columns, 5, c->n, &c->max))
+    if (!columns_grow(&builder->trace->store, columns, 5, c->n, &c->max))
         return false;
     c->ts[c->n] = event->ts_ns;
     c->name[c->n] = event->name;
@@ -355,7 +356,7 @@ enum ta_status ta_builder_counter(struct ta_ctx *ctx, struct ta_builder *builder
     const struct column_ref columns[] = {COLUMN(c->ts), COLUMN(c->value), COLUMN(c->name),
                                          COLUMN(c->series), COLUMN(c->track)};
     const uint32_t track = track_of(builder, event->pid, event->tid);
-    if (track == UINT32_MAX || !columns_grow(columns, 5, c->n, &c->max))
+    if (track == UINT32_MAX || !columns_grow(&builder->trace->store, columns, 5, c->n, &c->max))
         return no_memory(ctx, builder);
     c->ts[c->n] = event->ts_ns;
     c->value[c->n] = value;

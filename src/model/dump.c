@@ -39,9 +39,126 @@ bool ta_dump_holds_any(const struct ta_dump *dump)
     return dump->allocator != NULL;
 }
 
-void ta_dump_drop(struct ta_dump *dump, enum ta_dump_table table)
+/* ---- what rows have in common ---------------------------------------------------------------- */
+
+const void *ta_dump_row(const struct ta_dump *dump, enum ta_dump_table table, size_t i)
 {
-    dump->rows[table].n = 0;
+    return dump->rows[table].at + i * row_sizes[table];
+}
+
+int64_t ta_dump_rank(const void *row)
+{
+    int64_t rank;
+    memcpy(&rank, row, sizeof rank);
+    return rank;
+}
+
+size_t ta_dump_filter(struct ta_dump *dump, enum ta_dump_table table,
+                      bool (*keeps)(void *user, const void *row), void *user)
+{
+    const size_t size = row_sizes[table], n = dump->rows[table].n;
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        char *row = dump->rows[table].at + i * size;
+        if (!keeps(user, row))
+            continue;
+        if (kept < i)
+            memcpy(dump->rows[table].at + kept * size, row, size);
+        kept++;
+    }
+    dump->rows[table].n = kept;
+    return n - kept;
+}
+
+static int by_value(const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* The ranks of all rows, with few repetitions. */
+static bool collect_ranks(const struct ta_dump *dump, int64_t **ranks, size_t *n, bool *all)
+{
+    TA_VEC(int64_t) found = {0};
+    *all = true;
+    for (int table = 0; table < TA_DUMP_COUNT; table++) {
+        for (size_t i = 0; i < dump->rows[table].n; i++) {
+            const int64_t rank = ta_dump_rank(ta_dump_row(dump, (enum ta_dump_table)table, i));
+            *all &= rank != TA_MISSING;
+            if (rank < 0 || rank > INT32_MAX || (found.n && found.at[found.n - 1] == rank))
+                continue;
+            if (!ta_vec_push(&found, rank)) {
+                free(found.at);
+                return false;
+            }
+        }
+    }
+    *ranks = found.at;
+    *n = found.n;
+    return true;
+}
+
+const int64_t *ta_dump_ranks(const struct ta_dump *dump, struct ta_arena *arena, size_t *n,
+                             bool *all)
+{
+    int64_t *found = NULL;
+    size_t n_found = 0, distinct = 0;
+    if (!collect_ranks(dump, &found, &n_found, all))
+        return NULL;
+    if (n_found)
+        qsort(found, n_found, sizeof *found, by_value);
+    for (size_t i = 0; i < n_found; i++)
+        if (i == 0 || found[i] != found[distinct - 1])
+            found[distinct++] = found[i];
+    int64_t *ranks = ta_arena_alloc(arena, (distinct + 1) * sizeof *ranks);
+    if (ranks && distinct)
+        memcpy(ranks, found, distinct * sizeof *ranks);
+    free(found);
+    *n = distinct;
+    *all &= dump->allocator == NULL;
+    return ranks;
+}
+
+/* Whether any row of a table has a time in the field. */
+#define HAS_TIME(dump, kind, type, field) has_time((dump), TA_DUMP_##kind, offsetof(type, field))
+
+static bool has_time(const struct ta_dump *dump, enum ta_dump_table table, size_t place)
+{
+    for (size_t i = 0; i < dump->rows[table].n; i++) {
+        int64_t time;
+        memcpy(&time, (const char *)ta_dump_row(dump, table, i) + place, sizeof time);
+        if (time != TA_MISSING)
+            return true;
+    }
+    return false;
+}
+
+static bool has_sample(const struct ta_dump *dump, bool relative)
+{
+    const struct ta_sample *samples = (const void *)dump->rows[TA_DUMP_sample].at;
+    for (size_t i = 0; i < dump->rows[TA_DUMP_sample].n; i++)
+        if (samples[i].time_ns != TA_MISSING && samples[i].relative == relative)
+            return true;
+    return false;
+}
+
+bool ta_dump_is_relative(const struct ta_dump *dump)
+{
+    return has_sample(dump, true);
+}
+
+bool ta_dump_is_dated(const struct ta_dump *dump)
+{
+    const struct ta_allocator *allocator = dump->allocator;
+    for (size_t i = 0; allocator && i < allocator->n_events; i++)
+        if (allocator->events[i].time_ns != TA_MISSING)
+            return true;
+    return has_sample(dump, false) ||
+           HAS_TIME(dump, diffusion_step, struct ta_diffusion_step, end_ns) ||
+           HAS_TIME(dump, diffusion_block, struct ta_diffusion_block, end_ns) ||
+           HAS_TIME(dump, memory_mark, struct ta_memory_mark, time_ns) ||
+           HAS_TIME(dump, session, struct ta_session, start_ns) ||
+           HAS_TIME(dump, happening, struct ta_happening, time_ns);
 }
 
 /* ---- writing ------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #define TA_MODEL_DUMP_H
 
 #include "base/vec.h"
+#include "traceanalyze/arena.h"
 #include "traceanalyze/dump.h"
 
 struct ta_dump {
@@ -18,7 +19,22 @@ void ta_dump_free(struct ta_dump *dump);
 /* Whether there is any row or an allocator. */
 bool ta_dump_holds_any(const struct ta_dump *dump);
 
-/* Forgets the rows of a table: another file has them more exactly. */
-void ta_dump_drop(struct ta_dump *dump, enum ta_dump_table table);
+/* Row i of a table; every row begins with its rank. */
+const void *ta_dump_row(const struct ta_dump *dump, enum ta_dump_table table, size_t i);
+int64_t ta_dump_rank(const void *row);
+
+/* Keeps the rows of a table for which `keeps` says so; returns how many went. */
+size_t ta_dump_filter(struct ta_dump *dump, enum ta_dump_table table,
+                      bool (*keeps)(void *user, const void *row), void *user);
+
+/* The distinct ranks that rows name, ascending, from the arena.  Sets *all when no row leaves its
+ * rank to the file.  NULL without memory. */
+const int64_t *ta_dump_ranks(const struct ta_dump *dump, struct ta_arena *arena, size_t *n,
+                             bool *all);
+
+/* Whether any record has a date, so that it can be put on one axis with those of other files;
+ * whether any is timed from a start that the file does not tell. */
+bool ta_dump_is_dated(const struct ta_dump *dump);
+bool ta_dump_is_relative(const struct ta_dump *dump);
 
 #endif

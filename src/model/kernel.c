@@ -25,6 +25,7 @@ static const struct {
     {TA_KERNEL_COMM, "two_shot_allreduce", NULL},
     {TA_KERNEL_COMM, "twoshot_all_reduce", NULL},
     {TA_KERNEL_COMM, "twoshot_allreduce", NULL},
+    {TA_KERNEL_COMM, "hcom_", NULL},   /* Ascend's collectives: hcom_allReduce__231_0 */
     {TA_KERNEL_COMM, "deep_ep", NULL}, /* expert-parallel dispatch and combine */
 };
 

@@ -4,56 +4,57 @@
 
 #include <stdlib.h>
 
-static void free_spans(struct span_columns *c)
+static void free_spans(struct ta_store *store, struct span_columns *c)
 {
-    free(c->ts);
-    free(c->dur);
-    free(c->self);
-    free(c->name);
-    free(c->cat);
-    free(c->track);
-    free(c->parent);
-    free(c->depth);
+    ta_store_free(store, c->ts);
+    ta_store_free(store, c->dur);
+    ta_store_free(store, c->self);
+    ta_store_free(store, c->name);
+    ta_store_free(store, c->cat);
+    ta_store_free(store, c->track);
+    ta_store_free(store, c->parent);
+    ta_store_free(store, c->depth);
 }
 
 static void free_others(struct ta_trace *t)
 {
-    free(t->counters.ts);
-    free(t->counters.value);
-    free(t->counters.name);
-    free(t->counters.series);
-    free(t->counters.track);
-    free(t->instants.ts);
-    free(t->instants.name);
-    free(t->instants.cat);
-    free(t->instants.track);
-    free(t->flows.ts);
-    free(t->flows.name);
-    free(t->flows.id);
-    free(t->flows.track);
-    free(t->flows.phase);
-    free(t->asyncs.ts);
-    free(t->asyncs.dur);
-    free(t->asyncs.name);
-    free(t->asyncs.id);
-    free(t->asyncs.cat);
+    ta_store_free(&t->store, t->counters.ts);
+    ta_store_free(&t->store, t->counters.value);
+    ta_store_free(&t->store, t->counters.name);
+    ta_store_free(&t->store, t->counters.series);
+    ta_store_free(&t->store, t->counters.track);
+    ta_store_free(&t->store, t->instants.ts);
+    ta_store_free(&t->store, t->instants.name);
+    ta_store_free(&t->store, t->instants.cat);
+    ta_store_free(&t->store, t->instants.track);
+    ta_store_free(&t->store, t->flows.ts);
+    ta_store_free(&t->store, t->flows.name);
+    ta_store_free(&t->store, t->flows.id);
+    ta_store_free(&t->store, t->flows.track);
+    ta_store_free(&t->store, t->flows.phase);
+    ta_store_free(&t->store, t->asyncs.ts);
+    ta_store_free(&t->store, t->asyncs.dur);
+    ta_store_free(&t->store, t->asyncs.name);
+    ta_store_free(&t->store, t->asyncs.id);
+    ta_store_free(&t->store, t->asyncs.cat);
 }
 
 void ta_trace_free(struct ta_trace *trace)
 {
     if (!trace)
         return;
-    free_spans(&trace->spans);
+    free_spans(&trace->store, &trace->spans);
     free_others(trace);
     for (size_t i = 0; i < trace->n_args; i++) {
-        free(trace->args[i].row);
-        free(trace->args[i].value);
-        free(trace->args[i].is_text);
+        ta_store_free(&trace->store, trace->args[i].row);
+        ta_store_free(&trace->store, trace->args[i].value);
+        ta_store_free(&trace->store, trace->args[i].is_text);
     }
     free(trace->categories.at);
     free(trace->tracks.at);
     free(trace->kinds.at);
-    free(trace->activities.at);
+    ta_store_free(&trace->store, trace->activities.at);
+    ta_store_close(&trace->store);
     ta_dump_free(&trace->dump);
     ta_strings_free(&trace->strings);
     ta_arena_free(&trace->arena);

@@ -4,6 +4,7 @@
 #ifndef TA_MODEL_TRACE_H
 #define TA_MODEL_TRACE_H
 
+#include "base/store.h"
 #include "model/dump.h"
 #include "model/strings.h"
 #include "traceanalyze/arena.h"
@@ -66,6 +67,7 @@ struct async_columns {
 };
 
 struct ta_trace {
+    struct ta_store store; /* of all columns, and of activities */
     struct ta_arena arena;
     struct ta_strings strings;
     int64_t rank; /* placeholder of the file, unique in the run */

@@ -2,9 +2,11 @@
 /* Runtime calls by correlation id. */
 #include "normalize/calls.h"
 
+#include "model/column.h"
+
 void ta_calls_free(struct ta_calls *calls)
 {
-    free(calls->pages.at);
+    ta_store_free(calls->store, calls->pages.at);
     ta_map_free(&calls->page_of);
 }
 
@@ -23,7 +25,8 @@ static bool add_page(struct ta_calls *calls, uint64_t page)
 {
     struct ta_calls_page empty;
     memset(&empty, 0xff, sizeof empty);
-    if (!ta_vec_push(&calls->pages, empty) || !ta_map_at(&calls->page_of, page, calls->pages.n))
+    if (!column_push(calls->store, &calls->pages, empty) ||
+        !ta_map_at(&calls->page_of, page, calls->pages.n))
         return false;
     calls->last_page = calls->pages.n;
     return true;

@@ -7,7 +7,7 @@
 #ifndef TA_NORMALIZE_CALLS_H
 #define TA_NORMALIZE_CALLS_H
 
-#include "base/vec.h"
+#include "base/store.h"
 #include "traceanalyze/map.h"
 
 /* Ids to a page.  A page takes 128 bytes, so ids far apart take no more than a few maps would. */
@@ -17,9 +17,10 @@ struct ta_calls_page {
     ta_row call[TA_CALLS_PAGE]; /* TA_NO_ROW where there is none */
 };
 
-/* Zero-initialize but for `ts`. */
+/* Zero-initialize but for `ts` and, if there is one, `store`. */
 struct ta_calls {
-    const int64_t *ts; /* starts of the rows that are put in */
+    struct ta_store *store; /* of the pages */
+    const int64_t *ts;      /* starts of the rows that are put in */
     TA_VEC(struct ta_calls_page) pages;
     struct ta_map page_of; /* id / TA_CALLS_PAGE → place in `pages` + 1 */
     uint64_t last;         /* id / TA_CALLS_PAGE of the page used last */

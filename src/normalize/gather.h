@@ -3,9 +3,7 @@
 #ifndef TA_NORMALIZE_GATHER_H
 #define TA_NORMALIZE_GATHER_H
 
-#include "traceanalyze/base.h"
-
-#include <stdlib.h>
+#include "base/store.h"
 
 /* Inlined, so that an element is one load and one store. */
 static inline __attribute__((always_inline)) void ta_gather(void *to, const void *from, size_t size,
@@ -28,12 +26,7 @@ static inline __attribute__((always_inline)) void ta_gather(void *to, const void
     } while (0)
 
 /* Gives back what a column of `n` elements does not need. */
-static inline void *ta_fit(void *column, size_t n, size_t size)
-{
-    void *const fitted = realloc(column, n ? n * size : 1);
-    return fitted ? fitted : column;
-}
-
-#define TA_FIT(column, n) ((column) = ta_fit((column), (n), sizeof *(column)))
+#define TA_FIT(store, column, n)                                                                   \
+    ((column) = ta_store_fit((store), (column), (n) * sizeof *(column)))
 
 #endif

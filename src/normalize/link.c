@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From a device activity to the runtime call with its correlation id, and to the operator that
  * was open when the call started. */
+#include "model/column.h"
 #include "normalize/calls.h"
 #include "normalize/normalize.h"
 
@@ -71,14 +72,14 @@ bool ta_link_launches(struct ta_builder *builder)
     struct ta_trace *trace = builder->trace;
     struct cursor correlation = {ta_trace_arg_column(trace, "correlation"), 0};
     struct cursor device = {ta_trace_arg_column(trace, "device"), 0};
-    struct ta_calls calls = {.ts = trace->spans.ts};
+    struct ta_calls calls = {.store = &trace->store, .ts = trace->spans.ts};
     bool done = index_calls(trace, correlation.column, &calls);
     for (ta_row row = 0; done && row < trace->spans.n; row++) {
         if (!ta_class_is_device(class_of(trace, row)))
             continue;
         const int64_t id = cursor_value(&correlation, row);
-        done = ta_vec_push(
-            &trace->activities,
+        done = column_push(
+            &trace->store, &trace->activities,
             (struct ta_activity){.span = row,
                                  .launch = id > 0 ? ta_calls_find(&calls, id) : TA_NO_ROW,
                                  .op = TA_NO_ROW,
@@ -147,12 +148,13 @@ static void prepare(struct search *s)
 
 bool ta_link_operators(struct ta_trace *trace)
 {
+    struct ta_store *store = &trace->store;
     struct search s = {
         .trace = trace,
         .is_step = calloc(trace->strings.texts.n, sizeof *s.is_step),
         .launches = calloc(trace->tracks.n + 1, sizeof *s.launches),
-        .op_of = malloc((trace->spans.n + 1) * sizeof *s.op_of),
-        .stack = malloc((ta_longest_track(trace) + 1) * sizeof *s.stack),
+        .op_of = ta_store_resize(store, NULL, trace->spans.n + 1, sizeof *s.op_of),
+        .stack = ta_store_resize(store, NULL, ta_longest_track(trace) + 1, sizeof *s.stack),
     };
     const bool done = s.is_step && s.launches && s.op_of && s.stack;
     if (done)
@@ -167,7 +169,7 @@ bool ta_link_operators(struct ta_trace *trace)
     }
     free(s.is_step);
     free(s.launches);
-    free(s.op_of);
-    free(s.stack);
+    ta_store_free(store, s.op_of);
+    ta_store_free(store, s.stack);
     return done;
 }

@@ -11,10 +11,11 @@
  * it over instead of new memory. */
 static bool move_columns(struct ta_trace *trace, const ta_row *rows, size_t n)
 {
+    struct ta_store *store = &trace->store;
     struct span_columns *c = &trace->spans;
-    c->self = malloc((n + 1) * sizeof *c->self);
-    c->parent = malloc((n + 1) * sizeof *c->parent);
-    c->depth = malloc((n + 1) * sizeof *c->depth);
+    c->self = ta_store_resize(store, NULL, n + 1, sizeof *c->self);
+    c->parent = ta_store_resize(store, NULL, n + 1, sizeof *c->parent);
+    c->depth = ta_store_resize(store, NULL, n + 1, sizeof *c->depth);
     if (!c->self || !c->parent || !c->depth)
         return false;
     TA_GATHER(c->ts, c->self, rows, n);
@@ -24,14 +25,14 @@ static bool move_columns(struct ta_trace *trace, const ta_row *rows, size_t n)
     for (size_t t = 0; t < trace->tracks.n; t++)
         for (ta_row i = 0; i < trace->tracks.at[t].n; i++)
             c->track[trace->tracks.at[t].first + i] = (uint32_t)t;
-    TA_FIT(c->ts, n);
-    TA_FIT(c->dur, n);
-    TA_FIT(c->self, n);
-    TA_FIT(c->name, n);
-    TA_FIT(c->cat, n);
-    TA_FIT(c->track, n);
-    TA_FIT(c->parent, n);
-    TA_FIT(c->depth, n);
+    TA_FIT(store, c->ts, n);
+    TA_FIT(store, c->dur, n);
+    TA_FIT(store, c->self, n);
+    TA_FIT(store, c->name, n);
+    TA_FIT(store, c->cat, n);
+    TA_FIT(store, c->track, n);
+    TA_FIT(store, c->parent, n);
+    TA_FIT(store, c->depth, n);
     c->n = c->max = n;
     return true;
 }
@@ -76,22 +77,22 @@ static size_t fill_set(struct row_word *set, size_t n_words, const struct arg_co
     return n;
 }
 
-static void free_values(struct arg_column *a)
+static void free_values(struct ta_store *store, struct arg_column *a)
 {
-    free(a->row);
-    free(a->value);
-    free(a->is_text);
+    ta_store_free(store, a->row);
+    ta_store_free(store, a->value);
+    ta_store_free(store, a->is_text);
 }
 
 /* Room for `n` values, whatever they are. */
-static bool reserve_values(struct arg_column *a, size_t n)
+static bool reserve_values(struct ta_store *store, struct arg_column *a, size_t n)
 {
     if (n <= a->max)
         return true;
-    free_values(a);
-    *a = (struct arg_column){.row = malloc(n * sizeof *a->row),
-                             .value = malloc(n * sizeof *a->value),
-                             .is_text = malloc(n * sizeof *a->is_text)};
+    free_values(store, a);
+    *a = (struct arg_column){.row = ta_store_resize(store, NULL, n, sizeof *a->row),
+                             .value = ta_store_resize(store, NULL, n, sizeof *a->value),
+                             .is_text = ta_store_resize(store, NULL, n, sizeof *a->is_text)};
     const bool done = a->row && a->value && a->is_text;
     a->max = done ? n : 0;
     return done;
@@ -99,11 +100,11 @@ static bool reserve_values(struct arg_column *a, size_t n)
 
 /* Values of one argument, so far in file order, follow their rows: linear, and without a look at
  * rows that have none.  They move into the spare column, and the old one is the spare then. */
-static bool move_args(struct arg_column *a, struct arg_column *spare, const ta_row *new_row,
-                      struct row_word *set, size_t n_words)
+static bool move_args(struct ta_store *store, struct arg_column *a, struct arg_column *spare,
+                      const ta_row *new_row, struct row_word *set, size_t n_words)
 {
     const size_t n = fill_set(set, n_words, a, new_row);
-    if (!reserve_values(spare, n))
+    if (!reserve_values(store, spare, n))
         return false;
     const struct arg_column old = *a, new = *spare;
     for (size_t i = 0; i < old.n; i++) {
@@ -119,23 +120,24 @@ static bool move_args(struct arg_column *a, struct arg_column *spare, const ta_r
     *spare = old;
     a->key = old.key;
     a->n = a->max = n;
-    TA_FIT(a->row, n);
-    TA_FIT(a->value, n);
-    TA_FIT(a->is_text, n);
+    TA_FIT(store, a->row, n);
+    TA_FIT(store, a->value, n);
+    TA_FIT(store, a->is_text, n);
     return true;
 }
 
 static bool move_all_args(struct ta_trace *trace, const ta_row *new_row, size_t n)
 {
     const size_t n_words = n / 32 + 1;
-    struct row_word *set = reallocarray(NULL, n_words, sizeof *set);
+    struct ta_store *store = &trace->store;
+    struct row_word *set = ta_store_resize(store, NULL, n_words, sizeof *set);
     struct arg_column spare = {0};
     bool done = set != NULL;
     for (size_t i = 0; done && i < trace->n_args; i++)
         if (trace->args[i].n)
-            done = move_args(&trace->args[i], &spare, new_row, set, n_words);
-    free_values(&spare);
-    free(set);
+            done = move_args(store, &trace->args[i], &spare, new_row, set, n_words);
+    free_values(store, &spare);
+    ta_store_free(store, set);
     return done;
 }
 
@@ -165,13 +167,13 @@ static bool move_activities(struct ta_trace *trace, const ta_row *new_row)
             all[n++] = moved;
     }
     trace->activities.n = n;
-    return ta_merge_sort(all, n, sizeof *all, by_device, trace->spans.ts);
+    return ta_merge_sort_in(&trace->store, all, n, sizeof *all, by_device, trace->spans.ts);
 }
 
 bool ta_move_spans(struct ta_trace *trace, const ta_row *rows, size_t n)
 {
     const size_t n_old = trace->spans.n;
-    ta_row *new_row = malloc((n_old + 1) * sizeof *new_row);
+    ta_row *new_row = ta_store_resize(&trace->store, NULL, n_old + 1, sizeof *new_row);
     if (!new_row)
         return false;
     if (n < n_old)
@@ -180,6 +182,6 @@ bool ta_move_spans(struct ta_trace *trace, const ta_row *rows, size_t n)
         new_row[rows[row]] = (ta_row)row;
     const bool done = move_all_args(trace, new_row, n) && move_columns(trace, rows, n) &&
                       move_activities(trace, new_row);
-    free(new_row);
+    ta_store_free(&trace->store, new_row);
     return done;
 }

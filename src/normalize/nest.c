@@ -2,8 +2,6 @@
 /* Who encloses whom on a host thread, and how long each span was the innermost. */
 #include "normalize/normalize.h"
 
-#include <stdlib.h>
-
 /* Clock rounding lets a child end up to a microsecond after its parent. */
 enum { ROUNDING_NS = 1000 };
 
@@ -90,12 +88,13 @@ size_t ta_longest_track(const struct ta_trace *trace)
 
 bool ta_nest_spans(struct ta_trace *trace, uint64_t *crossing)
 {
-    struct nesting nesting = {&trace->spans,
-                              malloc((ta_longest_track(trace) + 1) * sizeof(struct open)), 0, 0};
+    struct nesting nesting = {.c = &trace->spans};
+    nesting.stack =
+        ta_store_resize(&trace->store, NULL, ta_longest_track(trace) + 1, sizeof *nesting.stack);
     if (!nesting.stack)
         return false;
     for (size_t t = 0; t < trace->tracks.n; t++)
         *crossing += nest_track(&nesting, trace, &trace->tracks.at[t]);
-    free(nesting.stack);
+    ta_store_free(&trace->store, nesting.stack);
     return true;
 }

@@ -85,6 +85,8 @@ enum ta_status ta_normalize(struct ta_ctx *ctx, struct ta_builder *builder,
                             "Spans cross the end of the span around them by more than 1 µs");
     account_zero_times(builder);
     apply_process_names(builder);
+    if (builder->rank == TA_MISSING)
+        builder->rank = ta_rank_of_processes(made);
     set_origin(made);
     builder->vendor = vendor_of(made);
     made->file.events = builder->events;

@@ -41,6 +41,9 @@ size_t ta_longest_track(const struct ta_trace *trace);
  * of spans that cross the end of an earlier one by more than a microsecond. */
 bool ta_nest_spans(struct ta_trace *trace, uint64_t *crossing);
 
+/* The one rank that processes of the trace are named after, "rank 3"; TA_MISSING without one. */
+int64_t ta_rank_of_processes(const struct ta_trace *trace);
+
 /* The launching operator of every linked activity. */
 bool ta_link_operators(struct ta_trace *trace);
 

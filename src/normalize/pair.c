@@ -16,6 +16,14 @@ TA_SORT_INLINE int by_time(const void *left, const void *right, const void *user
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
+/* Edges take more than the spans that they make, and are not asked for again. */
+static void drop_edges(struct ta_store *store, struct pair_edge **edges, size_t *n)
+{
+    ta_store_free(store, *edges);
+    *edges = NULL;
+    *n = 0;
+}
+
 static void account_unfinished(struct ta_builder *builder, const struct pair_edge *begin)
 {
     ta_quality_add(builder->quality, TA_Q_UNFINISHED, begin->offset,
@@ -49,14 +57,15 @@ static void drop_end(struct ta_builder *builder, const struct pair_edge *end)
 
 bool ta_pair_spans(struct ta_builder *builder)
 {
+    struct ta_store *store = &builder->trace->store;
     struct pair_edge *edges = builder->edges.at;
     const size_t n = builder->edges.n;
     if (n == 0)
         return true;
     /* Open begins of each track as a linked stack: top[track] and below[edge], plus one. */
     uint32_t *top = calloc(builder->trace->tracks.n, sizeof *top);
-    uint32_t *below = calloc(n, sizeof *below);
-    bool done = top && below && ta_merge_sort(edges, n, sizeof *edges, by_time, NULL);
+    uint32_t *below = ta_store_resize(store, NULL, n, sizeof *below);
+    bool done = top && below && ta_merge_sort_in(store, edges, n, sizeof *edges, by_time, NULL);
     for (size_t i = 0; done && i < n; i++) {
         uint32_t *open = &top[edges[i].track];
         if (edges[i].row != TA_NO_ROW) {
@@ -74,7 +83,9 @@ bool ta_pair_spans(struct ta_builder *builder)
         for (uint32_t open = top[t]; open; open = below[open - 1])
             account_unfinished(builder, &edges[open - 1]);
     free(top);
-    free(below);
+    ta_store_free(store, below);
+    if (done)
+        drop_edges(store, &builder->edges.at, &builder->edges.n);
     return done;
 }
 
@@ -103,7 +114,7 @@ static bool add_async(struct ta_trace *trace, const struct pair_edge *begin,
     struct async_columns *c = &trace->asyncs;
     const struct column_ref columns[] = {COLUMN(c->ts), COLUMN(c->dur), COLUMN(c->name),
                                          COLUMN(c->id), COLUMN(c->cat)};
-    if (!columns_grow(columns, 5, c->n, &c->max))
+    if (!columns_grow(&trace->store, columns, 5, c->n, &c->max))
         return false;
     c->ts[c->n] = begin->ts;
     c->dur[c->n] = end->ts - begin->ts;
@@ -115,9 +126,10 @@ static bool add_async(struct ta_trace *trace, const struct pair_edge *begin,
 
 bool ta_pair_asyncs(struct ta_builder *builder)
 {
+    struct ta_store *store = &builder->trace->store;
     struct pair_edge *edges = builder->async_edges.at;
     const size_t n = builder->async_edges.n;
-    if (!ta_merge_sort(edges, n, sizeof *edges, by_identity, NULL))
+    if (!ta_merge_sort_in(store, edges, n, sizeof *edges, by_identity, NULL))
         return false;
     TA_VEC(const struct pair_edge *) open = {0};
     bool done = true;
@@ -125,10 +137,12 @@ bool ta_pair_asyncs(struct ta_builder *builder)
         if (i == 0 || !same_async(&edges[i - 1], &edges[i]))
             open.n = 0;
         if (edges[i].row != TA_NO_ROW)
-            done = ta_vec_push(&open, &edges[i]);
+            done = column_push(store, &open, &edges[i]);
         else if (open.n)
             done = add_async(builder->trace, open.at[--open.n], &edges[i]);
     }
-    free(open.at);
+    ta_store_free(store, open.at);
+    if (done)
+        drop_edges(store, &builder->async_edges.at, &builder->async_edges.n);
     return done;
 }

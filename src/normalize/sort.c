@@ -53,15 +53,16 @@ static size_t group_by_track(struct ta_trace *trace, ta_row *rows)
 bool ta_sort_spans(struct ta_trace *trace)
 {
     struct span_columns *c = &trace->spans;
-    ta_row *rows = malloc((c->n + 1) * sizeof *rows);
+    ta_row *rows = ta_store_resize(&trace->store, NULL, c->n + 1, sizeof *rows);
     bool done = rows != NULL;
     const size_t n = done ? group_by_track(trace, rows) : 0;
     for (size_t t = 0; done && t < trace->tracks.n; t++) {
         const struct ta_track *track = &trace->tracks.at[t];
-        done = ta_merge_sort(rows + track->first, track->n, sizeof *rows, by_start, c);
+        done = ta_merge_sort_in(&trace->store, rows + track->first, track->n, sizeof *rows,
+                                by_start, c);
     }
     done = done && ta_move_spans(trace, rows, n);
-    free(rows);
+    ta_store_free(&trace->store, rows);
     return done;
 }
 
@@ -82,15 +83,18 @@ TA_SORT_INLINE int by_series(const void *left, const void *right, const void *us
 
 bool ta_sort_counters(struct ta_trace *trace)
 {
+    struct ta_store *store = &trace->store;
     struct counter_columns *c = &trace->counters;
     const size_t n = c->n;
     if (n == 0)
         return true;
-    ta_row *rows = malloc(n * sizeof *rows), *narrow = malloc(n * sizeof *narrow);
-    int64_t *wide = malloc(n * sizeof *wide);
+    ta_row *rows = ta_store_resize(store, NULL, n, sizeof *rows);
+    ta_row *narrow = ta_store_resize(store, NULL, n, sizeof *narrow);
+    int64_t *wide = ta_store_resize(store, NULL, n, sizeof *wide);
     for (size_t i = 0; rows && i < n; i++)
         rows[i] = (ta_row)i;
-    const bool done = rows && narrow && wide && ta_merge_sort(rows, n, sizeof *rows, by_series, c);
+    const bool done =
+        rows && narrow && wide && ta_merge_sort_in(store, rows, n, sizeof *rows, by_series, c);
     if (done) {
         TA_GATHER(c->ts, wide, rows, n);
         TA_GATHER(c->value, wide, rows, n);
@@ -99,8 +103,8 @@ bool ta_sort_counters(struct ta_trace *trace)
         TA_GATHER(c->track, narrow, rows, n);
         c->max = n; /* what the spares had room for */
     }
-    free(rows);
-    free(narrow);
-    free(wide);
+    ta_store_free(store, rows);
+    ta_store_free(store, narrow);
+    ta_store_free(store, wide);
     return done;
 }

@@ -8,7 +8,7 @@
 
 enum {
     COLUMNS_MAX = 1024,
-    PREAMBLE = 64, /* lines before the header at most */
+    PREAMBLE = 64,  /* lines before the header at most */
     NUMBER_MAX = 64 /* bytes of a number with a decimal comma */
 };
 
@@ -80,8 +80,7 @@ static bool split_header(struct ta_slice line, const struct ta_csv_shape *shapes
     static const char separators[] = {',', ';', '\t'};
     for (size_t i = 0; i < sizeof separators; i++) {
         header->separator = separators[i];
-        header->n =
-            split_trimmed(line, separators[i], header->at, COLUMNS_MAX, buffer, line.len);
+        header->n = split_trimmed(line, separators[i], header->at, COLUMNS_MAX, buffer, line.len);
         for (header->shape = 0; header->shape < n_shapes; header->shape++)
             if (fits(&shapes[header->shape], header->at, header->n))
                 return true;
@@ -114,8 +113,7 @@ size_t ta_csv_recognize(struct ta_slice head, const struct ta_csv_shape *shapes,
 /* ---- opening ------------------------------------------------------------------------------- */
 
 /* Keeps a header line, since the line itself will go; false without memory. */
-static bool keep_header(struct ta_csv *csv, struct ta_slice line,
-                        const struct ta_csv_shape *shape)
+static bool keep_header(struct ta_csv *csv, struct ta_slice line, const struct ta_csv_shape *shape)
 {
     struct ta_csv_state *st = csv->state;
     struct header header = {.at = st->headers};

@@ -119,6 +119,29 @@ static enum ta_status store(struct ta_ctx *ctx, struct ta_slot *slot, size_t row
     return TA_OK;
 }
 
+/* Turns the analyses and rules of an id on or off.  Inputs and outputs are chosen by options of
+ * the program. */
+static enum ta_status set_enabled(struct ta_ctx *ctx, struct ta_registry *registry, const char *id,
+                                  const char *text)
+{
+    double value;
+    bool any = false;
+    if (!read_boolean(text, &value))
+        return ta_fail(ctx, TA_ERR_USAGE, "Unusable value: %s." TA_ENABLED "=%s, expected true or false",
+                       id, text);
+    for (int kind = TA_KIND_analysis; kind <= TA_KIND_advice; kind++)
+        for (size_t i = 0; i < registry->count[kind]; i++) {
+            struct ta_entry *entry = &registry->slots[kind][i]->entry;
+            if (strcmp(entry->plugin.id, id) == 0) {
+                entry->off = value == 0;
+                any = true;
+            }
+        }
+    if (any)
+        return TA_OK;
+    return ta_fail(ctx, TA_ERR_USAGE, "Only analyses and rules can be turned off, not %s", id);
+}
+
 enum ta_status ta_registry_set(struct ta_ctx *ctx, struct ta_registry *registry,
                                const char *assignment)
 {
@@ -139,6 +162,10 @@ enum ta_status ta_registry_set(struct ta_ctx *ctx, struct ta_registry *registry,
     struct ta_slot *slot = find_option(registry, key, name, &row, &close);
     if (slot)
         return store(ctx, slot, row, equals + 1);
+    if (known && strcmp(name, TA_ENABLED) == 0)
+        return set_enabled(ctx, registry, key, equals + 1);
+    if (known)
+        ta_suggest_offer(&close, TA_ENABLED);
     if (known)
         return ta_fail(ctx, TA_ERR_USAGE, "Plugin %s has no option %s%s", key, name,
                        ta_suggest_text(&close, hint));

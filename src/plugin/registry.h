@@ -8,12 +8,16 @@
 
 struct ta_registry;
 
+/* Name of the option that every analysis and rule has. */
+#define TA_ENABLED "enabled"
+
 /* One registered plugin.  `plugin.ops` has the full size of this host's ops: callbacks that
  * the plugin does not know are NULL. */
 struct ta_entry {
     struct ta_plugin plugin;
     const char *origin;          /* "built in" or the path of the shared object */
     const double *option_values; /* presets or what --set gave, in table order */
+    bool off;                    /* an analysis or rule that is left out: ID.enabled=false */
 };
 
 /* A registry with every built-in plugin; NULL after ta_fail(). */
@@ -31,7 +35,8 @@ enum ta_status ta_registry_load(struct ta_ctx *ctx, struct ta_registry *registry
 enum ta_status ta_registry_load_defaults(struct ta_ctx *ctx,
                                          struct ta_registry *registry) TA_MUST_CHECK;
 
-/* Sets an option, "ID.NAME=VALUE". */
+/* Sets an option, "ID.NAME=VALUE".  The name "enabled" stands for all analyses and rules of an id
+ * that have no option of that name: "ID.enabled=false" leaves them out of a run. */
 enum ta_status ta_registry_set(struct ta_ctx *ctx, struct ta_registry *registry,
                                const char *assignment) TA_MUST_CHECK;
 

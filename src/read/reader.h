@@ -37,9 +37,6 @@ void ta_reader_read_ahead(struct ta_reader *reader);
 bool ta_reader_lends(const struct ta_reader *reader, size_t n_kept);
 size_t ta_reader_lend(struct ta_reader *reader, const char *kept, size_t n_kept, char **bytes);
 
-/* The first bytes, without consuming them. */
-struct ta_probe ta_reader_probe(struct ta_reader *reader);
-
 /* Bytes taken from the file and given out so far. */
 uint64_t ta_reader_bytes(const struct ta_reader *reader);
 uint64_t ta_reader_raw_bytes(const struct ta_reader *reader);

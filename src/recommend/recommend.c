@@ -78,6 +78,8 @@ static enum ta_status run_rules(struct ta_ctx *ctx, const struct ta_registry *re
 {
     for (size_t i = 0; i < ta_registry_count(registry, TA_KIND_advice); i++) {
         const struct ta_entry *entry = ta_registry_at(registry, TA_KIND_advice, i);
+        if (entry->off)
+            continue;
         ctx->option_values = entry->option_values;
         enum ta_status status = entry->plugin.advice->advise(ctx, report, advice);
         if (status != TA_OK)

@@ -1,10 +1,34 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The first line of a report: how busy the devices were, and what costs most. */
+/* The first line of a report: how busy the devices were, and what costs most; of dumps without a
+ * trace of the devices how fast the run was, and what took most of its time. */
 #include "recommend/recommend.h"
 
 #include "result/report.h"
 
+#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
+
+struct line {
+    char text[1024];
+    size_t n;
+};
+
+static void say(struct line *line, const char *format, ...) TA_PRINTF(2, 3);
+
+/* Sentences are separated by a blank; what does not fit is cut. */
+static void say(struct line *line, const char *format, ...)
+{
+    va_list args;
+    if (line->n && line->n + 1 < sizeof line->text)
+        line->text[line->n++] = ' ';
+    va_start(args, format);
+    const int n = vsnprintf(line->text + line->n, sizeof line->text - line->n, format, args);
+    va_end(args);
+    if (n > 0)
+        line->n =
+            line->n + (size_t)n < sizeof line->text ? line->n + (size_t)n : sizeof line->text - 1;
+}
 
 static double scalar(const struct ta_report *report, const char *id)
 {
@@ -12,21 +36,159 @@ static double scalar(const struct ta_report *report, const char *id)
     return found ? ta_cell_number(&found->value, -1) : -1;
 }
 
+static double number(const struct ta_table *table, size_t row, const char *column)
+{
+    const size_t at = ta_table_column(table, column);
+    return at == SIZE_MAX ? NAN : ta_cell_number(ta_table_cell(table, row, at), NAN);
+}
+
+static struct ta_slice text(const struct ta_table *table, size_t row, const char *column)
+{
+    const size_t at = ta_table_column(table, column);
+    const struct ta_cell *cell = at == SIZE_MAX ? NULL : ta_table_cell(table, row, at);
+    return cell && cell->kind == TA_CELL_TEXT ? cell->text : (struct ta_slice){"", 0};
+}
+
+/* ---- dumps --------------------------------------------------------------------------------- */
+
+/* The most telling rate: of frames before tokens, ours before the profiler's. */
+static void say_rate(struct line *line, const struct ta_report *report)
+{
+    static const struct {
+        const char *metric, *basis, *what, *how;
+    } rates[] = {
+        {"fps", "wall", "frames", "over the session"},
+        {"fps", "blocks", "frames", "over the time of the blocks"},
+        {"tokens_per_s", "sections", "tokens", "over the sections that generate them"},
+        {"fps", "as_reported", "frames", "as the profiler reports"},
+        {"tokens_per_s", "as_reported", "tokens", "as the profiler reports"},
+    };
+    const struct ta_table *values = ta_report_table(report, "throughput.values");
+    for (size_t r = 0; values && r < sizeof rates / sizeof *rates; r++) {
+        double slowest = NAN;
+        size_t n = 0;
+        for (size_t i = 0; i < values->n_rows; i++)
+            if (ta_slice_equal(text(values, i, "metric"), ta_slice_of(rates[r].metric)) &&
+                ta_slice_equal(text(values, i, "basis"), ta_slice_of(rates[r].basis))) {
+                slowest = fmin(slowest, number(values, i, "value"));
+                n++;
+            }
+        if (isnan(slowest))
+            continue;
+        char rate[TA_UNIT_TEXT_MAX];
+        say(line, "%s %s per second %s%s.", ta_unit_format(rate, slowest, TA_UNIT_NONE),
+            rates[r].what, rates[r].how, n > 1 ? ", on the slowest rank" : "");
+        return;
+    }
+}
+
+/* Below this share a stage explains little. */
+#define TELLING 0.2
+
+/* The stage with the largest share; without shares the one with the largest total. */
+static void say_stage(struct line *line, const struct ta_report *report)
+{
+    const struct ta_table *stages = ta_report_table(report, "stages.over_ranks");
+    size_t most = SIZE_MAX;
+    const char *column = "share";
+    for (int pass = 0; pass < 2 && most == SIZE_MAX; pass++) {
+        column = pass == 0 ? "share" : "mean_total_ns";
+        for (size_t i = 0; stages && i < stages->n_rows; i++)
+            if (!isnan(number(stages, i, column)) &&
+                (most == SIZE_MAX || number(stages, i, column) > number(stages, most, column)))
+                most = i;
+    }
+    if (most == SIZE_MAX || !(number(stages, most, "mean_total_ns") > 0) ||
+        number(stages, most, "share") < TELLING)
+        return;
+    char total[TA_UNIT_TEXT_MAX], share[TA_UNIT_TEXT_MAX];
+    const struct ta_slice name = text(stages, most, "stage");
+    const bool shared = !isnan(number(stages, most, "share"));
+    ta_unit_format(total, number(stages, most, "mean_total_ns"), TA_UNIT_NS);
+    ta_unit_format(share, number(stages, most, "share"), TA_UNIT_RATIO);
+    say(line, "%.*s takes %s%s%s%s%s.", (int)(name.len < 200 ? name.len : 200), name.ptr,
+        shared ? share : "most time", shared ? " of the time" : "", shared ? " (" : ": ", total,
+        shared ? ")" : "");
+}
+
+static void say_step(struct line *line, const struct ta_report *report)
+{
+    const struct ta_table *ranks = ta_report_table(report, "diffusion.by_rank");
+    double slowest = NAN;
+    for (size_t i = 0; ranks && i < ranks->n_rows; i++)
+        slowest = fmax(slowest, number(ranks, i, "step_mean_ns"));
+    char step[TA_UNIT_TEXT_MAX];
+    if (!isnan(slowest))
+        say(line, "A denoising step takes %s.", ta_unit_format(step, slowest, TA_UNIT_NS));
+}
+
+static void say_memory(struct line *line, const struct ta_report *report)
+{
+    const double allocated = scalar(report, "peak_allocated_bytes");
+    const double reserved = scalar(report, "peak_reserved_bytes");
+    char text_of[2][TA_UNIT_TEXT_MAX];
+    if (allocated >= 0 && reserved >= 0)
+        say(line, "Memory peaks at %s in use and %s held by the allocator.",
+            ta_unit_format(text_of[0], allocated, TA_UNIT_BYTES),
+            ta_unit_format(text_of[1], reserved, TA_UNIT_BYTES));
+}
+
+/* Mean of the utilization over all devices. */
+static void say_utilization(struct line *line, const struct ta_report *report)
+{
+    const struct ta_table *table = ta_report_table(report, "telemetry.by_rank");
+    double sum = 0, n = 0;
+    for (size_t i = 0; table && i < table->n_rows; i++)
+        if (ta_slice_equal(text(table, i, "signal"), TA_LIT("gpu_utilization"))) {
+            sum += number(table, i, "mean");
+            n++;
+        }
+    char share[TA_UNIT_TEXT_MAX];
+    if (n > 0)
+        say(line, "The devices are in use %s of the time.",
+            ta_unit_format(share, sum / n, TA_UNIT_RATIO));
+}
+
+static void say_dumps(struct line *line, const struct ta_report *report)
+{
+    say_rate(line, report);
+    const size_t before = line->n;
+    say_stage(line, report);
+    if (line->n == before)
+        say_step(line, report);
+    if (line->n == 0)
+        say_memory(line, report);
+    if (line->n == 0)
+        say_utilization(line, report);
+}
+
+/* ---- the line ------------------------------------------------------------------------------ */
+
+static void say_devices(struct line *line, double busy, double longest,
+                        const struct ta_finding *worst)
+{
+    char window[TA_UNIT_TEXT_MAX], share[TA_UNIT_TEXT_MAX];
+    ta_unit_format(window, longest, TA_UNIT_NS);
+    ta_unit_format(share, busy, TA_UNIT_RATIO);
+    say(line, "GPU busy %s of %s. %s.", share, window,
+        worst ? worst->title : "No rule found anything worth changing");
+}
+
 void ta_verdict_set(struct ta_report *report, const struct ta_finding *worst)
 {
-    char line[1024], window[TA_UNIT_TEXT_MAX], share[TA_UNIT_TEXT_MAX];
+    struct line line = {.n = 0};
     const double busy = scalar(report, "gpu_busy_share");
-    const double longest = scalar(report, "gpu_window_ns");
-    if (busy < 0) {
-        snprintf(line, sizeof line, "%s",
-                 ta_report_table(report, "ops.by_name")
-                     ? "No device activity was recorded: host figures only."
-                     : "No timed events were recorded.");
+    if (busy >= 0) {
+        say_devices(&line, busy, scalar(report, "gpu_window_ns"), worst);
     } else {
-        ta_unit_format(window, longest, TA_UNIT_NS);
-        ta_unit_format(share, busy, TA_UNIT_RATIO);
-        snprintf(line, sizeof line, "GPU busy %s of %s. %s.", share, window,
-                 worst ? worst->title : "No rule found anything worth changing");
+        say_dumps(&line, report);
+        if (line.n == 0)
+            say(&line, "%s",
+                ta_report_table(report, "ops.by_name") || ta_report_table(report, "ops.summed")
+                    ? "No device activity was recorded: host figures only."
+                    : "No timed events were recorded.");
+        else if (worst)
+            say(&line, "%s.", worst->title);
     }
-    ta_report_set_verdict(report, line, worst ? worst->id : NULL);
+    ta_report_set_verdict(report, line.text, worst ? worst->id : NULL);
 }

@@ -33,6 +33,9 @@ static void lay(struct ta_layout *layout)
     case TA_CHART_ECDF:
         ta_lay_ecdf(layout);
         break;
+    case TA_CHART_LINES:
+        ta_lay_lines(layout);
+        break;
     }
 }
 

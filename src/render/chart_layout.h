@@ -30,6 +30,7 @@ void ta_lay_pareto(struct ta_layout *layout);
 void ta_lay_bars(struct ta_layout *layout);
 void ta_lay_dots(struct ta_layout *layout);
 void ta_lay_ecdf(struct ta_layout *layout);
+void ta_lay_lines(struct ta_layout *layout);
 
 /* ---- pen (chart_pen.c) ------------------------------------------------------------------ */
 /* Texts must live as long as the scene: constants or in its arena. */

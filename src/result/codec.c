@@ -61,6 +61,7 @@ static const char *chart_name(enum ta_chart_kind kind)
         [TA_CHART_BARS] = "bars",
         [TA_CHART_DOTS] = "dots",
         [TA_CHART_ECDF] = "ecdf",
+        [TA_CHART_LINES] = "lines",
     };
     return names[kind];
 }

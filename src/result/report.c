@@ -420,3 +420,16 @@ size_t ta_table_column(const struct ta_table *table, const char *key)
             return i;
     return SIZE_MAX;
 }
+
+enum ta_unit ta_table_unit(const struct ta_table *table, size_t row, size_t column)
+{
+    const struct ta_column *head = &table->columns[column];
+    const size_t units = ta_table_column(table, "unit");
+    if (head->unit != TA_UNIT_NONE || head->type != TA_TYPE_NUMBER || units == SIZE_MAX)
+        return head->unit;
+    const struct ta_cell *cell = ta_table_cell(table, row, units);
+    for (int unit = 0; cell->kind == TA_CELL_TEXT && unit < TA_UNIT_COUNT_OF_UNITS; unit++)
+        if (ta_slice_equal(cell->text, ta_slice_of(ta_unit_name((enum ta_unit)unit))))
+            return (enum ta_unit)unit;
+    return TA_UNIT_NONE;
+}

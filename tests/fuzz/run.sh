@@ -4,8 +4,9 @@
 #
 # usage: tests/fuzz/run.sh [SECONDS [TARGET...]]
 #
-# Seeds are the inputs of the golden tests and, where ../shared/data/faults is, the damaged files
-# there.  Corpora and finds stay in BUILD/fuzz/, BUILD being $TA_FUZZ_BUILD or build-fuzz.
+# Seeds are the inputs of the golden tests and, where ../shared/data is, the damaged files, memory
+# snapshots and dumps there.  Corpora and finds stay in BUILD/fuzz/, BUILD being $TA_FUZZ_BUILD or
+# build-fuzz.
 set -euo pipefail
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -13,7 +14,7 @@ build=${TA_FUZZ_BUILD:-$root/build-fuzz}
 seconds=${1:-60}
 shift || true
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(scanner gzip report escape)
+[ ${#targets[@]} -gt 0 ] || targets=(scanner gzip report escape pickle dumps config)
 
 # Debug code is slow under two sanitizers; -O1 finds the same and reaches further.
 cmake -S "$root" -B "$build" --preset fuzz -DCMAKE_C_FLAGS_DEBUG="-g -O1" >/dev/null
@@ -31,7 +32,9 @@ seed() {
 }
 
 folders=("$root/tests/golden/inputs")
-[ ! -d "$root/../shared/data/faults/cases" ] || folders+=("$root/../shared/data/faults/cases")
+for folder in faults/cases dumps/torch-memory dumps/framepack dumps/nvidia-smi; do
+    [ ! -d "$root/../shared/data/$folder" ] || folders+=("$root/../shared/data/$folder")
+done
 
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
 export LSAN_OPTIONS=suppressions=$root/tests/support/lsan.supp:print_suppressions=0

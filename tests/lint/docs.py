@@ -75,7 +75,7 @@ def exists(lint, path):
 
 def plugin_folders(lint):
     return {p.stem for kind in ("input", "analysis", "advice", "output")
-            for p in (lint.root / "plugins" / kind).iterdir()}
+            for p in (lint.root / "plugins" / kind).iterdir() if p.suffix != ".h"}
 
 
 def check_word(lint, document, word, options, plugins):

@@ -103,8 +103,8 @@ void fixture_remove(const char *path)
 
 /* ---- traces --------------------------------------------------------------------------- */
 
-static void read_bytes(struct fixture *f, const void *bytes, size_t size, bool normalize,
-                       struct reading *r)
+static void read_bytes(struct fixture *f, const char *id, const void *bytes, size_t size,
+                       bool normalize, struct reading *r)
 {
     *r = (struct reading){.trace = NULL};
     ta_quality_init(&r->quality);
@@ -114,7 +114,7 @@ static void read_bytes(struct fixture *f, const void *bytes, size_t size, bool n
     struct ta_builder builder;
     assert_true(ta_builder_init(&builder, &r->quality, f->plan.needs, f->plan.keys, f->plan.n_keys,
                                 (size_t)ta_ctx_limit(&f->ctx, TA_LIMIT_NAMES)));
-    const struct ta_entry *input = ta_registry_find(f->registry, TA_KIND_input, "chrome_json");
+    const struct ta_entry *input = ta_registry_find(f->registry, TA_KIND_input, id);
     assert_non_null(input);
     r->status = input->plugin.input->read(&f->ctx, reader, &builder);
     if (r->status != TA_OK && r->status != TA_ERR_INPUT)
@@ -132,7 +132,7 @@ static void read_bytes(struct fixture *f, const void *bytes, size_t size, bool n
     r->vendor = builder.vendor;
     if (r->trace) {
         r->trace->file.path = "memory.json";
-        r->trace->file.format = "chrome_json";
+        r->trace->file.format = id;
         r->trace->file.bytes = ta_reader_bytes(reader);
         r->trace->file.raw_bytes = ta_reader_raw_bytes(reader);
     }
@@ -142,12 +142,27 @@ static void read_bytes(struct fixture *f, const void *bytes, size_t size, bool n
 
 void fixture_read(struct fixture *f, const void *bytes, size_t size, struct reading *r)
 {
-    read_bytes(f, bytes, size, true, r);
+    read_bytes(f, "chrome_json", bytes, size, true, r);
 }
 
 void fixture_scan(struct fixture *f, const void *bytes, size_t size, struct reading *r)
 {
-    read_bytes(f, bytes, size, false, r);
+    read_bytes(f, "chrome_json", bytes, size, false, r);
+}
+
+void fixture_read_as(struct fixture *f, const char *input, const void *bytes, size_t size,
+                     struct reading *r)
+{
+    read_bytes(f, input, bytes, size, true, r);
+}
+
+int fixture_sniff(struct fixture *f, const char *input, const void *bytes, size_t size)
+{
+    const struct ta_entry *entry = ta_registry_find(f->registry, TA_KIND_input, input);
+    assert_non_null(entry);
+    const bool whole = size <= TA_PROBE_SIZE;
+    const struct ta_probe probe = {{bytes, whole ? size : TA_PROBE_SIZE}, whole};
+    return entry->plugin.input->sniff(&probe);
 }
 
 void fixture_read_text(struct fixture *f, const char *text, struct reading *r)

@@ -44,7 +44,7 @@ void fixture_remove(const char *path);
 
 /* ---- traces --------------------------------------------------------------------------- */
 
-/* What became of one trace read by the plugin chrome_json. */
+/* What became of one file, read by the plugin chrome_json unless said otherwise. */
 struct reading {
     struct ta_quality quality;
     struct ta_trace *trace; /* NULL when it was refused */
@@ -60,6 +60,11 @@ void fixture_read(struct fixture *f, const void *bytes, size_t size, struct read
 /* The same without normalizing: for tests of reading that run very often. */
 void fixture_scan(struct fixture *f, const void *bytes, size_t size, struct reading *r);
 void fixture_read_text(struct fixture *f, const char *text, struct reading *r);
+/* Reads with the input plugin of this id. */
+void fixture_read_as(struct fixture *f, const char *input, const void *bytes, size_t size,
+                     struct reading *r);
+/* How sure that plugin is of a file. */
+int fixture_sniff(struct fixture *f, const char *input, const void *bytes, size_t size);
 void reading_free(struct reading *r);
 
 /* The bytes as gzip; the caller frees them. */

@@ -170,4 +170,48 @@ static inline void fixture_add_ecdf(struct ta_section_builder *section, struct f
     ta_add_chart(table, &fixture_ecdf_chart);
 }
 
+/* ---- lines -------------------------------------------------------------------------------- */
+
+static const struct ta_column fixture_line_columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump."},
+    {"time_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL, "Since the first sample."},
+    {"used_bytes", "Used", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER, "In use."},
+    {"held_bytes", "Held", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER, "Held."},
+    {"power", "Power", TA_TYPE_NUMBER, TA_UNIT_WATT, TA_LOWER, "Drawn."},
+};
+
+/* One unit: without groups a single plot. */
+static const struct ta_chart fixture_memory_chart = {
+    .id = "memory",
+    .title = "Memory",
+    .caption = "Over time.",
+    .kind = TA_CHART_LINES,
+    .x = "time_ns",
+    .group = "rank",
+    .y = {{"used_bytes", "used", TA_INK_SERIES_1}, {"held_bytes", "held", TA_INK_SERIES_2}},
+};
+
+static const struct ta_chart fixture_power_chart = {
+    .id = "power",
+    .title = "Memory and power",
+    .caption = "Over time.",
+    .kind = TA_CHART_LINES,
+    .x = "time_ns",
+    .group = "rank",
+    .y = {{"used_bytes", "used", TA_INK_SERIES_1}, {"power", "power", TA_INK_SERIES_2}},
+};
+
+static inline void fixture_add_lines(struct ta_section_builder *section, struct fixture f,
+                                     size_t ranks, const struct ta_chart *chart)
+{
+    struct ta_table_builder *table =
+        ta_add_table(section, "lines", "Samples", fixture_line_columns, 5);
+    const size_t per_rank = (f.rows + ranks - 1) / ranks;
+    for (size_t i = 0; i < f.rows; i++)
+        TA_ROW(table, ta_int((int64_t)(i / per_rank)), ta_int((int64_t)(i % per_rank) * 1000000),
+               fixture_value(&f, i, 100 + 10 * sin((double)i)), fixture_value(&f, i, 150),
+               ta_num(400 + 50 * cos((double)i)));
+    ta_add_chart(table, chart);
+}
+
 #endif

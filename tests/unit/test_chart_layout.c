@@ -132,7 +132,7 @@ static void test_all_kinds_in_all_sizes(void **state)
         {65, 1, 64}, {500, 1, 2}, {500, 1e10, 0}, {2500, 1e3, 0}, {5, 1, 1},
     };
     for (size_t i = 0; i < sizeof fixtures / sizeof *fixtures; i++)
-        for (int kind = 0; kind < 7; kind++) {
+        for (int kind = 0; kind < 11; kind++) {
             struct world world = begin();
             struct fixture f = fixtures[i];
             if (kind == 0)
@@ -143,8 +143,11 @@ static void test_all_kinds_in_all_sizes(void **state)
                 fixture_add_steps(world.section, f, kind == 2 ? 4 : 20, &fixture_step_chart);
             else if (kind == 4)
                 fixture_add_steps(world.section, f, 4, &fixture_bars_chart);
-            else
+            else if (kind < 7)
                 fixture_add_ecdf(world.section, f, kind == 5 ? 2 : 10);
+            else
+                fixture_add_lines(world.section, f, kind % 2 ? 1 : 12,
+                                  kind < 9 ? &fixture_memory_chart : &fixture_power_chart);
             check(freeze(&world));
             ta_report_free(world.report);
         }
@@ -281,6 +284,58 @@ static void test_steps_of_ranks_are_aligned(void **state)
     ta_report_free(world.report);
 }
 
+static size_t count_lines(const struct ta_scene *scene)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < scene->n_marks; i++)
+        n += scene->marks[i].kind == TA_MARK_LINE && scene->marks[i].tip;
+    return n;
+}
+
+/* Values of one unit share a plot, values of several units and groups have one each. */
+static void test_lines_get_the_panels_they_need(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t ranks, lines, titles;
+        const struct ta_chart *chart;
+    } cases[] = {{1, 2, 0, &fixture_memory_chart},
+                 {2, 4, 1, &fixture_memory_chart},
+                 {1, 2, 1, &fixture_power_chart},
+                 {9, 18, 1, &fixture_power_chart}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world world = begin();
+        fixture_add_lines(world.section, (struct fixture){90, 1e6, 0}, cases[i].ranks,
+                          cases[i].chart);
+        const struct ta_table *table = freeze(&world);
+        struct ta_scene *scene = ta_scene_build(table, table->chart, 720, 0);
+        assert_int_equal(count_lines(scene), cases[i].lines);
+        assert_int_equal(count_texts(scene, "used ("), cases[i].titles);
+        assert_non_null(strstr(scene->summary, "used from"));
+        ta_scene_free(scene);
+        ta_report_free(world.report);
+    }
+}
+
+/* Points that lie on one pixel are drawn once; the ends and the extremes stay. */
+static void test_long_lines_are_thinned(void **state)
+{
+    (void)state;
+    struct world world = begin();
+    fixture_add_lines(world.section, (struct fixture){50000, 0, 0}, 1, &fixture_memory_chart);
+    const struct ta_table *table = freeze(&world);
+    struct ta_scene *scene = ta_scene_build(table, table->chart, 720, 0);
+    for (size_t i = 0; i < scene->n_marks; i++) {
+        const struct ta_mark *mark = &scene->marks[i];
+        if (mark->kind != TA_MARK_LINE || !mark->tip)
+            continue;
+        assert_in_range(mark->line.n, 100, 2000);
+        assert_true(mark->line.points[mark->line.n - 1].x > 700);
+    }
+    ta_scene_free(scene);
+    ta_report_free(world.report);
+}
+
 static void test_css_covers_every_ink(void **state)
 {
     (void)state;
@@ -306,6 +361,8 @@ int main(void)
         cmocka_unit_test(test_hostile_names_are_visible),
         cmocka_unit_test(test_same_input_same_scene),
         cmocka_unit_test(test_steps_of_ranks_are_aligned),
+        cmocka_unit_test(test_lines_get_the_panels_they_need),
+        cmocka_unit_test(test_long_lines_are_thinned),
         cmocka_unit_test(test_css_covers_every_ink),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,6 +19,7 @@ static void communication(void **state)
         "nccl::all_reduce(ncclDevKernel_Generic)", /* the second nccl, not the first */
         "ncclSymDevKernel_AllGather_LL",
         "rcclGenericKernel",
+        "hcom_allReduce__231_0",
         "mscclKernel_RCCL",
         "nvshmemi_transfer_kernel",
         "void nvshmem_put<...>",

@@ -2,6 +2,7 @@
 /* Keyed rows that merge: the same rows from any split, in any order. */
 #include "analyze/partial.h"
 
+#include "model/trace.h"
 #include "stat/dist.h"
 #include "trace_fixture.h"
 
@@ -282,6 +283,31 @@ static void placeholders_become_ranks(void **state)
     ta_partial_free(p);
 }
 
+/* Rows that name rank 7, of a table or by their file, meet in one row; those of no rank stay so. */
+static void ranks_of_rows_are_those_of_files(void **state)
+{
+    (void)state;
+    const int64_t ranks[] = {4, 7};
+    const struct ta_trace trace = {.rank = 1};
+    assert_true(ta_rank_of_row(&trace, TA_MISSING) == 1);
+    assert_true(ta_rank_of_row(&trace, TA_ROW_NO_RANK) == TA_MISSING);
+    assert_true(ta_rank_of_row(&trace, INT64_MAX) == TA_MISSING);
+    const int64_t named[] = {TA_MISSING, 7, 0, TA_ROW_NO_RANK, 7};
+    struct ta_partial *p = ta_partial_new(&def);
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        ta_sum(&row_of(p, ta_rank_of_row(&trace, named[i]), 1, TA_LIT("a"))[SUM], 1);
+    struct ta_partial *resolved = ta_partial_resolve(p, ranks, 2);
+    assert_true(ta_partial_settle(resolved));
+    assert_int_equal(ta_partial_rows(resolved), 3);
+    static const int64_t expected[3][2] = {{TA_MISSING, 1}, {0, 1}, {7, 3}};
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(ta_partial_at(resolved, i)[RANK] == expected[i][0]);
+        assert_int_equal(ta_partial_at(resolved, i)[SUM], expected[i][1]);
+    }
+    ta_partial_free(resolved);
+    ta_partial_free(p);
+}
+
 static void without_ranks_there_is_nothing_to_resolve(void **state)
 {
     (void)state;
@@ -305,6 +331,7 @@ int main(void)
         cmocka_unit_test(any_split_and_order_gives_the_same),
         cmocka_unit_test(merging_leaves_the_other_alone),
         cmocka_unit_test(placeholders_become_ranks),
+        cmocka_unit_test(ranks_of_rows_are_those_of_files),
         cmocka_unit_test(without_ranks_there_is_nothing_to_resolve),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

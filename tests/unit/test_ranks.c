@@ -270,6 +270,131 @@ static void vendors_that_differ(void **state)
     end(&d);
 }
 
+/* ---- dumps --------------------------------------------------------------------------------- */
+
+static struct ta_rank_claim dump(const char *shown, const char *set, int64_t content)
+{
+    return (struct ta_rank_claim){
+        .shown = shown, .content = content, .world_size = NONE, .is_dump = true, .set = set};
+}
+
+/* A process writes many dumps: without a rank they are of one, and nothing is said of it. */
+static void dumps_without_a_rank_are_one(void **state)
+{
+    (void)state;
+    struct deciding d;
+    DECIDE(&d, NULL, NONE, dump("a.csv", NULL, NONE), dump("b.json", "", NONE),
+           claim("c.json", NONE, NONE), dump("rank_3/d.json", NULL, NONE),
+           dump("x-rank2-memory-1.pickle", NULL, NONE), dump("e.rank4.csv", NULL, 5));
+    assert_decided(&d, 0, 0, TA_RANK_DEFAULT);
+    assert_decided(&d, 1, 0, TA_RANK_DEFAULT);
+    assert_decided(&d, 2, 0, TA_RANK_POSITION); /* of the traces alone */
+    assert_decided(&d, 3, 3, TA_RANK_NAME);
+    assert_decided(&d, 4, 2, TA_RANK_NAME);
+    assert_decided(&d, 5, 5, TA_RANK_CONTENT);
+    assert_said(&d, TA_Q_RANK_CONFLICT, 1, "e.rank4.csv");
+    assert_no_finding_but(&d.quality, TA_Q_RANK_CONFLICT);
+    end(&d);
+}
+
+static void files_of_different_kinds_join(void **state)
+{
+    (void)state;
+    struct deciding d;
+    DECIDE(&d, NULL, NONE, claim("rank0.json", 0, NONE), dump("rank0.pickle", NULL, NONE),
+           claim("rank1.json", 1, NONE), dump("rank1.pickle", NULL, NONE));
+    assert_no_finding(&d.quality);
+    end(&d);
+    DECIDE(&d, NULL, NONE, claim("a", 0, NONE), dump("b", NULL, 0), claim("c", 0, NONE));
+    assert_said(&d, TA_Q_RANK_DUPLICATE, 1, "\"a\" and \"c\"");
+    end(&d);
+}
+
+static void files_of_a_set_share_a_rank(void **state)
+{
+    (void)state;
+    struct deciding d;
+    DECIDE(&d, NULL, NONE, dump("raw.json", "s", NONE), dump("report.json", "s", 3),
+           dump("sub/raw.json", "s", NONE), dump("raw2.json", "t", NONE),
+           dump("rank_1/t.json", "t", 1), dump("rank_2/t.json", "t", 2));
+    assert_decided(&d, 0, 3, TA_RANK_CONTENT);
+    assert_decided(&d, 2, 0, TA_RANK_DEFAULT); /* another folder */
+    assert_decided(&d, 3, 0, TA_RANK_DEFAULT); /* of which of two? */
+    end(&d);
+}
+
+static void a_console_has_the_only_rank_below(void **state)
+{
+    (void)state;
+    for (int64_t other = 3; other < 5; other++) {
+        struct deciding d;
+        struct ta_rank_claim claims[] = {dump("console.txt", "", NONE), dump("a/x.json", "s", 3),
+                                         dump("b/rank_9/x.json", "s", other)};
+        claims[0].is_console = true;
+        decide(&d, NULL, NONE, claims, 3);
+        assert_decided(&d, 0, other == 3 ? 3 : 0, other == 3 ? TA_RANK_CONTENT : TA_RANK_DEFAULT);
+        end(&d);
+    }
+}
+
+static void tables_of_several_ranks(void **state)
+{
+    (void)state;
+    static const int64_t ranks[] = {0, 1, 3};
+    struct deciding d;
+    struct ta_rank_claim claims[] = {dump("several.csv", NULL, NONE), dump("one.csv", NULL, NONE),
+                                     dump("some.csv", NULL, NONE)};
+    for (size_t i = 0; i < 3; i++)
+        claims[i].row_ranks = ranks + i;
+    claims[0].n_row_ranks = 3;
+    claims[1].n_row_ranks = claims[2].n_row_ranks = 1;
+    claims[0].all_rows = claims[1].all_rows = true;
+    decide(&d, NULL, 4, claims, 3);
+    assert_decided(&d, 0, NONE, TA_RANK_CONTENT);
+    assert_decided(&d, 1, 1, TA_RANK_CONTENT);
+    assert_decided(&d, 2, 0, TA_RANK_DEFAULT);
+    /* Ranks of rows are not missing. */
+    assert_said(&d, TA_Q_RANK_MISSING, 1, "1 of 4 ranks have no trace: rank 2");
+    end(&d);
+}
+
+static void the_option_counts_for_dumps(void **state)
+{
+    (void)state;
+    struct deciding d;
+    DECIDE(&d, "gpu([0-9]+)", NONE, dump("gpu6/rank_1/a.json", NULL, 2));
+    assert_decided(&d, 0, 6, TA_RANK_OPTION);
+    end(&d);
+}
+
+static void folders_of_copies(void **state)
+{
+    (void)state;
+    static const char *const folders[][2] = {
+        {"a.json", ""},
+        {"rank_0/a.json", ""},
+        {"x/rank_12/a.json", "x"},
+        {"x/rank-1/a", "x"},
+        {"x/rank1/a", "x"},
+        {"x/rank/a", "x/rank"},
+        {"x/ranks4/a", "x/ranks4"},
+        {"x/3/a", "x/3"},
+        {"rank_0/y/a", "rank_0/y"},
+        {"x/frank_1/a", "x/frank_1"},
+        {"_1/a", "_1"},
+    };
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        const struct ta_slice folder = ta_copy_folder(folders[i][0]);
+        if (!ta_slice_equal(folder, ta_slice_of(folders[i][1])))
+            fail_msg("%s: %.*s", folders[i][0], (int)folder.len, folder.ptr);
+    }
+    assert_true(ta_folder_is_below(TA_LIT("a/b"), TA_LIT("a")));
+    assert_true(ta_folder_is_below(TA_LIT("a"), TA_LIT("a")));
+    assert_true(ta_folder_is_below(TA_LIT("a"), TA_LIT("")));
+    assert_false(ta_folder_is_below(TA_LIT("ab"), TA_LIT("a")));
+    assert_false(ta_folder_is_below(TA_LIT("a"), TA_LIT("a/b")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +411,13 @@ int main(void)
         cmocka_unit_test(a_world_size_that_was_given),
         cmocka_unit_test(a_pattern_that_finds_nothing),
         cmocka_unit_test(vendors_that_differ),
+        cmocka_unit_test(dumps_without_a_rank_are_one),
+        cmocka_unit_test(files_of_different_kinds_join),
+        cmocka_unit_test(files_of_a_set_share_a_rank),
+        cmocka_unit_test(a_console_has_the_only_rank_below),
+        cmocka_unit_test(tables_of_several_ranks),
+        cmocka_unit_test(the_option_counts_for_dumps),
+        cmocka_unit_test(folders_of_copies),
     };
     ta_shared_init(&shared);
     ta_ctx_init(&ctx, &shared);

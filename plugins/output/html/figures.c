@@ -120,7 +120,7 @@ static void put_data(const struct page *page, const struct ta_table *table,
         ta_puts(page->out, "<tr>");
         for (size_t k = 0; k < selection.n; k++) {
             const size_t column = selection.columns[k];
-            html_cell(page, ta_table_cell(table, rows[i], column), &table->columns[column], k == 0);
+            html_cell(page, table, rows[i], column, k == 0);
         }
         ta_puts(page->out, "</tr>\n");
     }

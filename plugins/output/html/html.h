@@ -55,7 +55,7 @@ enum ta_status html_figures(const struct page *page, const struct ta_table *tabl
  * title, or NULL when the section's title says it all. */
 void html_table(const struct page *page, const struct ta_table *table, const char *heading);
 /* One cell of a table body: a head of its row when `column` is the first. */
-void html_cell(const struct page *page, const struct ta_cell *cell, const struct ta_column *column,
+void html_cell(const struct page *page, const struct ta_table *table, size_t row, size_t column,
                bool is_head);
 
 /* quality.c: what was read, repaired and lost. */

@@ -39,9 +39,11 @@ static void put_column_head(const struct page *page, const struct ta_column *col
 }
 
 /* The classes nil and empty tell the script that the text of such a cell is not its value. */
-void html_cell(const struct page *page, const struct ta_cell *cell, const struct ta_column *column,
+void html_cell(const struct page *page, const struct ta_table *table, size_t row, size_t at,
                bool is_head)
 {
+    const struct ta_cell *cell = ta_table_cell(table, row, at);
+    const struct ta_column *column = &table->columns[at];
     ta_puts(page->out, is_head ? "<th scope=\"row\"" : "<td");
     if (cell->kind == TA_CELL_NULL) {
         ta_puts(page->out, is_numeric(column) ? " class=\"n nil\">–" : " class=\"nil\">–");
@@ -54,7 +56,7 @@ void html_cell(const struct page *page, const struct ta_cell *cell, const struct
         ta_puts(page->out, is_numeric(column) ? " class=\"n\" data-v=\"" : " data-v=\"");
         ta_put_json_cell(page->out, cell, true);
         ta_puts(page->out, "\">");
-        html_value(page, cell, column->unit);
+        html_value(page, cell, ta_table_unit(table, row, at));
     }
     ta_puts(page->out, is_head ? "</th>" : "</td>");
 }
@@ -67,7 +69,7 @@ static void put_row(const struct page *page, const struct ta_table *table, size_
     html_text(page, table->id);
     ta_putf(page->out, "-%zu\">", row);
     for (size_t i = 0; i < table->n_columns; i++)
-        html_cell(page, ta_table_cell(table, row, i), &table->columns[i], i == 0);
+        html_cell(page, table, row, i, i == 0);
     ta_puts(page->out, "</tr>\n");
 }
 
@@ -108,7 +110,7 @@ static void put_rest(const struct page *page, const struct ta_table *table, size
         for (size_t i = 0; i < table->n_columns; i++) {
             if (i)
                 ta_putc(page->out, ',');
-            put_data_cell(page, ta_table_cell(table, row, i), table->columns[i].unit);
+            put_data_cell(page, ta_table_cell(table, row, i), ta_table_unit(table, row, i));
         }
         ta_putc(page->out, ']');
     }

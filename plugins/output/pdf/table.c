@@ -38,7 +38,8 @@ static double natural_width(struct pdf *pdf, const struct grid *grid, size_t col
     double widest = widest_word(pdf, head->title);
     for (size_t row = 0; row < grid->n_rows; row++) {
         const struct ta_cell *cell = ta_table_cell(grid->table, row, column);
-        widest = fmax(widest, pdf_text_width(pdf, PDF_CELL, pdf_cell_text(pdf, cell, head->unit)));
+        const enum ta_unit unit = ta_table_unit(grid->table, row, column);
+        widest = fmax(widest, pdf_text_width(pdf, PDF_CELL, pdf_cell_text(pdf, cell, unit)));
     }
     return ceil(widest) + 2 * CELL_PAD;
 }
@@ -97,7 +98,8 @@ static void break_anywhere(PangoLayout *layout)
 static PangoLayout *cell_layout(struct pdf *pdf, const struct grid *grid, size_t row, size_t column)
 {
     const struct ta_column *head = &grid->table->columns[column];
-    const char *text = pdf_cell_text(pdf, ta_table_cell(grid->table, row, column), head->unit);
+    const char *text = pdf_cell_text(pdf, ta_table_cell(grid->table, row, column),
+                                     ta_table_unit(grid->table, row, column));
     PangoLayout *layout = pdf_layout(pdf, grid->is_name[column] ? PDF_MONO : PDF_CELL, text,
                                      grid->width[column] - 2 * CELL_PAD);
     if (grid->is_name[column])

@@ -86,10 +86,10 @@ static int priority_of(const struct ta_column *column)
         const char *part;
         int priority;
     } words[] = {
-        {"_start", 9},  {"stddev", 8}, {"p99", 7},   {"p50", 6},   {"min", 6},       {"max", 5},
-        {"p95", 5},     {"total", 1},  {"self", 2},  {"busy", 1},  {"idle", 2},      {"exposed", 2},
-        {"compute", 2}, {"share", 1},  {"ratio", 1}, {"calls", 2}, {"bandwidth", 2}, {"dur", 1},
-        {"window", 2},  {"mean", 3},   {"count", 3}, {"bytes", 3},
+        {"_rank", 2},   {"_start", 9},  {"stddev", 8}, {"p99", 7},   {"p50", 6},   {"min", 6},
+        {"max", 5},     {"p95", 5},     {"total", 1},  {"self", 2},  {"busy", 1},  {"idle", 2},
+        {"exposed", 2}, {"compute", 2}, {"share", 1},  {"ratio", 1}, {"calls", 2}, {"bandwidth", 2},
+        {"dur", 1},     {"window", 2},  {"mean", 3},   {"count", 3}, {"bytes", 3},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strstr(column->key, words[i].part))
@@ -103,7 +103,7 @@ static struct ta_slice cell_text(const struct layout *layout, size_t row, size_t
     const struct ta_cell *cell = ta_table_cell(layout->table, row, column);
     if (cell->kind == TA_CELL_NULL)
         return TA_LIT("–");
-    return ta_cell_text(cell, layout->table->columns[column].unit, buffer);
+    return ta_cell_text(cell, ta_table_unit(layout->table, row, column), buffer);
 }
 
 /* Bytes before the blank that separates a number from its unit. */
@@ -184,6 +184,8 @@ static void measure(struct layout *layout, const struct text_pick *pick)
         slot->priority = slot->key || ranks ? 0 : priority_of(column);
         slot->width = measure_head(column->title, &slot->head);
         measure_cells(layout, i);
+        if (strcmp(column->key, "unit") == 0) /* each value is shown with its own */
+            slot->empty = true;
         if (slot->key && column->type == TA_TYPE_STRING &&
             (layout->name == SIZE_MAX || slot->width > layout->slots[layout->name].width))
             layout->name = i;

@@ -20,18 +20,44 @@ enum {
     QUALITY_MOST = 6
 };
 
-/* In the order of the questions: which rank, which kernels, who launched them, which steps. */
+/* In the order of the questions: which rank, which kernels, who launched them, which steps; of
+ * dumps which stages, how fast, how much memory, and how the ranks differ. */
 static const struct text_pick picks[] = {
-    {"gpu_time.by_rank", "idle_ns", 16},    {"kernels.by_name", "total_ns", 8},
-    {"ops.by_name", "self_ns", 8},          {"steps.by_step", "host_dur_ns", 6},
+    {"gpu_time.by_rank", "idle_ns", 16},
+    {"kernels.by_name", "total_ns", 8},
+    {"stages.by_name", "total_ns", 12},
+    {"stages.over_ranks", "mean_total_ns", 12},
+    {"ops.by_name", "self_ns", 8},
+    {"steps.by_step", "host_dur_ns", 6},
     {"copies.by_direction", "total_ns", 8},
+    {"diffusion.by_rank", "step_mean_ns", 8},
+    {"throughput.values", NULL, 12},
+    {"memory.snapshots", "allocated_bytes", 12},
+    {"memory.by_rank", "peak_allocated_bytes", 8},
+    {"telemetry.by_rank", NULL, 12},
+    {"caches.by_name", "hits", 6},
+    {"ranks.metrics", "spread", 10},
 };
 
-static bool is_picked(const char *id)
+/* Whether a table of the list is left to the others: stages of one rank are listed by name, those
+ * of several over all ranks; memory by rank is for want of labels, or for many ranks; the time of
+ * the devices says itself how ranks differ. */
+static bool is_left_out(const struct ta_report *report, const char *id)
+{
+    const bool several = ta_report_run(report)->n_ranks > 1;
+    if (strcmp(id, several ? "stages.by_name" : "stages.over_ranks") == 0)
+        return true;
+    if (strcmp(id, "ranks.metrics") == 0)
+        return ta_report_table(report, "gpu_time.by_rank") != NULL;
+    const bool labelled = ta_report_table(report, "memory.snapshots") && !several;
+    return strcmp(id, labelled ? "memory.by_rank" : "memory.snapshots") == 0;
+}
+
+static bool is_picked(const struct ta_report *report, const char *id)
 {
     for (size_t i = 0; i < sizeof picks / sizeof *picks; i++)
         if (strcmp(picks[i].table, id) == 0)
-            return true;
+            return !is_left_out(report, id);
     return false;
 }
 
@@ -272,7 +298,8 @@ static void put_others(const struct page *page)
     for (size_t s = 0; s < ta_report_section_count(page->report); s++) {
         const struct ta_section *section = ta_report_section(page->report, s);
         for (size_t i = 0; i < section->n_items; i++) {
-            if (section->items[i].kind != TA_ITEM_TABLE || is_picked(section->items[i].table->id))
+            if (section->items[i].kind != TA_ITEM_TABLE ||
+                is_picked(page->report, section->items[i].table->id))
                 continue;
             const struct ta_slice id = ta_slice_of(section->items[i].table->id);
             const size_t columns = ta_terminal_width(id);
@@ -315,7 +342,8 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
     put_figures(&page);
     put_findings(&page);
     for (size_t i = 0; i < sizeof picks / sizeof *picks; i++) {
-        const struct ta_table *table = ta_report_table(report, picks[i].table);
+        const struct ta_table *table =
+            is_left_out(report, picks[i].table) ? NULL : ta_report_table(report, picks[i].table);
         const enum ta_status status = table ? text_table(&page, table, &picks[i]) : TA_OK;
         if (status != TA_OK)
             return ta_cause(ctx, status, "Cannot write the summary");

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* diffusion.steps, diffusion.blocks and diffusion.by_rank: denoising steps and blocks of frames as
+ * they were recorded. */
+#include <traceanalyze/analysis.h>
+#include <traceanalyze/rows.h>
+
+#include <stdlib.h>
+
+/* Steps and blocks in the order of files and rows. */
+enum { RANK, FILE_KEY, ORDER };
+enum { STEP = 3, BLOCK_SIZE, STEP_NS, TIMESTEP, GUIDANCE, STEP_FIELDS };
+enum { BLOCK = 3, FRAMES, BLOCK_NS, MEMORY, BLOCK_END, BLOCK_FIELDS };
+
+static const struct ta_field step_fields[STEP_FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},
+    [FILE_KEY] = {"file", TA_FIELD_INT},
+    [ORDER] = {"order", TA_FIELD_INT},
+    [STEP] = {"step", TA_FIELD_MAX},
+    [BLOCK_SIZE] = {"block_size", TA_FIELD_MAX},
+    [STEP_NS] = {"dur_ns", TA_FIELD_MAX},
+    [TIMESTEP] = {"timestep", TA_FIELD_MAX},       /* ta_real_cell() */
+    [GUIDANCE] = {"guidance_scale", TA_FIELD_MAX}, /* ta_real_cell() */
+};
+
+static const struct ta_field block_fields[BLOCK_FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},          [FILE_KEY] = {"file", TA_FIELD_INT},
+    [ORDER] = {"order", TA_FIELD_INT},         [BLOCK] = {"block", TA_FIELD_MAX},
+    [FRAMES] = {"frames", TA_FIELD_MAX},       [BLOCK_NS] = {"dur_ns", TA_FIELD_MAX},
+    [MEMORY] = {"memory_bytes", TA_FIELD_MAX}, [BLOCK_END] = {"end_ns", TA_FIELD_MAX},
+};
+
+static const struct ta_partial_def partials[] = {
+    {"steps", step_fields, STEP_FIELDS}, {"blocks", block_fields, BLOCK_FIELDS}, {0}};
+
+static const struct ta_column step_columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    {"index", "Index", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Place in the order of recording, from 0"},
+    {"step", "Step", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Number within its block"},
+    {"timestep", "Timestep", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Noise level of the schedule, as recorded"},
+    {"block_size", "Frames", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Frames of its block"},
+    {"dur_ns", "Duration", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Duration of the step"},
+    {"guidance_scale", "Guidance", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Guidance scale"},
+};
+
+static const struct ta_column block_columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    {"index", "Index", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Place in the order of recording, from 0"},
+    {"block", "Block", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Number of the block"},
+    {"frames", "Frames", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Frames of the block"},
+    {"dur_ns", "Duration", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Time the block took"},
+    {"fps", "FPS", TA_TYPE_NUMBER, TA_UNIT_PER_S, TA_HIGHER, "Frames over duration"},
+    {"memory_bytes", "Memory", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
+     "Memory in use as recorded with the block"},
+    {"end_ns", "End", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
+     "When the block was ready, since the end of the first block of the rank"},
+};
+
+static const struct ta_column rank_columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    {"steps", "Steps", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Denoising steps recorded"},
+    {"passes", "Passes", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Runs of the schedule: one begins where the number of a step does not grow"},
+    {"steps_per_pass", "Steps per pass", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
+     "Steps of the longest pass: those of one block or one generation"},
+    {"step_mean_ns", "Step mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Mean duration of a step"},
+    {"step_p50_ns", "Step p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Median duration of a step"},
+    {"step_p95_ns", "Step p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
+     "95th percentile (type 7) of the durations of steps"},
+    {"timestep_mean", "Timestep", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Mean of the recorded timesteps"},
+    {"blocks", "Blocks", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Blocks recorded"},
+    {"frames", "Frames", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Frames of the blocks, each counted once"},
+    {"frames_per_block", "Frames per block", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Mean number of frames of a block"},
+    {"block_mean_ns", "Block mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
+     "Mean duration of a block"},
+    {"block_p50_ns", "Block p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
+     "Median duration of a block"},
+    {"block_max_ns", "Block max", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
+     "Duration of the longest block"},
+    {"block_memory_bytes", "Block memory", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
+     "Largest memory recorded with a block"},
+};
+
+static const struct ta_chart step_chart = {
+    .id = "diffusion-step-time",
+    .title = "Denoising steps",
+    .caption = "Duration of each denoising step in the order of recording.",
+    .kind = TA_CHART_DOTS,
+    .label = {"index"},
+    .y = {{"dur_ns", "Duration", TA_INK_SERIES_1}},
+    .group = "rank",
+};
+
+static const struct ta_chart block_chart = {
+    .id = "throughput",
+    .title = "Throughput and latency by block",
+    .caption = "Frames per second of each block, and the time that it took, in the order of "
+               "recording.",
+    .kind = TA_CHART_LINES,
+    .x = "index",
+    .y = {{"fps", "Frames per second", TA_INK_SERIES_1}, {"dur_ns", "Block time", TA_INK_SERIES_2}},
+    .group = "rank",
+};
+
+enum { SHOW_STEPS, SHOW_BLOCKS };
+
+static const struct ta_option options[] = {
+    [SHOW_STEPS] = {"steps", TA_OPTION_BOOLEAN, 1, 0, 1, TA_OPTION_PLAIN,
+                    "Analyze denoising steps"},
+    [SHOW_BLOCKS] = {"blocks", TA_OPTION_BOOLEAN, 1, 0, 1, TA_OPTION_PLAIN, "Analyze blocks"},
+    TA_OPTIONS_END,
+};
+
+/* ---- map ----------------------------------------------------------------------------------- */
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    size_t n;
+    const struct ta_diffusion_step *steps = ta_trace_diffusion_step_rows(trace, &n);
+    for (size_t i = 0; i < n && ta_ctx_option(ctx, SHOW_STEPS) != 0; i++) {
+        int64_t *row = TA_PARTIAL_ROW(out[0], ta_row_rank(trace, steps[i].rank), ta_row_file(trace),
+                                      ta_key_int((int64_t)i));
+        row[STEP] = steps[i].step;
+        row[BLOCK_SIZE] = steps[i].block_size;
+        row[STEP_NS] = steps[i].dur_ns;
+        row[TIMESTEP] = ta_real_cell(steps[i].timestep);
+        row[GUIDANCE] = ta_real_cell(steps[i].guidance_scale);
+    }
+    const struct ta_diffusion_block *blocks = ta_trace_diffusion_block_rows(trace, &n);
+    for (size_t i = 0; i < n && ta_ctx_option(ctx, SHOW_BLOCKS) != 0; i++) {
+        int64_t *row = TA_PARTIAL_ROW(out[1], ta_row_rank(trace, blocks[i].rank),
+                                      ta_row_file(trace), ta_key_int((int64_t)i));
+        row[BLOCK] = blocks[i].block;
+        row[FRAMES] = blocks[i].frames;
+        row[BLOCK_NS] = blocks[i].dur_ns;
+        row[MEMORY] = blocks[i].memory_bytes;
+        row[BLOCK_END] = blocks[i].end_ns;
+    }
+    return TA_OK;
+}
+
+/* ---- steps and blocks ---------------------------------------------------------------------- */
+
+/* First row after those of the rank of row `first`. */
+static size_t rank_end(const struct ta_partial *rows, size_t first)
+{
+    size_t end = first;
+    while (end < ta_partial_rows(rows) &&
+           ta_partial_at(rows, end)[RANK] == ta_partial_at(rows, first)[RANK])
+        end++;
+    return end;
+}
+
+static void add_steps(struct ta_section_builder *out, const struct ta_partial *steps)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "diffusion.steps", "Denoising steps", step_columns, 7);
+    for (size_t first = 0, end; first < ta_partial_rows(steps); first = end) {
+        end = rank_end(steps, first);
+        for (size_t i = first; i < end; i++) {
+            const int64_t *row = ta_partial_at(steps, i);
+            TA_ROW(table, ta_int(row[RANK]), ta_int((int64_t)(i - first)), ta_int(row[STEP]),
+                   ta_num(ta_real_of(row[TIMESTEP])), ta_int(row[BLOCK_SIZE]), ta_int(row[STEP_NS]),
+                   ta_num(ta_real_of(row[GUIDANCE])));
+        }
+    }
+    ta_add_chart(table, &step_chart);
+}
+
+static void add_blocks(struct ta_section_builder *out, const struct ta_partial *blocks)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "diffusion.blocks", "Blocks", block_columns, 8);
+    for (size_t first = 0, end; first < ta_partial_rows(blocks); first = end) {
+        end = rank_end(blocks, first);
+        int64_t ready = TA_MISSING;
+        for (size_t i = first; i < end; i++) {
+            const int64_t *row = ta_partial_at(blocks, i);
+            const bool timed = row[FRAMES] != TA_MISSING && row[BLOCK_NS] != TA_MISSING &&
+                               row[FRAMES] >= 0 && row[BLOCK_NS] > 0;
+            ready = ready == TA_MISSING ? row[BLOCK_END] : ready;
+            TA_ROW(table, ta_int(row[RANK]), ta_int((int64_t)(i - first)), ta_int(row[BLOCK]),
+                   ta_int(row[FRAMES]), ta_int(row[BLOCK_NS]),
+                   timed ? ta_num((double)row[FRAMES] * 1e9 / (double)row[BLOCK_NS]) : ta_null(),
+                   ta_int(row[MEMORY]),
+                   row[BLOCK_END] != TA_MISSING ? ta_int(row[BLOCK_END] - ready) : ta_null());
+        }
+    }
+    ta_add_chart(table, &block_chart);
+}
+
+/* ---- by rank ------------------------------------------------------------------------------- */
+
+/* What the steps and blocks of a rank come to. */
+struct rank {
+    int64_t rank, steps, passes, longest_pass, blocks, frames, memory;
+    double step_mean, step_p50, step_p95, timestep, block_mean, block_p50, block_max;
+};
+
+/* Values of a column of rows [first, end) that are there, in order; the number of them. */
+static size_t gather(const struct ta_partial *rows, size_t first, size_t end, size_t column,
+                     double *values)
+{
+    size_t n = 0;
+    for (size_t i = first; i < end; i++)
+        if (ta_partial_at(rows, i)[column] != TA_MISSING)
+            values[n++] = (double)ta_partial_at(rows, i)[column];
+    ta_sort_numbers(values, n);
+    return n;
+}
+
+static double mean_of(const double *values, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += values[i];
+    return n ? sum / (double)n : NAN;
+}
+
+static void sum_steps(const struct ta_partial *steps, size_t first, size_t end, double *values,
+                      struct rank *rank)
+{
+    int64_t pass = 0, before = INT64_MAX, timesteps = 0;
+    double timestep = 0;
+    for (size_t i = first; i < end; i++) {
+        const int64_t *row = ta_partial_at(steps, i);
+        /* A step without a number belongs to the pass it stands in. */
+        if (i == first || (row[STEP] != TA_MISSING && row[STEP] <= before)) {
+            rank->passes++;
+            pass = 0;
+        }
+        before = row[STEP] == TA_MISSING ? before : row[STEP];
+        rank->longest_pass = ta_max_i64(rank->longest_pass, ++pass);
+        if (row[TIMESTEP] != TA_MISSING) {
+            timestep += ta_real_of(row[TIMESTEP]);
+            timesteps++;
+        }
+    }
+    const size_t n = gather(steps, first, end, STEP_NS, values);
+    rank->steps = (int64_t)(end - first);
+    rank->step_mean = mean_of(values, n);
+    rank->step_p50 = ta_quantile(values, n, 0.5);
+    rank->step_p95 = ta_quantile(values, n, 0.95);
+    rank->timestep = timesteps ? timestep / (double)timesteps : NAN;
+}
+
+static void sum_blocks(const struct ta_partial *blocks, size_t first, size_t end, double *values,
+                       struct rank *rank)
+{
+    for (size_t i = first; i < end; i++) {
+        ta_sum(&rank->frames, ta_partial_at(blocks, i)[FRAMES]);
+        ta_most(&rank->memory, ta_partial_at(blocks, i)[MEMORY]);
+    }
+    const size_t n = gather(blocks, first, end, BLOCK_NS, values);
+    rank->blocks = (int64_t)(end - first);
+    rank->block_mean = mean_of(values, n);
+    rank->block_p50 = ta_quantile(values, n, 0.5);
+    rank->block_max = n ? values[n - 1] : NAN;
+}
+
+static void add_rank(struct ta_table_builder *table, const struct rank *r)
+{
+    const bool stepped = r->steps > 0, blocked = r->blocks > 0;
+    TA_ROW(table, ta_int(r->rank), stepped ? ta_int(r->steps) : ta_null(),
+           stepped ? ta_int(r->passes) : ta_null(), stepped ? ta_int(r->longest_pass) : ta_null(),
+           ta_num(r->step_mean), ta_num(r->step_p50), ta_num(r->step_p95), ta_num(r->timestep),
+           blocked ? ta_int(r->blocks) : ta_null(), ta_int(r->frames),
+           r->frames != TA_MISSING && blocked ? ta_num((double)r->frames / (double)r->blocks)
+                                              : ta_null(),
+           ta_num(r->block_mean), ta_num(r->block_p50), ta_num(r->block_max), ta_int(r->memory));
+}
+
+/* Ranks of steps and blocks are both ascending: they are gone through side by side. */
+static void add_ranks(struct ta_section_builder *out, const struct ta_partial *steps,
+                      const struct ta_partial *blocks, double *values)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "diffusion.by_rank", "Diffusion by rank", rank_columns, 15);
+    size_t step = 0, block = 0;
+    while (step < ta_partial_rows(steps) || block < ta_partial_rows(blocks)) {
+        const int64_t of_step =
+            step < ta_partial_rows(steps) ? ta_partial_at(steps, step)[RANK] : INT64_MAX;
+        const int64_t of_block =
+            block < ta_partial_rows(blocks) ? ta_partial_at(blocks, block)[RANK] : INT64_MAX;
+        struct rank rank = {.rank = ta_min_i64(of_step, of_block),
+                            .frames = TA_MISSING,
+                            .memory = TA_MISSING,
+                            .step_mean = NAN,
+                            .step_p50 = NAN,
+                            .step_p95 = NAN,
+                            .timestep = NAN,
+                            .block_mean = NAN,
+                            .block_p50 = NAN,
+                            .block_max = NAN};
+        if (of_step <= of_block) {
+            const size_t end = rank_end(steps, step);
+            sum_steps(steps, step, end, values, &rank);
+            step = end;
+        }
+        if (of_block <= of_step) {
+            const size_t end = rank_end(blocks, block);
+            sum_blocks(blocks, block, end, values, &rank);
+            block = end;
+        }
+        add_rank(table, &rank);
+    }
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)prior;
+    const size_t n = ta_partial_rows(merged[0]) + ta_partial_rows(merged[1]);
+    double *values = calloc(n + 1, sizeof *values);
+    if (!values)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the diffusion steps");
+    add_ranks(out, merged[0], merged[1], values);
+    add_blocks(out, merged[1]);
+    add_steps(out, merged[0]);
+    free(values);
+    return TA_OK;
+}
+
+static const struct ta_analysis_ops ops = {
+    .section = "diffusion", .partials = partials, .map = map, .finish = finish};
+
+TA_PLUGIN(analysis, diffusion, &ops, .title = "Diffusion and throughput",
+          .summary = "Denoising steps and blocks of frames: diffusion.steps, diffusion.blocks, "
+                     "diffusion.by_rank",
+          .version = "1", .options = options);

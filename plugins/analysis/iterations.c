@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* iterations.by_name: loops of a run, how many iterations a second, and the slow first ones.
+ *
+ * A loop is what a profiler summed up as iterations, the calls of "scope/total" of a stage table,
+ * or the denoising steps. */
+#include <traceanalyze/analysis.h>
+#include <traceanalyze/rows.h>
+
+#include <stdlib.h>
+
+enum { SUM_RANK, SUM_NAME, COUNT, TOTAL, LEAST, MOST, MEDIAN, SUMS, SUM_FIELDS };
+enum { CALL_RANK, CALL_NAME, FILE_KEY, ORDER, DURATION, CALL_FIELDS };
+
+static const struct ta_field sum_fields[SUM_FIELDS] = {
+    [SUM_RANK] = {"rank", TA_FIELD_RANK},   [SUM_NAME] = {"name", TA_FIELD_TEXT},
+    [COUNT] = {"count", TA_FIELD_SUM},      [TOTAL] = {"total_ns", TA_FIELD_SUM},
+    [LEAST] = {"min_ns", TA_FIELD_MIN},     [MOST] = {"max_ns", TA_FIELD_MAX},
+    [MEDIAN] = {"median_ns", TA_FIELD_MAX}, /* of one file; more have none together */
+    [SUMS] = {"sums", TA_FIELD_SUM},
+};
+
+static const struct ta_field call_fields[CALL_FIELDS] = {
+    [CALL_RANK] = {"rank", TA_FIELD_RANK}, [CALL_NAME] = {"name", TA_FIELD_TEXT},
+    [FILE_KEY] = {"file", TA_FIELD_INT},   [ORDER] = {"order", TA_FIELD_INT},
+    [DURATION] = {"dur_ns", TA_FIELD_MAX},
+};
+
+static const struct ta_partial_def partials[] = {
+    {"sums", sum_fields, SUM_FIELDS}, {"calls", call_fields, CALL_FIELDS}, {0}};
+
+static const struct ta_column columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    {"loop", "Loop", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the loop"},
+    {"count", "Iterations", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of iterations"},
+    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of durations"},
+    {"per_s", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, TA_HIGHER, "Iterations over total"},
+    {"mean_ns", "Mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Total divided by iterations"},
+    {"min_ns", "Min", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Shortest iteration"},
+    {"max_ns", "Max", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Longest iteration"},
+    {"p50_ns", "p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
+     "Median; none where only sums are recorded"},
+    {"median_reported_ns", "Median as reported", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Median of the profiler, which of an even number takes the upper middle value"},
+    {"warmup", "Warm-up", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
+     "First iterations that took more than one and a half times the median"},
+    {"steady_per_s", "Steady rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, TA_HIGHER, "Rate without these"},
+};
+
+/* ---- map ----------------------------------------------------------------------------------- */
+
+/* "engine" of "engine/total"; empty for other stages. */
+static struct ta_slice loop_of(struct ta_slice stage)
+{
+    static const char ending[] = "/total";
+    const size_t n = sizeof ending - 1;
+    const bool ends = stage.len > n && memcmp(stage.ptr + stage.len - n, ending, n) == 0;
+    return ends ? (struct ta_slice){stage.ptr, stage.len - n} : (struct ta_slice){0};
+}
+
+static void add_call(const struct ta_trace *trace, struct ta_partial *out, int64_t rank,
+                     struct ta_slice name, size_t order, int64_t dur_ns)
+{
+    if (dur_ns != TA_MISSING)
+        TA_PARTIAL_ROW(out, ta_row_rank(trace, rank), ta_key_text(name), ta_row_file(trace),
+                       ta_key_int((int64_t)order))
+        [DURATION] = dur_ns;
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    (void)ctx;
+    size_t n;
+    const struct ta_iterations *sums = ta_trace_iterations_rows(trace, &n);
+    for (size_t i = 0; i < n; i++) {
+        int64_t *row = TA_PARTIAL_ROW(out[0], ta_row_rank(trace, sums[i].rank),
+                                      ta_key_text(ta_trace_text(trace, sums[i].name)));
+        ta_sum(&row[COUNT], sums[i].count);
+        ta_sum(&row[TOTAL], sums[i].total_ns);
+        ta_least(&row[LEAST], sums[i].min_ns);
+        ta_most(&row[MOST], sums[i].max_ns);
+        ta_most(&row[MEDIAN], sums[i].median_ns);
+        ta_sum(&row[SUMS], 1);
+    }
+    const struct ta_timed_stage *stages = ta_trace_stage_rows(trace, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct ta_slice name = loop_of(ta_trace_text(trace, stages[i].name));
+        if (stages[i].is_call && name.len)
+            add_call(trace, out[1], stages[i].rank, name, i, stages[i].total_ns);
+    }
+    const struct ta_diffusion_step *steps = ta_trace_diffusion_step_rows(trace, &n);
+    for (size_t i = 0; i < n; i++)
+        add_call(trace, out[1], steps[i].rank, TA_LIT("denoising"), i, steps[i].dur_ns);
+    return TA_OK;
+}
+
+/* ---- finish -------------------------------------------------------------------------------- */
+
+static struct ta_cell rate(int64_t count, int64_t ns)
+{
+    return count > 0 && ns > 0 ? ta_num((double)count * 1e9 / (double)ns) : ta_null();
+}
+
+static void add_sums(struct ta_table_builder *table, const struct ta_partial *sums)
+{
+    for (size_t i = 0; i < ta_partial_rows(sums); i++) {
+        const int64_t *row = ta_partial_at(sums, i);
+        const struct ta_slice name = ta_partial_text(sums, row, SUM_NAME);
+        const bool timed = row[COUNT] > 0 && row[TOTAL] != TA_MISSING;
+        TA_ROW(table, ta_int(row[SUM_RANK]), ta_text(name.len ? name : TA_LIT("iterations")),
+               row[COUNT] < 0 ? ta_null() : ta_int(row[COUNT]), ta_int(row[TOTAL]),
+               rate(row[COUNT], row[TOTAL]),
+               timed ? ta_num((double)row[TOTAL] / (double)row[COUNT]) : ta_null(),
+               ta_int(row[LEAST]), ta_int(row[MOST]), ta_null(),
+               row[SUMS] == 1 ? ta_int(row[MEDIAN]) : ta_null(), ta_null(), ta_null());
+    }
+}
+
+/* The calls of one rank and loop: rows [first, end).  `values` takes their durations. */
+static void add_loop(struct ta_table_builder *table, const struct ta_partial *calls, size_t first,
+                     size_t end, double *values)
+{
+    const size_t n = end - first;
+    int64_t total = 0, least = TA_MISSING, most = TA_MISSING, slow = 0;
+    for (size_t i = 0; i < n; i++) {
+        const int64_t dur = ta_partial_at(calls, first + i)[DURATION];
+        values[i] = (double)dur;
+        ta_sum(&total, dur);
+        ta_least(&least, dur);
+        ta_most(&most, dur);
+    }
+    ta_sort_numbers(values, n);
+    const double median = ta_quantile(values, n, 0.5);
+    size_t warmup = 0;
+    while (warmup < n && (double)ta_partial_at(calls, first + warmup)[DURATION] > 1.5 * median)
+        ta_sum(&slow, ta_partial_at(calls, first + warmup++)[DURATION]);
+    const int64_t *row = ta_partial_at(calls, first);
+    TA_ROW(table, ta_int(row[CALL_RANK]), ta_text(ta_partial_text(calls, row, CALL_NAME)),
+           ta_int((int64_t)n), ta_int(total), rate((int64_t)n, total),
+           ta_num((double)total / (double)n), ta_int(least), ta_int(most), ta_num(median),
+           ta_null(), ta_int((int64_t)warmup), rate((int64_t)(n - warmup), total - slow));
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)prior;
+    const struct ta_partial *calls = merged[1];
+    double *values = calloc(ta_partial_rows(calls) + 1, sizeof *values);
+    if (!values)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the iterations");
+    struct ta_table_builder *table =
+        ta_add_table(out, "iterations.by_name", "Iterations", columns, 12);
+    add_sums(table, merged[0]);
+    for (size_t first = 0, end; first < ta_partial_rows(calls); first = end) {
+        const int64_t *row = ta_partial_at(calls, first);
+        for (end = first + 1; end < ta_partial_rows(calls); end++) {
+            const int64_t *next = ta_partial_at(calls, end);
+            if (next[CALL_RANK] != row[CALL_RANK] || next[CALL_NAME] != row[CALL_NAME])
+                break;
+        }
+        add_loop(table, calls, first, end, values);
+    }
+    free(values);
+    return TA_OK;
+}
+
+static const struct ta_analysis_ops ops = {
+    .section = "diffusion", .partials = partials, .map = map, .finish = finish};
+
+TA_PLUGIN(analysis, iterations, &ops, .title = "Diffusion and throughput",
+          .summary = "Iterations of loops, their rate and the slow first ones: iterations.by_name",
+          .version = "1");

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From the allocator of one trace to partials. */
+#include "replay.h"
+#include "site.h"
+#include "tables.h"
+
+#include <stdlib.h>
+
+#define KIB UINT64_C(1024)
+
+/* Requests up to 1 MiB live in small segments; from 10 MiB on a request has a segment of its own
+ * size. */
+const struct size_class memory_size_classes[SIZE_CLASSES] = {
+    {4 * KIB, "to 4 KiB"},         {64 * KIB, "to 64 KiB"},         {KIB * KIB, "to 1 MiB"},
+    {10 * KIB * KIB, "to 10 MiB"}, {100 * KIB * KIB, "to 100 MiB"}, {KIB * KIB * KIB, "to 1 GiB"},
+    {UINT64_MAX, "above 1 GiB"},
+};
+
+/* One device of one trace on its way into the partials. */
+struct device {
+    const struct ta_trace *trace;
+    const struct ta_allocator *allocator;
+    struct ta_partial *const *out;
+    struct ta_slice label;
+    struct ta_slice *sites; /* by stack; a NULL address: not looked at yet */
+    int64_t id;
+    struct device_state state;
+    bool failed;
+};
+
+static int64_t bytes_of(uint64_t bytes)
+{
+    return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
+}
+
+/* The row of a device, with one more key where the partial has one. */
+static int64_t *row_of(const struct device *d, enum partial partial, struct ta_key key)
+{
+    return TA_PARTIAL_ROW(d->out[partial], ta_row_rank(d->trace, TA_MISSING), ta_row_file(d->trace),
+                          ta_key_int(d->id), ta_key_text(d->label), key);
+}
+
+static const struct ta_key no_key;
+
+/* ---- timeline ------------------------------------------------------------------------------ */
+
+/* The largest levels of each stretch: the level before it, and those after its entries. */
+static void collect_timeline(const struct device *d, const struct replay *r)
+{
+    struct levels levels = r->start;
+    const size_t step = r->n / STRETCHES + 1;
+    for (size_t first = 0; first < r->n; first += step) {
+        int64_t *row = row_of(d, TIMELINE, ta_key_int((int64_t)(first / step)));
+        const int64_t time_ns = r->events[first].time_ns;
+        row[ENTRY] = (int64_t)first;
+        row[TIME] = time_ns == TA_MISSING ? TA_MISSING : time_ns - r->first_ns;
+        for (size_t i = first; i <= r->n && i <= first + step; i++) {
+            ta_most(&row[ALLOCATED], levels.allocated);
+            ta_most(&row[ACTIVE], levels.active);
+            ta_most(&row[RESERVED], levels.reserved);
+            if (i < r->n && i < first + step)
+                replay_step(&r->events[i], &levels);
+        }
+    }
+}
+
+/* ---- sites and classes of sizes ------------------------------------------------------------ */
+
+static struct ta_slice site_text(const struct device *d, uint32_t frames, bool known)
+{
+    if (!known)
+        return TA_LIT("(allocated before the history)");
+    if (frames >= d->allocator->n_stacks)
+        return TA_LIT("(no frames)");
+    struct ta_slice *site = &d->sites[frames];
+    if (!site->ptr)
+        *site = site_of(d->trace, &d->allocator->stacks[frames]);
+    if (!site->len)
+        *site = TA_LIT("(no frames)");
+    return *site;
+}
+
+static int64_t class_of(uint64_t size)
+{
+    int64_t class = 0;
+    while (size > memory_size_classes[class].most)
+        class ++;
+    return class;
+}
+
+/* Adds a block to the rows of its site and of its class: `count` counts them, the field after it
+ * adds up `bytes`. */
+static void add_block(const struct device *d, uint32_t frames, bool known, uint64_t size,
+                      uint64_t bytes, int count)
+{
+    int64_t *rows[] = {row_of(d, SITES, ta_key_text(site_text(d, frames, known))),
+                       row_of(d, CLASSES, ta_key_int(class_of(size)))};
+    for (size_t i = 0; i < 2; i++) {
+        ta_sum(&rows[i][count], 1);
+        ta_sum(&rows[i][count + 1], bytes_of(bytes));
+    }
+}
+
+static void add_live(struct device *d, struct live_set *live, int count)
+{
+    d->failed |= live->failed;
+    for (size_t i = 0; i < live->n && !live->failed; i++) {
+        const struct live_block *block = &live->at[i];
+        if (!block->gone)
+            add_block(d, block->frames, block->known, block->size, block->size, count);
+    }
+    live_free(live);
+}
+
+static void collect_blocks(struct device *d, const struct replay *r)
+{
+    for (size_t s = 0; s < d->state.n_segments; s++)
+        for (size_t b = 0; b < d->state.segments[s]->n; b++) {
+            const struct ta_alloc_block *block = &d->state.blocks[d->state.segments[s]->first + b];
+            if (block->state == TA_BLOCK_ALLOCATED)
+                add_block(d, block->frames, true, block->requested, block->size, HELD_BLOCKS);
+        }
+    if (r->n == 0)
+        return;
+    for (size_t i = 0; i < r->n; i++) {
+        const struct ta_alloc_event *event = &r->events[i];
+        if (event->action == TA_ALLOC_ALLOC)
+            add_block(d, event->frames, true, event->size, event->size, ALLOCATIONS);
+    }
+    struct live_set live;
+    replay_live(r, &live);
+    add_live(d, &live, PEAK_BLOCKS);
+    replay_unfreed(r, &live);
+    add_live(d, &live, UNFREED_BLOCKS);
+}
+
+/* ---- the state ----------------------------------------------------------------------------- */
+
+static void add_segment(const struct ta_allocator *a, const struct ta_alloc_segment *segment,
+                        int64_t *row)
+{
+    ta_sum(&row[SEGMENTS], 1);
+    ta_sum(&row[STATE_RESERVED], bytes_of(segment->total));
+    for (size_t b = segment->first; b < segment->first + segment->n; b++) {
+        const struct ta_alloc_block *block = &a->blocks[b];
+        const int64_t size = bytes_of(block->size);
+        ta_sum(&row[BLOCKS], 1);
+        if (block->state == TA_BLOCK_INACTIVE) {
+            ta_sum(&row[FREE], size);
+            ta_sum(&row[SPLIT], segment->n > 1 ? size : 0);
+            ta_most(&row[LARGEST_FREE], size);
+            continue;
+        }
+        ta_sum(&row[REQUESTED], bytes_of(block->requested));
+        ta_sum(&row[block->state == TA_BLOCK_ALLOCATED ? STATE_ALLOCATED : PENDING], size);
+    }
+}
+
+static void collect_state(const struct device *d)
+{
+    if (d->state.n_segments == 0)
+        return;
+    int64_t *row = row_of(d, STATES, no_key);
+    for (int field = SEGMENTS; field < STATE_FIELDS; field++)
+        ta_sum(&row[field], 0); /* a state says so when there is none of a kind */
+    for (size_t s = 0; s < d->state.n_segments; s++)
+        add_segment(d->allocator, d->state.segments[s], row);
+}
+
+/* ---- churn --------------------------------------------------------------------------------- */
+
+static void count_entry(const struct ta_alloc_event *event, int64_t *row)
+{
+    const int64_t size = bytes_of(event->size);
+    switch (event->action) {
+    case TA_ALLOC_ALLOC:
+        ta_sum(&row[ALLOCS], 1);
+        ta_sum(&row[ALLOC_BYTES], size);
+        ta_sum(&row[SMALL_ALLOCS], event->size < KIB * KIB);
+        break;
+    case TA_ALLOC_FREE_COMPLETED:
+        ta_sum(&row[FREES], 1);
+        ta_sum(&row[FREED_BYTES], size);
+        break;
+    case TA_ALLOC_SEGMENT_ALLOC:
+    case TA_ALLOC_SEGMENT_MAP:
+        ta_sum(&row[SEGMENT_ALLOCS], 1);
+        ta_sum(&row[SEGMENT_BYTES], size);
+        break;
+    case TA_ALLOC_SEGMENT_FREE:
+    case TA_ALLOC_SEGMENT_UNMAP:
+        ta_sum(&row[SEGMENT_FREES], 1);
+        break;
+    case TA_ALLOC_OOM:
+        ta_sum(&row[OOMS], 1);
+        break;
+    default:
+        break;
+    }
+}
+
+/* The driver had no memory, so the allocator gave all that was free back and asked again: segments
+ * are freed and the next entry allocates one. */
+static int64_t count_retries(const struct replay *r)
+{
+    int64_t retries = 0;
+    for (size_t i = 1; i < r->n; i++)
+        retries += r->events[i - 1].action == TA_ALLOC_SEGMENT_FREE &&
+                   r->events[i].action == TA_ALLOC_SEGMENT_ALLOC;
+    return retries;
+}
+
+static void collect_churn(struct device *d, const struct replay *r)
+{
+    int64_t *row = row_of(d, CHURN, no_key);
+    for (int field = ENTRIES; field < DURATION; field++)
+        ta_sum(&row[field], 0);
+    for (size_t i = 0; i < r->n; i++)
+        count_entry(&r->events[i], row);
+    struct live_set live;
+    replay_unfreed(r, &live);
+    for (size_t i = 0; i < live.n; i++) {
+        ta_sum(&row[UNFREED], !live.at[i].gone);
+        ta_sum(&row[UNFREED_SIZE], live.at[i].gone ? 0 : bytes_of(live.at[i].size));
+    }
+    d->failed |= live.failed;
+    live_free(&live);
+    ta_sum(&row[ENTRIES], (int64_t)r->n);
+    ta_sum(&row[RETRIES], count_retries(r));
+    row[DURATION] = r->first_ns == TA_MISSING ? TA_MISSING : r->last_ns - r->first_ns;
+    row[START_ALLOCATED] = r->start.allocated;
+    row[PEAK_ALLOCATED] = r->peak.allocated;
+    row[PEAK_ACTIVE] = r->peak.active;
+    row[PEAK_RESERVED] = r->peak.reserved;
+    row[ALLOCATED_AT_RESERVED] = r->at_reserved_peak.allocated;
+}
+
+static void collect_failures(const struct device *d, const struct replay *r)
+{
+    struct levels levels = r->start;
+    int64_t n = 0;
+    for (size_t i = 0; i < r->n && n < FAILURES_MAX; i++) {
+        const struct ta_alloc_event *event = &r->events[i];
+        replay_step(event, &levels);
+        if (event->action != TA_ALLOC_OOM)
+            continue;
+        int64_t *row = row_of(d, FAILURES, ta_key_int(n++));
+        row[FAIL_TIME] = event->time_ns == TA_MISSING ? TA_MISSING : event->time_ns - r->first_ns;
+        row[WANTED] = bytes_of(event->size);
+        row[DEVICE_FREE] = bytes_of(event->address);
+        row[FAIL_ALLOCATED] = levels.allocated;
+        row[FAIL_RESERVED] = levels.reserved;
+    }
+}
+
+/* ---- devices ------------------------------------------------------------------------------- */
+
+static void collect_device(struct device *d)
+{
+    const struct replay r = replay_make(&d->state);
+    collect_state(d);
+    collect_blocks(d, &r);
+    if (r.n == 0)
+        return;
+    collect_timeline(d, &r);
+    collect_churn(d, &r);
+    collect_failures(d, &r);
+}
+
+/* The name of a file without folders and ".pickle". */
+static struct ta_slice label_of(const struct ta_trace *trace)
+{
+    static const char suffix[] = ".pickle";
+    const char *path = ta_trace_file(trace).path;
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    struct ta_slice name = ta_slice_of(slash ? slash + 1 : path);
+    const size_t n = sizeof suffix - 1;
+    if (name.len > n && memcmp(name.ptr + name.len - n, suffix, n) == 0)
+        name.len -= n;
+    return name;
+}
+
+/* By device, then by place in the file. */
+static int by_device(const void *left, const void *right)
+{
+    const struct ta_alloc_segment *const *a = left, *const *b = right;
+    if ((*a)->device != (*b)->device)
+        return (*a)->device < (*b)->device ? -1 : 1;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Both lists stand by device, so each is gone through once, however many devices a file names. */
+static void collect_devices(struct device *d, const struct ta_alloc_segment *const *segments)
+{
+    const struct ta_allocator *a = d->allocator;
+    for (size_t s = 0, e = 0; s < a->n_segments || e < a->n_events;) {
+        const bool has_segment = s < a->n_segments, has_event = e < a->n_events;
+        const bool segment_first =
+            has_segment && (!has_event || segments[s]->device <= a->events[e].device);
+        d->id = segment_first ? segments[s]->device : a->events[e].device;
+        d->state = (struct device_state){
+            .blocks = a->blocks, .segments = segments + s, .events = a->events + e};
+        for (; s < a->n_segments && segments[s]->device == d->id; s++)
+            d->state.n_segments++;
+        for (; e < a->n_events && a->events[e].device == d->id; e++)
+            d->state.n_events++;
+        collect_device(d);
+    }
+}
+
+enum ta_status memory_collect(struct ta_ctx *ctx, const struct ta_trace *trace,
+                              struct ta_partial *const *out)
+{
+    const struct ta_allocator *a = ta_trace_allocator(trace);
+    if (!a)
+        return TA_OK;
+    struct device d = {.trace = trace, .allocator = a, .out = out, .label = label_of(trace)};
+    const struct ta_alloc_segment **segments = calloc(a->n_segments + 1, sizeof *segments);
+    d.sites = calloc(a->n_stacks + 1, sizeof *d.sites);
+    d.failed = !segments || !d.sites;
+    if (!d.failed) {
+        for (size_t i = 0; i < a->n_segments; i++)
+            segments[i] = &a->segments[i];
+        qsort(segments, a->n_segments, sizeof *segments, by_device);
+        collect_devices(&d, segments);
+    }
+    free(segments);
+    free(d.sites);
+    return d.failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot replay the history of an allocator")
+                    : TA_OK;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The history of one device, replayed: levels after each entry, and what was alive at the peak. */
+#ifndef TA_MEMORY_ALLOCATOR_REPLAY_H
+#define TA_MEMORY_ALLOCATOR_REPLAY_H
+
+#include <traceanalyze/analysis.h>
+#include <traceanalyze/dump.h>
+
+/* Bytes at a moment.  `allocated` falls when the program lets go of memory, `active` when the
+ * memory can be used again; both are what was asked for, as histories hold no rounded sizes. */
+struct levels {
+    int64_t allocated, active, reserved;
+};
+
+/* What a snapshot holds of one device. */
+struct device_state {
+    const struct ta_alloc_block *blocks; /* of all devices */
+    const struct ta_alloc_segment *const *segments;
+    size_t n_segments;
+    const struct ta_alloc_event *events; /* oldest first */
+    size_t n_events;
+};
+
+struct replay {
+    const struct device_state *device;
+    const struct ta_alloc_event *events; /* those of the device */
+    size_t n;
+    struct levels start, end; /* before the first entry, after the last */
+    struct levels peak;       /* each by itself */
+    size_t peak_at;           /* entries up to the peak of `allocated`: 0 is before the first */
+    struct levels at_reserved_peak; /* with most allocated while most was reserved */
+    int64_t first_ns, last_ns;      /* TA_MISSING when the history has no times */
+};
+
+/* Histories are rings: the first entries may be lost, and with them the level that they start
+ * from.  So the state at the end is where the levels are known, and the start follows from it. */
+struct replay replay_make(const struct device_state *device);
+
+/* Applies an entry. */
+void replay_step(const struct ta_alloc_event *event, struct levels *levels);
+
+/* A block that was alive. */
+struct live_block {
+    uint64_t address, size; /* as asked for */
+    uint32_t frames;        /* stack, or UINT32_MAX */
+    bool known;             /* its allocation or its state is in the file */
+    bool gone;
+};
+
+struct live_set {
+    struct live_block *at;
+    size_t n, max;
+    struct ta_map by_address; /* index + 1; 0: gone */
+    bool failed;
+};
+
+/* The blocks alive at the peak of `allocated`. */
+void replay_live(const struct replay *replay, struct live_set *live);
+void live_free(struct live_set *live);
+
+/* The blocks whose allocation is in the history and whose end is not. */
+void replay_unfreed(const struct replay *replay, struct live_set *live);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which frame of a stack is the place in the program that asked for memory. */
+#ifndef TA_MEMORY_ALLOCATOR_SITE_H
+#define TA_MEMORY_ALLOCATOR_SITE_H
+
+#include <traceanalyze/dump.h>
+
+/* Whether a frame, "function (file:line)", belongs to the allocator, PyTorch, Python itself, or
+ * to no source file. */
+bool site_is_framework(struct ta_slice frame);
+
+/* The first frame that is no framework code, else the innermost. */
+struct ta_slice site_of(const struct ta_trace *trace, const struct ta_frames *stack);
+
+#endif

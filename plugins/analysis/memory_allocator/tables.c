@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From merged partials to tables and charts. */
+#include "tables.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* A list of columns and how many they are. */
+#define ALL(columns) (columns), sizeof(columns) / sizeof *(columns)
+
+/* ---- whose row it is ----------------------------------------------------------------------- */
+
+#define OWNER_COLUMNS                                                                              \
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the snapshot"},           \
+        {"label",      "Snapshot", TA_TYPE_STRING,                                                 \
+         TA_UNIT_NONE, TA_NEUTRAL, "Name of the file, without its suffix"},                        \
+    {                                                                                              \
+        "device", "Device", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,                             \
+            "Device, none when the file does not name it"                                          \
+    }
+#define OWNER_CELLS(partial, row)                                                                  \
+    ta_int((row)[RANK]), ta_text(ta_partial_text((partial), (row), LABEL)), ta_int((row)[DEVICE])
+
+#define BYTES(key, title, polarity, doc)                                                           \
+    {                                                                                              \
+        key, title, TA_TYPE_INTEGER, TA_UNIT_BYTES, polarity, doc                                  \
+    }
+#define COUNTS(key, title, doc)                                                                    \
+    {                                                                                              \
+        key, title, TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER, doc                                  \
+    }
+#define SHARE(key, title, polarity, doc)                                                           \
+    {                                                                                              \
+        key, title, TA_TYPE_NUMBER, TA_UNIT_RATIO, polarity, doc                                   \
+    }
+
+static bool same_owner(const int64_t *a, const int64_t *b)
+{
+    return a[RANK] == b[RANK] && a[FILE_KEY] == b[FILE_KEY] && a[DEVICE] == b[DEVICE];
+}
+
+/* Null unless both are known and there is a whole. */
+static struct ta_cell share_of(int64_t part, int64_t whole)
+{
+    return part == TA_MISSING || whole == TA_MISSING || whole <= 0
+               ? ta_null()
+               : ta_num((double)part / (double)whole);
+}
+
+/* 1 − part over whole. */
+static struct ta_cell rest_of(int64_t part, int64_t whole)
+{
+    struct ta_cell cell = share_of(part, whole);
+    if (cell.kind == TA_CELL_NUM)
+        cell.f = 1 - cell.f;
+    return cell;
+}
+
+/* ---- timeline ------------------------------------------------------------------------------ */
+
+static const struct ta_column timeline_columns[] = {
+    OWNER_COLUMNS,
+    {"series", "Series", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Rank, device and snapshot in one text, to tell lines of a chart apart"},
+    {"entry", "Entry", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "First entry of the history that the row covers, from 0; a history has up to 240 rows"},
+    {"time_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
+     "Time of that entry since the first of the device; the oldest files have no times"},
+    BYTES("allocated_bytes", "Allocated", TA_LOWER,
+          "Largest number of bytes that the program held in this stretch, as asked for; replayed "
+          "backwards from the state at the end, as the start of a history may be lost"),
+    BYTES("active_bytes", "Active", TA_LOWER,
+          "The same with what was let go but is still used by other streams"),
+    BYTES("reserved_bytes", "Reserved", TA_LOWER,
+          "Largest number of bytes that the allocator held in this stretch"),
+};
+
+#define TIMELINE_CHART(name, axis, grouping)                                                       \
+    {                                                                                              \
+        .id = name, .title = "Memory over time",                                                   \
+        .caption = "Largest levels in each stretch of the history of the allocator; the gap to "   \
+                   "what is reserved is fragmentation and cache.",                                 \
+        .kind = TA_CHART_LINES, .x = axis,                                                         \
+        .y = {{"reserved_bytes", "Reserved", TA_INK_SERIES_2},                                     \
+              {"allocated_bytes", "Allocated", TA_INK_SERIES_1}},                                  \
+        .group = grouping,                                                                         \
+    }
+
+/* By [another analysis drew "memory-timeline"][there are times][there are several devices]. */
+static const struct ta_chart timeline_charts[2][2][2] = {
+    {{TIMELINE_CHART("memory-timeline", "entry", NULL),
+      TIMELINE_CHART("memory-timeline", "entry", "series")},
+     {TIMELINE_CHART("memory-timeline", "time_ns", NULL),
+      TIMELINE_CHART("memory-timeline", "time_ns", "series")}},
+    {{TIMELINE_CHART("memory-history", "entry", NULL),
+      TIMELINE_CHART("memory-history", "entry", "series")},
+     {TIMELINE_CHART("memory-history", "time_ns", NULL),
+      TIMELINE_CHART("memory-history", "time_ns", "series")}},
+};
+
+static bool is_drawn(const struct ta_report *prior, const char *id)
+{
+    const struct ta_table *table = ta_report_table(prior, "memory.snapshots");
+    for (const struct ta_chart *chart = table ? table->chart : NULL; chart; chart = chart->next)
+        if (strcmp(chart->id, id) == 0)
+            return true;
+    return false;
+}
+
+static struct ta_slice name_series(const struct ta_partial *p, const int64_t *row, char *text,
+                                   size_t size)
+{
+    const struct ta_slice label = ta_partial_text(p, row, LABEL);
+    char device[32] = "";
+    if (row[DEVICE] != TA_MISSING)
+        snprintf(device, sizeof device, " device %" PRId64, row[DEVICE]);
+    snprintf(text, size, "rank %" PRId64 "%s %.*s", row[RANK], device,
+             (int)(label.len < 60 ? label.len : 60), label.ptr);
+    return ta_slice_of(text);
+}
+
+static void add_timeline(struct ta_section_builder *out, const struct ta_partial *p,
+                         const struct ta_report *prior)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "memory.timeline", "Allocated memory over time", ALL(timeline_columns));
+    bool timed = true, several = false;
+    const size_t n = ta_partial_rows(p);
+    for (size_t i = 0; i < n; i++) {
+        const int64_t *row = ta_partial_at(p, i);
+        char series[160];
+        timed &= row[TIME] != TA_MISSING;
+        several |= !same_owner(row, ta_partial_at(p, 0));
+        TA_ROW(table, OWNER_CELLS(p, row), ta_text(name_series(p, row, series, sizeof series)),
+               ta_int(row[ENTRY]), ta_int(row[TIME]), ta_int(row[ALLOCATED]), ta_int(row[ACTIVE]),
+               ta_int(row[RESERVED]));
+    }
+    if (n)
+        ta_add_chart(table, &timeline_charts[is_drawn(prior, "memory-timeline")][timed][several]);
+}
+
+/* ---- sites and classes --------------------------------------------------------------------- */
+
+#define BLOCK_COLUMNS                                                                              \
+    COUNTS("peak_blocks", "Blocks at peak", "Blocks alive when most memory was allocated"),        \
+        BYTES("peak_bytes", "At peak", TA_LOWER,                                                   \
+              "Their bytes, as asked for; none without a history"),                                \
+        SHARE("peak_share", "Share", TA_LOWER, "Of all bytes alive at the peak of the device"),    \
+        COUNTS("held_blocks", "Blocks at end", "Blocks in use in the state"),                      \
+        BYTES("held_bytes", "At end", TA_LOWER, "Their bytes, rounded up as the allocator does"),  \
+        COUNTS("allocations", "Allocations", "Allocations in the history"),                        \
+        BYTES("total_bytes", "Total", TA_LOWER, "Bytes asked for by all of them"),                 \
+        COUNTS("unfreed_blocks", "Not freed",                                                      \
+               "Allocations of the history that were not given back by its end: kept on purpose, " \
+               "or leaks"),                                                                        \
+        BYTES("unfreed_bytes", "Not freed", TA_LOWER, "Their bytes, as asked for")
+
+static const struct ta_column site_columns[] = {
+    OWNER_COLUMNS,
+    {"site", "Site", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Innermost frame of the stack that is neither PyTorch nor Python itself, else the innermost"},
+    BLOCK_COLUMNS,
+};
+
+static const struct ta_column class_columns[] = {
+    OWNER_COLUMNS,
+    {"class", "Size", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Bytes asked for; up to 1 MiB are served from small segments, from 10 MiB on from segments of "
+     "their own"},
+    BLOCK_COLUMNS,
+};
+
+#define SITES_CHART(heading, text, second, column)                                                 \
+    {                                                                                              \
+        .id = "memory-sites", .title = heading, .caption = text, .kind = TA_CHART_PARETO,          \
+        .label = {"site", second}, .y = {{column, "Bytes", TA_INK_SERIES_1}}, .top = 20,           \
+    }
+#define PEAK_CHART(second)                                                                         \
+    SITES_CHART("Memory at the peak by call site",                                                 \
+                "Bytes alive when most memory was allocated, by the place that asked for them.",   \
+                second, "peak_bytes")
+#define HELD_CHART(second)                                                                         \
+    SITES_CHART("Memory held by call site",                                                        \
+                "Bytes in use when the snapshot was taken, by the place that asked for them.",     \
+                second, "held_bytes")
+
+/* By [there is a history][there are several ranks]. */
+static const struct ta_chart site_charts[2][2] = {{HELD_CHART(NULL), HELD_CHART("rank")},
+                                                  {PEAK_CHART(NULL), PEAK_CHART("rank")}};
+
+/* What is alive at the peak of the device that row `first` begins. */
+static int64_t peak_of(const struct ta_partial *p, size_t first)
+{
+    int64_t peak = TA_MISSING;
+    const int64_t *owner = ta_partial_at(p, first);
+    for (size_t i = first; i < ta_partial_rows(p) && same_owner(ta_partial_at(p, i), owner); i++)
+        ta_sum(&peak, ta_partial_at(p, i)[PEAK_BYTES]);
+    return peak;
+}
+
+/* Of a device with a history what is not there is 0; without one it is not known. */
+static struct ta_cell known(int64_t value, bool is_known)
+{
+    return value == TA_MISSING && is_known ? ta_int(0) : ta_int(value);
+}
+
+static bool add_blocks(struct ta_table_builder *table, const struct ta_partial *p, bool by_class)
+{
+    int64_t peak = TA_MISSING;
+    bool any_peak = false;
+    for (size_t i = 0; i < ta_partial_rows(p); i++) {
+        const int64_t *row = ta_partial_at(p, i);
+        if (i == 0 || !same_owner(row, ta_partial_at(p, i - 1)))
+            peak = peak_of(p, i);
+        const bool h = peak != TA_MISSING;
+        any_peak |= h;
+        TA_ROW(table, OWNER_CELLS(p, row),
+               ta_text(by_class ? ta_slice_of(memory_size_classes[row[WHAT]].name)
+                                : ta_partial_text(p, row, WHAT)),
+               known(row[PEAK_BLOCKS], h), known(row[PEAK_BYTES], h),
+               share_of(h && row[PEAK_BYTES] == TA_MISSING ? 0 : row[PEAK_BYTES], peak),
+               known(row[HELD_BLOCKS], true), known(row[HELD_BYTES], true),
+               known(row[ALLOCATIONS], h), known(row[TOTAL_BYTES], h),
+               known(row[UNFREED_BLOCKS], h), known(row[UNFREED_BYTES], h));
+    }
+    return any_peak;
+}
+
+static void add_sites(struct ta_section_builder *out, const struct ta_partial *p)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "memory.sites", "Memory by call site", ALL(site_columns));
+    const bool any_peak = add_blocks(table, p, false);
+    ta_sort_rows(table, any_peak ? "peak_bytes" : "held_bytes", true);
+    const size_t n = ta_partial_rows(p);
+    if (n) /* rows stand by rank */
+        ta_add_chart(
+            table,
+            &site_charts[any_peak][ta_partial_at(p, 0)[RANK] != ta_partial_at(p, n - 1)[RANK]]);
+}
+
+/* ---- fragmentation ------------------------------------------------------------------------- */
+
+static const struct ta_column state_columns[] = {
+    OWNER_COLUMNS,
+    COUNTS("segments", "Segments", "Pieces of memory obtained from the driver"),
+    COUNTS("blocks", "Blocks", "Blocks that they are split into"),
+    BYTES("reserved_bytes", "Reserved", TA_LOWER, "Sum of the segments"),
+    BYTES("allocated_bytes", "Allocated", TA_LOWER, "Sum of the blocks in use"),
+    BYTES("pending_bytes", "Pending", TA_LOWER,
+          "Sum of the blocks that were let go while other streams may still use them"),
+    BYTES("internal_bytes", "Internal", TA_LOWER,
+          "Internal fragmentation: size minus bytes asked for, of blocks in use or pending"),
+    BYTES("free_bytes", "Free", TA_LOWER,
+          "External fragmentation and cache: sum of the blocks that are not in use"),
+    BYTES("split_free_bytes", "Free, split", TA_LOWER,
+          "Of those, what shares a segment with other blocks and cannot go back to the driver"),
+    BYTES("largest_free_bytes", "Largest free", TA_HIGHER, "Largest block that is not in use"),
+    SHARE("gap_share", "Gap", TA_LOWER, "1 − allocated over reserved, in the state"),
+    SHARE("split_share", "Split share", TA_LOWER, "Free and split over reserved"),
+    SHARE("largest_free_share", "Largest of free", TA_HIGHER,
+          "Largest free block over all that is free: low when free memory is in small pieces"),
+    SHARE("peak_gap_share", "Gap at peak", TA_LOWER,
+          "1 − allocated over reserved when most was reserved, at the best moment of that time; "
+          "from the "
+          "history"),
+};
+
+static const struct ta_chart state_chart = {
+    .id = "memory-fragmentation",
+    .title = "What reserved memory is used for",
+    .caption = "Reserved memory of each device when the snapshot was taken.",
+    .kind = TA_CHART_STACKED_BARS,
+    .label = {"rank", "device"},
+    .y = {{"allocated_bytes", "Allocated", TA_INK_COMPUTE},
+          {"pending_bytes", "Pending", TA_INK_COMM},
+          {"free_bytes", "Free", TA_INK_IDLE}},
+};
+
+/* The history of the same device, or NULL. */
+static const int64_t *history_of(const struct ta_partial *churn, const int64_t *owner)
+{
+    for (size_t low = 0, high = ta_partial_rows(churn); low < high;) {
+        const size_t middle = low + (high - low) / 2;
+        const int64_t *row = ta_partial_at(churn, middle);
+        if (same_owner(row, owner))
+            return row;
+        int order = 0;
+        for (int i = RANK; i <= DEVICE && !order; i++)
+            order = (row[i] > owner[i]) - (row[i] < owner[i]);
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static void add_states(struct ta_section_builder *out, const struct ta_partial *p,
+                       const struct ta_partial *churn)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "memory.fragmentation", "Fragmentation", ALL(state_columns));
+    for (size_t i = 0; i < ta_partial_rows(p); i++) {
+        const int64_t *row = ta_partial_at(p, i), *history = history_of(churn, row);
+        const int64_t active = ta_add_sat(row[STATE_ALLOCATED], row[PENDING]);
+        const bool free = row[FREE] > 0;
+        TA_ROW(table, OWNER_CELLS(p, row), ta_int(row[SEGMENTS]), ta_int(row[BLOCKS]),
+               ta_int(row[STATE_RESERVED]), ta_int(row[STATE_ALLOCATED]), ta_int(row[PENDING]),
+               ta_int(active - row[REQUESTED]), ta_int(row[FREE]), ta_int(row[SPLIT]),
+               free ? ta_int(row[LARGEST_FREE]) : ta_null(),
+               rest_of(row[STATE_ALLOCATED], row[STATE_RESERVED]),
+               share_of(row[SPLIT], row[STATE_RESERVED]),
+               free ? share_of(row[LARGEST_FREE], row[FREE]) : ta_null(),
+               history ? rest_of(history[ALLOCATED_AT_RESERVED], history[PEAK_RESERVED])
+                       : ta_null());
+    }
+    if (ta_partial_rows(p))
+        ta_add_chart(table, &state_chart);
+}
+
+/* ---- churn and failures -------------------------------------------------------------------- */
+
+static const struct ta_column churn_columns[] = {
+    OWNER_COLUMNS,
+    COUNTS("entries", "Entries", "Entries of the history"),
+    {"dur_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL, "From its first to its last entry"},
+    COUNTS("allocations", "Allocations", "Blocks handed out"),
+    COUNTS("frees", "Frees", "Blocks that could be used again"),
+    BYTES("allocated_bytes", "Allocated", TA_LOWER, "Bytes asked for by all allocations"),
+    BYTES("freed_bytes", "Freed", TA_NEUTRAL, "Bytes of all frees"),
+    {"allocations_per_s", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, TA_LOWER,
+     "Allocations over the time of the history"},
+    SHARE("small_share", "Small", TA_LOWER, "Share of the allocations below 1 MiB"),
+    COUNTS("segment_allocations", "From driver",
+           "Segments obtained from the driver, or grown; each may stall the device"),
+    COUNTS("segment_frees", "To driver", "Segments given back, or shrunk"),
+    BYTES("segment_bytes", "From driver", TA_LOWER, "Bytes obtained from the driver"),
+    COUNTS("retries", "Retries",
+           "Segments given back right before one was obtained: the driver had no memory left"),
+    COUNTS("ooms", "Failed", "Allocations that failed for lack of memory"),
+    COUNTS("unfreed_blocks", "Not freed", "Allocations that were not given back by the end"),
+    BYTES("unfreed_bytes", "Not freed", TA_LOWER, "Their bytes, as asked for"),
+    BYTES("start_allocated_bytes", "At start", TA_NEUTRAL,
+          "Bytes alive before the first entry: above 0 when the history does not reach back to the "
+          "start of the run"),
+    BYTES("peak_allocated_bytes", "Peak allocated", TA_LOWER,
+          "Most bytes that the program held at a time, as asked for"),
+    BYTES("peak_active_bytes", "Peak active", TA_LOWER,
+          "The same with what was let go but still used by other streams"),
+    BYTES("peak_reserved_bytes", "Peak reserved", TA_LOWER, "Most bytes that the allocator held"),
+};
+
+static void add_churn(struct ta_section_builder *out, const struct ta_partial *p)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "memory.churn", "Work of the allocator", ALL(churn_columns));
+    for (size_t i = 0; i < ta_partial_rows(p); i++) {
+        const int64_t *row = ta_partial_at(p, i);
+        const double rate =
+            row[DURATION] > 0 ? (double)row[ALLOCS] * 1e9 / (double)row[DURATION] : NAN;
+        TA_ROW(table, OWNER_CELLS(p, row), ta_int(row[ENTRIES]), ta_int(row[DURATION]),
+               ta_int(row[ALLOCS]), ta_int(row[FREES]), ta_int(row[ALLOC_BYTES]),
+               ta_int(row[FREED_BYTES]), ta_num(rate), share_of(row[SMALL_ALLOCS], row[ALLOCS]),
+               ta_int(row[SEGMENT_ALLOCS]), ta_int(row[SEGMENT_FREES]), ta_int(row[SEGMENT_BYTES]),
+               ta_int(row[RETRIES]), ta_int(row[OOMS]), ta_int(row[UNFREED]),
+               ta_int(row[UNFREED_SIZE]), ta_int(row[START_ALLOCATED]), ta_int(row[PEAK_ALLOCATED]),
+               ta_int(row[PEAK_ACTIVE]), ta_int(row[PEAK_RESERVED]));
+    }
+}
+
+static const struct ta_column failure_columns[] = {
+    OWNER_COLUMNS,
+    {"index", "Index", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Place in the history of the device, from 0; up to 1000 are listed"},
+    {"time_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
+     "Time since the first entry of the device"},
+    BYTES("wanted_bytes", "Wanted", TA_LOWER, "Bytes that were asked for and not to be had"),
+    BYTES("device_free_bytes", "Device free", TA_HIGHER,
+          "Bytes that the device had left, whoever used the rest"),
+    BYTES("allocated_bytes", "Allocated", TA_LOWER, "Bytes that the program held then"),
+    BYTES("reserved_bytes", "Reserved", TA_LOWER, "Bytes that the allocator held then"),
+};
+
+static void add_failures(struct ta_section_builder *out, const struct ta_partial *p)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "memory.failures", "Failed allocations", ALL(failure_columns));
+    for (size_t i = 0; i < ta_partial_rows(p); i++) {
+        const int64_t *row = ta_partial_at(p, i);
+        TA_ROW(table, OWNER_CELLS(p, row), ta_int(row[FAILURE]), ta_int(row[FAIL_TIME]),
+               ta_int(row[WANTED]), ta_int(row[DEVICE_FREE]), ta_int(row[FAIL_ALLOCATED]),
+               ta_int(row[FAIL_RESERVED]));
+    }
+}
+
+enum ta_status memory_finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)ctx;
+    add_timeline(out, merged[TIMELINE], prior);
+    add_sites(out, merged[SITES]);
+    add_blocks(
+        ta_add_table(out, "memory.size_classes", "Memory by size of request", ALL(class_columns)),
+        merged[CLASSES], true);
+    add_states(out, merged[STATES], merged[CHURN]);
+    add_churn(out, merged[CHURN]);
+    add_failures(out, merged[FAILURES]);
+    return TA_OK;
+}

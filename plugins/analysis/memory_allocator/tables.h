@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The partials of this analysis, which collecting fills and the tables read. */
+#ifndef TA_MEMORY_ALLOCATOR_TABLES_H
+#define TA_MEMORY_ALLOCATOR_TABLES_H
+
+#include <traceanalyze/analysis.h>
+#include <traceanalyze/dump.h>
+#include <traceanalyze/rows.h>
+
+/* Every row belongs to a device of a snapshot: the first keys of all partials. */
+enum { RANK, FILE_KEY, DEVICE, LABEL, OWN };
+
+#define OWNER_FIELDS                                                                               \
+    [RANK] = {"rank", TA_FIELD_RANK}, [FILE_KEY] = {"file", TA_FIELD_INT},                         \
+    [DEVICE] = {"device", TA_FIELD_INT}, [LABEL] = {"label", TA_FIELD_TEXT}
+
+enum partial { TIMELINE, SITES, CLASSES, STATES, CHURN, FAILURES, PARTIALS };
+
+/* A stretch of the history. */
+enum { STRETCH = OWN, ENTRY, TIME, ALLOCATED, ACTIVE, RESERVED, TIMELINE_FIELDS };
+
+/* Blocks by site or by class of size. */
+enum {
+    WHAT = OWN,
+    PEAK_BLOCKS,
+    PEAK_BYTES,
+    HELD_BLOCKS,
+    HELD_BYTES,
+    ALLOCATIONS,
+    TOTAL_BYTES,
+    UNFREED_BLOCKS,
+    UNFREED_BYTES,
+    BLOCK_FIELDS
+};
+
+/* The state at the end. */
+enum {
+    SEGMENTS = OWN,
+    BLOCKS,
+    STATE_RESERVED,
+    STATE_ALLOCATED,
+    PENDING,
+    REQUESTED, /* of what is allocated or pending */
+    FREE,
+    SPLIT,
+    LARGEST_FREE,
+    STATE_FIELDS
+};
+
+/* What the history did. */
+enum {
+    ENTRIES = OWN,
+    ALLOCS,
+    ALLOC_BYTES,
+    FREES,
+    FREED_BYTES,
+    SMALL_ALLOCS,
+    SEGMENT_ALLOCS,
+    SEGMENT_FREES,
+    SEGMENT_BYTES,
+    RETRIES,
+    OOMS,
+    UNFREED,
+    UNFREED_SIZE,
+    DURATION,
+    START_ALLOCATED,
+    PEAK_ALLOCATED,
+    PEAK_ACTIVE,
+    PEAK_RESERVED,
+    ALLOCATED_AT_RESERVED,
+    CHURN_FIELDS
+};
+
+/* Allocations that failed. */
+enum { FAILURE = OWN, FAIL_TIME, WANTED, DEVICE_FREE, FAIL_ALLOCATED, FAIL_RESERVED, FAIL_FIELDS };
+
+/* Classes of sizes by their largest member; the last one has none. */
+enum { SIZE_CLASSES = 7 };
+extern const struct size_class {
+    uint64_t most;
+    const char *name;
+} memory_size_classes[SIZE_CLASSES];
+
+/* Stretches of a history that are drawn, and failures that are listed, at most. */
+enum { STRETCHES = 240, FAILURES_MAX = 1000 };
+
+extern const struct ta_partial_def memory_partials[];
+
+enum ta_status memory_collect(struct ta_ctx *ctx, const struct ta_trace *trace,
+                              struct ta_partial *const *out) TA_MUST_CHECK;
+enum ta_status memory_finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out);
+
+#endif

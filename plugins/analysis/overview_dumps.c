@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The key figures of the dumps, made from the tables of the other analyses. */
+#include <traceanalyze/analysis.h>
+
+#include <math.h>
+
+static void add(struct ta_section_builder *out, const char *id, const char *title,
+                struct ta_cell value, enum ta_unit unit, enum ta_polarity polarity,
+                const char *note)
+{
+    if (value.kind != TA_CELL_NULL)
+        ta_add_scalar(out, &(struct ta_scalar){.id = id,
+                                               .title = title,
+                                               .value = value,
+                                               .unit = unit,
+                                               .polarity = polarity,
+                                               .note = note});
+}
+
+/* Whether a text cell of a row reads like this. */
+static bool reads(const struct ta_table *table, size_t row, const char *column, const char *text)
+{
+    const size_t at = ta_table_column(table, column);
+    const struct ta_cell *cell = at == SIZE_MAX ? NULL : ta_table_cell(table, row, at);
+    return cell && cell->kind == TA_CELL_TEXT && ta_slice_equal(cell->text, ta_slice_of(text));
+}
+
+static double number(const struct ta_table *table, size_t row, const char *column)
+{
+    const size_t at = ta_table_column(table, column);
+    return at == SIZE_MAX ? NAN : ta_cell_number(ta_table_cell(table, row, at), NAN);
+}
+
+/* The worst of all ranks: the smallest rate, the longest time; NaN without one. */
+static double worst(const struct ta_table *values, const char *metric, const char *basis,
+                    bool smallest)
+{
+    double found = NAN;
+    for (size_t i = 0; values && i < values->n_rows; i++) {
+        if (!reads(values, i, "metric", metric) || !reads(values, i, "basis", basis))
+            continue;
+        const double value = number(values, i, "value");
+        if (isnan(found) || (smallest ? value < found : value > found))
+            found = value;
+    }
+    return found;
+}
+
+static void add_throughput(struct ta_section_builder *out, const struct ta_table *values)
+{
+    add(out, "fps_wall", "FPS of the session", ta_num(worst(values, "fps", "wall", true)),
+        TA_UNIT_PER_S, TA_HIGHER,
+        "Frames of the blocks over the time of the session, slowest rank");
+    add(out, "fps_blocks", "FPS of the blocks", ta_num(worst(values, "fps", "blocks", true)),
+        TA_UNIT_PER_S, TA_HIGHER, "Frames over the time of their blocks, slowest rank");
+    add(out, "bps_blocks", "Blocks per second", ta_num(worst(values, "bps", "blocks", true)),
+        TA_UNIT_PER_S, TA_HIGHER, "Blocks over their time, slowest rank");
+    add(out, "first_block_ns", "First block",
+        ta_num(worst(values, "first_block_ns", "wall", false)), TA_UNIT_NS, TA_LOWER,
+        "Start of the session to the end of the first block, slowest rank");
+    add(out, "tokens_per_s", "Tokens per second",
+        ta_num(worst(values, "tokens_per_s", "sections", true)), TA_UNIT_PER_S, TA_HIGHER,
+        "Tokens over the time of the sections that generated them, slowest rank");
+}
+
+/* Largest value of a column, by the text of another one when `key` is given. */
+static double largest(const struct ta_table *table, const char *column, const char *key,
+                      const char *text)
+{
+    double found = NAN;
+    for (size_t i = 0; table && i < table->n_rows; i++) {
+        const double value = number(table, i, column);
+        if ((!key || reads(table, i, key, text)) && !isnan(value) && !(value <= found))
+            found = value;
+    }
+    return found;
+}
+
+/* Sum of a column over the rows of a rank, which stand together, of the rank that has most: each
+ * rank sees all models, and all devices of its host. */
+static double most_of_a_rank(const struct ta_table *table, const char *column)
+{
+    double found = NAN, sum = 0;
+    for (size_t i = 0; table && i < table->n_rows; i++) {
+        if (i == 0 || number(table, i, "rank") != number(table, i - 1, "rank"))
+            sum = 0;
+        const double value = number(table, i, column);
+        sum += isnan(value) ? 0 : value;
+        found = isnan(found) || sum > found ? sum : found;
+    }
+    return found;
+}
+
+static struct ta_cell whole(double value)
+{
+    return value >= 0 && value < 9e18 ? ta_int((int64_t)value) : ta_null();
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)merged;
+    const struct ta_table *memory = ta_report_table(prior, "memory.by_rank");
+    const struct ta_table *telemetry = ta_report_table(prior, "telemetry.by_rank");
+    add_throughput(out, ta_report_table(prior, "throughput.values"));
+    add(out, "session_ns", "Session",
+        whole(largest(ta_report_table(prior, "run.sessions"), "dur_ns", NULL, NULL)), TA_UNIT_NS,
+        TA_LOWER, "Duration of the longest session");
+    add(out, "parameters", "Parameters",
+        whole(most_of_a_rank(ta_report_table(prior, "models.parameters"), "parameters")),
+        TA_UNIT_COUNT, TA_NEUTRAL, "Parameters of all models of a rank");
+    add(out, "peak_allocated_bytes", "Peak memory allocated",
+        whole(largest(memory, "peak_allocated_bytes", NULL, NULL)), TA_UNIT_BYTES, TA_LOWER,
+        "Largest memory in use by tensors, of all ranks and devices");
+    add(out, "peak_reserved_bytes", "Peak memory reserved",
+        whole(largest(memory, "peak_reserved_bytes", NULL, NULL)), TA_UNIT_BYTES, TA_LOWER,
+        "Largest memory held by the allocator, of all ranks and devices");
+    add(out, "gpu_temperature", "Hottest device",
+        ta_num(largest(telemetry, "max", "signal", "gpu_temperature")), TA_UNIT_CELSIUS, TA_LOWER,
+        "Largest sample of all devices");
+    add(out, "energy_j", "Energy",
+        ta_num(most_of_a_rank(ta_report_table(prior, "energy.by_rank"), "energy_j")), TA_UNIT_JOULE,
+        TA_LOWER, "Power integrated over the times of its samples, all devices that a rank sees");
+    return TA_OK;
+}
+
+static const char *const after[] = {"overview",  "throughput", "models", "memory",
+                                    "telemetry", "sessions",   NULL};
+
+static const struct ta_analysis_ops ops = {.after = after, .section = "overview", .finish = finish};
+
+TA_PLUGIN(analysis, overview_dumps, &ops, .title = "Overview",
+          .summary = "Key figures of the dumps: throughput, parameters, memory, energy",
+          .version = "1");

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* figures.reported and advice.reported: what the profiler itself worked out and advised, beside
+ * ours and never in their place. */
+#include <traceanalyze/analysis.h>
+#include <traceanalyze/rows.h>
+
+/* Files of one rank keep their own figures: those of two sessions are not one. */
+enum { RANK, GROUP, NAME, FILE_KEY, UNIT, VALUE, FIGURE_FIELDS };
+enum { ADVICE_RANK, ADVICE_FILE, ORDER, CATEGORY, PRIORITY, ISSUE, SUGGESTION, ADVICE_FIELDS };
+
+static const struct ta_field figure_fields[FIGURE_FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},   [GROUP] = {"group", TA_FIELD_TEXT},
+    [NAME] = {"figure", TA_FIELD_TEXT}, [FILE_KEY] = {"file", TA_FIELD_INT},
+    [UNIT] = {"unit", TA_FIELD_MAX},    [VALUE] = {"value", TA_FIELD_MAX},
+};
+
+static const struct ta_field advice_fields[ADVICE_FIELDS] = {
+    [ADVICE_RANK] = {"rank", TA_FIELD_RANK},
+    [ADVICE_FILE] = {"file", TA_FIELD_INT},
+    [ORDER] = {"order", TA_FIELD_INT},
+    [CATEGORY] = {"category", TA_FIELD_TEXT},
+    [PRIORITY] = {"priority", TA_FIELD_TEXT},
+    [ISSUE] = {"issue", TA_FIELD_TEXT},
+    [SUGGESTION] = {"suggestion", TA_FIELD_TEXT},
+};
+
+static const struct ta_partial_def partials[] = {
+    {"figures", figure_fields, FIGURE_FIELDS}, {"advice", advice_fields, ADVICE_FIELDS}, {0}};
+
+static const struct ta_column figure_columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    {"group", "About", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "What the figure is about"},
+    {"figure", "Figure", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the figure"},
+    {"file", "File", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Number of the dump among those of the rank that have the figure, from 0"},
+    {"value", "Value", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
+     "The value, in the unit beside it"},
+    {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit of the value"},
+};
+
+static const struct ta_column advice_columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    {"index", "Index", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Place in the order of the profiler, from 0"},
+    {"category", "About", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "What the advice is about"},
+    {"priority", "Priority", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Priority as the profiler gave it"},
+    {"issue", "Issue", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "What the profiler found"},
+    {"suggestion", "Suggestion", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "What the profiler suggested"},
+};
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    (void)ctx;
+    size_t n;
+    const struct ta_figure *figures = ta_trace_figure_rows(trace, &n);
+    for (size_t i = 0; i < n; i++) {
+        int64_t *row =
+            TA_PARTIAL_ROW(out[0], ta_row_rank(trace, figures[i].rank),
+                           ta_key_text(ta_trace_text(trace, figures[i].group)),
+                           ta_key_text(ta_trace_text(trace, figures[i].name)), ta_row_file(trace));
+        row[UNIT] = figures[i].unit;
+        row[VALUE] = ta_real_cell(figures[i].value);
+    }
+    const struct ta_given_advice *advice = ta_trace_advice_rows(trace, &n);
+    for (size_t i = 0; i < n; i++)
+        TA_PARTIAL_ROW(out[1], ta_row_rank(trace, advice[i].rank), ta_row_file(trace),
+                       ta_key_int((int64_t)i),
+                       ta_key_text(ta_trace_text(trace, advice[i].category)),
+                       ta_key_text(ta_trace_text(trace, advice[i].priority)),
+                       ta_key_text(ta_trace_text(trace, advice[i].issue)),
+                       ta_key_text(ta_trace_text(trace, advice[i].suggestion)));
+    return TA_OK;
+}
+
+static bool same_figure(const struct ta_partial *figures, size_t i)
+{
+    const int64_t *row = ta_partial_at(figures, i), *last = ta_partial_at(figures, i - 1);
+    return row[RANK] == last[RANK] && row[GROUP] == last[GROUP] && row[NAME] == last[NAME];
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)prior;
+    const struct ta_partial *figures = merged[0], *advice = merged[1];
+    struct ta_table_builder *table =
+        ta_add_table(out, "advice.reported", "Advice of the profiler", advice_columns, 6);
+    int64_t index = 0;
+    for (size_t i = 0; i < ta_partial_rows(advice); i++) {
+        const int64_t *row = ta_partial_at(advice, i);
+        index = i && row[ADVICE_RANK] == ta_partial_at(advice, i - 1)[ADVICE_RANK] ? index + 1 : 0;
+        TA_ROW(table, ta_int(row[ADVICE_RANK]), ta_int(index),
+               ta_text_or_null(ta_partial_text(advice, row, CATEGORY)),
+               ta_text_or_null(ta_partial_text(advice, row, PRIORITY)),
+               ta_text_or_null(ta_partial_text(advice, row, ISSUE)),
+               ta_text_or_null(ta_partial_text(advice, row, SUGGESTION)));
+    }
+    table = ta_add_table(out, "figures.reported", "Figures of the profiler", figure_columns, 6);
+    for (size_t i = 0; i < ta_partial_rows(figures); i++) {
+        const int64_t *row = ta_partial_at(figures, i);
+        const bool known = row[UNIT] >= 0 && row[UNIT] < TA_UNIT_COUNT_OF_UNITS;
+        index = i && same_figure(figures, i) ? index + 1 : 0;
+        TA_ROW(table, ta_int(row[RANK]), ta_text_or_null(ta_partial_text(figures, row, GROUP)),
+               ta_text_or_null(ta_partial_text(figures, row, NAME)), ta_int(index),
+               ta_num(ta_real_of(row[VALUE])),
+               ta_text(ta_slice_of(ta_unit_name(known ? (enum ta_unit)row[UNIT] : TA_UNIT_NONE))));
+    }
+    return TA_OK;
+}
+
+static const struct ta_analysis_ops ops = {
+    .section = "reported", .partials = partials, .map = map, .finish = finish};
+
+TA_PLUGIN(analysis, reported, &ops, .title = "As the profiler reported",
+          .summary = "Figures and advice of the profiler itself: figures.reported, advice.reported",
+          .version = "1");

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sections of Diffulex's profiler as rows, from whichever file they were read. */
+#include "diffulex.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FNV_START UINT64_C(0xcbf29ce484222325)
+#define FNV_PRIME UINT64_C(0x100000001b3)
+
+ta_str dx_join(struct reading *r, struct ta_slice section, struct ta_slice key)
+{
+    char *text = malloc(section.len + key.len + 1);
+    if (!text) {
+        r->status = ta_fail(r->ctx, TA_ERR_NOMEM, "Cannot hold the name of a metric");
+        return TA_STR_ABSENT;
+    }
+    if (section.len)
+        memcpy(text, section.ptr, section.len);
+    text[section.len] = '/';
+    if (key.len)
+        memcpy(text + section.len + 1, key.ptr, key.len);
+    const ta_str name =
+        ta_builder_string(r->builder, (struct ta_slice){text, section.len + key.len + 1});
+    free(text);
+    return name;
+}
+
+void dx_add_figure(struct reading *r, ta_str name, const char *group, double value,
+                   enum ta_unit unit)
+{
+    if (r->status != TA_OK || !isfinite(value))
+        return;
+    const struct ta_figure figure = {
+        .rank = TA_MISSING,
+        .name = name,
+        .group = ta_builder_string(r->builder, ta_slice_of(group)),
+        .value = value,
+        .unit = (int)unit,
+    };
+    r->status = ta_builder_add_figure(r->ctx, r->builder, &figure);
+}
+
+void dx_sections_begin(struct sections *s, struct reading *r)
+{
+    *s = (struct sections){.r = r, .fingerprint = FNV_START};
+}
+
+static void hash(struct sections *s, unsigned char byte)
+{
+    s->fingerprint = (s->fingerprint ^ byte) * FNV_PRIME;
+}
+
+/* Digits alone, since the decimal point depends on the locale. */
+static void hash_duration(struct sections *s, double seconds)
+{
+    char text[400];
+    hash(s, '/');
+    if (!isfinite(seconds))
+        return;
+    snprintf(text, sizeof text, "%.4f", seconds);
+    for (const char *c = text; *c; c++)
+        if (*c >= '0' && *c <= '9')
+            hash(s, (unsigned char)*c);
+}
+
+static void add_stage(struct reading *r, const struct section *section)
+{
+    const struct ta_timed_stage stage = {
+        .rank = TA_MISSING,
+        .name = ta_builder_string(r->builder, section->name),
+        .calls = 1,
+        .total_ns = section->dur_ns,
+        .min_ns = section->dur_ns,
+        .max_ns = section->dur_ns,
+        .last_ns = TA_MISSING,
+        .median_ns = TA_MISSING,
+        .device_ns = TA_MISSING,
+        .step = TA_MISSING,
+        .is_call = section->dur_ns != TA_MISSING,
+        .exception = TA_STR_ABSENT,
+    };
+    r->status = ta_builder_add_stage(r->ctx, r->builder, &stage);
+}
+
+/* The time that the tokens were counted over is not in the file, but its rate is. */
+static int64_t tokens_duration(const struct section *section)
+{
+    const double ns = (double)section->tokens / section->tokens_per_s * 1e9;
+    return isfinite(ns) && ns > 0 && ns < 0x1p62 ? llround(ns) : section->dur_ns;
+}
+
+static void add_tokens(struct reading *r, const struct section *section)
+{
+    if (r->status != TA_OK || section->tokens == TA_MISSING || section->tokens <= 0)
+        return; /* 0 is what a section without tokens has */
+    const struct ta_section_tokens tokens = {
+        .rank = TA_MISSING,
+        .section = ta_builder_string(r->builder, section->name),
+        .tokens = section->tokens,
+        .dur_ns = tokens_duration(section),
+    };
+    r->status = ta_builder_add_section_tokens(r->ctx, r->builder, &tokens);
+    if (section->tokens_per_s > 0)
+        dx_add_figure(r, dx_join(r, section->name, TA_LIT("tokens_per_s")), "sections",
+                      section->tokens_per_s, TA_UNIT_PER_S);
+}
+
+void dx_sections_add(struct sections *s, const struct section *section)
+{
+    struct reading *r = s->r;
+    if (r->status != TA_OK)
+        return;
+    hash_duration(s, section->seconds);
+    add_stage(r, section);
+    add_tokens(r, section);
+    dx_add_figure(r, dx_join(r, section->name, TA_LIT("gpu_utilization_change")), "sections",
+                  section->gpu_change, TA_UNIT_RATIO);
+    if (section->memory_change != TA_MISSING)
+        dx_add_figure(r, dx_join(r, section->name, TA_LIT("host_memory_change_bytes")), "sections",
+                      (double)section->memory_change, TA_UNIT_BYTES);
+}
+
+void dx_sections_tag(struct sections *s, struct ta_slice name, struct ta_slice key,
+                     struct ta_slice value)
+{
+    struct reading *r = s->r;
+    if (r->status != TA_OK)
+        return;
+    const struct ta_tag tag = {
+        .rank = TA_MISSING,
+        .key = dx_join(r, name, key),
+        .value = ta_builder_string(r->builder, value),
+    };
+    if (r->status == TA_OK)
+        r->status = ta_builder_add_tag(r->ctx, r->builder, &tag);
+}
+
+/* How Python writes numbers that are none. */
+static bool is_not_finite(struct ta_slice text)
+{
+    static const char *const words[] = {"nan", "inf", "-inf", "NaN", "Infinity", "-Infinity"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (ta_slice_equal(text, ta_slice_of(words[i])))
+            return true;
+    return false;
+}
+
+void dx_sections_metric(struct sections *s, struct ta_slice name, struct ta_slice key,
+                        struct ta_slice value)
+{
+    const double number = ta_text_double(value);
+    if (is_not_finite(value))
+        ta_quality_add(s->r->quality, TA_Q_BAD_NUMBER, TA_NO_OFFSET,
+                       "The metric \"%.*s\" is not a finite number",
+                       (int)(key.len < 80 ? key.len : 80), key.ptr);
+    else if (!isnan(number))
+        dx_add_figure(s->r, dx_join(s->r, name, key), "custom", number, TA_UNIT_NONE);
+    else if (value.len)
+        dx_sections_tag(s, name, key, value);
+}
+
+void dx_sections_total(struct sections *s, double tokens_per_s)
+{
+    if (tokens_per_s > 0)
+        dx_add_figure(s->r, ta_builder_string(s->r->builder, TA_LIT("tokens_per_s")), "sections",
+                      tokens_per_s, TA_UNIT_PER_S);
+}
+
+void dx_sections_end(struct sections *s, enum ta_exactness exactness)
+{
+    char set[40];
+    snprintf(set, sizeof set, "sections %016" PRIx64, s->fingerprint);
+    ta_builder_set_copy(s->r->builder, ta_slice_of(set), exactness);
+}

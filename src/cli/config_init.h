@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writing a first configuration, and defaults as text. */
+#ifndef TA_CLI_CONFIG_INIT_H
+#define TA_CLI_CONFIG_INIT_H
+
+#include "cli/cli.h"
+
+/* Writes a configuration in which every setting stands with its default as a comment.  "-" is
+ * standard output; a file that is there already is TA_ERR_OUTPUT. */
+enum ta_status ta_config_init(struct ta_cli *cli, const char *path) TA_MUST_CHECK;
+
+/* The field of an option as text, NULL when nothing is set.  The result is `text` or the field. */
+#define TA_CONFIG_VALUE_MAX 64
+const char *ta_config_field_text(const struct ta_arg_option *option, const struct ta_args *args,
+                                 char text[TA_CONFIG_VALUE_MAX]);
+
+#endif

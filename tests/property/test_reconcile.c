@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Folders of dumps: the same bytes from any number of threads and any order of files and operands,
+ * and a report from dumps alone. */
+#include "pipeline.h"
+#include "result/report.h"
+#include "trace_fixture.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+static struct fixture fixture;
+
+/* ---- a folder of dumps --------------------------------------------------------------------- */
+
+enum { RANKS = 3, FILES = 4 * RANKS + 3 };
+
+static void make_report(struct text *text, size_t rank)
+{
+    text_add(text,
+             "{\"timestamp\": 1700000010.5, \"timing_stats\": {\"denoise\": {\"count\": %zu,"
+             " \"total\": 1.5, \"mean\": 0.75, \"min\": 0.5, \"max\": 1.0, \"last\": NaN}},"
+             " \"memory_snapshots\": [{\"label\": \"start %zu\", \"timestamp\": 1700000000.25,"
+             " \"allocated_mb\": 1.5, \"reserved_mb\": 2, \"max_allocated_mb\": 1.75}],"
+             " \"iteration_stats\": {}}",
+             rank + 2, rank);
+}
+
+static void make_log(struct text *text, size_t rank)
+{
+    text_add(text,
+             "[{\"label\": \"start %zu\", \"timestamp\": 1700000000.25, \"allocated_mb\": 1.5,"
+             " \"reserved_mb\": 2, \"max_allocated_mb\": 1.75}]",
+             rank);
+}
+
+static void make_stages(struct text *text)
+{
+    text_add(text, "scope,rank,pid,step,stage,cpu_ms,cuda_ms,device,exception\n");
+    for (int i = 0; i < 50; i++)
+        text_add(text, "engine,%s,77,%d,forward,%d.25,%d.125,0,\n",
+                 i % 3 == 2   ? ""
+                 : i % 3 == 1 ? "5"
+                              : "1",
+                 i, i + 1, i);
+}
+
+/* The name and the content of a file. */
+static void make_file(size_t i, char *name, size_t size, struct text *text)
+{
+    const size_t rank = i / 4;
+    if (i == 4 * RANKS) {
+        snprintf(name, size, "stage_timing.csv");
+        make_stages(text);
+    } else if (i == 4 * RANKS + 1) {
+        snprintf(name, size, "notes.md");
+        text_add(text, "# Notes\n\nNothing to read.\n");
+    } else if (i == 4 * RANKS + 2) {
+        snprintf(name, size, "page.html");
+        text_add(text, "<!DOCTYPE html><html></html>\n");
+    } else if (i % 4 == 0) {
+        snprintf(name, size, "rank_%zu/profiling_report.json", rank);
+        make_report(text, rank);
+    } else if (i % 4 == 1) {
+        snprintf(name, size, "rank_%zu/memory_log.json", rank);
+        make_log(text, rank);
+    } else if (i % 4 == 2) {
+        snprintf(name, size, "rank_%zu/trace.json", rank);
+        fixture_trace_text(text, rank, 100, 1, (int64_t)rank);
+    } else {
+        snprintf(name, size, "rank_%zu/dmon.txt", rank);
+        text_add(text, "# gpu    sm   mem\n# Idx     %%     %%\n");
+        for (size_t s = 0; s < 9 + rank; s++)
+            text_add(text, "    0    %zu    %zu\n    1    7     9\n", 10 * s, s);
+    }
+}
+
+/* Fills a folder, its files made in an order that depends on `turn`. */
+static void fill(const char *root, size_t turn)
+{
+    char path[256], name[64];
+    for (size_t rank = 0; rank < RANKS; rank++) {
+        snprintf(path, sizeof path, "%s/rank_%zu", root, rank);
+        assert_int_equal(mkdir(path, 0700), 0);
+    }
+    for (size_t i = 0; i < FILES; i++) {
+        struct text text = {0};
+        make_file((i * 4 + turn * 7) % FILES, name, sizeof name, &text);
+        snprintf(path, sizeof path, "%s/%s", root, name);
+        fixture_write(path, text.at, text.n);
+        text_free(&text);
+    }
+}
+
+/* ---- running ------------------------------------------------------------------------------- */
+
+static struct ta_report *run(const char *const *inputs, size_t n, unsigned jobs)
+{
+    const struct ta_run_options options = {.inputs = inputs,
+                                           .n_inputs = n,
+                                           .jobs = jobs,
+                                           .world_size = TA_MISSING,
+                                           .title = "a title"};
+    struct ta_report *report = NULL;
+    if (ta_pipeline_run(&fixture.ctx, fixture.registry, &options, &report) != TA_OK)
+        fail_msg("%s", ta_ctx_causes(&fixture.ctx));
+    return report;
+}
+
+static char *bytes_of(const char *const *inputs, size_t n, unsigned jobs, size_t *size)
+{
+    struct ta_report *report = run(inputs, n, jobs);
+    char *bytes = fixture_render(&fixture, report, "json", size);
+    ta_report_free(report);
+    return bytes;
+}
+
+static void assert_same(const char *a, size_t n, char *b, size_t m)
+{
+    size_t at = 0;
+    while (at < n && at < m && a[at] == b[at])
+        at++;
+    if (at < n || at < m)
+        fail_msg("…%.100s… is not …%.100s…", b + (at < 50 ? 0 : at - 50),
+                 a + (at < 50 ? 0 : at - 50));
+    free(b);
+}
+
+static void threads_and_folders(void **state)
+{
+    (void)state;
+    static const unsigned jobs[] = {1, 2, 8};
+    size_t size = 0, again;
+    char *expected = NULL;
+    for (size_t turn = 0; turn < 3; turn++) {
+        char root[64];
+        fixture_folder(root);
+        fill(root, turn);
+        const char *const inputs[] = {root};
+        if (!expected)
+            expected = bytes_of(inputs, 1, 1, &size);
+        for (size_t j = 0; j < 3; j++) {
+            char *bytes = bytes_of(inputs, 1, jobs[j], &again);
+            assert_same(expected, size, bytes, again);
+        }
+        fixture_remove(root);
+    }
+    free(expected);
+}
+
+static void orders_of_operands(void **state)
+{
+    (void)state;
+    char root[64], paths[RANKS + 1][128];
+    const char *inputs[RANKS + 1];
+    fixture_folder(root);
+    fill(root, 0);
+    for (size_t i = 0; i < RANKS; i++)
+        snprintf(paths[i], sizeof paths[i], "%s/rank_%zu", root, i);
+    snprintf(paths[RANKS], sizeof paths[RANKS], "%s/stage_timing.csv", root);
+    size_t size = 0, again;
+    char *expected = NULL;
+    for (size_t turn = 0; turn < 4; turn++) {
+        for (size_t i = 0; i <= RANKS; i++)
+            inputs[i] = paths[(i * 3 + turn) % (RANKS + 1)];
+        char *bytes = bytes_of(inputs, RANKS + 1, 1 + (unsigned)turn, &again);
+        if (expected) {
+            assert_same(expected, size, bytes, again);
+        } else {
+            expected = bytes;
+            size = again;
+        }
+    }
+    free(expected);
+    fixture_remove(root);
+}
+
+/* ---- what becomes of the files ------------------------------------------------------------- */
+
+static const struct ta_file_account *account_of(const struct ta_report *report, const char *path)
+{
+    const struct ta_accounts *accounts = ta_report_accounts(report);
+    for (size_t i = 0; i < accounts->n_files; i++)
+        if (strcmp(accounts->files[i].path, path) == 0)
+            return &accounts->files[i];
+    fail_msg("No account of \"%s\"", path);
+    return NULL;
+}
+
+static const struct ta_quality_finding *finding_of(const struct ta_report *report,
+                                                   enum ta_quality_code code)
+{
+    const struct ta_accounts *accounts = ta_report_accounts(report);
+    for (size_t i = 0; i < accounts->n_findings; i++)
+        if (accounts->findings[i].code == code)
+            return &accounts->findings[i];
+    return NULL;
+}
+
+static void files_of_a_rank_join(void **state)
+{
+    (void)state;
+    char root[64];
+    fixture_folder(root);
+    fill(root, 0);
+    const char *const inputs[] = {root};
+    struct ta_report *report = run(inputs, 1, 2);
+    assert_int_equal(ta_report_accounts(report)->n_files, FILES - 2);
+    assert_int_equal(ta_report_accounts(report)->totals.files_refused, 0);
+    assert_null(finding_of(report, TA_Q_RANK_DUPLICATE));
+    assert_int_equal(finding_of(report, TA_Q_SKIPPED_FILE)->count, 2);
+    assert_int_equal(finding_of(report, TA_Q_DUPLICATE_CONTENT)->count, RANKS);
+    const struct ta_file_account *file = account_of(report, "rank_2/memory_log.json");
+    assert_int_equal(file->rank, 2);
+    assert_true(file->is_dump);
+    assert_int_equal(file->events_kept, 1); /* whatever counts in the end */
+    file = account_of(report, "stage_timing.csv");
+    assert_true(file->rank == TA_MISSING);
+    assert_int_equal(file->rank_source, TA_RANK_CONTENT);
+    assert_false(account_of(report, "rank_0/trace.json")->is_dump);
+    size_t size;
+    char *bytes = fixture_render(&fixture, report, "json", &size);
+    /* Ranks of rows are ranks of the run. */
+    assert_non_null(memmem(bytes, size, "\"ranks\": [0, 1, 2, 5]", 21));
+    free(bytes);
+    ta_report_free(report);
+    fixture_remove(root);
+}
+
+static void dumps_alone_make_a_report(void **state)
+{
+    (void)state;
+    char root[64], path[128];
+    struct text text = {0};
+    fixture_folder(root);
+    snprintf(path, sizeof path, "%s/profiling_report.json", root);
+    make_report(&text, 0);
+    fixture_write(path, text.at, text.n);
+    text_free(&text);
+    const char *const inputs[] = {root};
+    struct ta_report *report = run(inputs, 1, 1);
+    const struct ta_file_account *file = account_of(report, "profiling_report.json");
+    assert_int_equal(file->rank, 0);
+    assert_int_equal(file->rank_source, TA_RANK_DEFAULT);
+    ta_report_free(report);
+    fixture_remove(root);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_and_folders),
+        cmocka_unit_test(orders_of_operands),
+        cmocka_unit_test(files_of_a_rank_join),
+        cmocka_unit_test(dumps_alone_make_a_report),
+    };
+    fixture_open(&fixture);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    fixture_close(&fixture);
+    return failed;
+}

@@ -1,0 +1,761 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tables made from the rows of dumps: figures by their definitions, what is missing stays missing,
+ * ranks, several files of one rank. */
+#include "traceanalyze/dump.h"
+
+#include "model/dump.h"
+#include "normalize/normalize.h"
+#include "result/report.h"
+#include "trace_fixture.h"
+#include "traceanalyze/analysis.h"
+
+#include <math.h>
+
+enum { FILES_MOST = 4 };
+
+#define MS INT64_C(1000000)
+#define MIB (INT64_C(1) << 20)
+#define NONE TA_MISSING
+
+static struct fixture fixture;
+
+/* ---- dumps in few words -------------------------------------------------------------------- */
+
+/* Files that are filled by hand, and the report on them. */
+struct run {
+    struct ta_builder builders[FILES_MOST];
+    struct ta_quality quality[FILES_MOST];
+    size_t n;
+    struct ta_report *report;
+};
+
+static struct ta_builder *open_file(struct run *run)
+{
+    assert_true(run->n < FILES_MOST);
+    struct ta_builder *builder = &run->builders[run->n];
+    ta_quality_init(&run->quality[run->n]);
+    assert_true(ta_builder_init(builder, &run->quality[run->n], 0, fixture.plan.keys,
+                                fixture.plan.n_keys, 1000));
+    run->n++;
+    return builder;
+}
+
+static ta_str str(struct ta_builder *b, const char *text)
+{
+    return text ? ta_builder_string(b, ta_slice_of(text)) : TA_STR_ABSENT;
+}
+
+#define ADD(builder, kind, row)                                                                    \
+    do {                                                                                           \
+        const __auto_type added = (row);                                                           \
+        assert_int_equal(ta_builder_add_##kind(&fixture.ctx, (builder), &added), TA_OK);           \
+    } while (0)
+
+/* Ranks are the numbers of the files. */
+static void analyze(struct run *run)
+{
+    struct reading readings[FILES_MOST] = {0};
+    for (size_t i = 0; i < run->n; i++) {
+        assert_int_equal(ta_normalize(&fixture.ctx, &run->builders[i], &readings[i].trace), TA_OK);
+        readings[i].trace->file.path = "folder/name.pickle";
+        readings[i].trace->file.format = "dump";
+    }
+    run->report = fixture_report(&fixture, readings, run->n);
+    for (size_t i = 0; i < run->n; i++) {
+        ta_trace_free(readings[i].trace);
+        ta_builder_free(&run->builders[i]);
+        ta_quality_free(&run->quality[i]);
+    }
+}
+
+static void close_run(struct run *run)
+{
+    ta_report_free(run->report);
+}
+
+/* ---- tables -------------------------------------------------------------------------------- */
+
+static const struct ta_table *table_of(const struct run *run, const char *id)
+{
+    const struct ta_table *table = ta_report_table(run->report, id);
+    if (!table)
+        fail_msg("no table %s", id);
+    return table;
+}
+
+static const struct ta_cell *cell(const struct ta_table *table, size_t row, const char *column)
+{
+    const size_t at = ta_table_column(table, column);
+    if (at == SIZE_MAX || row >= table->n_rows)
+        fail_msg("%s has no row %zu or no column %s", table->id, row, column);
+    return ta_table_cell(table, row, at);
+}
+
+/* The first row whose text column reads so. */
+static size_t row_of(const struct ta_table *table, const char *column, const char *text)
+{
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const struct ta_cell *found = cell(table, i, column);
+        if (found->kind == TA_CELL_TEXT && ta_slice_equal(found->text, ta_slice_of(text)))
+            return i;
+    }
+    fail_msg("%s has no %s %s", table->id, column, text);
+    return 0;
+}
+
+static void assert_cell(const struct ta_table *table, size_t row, const char *column,
+                        double expected)
+{
+    const double value = ta_cell_number(cell(table, row, column), NAN);
+    if (!(fabs(value - expected) <= 1e-9 * fmax(1, fabs(expected))))
+        fail_msg("%s, row %zu, %s: %.17g instead of %.17g", table->id, row, column, value,
+                 expected);
+}
+
+static void assert_missing(const struct ta_table *table, size_t row, const char *column)
+{
+    if (cell(table, row, column)->kind != TA_CELL_NULL)
+        fail_msg("%s, row %zu: %s is not null", table->id, row, column);
+}
+
+static void assert_text(const struct ta_table *table, size_t row, const char *column,
+                        const char *expected)
+{
+    const struct ta_cell *found = cell(table, row, column);
+    if (found->kind != TA_CELL_TEXT || !ta_slice_equal(found->text, ta_slice_of(expected)))
+        fail_msg("%s, row %zu: %s is not \"%s\"", table->id, row, column, expected);
+}
+
+/* ---- stages -------------------------------------------------------------------------------- */
+
+static struct ta_timed_stage sums(struct ta_builder *b, const char *name, int64_t calls,
+                                  int64_t total)
+{
+    return (struct ta_timed_stage){.rank = NONE,
+                                   .name = str(b, name),
+                                   .calls = calls,
+                                   .total_ns = total,
+                                   .min_ns = total / calls,
+                                   .max_ns = total / calls + 2,
+                                   .last_ns = NONE,
+                                   .median_ns = NONE,
+                                   .device_ns = NONE,
+                                   .step = NONE};
+}
+
+static struct ta_timed_stage call(struct ta_builder *b, const char *name, int64_t dur)
+{
+    struct ta_timed_stage stage = sums(b, name, 1, dur);
+    stage.min_ns = stage.max_ns = dur;
+    stage.is_call = true;
+    return stage;
+}
+
+static struct ta_session session(struct ta_builder *b, int64_t start, int64_t dur)
+{
+    return (struct ta_session){.rank = NONE,
+                               .id = str(b, "s"),
+                               .start_ns = start,
+                               .end_ns = start == NONE ? NONE : start + dur,
+                               .dur_ns = dur};
+}
+
+static void test_stages_keep_sums_and_calls_apart(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    struct ta_builder *b = open_file(&run);
+    ADD(b, stage, sums(b, "load", 2, 7));
+    ADD(b, stage, sums(b, "backwards", 1, -5 * MS)); /* the clock was set */
+    ADD(b, stage, sums(b, "mixed", 1, 2 * MS));      /* sums and a call: not every call is known */
+    ADD(b, stage, call(b, "mixed", MS));
+    for (int64_t i = 1; i <= 4; i++)
+        ADD(b, stage, call(b, "step", i * MS));
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "stages.by_name");
+    assert_int_equal(t->n_rows, 4);
+    const size_t load = row_of(t, "stage", "load"), step = row_of(t, "stage", "step");
+    assert_cell(t, load, "calls", 2);
+    assert_cell(t, load, "total_ns", 7);
+    assert_cell(t, load, "mean_ns", 3.5);
+    assert_cell(t, load, "min_ns", 3);
+    assert_cell(t, load, "max_ns", 5);
+    assert_missing(t, load, "p50_ns");
+    assert_missing(t, load, "device_ns");
+    assert_cell(t, row_of(t, "stage", "mixed"), "calls", 2);
+    assert_missing(t, row_of(t, "stage", "mixed"), "p50_ns");
+    assert_cell(t, step, "calls", 4);
+    assert_cell(t, step, "total_ns", 10.0 * MS);
+    assert_cell(t, step, "p50_ns", 2.5 * MS);
+    assert_cell(t, step, "p95_ns", 3.85 * MS);
+    assert_cell(t, row_of(t, "stage", "backwards"), "total_ns", -5.0 * MS);
+    assert_missing(t, row_of(t, "stage", "backwards"), "share");
+    close_run(&run);
+}
+
+/* run_inference holds save_video: it has no share; that of the other is of the session. */
+static void test_a_parent_has_no_share(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    struct ta_builder *b = open_file(&run);
+    ADD(b, session, session(b, 0, 1000 * MS));
+    ADD(b, stage, sums(b, "save_video", 1, 50 * MS));
+    ADD(b, stage, sums(b, "run_inference", 1, 900 * MS));
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "stages.by_name");
+    assert_missing(t, row_of(t, "stage", "run_inference"), "share");
+    assert_cell(t, row_of(t, "stage", "save_video"), "share", 0.05);
+    assert_text(t, row_of(t, "stage", "save_video"), "share_of", "session");
+    close_run(&run);
+}
+
+/* No name says so, but 900 + 300 ms do not fit into 1 s, and the first is the longer. */
+static void test_a_parent_is_proven_by_the_figures(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    struct ta_builder *b = open_file(&run);
+    ADD(b, session, session(b, 0, 1000 * MS));
+    ADD(b, stage, sums(b, "generate", 1, 900 * MS));
+    ADD(b, stage, sums(b, "decode", 1, 200 * MS));
+    ADD(b, stage, sums(b, "encode", 1, 100 * MS));
+    struct ta_builder *other = open_file(&run); /* here they do fit */
+    ADD(other, session, session(other, 0, 2000 * MS));
+    ADD(other, stage, sums(other, "generate", 1, 900 * MS));
+    ADD(other, stage, sums(other, "decode", 1, 200 * MS));
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "stages.by_name");
+    for (size_t i = 0; i < t->n_rows; i++) {
+        const struct ta_cell *name = cell(t, i, "stage");
+        const bool first = cell(t, i, "rank")->i == 0;
+        if (!ta_slice_equal(name->text, TA_LIT("generate")))
+            continue;
+        if (first)
+            assert_missing(t, i, "share");
+        else
+            assert_cell(t, i, "share", 0.45);
+    }
+    assert_cell(t, row_of(t, "stage", "encode"), "share", 0.1);
+    close_run(&run);
+}
+
+/* Stages of a scope are shares of its total, whatever else the rank ran. */
+static void test_scopes_have_their_own_total(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    struct ta_builder *b = open_file(&run);
+    ADD(b, session, session(b, 0, 5000 * MS));
+    for (int i = 0; i < 2; i++) {
+        struct ta_timed_stage stage = call(b, "engine/run", 30 * MS);
+        stage.rank = TA_ROW_NO_RANK;
+        ADD(b, stage, stage);
+        stage = call(b, "engine/total", 40 * MS);
+        stage.rank = TA_ROW_NO_RANK;
+        ADD(b, stage, stage);
+    }
+    struct ta_timed_stage named = call(b, "block/forward", 10 * MS);
+    named.rank = 3;
+    ADD(b, stage, named);
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "stages.by_name");
+    const size_t engine = row_of(t, "stage", "engine/run");
+    assert_missing(t, engine, "rank");
+    assert_cell(t, engine, "share", 0.75);
+    assert_text(t, engine, "share_of", "scope");
+    assert_missing(t, row_of(t, "stage", "engine/total"), "share");
+    assert_cell(t, row_of(t, "stage", "block/forward"), "rank", 3);
+    assert_text(t, row_of(t, "stage", "block/forward"), "share_of", "sum");
+    const struct ta_table *loops = table_of(&run, "iterations.by_name");
+    assert_text(loops, 0, "loop", "engine");
+    assert_cell(loops, 0, "per_s", 25);
+    close_run(&run);
+}
+
+/* ---- diffusion and throughput -------------------------------------------------------------- */
+
+static struct ta_diffusion_step step(int64_t number, int64_t dur)
+{
+    return (struct ta_diffusion_step){.rank = NONE,
+                                      .step = number,
+                                      .timestep = number == 1 ? (double)NAN : 0.5,
+                                      .block_size = 3,
+                                      .dur_ns = dur,
+                                      .guidance_scale = -0.0,
+                                      .end_ns = NONE};
+}
+
+static struct ta_diffusion_block block(int64_t number, int64_t frames, int64_t dur, int64_t end)
+{
+    return (struct ta_diffusion_block){.rank = NONE,
+                                       .block = number,
+                                       .frames = frames,
+                                       .dur_ns = dur,
+                                       .memory_bytes = NONE,
+                                       .end_ns = end};
+}
+
+static struct ta_figure figure(struct ta_builder *b, const char *group, const char *name,
+                               double value, enum ta_unit unit)
+{
+    return (struct ta_figure){.rank = NONE,
+                              .name = str(b, name),
+                              .group = str(b, group),
+                              .value = value,
+                              .unit = (int)unit};
+}
+
+static size_t value_row(const struct ta_table *t, const char *metric, const char *basis)
+{
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (ta_slice_equal(cell(t, i, "metric")->text, ta_slice_of(metric)) &&
+            ta_slice_equal(cell(t, i, "basis")->text, ta_slice_of(basis)))
+            return i;
+    return SIZE_MAX;
+}
+
+static void test_throughput_by_basis(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    struct ta_builder *b = open_file(&run);
+    ADD(b, session, session(b, 5000 * MS, 1000 * MS));
+    for (int64_t i = 0; i < 8; i++)
+        ADD(b, diffusion_step, step(i % 4, 50 * MS));
+    ADD(b, diffusion_block, block(0, 3, 300 * MS, 5350 * MS));
+    ADD(b, diffusion_block, block(1, 3, 200 * MS, 5550 * MS));
+    ADD(b, figure, figure(b, "block", "fps", 12, TA_UNIT_PER_S));
+    ADD(b, figure, figure(b, "diffusion", "fps", 60, TA_UNIT_PER_S));
+    ADD(b, figure, figure(b, "diffusion", "total_steps", 8, TA_UNIT_COUNT));
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "throughput.values");
+    assert_cell(t, value_row(t, "fps", "blocks"), "value", 12);
+    assert_cell(t, value_row(t, "bps", "blocks"), "value", 4);
+    assert_cell(t, value_row(t, "fps", "steady"), "value", 15);
+    assert_cell(t, value_row(t, "fps", "wall"), "value", 6);
+    assert_cell(t, value_row(t, "steps_per_s", "steps"), "value", 20);
+    assert_cell(t, value_row(t, "first_block_ns", "wall"), "value", 350.0 * MS);
+    assert_text(t, value_row(t, "first_block_ns", "wall"), "unit", "ns");
+    const size_t reported = value_row(t, "fps", "as_reported");
+    assert_cell(t, reported, "value", 60);
+    assert_text(t, reported, "note", "counts frames once per step: ×5");
+    assert_missing(t, value_row(t, "fps", "as_reported (block)"), "note");
+    assert_int_equal(value_row(t, "total_steps", "as_reported"), SIZE_MAX);
+    const struct ta_table *ranks = table_of(&run, "diffusion.by_rank");
+    assert_cell(ranks, 0, "passes", 2);
+    assert_cell(ranks, 0, "steps_per_pass", 4);
+    assert_cell(ranks, 0, "frames", 6);
+    assert_cell(ranks, 0, "block_mean_ns", 250.0 * MS);
+    const struct ta_table *steps = table_of(&run, "diffusion.steps");
+    assert_cell(steps, 5, "index", 5);
+    assert_cell(steps, 5, "step", 1);
+    assert_missing(steps, 5, "timestep");
+    assert_cell(steps, 5, "guidance_scale", 0);
+    assert_missing(table_of(&run, "diffusion.blocks"), 0, "memory_bytes");
+    assert_int_equal(strncmp(ta_report_verdict(run.report)->headline, "6 frames per second", 19),
+                     0);
+    close_run(&run);
+}
+
+/* A block without frames makes the sum of frames unknown, not smaller. */
+static void test_throughput_is_missing_not_wrong(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    struct ta_builder *b = open_file(&run);
+    ADD(b, session, session(b, NONE, 0));
+    ADD(b, diffusion_block, block(0, 3, 300 * MS, NONE));
+    ADD(b, diffusion_block, block(1, NONE, 200 * MS, NONE));
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "throughput.values");
+    assert_int_equal(value_row(t, "fps", "blocks"), SIZE_MAX);
+    assert_int_equal(value_row(t, "fps", "wall"), SIZE_MAX);
+    assert_int_equal(value_row(t, "first_block_ns", "wall"), SIZE_MAX);
+    assert_cell(t, value_row(t, "bps", "blocks"), "value", 4);
+    close_run(&run);
+}
+
+static void test_tokens_are_sums_over_sums(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    struct ta_builder *b = open_file(&run);
+    const struct ta_section_tokens rows[] = {{NONE, str(b, "a"), 100, 1000 * MS},
+                                             {NONE, str(b, "a"), 300, 1000 * MS},
+                                             {NONE, str(b, "b"), 0, 9000 * MS},
+                                             {NONE, str(b, "c"), 50, 2000 * MS}};
+    for (size_t i = 0; i < 4; i++)
+        ADD(b, section_tokens, rows[i]);
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "sections.tokens");
+    assert_int_equal(t->n_rows, 2);
+    assert_cell(t, row_of(t, "section", "a"), "tokens_per_s", 200);
+    const struct ta_table *values = table_of(&run, "throughput.values");
+    assert_cell(values, value_row(values, "tokens_per_s", "sections"), "value", 112.5);
+    close_run(&run);
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+static struct ta_memory_mark mark(struct ta_builder *b, const char *label, int64_t time,
+                                  int64_t allocated, int64_t reserved, int64_t most)
+{
+    return (struct ta_memory_mark){.rank = NONE,
+                                   .label = str(b, label),
+                                   .device = NONE,
+                                   .time_ns = time,
+                                   .allocated_bytes = allocated,
+                                   .reserved_bytes = reserved,
+                                   .max_allocated_bytes = most,
+                                   .max_reserved_bytes = NONE,
+                                   .total_bytes = NONE,
+                                   .ooms = NONE,
+                                   .retries = NONE};
+}
+
+static void test_memory_at_labels(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    struct ta_builder *b = open_file(&run);
+    ADD(b, memory_mark, mark(b, "start", 900 * MS, 10 * MIB, 20 * MIB, 30 * MIB));
+    ADD(b, memory_mark, mark(b, "end", 950 * MS, 24 * MIB, 32 * MIB, NONE));
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "memory.snapshots");
+    assert_cell(t, 1, "index", 1);
+    assert_cell(t, 1, "time_ns", 50.0 * MS);
+    assert_text(t, 1, "label", "end");
+    assert_missing(t, 1, "device");
+    assert_cell(t, 1, "gap_bytes", 8.0 * MIB);
+    assert_cell(t, 1, "gap_share", 0.25);
+    assert_missing(t, 1, "max_allocated_bytes");
+    const struct ta_table *ranks = table_of(&run, "memory.by_rank");
+    assert_cell(ranks, 0, "peak_allocated_bytes", 30.0 * MIB);
+    assert_cell(ranks, 0, "peak_reserved_bytes", 32.0 * MIB);
+    assert_cell(ranks, 0, "gap_share", 0.25);
+    assert_missing(ranks, 0, "total_bytes");
+    close_run(&run);
+}
+
+/* The state of two devices, and torch's summary of one of them, which is no snapshot of its own. */
+static void test_allocator_states(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    struct ta_builder *b = open_file(&run);
+    struct ta_alloc_segment segments[] = {
+        {.device = 1, .total = 100, .first = 0, .n = 2, .frames = UINT32_MAX},
+        {.device = 0, .total = 50, .first = 2, .n = 1, .frames = UINT32_MAX}};
+    struct ta_alloc_block blocks[] = {
+        {.size = 60, .state = TA_BLOCK_ALLOCATED, .frames = UINT32_MAX},
+        {.size = 40, .state = TA_BLOCK_PENDING_FREE, .frames = UINT32_MAX},
+        {.size = 50, .state = TA_BLOCK_INACTIVE, .frames = UINT32_MAX}};
+    const struct ta_allocator allocator = {
+        .segments = segments, .n_segments = 2, .blocks = blocks, .n_blocks = 3};
+    assert_int_equal(ta_builder_set_allocator(&fixture.ctx, b, &allocator), TA_OK);
+    struct ta_memory_mark summary = mark(b, "memory summary", NONE, 59, 99, 80);
+    summary.device = 1;
+    summary.ooms = 2;
+    ADD(b, memory_mark, summary);
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "memory.snapshots");
+    assert_int_equal(t->n_rows, 2);
+    assert_cell(t, 0, "device", 0);
+    assert_cell(t, 0, "allocated_bytes", 0);
+    assert_cell(t, 0, "reserved_bytes", 50);
+    assert_text(t, 1, "label", "name");
+    assert_cell(t, 1, "allocated_bytes", 60);
+    assert_cell(t, 1, "reserved_bytes", 100);
+    const struct ta_table *ranks = table_of(&run, "memory.by_rank");
+    assert_cell(ranks, 1, "peak_allocated_bytes", 80);
+    assert_cell(ranks, 1, "ooms", 2);
+    close_run(&run);
+}
+
+/* ---- telemetry ----------------------------------------------------------------------------- */
+
+static struct ta_sample sample(int64_t device, enum ta_signal signal, int64_t time, double value)
+{
+    return (struct ta_sample){
+        .rank = NONE, .device = device, .signal = signal, .time_ns = time, .value = value};
+}
+
+/* Devices win over their sum; 0 W and NaN are no samples; a stamp that comes again in another file
+ * counts once, one that comes twice in a file twice. */
+static void test_samples_count_once(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    struct ta_builder *b = open_file(&run);
+    for (int copy = 0; copy < 2; copy++) {
+        for (int64_t i = 0; i < 3; i++) {
+            struct ta_sample power =
+                sample(0, TA_SIGNAL_GPU_POWER, i * 500 * MS, 100.0 * (double)i);
+            power.rank = 7;
+            ADD(b, sample, power);
+            power.device = NONE;
+            ADD(b, sample, power);
+        }
+        struct ta_sample other = sample(NONE, TA_SIGNAL_CPU_UTILIZATION, 0, 0.0);
+        other.rank = 7;
+        ADD(b, sample, other);
+        ADD(b, sample, other);
+        other.value = NAN;
+        ADD(b, sample, other);
+        b = copy ? b : open_file(&run);
+    }
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "telemetry.by_rank");
+    assert_int_equal(t->n_rows, 2);
+    const size_t power = row_of(t, "signal", "gpu_power");
+    const size_t cpu = row_of(t, "signal", "cpu_utilization");
+    assert_cell(t, power, "rank", 7);
+    assert_cell(t, power, "device", 0);
+    assert_cell(t, power, "samples", 2);
+    assert_cell(t, power, "mean", 150);
+    assert_cell(t, power, "p95", 195);
+    assert_text(t, power, "unit", "watt");
+    assert_cell(t, cpu, "samples", 2);
+    close_run(&run);
+}
+
+static void test_absent_devices_are_no_zeros(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    struct ta_builder *without = open_file(&run), *idle = open_file(&run);
+    for (int64_t i = 0; i < 4; i++) {
+        ADD(without, sample, sample(NONE, TA_SIGNAL_GPU_UTILIZATION, i * MS, 0));
+        ADD(without, sample, sample(NONE, TA_SIGNAL_GPU_MEMORY_USED, i * MS, 0));
+        ADD(without, sample, sample(NONE, TA_SIGNAL_CPU_UTILIZATION, i * MS, 0));
+        ADD(idle, sample, sample(1, TA_SIGNAL_GPU_UTILIZATION, i * MS, 0));
+        ADD(idle, sample, sample(1, TA_SIGNAL_GPU_TEMPERATURE, i * MS, 30));
+    }
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "telemetry.by_rank");
+    assert_int_equal(t->n_rows, 3); /* an idle device is one, a host without any has none */
+    assert_cell(t, row_of(t, "signal", "gpu_utilization"), "device", 1);
+    assert_cell(t, row_of(t, "signal", "gpu_utilization"), "mean", 0);
+    assert_cell(t, row_of(t, "signal", "cpu_utilization"), "rank", 0);
+    close_run(&run);
+}
+
+/* 100 W for 1 s, 100 to 200 W in the next, and a hole of 10 s that does not count. */
+static void test_energy_is_an_integral(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    struct ta_builder *b = open_file(&run);
+    static const double watts[] = {100, 100, 200, 500};
+    static const int64_t seconds[] = {0, 1, 2, 12};
+    for (int i = 0; i < 4; i++) {
+        struct ta_sample power = sample(2, TA_SIGNAL_GPU_POWER, seconds[i] * 1000 * MS, watts[i]);
+        power.relative = true;
+        ADD(b, sample, power);
+    }
+    ADD(b, diffusion_block, block(0, 5, 300 * MS, NONE));
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "energy.by_rank");
+    assert_cell(t, 0, "energy_j", 250);
+    assert_cell(t, 0, "energy_wh", 250.0 / 3600);
+    assert_cell(t, 0, "covered_ns", 2000.0 * MS);
+    assert_cell(t, 0, "span_ns", 12000.0 * MS);
+    assert_cell(t, 0, "mean_w", 125);
+    assert_cell(t, 0, "frame_j", 50);
+    const struct ta_table *line = table_of(&run, "telemetry.timeline");
+    assert_int_equal(line->n_rows, 4);
+    assert_cell(line, 3, "time_ns", 12000.0 * MS);
+    assert_cell(line, 3, "gpu_power", 500);
+    assert_missing(line, 3, "gpu_utilization");
+    close_run(&run);
+}
+
+/* A long series is drawn from means over equal spans; its figures are of all samples. */
+static void test_long_series_are_thinned(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    struct ta_builder *b = open_file(&run);
+    for (int64_t i = 0; i < 6000; i++)
+        ADD(b, sample, sample(0, TA_SIGNAL_GPU_POWER, i * MS, 1 + (double)(i % 2)));
+    analyze(&run);
+    const struct ta_table *line = table_of(&run, "telemetry.timeline");
+    assert_in_range(line->n_rows, 500, 601);
+    for (size_t i = 0; i < line->n_rows; i++)
+        assert_cell(line, i, "gpu_power", 1.5);
+    assert_cell(table_of(&run, "telemetry.by_rank"), 0, "samples", 6000);
+    close_run(&run);
+}
+
+/* ---- caches, models, and what was reported ------------------------------------------------- */
+
+static void test_caches(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    struct ta_builder *b = open_file(&run);
+    const struct ta_cache_count counts[] = {{NONE, TA_STR_ABSENT, 3, 1, 9},
+                                            {NONE, str(b, "hits only"), 5, NONE, NONE},
+                                            {NONE, str(b, "unused"), 0, 0, 0}};
+    for (size_t i = 0; i < 3; i++)
+        ADD(b, cache, counts[i]);
+    const char *const caches[] = {"x", "y", "x"};
+    for (int64_t i = 0; i < 3; i++) {
+        const struct ta_cache_hit hit = {NONE, str(b, caches[i]), TA_STR_ABSENT, i * MS, i};
+        ADD(b, cache_hit, hit);
+    }
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "caches.by_name");
+    assert_cell(t, row_of(t, "cache", "cache"), "hit_ratio", 0.75);
+    assert_missing(t, row_of(t, "cache", "hits only"), "hit_ratio");
+    assert_missing(t, row_of(t, "cache", "hits only"), "misses");
+    assert_missing(t, row_of(t, "cache", "unused"), "hit_ratio");
+    const struct ta_table *hits = table_of(&run, "caches.hits");
+    assert_cell(hits, 1, "hits_so_far", 1);
+    assert_cell(hits, 2, "hits_so_far", 2);
+    assert_missing(hits, 2, "details");
+    close_run(&run);
+}
+
+static void test_models_and_layers(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    struct ta_builder *b = open_file(&run);
+    const struct ta_model_info models[] = {{NONE, str(b, "dit"), str(b, "diffusion"), NONE},
+                                           {NONE, str(b, "dit"), TA_STR_ABSENT, 1400000000},
+                                           {NONE, str(b, "vae"), TA_STR_ABSENT, 100}};
+    for (size_t i = 0; i < 3; i++)
+        ADD(b, model, models[i]);
+    const struct ta_layer layers[] = {{NONE, str(b, "attention"), 2, 30, 10, 20, NONE},
+                                      {NONE, str(b, "norm"), 1, 10, 10, 10, 5}};
+    for (size_t i = 0; i < 2; i++)
+        ADD(b, layer, layers[i]);
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "models.parameters");
+    assert_int_equal(t->n_rows, 2);
+    assert_cell(t, row_of(t, "model", "dit"), "parameters", 1.4e9);
+    assert_text(t, row_of(t, "model", "dit"), "type", "diffusion");
+    assert_missing(t, row_of(t, "model", "vae"), "type");
+    const struct ta_table *by_layer = table_of(&run, "layers.by_name");
+    assert_cell(by_layer, 0, "share", 0.75);
+    assert_cell(by_layer, 0, "mean_ns", 15);
+    assert_missing(by_layer, 0, "parameters");
+    const struct ta_scalar *sum = ta_report_scalar(run.report, "parameters");
+    assert_non_null(sum);
+    assert_int_equal(sum->value.i, 1400000100);
+    close_run(&run);
+}
+
+static void test_streaming(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    struct ta_builder *b = open_file(&run);
+    ADD(b, figure, figure(b, "streaming", "total_frames_streamed", 90, TA_UNIT_COUNT));
+    ADD(b, figure, figure(b, "streaming", "total_dropped_frames", 10, TA_UNIT_COUNT));
+    ADD(b, figure, figure(b, "streaming", "drop_rate_ratio", 0.1, TA_UNIT_RATIO));
+    ADD(b, figure, figure(b, "streaming", "avg_encoding_time_ns", 5e6, TA_UNIT_NS));
+    struct ta_builder *other = open_file(&run); /* streamed nothing */
+    ADD(other, figure, figure(other, "streaming", "total_frames_streamed", 0, TA_UNIT_COUNT));
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "streaming.by_rank");
+    assert_int_equal(t->n_rows, 1);
+    assert_cell(t, 0, "drop_ratio", 0.1);
+    assert_cell(t, 0, "encode_mean_ns", 5e6);
+    assert_missing(t, 0, "fps");
+    assert_int_equal(table_of(&run, "figures.reported")->n_rows, 5);
+    close_run(&run);
+}
+
+/* ---- ranks --------------------------------------------------------------------------------- */
+
+/* The metric of a table with one row per rank; the one with keys names them. */
+static void test_ranks_are_compared(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    for (int64_t i = 0; i < 3; i++) {
+        struct ta_builder *b = open_file(&run);
+        ADD(b, stage, sums(b, "decode", 1, (10 - i) * MS));
+        struct ta_memory_mark at = mark(b, "x", 0, MIB * (i + 1), MIB * 8, NONE);
+        at.device = i; /* each rank has a device of its own */
+        ADD(b, memory_mark, at);
+        if (i == 1)
+            ADD(b, stage, sums(b, "only here", 1, MS));
+    }
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "ranks.metrics");
+    const size_t stage = row_of(t, "metric", "stages.by_name.total_ns[decode]");
+    assert_cell(t, stage, "ranks", 3);
+    assert_cell(t, stage, "min", 8.0 * MS);
+    assert_cell(t, stage, "max", 10.0 * MS);
+    assert_cell(t, stage, "mean", 9.0 * MS);
+    assert_cell(t, stage, "p50", 9.0 * MS);
+    assert_cell(t, stage, "min_rank", 2);
+    assert_cell(t, stage, "max_rank", 0);
+    assert_text(t, stage, "unit", "ns");
+    assert_int_equal(ta_table_unit(t, stage, ta_table_column(t, "mean")), TA_UNIT_NS);
+    assert_int_equal(ta_table_unit(t, stage, ta_table_column(t, "spread")), TA_UNIT_RATIO);
+    const size_t memory = row_of(t, "metric", "memory.by_rank.peak_allocated_bytes");
+    assert_cell(t, memory, "max_rank", 2);
+    for (size_t i = 0; i < t->n_rows; i++)
+        assert_true(cell(t, i, "ranks")->i >= 2);
+    close_run(&run);
+}
+
+/* ---- nothing ------------------------------------------------------------------------------- */
+
+static void test_nothing_gives_no_sections(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    open_file(&run);
+    analyze(&run);
+    static const char *const empty[] = {"stages",    "diffusion", "models", "memory",
+                                        "telemetry", "caches",    "ranks",  "streaming"};
+    for (size_t s = 0; s < ta_report_section_count(run.report); s++)
+        for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
+            assert_string_not_equal(ta_report_section(run.report, s)->id, empty[i]);
+    close_run(&run);
+}
+
+static int open_all(void **state)
+{
+    (void)state;
+    fixture_open(&fixture);
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    fixture_close(&fixture);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stages_keep_sums_and_calls_apart),
+        cmocka_unit_test(test_a_parent_has_no_share),
+        cmocka_unit_test(test_a_parent_is_proven_by_the_figures),
+        cmocka_unit_test(test_scopes_have_their_own_total),
+        cmocka_unit_test(test_throughput_by_basis),
+        cmocka_unit_test(test_throughput_is_missing_not_wrong),
+        cmocka_unit_test(test_tokens_are_sums_over_sums),
+        cmocka_unit_test(test_memory_at_labels),
+        cmocka_unit_test(test_allocator_states),
+        cmocka_unit_test(test_samples_count_once),
+        cmocka_unit_test(test_absent_devices_are_no_zeros),
+        cmocka_unit_test(test_energy_is_an_integral),
+        cmocka_unit_test(test_long_series_are_thinned),
+        cmocka_unit_test(test_caches),
+        cmocka_unit_test(test_models_and_layers),
+        cmocka_unit_test(test_streaming),
+        cmocka_unit_test(test_ranks_are_compared),
+        cmocka_unit_test(test_nothing_gives_no_sections),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
