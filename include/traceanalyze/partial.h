@@ -96,7 +96,7 @@ static inline void ta_most(int64_t *cell, int64_t value)
 #define TA_RANK_NAMED (INT64_C(1) << 40)
 
 /* The value of a TA_FIELD_RANK for a row that says its rank, TA_MISSING when it does not, or
- * TA_ROW_NO_RANK (dump.h). */
+ * TA_NO_RANK (dump.h). */
 static inline int64_t ta_rank_of_row(const struct ta_trace *trace, int64_t row_rank)
 {
     if (row_rank == TA_MISSING)

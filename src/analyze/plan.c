@@ -74,7 +74,8 @@ enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *regist
         before = plan->n;
         for (size_t i = 0; i < n; i++) {
             const struct ta_entry *entry = ta_registry_at(registry, TA_KIND_analysis, i);
-            if (!entry->off && !is_planned(plan, entry->plugin.id) && is_ready(plan, registry, entry))
+            if (!entry->off && !is_planned(plan, entry->plugin.id) &&
+                is_ready(plan, registry, entry))
                 plan->analyses[plan->n++] = entry;
         }
     }

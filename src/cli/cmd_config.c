@@ -86,8 +86,7 @@ static void add_limits(struct rows *rows, const struct ta_arg_option *option)
         char key[TA_CONFIG_KEY_MAX], value[24];
         const char *name = ta_limit_name((enum ta_limit)i);
         snprintf(key, sizeof key, "limits.%s", name);
-        snprintf(value, sizeof value, "%" PRIu64,
-                 ta_ctx_limit(&rows->cli->ctx, (enum ta_limit)i));
+        snprintf(value, sizeof value, "%" PRIu64, ta_ctx_limit(&rows->cli->ctx, (enum ta_limit)i));
         add_named(rows, option, &rows->cli->args.limits, key, name, value);
     }
 }

@@ -157,7 +157,9 @@ static void put_parts(struct ta_file *out, const struct ta_registry *registry)
     for (int kind = 0; kind < TA_KIND_COUNT; kind++)
         ta_putf(out, " %zu %s", ta_registry_count(registry, (enum ta_plugin_kind)kind),
                 ta_plugin_kind_name((enum ta_plugin_kind)kind));
-    ta_putf(out, "\njansson %s\nzlib %s\nisal %s\ngsl %s\ncairo %s\npango %s\nutf8proc %s\nlibyaml %s\n",
+    ta_putf(out,
+            "\njansson %s\nzlib %s\nisal %s\ngsl %s\ncairo %s\npango %s\nutf8proc %s\n"
+            "libyaml %s\n",
             jansson_version_str(), zlibVersion(), ISAL_TEXT, gsl_version, cairo_version_string(),
             pango_version_string(), utf8proc_version(), yaml_get_version_string());
 }

@@ -215,9 +215,8 @@ static enum ta_status set_by_variable(struct ta_ctx *ctx, struct ta_config *conf
     if (!value)
         return TA_OK;
     const char *text = ta_arena_printf(&config->arena, "%s.%s=%s", id, name, value);
-    enum ta_status status =
-        add_variable(ctx, config, ta_config_option_at(offsetof(struct ta_args, settings)), variable,
-                     text);
+    enum ta_status status = add_variable(
+        ctx, config, ta_config_option_at(offsetof(struct ta_args, settings)), variable, text);
     if (status == TA_OK)
         status = ta_registry_set(ctx, registry, text);
     return status == TA_OK ? TA_OK : ta_cause(ctx, status, "%s", variable);

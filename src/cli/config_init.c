@@ -86,20 +86,21 @@ static void put_plugins(struct ta_file *out, const struct ta_registry *registry)
         for (size_t i = 0; i < ta_registry_count(registry, (enum ta_plugin_kind)kind); i++) {
             const struct ta_plugin *plugin =
                 &ta_registry_at(registry, (enum ta_plugin_kind)kind, i)->plugin;
-            const bool is_seen = kind == TA_KIND_advice &&
-                                 ta_registry_find(registry, TA_KIND_analysis, plugin->id);
+            const bool is_seen =
+                kind == TA_KIND_advice && ta_registry_find(registry, TA_KIND_analysis, plugin->id);
             const struct ta_entry *rule =
                 kind == TA_KIND_analysis ? ta_registry_find(registry, TA_KIND_advice, plugin->id)
                                          : NULL;
-            const bool has_any = plugin->options || kind == TA_KIND_analysis ||
-                                 kind == TA_KIND_advice;
+            const bool has_any =
+                plugin->options || kind == TA_KIND_analysis || kind == TA_KIND_advice;
             if (is_seen || !has_any)
                 continue;
             ta_puts(out, "    # ");
             ta_put_terminal(out, ta_slice_of(plugin->title), 0, 0);
             ta_putf(out, "\n    %s:\n", plugin->id);
             put_plugin(out, plugin);
-            for (const struct ta_option *o = rule ? rule->plugin.options : NULL; o && o->name; o++) {
+            for (const struct ta_option *o = rule ? rule->plugin.options : NULL; o && o->name;
+                 o++) {
                 char value[TA_UNIT_TEXT_MAX + 4];
                 put_comment(out, "      ", o->help);
                 ta_putf(out, "      #%s: %s\n", o->name, ta_cli_option_text(o, o->preset, value));
@@ -197,7 +198,7 @@ enum ta_status ta_config_init(struct ta_cli *cli, const char *path)
     struct stat st;
     const bool to_stdout = strcmp(path, "-") == 0;
     if (!to_stdout && lstat(path, &st) == 0)
-        return ta_fail(&cli->ctx, TA_ERR_OUTPUT, "There is a file already: %s", path);
+        return ta_fail(&cli->ctx, TA_ERR_USAGE, "There is a file already: %s", path);
     struct ta_sink *sink =
         ta_sink_new(&cli->ctx, to_stdout ? TA_SINK_STDOUT : TA_SINK_FILE, to_stdout ? NULL : path);
     if (!sink)

@@ -280,8 +280,8 @@ static enum ta_status read_section(struct ta_config_file *file, const struct ta_
         char path[TA_CONFIG_KEY_MAX];
         bool is_section = false;
         const int length = snprintf(path, sizeof path - 1, "%s%s", prefix, value->key->text);
-        const bool fits = length > 0 && (size_t)length < sizeof path - 1 &&
-                          !strchr(value->key->text, '.');
+        const bool fits =
+            length > 0 && (size_t)length < sizeof path - 1 && !strchr(value->key->text, '.');
         const struct ta_arg_option *option = fits ? option_of(path, &is_section) : NULL;
         if (option)
             status = read_value(file, option, value);
@@ -305,11 +305,12 @@ static enum ta_status unknown_block(struct ta_config_file *file, const struct ta
         return ta_config_refuse(file, key, "Unknown key: %s%s", key->text,
                                 ta_suggest_text(&close, hint));
     if (option_of(key->text, &is_section) || is_section)
-        return ta_config_refuse(file, key, "Unknown key: %s; it belongs below traceanalyze:",
-                                key->text);
+        return ta_config_refuse(file, key,
+                                "Unknown key: %s; it belongs below traceanalyze:", key->text);
     return ta_config_refuse(file, key,
                             "Unknown key: %s; expected traceanalyze, or profiling, the block of "
-                            "a profiler", key->text);
+                            "a profiler",
+                            key->text);
 }
 
 enum ta_status ta_config_read_tree(struct ta_config_file *file, const struct ta_yaml *root)

@@ -68,8 +68,8 @@ static enum ta_status configure(struct ta_cli *cli)
     if (status == TA_OK)
         status = ta_config_load(&cli->ctx, args->config, &cli->config);
     if (status == TA_OK)
-        status = ta_args_configure(&cli->ctx, args, cli->config.settings.at,
-                                   cli->config.settings.n);
+        status =
+            ta_args_configure(&cli->ctx, args, cli->config.settings.at, cli->config.settings.n);
     return status;
 }
 

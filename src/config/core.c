@@ -34,8 +34,9 @@ static bool is_integer(const char *text)
 /* [-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )? */
 static bool is_float(const char *text)
 {
-    static const char *const names[] = {".nan",  ".NaN",  ".NAN",  ".inf",  ".Inf",  ".INF", "-.inf",
-                                        "-.Inf", "-.INF", "+.inf", "+.Inf", "+.INF", NULL};
+    static const char *const names[] = {".nan",  ".NaN",  ".NAN",  ".inf",  ".Inf",
+                                        ".INF",  "-.inf", "-.Inf", "-.INF", "+.inf",
+                                        "+.Inf", "+.INF", NULL};
     if (is_one_of(text, names))
         return true;
     if (*text == '-' || *text == '+')
@@ -63,8 +64,7 @@ static bool is_float(const char *text)
 enum ta_yaml_kind ta_yaml_resolve(const char *text)
 {
     static const char *const nulls[] = {"", "~", "null", "Null", "NULL", NULL};
-    static const char *const booleans[] = {"true",  "True",  "TRUE", "false",
-                                           "False", "FALSE", NULL};
+    static const char *const booleans[] = {"true", "True", "TRUE", "false", "False", "FALSE", NULL};
     if (is_one_of(text, nulls))
         return TA_YAML_NULL;
     if (is_one_of(text, booleans))
@@ -77,9 +77,12 @@ enum ta_yaml_kind ta_yaml_resolve(const char *text)
 const char *ta_yaml_kind_name(enum ta_yaml_kind kind)
 {
     static const char *const names[] = {
-        [TA_YAML_NULL] = "nothing",       [TA_YAML_BOOLEAN] = "true or false",
-        [TA_YAML_INTEGER] = "a whole number", [TA_YAML_FLOAT] = "a number",
-        [TA_YAML_TEXT] = "a text",        [TA_YAML_LIST] = "a list",
+        [TA_YAML_NULL] = "nothing",
+        [TA_YAML_BOOLEAN] = "true or false",
+        [TA_YAML_INTEGER] = "a whole number",
+        [TA_YAML_FLOAT] = "a number",
+        [TA_YAML_TEXT] = "a text",
+        [TA_YAML_LIST] = "a list",
         [TA_YAML_MAP] = "a map",
     };
     return names[kind];

@@ -13,7 +13,7 @@ enum { KEYS_MAX = 1000, DEPTH_MAX = 1000 };
 /* An open list or map. */
 struct level {
     struct ta_yaml *node;
-    size_t n; /* values so far */
+    size_t n;                   /* values so far */
     const struct ta_yaml **end; /* where the next value is hung */
     struct ta_yaml *key;        /* of a map: waits for its value */
 };

@@ -127,8 +127,8 @@ static enum ta_status set_enabled(struct ta_ctx *ctx, struct ta_registry *regist
     double value;
     bool any = false;
     if (!read_boolean(text, &value))
-        return ta_fail(ctx, TA_ERR_USAGE, "Unusable value: %s." TA_ENABLED "=%s, expected true or false",
-                       id, text);
+        return ta_fail(ctx, TA_ERR_USAGE,
+                       "Unusable value: %s." TA_ENABLED "=%s, expected true or false", id, text);
     for (int kind = TA_KIND_analysis; kind <= TA_KIND_advice; kind++)
         for (size_t i = 0; i < registry->count[kind]; i++) {
             struct ta_entry *entry = &registry->slots[kind][i]->entry;

@@ -200,7 +200,7 @@ class Config(ProcessTest):
         self.expect(0, "config", "init")
         self.expect(0, "config", "validate")
         self.assertEqual(self.settings(), before)
-        self.expect(5, "config", "init")
+        self.expect(2, "config", "init")
         text = self.layers["here"].read_text(encoding="utf-8")
         self.assertEqual(self.expect(0, "config", "init", "-").stdout.decode(), text)
         settings = re.sub(r"(?m)^( *)#([a-z])", r"\1\2", text)
@@ -243,9 +243,11 @@ class Config(ProcessTest):
                 (True, own({"plugins": {"gpu_idle": {"threshold": "20%", "enabled": False}}})),
                 (True, {"profiling": {"enabled": True, "session_tags": {"a": 1}}}),
                 (False, []), (False, {"jobs": 4}), (False, own([])), (False, own({"job": 4})),
-                (False, own({"jobs": "4"})), (False, own({"jobs": 4.5})), (False, own({"jobs": 0})),
+                (False, own({"jobs": "4"})), (False, own({"jobs": 4.5})),
+                (False, own({"jobs": 0})),
                 (False, own({"strict": 1})), (False, own({"output": {"theme": "drak"}})),
-                (False, own({"output": {"title": True}})), (False, own({"output": {"formats": []}})),
+                (False, own({"output": {"title": True}})),
+                (False, own({"output": {"formats": []}})),
                 (False, own({"charts": {"scale": 11}})), (False, own({"limits": {"dept": 3}})),
                 (False, own({"plugins": {"gpu_idle": {"enabled": "no"}}})),
                 (False, own({"plugins": {"gpu_idle": 3}})),

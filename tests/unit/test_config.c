@@ -75,22 +75,23 @@ static void resolves_by_the_core_schema(void **state)
         const char *text;
         enum ta_yaml_kind kind;
     } cases[] = {
-        {"", TA_YAML_NULL},        {"~", TA_YAML_NULL},       {"Null", TA_YAML_NULL},
-        {"nULL", TA_YAML_TEXT},    {"true", TA_YAML_BOOLEAN}, {"FALSE", TA_YAML_BOOLEAN},
-        {"yes", TA_YAML_TEXT},     {"on", TA_YAML_TEXT},      {"No", TA_YAML_TEXT},
-        {"0", TA_YAML_INTEGER},    {"-12", TA_YAML_INTEGER},  {"+5", TA_YAML_INTEGER},
-        {"007", TA_YAML_INTEGER},  {"0o17", TA_YAML_INTEGER}, {"0xaF", TA_YAML_INTEGER},
-        {"0o8", TA_YAML_TEXT},     {"0x", TA_YAML_TEXT},      {"-0x1", TA_YAML_TEXT},
-        {"1_000", TA_YAML_TEXT},   {"1:30", TA_YAML_TEXT},    {"1.", TA_YAML_FLOAT},
-        {".5", TA_YAML_FLOAT},     {"1e9", TA_YAML_FLOAT},    {"-1.5E-3", TA_YAML_FLOAT},
-        {".", TA_YAML_TEXT},       {"1e", TA_YAML_TEXT},      {"e5", TA_YAML_TEXT},
-        {"-.inf", TA_YAML_FLOAT},  {".NaN", TA_YAML_FLOAT},   {"nan", TA_YAML_TEXT},
-        {"8GiB", TA_YAML_TEXT},    {"-", TA_YAML_TEXT},       {"1.2.3", TA_YAML_TEXT},
+        {"", TA_YAML_NULL},           {"~", TA_YAML_NULL},       {"Null", TA_YAML_NULL},
+        {"nULL", TA_YAML_TEXT},       {"true", TA_YAML_BOOLEAN}, {"FALSE", TA_YAML_BOOLEAN},
+        {"yes", TA_YAML_TEXT},        {"on", TA_YAML_TEXT},      {"No", TA_YAML_TEXT},
+        {"0", TA_YAML_INTEGER},       {"-12", TA_YAML_INTEGER},  {"+5", TA_YAML_INTEGER},
+        {"007", TA_YAML_INTEGER},     {"0o17", TA_YAML_INTEGER}, {"0xaF", TA_YAML_INTEGER},
+        {"0o8", TA_YAML_TEXT},        {"0x", TA_YAML_TEXT},      {"-0x1", TA_YAML_TEXT},
+        {"1_000", TA_YAML_TEXT},      {"1:30", TA_YAML_TEXT},    {"1.", TA_YAML_FLOAT},
+        {".5", TA_YAML_FLOAT},        {"1e9", TA_YAML_FLOAT},    {"-1.5E-3", TA_YAML_FLOAT},
+        {".", TA_YAML_TEXT},          {"1e", TA_YAML_TEXT},      {"e5", TA_YAML_TEXT},
+        {"-.inf", TA_YAML_FLOAT},     {".NaN", TA_YAML_FLOAT},   {"nan", TA_YAML_TEXT},
+        {"8GiB", TA_YAML_TEXT},       {"-", TA_YAML_TEXT},       {"1.2.3", TA_YAML_TEXT},
         {"2026-11-21", TA_YAML_TEXT},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (ta_yaml_resolve(cases[i].text) != cases[i].kind)
-            fail_msg("'%s' is %s", cases[i].text, ta_yaml_kind_name(ta_yaml_resolve(cases[i].text)));
+            fail_msg("'%s' is %s", cases[i].text,
+                     ta_yaml_kind_name(ta_yaml_resolve(cases[i].text)));
 }
 
 static void keeps_places_and_texts(void **state)
@@ -193,7 +194,9 @@ static void values_become_text_of_a_command_line(void **state)
                              "  charts: {size: 720x405, scale: 1.5, formats: 'png,svg'}\n"
                              "  limits: {depth: 100, string: 4MiB}\n"
                              "  plugins: {gpu_idle: {threshold: 20%, enabled: false}}\n"
-                             "  plugin_path: [/a, /b]\n", false), TA_OK);
+                             "  plugin_path: [/a, /b]\n",
+                             false),
+                     TA_OK);
     size_t n = 0;
     const struct ta_setting *jobs = setting(n++, "jobs", "16");
     assert_int_equal(jobs->line, 2);
@@ -275,7 +278,9 @@ static void a_profilers_block_is_understood(void **state)
                              "  profile_diffusion_steps: false\n"
                              "  profile_block_computation: true\n"
                              "  profile_vae_decode: false\n"
-                             "  session_tags: {model: x, run: 3}\n", false), TA_OK);
+                             "  session_tags: {model: x, run: 3}\n",
+                             false),
+                     TA_OK);
     size_t n = 0;
     setting(n++, "output", "./there");
     setting(n++, "format", "html,json");
@@ -284,7 +289,9 @@ static void a_profilers_block_is_understood(void **state)
     setting(n++, "format", "csv");
     assert_int_equal(config.settings.n, n);
     assert_int_equal(read_as("profiling: {profile_vae_decode: false, profile_text_encoding: False, "
-                             "profile_inference_steps: false}", false), TA_OK);
+                             "profile_inference_steps: false}",
+                             false),
+                     TA_OK);
     setting(0, "set", "stages.enabled=false");
     assert_int_equal(config.settings.n, 1);
     REFUSES("profiling: {report_format: pdf}\n", "1:28", "html, json or both");
@@ -316,11 +323,13 @@ static void a_missing_plugin_is_named_where_its_id_stands(void **state)
     struct ta_registry *registry = ta_registry_new(&ctx);
     assert_non_null(registry);
     assert_int_equal(read_as("traceanalyze:\n  plugins:\n    gpu_idl:\n      threshold: 1\n"
-                             "    gpu_idle:\n      treshold: 1\n", false), TA_OK);
-    refused(ta_config_set_plugin(&ctx, registry, &config.settings.at[0]), "c.yaml:3:5: ",
-            "did you mean 'gpu_idle'?");
-    refused(ta_config_set_plugin(&ctx, registry, &config.settings.at[1]), "c.yaml:6:7: ",
-            "did you mean 'threshold'?");
+                             "    gpu_idle:\n      treshold: 1\n",
+                             false),
+                     TA_OK);
+    refused(ta_config_set_plugin(&ctx, registry, &config.settings.at[0]),
+            "c.yaml:3:5: ", "did you mean 'gpu_idle'?");
+    refused(ta_config_set_plugin(&ctx, registry, &config.settings.at[1]),
+            "c.yaml:6:7: ", "did you mean 'threshold'?");
     config.settings.at[0].is_optional = true;
     assert_int_equal(ta_config_set_plugin(&ctx, registry, &config.settings.at[0]), TA_OK);
     ta_registry_free(registry);

@@ -181,14 +181,14 @@ static void folders_of_ranks_are_one(void **state)
     add_stage(&f, table, 0, "x");
     add_stage(&f, table, 1, "x");
     add_stage(&f, table, 2, "x");
-    add_stage(&f, table, TA_ROW_NO_RANK, "x");
+    add_stage(&f, table, TA_NO_RANK, "x");
     add_stage(&f, add_file(&f, "run/rank_0/a.json", 0, "s", TA_EXACT_FULL), TA_MISSING, "x");
     add_stage(&f, add_file(&f, "run/rank_1/a.json", 1, "s", TA_EXACT_FULL), TA_MISSING, "x");
     drop(&f);
     assert_rows(&f, 0, TA_DUMP_stage, 2); /* of rank 2, and of none */
     size_t n;
     assert_int_equal(ta_trace_stage_rows(f.kept[0].trace, &n)[0].rank, 2);
-    assert_int_equal(ta_trace_stage_rows(f.kept[0].trace, &n)[1].rank, TA_ROW_NO_RANK);
+    assert_int_equal(ta_trace_stage_rows(f.kept[0].trace, &n)[1].rank, TA_NO_RANK);
     assert_rows(&f, 1, TA_DUMP_stage, 1);
     assert_rows(&f, 2, TA_DUMP_stage, 1);
     end(&f);

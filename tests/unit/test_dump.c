@@ -87,7 +87,7 @@ static void ranks_that_rows_name(void **state)
     struct dump d;
     struct ta_arena arena = {0};
     begin(&d);
-    static const int64_t named[] = {3, 1, TA_ROW_NO_RANK, 3, 0, INT64_MAX, 1};
+    static const int64_t named[] = {3, 1, TA_NO_RANK, 3, 0, INT64_MAX, 1};
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
         add_mark(&d, named[i], 0);
     size_t n;

@@ -249,10 +249,10 @@ static void test_scopes_have_their_own_total(void **state)
     ADD(b, session, session(b, 0, 5000 * MS));
     for (int i = 0; i < 2; i++) {
         struct ta_timed_stage stage = call(b, "engine/run", 30 * MS);
-        stage.rank = TA_ROW_NO_RANK;
+        stage.rank = TA_NO_RANK;
         ADD(b, stage, stage);
         stage = call(b, "engine/total", 40 * MS);
-        stage.rank = TA_ROW_NO_RANK;
+        stage.rank = TA_NO_RANK;
         ADD(b, stage, stage);
     }
     struct ta_timed_stage named = call(b, "block/forward", 10 * MS);

@@ -290,9 +290,9 @@ static void ranks_of_rows_are_those_of_files(void **state)
     const int64_t ranks[] = {4, 7};
     const struct ta_trace trace = {.rank = 1};
     assert_true(ta_rank_of_row(&trace, TA_MISSING) == 1);
-    assert_true(ta_rank_of_row(&trace, TA_ROW_NO_RANK) == TA_MISSING);
+    assert_true(ta_rank_of_row(&trace, TA_NO_RANK) == TA_MISSING);
     assert_true(ta_rank_of_row(&trace, INT64_MAX) == TA_MISSING);
-    const int64_t named[] = {TA_MISSING, 7, 0, TA_ROW_NO_RANK, 7};
+    const int64_t named[] = {TA_MISSING, 7, 0, TA_NO_RANK, 7};
     struct ta_partial *p = ta_partial_new(&def);
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
         ta_sum(&row_of(p, ta_rank_of_row(&trace, named[i]), 1, TA_LIT("a"))[SUM], 1);
