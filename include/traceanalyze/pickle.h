@@ -41,7 +41,9 @@ typedef uint32_t ta_object;
 TA_API struct ta_objects *ta_objects_read(struct ta_ctx *ctx, struct ta_reader *reader);
 TA_API void ta_objects_free(struct ta_objects *objects);
 
+/* What the file is: its outermost object. */
 TA_API ta_object ta_objects_root(const struct ta_objects *objects);
+/* Number of distinct objects. */
 TA_API size_t ta_objects_count(const struct ta_objects *objects);
 /* Bytes that follow the end of the pickle. */
 TA_API uint64_t ta_objects_unread(const struct ta_objects *objects);

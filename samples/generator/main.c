@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The command line of traceanalyze-generate: one table holds options, help and defaults. */
 #define _POSIX_C_SOURCE 200809L
+#include "dumps.h"
 #include "output.h"
 #include "workload.h"
 
@@ -20,6 +21,7 @@ struct settings {
     struct workload workload;
     struct output_options output;
     uint64_t target_size; /* 0 = as many blocks as asked for */
+    enum dumps dumps;     /* instead of traces */
 };
 
 /* ---- values -------------------------------------------------------------------------------- */
@@ -146,6 +148,17 @@ static bool set_target_size(struct settings *settings, const char *text)
     return true;
 }
 
+static bool set_dumps(struct settings *settings, const char *text)
+{
+    for (int i = DUMPS_NONE + 1; i < DUMPS_COUNT; i++) {
+        if (strcmp(text, dumps_names[i]) != 0)
+            continue;
+        settings->dumps = (enum dumps)i;
+        return true;
+    }
+    return false;
+}
+
 static bool set_folder(struct settings *settings, const char *text)
 {
     settings->output.folder = text;
@@ -184,6 +197,8 @@ static const struct option_desc option_table[] = {
     { "plain", NULL, 0, set_plain, "do not compress" },
     { "target-size", "BYTES", 0, set_target_size,
       "repeat blocks until a rank has about so much JSON; k, M, G allowed" },
+    { "dumps", "NAME", 0, set_dumps,
+      "instead of traces, what inferix, framepack or diffulex saves; heeds --seed only" },
     { "jobs", "N", 'j', set_jobs, "threads that write (one per processor)" },
     { "help", NULL, 'h', NULL, "show this" },
 };
@@ -363,5 +378,11 @@ int main(int argc, char **argv)
         return answer == ANSWER_DONE ? EXIT_SUCCESS : 2;
     if (!complete_settings(&settings))
         return 2;
-    return make_folder(settings.output.folder) && generate(&settings) ? EXIT_SUCCESS : EXIT_FAILURE;
+    if (!make_folder(settings.output.folder))
+        return EXIT_FAILURE;
+    const bool complete =
+        settings.dumps != DUMPS_NONE
+            ? dumps_write(settings.dumps, settings.output.folder, settings.workload.seed)
+            : generate(&settings);
+    return complete ? EXIT_SUCCESS : EXIT_FAILURE;
 }

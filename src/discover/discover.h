@@ -56,8 +56,8 @@ struct ta_rank_claim {
     const char *set;          /* what files it is a copy of have in common, or NULL */
     const int64_t *row_ranks; /* that rows of the dump name themselves, ascending */
     size_t n_row_ranks;
-    bool all_rows;              /* no row leaves its rank to the file */
-    int64_t rank;               /* decided; TA_MISSING for a table of several ranks */
+    bool all_rows; /* no row leaves its rank to the file */
+    int64_t rank;  /* decided; TA_MISSING for a table of several ranks */
     enum ta_rank_source source;
 };
 

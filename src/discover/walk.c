@@ -99,8 +99,8 @@ static bool order_files(struct walk *walk)
 /* Names that profilers give to traces; only these are missed aloud when they are unusable. */
 static bool looks_like_trace(const char *name)
 {
-    static const char *const endings[] = {".json", ".json.gz", ".json.tmp",
-                                          ".trace", ".gz", ".pickle"};
+    static const char *const endings[] = {".json",  ".json.gz", ".json.tmp",
+                                          ".trace", ".gz",      ".pickle"};
     const size_t length = strlen(name);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         const size_t n = strlen(endings[i]);

@@ -173,7 +173,9 @@ enum ta_status ta_builder_add_row(struct ta_ctx *ctx, struct ta_builder *builder
 {
     struct ta_dump *dump = &builder->trace->dump;
     const size_t size = row_sizes[table];
-    if (!ta_vec_grow((void **)&dump->rows[table].at, &dump->rows[table].max, dump->rows[table].n,
+    /* Also when a text of the row could not be kept: it would pass for one that is not there. */
+    if (builder->track_of.failed ||
+        !ta_vec_grow((void **)&dump->rows[table].at, &dump->rows[table].max, dump->rows[table].n,
                      size))
         return no_memory(ctx);
     memcpy(dump->rows[table].at + dump->rows[table].n++ * size, row, size);
@@ -235,7 +237,8 @@ enum ta_status ta_builder_set_allocator(struct ta_ctx *ctx, struct ta_builder *b
         copy->n_events = allocator->n_events;
         copy->n_stacks = allocator->n_stacks;
     }
-    return done && copy_stacks(&trace->arena, copy) ? TA_OK : no_memory(ctx);
+    const bool has_texts = !builder->track_of.failed;
+    return done && has_texts && copy_stacks(&trace->arena, copy) ? TA_OK : no_memory(ctx);
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */

@@ -213,7 +213,7 @@ static void assert_rows(const char *text, const char *expected)
 /* ---- generations --------------------------------------------------------------------------- */
 
 #define FRAMES                                                                                     \
-    "[{'name':'at::empty','filename':'?\?','line':0},{'name':'f','filename':'/a/b.py',"             \
+    "[{'name':'at::empty','filename':'?\?','line':0},{'name':'f','filename':'/a/b.py',"            \
     "'line':7,'fx_node_name':'x'}]"
 #define STACK "at::empty; f (/a/b.py:7)"
 

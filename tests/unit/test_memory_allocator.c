@@ -83,34 +83,108 @@ static void assert_table(const struct ta_report *report, const char *id, const c
 /* ---- a whole history ----------------------------------------------------------------------- */
 
 /* Two blocks, then a third at the address of the first; the peak is with the second and third. */
-static const char whole[] = "{'segments':[" SEGMENT(
-    0, 4096, 4096,
-    BLOCK(4096, 2048, 2000, "active_allocated", STACK_B) "," BLOCK(6144, 512, 0, "inactive", "[]") "," BLOCK(
-        6656, 1536, 0, "inactive",
-        "[]")) "," SEGMENT(0, 90000, 1024,
-                           BLOCK(
-                               90000, 1024, 0, "inactive",
-                               "[]")) "],"
-                                      "'device_traces':[[" AT("segment_alloc", 4096, 4096, 10) "," BY("alloc", 4096, 500, 20, STACK_A) "," BY(
-                                          "alloc", 6144, 400,
-                                          30,
-                                          STACK_A) "," AT("free_requested", 4096, 500,
-                                                          40) "," AT("free_completed", 4096, 500,
-                                                                     40) "," AT("segment_alloc",
-                                                                                90000, 1024,
-                                                                                50) "," BY("alloc",
-                                                                                           4096,
-                                                                                           2000, 60,
-                                                                                           STACK_B) "," AT("free_requested",
-                                                                                                           6144,
-                                                                                                           400,
-                                                                                                           70) "," AT("free_completed",
-                                                                                                                      6144,
-                                                                                                                      400,
-                                                                                                                      80) "," AT("snapshot",
-                                                                                                                                 0,
-                                                                                                                                 0,
-                                                                                                                                 90) "]]}";
+/* clang-format off: pieces of text, a line per block or entry */
+static const char whole[] =
+    "{'segments':[" SEGMENT(0, 4096, 4096, BLOCK(4096, 2048, 2000, "active_allocated", STACK_B) "," BLOCK(6144, 512, 0, "inactive", "[]") "," BLOCK(6656, 1536, 0, "inactive", "[]")) "," SEGMENT(
+        0, 90000, 1024,
+        BLOCK(
+            90000, 1024, 0, "inactive",
+            "[]")) "],'device_traces':[[" AT("segment_alloc", 4096, 4096,
+                                             10) "," BY("alloc", 4096, 500, 20,
+                                                        STACK_A) "," BY("alloc", 6144, 400, 30,
+                                                                        STACK_A) "," AT("free_"
+                                                                                        "requested",
+                                                                                        4096, 500,
+                                                                                        40) "," AT("free_completed",
+                                                                                                   4096,
+                                                                                                   500,
+                                                                                                   40) "," AT("segment_alloc",
+                                                                                                              90000,
+                                                                                                              1024,
+                                                                                                              50) "," BY("alloc",
+                                                                                                                         4096,
+                                                                                                                         2000,
+                                                                                                                         60,
+                                                                                                                         STACK_B) "," AT("free_requested",
+                                                                                                                                         6144,
+                                                                                                                                         400,
+                                                                                                                                         70) "," AT("free_completed",
+                                                                                                                                                    6144,
+                                                                                                                                                    400,
+                                                                                                                                                    80) "," AT("snapshot",
+                                                                                                                                                               0,
+                                                                                                                                                               0,
+                                                                                                                                                               90) "]]}";
+
+/* The ring lost the allocations of three blocks: one freed before the peak, one after it, and one
+ * that is still there and whose place the state knows. */
+static const char ring[] = "{'segments':[" SEGMENT(
+    0, 0, 8192,
+    BLOCK(0, 1024, 1000, "active_allocated", STACK_A) "," BLOCK(
+        1024, 7168, 0, "inactive",
+        "[]")) "],'device_traces':[[" AT("free_requested", 4096, 300,
+                                         1) "," AT("free_completed", 4096, 300,
+                                                   1) "," BY("alloc", 2048, 50, 2,
+                                                             STACK_B) "," AT("free_requested", 5120,
+                                                                             700,
+                                                                             3) "," AT("free_"
+                                                                                       "completed",
+                                                                                       5120, 700,
+                                                                                       3) "," AT("f"
+                                                                                                 "r"
+                                                                                                 "e"
+                                                                                                 "e"
+                                                                                                 "_"
+                                                                                                 "r"
+                                                                                                 "e"
+                                                                                                 "q"
+                                                                                                 "u"
+                                                                                                 "e"
+                                                                                                 "s"
+                                                                                                 "t"
+                                                                                                 "e"
+                                                                                                 "d",
+                                                                                                 2048,
+                                                                                                 50,
+                                                                                                 4) "," AT("free_completed",
+                                                                                                           2048,
+                                                                                                           50,
+                                                                                                           4) "]]}";
+
+static const char state_only[] = "{'segments':[" SEGMENT(
+    2, 0, 1024,
+    BLOCK(0, 512, 100, "active_allocated", STACK_A) "," BLOCK(
+        512, 512, 100, "active_pending_free", "[]")) "],'device_traces':[[],[],[]]}";
+
+static const char history_only[] =
+    "{'segments':[],'device_traces':[[" AT("free_requested", 64, 300, 1) "," BY(
+        "alloc", 64, 100, 2, STACK_A) "," AT("segment_free", 0, 2048, 3) "]]}";
+
+static const char two_devices[] =
+    "{'segments':[" SEGMENT(1, 0, 512, BLOCK(0, 512, 9, "active_allocated", STACK_B)) "," SEGMENT(
+        0, 0, 512,
+        BLOCK(0, 512, 5, "active_allocated",
+              STACK_A)) "],'device_traces':[[" BY("alloc", 0, 5, 1,
+                                                  STACK_A) "],[" BY("alloc", 0, 9, 7,
+                                                                    STACK_B) "]]}";
+
+static const char pending[] = "{'segments':[" SEGMENT(
+    0, 0, 1024,
+    BLOCK(0, 512, 400, "active_pending_free", "[]") "," BLOCK(
+        512, 512, 100, "active_allocated",
+        "[]")) "],'device_traces':[[" AT("alloc", 0, 400, 1) "," AT("free_requested", 0, 400,
+                                                                    2) "," AT("alloc", 512, 100,
+                                                                              3) "]]}";
+
+static const char failing[] =
+    "{'segments':[],'device_traces':[[" AT("segment_alloc", 0, 100, 1) "," AT(
+        "segment_free", 0, 100, 5) "," AT("segment_alloc", 0, 60,
+                                          6) "," AT("segment_map", 64, 10,
+                                                    7) "," AT("segment_unmap", 64, 10,
+                                                              8) ","
+                                                                 "{'action':'oom','device_free':33,"
+                                                                 "'size':5000,'time_us':9}]]}";
+/* clang-format on */
 
 static void replays_a_whole_history(void **state)
 {
@@ -152,32 +226,10 @@ static void counts_the_work_of_the_allocator(void **state)
 
 /* ---- histories that are not whole ---------------------------------------------------------- */
 
-/* The ring lost the allocations of three blocks: one freed before the peak, one after it, and one
- * that is still there and whose place the state knows. */
 static void anchors_a_ring_at_its_end(void **state)
 {
     (void)state;
-    struct ta_report *report = report_on("{'segments':[" SEGMENT(
-        0, 0, 8192,
-        BLOCK(0, 1024, 1000, "active_allocated", STACK_A) "," BLOCK(
-            1024, 7168, 0, "inactive",
-            "[]")) "],'device_traces':[[" AT("free_requested", 4096, 300,
-                                             1) "," AT("free_completed", 4096, 300,
-                                                       1) "," BY("alloc", 2048, 50, 2,
-                                                                 STACK_B) "," AT("free_requested",
-                                                                                 5120, 700,
-                                                                                 3) "," AT("free_"
-                                                                                           "complet"
-                                                                                           "ed",
-                                                                                           5120,
-                                                                                           700,
-                                                                                           3) "," AT("free_requested",
-                                                                                                     2048,
-                                                                                                     50,
-                                                                                                     4) "," AT("free_completed",
-                                                                                                               2048,
-                                                                                                               50,
-                                                                                                               4) "]]}");
+    struct ta_report *report = report_on(ring);
     TABLE(report, "memory.churn", "2000 2000 8192\n", "start_allocated_bytes",
           "peak_allocated_bytes", "peak_reserved_bytes");
     TABLE(report, "memory.sites",
@@ -189,11 +241,7 @@ static void anchors_a_ring_at_its_end(void **state)
 static void does_without_a_history(void **state)
 {
     (void)state;
-    struct ta_report *report = report_on("{'segments':[" SEGMENT(
-        2, 0, 1024,
-        BLOCK(0, 512, 100, "active_allocated", STACK_A) "," BLOCK(
-            512, 512, 100, "active_pending_free", "[]")) "],"
-                                                         "'device_traces':[[],[],[]]}");
+    struct ta_report *report = report_on(state_only);
     TABLE(report, "memory.sites", "2 a (/p/a.py:1) - - - 1 512 - - - -\n", "device", "site",
           "peak_blocks", "peak_bytes", "peak_share", "held_blocks", "held_bytes", "allocations",
           "total_bytes", "unfreed_blocks", "unfreed_bytes");
@@ -209,9 +257,7 @@ static void does_without_a_history(void **state)
 static void does_without_a_state(void **state)
 {
     (void)state;
-    struct ta_report *report =
-        report_on("{'segments':[],'device_traces':[[" AT("free_requested", 64, 300, 1) "," BY(
-            "alloc", 64, 100, 2, STACK_A) "," AT("segment_free", 0, 2048, 3) "]]}");
+    struct ta_report *report = report_on(history_only);
     TABLE(report, "memory.churn", "300 300 2048 1\n", "start_allocated_bytes",
           "peak_allocated_bytes", "peak_reserved_bytes", "unfreed_blocks");
     assert_null(ta_report_table(report, "memory.fragmentation"));
@@ -223,13 +269,7 @@ static void does_without_a_state(void **state)
 static void keeps_devices_apart(void **state)
 {
     (void)state;
-    struct ta_report *report = report_on(
-        "{'segments':[" SEGMENT(1, 0, 512, BLOCK(0, 512, 9, "active_allocated", STACK_B)) "," SEGMENT(
-            0, 0, 512,
-            BLOCK(0, 512, 5, "active_allocated",
-                  STACK_A)) "],'device_traces':[[" BY("alloc", 0, 5, 1,
-                                                      STACK_A) "],[" BY("alloc", 0, 9, 7,
-                                                                        STACK_B) "]]}");
+    struct ta_report *report = report_on(two_devices);
     TABLE(report, "memory.sites", "1 b (/p/b.py:1) 9 1\n0 a (/p/a.py:1) 5 1\n", "device", "site",
           "peak_bytes", "peak_share");
     TABLE(report, "memory.timeline", "0 rank 0 device 0 first 0 5\n1 rank 0 device 1 first 0 9\n",
@@ -241,13 +281,7 @@ static void keeps_devices_apart(void **state)
 static void waits_for_other_streams(void **state)
 {
     (void)state;
-    struct ta_report *report = report_on("{'segments':[" SEGMENT(
-        0, 0, 1024,
-        BLOCK(0, 512, 400, "active_pending_free", "[]") "," BLOCK(
-            512, 512, 100, "active_allocated",
-            "[]")) "],"
-                   "'device_traces':[[" AT("alloc", 0, 400, 1) "," AT(
-                       "free_requested", 0, 400, 2) "," AT("alloc", 512, 100, 3) "]]}");
+    struct ta_report *report = report_on(pending);
     TABLE(report, "memory.timeline", "0 400 400\n1 400 400\n2 100 500\n", "entry",
           "allocated_bytes", "active_bytes");
     TABLE(report, "memory.sites", "(no frames) 1 400 1 512 2 500\n", "site", "peak_blocks",
@@ -258,15 +292,7 @@ static void waits_for_other_streams(void **state)
 static void lists_failures_and_retries(void **state)
 {
     (void)state;
-    struct ta_report *report =
-        report_on("{'segments':[],'device_traces':[[" AT("segment_alloc", 0, 100, 1) "," AT(
-            "segment_free", 0, 100,
-            5) "," AT("segment_alloc", 0, 60,
-                      6) "," AT("segment_map", 64, 10,
-                                7) "," AT("segment_unmap", 64, 10,
-                                          8) ","
-                                             "{'action':'oom','device_free':33,'size':5000,'time_"
-                                             "us':9}]]}");
+    struct ta_report *report = report_on(failing);
     TABLE(report, "memory.failures", "0 8000 5000 33 0 60\n", "index", "time_ns", "wanted_bytes",
           "device_free_bytes", "allocated_bytes", "reserved_bytes");
     TABLE(report, "memory.churn", "1 1 3 2 170\n", "retries", "ooms", "segment_allocations",

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What rules share: finding the worst cell of a table, and turning it into a finding. */
+#ifndef TRACEANALYZE_RULE_H
+#define TRACEANALYZE_RULE_H
+
+#include "analysis.h"
+
+TA_BEGIN_DECLS
+
+/* Which cells a rule looks at: a column, in the rows whose text column `key` is `text`. */
+struct ta_look {
+    const char *table, *column;
+    struct {
+        const char *key, *text;
+    } where[2];
+    bool lowest; /* the smallest value is the worst one */
+};
+
+struct ta_place {
+    const struct ta_table *table; /* NULL when nothing was found */
+    size_t row, column;
+    double value;
+};
+
+/* The cell with the worst number, the first of equals; false when no row has one. */
+TA_API bool ta_look_worst(const struct ta_report *report, const struct ta_look *look,
+                          struct ta_place *place);
+
+/* The next cell of another column in the same row. */
+TA_API struct ta_place ta_place_beside(const struct ta_place *place, const char *column);
+
+/* The row in which a look finds the same rank and device as `place` has. */
+TA_API bool ta_look_same(const struct ta_report *report, const struct ta_look *look,
+                         const struct ta_place *place, struct ta_place *same);
+
+TA_API struct ta_evidence ta_place_evidence(const struct ta_place *place);
+
+/* " of rank 3, device 1", as far as the run has several ranks and the row says it; else "". */
+TA_API const char *ta_place_owner(struct ta_advice *advice, const struct ta_report *report,
+                                  const struct ta_place *place);
+
+/* The text of a column of the row, shortened to what fits a title; "" without. */
+TA_API const char *ta_place_text(struct ta_advice *advice, const struct ta_place *place,
+                                 const char *column);
+
+/* A number for people that lives as long as the advice. */
+TA_API const char *ta_advice_number(struct ta_advice *advice, double value, enum ta_unit unit);
+
+/* A rule about one cell: the worst one, against a threshold. */
+struct ta_cell_rule {
+    struct ta_look look;
+    const char *finding, *rule;
+    const char *before, *after; /* title: before, name, value, after, owner */
+    const char *name;           /* column with a name for the title, or NULL */
+    const char *advice;
+    const char *predicate;       /* "temperature": the threshold reads "temperature > 85 °C" */
+    enum ta_severity severity;   /* when the rule fires */
+    double severe;               /* from where the severity is one level higher */
+    double confidence;
+};
+
+/* Gives the finding when the cell is beyond the threshold; tells whether it did. */
+TA_API bool ta_advise_cell(const struct ta_report *report, struct ta_advice *advice,
+                           const struct ta_cell_rule *rule, double threshold);
+
+TA_END_DECLS
+
+#endif

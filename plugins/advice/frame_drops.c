@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Frames that were generated and then dropped on their way. */
+#include <traceanalyze/rule.h>
+
+enum { SHARE };
+
+static const struct ta_option options[] = {
+    [SHARE] = {"share", TA_OPTION_NUMBER, 0.05, 0, 1, TA_OPTION_RATIO,
+               "Share of dropped frames above which the rule fires"},
+    TA_OPTIONS_END,
+};
+
+static const struct ta_cell_rule rule = {
+    .look = {.table = "streaming.by_rank", .column = "drop_ratio"},
+    .finding = "frame-drops",
+    .rule = "frame_drops",
+    .before = "",
+    .after = " of the streamed frames are dropped",
+    .advice = "Compare encode_mean_ns and network_mean_ns of streaming.by_rank with the time "
+              "between frames: a cheaper encoder setting (hardware encoder, faster preset) helps "
+              "the one, a lower bit rate or resolution the other; a short queue before the "
+              "encoder takes up bursts of a whole block.",
+    .predicate = "dropped over sent and dropped frames",
+    .severity = TA_MEDIUM,
+    .severe = 0.15,
+    .confidence = 0.8,
+};
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice)
+{
+    ta_advise_cell(report, advice, &rule, ta_ctx_option(ctx, SHARE));
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise};
+
+TA_PLUGIN(advice, frame_drops, &ops, .title = "Dropped frames",
+          .summary = "Fires when frames are dropped while streaming", .version = "1",
+          .options = options);

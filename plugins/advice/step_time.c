@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Slow denoising steps. */
+#include <traceanalyze/rule.h>
+
+enum { LIMIT };
+
+static const struct ta_option options[] = {
+    [LIMIT] = {"limit", TA_OPTION_NUMBER, 200e6, 0, 1e15, TA_OPTION_NS,
+               "Mean time of a denoising step above which the rule fires"},
+    TA_OPTIONS_END,
+};
+
+static const struct ta_cell_rule rule = {
+    .look = {.table = "diffusion.by_rank", .column = "step_mean_ns"},
+    .finding = "step-time",
+    .rule = "step_time",
+    .before = "A denoising step takes ",
+    .after = " on average",
+    .advice = "See where a step goes: layers.by_name here, or a torch trace of two steps read "
+              "together with this dump. Usual gains: a fused attention kernel, torch.compile, "
+              "8-bit weights, a step cache, and both forwards of the guidance in one batch.",
+    .predicate = "mean step",
+    .severity = TA_MEDIUM,
+    .severe = 1e9,
+    .confidence = 0.6,
+};
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice)
+{
+    ta_advise_cell(report, advice, &rule, ta_ctx_option(ctx, LIMIT));
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise};
+
+TA_PLUGIN(advice, step_time, &ops, .title = "Slow denoising steps",
+          .summary = "Fires when a denoising step takes long", .version = "1", .options = options);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Hot devices, which lower their clocks to protect themselves. */
+#include <traceanalyze/rule.h>
+
+enum { LIMIT };
+
+static const struct ta_option options[] = {
+    [LIMIT] = {"limit", TA_OPTION_NUMBER, 85, 0, 200, TA_OPTION_PLAIN,
+               "Degrees Celsius above which the rule fires"},
+    TA_OPTIONS_END,
+};
+
+static const struct ta_cell_rule rule = {
+    .look = {"telemetry.by_rank", "max", {{"signal", "gpu_temperature"}}, false},
+    .finding = "temperature",
+    .rule = "temperature",
+    .before = "A GPU gets as hot as ",
+    .after = "",
+    .advice = "Check the air flow and the fans, and whether the clock falls while the temperature "
+              "is high (gpu_clock in telemetry.timeline): if so, a lower power limit costs little "
+              "and makes times repeatable.",
+    .predicate = "largest temperature",
+    .severity = TA_MEDIUM,
+    .severe = 90,
+    .confidence = 0.7,
+};
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice)
+{
+    ta_advise_cell(report, advice, &rule, ta_ctx_option(ctx, LIMIT));
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise};
+
+TA_PLUGIN(advice, temperature, &ops, .title = "Hot devices",
+          .summary = "Fires when a device gets hot", .version = "1", .options = options);

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What rules share: finding the worst cell of a table, and turning it into a finding. */
+#include "traceanalyze/rule.h"
+
+#include <string.h>
+
+enum { NAME_MAX_BYTES = 60 };
+
+static bool row_fits(const struct ta_table *table, size_t row, const struct ta_look *look)
+{
+    for (size_t i = 0; i < 2 && look->where[i].key; i++) {
+        const size_t column = ta_table_column(table, look->where[i].key);
+        if (column == SIZE_MAX)
+            return false;
+        const struct ta_cell *cell = ta_table_cell(table, row, column);
+        if (cell->kind != TA_CELL_TEXT ||
+            !ta_slice_equal(cell->text, ta_slice_of(look->where[i].text)))
+            return false;
+    }
+    const size_t column = ta_table_column(table, look->column);
+    if (column == SIZE_MAX)
+        return false;
+    const struct ta_cell *cell = ta_table_cell(table, row, column);
+    return cell->kind == TA_CELL_INT || cell->kind == TA_CELL_NUM;
+}
+
+static struct ta_place place_at(const struct ta_table *table, size_t row, size_t column)
+{
+    return (struct ta_place){table, row, column,
+                             ta_cell_number(ta_table_cell(table, row, column), 0)};
+}
+
+bool ta_look_worst(const struct ta_report *report, const struct ta_look *look,
+                   struct ta_place *place)
+{
+    const struct ta_table *table = ta_report_table(report, look->table);
+    struct ta_place worst = {0};
+    for (size_t row = 0; table && row < table->n_rows; row++) {
+        if (!row_fits(table, row, look))
+            continue;
+        const struct ta_place here = place_at(table, row, ta_table_column(table, look->column));
+        if (!worst.table || (look->lowest ? here.value < worst.value : here.value > worst.value))
+            worst = here;
+    }
+    if (worst.table)
+        *place = worst;
+    return worst.table != NULL;
+}
+
+struct ta_place ta_place_beside(const struct ta_place *place, const char *column)
+{
+    const size_t other = ta_table_column(place->table, column);
+    if (other == SIZE_MAX)
+        return (struct ta_place){0};
+    const struct ta_place beside = place_at(place->table, place->row, other);
+    const enum ta_cell_kind kind = ta_table_cell(place->table, place->row, other)->kind;
+    return kind == TA_CELL_INT || kind == TA_CELL_NUM ? beside : (struct ta_place){0};
+}
+
+/* The number of a column of both rows is the same, or neither has it. */
+static bool same_key(const struct ta_place *a, const struct ta_table *table, size_t row,
+                     const char *key)
+{
+    const size_t left = ta_table_column(a->table, key), right = ta_table_column(table, key);
+    const int64_t x = left == SIZE_MAX || ta_table_cell(a->table, a->row, left)->kind != TA_CELL_INT
+                          ? TA_MISSING
+                          : ta_table_cell(a->table, a->row, left)->i;
+    const int64_t y = right == SIZE_MAX || ta_table_cell(table, row, right)->kind != TA_CELL_INT
+                          ? TA_MISSING
+                          : ta_table_cell(table, row, right)->i;
+    return x == y;
+}
+
+bool ta_look_same(const struct ta_report *report, const struct ta_look *look,
+                  const struct ta_place *place, struct ta_place *same)
+{
+    const struct ta_table *table = ta_report_table(report, look->table);
+    for (size_t row = 0; table && row < table->n_rows; row++)
+        if (row_fits(table, row, look) && same_key(place, table, row, "rank") &&
+            same_key(place, table, row, "device")) {
+            *same = place_at(table, row, ta_table_column(table, look->column));
+            return true;
+        }
+    return false;
+}
+
+struct ta_evidence ta_place_evidence(const struct ta_place *place)
+{
+    return (struct ta_evidence){
+        .table = place->table->id,
+        .column = place->table->columns[place->column].key,
+        .row = *ta_table_cell(place->table, place->row, 0),
+        .value = *ta_table_cell(place->table, place->row, place->column),
+        .unit = ta_table_unit(place->table, place->row, place->column),
+    };
+}
+
+const char *ta_place_owner(struct ta_advice *advice, const struct ta_report *report,
+                           const struct ta_place *place)
+{
+    const size_t rank = ta_table_column(place->table, "rank");
+    const size_t device = ta_table_column(place->table, "device");
+    const struct ta_cell none = ta_null();
+    const struct ta_cell *r =
+        rank == SIZE_MAX ? &none : ta_table_cell(place->table, place->row, rank);
+    const struct ta_cell *d =
+        device == SIZE_MAX ? &none : ta_table_cell(place->table, place->row, device);
+    const bool say_rank = r->kind == TA_CELL_INT && ta_report_run(report)->n_ranks > 1;
+    if (say_rank && d->kind == TA_CELL_INT)
+        return ta_advice_printf(advice, " (rank %lld, device %lld)", (long long)r->i,
+                                (long long)d->i);
+    if (say_rank)
+        return ta_advice_printf(advice, " (rank %lld)", (long long)r->i);
+    if (d->kind == TA_CELL_INT)
+        return ta_advice_printf(advice, " (device %lld)", (long long)d->i);
+    return "";
+}
+
+const char *ta_place_text(struct ta_advice *advice, const struct ta_place *place,
+                          const char *column)
+{
+    const size_t at = ta_table_column(place->table, column);
+    if (at == SIZE_MAX || ta_table_cell(place->table, place->row, at)->kind != TA_CELL_TEXT)
+        return "";
+    const struct ta_slice text = ta_table_cell(place->table, place->row, at)->text;
+    if (text.len <= NAME_MAX_BYTES)
+        return ta_advice_printf(advice, "%.*s", (int)text.len, text.ptr);
+    size_t cut = NAME_MAX_BYTES;
+    while (cut > 0 && ((unsigned char)text.ptr[cut] & 0xC0) == 0x80) /* not inside a character */
+        cut--;
+    return ta_advice_printf(advice, "%.*s…", (int)cut, text.ptr);
+}
+
+const char *ta_advice_number(struct ta_advice *advice, double value, enum ta_unit unit)
+{
+    char text[TA_UNIT_TEXT_MAX];
+    return ta_advice_printf(advice, "%s", ta_unit_format(text, value, unit));
+}
+
+bool ta_advise_cell(const struct ta_report *report, struct ta_advice *advice,
+                    const struct ta_cell_rule *rule, double threshold)
+{
+    struct ta_place place;
+    if (!ta_look_worst(report, &rule->look, &place))
+        return false;
+    const bool lowest = rule->look.lowest;
+    if (lowest ? place.value >= threshold : place.value <= threshold)
+        return false;
+    const bool severe = lowest ? place.value < rule->severe : place.value > rule->severe;
+    const struct ta_evidence evidence = ta_place_evidence(&place);
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = rule->finding,
+                  .rule = rule->rule,
+                  .title = ta_advice_printf(
+                      advice, "%s%s%s%s%s", rule->before,
+                      rule->name ? ta_place_text(advice, &place, rule->name) : "",
+                      ta_advice_number(advice, place.value, evidence.unit), rule->after,
+                      ta_place_owner(advice, report, &place)),
+                  .advice = rule->advice,
+                  .severity = severe ? rule->severity + 1 : rule->severity,
+                  .evidence = &evidence,
+                  .n_evidence = 1,
+                  .saving_low_ns = TA_MISSING,
+                  .saving_high_ns = TA_MISSING,
+                  .confidence = rule->confidence,
+                  .threshold =
+                      ta_advice_printf(advice, "%s %s %s", rule->predicate, lowest ? "<" : ">",
+                                       ta_advice_number(advice, threshold, evidence.unit)),
+              });
+    return true;
+}
