@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "discover/discover.h"
+#include "sessions.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ struct holding {
     enum ta_exactness exactness;
     bool per_device; /* the file has samples per device */
     bool rank_known;
+    int64_t start; /* of the session, TA_MISSING when the file does not say */
     size_t winner; /* file that has the same more exactly; the own one: none */
 };
 
@@ -102,6 +104,7 @@ static bool break_down(const struct ta_kept *files, size_t file, holdings *all)
                               .exactness = dump->set ? dump->exactness : TA_EXACT_FULL,
                               .per_device = has_device_samples(dump),
                               .rank_known = kept->rank_known,
+                              .start = ta_session_start(dump),
                               .winner = file};
     if (dump->allocator) { /* memory of the moment, more exactly than any summary of it */
         holding.table = TA_DUMP_memory_mark;
@@ -154,9 +157,17 @@ static int by_all(const void *left, const void *right)
     return order ? order : by_exactness(a, b);
 }
 
+/* Runs may share the name of their session; only copies of one tell the same start. */
+static bool is_other_run(const struct holding *a, const struct holding *b)
+{
+    return a->exactness == b->exactness && a->start != TA_MISSING && b->start != TA_MISSING &&
+           a->start != b->start;
+}
+
 static void lose(struct holding *holding, const struct holding *winner)
 {
-    if (winner && winner->file != holding->file && by_exactness(winner, holding) < 0)
+    if (winner && winner->file != holding->file && by_exactness(winner, holding) < 0 &&
+        !is_other_run(winner, holding))
         holding->winner = winner->file;
 }
 
@@ -171,7 +182,10 @@ static void compare_sets(struct holding *at, size_t n)
     for (size_t i = 0, first = 0; i < n && at[i].set; i++) {
         if (by_set(&at[first], &at[i]) != 0)
             first = i;
-        lose(&at[i], &at[first]);
+        size_t same = first;
+        while (same < i && is_other_run(&at[same], &at[i]))
+            same++;
+        lose(&at[i], &at[same]);
         lose(&at[i], *at[i].set ? of_all : best);
     }
 }

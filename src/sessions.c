@@ -7,8 +7,7 @@
 
 #include <stdlib.h>
 
-/* When the first session of a file began; TA_MISSING when it names none or not when. */
-static int64_t start_of(const struct ta_dump *dump)
+int64_t ta_session_start(const struct ta_dump *dump)
 {
     int64_t start = TA_MISSING;
     for (size_t i = 0; i < dump->rows[TA_DUMP_session].n; i++) {
@@ -40,7 +39,7 @@ static void drop_before(struct ta_kept *const *files, size_t n, struct ta_qualit
 {
     int64_t start = TA_MISSING;
     for (size_t i = 0; i < n; i++) {
-        const int64_t own = start_of(&files[i]->trace->dump);
+        const int64_t own = ta_session_start(&files[i]->trace->dump);
         if (own != TA_MISSING && (start == TA_MISSING || own < start))
             start = own;
     }

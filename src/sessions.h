@@ -11,4 +11,7 @@
 bool ta_drop_earlier_samples(struct ta_kept *files, size_t n,
                              struct ta_quality *quality) TA_MUST_CHECK;
 
+/* When the first session of a file began; TA_MISSING when it names none or not when. */
+int64_t ta_session_start(const struct ta_dump *dump);
+
 #endif

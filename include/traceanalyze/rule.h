@@ -22,20 +22,24 @@ struct ta_place {
     double value;
 };
 
+/* Whether a row is one that the look is about and has a number in its column. */
+TA_API bool ta_look_takes(const struct ta_look *look, const struct ta_table *table, size_t row);
+
 /* The cell with the worst number, the first of equals; false when no row has one. */
 TA_API bool ta_look_worst(const struct ta_report *report, const struct ta_look *look,
                           struct ta_place *place);
 
-/* The next cell of another column in the same row. */
+/* The number of another column in the same row; its table is NULL when there is none. */
 TA_API struct ta_place ta_place_beside(const struct ta_place *place, const char *column);
 
-/* The row in which a look finds the same rank and device as `place` has. */
+/* The cell that a look finds in a row with the rank and device of `place`. */
 TA_API bool ta_look_same(const struct ta_report *report, const struct ta_look *look,
                          const struct ta_place *place, struct ta_place *same);
 
+/* The cell as evidence, with the unit of the column or of the row. */
 TA_API struct ta_evidence ta_place_evidence(const struct ta_place *place);
 
-/* " of rank 3, device 1", as far as the run has several ranks and the row says it; else "". */
+/* " (rank 3, device 1)", as far as the run has several ranks and the row says it; else "". */
 TA_API const char *ta_place_owner(struct ta_advice *advice, const struct ta_report *report,
                                   const struct ta_place *place);
 
@@ -53,9 +57,9 @@ struct ta_cell_rule {
     const char *before, *after; /* title: before, name, value, after, owner */
     const char *name;           /* column with a name for the title, or NULL */
     const char *advice;
-    const char *predicate;       /* "temperature": the threshold reads "temperature > 85 °C" */
-    enum ta_severity severity;   /* when the rule fires */
-    double severe;               /* from where the severity is one level higher */
+    const char *predicate;     /* "temperature": the threshold reads "temperature > 85 °C" */
+    enum ta_severity severity; /* when the rule fires */
+    double severe;             /* from where the severity is one level higher */
     double confidence;
 };
 

@@ -325,7 +325,8 @@ static void add_snapshots(struct ta_section_builder *out, const struct snapshots
             first_ns = TA_MISSING;
         }
         first_ns = first_ns == TA_MISSING ? row[TIME] : first_ns;
-        timed |= row[TIME] != TA_MISSING && row[TIME] != first_ns;
+        /* States of several devices at one moment are no course of time. */
+        timed |= row[STATE] != 1 && row[TIME] != TA_MISSING && row[TIME] != first_ns;
         const bool both = row[ALLOCATED] >= 0 && row[RESERVED] >= row[ALLOCATED];
         phased |= both;
         TA_ROW(table, ta_int(row[RANK]), ta_int(index++),

@@ -176,8 +176,8 @@ struct scope {
     size_t longest;
 };
 
-/* "engine" of "engine/total".  Only stages whose rows are single calls are of a stage table; a
- * section may have a slash in its name. */
+/* "engine" of "engine/total", see drop_lone_scopes().  Only stages whose rows are single calls are
+ * of a stage table; a section may have a slash in its name. */
 static struct ta_slice scope_of(const struct ta_partial *stages, const int64_t *row)
 {
     const struct ta_slice name = ta_partial_text(stages, row, NAME);
@@ -277,6 +277,20 @@ static int by_scope(const void *left, const void *right)
         return a->row[RANK] < b->row[RANK] ? -1 : 1;
     const int order = ta_slice_compare(a->scope, b->scope);
     return order ? order : (a->row[FIRST] > b->row[FIRST]) - (a->row[FIRST] < b->row[FIRST]);
+}
+
+/* A stage table has several stages of a scope; a slash in a name that stands alone, such as that of
+ * "loading/caching" on a console, divides nothing. */
+static void drop_lone_scopes(struct stage *stages, size_t n)
+{
+    for (size_t first = 0, end; first < n; first = end) {
+        for (end = first + 1; end < n && stages[end].row[RANK] == stages[first].row[RANK] &&
+                              ta_slice_equal(stages[end].scope, stages[first].scope);)
+            end++;
+        if (end - first == 1)
+            stages[first].scope = (struct ta_slice){0};
+    }
+    qsort(stages, n, sizeof *stages, by_scope);
 }
 
 static const int64_t *wall_of(const struct ta_partial *walls, int64_t rank)
@@ -406,6 +420,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                                    .scope = scope_of(merged[0], row)};
     }
     qsort(stages, n, sizeof *stages, by_scope);
+    drop_lone_scopes(stages, n);
     share_all(stages, n, merged[1]);
     struct ta_table_builder *table =
         ta_add_table(out, "stages.by_name", "Stages by total time", columns, 13);

@@ -3,21 +3,29 @@
  *
  * Samples of single devices win over sums and largest values of all of them.  A stamped sample that
  * several files hold, such as those of an earlier session of the process, counts once.  A power of
- * 0 is no sample, and a device of which all samples are 0 is none. */
+ * 0 is no sample, and a device of which all samples are 0 is none.
+ *
+ * A row of the partial holds a whole series of a file, packed into a text: files have millions of
+ * samples, and what is said of them needs all of them in the order of time. */
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/rows.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* FILE_KEY is TA_MISSING for stamped samples; ORDER tells apart those of one moment in one file. */
-enum { RANK, DEVICE, SIGNAL, TIME, FILE_KEY, ORDER, VALUE, FIELDS };
+/* FILE_KEY is TA_MISSING for stamped samples, so that equal series of several files are one. */
+enum { RANK, DEVICE, SIGNAL, FILE_KEY, READINGS, FIELDS };
 
 static const struct ta_field fields[FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},    [DEVICE] = {"device", TA_FIELD_INT},
-    [SIGNAL] = {"signal", TA_FIELD_INT}, [TIME] = {"time_ns", TA_FIELD_INT},
-    [FILE_KEY] = {"file", TA_FIELD_INT}, [ORDER] = {"order", TA_FIELD_INT},
-    [VALUE] = {"value", TA_FIELD_MAX}, /* ta_real_cell() */
+    [RANK] = {"rank", TA_FIELD_RANK},         [DEVICE] = {"device", TA_FIELD_INT},
+    [SIGNAL] = {"signal", TA_FIELD_INT},      [FILE_KEY] = {"file", TA_FIELD_INT},
+    [READINGS] = {"readings", TA_FIELD_TEXT}, /* struct reading, in the order of the file */
+};
+
+/* A sample of a series. */
+struct reading {
+    int64_t time;
+    double value;
 };
 
 static const struct ta_partial_def partials[] = {{"samples", fields, FIELDS}, {0}};
@@ -126,14 +134,94 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
-/* How many samples of the same device, signal and moment came before in the file. */
-static int64_t before(struct ta_map *seen, const struct ta_sample *sample)
+/* The samples of a file that are of one rank, device and signal. */
+struct group {
+    const struct ta_sample *like;
+    bool stamped;
+    size_t n, end; /* of the readings; `end` moves on as they are filled in */
+};
+
+struct packing {
+    struct group *groups;
+    size_t n_groups, most;
+    struct ta_map known;      /* number of a group by a hash, in the next free place */
+    size_t *group_of;         /* by sample; SIZE_MAX: does not count */
+    struct reading *readings; /* group by group */
+};
+
+static bool is_stamped(const struct ta_sample *sample)
 {
-    uint64_t key = mix(0, (uint64_t)sample->rank);
-    key = mix(key, (uint64_t)sample->device << 8 | (uint64_t)sample->signal);
-    key = mix(key, (uint64_t)sample->time_ns);
-    uint64_t *count = ta_map_at(seen, key, 0);
-    return count ? (int64_t)(*count)++ : 0;
+    return !sample->relative && sample->time_ns != TA_MISSING;
+}
+
+static bool counts(const struct ta_sample *sample)
+{
+    return (unsigned)sample->signal < TA_SIGNAL_COUNT && isfinite(sample->value) &&
+           (sample->signal != TA_SIGNAL_GPU_POWER || sample->value != 0);
+}
+
+static bool is_of(const struct group *group, const struct ta_sample *sample)
+{
+    return group->like->signal == sample->signal && group->like->device == sample->device &&
+           group->like->rank == sample->rank && group->stamped == is_stamped(sample);
+}
+
+static bool add_group(struct packing *p, const struct ta_sample *sample)
+{
+    if (p->n_groups == p->most) {
+        const size_t most = p->most * 2 + 64;
+        struct group *grown = reallocarray(p->groups, most, sizeof *grown);
+        if (!grown)
+            return false;
+        p->groups = grown;
+        p->most = most;
+    }
+    p->groups[p->n_groups++] = (struct group){.like = sample, .stamped = is_stamped(sample)};
+    return true;
+}
+
+/* The number of the group of a sample, SIZE_MAX without memory. */
+static size_t find_group(struct packing *p, const struct ta_sample *sample)
+{
+    uint64_t key = mix((uint64_t)sample->rank, (uint64_t)sample->device);
+    key = mix(key, (uint64_t)sample->signal << 1 | is_stamped(sample));
+    for (;; key++) {
+        const uint64_t *known = ta_map_at(&p->known, key, p->n_groups);
+        if (!known)
+            return SIZE_MAX;
+        const size_t group = (size_t)*known;
+        if (group == p->n_groups && !add_group(p, sample))
+            return SIZE_MAX;
+        if (is_of(&p->groups[group], sample))
+            return group;
+    }
+}
+
+static bool group_samples(struct packing *p, const struct ta_sample *samples, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        p->group_of[i] = SIZE_MAX;
+        if (!counts(&samples[i]))
+            continue;
+        p->group_of[i] = find_group(p, &samples[i]);
+        if (p->group_of[i] == SIZE_MAX)
+            return false;
+        p->groups[p->group_of[i]].n++;
+    }
+    return true;
+}
+
+static void fill_readings(struct packing *p, const struct ta_sample *samples, size_t n)
+{
+    size_t end = 0;
+    for (size_t i = 0; i < p->n_groups; i++) {
+        p->groups[i].end = end;
+        end += p->groups[i].n;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (p->group_of[i] != SIZE_MAX)
+            p->readings[p->groups[p->group_of[i]].end++] =
+                (struct reading){samples[i].time_ns, samples[i].value + 0.0}; /* −0 is 0 */
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -141,28 +229,30 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 {
     size_t n;
     const struct ta_sample *samples = ta_trace_sample_rows(trace, &n);
-    struct ta_map seen = {0};
-    for (size_t i = 0; i < n; i++) {
-        const struct ta_sample *sample = &samples[i];
-        const bool stamped = !sample->relative && sample->time_ns != TA_MISSING;
-        if ((unsigned)sample->signal >= TA_SIGNAL_COUNT || !isfinite(sample->value) ||
-            (sample->signal == TA_SIGNAL_GPU_POWER && sample->value == 0))
-            continue;
-        const int64_t order = sample->time_ns == TA_MISSING ? (int64_t)i : before(&seen, sample);
-        int64_t *row = TA_PARTIAL_ROW(
-            out[0], ta_row_rank(trace, sample->rank), ta_key_int(sample->device),
-            ta_key_int(sample->signal), ta_key_int(sample->time_ns),
-            stamped ? ta_key_int(TA_MISSING) : ta_row_file(trace), ta_key_int(order));
-        row[VALUE] = ta_real_cell(sample->value);
+    struct packing p = {.group_of = calloc(n + 1, sizeof *p.group_of),
+                        .readings = calloc(n + 1, sizeof *p.readings)};
+    const bool done = p.group_of && p.readings && group_samples(&p, samples, n);
+    if (done)
+        fill_readings(&p, samples, n);
+    for (size_t i = 0; done && i < p.n_groups; i++) {
+        const struct group *group = &p.groups[i];
+        const struct reading *first = p.readings + (group->end - group->n);
+        TA_PARTIAL_ROW(
+            out[0], ta_row_rank(trace, group->like->rank), ta_key_int(group->like->device),
+            ta_key_int(group->like->signal),
+            group->stamped ? ta_key_int(TA_MISSING) : ta_row_file(trace),
+            ta_key_text((struct ta_slice){(const char *)first, group->n * sizeof *first}));
     }
-    const bool done = !seen.failed;
-    ta_map_free(&seen);
+    free(p.groups);
+    free(p.group_of);
+    free(p.readings);
+    ta_map_free(&p.known);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the samples of a file");
 }
 
 /* ---- series -------------------------------------------------------------------------------- */
 
-/* The samples of a rank, device and signal: rows [first, end) by time. */
+/* The samples of a rank, device and signal: readings [first, end) by time. */
 struct series {
     int64_t rank, device;
     enum ta_signal signal;
@@ -171,39 +261,134 @@ struct series {
 };
 
 struct all {
-    const struct ta_partial *samples;
+    struct reading *readings;
+    size_t n_readings;
     struct series *at; /* by rank, device, signal; no device first */
     size_t n;
 };
 
-static double value_at(const struct all *all, size_t row)
+static double value_at(const struct all *all, size_t index)
 {
-    return ta_real_of(ta_partial_at(all->samples, row)[VALUE]);
+    return all->readings[index].value;
 }
 
-static int64_t time_at(const struct all *all, size_t row)
+static int64_t time_at(const struct all *all, size_t index)
 {
-    return ta_partial_at(all->samples, row)[TIME];
+    return all->readings[index].time;
 }
 
-static void find_series(struct all *all)
+/* A reading and what tells it apart from others of its moment: the file, if it has no stamp, and
+ * how many of that moment came before in the file. */
+struct moment {
+    struct reading reading;
+    int64_t file;
+    size_t order;
+};
+
+static int by_moment(const void *left, const void *right)
 {
-    const size_t n = ta_partial_rows(all->samples);
-    for (size_t first = 0, end; first < n; first = end) {
-        const int64_t *row = ta_partial_at(all->samples, first);
-        for (end = first; end < n; end++) {
-            const int64_t *next = ta_partial_at(all->samples, end);
-            if (next[RANK] != row[RANK] || next[DEVICE] != row[DEVICE] ||
-                next[SIGNAL] != row[SIGNAL])
-                break;
-        }
-        all->at[all->n++] = (struct series){.rank = row[RANK],
-                                            .device = row[DEVICE],
-                                            .signal = (enum ta_signal)row[SIGNAL],
-                                            .first = first,
-                                            .end = end,
-                                            .used = true};
+    const struct moment *a = left, *b = right;
+    if (a->reading.time != b->reading.time)
+        return a->reading.time < b->reading.time ? -1 : 1;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+/* The text of a row lies at no particular address. */
+static size_t unpack(const struct ta_partial *samples, size_t row, struct reading *readings)
+{
+    const struct ta_slice text = ta_partial_text(samples, ta_partial_at(samples, row), READINGS);
+    if (readings)
+        memcpy(readings, text.ptr, text.len);
+    return text.len / sizeof *readings;
+}
+
+/* The moments of the readings of one file, ascending. */
+static void order_file(struct moment *moments, const struct reading *readings, size_t n,
+                       int64_t file)
+{
+    bool ascending = true;
+    for (size_t i = 0; i < n; i++) {
+        moments[i] = (struct moment){readings[i], file, i};
+        ascending &= i == 0 || readings[i - 1].time <= readings[i].time;
     }
+    if (!ascending)
+        qsort(moments, n, sizeof *moments, by_moment);
+    for (size_t i = 0; i < n; i++)
+        moments[i].order = i > 0 && moments[i - 1].reading.time == moments[i].reading.time
+                               ? moments[i - 1].order + 1
+                               : 0;
+}
+
+/* Puts sorted moments back, those that several files have once: the larger.  Returns how many. */
+static size_t join(struct reading *readings, const struct moment *moments, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct reading reading = moments[i].reading;
+        if (i > 0 && by_moment(&moments[i - 1], &moments[i]) == 0)
+            readings[kept - 1].value = fmax(readings[kept - 1].value, reading.value);
+        else
+            readings[kept++] = reading;
+    }
+    return kept;
+}
+
+/* Adds the series of rows [first, end); `moments` has room for it. */
+static void add_series(struct all *all, const struct ta_partial *samples, size_t first, size_t end,
+                       struct moment *moments)
+{
+    const int64_t *row = ta_partial_at(samples, first);
+    struct reading *readings = all->readings + all->n_readings;
+    size_t n = 0;
+    for (size_t i = first; i < end; i++) {
+        const size_t more = unpack(samples, i, readings + n);
+        order_file(moments + n, readings + n, more, ta_partial_at(samples, i)[FILE_KEY]);
+        n += more;
+    }
+    if (end - first > 1)
+        qsort(moments, n, sizeof *moments, by_moment);
+    n = join(readings, moments, n);
+    all->at[all->n++] = (struct series){.rank = row[RANK],
+                                        .device = row[DEVICE],
+                                        .signal = (enum ta_signal)row[SIGNAL],
+                                        .first = all->n_readings,
+                                        .end = all->n_readings + n,
+                                        .used = true};
+    all->n_readings += n;
+}
+
+static size_t series_end(const struct ta_partial *samples, size_t first)
+{
+    const int64_t *row = ta_partial_at(samples, first);
+    size_t end = first;
+    for (; end < ta_partial_rows(samples); end++) {
+        const int64_t *next = ta_partial_at(samples, end);
+        if (next[RANK] != row[RANK] || next[DEVICE] != row[DEVICE] || next[SIGNAL] != row[SIGNAL])
+            break;
+    }
+    return end;
+}
+
+static bool find_series(struct all *all, const struct ta_partial *samples)
+{
+    const size_t n = ta_partial_rows(samples);
+    size_t most = 0;
+    for (size_t first = 0, end; first < n; first = end) {
+        size_t length = 0;
+        end = series_end(samples, first);
+        for (size_t i = first; i < end; i++)
+            length += unpack(samples, i, NULL);
+        most = length > most ? length : most;
+    }
+    struct moment *moments = calloc(most + 1, sizeof *moments);
+    for (size_t first = 0, end; moments && first < n; first = end) {
+        end = series_end(samples, first);
+        add_series(all, samples, first, end, moments);
+    }
+    free(moments);
+    return moments != NULL;
 }
 
 static bool is_zero(const struct all *all, const struct series *series)
@@ -509,19 +694,23 @@ static bool add_timeline(struct ta_section_builder *out, const struct all *all, 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_report *prior, struct ta_section_builder *out)
 {
-    const size_t n = ta_partial_rows(merged[0]);
-    struct all all = {.samples = merged[0], .at = calloc(n + 1, sizeof *all.at)};
+    const size_t n_rows = ta_partial_rows(merged[0]);
+    size_t n = 0;
+    for (size_t i = 0; i < n_rows; i++)
+        n += unpack(merged[0], i, NULL);
+    struct all all = {.readings = calloc(n + 1, sizeof *all.readings),
+                      .at = calloc(n_rows + 1, sizeof *all.at)};
     double *values = calloc(n + 1, sizeof *values);
     int64_t *times = calloc(n + 1, sizeof *times);
-    bool done = all.at && values && times;
+    bool done = all.readings && all.at && values && times && find_series(&all, merged[0]);
     if (done) {
-        find_series(&all);
         drop_absent_devices(&all);
         drop_sums(&all);
         add_ranks(out, &all, values);
         add_energies(out, &all, prior, values);
         done = add_timeline(out, &all, times);
     }
+    free(all.readings);
     free(all.at);
     free(values);
     free(times);

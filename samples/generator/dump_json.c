@@ -23,8 +23,7 @@ bool json_close(struct json *json, const char *folder, const char *name)
 {
     if (sink_close(&json->sink))
         return true;
-    fprintf(stderr, "traceanalyze-generate: %s/%s: %s\n", folder, name,
-            strerror(json->sink.error));
+    fprintf(stderr, "traceanalyze-generate: %s/%s: %s\n", folder, name, strerror(json->sink.error));
     return false;
 }
 
@@ -39,6 +38,14 @@ static void quote(struct json *json, const char *text)
 {
     sink_text(&json->sink, "\"");
     for (; *text != '\0'; text++) {
+        if (((unsigned char)*text & 0xe0) == 0xc0) { /* two bytes of UTF-8, as Python has them */
+            char code[8];
+            snprintf(code, sizeof code, "\\u%04x",
+                     (unsigned)(*text & 0x1f) << 6 | (unsigned)(text[1] & 0x3f));
+            sink_text(&json->sink, code);
+            text++;
+            continue;
+        }
         if (*text == '"' || *text == '\\')
             sink_text(&json->sink, "\\");
         sink_put(&json->sink, text, 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* JSON in the layout of Python's json.dump(..., indent=2), and the integer arithmetic of figures. */
+/* JSON in the layout of Python's json.dump(..., indent=2), and the integer arithmetic of figures.
+ */
 #ifndef GENERATOR_DUMP_JSON_H
 #define GENERATOR_DUMP_JSON_H
 

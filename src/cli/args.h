@@ -13,6 +13,7 @@ enum ta_command_id {
     TA_COMMAND_CHART,
     TA_COMMAND_CHECK,
     TA_COMMAND_PLUGINS,
+    TA_COMMAND_RULES,
     TA_COMMAND_SCHEMA,
     TA_COMMAND_CONFIG,
     TA_COMMAND_HELP,
@@ -118,7 +119,7 @@ struct ta_args {
     int cpu;             /* order of ta_cpu_choices[] */
     int64_t jobs, top;   /* 0: the default */
     int64_t world_size;  /* TA_MISSING: not given */
-    struct ta_texts limits, plugin_paths, settings;
+    struct ta_texts limits, plugin_paths, settings, disabled_rules;
     const char *input, *rank_regex, *out, *format, *title, *memory_limit, *tmpdir;
     const char *config;
     bool no_config;

@@ -30,6 +30,7 @@ enum ta_status ta_cmd_report(struct ta_cli *cli);
 enum ta_status ta_cmd_chart(struct ta_cli *cli);
 enum ta_status ta_cmd_check(struct ta_cli *cli);
 enum ta_status ta_cmd_plugins(struct ta_cli *cli);
+enum ta_status ta_cmd_rules(struct ta_cli *cli);
 enum ta_status ta_cmd_schema(struct ta_cli *cli);
 enum ta_status ta_cmd_config(struct ta_cli *cli);
 enum ta_status ta_cmd_help(struct ta_cli *cli);

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `traceanalyze plugins`: what there is, where it came from, and what can be set. */
+/* `traceanalyze plugins`: what there is, where it came from, and what can be set; `traceanalyze
+ * rules`: the same of the rules alone. */
 #include "cli/cli.h"
+
+/* Kinds of plugins from `first` up to, but without, `end`. */
+struct kinds {
+    int first, end;
+};
 
 static void put(struct ta_file *out, const char *text)
 {
@@ -57,17 +63,17 @@ static void put_entry(struct ta_file *out, const struct ta_entry *entry, size_t 
         put_option(out, entry, i);
 }
 
-static void put_text(struct ta_file *out, const struct ta_registry *registry)
+static void put_text(struct ta_file *out, const struct ta_registry *registry, struct kinds kinds)
 {
     size_t width = 0;
-    for (int kind = 0; kind < TA_KIND_COUNT; kind++)
+    for (int kind = kinds.first; kind < kinds.end; kind++)
         for (size_t i = 0; i < ta_registry_count(registry, (enum ta_plugin_kind)kind); i++) {
             const char *id = ta_registry_at(registry, (enum ta_plugin_kind)kind, i)->plugin.id;
             width = strlen(id) > width ? strlen(id) : width;
         }
-    for (int kind = 0; kind < TA_KIND_COUNT; kind++) {
+    for (int kind = kinds.first; kind < kinds.end; kind++) {
         size_t n = ta_registry_count(registry, (enum ta_plugin_kind)kind);
-        if (n)
+        if (n && kinds.end - kinds.first > 1)
             ta_putf(out, "%s\n", ta_plugin_kind_name((enum ta_plugin_kind)kind));
         for (size_t i = 0; i < n; i++)
             put_entry(out, ta_registry_at(registry, (enum ta_plugin_kind)kind, i), width);
@@ -117,11 +123,12 @@ static void put_json_entry(struct ta_file *out, const struct ta_entry *entry)
     ta_puts(out, "]}");
 }
 
-static void put_json(struct ta_file *out, const struct ta_registry *registry)
+static void put_json(struct ta_file *out, const struct ta_registry *registry, struct kinds kinds)
 {
     const char *separator = "\n";
-    ta_putf(out, "{\"abi\":\"%d.%d\",\"plugins\":[", TA_ABI_MAJOR, TA_ABI_MINOR);
-    for (int kind = 0; kind < TA_KIND_COUNT; kind++)
+    ta_putf(out, "{\"abi\":\"%d.%d\",\"%s\":[", TA_ABI_MAJOR, TA_ABI_MINOR,
+            kinds.end - kinds.first > 1 ? "plugins" : "rules");
+    for (int kind = kinds.first; kind < kinds.end; kind++)
         for (size_t i = 0; i < ta_registry_count(registry, (enum ta_plugin_kind)kind); i++) {
             ta_puts(out, separator);
             separator = ",\n";
@@ -130,7 +137,7 @@ static void put_json(struct ta_file *out, const struct ta_registry *registry)
     ta_puts(out, "\n]}\n");
 }
 
-enum ta_status ta_cmd_plugins(struct ta_cli *cli)
+static enum ta_status list(struct ta_cli *cli, struct kinds kinds)
 {
     struct ta_stdout out;
     enum ta_status status = ta_cli_load_plugins(cli);
@@ -139,8 +146,18 @@ enum ta_status ta_cmd_plugins(struct ta_cli *cli)
     if (status != TA_OK)
         return status;
     if (cli->args.json)
-        put_json(out.file, cli->registry);
+        put_json(out.file, cli->registry, kinds);
     else
-        put_text(out.file, cli->registry);
+        put_text(out.file, cli->registry, kinds);
     return ta_stdout_close(&cli->ctx, &out);
+}
+
+enum ta_status ta_cmd_plugins(struct ta_cli *cli)
+{
+    return list(cli, (struct kinds){0, TA_KIND_COUNT});
+}
+
+enum ta_status ta_cmd_rules(struct ta_cli *cli)
+{
+    return list(cli, (struct kinds){TA_KIND_advice, TA_KIND_advice + 1});
 }

@@ -42,6 +42,11 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          "install folder, of the folders in TRACEANALYZE_PLUGIN_PATH and of --plugin-path are\n"
          "used besides the built-in ones.\n",
          0, 0},
+    [TA_COMMAND_RULES] =
+        {"rules", "", "list the rules that give advice, and their thresholds",
+         "Each rule looks at the tables of a report and gives a finding beyond its threshold.\n"
+         "--set ID.NAME=VALUE changes a threshold, --disable-rule leaves a rule out.\n",
+         0, 0},
     [TA_COMMAND_SCHEMA] = {"schema", "[NAME]", "print a JSON schema, or list them",
                            "The schemas describe the JSON files that traceanalyze writes.\n", 0, 1},
     [TA_COMMAND_CONFIG] =
@@ -65,7 +70,7 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
 /* Commands that read traces. */
 #define READING (FOR(REPORT) | FOR(CHART) | FOR(CHECK))
 /* Commands that a configuration has a say in. */
-#define CONFIGURED (READING | FOR(PLUGINS) | FOR(CONFIG))
+#define CONFIGURED (READING | FOR(PLUGINS) | FOR(RULES) | FOR(CONFIG))
 
 static const char *const when[] = {"auto", "always", "never", NULL};
 static const char *const log_formats[] = {"text", "json", NULL};
@@ -106,8 +111,8 @@ const struct ta_arg_option ta_arg_options[] = {
     {"theme", 0, "THEME", FOR(CHART), TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(theme), 0, 0,
      chart_themes, "colors (default: light)"},
 
-    {"json", 0, NULL, FOR(CHECK) | FOR(PLUGINS) | FOR(CONFIG), TA_GROUP_COMMAND, TA_ARG_FLAG,
-     AT(json), 0, 0, NULL, "write JSON"},
+    {"json", 0, NULL, FOR(CHECK) | FOR(PLUGINS) | FOR(RULES) | FOR(CONFIG), TA_GROUP_COMMAND,
+     TA_ARG_FLAG, AT(json), 0, 0, NULL, "write JSON"},
 
     {"rank-regex", 0, "RE", READING, TA_GROUP_SELECTION, TA_ARG_TEXT, AT(rank_regex), 0, 0, NULL,
      "extended regular expression on paths; its first group is the rank"},
@@ -134,6 +139,8 @@ const struct ta_arg_option ta_arg_options[] = {
      "change a bound on input"},
     {"set", 0, "ID.NAME=VALUE", CONFIGURED, TA_GROUP_GLOBAL, TA_ARG_TEXTS, AT(settings), 0, 0, NULL,
      "set an option of a plugin; `traceanalyze plugins` lists them"},
+    {"disable-rule", 0, "ID", FOR(REPORT) | FOR(RULES), TA_GROUP_GLOBAL, TA_ARG_TEXTS,
+     AT(disabled_rules), 0, 0, NULL, "leave a rule out; `traceanalyze rules` lists them"},
     {"plugin-path", 0, "PATH", CONFIGURED, TA_GROUP_GLOBAL, TA_ARG_TEXTS, AT(plugin_paths), 0, 0,
      NULL, "load a plugin, or all of a folder"},
     {"strict", 0, NULL, READING, TA_GROUP_GLOBAL, TA_ARG_FLAG, AT(strict), 0, 0, NULL,

@@ -32,6 +32,9 @@ static enum ta_status set_options(struct ta_cli *cli)
         status = ta_config_plugin_variables(&cli->ctx, &cli->config, cli->registry);
     for (; status == TA_OK && i < settings->n; i++)
         status = ta_registry_set(&cli->ctx, cli->registry, settings->items[i]);
+    const struct ta_texts *rules = &cli->args.disabled_rules;
+    for (i = 0; status == TA_OK && i < rules->n; i++)
+        status = ta_registry_disable_rule(&cli->ctx, cli->registry, rules->items[i]);
     return status;
 }
 

@@ -70,12 +70,22 @@ static uint64_t offset_of(const struct reading *r, const char *place)
     return (uint64_t)(place - r->start);
 }
 
+static void account_note(struct reading *r, enum scan_note note, uint64_t at)
+{
+    if (note == NOTE_NUMBER)
+        ta_quality_add(r->quality, TA_Q_BAD_NUMBER, at,
+                       "A value of the document is no number JSON has, such as NaN, at byte offset "
+                       "%" PRIu64 "; it counts as missing",
+                       at);
+    else
+        ta_quality_add(r->quality, scan_note_codes[note], at, NULL);
+}
+
 static void account_notes(struct reading *r)
 {
     for (int i = 0; r->scan.notes && i < NOTE_COUNT; i++)
         if (r->scan.notes & 1u << i)
-            ta_quality_add(r->quality, scan_note_codes[i], offset_of(r, r->scan.note_place[i]),
-                           NULL);
+            account_note(r, (enum scan_note)i, offset_of(r, r->scan.note_place[i]));
     r->scan.notes = 0;
 }
 

@@ -270,7 +270,8 @@ static enum scan_result scan_number(struct scan *scan, struct ta_token *token)
     const bool fits = length <= scan->number_limit;
     if (!fits)
         scan_note(scan, NOTE_NUMBER, start);
-    *token = (struct ta_token){start, (uint32_t)length, fits ? TA_TOKEN_NUMBER : TA_TOKEN_BAD, 1, 0};
+    *token =
+        (struct ta_token){start, (uint32_t)length, fits ? TA_TOKEN_NUMBER : TA_TOKEN_BAD, 1, 0};
     return SCAN_OK;
 }
 

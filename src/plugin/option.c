@@ -172,3 +172,19 @@ enum ta_status ta_registry_set(struct ta_ctx *ctx, struct ta_registry *registry,
     return ta_fail(ctx, TA_ERR_USAGE, "No plugin has the id %s%s", key,
                    ta_suggest_text(&close, hint));
 }
+
+enum ta_status ta_registry_disable_rule(struct ta_ctx *ctx, struct ta_registry *registry,
+                                        const char *id)
+{
+    char hint[TA_SUGGEST_TEXT_MAX];
+    struct ta_suggest close = {.word = id};
+    for (size_t i = 0; i < registry->count[TA_KIND_advice]; i++) {
+        struct ta_entry *entry = &registry->slots[TA_KIND_advice][i]->entry;
+        ta_suggest_offer(&close, entry->plugin.id);
+        if (strcmp(entry->plugin.id, id) == 0) {
+            entry->off = true;
+            return TA_OK;
+        }
+    }
+    return ta_fail(ctx, TA_ERR_USAGE, "No rule has the id %s%s", id, ta_suggest_text(&close, hint));
+}

@@ -40,6 +40,10 @@ enum ta_status ta_registry_load_defaults(struct ta_ctx *ctx,
 enum ta_status ta_registry_set(struct ta_ctx *ctx, struct ta_registry *registry,
                                const char *assignment) TA_MUST_CHECK;
 
+/* Leaves a rule out of a run, not the analysis of the same id. */
+enum ta_status ta_registry_disable_rule(struct ta_ctx *ctx, struct ta_registry *registry,
+                                        const char *id) TA_MUST_CHECK;
+
 /* Plugins of one kind, ordered by id. */
 size_t ta_registry_count(const struct ta_registry *registry, enum ta_plugin_kind kind);
 const struct ta_entry *ta_registry_at(const struct ta_registry *registry, enum ta_plugin_kind kind,

@@ -70,6 +70,8 @@ static int by_worth(const void *left, const void *right)
         return x > y ? -1 : 1;
     if (a->severity != b->severity)
         return a->severity > b->severity ? -1 : 1;
+    if (a->confidence != b->confidence)
+        return a->confidence > b->confidence ? -1 : 1;
     return strcmp(a->id, b->id);
 }
 
@@ -104,7 +106,8 @@ enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *regist
         struct ta_section_builder *section = ta_report_open_section(report, "findings", "Findings");
         for (size_t i = 0; i < advice.findings.n; i++)
             ta_add_finding(section, &advice.findings.at[i]);
-        ta_verdict_set(report, advice.findings.n ? &advice.findings.at[0] : NULL);
+        const bool is_bottleneck = advice.findings.n && advice.findings.at[0].severity > TA_INFO;
+        ta_verdict_set(report, is_bottleneck ? &advice.findings.at[0] : NULL);
     }
     free(advice.findings.at);
     return status;

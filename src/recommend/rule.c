@@ -6,7 +6,7 @@
 
 enum { NAME_MAX_BYTES = 60 };
 
-static bool row_fits(const struct ta_table *table, size_t row, const struct ta_look *look)
+bool ta_look_takes(const struct ta_look *look, const struct ta_table *table, size_t row)
 {
     for (size_t i = 0; i < 2 && look->where[i].key; i++) {
         const size_t column = ta_table_column(table, look->where[i].key);
@@ -36,7 +36,7 @@ bool ta_look_worst(const struct ta_report *report, const struct ta_look *look,
     const struct ta_table *table = ta_report_table(report, look->table);
     struct ta_place worst = {0};
     for (size_t row = 0; table && row < table->n_rows; row++) {
-        if (!row_fits(table, row, look))
+        if (!ta_look_takes(look, table, row))
             continue;
         const struct ta_place here = place_at(table, row, ta_table_column(table, look->column));
         if (!worst.table || (look->lowest ? here.value < worst.value : here.value > worst.value))
@@ -75,12 +75,16 @@ bool ta_look_same(const struct ta_report *report, const struct ta_look *look,
                   const struct ta_place *place, struct ta_place *same)
 {
     const struct ta_table *table = ta_report_table(report, look->table);
-    for (size_t row = 0; table && row < table->n_rows; row++)
-        if (row_fits(table, row, look) && same_key(place, table, row, "rank") &&
+    /* Rows of one device stand together: those after `place` come first. */
+    const size_t start = table == place->table ? place->row : 0;
+    for (size_t i = 0; table && i < table->n_rows; i++) {
+        const size_t row = (start + i) % table->n_rows;
+        if (ta_look_takes(look, table, row) && same_key(place, table, row, "rank") &&
             same_key(place, table, row, "device")) {
             *same = place_at(table, row, ta_table_column(table, look->column));
             return true;
         }
+    }
     return false;
 }
 
@@ -148,25 +152,24 @@ bool ta_advise_cell(const struct ta_report *report, struct ta_advice *advice,
         return false;
     const bool severe = lowest ? place.value < rule->severe : place.value > rule->severe;
     const struct ta_evidence evidence = ta_place_evidence(&place);
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = rule->finding,
-                  .rule = rule->rule,
-                  .title = ta_advice_printf(
-                      advice, "%s%s%s%s%s", rule->before,
-                      rule->name ? ta_place_text(advice, &place, rule->name) : "",
-                      ta_advice_number(advice, place.value, evidence.unit), rule->after,
-                      ta_place_owner(advice, report, &place)),
-                  .advice = rule->advice,
-                  .severity = severe ? rule->severity + 1 : rule->severity,
-                  .evidence = &evidence,
-                  .n_evidence = 1,
-                  .saving_low_ns = TA_MISSING,
-                  .saving_high_ns = TA_MISSING,
-                  .confidence = rule->confidence,
-                  .threshold =
-                      ta_advice_printf(advice, "%s %s %s", rule->predicate, lowest ? "<" : ">",
-                                       ta_advice_number(advice, threshold, evidence.unit)),
-              });
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = rule->finding,
+            .rule = rule->rule,
+            .title = ta_advice_printf(advice, "%s%s%s%s%s", rule->before,
+                                      rule->name ? ta_place_text(advice, &place, rule->name) : "",
+                                      ta_advice_number(advice, place.value, evidence.unit),
+                                      rule->after, ta_place_owner(advice, report, &place)),
+            .advice = rule->advice,
+            .severity = severe ? rule->severity + 1 : rule->severity,
+            .evidence = &evidence,
+            .n_evidence = 1,
+            .saving_low_ns = TA_MISSING,
+            .saving_high_ns = TA_MISSING,
+            .confidence = rule->confidence,
+            .threshold = ta_advice_printf(advice, "%s %s %s", rule->predicate, lowest ? "<" : ">",
+                                          ta_advice_number(advice, threshold, evidence.unit)),
+        });
     return true;
 }

@@ -91,6 +91,11 @@ class Config(ProcessTest):
         self.assertEqual(self.settings()["strict"]["value"], "true")
         self.write("here", "traceanalyze: {strict: false}\n")
         self.assertEqual(self.settings()["strict"]["value"], "false")
+        cut = self.folder / "cut.json"
+        cut.write_bytes(TINY.read_bytes()[:-40])
+        self.expect(0, "check", cut)
+        self.layers["here"].unlink()
+        self.expect(4, "check", cut)
 
     # ---- what it does to a run ----------------------------------------------------------------
 
@@ -152,7 +157,7 @@ class Config(ProcessTest):
 
     def test_the_working_folder_is_not_trusted(self):
         for text in ("traceanalyze: {output: {dir: x}}", "traceanalyze: {plugin_path: .}",
-                     "profiling: {output_dir: x}"):
+                     "traceanalyze: {tmpdir: x}", "profiling: {output_dir: x}"):
             self.write("here", text + "\n")
             with self.subTest(text):
                 self.refuse("traceanalyze.yaml:1:", "report", TINY, says=("names a place",))

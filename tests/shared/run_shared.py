@@ -33,8 +33,7 @@ def faults(args, shared):
                "--class", args.name, "--jobs", "1", "--out-dir", "--determinism",
                "--cmd", f"{report} json -o {{out}} {{in}}",
                "--cmd-for", f"stdout={report} json -o - {{in}}",
-               "--cmd-for", f"config={args.program} --config {{in}} report --format json -o {{out}} "
-                            "{good}",
+               "--cmd-for", f"config={report} json --config {{in}} -o {{out}} {{good}}",
                "--cmd-for", f"plugin={report} json --plugin-path {{in}} -o {{out}} {{good}}"]
     for kind in ("html", "csv", "text"):
         command += ["--also", f"{kind}={report} {kind} -o {{out}} {{in}}"]

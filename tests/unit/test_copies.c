@@ -134,6 +134,33 @@ static void the_first_of_equals_counts(void **state)
     end(&f);
 }
 
+static struct ta_builder *add_run(struct files *f, const char *shown, int64_t start)
+{
+    struct ta_builder *b = add_file(f, shown, 0, "s", TA_EXACT_FULL);
+    const struct ta_session row = {.rank = TA_MISSING, .start_ns = start};
+    assert_int_equal(ta_builder_add_session(&f->ctx, b, &row), TA_OK);
+    add_stage(f, b, TA_MISSING, "x");
+    return b;
+}
+
+/* Two runs of one name stay; each is the copy of itself only. */
+static void runs_of_one_name_are_no_copies(void **state)
+{
+    (void)state;
+    struct files f;
+    begin(&f);
+    add_run(&f, "a.json", 1000);
+    add_run(&f, "b.json", 2000);
+    add_run(&f, "c.json", 2000);
+    add_run(&f, "d.json", TA_MISSING);
+    drop(&f);
+    assert_rows(&f, 0, TA_DUMP_stage, 1);
+    assert_rows(&f, 1, TA_DUMP_stage, 1);
+    assert_rows(&f, 2, TA_DUMP_stage, 0);
+    assert_rows(&f, 3, TA_DUMP_stage, 0);
+    end(&f);
+}
+
 static void other_sets_folders_and_ranks_are_no_copies(void **state)
 {
     (void)state;
@@ -317,6 +344,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_most_exact_counts),
         cmocka_unit_test(the_first_of_equals_counts),
+        cmocka_unit_test(runs_of_one_name_are_no_copies),
         cmocka_unit_test(other_sets_folders_and_ranks_are_no_copies),
         cmocka_unit_test(the_only_set_is_a_copy_of_all),
         cmocka_unit_test(folders_of_ranks_are_one),

@@ -315,6 +315,23 @@ static size_t value_row(const struct ta_table *t, const char *metric, const char
     return SIZE_MAX;
 }
 
+/* A slash in the only name of its kind is part of the name. */
+static void test_a_lone_slash_is_no_scope(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    struct ta_builder *b = open_file(&run);
+    ADD(b, session, session(b, 0, 1000 * MS));
+    ADD(b, stage, call(b, "loading/caching", 100 * MS));
+    ADD(b, stage, call(b, "decode", 300 * MS));
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "stages.by_name");
+    const size_t lone = row_of(t, "stage", "loading/caching");
+    assert_cell(t, lone, "share", 0.1);
+    assert_text(t, lone, "share_of", "session");
+    close_run(&run);
+}
+
 static void test_throughput_by_basis(void **state)
 {
     (void)state;
@@ -517,6 +534,36 @@ static void test_samples_count_once(void **state)
     assert_cell(t, power, "p95", 195);
     assert_text(t, power, "unit", "watt");
     assert_cell(t, cpu, "samples", 2);
+    close_run(&run);
+}
+
+/* Files of one rank make one series by time, whatever their order: the second begins with what the
+ * first has, and says it backwards. */
+static void test_files_make_one_series(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    struct ta_builder *first = open_file(&run), *second = open_file(&run);
+    for (int64_t i = 0; i < 6; i++) {
+        struct ta_sample power =
+            sample(0, TA_SIGNAL_GPU_POWER, i * 1000 * MS, 100.0 + 10.0 * (double)i);
+        power.rank = 3;
+        if (i < 3)
+            ADD(first, sample, power);
+        power.time_ns = (5 - i) * 1000 * MS;
+        power.value = 150.0 - 10.0 * (double)i;
+        ADD(second, sample, power);
+    }
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "telemetry.by_rank");
+    assert_int_equal(t->n_rows, 1);
+    assert_cell(t, 0, "samples", 6);
+    assert_cell(t, 0, "min", 100);
+    assert_cell(t, 0, "max", 150);
+    assert_cell(t, 0, "mean", 125);
+    const struct ta_table *energy = table_of(&run, "energy.by_rank");
+    assert_cell(energy, 0, "energy_j", 625);
+    assert_cell(energy, 0, "span_ns", 5000.0 * MS);
     close_run(&run);
 }
 
@@ -742,12 +789,14 @@ int main(void)
         cmocka_unit_test(test_a_parent_has_no_share),
         cmocka_unit_test(test_a_parent_is_proven_by_the_figures),
         cmocka_unit_test(test_scopes_have_their_own_total),
+        cmocka_unit_test(test_a_lone_slash_is_no_scope),
         cmocka_unit_test(test_throughput_by_basis),
         cmocka_unit_test(test_throughput_is_missing_not_wrong),
         cmocka_unit_test(test_tokens_are_sums_over_sums),
         cmocka_unit_test(test_memory_at_labels),
         cmocka_unit_test(test_allocator_states),
         cmocka_unit_test(test_samples_count_once),
+        cmocka_unit_test(test_files_make_one_series),
         cmocka_unit_test(test_absent_devices_are_no_zeros),
         cmocka_unit_test(test_energy_is_an_integral),
         cmocka_unit_test(test_long_series_are_thinned),

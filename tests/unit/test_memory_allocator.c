@@ -82,108 +82,90 @@ static void assert_table(const struct ta_report *report, const char *id, const c
 
 /* ---- a whole history ----------------------------------------------------------------------- */
 
+/* Each snapshot is put together from pieces of text, a line per block or entry.
+ * clang-format would put them side by side. */
+/* clang-format off */
+
 /* Two blocks, then a third at the address of the first; the peak is with the second and third. */
-/* clang-format off: pieces of text, a line per block or entry */
 static const char whole[] =
-    "{'segments':[" SEGMENT(0, 4096, 4096, BLOCK(4096, 2048, 2000, "active_allocated", STACK_B) "," BLOCK(6144, 512, 0, "inactive", "[]") "," BLOCK(6656, 1536, 0, "inactive", "[]")) "," SEGMENT(
-        0, 90000, 1024,
-        BLOCK(
-            90000, 1024, 0, "inactive",
-            "[]")) "],'device_traces':[[" AT("segment_alloc", 4096, 4096,
-                                             10) "," BY("alloc", 4096, 500, 20,
-                                                        STACK_A) "," BY("alloc", 6144, 400, 30,
-                                                                        STACK_A) "," AT("free_"
-                                                                                        "requested",
-                                                                                        4096, 500,
-                                                                                        40) "," AT("free_completed",
-                                                                                                   4096,
-                                                                                                   500,
-                                                                                                   40) "," AT("segment_alloc",
-                                                                                                              90000,
-                                                                                                              1024,
-                                                                                                              50) "," BY("alloc",
-                                                                                                                         4096,
-                                                                                                                         2000,
-                                                                                                                         60,
-                                                                                                                         STACK_B) "," AT("free_requested",
-                                                                                                                                         6144,
-                                                                                                                                         400,
-                                                                                                                                         70) "," AT("free_completed",
-                                                                                                                                                    6144,
-                                                                                                                                                    400,
-                                                                                                                                                    80) "," AT("snapshot",
-                                                                                                                                                               0,
-                                                                                                                                                               0,
-                                                                                                                                                               90) "]]}";
+    "{'segments':["
+    SEGMENT(0, 4096, 4096,
+            BLOCK(4096, 2048, 2000, "active_allocated", STACK_B) ","
+            BLOCK(6144, 512, 0, "inactive", "[]") ","
+            BLOCK(6656, 1536, 0, "inactive", "[]")) ","
+    SEGMENT(0, 90000, 1024, BLOCK(90000, 1024, 0, "inactive", "[]"))
+    "],'device_traces':[["
+    AT("segment_alloc", 4096, 4096, 10) ","
+    BY("alloc", 4096, 500, 20, STACK_A) ","
+    BY("alloc", 6144, 400, 30, STACK_A) ","
+    AT("free_requested", 4096, 500, 40) ","
+    AT("free_completed", 4096, 500, 40) ","
+    AT("segment_alloc", 90000, 1024, 50) ","
+    BY("alloc", 4096, 2000, 60, STACK_B) ","
+    AT("free_requested", 6144, 400, 70) ","
+    AT("free_completed", 6144, 400, 80) ","
+    AT("snapshot", 0, 0, 90)
+    "]]}";
 
 /* The ring lost the allocations of three blocks: one freed before the peak, one after it, and one
  * that is still there and whose place the state knows. */
-static const char ring[] = "{'segments':[" SEGMENT(
-    0, 0, 8192,
-    BLOCK(0, 1024, 1000, "active_allocated", STACK_A) "," BLOCK(
-        1024, 7168, 0, "inactive",
-        "[]")) "],'device_traces':[[" AT("free_requested", 4096, 300,
-                                         1) "," AT("free_completed", 4096, 300,
-                                                   1) "," BY("alloc", 2048, 50, 2,
-                                                             STACK_B) "," AT("free_requested", 5120,
-                                                                             700,
-                                                                             3) "," AT("free_"
-                                                                                       "completed",
-                                                                                       5120, 700,
-                                                                                       3) "," AT("f"
-                                                                                                 "r"
-                                                                                                 "e"
-                                                                                                 "e"
-                                                                                                 "_"
-                                                                                                 "r"
-                                                                                                 "e"
-                                                                                                 "q"
-                                                                                                 "u"
-                                                                                                 "e"
-                                                                                                 "s"
-                                                                                                 "t"
-                                                                                                 "e"
-                                                                                                 "d",
-                                                                                                 2048,
-                                                                                                 50,
-                                                                                                 4) "," AT("free_completed",
-                                                                                                           2048,
-                                                                                                           50,
-                                                                                                           4) "]]}";
+static const char ring[] =
+    "{'segments':["
+    SEGMENT(0, 0, 8192,
+            BLOCK(0, 1024, 1000, "active_allocated", STACK_A) ","
+            BLOCK(1024, 7168, 0, "inactive", "[]"))
+    "],'device_traces':[["
+    AT("free_requested", 4096, 300, 1) ","
+    AT("free_completed", 4096, 300, 1) ","
+    BY("alloc", 2048, 50, 2, STACK_B) ","
+    AT("free_requested", 5120, 700, 3) ","
+    AT("free_completed", 5120, 700, 3) ","
+    AT("free_requested", 2048, 50, 4) ","
+    AT("free_completed", 2048, 50, 4)
+    "]]}";
 
-static const char state_only[] = "{'segments':[" SEGMENT(
-    2, 0, 1024,
-    BLOCK(0, 512, 100, "active_allocated", STACK_A) "," BLOCK(
-        512, 512, 100, "active_pending_free", "[]")) "],'device_traces':[[],[],[]]}";
+static const char state_only[] =
+    "{'segments':["
+    SEGMENT(2, 0, 1024,
+            BLOCK(0, 512, 100, "active_allocated", STACK_A) ","
+            BLOCK(512, 512, 100, "active_pending_free", "[]"))
+    "],'device_traces':[[],[],[]]}";
 
 static const char history_only[] =
-    "{'segments':[],'device_traces':[[" AT("free_requested", 64, 300, 1) "," BY(
-        "alloc", 64, 100, 2, STACK_A) "," AT("segment_free", 0, 2048, 3) "]]}";
+    "{'segments':[],'device_traces':[["
+    AT("free_requested", 64, 300, 1) ","
+    BY("alloc", 64, 100, 2, STACK_A) ","
+    AT("segment_free", 0, 2048, 3)
+    "]]}";
 
 static const char two_devices[] =
-    "{'segments':[" SEGMENT(1, 0, 512, BLOCK(0, 512, 9, "active_allocated", STACK_B)) "," SEGMENT(
-        0, 0, 512,
-        BLOCK(0, 512, 5, "active_allocated",
-              STACK_A)) "],'device_traces':[[" BY("alloc", 0, 5, 1,
-                                                  STACK_A) "],[" BY("alloc", 0, 9, 7,
-                                                                    STACK_B) "]]}";
+    "{'segments':["
+    SEGMENT(1, 0, 512, BLOCK(0, 512, 9, "active_allocated", STACK_B)) ","
+    SEGMENT(0, 0, 512, BLOCK(0, 512, 5, "active_allocated", STACK_A))
+    "],'device_traces':[["
+    BY("alloc", 0, 5, 1, STACK_A) "],["
+    BY("alloc", 0, 9, 7, STACK_B)
+    "]]}";
 
-static const char pending[] = "{'segments':[" SEGMENT(
-    0, 0, 1024,
-    BLOCK(0, 512, 400, "active_pending_free", "[]") "," BLOCK(
-        512, 512, 100, "active_allocated",
-        "[]")) "],'device_traces':[[" AT("alloc", 0, 400, 1) "," AT("free_requested", 0, 400,
-                                                                    2) "," AT("alloc", 512, 100,
-                                                                              3) "]]}";
+static const char pending[] =
+    "{'segments':["
+    SEGMENT(0, 0, 1024,
+            BLOCK(0, 512, 400, "active_pending_free", "[]") ","
+            BLOCK(512, 512, 100, "active_allocated", "[]"))
+    "],'device_traces':[["
+    AT("alloc", 0, 400, 1) ","
+    AT("free_requested", 0, 400, 2) ","
+    AT("alloc", 512, 100, 3)
+    "]]}";
 
 static const char failing[] =
-    "{'segments':[],'device_traces':[[" AT("segment_alloc", 0, 100, 1) "," AT(
-        "segment_free", 0, 100, 5) "," AT("segment_alloc", 0, 60,
-                                          6) "," AT("segment_map", 64, 10,
-                                                    7) "," AT("segment_unmap", 64, 10,
-                                                              8) ","
-                                                                 "{'action':'oom','device_free':33,"
-                                                                 "'size':5000,'time_us':9}]]}";
+    "{'segments':[],'device_traces':[["
+    AT("segment_alloc", 0, 100, 1) ","
+    AT("segment_free", 0, 100, 5) ","
+    AT("segment_alloc", 0, 60, 6) ","
+    AT("segment_map", 64, 10, 7) ","
+    AT("segment_unmap", 64, 10, 8) ","
+    "{'action':'oom','device_free':33,'size':5000,'time_us':9}]]}";
 /* clang-format on */
 
 static void replays_a_whole_history(void **state)

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A cache that hardly ever answers. */
+#include <traceanalyze/rule.h>
+
+enum { SHARE, LOOKUPS };
+
+static const struct ta_option options[] = {
+    [SHARE] = {"share", TA_OPTION_NUMBER, 0.2, 0, 1, TA_OPTION_RATIO,
+               "Share of hits below which the rule fires"},
+    [LOOKUPS] = {"lookups", TA_OPTION_INTEGER, 10, 1, 1e15, TA_OPTION_PLAIN,
+                 "Lookups below which the rule keeps silent"},
+    TA_OPTIONS_END,
+};
+
+/* The cache with the lowest share of hits among those that were asked often enough. */
+static bool find_worst(const struct ta_table *caches, double least, struct ta_place *worst)
+{
+    const size_t column = ta_table_column(caches, "hit_ratio");
+    bool found = false;
+    for (size_t row = 0; column != SIZE_MAX && row < caches->n_rows; row++) {
+        const struct ta_cell *cell = ta_table_cell(caches, row, column);
+        const struct ta_place here = {caches, row, column, ta_cell_number(cell, 1)};
+        const struct ta_place hits = ta_place_beside(&here, "hits");
+        const struct ta_place misses = ta_place_beside(&here, "misses");
+        if (cell->kind == TA_CELL_NULL || !hits.table || !misses.table ||
+            hits.value + misses.value < least || (found && here.value >= worst->value))
+            continue;
+        *worst = here;
+        found = true;
+    }
+    return found;
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice)
+{
+    const double threshold = ta_ctx_option(ctx, SHARE);
+    const struct ta_table *caches = ta_report_table(report, "caches.by_name");
+    struct ta_place worst;
+    if (!caches || !find_worst(caches, ta_ctx_option(ctx, LOOKUPS), &worst) ||
+        worst.value >= threshold)
+        return TA_OK;
+    const struct ta_place misses = ta_place_beside(&worst, "misses");
+    const struct ta_evidence evidence[] = {ta_place_evidence(&worst), ta_place_evidence(&misses)};
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "cache-hits",
+                  .rule = "cache_hits",
+                  .title = ta_advice_printf(advice, "The cache %s answers only %s of its lookups%s",
+                                            ta_place_text(advice, &worst, "cache"),
+                                            ta_advice_number(advice, worst.value, TA_UNIT_RATIO),
+                                            ta_place_owner(advice, report, &worst)),
+                  .advice = "A cache that misses costs memory and its lookups. Look at the "
+                            "evictions: many mean that it is too small; none mean that its keys "
+                            "do not repeat, or that a step cache's tolerance is too strict. Make "
+                            "it fit, or switch it off.",
+                  .severity = TA_LOW,
+                  .evidence = evidence,
+                  .n_evidence = 2,
+                  .saving_low_ns = TA_MISSING,
+                  .saving_high_ns = TA_MISSING,
+                  .confidence = 0.6,
+                  .threshold = ta_advice_printf(advice, "hits over lookups < %s",
+                                                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+              });
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise};
+
+TA_PLUGIN(advice, cache_hits, &ops, .title = "Ineffective cache",
+          .summary = "Fires when a cache hardly ever answers", .version = "1", .options = options);

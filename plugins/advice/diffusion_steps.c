@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Many denoising steps for one block or one generation, never for all of them together. */
+#include <traceanalyze/rule.h>
+
+enum { STEPS, GOAL };
+
+static const struct ta_option options[] = {
+    [STEPS] = {"steps", TA_OPTION_NUMBER, 30, 1, 1e6, TA_OPTION_PLAIN,
+               "Steps of one block or generation above which the rule fires"},
+    [GOAL] = {"goal", TA_OPTION_NUMBER, 20, 1, 1e6, TA_OPTION_PLAIN,
+              "Steps that the upper end of the saving is for"},
+    TA_OPTIONS_END,
+};
+
+static const struct ta_look look = {.table = "diffusion.by_rank", .column = "steps_per_pass"};
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice)
+{
+    const double threshold = ta_ctx_option(ctx, STEPS);
+    struct ta_place steps;
+    if (!ta_look_worst(report, &look, &steps) || steps.value <= threshold)
+        return TA_OK;
+    const double goal = ta_ctx_option(ctx, GOAL) < threshold ? ta_ctx_option(ctx, GOAL) : threshold;
+    const struct ta_place time = ta_place_beside(&steps, "step_p50_ns");
+    const struct ta_evidence evidence[2] = {ta_place_evidence(&steps),
+                                            ta_place_evidence(time.table ? &time : &steps)};
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "diffusion-steps",
+            .rule = "diffusion_steps",
+            .title =
+                ta_advice_printf(advice, "A block or generation takes up to %.0f denoising steps%s",
+                                 steps.value, ta_place_owner(advice, report, &steps)),
+            .advice = ta_advice_printf(
+                advice,
+                "Try %.0f to %.0f steps, with a solver of higher order or a distilled model, and "
+                "compare the pictures; a step cache saves part of the steps at equal schedule.",
+                goal, threshold),
+            .severity = steps.value > 2 * threshold ? TA_HIGH : TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = time.table ? 2 : 1,
+            /* Of one pass, the longest: shorter ones may already be below the threshold. */
+            .saving_low_ns =
+                time.table ? (int64_t)((steps.value - threshold) * time.value) : TA_MISSING,
+            .saving_high_ns =
+                time.table ? (int64_t)((steps.value - goal) * time.value) : TA_MISSING,
+            .confidence = 0.6,
+            .threshold =
+                ta_advice_printf(advice, "steps of one block or generation > %.0f", threshold),
+        });
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise};
+
+TA_PLUGIN(advice, diffusion_steps, &ops, .title = "Many denoising steps",
+          .summary = "Fires when one block or generation takes many denoising steps",
+          .version = "1", .options = options);

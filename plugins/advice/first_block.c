@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A first block that comes late, measured in later blocks. */
+#include <traceanalyze/rule.h>
+
+enum { FACTOR };
+
+static const struct ta_option options[] = {
+    [FACTOR] = {"factor", TA_OPTION_NUMBER, 3, 1, 1e6, TA_OPTION_PLAIN,
+                "Medians of a block until the first one is ready, above which the rule fires"},
+    TA_OPTIONS_END,
+};
+
+struct wait {
+    struct ta_place delay, block;
+    double excess; /* of the delay over a block, ns */
+};
+
+/* The rank that waits longest beyond `factor` blocks. */
+static bool find_wait(const struct ta_report *report, double factor, struct wait *wait)
+{
+    static const struct ta_look delays = {
+        "throughput.values", "value", {{"metric", "first_block_ns"}, {"basis", "wall"}}, false};
+    static const struct ta_look medians = {.table = "diffusion.by_rank", .column = "block_p50_ns"};
+    struct ta_place delay, block;
+    if (!ta_look_worst(report, &delays, &delay) ||
+        !ta_look_same(report, &medians, &delay, &block) || !(block.value > 0))
+        return false;
+    const struct ta_place blocks = ta_place_beside(&block, "blocks");
+    if (!blocks.table || blocks.value < 2 || delay.value <= factor * block.value)
+        return false;
+    *wait = (struct wait){delay, block, delay.value - block.value};
+    return true;
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice)
+{
+    const double factor = ta_ctx_option(ctx, FACTOR);
+    struct wait wait;
+    if (!find_wait(report, factor, &wait))
+        return TA_OK;
+    const struct ta_evidence evidence[] = {ta_place_evidence(&wait.delay),
+                                           ta_place_evidence(&wait.block)};
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "first-block",
+                  .rule = "first_block",
+                  .title = ta_advice_printf(
+                      advice, "The first block is ready after %s; later ones take %s each%s",
+                      ta_advice_number(advice, wait.delay.value, TA_UNIT_NS),
+                      ta_advice_number(advice, wait.block.value, TA_UNIT_NS),
+                      ta_place_owner(advice, report, &wait.delay)),
+                  .advice = "Load the models and run one block of the same shape before the "
+                            "session begins (compilation, autotuning, allocator), encode the "
+                            "prompt ahead or keep its embedding, and make the first block small.",
+                  .severity = wait.delay.value > 3 * factor * wait.block.value ? TA_MEDIUM : TA_LOW,
+                  .evidence = evidence,
+                  .n_evidence = 2,
+                  .saving_low_ns = (int64_t)(wait.delay.value - factor * wait.block.value),
+                  .saving_high_ns = (int64_t)wait.excess,
+                  .confidence = 0.4,
+                  .threshold = ta_advice_printf(
+                      advice, "start of the session to the first block > %.3g medians of a block",
+                      factor),
+              });
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise};
+
+TA_PLUGIN(advice, first_block, &ops, .title = "Late first block",
+          .summary = "Fires when the first block is ready much later than the others take",
+          .version = "1", .options = options);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Generation slower than its video plays: frames and blocks over the time of the blocks. */
+#include <traceanalyze/rule.h>
+
+enum { FPS, GOAL, BPS };
+
+static const struct ta_option options[] = {
+    [FPS] = {"fps", TA_OPTION_NUMBER, 10, 0, 1e6, TA_OPTION_PLAIN,
+             "Frames per second below which the rule fires"},
+    [GOAL] = {"goal", TA_OPTION_NUMBER, 16, 0, 1e6, TA_OPTION_PLAIN, "Frames per second to aim at"},
+    [BPS] = {"bps", TA_OPTION_NUMBER, 2, 0, 1e6, TA_OPTION_PLAIN,
+             "Blocks per second below which the rule fires"},
+    TA_OPTIONS_END,
+};
+
+static const struct ta_look frames = {
+    "throughput.values", "value", {{"metric", "fps"}, {"basis", "blocks"}}, true};
+
+static const struct ta_cell_rule blocks = {
+    .look = {"throughput.values", "value", {{"metric", "bps"}, {"basis", "blocks"}}, true},
+    .finding = "block-rate",
+    .rule = "frame_rate",
+    .before = "Blocks are ready at a rate of only ",
+    .after = "",
+    .advice = "New input shows with the next block only. Shorten the block (fewer "
+              "frames or steps) or the step itself; block_max_ns beside the median in "
+              "diffusion.by_rank tells whether single blocks stand out.",
+    .predicate = "blocks over the time of the blocks",
+    .severity = TA_LOW,
+    .severe = 0.5,
+    .confidence = 0.6,
+};
+
+static void advise_frames(struct ta_ctx *ctx, const struct ta_report *report,
+                          struct ta_advice *advice)
+{
+    const double threshold = ta_ctx_option(ctx, FPS), goal = ta_ctx_option(ctx, GOAL);
+    struct ta_place rate;
+    if (!ta_look_worst(report, &frames, &rate) || rate.value >= threshold || !(rate.value > 0))
+        return;
+    const struct ta_evidence evidence = ta_place_evidence(&rate);
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "frame-rate",
+            .rule = "frame_rate",
+            .title = ta_advice_printf(
+                advice, "Blocks yield %.3g frames per second; %.3g take %.1f times that speed%s",
+                rate.value, goal, goal / rate.value, ta_place_owner(advice, report, &rate)),
+            .advice = "In this order: fewer denoising steps per block or a distilled model; the "
+                      "time of a step (fused attention, torch.compile, 8-bit weights); several "
+                      "GPUs; a lower resolution. The decoder and everything outside the blocks "
+                      "come on top: compare the basis wall in throughput.values.",
+            .severity = rate.value < threshold / 2 ? TA_HIGH : TA_MEDIUM,
+            .evidence = &evidence,
+            .n_evidence = 1,
+            .saving_low_ns = TA_MISSING,
+            .saving_high_ns = TA_MISSING,
+            .confidence = 0.9,
+            .threshold = ta_advice_printf(
+                advice, "frames over the time of the blocks < %.4g per second", threshold),
+        });
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice)
+{
+    advise_frames(ctx, report, advice);
+    ta_advise_cell(report, advice, &blocks, ta_ctx_option(ctx, BPS));
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise};
+
+TA_PLUGIN(advice, frame_rate, &ops, .title = "Slow generation",
+          .summary = "Fires when blocks yield few frames per second, or few blocks are ready",
+          .version = "1", .options = options);

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Device memory that is nearly full, by samples of the device or by the allocator's peak. */
+#include <traceanalyze/rule.h>
+
+enum { SHARE };
+
+static const struct ta_option options[] = {
+    [SHARE] = {"share", TA_OPTION_NUMBER, 0.9, 0, 1, TA_OPTION_RATIO,
+               "Share of the memory in use above which the rule fires"},
+    TA_OPTIONS_END,
+};
+
+static const struct {
+    struct ta_look total;
+    struct ta_look used; /* the row of the same device */
+} sources[] = {
+    {{"telemetry.by_rank", "max", {{"signal", "gpu_memory_total"}}, false},
+     {"telemetry.by_rank", "max", {{"signal", "gpu_memory_used"}}, false}},
+    {{.table = "memory.by_rank", .column = "total_bytes"},
+     {.table = "memory.by_rank", .column = "peak_reserved_bytes"}},
+};
+
+struct fullest {
+    struct ta_place used, total;
+    double share;
+};
+
+/* The device whose memory is fullest. */
+static struct fullest find_fullest(const struct ta_report *report)
+{
+    struct fullest fullest = {.share = 0};
+    for (size_t s = 0; s < sizeof sources / sizeof *sources; s++) {
+        const struct ta_table *table = ta_report_table(report, sources[s].used.table);
+        const size_t column = table ? ta_table_column(table, sources[s].used.column) : SIZE_MAX;
+        for (size_t row = 0; column != SIZE_MAX && row < table->n_rows; row++) {
+            if (!ta_look_takes(&sources[s].used, table, row))
+                continue;
+            const struct ta_place used = {table, row, column,
+                                          ta_cell_number(ta_table_cell(table, row, column), 0)};
+            struct ta_place total;
+            if (ta_look_same(report, &sources[s].total, &used, &total) && total.value > 0 &&
+                used.value / total.value > fullest.share)
+                fullest = (struct fullest){used, total, used.value / total.value};
+        }
+    }
+    return fullest;
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice)
+{
+    const double threshold = ta_ctx_option(ctx, SHARE);
+    const struct fullest fullest = find_fullest(report);
+    if (fullest.share <= threshold)
+        return TA_OK;
+    const struct ta_evidence evidence[] = {ta_place_evidence(&fullest.used),
+                                           ta_place_evidence(&fullest.total)};
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "gpu-memory",
+            .rule = "gpu_memory",
+            .title = ta_advice_printf(advice, "GPU memory is %s full at its peak (%s of %s)%s",
+                                      ta_advice_number(advice, fullest.share, TA_UNIT_RATIO),
+                                      ta_advice_number(advice, fullest.used.value, TA_UNIT_BYTES),
+                                      ta_advice_number(advice, fullest.total.value, TA_UNIT_BYTES),
+                                      ta_place_owner(advice, report, &fullest.used)),
+            .advice = "A little more resolution or length fails, and close to the limit the "
+                      "allocator stalls to give memory back. Decode in tiles or fewer frames at "
+                      "a time, move models away that are not in use, store weights in 8 bit. "
+                      "memory.snapshots and memory.sites say who holds it at the peak.",
+            .severity = fullest.share > 0.95 ? TA_HIGH : TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = 2,
+            .saving_low_ns = TA_MISSING,
+            .saving_high_ns = TA_MISSING,
+            .confidence = 0.8,
+            .threshold = ta_advice_printf(advice, "memory in use over total > %s",
+                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise};
+
+TA_PLUGIN(advice, gpu_memory, &ops, .title = "Nearly full device memory",
+          .summary = "Fires when the memory of a device is nearly full", .version = "1",
+          .options = options);

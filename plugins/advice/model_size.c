@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Large models, whose weights fill the memory and take time to read. */
+#include <traceanalyze/rule.h>
+
+enum { PARAMETERS };
+
+static const struct ta_option options[] = {
+    [PARAMETERS] = {"parameters", TA_OPTION_NUMBER, 1e9, 0, 1e15, TA_OPTION_PLAIN,
+                    "Parameters of a model above which the rule fires"},
+    TA_OPTIONS_END,
+};
+
+static const struct ta_look look = {.table = "models.parameters", .column = "parameters"};
+
+/* An encoder of prompts runs once, the model that denoises at every step. */
+static const char *what_to_do(const struct ta_place *model)
+{
+    const size_t column = ta_table_column(model->table, "type");
+    const struct ta_cell *type =
+        column == SIZE_MAX ? NULL : ta_table_cell(model->table, model->row, column);
+    if (type && type->kind == TA_CELL_TEXT && memmem(type->text.ptr, type->text.len, "encoder", 7))
+        return "It runs once per prompt, so this is about memory and hardly about time: quantize "
+               "it to 8 bit, move it away after use, or keep the embeddings of prompts that come "
+               "again.";
+    return "Quantize the weights (fp8 or int8) or prune the model: each byte of weights is read "
+           "at every step. Compare quality and step time before and after; the gain is largest "
+           "where steps are short and bound by memory.";
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice)
+{
+    const double threshold = ta_ctx_option(ctx, PARAMETERS);
+    struct ta_place model;
+    if (!ta_look_worst(report, &look, &model) || model.value <= threshold)
+        return TA_OK;
+    const struct ta_evidence evidence = ta_place_evidence(&model);
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "model-size",
+                  .rule = "model_size",
+                  .title = ta_advice_printf(
+                      advice,
+                      "The largest model, %s, has %.2f billion parameters: %s of weights "
+                      "in 16 bit, %s in 8 bit",
+                      ta_place_text(advice, &model, "model"), model.value / 1e9,
+                      ta_advice_number(advice, 2 * model.value, TA_UNIT_BYTES),
+                      ta_advice_number(advice, model.value, TA_UNIT_BYTES)),
+                  .advice = what_to_do(&model),
+                  .severity = TA_INFO,
+                  .evidence = &evidence,
+                  .n_evidence = 1,
+                  .saving_low_ns = TA_MISSING,
+                  .saving_high_ns = TA_MISSING,
+                  .confidence = 0.4,
+                  .threshold = ta_advice_printf(advice, "parameters of a model > %s",
+                                                ta_advice_number(advice, threshold, TA_UNIT_COUNT)),
+              });
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise};
+
+TA_PLUGIN(advice, model_size, &ops, .title = "Large model",
+          .summary = "Fires when a model has many parameters", .version = "1", .options = options);

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A stage or layer that takes a large part of the time, and what speeding it up would give. */
+#include <traceanalyze/rule.h>
+
+enum { STAGE, LAYER };
+
+static const struct ta_option options[] = {
+    [STAGE] = {"stage", TA_OPTION_NUMBER, 0.3, 0, 1, TA_OPTION_RATIO,
+               "Share of a stage above which the rule fires"},
+    [LAYER] = {"layer", TA_OPTION_NUMBER, 0.3, 0, 1, TA_OPTION_RATIO,
+               "Share of a layer above which the rule fires"},
+    TA_OPTIONS_END,
+};
+
+#define MODEL                                                                                      \
+    "This is the model at work: fewer steps or a distilled model, a step cache, fused attention, " \
+    "torch.compile or CUDA graphs, 8-bit weights, several GPUs. A torch trace of two steps tells " \
+    "which of them fits."
+
+/* What usually helps, by a word in the name; the first that fits, "" fits all. */
+static const struct {
+    const char *word, *advice;
+} known[] = {
+    {"vae", "Decode in 16 bit and in larger chunks as memory allows, compile the decoder, run it "
+            "on another stream or GPU while the next block is denoised, or use a smaller one."},
+    {"text", "Encode a prompt once and keep its embedding; one batch serves both prompts of the "
+             "guidance."},
+    {"load", "Load once and keep the process alive; safetensors with mapped files, and weights "
+             "stored in the type that is used."},
+    {"save", "Write the video in another thread or process, with a faster encoder preset."},
+    {"attention", "Use a fused attention kernel (FlashAttention, SDPA), a shorter context or "
+                  "window, or reuse attention across steps."},
+    {"compil", "Keep the compiled code between runs (caches of torch.compile and autotuning)."},
+    {"diffusion", MODEL},
+    {"denois", MODEL},
+    {"transformer", MODEL},
+    {"sampling", MODEL},
+    {"model_runner", MODEL},
+    {"", "Look into it first: a torch trace of this part alone shows its operators and kernels, "
+         "and whether the device waits for the host."},
+};
+
+static const char *what_to_do(const char *name)
+{
+    size_t i = 0;
+    while (known[i].word[0] && !strcasestr(name, known[i].word))
+        i++;
+    return known[i].advice;
+}
+
+/* A share of the sum of n parts tells something only beyond an even part. */
+static bool is_telling(double share, double threshold, size_t n, bool of_sum)
+{
+    return n > 1 && share > threshold && (!of_sum || share * (double)n > 1.5);
+}
+
+static void give(const struct ta_report *report, struct ta_advice *advice, const char *kind,
+                 const struct ta_place *share, const struct ta_place *total, double threshold)
+{
+    const bool is_stage = kind[0] == 's';
+    const char *name = ta_place_text(advice, share, kind);
+    const struct ta_evidence evidence[] = {ta_place_evidence(share), ta_place_evidence(total)};
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = is_stage ? "stage-share" : "layer-share",
+                  .rule = "stage_share",
+                  .title = ta_advice_printf(
+                      advice, "%s at twice its speed would save %s of the time%s%s", name,
+                      ta_advice_number(advice, share->value / 2, TA_UNIT_RATIO),
+                      is_stage ? "" : " in the layers", ta_place_owner(advice, report, share)),
+                  .advice = what_to_do(name),
+                  .severity = share->value > 0.5 ? TA_MEDIUM : TA_LOW,
+                  .evidence = evidence,
+                  .n_evidence = 2,
+                  /* What a speed-up gives is known, whether there is one is not. */
+                  .saving_low_ns = TA_MISSING,
+                  .saving_high_ns = TA_MISSING,
+                  .confidence = 0.6,
+                  .threshold = ta_advice_printf(advice, "share of a %s > %s", kind,
+                                                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+              });
+}
+
+/* What the shares of a stage are of, on the first rank that has one. */
+static struct ta_slice share_basis(const struct ta_report *report, const struct ta_cell *stage)
+{
+    const struct ta_table *stages = ta_report_table(report, "stages.by_name");
+    const size_t name = stages ? ta_table_column(stages, "stage") : SIZE_MAX;
+    const size_t of = stages ? ta_table_column(stages, "share_of") : SIZE_MAX;
+    for (size_t row = 0; name != SIZE_MAX && of != SIZE_MAX && row < stages->n_rows; row++) {
+        const struct ta_cell *basis = ta_table_cell(stages, row, of);
+        if (basis->kind == TA_CELL_TEXT &&
+            ta_slice_equal(ta_table_cell(stages, row, name)->text, stage->text))
+            return basis->text;
+    }
+    return TA_LIT("");
+}
+
+/* The longest of the stages. */
+static double longest_total(const struct ta_report *report)
+{
+    static const struct ta_look look = {.table = "stages.over_ranks", .column = "mean_total_ns"};
+    struct ta_place longest;
+    return ta_look_worst(report, &look, &longest) ? longest.value : 0;
+}
+
+/* A part of an enclosing stage says nothing about the whole, nor does a large part of a scope that
+ * is short itself. */
+static void advise_stages(const struct ta_report *report, struct ta_advice *advice,
+                          double threshold)
+{
+    const struct ta_table *stages = ta_report_table(report, "stages.over_ranks");
+    const size_t column = stages ? ta_table_column(stages, "share") : SIZE_MAX;
+    struct ta_place most = {0};
+    const double least = threshold * longest_total(report);
+    size_t n = 0;
+    bool of_sum = false;
+    for (size_t row = 0; column != SIZE_MAX && row < stages->n_rows; row++) {
+        const struct ta_cell *share = ta_table_cell(stages, row, column);
+        const struct ta_slice basis = share_basis(report, ta_table_cell(stages, row, 0));
+        if (share->kind == TA_CELL_NULL || ta_slice_equal(basis, TA_LIT("parent")))
+            continue;
+        n++;
+        of_sum |= ta_slice_equal(basis, TA_LIT("sum"));
+        const struct ta_place here = {stages, row, column, ta_cell_number(share, 0)};
+        const struct ta_place total = ta_place_beside(&here, "mean_total_ns");
+        if (total.table && total.value >= least && (!most.table || here.value > most.value))
+            most = here;
+    }
+    if (!most.table || !is_telling(most.value, threshold, n, of_sum))
+        return;
+    const struct ta_place total = ta_place_beside(&most, "mean_total_ns");
+    if (total.table)
+        give(report, advice, "stage", &most, &total, threshold);
+}
+
+static void advise_layers(const struct ta_report *report, struct ta_advice *advice,
+                          double threshold)
+{
+    static const struct ta_look look = {.table = "layers.by_name", .column = "share"};
+    struct ta_place most;
+    if (!ta_look_worst(report, &look, &most))
+        return;
+    const size_t rank = ta_table_column(most.table, "rank");
+    size_t n = 0;
+    for (size_t row = 0; rank != SIZE_MAX && row < most.table->n_rows; row++)
+        n +=
+            ta_table_cell(most.table, row, rank)->i == ta_table_cell(most.table, most.row, rank)->i;
+    const struct ta_place total = ta_place_beside(&most, "total_ns");
+    if (total.table && is_telling(most.value, threshold, n, true))
+        give(report, advice, "layer", &most, &total, threshold);
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice)
+{
+    advise_stages(report, advice, ta_ctx_option(ctx, STAGE));
+    advise_layers(report, advice, ta_ctx_option(ctx, LAYER));
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise};
+
+TA_PLUGIN(advice, stage_share, &ops, .title = "Dominant stage or layer",
+          .summary = "Fires when a stage or a layer takes a large part of the time", .version = "1",
+          .options = options);

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The rules on figures of dumps: what each fires on, and that it keeps silent at its threshold, on
+ * missing values, and where its figure says nothing. */
+#include "recommend/recommend.h"
+
+#include "analyze/analyze.h"
+#include "base/context.h"
+#include "plugin/registry.h"
+#include "result/report.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { COLUMNS_MAX = 8 };
+
+struct run {
+    struct ta_shared shared;
+    struct ta_ctx ctx;
+    struct ta_registry *registry;
+    struct ta_report *report;
+};
+
+/* "" is missing, what reads as a number is one, all else is text. */
+static struct ta_cell cell_of(const char *text)
+{
+    char *end;
+    const double number = strtod(text, &end);
+    if (!*text)
+        return ta_null();
+    if (*end)
+        return ta_text(ta_slice_of(text));
+    return strchr(text, '.') ? ta_num(number) : ta_int((int64_t)number);
+}
+
+/* Columns of a table of values have their unit beside them, the others one that fits. */
+static enum ta_unit unit_of(const char *key)
+{
+    static const char *const ends[][2] = {
+        {"_ns", "n"}, {"share", "r"}, {"ratio", "r"}, {"_bytes", "b"}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const size_t length = strlen(key), end = strlen(ends[i][0]);
+        if (length >= end && strcmp(key + length - end, ends[i][0]) == 0)
+            return *ends[i][1] == 'n'   ? TA_UNIT_NS
+                   : *ends[i][1] == 'r' ? TA_UNIT_RATIO
+                                        : TA_UNIT_BYTES;
+    }
+    return TA_UNIT_NONE;
+}
+
+static bool is_text(const char *key)
+{
+    static const char *const keys[] = {"unit",     "signal", "metric", "basis", "stage",
+                                       "share_of", "layer",  "model",  "type",  "cache"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        found |= strcmp(key, keys[i]) == 0;
+    return found;
+}
+
+/* Splits a line at its commas, in place. */
+static size_t split(char *line, char *parts[COLUMNS_MAX])
+{
+    size_t n = 0;
+    while (line) {
+        assert_true(n < COLUMNS_MAX);
+        parts[n++] = strsep(&line, ",");
+    }
+    return n;
+}
+
+/* Adds the table whose first line is its id, whose second has the keys and whose others are rows;
+ * an empty line ends it.  Returns what follows. */
+static char *add_table(struct run *run, char *text)
+{
+    char *parts[COLUMNS_MAX];
+    const char *id = strsep(&text, "\n");
+    const size_t n = split(strsep(&text, "\n"), parts);
+    struct ta_arena *arena = ta_report_arena(run->report);
+    struct ta_column *columns = ta_arena_alloc(arena, n * sizeof *columns);
+    assert_non_null(columns);
+    for (size_t i = 0; i < n; i++) {
+        char *key = ta_arena_alloc(arena, strlen(parts[i]) + 1);
+        assert_non_null(key);
+        strcpy(key, parts[i]);
+        columns[i] = (struct ta_column){.key = key,
+                                        .title = key,
+                                        .type = is_text(key) ? TA_TYPE_STRING : TA_TYPE_NUMBER,
+                                        .unit = unit_of(key),
+                                        .doc = ""};
+    }
+    struct ta_table_builder *table = ta_add_table(
+        ta_report_open_section(run->report, "diffusion", "Diffusion"), id, id, columns, n);
+    while (text && *text && *text != '\n') {
+        struct ta_cell cells[COLUMNS_MAX];
+        assert_int_equal(split(strsep(&text, "\n"), parts), n);
+        for (size_t i = 0; i < n; i++)
+            cells[i] = cell_of(parts[i]);
+        ta_add_row(table, cells);
+    }
+    return text && *text == '\n' ? text + 1 : text;
+}
+
+static void open_run(struct run *run, const char *tables, const char *setting)
+{
+    memset(run, 0, sizeof *run);
+    ta_shared_init(&run->shared);
+    ta_ctx_init(&run->ctx, &run->shared);
+    run->registry = ta_registry_new(&run->ctx);
+    assert_non_null(run->registry);
+    if (setting)
+        assert_int_equal(ta_registry_set(&run->ctx, run->registry, setting), TA_OK);
+    run->report = ta_report_new();
+    assert_non_null(run->report);
+    ta_sections_prepare(run->report);
+    char *copy = strdup(tables), *rest = copy;
+    while (rest && *rest)
+        rest = add_table(run, rest);
+    free(copy);
+    assert_int_equal(ta_recommend(&run->ctx, run->registry, run->report), TA_OK);
+    assert_int_equal(ta_report_freeze(run->report), TA_OK);
+}
+
+static void close_run(struct run *run)
+{
+    ta_report_free(run->report);
+    ta_registry_free(run->registry);
+}
+
+/* The findings in their order: "a b ". */
+static void findings_of(const struct run *run, char *text, size_t size)
+{
+    size_t n = 0;
+    text[0] = '\0';
+    for (size_t s = 0; s < ta_report_section_count(run->report); s++) {
+        const struct ta_section *section = ta_report_section(run->report, s);
+        for (size_t i = 0; i < section->n_items; i++)
+            if (section->items[i].kind == TA_ITEM_FINDING)
+                n += (size_t)snprintf(text + n, size - n, "%s ", section->items[i].finding->id);
+    }
+}
+
+#define STAGES(rows) "stages.over_ranks\nstage,mean_total_ns,share\n" rows "\n"
+#define BASIS(rows) "stages.by_name\nrank,stage,share_of\n" rows "\n"
+#define LAYERS(rows) "layers.by_name\nrank,layer,total_ns,share\n" rows "\n"
+#define STEPS(rows) "diffusion.by_rank\nrank,steps_per_pass,step_p50_ns\n" rows "\n"
+#define BLOCKS(rows) "diffusion.by_rank\nrank,blocks,block_p50_ns\n" rows "\n"
+#define VALUES(rows) "throughput.values\nrank,metric,basis,value,unit\n" rows "\n"
+#define DEVICES(rows) "telemetry.by_rank\nrank,device,signal,mean,max,unit\n" rows "\n"
+#define MEMORY(rows)                                                                               \
+    "memory.by_rank\nrank,device,peak_reserved_bytes,total_bytes,gap_share\n" rows "\n"
+#define CACHES(rows) "caches.by_name\nrank,cache,hits,misses,hit_ratio\n" rows "\n"
+
+static const struct {
+    const char *tables, *findings, *setting;
+} cases[] = {
+    {"models.parameters\nrank,model,type,parameters\n0,a,vae,1000000000\n", "", NULL},
+    {"models.parameters\nrank,model,type,parameters\n0,a,vae,1000000001\n", "model-size ", NULL},
+    {STEPS("0,30,1000\n"), "", NULL},
+    {STEPS("0,4,1000\n1,31,1000\n"), "diffusion-steps ", NULL},
+    {STEPS("0,31,\n"), "diffusion-steps ", NULL},
+    {STEPS("0,,1000\n"), "", NULL},
+    {STEPS("0,31,1000\n"), "", "diffusion_steps.steps=31"},
+    {"diffusion.by_rank\nrank,frames_per_block,step_mean_ns\n0,8,200000000\n", "", NULL},
+    {"diffusion.by_rank\nrank,frames_per_block,step_mean_ns\n0,8.5,1\n", "block-size ", NULL},
+    {"diffusion.by_rank\nrank,frames_per_block,step_mean_ns\n0,3,200000001\n", "step-time ", NULL},
+    {VALUES("0,fps,blocks,10,per_s\n0,bps,blocks,2,per_s\n"), "", NULL},
+    {VALUES("0,fps,blocks,9.9,per_s\n0,bps,blocks,1.9,per_s\n"), "frame-rate block-rate ", NULL},
+    {VALUES("0,fps,as_reported,1.0,per_s\n0,bps,wall,1.0,per_s\n"), "", NULL},
+    {VALUES("0,fps,blocks,,per_s\n"), "", NULL},
+    {VALUES("0,first_block_ns,wall,300,ns\n") BLOCKS("0,5,100\n"), "", NULL},
+    {VALUES("0,first_block_ns,wall,301,ns\n") BLOCKS("0,5,100\n"), "first-block ", NULL},
+    {VALUES("1,first_block_ns,wall,301,ns\n") BLOCKS("0,5,100\n"), "", NULL},
+    {VALUES("0,first_block_ns,wall,301,ns\n") BLOCKS("0,1,100\n"), "", NULL},
+    {STAGES("a,30,0.3\nb,70,\n"), "", NULL},
+    {STAGES("a,35,0.35\nb,20,0.2\n") BASIS("0,a,session\n0,b,session\n"), "stage-share ", NULL},
+    {STAGES("a,60,0.6\n") BASIS("0,a,session\n"), "", NULL},
+    {STAGES("a,60,0.6\nb,40,0.4\n") BASIS("0,a,sum\n0,b,sum\n"), "", NULL},
+    {STAGES("a,80,0.8\nb,20,0.2\n") BASIS("0,a,sum\n0,b,sum\n"), "stage-share ", NULL},
+    {STAGES("a,60,0.6\nb,20,0.2\n") BASIS("0,a,parent\n0,b,session\n"), "", NULL},
+    {STAGES("a,20,1.0\nb,70,0.2\n") BASIS("0,a,scope\n0,b,scope\n"), "", NULL},
+    {LAYERS("0,a,40,0.4\n0,b,35,0.35\n0,c,25,0.25\n"), "", NULL},
+    {LAYERS("0,a,60,0.6\n0,b,20,0.2\n0,c,20,0.2\n"), "layer-share ", NULL},
+    {DEVICES("0,0,gpu_utilization,0.5,1.0,ratio\n0,0,gpu_temperature,60,85,celsius\n"), "", NULL},
+    {DEVICES("0,0,gpu_utilization,0.49,1.0,ratio\n"), "gpu-utilization ", NULL},
+    {DEVICES("0,0,cpu_utilization,0.1,1.0,ratio\n0,0,gpu_utilization,,,ratio\n"), "", NULL},
+    {DEVICES("0,0,gpu_temperature,60,86,celsius\n"), "temperature ", NULL},
+    {DEVICES("0,0,gpu_temperature,60,86,celsius\n"), "", "temperature.limit=86"},
+    {DEVICES("0,0,gpu_memory_used,1,90,bytes\n0,0,gpu_memory_total,1,100,bytes\n"), "", NULL},
+    {DEVICES("0,0,gpu_memory_used,1,91,bytes\n0,0,gpu_memory_total,1,100,bytes\n"), "gpu-memory ",
+     NULL},
+    {DEVICES("0,0,gpu_memory_used,1,91,bytes\n0,1,gpu_memory_total,1,100,bytes\n"), "", NULL},
+    {DEVICES("0,1,gpu_memory_used,1,50,bytes\n0,0,gpu_memory_used,1,91,bytes\n"
+             "0,0,gpu_memory_total,1,1000,bytes\n0,1,gpu_memory_total,1,51,bytes\n"),
+     "gpu-memory ", NULL},
+    {MEMORY("0,0,91,100,\n"), "gpu-memory ", NULL},
+    {MEMORY("0,0,91,,\n"), "", NULL},
+    {MEMORY("0,0,4294967296,,0.2\n"), "", NULL},
+    {MEMORY("0,0,4294967296,,0.21\n"), "fragmentation ", NULL},
+    {MEMORY("0,0,4194304,,0.5\n"), "", NULL},
+    {"streaming.by_rank\nrank,drop_ratio\n0,0.05\n", "", NULL},
+    {"streaming.by_rank\nrank,drop_ratio\n0,0.051\n", "frame-drops ", NULL},
+    {CACHES("0,c,2,8,0.2\n"), "", NULL},
+    {CACHES("0,c,1,9,0.1\n"), "cache-hits ", NULL},
+    {CACHES("0,c,1,8,0.11\n"), "", NULL},
+    {CACHES("0,c,100,,\n"), "", NULL},
+};
+
+static void test_fires_beyond_its_threshold(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct run run;
+        char found[256];
+        open_run(&run, cases[i].tables, cases[i].setting);
+        findings_of(&run, found, sizeof found);
+        if (strcmp(found, cases[i].findings) != 0)
+            fail_msg("case %zu, %s: found \"%s\" instead of \"%s\"", i, cases[i].tables, found,
+                     cases[i].findings);
+        close_run(&run);
+    }
+}
+
+static void test_saving_of_steps(void **state)
+{
+    (void)state;
+    struct run run;
+    open_run(&run, STEPS("0,50,1000\n"), NULL);
+    const struct ta_finding *finding = ta_report_finding(run.report, "diffusion-steps");
+    assert_non_null(finding);
+    assert_int_equal(finding->saving_low_ns, 20 * 1000);
+    assert_int_equal(finding->saving_high_ns, 30 * 1000);
+    assert_int_equal(finding->n_evidence, 2);
+    assert_string_equal(finding->evidence[0].column, "steps_per_pass");
+    assert_int_equal(finding->evidence[0].value.i, 50);
+    close_run(&run);
+}
+
+static void test_saving_of_first_block(void **state)
+{
+    (void)state;
+    struct run run;
+    open_run(&run, VALUES("0,first_block_ns,wall,500,ns\n") BLOCKS("0,5,100\n"), NULL);
+    const struct ta_finding *finding = ta_report_finding(run.report, "first-block");
+    assert_non_null(finding);
+    assert_int_equal(finding->saving_low_ns, 200);
+    assert_int_equal(finding->saving_high_ns, 400);
+    assert_int_equal(finding->evidence[0].unit, TA_UNIT_NS); /* that of the row */
+    close_run(&run);
+}
+
+/* What the unit beside a value says stands in the title; advice goes by the name of the stage. */
+static void test_texts(void **state)
+{
+    (void)state;
+    struct run run;
+    open_run(&run,
+             DEVICES("0,3,gpu_temperature,60,97,celsius\n") STAGES("save_video,60,0.6\nb,40,0.4\n")
+                 BASIS("0,save_video,session\n"),
+             NULL);
+    const struct ta_finding *heat = ta_report_finding(run.report, "temperature");
+    const struct ta_finding *stage = ta_report_finding(run.report, "stage-share");
+    assert_non_null(heat);
+    assert_non_null(stage);
+    assert_string_equal(heat->title, "A GPU gets as hot as 97 °C (device 3)");
+    assert_string_equal(heat->threshold, "largest temperature > 85 °C");
+    assert_string_equal(stage->title,
+                        "save_video at twice its speed would save 30.0 % of the time");
+    assert_non_null(strstr(stage->advice, "encoder"));
+    close_run(&run);
+}
+
+/* A large model alone is no bottleneck. */
+static void test_information_is_no_verdict(void **state)
+{
+    (void)state;
+    struct run run;
+    open_run(&run, "models.parameters\nrank,model,type,parameters\n0,a,vae,2000000000\n", NULL);
+    assert_non_null(ta_report_finding(run.report, "model-size"));
+    assert_null(ta_report_verdict(run.report)->bottleneck);
+    close_run(&run);
+    open_run(&run, STEPS("0,50,1000\n"), NULL);
+    assert_string_equal(ta_report_verdict(run.report)->bottleneck, "diffusion-steps");
+    close_run(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fires_beyond_its_threshold), cmocka_unit_test(test_saving_of_steps),
+        cmocka_unit_test(test_saving_of_first_block),      cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_information_is_no_verdict),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
