@@ -254,7 +254,8 @@ TA_DUMP_TABLES(TA_DUMP_ADD)
  * copy of every set there, and of every rank unless it says one.
  *
  * Of each kind of record, and of each signal of the samples, only the most exact copy is kept; of
- * equally exact ones the one with samples per device, then the first by path.  A file that does not
+ * equally exact ones the one with samples per device, then the first by path.  Equally exact files
+ * whose sessions began at different times are different runs and no copies.  A file that does not
  * say its rank has that of the other files of its set.  Without this call a file is a set of its
  * own. */
 TA_API void ta_builder_set_copy(struct ta_builder *builder, struct ta_slice set,

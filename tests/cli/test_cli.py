@@ -126,6 +126,17 @@ class Cli(unittest.TestCase):
             self.expect(5, "report", "rank0.json", "-q", "-o", place,
                         says=["Cannot", place[:100], " … ", "reason=File name too long"])
 
+    def test_a_cut_document_is_said_to_be_cut(self):
+        document = ('{"timestamp": 1700000009.25, "timing_stats": {"load": {"count": 1, '
+                    '"total": 0.25, "mean": 0.25, "min": 0.25, "max": 0.25}}, '
+                    '"memory_snapshots": []}')
+        for cut, state in ((0, "ok"), (3, "truncated")):
+            (self.folder / "dump").mkdir(exist_ok=True)
+            self.write("dump/report.json", document[:len(document) - cut])
+            done = self.expect(0, "report", "--json", "-q", "dump")
+            files = json.loads(done.stdout)["data_quality"]["files"]
+            self.assertEqual([file["state"] for file in files], [state])
+
     def test_standard_input(self):
         with open(self.folder / "rank0.json", encoding="utf-8") as trace:
             done = self.expect(0, "report", "--json", "-", stdin=trace)

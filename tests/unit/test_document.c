@@ -119,6 +119,7 @@ static void test_words_for_numbers_are_null(void **state)
     assert_true(isnan(ta_document_double(json_array_get(d.root, 7))));
     assert_int_equal(ta_document_integer(json_array_get(d.root, 8)), 7);
     assert_finding(&d.quality, TA_Q_BAD_NUMBER, 7, 1);
+    assert_non_null(strstr(d.quality.slots[TA_Q_BAD_NUMBER].text, "NaN, at byte offset 1;"));
     end(&d);
 }
 

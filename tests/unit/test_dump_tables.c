@@ -553,10 +553,12 @@ static void test_files_make_one_series(void **state)
         power.time_ns = (5 - i) * 1000 * MS;
         power.value = 150.0 - 10.0 * (double)i;
         ADD(second, sample, power);
+        power.device = 1; /* only here */
+        ADD(second, sample, power);
     }
     analyze(&run);
     const struct ta_table *t = table_of(&run, "telemetry.by_rank");
-    assert_int_equal(t->n_rows, 1);
+    assert_int_equal(t->n_rows, 2);
     assert_cell(t, 0, "samples", 6);
     assert_cell(t, 0, "min", 100);
     assert_cell(t, 0, "max", 150);
@@ -564,6 +566,7 @@ static void test_files_make_one_series(void **state)
     const struct ta_table *energy = table_of(&run, "energy.by_rank");
     assert_cell(energy, 0, "energy_j", 625);
     assert_cell(energy, 0, "span_ns", 5000.0 * MS);
+    assert_cell(energy, 1, "energy_j", 625);
     close_run(&run);
 }
 
