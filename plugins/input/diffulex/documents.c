@@ -189,19 +189,12 @@ static void take_statistic(struct reading *r, const json_t *root, const struct s
     }
 }
 
+/* All of them as reported: the times of requests that ran together are added up in total_time, so
+ * tokens over it are no throughput of the run. */
 static void take_statistics(struct reading *r, const json_t *root)
 {
     for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++)
         take_statistic(r, root, &statistics[i]);
-    const int64_t tokens = ta_document_integer(json_object_get(root, "total_tokens"));
-    const struct ta_section_tokens row = {
-        .rank = TA_MISSING,
-        .section = ta_builder_string(r->builder, TA_LIT("generation")),
-        .tokens = tokens,
-        .dur_ns = ta_document_decimal(json_object_get(root, "total_time"), 9),
-    };
-    if (r->status == TA_OK && tokens != TA_MISSING && tokens > 0)
-        r->status = ta_builder_add_section_tokens(r->ctx, r->builder, &row);
     const struct ta_slice stamp = ta_document_text(json_object_get(root, "timestamp"));
     const struct ta_tag tag = {
         .rank = TA_MISSING,
