@@ -16,7 +16,7 @@ static const struct {
     {"models", "Models"},
     {"operators", "Operators"},
     {"kernels", "Kernels"},
-    {"launches", "Kernel launches"},
+    {"launches", "Launch and idle"},
     {"copies", "Copies"},
     {"memory", "Memory"},
     {"telemetry", "Device telemetry"},

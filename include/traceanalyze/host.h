@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a host thread does while a span is open, by its category and name; the table is
+ * src/model/host.c. */
+#ifndef TRACEANALYZE_HOST_H
+#define TRACEANALYZE_HOST_H
+
+#include "model.h"
+
+TA_BEGIN_DECLS
+
+enum ta_host_work {
+    TA_HOST_UNTRACED,   /* a range that only names a phase: what happens within is not recorded */
+    TA_HOST_OPERATOR,   /* an operator of the framework: dispatch, shape checks, output tensors */
+    TA_HOST_PYTHON,     /* a Python function */
+    TA_HOST_LAUNCH,     /* puts work into a queue of the device: kernels, asynchronous copies */
+    TA_HOST_GRAPH,      /* the same for a graph of many kernels */
+    TA_HOST_CALL,       /* any other call of the runtime or driver */
+    TA_HOST_SYNC,       /* waits for the device */
+    TA_HOST_COPY,       /* a copy that returns when it is done */
+    TA_HOST_ALLOCATE,   /* asks the driver for memory, or gives it back */
+    TA_HOST_COMPILE,    /* compiles, tunes or loads code */
+    TA_HOST_DATA,       /* loads data: data loaders, files */
+    TA_HOST_COLLECTIVE, /* a collective of the host, such as gloo's */
+    TA_HOST_PROFILER,   /* the profiler itself */
+    TA_HOST_WORK_COUNT
+};
+
+/* `class` and `category` are those of the span's category. */
+TA_API enum ta_host_work ta_host_classify(enum ta_event_class class, struct ta_slice category,
+                                          struct ta_slice name);
+
+/* Whether the work says why a thread was late, whatever is nested in it: spans below it that only
+ * show how it is done count as the same. */
+static inline bool ta_host_is_cause(enum ta_host_work work)
+{
+    return work >= TA_HOST_SYNC;
+}
+
+TA_END_DECLS
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gpu_idle.by_cause and its company: why devices were idle, where the host lost the time, and how
+ * full their queues were. */
+#include "idle.h"
+
+#include <stdlib.h>
+
+static const struct ta_field cause_fields[] = {
+    [CAUSE_RANK] = {"rank", TA_FIELD_RANK},     [CAUSE_DEVICE] = {"device", TA_FIELD_INT},
+    [CAUSE_CAUSE] = {"cause", TA_FIELD_TEXT},   [CAUSE_GAPS] = {"gaps", TA_FIELD_SUM},
+    [CAUSE_TOTAL] = {"total_ns", TA_FIELD_SUM}, [CAUSE_LONGEST] = {"longest_ns", TA_FIELD_MAX},
+};
+
+static const struct ta_field site_fields[] = {
+    [SITE_CAUSE] = {"cause", TA_FIELD_TEXT},
+    [SITE_SITE] = {"site", TA_FIELD_TEXT},
+    [SITE_PIECES] = {"pieces", TA_FIELD_SUM},
+    [SITE_TOTAL] = {"total_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_field gap_fields[] = {
+    [GAP_RANK] = {"rank", TA_FIELD_RANK},     [GAP_DEVICE] = {"device", TA_FIELD_INT},
+    [GAP_START] = {"start_ns", TA_FIELD_INT}, [GAP_CAUSE] = {"cause", TA_FIELD_TEXT},
+    [GAP_SITE] = {"site", TA_FIELD_TEXT},     [GAP_NEXT] = {"next", TA_FIELD_TEXT},
+    [GAP_TOTAL] = {"total_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_field queue_fields[] = {
+    [QUEUE_RANK] = {"rank", TA_FIELD_RANK},       [QUEUE_DEVICE] = {"device", TA_FIELD_INT},
+    [QUEUE_WINDOW] = {"window_ns", TA_FIELD_SUM}, [QUEUE_PENDING] = {"pending_ns", TA_FIELD_SUM},
+    [QUEUE_EMPTY] = {"empty_ns", TA_FIELD_SUM},   [QUEUE_LATE] = {"late_ns", TA_FIELD_SUM},
+    [QUEUE_DELAY] = {"delay", TA_FIELD_DIST},
+};
+
+#define PARTIAL(name, fields)                                                                      \
+    {                                                                                              \
+        name, fields, sizeof(fields) / sizeof *(fields)                                            \
+    }
+
+static const struct ta_partial_def partials[] = {
+    [IDLE_PARTIAL_CAUSES] = PARTIAL("causes", cause_fields),
+    [IDLE_PARTIAL_SITES] = PARTIAL("sites", site_fields),
+    [IDLE_PARTIAL_GAPS] = PARTIAL("gaps", gap_fields),
+    [IDLE_PARTIAL_QUEUE] = PARTIAL("queue", queue_fields),
+    {0},
+};
+
+/* ---- tables -------------------------------------------------------------------------------- */
+
+#define RANK_COLUMN                                                                                \
+    {                                                                                              \
+        "rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"             \
+    }
+#define DEVICE_COLUMN                                                                              \
+    {                                                                                              \
+        "device", "Device", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,                             \
+            "Device number as recorded; none when the trace does not say"                          \
+    }
+#define NS_COLUMN(key, title, doc)                                                                 \
+    {                                                                                              \
+        key, title, TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, doc                                     \
+    }
+#define TEXT_COLUMN(key, title, doc)                                                               \
+    {                                                                                              \
+        key, title, TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, doc                                  \
+    }
+#define COUNT_COLUMN(key, title, doc)                                                              \
+    {                                                                                              \
+        key, title, TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER, doc                                  \
+    }
+#define RATIO_COLUMN(key, title, doc)                                                              \
+    {                                                                                              \
+        key, title, TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER, doc                                   \
+    }
+
+static const char cause_doc[] =
+    "What the time is blamed on. The host was late: what the thread that launched the next "
+    "activity did until then. Launch latency: the launch was under way. Queued: the next activity "
+    "was launched before the gap began. Micro gap: shorter than 1 µs";
+
+static const struct ta_column cause_columns[] = {
+    RANK_COLUMN,
+    DEVICE_COLUMN,
+    TEXT_COLUMN("cause", "Cause", cause_doc),
+    COUNT_COLUMN("gaps", "Gaps", "Gaps with a part of this cause"),
+    NS_COLUMN("total_ns", "Total",
+              "Idle time of this cause; the causes of a device add up to its "
+              "idle time"),
+    RATIO_COLUMN("share", "Share", "Of the idle time of the device"),
+    NS_COLUMN("longest_ns", "Longest", "Longest part of one gap"),
+};
+
+static const struct ta_column rank_columns[] = {
+    RANK_COLUMN,
+    DEVICE_COLUMN,
+    NS_COLUMN("idle_ns", "Idle", "Window minus busy"),
+    NS_COLUMN("dispatch_ns", "Dispatch",
+              "The host was handing out work: operators, Python, calls "
+              "of the runtime"),
+    NS_COLUMN("host_ns", "Host untraced", "The host was late, and nothing tells why"),
+    NS_COLUMN("sync_ns", "Synchronization",
+              "The host waited for the device before it went on, or "
+              "copied and waited"),
+    NS_COLUMN("setup_ns", "Setup", "Memory was allocated, code compiled or loaded"),
+    NS_COLUMN("input_ns", "Input", "Data was loaded, or other hosts waited for"),
+    NS_COLUMN("latency_ns", "Launch latency", "From the start of a launch to that of its activity"),
+    NS_COLUMN("queued_ns", "Queued",
+              "Work was queued and waited for other work or for the device "
+              "to take it; micro gaps"),
+    NS_COLUMN("unknown_ns", "Unknown", "No launch was recorded, or the profiler held up"),
+};
+
+static const struct ta_chart rank_chart = {
+    .id = "idle-breakdown",
+    .title = "Why devices were idle",
+    .caption = "Idle time of each device by what held up the next activity; the parts add up to "
+               "the idle time.",
+    .kind = TA_CHART_STACKED_BARS,
+    .label = {"rank", "device"},
+    .y = {{"dispatch_ns", "Dispatch", TA_INK_SERIES_1},
+          {"host_ns", "Host untraced", TA_INK_IDLE},
+          {"sync_ns", "Synchronization", TA_INK_SERIES_2},
+          {"setup_ns", "Setup", TA_INK_SERIES_3},
+          {"input_ns", "Input", TA_INK_SERIES_4},
+          {"latency_ns", "Launch latency", TA_INK_SERIES_5},
+          {"queued_ns", "Queued", TA_INK_SERIES_6},
+          {"unknown_ns", "Unknown", TA_INK_OTHER}},
+};
+
+static const struct ta_column site_columns[] = {
+    TEXT_COLUMN("cause", "Cause", cause_doc),
+    TEXT_COLUMN("site", "Where",
+                "The operator, function or range that the host was in, or the "
+                "kernel that waited; none outside of all recorded ones"),
+    COUNT_COLUMN("pieces", "Pieces", "Pieces of time in which the host was at this place"),
+    NS_COLUMN("total_ns", "Total", "Idle time at this place, all ranks"),
+    RATIO_COLUMN("share", "Share", "Of the idle time of all ranks"),
+};
+
+static const struct ta_column gap_columns[] = {
+    RANK_COLUMN,
+    DEVICE_COLUMN,
+    {"index", "Gap", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Number of the gap among those listed of the device, in the order of time"},
+    NS_COLUMN("start_ns", "Start", "Since the earliest span of the rank's file"),
+    NS_COLUMN("dur_ns", "Length", "Length of the gap"),
+    TEXT_COLUMN("cause", "Main cause", "Cause of the largest part of the gap"),
+    TEXT_COLUMN("site", "Where", "Operator, function or range that the host was in then"),
+    TEXT_COLUMN("next", "Next activity", "What ended the gap"),
+};
+
+static const struct ta_column queue_columns[] = {
+    RANK_COLUMN,
+    DEVICE_COLUMN,
+    {"depth_mean", "Mean depth", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Activities launched and not yet done, averaged over the window"},
+    RATIO_COLUMN("empty_share", "Empty",
+                 "Share of the window in which nothing was launched or "
+                 "running"),
+    NS_COLUMN("floor_ns", "Launch floor",
+              "5th percentile of the time from the end of a launch "
+              "to its activity: that of an empty queue"),
+    RATIO_COLUMN("short_share", "Unqueued",
+                 "Share of activities that began within twice the "
+                 "launch floor: the device was waiting for them"),
+    RATIO_COLUMN("launch_bound", "Launch-bound",
+                 "Share of the window in which the device was idle because the host was still "
+                 "handing out work; moderate above 3 %, high above 15 %"),
+};
+
+/* ---- finish -------------------------------------------------------------------------------- */
+
+static double ratio(int64_t part, int64_t whole)
+{
+    return whole > 0 ? (double)part / (double)whole : 0;
+}
+
+static enum idle_group group_of(struct ta_slice cause)
+{
+    for (int i = 0; i < IDLE_CAUSES; i++)
+        if (ta_slice_equal(cause, ta_slice_of(idle_causes[i].name)))
+            return idle_causes[i].group;
+    return IDLE_GROUP_UNKNOWN;
+}
+
+/* The rows [from, to) are the causes of one device. */
+static void add_device(const struct ta_partial *causes, size_t from, size_t to,
+                       struct ta_table_builder *by_cause, struct ta_table_builder *by_rank)
+{
+    int64_t groups[IDLE_GROUPS] = {0}, idle = 0;
+    for (size_t i = from; i < to; i++) {
+        const int64_t *row = ta_partial_at(causes, i);
+        int64_t *sum = &groups[group_of(ta_partial_text(causes, row, CAUSE_CAUSE))];
+        *sum = ta_add_sat(*sum, row[CAUSE_TOTAL]);
+        idle = ta_add_sat(idle, row[CAUSE_TOTAL]);
+    }
+    for (size_t i = from; i < to; i++) {
+        const int64_t *row = ta_partial_at(causes, i);
+        TA_ROW(by_cause, ta_int(row[CAUSE_RANK]), ta_int(row[CAUSE_DEVICE]),
+               ta_text(ta_partial_text(causes, row, CAUSE_CAUSE)), ta_int(row[CAUSE_GAPS]),
+               ta_int(row[CAUSE_TOTAL]), ta_num(ratio(row[CAUSE_TOTAL], idle)),
+               ta_int(row[CAUSE_LONGEST]));
+    }
+    const int64_t *row = ta_partial_at(causes, from);
+    TA_ROW(by_rank, ta_int(row[CAUSE_RANK]), ta_int(row[CAUSE_DEVICE]), ta_int(idle),
+           ta_int(groups[IDLE_GROUP_DISPATCH]), ta_int(groups[IDLE_GROUP_HOST]),
+           ta_int(groups[IDLE_GROUP_SYNC]), ta_int(groups[IDLE_GROUP_SETUP]),
+           ta_int(groups[IDLE_GROUP_INPUT]), ta_int(groups[IDLE_GROUP_LATENCY]),
+           ta_int(groups[IDLE_GROUP_QUEUED]), ta_int(groups[IDLE_GROUP_UNKNOWN]));
+}
+
+static void add_causes(const struct ta_partial *causes, struct ta_section_builder *out)
+{
+    struct ta_table_builder *by_rank =
+        ta_add_table(out, "gpu_idle.by_rank", "Idle time by rank", rank_columns, 11);
+    struct ta_table_builder *by_cause =
+        ta_add_table(out, "gpu_idle.by_cause", "Idle time by cause", cause_columns, 7);
+    const size_t n = ta_partial_rows(causes);
+    for (size_t from = 0, to; from < n; from = to) {
+        const int64_t *first = ta_partial_at(causes, from);
+        for (to = from + 1; to < n; to++) {
+            const int64_t *row = ta_partial_at(causes, to);
+            if (row[CAUSE_RANK] != first[CAUSE_RANK] || row[CAUSE_DEVICE] != first[CAUSE_DEVICE])
+                break;
+        }
+        add_device(causes, from, to, by_cause, by_rank);
+    }
+    ta_sort_rows(by_cause, "total_ns", true);
+    ta_add_chart(by_rank, &rank_chart);
+}
+
+static void add_sites(const struct ta_partial *sites, struct ta_section_builder *out)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "gpu_idle.by_site", "Idle time by place", site_columns, 5);
+    int64_t idle = 0;
+    for (size_t i = 0; i < ta_partial_rows(sites); i++)
+        idle = ta_add_sat(idle, ta_partial_at(sites, i)[SITE_TOTAL]);
+    for (size_t i = 0; i < ta_partial_rows(sites); i++) {
+        const int64_t *row = ta_partial_at(sites, i);
+        const struct ta_slice site = ta_partial_text(sites, row, SITE_SITE);
+        TA_ROW(table, ta_text(ta_partial_text(sites, row, SITE_CAUSE)),
+               site.len ? ta_text(site) : ta_null(), ta_int(row[SITE_PIECES]),
+               ta_int(row[SITE_TOTAL]), ta_num(ratio(row[SITE_TOTAL], idle)));
+    }
+    ta_sort_rows(table, "total_ns", true);
+}
+
+static void add_gaps(const struct ta_partial *gaps, struct ta_section_builder *out)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "gpu_idle.longest", "Longest gaps", gap_columns, 8);
+    const int64_t *first = NULL;
+    for (size_t i = 0, index = 0; i < ta_partial_rows(gaps); i++, index++) {
+        const int64_t *row = ta_partial_at(gaps, i);
+        if (!first || first[GAP_RANK] != row[GAP_RANK] || first[GAP_DEVICE] != row[GAP_DEVICE]) {
+            first = row;
+            index = 0;
+        }
+        const struct ta_slice site = ta_partial_text(gaps, row, GAP_SITE);
+        TA_ROW(table, ta_int(row[GAP_RANK]), ta_int(row[GAP_DEVICE]), ta_int((int64_t)index),
+               ta_int(row[GAP_START]), ta_int(row[GAP_TOTAL]),
+               ta_text(ta_partial_text(gaps, row, GAP_CAUSE)), site.len ? ta_text(site) : ta_null(),
+               ta_text(ta_partial_text(gaps, row, GAP_NEXT)));
+    }
+    ta_sort_rows(table, "dur_ns", true);
+}
+
+struct below {
+    int64_t bound, n;
+};
+
+static void count_below(void *user, int64_t value, int64_t at_or_below)
+{
+    struct below *below = user;
+    if (value <= below->bound)
+        below->n = at_or_below;
+}
+
+/* Share of delays up to twice the floor. */
+static struct ta_cell short_share(const struct ta_dist *delays, double floor)
+{
+    struct below below = {.bound = (int64_t)(2 * floor)};
+    ta_dist_walk(delays, count_below, &below);
+    return ta_num((double)below.n / (double)ta_dist_count(delays));
+}
+
+static void add_queues(const struct ta_partial *queues, struct ta_section_builder *out)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "launch_queue.by_rank", "Launch queue by rank", queue_columns, 7);
+    for (size_t i = 0; i < ta_partial_rows(queues); i++) {
+        const int64_t *row = ta_partial_at(queues, i);
+        const struct ta_dist *delays = ta_partial_dist_at(queues, row, QUEUE_DELAY);
+        const bool linked = row[QUEUE_PENDING] != TA_MISSING && row[QUEUE_WINDOW] > 0;
+        const double window = (double)row[QUEUE_WINDOW];
+        const double floor = delays ? ta_dist_quantile(delays, 5) : 0;
+        if (!linked)
+            continue;
+        TA_ROW(table, ta_int(row[QUEUE_RANK]), ta_int(row[QUEUE_DEVICE]),
+               ta_num((double)row[QUEUE_PENDING] / window),
+               ta_num((double)row[QUEUE_EMPTY] / window),
+               delays ? ta_int((int64_t)floor) : ta_null(),
+               delays ? short_share(delays, floor) : ta_null(),
+               ta_num((double)row[QUEUE_LATE] / window));
+    }
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)prior;
+    add_causes(merged[IDLE_PARTIAL_CAUSES], out);
+    add_sites(merged[IDLE_PARTIAL_SITES], out);
+    add_gaps(merged[IDLE_PARTIAL_GAPS], out);
+    add_queues(merged[IDLE_PARTIAL_QUEUE], out);
+    return TA_OK;
+}
+
+static const struct ta_analysis_ops ops = {
+    .section = "launches", .partials = partials, .map = idle_map, .finish = finish};
+
+TA_PLUGIN(analysis, gpu_idle, &ops, .title = "Idle time",
+          .summary = "Why devices were idle, and how full their queues were: gpu_idle.by_cause, "
+                     "launch_queue.by_rank",
+          .version = "1");

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a host thread did in a stretch of time: the innermost open span, moment by moment. */
+#include "host_time.h"
+
+#include <stdlib.h>
+
+/* ---- the work of each span ----------------------------------------------------------------- */
+
+static enum ta_event_class class_of(const struct host_time *host, ta_row row)
+{
+    return host->categories.at[host->spans.cat[row]].class;
+}
+
+/* What a name stands for in its category, worked out once. */
+static enum ta_host_work own_work(const struct host_time *host, struct ta_map *known, ta_row row)
+{
+    const ta_str name = host->spans.name[row];
+    const ta_cat cat = host->spans.cat[row];
+    uint64_t *work = ta_map_at(known, (uint64_t)cat << 32 | name, TA_HOST_WORK_COUNT);
+    if (!work)
+        return TA_HOST_UNTRACED;
+    if (*work == TA_HOST_WORK_COUNT) {
+        const struct ta_category *category = &host->categories.at[cat];
+        *work = ta_host_classify(category->class, ta_trace_text(host->trace, category->name),
+                                 ta_trace_text(host->trace, name));
+    }
+    return (enum ta_host_work) * work;
+}
+
+/* Parents come before their children, so one pass hands causes down. */
+static bool classify(struct host_time *host)
+{
+    struct ta_map known = {0};
+    for (ta_row row = 0; row < host->spans.n; row++) {
+        if (!ta_class_is_host(class_of(host, row)))
+            continue;
+        const ta_row parent = host->spans.parent[row];
+        enum ta_host_work work = own_work(host, &known, row);
+        if (!ta_host_is_cause(work) && parent != TA_NO_ROW &&
+            ta_host_is_cause((enum ta_host_work)host->work[parent]))
+            work = (enum ta_host_work)host->work[parent];
+        host->work[row] = (uint8_t)work;
+    }
+    const bool done = !known.failed;
+    ta_map_free(&known);
+    return done;
+}
+
+/* Overhead has a track of its own and holds up every thread. */
+static void collect_overhead(struct host_time *host)
+{
+    for (size_t c = 0; c < host->categories.n; c++)
+        if (ta_host_classify(host->categories.at[c].class,
+                             ta_trace_text(host->trace, host->categories.at[c].name),
+                             TA_LIT("")) == TA_HOST_PROFILER)
+            for (ta_row row = 0; row < host->spans.n; row++)
+                if (host->spans.cat[row] == c) {
+                    const int64_t start = host->spans.ts[row];
+                    ta_intervals_add(host->work[row] == TA_HOST_COMPILE ? &host->loading
+                                                                        : &host->profiler,
+                                     start, start + host->spans.dur[row]);
+                }
+    ta_intervals_unite(&host->profiler);
+    ta_intervals_join(&host->loading, &host->profiler);
+}
+
+bool host_time_open(struct host_time *host, const struct ta_trace *trace, struct ta_partial *sites)
+{
+    *host = (struct host_time){
+        .trace = trace,
+        .sites = sites,
+        .spans = ta_trace_spans(trace),
+        .tracks = ta_trace_tracks(trace),
+        .categories = ta_trace_categories(trace),
+    };
+    host->work = calloc(host->spans.n + 1, 1);
+    if (!host->work || !classify(host))
+        return false;
+    collect_overhead(host);
+    return !host->profiler.failed && !host->loading.failed;
+}
+
+void host_time_free(struct host_time *host)
+{
+    free(host->work);
+    ta_intervals_free(&host->profiler);
+    ta_intervals_free(&host->loading);
+    ta_map_free(&host->site_rows);
+}
+
+/* ---- stretches of time --------------------------------------------------------------------- */
+
+/* Index of the first interval that ends behind `time`. */
+static size_t first_behind(const struct ta_intervals *set, int64_t time)
+{
+    size_t low = 0, high = set->n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (set->at[middle].end <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* How much of [from, to) a united set covers. */
+static int64_t covered(const struct ta_intervals *set, int64_t from, int64_t to)
+{
+    int64_t sum = 0;
+    for (size_t i = first_behind(set, from); i < set->n && set->at[i].start < to; i++)
+        sum += ta_min_i64(set->at[i].end, to) - ta_max_i64(set->at[i].start, from);
+    return sum;
+}
+
+static enum idle_cause cause_of(enum ta_host_work work)
+{
+    static const uint8_t causes[TA_HOST_WORK_COUNT] = {
+        [TA_HOST_UNTRACED] = IDLE_UNTRACED,  [TA_HOST_OPERATOR] = IDLE_OPERATOR,
+        [TA_HOST_PYTHON] = IDLE_PYTHON,      [TA_HOST_LAUNCH] = IDLE_LAUNCH_CALLS,
+        [TA_HOST_GRAPH] = IDLE_LAUNCH_CALLS, [TA_HOST_CALL] = IDLE_CALLS,
+        [TA_HOST_SYNC] = IDLE_SYNC,          [TA_HOST_COPY] = IDLE_COPY,
+        [TA_HOST_ALLOCATE] = IDLE_ALLOCATE,  [TA_HOST_COMPILE] = IDLE_COMPILE,
+        [TA_HOST_DATA] = IDLE_DATA,          [TA_HOST_COLLECTIVE] = IDLE_COLLECTIVE,
+        [TA_HOST_PROFILER] = IDLE_PROFILER,
+    };
+    return (enum idle_cause)causes[work];
+}
+
+void host_time_piece(struct host_time *host, enum idle_cause cause, int64_t ns, ta_row row,
+                     struct idle_parts *parts)
+{
+    parts->ns[cause] += ns;
+    if (ns > parts->longest[cause]) {
+        parts->longest[cause] = ns;
+        parts->site[cause] = row;
+    }
+    if (cause == IDLE_MICRO || cause == IDLE_UNLINKED || cause == IDLE_PROFILER)
+        return;
+    const ta_row caller = host_time_caller(host, row);
+    const ta_str name = caller == TA_NO_ROW ? TA_STR_ABSENT : host->spans.name[caller];
+    int64_t *site =
+        ta_partial_cached(host->sites, &host->site_rows, (uint64_t)cause << 32 | name,
+                          (const struct ta_key[]){ta_key_text(ta_slice_of(idle_causes[cause].name)),
+                                                  ta_key_text(ta_trace_text(host->trace, name))});
+    ta_sum(&site[SITE_PIECES], 1);
+    ta_sum(&site[SITE_TOTAL], ns);
+}
+
+/* [from, to) with `row` as innermost open span, TA_NO_ROW for none. */
+static void blame_piece(struct host_time *host, ta_row row, int64_t from, int64_t to,
+                        struct idle_parts *parts)
+{
+    if (from >= to)
+        return;
+    const int64_t profiler = covered(&host->profiler, from, to);
+    const int64_t loading = covered(&host->loading, from, to) - profiler;
+    const enum ta_host_work work =
+        row == TA_NO_ROW ? TA_HOST_UNTRACED : (enum ta_host_work)host->work[row];
+    if (profiler)
+        host_time_piece(host, IDLE_PROFILER, profiler, TA_NO_ROW, parts);
+    if (loading)
+        host_time_piece(host, IDLE_COMPILE, loading, row, parts);
+    if (to - from > profiler + loading)
+        host_time_piece(host, cause_of(work), to - from - profiler - loading, row, parts);
+}
+
+static int64_t end_of(const struct host_time *host, ta_row row)
+{
+    return host->spans.ts[row] + host->spans.dur[row];
+}
+
+/* The span, or the nearest one around it, that is still open at `time`. */
+static ta_row open_at(const struct host_time *host, ta_row row, int64_t time)
+{
+    while (row != TA_NO_ROW && end_of(host, row) <= time)
+        row = host->spans.parent[row];
+    return row;
+}
+
+/* The last host span of the track before `row` that begins at `time` or earlier; TA_NO_ROW. */
+static ta_row last_before(const struct host_time *host, ta_row first, ta_row row, int64_t time,
+                          ta_row *next)
+{
+    *next = row;
+    while (row > first) {
+        row--;
+        if (!ta_class_is_host(class_of(host, row)))
+            continue;
+        if (host->spans.ts[row] <= time)
+            return row;
+        *next = row;
+    }
+    return TA_NO_ROW;
+}
+
+void host_time_blame(struct host_time *host, ta_row launch, int64_t from, int64_t to,
+                     struct idle_parts *parts)
+{
+    const ta_row first = host->tracks.at[host->spans.track[launch]].first;
+    ta_row next;
+    ta_row row = open_at(host, last_before(host, first, launch, from, &next), from);
+    for (int64_t now = from; now < to;) {
+        const int64_t end = row == TA_NO_ROW ? to : ta_min_i64(end_of(host, row), to);
+        const int64_t start = next < launch ? ta_min_i64(host->spans.ts[next], to) : to;
+        const int64_t stop = ta_min_i64(end, start);
+        blame_piece(host, row, now, stop, parts);
+        now = stop;
+        if (start <= stop && next < launch) {
+            if (ta_class_is_host(class_of(host, next)))
+                row = next;
+            next++;
+        }
+        row = open_at(host, row, now);
+    }
+}
+
+/* Built-in functions have no place in a file; who calls them has. */
+static bool is_place(const struct host_time *host, ta_row row)
+{
+    const struct ta_slice name = ta_trace_text(host->trace, host->spans.name[row]);
+    return class_of(host, row) != TA_CLASS_RUNTIME &&
+           !(name.len > 9 && memcmp(name.ptr, "<built-in", 9) == 0);
+}
+
+ta_row host_time_caller(const struct host_time *host, ta_row row)
+{
+    if (row == TA_NO_ROW || !ta_class_is_host(class_of(host, row)))
+        return row;
+    const ta_row *const parent = host->spans.parent;
+    if (ta_host_is_cause((enum ta_host_work)host->work[row]))
+        while (parent[row] != TA_NO_ROW && host->work[parent[row]] == host->work[row])
+            row = parent[row];
+    while (!is_place(host, row) && parent[row] != TA_NO_ROW)
+        row = parent[row];
+    return row;
+}

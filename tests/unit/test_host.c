@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The table of what host spans do. */
+#include "traceanalyze/host.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static enum ta_host_work call(const char *name)
+{
+    return ta_host_classify(TA_CLASS_RUNTIME, TA_LIT("cuda_runtime"), ta_slice_of(name));
+}
+
+static enum ta_host_work span(const char *category, const char *name)
+{
+    return ta_host_classify(TA_CLASS_HOST, ta_slice_of(category), ta_slice_of(name));
+}
+
+static void calls_of_all_vendors(void **state)
+{
+    (void)state;
+    assert_int_equal(call("cudaLaunchKernel"), TA_HOST_LAUNCH);
+    assert_int_equal(call("hipExtModuleLaunchKernel"), TA_HOST_LAUNCH);
+    assert_int_equal(call("cuLaunchKernelEx"), TA_HOST_LAUNCH);
+    assert_int_equal(call("cudaMemcpyAsync"), TA_HOST_LAUNCH);
+    assert_int_equal(call("cuMemcpyHtoDAsync_v2"), TA_HOST_LAUNCH);
+    assert_int_equal(call("cudaMemsetAsync"), TA_HOST_LAUNCH);
+    assert_int_equal(call("cudaGraphLaunch"), TA_HOST_GRAPH);
+    assert_int_equal(call("hipGraphLaunch"), TA_HOST_GRAPH);
+    assert_int_equal(call("cudaStreamSynchronize"), TA_HOST_SYNC);
+    assert_int_equal(call("hipDeviceSynchronize"), TA_HOST_SYNC);
+    assert_int_equal(call("synchronizeStream"), TA_HOST_SYNC);
+    assert_int_equal(call("cudaMemcpy"), TA_HOST_COPY);
+    assert_int_equal(call("hipMemcpyWithStream"), TA_HOST_COPY);
+    assert_int_equal(call("cudaMallocAsync"), TA_HOST_ALLOCATE);
+    assert_int_equal(call("cudaHostAlloc"), TA_HOST_ALLOCATE);
+    assert_int_equal(call("cuMemSetAccess"), TA_HOST_ALLOCATE);
+    assert_int_equal(call("hipFree"), TA_HOST_ALLOCATE);
+    assert_int_equal(call("hipModuleLoadData"), TA_HOST_COMPILE);
+    assert_int_equal(call("cudaEventQuery"), TA_HOST_CALL);
+    assert_int_equal(call(""), TA_HOST_CALL);
+}
+
+static void other_spans(void **state)
+{
+    (void)state;
+    assert_int_equal(ta_host_classify(TA_CLASS_OP, TA_LIT("cpu_op"), TA_LIT("aten::mm")),
+                     TA_HOST_OPERATOR);
+    assert_int_equal(span("python_function", "model.py(12): forward"), TA_HOST_PYTHON);
+    assert_int_equal(span("Python_Function", "nn.Module: Linear_0"), TA_HOST_PYTHON);
+    assert_int_equal(span("python_function", "torch/utils/data/dataloader.py(628): __next__"),
+                     TA_HOST_DATA);
+    assert_int_equal(
+        span("user_annotation", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"),
+        TA_HOST_DATA);
+    assert_int_equal(span("python_function", "torch/_inductor/compile_fx.py(9): compile"),
+                     TA_HOST_COMPILE);
+    assert_int_equal(span("python_function", "torch/_inductor/utils.py(3013): run"),
+                     TA_HOST_PYTHON);
+    assert_int_equal(span("user_annotation", "gloo:all_reduce"), TA_HOST_COLLECTIVE);
+    assert_int_equal(span("overhead", "Activity Buffer Request"), TA_HOST_PROFILER);
+    assert_int_equal(span("overhead", "Lazy Function Loading"), TA_HOST_COMPILE);
+    assert_int_equal(span("user_annotation", "ProfilerStep#3"), TA_HOST_UNTRACED);
+    /* Running what was compiled is no compiling. */
+    assert_int_equal(span("user_annotation", "Torch-Compiled Region: 0/0"), TA_HOST_UNTRACED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_of_all_vendors),
+        cmocka_unit_test(other_spans),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
