@@ -81,19 +81,12 @@ static void give(const struct ta_report *report, struct ta_advice *advice, const
               });
 }
 
-/* What the shares of a stage are of, on the first rank that has one. */
-static struct ta_slice share_basis(const struct ta_report *report, const struct ta_cell *stage)
+/* What the share of a stage is of. */
+static struct ta_slice share_basis(const struct ta_table *stages, size_t row)
 {
-    const struct ta_table *stages = ta_report_table(report, "stages.by_name");
-    const size_t name = stages ? ta_table_column(stages, "stage") : SIZE_MAX;
-    const size_t of = stages ? ta_table_column(stages, "share_of") : SIZE_MAX;
-    for (size_t row = 0; name != SIZE_MAX && of != SIZE_MAX && row < stages->n_rows; row++) {
-        const struct ta_cell *basis = ta_table_cell(stages, row, of);
-        if (basis->kind == TA_CELL_TEXT &&
-            ta_slice_equal(ta_table_cell(stages, row, name)->text, stage->text))
-            return basis->text;
-    }
-    return TA_LIT("");
+    const size_t of = ta_table_column(stages, "share_of");
+    const struct ta_cell *basis = of == SIZE_MAX ? NULL : ta_table_cell(stages, row, of);
+    return basis && basis->kind == TA_CELL_TEXT ? basis->text : TA_LIT("");
 }
 
 /* The longest of the stages. */
@@ -104,10 +97,17 @@ static double longest_total(const struct ta_report *report)
     return ta_look_worst(report, &look, &longest) ? longest.value : 0;
 }
 
+/* Whether the row is one stage in several parts, such as batches: those are the run itself. */
+static bool is_in_parts(const struct ta_table *stages, size_t row)
+{
+    const size_t members = ta_table_column(stages, "members");
+    return members != SIZE_MAX && ta_cell_number(ta_table_cell(stages, row, members), 1) > 1;
+}
+
 /* A part of an enclosing stage says nothing about the whole, nor does a large part of a scope that
- * is short itself. */
-static void advise_stages(const struct ta_report *report, struct ta_advice *advice,
-                          double threshold)
+ * is short itself.  Stages that are one in several parts are looked at when no other fires. */
+static bool advise_stages(const struct ta_report *report, struct ta_advice *advice,
+                          double threshold, bool parts)
 {
     const struct ta_table *stages = ta_report_table(report, "stages.over_ranks");
     const size_t column = stages ? ta_table_column(stages, "share") : SIZE_MAX;
@@ -117,21 +117,24 @@ static void advise_stages(const struct ta_report *report, struct ta_advice *advi
     bool of_sum = false;
     for (size_t row = 0; column != SIZE_MAX && row < stages->n_rows; row++) {
         const struct ta_cell *share = ta_table_cell(stages, row, column);
-        const struct ta_slice basis = share_basis(report, ta_table_cell(stages, row, 0));
+        const struct ta_slice basis = share_basis(stages, row);
         if (share->kind == TA_CELL_NULL || ta_slice_equal(basis, TA_LIT("parent")))
             continue;
         n++;
         of_sum |= ta_slice_equal(basis, TA_LIT("sum"));
         const struct ta_place here = {stages, row, column, ta_cell_number(share, 0)};
         const struct ta_place total = ta_place_beside(&here, "mean_total_ns");
-        if (total.table && total.value >= least && (!most.table || here.value > most.value))
+        const bool of_whole = ta_slice_equal(basis, TA_LIT("outer scope"));
+        if (total.table && (of_whole || total.value >= least) &&
+            is_in_parts(stages, row) == parts && (!most.table || here.value > most.value))
             most = here;
     }
     if (!most.table || !is_telling(most.value, threshold, n, of_sum))
-        return;
+        return false;
     const struct ta_place total = ta_place_beside(&most, "mean_total_ns");
     if (total.table)
         give(report, advice, "stage", &most, &total, threshold);
+    return total.table;
 }
 
 static void advise_layers(const struct ta_report *report, struct ta_advice *advice,
@@ -154,7 +157,8 @@ static void advise_layers(const struct ta_report *report, struct ta_advice *advi
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
-    advise_stages(report, advice, ta_ctx_option(ctx, STAGE));
+    if (!advise_stages(report, advice, ta_ctx_option(ctx, STAGE), false))
+        advise_stages(report, advice, ta_ctx_option(ctx, STAGE), true);
     advise_layers(report, advice, ta_ctx_option(ctx, LAYER));
     return TA_OK;
 }

@@ -51,6 +51,19 @@ static struct ta_slice text(const struct ta_table *table, size_t row, const char
 
 /* ---- dumps --------------------------------------------------------------------------------- */
 
+/* `rate` is that of all ranks together, where there is one: of `n` ranks, else of the slowest. */
+static void say_rates(struct line *line, double rate, double slowest, size_t n, const char *what,
+                      const char *how)
+{
+    char all[TA_UNIT_TEXT_MAX], one[TA_UNIT_TEXT_MAX];
+    ta_unit_format(all, rate, TA_UNIT_NONE);
+    ta_unit_format(one, slowest, TA_UNIT_NONE);
+    if (rate > slowest)
+        say(line, "%s %s per second %s by %zu ranks, %s on the slowest.", all, what, how, n, one);
+    else
+        say(line, "%s %s per second %s%s.", all, what, how, n > 1 ? ", on the slowest rank" : "");
+}
+
 /* The most telling rate: of frames before tokens, ours before the profiler's. */
 static void say_rate(struct line *line, const struct ta_report *report)
 {
@@ -65,19 +78,22 @@ static void say_rate(struct line *line, const struct ta_report *report)
     };
     const struct ta_table *values = ta_report_table(report, "throughput.values");
     for (size_t r = 0; values && r < sizeof rates / sizeof *rates; r++) {
-        double slowest = NAN;
+        double slowest = NAN, of_run = NAN;
         size_t n = 0;
-        for (size_t i = 0; i < values->n_rows; i++)
-            if (ta_slice_equal(text(values, i, "metric"), ta_slice_of(rates[r].metric)) &&
-                ta_slice_equal(text(values, i, "basis"), ta_slice_of(rates[r].basis))) {
-                slowest = fmin(slowest, number(values, i, "value"));
-                n++;
+        for (size_t i = 0; i < values->n_rows; i++) {
+            if (!ta_slice_equal(text(values, i, "metric"), ta_slice_of(rates[r].metric)) ||
+                !ta_slice_equal(text(values, i, "basis"), ta_slice_of(rates[r].basis)))
+                continue;
+            if (isnan(number(values, i, "rank"))) {
+                of_run = number(values, i, "value");
+                continue;
             }
-        if (isnan(slowest))
+            slowest = fmin(slowest, number(values, i, "value"));
+            n++;
+        }
+        if (isnan(slowest) && isnan(of_run))
             continue;
-        char rate[TA_UNIT_TEXT_MAX];
-        say(line, "%s %s per second %s%s.", ta_unit_format(rate, slowest, TA_UNIT_NONE),
-            rates[r].what, rates[r].how, n > 1 ? ", on the slowest rank" : "");
+        say_rates(line, isnan(of_run) ? slowest : of_run, slowest, n, rates[r].what, rates[r].how);
         return;
     }
 }
@@ -85,19 +101,28 @@ static void say_rate(struct line *line, const struct ta_report *report)
 /* Below this share a stage explains little. */
 #define TELLING 0.2
 
-/* The stage with the largest share; without shares the one with the largest total. */
+/* The row with the largest value, SIZE_MAX without any; `lone`: of those that are not one stage in
+ * several parts. */
+static size_t largest(const struct ta_table *stages, const char *column, bool lone)
+{
+    size_t most = SIZE_MAX;
+    for (size_t i = 0; stages && i < stages->n_rows; i++)
+        if (!isnan(number(stages, i, column)) && !(lone && number(stages, i, "members") > 1) &&
+            (most == SIZE_MAX || number(stages, i, column) > number(stages, most, column)))
+            most = i;
+    return most;
+}
+
+/* The stage with the largest share; without shares the one with the largest total.  Batches and
+ * chunks are the run itself, so they tell less than any other large part. */
 static void say_stage(struct line *line, const struct ta_report *report)
 {
     const struct ta_table *stages = ta_report_table(report, "stages.over_ranks");
-    size_t most = SIZE_MAX;
-    const char *column = "share";
-    for (int pass = 0; pass < 2 && most == SIZE_MAX; pass++) {
-        column = pass == 0 ? "share" : "mean_total_ns";
-        for (size_t i = 0; stages && i < stages->n_rows; i++)
-            if (!isnan(number(stages, i, column)) &&
-                (most == SIZE_MAX || number(stages, i, column) > number(stages, most, column)))
-                most = i;
-    }
+    size_t most = largest(stages, "share", true);
+    if (most == SIZE_MAX || number(stages, most, "share") < TELLING)
+        most = largest(stages, "share", false);
+    if (most == SIZE_MAX)
+        most = largest(stages, "mean_total_ns", false);
     if (most == SIZE_MAX || !(number(stages, most, "mean_total_ns") > 0) ||
         number(stages, most, "share") < TELLING)
         return;

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-enum { COLUMNS_MAX = 8 };
+enum { COLUMNS_MAX = 12 };
 
 struct run {
     struct ta_shared shared;
@@ -53,8 +53,8 @@ static enum ta_unit unit_of(const char *key)
 
 static bool is_text(const char *key)
 {
-    static const char *const keys[] = {"unit",     "signal", "metric", "basis", "stage",
-                                       "share_of", "layer",  "model",  "type",  "cache"};
+    static const char *const keys[] = {"unit",  "signal", "metric", "basis", "stage", "share_of",
+                                       "layer", "model",  "type",   "cache", "what",  "table"};
     bool found = false;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         found |= strcmp(key, keys[i]) == 0;
@@ -143,8 +143,10 @@ static void findings_of(const struct run *run, char *text, size_t size)
     }
 }
 
-#define STAGES(rows) "stages.over_ranks\nstage,mean_total_ns,share\n" rows "\n"
-#define BASIS(rows) "stages.by_name\nrank,stage,share_of\n" rows "\n"
+#define STAGES(rows) "stages.over_ranks\nstage,mean_total_ns,share,share_of\n" rows "\n"
+#define LATE(rows)                                                                                 \
+    "ranks.late\nwhat,table,encloses,ranks,rank,value_ns,median_ns,excess_ns,excess,deviations,"   \
+    "loss_ns\n" rows "\n"
 #define LAYERS(rows) "layers.by_name\nrank,layer,total_ns,share\n" rows "\n"
 #define STEPS(rows) "diffusion.by_rank\nrank,steps_per_pass,step_p50_ns\n" rows "\n"
 #define BLOCKS(rows) "diffusion.by_rank\nrank,blocks,block_p50_ns\n" rows "\n"
@@ -175,13 +177,18 @@ static const struct {
     {VALUES("0,first_block_ns,wall,301,ns\n") BLOCKS("0,5,100\n"), "first-block ", NULL},
     {VALUES("1,first_block_ns,wall,301,ns\n") BLOCKS("0,5,100\n"), "", NULL},
     {VALUES("0,first_block_ns,wall,301,ns\n") BLOCKS("0,1,100\n"), "", NULL},
-    {STAGES("a,30,0.3\nb,70,\n"), "", NULL},
-    {STAGES("a,35,0.35\nb,20,0.2\n") BASIS("0,a,session\n0,b,session\n"), "stage-share ", NULL},
-    {STAGES("a,60,0.6\n") BASIS("0,a,session\n"), "", NULL},
-    {STAGES("a,60,0.6\nb,40,0.4\n") BASIS("0,a,sum\n0,b,sum\n"), "", NULL},
-    {STAGES("a,80,0.8\nb,20,0.2\n") BASIS("0,a,sum\n0,b,sum\n"), "stage-share ", NULL},
-    {STAGES("a,60,0.6\nb,20,0.2\n") BASIS("0,a,parent\n0,b,session\n"), "", NULL},
-    {STAGES("a,20,1.0\nb,70,0.2\n") BASIS("0,a,scope\n0,b,scope\n"), "", NULL},
+    {STAGES("a,30,0.3,\nb,70,,\n"), "", NULL},
+    {STAGES("a,35,0.35,session\nb,20,0.2,session\n"), "stage-share ", NULL},
+    {STAGES("a,60,0.6,session\n"), "", NULL},
+    {STAGES("a,60,0.6,sum\nb,40,0.4,sum\n"), "", NULL},
+    {STAGES("a,80,0.8,sum\nb,20,0.2,sum\n"), "stage-share ", NULL},
+    {STAGES("a,60,0.6,parent\nb,20,0.2,session\n"), "", NULL},
+    {STAGES("a,20,1.0,scope\nb,70,0.2,scope\n"), "", NULL},
+    {LATE("step,t,,4,2,105,100,5,0.05,50,90\n"), "", NULL},
+    {LATE("step,t,,4,2,120,100,20,0.2,3.9,90\n"), "", NULL},
+    {LATE("step,t,,4,2,120,100,20,0.2,4.1,90\n"), "late-rank ", NULL},
+    {LATE("step,t,,2,1,120,100,20,0.2,,90\n"), "late-rank ", NULL},
+    {LATE("step,t,,4,2,120,100,20,0.2,9,90\n"), "", "late_rank.excess=0.2"},
     {LAYERS("0,a,40,0.4\n0,b,35,0.35\n0,c,25,0.25\n"), "", NULL},
     {LAYERS("0,a,60,0.6\n0,b,20,0.2\n0,c,20,0.2\n"), "layer-share ", NULL},
     {DEVICES("0,0,gpu_utilization,0.5,1.0,ratio\n0,0,gpu_temperature,60,85,celsius\n"), "", NULL},
@@ -258,8 +265,8 @@ static void test_texts(void **state)
     (void)state;
     struct run run;
     open_run(&run,
-             DEVICES("0,3,gpu_temperature,60,97,celsius\n") STAGES("save_video,60,0.6\nb,40,0.4\n")
-                 BASIS("0,save_video,session\n"),
+             DEVICES("0,3,gpu_temperature,60,97,celsius\n")
+                 STAGES("save_video,60,0.6,session\nb,40,0.4,session\n"),
              NULL);
     const struct ta_finding *heat = ta_report_finding(run.report, "temperature");
     const struct ta_finding *stage = ta_report_finding(run.report, "stage-share");

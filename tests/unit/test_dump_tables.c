@@ -273,6 +273,96 @@ static void test_scopes_have_their_own_total(void **state)
     close_run(&run);
 }
 
+/* What runs inside model_runner_run is a part of it: all shares add up to that of the engine. */
+static void test_a_runner_encloses_a_scope(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    struct ta_builder *b = open_file(&run);
+    static const struct {
+        const char *name;
+        int64_t rank, ns;
+    } rows[] = {{"engine/schedule", TA_NO_RANK, 10}, {"engine/model_runner_run", TA_NO_RANK, 80},
+                {"engine/total", TA_NO_RANK, 100},   {"multi_block/forward", 0, 60},
+                {"multi_block/sampler", 0, 15},      {"multi_block/total", 0, 75}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct ta_timed_stage stage = call(b, rows[i].name, rows[i].ns * MS);
+        stage.rank = rows[i].rank;
+        ADD(b, stage, stage);
+    }
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "stages.by_name");
+    const size_t forward = row_of(t, "stage", "multi_block/forward");
+    const size_t runner = row_of(t, "stage", "engine/model_runner_run");
+    assert_missing(t, runner, "share");
+    assert_text(t, runner, "inside", "engine/total");
+    assert_cell(t, forward, "share", 0.8 * 0.8);
+    assert_text(t, forward, "share_of", "outer scope");
+    assert_text(t, forward, "inside", "multi_block/total");
+    assert_text(t, row_of(t, "stage", "multi_block/total"), "inside", "engine/model_runner_run");
+    assert_cell(t, row_of(t, "stage", "engine/schedule"), "share", 0.1);
+    t = table_of(&run, "stages.over_ranks");
+    assert_text(t, row_of(t, "stage", "multi_block/forward"), "source", "multi_block");
+    close_run(&run);
+}
+
+/* transformer_forward runs inside the chunks and is counted alone; the chunks are one family. */
+static void test_chunks_enclose_and_are_one(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    struct ta_builder *b = open_file(&run);
+    ADD(b, session, session(b, 0, 1000 * MS));
+    ADD(b, stage, sums(b, "transformer_forward", 20, 300 * MS));
+    ADD(b, stage, sums(b, "sampling_chunk_0", 1, 200 * MS));
+    ADD(b, stage, sums(b, "sampling_chunk_1", 1, 200 * MS));
+    ADD(b, stage, sums(b, "vae_decode", 2, 500 * MS)); /* more than the chunks: not inside them */
+    ADD(b, stage, sums(b, "vae_decode_full_chunk_1", 1, 50 * MS));
+    ADD(b, stage, sums(b, "text_encoder_1", 1, 10 * MS));
+    ADD(b, stage, sums(b, "text_encoder_2", 1, 20 * MS));
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "stages.by_name");
+    assert_missing(t, row_of(t, "stage", "sampling_chunk_0"), "share");
+    assert_cell(t, row_of(t, "stage", "transformer_forward"), "share", 0.3);
+    assert_text(t, row_of(t, "stage", "transformer_forward"), "inside", "sampling_chunk_N");
+    assert_cell(t, row_of(t, "stage", "vae_decode"), "share", 0.5);
+    assert_cell(t, row_of(t, "stage", "vae_decode_full_chunk_1"), "share", 0.05);
+    t = table_of(&run, "stages.over_ranks");
+    const size_t chunks = row_of(t, "stage", "sampling_chunk_N");
+    assert_cell(t, chunks, "members", 2);
+    assert_cell(t, chunks, "calls", 2);
+    assert_cell(t, chunks, "mean_total_ns", 400.0 * MS);
+    assert_cell(t, chunks, "share", 0.1); /* what the transformer leaves */
+    assert_cell(t, row_of(t, "stage", "vae_decode_full_chunk_1"), "members", 1);
+    assert_cell(t, row_of(t, "stage", "text_encoder_2"), "members", 1);
+    close_run(&run);
+}
+
+/* Three ranks alike and one behind them, in every figure. */
+static void test_the_late_rank(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    static const int64_t decode[] = {100, 102, 150, 101};
+    for (int i = 0; i < 4; i++) {
+        struct ta_builder *b = open_file(&run);
+        ADD(b, stage, sums(b, "decode", 1, decode[i] * MS));
+        if (i == 1)
+            ADD(b, stage, sums(b, "save", 1, 7 * MS)); /* on one rank only */
+    }
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "ranks.late");
+    assert_int_equal(t->n_rows, 1);
+    assert_text(t, 0, "what", "decode");
+    assert_cell(t, 0, "ranks", 4);
+    assert_cell(t, 0, "rank", 2);
+    assert_cell(t, 0, "median_ns", 101.0 * MS);
+    assert_cell(t, 0, "excess_ns", 49.0 * MS);
+    assert_cell(t, 0, "excess", 49.0 / 101);
+    assert_cell(t, 0, "deviations", 49 / 1.4826);
+    close_run(&run);
+}
+
 /* ---- diffusion and throughput -------------------------------------------------------------- */
 
 static struct ta_diffusion_step step(int64_t number, int64_t dur)
@@ -330,6 +420,51 @@ static void test_a_lone_slash_is_no_scope(void **state)
     assert_cell(t, lone, "share", 0.1);
     assert_text(t, lone, "share_of", "session");
     close_run(&run);
+}
+
+static void add_tag(struct ta_builder *b, const char *key, const char *value)
+{
+    const struct ta_tag tag = {.rank = NONE, .key = str(b, key), .value = str(b, value)};
+    ADD(b, tag, tag);
+}
+
+/* The rate of the run, at the given size of ulysses_size: 4 ranks, 3 frames in 300 ms each, of
+ * which rank 3 needs 600. */
+static void check_run(const char *size, double fps, double wall)
+{
+    struct run run = {.n = 0};
+    for (int i = 0; i < 4; i++) {
+        struct ta_builder *b = open_file(&run);
+        ADD(b, session, session(b, 0, (i == 3 ? 1200 : 600) * MS));
+        ADD(b, diffusion_block, block(0, 3, (i == 3 ? 600 : 300) * MS, NONE));
+        if (size)
+            add_tag(b, "ulysses_size", size);
+    }
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "throughput.values");
+    size_t rows = 0;
+    for (size_t i = 0; i < t->n_rows; i++) {
+        if (cell(t, i, "rank")->kind != TA_CELL_NULL)
+            continue;
+        rows++;
+        if (ta_slice_equal(cell(t, i, "metric")->text, TA_LIT("bps")))
+            continue;
+        const bool blocks = ta_slice_equal(cell(t, i, "basis")->text, TA_LIT("blocks"));
+        assert_cell(t, i, "value", blocks ? fps : wall);
+        assert_int_equal(cell(t, i, "note")->kind, TA_CELL_TEXT);
+    }
+    assert_int_equal(rows, 4);
+    close_run(&run);
+}
+
+static void test_throughput_of_the_run(void **state)
+{
+    (void)state;
+    check_run(NULL, 10 + 10 + 10 + 5, 12 / 1.2);
+    check_run("1", 10 + 10 + 10 + 5, 12 / 1.2);
+    check_run("2", 10 + 5, 6 / 1.2);
+    check_run("4", 5, 3 / 1.2);
+    check_run("0", 35, 12 / 1.2); /* no number of ranks */
 }
 
 static void test_throughput_by_basis(void **state)
@@ -793,6 +928,10 @@ int main(void)
         cmocka_unit_test(test_a_parent_is_proven_by_the_figures),
         cmocka_unit_test(test_scopes_have_their_own_total),
         cmocka_unit_test(test_a_lone_slash_is_no_scope),
+        cmocka_unit_test(test_a_runner_encloses_a_scope),
+        cmocka_unit_test(test_chunks_enclose_and_are_one),
+        cmocka_unit_test(test_the_late_rank),
+        cmocka_unit_test(test_throughput_of_the_run),
         cmocka_unit_test(test_throughput_by_basis),
         cmocka_unit_test(test_throughput_is_missing_not_wrong),
         cmocka_unit_test(test_tokens_are_sums_over_sums),

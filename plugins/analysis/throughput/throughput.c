@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* throughput.values: rates and latencies, each on a named basis, with the profiler's own figure
  * beside ours. */
-#include <traceanalyze/analysis.h>
-#include <traceanalyze/rows.h>
+#include "throughput.h"
 
 #include <stdio.h>
-
-/* What the sessions of a rank tell, and its tokens. */
-enum { RANK, WALL, START, FIRST_READY, TOKENS, TOKENS_NS, RANK_FIELDS };
+#include <stdlib.h>
 
 static const struct ta_field rank_fields[RANK_FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},     [WALL] = {"wall_ns", TA_FIELD_SUM},
-    [START] = {"start_ns", TA_FIELD_MIN}, [FIRST_READY] = {"first_ready_ns", TA_FIELD_MIN},
-    [TOKENS] = {"tokens", TA_FIELD_SUM},  [TOKENS_NS] = {"tokens_ns", TA_FIELD_SUM},
+    [RANK] = {"rank", TA_FIELD_RANK},      [WALL] = {"wall_ns", TA_FIELD_SUM},
+    [START] = {"start_ns", TA_FIELD_MIN},  [FIRST_READY] = {"first_ready_ns", TA_FIELD_MIN},
+    [TOKENS] = {"tokens", TA_FIELD_SUM},   [TOKENS_NS] = {"tokens_ns", TA_FIELD_SUM},
+    [ULYSSES] = {"ulysses", TA_FIELD_MAX}, [RING] = {"ring", TA_FIELD_MAX},
 };
 
 /* Figures of the profiler; of several files of a rank the first one counts. */
@@ -29,7 +27,8 @@ static const struct ta_partial_def partials[] = {
     {"ranks", rank_fields, RANK_FIELDS}, {"figures", figure_fields, FIGURE_FIELDS}, {0}};
 
 static const struct ta_column columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Rank of the dump; none for all ranks together"},
     {"metric", "Metric", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "What is counted per second, or how long something takes"},
     {"basis", "Basis", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
@@ -39,7 +38,7 @@ static const struct ta_column columns[] = {
      "The value, in the unit beside it"},
     {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit of the value"},
     {"note", "Note", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Why the profiler's number differs from ours"},
+     "Why the profiler's number differs from ours; of all ranks how they were put together"},
 };
 
 /* Figures that are rates or latencies; all others are in figures.reported. */
@@ -84,6 +83,35 @@ static void add_figures(const struct ta_trace *trace, struct ta_partial *out)
     }
 }
 
+/* A setting that says over how many ranks the work on a video is spread; TA_MISSING for others. */
+static int64_t ranks_in(struct ta_slice value)
+{
+    int64_t ranks = 0;
+    for (size_t i = 0; i < value.len; i++) {
+        if (value.ptr[i] < '0' || value.ptr[i] > '9' || ranks > 1000000)
+            return TA_MISSING;
+        ranks = ranks * 10 + (value.ptr[i] - '0');
+    }
+    return ranks > 0 ? ranks : TA_MISSING;
+}
+
+static void add_tags(const struct ta_trace *trace, struct ta_partial *out)
+{
+    size_t n;
+    const struct ta_tag *tags = ta_trace_tag_rows(trace, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct ta_slice key = ta_trace_text(trace, tags[i].key);
+        const bool ulysses = ta_slice_equal(key, TA_LIT("ulysses_size"));
+        const int64_t ranks = ulysses || ta_slice_equal(key, TA_LIT("ring_size"))
+                                  ? ranks_in(ta_trace_text(trace, tags[i].value))
+                                  : TA_MISSING;
+        if (ranks != TA_MISSING)
+            ta_most(
+                &TA_PARTIAL_ROW(out, ta_row_rank(trace, tags[i].rank))[ulysses ? ULYSSES : RING],
+                ranks);
+    }
+}
+
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -107,11 +135,36 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         ta_sum(&row[TOKENS], tokens[i].tokens);
         ta_sum(&row[TOKENS_NS], tokens[i].dur_ns);
     }
+    add_tags(trace, out[0]);
     add_figures(trace, out[1]);
     return TA_OK;
 }
 
 /* ---- ours ---------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *metric, *basis;
+} rates[RATES] = {
+    [RATE_FPS_BLOCKS] = {"fps", "blocks"},   [RATE_BPS_BLOCKS] = {"bps", "blocks"},
+    [RATE_FPS_STEADY] = {"fps", "steady"},   [RATE_BPS_STEADY] = {"bps", "steady"},
+    [RATE_FPS_WALL] = {"fps", "wall"},       [RATE_BPS_WALL] = {"bps", "wall"},
+    [RATE_STEPS] = {"steps_per_s", "steps"}, [RATE_TOKENS] = {"tokens_per_s", "sections"},
+};
+
+void add_value(struct ta_table_builder *table, int64_t rank, const char *metric, const char *basis,
+               double value, enum ta_unit unit, const char *note)
+{
+    if (isfinite(value))
+        TA_ROW(table, ta_int(rank), ta_text(ta_slice_of(metric)), ta_text(ta_slice_of(basis)),
+               ta_num(value), ta_text(ta_slice_of(ta_unit_name(unit))),
+               note && *note ? ta_text(ta_slice_of(note)) : ta_null());
+}
+
+void add_rate(struct ta_table_builder *table, int64_t rank, enum rate rate, double value,
+              const char *note)
+{
+    add_value(table, rank, rates[rate].metric, rates[rate].basis, value, TA_UNIT_PER_S, note);
+}
 
 /* Sums over blocks or steps of a rank. */
 struct sums {
@@ -125,13 +178,29 @@ static int64_t cell_int(const struct ta_table *table, size_t row, const char *co
     return cell->kind == TA_CELL_INT ? cell->i : TA_MISSING;
 }
 
+/* A table by rank and index, and how far its rows have been used. */
+struct rows {
+    const struct ta_table *table; /* or NULL */
+    size_t at;
+};
+
+/* Where the rows of a rank begin; ranks are asked for in ascending order. */
+static size_t first_of(struct rows *rows, int64_t rank)
+{
+    while (rows->table && rows->at < rows->table->n_rows &&
+           cell_int(rows->table, rows->at, "rank") < rank)
+        rows->at++;
+    return rows->at;
+}
+
 /* Sums over the rows of a rank from its row number `skip` on; `frames` may be NULL. */
-static struct sums sum_up(const struct ta_table *table, int64_t rank, const char *frames,
-                          int64_t skip)
+static struct sums sum_up(struct rows *rows, int64_t rank, const char *frames, int64_t skip)
 {
     struct sums sums = {.all_frames = true, .all_ns = true};
-    for (size_t i = 0; table && i < table->n_rows; i++) {
-        if (cell_int(table, i, "rank") != rank || cell_int(table, i, "index") < skip)
+    const struct ta_table *table = rows->table;
+    for (size_t i = first_of(rows, rank);
+         table && i < table->n_rows && cell_int(table, i, "rank") == rank; i++) {
+        if (cell_int(table, i, "index") < skip)
             continue;
         const int64_t ns = cell_int(table, i, "dur_ns");
         const int64_t count = frames ? cell_int(table, i, frames) : TA_MISSING;
@@ -144,72 +213,59 @@ static struct sums sum_up(const struct ta_table *table, int64_t rank, const char
     return sums;
 }
 
-struct writer {
-    struct ta_table_builder *table;
-    const struct ta_table *blocks, *steps;
-    int64_t rank;
-    double fps, bps; /* of the blocks, NAN when not known */
-};
-
-static void add_value(const struct writer *w, const char *metric, const char *basis, double value,
-                      enum ta_unit unit, const char *note)
-{
-    if (isfinite(value))
-        TA_ROW(w->table, ta_int(w->rank), ta_text(ta_slice_of(metric)), ta_text(ta_slice_of(basis)),
-               ta_num(value), ta_text(ta_slice_of(ta_unit_name(unit))),
-               note && *note ? ta_text(ta_slice_of(note)) : ta_null());
-}
-
-static double rate(bool known, int64_t amount, int64_t ns)
+static double rate_of(bool known, int64_t amount, int64_t ns)
 {
     return known && amount >= 0 && ns > 0 ? (double)amount * 1e9 / (double)ns : NAN;
 }
 
-/* `row` is of the sessions of the rank, or NULL. */
-static void add_of_blocks(struct writer *w, const int64_t *row)
+static void make_of_blocks(struct rank *rank, struct rows *blocks)
 {
-    const struct sums all = sum_up(w->blocks, w->rank, "frames", 0);
-    const struct sums rest = sum_up(w->blocks, w->rank, "frames", 1);
+    const struct sums all = sum_up(blocks, rank->rank, "frames", 0);
+    const struct sums rest = sum_up(blocks, rank->rank, "frames", 1);
     if (all.n == 0)
         return;
-    w->fps = rate(all.all_frames && all.all_ns, all.frames, all.ns);
-    w->bps = rate(all.all_ns, all.n, all.ns);
-    add_value(w, "fps", "blocks", w->fps, TA_UNIT_PER_S, NULL);
-    add_value(w, "bps", "blocks", w->bps, TA_UNIT_PER_S, NULL);
+    rank->frames = all.all_frames ? all.frames : TA_MISSING;
+    rank->blocks = all.n;
+    rank->of[RATE_FPS_BLOCKS] = rate_of(all.all_frames && all.all_ns, all.frames, all.ns);
+    rank->of[RATE_BPS_BLOCKS] = rate_of(all.all_ns, all.n, all.ns);
     if (rest.n) {
-        add_value(w, "fps", "steady", rate(rest.all_frames && rest.all_ns, rest.frames, rest.ns),
-                  TA_UNIT_PER_S, NULL);
-        add_value(w, "bps", "steady", rate(rest.all_ns, rest.n, rest.ns), TA_UNIT_PER_S, NULL);
+        rank->of[RATE_FPS_STEADY] = rate_of(rest.all_frames && rest.all_ns, rest.frames, rest.ns);
+        rank->of[RATE_BPS_STEADY] = rate_of(rest.all_ns, rest.n, rest.ns);
     }
-    if (!row || row[WALL] == TA_MISSING)
+    if (!rank->row || rank->row[WALL] == TA_MISSING)
         return;
-    add_value(w, "fps", "wall", rate(all.all_frames, all.frames, row[WALL]), TA_UNIT_PER_S, NULL);
-    add_value(w, "bps", "wall", rate(true, all.n, row[WALL]), TA_UNIT_PER_S, NULL);
+    rank->of[RATE_FPS_WALL] = rate_of(all.all_frames, all.frames, rank->row[WALL]);
+    rank->of[RATE_BPS_WALL] = rate_of(true, all.n, rank->row[WALL]);
 }
 
-static void add_first_block(const struct writer *w, const int64_t *row)
+static void make_rates(struct rank *rank, struct rows *blocks, struct rows *steps)
 {
-    if (row[START] != TA_MISSING && row[FIRST_READY] != TA_MISSING &&
+    make_of_blocks(rank, blocks);
+    const struct sums all = sum_up(steps, rank->rank, NULL, 0);
+    if (all.n)
+        rank->of[RATE_STEPS] = rate_of(all.all_ns, all.n, all.ns);
+    if (rank->row)
+        rank->of[RATE_TOKENS] =
+            rate_of(rank->row[TOKENS] != TA_MISSING, rank->row[TOKENS], rank->row[TOKENS_NS]);
+}
+
+static void add_ours(struct ta_table_builder *table, const struct rank *rank)
+{
+    const int64_t *row = rank->row;
+    for (int rate = 0; rate < RATES; rate++)
+        add_rate(table, rank->rank, (enum rate)rate, rank->of[rate], NULL);
+    if (row && row[START] != TA_MISSING && row[FIRST_READY] != TA_MISSING &&
         row[FIRST_READY] >= row[START])
-        add_value(w, "first_block_ns", "wall", (double)(row[FIRST_READY] - row[START]), TA_UNIT_NS,
-                  NULL);
-}
-
-static void add_ours(struct writer *w, const int64_t *row)
-{
-    add_of_blocks(w, row);
-    const struct sums steps = sum_up(w->steps, w->rank, NULL, 0);
-    if (steps.n)
-        add_value(w, "steps_per_s", "steps", rate(steps.all_ns, steps.n, steps.ns), TA_UNIT_PER_S,
-                  NULL);
-    if (!row)
-        return;
-    add_first_block(w, row);
-    add_value(w, "tokens_per_s", "sections",
-              rate(row[TOKENS] != TA_MISSING, row[TOKENS], row[TOKENS_NS]), TA_UNIT_PER_S, NULL);
+        add_value(table, rank->rank, "first_block_ns", "wall",
+                  (double)(row[FIRST_READY] - row[START]), TA_UNIT_NS, NULL);
 }
 
 /* ---- theirs -------------------------------------------------------------------------------- */
+
+struct writer {
+    struct ta_table_builder *table;
+    const struct rank *rank;
+};
 
 /* Why the number of the profiler is not ours, in a line short enough to be shown whole; "" when it
  * is. */
@@ -217,7 +273,9 @@ static void explain(const struct writer *w, struct ta_slice metric, struct ta_sl
                     double reported, char note[64])
 {
     const bool fps = ta_slice_equal(metric, TA_LIT("fps"));
-    const double ours = fps ? w->fps : ta_slice_equal(metric, TA_LIT("bps")) ? w->bps : NAN;
+    const double ours = fps                                     ? w->rank->of[RATE_FPS_BLOCKS]
+                        : ta_slice_equal(metric, TA_LIT("bps")) ? w->rank->of[RATE_BPS_BLOCKS]
+                                                                : NAN;
     note[0] = '\0';
     if (ta_slice_equal(metric, TA_LIT("first_block_ns")))
         snprintf(note, 64, "the block alone, not from the start");
@@ -263,75 +321,95 @@ static void add_metric(const struct writer *w, const struct ta_partial *figures,
         snprintf(name, sizeof name, "%.*s", (int)metric.len, metric.ptr);
         explain(w, metric, group, ta_real_of(row[VALUE]), note);
         const bool known = row[UNIT] >= 0 && row[UNIT] < TA_UNIT_COUNT_OF_UNITS;
-        add_value(w, name, basis, ta_real_of(row[VALUE]),
+        add_value(w->table, w->rank->rank, name, basis, ta_real_of(row[VALUE]),
                   known ? (enum ta_unit)row[UNIT] : TA_UNIT_NONE, note);
     }
 }
 
-static void add_theirs(const struct writer *w, const struct ta_partial *figures)
+/* Figures are by rank; `at` is how far they have been used. */
+static void add_theirs(const struct writer *w, const struct ta_partial *figures, size_t *at)
 {
-    for (size_t first = 0, end; first < ta_partial_rows(figures); first = end) {
-        const int64_t *row = ta_partial_at(figures, first);
-        for (end = first + 1;
-             end < ta_partial_rows(figures) &&
-             ta_partial_at(figures, end)[FIGURE_RANK] == row[FIGURE_RANK] &&
-             ta_slice_equal(ta_partial_text(figures, ta_partial_at(figures, end), NAME),
-                            ta_partial_text(figures, row, NAME));)
+    const size_t n = ta_partial_rows(figures);
+    while (*at < n && ta_partial_at(figures, *at)[FIGURE_RANK] < w->rank->rank)
+        ++*at;
+    for (size_t end; *at < n && ta_partial_at(figures, *at)[FIGURE_RANK] == w->rank->rank;
+         *at = end) {
+        const struct ta_slice name = ta_partial_text(figures, ta_partial_at(figures, *at), NAME);
+        for (end = *at + 1;
+             end < n && ta_partial_at(figures, end)[FIGURE_RANK] == w->rank->rank &&
+             ta_slice_equal(ta_partial_text(figures, ta_partial_at(figures, end), NAME), name);)
             end++;
-        if (row[FIGURE_RANK] == w->rank)
-            add_metric(w, figures, first, end);
+        add_metric(w, figures, *at, end);
     }
 }
 
 /* ---- finish -------------------------------------------------------------------------------- */
 
-/* The smallest rank above `after` that has anything; false when there is none. */
-static bool next_rank(const struct writer *w, const struct ta_partial *const *merged, bool any,
-                      int64_t after, int64_t *rank)
+static int by_rank(const void *left, const void *right)
 {
-    bool found = false;
-    for (int t = 0; t < 2; t++)
-        for (size_t i = 0; i < ta_partial_rows(merged[t]); i++) {
-            const int64_t of = ta_partial_at(merged[t], i)[RANK];
-            if ((!any || of > after) && (!found || of < *rank)) {
-                *rank = of;
-                found = true;
-            }
-        }
-    for (size_t i = 0; w->steps && i < w->steps->n_rows; i++) {
-        const int64_t of = cell_int(w->steps, i, "rank");
-        if ((!any || of > after) && (!found || of < *rank)) {
-            *rank = of;
-            found = true;
-        }
-    }
-    return found;
+    const struct rank *a = left, *b = right;
+    return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-static const int64_t *row_of_rank(const struct ta_partial *ranks, int64_t rank)
+/* All ranks that have anything, ascending, each once; NULL without memory. */
+static struct rank *list_ranks(const struct ta_partial *const *merged, const struct rows *steps,
+                               size_t *n_ranks)
 {
-    for (size_t i = 0; i < ta_partial_rows(ranks); i++)
-        if (ta_partial_at(ranks, i)[RANK] == rank)
-            return ta_partial_at(ranks, i);
-    return NULL;
+    const size_t n_steps = steps->table ? steps->table->n_rows : 0;
+    struct rank *ranks = calloc(
+        ta_partial_rows(merged[0]) + ta_partial_rows(merged[1]) + n_steps + 1, sizeof *ranks);
+    size_t n = 0, kept = 0;
+    for (int t = 0; ranks && t < 2; t++)
+        for (size_t i = 0; i < ta_partial_rows(merged[t]); i++) {
+            const int64_t *row = ta_partial_at(merged[t], i);
+            if (n == 0 || ranks[n - 1].rank != row[RANK])
+                ranks[n++] = (struct rank){.rank = row[RANK]};
+        }
+    for (size_t i = 0; ranks && i < n_steps; i++) {
+        const int64_t rank = cell_int(steps->table, i, "rank");
+        if (n == 0 || ranks[n - 1].rank != rank)
+            ranks[n++] = (struct rank){.rank = rank};
+    }
+    if (ranks)
+        qsort(ranks, n, sizeof *ranks, by_rank);
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || ranks[kept - 1].rank != ranks[i].rank)
+            ranks[kept++] = ranks[i];
+    *n_ranks = kept;
+    return ranks;
+}
+
+static void fill(struct rank *rank, const struct ta_partial *partial, size_t *at)
+{
+    while (*at < ta_partial_rows(partial) && ta_partial_at(partial, *at)[RANK] < rank->rank)
+        ++*at;
+    if (*at < ta_partial_rows(partial) && ta_partial_at(partial, *at)[RANK] == rank->rank)
+        rank->row = ta_partial_at(partial, *at);
+    rank->frames = rank->blocks = TA_MISSING;
+    for (int rate = 0; rate < RATES; rate++)
+        rank->of[rate] = NAN;
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_report *prior, struct ta_section_builder *out)
 {
-    (void)ctx;
-    struct writer w = {
-        .table = ta_add_table(out, "throughput.values", "Throughput and latency", columns, 6),
-        .blocks = ta_report_table(prior, "diffusion.blocks"),
-        .steps = ta_report_table(prior, "diffusion.steps"),
-    };
-    bool any = false;
-    while (next_rank(&w, merged, any, w.rank, &w.rank)) {
-        any = true;
-        w.fps = w.bps = NAN;
-        add_ours(&w, row_of_rank(merged[0], w.rank));
-        add_theirs(&w, merged[1]);
+    struct rows blocks = {ta_report_table(prior, "diffusion.blocks"), 0};
+    struct rows steps = {ta_report_table(prior, "diffusion.steps"), 0};
+    struct ta_table_builder *table =
+        ta_add_table(out, "throughput.values", "Throughput and latency", columns, 6);
+    size_t n, at_rank = 0, at_figure = 0;
+    struct rank *ranks = list_ranks(merged, &steps, &n);
+    if (!ranks)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot list the ranks");
+    for (size_t i = 0; i < n; i++) {
+        fill(&ranks[i], merged[0], &at_rank);
+        make_rates(&ranks[i], &blocks, &steps);
+        add_ours(table, &ranks[i]);
+        add_theirs(&(struct writer){table, &ranks[i]}, merged[1], &at_figure);
     }
+    if (n > 0 && ranks[0].rank != TA_MISSING) /* rows of no rank are of the run already */
+        add_run(table, ranks, n);
+    free(ranks);
     return TA_OK;
 }
 

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which stage runs inside which, and what share of the time each takes.
+ *
+ * Stages have no start times and may nest, so their totals may hold the same time twice.  Shares
+ * are of parts that do not: those of one source add up to at most 1.
+ *
+ *   1. The time is that of the enclosing stage of the same scope ("scope/total"), else of the
+ *      sessions of the rank, else of an enclosing stage without a scope, else the time from the
+ *      first to the last labelled memory snapshot; in the end the sum of the stages.  What is
+ *      shorter than the longest stage of the scope is not the time of the run and is passed over.
+ *   2. A stage encloses all others of its scope when its name says so (total, run_inference), or
+ *      when the figures prove it: it takes at least as long as all others of its scope together,
+ *      and with them more than the time of the run.  It has no share.
+ *   3. A stage encloses one other when the application that names them so runs them so
+ *      (sampling_chunk_0 and transformer_forward) and the figures do not speak against it.  It has
+ *      no share either, but its family has one of what the inner stage leaves.
+ *   4. A stage encloses a scope (model_runner_run of an engine that of the runners): shares of the
+ *      scope are then parts of its share. */
+#include "stages.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+/* Stages of applications, FramePack's here, that run inside others. */
+static const struct {
+    const char *outer; /* what the name begins with; a number follows */
+    const char *inner;
+} nests[] = {
+    {"sampling_chunk_", "transformer_forward"},
+    {"vae_decode_full_chunk_", "vae_decode"},
+    {"vae_decode_section_chunk_", "vae_decode"},
+};
+
+/* How much longer than the stages around it an inner stage may be: figures of printed tables are
+ * rounded. */
+#define ROUNDING 1.01
+
+/* The stage of an engine in which the processes of another scope run. */
+static const char runner[] = "model_runner_run";
+
+/* The stages of a rank, scope and source. */
+struct scope {
+    struct stage *at;
+    size_t n;
+    const int64_t *wall; /* row of the rank, or NULL */
+    int64_t sum;         /* of all that do not run inside others */
+    size_t longest;
+};
+
+static bool is_word(struct ta_slice text, const char *word)
+{
+    return text.len == strlen(word) && strncasecmp(text.ptr, word, text.len) == 0;
+}
+
+/* The name without its scope. */
+static struct ta_slice short_name(const struct stage *stage)
+{
+    struct ta_slice name = stage->name;
+    if (stage->scope.len) {
+        name.ptr += stage->scope.len + 1;
+        name.len -= stage->scope.len + 1;
+    }
+    return name;
+}
+
+/* Whether the name says that other stages run inside. */
+static bool is_named_parent(const struct stage *stage)
+{
+    return is_word(short_name(stage), "total") || is_word(short_name(stage), "run_inference");
+}
+
+/* The longest stage that encloses others by its name; NULL without one. */
+static struct stage *named_parent(const struct scope *scope)
+{
+    struct stage *found = NULL;
+    for (size_t i = 0; i < scope->n && scope->n > 1; i++)
+        if (is_named_parent(&scope->at[i]) && (!found || total_of(&scope->at[i]) > total_of(found)))
+            found = &scope->at[i];
+    return found;
+}
+
+/* ---- one in the other ---------------------------------------------------------------------- */
+
+static bool is_numbered(struct ta_slice name, const char *before)
+{
+    const size_t n = strlen(before);
+    if (name.len <= n || memcmp(name.ptr, before, n) != 0)
+        return false;
+    for (size_t i = n; i < name.len; i++)
+        if (name.ptr[i] < '0' || name.ptr[i] > '9')
+            return false;
+    return true;
+}
+
+/* Whether the stage runs inside stages named so; they are many where `inner` is one. */
+static bool is_around(const struct stage *stage, struct ta_slice inner)
+{
+    for (size_t i = 0; i < sizeof nests / sizeof *nests; i++)
+        if (is_word(inner, nests[i].inner) && is_numbered(stage->name, nests[i].outer))
+            return true;
+    return false;
+}
+
+/* Marks what is around the stage, when it fits in there. */
+static void nest(struct scope *scope, struct stage *inner)
+{
+    int64_t around = 0;
+    struct stage *last = NULL; /* the first one is often of another kind */
+    for (size_t i = 0; i < scope->n; i++)
+        if (is_around(&scope->at[i], inner->name) && total_of(&scope->at[i]) > 0) {
+            around = ta_add_sat(around, total_of(&scope->at[i]));
+            last = &scope->at[i];
+        }
+    if (!last || (double)total_of(inner) > ROUNDING * (double)around)
+        return;
+    inner->inside = last->family;
+    for (size_t i = 0; i < scope->n; i++) {
+        struct stage *outer = &scope->at[i];
+        if (!is_around(outer, inner->name))
+            continue;
+        outer->encloses = true;
+        const double part = (double)ta_max_i64(0, total_of(outer)) / (double)around;
+        outer->inner_ns = ta_min_i64((int64_t)(part * (double)total_of(inner)), total_of(outer));
+    }
+}
+
+static void nest_known(struct scope *scope)
+{
+    for (size_t i = 0; i < scope->n; i++)
+        for (size_t k = 0; k < sizeof nests / sizeof *nests; k++)
+            if (is_word(scope->at[i].name, nests[k].inner) && !scope->at[i].inside.len)
+                nest(scope, &scope->at[i]);
+}
+
+/* ---- shares -------------------------------------------------------------------------------- */
+
+struct base {
+    int64_t ns;
+    const char *what;
+};
+
+/* The time of the run, TA_MISSING when nothing tells. */
+static struct base time_of_run(const struct scope *scope)
+{
+    const int64_t least = total_of(&scope->at[scope->longest]);
+    const struct stage *parent = named_parent(scope);
+    const int64_t inside = parent ? total_of(parent) : TA_MISSING;
+    const int64_t *wall = scope->wall;
+    const bool marked = wall && wall[FIRST_MARK] != TA_MISSING;
+    const bool scoped = scope->at[0].scope.len > 0;
+    const struct base candidates[] = {
+        {scoped ? inside : TA_MISSING, "scope"},
+        {wall && !scoped ? wall[SESSIONS] : TA_MISSING, "session"},
+        {inside, "parent"},
+        {marked && !scoped ? wall[LAST_MARK] - wall[FIRST_MARK] : TA_MISSING, "snapshots"},
+    };
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
+        if (candidates[i].ns != TA_MISSING && candidates[i].ns > 0 && candidates[i].ns >= least)
+            return candidates[i];
+    return (struct base){TA_MISSING, "sum"};
+}
+
+static void add_up(struct scope *scope)
+{
+    for (size_t i = 0; i < scope->n; i++) {
+        const int64_t total = ta_max_i64(0, total_of(&scope->at[i]));
+        if (!scope->at[i].inside.len)
+            scope->sum = ta_add_sat(scope->sum, total);
+        if (total_of(&scope->at[i]) > total_of(&scope->at[scope->longest]))
+            scope->longest = i;
+    }
+}
+
+/* Marks the stages that enclose all others. */
+static void find_parents(struct scope *scope, const struct base *base)
+{
+    struct stage *named = named_parent(scope), *parent = named;
+    for (size_t i = 0; i < scope->n; i++) {
+        struct stage *stage = &scope->at[i];
+        const bool proven = base->ns != TA_MISSING && scope->n > 1 && scope->sum > base->ns &&
+                            total_of(stage) >= scope->sum - total_of(stage) && !stage->inside.len &&
+                            stage->inner_ns == 0;
+        if (proven && !parent)
+            parent = stage;
+        stage->encloses |= is_named_parent(stage) || proven;
+    }
+    for (size_t i = 0; parent && i < scope->n; i++)
+        if (&scope->at[i] != parent && !scope->at[i].inside.len)
+            scope->at[i].inside = parent->name;
+}
+
+static void share_out(struct scope *scope)
+{
+    nest_known(scope);
+    add_up(scope);
+    struct base base = time_of_run(scope);
+    find_parents(scope, &base);
+    if (base.ns == TA_MISSING) {
+        base.ns = scope->sum;
+        for (size_t i = 0; i < scope->n; i++)
+            if (scope->at[i].encloses && scope->at[i].inner_ns == 0)
+                base.ns -= ta_max_i64(0, total_of(&scope->at[i]));
+    }
+    for (size_t i = 0; i < scope->n; i++) {
+        struct stage *stage = &scope->at[i];
+        const bool has = base.ns > 0 && total_of(stage) >= 0;
+        const bool is_leaf = has && !stage->encloses;
+        const bool leaves = has && stage->encloses && stage->inner_ns > 0;
+        stage->share = is_leaf ? (double)total_of(stage) / (double)base.ns : NAN;
+        stage->share_of = is_leaf ? base.what : NULL;
+        stage->own_share =
+            leaves ? (double)(total_of(stage) - stage->inner_ns) / (double)base.ns : stage->share;
+    }
+}
+
+/* ---- scopes -------------------------------------------------------------------------------- */
+
+/* Stages of one rank, scope and source, then in the order of the run. */
+static int by_scope(const void *left, const void *right)
+{
+    const struct stage *a = left, *b = right;
+    if (a->row[RANK] != b->row[RANK])
+        return a->row[RANK] < b->row[RANK] ? -1 : 1;
+    int order = ta_slice_compare(a->scope, b->scope);
+    if (!order)
+        order = ta_slice_compare(a->source, b->source);
+    return order ? order : (a->row[FIRST] > b->row[FIRST]) - (a->row[FIRST] < b->row[FIRST]);
+}
+
+static size_t end_of_scope(const struct stages *stages, size_t first)
+{
+    const struct stage *at = stages->at;
+    size_t end = first + 1;
+    while (end < stages->n && at[end].row[RANK] == at[first].row[RANK] &&
+           ta_slice_equal(at[end].scope, at[first].scope) &&
+           ta_slice_equal(at[end].source, at[first].source))
+        end++;
+    return end;
+}
+
+static const int64_t *wall_of(const struct ta_partial *walls, int64_t rank)
+{
+    for (size_t i = 0; i < ta_partial_rows(walls); i++)
+        if (ta_partial_at(walls, i)[WALL_RANK] == rank)
+            return ta_partial_at(walls, i);
+    return NULL;
+}
+
+/* The stage of an engine that holds the stages of other scopes, when there are any. */
+static struct stage *find_runner(const struct stages *stages)
+{
+    struct stage *found = NULL;
+    bool has_inner = false;
+    for (size_t i = 0; i < stages->n; i++)
+        if (stages->at[i].scope.len && is_word(short_name(&stages->at[i]), runner) && !found)
+            found = &stages->at[i];
+    for (size_t i = 0; found && i < stages->n; i++)
+        has_inner |= stages->at[i].scope.len &&
+                     !ta_slice_equal(stages->at[i].scope, found->scope) &&
+                     !isnan(stages->at[i].share);
+    return has_inner && !isnan(found->share) ? found : NULL;
+}
+
+/* The shares of other scopes become parts of that of the stage around them. */
+static void join_scopes(struct stages *stages)
+{
+    struct stage *around = find_runner(stages);
+    if (!around)
+        return;
+    for (size_t i = 0; i < stages->n; i++) {
+        struct stage *stage = &stages->at[i];
+        if (!stage->scope.len || ta_slice_equal(stage->scope, around->scope))
+            continue;
+        stage->share *= around->share;
+        stage->own_share *= around->share;
+        stage->share_of = stage->share_of ? "outer scope" : NULL;
+        if (!stage->inside.len)
+            stage->inside = around->name;
+    }
+    around->encloses = true;
+    around->share = around->own_share = NAN;
+    around->share_of = NULL;
+}
+
+void share_stages(struct stages *stages)
+{
+    qsort(stages->at, stages->n, sizeof *stages->at, by_scope);
+    for (size_t first = 0, end; first < stages->n; first = end) {
+        end = end_of_scope(stages, first);
+        struct scope scope = {.at = stages->at + first,
+                              .n = end - first,
+                              .wall = wall_of(stages->walls, stages->at[first].row[RANK])};
+        share_out(&scope);
+    }
+    join_scopes(stages);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* stages.over_ranks: families of stages over all ranks, in the order of the run. */
+#include "stages.h"
+
+#include <stdlib.h>
+
+static const struct ta_column columns[] = {
+    {"stage", "Stage", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Name of the stage; N stands for the numbers of several that are one in parts"},
+    {"source", "Source", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Scope of the stage table, or what kind of records they are"},
+    {"members", "Members", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Names that the row stands for; stages.by_name has each"},
+    {"inside", "Inside", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "The stage around it, as far as names and figures tell"},
+    {"ranks", "Ranks", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Ranks that ran it"},
+    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Calls on all ranks"},
+    {"mean_total_ns", "Total per rank", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
+     "Mean over the ranks of the total of the stage"},
+    {"min_total_ns", "Least", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Smallest total of a rank"},
+    {"max_total_ns", "Most", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Largest total of a rank"},
+    {"max_rank", "Rank of the most", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "The rank with the largest total, the first of equals"},
+    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+     "Mean over the ranks of the share of the stage, without what runs inside it"},
+    {"share_of", "Share of", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "What the share is of, see stages.by_name"},
+};
+
+static const struct ta_chart chart = {
+    .id = "stage-waterfall",
+    .title = "Stages in the order of the run",
+    .caption =
+        "Total of each stage, the mean over all ranks. Stages that enclose others hold their "
+        "time too.",
+    .kind = TA_CHART_BARS,
+    .label = {"stage"},
+    .y = {{"mean_total_ns", "Total per rank", TA_INK_COMPUTE}},
+    .group = "source",
+};
+
+/* A family over all ranks. */
+struct family {
+    const struct stage *at; /* the first of its stages, which are by rank, then name */
+    size_t n;
+    int64_t place; /* in the order of the run: where the first rank met it */
+    int64_t source_place;
+};
+
+/* Stages of one family stand together, in the order in which ranks follow each other. */
+static int by_family(const void *left, const void *right)
+{
+    const struct stage *a = left, *b = right;
+    int order = ta_slice_compare(a->source, b->source);
+    if (!order)
+        order = ta_slice_compare(a->family, b->family);
+    if (!order)
+        order = (a->row[RANK] > b->row[RANK]) - (a->row[RANK] < b->row[RANK]);
+    return order ? order : ta_slice_compare(a->name, b->name);
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const struct family *a = left, *b = right;
+    if (a->source_place != b->source_place)
+        return a->source_place < b->source_place ? -1 : 1;
+    const int order = ta_slice_compare(a->at->source, b->at->source);
+    if (order)
+        return order;
+    if (a->place != b->place)
+        return a->place < b->place ? -1 : 1;
+    return ta_slice_compare(a->at->family, b->at->family);
+}
+
+static int by_text(const void *left, const void *right)
+{
+    return ta_slice_compare(*(const struct ta_slice *)left, *(const struct ta_slice *)right);
+}
+
+/* How many names the family has; 0 without memory. */
+static size_t count_members(const struct family *family)
+{
+    struct ta_slice *names = calloc(family->n + 1, sizeof *names);
+    size_t n = 0;
+    for (size_t i = 0; names && i < family->n; i++)
+        names[i] = family->at[i].name;
+    if (names)
+        qsort(names, family->n, sizeof *names, by_text);
+    for (size_t i = 0; names && i < family->n; i++)
+        n += i == 0 || !ta_slice_equal(names[i], names[i - 1]);
+    free(names);
+    return n;
+}
+
+/* What the stages of a family amount to, rank by rank. */
+struct sums {
+    int64_t ranks, calls, sum, least, most, most_rank;
+    double share; /* summed; NAN when one rank has none */
+};
+
+static void add_rank(struct sums *sums, const struct stage *stages, size_t n)
+{
+    int64_t total = 0;
+    for (size_t i = 0; i < n; i++) {
+        ta_sum(&sums->calls, stages[i].row[CALLS]);
+        total = ta_add_sat(total, total_of(&stages[i]));
+        sums->share += stages[i].own_share;
+    }
+    if (sums->ranks == 0 || total > sums->most) {
+        sums->most = total;
+        sums->most_rank = stages->row[RANK];
+    }
+    sums->least = sums->ranks == 0 ? total : ta_min_i64(sums->least, total);
+    sums->sum = ta_add_sat(sums->sum, total);
+    sums->ranks++;
+}
+
+static bool add_row(struct ta_table_builder *table, const struct family *family)
+{
+    struct sums sums = {.ranks = 0};
+    const struct stage *stages = family->at;
+    for (size_t first = 0, end; first < family->n; first = end) {
+        for (end = first + 1; end < family->n && stages[end].row[RANK] == stages[first].row[RANK];)
+            end++;
+        add_rank(&sums, stages + first, end - first);
+    }
+    const size_t members = count_members(family);
+    TA_ROW(table, ta_text(stages->family), ta_text(stages->source), ta_int((int64_t)members),
+           ta_text_or_null(stages->inside), ta_int(sums.ranks), ta_int(sums.calls),
+           ta_num((double)sums.sum / (double)sums.ranks), ta_int(sums.least), ta_int(sums.most),
+           ta_int(sums.most_rank), ta_num(sums.share / (double)sums.ranks),
+           stages->share_of ? ta_text(ta_slice_of(stages->share_of)) : ta_null());
+    return members > 0;
+}
+
+/* The order of the run is the one of the file: placeholders of files differ between ranks. */
+static int64_t place_in_file(const struct stage *stage)
+{
+    return stage->row[FIRST] & UINT32_MAX;
+}
+
+static size_t gather(struct family *families, const struct stages *stages)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < stages->n; i++) {
+        const struct stage *stage = &stages->at[i];
+        struct family *last = &families[n - (n > 0)];
+        const bool same_source = n > 0 && ta_slice_equal(last->at->source, stage->source);
+        if (!same_source || !ta_slice_equal(last->at->family, stage->family)) {
+            last = &families[n++];
+            *last = (struct family){stage, 0, place_in_file(stage), 0};
+        }
+        last->n++;
+        last->place = ta_min_i64(last->place, place_in_file(stage));
+    }
+    for (size_t first = 0, end; first < n; first = end) {
+        int64_t least = INT64_MAX;
+        for (end = first;
+             end < n && ta_slice_equal(families[end].at->source, families[first].at->source); end++)
+            least = ta_min_i64(least, families[end].place);
+        for (size_t i = first; i < end; i++)
+            families[i].source_place = least;
+    }
+    return n;
+}
+
+bool add_stages_over_ranks(struct ta_section_builder *out, struct stages *stages)
+{
+    struct family *families = calloc(stages->n + 1, sizeof *families);
+    if (!families)
+        return false;
+    qsort(stages->at, stages->n, sizeof *stages->at, by_family);
+    const size_t n = gather(families, stages);
+    qsort(families, n, sizeof *families, by_place);
+    struct ta_table_builder *table = ta_add_table(out, "stages.over_ranks", "Stages over all ranks",
+                                                  columns, sizeof columns / sizeof *columns);
+    bool done = true;
+    for (size_t i = 0; done && i < n; i++)
+        done = add_row(table, &families[i]);
+    ta_add_chart(table, &chart);
+    free(families);
+    return done;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* stages.by_name and stages.over_ranks: stages, sections and timed operations of the dumps.
+ *
+ * A row of the partial is a stage of a rank.  Which stage is a part of which and what its share is
+ * follows when all are known: nesting.c; parts of one that a number tells apart: family.c. */
+#include "stages.h"
+
+#include <stdlib.h>
+
+static const struct ta_field stage_fields[STAGE_FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},
+    [NAME] = {"stage", TA_FIELD_TEXT},
+    [FIRST] = {"first", TA_FIELD_MIN},
+    [CALLS] = {"calls", TA_FIELD_SUM},
+    [TOTAL] = {"total_ns", TA_FIELD_SUM},
+    [LEAST] = {"min_ns", TA_FIELD_MIN},
+    [MOST] = {"max_ns", TA_FIELD_MAX},
+    [LAST] = {"last_ns", TA_FIELD_MAX},
+    [DEVICE] = {"device_ns", TA_FIELD_SUM},
+    [SUMMED] = {"summed", TA_FIELD_SUM}, /* calls of which only sums are known */
+    [ENDED_BADLY] = {"exceptions", TA_FIELD_SUM},
+    [SOURCE] = {"source", TA_FIELD_MIN}, /* index in sources */
+    [TIMES] = {"times", TA_FIELD_DIST},
+};
+
+static const struct ta_field wall_fields[WALL_FIELDS] = {
+    [WALL_RANK] = {"rank", TA_FIELD_RANK},
+    [SESSIONS] = {"sessions_ns", TA_FIELD_SUM},
+    [FIRST_MARK] = {"first_mark_ns", TA_FIELD_MIN},
+    [LAST_MARK] = {"last_mark_ns", TA_FIELD_MAX},
+};
+
+static const struct ta_partial_def partials[] = {
+    {"stages", stage_fields, STAGE_FIELDS}, {"walls", wall_fields, WALL_FIELDS}, {0}};
+
+static const struct ta_column columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Rank of the dump; none for a stage that is of no rank"},
+    {"stage", "Stage", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Name of the stage; of a stage table scope/stage"},
+    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of calls"},
+    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Sum of durations, nested stages included"},
+    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+     "Total over the time named by share_of; none for a stage that encloses others"},
+    {"share_of", "Share of", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "What the share is of: scope, outer scope, session, parent, snapshots or sum"},
+    {"inside", "Inside", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "The stage around it, as far as names and figures tell"},
+    {"mean_ns", "Mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Total divided by calls"},
+    {"min_ns", "Min", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Shortest call"},
+    {"max_ns", "Max", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Longest call"},
+    {"p50_ns", "p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
+     "Median; none unless the dump keeps every call"},
+    {"p95_ns", "p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
+     "95th percentile (type 7); none unless the dump keeps every call"},
+    {"device_ns", "On device", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "The same calls by the clock of the device"},
+    {"exceptions", "Exceptions", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
+     "Calls that ended with an exception"},
+};
+
+/* What the stages of a format are called, by what its name begins with. */
+static const struct {
+    const char *format, *name;
+} sources[] = {
+    {"diffulex", "sections"},
+    {"framepack", "timed operations"},
+    {"inferix_console", "console"},
+    {"", "stages"},
+};
+
+/* ---- map ----------------------------------------------------------------------------------- */
+
+static int64_t source_of(const struct ta_trace *trace)
+{
+    const char *format = ta_trace_file(trace).format;
+    int64_t i = 0;
+    while (sources[i].format[0] &&
+           (!format || strncmp(format, sources[i].format, strlen(sources[i].format)) != 0))
+        i++;
+    return i;
+}
+
+static void add_stage(const struct ta_trace *trace, const struct ta_timed_stage *stage,
+                      size_t index, struct ta_partial *out)
+{
+    int64_t *row = TA_PARTIAL_ROW(out, ta_row_rank(trace, stage->rank),
+                                  ta_key_text(ta_trace_text(trace, stage->name)));
+    ta_least(&row[FIRST], ta_row_place(trace, index));
+    ta_sum(&row[CALLS], stage->is_call ? 1 : stage->calls);
+    ta_sum(&row[TOTAL], stage->total_ns);
+    ta_least(&row[LEAST], stage->min_ns);
+    ta_most(&row[MOST], stage->max_ns);
+    ta_most(&row[LAST], stage->last_ns);
+    ta_sum(&row[DEVICE], stage->device_ns);
+    ta_sum(&row[ENDED_BADLY], stage->exception != TA_STR_ABSENT);
+    ta_least(&row[SOURCE], source_of(trace));
+    if (stage->is_call && stage->total_ns >= 0) {
+        ta_least(&row[LEAST], stage->total_ns);
+        ta_most(&row[MOST], stage->total_ns);
+        ta_dist_add(ta_partial_dist(out, row, TIMES), stage->total_ns);
+    } else {
+        ta_sum(&row[SUMMED], 1);
+    }
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    (void)ctx;
+    size_t n;
+    const struct ta_timed_stage *stages = ta_trace_stage_rows(trace, &n);
+    for (size_t i = 0; i < n; i++)
+        add_stage(trace, &stages[i], i, out[0]);
+    const struct ta_session *sessions = ta_trace_session_rows(trace, &n);
+    for (size_t i = 0; i < n; i++)
+        ta_sum(&TA_PARTIAL_ROW(out[1], ta_row_rank(trace, sessions[i].rank))[SESSIONS],
+               sessions[i].dur_ns);
+    const struct ta_memory_mark *marks = ta_trace_memory_mark_rows(trace, &n);
+    for (size_t i = 0; i < n; i++) {
+        int64_t *row = TA_PARTIAL_ROW(out[1], ta_row_rank(trace, marks[i].rank));
+        ta_least(&row[FIRST_MARK], marks[i].time_ns);
+        ta_most(&row[LAST_MARK], marks[i].time_ns);
+    }
+    return TA_OK;
+}
+
+/* ---- scopes -------------------------------------------------------------------------------- */
+
+/* "engine" of "engine/total", see drop_lone_scopes().  Only stages whose rows are single calls are
+ * of a stage table; a section may have a slash in its name. */
+static struct ta_slice scope_of(const struct ta_partial *stages, const int64_t *row)
+{
+    const struct ta_slice name = ta_partial_text(stages, row, NAME);
+    const char *slash = row[SUMMED] == TA_MISSING ? memchr(name.ptr, '/', name.len) : NULL;
+    return slash ? (struct ta_slice){name.ptr, (size_t)(slash - name.ptr)} : (struct ta_slice){0};
+}
+
+static int by_rank_and_scope(const void *left, const void *right)
+{
+    const struct stage *a = left, *b = right;
+    if (a->row[RANK] != b->row[RANK])
+        return a->row[RANK] < b->row[RANK] ? -1 : 1;
+    const int order = ta_slice_compare(a->scope, b->scope);
+    return order ? order : ta_slice_compare(a->name, b->name);
+}
+
+/* A stage table has several stages of a scope; a slash in a name that stands alone, such as that of
+ * "loading/caching" on a console, divides nothing. */
+static void drop_lone_scopes(struct stages *stages)
+{
+    struct stage *at = stages->at;
+    qsort(at, stages->n, sizeof *at, by_rank_and_scope);
+    for (size_t first = 0, end; first < stages->n; first = end) {
+        for (end = first + 1; end < stages->n && at[end].row[RANK] == at[first].row[RANK] &&
+                              ta_slice_equal(at[end].scope, at[first].scope);)
+            end++;
+        if (end - first == 1)
+            at[first].scope = (struct ta_slice){0};
+    }
+}
+
+static bool gather(struct stages *stages)
+{
+    stages->n = ta_partial_rows(stages->partial);
+    stages->at = calloc(stages->n + 1, sizeof *stages->at);
+    for (size_t i = 0; stages->at && i < stages->n; i++) {
+        const int64_t *row = ta_partial_at(stages->partial, i);
+        stages->at[i] = (struct stage){.row = row,
+                                       .name = ta_partial_text(stages->partial, row, NAME),
+                                       .scope = scope_of(stages->partial, row)};
+    }
+    if (!stages->at)
+        return false;
+    drop_lone_scopes(stages);
+    for (size_t i = 0; i < stages->n; i++) {
+        struct stage *stage = &stages->at[i];
+        stage->source =
+            stage->scope.len ? stage->scope : ta_slice_of(sources[stage->row[SOURCE]].name);
+    }
+    return true;
+}
+
+/* ---- tables -------------------------------------------------------------------------------- */
+
+static void add_row(struct ta_table_builder *table, const struct ta_partial *partial,
+                    const struct stage *stage)
+{
+    const int64_t *row = stage->row;
+    const struct ta_dist *times = ta_partial_dist_at(partial, row, TIMES);
+    const bool all = times && row[SUMMED] == TA_MISSING;
+    const bool has_mean = row[CALLS] != TA_MISSING && row[CALLS] > 0 && row[TOTAL] != TA_MISSING;
+    TA_ROW(
+        table, ta_int(row[RANK]), ta_text(stage->name), ta_int(row[CALLS]), ta_int(row[TOTAL]),
+        ta_num(stage->share), stage->share_of ? ta_text(ta_slice_of(stage->share_of)) : ta_null(),
+        ta_text_or_null(stage->inside),
+        has_mean ? ta_num((double)row[TOTAL] / (double)row[CALLS]) : ta_null(), ta_int(row[LEAST]),
+        ta_int(row[MOST]), all ? ta_num(ta_dist_quantile(times, 50)) : ta_null(),
+        all ? ta_num(ta_dist_quantile(times, 95)) : ta_null(), ta_int(row[DEVICE]),
+        ta_int(row[ENDED_BADLY]));
+}
+
+static void add_by_name(struct ta_section_builder *out, const struct stages *stages)
+{
+    struct ta_table_builder *table = ta_add_table(out, "stages.by_name", "Stages by total time",
+                                                  columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < stages->n; i++)
+        add_row(table, stages->partial, &stages->at[i]);
+    ta_sort_rows(table, "total_ns", true);
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)prior;
+    struct stages stages = {.partial = merged[0], .walls = merged[1]};
+    bool done = gather(&stages) && find_families(&stages);
+    if (done) {
+        share_stages(&stages);
+        add_by_name(out, &stages);
+        done = add_stages_over_ranks(out, &stages);
+    }
+    free(stages.at);
+    ta_arena_free(&stages.arena);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the stages");
+}
+
+static const struct ta_analysis_ops ops = {
+    .section = "stages", .partials = partials, .map = map, .finish = finish};
+
+TA_PLUGIN(analysis, stages, &ops, .title = "Stages",
+          .summary = "Stages, sections and timed operations of dumps: stages.by_name, "
+                     "stages.over_ranks",
+          .version = "1");
