@@ -54,7 +54,7 @@ static enum ta_status gather(struct ta_ctx *ctx, const struct ta_registry *regis
     run->ranks = reallocarray(NULL, n + 1, sizeof *run->ranks);
     if (!run->original || !run->ranks)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu", n);
-    status = ta_find_duplicates(ctx, &run->sources, run->original);
+    status = ta_find_duplicates(ctx, &run->sources, options->rank_regex, run->original);
     ta_times_lap(&ctx->times, TA_STAGE_DISCOVER);
     if (status != TA_OK)
         return status;

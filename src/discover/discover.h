@@ -36,9 +36,11 @@ enum ta_status ta_discover(struct ta_ctx *ctx, const char *const *inputs, size_t
 void ta_sources_free(struct ta_sources *sources);
 
 /* Finds files with the same content, such as rank0.json and rank0.json.gz: index of the first in
- * original[i], or i itself.  Only files whose sizes agree are compared. */
+ * original[i], or i itself.  Only files whose sizes agree are compared.  Dumps whose paths name
+ * different ranks are of different ranks: few rounded figures may well be equal, as those of a
+ * trace never are.  `pattern` is --rank-regex or NULL. */
 enum ta_status ta_find_duplicates(struct ta_ctx *ctx, const struct ta_sources *sources,
-                                  size_t *original) TA_MUST_CHECK;
+                                  const char *pattern, size_t *original) TA_MUST_CHECK;
 
 /* What the first bytes of an unreadable file look like: "an HTML page", "a zip archive". */
 const char *ta_describe(struct ta_slice head);
@@ -65,6 +67,10 @@ struct ta_rank_claim {
 struct ta_slice ta_copy_folder(const char *shown);
 /* Whether `folder` is `above` or lies below it. */
 bool ta_folder_is_below(struct ta_slice folder, struct ta_slice above);
+
+/* The rank that a path names: by `pattern`, which is --rank-regex or NULL, else by the default one;
+ * TA_MISSING when it names none. */
+int64_t ta_rank_in_path(const char *shown, const char *pattern);
 
 /* Decides the ranks of files given in order of their names, and accounts for every
  * contradiction.  `pattern` is --rank-regex or NULL; `world_size` is --world-size or

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The same trace twice, plain and compressed: counted once.
+/* The same file twice, plain and compressed: counted once.
  *
  * Sizes of the content are known without reading (a gzip file ends with its length modulo 2^32),
  * and equal lengths are so rare among traces that only then contents are compared. */
@@ -16,6 +16,7 @@ struct candidate {
     uint32_t length; /* of the content, modulo 2^32 */
     bool known;
     uint64_t head; /* hash of its first bytes, where another file is as long */
+    bool is_trace; /* by these bytes */
 };
 
 static struct candidate measure(const struct ta_source *source, size_t index)
@@ -53,9 +54,9 @@ static bool same_content(struct ta_ctx *ctx, const char *a, const char *b)
         size_t filled[2] = {0};
         for (int i = 0; i < 2; i++) {
             size_t got;
-            while (filled[i] < BLOCK && (got = ta_reader_read(readers[i],
-                                                              blocks + i * BLOCK + filled[i],
-                                                              BLOCK - filled[i])))
+            while (filled[i] < BLOCK &&
+                   (got = ta_reader_read(readers[i], blocks + i * BLOCK + filled[i],
+                                         BLOCK - filled[i])))
                 filled[i] += got;
         }
         same = filled[0] == filled[1] && memcmp(blocks, blocks + BLOCK, filled[0]) == 0;
@@ -69,19 +70,24 @@ static bool same_content(struct ta_ctx *ctx, const char *a, const char *b)
     return same;
 }
 
-static uint64_t hash_head(struct ta_ctx *ctx, const char *path)
+static bool holds(struct ta_slice text, struct ta_slice word)
+{
+    return memmem(text.ptr, text.len, word.ptr, word.len) != NULL;
+}
+
+static void look_at_head(struct ta_ctx *ctx, const char *path, struct candidate *candidate)
 {
     struct ta_quality ignored;
     ta_quality_init(&ignored);
     struct ta_reader *reader = ta_reader_open(ctx, path, -1, &ignored);
-    uint64_t hash = 0;
     if (reader) {
         const struct ta_slice head = ta_reader_probe(reader).head;
-        hash = ta_hash_bytes(head.ptr, head.len, 0);
+        candidate->head = ta_hash_bytes(head.ptr, head.len, 0);
+        candidate->is_trace =
+            holds(head, TA_LIT("\"traceEvents\"")) || holds(head, TA_LIT("\"ph\""));
     }
     ta_reader_close(reader);
     ta_quality_free(&ignored);
-    return hash;
 }
 
 static int by_look(const void *left, const void *right)
@@ -94,22 +100,33 @@ static int by_look(const void *left, const void *right)
     return (a->index > b->index) - (a->index < b->index);
 }
 
+/* Whether two files with the same content are of two ranks. */
+static bool are_of_two_ranks(const struct ta_source *a, const struct ta_source *b,
+                             const char *pattern)
+{
+    const int64_t rank = ta_rank_in_path(a->shown, pattern);
+    const int64_t other = ta_rank_in_path(b->shown, pattern);
+    return rank != TA_MISSING && other != TA_MISSING && rank != other;
+}
+
 /* Compares the candidate behind `n` others that look alike with each of them that is no duplicate
  * itself. */
-static void find_original(struct ta_ctx *ctx, const struct ta_sources *sources,
+static void find_original(struct ta_ctx *ctx, const struct ta_sources *sources, const char *pattern,
                           const struct candidate *alike, size_t n, size_t *original)
 {
+    const struct ta_source *list = sources->list.at;
     const size_t index = alike[n].index;
     for (size_t i = 0; i < n && original[index] == index; i++) {
         const size_t other = alike[i].index;
         if (original[other] == other &&
-            same_content(ctx, sources->list.at[other].path, sources->list.at[index].path))
+            (alike[n].is_trace || !are_of_two_ranks(&list[other], &list[index], pattern)) &&
+            same_content(ctx, list[other].path, list[index].path))
             original[index] = other;
     }
 }
 
 enum ta_status ta_find_duplicates(struct ta_ctx *ctx, const struct ta_sources *sources,
-                                  size_t *original)
+                                  const char *pattern, size_t *original)
 {
     const size_t n = sources->list.n;
     for (size_t i = 0; i < n; i++)
@@ -130,14 +147,14 @@ enum ta_status ta_find_duplicates(struct ta_ctx *ctx, const struct ta_sources *s
         const uint32_t length = candidates[i].length;
         if ((i > 0 && candidates[i - 1].length == length) ||
             (i + 1 < known && candidates[i + 1].length == length))
-            candidates[i].head = hash_head(ctx, sources->list.at[candidates[i].index].path);
+            look_at_head(ctx, sources->list.at[candidates[i].index].path, &candidates[i]);
     }
     qsort(candidates, known, sizeof *candidates, by_look);
     for (size_t i = 1, first = 0; i < known; i++) {
         if (candidates[i].length != candidates[first].length ||
             candidates[i].head != candidates[first].head)
             first = i;
-        find_original(ctx, sources, candidates + first, i - first, original);
+        find_original(ctx, sources, pattern, candidates + first, i - first, original);
     }
     free(candidates);
     return TA_OK;

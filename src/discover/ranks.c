@@ -28,6 +28,22 @@ static int64_t rank_in_name(const regex_t *pattern, const char *name)
     return match[1].rm_eo > match[1].rm_so ? rank : TA_MISSING;
 }
 
+static int64_t rank_by(const char *pattern, const char *shown)
+{
+    regex_t compiled;
+    if (regcomp(&compiled, pattern, REG_EXTENDED) != 0)
+        return TA_MISSING;
+    const int64_t rank = compiled.re_nsub > 0 ? rank_in_name(&compiled, shown) : TA_MISSING;
+    regfree(&compiled);
+    return rank;
+}
+
+int64_t ta_rank_in_path(const char *shown, const char *pattern)
+{
+    const int64_t rank = pattern ? rank_by(pattern, shown) : TA_MISSING;
+    return rank == TA_MISSING ? rank_by(default_pattern, shown) : rank;
+}
+
 /* ---- one file ------------------------------------------------------------------------------ */
 
 /* What the search of the names gave for a file. */

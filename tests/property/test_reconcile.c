@@ -245,13 +245,93 @@ static void dumps_alone_make_a_report(void **state)
     fixture_remove(root);
 }
 
+/* ---- ranks that wrote the same ------------------------------------------------------------- */
+
+/* Forms of names with a rank and a file of it. */
+static const char *const homes[] = {"rank_%zu/%s", "rank%zu/%s", "out/rank-%zu/%s",
+                                    "job/rank_%zu/x/%s", "a.rank%zu.%s"};
+
+static void make_folders(const char *path)
+{
+    char part[256];
+    for (size_t i = 1; path[i]; i++)
+        if (path[i] == '/') {
+            snprintf(part, sizeof part, "%.*s", (int)i, path);
+            (void)!mkdir(part, 0700);
+        }
+}
+
+/* The same bytes for each of `n` ranks, and a copy beside that of the first. */
+static void fill_equal(const char *root, size_t home, size_t n, bool trace)
+{
+    struct text text = {0};
+    char path[256], name[128];
+    if (trace)
+        fixture_trace_text(&text, 100, 100, 1, 7);
+    else
+        make_report(&text, 0);
+    for (size_t i = 0; i <= n; i++) {
+        snprintf(name, sizeof name, homes[home], i < n ? i * 3 : 0,
+                 i < n ? "profiling_report.json" : "zcopy.json");
+        snprintf(path, sizeof path, "%s/%s", root, name);
+        make_folders(path);
+        fixture_write(path, text.at, text.n);
+    }
+    text_free(&text);
+}
+
+/* How many calls the stages of a rank have together. */
+static int64_t calls_of(const struct ta_report *report, int64_t rank)
+{
+    const struct ta_table *stages = ta_report_table(report, "stages.by_name");
+    assert_non_null(stages);
+    int64_t calls = 0;
+    for (size_t row = 0; row < stages->n_rows; row++)
+        if (ta_table_cell(stages, row, ta_table_column(stages, "rank"))->i == rank)
+            calls += ta_table_cell(stages, row, ta_table_column(stages, "calls"))->i;
+    return calls;
+}
+
+/* No rank is lost because another wrote the same, and a copy of the same rank counts once. */
+static void equal_dumps_of_ranks(void **state)
+{
+    (void)state;
+    for (size_t home = 0; home < sizeof homes / sizeof *homes; home++)
+        for (size_t n = 1; n <= 4; n++) {
+            char root[64];
+            fixture_folder(root);
+            fill_equal(root, home, n, false);
+            const char *const inputs[] = {root};
+            struct ta_report *report = run(inputs, 1, 2);
+            assert_int_equal(ta_report_accounts(report)->totals.files_used, n);
+            assert_int_equal(ta_report_run(report)->n_ranks, n);
+            for (size_t i = 0; i < n; i++)
+                assert_int_equal(calls_of(report, (int64_t)i * 3), 2);
+            ta_report_free(report);
+            fixture_remove(root);
+        }
+}
+
+/* With time stamps, equal bytes are a copy. */
+static void equal_traces_are_copies(void **state)
+{
+    (void)state;
+    char root[64];
+    fixture_folder(root);
+    fill_equal(root, 0, 3, true);
+    const char *const inputs[] = {root};
+    struct ta_report *report = run(inputs, 1, 2);
+    assert_int_equal(ta_report_accounts(report)->totals.files_used, 1);
+    ta_report_free(report);
+    fixture_remove(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_and_folders),
-        cmocka_unit_test(orders_of_operands),
-        cmocka_unit_test(files_of_a_rank_join),
-        cmocka_unit_test(dumps_alone_make_a_report),
+        cmocka_unit_test(threads_and_folders),  cmocka_unit_test(orders_of_operands),
+        cmocka_unit_test(files_of_a_rank_join), cmocka_unit_test(dumps_alone_make_a_report),
+        cmocka_unit_test(equal_dumps_of_ranks), cmocka_unit_test(equal_traces_are_copies),
     };
     fixture_open(&fixture);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -406,7 +406,7 @@ static void same_content_is_found(void **state)
     size_t original[8];
     static const size_t expected[] = {0, 1, 1, 0, 4, 1, 6, 7};
     assert_int_equal(found.sources.list.n, 8);
-    assert_int_equal(ta_find_duplicates(&ctx, &found.sources, original), TA_OK);
+    assert_int_equal(ta_find_duplicates(&ctx, &found.sources, NULL, original), TA_OK);
     for (size_t i = 0; i < 8; i++)
         assert_int_equal(original[i], expected[i]);
     forget(&found);
@@ -427,7 +427,7 @@ static void late_differences_count(void **state)
     fixture_write(path_of("c.json"), bytes, SIZE);
     DISCOVER(&found, root);
     size_t original[3];
-    assert_int_equal(ta_find_duplicates(&ctx, &found.sources, original), TA_OK);
+    assert_int_equal(ta_find_duplicates(&ctx, &found.sources, NULL, original), TA_OK);
     assert_int_equal(original[0], 0);
     assert_int_equal(original[1], 1);
     assert_int_equal(original[2], 1);
