@@ -8,6 +8,7 @@
 #define TRACEANALYZE_MODEL_H
 
 #include "base.h"
+#include "kernel.h"
 
 TA_BEGIN_DECLS
 
@@ -85,12 +86,26 @@ struct ta_activity {
     ta_row launch;  /* the runtime call with the same correlation id, or TA_NO_ROW */
     ta_row op;      /* the launching op: innermost operator open when the call started, the
                        call itself without one; TA_NO_ROW when not linked */
+    uint32_t kernel; /* index into the kernels, or TA_NO_KERNEL for copies and memory sets */
     int64_t device; /* TA_MISSING when the trace does not name it */
 };
 
 struct ta_activities {
     size_t n;
     const struct ta_activity *at;
+};
+
+/* A kernel by its name, with what the name tells; in order of the first activity. */
+struct ta_kernel {
+    ta_str name;
+    struct ta_kernel_facts facts;
+};
+
+#define TA_NO_KERNEL UINT32_MAX
+
+struct ta_kernels {
+    size_t n;
+    const struct ta_kernel *at;
 };
 
 /* Counter samples by (track, name, series, time). */
@@ -166,6 +181,7 @@ TA_API struct ta_categories ta_trace_categories(const struct ta_trace *trace);
 TA_API struct ta_tracks ta_trace_tracks(const struct ta_trace *trace);
 TA_API struct ta_spans ta_trace_spans(const struct ta_trace *trace);
 TA_API struct ta_activities ta_trace_activities(const struct ta_trace *trace);
+TA_API struct ta_kernels ta_trace_kernels(const struct ta_trace *trace);
 TA_API struct ta_counters ta_trace_counters(const struct ta_trace *trace);
 TA_API struct ta_instants ta_trace_instants(const struct ta_trace *trace);
 TA_API struct ta_flows ta_trace_flows(const struct ta_trace *trace);

@@ -1,64 +1,268 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The one table of kernel names.  Only what is certain is listed: an unknown name computes. */
+/* What names of kernels tell, by the table kernel_names.def.
+ *
+ * A name is folded to lower case once and its runs of four bytes are put into a small set of bits.
+ * A pattern whose first four letters are not in the set cannot match, which settles nearly all of
+ * the table without looking at the name again. */
 #include "traceanalyze/kernel.h"
 
-#include <ctype.h>
-#include <strings.h>
+#include <stdlib.h>
 
-/* A name matches when it holds `start`, any letter case, and, where `end` is given, holds that too
- * behind it within the same word of letters, digits and underscores: "ncclDevKernel_AllReduce"
- * but not "ncclComm(kernel)". */
-static const struct {
-    enum ta_kernel_class class;
-    const char *start, *end;
-} names[] = {
-    {TA_KERNEL_COMM, "nccl", "kernel"}, /* ncclKernel_… until 2.18, ncclDevKernel_… since */
-    {TA_KERNEL_COMM, "rccl", NULL},
-    {TA_KERNEL_COMM, "nvshmem", NULL},
-    {TA_KERNEL_COMM, "multimem_all_reduce", NULL}, /* torch symmetric memory */
-    {TA_KERNEL_COMM, "cross_device_reduce", NULL}, /* vLLM, SGLang custom all-reduce */
-    {TA_KERNEL_COMM, "one_shot_all_reduce", NULL},
-    {TA_KERNEL_COMM, "one_shot_allreduce", NULL},
-    {TA_KERNEL_COMM, "oneshot_all_reduce", NULL},
-    {TA_KERNEL_COMM, "oneshot_allreduce", NULL},
-    {TA_KERNEL_COMM, "two_shot_all_reduce", NULL},
-    {TA_KERNEL_COMM, "two_shot_allreduce", NULL},
-    {TA_KERNEL_COMM, "twoshot_all_reduce", NULL},
-    {TA_KERNEL_COMM, "twoshot_allreduce", NULL},
-    {TA_KERNEL_COMM, "hcom_", NULL},   /* Ascend's collectives: hcom_allReduce__231_0 */
-    {TA_KERNEL_COMM, "deep_ep", NULL}, /* expert-parallel dispatch and combine */
+enum { SET_BITS = 8192, RUN = 4, FOLDED_MAX = 4096 };
+
+/* A name as patterns see it. */
+struct name {
+    const char *text; /* lower case */
+    size_t n;
+    uint64_t runs[SET_BITS / 64];
 };
 
-/* Place of `what` in `text` at or after `from`, or SIZE_MAX. */
-static size_t find(struct ta_slice text, size_t from, const char *what)
+static bool is_word(char c)
 {
-    const size_t n = strlen(what);
-    for (size_t i = from; i + n <= text.len; i++)
-        if (tolower((unsigned char)text.ptr[i]) == what[0] &&
-            strncasecmp(text.ptr + i, what, n) == 0)
-            return i;
-    return SIZE_MAX;
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-static bool matches(struct ta_slice name, const char *start, const char *end)
+static bool is_letter(char c)
 {
-    size_t at = find(name, 0, start);
-    for (; end && at != SIZE_MAX; at = find(name, at + 1, start)) {
-        size_t word = at;
-        while (word < name.len && (isalnum((unsigned char)name.ptr[word]) || name.ptr[word] == '_'))
-            word++;
-        if (find((struct ta_slice){name.ptr, word}, at + strlen(start), end) != SIZE_MAX)
-            return true;
+    return c >= 'a' && c <= 'z';
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static unsigned run_hash(const char *text)
+{
+    uint32_t run;
+    memcpy(&run, text, RUN);
+    return (run * UINT32_C(2654435761)) >> 19;
+}
+
+static void index_runs(struct name *name)
+{
+    memset(name->runs, 0, sizeof name->runs);
+    for (size_t i = 0; i + RUN <= name->n; i++) {
+        const unsigned h = run_hash(name->text + i);
+        name->runs[h / 64] |= UINT64_C(1) << (h % 64);
     }
-    return at != SIZE_MAX;
 }
 
-enum ta_kernel_class ta_kernel_classify(struct ta_slice name)
+/* ---- patterns ------------------------------------------------------------------------------ */
+
+static bool is_mark(char c)
 {
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (matches(name, names[i].start, names[i].end))
-            return names[i].class;
-    return TA_KERNEL_COMPUTE;
+    return c == '*' || c == '~' || c == '$' || c == '\0';
+}
+
+static size_t literal_length(const char *pattern)
+{
+    size_t n = 0;
+    while (!is_mark(pattern[n]))
+        n++;
+    return n;
+}
+
+/* Place of `what` in the name within [from, end), or SIZE_MAX. */
+static size_t find(const struct name *name, size_t from, size_t end, const char *what, size_t n)
+{
+    const char *at = from + n <= end ? memmem(name->text + from, end - from, what, n) : NULL;
+    return at ? (size_t)(at - name->text) : SIZE_MAX;
+}
+
+static size_t word_end(const struct name *name, size_t at)
+{
+    while (at < name->n && is_word(name->text[at]))
+        at++;
+    return at;
+}
+
+/* Matches what follows the first literal, which ends at `at`: the leftmost place of each further
+ * literal is as good as any other. */
+static bool rest_matches(const struct name *name, const char *pattern, size_t at)
+{
+    while (*pattern == '*' || *pattern == '~') {
+        const size_t end = *pattern == '*' ? name->n : word_end(name, at);
+        const size_t n = literal_length(++pattern);
+        at = find(name, at, end, pattern, n);
+        if (at == SIZE_MAX)
+            return false;
+        at += n;
+        pattern += n;
+    }
+    return *pattern != '$' || at == name->n;
+}
+
+/* Whether the first bytes of a pattern are somewhere in the name, as far as can be said quickly. */
+static bool may_hold(const struct name *name, const char *pattern)
+{
+    for (size_t i = 0; i < RUN; i++)
+        if (is_mark(pattern[i]))
+            return true;
+    const unsigned h = run_hash(pattern);
+    return name->runs[h / 64] >> (h % 64) & 1;
+}
+
+static bool matches_one(const struct name *name, const char *pattern)
+{
+    const bool first = *pattern == '^', apart = *pattern == '@';
+    pattern += first || apart;
+    if (!may_hold(name, pattern))
+        return false;
+    const size_t n = literal_length(pattern);
+    for (size_t at = find(name, 0, name->n, pattern, n); at != SIZE_MAX;) {
+        if (first && at > 0)
+            return false;
+        if ((!apart || at == 0 || !is_letter(name->text[at - 1])) &&
+            rest_matches(name, pattern + n, at + n))
+            return true;
+        if (pattern[n] == '*') /* what is not found behind this place is not behind a later one */
+            return false;
+        const size_t next = pattern[n] == '~' ? word_end(name, at + n) : at + 1;
+        at = find(name, next, name->n, pattern, n);
+    }
+    return false;
+}
+
+static bool matches(const struct name *name, const char *const *patterns)
+{
+    for (; *patterns; patterns++)
+        if (matches_one(name, *patterns))
+            return true;
+    return false;
+}
+
+/* ---- the table ----------------------------------------------------------------------------- */
+
+/* Each table takes its own rows of the file. */
+
+#define COMM(...) __VA_ARGS__,
+#define KERNEL(...)
+#define EVIDENCE(...)
+static const char *const collectives[] = {
+#include "model/kernel_names.def"
+    NULL};
+#undef COMM
+#undef KERNEL
+#undef EVIDENCE
+
+#define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+#define KIND_GEMM TA_KERNEL_GEMM
+#define KIND_ATTENTION TA_KERNEL_ATTENTION
+#define KIND_CONV TA_KERNEL_CONV
+#define KIND_NORM TA_KERNEL_NORM
+#define KIND_SOFTMAX TA_KERNEL_SOFTMAX
+#define KIND_ELEMENTWISE TA_KERNEL_ELEMENTWISE
+#define KIND_COPY TA_KERNEL_COPY
+#define KIND_REDUCE TA_KERNEL_REDUCE
+#define KIND_INDEX TA_KERNEL_INDEX
+#define KIND_RANDOM TA_KERNEL_RANDOM
+#define KIND_QUANT TA_KERNEL_QUANT
+#define KIND_TRITON TA_KERNEL_TRITON
+#define KIND_COMM TA_KERNEL_COLLECTIVE
+#define KIND_OTHER TA_KERNEL_OTHER
+
+#define COMM(...)
+#define KERNEL(kind, family, matrix, precision, ...)                                               \
+    {KIND_##kind, TA_MATRIX_##matrix, TA_PRECISION_##precision, family, LIST(__VA_ARGS__)},
+#define EVIDENCE(...)
+static const struct row {
+    enum ta_kernel_kind kind;
+    enum ta_matrix_unit matrix;
+    enum ta_precision precision;
+    const char *family;
+    const char *const *patterns;
+} kernels[] = {
+#include "model/kernel_names.def"
+};
+#undef KERNEL
+#undef EVIDENCE
+
+#define KERNEL(...)
+#define EVIDENCE(matrix, precision, ...)                                                           \
+    {TA_MATRIX_##matrix, TA_PRECISION_##precision, LIST(__VA_ARGS__)},
+static const struct {
+    enum ta_matrix_unit matrix;
+    enum ta_precision precision;
+    const char *const *patterns;
+} evidence[] = {
+#include "model/kernel_names.def"
+};
+
+static bool is_collective(const struct name *name)
+{
+    return matches(name, collectives);
+}
+
+static void add_evidence(const struct name *name, struct ta_kernel_facts *facts)
+{
+    for (size_t i = 0; i < sizeof evidence / sizeof *evidence; i++) {
+        const bool tells = (facts->matrix == TA_MATRIX_ANY && evidence[i].matrix) ||
+                           (facts->precision == TA_PRECISION_ANY && evidence[i].precision);
+        if (!tells || !matches(name, evidence[i].patterns))
+            continue;
+        if (facts->matrix == TA_MATRIX_ANY)
+            facts->matrix = evidence[i].matrix;
+        if (facts->precision == TA_PRECISION_ANY)
+            facts->precision = evidence[i].precision;
+    }
+}
+
+static struct ta_kernel_facts describe(const struct name *name)
+{
+    struct ta_kernel_facts facts = {.kind = TA_KERNEL_OTHER, .family = ""};
+    if (is_collective(name))
+        return (struct ta_kernel_facts){TA_KERNEL_COMM, TA_KERNEL_COLLECTIVE, "",
+                                        true,           TA_MATRIX_ANY,        TA_PRECISION_ANY};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        const struct row *row = &kernels[i];
+        if (!matches(name, row->patterns))
+            continue;
+        facts = (struct ta_kernel_facts){TA_KERNEL_COMPUTE, row->kind,     row->family, true,
+                                         row->matrix,       row->precision};
+        break;
+    }
+    if (facts.kind == TA_KERNEL_GEMM || facts.kind == TA_KERNEL_CONV ||
+        facts.kind == TA_KERNEL_ATTENTION)
+        add_evidence(name, &facts);
+    return facts;
+}
+
+/* ---- public -------------------------------------------------------------------------------- */
+
+/* Folds the name into `buffer`, or into memory of its own that is returned to be freed; a name for
+ * which there is none is looked at as far as the buffer goes. */
+static char *fold(struct ta_slice text, char buffer[FOLDED_MAX], struct name *name)
+{
+    char *own = text.len > FOLDED_MAX ? malloc(text.len) : NULL;
+    char *folded = own ? own : buffer;
+    name->n = own || text.len <= FOLDED_MAX ? text.len : FOLDED_MAX;
+    for (size_t i = 0; i < name->n; i++)
+        folded[i] = lower(text.ptr[i]);
+    name->text = folded;
+    index_runs(name);
+    return own;
+}
+
+enum ta_kernel_class ta_kernel_classify(struct ta_slice text)
+{
+    char buffer[FOLDED_MAX];
+    struct name name;
+    char *own = fold(text, buffer, &name);
+    const bool comm = is_collective(&name);
+    free(own);
+    return comm ? TA_KERNEL_COMM : TA_KERNEL_COMPUTE;
+}
+
+struct ta_kernel_facts ta_kernel_describe(struct ta_slice text)
+{
+    char buffer[FOLDED_MAX];
+    struct name name;
+    char *own = fold(text, buffer, &name);
+    const struct ta_kernel_facts facts = describe(&name);
+    free(own);
+    return facts;
 }
 
 const char *ta_kernel_class_name(enum ta_kernel_class kernel_class)
@@ -68,4 +272,28 @@ const char *ta_kernel_class_name(enum ta_kernel_class kernel_class)
         [TA_KERNEL_COMM] = "comm",
     };
     return class_names[kernel_class];
+}
+
+const char *ta_kernel_kind_name(enum ta_kernel_kind kind)
+{
+    static const char *const names[TA_KERNEL_KIND_COUNT] = {
+        [TA_KERNEL_GEMM] = "gemm",       [TA_KERNEL_ATTENTION] = "attention",
+        [TA_KERNEL_CONV] = "conv",       [TA_KERNEL_NORM] = "norm",
+        [TA_KERNEL_SOFTMAX] = "softmax", [TA_KERNEL_ELEMENTWISE] = "elementwise",
+        [TA_KERNEL_COPY] = "copy",       [TA_KERNEL_REDUCE] = "reduce",
+        [TA_KERNEL_INDEX] = "index",     [TA_KERNEL_RANDOM] = "random",
+        [TA_KERNEL_QUANT] = "quant",     [TA_KERNEL_TRITON] = "triton",
+        [TA_KERNEL_COLLECTIVE] = "comm", [TA_KERNEL_OTHER] = "other",
+    };
+    return names[kind];
+}
+
+const char *ta_precision_name(enum ta_precision precision)
+{
+    static const char *const names[TA_PRECISION_COUNT] = {
+        [TA_PRECISION_ANY] = "unknown", [TA_PRECISION_FP64] = "fp64", [TA_PRECISION_FP32] = "fp32",
+        [TA_PRECISION_TF32] = "tf32",   [TA_PRECISION_FP16] = "fp16", [TA_PRECISION_BF16] = "bf16",
+        [TA_PRECISION_FP8] = "fp8",     [TA_PRECISION_INT8] = "int8", [TA_PRECISION_FP4] = "fp4",
+    };
+    return names[precision];
 }

@@ -53,6 +53,7 @@ void ta_trace_free(struct ta_trace *trace)
     free(trace->categories.at);
     free(trace->tracks.at);
     free(trace->kinds.at);
+    free(trace->kernels.at);
     ta_store_free(&trace->store, trace->activities.at);
     ta_store_close(&trace->store);
     ta_dump_free(&trace->dump);
@@ -121,6 +122,11 @@ struct ta_spans ta_trace_spans(const struct ta_trace *trace)
 struct ta_activities ta_trace_activities(const struct ta_trace *trace)
 {
     return (struct ta_activities){trace->activities.n, trace->activities.at};
+}
+
+struct ta_kernels ta_trace_kernels(const struct ta_trace *trace)
+{
+    return (struct ta_kernels){trace->kernels.n, trace->kernels.at};
 }
 
 struct ta_counters ta_trace_counters(const struct ta_trace *trace)

@@ -77,6 +77,7 @@ struct ta_trace {
     TA_VEC(struct ta_track) tracks;
     TA_VEC(struct ta_kind_count) kinds;
     TA_VEC(struct ta_activity) activities;
+    TA_VEC(struct ta_kernel) kernels;
     struct span_columns spans;
     struct counter_columns counters;
     struct instant_columns instants;

@@ -77,7 +77,7 @@ enum ta_status ta_normalize(struct ta_ctx *ctx, struct ta_builder *builder,
     uint64_t crossing = 0;
     if (!ta_pair_spans(builder) || !ta_pair_asyncs(builder) || !ta_link_launches(builder) ||
         !ta_sort_spans(made) || !ta_sort_counters(made) || !ta_nest_spans(made, &crossing) ||
-        !ta_link_operators(made) || !list_kinds(builder))
+        !ta_link_operators(made) || !ta_list_kernels(made) || !list_kinds(builder))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the events of a trace: spans=%zu",
                        made->spans.n);
     if (crossing)
