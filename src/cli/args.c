@@ -333,6 +333,7 @@ static void free_options(struct ta_args *args)
     free(args->plugin_paths.items);
     free(args->settings.items);
     free(args->disabled_rules.items);
+    free(args->rule_files.items);
 }
 
 enum ta_status ta_args_configure(struct ta_ctx *ctx, struct ta_args *args,

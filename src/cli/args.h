@@ -103,6 +103,7 @@ struct ta_setting {
     uint32_t line, column; /* in the file, from 1; 0 for a variable */
     uint32_t id_line, id_column; /* of the id of a plugin; 0 when there is none */
     bool is_optional;      /* of a plugin that need not be there */
+    bool is_rule;          /* of the rule with that id alone, see ta_registry_set_rule() */
 };
 
 /* Texts point into argv, or into the configuration. */
@@ -119,7 +120,7 @@ struct ta_args {
     int cpu;             /* order of ta_cpu_choices[] */
     int64_t jobs, top;   /* 0: the default */
     int64_t world_size;  /* TA_MISSING: not given */
-    struct ta_texts limits, plugin_paths, settings, disabled_rules;
+    struct ta_texts limits, plugin_paths, settings, disabled_rules, rule_files;
     const char *input, *rank_regex, *out, *format, *title, *memory_limit, *tmpdir;
     const char *config;
     bool no_config;

@@ -18,6 +18,7 @@ struct ta_cli {
     struct ta_ctx ctx;
     struct ta_args args;
     struct ta_config config;
+    struct ta_config rules; /* of the files of --rules */
     struct ta_console console;
     struct ta_timing timing;
     struct ta_registry *registry; /* of the commands that need plugins */

@@ -67,50 +67,54 @@ static bool is_given(const struct rows *rows, const struct ta_texts *texts, cons
     return false;
 }
 
-static void add_named(struct rows *rows, const struct ta_arg_option *option,
-                      const struct ta_texts *texts, const char *key, const char *name,
-                      const char *value)
-{
-    const struct ta_setting *setting = last_setting(rows, option, name);
-    if (is_given(rows, texts, name))
-        add_row(rows, key, value, "command line");
-    else if (setting)
-        add_setting(rows, key, value, setting);
-    else
-        add_row(rows, key, value, "default");
-}
-
 static void add_limits(struct rows *rows, const struct ta_arg_option *option)
 {
+    const struct ta_texts *texts = &rows->cli->args.limits;
     for (int i = 0; i < TA_LIMIT_COUNT; i++) {
         char key[TA_CONFIG_KEY_MAX], value[24];
         const char *name = ta_limit_name((enum ta_limit)i);
         snprintf(key, sizeof key, "limits.%s", name);
         snprintf(value, sizeof value, "%" PRIu64, ta_ctx_limit(&rows->cli->ctx, (enum ta_limit)i));
-        add_named(rows, option, &rows->cli->args.limits, key, name, value);
+        const struct ta_setting *setting = last_setting(rows, option, name);
+        if (is_given(rows, texts, name))
+            add_row(rows, key, value, "command line");
+        else if (setting)
+            add_setting(rows, key, value, setting);
+        else
+            add_row(rows, key, value, "default");
     }
 }
 
-static void add_plugin(struct rows *rows, const struct ta_arg_option *option,
-                       const struct ta_entry *entry)
+/* A setting of a plugin; the registry knows where it came from. */
+static void add_named(struct rows *rows, const char *block, const struct ta_plugin *plugin,
+                      const char *name, const char *value, const char *origin)
 {
-    char name[192], key[256], value[TA_UNIT_TEXT_MAX + 4];
+    char key[256];
+    snprintf(key, sizeof key, "%s.%s.%s", block, plugin->id, name);
+    add_row(rows, key, value, origin ? origin : "default");
+}
+
+static void add_plugin(struct rows *rows, const struct ta_entry *entry)
+{
+    char value[TA_UNIT_TEXT_MAX + 4];
     const struct ta_plugin *plugin = &entry->plugin;
-    const struct ta_texts *texts = &rows->cli->args.settings;
-    if (plugin->kind == TA_KIND_analysis ||
-        (plugin->kind == TA_KIND_advice &&
-         !ta_registry_find(rows->cli->registry, TA_KIND_analysis, plugin->id))) {
-        snprintf(name, sizeof name, "%s." TA_ENABLED, plugin->id);
-        snprintf(key, sizeof key, "plugins.%s", name);
-        add_named(rows, option, texts, key, name, entry->off ? "false" : "true");
-    }
-    for (size_t i = 0; plugin->options && plugin->options[i].name; i++) {
-        const struct ta_option *row = &plugin->options[i];
-        snprintf(name, sizeof name, "%s.%s", plugin->id, row->name);
-        snprintf(key, sizeof key, "plugins.%s", name);
-        add_named(rows, option, texts, key, name,
-                  ta_cli_option_text(row, entry->option_values[i], value));
-    }
+    const char *enabled = entry->off ? "false" : "true";
+    const struct ta_entry *same =
+        plugin->kind == TA_KIND_advice
+            ? ta_registry_find(rows->cli->registry, TA_KIND_analysis, plugin->id)
+            : NULL;
+    if (plugin->kind == TA_KIND_analysis || (plugin->kind == TA_KIND_advice && !same))
+        add_named(rows, "plugins", plugin, TA_ENABLED, enabled, entry->off_origin);
+    else if (same && same->off != entry->off)
+        add_named(rows, TA_CONFIG_RULES, plugin, TA_ENABLED, enabled, entry->off_origin);
+    for (size_t i = 0; plugin->options && plugin->options[i].name; i++)
+        add_named(rows, "plugins", plugin, plugin->options[i].name,
+                  ta_cli_option_text(&plugin->options[i], entry->option_values[i], value),
+                  entry->value_origins[i]);
+    for (int word = 0; plugin->kind == TA_KIND_advice && word < TA_RULE_WORDS; word++)
+        if (entry->words[word].text)
+            add_named(rows, "plugins", plugin, ta_rule_word_names[word], entry->words[word].text,
+                      entry->words[word].origin);
 }
 
 /* Settings of options that can be given several times, without names that are known here. */
@@ -152,7 +156,7 @@ static void gather(struct rows *rows)
         else if (ta_config_shape(o) == TA_CONFIG_PLUGINS)
             for (int kind = 0; kind < TA_KIND_COUNT; kind++)
                 for (size_t i = 0; i < ta_registry_count(registry, (enum ta_plugin_kind)kind); i++)
-                    add_plugin(rows, o, ta_registry_at(registry, (enum ta_plugin_kind)kind, i));
+                    add_plugin(rows, ta_registry_at(registry, (enum ta_plugin_kind)kind, i));
         else if (o->type == TA_ARG_TEXTS)
             add_each(rows, o, key);
         else

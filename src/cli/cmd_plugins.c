@@ -19,25 +19,60 @@ static void put_value(struct ta_file *out, const struct ta_option *option, doubl
     ta_puts(out, ta_cli_option_text(option, value, text));
 }
 
-static void put_option(struct ta_file *out, const struct ta_entry *entry, size_t row)
+static void put_name(struct ta_file *out, const struct ta_entry *entry, const char *name)
 {
-    const struct ta_option *option = &entry->plugin.options[row];
     ta_puts(out, "      ");
     put(out, entry->plugin.id);
     ta_puts(out, ".");
-    put(out, option->name);
+    put(out, name);
     ta_puts(out, "=");
+}
+
+static void put_origin(struct ta_file *out, const char *origin)
+{
+    ta_puts(out, "set by ");
+    put(out, origin);
+    ta_puts(out, ")");
+}
+
+static void put_option(struct ta_file *out, const struct ta_entry *entry, size_t row)
+{
+    const struct ta_option *option = &entry->plugin.options[row];
+    put_name(out, entry, option->name);
     put_value(out, option, entry->option_values[row]);
-    if (option->type != TA_OPTION_BOOLEAN) {
+    if (entry->value_origins[row]) {
+        ta_puts(out, "  (default ");
+        put_value(out, option, option->preset);
+        ta_puts(out, ", ");
+        put_origin(out, entry->value_origins[row]);
+    }
+    if (entry->data) {
+        ta_puts(out, "  ");
+    } else if (option->type != TA_OPTION_BOOLEAN) {
         ta_puts(out, "  [");
         put_value(out, option, option->least);
         ta_puts(out, " to ");
         put_value(out, option, option->most);
-        ta_puts(out, "]");
+        ta_puts(out, "]  ");
+    } else {
+        ta_puts(out, "  ");
     }
-    ta_puts(out, "  ");
     put(out, option->help);
     ta_puts(out, "\n");
+}
+
+static void put_words(struct ta_file *out, const struct ta_entry *entry)
+{
+    for (int word = 0; word < TA_RULE_WORDS; word++) {
+        const struct ta_said *said = &entry->words[word];
+        if (!said->text)
+            continue;
+        put_name(out, entry, ta_rule_word_names[word]);
+        put(out, said->text);
+        ta_puts(out, "  (");
+        put_origin(out, said->origin);
+        ta_puts(out, "\n");
+    }
 }
 
 static void put_entry(struct ta_file *out, const struct ta_entry *entry, size_t width)
@@ -58,9 +93,14 @@ static void put_entry(struct ta_file *out, const struct ta_entry *entry, size_t 
         put(out, entry->origin);
         ta_puts(out, ")");
     }
-    ta_puts(out, entry->off ? " (turned off)\n" : "\n");
+    if (entry->off) {
+        ta_puts(out, " (turned off, ");
+        put_origin(out, entry->off_origin);
+    }
+    ta_puts(out, "\n");
     for (size_t i = 0; plugin->options && plugin->options[i].name; i++)
         put_option(out, entry, i);
+    put_words(out, entry);
 }
 
 static void put_text(struct ta_file *out, const struct ta_registry *registry, struct kinds kinds)
@@ -88,8 +128,18 @@ static void put_member(struct ta_file *out, const char *key, const char *text)
     ta_put_json(out, ta_slice_of(text), false);
 }
 
-static void put_json_option(struct ta_file *out, const struct ta_option *option, double value)
+static void put_json_origin(struct ta_file *out, const char *key, const char *origin)
 {
+    if (origin)
+        put_member(out, key, origin);
+    else
+        ta_putf(out, ",\"%s\":\"default\"", key);
+}
+
+static void put_json_option(struct ta_file *out, const struct ta_entry *entry, size_t row)
+{
+    const struct ta_option *option = &entry->plugin.options[row];
+    const double value = entry->option_values[row];
     static const char *const types[] = {"number", "integer", "boolean"};
     static const char *const units[] = {"none", "ratio", "ns", "bytes"};
     char text[TA_UNIT_TEXT_MAX];
@@ -101,8 +151,44 @@ static void put_json_option(struct ta_file *out, const struct ta_option *option,
     ta_putf(out, ",\"default\":%s", ta_number_format(text, option->preset));
     ta_putf(out, ",\"least\":%s", ta_number_format(text, option->least));
     ta_putf(out, ",\"most\":%s", ta_number_format(text, option->most));
+    put_json_origin(out, "origin", entry->value_origins[row]);
     put_member(out, "help", option->help);
     ta_puts(out, "}");
+}
+
+/* What is said in place of the rule's own words, null where nothing is. */
+static void put_json_words(struct ta_file *out, const struct ta_entry *entry)
+{
+    ta_puts(out, ",\"words\":{");
+    for (int word = 0; word < TA_RULE_WORDS; word++) {
+        const struct ta_said *said = &entry->words[word];
+        ta_putf(out, "%s\"%s\":", word ? "," : "", ta_rule_word_names[word]);
+        if (!said->text) {
+            ta_puts(out, "null");
+            continue;
+        }
+        ta_puts(out, "{\"text\":");
+        ta_put_json(out, ta_slice_of(said->text), false);
+        put_member(out, "origin", said->origin);
+        ta_puts(out, "}");
+    }
+    ta_puts(out, "}");
+}
+
+static void put_json_data(struct ta_file *out, const struct ta_rule_data *data)
+{
+    ta_puts(out, ",\"defined\":{\"table\":");
+    ta_put_json(out, ta_slice_of(data->table), false);
+    put_member(out, "column", data->column);
+    put_member(out, "comparison", data->is_below ? "below" : "above");
+    ta_puts(out, ",\"where\":{");
+    for (size_t i = 0; i < data->n_where; i++) {
+        ta_puts(out, i ? "," : "");
+        ta_put_json(out, ta_slice_of(data->where[i].column), false);
+        ta_puts(out, ":");
+        ta_put_json(out, ta_slice_of(data->where[i].value), false);
+    }
+    ta_puts(out, "}}");
 }
 
 static void put_json_entry(struct ta_file *out, const struct ta_entry *entry)
@@ -115,10 +201,16 @@ static void put_json_entry(struct ta_file *out, const struct ta_entry *entry)
     put_member(out, "summary", plugin->summary);
     put_member(out, "version", plugin->version);
     put_member(out, "origin", entry->origin);
-    ta_putf(out, ",\"enabled\":%s,\"options\":[", entry->off ? "false" : "true");
+    ta_putf(out, ",\"enabled\":%s", entry->off ? "false" : "true");
+    put_json_origin(out, "enabled_origin", entry->off_origin);
+    if (plugin->kind == TA_KIND_advice)
+        put_json_words(out, entry);
+    if (entry->data)
+        put_json_data(out, entry->data);
+    ta_puts(out, ",\"options\":[");
     for (size_t i = 0; plugin->options && plugin->options[i].name; i++) {
         ta_puts(out, i ? "," : "");
-        put_json_option(out, &plugin->options[i], entry->option_values[i]);
+        put_json_option(out, entry, i);
     }
     ta_puts(out, "]}");
 }

@@ -15,6 +15,7 @@
 void ta_config_free(struct ta_config *config)
 {
     free(config->settings.at);
+    free(config->rules.at);
     free(config->files.at);
     free(config->notes.at);
     ta_arena_free(&config->arena);
@@ -66,12 +67,13 @@ enum ta_status ta_config_cause(struct ta_ctx *ctx, const struct ta_config *confi
     return setting ? ta_cause(ctx, status, "%s", ta_config_place(setting, place)) : status;
 }
 
-static bool has_plugin(const struct ta_registry *registry, const char *text)
+static bool has_plugin(const struct ta_registry *registry, const char *text, bool rule)
 {
     char id[64];
     snprintf(id, sizeof id, "%.*s", (int)strcspn(text, "."), text);
     for (int kind = 0; kind < TA_KIND_COUNT; kind++)
-        if (ta_registry_find(registry, (enum ta_plugin_kind)kind, id))
+        if ((!rule || kind == TA_KIND_advice) &&
+            ta_registry_find(registry, (enum ta_plugin_kind)kind, id))
             return true;
     return false;
 }
@@ -81,10 +83,13 @@ enum ta_status ta_config_set_plugin(struct ta_ctx *ctx, struct ta_registry *regi
 {
     char place[TA_CONFIG_PLACE_MAX];
     struct ta_setting at = *setting;
-    const bool is_there = has_plugin(registry, setting->text);
+    const bool is_there = has_plugin(registry, setting->text, setting->is_rule);
     if (setting->is_optional && !is_there)
         return TA_OK;
-    const enum ta_status status = ta_registry_set(ctx, registry, setting->text);
+    ta_config_place(setting, place);
+    const enum ta_status status = setting->is_rule
+                                      ? ta_registry_set_rule(ctx, registry, setting->text, place)
+                                      : ta_registry_set(ctx, registry, setting->text, place);
     if (!is_there && setting->id_line) {
         at.line = setting->id_line;
         at.column = setting->id_column;
@@ -94,20 +99,48 @@ enum ta_status ta_config_set_plugin(struct ta_ctx *ctx, struct ta_registry *regi
 
 /* ---- files --------------------------------------------------------------------------------- */
 
+/* Its tree; NULL when there is no such file and need not be one. */
+static enum ta_status parse_file(struct ta_ctx *ctx, struct ta_config_file *file, const char *path,
+                                 bool optional, const struct ta_yaml **root)
+{
+    struct ta_config *config = file->config;
+    struct ta_slice bytes;
+    *root = NULL;
+    const enum ta_status status = ta_config_file_read(ctx, &config->arena, path, optional, &bytes);
+    if (status != TA_OK || !bytes.ptr)
+        return status;
+    file->name = ta_arena_copy(&config->arena, ta_slice_of(path));
+    if (!file->name || !ta_vec_push(&config->files, file->name))
+        return no_memory(ctx);
+    return ta_yaml_parse(ctx, &config->arena, file->name, bytes, root);
+}
+
 static enum ta_status read_file(struct ta_ctx *ctx, struct ta_config *config, const char *path,
                                 bool optional, bool is_here)
 {
-    struct ta_slice bytes;
     const struct ta_yaml *root;
     struct ta_config_file file = {.ctx = ctx, .config = config, .is_here = is_here};
-    enum ta_status status = ta_config_file_read(ctx, &config->arena, path, optional, &bytes);
-    if (status != TA_OK || !bytes.ptr)
+    const enum ta_status status = parse_file(ctx, &file, path, optional, &root);
+    return status == TA_OK && root ? ta_config_read_tree(&file, root) : status;
+}
+
+enum ta_status ta_config_load_rules(struct ta_ctx *ctx, const char *path, struct ta_config *config)
+{
+    const struct ta_yaml *root;
+    struct ta_config_file file = {.ctx = ctx, .config = config};
+    enum ta_status status = parse_file(ctx, &file, path, false, &root);
+    if (status != TA_OK)
         return status;
-    file.name = ta_arena_copy(&config->arena, ta_slice_of(path));
-    if (!file.name || !ta_vec_push(&config->files, file.name))
-        return no_memory(ctx);
-    status = ta_yaml_parse(ctx, &config->arena, file.name, bytes, &root);
-    return status == TA_OK ? ta_config_read_tree(&file, root) : status;
+    if (root->kind != TA_YAML_MAP && root->kind != TA_YAML_NULL)
+        return ta_config_refuse(&file, root, "The file is %s, expected a map with rules:",
+                                ta_yaml_kind_name(root->kind));
+    for (const struct ta_yaml *block = root->contents; status == TA_OK && block;
+         block = block->next)
+        status = strcmp(block->key->text, TA_CONFIG_RULES) == 0
+                     ? ta_config_read_rules(&file, block)
+                     : ta_config_refuse(&file, block->key, "Unknown key: %s; expected rules",
+                                        block->key->text);
+    return status;
 }
 
 static bool is_same_file(const char *a, const char *b)
@@ -218,7 +251,7 @@ static enum ta_status set_by_variable(struct ta_ctx *ctx, struct ta_config *conf
     enum ta_status status = add_variable(
         ctx, config, ta_config_option_at(offsetof(struct ta_args, settings)), variable, text);
     if (status == TA_OK)
-        status = ta_registry_set(ctx, registry, text);
+        status = ta_registry_set(ctx, registry, text, variable);
     return status == TA_OK ? TA_OK : ta_cause(ctx, status, "%s", variable);
 }
 
@@ -235,6 +268,10 @@ enum ta_status ta_config_plugin_variables(struct ta_ctx *ctx, struct ta_config *
                 status = set_by_variable(ctx, config, registry, plugin->id, option->name);
             if (status == TA_OK && (kind == TA_KIND_analysis || kind == TA_KIND_advice))
                 status = set_by_variable(ctx, config, registry, plugin->id, TA_ENABLED);
+            for (int word = 0; status == TA_OK && kind == TA_KIND_advice && word < TA_RULE_WORDS;
+                 word++)
+                status =
+                    set_by_variable(ctx, config, registry, plugin->id, ta_rule_word_names[word]);
         }
     return status;
 }

@@ -9,17 +9,22 @@
 #include "config/yaml.h"
 
 struct ta_registry;
+struct ta_rule_data;
 
 /* The file of the working folder.  Whoever made that folder may not be trusted, so this file cannot
  * name places. */
 #define TA_CONFIG_HERE "traceanalyze.yaml"
 
+/* The block of a configuration, and of a file of --rules, that is about rules. */
+#define TA_CONFIG_RULES "rules"
+
 /* Everything that was read, from weak to strong. */
 struct ta_config {
     struct ta_arena arena;
     TA_VEC(struct ta_setting) settings;
-    TA_VEC(const char *) files; /* those read */
-    TA_VEC(const char *) notes; /* what -v says about them */
+    TA_VEC(const struct ta_rule_data *) rules; /* new ones */
+    TA_VEC(const char *) files;                /* those read */
+    TA_VEC(const char *) notes;                /* what -v says about them */
 };
 
 void ta_config_free(struct ta_config *config);
@@ -44,6 +49,10 @@ const struct ta_setting *ta_config_origin(const struct ta_config *config, const 
 /* "FILE:LINE:COLUMN", or the name of a variable. */
 #define TA_CONFIG_PLACE_MAX 4200
 const char *ta_config_place(const struct ta_setting *setting, char place[TA_CONFIG_PLACE_MAX]);
+
+/* Adds the settings and new rules of a file that has `rules:` alone. */
+enum ta_status ta_config_load_rules(struct ta_ctx *ctx, const char *file,
+                                    struct ta_config *config) TA_MUST_CHECK;
 
 /* Sets an option of a plugin by a setting of a file.  One that need not be there may be missing. */
 enum ta_status ta_config_set_plugin(struct ta_ctx *ctx, struct ta_registry *registry,
@@ -76,7 +85,7 @@ bool ta_config_is_place(const struct ta_arg_option *option);
 #define TA_CONFIG_VARIABLE_MAX 192
 const char *ta_config_variable(const char *key, char variable[TA_CONFIG_VARIABLE_MAX]);
 
-/* ---- one file (config_tree.c, config_profiling.c) ----------------------------------------- */
+/* ---- one file (config_tree.c, config_profiling.c, config_rules.c) -------------------------- */
 
 struct ta_config_file {
     struct ta_ctx *ctx;
@@ -92,6 +101,13 @@ enum ta_status ta_config_read_tree(struct ta_config_file *file,
 /* Adds those of the block `profiling:`, which a profiler's own configuration has. */
 enum ta_status ta_config_read_profiling(struct ta_config_file *file,
                                         const struct ta_yaml *block) TA_MUST_CHECK;
+
+/* Adds those of the block `rules:`, and the rules that it defines. */
+enum ta_status ta_config_read_rules(struct ta_config_file *file,
+                                    const struct ta_yaml *block) TA_MUST_CHECK;
+
+/* A scalar as the command line takes it; NULL when it is "out of memory". */
+const char *ta_config_scalar_text(struct ta_config_file *file, const struct ta_yaml *value);
 
 /* TA_ERR_USAGE with the place of a value or key. */
 enum ta_status ta_config_refuse(const struct ta_config_file *file, const struct ta_yaml *at,

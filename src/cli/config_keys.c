@@ -17,6 +17,7 @@ static const struct {
     {"memory-limit", "", "analysis.memory_limit"},
     {"limit", "", "limits"},
     {"set", "", "plugins"},
+    {"rules", "", "rule_files"},
     {"disable-rule", NULL, NULL},
     {"json", NULL, NULL},
     {"list", NULL, NULL},

@@ -38,6 +38,10 @@ static enum ta_status unknown_key(const struct ta_config_file *file, const struc
 {
     char key[TA_CONFIG_KEY_MAX], part[TA_CONFIG_KEY_MAX], best[TA_CONFIG_KEY_MAX] = "";
     struct ta_suggest close = {.word = at->text};
+    if (!*prefix)
+        ta_suggest_offer(&close, TA_CONFIG_RULES);
+    if (close.best)
+        snprintf(best, sizeof best, TA_CONFIG_RULES);
     for (int anywhere = 0; anywhere < 2 && !*best; anywhere++)
         for (const struct ta_arg_option *o = ta_arg_options; o->name; o++) {
             if (!ta_config_key(o, key))
@@ -62,7 +66,7 @@ static enum ta_status unknown_key(const struct ta_config_file *file, const struc
 /* ---- values -------------------------------------------------------------------------------- */
 
 /* Truths and whole numbers have one form on the command line. */
-static const char *scalar_text(struct ta_config_file *file, const struct ta_yaml *value)
+const char *ta_config_scalar_text(struct ta_config_file *file, const struct ta_yaml *value)
 {
     const char *text = value->text;
     if (value->kind == TA_YAML_BOOLEAN)
@@ -153,7 +157,7 @@ static enum ta_status read_scalar(struct ta_config_file *file, const struct ta_a
     if (expected)
         return ta_config_refuse(file, value, "%s is %s, expected %s", value->key->text,
                                 ta_yaml_kind_name(value->kind), expected);
-    return ta_config_add(file, option, value, scalar_text(file, value));
+    return ta_config_add(file, option, value, ta_config_scalar_text(file, value));
 }
 
 /* A list of words becomes one text with commas, or one setting per word. */
@@ -184,7 +188,7 @@ static enum ta_status read_entry(struct ta_config_file *file, const struct ta_ar
                                  const struct ta_yaml *plugin, const struct ta_yaml *value)
 {
     static const char *const truths[] = {"true", "false", "yes", "no", "on", "off"};
-    const char *name = value->key->text, *text = scalar_text(file, value);
+    const char *name = value->key->text, *text = ta_config_scalar_text(file, value);
     if (value->kind == TA_YAML_NULL)
         return TA_OK;
     if (!is_scalar(value))
@@ -283,7 +287,9 @@ static enum ta_status read_section(struct ta_config_file *file, const struct ta_
         const bool fits =
             length > 0 && (size_t)length < sizeof path - 1 && !strchr(value->key->text, '.');
         const struct ta_arg_option *option = fits ? option_of(path, &is_section) : NULL;
-        if (option)
+        if (fits && strcmp(path, TA_CONFIG_RULES) == 0)
+            status = ta_config_read_rules(file, value);
+        else if (option)
             status = read_value(file, option, value);
         else if (is_section && depth < 2)
             status = read_section(file, value, strcat(path, "."), depth + 1);
@@ -304,7 +310,7 @@ static enum ta_status unknown_block(struct ta_config_file *file, const struct ta
     if (close.best)
         return ta_config_refuse(file, key, "Unknown key: %s%s", key->text,
                                 ta_suggest_text(&close, hint));
-    if (option_of(key->text, &is_section) || is_section)
+    if (option_of(key->text, &is_section) || is_section || strcmp(key->text, TA_CONFIG_RULES) == 0)
         return ta_config_refuse(file, key,
                                 "Unknown key: %s; it belongs below traceanalyze:", key->text);
     return ta_config_refuse(file, key,

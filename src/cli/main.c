@@ -117,6 +117,7 @@ int main(int argc, char **argv)
     ta_registry_free(cli.registry);
     ta_args_free(&cli.args);
     ta_config_free(&cli.config);
+    ta_config_free(&cli.rules);
     if (status == TA_OK && cli.incomplete)
         return TA_EXIT_INCOMPLETE;
     return ta_exit_code(status, cli.shared.canceled);

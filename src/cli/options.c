@@ -45,7 +45,9 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
     [TA_COMMAND_RULES] =
         {"rules", "", "list the rules that give advice, and their thresholds",
          "Each rule looks at the tables of a report and gives a finding beyond its threshold.\n"
-         "--set ID.NAME=VALUE changes a threshold, --disable-rule leaves a rule out.\n",
+         "A value that is not the default has the default and its origin behind it.\n"
+         "--rules FILE changes rules and adds new ones, --set ID.NAME=VALUE changes a single\n"
+         "value, --disable-rule leaves a rule out.\n",
          0, 0},
     [TA_COMMAND_SCHEMA] = {"schema", "[NAME]", "print a JSON schema, or list them",
                            "The schemas describe the JSON files that traceanalyze writes.\n", 0, 1},
@@ -139,6 +141,8 @@ const struct ta_arg_option ta_arg_options[] = {
      "change a bound on input"},
     {"set", 0, "ID.NAME=VALUE", CONFIGURED, TA_GROUP_GLOBAL, TA_ARG_TEXTS, AT(settings), 0, 0, NULL,
      "set an option of a plugin; `traceanalyze plugins` lists them"},
+    {"rules", 0, "FILE", CONFIGURED, TA_GROUP_GLOBAL, TA_ARG_TEXTS, AT(rule_files), 0, 0, NULL,
+     "change rules and add new ones; `traceanalyze rules` lists them"},
     {"disable-rule", 0, "ID", FOR(REPORT) | FOR(RULES), TA_GROUP_GLOBAL, TA_ARG_TEXTS,
      AT(disabled_rules), 0, 0, NULL, "leave a rule out; `traceanalyze rules` lists them"},
     {"plugin-path", 0, "PATH", CONFIGURED, TA_GROUP_GLOBAL, TA_ARG_TEXTS, AT(plugin_paths), 0, 0,

@@ -16,25 +16,80 @@
 
 /* ---- plugins ------------------------------------------------------------------------------ */
 
-/* Those of files come first, then the variables, then the command line. */
-static enum ta_status set_options(struct ta_cli *cli)
+/* Files of rules that a configuration names come before those of the command line; `configured`
+ * becomes the number of settings of the former. */
+static enum ta_status read_rules(struct ta_cli *cli, size_t *configured)
+{
+    const struct ta_texts *files = &cli->args.rule_files;
+    enum ta_status status = TA_OK;
+    *configured = 0;
+    for (size_t i = 0; status == TA_OK && i < files->n; i++) {
+        const bool is_given = !ta_config_origin(&cli->config, files->items[i]);
+        status = ta_config_load_rules(&cli->ctx, files->items[i], &cli->rules);
+        if (!is_given)
+            *configured = cli->rules.settings.n;
+    }
+    return status;
+}
+
+static enum ta_status add_rules(struct ta_cli *cli, const struct ta_config *config)
+{
+    enum ta_status status = TA_OK;
+    for (size_t i = 0; status == TA_OK && i < config->rules.n; i++) {
+        const struct ta_rule_data *rule = config->rules.at[i];
+        status = ta_registry_add_rule(&cli->ctx, cli->registry, rule);
+        if (status != TA_OK)
+            status = ta_cause(&cli->ctx, status, "%s", rule->place);
+    }
+    return status;
+}
+
+static enum ta_status set_rules(struct ta_cli *cli, size_t first, size_t end)
+{
+    enum ta_status status = TA_OK;
+    for (size_t i = first; status == TA_OK && i < end; i++)
+        status = ta_config_set_plugin(&cli->ctx, cli->registry, &cli->rules.settings.at[i]);
+    return status;
+}
+
+/* The settings of the configuration's files; `next` becomes the first of the command line. */
+static enum ta_status set_configured(struct ta_cli *cli, size_t *next)
 {
     const struct ta_texts *settings = &cli->args.settings;
     enum ta_status status = TA_OK;
-    size_t i = 0;
-    for (; status == TA_OK && i < settings->n; i++) {
-        const struct ta_setting *setting = ta_config_origin(&cli->config, settings->items[i]);
+    for (*next = 0; status == TA_OK && *next < settings->n; ++*next) {
+        const struct ta_setting *setting = ta_config_origin(&cli->config, settings->items[*next]);
         if (!setting)
             break;
         status = ta_config_set_plugin(&cli->ctx, cli->registry, setting);
     }
+    return status;
+}
+
+#define COMMAND_LINE "command line"
+
+/* From weak to strong: files, variables, --rules, --set and --disable-rule. */
+static enum ta_status set_options(struct ta_cli *cli)
+{
+    const struct ta_texts *settings = &cli->args.settings, *rules = &cli->args.disabled_rules;
+    size_t configured, next = 0;
+    enum ta_status status = read_rules(cli, &configured);
+    if (status == TA_OK)
+        status = add_rules(cli, &cli->config);
+    if (status == TA_OK)
+        status = add_rules(cli, &cli->rules);
+    if (status == TA_OK)
+        status = set_configured(cli, &next);
+    if (status == TA_OK)
+        status = set_rules(cli, 0, configured);
     if (status == TA_OK && !cli->args.no_config)
         status = ta_config_plugin_variables(&cli->ctx, &cli->config, cli->registry);
-    for (; status == TA_OK && i < settings->n; i++)
-        status = ta_registry_set(&cli->ctx, cli->registry, settings->items[i]);
-    const struct ta_texts *rules = &cli->args.disabled_rules;
-    for (i = 0; status == TA_OK && i < rules->n; i++)
-        status = ta_registry_disable_rule(&cli->ctx, cli->registry, rules->items[i]);
+    if (status == TA_OK)
+        status = set_rules(cli, configured, cli->rules.settings.n);
+    for (; status == TA_OK && next < settings->n; next++)
+        status = ta_registry_set(&cli->ctx, cli->registry, settings->items[next], COMMAND_LINE);
+    for (size_t i = 0; status == TA_OK && i < rules->n; i++)
+        status = ta_registry_disable_rule(&cli->ctx, cli->registry, rules->items[i], COMMAND_LINE);
     return status;
 }
 

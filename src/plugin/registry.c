@@ -144,15 +144,18 @@ static struct ta_slot *slot_new(struct ta_ctx *ctx, struct ta_registry *registry
 {
     struct ta_slot *slot = ta_arena_alloc(&registry->arena, sizeof *slot);
     union any_ops *ops = ta_arena_alloc(&registry->arena, sizeof *ops);
-    double *values = ta_arena_alloc(&registry->arena, (option_count(plugin) + 1) * sizeof *values);
+    const size_t options = option_count(plugin) + 1;
+    double *values = ta_arena_alloc(&registry->arena, options * sizeof *values);
+    const char **origins = ta_arena_alloc(&registry->arena, options * sizeof *origins);
     const char *origin_copy = ta_arena_copy(&registry->arena, ta_slice_of(origin));
-    if (!slot || !ops || !values || !origin_copy) {
+    if (!slot || !ops || !values || !origins || !origin_copy) {
         ta_fail(ctx, TA_ERR_NOMEM, "Out of memory: plugin=%s", plugin->id);
         return NULL;
     }
     for (size_t i = 0; i < option_count(plugin); i++)
         values[i] = plugin->options[i].preset;
-    memcpy(ops, plugin->ops, plugin->ops_size);
+    if (plugin->ops)
+        memcpy(ops, plugin->ops, plugin->ops_size);
 
     struct ta_plugin *copy = &slot->entry.plugin;
     memcpy(copy, plugin, plugin->size);
@@ -164,7 +167,31 @@ static struct ta_slot *slot_new(struct ta_ctx *ctx, struct ta_registry *registry
     copy->version = copy->version ? copy->version : "";
     slot->entry.origin = origin_copy;
     slot->entry.option_values = slot->values = values;
+    slot->entry.value_origins = slot->origins = origins;
     return slot;
+}
+
+static enum ta_status add_slot(struct ta_ctx *ctx, struct ta_registry *registry,
+                               struct ta_slot *slot)
+{
+    const struct ta_plugin *plugin = &slot->entry.plugin;
+    bool found;
+    const size_t at = position(registry, plugin->kind, plugin->id, &found);
+    if (found)
+        return ta_fail(ctx, TA_ERR_PLUGIN, "Two plugins of one kind and id: %s %s from %s and %s",
+                       kinds[plugin->kind].name, plugin->id,
+                       registry->slots[plugin->kind][at]->entry.origin, slot->entry.origin);
+    return insert(ctx, registry, slot, at);
+}
+
+enum ta_status ta_registry_add_data(struct ta_ctx *ctx, struct ta_registry *registry,
+                                    const struct ta_plugin *plugin, const struct ta_rule_data *data)
+{
+    struct ta_slot *slot = slot_new(ctx, registry, plugin, data->place);
+    if (!slot)
+        return TA_ERR_NOMEM;
+    slot->entry.data = data;
+    return add_slot(ctx, registry, slot);
 }
 
 enum ta_status ta_registry_add(struct ta_ctx *ctx, struct ta_registry *registry,
@@ -184,14 +211,7 @@ enum ta_status ta_registry_add(struct ta_ctx *ctx, struct ta_registry *registry,
     if (!has_callbacks(plugin->kind, slot->entry.plugin.ops))
         return ta_fail(ctx, TA_ERR_PLUGIN, "Plugin lacks a callback: origin=%s, plugin=%s", origin,
                        plugin->id);
-
-    bool found;
-    size_t at = position(registry, plugin->kind, plugin->id, &found);
-    if (found)
-        return ta_fail(ctx, TA_ERR_PLUGIN, "Two plugins of one kind and id: %s %s from %s and %s",
-                       kinds[plugin->kind].name, plugin->id,
-                       registry->slots[plugin->kind][at]->entry.origin, origin);
-    return insert(ctx, registry, slot, at);
+    return add_slot(ctx, registry, slot);
 }
 
 /* ---- the registry ---------------------------------------------------------------------- */

@@ -15,10 +15,14 @@ struct ta_library {
     struct ta_library *next;
 };
 
+/* The largest threshold of a rule without code: whole numbers up to it are exact. */
+#define TA_RULE_LARGEST 9007199254740992.0
+
 /* An entry and its option values, which everyone else sees as constants. */
 struct ta_slot {
     struct ta_entry entry;
     double *values;
+    const char **origins; /* of the values */
 };
 
 struct ta_registry {
@@ -31,6 +35,19 @@ struct ta_registry {
 /* Checks a descriptor and adds a copy of it; `origin` is copied. */
 enum ta_status ta_registry_add(struct ta_ctx *ctx, struct ta_registry *registry,
                                const struct ta_plugin *plugin, const char *origin) TA_MUST_CHECK;
+
+/* The same for a rule without code, which has no callbacks. */
+enum ta_status ta_registry_add_data(struct ta_ctx *ctx, struct ta_registry *registry,
+                                    const struct ta_plugin *plugin,
+                                    const struct ta_rule_data *data) TA_MUST_CHECK;
+
+/* A decimal number with or without one of the suffixes of a unit; which one goes to `unit`. */
+bool ta_option_number(const char *text, double *value, enum ta_option_unit *unit);
+
+/* Says in a rule's words what the rule shall say; TA_ERR_USAGE for a word that makes no sense. */
+enum ta_status ta_rule_say(struct ta_ctx *ctx, struct ta_registry *registry, struct ta_slot *slot,
+                           enum ta_rule_word word, const char *text,
+                           const char *origin) TA_MUST_CHECK;
 
 /* Unloads all of a list, which may be NULL. */
 void ta_libraries_close(struct ta_library *libraries);

@@ -4,8 +4,11 @@
 
 #include "analyze/analyze.h"
 #include "base/context.h"
+#include "base/template.h"
 #include "base/vec.h"
+#include "recommend/data_rule.h"
 #include "result/report.h"
+#include "traceanalyze/output.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,8 +18,55 @@ struct ta_advice {
     struct ta_arena *arena; /* of the report */
     TA_VEC(struct ta_finding) findings;
     bool failed;
-    const char *unfounded; /* id of a finding without evidence: a bug of its rule */
+    const char *unfounded;       /* id of a finding without evidence: a bug of its rule */
+    const struct ta_entry *rule; /* the running one */
 };
+
+/* ---- words of the user in place of the rule's ---------------------------------------------- */
+
+static struct ta_slice field_of(const struct ta_finding *finding, struct ta_slice name,
+                                char number[TA_UNIT_TEXT_MAX])
+{
+    if (ta_slice_equal(name, TA_LIT("title")))
+        return ta_slice_of(finding->title);
+    if (ta_slice_equal(name, TA_LIT("advice")))
+        return ta_slice_of(finding->advice);
+    if (ta_slice_equal(name, TA_LIT("threshold")))
+        return ta_slice_of(finding->threshold);
+    return ta_cell_text(&finding->evidence->value, finding->evidence->unit, number);
+}
+
+static const char *fill_in(struct ta_advice *advice, const struct ta_finding *finding,
+                           const char *text)
+{
+    struct ta_piece piece;
+    char number[TA_UNIT_TEXT_MAX];
+    const char *filled = "";
+    while (ta_template_next(&text, &piece)) {
+        const struct ta_slice part =
+            piece.is_name ? field_of(finding, piece.text, number) : piece.text;
+        filled = ta_advice_printf(advice, "%s%.*s", filled, (int)part.len, part.ptr);
+    }
+    return filled;
+}
+
+static void reword(struct ta_advice *advice, struct ta_finding *finding)
+{
+    const struct ta_finding own = *finding;
+    const struct ta_said *words = advice->rule->words;
+    for (int severity = TA_INFO; words[TA_RULE_SEVERITY].text && severity <= TA_CRITICAL;
+         severity++)
+        if (strcmp(ta_severity_name((enum ta_severity)severity), words[TA_RULE_SEVERITY].text) == 0)
+            finding->severity = (enum ta_severity)severity;
+    if (advice->rule->data)
+        return; /* it has filled in its texts itself */
+    if (words[TA_RULE_TITLE].text)
+        finding->title = fill_in(advice, &own, words[TA_RULE_TITLE].text);
+    if (words[TA_RULE_ADVICE].text)
+        finding->advice = fill_in(advice, &own, words[TA_RULE_ADVICE].text);
+}
+
+/* ---- findings ------------------------------------------------------------------------------ */
 
 void ta_advise(struct ta_advice *advice, const struct ta_finding *finding)
 {
@@ -33,6 +83,7 @@ void ta_advise(struct ta_advice *advice, const struct ta_finding *finding)
     }
     memcpy(evidence, finding->evidence, finding->n_evidence * sizeof *evidence);
     copy.evidence = evidence;
+    reword(advice, &copy);
     if (!ta_vec_push(&advice->findings, copy))
         advice->failed = true;
 }
@@ -83,7 +134,9 @@ static enum ta_status run_rules(struct ta_ctx *ctx, const struct ta_registry *re
         if (entry->off)
             continue;
         ctx->option_values = entry->option_values;
-        enum ta_status status = entry->plugin.advice->advise(ctx, report, advice);
+        advice->rule = entry;
+        enum ta_status status = entry->data ? ta_data_rule_run(ctx, registry, entry, report, advice)
+                                            : entry->plugin.advice->advise(ctx, report, advice);
         if (status != TA_OK)
             return ta_cause(ctx, status, "Rule \"%s\" failed", entry->plugin.id);
         if (advice->unfounded)

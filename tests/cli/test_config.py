@@ -13,6 +13,9 @@ except ImportError:
     Draft202012Validator = None
 
 
+RULE = {"table": "ops.by_name", "column": "calls", "threshold": 5}
+
+
 class Config(ProcessTest):
     def setUp(self):
         super().setUp()
@@ -225,7 +228,7 @@ class Config(ProcessTest):
     def test_the_schema_has_every_key(self):
         def keys(properties, prefix=""):
             for name, value in properties.items():
-                if name == "plugins":
+                if name in ("plugins", "rules"):
                     continue
                 below = value.get("properties")
                 yield from keys(below, f"{prefix}{name}.") if below else (prefix + name,)
@@ -246,6 +249,9 @@ class Config(ProcessTest):
                 (True, own({"charts": {"size": "800x600", "scale": 1.5, "formats": "svg"}})),
                 (True, own({"limits": {"depth": 64, "string": "4MiB"}})),
                 (True, own({"plugins": {"gpu_idle": {"threshold": "20%", "enabled": False}}})),
+                (True, own({"rules": {"gpu_idle": {"threshold": "20%", "severity": "high"}}})),
+                (True, own({"rules": {"gpu_idle": False, "step_time": None}})),
+                (True, own({"rules": {"mine": RULE, "yours": {**RULE, "where": {"rank": 0}}}})),
                 (True, {"profiling": {"enabled": True, "session_tags": {"a": 1}}}),
                 (False, []), (False, {"jobs": 4}), (False, own([])), (False, own({"job": 4})),
                 (False, own({"jobs": "4"})), (False, own({"jobs": 4.5})),
@@ -256,6 +262,16 @@ class Config(ProcessTest):
                 (False, own({"charts": {"scale": 11}})), (False, own({"limits": {"dept": 3}})),
                 (False, own({"plugins": {"gpu_idle": {"enabled": "no"}}})),
                 (False, own({"plugins": {"gpu_idle": 3}})),
+                (False, own({"rules": []})), (False, own({"rules": {"gpu_idle": 3}})),
+                (False, own({"rules": {"gpu_idle": {"severity": "hgih"}}})),
+                (False, own({"rules": {"gpu_idle": {"title": ""}}})),
+                (False, own({"rules": {"gpu_idle": {"advice": True}}})),
+                (False, own({"rules": {"gpu_idle": {"enabled": "no"}}})),
+                (False, own({"rules": {"Mine": RULE}})),
+                (False, own({"rules": {"mine": {**RULE, "colunm": "a"}}})),
+                (False, own({"rules": {"mine": {**RULE, "comparison": "over"}}})),
+                (False, own({"rules": {"mine": {**RULE, "where": "rank"}}})),
+                (False, own({"rules": {"mine": {"table": "ops.by_name", "column": "calls"}}})),
                 (False, {"profiling": {"enabled": "x"}}), (False, {"profiling": {"unknown": 1}}),
                 (False, {"profiling": {"report_format": "pdf"}})):
             with self.subTest(document):
@@ -263,6 +279,117 @@ class Config(ProcessTest):
                 done = self.run_program("config", "validate", "../named.yaml")
                 self.assertEqual(done.returncode, 0 if right else 2, done.stderr)
                 self.assertEqual(validator.is_valid(document), right)
+
+    # ---- rules --------------------------------------------------------------------------------
+
+    def rules(self, *args, **options):
+        done = self.expect(0, "rules", "--json", *args, **options)
+        return {rule["id"]: rule for rule in json.loads(done.stdout)["rules"]}
+
+    def limit(self, *args, **options):
+        option, = self.rules(*args, **options)["step_time"]["options"]
+        self.assertEqual((option["name"], option["default"]), ("limit", 2e8))
+        return option["value"], option["origin"]
+
+    def test_each_source_of_a_threshold_beats_those_before(self):
+        folder, variables = self.folder / "work", {}
+        for name, number in (("a", 3), ("b", 6), ("c", 7)):
+            (folder / f"{name}.yaml").write_text(
+                f"rules:\n  step_time:\n    limit: {number}ms\n", encoding="utf-8")
+        self.assertEqual(self.limit(), (2e8, "default"))
+        self.write("named", "traceanalyze:\n  plugins: {step_time: {limit: 1ms}}\n")
+        named = ("--config", "../named.yaml")
+        self.assertEqual(self.limit(*named), (1e6, "../named.yaml:2:25"))
+        self.write("named", "traceanalyze:\n  plugins: {step_time: {limit: 1ms}}\n"
+                            "  rules: {step_time: {limit: 2ms}}\n")
+        self.assertEqual(self.limit(*named), (2e6, "../named.yaml:3:23"))
+        self.write("named", "traceanalyze:\n  rules: {step_time: {limit: 2ms}}\n"
+                            "  rule_files: [a.yaml]\n")
+        self.assertEqual(self.limit(*named), (3e6, "a.yaml:3:5"))
+        variables["TRACEANALYZE_PLUGINS_STEP_TIME_LIMIT"] = "5ms"
+        self.assertEqual(self.limit(*named, variables=variables),
+                         (5e6, "TRACEANALYZE_PLUGINS_STEP_TIME_LIMIT"))
+        given = (*named, "--rules", "b.yaml")
+        self.assertEqual(self.limit(*given, variables=variables), (6e6, "b.yaml:3:5"))
+        given += ("--rules", "c.yaml")
+        self.assertEqual(self.limit(*given, variables=variables), (7e6, "c.yaml:3:5"))
+        given += ("--set", "step_time.limit=8ms")
+        self.assertEqual(self.limit(*given, variables=variables), (8e6, "command line"))
+
+    def test_a_rule_is_no_analysis(self):
+        self.write("named", "traceanalyze: {rules: {copies: false}}\n")
+        rule = self.rules("--config", "../named.yaml")["copies"]
+        self.assertEqual((rule["enabled"], rule["enabled_origin"]), (False, "../named.yaml:1:24"))
+        shown = self.settings("--config", "../named.yaml")
+        self.assertEqual(shown["plugins.copies.enabled"]["value"], "true")
+        self.assertEqual(shown["rules.copies.enabled"]["value"], "false")
+
+    def test_a_new_rule_is_one_among_others(self):
+        path = self.folder / "work/mine.yaml"
+        path.write_text(json.dumps({"rules": {"mine": {
+            **RULE, "threshold": 0, "where": {"name": "aten::copy_"}, "severity": "high",
+            "title": "{name} ran {value} times{owner}", "advice": "{{ {threshold} }"}}}))
+        rule = self.rules("--rules", "mine.yaml")["mine"]
+        self.assertEqual(rule["defined"], {"table": "ops.by_name", "column": "calls",
+                                           "comparison": "above", "where": {"name": "aten::copy_"}})
+        report = ("report", "--json", TINY, "--rules", "mine.yaml")
+        found = self.findings(*report)["rule.mine"]
+        self.assertEqual((found["rule"], found["severity"]), ("mine", "high"))
+        self.assertEqual(found["title"], "aten::copy_ ran 1 times")
+        self.assertEqual(found["advice"], "{ ops.by_name.calls > 0 }")
+        self.assertEqual(found["evidence"][0]["value"], 1)
+        for off in (("--disable-rule", "mine"), ("--set", "mine.threshold=1"),
+                    ("--set", "mine.enabled=false")):
+            self.assertNotIn("rule.mine", self.findings(*report, *off))
+
+    def findings(self, *args):
+        report = json.loads(self.expect(0, *args).stdout)
+        return {item["id"]: item for section in report["sections"]
+                for item in section["items"] if item["kind"] == "finding"}
+
+    def test_errors_in_rules_have_a_place(self):
+        path = self.folder / "work/bad.yaml"
+        new = "rules:\n  mine: {table: ops.by_name, column: %s, threshold: %s}\n"
+        for text, *says in (
+                ("rules:\n  step_tme: {limit: 1}\n", "bad.yaml:2:3", "'step_time'"),
+                ("rules:\n  step_time: {limti: 1}\n", "bad.yaml:2:15", "'limit'"),
+                ("rules:\n  step_time: {limit: soon}\n", "bad.yaml:2:15", "limit=soon"),
+                ("rules:\n  step_time: {severity: hihg}\n", "bad.yaml:2:15", "'high'"),
+                ("rules:\n  step_time: {title: '{titel}'}\n", "bad.yaml:2:15", "{titel}"),
+                ("rules:\n  step_time: [1]\n", "bad.yaml:2:14", "a list"),
+                ("rule: {}\n", "bad.yaml:1:1", "expected rules"),
+                ("[]\n", "bad.yaml:1:1", "a list"),
+                ("rules:\n  mine: {limit: 3}\n", "bad.yaml:2:3", "a new rule needs a table"),
+                ("rules:\n  gpu_idle: {table: a, column: b, threshold: 1}\n", "bad.yaml:2:3",
+                 "that of a plugin"),
+                (new % ("calls", "soon"), "bad.yaml:2:3", "threshold=soon"),
+                (new % ("calls, comparison: over", 1), "bad.yaml:2:57", "above or below"),
+                (new % ("calls, were: {a: 1}", 1), "bad.yaml:2:45", "'where'"),
+                (new % ("call", 0), "bad.yaml:2:3", "'calls'"),
+                (new % ("calls, title: '{cals}'", 0), "bad.yaml:2:3", "'calls'"),
+                (new % ("self_ns", "5%"), "bad.yaml:2:3", "another unit"),
+                (new % ("calls, where: {nmae: a}", 0), "bad.yaml:2:3", "'name'")):
+            with self.subTest(text):
+                path.write_text(text, encoding="utf-8")
+                self.refuse(says[0], "report", "--json", TINY, "--rules", "bad.yaml",
+                            says=says[1:])
+
+    def test_a_rule_without_rows_is_silent(self):
+        path = self.folder / "work/other.yaml"
+        path.write_text("rules: {mine: {table: stages.by_name, column: calls, threshold: 1}}\n")
+        report = ("report", "--json", TINY, "--rules", "other.yaml")
+        self.assertEqual(self.expect(0, *report).stderr, b"")
+        self.assertIn("no row of stages.by_name", self.expect(0, *report, "-v").stderr.decode())
+        path.write_text("rules: {mine: {table: stages.by_name, column: cals, threshold: 1}}\n")
+        self.refuse("other.yaml:1:9", *report, says=("'calls'",))
+        path.write_text("rules: {mine: {table: ops.by_nmae, column: calls, threshold: 1}}\n")
+        self.refuse("other.yaml:1:9", *report, says=("'ops.by_name'",))
+        done = self.expect(0, *report, "--set", "models.enabled=false")
+        self.assertIn("no table ops.by_nmae", done.stderr.decode())
+
+    def test_rules_of_the_working_folder_name_no_places(self):
+        self.write("here", "traceanalyze: {rule_files: [a.yaml]}\n")
+        self.refuse("traceanalyze.yaml:1:29", "rules", says=("names a place",))
 
 
 if __name__ == "__main__":

@@ -112,7 +112,7 @@ static void open_run(struct run *run, const char *tables, const char *setting)
     run->registry = ta_registry_new(&run->ctx);
     assert_non_null(run->registry);
     if (setting)
-        assert_int_equal(ta_registry_set(&run->ctx, run->registry, setting), TA_OK);
+        assert_int_equal(ta_registry_set(&run->ctx, run->registry, setting, "test"), TA_OK);
     run->report = ta_report_new();
     assert_non_null(run->report);
     ta_sections_prepare(run->report);
