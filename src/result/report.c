@@ -401,6 +401,21 @@ const struct ta_table *ta_report_table(const struct ta_report *report, const cha
     return item && item->table->n_rows ? item->table : NULL;
 }
 
+const struct ta_table *ta_report_table_after(const struct ta_report *report,
+                                             const struct ta_table *table)
+{
+    bool is_next = !table;
+    for (const struct ta_section_builder *s = report->first; s; s = s->next)
+        for (const struct draft *d = s->first; d; d = d->next) {
+            if (d->item.kind != TA_ITEM_TABLE)
+                continue;
+            if (is_next)
+                return d->item.table;
+            is_next = d->item.table == table;
+        }
+    return NULL;
+}
+
 const struct ta_scalar *ta_report_scalar(const struct ta_report *report, const char *id)
 {
     const struct ta_item *item = find(report, TA_ITEM_SCALAR, id);

@@ -312,7 +312,8 @@ static void analyses_and_rules_can_be_turned_off(void **state)
     assert_false(ta_registry_find(registry, TA_KIND_analysis, "copies")->off);
     assert_int_equal(ta_registry_set(&ctx, registry, "copies.enabled=2", "test"), TA_ERR_USAGE);
     assert_int_equal(ta_registry_set(&ctx, registry, "text.enabled=false", "test"), TA_ERR_USAGE);
-    assert_int_equal(ta_registry_set(&ctx, registry, "gpu_idle.enabeld=false", "test"), TA_ERR_USAGE);
+    assert_int_equal(ta_registry_set(&ctx, registry, "gpu_idle.enabeld=false", "test"),
+                     TA_ERR_USAGE);
     assert_non_null(strstr(ta_ctx_causes(&ctx), "did you mean 'enabled'?"));
     ta_registry_free(registry);
 }
