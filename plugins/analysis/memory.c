@@ -2,6 +2,7 @@
 /* memory.snapshots and memory.by_rank: memory at labelled moments, and the state of PyTorch's
  * allocator by device; allocations.by_allocator: what allocators were asked for. */
 #include <traceanalyze/analysis.h>
+#include <traceanalyze/levels.h>
 #include <traceanalyze/rows.h>
 
 #include <stdlib.h>
@@ -21,7 +22,10 @@ enum {
     CAPACITY,
     OOMS,
     RETRIES,
-    STATE, /* of an allocator */
+    STATE,          /* of an allocator */
+    PEAK_ALLOCATED, /* by its history */
+    PEAK_RESERVED,
+    ALLOCATED_AT_PEAK, /* most in use while most was reserved */
     FIELDS
 };
 
@@ -40,6 +44,9 @@ static const struct ta_field fields[FIELDS] = {
     [OOMS] = {"ooms", TA_FIELD_MAX},
     [RETRIES] = {"retries", TA_FIELD_MAX},
     [STATE] = {"state", TA_FIELD_MAX},
+    [PEAK_ALLOCATED] = {"peak_allocated_bytes", TA_FIELD_MAX},
+    [PEAK_RESERVED] = {"peak_reserved_bytes", TA_FIELD_MAX},
+    [ALLOCATED_AT_PEAK] = {"allocated_at_peak_bytes", TA_FIELD_MAX},
 };
 
 enum { PATTERN_RANK, ALLOCATOR, ALLOCS, FREES, BYTES, LEAST, MOST, SMALL, PATTERN_FIELDS };
@@ -73,7 +80,8 @@ static const struct ta_column snapshot_columns[] = {
     {"reserved_bytes", "Reserved", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
      "Bytes that the allocator holds"},
     {"max_allocated_bytes", "Peak so far", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
-     "Largest number of bytes in use since the profiler last reset it"},
+     "Largest number of bytes in use so far: as the profiler says it, of an allocator state by its "
+     "history"},
     {"gap_bytes", "Gap", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
      "Reserved minus allocated: held and not in use"},
     {"gap_share", "Gap share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
@@ -86,13 +94,19 @@ static const struct ta_column rank_columns[] = {
      "Device, none when the dump does not name it"},
     {"snapshots", "Snapshots", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of snapshots"},
     {"peak_allocated_bytes", "Peak allocated", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
-     "Largest of what was in use at a snapshot and of the peaks recorded with them"},
+     "Largest of what was in use at a snapshot, of the peaks recorded with them, and of the "
+     "history "
+     "of an allocator"},
+    {"peak_source", "Peak from", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Where that peak is from: snapshot, profiler (its own peak) or history, whose sizes are those "
+     "asked for"},
     {"peak_reserved_bytes", "Peak reserved", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
      "Largest number of bytes that the allocator held"},
     {"total_bytes", "Capacity", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL,
      "Memory of the device, where the dump tells"},
     {"gap_share", "Gap at peak", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "1 − allocated over reserved, at the snapshot that reserves most"},
+     "1 − allocated over reserved, at the snapshot or the moment of the history that reserves "
+     "most"},
     {"ooms", "Failed", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
      "Allocations that failed for lack of memory"},
     {"retries", "Retried", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
@@ -183,24 +197,46 @@ static bool has_device(const struct ta_allocator *a, int64_t device)
     return false;
 }
 
+/* The entries [first, end) of a device, which has a state. */
+static void add_peaks(const struct ta_allocator *a, size_t first, size_t end, int64_t *row)
+{
+    struct ta_levels state = {0};
+    for (size_t s = 0; s < a->n_segments; s++)
+        if (a->segments[s].device == a->events[first].device)
+            ta_levels_add(&a->segments[s], a->blocks, &state);
+    struct ta_levels levels = ta_levels_start(&state, a->events + first, end - first);
+    for (size_t e = first; e <= end; e++) {
+        const bool higher = levels.reserved > row[PEAK_RESERVED];
+        if (higher || row[PEAK_RESERVED] == TA_MISSING)
+            row[ALLOCATED_AT_PEAK] = TA_MISSING;
+        ta_most(&row[PEAK_ALLOCATED], levels.allocated);
+        ta_most(&row[PEAK_RESERVED], levels.reserved);
+        if (levels.reserved == row[PEAK_RESERVED])
+            ta_most(&row[ALLOCATED_AT_PEAK], levels.allocated);
+        if (e < end)
+            ta_levels_step(&a->events[e], &levels);
+    }
+}
+
 /* Adds what the history of a device tells; a device without memory has no row. */
 static void add_history(const struct ta_trace *trace, const struct ta_allocator *a,
                         struct ta_partial *out)
 {
-    int64_t *row = NULL;
-    for (size_t e = 0; e < a->n_events; e++) {
-        const struct ta_alloc_event *event = &a->events[e];
-        if (e == 0 || event->device != a->events[e - 1].device)
-            row = !has_device(a, event->device)
-                      ? NULL
-                      : TA_PARTIAL_ROW(out, ta_row_rank(trace, TA_MISSING), ta_row_file(trace),
-                                       ta_key_int(event->device), ta_key_int(event->device),
-                                       ta_key_text(label_of(trace)));
-        if (!row)
+    for (size_t first = 0, end; first < a->n_events; first = end) {
+        const int64_t device = a->events[first].device;
+        for (end = first + 1; end < a->n_events && a->events[end].device == device;)
+            end++;
+        if (!has_device(a, device))
             continue;
-        ta_most(&row[TIME], event->time_ns);
-        if (event->action == TA_ALLOC_OOM)
-            ta_sum(&row[OOMS], 1);
+        int64_t *row =
+            TA_PARTIAL_ROW(out, ta_row_rank(trace, TA_MISSING), ta_row_file(trace),
+                           ta_key_int(device), ta_key_int(device), ta_key_text(label_of(trace)));
+        for (size_t e = first; e < end; e++) {
+            ta_most(&row[TIME], a->events[e].time_ns);
+            if (a->events[e].action == TA_ALLOC_OOM)
+                ta_sum(&row[OOMS], 1);
+        }
+        add_peaks(a, first, end, row);
     }
 }
 
@@ -260,10 +296,15 @@ static struct ta_cell not_negative(int64_t value)
     return value < 0 ? ta_null() : ta_int(value);
 }
 
+static double gap_of(int64_t allocated, int64_t reserved)
+{
+    const bool known = allocated >= 0 && reserved > 0 && allocated <= reserved;
+    return known ? 1 - (double)allocated / (double)reserved : NAN;
+}
+
 static double gap_share(const int64_t *row)
 {
-    const bool known = row[ALLOCATED] >= 0 && row[RESERVED] > 0 && row[ALLOCATED] <= row[RESERVED];
-    return known ? 1 - (double)row[ALLOCATED] / (double)row[RESERVED] : NAN;
+    return gap_of(row[ALLOCATED], row[RESERVED]);
 }
 
 /* The snapshots by rank, file and order, copies left out. */
@@ -333,7 +374,7 @@ static void add_snapshots(struct ta_section_builder *out, const struct snapshots
                ta_text_or_null(ta_partial_text(all->partial, row, LABEL)), ta_int(row[DEVICE]),
                row[TIME] == TA_MISSING ? ta_null() : ta_int(row[TIME] - first_ns),
                not_negative(row[ALLOCATED]), not_negative(row[RESERVED]),
-               not_negative(row[MAX_ALLOCATED]),
+               not_negative(ta_max_i64(row[MAX_ALLOCATED], row[PEAK_ALLOCATED])),
                both ? ta_int(row[RESERVED] - row[ALLOCATED]) : ta_null(), ta_num(gap_share(row)));
     }
     if (timed) /* a line needs two points */
@@ -346,7 +387,9 @@ static void add_snapshots(struct ta_section_builder *out, const struct snapshots
 
 struct device {
     int64_t rank, device, snapshots, allocated, reserved, capacity, ooms, retries;
-    const int64_t *widest; /* the snapshot that reserves most */
+    const char *source; /* of the peak of what was in use */
+    double gap;         /* where most is reserved, of the moments that say what is in use */
+    int64_t widest;     /* reserved then */
 };
 
 static int by_device(const void *left, const void *right)
@@ -360,27 +403,43 @@ static int by_device(const void *left, const void *right)
     return 0;
 }
 
+static void take_peak(struct device *device, int64_t allocated, const char *source)
+{
+    if (allocated > device->allocated)
+        device->source = source;
+    ta_most(&device->allocated, allocated);
+}
+
+/* The first of equals says the gap. */
+static void take_reserved(struct device *device, int64_t reserved, double gap)
+{
+    if (reserved > device->widest)
+        device->gap = gap;
+    ta_most(&device->widest, reserved);
+    ta_most(&device->reserved, reserved);
+}
+
 static void sum_up(struct device *device, const int64_t *row)
 {
     device->snapshots++;
-    ta_most(&device->allocated, row[ALLOCATED]);
-    ta_most(&device->allocated, row[MAX_ALLOCATED]);
-    ta_most(&device->reserved, row[RESERVED]);
+    take_peak(device, row[ALLOCATED], "snapshot");
+    take_peak(device, row[MAX_ALLOCATED], "profiler");
+    take_peak(device, row[PEAK_ALLOCATED], "history");
+    take_reserved(device, row[PEAK_RESERVED], gap_of(row[ALLOCATED_AT_PEAK], row[PEAK_RESERVED]));
+    take_reserved(device, row[RESERVED], gap_share(row));
     ta_most(&device->reserved, row[MAX_RESERVED]);
     ta_most(&device->capacity, row[CAPACITY]);
     ta_most(&device->ooms, row[OOMS]);
     ta_most(&device->retries, row[RETRIES]);
-    if (row[RESERVED] != TA_MISSING &&
-        (!device->widest || row[RESERVED] > device->widest[RESERVED]))
-        device->widest = row;
 }
 
 static void add_device(struct ta_table_builder *table, const struct device *d)
 {
+    const bool known = d->source && d->allocated >= 0;
     TA_ROW(table, ta_int(d->rank), ta_int(d->device), ta_int(d->snapshots),
-           not_negative(d->allocated), not_negative(d->reserved), not_negative(d->capacity),
-           ta_num(d->widest ? gap_share(d->widest) : NAN), not_negative(d->ooms),
-           not_negative(d->retries));
+           not_negative(d->allocated), known ? ta_text(ta_slice_of(d->source)) : ta_null(),
+           not_negative(d->reserved), not_negative(d->capacity), ta_num(d->gap),
+           not_negative(d->ooms), not_negative(d->retries));
 }
 
 static bool add_ranks(struct ta_section_builder *out, const struct snapshots *all)
@@ -393,7 +452,7 @@ static bool add_ranks(struct ta_section_builder *out, const struct snapshots *al
         rows[i] = all->rows[i];
     qsort(rows, n, sizeof *rows, by_device);
     struct ta_table_builder *table =
-        ta_add_table(out, "memory.by_rank", "Memory by rank", rank_columns, 9);
+        ta_add_table(out, "memory.by_rank", "Memory by rank", rank_columns, 10);
     for (size_t first = 0, end; first < n; first = end) {
         struct device device = {.rank = rows[first][RANK],
                                 .device = rows[first][DEVICE],
@@ -401,7 +460,9 @@ static bool add_ranks(struct ta_section_builder *out, const struct snapshots *al
                                 .reserved = TA_MISSING,
                                 .capacity = TA_MISSING,
                                 .ooms = TA_MISSING,
-                                .retries = TA_MISSING};
+                                .retries = TA_MISSING,
+                                .gap = NAN,
+                                .widest = TA_MISSING};
         for (end = first; end < n && by_device(&rows[first], &rows[end]) == 0; end++)
             sum_up(&device, rows[end]);
         add_device(table, &device);

@@ -590,6 +590,60 @@ static void test_memory_at_labels(void **state)
     close_run(&run);
 }
 
+/* The history knows more than the state at its end: 10 MiB are left of 30. */
+static void test_the_peak_of_a_history(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    struct ta_builder *b = open_file(&run);
+    struct ta_alloc_segment segments[] = {
+        {.device = 1, .total = 20 * MIB, .first = 0, .n = 1, .frames = UINT32_MAX}};
+    struct ta_alloc_block blocks[] = {{.size = 10 * MIB,
+                                       .requested = 10 * MIB,
+                                       .state = TA_BLOCK_ALLOCATED,
+                                       .frames = UINT32_MAX}};
+    struct ta_alloc_event events[] = {
+        {.action = TA_ALLOC_SEGMENT_ALLOC, .size = 40 * MIB}, /* beside the 20 of the state */
+        {.action = TA_ALLOC_ALLOC, .size = 20 * MIB},
+        {.action = TA_ALLOC_FREE_REQUESTED, .size = 20 * MIB},
+        {.action = TA_ALLOC_SEGMENT_FREE, .size = 40 * MIB}};
+    for (size_t i = 0; i < 4; i++) {
+        events[i].device = 1;
+        events[i].time_ns = NONE;
+        events[i].frames = UINT32_MAX;
+    }
+    const struct ta_allocator allocator = {.segments = segments,
+                                           .n_segments = 1,
+                                           .blocks = blocks,
+                                           .n_blocks = 1,
+                                           .events = events,
+                                           .n_events = 4};
+    assert_int_equal(ta_builder_set_allocator(&fixture.ctx, b, &allocator), TA_OK);
+    struct ta_memory_mark mark = {.rank = NONE,
+                                  .label = str(b, "end"),
+                                  .device = 1,
+                                  .time_ns = NONE,
+                                  .allocated_bytes = 25 * MIB,
+                                  .reserved_bytes = 25 * MIB,
+                                  .max_allocated_bytes = NONE,
+                                  .max_reserved_bytes = 50 * MIB,
+                                  .total_bytes = NONE,
+                                  .ooms = NONE,
+                                  .retries = NONE};
+    ADD(b, memory_mark, mark);
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "memory.by_rank");
+    assert_cell(t, 0, "peak_allocated_bytes", 30.0 * MIB);
+    assert_text(t, 0, "peak_source", "history");
+    assert_cell(t, 0, "peak_reserved_bytes", 60.0 * MIB);
+    assert_cell(t, 0, "gap_share", 0.5); /* 30 of the 60 */
+    t = table_of(&run, "memory.snapshots");
+    const size_t row = row_of(t, "label", "name");
+    assert_cell(t, row, "allocated_bytes", 10.0 * MIB);
+    assert_cell(t, row, "max_allocated_bytes", 30.0 * MIB);
+    close_run(&run);
+}
+
 /* The state of two devices, and torch's summary of one of them, which is no snapshot of its own. */
 static void test_allocator_states(void **state)
 {
@@ -936,6 +990,7 @@ int main(void)
         cmocka_unit_test(test_throughput_is_missing_not_wrong),
         cmocka_unit_test(test_tokens_are_sums_over_sums),
         cmocka_unit_test(test_memory_at_labels),
+        cmocka_unit_test(test_the_peak_of_a_history),
         cmocka_unit_test(test_allocator_states),
         cmocka_unit_test(test_samples_count_once),
         cmocka_unit_test(test_files_make_one_series),

@@ -299,6 +299,44 @@ static void keeps_devices_apart(void **state)
                 "event 0 3 8 1024 -\nevent 1 5 8 512 -\nevent 1 6 8 512 -\n");
 }
 
+/* Pinned host memory is summed up beside the state of the devices. */
+static void reads_pinned_host_memory(void **state)
+{
+    (void)state;
+    for (int form = 0; form < FORMS; form++) {
+        struct text bytes = {0};
+        struct reading r;
+        size_t n;
+        make_file(&bytes,
+                  "{'segments':[{'total_size':512}],'host_segments':[{'total_size':4096,'blocks':["
+                  "{'size':1024,'state':'active_allocated'},{'size':3072,'state':'inactive'}]}],"
+                  "'host_traces':[[{'action':'alloc','addr':1,'size':100},"
+                  "{'action':'alloc','addr':2,'size':3000000},"
+                  "{'action':'free_completed','addr':1,'size':100}]]}",
+                  form);
+        fixture_read_as(&fixture, "torch_memory", bytes.at, bytes.n, &r);
+        assert_int_equal(r.status, TA_OK);
+        assert_int_equal(r.dropped, 0);
+        const struct ta_figure *figures = ta_trace_figure_rows(r.trace, &n);
+        assert_int_equal(n, 2);
+        assert_true(figures[0].value == 4096);
+        assert_true(figures[1].value == 1024);
+        const struct ta_allocation_pattern *pattern = ta_trace_allocation_rows(r.trace, &n);
+        assert_int_equal(n, 1);
+        assert_int_equal(pattern->allocations, 2);
+        assert_int_equal(pattern->deallocations, 1);
+        assert_int_equal(pattern->bytes, 3000100);
+        assert_int_equal(pattern->min_bytes, 100);
+        assert_int_equal(pattern->max_bytes, 3000000);
+        assert_true(pattern->small_ratio == 0.5);
+        assert_int_equal(ta_trace_allocator(r.trace)->n_segments, 1);
+        assert_int_equal(ta_trace_allocator(r.trace)->n_blocks, 0);
+        assert_int_equal(ta_trace_allocator(r.trace)->n_events, 0);
+        reading_free(&r);
+        text_free(&bytes);
+    }
+}
+
 /* ---- damage -------------------------------------------------------------------------------- */
 
 struct outcome {
@@ -327,7 +365,8 @@ static void drops_what_cannot_be_used(void **state)
          1, 0},
         {"{'segments':[{'total_size':512}],'host_segments':[{'total_size':512}],"
          "'host_traces':[[]]}",
-         1, 2},
+         2, 0},
+        {"{'segments':[{'total_size':512}],'host_segments':[{}],'host_traces':[[5],6]}", 1, 3},
     };
     for (size_t i = 0; i < sizeof outcomes / sizeof *outcomes; i++)
         for (int form = 0; form < FORMS; form++) {
@@ -467,11 +506,17 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(reads_a_current_snapshot),      TEST(reads_the_oldest_snapshots),
-        TEST(reads_a_list_of_segments),      TEST(keeps_devices_apart),
-        TEST(drops_what_cannot_be_used),     TEST(names_the_place_of_what_is_dropped),
-        TEST(takes_a_record_once),           TEST(refuses_other_objects),
-        TEST(accepts_a_snapshot_of_nothing), TEST(recognizes_by_content),
+        TEST(reads_a_current_snapshot),
+        TEST(reads_the_oldest_snapshots),
+        TEST(reads_a_list_of_segments),
+        TEST(keeps_devices_apart),
+        TEST(reads_pinned_host_memory),
+        TEST(drops_what_cannot_be_used),
+        TEST(names_the_place_of_what_is_dropped),
+        TEST(takes_a_record_once),
+        TEST(refuses_other_objects),
+        TEST(accepts_a_snapshot_of_nothing),
+        TEST(recognizes_by_content),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,7 @@ static const struct ta_key no_key;
 /* The largest levels of each stretch: the level before it, and those after its entries. */
 static void collect_timeline(const struct device *d, const struct replay *r)
 {
-    struct levels levels = r->start;
+    struct ta_levels levels = r->start;
     const size_t step = r->n / STRETCHES + 1;
     for (size_t first = 0; first < r->n; first += step) {
         int64_t *row = row_of(d, TIMELINE, ta_key_int((int64_t)(first / step)));
@@ -59,7 +59,7 @@ static void collect_timeline(const struct device *d, const struct replay *r)
             ta_most(&row[ACTIVE], levels.active);
             ta_most(&row[RESERVED], levels.reserved);
             if (i < r->n && i < first + step)
-                replay_step(&r->events[i], &levels);
+                ta_levels_step(&r->events[i], &levels);
         }
     }
 }
@@ -237,11 +237,11 @@ static void collect_churn(struct device *d, const struct replay *r)
 
 static void collect_failures(const struct device *d, const struct replay *r)
 {
-    struct levels levels = r->start;
+    struct ta_levels levels = r->start;
     int64_t n = 0;
     for (size_t i = 0; i < r->n && n < FAILURES_MAX; i++) {
         const struct ta_alloc_event *event = &r->events[i];
-        replay_step(event, &levels);
+        ta_levels_step(event, &levels);
         if (event->action != TA_ALLOC_OOM)
             continue;
         int64_t *row = row_of(d, FAILURES, ta_key_int(n++));

@@ -4,84 +4,12 @@
 
 #include <stdlib.h>
 
-/* Sizes are below 2^52, so only sums of very many saturate. */
-static int64_t bytes_of(uint64_t bytes)
-{
-    return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
-}
-
-/* ---- levels -------------------------------------------------------------------------------- */
-
-void replay_step(const struct ta_alloc_event *event, struct levels *levels)
-{
-    const int64_t size = bytes_of(event->size);
-    switch (event->action) {
-    case TA_ALLOC_ALLOC:
-        levels->allocated = ta_add_sat(levels->allocated, size);
-        levels->active = ta_add_sat(levels->active, size);
-        break;
-    case TA_ALLOC_FREE_REQUESTED:
-        levels->allocated = ta_add_sat(levels->allocated, -size);
-        break;
-    case TA_ALLOC_FREE_COMPLETED:
-        levels->active = ta_add_sat(levels->active, -size);
-        break;
-    case TA_ALLOC_SEGMENT_ALLOC:
-    case TA_ALLOC_SEGMENT_MAP:
-        levels->reserved = ta_add_sat(levels->reserved, size);
-        break;
-    case TA_ALLOC_SEGMENT_FREE:
-    case TA_ALLOC_SEGMENT_UNMAP:
-        levels->reserved = ta_add_sat(levels->reserved, -size);
-        break;
-    default:
-        break;
-    }
-}
-
-/* What the snapshot says about the moment after the last entry. */
-static struct levels state_of(const struct device_state *device)
-{
-    struct levels state = {0};
-    for (size_t i = 0; i < device->n_segments; i++) {
-        const struct ta_alloc_segment *segment = device->segments[i];
-        state.reserved = ta_add_sat(state.reserved, bytes_of(segment->total));
-        for (size_t b = segment->first; b < segment->first + segment->n; b++) {
-            const struct ta_alloc_block *block = &device->blocks[b];
-            const int64_t size = bytes_of(block->requested);
-            if (block->state == TA_BLOCK_ALLOCATED)
-                state.allocated = ta_add_sat(state.allocated, size);
-            if (block->state != TA_BLOCK_INACTIVE)
-                state.active = ta_add_sat(state.active, size);
-        }
-    }
-    return state;
-}
-
-/* A level cannot have been below zero: a history that says so lacks part of the state, and starts
- * that much higher. */
-static int64_t start_level(int64_t end, int64_t change, int64_t lowest)
-{
-    const int64_t start = ta_add_sat(end, -change);
-    const int64_t least = ta_add_sat(start, ta_min_i64(lowest, 0));
-    return least < 0 ? ta_add_sat(start, -least) : start;
-}
-
 static void find_start(struct replay *r)
 {
-    const struct levels state = state_of(r->device);
-    struct levels change = {0}, lowest = {0};
-    for (size_t i = 0; i < r->n; i++) {
-        replay_step(&r->events[i], &change);
-        lowest.allocated = ta_min_i64(lowest.allocated, change.allocated);
-        lowest.active = ta_min_i64(lowest.active, change.active);
-        lowest.reserved = ta_min_i64(lowest.reserved, change.reserved);
-    }
-    r->start = (struct levels){
-        .allocated = start_level(state.allocated, change.allocated, lowest.allocated),
-        .active = start_level(state.active, change.active, lowest.active),
-        .reserved = start_level(state.reserved, change.reserved, lowest.reserved),
-    };
+    struct ta_levels state = {0};
+    for (size_t i = 0; i < r->device->n_segments; i++)
+        ta_levels_add(r->device->segments[i], r->device->blocks, &state);
+    r->start = ta_levels_start(&state, r->events, r->n);
 }
 
 static void find_times(struct replay *r)
@@ -100,7 +28,7 @@ struct replay replay_make(const struct device_state *device)
     find_start(&r);
     r.end = r.peak = r.at_reserved_peak = r.start;
     for (size_t i = 0; i < r.n; i++) {
-        replay_step(&r.events[i], &r.end);
+        ta_levels_step(&r.events[i], &r.end);
         r.peak.active = ta_max_i64(r.peak.active, r.end.active);
         if (r.end.allocated > r.peak.allocated) {
             r.peak.allocated = r.end.allocated;

@@ -5,12 +5,7 @@
 
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/dump.h>
-
-/* Bytes at a moment.  `allocated` falls when the program lets go of memory, `active` when the
- * memory can be used again; both are what was asked for, as histories hold no rounded sizes. */
-struct levels {
-    int64_t allocated, active, reserved;
-};
+#include <traceanalyze/levels.h>
 
 /* What a snapshot holds of one device. */
 struct device_state {
@@ -25,19 +20,15 @@ struct replay {
     const struct device_state *device;
     const struct ta_alloc_event *events; /* those of the device */
     size_t n;
-    struct levels start, end; /* before the first entry, after the last */
-    struct levels peak;       /* each by itself */
-    size_t peak_at;           /* entries up to the peak of `allocated`: 0 is before the first */
-    struct levels at_reserved_peak; /* with most allocated while most was reserved */
-    int64_t first_ns, last_ns;      /* TA_MISSING when the history has no times */
+    struct ta_levels start, end; /* before the first entry, after the last */
+    struct ta_levels peak;       /* each by itself */
+    size_t peak_at;              /* entries up to the peak of `allocated`: 0 is before the first */
+    struct ta_levels at_reserved_peak; /* with most allocated while most was reserved */
+    int64_t first_ns, last_ns;         /* TA_MISSING when the history has no times */
 };
 
-/* Histories are rings: the first entries may be lost, and with them the level that they start
- * from.  So the state at the end is where the levels are known, and the start follows from it. */
+/* Replays the history of a device from the level at which it starts, see levels.h. */
 struct replay replay_make(const struct device_state *device);
-
-/* Applies an entry. */
-void replay_step(const struct ta_alloc_event *event, struct levels *levels);
 
 /* A block that was alive. */
 struct live_block {

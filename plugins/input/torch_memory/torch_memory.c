@@ -4,9 +4,12 @@
 #include "snapshot.h"
 
 #include <traceanalyze/input.h>
+#include <traceanalyze/levels.h>
 #include <traceanalyze/plugin.h>
+#include <traceanalyze/result.h>
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* ---- recognition --------------------------------------------------------------------------- */
@@ -57,18 +60,71 @@ static const char *const names[FIELDS] = {
     [HOST_TRACES] = "host_traces",
 };
 
-/* Pinned host memory is another allocator's; it is not mixed into that of the devices. */
-static void pass_over(struct snapshot *s, ta_object list)
+/* ---- pinned host memory -------------------------------------------------------------------- */
+
+/* Pinned host memory is another allocator's: it is read like that of the devices and summed up, but
+ * never becomes part of their state. */
+static enum ta_status add_host_state(struct snapshot *s, size_t first_segment)
 {
-    const size_t n = ta_object_size(s->objects, list);
-    const uint64_t offset = ta_object_offset(s->objects, list);
-    if (n == 0)
-        return;
-    s->dropped += n;
-    ta_quality_add_severity(s->quality, TA_Q_BAD_RECORD, TA_QUALITY_INFO, offset, TA_NO_OFFSET,
-                            "%zu records of pinned host memory are not analyzed, at byte offset "
-                            "%" PRIu64,
-                            n, offset);
+    int64_t sums[] = {0, 0}; /* reserved, allocated */
+    static const char *const keys[] = {"pinned_host_reserved_bytes", "pinned_host_allocated_bytes"};
+    for (size_t i = first_segment; i < s->segments.n; i++) {
+        const struct ta_alloc_segment *segment = &s->segments.at[i];
+        sums[0] = ta_add_sat(sums[0], ta_levels_bytes(segment->total));
+        for (size_t k = segment->first; k < segment->first + segment->n; k++)
+            if (s->blocks.at[k].state == TA_BLOCK_ALLOCATED)
+                sums[1] = ta_add_sat(sums[1], ta_levels_bytes(s->blocks.at[k].size));
+    }
+    enum ta_status status = TA_OK;
+    for (size_t i = 0; i < 2 && status == TA_OK && s->segments.n > first_segment; i++) {
+        const struct ta_figure row = {.rank = TA_MISSING,
+                                      .name = ta_builder_string(s->builder, ta_slice_of(keys[i])),
+                                      .group = ta_builder_string(s->builder, TA_LIT("memory")),
+                                      .value = (double)sums[i],
+                                      .unit = TA_UNIT_BYTES};
+        status = ta_builder_add_figure(s->ctx, s->builder, &row);
+    }
+    return status;
+}
+
+static enum ta_status add_host_history(struct snapshot *s, size_t first_event)
+{
+    struct ta_allocation_pattern row = {
+        .rank = TA_MISSING, .min_bytes = TA_MISSING, .max_bytes = TA_MISSING, .small_ratio = NAN};
+    int64_t small = 0;
+    for (size_t i = first_event; i < s->events.n; i++) {
+        const struct ta_alloc_event *event = &s->events.at[i];
+        const int64_t size = ta_levels_bytes(event->size);
+        row.deallocations += event->action == TA_ALLOC_FREE_COMPLETED;
+        if (event->action != TA_ALLOC_ALLOC)
+            continue;
+        row.allocations++;
+        row.bytes = ta_add_sat(row.bytes, size);
+        small += size < 1 << 20;
+        if (row.min_bytes == TA_MISSING || size < row.min_bytes)
+            row.min_bytes = size;
+        row.max_bytes = ta_max_i64(row.max_bytes, size);
+    }
+    if (s->events.n == first_event)
+        return TA_OK;
+    if (row.allocations)
+        row.small_ratio = (double)small / (double)row.allocations;
+    row.allocator = ta_builder_string(s->builder, TA_LIT("pinned host memory"));
+    return ta_builder_add_allocation(s->ctx, s->builder, &row);
+}
+
+static enum ta_status read_host(struct snapshot *s, ta_object segments, ta_object traces)
+{
+    const size_t n_segments = s->segments.n, n_blocks = s->blocks.n, n_events = s->events.n;
+    snapshot_read_segments(s, segments);
+    snapshot_read_history(s, traces);
+    enum ta_status status = add_host_state(s, n_segments);
+    if (status == TA_OK)
+        status = add_host_history(s, n_events);
+    s->segments.n = n_segments;
+    s->blocks.n = n_blocks;
+    s->events.n = n_events;
+    return status;
 }
 
 static enum ta_status read_dict(struct snapshot *s, ta_object root)
@@ -82,9 +138,9 @@ static enum ta_status read_dict(struct snapshot *s, ta_object root)
                        "list \"device_traces\"");
     snapshot_read_segments(s, values[SEGMENTS]);
     snapshot_read_history(s, values[TRACES]);
-    pass_over(s, values[HOST_SEGMENTS]);
-    pass_over(s, values[HOST_TRACES]);
-    enum ta_status status = snapshot_read_annotations(s, values[ANNOTATIONS]);
+    enum ta_status status = read_host(s, values[HOST_SEGMENTS], values[HOST_TRACES]);
+    if (status == TA_OK)
+        status = snapshot_read_annotations(s, values[ANNOTATIONS]);
     return status == TA_OK ? snapshot_read_settings(s, values[SETTINGS]) : status;
 }
 
