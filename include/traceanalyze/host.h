@@ -36,6 +36,22 @@ static inline bool ta_host_is_cause(enum ta_host_work work)
     return work >= TA_HOST_SYNC;
 }
 
+/* The name of a span as a place of the program: step markers are one place. */
+static inline struct ta_slice ta_host_place(struct ta_slice name)
+{
+    static const char step[] = "ProfilerStep#";
+    if (name.len >= sizeof step - 1 && memcmp(name.ptr, step, sizeof step - 1) == 0)
+        name.len = sizeof step - 2;
+    return name;
+}
+
+/* Whether a span is a built-in function of Python, which has no place in a file; who calls it
+ * has. */
+static inline bool ta_host_is_builtin(struct ta_slice name)
+{
+    return name.len > 9 && memcmp(name.ptr, "<built-in", 9) == 0;
+}
+
 TA_END_DECLS
 
 #endif

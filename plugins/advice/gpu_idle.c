@@ -1,79 +1,107 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Low GPU busy share: the device waits for the host. */
-#include <traceanalyze/analysis.h>
+/* Idle devices, for reasons that no other rule is about. */
+#include <traceanalyze/rule.h>
 
 enum { THRESHOLD };
 
 static const struct ta_option options[] = {
-    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.15, 0, 1, TA_OPTION_RATIO,
-                   "Idle share of the window from which the rule fires"},
+    [THRESHOLD] =
+        {"threshold", TA_OPTION_NUMBER, 0.15, 0, 1, TA_OPTION_RATIO,
+         "Share of the window, idle for reasons without a rule of their own, from which the rule "
+         "fires"},
     TA_OPTIONS_END,
 };
 
-/* The device whose idle time is largest, by share of its window. */
-static size_t worst_row(const struct ta_table *gpu, size_t idle, size_t window, double *share)
+/* Idle time of a device that no rule of its own is about: neither handing out work, nor waits, nor
+ * data. */
+static double unexplained(const struct ta_table *idle, size_t row)
 {
-    size_t worst = 0;
-    for (size_t i = 0; i < gpu->n_rows; i++) {
-        const double length = ta_cell_number(ta_table_cell(gpu, i, window), 0);
-        const double part = ta_cell_number(ta_table_cell(gpu, i, idle), 0);
-        if (length > 0 && part / length > *share) {
-            *share = part / length;
-            worst = i;
-        }
+    static const char *const columns[] = {"host_ns", "setup_ns", "queued_ns", "unknown_ns"};
+    double total = 0;
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        total += ta_cell_number(ta_table_cell(idle, row, ta_table_column(idle, columns[i])), 0);
+    return total;
+}
+
+/* The device with the largest share of such time in its window. */
+static bool find_worst(const struct ta_report *report, struct ta_place *worst,
+                       struct ta_place *window)
+{
+    static const struct ta_look idle_look = {.table = "gpu_idle.by_rank", .column = "idle_ns"};
+    static const struct ta_look window_look = {.table = "gpu_time.by_rank", .column = "window_ns"};
+    const struct ta_table *idle = ta_report_table(report, idle_look.table);
+    double most = 0;
+    for (size_t i = 0; idle && i < idle->n_rows; i++) {
+        struct ta_place place = {idle, i, ta_table_column(idle, idle_look.column), 0}, whole;
+        place.value = unexplained(idle, i);
+        if (!ta_look_same(report, &window_look, &place, &whole) || whole.value <= 0 ||
+            place.value / whole.value <= most)
+            continue;
+        most = place.value / whole.value;
+        *worst = place;
+        *window = whole;
     }
-    return worst;
+    return most > 0;
+}
+
+/* The largest of its causes in words; "" when it is not known. */
+static const char *cause_of(const struct ta_report *report, struct ta_advice *advice,
+                            const struct ta_place *place)
+{
+    static const char *const causes[] = {
+        "host untraced",       "memory allocation",   "compilation",
+        "within a graph",      "queued, same stream", "queued, dependency",
+        "launch not recorded", "late start",          "profiler"};
+    struct ta_place most = {0}, same;
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
+        const struct ta_look look = {
+            .table = "gpu_idle.by_cause", .column = "total_ns", .where = {{"cause", causes[i]}}};
+        if (ta_look_same(report, &look, place, &same) && (!most.table || same.value > most.value))
+            most = same;
+    }
+    return most.table ? ta_advice_printf(advice, ", most of it \"%s\"",
+                                         ta_place_text(advice, &most, "cause"))
+                      : "";
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
-    const struct ta_table *gpu = ta_report_table(report, "gpu_time.by_rank");
-    if (!gpu)
+    struct ta_place idle, window;
+    if (!find_worst(report, &idle, &window) || idle.value / window.value <= threshold)
         return TA_OK;
-    const size_t idle = ta_table_column(gpu, "idle_ns"), window = ta_table_column(gpu, "window_ns");
-    double share = 0;
-    const size_t row = worst_row(gpu, idle, window, &share);
-    if (share <= threshold)
-        return TA_OK;
-    const struct ta_cell *rank = ta_table_cell(gpu, row, 0);
-    const struct ta_cell *idle_ns = ta_table_cell(gpu, row, idle);
-    const struct ta_cell *window_ns = ta_table_cell(gpu, row, window);
-    char part[TA_UNIT_TEXT_MAX], time[TA_UNIT_TEXT_MAX], limit[TA_UNIT_TEXT_MAX];
-    ta_unit_format(part, share, TA_UNIT_RATIO);
-    ta_unit_format(time, ta_cell_number(idle_ns, 0), TA_UNIT_NS);
-    ta_unit_format(limit, threshold, TA_UNIT_RATIO);
-    const struct ta_evidence evidence[] = {
-        {"gpu_time.by_rank", "idle_ns", *rank, *idle_ns, TA_UNIT_NS},
-        {"gpu_time.by_rank", "window_ns", *rank, *window_ns, TA_UNIT_NS},
-    };
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = "gpu-idle",
-                  .rule = "gpu_idle",
-                  .title = ta_advice_printf(
-                      advice, "The GPU of rank %lld is idle for %s of its window (%s)",
-                      (long long)rank->i, part, time),
-                  .advice = "Let the host run ahead of the device: fewer and larger launches "
-                            "(torch.compile, CUDA graphs), no .item() or other synchronization "
-                            "inside the step loop, data and conditioning prepared in another "
-                            "thread.",
-                  .severity = share > 0.5    ? TA_HIGH
-                              : share > 0.25 ? TA_MEDIUM
-                                             : TA_LOW,
-                  .evidence = evidence,
-                  .n_evidence = 2,
-                  .saving_low_ns = (int64_t)((share - threshold) * ta_cell_number(window_ns, 0)),
-                  .saving_high_ns = idle_ns->i,
-                  .confidence = 0.6,
-                  .threshold = ta_advice_printf(advice, "idle share of the window > %s", limit),
-              });
+    const double share = idle.value / window.value;
+    const struct ta_evidence evidence[] = {ta_place_evidence(&idle), ta_place_evidence(&window)};
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "gpu-idle",
+            .rule = "gpu_idle",
+            .title = ta_advice_printf(
+                advice, "The GPU%s is idle for another %s of its window (%s)%s",
+                ta_place_owner(advice, report, &idle),
+                ta_advice_number(advice, share, TA_UNIT_RATIO),
+                ta_advice_number(advice, idle.value, TA_UNIT_NS), cause_of(report, advice, &idle)),
+            .advice = "gpu_idle.longest lists the gaps one by one. Where nothing was recorded "
+                      "of the host, record again with with_stack=True or with ranges around "
+                      "the phases of the program.",
+            .severity = share > 0.5    ? TA_HIGH
+                        : share > 0.25 ? TA_MEDIUM
+                                       : TA_LOW,
+            .evidence = evidence,
+            .n_evidence = 2,
+            .saving_low_ns = 0,
+            .saving_high_ns = (int64_t)idle.value,
+            .confidence = 0.4,
+            .threshold = ta_advice_printf(advice, "such idle share of the window > %s",
+                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
     return TA_OK;
 }
 
 static const struct ta_advice_ops ops = {.advise = advise};
 
 TA_PLUGIN(advice, gpu_idle, &ops, .title = "Low GPU busy share",
-          .summary = "Fires when a device is idle for a large part of its window", .version = "1",
-          .options = options);
+          .summary = "Fires when a device idles for reasons without a rule of their own",
+          .version = "1", .options = options);

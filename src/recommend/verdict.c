@@ -189,13 +189,43 @@ static void say_dumps(struct line *line, const struct ta_report *report)
 
 /* ---- the line ------------------------------------------------------------------------------ */
 
-static void say_devices(struct line *line, double busy, double longest,
+/* Parts this close to each other both name the run. */
+#define CLOSE 0.05
+
+/* ", launch-bound (83 %, then compute 10 %)": the largest part of the windows and the next one. */
+static const char *bound_of(const struct ta_report *report, char *words, size_t size)
+{
+    const struct ta_table *parts = ta_report_table(report, "run.bound");
+    words[0] = '\0';
+    if (!parts || parts->n_rows == 0)
+        return words;
+    const struct ta_slice first = text(parts, 0, "bound");
+    const double share = number(parts, 0, "share");
+    char most[TA_UNIT_TEXT_MAX], next[TA_UNIT_TEXT_MAX];
+    ta_unit_format(most, share, TA_UNIT_RATIO);
+    if (parts->n_rows == 1) {
+        snprintf(words, size, ", %.*s-bound", (int)first.len, first.ptr);
+        return words;
+    }
+    const struct ta_slice second = text(parts, 1, "bound");
+    const double runner_up = number(parts, 1, "share");
+    ta_unit_format(next, runner_up, TA_UNIT_RATIO);
+    if (share - runner_up < CLOSE)
+        snprintf(words, size, ", %.*s- and %.*s-bound (%s and %s)", (int)first.len, first.ptr,
+                 (int)second.len, second.ptr, most, next);
+    else
+        snprintf(words, size, ", %.*s-bound (%s, then %.*s %s)", (int)first.len, first.ptr, most,
+                 (int)second.len, second.ptr, next);
+    return words;
+}
+
+static void say_devices(struct line *line, const struct ta_report *report, double busy,
                         const struct ta_finding *worst)
 {
-    char window[TA_UNIT_TEXT_MAX], share[TA_UNIT_TEXT_MAX];
-    ta_unit_format(window, longest, TA_UNIT_NS);
+    char window[TA_UNIT_TEXT_MAX], share[TA_UNIT_TEXT_MAX], bound[200];
+    ta_unit_format(window, scalar(report, "gpu_window_ns"), TA_UNIT_NS);
     ta_unit_format(share, busy, TA_UNIT_RATIO);
-    say(line, "GPU busy %s of %s. %s.", share, window,
+    say(line, "GPU busy %s of %s%s. %s.", share, window, bound_of(report, bound, sizeof bound),
         worst ? worst->title : "No rule found anything worth changing");
 }
 
@@ -204,7 +234,7 @@ void ta_verdict_set(struct ta_report *report, const struct ta_finding *worst)
     struct line line = {.n = 0};
     const double busy = scalar(report, "gpu_busy_share");
     if (busy >= 0) {
-        say_devices(&line, busy, scalar(report, "gpu_window_ns"), worst);
+        say_devices(&line, report, busy, worst);
     } else {
         say_dumps(&line, report);
         if (line.n == 0)

@@ -79,14 +79,15 @@ static void the_host_is_late(void **state)
                   SPAN("cuda_runtime", "cudaMalloc", 40, 20)    /* 40…60 */
                   SPAN("cuda_runtime", "cudaEventQuery", 70, 3) /* 70…73 */
                   SPAN("cuda_runtime", "cudaMemcpy", 80, 4)     /* 80…84 */
-                  LAUNCH(2, 100, 6)                             /* 100…109 is the way */
+                  LAUNCH(2, 100, 6)                             /* 106…109 is the way */
                   KERNEL(2, 7, 109, 1));
     assert_int_equal(cause(report, "synchronization"), 5000);
     assert_int_equal(cause(report, "host untraced"), 5000);
     assert_int_equal(cause(report, "memory allocation"), 20000);
     assert_int_equal(cause(report, "runtime calls"), 3000);
     assert_int_equal(cause(report, "blocking copy"), 4000);
-    assert_int_equal(cause(report, "launch latency"), 9000);
+    assert_int_equal(cause(report, "launch calls"), 6000);
+    assert_int_equal(cause(report, "launch latency"), 3000);
     assert_int_equal(cause(report, "operator dispatch"), 80000 - 5000 - 5000 - 27000);
     assert_int_equal(all_causes(report), 89000);
     /* All of it is blamed on the operator that made the calls. */
@@ -139,7 +140,7 @@ static void queued_work_waits(void **state)
     assert_int_equal(cause(report, "queued, same stream"), 2000 + 2000);
     assert_int_equal(cause(report, "queued, dependency"), 3000 + 55000);
     assert_int_equal(cause(report, "within a graph"), 10000);
-    assert_int_equal(cause(report, "launch latency"), 5000);
+    assert_int_equal(cause(report, "launch calls"), 5000);
     assert_int_equal(cause(report, "launch not recorded"), 9000);
     assert_int_equal(cause(report, "micro gap"), 500);
     assert_int_equal(all_causes(report), 86500);
@@ -157,6 +158,17 @@ static void clocks_that_differ(void **state)
     ta_report_free(report);
 }
 
+static void a_late_start(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on(LAUNCH(1, 0, 5) KERNEL(1, 7, 10, 10) LAUNCH(
+        2, 20, 5) KERNEL(2, 7, 1026, 10) LAUNCH(3, 1036, 4) KERNEL(3, 7, 2040, 10));
+    assert_int_equal(cause(report, "launch calls"), 5000 + 4000);
+    assert_int_equal(cause(report, "late start"), 1001000);
+    assert_int_equal(cause(report, "launch latency"), 1000000);
+    ta_report_free(report);
+}
+
 static void queue_figures(void **state)
 {
     (void)state;
@@ -169,7 +181,7 @@ static void queue_figures(void **state)
 #define CELL(column) ta_cell_number(ta_table_cell(table, 0, ta_table_column(table, column)), -1)
     assert_float_equal(CELL("empty_share"), 0.4f, 1e-6); /* 20…40 of 10…60 */
     assert_float_equal(CELL("depth_mean"), 0.8f, 1e-6);  /* 20 µs each */
-    assert_float_equal(CELL("launch_bound"), 0.4f, 1e-6);
+    assert_float_equal(CELL("launch_bound"), 0.5f, 1e-6);
     assert_float_equal(CELL("floor_ns"), 5000, 1);
     assert_float_equal(CELL("short_share"), 1, 1e-12);
 #undef CELL
@@ -217,7 +229,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_host_is_late),  cmocka_unit_test(causes_reach_down),
         cmocka_unit_test(queued_work_waits), cmocka_unit_test(clocks_that_differ),
-        cmocka_unit_test(queue_figures),     cmocka_unit_test(causes_add_up),
+        cmocka_unit_test(a_late_start),      cmocka_unit_test(queue_figures),
+        cmocka_unit_test(causes_add_up),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

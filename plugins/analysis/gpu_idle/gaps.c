@@ -18,6 +18,7 @@ const struct idle_cause_info idle_causes[IDLE_CAUSES] = {
     [IDLE_COLLECTIVE] = {"host collective", IDLE_GROUP_INPUT},
     [IDLE_PROFILER] = {"profiler", IDLE_GROUP_UNKNOWN},
     [IDLE_LATENCY] = {"launch latency", IDLE_GROUP_LATENCY},
+    [IDLE_LATE_START] = {"late start", IDLE_GROUP_UNKNOWN},
     [IDLE_GRAPH] = {"within a graph", IDLE_GROUP_QUEUED},
     [IDLE_FRONT_END] = {"queued, same stream", IDLE_GROUP_QUEUED},
     [IDLE_DEPENDENCY] = {"queued, dependency", IDLE_GROUP_QUEUED},
@@ -72,13 +73,16 @@ static void blame(struct walk *w, const struct ta_activity *next, const struct t
         host_time_piece(&w->host, IDLE_MICRO, b - a, TA_NO_ROW, parts);
     } else if (launch == TA_NO_ROW) {
         host_time_piece(&w->host, IDLE_UNLINKED, b - a, TA_NO_ROW, parts);
-    } else if (w->spans.ts[launch] >= a) {
-        const int64_t late = ta_min_i64(w->spans.ts[launch], b);
-        host_time_blame(&w->host, launch, a, late, parts);
-        if (late < b)
-            host_time_piece(&w->host, IDLE_LATENCY, b - late, launch, parts);
-    } else if (end_of(w, launch) > a) {
-        host_time_piece(&w->host, IDLE_LATENCY, b - a, launch, parts);
+    } else if (end_of(w, launch) > a || w->spans.ts[launch] >= a) {
+        const int64_t late = ta_max_i64(a, ta_min_i64(w->spans.ts[launch], b));
+        const int64_t called = ta_min_i64(end_of(w, launch), b);
+        if (late > a)
+            host_time_blame(&w->host, launch, a, late, parts);
+        if (called > late)
+            host_time_piece(&w->host, IDLE_LAUNCH_CALLS, called - late, launch, parts);
+        if (b > called)
+            host_time_piece(&w->host, b - called > IDLE_LATENCY_NS ? IDLE_LATE_START : IDLE_LATENCY,
+                            b - called, launch, parts);
     } else {
         host_time_piece(&w->host, queued_cause(w, next, before, b - a), b - a, next->span, parts);
     }
@@ -112,7 +116,8 @@ static void keep_longest(struct walk *w, const struct gap *gap)
 
 static struct ta_slice name_of(const struct walk *w, ta_row row)
 {
-    return row == TA_NO_ROW ? TA_LIT("") : ta_trace_text(w->trace, w->spans.name[row]);
+    return row == TA_NO_ROW ? TA_LIT("")
+                            : ta_host_place(ta_trace_text(w->trace, w->spans.name[row]));
 }
 
 static void count_cause(struct walk *w, int64_t device, enum idle_cause cause, int64_t ns)

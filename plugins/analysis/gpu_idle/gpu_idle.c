@@ -75,8 +75,9 @@ static const struct ta_partial_def partials[] = {
 
 static const char cause_doc[] =
     "What the time is blamed on. The host was late: what the thread that launched the next "
-    "activity did until then. Launch latency: the launch was under way. Queued: the next activity "
-    "was launched before the gap began. Micro gap: shorter than 1 µs";
+    "activity did until that call returned. Launch latency: from there to the start of the "
+    "activity; above 1 ms a late start. Queued: the next activity was launched before the gap "
+    "began. Micro gap: shorter than 1 µs";
 
 static const struct ta_column cause_columns[] = {
     RANK_COLUMN,
@@ -103,11 +104,14 @@ static const struct ta_column rank_columns[] = {
               "copied and waited"),
     NS_COLUMN("setup_ns", "Setup", "Memory was allocated, code compiled or loaded"),
     NS_COLUMN("input_ns", "Input", "Data was loaded, or other hosts waited for"),
-    NS_COLUMN("latency_ns", "Launch latency", "From the start of a launch to that of its activity"),
+    NS_COLUMN("latency_ns", "Launch latency",
+              "From the end of a launch to the start of its activity"),
     NS_COLUMN("queued_ns", "Queued",
               "Work was queued and waited for other work or for the device "
               "to take it; micro gaps"),
-    NS_COLUMN("unknown_ns", "Unknown", "No launch was recorded, or the profiler held up"),
+    NS_COLUMN("unknown_ns", "Unknown",
+              "No launch was recorded, the profiler held up, or the device began more "
+              "than 1 ms behind the launch"),
 };
 
 static const struct ta_chart rank_chart = {

@@ -139,10 +139,10 @@ void host_time_piece(struct host_time *host, enum idle_cause cause, int64_t ns, 
         return;
     const ta_row caller = host_time_caller(host, row);
     const ta_str name = caller == TA_NO_ROW ? TA_STR_ABSENT : host->spans.name[caller];
-    int64_t *site =
-        ta_partial_cached(host->sites, &host->site_rows, (uint64_t)cause << 32 | name,
-                          (const struct ta_key[]){ta_key_text(ta_slice_of(idle_causes[cause].name)),
-                                                  ta_key_text(ta_trace_text(host->trace, name))});
+    int64_t *site = ta_partial_cached(
+        host->sites, &host->site_rows, (uint64_t)cause << 32 | name,
+        (const struct ta_key[]){ta_key_text(ta_slice_of(idle_causes[cause].name)),
+                                ta_key_text(ta_host_place(ta_trace_text(host->trace, name)))});
     ta_sum(&site[SITE_PIECES], 1);
     ta_sum(&site[SITE_TOTAL], ns);
 }
@@ -219,8 +219,7 @@ void host_time_blame(struct host_time *host, ta_row launch, int64_t from, int64_
 static bool is_place(const struct host_time *host, ta_row row)
 {
     const struct ta_slice name = ta_trace_text(host->trace, host->spans.name[row]);
-    return class_of(host, row) != TA_CLASS_RUNTIME &&
-           !(name.len > 9 && memcmp(name.ptr, "<built-in", 9) == 0);
+    return class_of(host, row) != TA_CLASS_RUNTIME && !ta_host_is_builtin(name);
 }
 
 ta_row host_time_caller(const struct host_time *host, ta_row row)

@@ -4,9 +4,9 @@
  * A gap [a, b) lies between the latest end of all earlier activities of a device and the start of
  * the next one, K.  What the gap is blamed on depends on the call L that launched K:
  *
- *     L starts in the gap     the host was late: [a, L) by what L's thread did (host_time.h), and
- *                             [L, b) is the way from the host to the device
- *     L is under way at a     all of it is that way
+ *     L ends in the gap       the host was late: until L begins by what its thread did
+ *                             (host_time.h), then the call itself, and from its end on the way of
+ *                             the launch to the device
  *     L ended before a        K was queued: it waited for other work or for the front end
  *     there is no L           nothing is known
  *
@@ -21,6 +21,7 @@
 enum {
     IDLE_MICRO_NS = 1000,      /* gaps below are "micro gap" */
     IDLE_FRONT_END_NS = 20000, /* a device does not take longer to begin queued work */
+    IDLE_LATENCY_NS = 1000000, /* nor does a launch to arrive */
     IDLE_LONGEST_KEPT = 50     /* gaps of a device that are listed one by one */
 };
 
@@ -38,6 +39,7 @@ enum idle_cause {
     IDLE_COLLECTIVE,
     IDLE_PROFILER,
     IDLE_LATENCY,
+    IDLE_LATE_START,
     IDLE_GRAPH,
     IDLE_FRONT_END,
     IDLE_DEPENDENCY,

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Input-bound: the device waits while data is loaded. */
+#include <traceanalyze/rule.h>
+
+enum { THRESHOLD, HIGH };
+
+static const struct ta_option options[] = {
+    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.05, 0, 1, TA_OPTION_RATIO,
+                   "Share of the window from which the rule fires"},
+    [HIGH] = {"high", TA_OPTION_NUMBER, 0.20, 0, 1, TA_OPTION_RATIO,
+              "Share from which it is severe"},
+    TA_OPTIONS_END,
+};
+
+static const struct ta_look input_look = {
+    .table = "gpu_idle.by_cause", .column = "total_ns", .where = {{"cause", "data loading"}}};
+static const struct ta_look window_look = {.table = "gpu_time.by_rank", .column = "window_ns"};
+static const struct ta_look site_look = {
+    .table = "gpu_idle.by_site", .column = "total_ns", .where = {{"cause", "data loading"}}};
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice)
+{
+    const double threshold = ta_ctx_option(ctx, THRESHOLD), high = ta_ctx_option(ctx, HIGH);
+    struct ta_place input, window, site;
+    if (!ta_look_worst(report, &input_look, &input) ||
+        !ta_look_same(report, &window_look, &input, &window) || window.value <= 0 ||
+        input.value / window.value <= threshold)
+        return TA_OK;
+    const double share = input.value / window.value;
+    const bool is_known = ta_look_worst(report, &site_look, &site);
+    const struct ta_evidence evidence[] = {ta_place_evidence(&input), ta_place_evidence(&window)};
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "input-bound",
+                  .rule = "input_bound",
+                  .title = ta_advice_printf(
+                      advice, "The GPU%s waits %s of its window (%s) for data to be loaded%s%s",
+                      ta_place_owner(advice, report, &input),
+                      ta_advice_number(advice, share, TA_UNIT_RATIO),
+                      ta_advice_number(advice, input.value, TA_UNIT_NS), is_known ? ", in " : "",
+                      is_known ? ta_place_text(advice, &site, "site") : ""),
+                  .advice = "Load in other processes (num_workers, prefetch_factor, "
+                            "persistent_workers), prepare the next batch while the device works, "
+                            "and copy it from pinned memory without waiting.",
+                  .severity = share > high ? TA_HIGH : TA_MEDIUM,
+                  .evidence = evidence,
+                  .n_evidence = 2,
+                  .saving_low_ns = (int64_t)(input.value * 0.8),
+                  .saving_high_ns = (int64_t)input.value,
+                  .confidence = 0.6,
+                  .threshold = ta_advice_printf(advice, "data loading > %s of the window",
+                                                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+              });
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise};
+
+TA_PLUGIN(advice, input_bound, &ops, .title = "Input-bound",
+          .summary = "Fires when a device waits while data is loaded", .version = "1",
+          .options = options);

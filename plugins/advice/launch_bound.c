@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Launch-bound: the device waits because the host hands out work too slowly. */
+#include <traceanalyze/rule.h>
+
+enum { THRESHOLD, HIGH };
+
+static const struct ta_option options[] = {
+    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.03, 0, 1, TA_OPTION_RATIO,
+                   "Launch-bound share of the window from which the rule fires"},
+    [HIGH] = {"high", TA_OPTION_NUMBER, 0.15, 0, 1, TA_OPTION_RATIO,
+              "Share from which it is severe"},
+    TA_OPTIONS_END,
+};
+
+static const struct ta_look share_look = {
+    .table = "launch_queue.by_rank", .column = "launch_bound", .lowest = false};
+static const struct ta_look dispatch_look = {
+    .table = "gpu_idle.by_rank", .column = "dispatch_ns", .lowest = false};
+
+/* ", the largest part in aten::mm" for the place with most time among the causes of dispatch. */
+static const char *where(const struct ta_report *report, struct ta_advice *advice)
+{
+    static const char *const causes[] = {"python", "operator dispatch", "launch calls",
+                                         "runtime calls"};
+    struct ta_place best = {0};
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
+        struct ta_place place;
+        const struct ta_look look = {
+            .table = "gpu_idle.by_site", .column = "total_ns", .where = {{"cause", causes[i]}}};
+        if (ta_look_worst(report, &look, &place) && (!best.table || place.value > best.value))
+            best = place;
+    }
+    if (!best.table)
+        return "";
+    const char *site = ta_place_text(advice, &best, "site");
+    return *site ? ta_advice_printf(advice, ", the largest part in %s", site) : "";
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice)
+{
+    const double threshold = ta_ctx_option(ctx, THRESHOLD), high = ta_ctx_option(ctx, HIGH);
+    struct ta_place share, dispatch;
+    if (!ta_look_worst(report, &share_look, &share) || share.value <= threshold ||
+        !ta_look_same(report, &dispatch_look, &share, &dispatch))
+        return TA_OK;
+    const struct ta_place latency = ta_place_beside(&dispatch, "latency_ns");
+    const double in_flight = latency.table ? latency.value : 0;
+    const struct ta_evidence evidence[] = {ta_place_evidence(&share), ta_place_evidence(&dispatch)};
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "launch-bound",
+            .rule = "launch_bound",
+            .title = ta_advice_printf(
+                advice, "The GPU%s waits %s of its window (%s) for the host to hand out work%s",
+                ta_place_owner(advice, report, &share),
+                ta_advice_number(advice, share.value, TA_UNIT_RATIO),
+                ta_advice_number(advice, dispatch.value, TA_UNIT_NS), where(report, advice)),
+            .advice =
+                "Launch less or cheaper: CUDA graphs or torch.compile(mode=\"reduce-overhead\") "
+                "for the step loop, fused operators, larger batches; keep Python out of the "
+                "loop. gpu_idle.by_site lists where the host spends the time.",
+            .severity = share.value > high ? TA_HIGH : TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = 2,
+            /* Graphs leave a rest of the dispatch; without any the launches start at once. */
+            .saving_low_ns = (int64_t)(dispatch.value / 2),
+            .saving_high_ns = (int64_t)(dispatch.value + in_flight / 2),
+            .confidence = 0.6,
+            .threshold = ta_advice_printf(advice, "launch-bound share of the window > %s",
+                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise};
+
+TA_PLUGIN(advice, launch_bound, &ops, .title = "Launch-bound",
+          .summary = "Fires when a device waits for the host to hand out work", .version = "1",
+          .options = options);

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* sync.by_site, sync.by_rank: where host threads wait for the device, and which part of that does
+ * harm.  A wait while the device works costs nothing by itself; what it costs is the time in which
+ * the device has nothing to do during the wait, and from its end until new work arrives. */
+#include <traceanalyze/analysis.h>
+#include <traceanalyze/host.h>
+
+#include <stdlib.h>
+
+enum { PARTIAL_SITES, PARTIAL_RANKS };
+enum { KIND, CALL, SITE, CALLER, COUNT, TOTAL, DURING, AFTER, SITE_FIELDS };
+enum { RANK, RANK_COUNT, RANK_TOTAL, RANK_HARMFUL, RANK_WINDOW, RANK_FIELDS };
+
+static const struct ta_field site_fields[SITE_FIELDS] = {
+    [KIND] = {"kind", TA_FIELD_TEXT},         [CALL] = {"call", TA_FIELD_TEXT},
+    [SITE] = {"site", TA_FIELD_TEXT},         [CALLER] = {"caller", TA_FIELD_TEXT},
+    [COUNT] = {"count", TA_FIELD_SUM},        [TOTAL] = {"total_ns", TA_FIELD_SUM},
+    [DURING] = {"idle_during", TA_FIELD_SUM}, [AFTER] = {"idle_after", TA_FIELD_SUM},
+};
+
+static const struct ta_field rank_fields[RANK_FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},
+    [RANK_COUNT] = {"count", TA_FIELD_SUM},
+    [RANK_TOTAL] = {"total_ns", TA_FIELD_SUM},
+    [RANK_HARMFUL] = {"harmful_ns", TA_FIELD_SUM},
+    [RANK_WINDOW] = {"window_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_partial_def partials[] = {
+    [PARTIAL_SITES] = {"sites", site_fields, SITE_FIELDS},
+    [PARTIAL_RANKS] = {"ranks", rank_fields, RANK_FIELDS},
+    {0},
+};
+
+static const struct ta_column site_columns[] = {
+    {"kind", "Kind", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Synchronization, a blocking copy, or a copy from pageable memory, which the driver has to "
+     "stage"},
+    {"call", "Call", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Call of the runtime that waits"},
+    {"site", "Operator", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Outermost operator around the call, else the range or function that made it"},
+    {"caller", "Called from", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Nearest Python function around the operator; none where stacks were not recorded"},
+    {"count", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER, "Number of waits, all ranks"},
+    {"total_ns", "Host time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Time that host threads spent in the call"},
+    {"idle_during_ns", "Idle during", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Part of it in which no device of the rank worked"},
+    {"idle_after_ns", "Idle after", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "From the end of the call until a device began to work, where none did at its end"},
+    {"harmful_ns", "Harmful", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Idle during and after"},
+};
+
+static const struct ta_column rank_columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    {"count", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER, "Number of waits"},
+    {"total_ns", "Host time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Time that host threads spent in waits"},
+    {"harmful_ns", "Harmful", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Device idle during waits and right after them; waits of several threads may share it"},
+    {"window_ns", "Window", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
+     "First to last activity of all devices of the rank"},
+    {"harmful_share", "Harmful %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+     "Harmful time over the window"},
+};
+
+/* ---- map ----------------------------------------------------------------------------------- */
+
+struct search {
+    const struct ta_trace *trace;
+    struct ta_spans spans;
+    struct ta_categories categories;
+    struct ta_intervals busy; /* of all devices together */
+    struct ta_map works;      /* kinds of names */
+    struct ta_map pageable;   /* rows of calls that copied from pageable memory */
+    struct ta_partial *const *out;
+    int64_t *rank;
+};
+
+static enum ta_event_class class_of(const struct search *s, ta_row row)
+{
+    return s->categories.at[s->spans.cat[row]].class;
+}
+
+static enum ta_host_work work_of(struct search *s, ta_row row)
+{
+    uint64_t *work = ta_map_at(&s->works, s->spans.name[row], TA_HOST_WORK_COUNT);
+    if (!work)
+        return TA_HOST_CALL;
+    if (*work == TA_HOST_WORK_COUNT)
+        *work = ta_host_classify(TA_CLASS_RUNTIME, TA_LIT(""),
+                                 ta_trace_text(s->trace, s->spans.name[row]));
+    return (enum ta_host_work) * work;
+}
+
+static struct ta_slice name_of(const struct search *s, ta_row row)
+{
+    return row == TA_NO_ROW ? TA_LIT("") : ta_trace_text(s->trace, s->spans.name[row]);
+}
+
+static bool is_python(const struct search *s, ta_row row)
+{
+    const struct ta_slice name = ta_trace_text(s->trace, s->spans.name[row]);
+    const struct ta_slice category =
+        ta_trace_text(s->trace, s->categories.at[s->spans.cat[row]].name);
+    return ta_host_classify(class_of(s, row), category, name) == TA_HOST_PYTHON &&
+           !ta_host_is_builtin(name);
+}
+
+/* The outermost of the operators right around a call, or what made the call. */
+static ta_row site_of(const struct search *s, ta_row row)
+{
+    const ta_row *const parent = s->spans.parent;
+    do
+        row = parent[row];
+    while (row != TA_NO_ROW &&
+           (class_of(s, row) == TA_CLASS_RUNTIME || ta_host_is_builtin(name_of(s, row))));
+    while (row != TA_NO_ROW && class_of(s, row) == TA_CLASS_OP && parent[row] != TA_NO_ROW &&
+           class_of(s, parent[row]) == TA_CLASS_OP)
+        row = parent[row];
+    return row;
+}
+
+static ta_row caller_of(const struct search *s, ta_row row)
+{
+    while (row != TA_NO_ROW && !is_python(s, row))
+        row = s->spans.parent[row];
+    return row;
+}
+
+/* First interval of the busy time that ends behind `time`. */
+static size_t first_behind(const struct ta_intervals *busy, int64_t time)
+{
+    size_t low = 0, high = busy->n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (busy->at[middle].end <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Idle time in [from, to), and from there until the devices work again; only between the first and
+ * the last activity. */
+static void idle_around(const struct ta_intervals *busy, int64_t from, int64_t to, int64_t *during,
+                        int64_t *after)
+{
+    *during = *after = 0;
+    if (busy->n == 0)
+        return;
+    const int64_t first = busy->at[0].start, last = busy->at[busy->n - 1].end;
+    const int64_t start = ta_max_i64(from, first), end = ta_min_i64(to, last);
+    size_t i = first_behind(busy, start);
+    if (start < end)
+        *during = end - start;
+    for (; i < busy->n && busy->at[i].start < end; i++)
+        *during -= ta_min_i64(busy->at[i].end, end) - ta_max_i64(busy->at[i].start, start);
+    i = first_behind(busy, to);
+    if (to >= first && i < busy->n && busy->at[i].start > to)
+        *after = busy->at[i].start - to;
+}
+
+static void take_wait(struct search *s, ta_row row, const char *kind)
+{
+    const int64_t from = s->spans.ts[row], to = from + s->spans.dur[row];
+    const ta_row site = site_of(s, row);
+    int64_t during, after;
+    idle_around(&s->busy, from, to, &during, &after);
+    int64_t *cells = TA_PARTIAL_ROW(
+        s->out[PARTIAL_SITES], ta_key_text(ta_slice_of(kind)), ta_key_text(name_of(s, row)),
+        ta_key_text(ta_host_place(name_of(s, site))), ta_key_text(name_of(s, caller_of(s, site))));
+    ta_sum(&cells[COUNT], 1);
+    ta_sum(&cells[TOTAL], to - from);
+    ta_sum(&cells[DURING], during);
+    ta_sum(&cells[AFTER], after);
+    ta_sum(&s->rank[RANK_COUNT], 1);
+    ta_sum(&s->rank[RANK_TOTAL], to - from);
+    ta_sum(&s->rank[RANK_HARMFUL], during + after);
+}
+
+static bool is_wait(enum ta_host_work work)
+{
+    return work == TA_HOST_SYNC || work == TA_HOST_COPY;
+}
+
+static void take_calls(struct search *s)
+{
+    for (ta_row row = 0; row < s->spans.n; row++) {
+        if (class_of(s, row) != TA_CLASS_RUNTIME)
+            continue;
+        const enum ta_host_work work = work_of(s, row);
+        const ta_row parent = s->spans.parent[row];
+        if (parent != TA_NO_ROW && class_of(s, parent) == TA_CLASS_RUNTIME &&
+            is_wait(work_of(s, parent)))
+            continue; /* part of that wait */
+        if (is_wait(work))
+            take_wait(s, row, work == TA_HOST_SYNC ? "synchronization" : "blocking copy");
+        else if (ta_map_find(&s->pageable, row))
+            take_wait(s, row, "pageable copy");
+    }
+}
+
+static bool holds_pageable(struct ta_slice name)
+{
+    return memmem(name.ptr, name.len, "Pageable", 8) != NULL;
+}
+
+static void take_activities(struct search *s)
+{
+    const struct ta_activities activities = ta_trace_activities(s->trace);
+    for (size_t i = 0; i < activities.n; i++) {
+        const struct ta_activity *a = &activities.at[i];
+        const int64_t start = s->spans.ts[a->span];
+        ta_intervals_add(&s->busy, start, start + s->spans.dur[a->span]);
+        if (class_of(s, a->span) == TA_CLASS_MEMCPY && a->launch != TA_NO_ROW &&
+            holds_pageable(name_of(s, a->span)))
+            (void)ta_map_at(&s->pageable, a->launch, 1);
+    }
+    ta_intervals_unite(&s->busy);
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    struct search s = {.trace = trace,
+                       .spans = ta_trace_spans(trace),
+                       .categories = ta_trace_categories(trace),
+                       .out = out};
+    take_activities(&s);
+    if (s.busy.n && !s.busy.failed) {
+        s.rank = TA_PARTIAL_ROW(out[PARTIAL_RANKS], ta_key_int(ta_trace_rank(trace)));
+        ta_sum(&s.rank[RANK_WINDOW], s.busy.at[s.busy.n - 1].end - s.busy.at[0].start);
+        ta_sum(&s.rank[RANK_COUNT], 0);
+        ta_sum(&s.rank[RANK_TOTAL], 0);
+        ta_sum(&s.rank[RANK_HARMFUL], 0);
+        take_calls(&s);
+    }
+    const bool done = !s.busy.failed && !s.works.failed && !s.pageable.failed;
+    ta_intervals_free(&s.busy);
+    ta_map_free(&s.works);
+    ta_map_free(&s.pageable);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the waits of a trace");
+}
+
+/* ---- finish -------------------------------------------------------------------------------- */
+
+static struct ta_cell name_cell(const struct ta_partial *sites, const int64_t *row, size_t field)
+{
+    const struct ta_slice text = ta_partial_text(sites, row, field);
+    return text.len ? ta_text(text) : ta_null();
+}
+
+static void add_ranks(const struct ta_partial *ranks, struct ta_section_builder *out)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "sync.by_rank", "Waits for the device by rank", rank_columns, 6);
+    for (size_t i = 0; i < ta_partial_rows(ranks); i++) {
+        const int64_t *row = ta_partial_at(ranks, i);
+        TA_ROW(table, ta_int(row[RANK]), ta_int(row[RANK_COUNT]), ta_int(row[RANK_TOTAL]),
+               ta_int(row[RANK_HARMFUL]), ta_int(row[RANK_WINDOW]),
+               row[RANK_WINDOW] > 0 ? ta_num((double)row[RANK_HARMFUL] / (double)row[RANK_WINDOW])
+                                    : ta_null());
+    }
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)prior;
+    const struct ta_partial *sites = merged[PARTIAL_SITES];
+    struct ta_table_builder *table =
+        ta_add_table(out, "sync.by_site", "Waits for the device by place", site_columns, 9);
+    for (size_t i = 0; i < ta_partial_rows(sites); i++) {
+        const int64_t *row = ta_partial_at(sites, i);
+        TA_ROW(table, name_cell(sites, row, KIND), name_cell(sites, row, CALL),
+               name_cell(sites, row, SITE), name_cell(sites, row, CALLER), ta_int(row[COUNT]),
+               ta_int(row[TOTAL]), ta_int(row[DURING]), ta_int(row[AFTER]),
+               ta_int(ta_add_sat(row[DURING], row[AFTER])));
+    }
+    ta_sort_rows(table, "harmful_ns", true);
+    add_ranks(merged[PARTIAL_RANKS], out);
+    return TA_OK;
+}
+
+static const struct ta_analysis_ops ops = {
+    .section = "launches", .partials = partials, .map = map, .finish = finish};
+
+TA_PLUGIN(analysis, sync_points, &ops, .title = "Synchronization",
+          .summary = "Waits for the device, with the part that does harm: sync.by_site",
+          .version = "1");
