@@ -154,6 +154,8 @@ static enum ta_status read_whole(struct ta_worker *w, struct ta_ingested *file,
         status = ta_fail(&w->ctx, TA_ERR_CANCELED, "The run was canceled");
     note_bytes(file, ta_reader_bytes(reader), ta_reader_raw_bytes(reader),
                ta_reader_ended_early(reader));
+    file->truncated |= ta_reader_left(reader) > 0;
+    ta_builder_skipped(&builder, ta_reader_left(reader));
     if (status == TA_OK) {
         file->format = input->plugin.id;
         status = analyze(w, file, &builder);

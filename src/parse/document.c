@@ -350,6 +350,8 @@ json_t *ta_document_read(struct ta_ctx *ctx, struct ta_reader *reader)
                                  .string_limit = (size_t)ta_ctx_limit(ctx, TA_LIMIT_STRING),
                                  .number_limit = (size_t)ta_ctx_limit(ctx, TA_LIMIT_NUMBER)}};
     json_t *root = read_document(ctx, &r);
+    if (r.cut != CUT_NOT)
+        ta_reader_leave(reader, n - offset_of(&r, r.scan.p));
     free(r.text);
     free(bytes);
     return root;

@@ -27,6 +27,7 @@ struct ta_reader {
     struct ta_utf16 utf16;
     char *head; /* the probe: first bytes, given out before the rest; then UTF-16 as UTF-8 */
     size_t head_at, head_end;
+    uint64_t left; /* bytes, see ta_reader_leave() */
 };
 
 /* What a path must be to be read: everything else would block, or never end. */
@@ -188,6 +189,16 @@ bool ta_reader_lends(const struct ta_reader *reader, size_t n_kept)
 size_t ta_reader_lend(struct ta_reader *reader, const char *kept, size_t n_kept, char **bytes)
 {
     return ta_ahead_lend(reader->ahead, reader->quality, &reader->facts, kept, n_kept, bytes);
+}
+
+void ta_reader_leave(struct ta_reader *reader, uint64_t bytes)
+{
+    reader->left += bytes;
+}
+
+uint64_t ta_reader_left(const struct ta_reader *reader)
+{
+    return reader->left;
 }
 
 bool ta_reader_ended_early(const struct ta_reader *reader)

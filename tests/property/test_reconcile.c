@@ -226,6 +226,38 @@ static void files_of_a_rank_join(void **state)
     fixture_remove(root);
 }
 
+/* What is broken in the middle counts as cut there: the rest is not used, and is counted. */
+static void broken_dumps_are_cut(void **state)
+{
+    (void)state;
+    static const char report[] =
+        "{\"timestamp\": 1700000010.5, \"timing_stats\": {\"a\": {\"count\": 1,"
+        " \"total\": 1.5}}, \"memory_snapshots\": [],"
+        " \"iteration_stats\": {}";
+    static const struct {
+        const char *end;
+        enum ta_file_state state;
+        uint64_t skipped;
+    } cases[] = {{"}", TA_FILE_OK, 0}, {" 5}", TA_FILE_TRUNCATED, 2}, {"", TA_FILE_TRUNCATED, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char root[64], path[128];
+        struct text text = {0};
+        fixture_folder(root);
+        snprintf(path, sizeof path, "%s/profiling_report.json", root);
+        text_add(&text, "%s%s", report, cases[i].end);
+        fixture_write(path, text.at, text.n);
+        const char *const inputs[] = {root};
+        struct ta_report *made = run(inputs, 1, 1);
+        const struct ta_file_account *file = account_of(made, "profiling_report.json");
+        assert_int_equal(file->state, cases[i].state);
+        assert_int_equal(file->bytes_skipped, cases[i].skipped);
+        assert_int_equal(file->events_kept, 1);
+        ta_report_free(made);
+        text_free(&text);
+        fixture_remove(root);
+    }
+}
+
 static void dumps_alone_make_a_report(void **state)
 {
     (void)state;
@@ -329,9 +361,10 @@ static void equal_traces_are_copies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_and_folders),  cmocka_unit_test(orders_of_operands),
-        cmocka_unit_test(files_of_a_rank_join), cmocka_unit_test(dumps_alone_make_a_report),
-        cmocka_unit_test(equal_dumps_of_ranks), cmocka_unit_test(equal_traces_are_copies),
+        cmocka_unit_test(threads_and_folders),       cmocka_unit_test(orders_of_operands),
+        cmocka_unit_test(files_of_a_rank_join),      cmocka_unit_test(broken_dumps_are_cut),
+        cmocka_unit_test(dumps_alone_make_a_report), cmocka_unit_test(equal_dumps_of_ranks),
+        cmocka_unit_test(equal_traces_are_copies),
     };
     fixture_open(&fixture);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
