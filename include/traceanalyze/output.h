@@ -72,6 +72,26 @@ TA_API size_t ta_terminal_width(struct ta_slice text);
 TA_API struct ta_slice ta_cell_text(const struct ta_cell *cell, enum ta_unit unit,
                                     char buffer[TA_UNIT_TEXT_MAX]);
 
+/* Room for the text of a word. */
+#define TA_WORD_TEXT_MAX 128
+
+/* A word of ours as people read it: "gpu_power" is "GPU power", "first_block_ns" is "First block".
+ * The result is `buffer`, a constant, or the word where it is too long to be one. */
+TA_API struct ta_slice ta_word_text(struct ta_slice word, char buffer[TA_WORD_TEXT_MAX]);
+
+/* A cell of a table as people read it: its value with its unit, its word, or its text as it is,
+ * which must still be escaped; "" for null. */
+TA_API struct ta_slice ta_table_text(const struct ta_table *table, size_t row, size_t column,
+                                     char buffer[TA_WORD_TEXT_MAX]);
+
+/* The row of a table that a piece of evidence names, or SIZE_MAX. */
+TA_API size_t ta_evidence_row(const struct ta_table *table, const struct ta_evidence *evidence);
+
+/* Evidence as people read it, "Memory by rank · rank 0 · Gap at peak: 24.3 %", cut to `size` bytes;
+ * names in it must still be escaped. */
+TA_API void ta_evidence_text(const struct ta_report *report, const struct ta_evidence *evidence,
+                             char *text, size_t size);
+
 /* "info" … "critical", and "string", "integer", "number" or "boolean"; constants. */
 TA_API const char *ta_severity_name(enum ta_severity severity);
 TA_API const char *ta_type_name(enum ta_type type);

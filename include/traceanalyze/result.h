@@ -19,7 +19,14 @@ TA_BEGIN_DECLS
 
 /* ---- values -------------------------------------------------------------------------- */
 
-enum ta_type { TA_TYPE_STRING, TA_TYPE_INTEGER, TA_TYPE_NUMBER, TA_TYPE_BOOLEAN };
+enum ta_type {
+    TA_TYPE_STRING, /* a text shown as it is: a name from the input, a sentence of ours */
+    TA_TYPE_INTEGER,
+    TA_TYPE_NUMBER,
+    TA_TYPE_BOOLEAN,
+    TA_TYPE_WORD, /* a string; a word of ours for programs ("gpu_power"), shown by ta_word_text() */
+    TA_TYPE_ID    /* a string; for programs alone, another column says it to people */
+};
 
 enum ta_cell_kind { TA_CELL_NULL, TA_CELL_TEXT, TA_CELL_INT, TA_CELL_NUM, TA_CELL_BOOL };
 
@@ -173,6 +180,14 @@ TA_API size_t ta_table_column(const struct ta_table *table, const char *key);
 /* Unit of a cell: that of its column, or of its row where a table of values of many kinds has a
  * text column "unit" and the column has none. */
 TA_API enum ta_unit ta_table_unit(const struct ta_table *table, size_t row, size_t column);
+
+/* Whether people are shown a column: not one for programs alone, nor the units of values that carry
+ * theirs. */
+TA_API bool ta_column_is_shown(const struct ta_table *table, size_t column);
+/* Whether any row has a value there. */
+TA_API bool ta_column_has_values(const struct ta_table *table, size_t column);
+/* Both. */
+TA_API bool ta_column_is_useful(const struct ta_table *table, size_t column);
 
 static inline const struct ta_cell *ta_table_cell(const struct ta_table *table, size_t row,
                                                   size_t column)

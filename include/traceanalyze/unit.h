@@ -20,6 +20,7 @@ enum ta_unit {
     TA_UNIT_JOULE,
     TA_UNIT_FLOP,
     TA_UNIT_FLOP_PER_S,
+    TA_UNIT_HERTZ, /* a clock: "per_s" in report.json, shown as MHz */
     TA_UNIT_COUNT_OF_UNITS
 };
 

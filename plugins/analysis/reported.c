@@ -29,8 +29,8 @@ static const struct ta_partial_def partials[] = {
 
 static const struct ta_column figure_columns[] = {
     {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
-    {"group", "About", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "What the figure is about"},
-    {"figure", "Figure", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the figure"},
+    {"group", "About", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL, "What the figure is about"},
+    {"figure", "Figure", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL, "Name of the figure"},
     {"file", "File", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
      "Number of the dump among those of the rank that have the figure, from 0"},
     {"value", "Value", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,

@@ -24,7 +24,7 @@ static const struct ta_partial_def partials[] = {{"steps", fields, FIELDS}, {0}}
 static const struct ta_column columns[] = {
     {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
     {"step", "Step", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Label of the step"},
-    {"source", "Source", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+    {"source", "Source", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
      "How the step was found: marker is a ProfilerStep#N range"},
     {"host_start_ns", "Host start", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
      "Start of the marker since the earliest span of the rank"},

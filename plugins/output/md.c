@@ -45,13 +45,34 @@ static void put_heads(struct ta_file *out, const struct ta_table *table)
 {
     ta_putc(out, '|');
     for (size_t i = 0; i < table->n_columns; i++) {
+        if (!ta_column_is_useful(table, i))
+            continue;
         ta_putc(out, ' ');
         put_text(out, table->columns[i].title);
         ta_puts(out, " |");
     }
     ta_puts(out, "\n|");
     for (size_t i = 0; i < table->n_columns; i++)
-        ta_puts(out, is_number(&table->columns[i]) ? " ---: |" : " --- |");
+        if (ta_column_is_useful(table, i))
+            ta_puts(out, is_number(&table->columns[i]) ? " ---: |" : " --- |");
+    ta_putc(out, '\n');
+}
+
+static void put_row(struct ta_file *out, const struct ta_table *table, size_t row)
+{
+    char buffer[TA_WORD_TEXT_MAX];
+    ta_putc(out, '|');
+    for (size_t i = 0; i < table->n_columns; i++) {
+        const struct ta_cell *cell = ta_table_cell(table, row, i);
+        if (!ta_column_is_useful(table, i))
+            continue;
+        ta_putc(out, ' ');
+        if (table->columns[i].type == TA_TYPE_WORD && cell->kind == TA_CELL_TEXT)
+            ta_put_markdown_text(out, ta_table_text(table, row, i, buffer));
+        else
+            put_cell(out, cell, ta_table_unit(table, row, i));
+        ta_puts(out, " |");
+    }
     ta_putc(out, '\n');
 }
 
@@ -63,15 +84,8 @@ static void put_table(struct ta_file *out, const struct ta_table *table,
     put_text(out, table->title);
     ta_puts(out, "\n\n");
     put_heads(out, table);
-    for (size_t row = 0; row < n; row++) {
-        ta_putc(out, '|');
-        for (size_t i = 0; i < table->n_columns; i++) {
-            ta_putc(out, ' ');
-            put_cell(out, ta_table_cell(table, row, i), ta_table_unit(table, row, i));
-            ta_puts(out, " |");
-        }
-        ta_putc(out, '\n');
-    }
+    for (size_t row = 0; row < n; row++)
+        put_row(out, table, row);
     if (n < table->n_rows) {
         ta_puts(out, "\n");
         put_count(out, table->n_rows - n);
@@ -99,7 +113,8 @@ static void put_saving(struct ta_file *out, const struct ta_finding *finding)
             ta_unit_format_tick(confidence, finding->confidence, 1, TA_UNIT_RATIO, true));
 }
 
-static void put_finding(struct ta_file *out, const struct ta_finding *finding, size_t number)
+static void put_finding(struct ta_file *out, const struct ta_report *report,
+                        const struct ta_finding *finding, size_t number)
 {
     ta_putf(out, "\n### %zu. %s: ", number, ta_severity_name(finding->severity));
     put_text(out, finding->title);
@@ -118,18 +133,13 @@ static void put_finding(struct ta_file *out, const struct ta_finding *finding, s
         ta_putc(out, '\n');
     }
     if (finding->n_evidence)
-        ta_puts(out, "\n| Evidence | Row | Column | Value |\n| --- | --- | --- | ---: |\n");
+        ta_puts(out, "- **Evidence:**\n");
     for (size_t i = 0; i < finding->n_evidence; i++) {
-        const struct ta_evidence *evidence = &finding->evidence[i];
-        ta_puts(out, "| ");
-        put_name(out, evidence->table);
-        ta_puts(out, " | ");
-        put_cell(out, &evidence->row, TA_UNIT_NONE);
-        ta_puts(out, " | ");
-        put_name(out, evidence->column);
-        ta_puts(out, " | ");
-        put_cell(out, &evidence->value, evidence->unit);
-        ta_puts(out, " |\n");
+        char line[512];
+        ta_evidence_text(report, &finding->evidence[i], line, sizeof line);
+        ta_puts(out, "  - ");
+        put_text(out, line);
+        ta_putc(out, '\n');
     }
 }
 
@@ -141,7 +151,7 @@ static void put_findings(struct ta_file *out, const struct ta_report *report)
         const struct ta_section *section = ta_report_section(report, s);
         for (size_t i = 0; i < section->n_items; i++)
             if (section->items[i].kind == TA_ITEM_FINDING)
-                put_finding(out, section->items[i].finding, ++number);
+                put_finding(out, report, section->items[i].finding, ++number);
     }
     if (number == 0)
         ta_puts(out, "\nNo rule found anything worth changing.\n");

@@ -44,8 +44,8 @@ const char *ta_data_cell(struct ta_layout *layout, size_t row, size_t column)
 {
     const struct ta_cell *cell = ta_table_cell(layout->table, row, column);
     const struct ta_column *head = &layout->table->columns[column];
-    char buffer[TA_UNIT_TEXT_MAX];
-    const char *text = visible(layout, ta_cell_text(cell, head->unit, buffer));
+    char buffer[TA_WORD_TEXT_MAX];
+    const char *text = visible(layout, ta_table_text(layout->table, row, column, buffer));
     if (cell->kind != TA_CELL_INT || head->unit != TA_UNIT_NONE)
         return text;
     /* "Rank" becomes "rank", "GPU" stays. */

@@ -18,6 +18,8 @@ const char *ta_type_name(enum ta_type type)
         [TA_TYPE_INTEGER] = "integer",
         [TA_TYPE_NUMBER] = "number",
         [TA_TYPE_BOOLEAN] = "boolean",
+        [TA_TYPE_WORD] = "string",
+        [TA_TYPE_ID] = "string",
     };
     return names[type];
 }

@@ -436,6 +436,47 @@ size_t ta_table_column(const struct ta_table *table, const char *key)
     return SIZE_MAX;
 }
 
+bool ta_column_is_shown(const struct ta_table *table, size_t column)
+{
+    const struct ta_column *head = &table->columns[column];
+    return head->type != TA_TYPE_ID && strcmp(head->key, "unit") != 0;
+}
+
+bool ta_column_has_values(const struct ta_table *table, size_t column)
+{
+    for (size_t row = 0; row < table->n_rows; row++)
+        if (ta_table_cell(table, row, column)->kind != TA_CELL_NULL)
+            return true;
+    return false;
+}
+
+bool ta_column_is_useful(const struct ta_table *table, size_t column)
+{
+    return ta_column_is_shown(table, column) && ta_column_has_values(table, column);
+}
+
+/* Rates of which a word of the row says that they are of a clock. */
+static bool is_clock(const struct ta_table *table, size_t row)
+{
+    for (size_t i = 0; i < table->n_columns; i++) {
+        const struct ta_cell *cell = ta_table_cell(table, row, i);
+        const bool of_ours =
+            table->columns[i].type == TA_TYPE_WORD || table->columns[i].type == TA_TYPE_ID;
+        if (of_ours && cell->kind == TA_CELL_TEXT &&
+            memmem(cell->text.ptr, cell->text.len, "_clock", 6))
+            return true;
+    }
+    return false;
+}
+
+static enum ta_unit unit_named(struct ta_slice name)
+{
+    for (int unit = 0; unit < TA_UNIT_COUNT_OF_UNITS; unit++)
+        if (ta_slice_equal(name, ta_slice_of(ta_unit_name((enum ta_unit)unit))))
+            return (enum ta_unit)unit;
+    return TA_UNIT_NONE;
+}
+
 enum ta_unit ta_table_unit(const struct ta_table *table, size_t row, size_t column)
 {
     const struct ta_column *head = &table->columns[column];
@@ -443,8 +484,6 @@ enum ta_unit ta_table_unit(const struct ta_table *table, size_t row, size_t colu
     if (head->unit != TA_UNIT_NONE || head->type != TA_TYPE_NUMBER || units == SIZE_MAX)
         return head->unit;
     const struct ta_cell *cell = ta_table_cell(table, row, units);
-    for (int unit = 0; cell->kind == TA_CELL_TEXT && unit < TA_UNIT_COUNT_OF_UNITS; unit++)
-        if (ta_slice_equal(cell->text, ta_slice_of(ta_unit_name((enum ta_unit)unit))))
-            return (enum ta_unit)unit;
-    return TA_UNIT_NONE;
+    const enum ta_unit unit = cell->kind == TA_CELL_TEXT ? unit_named(cell->text) : TA_UNIT_NONE;
+    return unit == TA_UNIT_PER_S && is_clock(table, row) ? TA_UNIT_HERTZ : unit;
 }

@@ -51,6 +51,8 @@ static const struct prefix watts[] = {SI("W")};
 static const struct prefix joules[] = {SI("J")};
 static const struct prefix flops[] = {SI("FLOP")};
 static const struct prefix flop_rates[] = {SI("FLOP/s")};
+/* Clocks of devices are told in MHz whatever their size, as by the tools of their makers. */
+static const struct prefix clocks[] = {{1e3, 1e3, "kHz"}, {1e6, 1e6, "MHz"}, {0, 0, NULL}};
 
 static const struct unit units[TA_UNIT_COUNT_OF_UNITS] = {
     [TA_UNIT_NONE] = {"none", "", 0, NULL},
@@ -65,6 +67,7 @@ static const struct unit units[TA_UNIT_COUNT_OF_UNITS] = {
     [TA_UNIT_JOULE] = {"joule", "J", 0, joules},
     [TA_UNIT_FLOP] = {"flop", "FLOP", 0, flops},
     [TA_UNIT_FLOP_PER_S] = {"flop_per_s", "FLOP/s", 0, flop_rates},
+    [TA_UNIT_HERTZ] = {"per_s", "Hz", 0, clocks},
 };
 
 const char *ta_unit_name(enum ta_unit unit)

@@ -315,7 +315,7 @@ static void check_cell(const struct ta_table *table, size_t row, size_t column)
     const struct ta_cell *cell = ta_table_cell(table, row, column);
     const struct ta_column *c = &table->columns[column];
     bool good = cell->kind == TA_CELL_NULL;
-    if (c->type == TA_TYPE_STRING)
+    if (strcmp(ta_type_name(c->type), "string") == 0)
         good |= cell->kind == TA_CELL_TEXT;
     else if (c->type == TA_TYPE_INTEGER)
         good |= cell->kind == TA_CELL_INT;

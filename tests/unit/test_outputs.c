@@ -447,7 +447,7 @@ static void text_shows_what_matters(void **state)
                                         "high",
                                         "Use CUDA graphs.",
                                         "saves 1.00 µs to 2.00 ms, confidence 80 %",
-                                        "gpu_time.by_rank[0].idle_ns = 1.00 s",
+                                        "GPU time per rank · rank 0 · Idle: 1.00 s",
                                         "GPU time per rank",
                                         "8 of 40 rows, the largest by Idle",
                                         "█ Busy   · Idle",

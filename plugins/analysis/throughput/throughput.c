@@ -29,9 +29,9 @@ static const struct ta_partial_def partials[] = {
 static const struct ta_column columns[] = {
     {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
      "Rank of the dump; none for all ranks together"},
-    {"metric", "Metric", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+    {"metric", "Metric", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
      "What is counted per second, or how long something takes"},
-    {"basis", "Basis", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+    {"basis", "Basis", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
      "What it is made from: blocks, steady (without the first block), wall (session time), steps, "
      "sections; as_reported is the profiler's own number"},
     {"value", "Value", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,

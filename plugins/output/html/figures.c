@@ -24,7 +24,7 @@ static void select_column(struct selection *selection, const struct ta_table *ta
                           const char *key)
 {
     const size_t column = key ? ta_table_column(table, key) : SIZE_MAX;
-    if (column == SIZE_MAX || selection->n == DATA_COLUMNS)
+    if (column == SIZE_MAX || selection->n == DATA_COLUMNS || !ta_column_is_useful(table, column))
         return;
     for (size_t i = 0; i < selection->n; i++)
         if (selection->columns[i] == column)
@@ -84,8 +84,8 @@ static void put_data_head(const struct page *page, const struct ta_table *table,
     ta_puts(page->out, "<table>\n<thead><tr>");
     for (size_t i = 0; i < selection->n; i++) {
         const struct ta_column *column = &table->columns[selection->columns[i]];
-        const bool is_text = column->type == TA_TYPE_STRING || column->type == TA_TYPE_BOOLEAN;
-        ta_puts(page->out, is_text ? "<th scope=\"col\">" : "<th scope=\"col\" class=\"n\">");
+        const bool is_number = column->type == TA_TYPE_INTEGER || column->type == TA_TYPE_NUMBER;
+        ta_puts(page->out, is_number ? "<th scope=\"col\" class=\"n\">" : "<th scope=\"col\">");
         html_text(page, column->title);
         ta_puts(page->out, "</th>");
     }
@@ -120,7 +120,7 @@ static void put_data(const struct page *page, const struct ta_table *table,
         ta_puts(page->out, "<tr>");
         for (size_t k = 0; k < selection.n; k++) {
             const size_t column = selection.columns[k];
-            html_cell(page, table, rows[i], column, k == 0);
+            html_cell(page, table, rows[i], column, k == 0 ? HTML_CELL_HEAD : 0);
         }
         ta_puts(page->out, "</tr>\n");
     }

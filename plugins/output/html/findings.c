@@ -17,42 +17,6 @@ static const struct look {
     [TA_CRITICAL] = {"Critical", "M5.2 1h5.6L15 5.2v5.6L10.8 15H5.2L1 10.8V5.2z"},
 };
 
-static bool same_cell(const struct ta_cell *a, const struct ta_cell *b)
-{
-    if (a->kind != b->kind)
-        return false;
-    switch (a->kind) {
-    case TA_CELL_TEXT:
-        return ta_slice_equal(a->text, b->text);
-    case TA_CELL_INT:
-        return a->i == b->i;
-    case TA_CELL_NUM:
-        return a->f == b->f;
-    case TA_CELL_BOOL:
-        return a->b == b->b;
-    case TA_CELL_NULL:
-        return true;
-    }
-    return false;
-}
-
-/* The first cell of a row need not be unique (a rank has several directions of copies): of the
- * rows with the right one, the row that holds the cited value is meant. */
-size_t html_evidence_row(const struct ta_table *table, const struct ta_evidence *evidence)
-{
-    const size_t column = ta_table_column(table, evidence->column);
-    size_t first = SIZE_MAX;
-    for (size_t row = 0; row < table->n_rows; row++) {
-        if (!same_cell(ta_table_cell(table, row, 0), &evidence->row))
-            continue;
-        if (column != SIZE_MAX && same_cell(ta_table_cell(table, row, column), &evidence->value))
-            return row;
-        if (first == SIZE_MAX)
-            first = row;
-    }
-    return first;
-}
-
 static void put_severity(const struct page *page, const struct look *look)
 {
     ta_putf(page->out,
@@ -106,7 +70,7 @@ static void put_saving(const struct page *page, const struct ta_finding *finding
 static void put_evidence_link(const struct page *page, const struct ta_table *table,
                               const struct ta_evidence *evidence)
 {
-    const size_t row = html_evidence_row(table, evidence);
+    const size_t row = ta_evidence_row(table, evidence);
     if (row < HTML_ROWS_MARKUP) {
         ta_puts(page->out, "<a href=\"#r-");
         html_text(page, table->id);

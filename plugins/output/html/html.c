@@ -82,7 +82,8 @@ static enum ta_status put_items(const struct page *page, const struct ta_section
             html_finding(page, item->finding, scale_ns);
         } else if (item->kind == TA_ITEM_TABLE) {
             status = html_figures(page, item->table);
-            html_table(page, item->table, table_heading(section, item->table));
+            if (status == TA_OK)
+                status = html_table(page, item->table, table_heading(section, item->table));
         }
     }
     return status;
@@ -172,5 +173,4 @@ static const struct ta_output_ops ops = {
 };
 
 TA_PLUGIN(output, html, &ops, .title = "HTML report",
-          .summary = "One self-contained page with charts and sortable tables",
-          .version = "1");
+          .summary = "One self-contained page with charts and sortable tables", .version = "1");

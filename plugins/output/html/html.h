@@ -45,18 +45,18 @@ void html_tiles(const struct page *page, const struct ta_section *section);
 
 /* findings.c: one finding as a card; `scale_ns` is the largest saving of its list. */
 void html_finding(const struct page *page, const struct ta_finding *finding, int64_t scale_ns);
-/* The row of the table that a piece of evidence names, or SIZE_MAX. */
-size_t html_evidence_row(const struct ta_table *table, const struct ta_evidence *evidence);
 
 /* figures.c: all charts of a table. */
 enum ta_status html_figures(const struct page *page, const struct ta_table *table) TA_MUST_CHECK;
 
 /* tables.c: a table with everything a script needs to sort and filter it; `heading` is its
  * title, or NULL when the section's title says it all. */
-void html_table(const struct page *page, const struct ta_table *table, const char *heading);
-/* One cell of a table body: a head of its row when `column` is the first. */
+enum ta_status html_table(const struct page *page, const struct ta_table *table,
+                          const char *heading) TA_MUST_CHECK;
+/* One cell of a table body. */
+enum { HTML_CELL_HEAD = 1 /* of its row */, HTML_CELL_HIDDEN = 2 };
 void html_cell(const struct page *page, const struct ta_table *table, size_t row, size_t column,
-               bool is_head);
+               int flags);
 
 /* quality.c: what was read, repaired and lost. */
 enum ta_status html_quality(const struct page *page) TA_MUST_CHECK;

@@ -29,7 +29,7 @@ static const struct ta_column file_columns[FILE_COLUMNS] = {
                    "Rank whose trace the file holds."},
     [FILE_SOURCE] = {"rank_source", "Rank from", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
                      "What told the rank: an option, the content, the name, the position."},
-    [FILE_FORMAT] = {"format", "Format", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+    [FILE_FORMAT] = {"format", "Format", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
                      "Reader that understood the file."},
     [FILE_STATE] = {"state", "State", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
                     "Whether the file was read as it is, repaired, cut short, or refused."},
@@ -149,9 +149,9 @@ static enum ta_status put_files(const struct page *page, const struct ta_account
                                    .n_columns = FILE_COLUMNS,
                                    .n_rows = accounts->n_files,
                                    .cells = cells};
-    html_table(page, &table, table.title);
+    const enum ta_status status = html_table(page, &table, table.title);
     free(cells);
-    return TA_OK;
+    return status;
 }
 
 static size_t count_notes(const struct ta_accounts *accounts)
@@ -186,9 +186,9 @@ static enum ta_status put_notes(const struct page *page, const struct ta_account
                                    .n_columns = NOTE_COLUMNS,
                                    .n_rows = n,
                                    .cells = cells};
-    html_table(page, &table, table.title);
+    const enum ta_status status = html_table(page, &table, table.title);
     free(cells);
-    return TA_OK;
+    return status;
 }
 
 enum ta_status html_quality(const struct page *page)

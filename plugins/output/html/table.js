@@ -4,6 +4,8 @@
 /* Below these sizes a table can be taken in at a glance and needs no such tool. */
 const filterFrom = 10;
 const chooserFrom = 6;
+/* What stands for a text without any character. */
+const emptyText = "(empty)";
 
 /* One row: its element, made when first shown, and its exact values, read when first needed. */
 class Row {
@@ -23,13 +25,36 @@ class Row {
 
   get text() {
     if (this.words === undefined) {
-      const texts = this.values.filter((value) => typeof value === "string");
-      this.words = texts.join("\n").toLowerCase();
+      const cells = this.cells || Array.from(this.element.cells);
+      const read = this.cells ? Row.textsOfData : Row.textsOfCell;
+      this.words = cells.flatMap(read).join("\n").toLowerCase();
     }
     return this.words;
   }
 
+  /* What a filter can find in a cell: its text as shown, and as programs spell it. */
+  static textsOfCell(cell) {
+    if (cell.dataset.t !== undefined) {
+      return [cell.textContent, cell.dataset.t];
+    }
+    return cell.dataset.v !== undefined || cell.classList.contains("nil") ? []
+      : [cell.textContent];
+  }
+
+  static textsOfData(cell) {
+    if (cell === null || (Array.isArray(cell) && typeof cell[0] !== "string")) {
+      return [];
+    }
+    if (Array.isArray(cell)) {
+      return [visible(cell[1]), visible(cell[0])];
+    }
+    return [cell === "" ? emptyText : Row.valueOfData(cell)];
+  }
+
   static valueOfCell(cell) {
+    if (cell.dataset.t !== undefined) {
+      return cell.dataset.t;
+    }
     if (cell.dataset.v !== undefined) {
       return JSON.parse(cell.dataset.v);
     }
@@ -43,7 +68,10 @@ class Row {
     if (cell === null || typeof cell === "string") {
       return cell === null ? null : visible(cell);
     }
-    return Array.isArray(cell) ? cell[0] : visible(cell.a) + visible(cell.b);
+    if (Array.isArray(cell)) {
+      return typeof cell[0] === "string" ? visible(cell[0]) : cell[0];
+    }
+    return visible(cell.a) + visible(cell.b);
   }
 
   static cellOfData(cell, i, numeric) {
@@ -54,12 +82,13 @@ class Row {
       element.textContent = "–";
     } else if (cell === "") {
       element.classList.add("empty");
-      element.textContent = "(empty)";
+      element.textContent = emptyText;
     } else if (typeof cell === "string") {
       element.textContent = visible(cell);
     } else if (Array.isArray(cell)) {
-      element.dataset.v = JSON.stringify(cell[0]);
-      element.textContent = cell[1];
+      const isWord = typeof cell[0] === "string";
+      element.dataset[isWord ? "t" : "v"] = isWord ? visible(cell[0]) : JSON.stringify(cell[0]);
+      element.textContent = visible(cell[1]);
     } else {
       element.append(make("span", { class: "name" }, make("span", {}, visible(cell.a)),
         make("span", {}, visible(cell.b))));
@@ -86,7 +115,7 @@ class Table {
     this.total = Number(box.dataset.total);
     this.rows = Array.from(this.body.rows, (element, i) => new Row(i, element, null));
     this.rows.forEach((row) => row.element.classList.remove("x"));
-    this.hidden = new Set();
+    this.hidden = new Set(this.heads.map((head, i) => i).filter((i) => this.heads[i].hidden));
     this.column = -1;
     this.descending = false;
     this.filter = "";
@@ -186,7 +215,7 @@ class Table {
     const list = make("div");
     this.heads.forEach((head, i) => {
       const box = make("input", { type: "checkbox" });
-      box.checked = true;
+      box.checked = !head.hidden;
       box.addEventListener("change", () => this.showColumn(i, box.checked));
       list.append(make("label", {}, box, head.textContent));
     });

@@ -6,6 +6,7 @@
 #include "html.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 static bool is_numeric(const struct ta_column *column)
 {
@@ -22,9 +23,11 @@ static void put_column_doc(const struct page *page, const struct ta_column *colu
         ta_puts(page->out, " Higher is better.");
 }
 
-static void put_column_head(const struct page *page, const struct ta_column *column)
+static void put_column_head(const struct page *page, const struct ta_column *column, bool hidden)
 {
     ta_puts(page->out, "<th scope=\"col\"");
+    if (hidden)
+        ta_puts(page->out, " hidden=\"\"");
     if (is_numeric(column))
         ta_puts(page->out, " class=\"n\"");
     ta_puts(page->out, " data-key=\"");
@@ -40,15 +43,24 @@ static void put_column_head(const struct page *page, const struct ta_column *col
 
 /* The classes nil and empty tell the script that the text of such a cell is not its value. */
 void html_cell(const struct page *page, const struct ta_table *table, size_t row, size_t at,
-               bool is_head)
+               int flags)
 {
     const struct ta_cell *cell = ta_table_cell(table, row, at);
     const struct ta_column *column = &table->columns[at];
+    const bool is_head = flags & HTML_CELL_HEAD;
     ta_puts(page->out, is_head ? "<th scope=\"row\"" : "<td");
+    if (flags & HTML_CELL_HIDDEN)
+        ta_puts(page->out, " hidden=\"\"");
     if (cell->kind == TA_CELL_NULL) {
         ta_puts(page->out, is_numeric(column) ? " class=\"n nil\">–" : " class=\"nil\">–");
     } else if (cell->kind == TA_CELL_TEXT && cell->text.len == 0) {
         ta_puts(page->out, " class=\"empty\">(empty)");
+    } else if (cell->kind == TA_CELL_TEXT && column->type == TA_TYPE_WORD) {
+        char buffer[TA_WORD_TEXT_MAX];
+        ta_puts(page->out, " data-t=\"");
+        ta_put_html(page->out, cell->text);
+        ta_puts(page->out, "\">");
+        ta_put_html(page->out, ta_table_text(table, row, at, buffer));
     } else if (cell->kind == TA_CELL_TEXT) {
         ta_putc(page->out, '>');
         html_name(page, cell->text);
@@ -62,25 +74,30 @@ void html_cell(const struct page *page, const struct ta_table *table, size_t row
 }
 
 /* Rows after `top` carry class x: the script starts with them folded away. */
-static void put_row(const struct page *page, const struct ta_table *table, size_t row)
+static void put_row(const struct page *page, const struct ta_table *table, size_t row,
+                    const bool *hidden)
 {
     const uint32_t top = page->options->top;
     ta_puts(page->out, top && row >= top ? "<tr class=\"x\" id=\"r-" : "<tr id=\"r-");
     html_text(page, table->id);
     ta_putf(page->out, "-%zu\">", row);
     for (size_t i = 0; i < table->n_columns; i++)
-        html_cell(page, table, row, i, i == 0);
+        html_cell(page, table, row, i,
+                  (i == 0 ? HTML_CELL_HEAD : 0) | (hidden[i] ? HTML_CELL_HIDDEN : 0));
     ta_puts(page->out, "</tr>\n");
 }
 
 /* null is itself; a text is a text or, when long, {"a": first run, "b": last run}; any other
  * value is [exact value, text for people]. */
-static void put_data_cell(const struct page *page, const struct ta_cell *cell, enum ta_unit unit)
+static void put_data_cell(const struct page *page, const struct ta_table *table, size_t row,
+                          size_t column)
 {
     struct ta_file *out = page->out;
+    const struct ta_cell *cell = ta_table_cell(table, row, column);
+    const bool is_word = table->columns[column].type == TA_TYPE_WORD;
     if (cell->kind == TA_CELL_NULL) {
         ta_puts(out, "null");
-    } else if (cell->kind == TA_CELL_TEXT) {
+    } else if (cell->kind == TA_CELL_TEXT && !is_word) {
         const struct ta_slice name = cell->text;
         const size_t split = html_name_split(name);
         if (split == name.len) {
@@ -93,11 +110,11 @@ static void put_data_cell(const struct page *page, const struct ta_cell *cell, e
         ta_put_json(out, (struct ta_slice){name.ptr + split, name.len - split}, true);
         ta_putc(out, '}');
     } else {
-        char buffer[TA_UNIT_TEXT_MAX];
+        char buffer[TA_WORD_TEXT_MAX];
         ta_putc(out, '[');
         ta_put_json_cell(out, cell, true);
         ta_putc(out, ',');
-        ta_put_json(out, ta_cell_text(cell, unit, buffer), true);
+        ta_put_json(out, ta_table_text(table, row, column, buffer), true);
         ta_putc(out, ']');
     }
 }
@@ -110,7 +127,7 @@ static void put_rest(const struct page *page, const struct ta_table *table, size
         for (size_t i = 0; i < table->n_columns; i++) {
             if (i)
                 ta_putc(page->out, ',');
-            put_data_cell(page, ta_table_cell(table, row, i), ta_table_unit(table, row, i));
+            put_data_cell(page, table, row, i);
         }
         ta_putc(page->out, ']');
     }
@@ -136,9 +153,46 @@ static void put_limits(const struct page *page, const struct ta_table *table, si
     }
 }
 
-void html_table(const struct page *page, const struct ta_table *table, const char *heading)
+/* Names the columns that are hidden for want of values; those for programs need no word. */
+static void put_empty(const struct page *page, const struct ta_table *table, const bool *hidden)
+{
+    bool any = false;
+    for (size_t i = 0; i < table->n_columns; i++) {
+        if (!hidden[i] || !ta_column_is_shown(table, i))
+            continue;
+        ta_puts(page->out, any ? ", " : "<p class=\"limit\">No row has a value of: ");
+        any = true;
+        html_text(page, table->columns[i].title);
+    }
+    if (any)
+        ta_puts(page->out, ".</p>\n");
+}
+
+static void put_grid(const struct page *page, const struct ta_table *table, size_t rows,
+                     const bool *hidden)
 {
     struct ta_file *out = page->out;
+    ta_puts(out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
+    html_text(page, table->title);
+    ta_puts(out, "\">\n<table>\n<thead><tr>");
+    for (size_t i = 0; i < table->n_columns; i++)
+        put_column_head(page, &table->columns[i], hidden[i]);
+    ta_puts(out, "</tr></thead>\n<tbody>\n");
+    for (size_t row = 0; row < rows; row++)
+        put_row(page, table, row, hidden);
+    ta_puts(out, "</tbody>\n</table>\n</div>\n");
+    put_empty(page, table, hidden);
+}
+
+enum ta_status html_table(const struct page *page, const struct ta_table *table,
+                          const char *heading)
+{
+    struct ta_file *out = page->out;
+    bool *hidden = calloc(table->n_columns + 1, sizeof *hidden);
+    if (!hidden)
+        return ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot lay out a table: id=\"%s\"", table->id);
+    for (size_t i = 0; i < table->n_columns; i++)
+        hidden[i] = !ta_column_is_useful(table, i);
     const size_t carried = table->n_rows < HTML_ROWS_CARRIED ? table->n_rows : HTML_ROWS_CARRIED;
     const size_t written = carried < HTML_ROWS_MARKUP ? carried : HTML_ROWS_MARKUP;
 
@@ -151,17 +205,11 @@ void html_table(const struct page *page, const struct ta_table *table, const cha
         html_text(page, heading);
         ta_puts(out, "</h3>\n");
     }
-    ta_puts(out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
-    html_text(page, table->title);
-    ta_puts(out, "\">\n<table>\n<thead><tr>");
-    for (size_t i = 0; i < table->n_columns; i++)
-        put_column_head(page, &table->columns[i]);
-    ta_puts(out, "</tr></thead>\n<tbody>\n");
-    for (size_t row = 0; row < written; row++)
-        put_row(page, table, row);
-    ta_puts(out, "</tbody>\n</table>\n</div>\n");
+    put_grid(page, table, written, hidden);
+    free(hidden);
     put_limits(page, table, carried);
     if (carried > written)
         put_rest(page, table, carried);
     ta_puts(out, "</div>\n");
+    return TA_OK;
 }

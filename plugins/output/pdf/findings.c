@@ -61,18 +61,12 @@ static const char *saving_text(struct pdf *pdf, const struct ta_finding *finding
                       pdf_number(pdf, (double)finding->saving_low_ns, TA_UNIT_NS), high);
 }
 
-/* "gpu_time.by_rank, Rank 2: Exposed communication 1.20 s", as a link to the table. */
+/* A line of evidence, as a link to its table. */
 static void put_evidence(struct pdf *pdf, const struct ta_evidence *evidence)
 {
-    char place[PDF_PLACE_MAX];
-    const struct ta_table *table = ta_report_table(pdf->report, evidence->table);
-    size_t column = table ? ta_table_column(table, evidence->column) : SIZE_MAX;
-    const char *key = table && table->n_columns ? table->columns[0].title : "row";
-    const char *text =
-        pdf_printf(pdf, "%s · %s %s · %s: %s", table ? table->title : evidence->table, key,
-                   pdf_cell_text(pdf, &evidence->row, TA_UNIT_NONE),
-                   column == SIZE_MAX ? evidence->column : table->columns[column].title,
-                   pdf_cell_text(pdf, &evidence->value, evidence->unit));
+    char place[PDF_PLACE_MAX], line[512];
+    ta_evidence_text(pdf->report, evidence, line, sizeof line);
+    const char *text = pdf_safe(pdf, line);
     double height = pdf_style_size(PDF_SMALL) * 1.45, indent = 10;
     bool linked = pdf_table_place(pdf, evidence->table, place);
     pdf_need(pdf, height);

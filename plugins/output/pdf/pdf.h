@@ -105,6 +105,9 @@ const char *pdf_safe(struct pdf *pdf, const char *text);
 const char *pdf_safe_slice(struct pdf *pdf, struct ta_slice text);
 /* A cell with its unit, "–" for null. */
 const char *pdf_cell_text(struct pdf *pdf, const struct ta_cell *cell, enum ta_unit unit);
+/* A cell of a table, "–" for null. */
+const char *pdf_table_text(struct pdf *pdf, const struct ta_table *table, size_t row,
+                           size_t column);
 const char *pdf_number(struct pdf *pdf, double value, enum ta_unit unit);
 const char *pdf_printf(struct pdf *pdf, const char *format, ...) TA_PRINTF(2, 3);
 

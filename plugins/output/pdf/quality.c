@@ -8,7 +8,7 @@ enum { PATH, FORMAT, RANK, STATE, BYTES, KEPT, REPAIRED, DROPPED, FILE_COLUMNS }
 
 static const struct ta_column file_columns[FILE_COLUMNS] = {
     [PATH] = {"path", "File", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, ""},
-    [FORMAT] = {"format", "Format", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, ""},
+    [FORMAT] = {"format", "Format", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL, ""},
     [RANK] = {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, ""},
     [STATE] = {"state", "State", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, ""},
     [BYTES] = {"bytes", "Size", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL, ""},

@@ -14,9 +14,16 @@ enum { NAME_LEAST = 120, NAME_MOST = 300, ROWS_WITHOUT_LIMIT = 0 };
 struct grid {
     const struct ta_table *table;
     size_t n_rows, n_columns; /* drawn */
+    size_t *columns;          /* their numbers in the table */
+    size_t n_useful;          /* of the same, those that would be drawn on a wider page */
     double *width;            /* of each column, padding included */
     bool *is_name;
 };
+
+static const struct ta_column *head_of(const struct grid *grid, size_t column)
+{
+    return &grid->table->columns[grid->columns[column]];
+}
 
 static bool is_number(const struct ta_column *column)
 {
@@ -34,12 +41,10 @@ static double widest_word(const struct pdf *pdf, const char *text)
 
 static double natural_width(struct pdf *pdf, const struct grid *grid, size_t column)
 {
-    const struct ta_column *head = &grid->table->columns[column];
-    double widest = widest_word(pdf, head->title);
+    double widest = widest_word(pdf, head_of(grid, column)->title);
     for (size_t row = 0; row < grid->n_rows; row++) {
-        const struct ta_cell *cell = ta_table_cell(grid->table, row, column);
-        const enum ta_unit unit = ta_table_unit(grid->table, row, column);
-        widest = fmax(widest, pdf_text_width(pdf, PDF_CELL, pdf_cell_text(pdf, cell, unit)));
+        const char *text = pdf_table_text(pdf, grid->table, row, grid->columns[column]);
+        widest = fmax(widest, pdf_text_width(pdf, PDF_CELL, text));
     }
     return ceil(widest) + 2 * CELL_PAD;
 }
@@ -70,13 +75,19 @@ static void fit(const struct pdf *pdf, struct grid *grid)
 
 static bool measure(struct pdf *pdf, struct grid *grid)
 {
-    grid->width = ta_arena_alloc(&pdf->arena, (grid->n_columns + 1) * sizeof *grid->width);
-    grid->is_name = ta_arena_alloc(&pdf->arena, (grid->n_columns + 1) * sizeof *grid->is_name);
-    if (!grid->width || !grid->is_name)
+    const size_t n = grid->table->n_columns;
+    grid->width = ta_arena_alloc(&pdf->arena, (n + 1) * sizeof *grid->width);
+    grid->is_name = ta_arena_alloc(&pdf->arena, (n + 1) * sizeof *grid->is_name);
+    grid->columns = ta_arena_alloc(&pdf->arena, (n + 1) * sizeof *grid->columns);
+    if (!grid->width || !grid->is_name || !grid->columns)
         return false;
+    for (size_t i = 0; i < n; i++)
+        if (ta_column_is_useful(grid->table, i))
+            grid->columns[grid->n_columns++] = i;
+    grid->n_useful = grid->n_columns;
     for (size_t i = 0; i < grid->n_columns; i++) {
         double width = natural_width(pdf, grid, i);
-        grid->is_name[i] = !is_number(&grid->table->columns[i]) && width > NAME_LEAST;
+        grid->is_name[i] = !is_number(head_of(grid, i)) && width > NAME_LEAST;
         grid->width[i] = grid->is_name[i] ? fmin(width, NAME_MOST) : width;
     }
     fit(pdf, grid);
@@ -97,9 +108,8 @@ static void break_anywhere(PangoLayout *layout)
 
 static PangoLayout *cell_layout(struct pdf *pdf, const struct grid *grid, size_t row, size_t column)
 {
-    const struct ta_column *head = &grid->table->columns[column];
-    const char *text = pdf_cell_text(pdf, ta_table_cell(grid->table, row, column),
-                                     ta_table_unit(grid->table, row, column));
+    const struct ta_column *head = head_of(grid, column);
+    const char *text = pdf_table_text(pdf, grid->table, row, grid->columns[column]);
     PangoLayout *layout = pdf_layout(pdf, grid->is_name[column] ? PDF_MONO : PDF_CELL, text,
                                      grid->width[column] - 2 * CELL_PAD);
     if (grid->is_name[column])
@@ -112,7 +122,7 @@ static PangoLayout *cell_layout(struct pdf *pdf, const struct grid *grid, size_t
 
 static PangoLayout *head_layout(struct pdf *pdf, const struct grid *grid, size_t column)
 {
-    const struct ta_column *head = &grid->table->columns[column];
+    const struct ta_column *head = head_of(grid, column);
     PangoLayout *layout =
         pdf_layout(pdf, PDF_HEAD, pdf_safe(pdf, head->title), grid->width[column] - 2 * CELL_PAD);
     pango_layout_set_alignment(layout, is_number(head) ? PANGO_ALIGN_RIGHT : PANGO_ALIGN_LEFT);
@@ -161,17 +171,21 @@ static void show_rows(struct pdf *pdf, const struct grid *grid)
 static const char *note_of(struct pdf *pdf, const struct grid *grid)
 {
     const struct ta_table *table = grid->table;
-    const char *note = "", *hidden = "";
+    const char *note = "", *hidden = "", *empty = "";
     if (grid->n_rows < table->n_rows)
         note = pdf_printf(pdf, "%s of %s rows; all are in report.json.",
                           pdf_number(pdf, (double)grid->n_rows, TA_UNIT_COUNT),
                           pdf_number(pdf, (double)table->n_rows, TA_UNIT_COUNT));
-    for (size_t i = grid->n_columns; i < table->n_columns; i++)
-        hidden = pdf_printf(pdf, "%s%s%s", hidden, i > grid->n_columns ? ", " : "",
-                            table->columns[i].title);
-    if (!*hidden)
-        return note;
-    return pdf_printf(pdf, "%s%sColumns not shown here: %s.", note, *note ? " " : "", hidden);
+    for (size_t i = grid->n_columns; i < grid->n_useful; i++)
+        hidden = pdf_printf(pdf, "%s%s%s", hidden, *hidden ? ", " : "", head_of(grid, i)->title);
+    for (size_t i = 0; i < table->n_columns; i++)
+        if (ta_column_is_shown(table, i) && !ta_column_has_values(table, i))
+            empty = pdf_printf(pdf, "%s%s%s", empty, *empty ? ", " : "", table->columns[i].title);
+    if (*hidden)
+        note = pdf_printf(pdf, "%s%sColumns not shown here: %s.", note, *note ? " " : "", hidden);
+    if (*empty)
+        note = pdf_printf(pdf, "%s%sNo row has a value of: %s.", note, *note ? " " : "", empty);
+    return note;
 }
 
 void pdf_table(struct pdf *pdf, const struct ta_table *table)
@@ -180,7 +194,6 @@ void pdf_table(struct pdf *pdf, const struct ta_table *table)
     struct grid grid = {
         .table = table,
         .n_rows = top != ROWS_WITHOUT_LIMIT && top < table->n_rows ? top : table->n_rows,
-        .n_columns = table->n_columns,
     };
     if (!measure(pdf, &grid))
         return;

@@ -186,6 +186,16 @@ const char *pdf_cell_text(struct pdf *pdf, const struct ta_cell *cell, enum ta_u
     return shown ? shown : "";
 }
 
+const char *pdf_table_text(struct pdf *pdf, const struct ta_table *table, size_t row, size_t column)
+{
+    enum { SHOWN = 400 };
+    char buffer[TA_WORD_TEXT_MAX];
+    if (ta_table_cell(table, row, column)->kind == TA_CELL_NULL)
+        return "–";
+    const char *shown = ta_draw_text(&pdf->arena, ta_table_text(table, row, column, buffer), SHOWN);
+    return shown ? shown : "";
+}
+
 const char *pdf_number(struct pdf *pdf, double value, enum ta_unit unit)
 {
     char text[TA_UNIT_TEXT_MAX];

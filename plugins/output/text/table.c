@@ -16,7 +16,8 @@ enum {
     KEY_MOST = 18,     /* width of a key that is not the name */
     BAR_LEAST = 12,
     BAR_MOST = 40,
-    SHARE = 8, /* "<0.01 %" and a blank, before the bar */
+    SHARE = 8,  /* "<0.01 %" and a blank, before the bar */
+    REMARK = 8, /* column where a remark below a row begins */
 };
 
 /* One column as it is drawn. */
@@ -40,6 +41,19 @@ struct layout {
     size_t bar_width;
 };
 
+/* Whether a list of words with blanks between them has this one. */
+static bool holds_word(const char *list, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *at = list; at && *at;) {
+        const size_t length = strcspn(at, " ");
+        if (length == n && memcmp(at, word, n) == 0)
+            return true;
+        at += length + (at[length] == ' ');
+    }
+    return false;
+}
+
 /* ---- rows ---------------------------------------------------------------------------- */
 
 struct ranking {
@@ -56,6 +70,21 @@ static int compare_rows(const void *left, const void *right, void *with)
     return x != y ? (x < y) - (x > y) : (a > b) - (a < b);
 }
 
+static bool is_spare(const struct ta_table *table, size_t row, const char *words)
+{
+    char word[TA_WORD_TEXT_MAX];
+    for (size_t i = 0; words && i < table->n_columns; i++) {
+        const struct ta_cell *cell = ta_table_cell(table, row, i);
+        if (cell->kind != TA_CELL_TEXT || cell->text.len >= sizeof word)
+            continue;
+        memcpy(word, cell->text.ptr, cell->text.len);
+        word[cell->text.len] = '\0';
+        if (holds_word(words, word))
+            return true;
+    }
+    return false;
+}
+
 /* All rows in order of the table, or those with the largest values. */
 static bool choose_rows(struct layout *layout, const struct text_pick *pick)
 {
@@ -67,11 +96,11 @@ static bool choose_rows(struct layout *layout, const struct text_pick *pick)
     if (!layout->rows)
         return false;
     for (size_t i = 0; i < table->n_rows; i++)
-        layout->rows[i] = i;
-    layout->n_rows = table->n_rows;
-    if (table->n_rows > most) {
+        if (!is_spare(table, i, pick->spare))
+            layout->rows[layout->n_rows++] = i;
+    if (layout->n_rows > most) {
         if (ranking.column != SIZE_MAX)
-            qsort_r(layout->rows, table->n_rows, sizeof *layout->rows, compare_rows, &ranking);
+            qsort_r(layout->rows, layout->n_rows, sizeof *layout->rows, compare_rows, &ranking);
         layout->n_rows = most;
     }
     return true;
@@ -80,8 +109,10 @@ static bool choose_rows(struct layout *layout, const struct text_pick *pick)
 /* ---- columns ------------------------------------------------------------------------- */
 
 /* What a reader of a summary looks for first. */
-static int priority_of(const struct ta_column *column)
+static int priority_of(const struct ta_column *column, const char *first)
 {
+    if (holds_word(first, column->key))
+        return 1;
     static const struct {
         const char *part;
         int priority;
@@ -98,12 +129,11 @@ static int priority_of(const struct ta_column *column)
 }
 
 static struct ta_slice cell_text(const struct layout *layout, size_t row, size_t column,
-                                 char buffer[TA_UNIT_TEXT_MAX])
+                                 char buffer[TA_WORD_TEXT_MAX])
 {
-    const struct ta_cell *cell = ta_table_cell(layout->table, row, column);
-    if (cell->kind == TA_CELL_NULL)
-        return TA_LIT("–");
-    return ta_cell_text(cell, ta_table_unit(layout->table, row, column), buffer);
+    if (ta_table_cell(layout->table, row, column)->kind == TA_CELL_NULL)
+        return layout->slots[column].numeric ? TA_LIT("–") : TA_LIT("");
+    return ta_table_text(layout->table, row, column, buffer);
 }
 
 /* Bytes before the blank that separates a number from its unit. */
@@ -150,7 +180,7 @@ static void measure_cells(const struct layout *layout, size_t column)
     size_t width = 0;
     for (size_t i = 0; i < layout->n_rows; i++) {
         const struct ta_cell *cell = ta_table_cell(layout->table, layout->rows[i], column);
-        char buffer[TA_UNIT_TEXT_MAX], first[TA_UNIT_TEXT_MAX];
+        char buffer[TA_WORD_TEXT_MAX], first[TA_WORD_TEXT_MAX];
         const struct ta_slice text = cell_text(layout, layout->rows[i], column, buffer);
         slot->empty = slot->empty && cell->kind == TA_CELL_NULL;
         all_zero = all_zero && ta_cell_number(cell, 0) == 0;
@@ -164,7 +194,7 @@ static void measure_cells(const struct layout *layout, size_t column)
     if (slot->numeric && layout->n_rows)
         width = slot->number + slot->suffix;
     slot->width = larger(slot->width, width);
-    if (all_equal && layout->n_rows > 1) /* says little about a single row */
+    if (all_equal && layout->n_rows > 1 && slot->priority != 1) /* says little of a single row */
         slot->priority += slot->key ? 4 : 1;
     slot->empty = slot->empty || all_zero;
 }
@@ -181,12 +211,11 @@ static void measure(struct layout *layout, const struct text_pick *pick)
         slot->key = in_key || i == 0;
         slot->numeric = column->type == TA_TYPE_INTEGER || column->type == TA_TYPE_NUMBER;
         const bool ranks = pick->by && strcmp(column->key, pick->by) == 0;
-        slot->priority = slot->key || ranks ? 0 : priority_of(column);
+        slot->priority = slot->key || ranks ? 0 : priority_of(column, pick->first);
         slot->width = measure_head(column->title, &slot->head);
         measure_cells(layout, i);
-        if (strcmp(column->key, "unit") == 0) /* each value is shown with its own */
-            slot->empty = true;
-        if (slot->key && column->type == TA_TYPE_STRING &&
+        slot->empty = slot->empty || !ta_column_is_shown(table, i);
+        if (slot->key && !slot->numeric && !slot->empty &&
             (layout->name == SIZE_MAX || slot->width > layout->slots[layout->name].width))
             layout->name = i;
     }
@@ -195,7 +224,9 @@ static void measure(struct layout *layout, const struct text_pick *pick)
         if (!slot->key || i == layout->name)
             continue;
         slot->width = smaller(slot->width, KEY_MOST);
-        if (!slot->numeric) /* where there is little room a total says more than a class */
+        if (!slot->numeric &&
+            !holds_word(pick->first, table->columns[i].key)) /* where there is little room a total
+                                                                says more than a class */
             slot->priority += 2;
     }
 }
@@ -228,13 +259,13 @@ static void grow_name(struct layout *layout, size_t natural, size_t most, size_t
 }
 
 /* A name that can be read comes before the last quantile, all of a name after it. */
-static void choose_columns(struct layout *layout)
+static void choose_columns(struct layout *layout, const struct text_pick *pick)
 {
     size_t room = layout->page->width - TEXT_INDENT, natural = 0;
     if (layout->name != SIZE_MAX) {
         struct slot *name = &layout->slots[layout->name];
         natural = name->width;
-        name->width = smaller(natural, NAME_LEAST);
+        name->width = smaller(natural, pick->whole ? room * 2 / 3 : NAME_LEAST);
         name->taken = true;
         room -= smaller(room, name->width);
     }
@@ -274,7 +305,7 @@ static void put_aligned(const struct layout *layout, size_t column, struct ta_sl
 static void put_cell(const struct layout *layout, size_t row, size_t column)
 {
     const struct slot *slot = &layout->slots[column];
-    char buffer[TA_UNIT_TEXT_MAX];
+    char buffer[TA_WORD_TEXT_MAX];
     const struct ta_slice text = cell_text(layout, row, column, buffer);
     if (!slot->numeric || slot->width < slot->number + slot->suffix) {
         put_aligned(layout, column, text);
@@ -343,12 +374,31 @@ static void put_bar(const struct layout *layout, size_t row, size_t gap)
     text_bar(layout->page, &layout->bars, layout->table, row, layout->bar_width, gap);
 }
 
+/* A remark that has no room beside its row stands below it. */
+static void put_remark(const struct layout *layout, size_t row)
+{
+    char buffer[TA_WORD_TEXT_MAX], line[512];
+    const size_t column = ta_table_column(layout->table, "note");
+    if (column == SIZE_MAX || layout->slots[column].taken ||
+        ta_table_cell(layout->table, row, column)->kind == TA_CELL_NULL)
+        return;
+    const struct ta_slice text = cell_text(layout, row, column, buffer);
+    snprintf(line, sizeof line, "%.*s", (int)(text.len < 500 ? text.len : 500), text.ptr);
+    text_blanks(layout->page, REMARK);
+    text_style(layout->page, TEXT_DIM);
+    text_wrap(layout->page, line, REMARK);
+    text_reset(layout->page);
+}
+
 static void put_row(const struct layout *layout, size_t row)
 {
     size_t gap = TEXT_INDENT;
     for (size_t i = 0; i < layout->table->n_columns; i++) {
         if (!layout->slots[i].taken)
             continue;
+        if (is_last(layout, i) && !layout->slots[i].numeric &&
+            ta_table_cell(layout->table, row, i)->kind == TA_CELL_NULL)
+            break; /* nothing trails the row */
         text_blanks(layout->page, gap);
         put_cell(layout, row, i);
         gap = GAP;
@@ -356,6 +406,7 @@ static void put_row(const struct layout *layout, size_t row)
     if (layout->bar_width)
         put_bar(layout, row, gap);
     ta_putc(layout->page->out, '\n');
+    put_remark(layout, row);
 }
 
 /* Says what of the table is not shown. */
@@ -371,8 +422,12 @@ static void put_foot(const struct layout *layout, const struct text_pick *pick)
     snprintf(line, sizeof line, "%s of %s rows%s%s",
              ta_unit_format(shown, (double)layout->n_rows, TA_UNIT_COUNT),
              ta_unit_format(all, (double)layout->table->n_rows, TA_UNIT_COUNT),
-             by != SIZE_MAX ? ", the largest by " : "",
-             by != SIZE_MAX ? layout->table->columns[by].title : "");
+             by != SIZE_MAX ? ", the largest by "
+             : pick->said   ? ", "
+                            : "",
+             by != SIZE_MAX ? layout->table->columns[by].title
+             : pick->said   ? pick->said
+                            : "");
     text_blanks(page, TEXT_INDENT);
     text_style(page, TEXT_DIM);
     text_wrap(page, line, TEXT_INDENT);
@@ -390,7 +445,7 @@ enum ta_status text_table(const struct page *page, const struct ta_table *table,
     }
     layout.bars = text_bars_of(table, layout.rows, layout.n_rows);
     measure(&layout, pick);
-    choose_columns(&layout);
+    choose_columns(&layout, pick);
     text_heading(page, table->title);
     put_heads(&layout);
     for (size_t i = 0; i < layout.n_rows; i++)

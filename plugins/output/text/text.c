@@ -23,20 +23,31 @@ enum {
 /* In the order of the questions: which rank, which kernels, who launched them, which steps; of
  * dumps which stages, how fast, how much memory, and how the ranks differ. */
 static const struct text_pick picks[] = {
-    {"gpu_time.by_rank", "idle_ns", 16},
-    {"kernels.by_name", "total_ns", 8},
-    {"stages.by_name", "total_ns", 12},
-    {"stages.over_ranks", "mean_total_ns", 12},
-    {"ops.by_name", "self_ns", 8},
-    {"steps.by_step", "host_dur_ns", 6},
-    {"copies.by_direction", "total_ns", 8},
-    {"diffusion.by_rank", "step_mean_ns", 8},
-    {"throughput.values", NULL, 12},
-    {"memory.snapshots", "allocated_bytes", 12},
-    {"memory.by_rank", "peak_allocated_bytes", 8},
-    {"telemetry.by_rank", NULL, 12},
-    {"caches.by_name", "hits", 6},
-    {"ranks.metrics", "spread", 10},
+    {.table = "gpu_time.by_rank", .by = "idle_ns", .rows = 16},
+    {.table = "kernels.by_name", .by = "total_ns", .rows = 8},
+    {.table = "stages.by_name", .by = "total_ns", .rows = 12},
+    {.table = "stages.over_ranks", .by = "mean_total_ns", .rows = 12},
+    {.table = "ops.by_name", .by = "self_ns", .rows = 8},
+    {.table = "steps.by_step", .by = "host_dur_ns", .rows = 6},
+    {.table = "copies.by_direction", .by = "total_ns", .rows = 8},
+    {.table = "diffusion.by_rank", .by = "step_mean_ns", .rows = 8},
+    {.table = "throughput.values",
+     .rows = 12,
+     .first = "metric value note",
+     .said = "the first ranks"},
+    {.table = "memory.snapshots", .by = "allocated_bytes", .rows = 12},
+    {.table = "memory.by_rank", .by = "peak_allocated_bytes", .rows = 8},
+    {.table = "telemetry.by_rank",
+     .rows = 12,
+     .first = "mean max",
+     .said = "the first ranks and devices",
+     .spare = "gpu_memory_activity gpu_memory_total gpu_memory_clock cpu_memory_total"},
+    {.table = "caches.by_name", .by = "hits", .rows = 6},
+    {.table = "ranks.metrics",
+     .rows = 10,
+     .first = "spread max max_rank min min_rank mean",
+     .said = "the most telling differences",
+     .whole = true},
 };
 
 /* Whether a table of the list is left to the others: stages of one rank are listed by name, those
@@ -152,15 +163,10 @@ static void put_saving(const struct page *page, const struct ta_finding *finding
     text_reset(page);
 }
 
-/* "gpu_time.by_rank[3].idle_ns = 61.2 ms" */
 static void put_evidence(const struct page *page, const struct ta_evidence *evidence, size_t indent)
 {
-    char key[TA_UNIT_TEXT_MAX], value[TA_UNIT_TEXT_MAX], line[512];
-    const struct ta_slice row = ta_cell_text(&evidence->row, TA_UNIT_NONE, key);
-    const struct ta_slice cell = ta_cell_text(&evidence->value, evidence->unit, value);
-    snprintf(line, sizeof line, "%s[%.*s].%s = %.*s", evidence->table,
-             (int)(row.len < 200 ? row.len : 200), row.ptr, evidence->column,
-             (int)(cell.len < 100 ? cell.len : 100), cell.ptr);
+    char line[512];
+    ta_evidence_text(page->report, evidence, line, sizeof line);
     text_blanks(page, indent);
     text_style(page, TEXT_DIM);
     text_wrap(page, line, indent);
@@ -294,30 +300,23 @@ static void put_missing(const struct page *page)
 /* Names the tables that the summary leaves to the other outputs. */
 static void put_others(const struct page *page)
 {
-    size_t used = 0;
+    char line[4096];
+    size_t n = 0;
     for (size_t s = 0; s < ta_report_section_count(page->report); s++) {
         const struct ta_section *section = ta_report_section(page->report, s);
         for (size_t i = 0; i < section->n_items; i++) {
             if (section->items[i].kind != TA_ITEM_TABLE ||
-                is_picked(page->report, section->items[i].table->id))
+                is_picked(page->report, section->items[i].table->id) || n + 200 > sizeof line)
                 continue;
-            const struct ta_slice id = ta_slice_of(section->items[i].table->id);
-            const size_t columns = ta_terminal_width(id);
-            if (!used)
-                text_heading(page, "More tables in the report");
-            if (!used || used + 2 + columns > page->width) {
-                ta_puts(page->out, used ? "\n  " : "  ");
-                used = TEXT_INDENT;
-            } else {
-                text_blanks(page, 2);
-                used += 2;
-            }
-            ta_put_terminal(page->out, id, 0, 0);
-            used += columns;
+            n += (size_t)snprintf(line + n, sizeof line - n, "%s%.150s", n ? " · " : "",
+                                  section->items[i].table->title);
         }
     }
-    if (used)
-        ta_putc(page->out, '\n');
+    if (n == 0)
+        return;
+    text_heading(page, "More tables in the report");
+    text_blanks(page, TEXT_INDENT);
+    text_wrap(page, line, TEXT_INDENT);
 }
 
 static size_t clamp_width(uint32_t columns)

@@ -36,6 +36,10 @@ struct text_pick {
     const char *table; /* id */
     const char *by;    /* with more than `rows` rows, those with the largest values here */
     size_t rows;
+    const char *first; /* keys of the columns that come before all others, or NULL */
+    const char *said;  /* which rows are shown when not all are, or NULL */
+    const char *spare; /* words of rows that are left out, or NULL */
+    bool whole;        /* names are shown whole before any other column has room */
 };
 
 /* Draws a table within the width: keys, then the columns that matter most, then bars. */

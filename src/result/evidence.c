@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which row of a table a finding rests on, and how people are told of it. */
+#include "traceanalyze/output.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+static bool same_cell(const struct ta_cell *a, const struct ta_cell *b)
+{
+    if (a->kind != b->kind)
+        return false;
+    switch (a->kind) {
+    case TA_CELL_TEXT:
+        return ta_slice_equal(a->text, b->text);
+    case TA_CELL_INT:
+        return a->i == b->i;
+    case TA_CELL_NUM:
+        return a->f == b->f;
+    case TA_CELL_BOOL:
+        return a->b == b->b;
+    case TA_CELL_NULL:
+        return true;
+    }
+    return false;
+}
+
+/* The first cell of a row need not be unique (a rank has several directions of copies): of the
+ * rows with the right one, the row that holds the cited value is meant. */
+size_t ta_evidence_row(const struct ta_table *table, const struct ta_evidence *evidence)
+{
+    const size_t column = ta_table_column(table, evidence->column);
+    size_t first = SIZE_MAX;
+    for (size_t row = 0; row < table->n_rows; row++) {
+        if (!same_cell(ta_table_cell(table, row, 0), &evidence->row))
+            continue;
+        if (column != SIZE_MAX && same_cell(ta_table_cell(table, row, column), &evidence->value))
+            return row;
+        if (first == SIZE_MAX)
+            first = row;
+    }
+    return first;
+}
+
+/* ---- words --------------------------------------------------------------------------- */
+
+struct line {
+    char *text;
+    size_t size, n;
+};
+
+static void add(struct line *line, struct ta_slice text)
+{
+    const size_t room = line->size - 1 - line->n;
+    size_t n = text.len < room ? text.len : room;
+    while (n < text.len && n > 0 && ((unsigned char)text.ptr[n] & 0xc0) == 0x80)
+        n--; /* no part of a character */
+    memcpy(line->text + line->n, text.ptr, n);
+    line->n += n;
+    line->text[line->n] = '\0';
+    if (n < text.len)
+        line->size = line->n + 1; /* nothing more behind the cut */
+}
+
+/* "rank 0", "vae_decode": a number needs the title of its column. */
+static void add_key(struct line *line, const struct ta_table *table, size_t row, size_t column)
+{
+    char buffer[TA_WORD_TEXT_MAX];
+    const struct ta_cell *cell = ta_table_cell(table, row, column);
+    const char *title = table->columns[column].title;
+    if (cell->kind != TA_CELL_TEXT && *title) {
+        const char first = (char)tolower((unsigned char)*title);
+        const bool is_word = islower((unsigned char)title[1]);
+        add(line, is_word ? (struct ta_slice){&first, 1} : (struct ta_slice){title, 1});
+        add(line, ta_slice_of(title + 1));
+        add(line, TA_LIT(" "));
+    }
+    add(line, ta_table_text(table, row, column, buffer));
+}
+
+/* The keys of a row stand first in it: texts and plain numbers. */
+static void add_keys(struct line *line, const struct ta_table *table, size_t row)
+{
+    for (size_t i = 0; i < table->n_columns; i++) {
+        const struct ta_column *column = &table->columns[i];
+        if (column->unit != TA_UNIT_NONE || column->type == TA_TYPE_NUMBER)
+            return;
+        if (!ta_column_is_useful(table, i) || ta_table_cell(table, row, i)->kind == TA_CELL_NULL ||
+            strcmp(column->key, "index") == 0)
+            continue;
+        add(line, TA_LIT(" · "));
+        add_key(line, table, row, i);
+    }
+}
+
+void ta_evidence_text(const struct ta_report *report, const struct ta_evidence *evidence,
+                      char *text, size_t size)
+{
+    struct line line = {text, size, 0};
+    char buffer[TA_WORD_TEXT_MAX], value[TA_UNIT_TEXT_MAX];
+    const struct ta_table *table = ta_report_table(report, evidence->table);
+    const size_t row = table ? ta_evidence_row(table, evidence) : SIZE_MAX;
+    const size_t column = table ? ta_table_column(table, evidence->column) : SIZE_MAX;
+    *text = '\0';
+    if (row != SIZE_MAX) {
+        add(&line, ta_slice_of(table->title));
+        add_keys(&line, table, row);
+    } else {
+        add(&line, ta_slice_of(table ? table->title : evidence->table));
+        add(&line, evidence->row.kind == TA_CELL_NULL ? TA_LIT("") : TA_LIT(" · "));
+        add(&line, ta_cell_text(&evidence->row, TA_UNIT_NONE, value));
+    }
+    add(&line, TA_LIT(" · "));
+    add(&line, column != SIZE_MAX ? ta_slice_of(table->columns[column].title)
+                                  : ta_word_text(ta_slice_of(evidence->column), buffer));
+    add(&line, TA_LIT(": "));
+    add(&line, ta_cell_text(&evidence->value, evidence->unit, value));
+}

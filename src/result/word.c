@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Words that we write for programs, as people read them: the only place that knows both.
+ *
+ * Most follow from a rule: "gpu_memory_used" is "GPU memory used", "avg_computation_time_ns" is
+ * "Avg computation time", since the unit stands with the value.  The others are listed. */
+#include "traceanalyze/output.h"
+
+#include <ctype.h>
+
+struct reading {
+    const char *word, *text;
+};
+
+/* Whole words. */
+static const struct reading readings[] = {
+    {"as_reported", "As reported"},
+    {"ascend", "Ascend output"},
+    {"chrome_json", "Chrome trace"},
+    {"decode_tokens_per_s", "Tokens per second, decode"},
+    {"diffulex", "Diffulex"},
+    {"e2e_tokens_per_s", "Tokens per second, end to end"},
+    {"first_block_ns", "First block"},
+    {"framepack", "FramePack report"},
+    {"framepack_text", "FramePack text"},
+    {"it_per_s", "Iterations per second"},
+    {"prefill_tokens_per_s", "Tokens per second, prefill"},
+    {"tpf", "Tokens per forward pass"},
+    {"tpot_ns", "Time per output token"},
+    {"ttft_ns", "Time to first token"},
+    {"wall", "Session"},
+    {"steady", "Steady state"},
+};
+
+/* Parts of words that are names or short for something. */
+static const struct reading parts[] = {
+    {"avg", "average"},
+    {"bps", "BPS"},
+    {"cpu", "CPU"},
+    {"cuda", "CUDA"},
+    {"d2h", "D2H"},
+    {"dit", "DiT"},
+    {"fps", "FPS"},
+    {"framepack", "FramePack"},
+    {"gpu", "GPU"},
+    {"h2d", "H2D"},
+    {"id", "ID"},
+    {"inferix", "Inferix"},
+    {"io", "I/O"},
+    {"json", "JSON"},
+    {"kv", "KV"},
+    {"nvidia", "NVIDIA"},
+    {"sm", "SM"},
+    {"smi", "SMI"},
+    {"tpf", "TPF"},
+    {"tpot", "TPOT"},
+    {"ttft", "TTFT"},
+    {"vae", "VAE"},
+    {"viztracer", "VizTracer"},
+};
+
+/* Ends that name the unit, which stands with the value. */
+static const char *const units[] = {"_ns", "_bytes", "_ratio", "_watts", "_joules"};
+
+static struct ta_slice without_unit(struct ta_slice word)
+{
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        const size_t n = strlen(units[i]);
+        if (word.len > n && memcmp(word.ptr + word.len - n, units[i], n) == 0)
+            return (struct ta_slice){word.ptr, word.len - n};
+    }
+    return word;
+}
+
+static struct ta_slice take(struct ta_slice *rest, char separator)
+{
+    const char *end = memchr(rest->ptr, separator, rest->len);
+    const struct ta_slice part = {rest->ptr, end ? (size_t)(end - rest->ptr) : rest->len};
+    const size_t used = part.len + (end != NULL);
+    *rest = (struct ta_slice){rest->ptr + used, rest->len - used};
+    return part;
+}
+
+struct writer {
+    char *text;
+    size_t n;
+};
+
+static void put(struct writer *out, struct ta_slice text)
+{
+    const size_t room = TA_WORD_TEXT_MAX - out->n;
+    const size_t n = text.len < room ? text.len : room;
+    memcpy(out->text + out->n, text.ptr, n);
+    out->n += n;
+}
+
+static struct ta_slice read_part(struct ta_slice part)
+{
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (ta_slice_equal(part, ta_slice_of(parts[i].word)))
+            return ta_slice_of(parts[i].text);
+    return part;
+}
+
+/* "first_block" by its parts; the first letter of all is a capital. */
+static void put_parts(struct writer *out, struct ta_slice word)
+{
+    const size_t start = out->n;
+    struct ta_slice rest = without_unit(word);
+    const struct ta_slice rate = TA_LIT("_per_s");
+    const bool is_rate =
+        rest.len > rate.len && memcmp(rest.ptr + rest.len - rate.len, rate.ptr, rate.len) == 0;
+    rest.len -= is_rate ? rate.len : 0;
+    while (rest.len) {
+        if (out->n > start)
+            put(out, TA_LIT(" "));
+        put(out, read_part(take(&rest, '_')));
+    }
+    if (is_rate)
+        put(out, TA_LIT(" per second"));
+    if (out->n > start)
+        out->text[start] = (char)toupper((unsigned char)out->text[start]);
+}
+
+/* Words are ASCII without control characters; what is not is a name, and is left alone. */
+static bool is_word(struct ta_slice text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if ((unsigned char)text.ptr[i] < 0x20 || (unsigned char)text.ptr[i] > 0x7e)
+            return false;
+    return text.len > 0 && text.len < TA_WORD_TEXT_MAX / 2;
+}
+
+struct ta_slice ta_word_text(struct ta_slice word, char buffer[TA_WORD_TEXT_MAX])
+{
+    if (!is_word(word))
+        return word;
+    for (size_t i = 0; i < sizeof readings / sizeof *readings; i++)
+        if (ta_slice_equal(word, ta_slice_of(readings[i].word)))
+            return ta_slice_of(readings[i].text);
+    struct writer out = {buffer, 0};
+    /* What stands before a slash is a name of the input: "vae_decode/share_ratio". */
+    const char *slash = memrchr(word.ptr, '/', word.len);
+    if (slash) {
+        const size_t n = (size_t)(slash - word.ptr) + 1;
+        put(&out, (struct ta_slice){word.ptr, n - 1});
+        put(&out, TA_LIT(": "));
+        word = (struct ta_slice){word.ptr + n, word.len - n};
+    }
+    /* "as_reported (block)" */
+    const char *open = memchr(word.ptr, '(', word.len);
+    struct ta_slice head = word;
+    if (open && open > word.ptr && open[-1] == ' ')
+        head.len = (size_t)(open - word.ptr) - 1;
+    put_parts(&out, head);
+    put(&out, (struct ta_slice){head.ptr + head.len, word.len - head.len});
+    return (struct ta_slice){buffer, out.n};
+}
+
+struct ta_slice ta_table_text(const struct ta_table *table, size_t row, size_t column,
+                              char buffer[TA_WORD_TEXT_MAX])
+{
+    const struct ta_cell *cell = ta_table_cell(table, row, column);
+    if (cell->kind == TA_CELL_TEXT && table->columns[column].type == TA_TYPE_WORD)
+        return ta_word_text(cell->text, buffer);
+    return ta_cell_text(cell, ta_table_unit(table, row, column), buffer);
+}
