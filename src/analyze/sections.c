@@ -24,6 +24,7 @@ static const struct {
     {"streaming", "Streaming"},
     {"ranks", "Ranks"},
     {"reported", "As the profiler reported"},
+    {"health", "Trace health"},
     {"run", "Files and events"},
 };
 

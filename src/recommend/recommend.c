@@ -10,6 +10,7 @@
 #include "result/report.h"
 #include "traceanalyze/output.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct ta_advice {
     bool failed;
     const char *unfounded;       /* id of a finding without evidence: a bug of its rule */
     const struct ta_entry *rule; /* the running one */
+    double trust;                /* in the traces, 0…1 */
 };
 
 /* ---- words of the user in place of the rule's ---------------------------------------------- */
@@ -83,6 +85,7 @@ void ta_advise(struct ta_advice *advice, const struct ta_finding *finding)
     }
     memcpy(evidence, finding->evidence, finding->n_evidence * sizeof *evidence);
     copy.evidence = evidence;
+    copy.confidence = round(copy.confidence * advice->trust * 100) / 100; /* no false precision */
     reword(advice, &copy);
     if (!ta_vec_push(&advice->findings, copy))
         advice->failed = true;
@@ -151,7 +154,9 @@ static enum ta_status run_rules(struct ta_ctx *ctx, const struct ta_registry *re
 enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *registry,
                             struct ta_report *report)
 {
-    struct ta_advice advice = {.arena = ta_report_arena(report)};
+    const struct ta_scalar *trust = ta_report_scalar(report, "trust_score");
+    struct ta_advice advice = {.arena = ta_report_arena(report),
+                               .trust = trust ? ta_cell_number(&trust->value, 1) : 1};
     enum ta_status status = run_rules(ctx, registry, report, &advice);
     if (status == TA_OK) {
         if (advice.findings.n)

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Traces that cannot carry what is said of them, and how to record better ones. */
+#include <traceanalyze/rule.h>
+
+enum { THRESHOLD };
+
+static const struct ta_option options[] = {
+    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.5, 0, 1, TA_OPTION_RATIO,
+                   "Trust score below which the rule fires"},
+    TA_OPTIONS_END,
+};
+
+static const struct {
+    const char *check, *advice;
+} remedies[] = {
+    {"records dropped", "Copy the files again, and stop the profiler before the process ends."},
+    {"bad times", "Record again with a newer version of the profiler."},
+    {"launches linked",
+     "Record host and device together: activities=[CPU, CUDA], and all threads."},
+    {"activities before their call", "Record again after the clocks of host and device were "
+                                     "synchronized: a newer driver, or a warm-up step."},
+    {"kernels lost", "Record fewer steps: the buffers of the profiler were full."},
+    {"kernels lost at the start",
+     "Let the profiler warm up: schedule(wait=1, warmup=2, active=3)."},
+    {"profiler overhead", "Record without stacks and memory, and fewer steps."},
+    {"spans that cross", "Record again with a newer version of the profiler."},
+    {"ranks missing", "Collect the files of all ranks."},
+    {"fewest activities", "Record the same steps on all ranks."},
+    {"resolution", "Record with a newer version of the profiler, which keeps nanoseconds."},
+};
+
+static const char *remedy(struct ta_advice *advice, const struct ta_place *place)
+{
+    const char *check = ta_place_text(advice, place, "check");
+    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
+        if (strcmp(remedies[i].check, check) == 0)
+            return remedies[i].advice;
+    return "Record again.";
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice)
+{
+    static const struct ta_look look = {.table = "health.checks", .column = "penalty"};
+    const double threshold = ta_ctx_option(ctx, THRESHOLD);
+    const struct ta_scalar *trust = ta_report_scalar(report, "trust_score");
+    struct ta_place worst;
+    if (!trust || ta_cell_number(&trust->value, 1) >= threshold ||
+        !ta_look_worst(report, &look, &worst))
+        return TA_OK;
+    const struct ta_evidence evidence = ta_place_evidence(&worst);
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "trust",
+                  .rule = "trust",
+                  .title = ta_advice_printf(
+                      advice,
+                      "The traces are trusted only %s, most is lost by \"%s\": take all "
+                      "other findings as hints",
+                      ta_advice_number(advice, ta_cell_number(&trust->value, 1), TA_UNIT_RATIO),
+                      ta_place_text(advice, &worst, "check")),
+                  .advice = remedy(advice, &worst),
+                  .severity = TA_MEDIUM,
+                  .evidence = &evidence,
+                  .n_evidence = 1,
+                  .saving_low_ns = TA_MISSING,
+                  .saving_high_ns = TA_MISSING,
+                  .confidence = 1,
+                  .threshold = ta_advice_printf(advice, "trust < %s",
+                                                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+              });
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise};
+
+TA_PLUGIN(advice, trust, &ops, .title = "Traces unfit",
+          .summary = "Fires when the traces cannot carry what is said of them", .version = "1",
+          .options = options);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Checks of traces: each planted defect is found, with its size, and a sound trace is trusted. */
+#include "trace_fixture.h"
+
+#include "result/report.h"
+
+static struct fixture fixture;
+
+/* A trace of `n` operators with a launch and a kernel each.  Of every ten the first `unlinked`
+ * kernels name no launch, the next `lost` are not there, and the next `early` begin 2 µs before
+ * their call. */
+static struct ta_report *report_on(int n, int unlinked, int lost, int early)
+{
+    struct text json = {0};
+    struct reading r;
+    text_add(&json, "{\"traceEvents\":[");
+    for (int i = 0; i < n; i++) {
+        const int at = 1000 + i * 100, kind = i % 10;
+        const bool is_lost = kind >= unlinked && kind < unlinked + lost;
+        const bool is_early = kind >= unlinked + lost && kind < unlinked + lost + early;
+        text_add(&json,
+                 "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm\",\"pid\":1,\"tid\":1,"
+                 "\"ts\":%d.001,\"dur\":50},"
+                 "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":1,"
+                 "\"tid\":1,\"ts\":%d,\"dur\":5,\"args\":{\"correlation\":%d}},",
+                 at, at + 10, i + 1);
+        if (!is_lost)
+            text_add(&json,
+                     "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,"
+                     "\"ts\":%d,\"dur\":20,\"args\":{\"device\":0,\"correlation\":%d}},",
+                     is_early ? at + 8 : at + 20, kind < unlinked ? 0 : i + 1);
+    }
+    text_add(&json, "{}]}");
+    fixture_read_text(&fixture, json.at, &r);
+    assert_int_equal(r.status, TA_OK);
+    struct ta_report *report = fixture_report(&fixture, &r, 1);
+    reading_free(&r);
+    text_free(&json);
+    return report;
+}
+
+static double value(const struct ta_report *report, const char *check)
+{
+    const struct ta_table *table = ta_report_table(report, "health.checks");
+    for (size_t i = 0; table && i < table->n_rows; i++)
+        if (ta_slice_equal(ta_table_cell(table, i, 0)->text, ta_slice_of(check)))
+            return ta_cell_number(ta_table_cell(table, i, ta_table_column(table, "value")), -1);
+    return -1;
+}
+
+static double trust(const struct ta_report *report)
+{
+    return ta_cell_number(&ta_report_scalar(report, "trust_score")->value, -1);
+}
+
+#define assert_near(actual, expected)                                                              \
+    assert_true((actual) > (expected)-1e-9 && (actual) < (expected) + 1e-9)
+
+static void a_sound_trace(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on(200, 0, 0, 0);
+    assert_near(value(report, "launches linked"), 1);
+    assert_near(value(report, "kernels lost"), 0);
+    assert_near(value(report, "activities before their call"), 0);
+    assert_near(value(report, "resolution"), 1);
+    assert_near(trust(report), 1);
+    ta_report_free(report);
+}
+
+static void planted_defects(void **state)
+{
+    (void)state;
+    /* Of ten: two unlinked, three lost, one early; a call whose kernel is unlinked has none. */
+    struct ta_report *report = report_on(200, 2, 3, 1);
+    assert_near(value(report, "launches linked"), 5.0 / 7);
+    /* The first five calls come before the first whose kernel is known. */
+    assert_near(value(report, "kernels lost at the start"), 5.0 / 200);
+    assert_near(value(report, "kernels lost"), 95.0 / 200);
+    assert_near(value(report, "activities before their call"), 1.0 / 5);
+    assert_near(trust(report),
+                (1 - 0.5 * 2 / 7) * (1 - 0.2) * (1 - 95.0 / 200) * (1 - 0.5 * 5 / 200));
+    ta_report_free(report);
+}
+
+/* Nothing of a device was recorded: no launch is lost. */
+static void only_the_host(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on(200, 0, 10, 0);
+    assert_near(value(report, "kernels lost"), -1);
+    assert_near(value(report, "launches linked"), -1);
+    assert_near(trust(report), 1);
+    ta_report_free(report);
+}
+
+static int open_all(void **state)
+{
+    (void)state;
+    fixture_open(&fixture);
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    fixture_close(&fixture);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sound_trace),
+        cmocka_unit_test(planted_defects),
+        cmocka_unit_test(only_the_host),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
