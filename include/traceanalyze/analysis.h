@@ -52,6 +52,12 @@ static inline bool ta_report_is_of_traces(const struct ta_report *prior)
     return true;
 }
 
+/* A share as a cell: null when the whole is 0 or missing. */
+static inline struct ta_cell ta_share(int64_t part, int64_t whole)
+{
+    return part == TA_MISSING || whole <= 0 ? ta_null() : ta_num((double)part / (double)whole);
+}
+
 /* ---- columns that many tables share ------------------------------------------------------ */
 
 /* How a distribution of durations spreads: seven columns, and the cells of their rows. */

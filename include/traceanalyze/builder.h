@@ -67,6 +67,10 @@ TA_API void ta_builder_set_world_size(struct ta_builder *builder, int64_t world_
 TA_API void ta_builder_set_base_ns(struct ta_builder *builder, int64_t base_ns);
 /* Adds the name of a device, "NVIDIA H200". */
 TA_API void ta_builder_add_device(struct ta_builder *builder, struct ta_slice name);
+/* Number of multiprocessors of a device, and of threads that one of them holds; when devices differ
+ * neither is known. */
+TA_API void ta_builder_set_multiprocessors(struct ta_builder *builder, int64_t count);
+TA_API void ta_builder_set_threads(struct ta_builder *builder, int64_t threads);
 TA_API void ta_builder_set_truncated(struct ta_builder *builder);
 TA_END_DECLS
 

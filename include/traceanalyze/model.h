@@ -193,6 +193,16 @@ TA_API struct ta_kind_counts ta_trace_kind_counts(const struct ta_trace *trace);
 TA_API struct ta_args ta_trace_args(const struct ta_trace *trace, const char *key);
 /* The value at one row; false when it has none.  O(log n). */
 TA_API bool ta_args_find(const struct ta_args *args, ta_row row, int64_t *value);
+/* The text at one row, lists as written; TA_STR_ABSENT when it has none. */
+TA_API ta_str ta_args_text(const struct ta_args *args, ta_row row);
+
+/* What the file says of its devices, when it is the same for all of them; else 0. */
+struct ta_device_units {
+    int64_t multiprocessors;
+    int64_t threads; /* that a multiprocessor holds at a time */
+};
+
+TA_API struct ta_device_units ta_trace_device_units(const struct ta_trace *trace);
 
 /* Facts of the file: size on disk and inflated, records kept, path, format. */
 struct ta_trace_file {

@@ -112,11 +112,6 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 /* ---- tables -------------------------------------------------------------------------------- */
 
-static struct ta_cell share_of(int64_t part, int64_t whole)
-{
-    return whole > 0 ? ta_num((double)part / (double)whole) : ta_null();
-}
-
 static void add_classes(const struct ta_partial *classes, int64_t all,
                         struct ta_section_builder *out)
 {
@@ -131,7 +126,7 @@ static void add_classes(const struct ta_partial *classes, int64_t all,
     for (int kind = 0; kind < TA_KERNEL_KIND_COUNT; kind++)
         if (calls[kind])
             TA_ROW(table, ta_text(ta_slice_of(ta_kernel_kind_name((enum ta_kernel_kind)kind))),
-                   ta_int(calls[kind]), ta_int(total_ns[kind]), share_of(total_ns[kind], all));
+                   ta_int(calls[kind]), ta_int(total_ns[kind]), ta_share(total_ns[kind], all));
     ta_sort_rows(table, "total_ns", true);
     ta_add_chart(table, &chart);
 }
@@ -146,7 +141,7 @@ static void add_families(const struct ta_partial *classes, int64_t all,
         const char *class = ta_kernel_kind_name((enum ta_kernel_kind)row[KIND]);
         TA_ROW(table, ta_text(ta_slice_of(class)),
                ta_text(row[KNOWN] ? ta_partial_text(classes, row, FAMILY) : TA_LIT("unknown")),
-               ta_int(row[CALLS]), ta_int(row[TOTAL]), share_of(row[TOTAL], all));
+               ta_int(row[CALLS]), ta_int(row[TOTAL]), ta_share(row[TOTAL], all));
     }
     ta_sort_rows(table, "total_ns", true);
 }
@@ -160,13 +155,13 @@ static void add_unknown(const struct ta_partial *names, int64_t all, struct ta_s
         const int64_t *row = ta_partial_at(names, i);
         unknown_ns = ta_add_sat(unknown_ns, row[NAME_TOTAL]);
         TA_ROW(table, ta_text(ta_partial_text(names, row, NAME)), ta_int(row[NAME_CALLS]),
-               ta_int(row[NAME_TOTAL]), share_of(row[NAME_TOTAL], all));
+               ta_int(row[NAME_TOTAL]), ta_share(row[NAME_TOTAL], all));
     }
     ta_sort_rows(table, "total_ns", true);
     ta_add_scalar(out, &(struct ta_scalar){
                            .id = "kernels_unknown_share",
                            .title = "Kernels of unknown class",
-                           .value = share_of(unknown_ns, all),
+                           .value = ta_share(unknown_ns, all),
                            .unit = TA_UNIT_RATIO,
                            .polarity = TA_LOWER,
                            .note = "Kernel time whose names match no row of the table of names; "

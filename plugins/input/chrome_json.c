@@ -6,7 +6,6 @@
 #include <traceanalyze/plugin.h>
 
 #include <inttypes.h>
-#include <jansson.h>
 
 enum { PH, NAME, CAT, TS, DUR, PID, TID, ID, ARGS };
 
@@ -288,18 +287,29 @@ static bool each_viztracer(void *user, const struct ta_token *key, const struct 
     return true;
 }
 
-static void take_devices(struct reading *r, const struct ta_token *value)
+static bool each_property(void *user, const struct ta_token *key, const struct ta_token *value)
 {
-    json_t *devices = json_loadb(value->ptr, value->len, JSON_DECODE_INT_AS_REAL, NULL);
-    size_t index;
-    json_t *device;
-    json_array_foreach(devices, index, device)
-    {
-        const char *name = json_string_value(json_object_get(device, "name"));
-        if (name && *name)
-            ta_builder_add_device(r->builder, ta_slice_of(name));
-    }
-    json_decref(devices);
+    struct reading *r = user;
+    const struct ta_slice property = ta_json_text(r->json, key);
+    int64_t number;
+    if (ta_slice_equal(property, TA_LIT("numSms")) && ta_token_integer(value, &number))
+        ta_builder_set_multiprocessors(r->builder, number);
+    else if (ta_slice_equal(property, TA_LIT("maxThreadsPerMultiprocessor")) &&
+             ta_token_integer(value, &number))
+        ta_builder_set_threads(r->builder, number);
+    if (value->type != TA_TOKEN_STRING || !ta_slice_equal(property, TA_LIT("name")))
+        return true;
+    const struct ta_slice name = ta_json_text(r->json, value);
+    if (name.len)
+        ta_builder_add_device(r->builder, name);
+    return true;
+}
+
+static bool each_device(void *user, const struct ta_token *device)
+{
+    struct reading *r = user;
+    ta_json_members(r->json, device, each_property, r);
+    return true;
 }
 
 static void take_member(struct reading *r)
@@ -310,7 +320,7 @@ static void take_member(struct reading *r)
     if (ta_slice_equal(key, TA_LIT("distributedInfo")))
         ta_json_members(r->json, &member->value, each_distributed, r);
     else if (ta_slice_equal(key, TA_LIT("deviceProperties")))
-        take_devices(r, &member->value);
+        ta_json_elements(r->json, &member->value, each_device, r);
     else if (ta_slice_equal(key, TA_LIT("baseTimeNanoseconds")) &&
              ta_token_integer(&member->value, &number))
         ta_builder_set_base_ns(r->builder, number);

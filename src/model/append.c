@@ -289,6 +289,8 @@ static bool take_facts(struct ta_builder *into, const struct ta_builder *from,
         into->trace->base_ns = from->trace->base_ns;
     for (size_t i = 0; i < from->devices.n; i++)
         ta_builder_add_device(into, ta_slice_of(from->devices.at[i]));
+    if (into->trace->units.multiprocessors == 0)
+        into->trace->units = from->trace->units;
     for (size_t pid = 0; pid < from->trace->strings.texts.n; pid++) {
         const uint64_t *name = ta_map_find(&from->process_names, pid);
         uint64_t *slot = name ? ta_map_at(&into->process_names, ids->names[pid], 0) : NULL;

@@ -422,6 +422,23 @@ void ta_builder_set_base_ns(struct ta_builder *builder, int64_t base_ns)
     builder->trace->base_ns = base_ns;
 }
 
+/* Keeps what all devices share; -1 once they differ. */
+static void keep_common(int64_t *kept, int64_t value)
+{
+    if (value > 0 && value <= INT32_MAX)
+        *kept = *kept == 0 || *kept == value ? value : -1;
+}
+
+void ta_builder_set_multiprocessors(struct ta_builder *builder, int64_t count)
+{
+    keep_common(&builder->trace->units.multiprocessors, count);
+}
+
+void ta_builder_set_threads(struct ta_builder *builder, int64_t threads)
+{
+    keep_common(&builder->trace->units.threads, threads);
+}
+
 void ta_builder_add_device(struct ta_builder *builder, struct ta_slice name)
 {
     const char *copy = ta_arena_copy(&builder->trace->arena, name);

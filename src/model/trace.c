@@ -129,6 +129,12 @@ struct ta_kernels ta_trace_kernels(const struct ta_trace *trace)
     return (struct ta_kernels){trace->kernels.n, trace->kernels.at};
 }
 
+struct ta_device_units ta_trace_device_units(const struct ta_trace *trace)
+{
+    return (struct ta_device_units){ta_max_i64(trace->units.multiprocessors, 0),
+                                    ta_max_i64(trace->units.threads, 0)};
+}
+
 struct ta_counters ta_trace_counters(const struct ta_trace *trace)
 {
     const struct counter_columns *c = &trace->counters;
@@ -164,7 +170,8 @@ struct ta_args ta_trace_args(const struct ta_trace *trace, const char *key)
     return c ? (struct ta_args){c->n, c->row, c->value, c->is_text} : (struct ta_args){0};
 }
 
-bool ta_args_find(const struct ta_args *args, ta_row row, int64_t *value)
+/* Place of the value at one row; n when it has none. */
+static size_t find_row(const struct ta_args *args, ta_row row)
 {
     size_t low = 0, high = args->n;
     while (low < high) {
@@ -174,8 +181,20 @@ bool ta_args_find(const struct ta_args *args, ta_row row, int64_t *value)
         else
             high = middle;
     }
-    if (low == args->n || args->row[low] != row || args->is_text[low])
+    return low < args->n && args->row[low] == row ? low : args->n;
+}
+
+bool ta_args_find(const struct ta_args *args, ta_row row, int64_t *value)
+{
+    const size_t at = find_row(args, row);
+    if (at == args->n || args->is_text[at])
         return false;
-    *value = args->value[low];
+    *value = args->value[at];
     return true;
+}
+
+ta_str ta_args_text(const struct ta_args *args, ta_row row)
+{
+    const size_t at = find_row(args, row);
+    return at == args->n || !args->is_text[at] ? TA_STR_ABSENT : (ta_str)args->value[at];
 }

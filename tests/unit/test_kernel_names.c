@@ -78,7 +78,7 @@ static const struct expectation products[] = {
          "Cijk_Alik_Bljk_F8BS_BH_Bias_HAS_SAB_SAV_UserArgs_MT256x256x128_MI16x16x1"),
     GEMM("deepgemm", YES, FP8, "void deep_gemm::fp8_gemm_kernel<4096u, 7168u, 128u, 128u, 128u>"),
     GEMM("deepgemm", YES, FP8, "void deep_gemm::sm90_fp8_gemm_1d2d_impl<0u, 2112u, 7168u>"),
-    GEMM("trtllm-gen", YES, FP4,
+    GEMM("trtllm-gen", YES, FP8,
          "bmm_MxE4m3_MxE2m1MxE4m3_Fp32_t128x8x512u2_s5_et128x8_m128x8x32_sm100f"),
     GEMM("trtllm-gen", YES, BF16, "bmm_Bfloat16_Bfloat16Bfloat16_Fp32_t128x8x128_s6_sm100f"),
     GEMM("fused moe", YES, ANY, "fused_moe_kernel"),

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Kernels with too few blocks for the device, or a last wave that is mostly empty. */
+#include "kernel.h"
+
+enum { THRESHOLD, EFFICIENCY, SHARE };
+
+static const struct ta_option options[] = {
+    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.05, 0, 1, TA_OPTION_RATIO,
+                   "Share of the kernel time in badly filled kernels from which the rule fires"},
+    [EFFICIENCY] = {"efficiency", TA_OPTION_NUMBER, 0.7, 0, 1, TA_OPTION_RATIO,
+                    "Kernels below this efficiency are badly filled"},
+    [SHARE] = {"share", TA_OPTION_NUMBER, 0.02, 0, 1, TA_OPTION_RATIO,
+               "Kernels with a smaller share of the kernel time are left out"},
+    TA_OPTIONS_END,
+};
+
+struct bad {
+    double time, lost, most;
+    size_t row, kernels;
+};
+
+/* Adds up the badly filled kernels that matter. */
+static struct bad find_bad(const struct ta_table *waves, double all, double efficiency,
+                           double share)
+{
+    struct bad bad = {0};
+    const size_t column = ta_table_column(waves, "efficiency");
+    for (size_t i = 0; i < waves->n_rows; i++) {
+        const double time = kernel_cell(waves, i, "total_ns");
+        const double lost = kernel_cell(waves, i, "lost_ns");
+        if (ta_table_cell(waves, i, column)->kind == TA_CELL_NULL || time / all <= share ||
+            kernel_cell(waves, i, "efficiency") >= efficiency)
+            continue;
+        bad.time += time;
+        bad.lost += lost;
+        bad.kernels++;
+        if (lost > bad.most) {
+            bad.most = lost;
+            bad.row = i;
+        }
+    }
+    return bad;
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice)
+{
+    const double threshold = ta_ctx_option(ctx, THRESHOLD), all = kernel_time(report);
+    const struct ta_table *waves = ta_report_table(report, "kernels.waves");
+    if (!waves || all <= 0)
+        return TA_OK;
+    const struct bad bad =
+        find_bad(waves, all, ta_ctx_option(ctx, EFFICIENCY), ta_ctx_option(ctx, SHARE));
+    if (bad.kernels == 0 || bad.time / all <= threshold)
+        return TA_OK;
+    const struct ta_evidence evidence[] = {kernel_evidence(waves, bad.row, "efficiency"),
+                                           kernel_evidence(waves, bad.row, "lost_ns")};
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "waves-underfilled",
+                  .rule = "kernel_waves",
+                  .title = ta_advice_printf(
+                      advice,
+                      "%zu kernels that fill the device badly take %s of the kernel time (%s), of "
+                      "which %s are lost",
+                      bad.kernels, ta_advice_number(advice, bad.time / all, TA_UNIT_RATIO),
+                      ta_advice_number(advice, bad.time, TA_UNIT_NS),
+                      ta_advice_number(advice, bad.lost, TA_UNIT_NS)),
+                  .advice = "Give them more blocks: a larger batch or fewer, larger calls, smaller "
+                            "tiles or split-k for products, several streams for independent work; "
+                            "sizes that are multiples of the tile avoid a short last wave.",
+                  .severity = kernel_severity(bad.lost / all),
+                  .evidence = evidence,
+                  .n_evidence = 2,
+                  .saving_low_ns = kernel_saving(report, bad.lost / 2),
+                  .saving_high_ns = kernel_saving(report, bad.lost),
+                  .confidence = 0.6,
+                  .threshold = ta_advice_printf(
+                      advice, "kernels of efficiency < %s take > %s of the kernel time",
+                      ta_advice_number(advice, ta_ctx_option(ctx, EFFICIENCY), TA_UNIT_RATIO),
+                      ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+              });
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise};
+
+TA_PLUGIN(advice, kernel_waves, &ops, .title = "Badly filled kernels",
+          .summary = "Fires when kernels have too few blocks or a short last wave", .version = "1",
+          .options = options);

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* attention.by_backend: which implementation of attention ran.  Fused kernels are known by their
+ * names.  Attention by separate kernels ("math") is what runs below the operator of that name, and
+ * else a product, a softmax and a product that follow each other on one stream with only light
+ * kernels in between. */
+#include <traceanalyze/analysis.h>
+
+#include <stdlib.h>
+
+enum { BACKEND, SOURCE, CALLS, KERNELS, TOTAL, FIELDS };
+enum { ALL_KEY, ALL_NS, ALL_FIELDS };
+
+static const struct ta_field fields[FIELDS] = {
+    [BACKEND] = {"backend", TA_FIELD_TEXT}, [SOURCE] = {"source", TA_FIELD_TEXT},
+    [CALLS] = {"calls", TA_FIELD_SUM},      [KERNELS] = {"kernels", TA_FIELD_SUM},
+    [TOTAL] = {"total_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_field all_fields[ALL_FIELDS] = {
+    [ALL_KEY] = {"all", TA_FIELD_INT}, [ALL_NS] = {"total_ns", TA_FIELD_SUM}};
+
+static const struct ta_partial_def partials[] = {
+    {"backends", fields, FIELDS}, {"kernels", all_fields, ALL_FIELDS}, {0}};
+
+static const struct ta_column columns[] = {
+    {"backend", "Backend", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Implementation by the name of its kernels; math is attention by separate products and "
+     "softmax, other a fused kernel of a library that the name does not tell"},
+    {"source", "Source", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "How it was found: name of the kernel; operator, below "
+     "aten::_scaled_dot_product_attention_math; sequence, product, softmax and product one after "
+     "the other on a stream"},
+    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Kernels of a fused backend; operators, or sequences, of math"},
+    {"kernels", "Kernels", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER, "Kernels executed"},
+    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of durations, all ranks"},
+    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "Total over the total of all attention"},
+    {"kernel_share", "Share of kernels", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "Total over the total of all kernels"},
+};
+
+static const struct ta_chart chart = {
+    .id = "attention-backends",
+    .title = "Attention by implementation",
+    .caption = "Kernel time of attention by implementation, all ranks.",
+    .kind = TA_CHART_BARS,
+    .label = {"backend"},
+    .y = {{"total_ns", "Total", TA_INK_COMPUTE}},
+    .group = "backend",
+};
+
+/* ---- operators ----------------------------------------------------------------------------- */
+
+static ta_str find_text(const struct ta_trace *trace, struct ta_slice text)
+{
+    const size_t n = ta_trace_string_count(trace);
+    for (size_t id = 1; id < n; id++)
+        if (ta_slice_equal(ta_trace_text(trace, (ta_str)id), text))
+            return (ta_str)id;
+    return TA_STR_ABSENT;
+}
+
+/* Marks the spans that have the given name or lie below one that has; NULL when none does, or
+ * without memory (*failed).  Parents come before their children. */
+static bool *mark_below(const struct ta_trace *trace, ta_str name, int64_t *calls, bool *failed)
+{
+    const struct ta_spans s = ta_trace_spans(trace);
+    bool *marks = calloc(s.n + 1, sizeof *marks);
+    *failed = !marks;
+    for (size_t row = 0; marks && row < s.n; row++) {
+        const ta_row parent = s.parent[row];
+        const bool inside = parent != TA_NO_ROW && parent < row && marks[parent];
+        marks[row] = inside || s.name[row] == name;
+        *calls += !inside && s.name[row] == name;
+    }
+    return marks;
+}
+
+/* ---- sequences ----------------------------------------------------------------------------- */
+
+enum role { ENDS, LIGHT, PRODUCT, SOFTMAX };
+
+/* Scaling, masks, dropout, casts: between a product and a softmax there are few. */
+enum { LIGHT_MAX = 4 };
+
+struct stream {
+    enum { NOTHING, AFTER_PRODUCT, AFTER_SOFTMAX } state;
+    int light;
+    int64_t kernels, total_ns;
+};
+
+static enum role role_of(const struct ta_kernel_facts *facts, struct ta_slice name)
+{
+    switch (facts->kind) {
+    case TA_KERNEL_GEMM:
+        return strcmp(facts->family, "split-k sum") == 0 ? LIGHT : PRODUCT;
+    case TA_KERNEL_SOFTMAX:
+        return SOFTMAX;
+    case TA_KERNEL_TRITON:
+        return memmem(name.ptr, name.len, "softmax", 7) ? SOFTMAX : LIGHT;
+    case TA_KERNEL_ELEMENTWISE:
+    case TA_KERNEL_COPY:
+    case TA_KERNEL_RANDOM:
+        return LIGHT;
+    default:
+        return ENDS;
+    }
+}
+
+/* Whether a product may be one of attention: batched, as far as its operator is known. */
+static bool is_batched(const struct ta_trace *trace, const struct ta_activity *a)
+{
+    const struct ta_spans s = ta_trace_spans(trace);
+    if (a->op == TA_NO_ROW || ta_trace_categories(trace).at[s.cat[a->op]].class != TA_CLASS_OP)
+        return true;
+    const struct ta_slice name = ta_trace_text(trace, s.name[a->op]);
+    return memmem(name.ptr, name.len, "bmm", 3) || memmem(name.ptr, name.len, "matmul", 6) ||
+           memmem(name.ptr, name.len, "einsum", 6) || memmem(name.ptr, name.len, "Compiled", 8);
+}
+
+/* Follows a stream by one kernel; true when a sequence is complete. */
+static bool follow(struct stream *stream, enum role role, int64_t dur)
+{
+    if (role == PRODUCT && stream->state == AFTER_SOFTMAX) {
+        stream->kernels++;
+        stream->total_ns += dur;
+        stream->state = NOTHING;
+        return true;
+    }
+    if (role == PRODUCT) {
+        *stream = (struct stream){AFTER_PRODUCT, 0, 1, dur};
+        return false;
+    }
+    const bool fits = (role == SOFTMAX && stream->state == AFTER_PRODUCT) ||
+                      (role == LIGHT && stream->state != NOTHING && stream->light < LIGHT_MAX);
+    if (!fits) {
+        stream->state = NOTHING;
+        return false;
+    }
+    stream->light = role == LIGHT ? stream->light + 1 : 0;
+    stream->state = role == SOFTMAX ? AFTER_SOFTMAX : stream->state;
+    stream->kernels++;
+    stream->total_ns += dur;
+    return false;
+}
+
+/* ---- map ----------------------------------------------------------------------------------- */
+
+static void add(struct ta_partial *out, const char *backend, const char *source, int64_t calls,
+                int64_t kernels, int64_t total_ns)
+{
+    if (kernels == 0)
+        return;
+    int64_t *row =
+        TA_PARTIAL_ROW(out, ta_key_text(ta_slice_of(backend)), ta_key_text(ta_slice_of(source)));
+    ta_sum(&row[CALLS], calls);
+    ta_sum(&row[KERNELS], kernels);
+    ta_sum(&row[TOTAL], total_ns);
+}
+
+struct work {
+    const struct ta_trace *trace;
+    struct ta_partial *out;
+    bool *below_math;
+    int64_t math_calls, math_kernels, math_ns;
+    int64_t sequences, sequence_kernels, sequence_ns, all_ns;
+    struct stream *streams;    /* by track */
+    int64_t *calls, *total_ns; /* by kernel, of fused ones */
+};
+
+static void look_at(struct work *w, const struct ta_activity *a)
+{
+    const struct ta_spans s = ta_trace_spans(w->trace);
+    const struct ta_kernel *kernel = &ta_trace_kernels(w->trace).at[a->kernel];
+    struct stream *stream = &w->streams[s.track[a->span]];
+    const int64_t dur = s.dur[a->span];
+    w->all_ns = ta_add_sat(w->all_ns, dur);
+    if (w->below_math && a->op != TA_NO_ROW && w->below_math[a->op]) {
+        w->math_kernels++;
+        w->math_ns = ta_add_sat(w->math_ns, dur);
+        stream->state = NOTHING;
+        return;
+    }
+    if (kernel->facts.kind == TA_KERNEL_ATTENTION) {
+        w->calls[a->kernel]++;
+        w->total_ns[a->kernel] = ta_add_sat(w->total_ns[a->kernel], dur);
+    }
+    enum role role = role_of(&kernel->facts, ta_trace_text(w->trace, kernel->name));
+    if (role == PRODUCT && !is_batched(w->trace, a))
+        role = ENDS;
+    if (!follow(stream, role, dur))
+        return;
+    w->sequences++;
+    w->sequence_kernels += stream->kernels;
+    w->sequence_ns = ta_add_sat(w->sequence_ns, stream->total_ns);
+}
+
+static void add_backends(struct work *w)
+{
+    const struct ta_kernels kernels = ta_trace_kernels(w->trace);
+    for (size_t k = 0; k < kernels.n; k++) {
+        const char *family = kernels.at[k].facts.family;
+        add(w->out, *family ? family : "other", "name", w->calls[k], w->calls[k], w->total_ns[k]);
+    }
+    add(w->out, "math", "operator", w->math_calls, w->math_kernels, w->math_ns);
+    add(w->out, "math", "sequence", w->sequences, w->sequence_kernels, w->sequence_ns);
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    const struct ta_activities activities = ta_trace_activities(trace);
+    const size_t n = ta_trace_kernels(trace).n;
+    bool failed = false;
+    if (n == 0)
+        return TA_OK;
+    struct work w = {.trace = trace, .out = out[0]};
+    const ta_str math = find_text(trace, TA_LIT("aten::_scaled_dot_product_attention_math"));
+    if (math != TA_STR_ABSENT)
+        w.below_math = mark_below(trace, math, &w.math_calls, &failed);
+    w.streams = calloc(ta_trace_tracks(trace).n + 1, sizeof *w.streams);
+    w.calls = calloc(n, sizeof *w.calls);
+    w.total_ns = calloc(n, sizeof *w.total_ns);
+    failed |= !w.streams || !w.calls || !w.total_ns;
+    for (size_t i = 0; !failed && i < activities.n; i++)
+        if (activities.at[i].kernel != TA_NO_KERNEL)
+            look_at(&w, &activities.at[i]);
+    if (!failed) {
+        add_backends(&w);
+        ta_sum(&TA_PARTIAL_ROW(out[1], ta_key_int(0))[ALL_NS], w.all_ns);
+    }
+    free(w.below_math);
+    free(w.streams);
+    free(w.calls);
+    free(w.total_ns);
+    return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot follow streams") : TA_OK;
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)prior;
+    const struct ta_partial *backends = merged[0];
+    int64_t attention = 0, all = 0;
+    for (size_t i = 0; i < ta_partial_rows(backends); i++)
+        attention = ta_add_sat(attention, ta_partial_at(backends, i)[TOTAL]);
+    for (size_t i = 0; i < ta_partial_rows(merged[1]); i++)
+        all = ta_add_sat(all, ta_partial_at(merged[1], i)[ALL_NS]);
+    struct ta_table_builder *table =
+        ta_add_table(out, "attention.by_backend", "Attention by implementation", columns, 7);
+    for (size_t i = 0; i < ta_partial_rows(backends); i++) {
+        const int64_t *row = ta_partial_at(backends, i);
+        TA_ROW(table, ta_text(ta_partial_text(backends, row, BACKEND)),
+               ta_text(ta_partial_text(backends, row, SOURCE)), ta_int(row[CALLS]),
+               ta_int(row[KERNELS]), ta_int(row[TOTAL]), ta_share(row[TOTAL], attention),
+               ta_share(row[TOTAL], all));
+    }
+    ta_sort_rows(table, "total_ns", true);
+    ta_add_chart(table, &chart);
+    return TA_OK;
+}
+
+static const char *const after[] = {"kernel_precision", NULL};
+
+static const struct ta_analysis_ops ops = {
+    .after = after, .section = "kernels", .partials = partials, .map = map, .finish = finish};
+
+TA_PLUGIN(analysis, attention, &ops, .title = "Attention",
+          .summary = "Which implementation of attention ran: attention.by_backend", .version = "1");

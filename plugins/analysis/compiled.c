@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* compile.by_rank: how much of the device work was compiled (torch.compile), into how many pieces,
+ * and how often it was compiled again.
+ *
+ * PyTorch marks each call of compiled code by "Torch-Compiled Region: F/C": F numbers the frames
+ * (a graph break makes a further one), C counts how often the frame was compiled before. */
+#include <traceanalyze/analysis.h>
+
+#include <stdlib.h>
+
+enum { RANK, KERNEL_NS, TRITON_NS, REGION_NS, CALLS, INSIDE_STEPS, STEPS, FIELDS };
+enum { REGION_RANK, FRAME, CODE, REGION_CALLS, REGION_FIELDS };
+
+static const struct ta_field fields[FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},          [KERNEL_NS] = {"kernel_ns", TA_FIELD_SUM},
+    [TRITON_NS] = {"triton_ns", TA_FIELD_SUM}, [REGION_NS] = {"region_ns", TA_FIELD_SUM},
+    [CALLS] = {"calls", TA_FIELD_SUM},         [INSIDE_STEPS] = {"inside", TA_FIELD_SUM},
+    [STEPS] = {"steps", TA_FIELD_SUM},
+};
+
+static const struct ta_field region_fields[REGION_FIELDS] = {
+    [REGION_RANK] = {"rank", TA_FIELD_RANK},
+    [FRAME] = {"frame", TA_FIELD_INT},
+    [CODE] = {"code", TA_FIELD_INT},
+    [REGION_CALLS] = {"calls", TA_FIELD_SUM},
+};
+
+static const struct ta_partial_def partials[] = {
+    {"ranks", fields, FIELDS}, {"regions", region_fields, REGION_FIELDS}, {0}};
+
+static const struct ta_column columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    {"kernel_ns", "Kernels", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
+     "Sum of the durations of all kernels"},
+    {"triton_ns", "Triton", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
+     "Of those of class triton: made by the compiler"},
+    {"triton_share", "Triton %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL, "Triton over kernels"},
+    {"region_ns", "Compiled regions", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
+     "Kernels launched inside compiled regions, library kernels included; none without regions"},
+    {"region_share", "Compiled %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
+     "Compiled regions over kernels"},
+    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Calls of compiled regions"},
+    {"frames", "Frames", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
+     "Distinct compiled frames: functions, and what follows each graph break"},
+    {"per_step", "Calls per step", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_LOWER,
+     "Calls of compiled regions per marked step: 1 without graph breaks; none without markers"},
+    {"recompiled", "Recompiled", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
+     "Largest number of times a frame had been compiled again, added over frames"},
+};
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+enum word { ELSE, REGION, STEP };
+
+struct word_of_name {
+    enum word word;
+    int64_t frame, code;
+};
+
+static bool starts_with(struct ta_slice text, const char *start)
+{
+    return text.len >= strlen(start) && memcmp(text.ptr, start, strlen(start)) == 0;
+}
+
+static bool read_number(struct ta_slice *text, int64_t *number)
+{
+    size_t n = 0;
+    *number = 0;
+    while (n < text->len && n < 9 && text->ptr[n] >= '0' && text->ptr[n] <= '9')
+        *number = *number * 10 + (text->ptr[n++] - '0');
+    *text = (struct ta_slice){text->ptr + n, text->len - n};
+    return n > 0;
+}
+
+static struct word_of_name read_name(struct ta_slice name)
+{
+    struct word_of_name read = {.word = ELSE, .frame = TA_MISSING, .code = TA_MISSING};
+    if (starts_with(name, "ProfilerStep#"))
+        read.word = STEP;
+    if (!starts_with(name, "Torch-Compiled Region"))
+        return read;
+    read.word = REGION;
+    struct ta_slice rest = {name.ptr + 21, name.len - 21};
+    if (!starts_with(rest, ": "))
+        return read;
+    rest = (struct ta_slice){rest.ptr + 2, rest.len - 2};
+    if (!read_number(&rest, &read.frame) || !starts_with(rest, "/"))
+        read.frame = TA_MISSING;
+    rest = (struct ta_slice){rest.ptr + (rest.len > 0), rest.len - (rest.len > 0)};
+    if (read.frame == TA_MISSING || !read_number(&rest, &read.code))
+        read.code = TA_MISSING;
+    return read;
+}
+
+/* ---- map ----------------------------------------------------------------------------------- */
+
+struct work {
+    const struct ta_trace *trace;
+    struct ta_partial *regions;
+    int64_t *row;
+    uint8_t *words;  /* by string: 1 + enum word, 0 when not looked at */
+    uint8_t *inside; /* by span: in a region 1, in a step 2 */
+};
+
+enum { IN_REGION = 1, IN_STEP = 2 };
+
+static void meet(struct work *w, size_t span, enum word word)
+{
+    const struct ta_spans s = ta_trace_spans(w->trace);
+    const bool nested = w->inside[span] & IN_REGION, in_step = w->inside[span] & IN_STEP;
+    w->inside[span] |= word == REGION ? IN_REGION : IN_STEP;
+    if (word == STEP)
+        ta_sum(&w->row[STEPS], !in_step);
+    if (word != REGION || nested)
+        return;
+    const struct word_of_name read = read_name(ta_trace_text(w->trace, s.name[span]));
+    int64_t *row = TA_PARTIAL_ROW(w->regions, ta_key_int(ta_trace_rank(w->trace)),
+                                  ta_key_int(read.frame), ta_key_int(read.code));
+    ta_sum(&row[REGION_CALLS], 1);
+    ta_sum(&w->row[CALLS], 1);
+    ta_sum(&w->row[INSIDE_STEPS], in_step);
+}
+
+/* Parents come before their children, so one pass hands down what they are in. */
+static void mark_spans(struct work *w)
+{
+    const struct ta_spans s = ta_trace_spans(w->trace);
+    const struct ta_categories categories = ta_trace_categories(w->trace);
+    for (size_t i = 0; i < s.n; i++) {
+        if (!ta_class_is_host(categories.at[s.cat[i]].class))
+            continue;
+        if (s.parent[i] != TA_NO_ROW && s.parent[i] < i)
+            w->inside[i] = w->inside[s.parent[i]];
+        uint8_t *word = &w->words[s.name[i]];
+        if (*word == 0)
+            *word = (uint8_t)(1 + read_name(ta_trace_text(w->trace, s.name[i])).word);
+        if (*word != 1 + ELSE)
+            meet(w, i, (enum word)(*word - 1));
+    }
+}
+
+static void add_kernels(struct work *w)
+{
+    const struct ta_activities activities = ta_trace_activities(w->trace);
+    const struct ta_kernels kernels = ta_trace_kernels(w->trace);
+    const struct ta_spans s = ta_trace_spans(w->trace);
+    for (size_t i = 0; i < activities.n; i++) {
+        const struct ta_activity *a = &activities.at[i];
+        if (a->kernel == TA_NO_KERNEL)
+            continue;
+        const int64_t dur = s.dur[a->span];
+        ta_sum(&w->row[KERNEL_NS], dur);
+        if (kernels.at[a->kernel].facts.kind == TA_KERNEL_TRITON)
+            ta_sum(&w->row[TRITON_NS], dur);
+        if (a->launch != TA_NO_ROW && w->inside[a->launch] & IN_REGION)
+            ta_sum(&w->row[REGION_NS], dur);
+    }
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    struct work w = {.trace = trace,
+                     .regions = out[1],
+                     .row = TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace))),
+                     .words = calloc(ta_trace_string_count(trace) + 1, 1),
+                     .inside = calloc(ta_trace_spans(trace).n + 1, 1)};
+    const bool done = w.words && w.inside;
+    if (done) {
+        mark_spans(&w);
+        add_kernels(&w);
+    }
+    free(w.words);
+    free(w.inside);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot mark compiled regions");
+}
+
+/* ---- table --------------------------------------------------------------------------------- */
+
+/* Frames of a rank, and how often they were compiled again; rows are ordered by rank, frame and
+ * code, so the last code of a frame is the largest. */
+static void count_frames(const struct ta_partial *regions, int64_t rank, int64_t *frames,
+                         int64_t *recompiled)
+{
+    const int64_t *last = NULL;
+    *frames = *recompiled = 0;
+    for (size_t i = 0; i <= ta_partial_rows(regions); i++) {
+        const int64_t *row = i < ta_partial_rows(regions) ? ta_partial_at(regions, i) : NULL;
+        if (row && (row[REGION_RANK] != rank || row[FRAME] == TA_MISSING))
+            continue;
+        if (last && (!row || row[FRAME] != last[FRAME])) {
+            ++*frames;
+            *recompiled += last[CODE] == TA_MISSING ? 0 : last[CODE];
+        }
+        last = row;
+    }
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)prior;
+    struct ta_table_builder *table = ta_add_table(out, "compile.by_rank", "Compiled share", columns,
+                                                  sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
+        const int64_t *row = ta_partial_at(merged[0], i);
+        int64_t frames, recompiled;
+        count_frames(merged[1], row[RANK], &frames, &recompiled);
+        const bool called = row[CALLS] != TA_MISSING;
+        if (!called && row[TRITON_NS] == TA_MISSING)
+            continue; /* nothing was compiled */
+        const int64_t inside = called && row[REGION_NS] == TA_MISSING ? 0 : row[REGION_NS];
+        const int64_t triton = row[TRITON_NS] == TA_MISSING ? 0 : row[TRITON_NS];
+        TA_ROW(table, ta_int(row[RANK]), ta_int(row[KERNEL_NS]), ta_int(triton),
+               ta_share(triton, row[KERNEL_NS]), ta_int(inside), ta_share(inside, row[KERNEL_NS]),
+               ta_int(row[CALLS]), frames ? ta_int(frames) : ta_null(),
+               called ? ta_share(row[INSIDE_STEPS], row[STEPS]) : ta_null(),
+               frames ? ta_int(recompiled) : ta_null());
+    }
+    return TA_OK;
+}
+
+static const char *const after[] = {"small_kernels", NULL};
+
+static const struct ta_analysis_ops ops = {
+    .after = after, .section = "kernels", .partials = partials, .map = map, .finish = finish};
+
+TA_PLUGIN(analysis, compiled, &ops, .title = "Compiled share",
+          .summary = "Device work from torch.compile, graph breaks and recompilation: "
+                     "compile.by_rank",
+          .version = "1");

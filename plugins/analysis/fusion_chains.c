@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* fusion.chains: runs of elementwise, normalization and copy kernels over equally many elements on
+ * one stream. Fused into one kernel, what one writes for the next need not go through memory.
+ *
+ * Such kernels are bound by memory, so time stands for traffic. Each of k kernels moves two or
+ * three tensors, of which k - 1 are written and read again: between 2(k - 1) of 3k parts of the
+ * time (two inputs each) and k - 1 of k (one input each), plus the gaps between them. */
+#include <traceanalyze/analysis.h>
+
+#include <stdlib.h>
+
+enum { CHAIN, CHAINS, KERNELS, TOTAL, GAP_NS, LOW_NS, HIGH_NS, FIELDS };
+enum { RANK, ALL_NS, RANK_FIELDS };
+
+static const struct ta_field fields[FIELDS] = {
+    [CHAIN] = {"chain", TA_FIELD_TEXT},    [CHAINS] = {"chains", TA_FIELD_SUM},
+    [KERNELS] = {"kernels", TA_FIELD_SUM}, [TOTAL] = {"total_ns", TA_FIELD_SUM},
+    [GAP_NS] = {"gap_ns", TA_FIELD_SUM},   [LOW_NS] = {"low_ns", TA_FIELD_SUM},
+    [HIGH_NS] = {"high_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_field rank_fields[RANK_FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK}, [ALL_NS] = {"total_ns", TA_FIELD_SUM}};
+
+static const struct ta_partial_def partials[] = {
+    {"chains", fields, FIELDS}, {"ranks", rank_fields, RANK_FIELDS}, {0}};
+
+static const struct ta_column columns[] = {
+    {"chain", "Chain", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "The operators that launched the kernels, or the kernels, in order"},
+    {"chains", "Chains", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER, "How often it ran"},
+    {"kernels", "Kernels", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER, "Kernels in all of them"},
+    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of durations, all ranks"},
+    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+     "Total over the total of all kernels"},
+    {"gap_ns", "Gaps", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Time between kernels of a chain on their stream"},
+    {"saving_low_ns", "Saving from", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
+     "Time for what is written and read again, when each kernel has two inputs"},
+    {"saving_high_ns", "Saving to", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
+     "The same when each has one input, and the gaps"},
+};
+
+/* ---- elements ------------------------------------------------------------------------------ */
+
+/* Elements of the largest tensor in "[[8, 4096, 2048], [2048], []]"; 0 without one. */
+static int64_t largest_tensor(struct ta_slice dims)
+{
+    int64_t most = 0, elements = 1;
+    bool any = false;
+    for (size_t i = 0; i < dims.len; i++) {
+        int64_t number = 0;
+        bool digits = false;
+        for (; i < dims.len && dims.ptr[i] >= '0' && dims.ptr[i] <= '9'; i++, digits = true)
+            number = ta_min_i64(number * 10 + (dims.ptr[i] - '0'), INT64_C(1) << 40);
+        if (digits) {
+            elements =
+                ta_min_i64(elements, INT64_C(1) << 20) == elements || number < (INT64_C(1) << 20)
+                    ? elements * number
+                    : INT64_MAX;
+            elements = ta_min_i64(ta_max_i64(elements, 0), INT64_C(1) << 42);
+            any = true;
+        }
+        if (i < dims.len && dims.ptr[i] == ']') {
+            most = any ? ta_max_i64(most, elements) : most;
+            elements = 1;
+            any = false;
+        }
+    }
+    return most;
+}
+
+struct work {
+    const struct ta_trace *trace;
+    struct ta_args dims, grid, block;
+    struct ta_map elements; /* by id of the text */
+    struct ta_map rows;     /* row of a chain by the hash of its names */
+    struct ta_partial *out;
+    struct chain *chains; /* by track */
+    bool failed;
+};
+
+/* What kernels of a chain have in common: the elements of the operator, or without them the shape
+ * of the launch.  0 when nothing is known. */
+static uint64_t size_of(struct work *w, const struct ta_activity *a)
+{
+    ta_str text = a->op == TA_NO_ROW ? TA_STR_ABSENT : ta_args_text(&w->dims, a->op);
+    if (text != TA_STR_ABSENT) {
+        uint64_t *known = ta_map_at(&w->elements, text, UINT64_MAX);
+        if (!known)
+            return 0;
+        if (*known == UINT64_MAX)
+            *known = (uint64_t)largest_tensor(ta_trace_text(w->trace, text));
+        return *known;
+    }
+    text = ta_args_text(&w->grid, a->span);
+    const ta_str block = ta_args_text(&w->block, a->span);
+    if (text == TA_STR_ABSENT || block == TA_STR_ABSENT)
+        return 0;
+    return UINT64_C(1) << 63 | (uint64_t)text << 31 | (uint64_t)block;
+}
+
+/* ---- chains -------------------------------------------------------------------------------- */
+
+enum { CHAIN_MIN = 3, NAMES_MAX = 12, GAP_MAX_NS = 100000 };
+
+struct chain {
+    uint64_t size, hash;
+    int64_t kernels, total_ns, gap_ns, end;
+    ta_str names[NAMES_MAX]; /* the first ones */
+};
+
+static bool is_fusable(const struct ta_kernel_facts *facts)
+{
+    if (strcmp(facts->family, "optimizer") == 0 || strcmp(facts->family, "foreach") == 0)
+        return false;
+    return facts->kind == TA_KERNEL_ELEMENTWISE || facts->kind == TA_KERNEL_NORM ||
+           facts->kind == TA_KERNEL_COPY;
+}
+
+/* "aten::mul + aten::add + … (15)": the first names, and how many there are. */
+static size_t name_chain(const struct work *w, const struct chain *chain, char *text, size_t max)
+{
+    const int64_t shown = ta_min_i64(chain->kernels, NAMES_MAX);
+    size_t n = 0;
+    for (int64_t i = 0; i < shown; i++) {
+        struct ta_slice name = ta_trace_text(w->trace, chain->names[i]);
+        const size_t room = max - n - 4 - 32, len = name.len < 60 ? name.len : 60;
+        if (max < n + 100 || room < len)
+            break;
+        if (i) {
+            memcpy(text + n, " + ", 3);
+            n += 3;
+        }
+        memcpy(text + n, name.ptr, len);
+        n += len;
+    }
+    if (chain->kernels > shown) {
+        static const char more[] = " + more";
+        memcpy(text + n, more, sizeof more - 1);
+        n += sizeof more - 1;
+    }
+    return n;
+}
+
+static int64_t *row_of(struct work *w, const struct chain *chain)
+{
+    const uint64_t *known = ta_map_find(&w->rows, chain->hash);
+    if (known)
+        return (int64_t *)(uintptr_t)*known;
+    char text[NAMES_MAX * 64 + 128];
+    const size_t n = name_chain(w, chain, text, sizeof text);
+    return ta_partial_cached(w->out, &w->rows, chain->hash,
+                             (const struct ta_key[]){ta_key_text((struct ta_slice){text, n})});
+}
+
+static void end_chain(struct work *w, struct chain *chain)
+{
+    if (chain->kernels >= CHAIN_MIN) {
+        int64_t *row = row_of(w, chain);
+        const double parts = (double)(chain->kernels - 1) / (double)chain->kernels;
+        ta_sum(&row[CHAINS], 1);
+        ta_sum(&row[KERNELS], chain->kernels);
+        ta_sum(&row[TOTAL], chain->total_ns);
+        ta_sum(&row[GAP_NS], chain->gap_ns);
+        ta_sum(&row[LOW_NS], (int64_t)((double)chain->total_ns * parts * 2 / 3));
+        ta_sum(&row[HIGH_NS], (int64_t)((double)chain->total_ns * parts) + chain->gap_ns);
+    }
+    chain->kernels = 0;
+}
+
+static void add_kernel(struct work *w, const struct ta_activity *a)
+{
+    const struct ta_spans s = ta_trace_spans(w->trace);
+    struct chain *chain = &w->chains[s.track[a->span]];
+    const struct ta_kernel *kernel =
+        a->kernel == TA_NO_KERNEL ? NULL : &ta_trace_kernels(w->trace).at[a->kernel];
+    const uint64_t size = kernel && is_fusable(&kernel->facts) ? size_of(w, a) : 0;
+    const int64_t start = s.ts[a->span], gap = start - chain->end;
+    if (chain->kernels && (size == 0 || size != chain->size || gap > GAP_MAX_NS))
+        end_chain(w, chain);
+    if (size == 0)
+        return;
+    if (chain->kernels == 0)
+        *chain = (struct chain){.size = size, .hash = 0};
+    else
+        chain->gap_ns += ta_max_i64(gap, 0);
+    const ta_str name = s.name[a->op == TA_NO_ROW ? a->span : a->op];
+    if (chain->kernels < NAMES_MAX)
+        chain->names[chain->kernels] = name;
+    chain->hash = (chain->hash ^ name) * UINT64_C(0x9E3779B97F4A7C15) + 1;
+    chain->kernels++;
+    chain->total_ns = ta_add_sat(chain->total_ns, s.dur[a->span]);
+    chain->end = start + s.dur[a->span];
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    const struct ta_activities activities = ta_trace_activities(trace);
+    const struct ta_spans s = ta_trace_spans(trace);
+    const size_t tracks = ta_trace_tracks(trace).n;
+    if (ta_trace_kernels(trace).n == 0)
+        return TA_OK;
+    int64_t *rank = TA_PARTIAL_ROW(out[1], ta_key_int(ta_trace_rank(trace)));
+    struct work w = {.trace = trace,
+                     .dims = ta_trace_args(trace, "Input Dims"),
+                     .grid = ta_trace_args(trace, "grid"),
+                     .block = ta_trace_args(trace, "block"),
+                     .out = out[0],
+                     .chains = calloc(tracks + 1, sizeof *w.chains)};
+    bool done = w.chains != NULL;
+    for (size_t i = 0; done && i < activities.n; i++) {
+        add_kernel(&w, &activities.at[i]);
+        ta_sum(&rank[ALL_NS],
+               activities.at[i].kernel == TA_NO_KERNEL ? 0 : s.dur[activities.at[i].span]);
+    }
+    for (size_t t = 0; done && t < tracks; t++)
+        end_chain(&w, &w.chains[t]);
+    done &= !w.elements.failed && !w.rows.failed;
+    free(w.chains);
+    ta_map_free(&w.elements);
+    ta_map_free(&w.rows);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot follow streams: tracks=%zu", tracks);
+}
+
+/* ---- tables -------------------------------------------------------------------------------- */
+
+static void add_scalar(struct ta_section_builder *out, const char *id, const char *title,
+                       struct ta_cell value, enum ta_unit unit, const char *note)
+{
+    ta_add_scalar(out, &(struct ta_scalar){.id = id,
+                                           .title = title,
+                                           .value = value,
+                                           .unit = unit,
+                                           .polarity = TA_LOWER,
+                                           .note = note});
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)prior;
+    int64_t all = 0, total = 0;
+    for (size_t i = 0; i < ta_partial_rows(merged[1]); i++)
+        all = ta_add_sat(all, ta_partial_at(merged[1], i)[ALL_NS]);
+    struct ta_table_builder *table =
+        ta_add_table(out, "fusion.chains", "Chains that could be fused", columns,
+                     sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
+        const int64_t *row = ta_partial_at(merged[0], i);
+        total = ta_add_sat(total, row[TOTAL]);
+        TA_ROW(table, ta_text(ta_partial_text(merged[0], row, CHAIN)), ta_int(row[CHAINS]),
+               ta_int(row[KERNELS]), ta_int(row[TOTAL]), ta_share(row[TOTAL], all),
+               ta_int(row[GAP_NS]), ta_int(row[LOW_NS]), ta_int(row[HIGH_NS]));
+    }
+    ta_sort_rows(table, "saving_high_ns", true);
+    if (ta_partial_rows(merged[0]))
+        add_scalar(out, "fusion_share", "Kernel time in chains that could be fused",
+                   ta_share(total, all), TA_UNIT_RATIO,
+                   "Time of the kernels of fusion.chains over the time of all kernels");
+    return TA_OK;
+}
+
+static const char *const needs_args[] = {"Input Dims", "grid", "block", NULL};
+static const char *const after[] = {"wave_efficiency", NULL};
+
+static const struct ta_analysis_ops ops = {.needs_args = needs_args,
+                                           .after = after,
+                                           .section = "kernels",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish};
+
+TA_PLUGIN(analysis, fusion_chains, &ops, .title = "Fusion chains",
+          .summary = "Runs of small kernels over the same elements: fusion.chains", .version = "1");

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* launches.graphs: calls that start many activities at once, CUDA and HIP graphs above all.  Each
+ * of their kernels belongs to the call, and through it to the operator around it. */
+#include <traceanalyze/analysis.h>
+
+#include <stdlib.h>
+
+enum { RANK, CALL, CALLS, LAUNCHES, ACTIVITIES, KERNELS, HOST_NS, DEVICE_NS, FIELDS };
+enum { OF_RANK, ALL_NS, DELAY, RANK_FIELDS };
+
+static const struct ta_field fields[FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},
+    [CALL] = {"call", TA_FIELD_TEXT},
+    [CALLS] = {"calls", TA_FIELD_SUM},
+    [LAUNCHES] = {"launches", TA_FIELD_SUM},
+    [ACTIVITIES] = {"activities", TA_FIELD_SUM},
+    [KERNELS] = {"kernels", TA_FIELD_SUM},
+    [HOST_NS] = {"host_ns", TA_FIELD_SUM},
+    [DEVICE_NS] = {"device_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_field rank_fields[RANK_FIELDS] = {
+    [OF_RANK] = {"rank", TA_FIELD_RANK},
+    [ALL_NS] = {"all_ns", TA_FIELD_SUM},
+    [DELAY] = {"delay", TA_FIELD_DIST},
+};
+
+static const struct ta_partial_def partials[] = {
+    {"calls", fields, FIELDS}, {"ranks", rank_fields, RANK_FIELDS}, {0}};
+
+static const struct ta_column columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    {"call", "Call", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Runtime call that launches a graph, or else started several activities"},
+    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Calls on the host; of calls other than graph launches those with several activities"},
+    {"launches", "With activities", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Calls to which device activities are linked"},
+    {"kernels", "Kernels", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Kernels they started"},
+    {"kernels_per_launch", "Kernels per launch", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_HIGHER,
+     "Kernels over the calls with activities"},
+    {"host_ns", "On the host", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Sum of the durations of the calls"},
+    {"device_ns", "On the device", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
+     "Sum of the durations of the activities they started"},
+    {"device_share", "Device %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "The same over the activities of the rank"},
+    {"saved_ns", "Launch cost saved", TA_TYPE_NUMBER, TA_UNIT_NS, TA_HIGHER,
+     "Activities without a launch of their own, times the shortest delay of ordinary launches (5th "
+     "percentile of activity start minus end of its call); none with fewer than 20 of those"},
+};
+
+enum { ORDINARY_MIN = 20 };
+
+static bool is_graph_launch(struct ta_slice call)
+{
+    return memmem(call.ptr, call.len, "GraphLaunch", 11) != NULL;
+}
+
+/* What is known of each runtime call, by its row. */
+enum { ONE = 1, MANY = 2, COUNTED = 4 };
+
+struct work {
+    const struct ta_trace *trace;
+    struct ta_partial *calls;
+    struct ta_map rows, graphs; /* by name of the call: its row; whether it launches graphs */
+    uint8_t *marks;             /* by span */
+    struct ta_dist *delays;
+};
+
+static bool launches_graph(struct work *w, ta_str name)
+{
+    uint64_t *known = ta_map_at(&w->graphs, name, UINT64_MAX);
+    if (known && *known == UINT64_MAX)
+        *known = is_graph_launch(ta_trace_text(w->trace, name));
+    return known && *known;
+}
+
+static int64_t *row_of(struct work *w, ta_str name)
+{
+    return ta_partial_cached(w->calls, &w->rows, name,
+                             (const struct ta_key[]){ta_key_int(ta_trace_rank(w->trace)),
+                                                     ta_key_text(ta_trace_text(w->trace, name))});
+}
+
+static void count_call(struct work *w, ta_row call)
+{
+    const struct ta_spans s = ta_trace_spans(w->trace);
+    int64_t *row = row_of(w, s.name[call]);
+    ta_sum(&row[CALLS], 1);
+    ta_sum(&row[HOST_NS], s.dur[call]);
+}
+
+static void count_activity(struct work *w, const struct ta_activity *a)
+{
+    const struct ta_spans s = ta_trace_spans(w->trace);
+    const bool graph = launches_graph(w, s.name[a->launch]);
+    if (!graph && !(w->marks[a->launch] & MANY)) {
+        const int64_t delay = s.ts[a->span] - (s.ts[a->launch] + s.dur[a->launch]);
+        if (delay >= 0)
+            ta_dist_add(w->delays, delay);
+        return;
+    }
+    int64_t *row = row_of(w, s.name[a->launch]);
+    if (!(w->marks[a->launch] & COUNTED)) {
+        w->marks[a->launch] |= COUNTED;
+        ta_sum(&row[LAUNCHES], 1);
+        if (!graph)
+            count_call(w, a->launch);
+    }
+    ta_sum(&row[ACTIVITIES], 1);
+    ta_sum(&row[KERNELS], a->kernel != TA_NO_KERNEL);
+    ta_sum(&row[DEVICE_NS], s.dur[a->span]);
+}
+
+/* Graph launches are counted whether or not their activities were recorded. */
+static void count_graph_calls(struct work *w)
+{
+    const struct ta_spans s = ta_trace_spans(w->trace);
+    const struct ta_categories categories = ta_trace_categories(w->trace);
+    for (size_t row = 0; row < s.n; row++)
+        if (categories.at[s.cat[row]].class == TA_CLASS_RUNTIME && launches_graph(w, s.name[row]))
+            count_call(w, (ta_row)row);
+}
+
+static void count_all(struct work *w, int64_t *all_ns)
+{
+    const struct ta_activities activities = ta_trace_activities(w->trace);
+    const struct ta_spans s = ta_trace_spans(w->trace);
+    for (size_t i = 0; i < activities.n; i++) {
+        const ta_row launch = activities.at[i].launch;
+        if (launch != TA_NO_ROW)
+            w->marks[launch] = w->marks[launch] ? MANY : ONE;
+        ta_sum(all_ns, s.dur[activities.at[i].span]);
+    }
+    for (size_t i = 0; i < activities.n; i++)
+        if (activities.at[i].launch != TA_NO_ROW)
+            count_activity(w, &activities.at[i]);
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    const size_t n = ta_trace_spans(trace).n;
+    if (ta_trace_activities(trace).n == 0)
+        return TA_OK;
+    int64_t *rank = TA_PARTIAL_ROW(out[1], ta_key_int(ta_trace_rank(trace)));
+    struct work w = {.trace = trace,
+                     .calls = out[0],
+                     .marks = calloc(n + 1, 1),
+                     .delays = ta_partial_dist(out[1], rank, DELAY)};
+    bool done = w.marks != NULL;
+    if (done) {
+        count_graph_calls(&w);
+        count_all(&w, &rank[ALL_NS]);
+    }
+    done &= !w.rows.failed && !w.graphs.failed;
+    free(w.marks);
+    ta_map_free(&w.rows);
+    ta_map_free(&w.graphs);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot count launches: spans=%zu", n);
+}
+
+/* The row of a rank among those of all ranks; each rank with a call has one. */
+static const int64_t *rank_row(const struct ta_partial *ranks, int64_t rank)
+{
+    for (size_t i = 0; i < ta_partial_rows(ranks); i++)
+        if (ta_partial_at(ranks, i)[OF_RANK] == rank)
+            return ta_partial_at(ranks, i);
+    return NULL;
+}
+
+static void add_row(struct ta_table_builder *table, const struct ta_partial *const *merged,
+                    const int64_t *row)
+{
+    const int64_t *rank = rank_row(merged[1], row[RANK]);
+    const struct ta_dist *delays = rank ? ta_partial_dist_at(merged[1], rank, DELAY) : NULL;
+    const bool launched = row[LAUNCHES] != TA_MISSING;
+    const bool known = launched && delays && ta_dist_count(delays) >= ORDINARY_MIN;
+    const double spared = launched ? (double)(row[ACTIVITIES] - row[LAUNCHES]) : 0;
+    TA_ROW(table, ta_int(row[RANK]), ta_text(ta_partial_text(merged[0], row, CALL)),
+           ta_int(row[CALLS]), ta_int(launched ? row[LAUNCHES] : 0), ta_int(row[KERNELS]),
+           launched ? ta_num((double)row[KERNELS] / (double)row[LAUNCHES]) : ta_null(),
+           ta_int(row[HOST_NS]), ta_int(row[DEVICE_NS]),
+           ta_share(row[DEVICE_NS], rank ? rank[ALL_NS] : TA_MISSING),
+           known ? ta_num(spared * ta_dist_quantile(delays, 5)) : ta_null());
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)prior;
+    struct ta_table_builder *table =
+        ta_add_table(out, "launches.graphs", "Launches of many kernels", columns,
+                     sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < ta_partial_rows(merged[0]); i++)
+        add_row(table, merged, ta_partial_at(merged[0], i));
+    return TA_OK;
+}
+
+static const char *const after[] = {"launches", NULL};
+
+static const struct ta_analysis_ops ops = {
+    .after = after, .section = "launches", .partials = partials, .map = map, .finish = finish};
+
+TA_PLUGIN(analysis, graph_launches, &ops, .title = "Graph launches",
+          .summary = "Calls that start many kernels, such as CUDA graphs: launches.graphs",
+          .version = "1");

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* interruptions.by_call: memory of the device from the driver, modules that are loaded, code that
+ * is compiled or tuned. All of it belongs into the warm-up; later it stops the host, and with it
+ * often the device.
+ *
+ * The warm-up ends with the first marked step. Without two markers it is the first half of the
+ * time with device work. */
+#include <traceanalyze/analysis.h>
+
+#include <stdlib.h>
+
+enum { RANK, WHAT, CALL, STEADY, CALLS, HOST_NS, IDLE_NS, FIELDS };
+
+static const struct ta_field fields[FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},      [WHAT] = {"what", TA_FIELD_INT},
+    [CALL] = {"call", TA_FIELD_TEXT},      [STEADY] = {"steady", TA_FIELD_INT},
+    [CALLS] = {"calls", TA_FIELD_SUM},     [HOST_NS] = {"host_ns", TA_FIELD_SUM},
+    [IDLE_NS] = {"idle_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_partial_def partials[] = {{"calls", fields, FIELDS}, {0}};
+
+static const struct ta_column columns[] = {
+    {"what", "What", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "allocation (memory of the device or pinned memory from the driver, past the cache of "
+     "PyTorch), module (code loaded onto the device), compilation or autotuning"},
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    {"call", "Call", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the call or range"},
+    {"phase", "Phase", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "warm-up: starts before the first marked step ends, or without two markers in the first half "
+     "of the time with device work; else steady"},
+    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
+     "Number of calls that lie in no other of the same kind"},
+    {"host_ns", "On the host", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Union of the calls"},
+    {"idle_ns", "Device idle", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "The part of it in which no device of the rank had work, from the first to the last activity"},
+};
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+enum what { NOTHING, ALLOCATION, MODULE, COMPILATION, AUTOTUNING, STEP };
+
+static const char *const whats[] = {
+    [ALLOCATION] = "allocation",
+    [MODULE] = "module",
+    [COMPILATION] = "compilation",
+    [AUTOTUNING] = "autotuning",
+};
+
+static enum what what_of(struct ta_slice name)
+{
+    /* `start` begins the name, `end` ends it; either may be empty. */
+    static const struct {
+        enum what what;
+        const char *start, *end;
+    } names[] = {
+        {STEP, "ProfilerStep#", ""},
+        {NOTHING, "cudaMallocAsync", ""}, /* from a pool of the driver, in stream order */
+        {NOTHING, "cudaFreeAsync", ""},
+        {NOTHING, "cudaMallocFromPool", ""},
+        {NOTHING, "hipMallocAsync", ""},
+        {NOTHING, "hipFreeAsync", ""},
+        {NOTHING, "hipMallocFromPool", ""},
+        {NOTHING, "cuMemAllocAsync", ""},
+        {NOTHING, "cuMemFreeAsync", ""},
+        {ALLOCATION, "cudaMalloc", ""},
+        {ALLOCATION, "cudaFree", ""},
+        {ALLOCATION, "cudaHostAlloc", ""},
+        {ALLOCATION, "cudaHostRegister", ""},
+        {ALLOCATION, "cuMemAlloc", ""},
+        {ALLOCATION, "cuMemFree", ""},
+        {ALLOCATION, "cuMemCreate", ""},
+        {ALLOCATION, "cuMemMap", ""},
+        {ALLOCATION, "cuMemUnmap", ""},
+        {ALLOCATION, "cuMemRelease", ""},
+        {ALLOCATION, "cuMemSetAccess", ""},
+        {ALLOCATION, "hipMalloc", ""},
+        {ALLOCATION, "hipFree", ""},
+        {ALLOCATION, "hipHostMalloc", ""},
+        {ALLOCATION, "hipHostFree", ""},
+        {ALLOCATION, "hipHostRegister", ""},
+        {ALLOCATION, "hipExtMalloc", ""},
+        {ALLOCATION, "hipMemCreate", ""},
+        {ALLOCATION, "hipMemMap", ""},
+        {MODULE, "cuModuleLoad", ""},
+        {MODULE, "cuLibraryLoad", ""},
+        {MODULE, "cudaLibraryLoad", ""},
+        {MODULE, "hipModuleLoad", ""},
+        {AUTOTUNING, "", "benchmark_all_configs"},
+        {AUTOTUNING, "", "autotune_to_one_config"},
+        {AUTOTUNING, "", "coordinate_descent_tuning"},
+        {AUTOTUNING, "", ": do_bench"},
+        {AUTOTUNING, "", ": do_bench_cudagraph"},
+        {AUTOTUNING, "triton/runtime/autotuner.py(", ": _bench"},
+        {COMPILATION, "", "compile_inner"}, /* _compile.compile_inner, of Dynamo */
+        {COMPILATION, "", "call_user_compiler"},
+        {COMPILATION, "", "create_aot_dispatcher_function"},
+        {COMPILATION, "", "fx_codegen_and_compile"},
+        {COMPILATION, "", "compile_fx_inner"},
+        {COMPILATION, "", "GraphLowering.compile_to_module"},
+        {COMPILATION, "", "GraphLowering.compile_to_fn"},
+        {COMPILATION, "", "AsyncCompile.wait"},
+        {COMPILATION, "torch/_dynamo/convert_frame.py(", ": _compile"},
+        {COMPILATION, "torch/_inductor/graph.py(", ": compile_to_module"},
+        {COMPILATION, "torch/_inductor/async_compile.py(", ": wait"},
+        {COMPILATION, "triton/compiler/compiler.py(", ": compile"},
+        {COMPILATION, "torch/utils/cpp_extension.py(", ": load"},
+        {COMPILATION, "cuLinkAdd", ""},
+        {COMPILATION, "cuLinkComplete", ""},
+        {COMPILATION, "hiprtcCompile", ""},
+        {COMPILATION, "nvrtcCompile", ""},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const size_t start = strlen(names[i].start), end = strlen(names[i].end);
+        if (name.len >= start + end && memcmp(name.ptr, names[i].start, start) == 0 &&
+            memcmp(name.ptr + name.len - end, names[i].end, end) == 0)
+            return names[i].what;
+    }
+    return NOTHING;
+}
+
+/* ---- map ----------------------------------------------------------------------------------- */
+
+/* The calls of one name in one phase. */
+struct call {
+    ta_str name;
+    enum what what;
+    bool steady;
+    int64_t calls;
+    struct ta_intervals times;
+};
+
+struct work {
+    const struct ta_trace *trace;
+    uint8_t *whats; /* by string: 1 + enum what, 0 when not looked at */
+    uint8_t *open;  /* by span: kinds of the spans around it, a bit each */
+    struct ta_intervals busy;
+    int64_t first, last, warm_end;
+    bool failed;
+    struct call *calls;
+    size_t n, max;
+    struct ta_map index; /* by name and phase */
+};
+
+static enum what what_at(struct work *w, size_t span)
+{
+    const ta_str name = ta_trace_spans(w->trace).name[span];
+    uint8_t *what = &w->whats[name];
+    if (*what == 0)
+        *what = (uint8_t)(1 + what_of(ta_trace_text(w->trace, name)));
+    return (enum what)(*what - 1);
+}
+
+/* The first marker's end if there are two, else the middle of the device work. */
+static void find_warm_end(struct work *w)
+{
+    const struct ta_spans s = ta_trace_spans(w->trace);
+    const struct ta_categories categories = ta_trace_categories(w->trace);
+    int64_t start = INT64_MAX, end = 0;
+    size_t steps = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        if (!ta_class_is_host(categories.at[s.cat[i]].class) || what_at(w, i) != STEP)
+            continue;
+        steps++;
+        if (s.ts[i] < start) {
+            start = s.ts[i];
+            end = start + s.dur[i];
+        }
+    }
+    w->warm_end = steps >= 2 ? end : w->first + (w->last - w->first) / 2;
+}
+
+static struct call *call_of(struct work *w, size_t span, enum what what)
+{
+    const ta_str name = ta_trace_spans(w->trace).name[span];
+    const bool steady = ta_trace_spans(w->trace).ts[span] >= w->warm_end;
+    uint64_t *at = ta_map_at(&w->index, (uint64_t)name << 1 | steady, w->n);
+    if (!at)
+        return NULL;
+    if (*at < w->n)
+        return &w->calls[*at];
+    if (w->n == w->max) {
+        const size_t max = w->max * 2 + 16;
+        struct call *more = reallocarray(w->calls, max, sizeof *more);
+        if (!more) {
+            w->failed = true;
+            return NULL;
+        }
+        w->calls = more;
+        w->max = max;
+    }
+    w->calls[w->n] = (struct call){.name = name, .what = what, .steady = steady};
+    return &w->calls[w->n++];
+}
+
+/* Parents come first: a span knows which kinds are open around it. */
+static void collect(struct work *w)
+{
+    const struct ta_spans s = ta_trace_spans(w->trace);
+    const struct ta_categories categories = ta_trace_categories(w->trace);
+    for (size_t i = 0; i < s.n; i++) {
+        if (!ta_class_is_host(categories.at[s.cat[i]].class))
+            continue;
+        if (s.parent[i] != TA_NO_ROW && s.parent[i] < i)
+            w->open[i] = w->open[s.parent[i]];
+        const enum what what = what_at(w, i);
+        if (what == NOTHING || what == STEP || w->open[i] >> what & 1)
+            continue;
+        w->open[i] |= (uint8_t)(1 << what);
+        struct call *call = call_of(w, i, what);
+        if (!call)
+            continue;
+        call->calls++;
+        ta_intervals_add(&call->times, s.ts[i], s.ts[i] + s.dur[i]);
+    }
+}
+
+static void find_busy(struct work *w)
+{
+    const struct ta_activities activities = ta_trace_activities(w->trace);
+    const struct ta_spans s = ta_trace_spans(w->trace);
+    for (size_t i = 0; i < activities.n; i++) {
+        const int64_t start = s.ts[activities.at[i].span];
+        const int64_t end = start + s.dur[activities.at[i].span];
+        ta_intervals_add(&w->busy, start, end);
+        w->first = ta_min_i64(w->first, start);
+        w->last = ta_max_i64(w->last, end);
+    }
+    ta_intervals_unite(&w->busy);
+}
+
+/* Time outside of the device's window counts as busy here: nobody waits for the device. */
+static void add_call(struct work *w, struct call *call, struct ta_partial *out)
+{
+    int64_t *row =
+        TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(w->trace)), ta_key_int(call->what),
+                       ta_key_text(ta_trace_text(w->trace, call->name)), ta_key_int(call->steady));
+    ta_intervals_unite(&call->times);
+    struct ta_intervals inside = {0};
+    for (size_t i = 0; i < call->times.n; i++)
+        ta_intervals_add(&inside, ta_max_i64(call->times.at[i].start, w->first),
+                         ta_min_i64(call->times.at[i].end, w->last));
+    ta_sum(&row[CALLS], call->calls);
+    ta_sum(&row[HOST_NS], ta_intervals_length(&call->times));
+    ta_sum(&row[IDLE_NS], ta_intervals_outside(&inside, &w->busy));
+    w->failed |= inside.failed || call->times.failed;
+    ta_intervals_free(&inside);
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    if (ta_trace_activities(trace).n == 0)
+        return TA_OK;
+    struct work w = {.trace = trace,
+                     .whats = calloc(ta_trace_string_count(trace) + 1, 1),
+                     .open = calloc(ta_trace_spans(trace).n + 1, 1),
+                     .first = INT64_MAX,
+                     .last = INT64_MIN};
+    w.failed = !w.whats || !w.open;
+    if (!w.failed) {
+        find_busy(&w);
+        find_warm_end(&w);
+        collect(&w);
+    }
+    for (size_t i = 0; i < w.n; i++) {
+        add_call(&w, &w.calls[i], out[0]);
+        ta_intervals_free(&w.calls[i].times);
+    }
+    const bool failed = w.failed || w.index.failed || w.busy.failed;
+    ta_intervals_free(&w.busy);
+    ta_map_free(&w.index);
+    free(w.calls);
+    free(w.whats);
+    free(w.open);
+    return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot collect interruptions") : TA_OK;
+}
+
+/* ---- table --------------------------------------------------------------------------------- */
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)prior;
+    struct ta_table_builder *table =
+        ta_add_table(out, "interruptions.by_call", "Allocation, loading and compilation", columns,
+                     sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
+        const int64_t *row = ta_partial_at(merged[0], i);
+        TA_ROW(table, ta_text(ta_slice_of(whats[row[WHAT]])), ta_int(row[RANK]),
+               ta_text(ta_partial_text(merged[0], row, CALL)),
+               ta_text(ta_slice_of(row[STEADY] ? "steady" : "warm-up")), ta_int(row[CALLS]),
+               ta_int(row[HOST_NS]), ta_int(row[IDLE_NS]));
+    }
+    ta_sort_rows(table, "host_ns", true);
+    return TA_OK;
+}
+
+static const char *const after[] = {"graph_launches", NULL};
+
+static const struct ta_analysis_ops ops = {
+    .after = after, .section = "launches", .partials = partials, .map = map, .finish = finish};
+
+TA_PLUGIN(analysis, interruptions, &ops, .title = "Allocation, loading and compilation",
+          .summary = "Calls that belong into the warm-up, and what they cost later: "
+                     "interruptions.by_call",
+          .version = "1");

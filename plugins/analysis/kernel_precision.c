@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* kernels.matrix_units and kernels.precision: do products run on matrix units, and in which type?
+ * The evidence is the name of the kernel; where that does not tell the type, the inputs of the
+ * operator that launched it do, if they were recorded. */
+#include <traceanalyze/analysis.h>
+
+enum { KIND, MATRIX, PRECISION, SOURCE, CALLS, TOTAL, FIELDS };
+enum { BY_NAME, BY_OPERATOR, UNTOLD };
+
+static const struct ta_field fields[FIELDS] = {
+    [KIND] = {"class", TA_FIELD_INT},          [MATRIX] = {"matrix", TA_FIELD_INT},
+    [PRECISION] = {"precision", TA_FIELD_INT}, [SOURCE] = {"source", TA_FIELD_INT},
+    [CALLS] = {"calls", TA_FIELD_SUM},         [TOTAL] = {"total_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_partial_def partials[] = {{"products", fields, FIELDS}, {0}};
+
+static const struct ta_column unit_columns[] = {
+    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "gemm, conv or attention"},
+    {"matrix_unit", "Matrix unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Whether the name of the kernel shows a matrix instruction (tensor core, MFMA): yes, no, or "
+     "unknown when the name does not tell"},
+    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of executions"},
+    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of durations, all ranks"},
+    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "Total over the total of the class"},
+};
+
+static const struct ta_column precision_columns[] = {
+    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "gemm, conv or attention"},
+    {"precision", "Precision", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Type of the inputs: fp64, fp32, tf32 (fp32 rounded for matrix units), fp16, bf16, fp8, int8, "
+     "fp4, or unknown. Sums are often kept in a wider type"},
+    {"source", "Source", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "name of the kernel, or operator: the first floating-point input of the operator that "
+     "launched it"},
+    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of executions"},
+    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of durations, all ranks"},
+    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "Total over the total of the class"},
+};
+
+static const struct ta_chart chart = {
+    .id = "kernel-precision",
+    .title = "Precision of products",
+    .caption = "Kernel time of matrix products, convolutions and attention by the type of their "
+               "inputs, all ranks.",
+    .kind = TA_CHART_BARS,
+    .label = {"class", "precision"},
+    .y = {{"total_ns", "Total", TA_INK_COMPUTE}},
+    .group = "precision",
+};
+
+/* ---- types of operators -------------------------------------------------------------------- */
+
+/* Types as the profiler writes them, the first that occurs in the list of inputs. */
+static enum ta_precision precision_of(struct ta_slice types)
+{
+    static const struct {
+        const char *word;
+        enum ta_precision precision;
+    } words[] = {
+        {"\"float\"", TA_PRECISION_FP32},       {"\"c10::BFloat16\"", TA_PRECISION_BF16},
+        {"\"c10::Half\"", TA_PRECISION_FP16},   {"\"double\"", TA_PRECISION_FP64},
+        {"\"c10::Float8_", TA_PRECISION_FP8},   {"\"c10::Float4_", TA_PRECISION_FP4},
+        {"\"signed char\"", TA_PRECISION_INT8}, {"\"float16\"", TA_PRECISION_FP16},
+        {"\"bfloat16\"", TA_PRECISION_BF16},
+    };
+    enum ta_precision first = TA_PRECISION_ANY;
+    const char *end = types.ptr + types.len;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *at =
+            memmem(types.ptr, (size_t)(end - types.ptr), words[i].word, strlen(words[i].word));
+        if (at) {
+            first = words[i].precision;
+            end = at; /* another word counts only before it */
+        }
+    }
+    return first;
+}
+
+struct types {
+    const struct ta_trace *trace;
+    struct ta_args args;
+    struct ta_map known; /* by id of the text */
+};
+
+static enum ta_precision precision_of_op(struct types *types, ta_row op)
+{
+    const ta_str text = op == TA_NO_ROW ? TA_STR_ABSENT : ta_args_text(&types->args, op);
+    if (text == TA_STR_ABSENT)
+        return TA_PRECISION_ANY;
+    uint64_t *known = ta_map_at(&types->known, text, UINT64_MAX);
+    if (!known)
+        return TA_PRECISION_ANY;
+    if (*known == UINT64_MAX)
+        *known = precision_of(ta_trace_text(types->trace, text));
+    return (enum ta_precision) * known;
+}
+
+/* ---- map ----------------------------------------------------------------------------------- */
+
+static bool is_product(enum ta_kernel_kind kind)
+{
+    return kind == TA_KERNEL_GEMM || kind == TA_KERNEL_CONV || kind == TA_KERNEL_ATTENTION;
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    const struct ta_activities activities = ta_trace_activities(trace);
+    const struct ta_kernels kernels = ta_trace_kernels(trace);
+    const struct ta_spans s = ta_trace_spans(trace);
+    struct types types = {.trace = trace, .args = ta_trace_args(trace, "Input type")};
+    struct ta_map rows = {0};
+    for (size_t i = 0; i < activities.n; i++) {
+        const struct ta_activity *a = &activities.at[i];
+        if (a->kernel == TA_NO_KERNEL || !is_product(kernels.at[a->kernel].facts.kind))
+            continue;
+        const struct ta_kernel_facts *facts = &kernels.at[a->kernel].facts;
+        enum ta_precision precision = facts->precision;
+        int source = BY_NAME;
+        if (precision == TA_PRECISION_ANY) {
+            precision = precision_of_op(&types, a->op);
+            source = precision == TA_PRECISION_ANY ? UNTOLD : BY_OPERATOR;
+        }
+        const uint64_t id = (uint64_t)facts->kind << 24 | (uint64_t)facts->matrix << 16 |
+                            (uint64_t)precision << 8 | (uint64_t)source;
+        int64_t *row = ta_partial_cached(
+            out[0], &rows, id,
+            (const struct ta_key[]){ta_key_int(facts->kind), ta_key_int(facts->matrix),
+                                    ta_key_int(precision), ta_key_int(source)});
+        ta_sum(&row[CALLS], 1);
+        ta_sum(&row[TOTAL], s.dur[a->span]);
+    }
+    const bool failed = rows.failed || types.known.failed;
+    ta_map_free(&rows);
+    ta_map_free(&types.known);
+    return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot index products") : TA_OK;
+}
+
+/* ---- tables -------------------------------------------------------------------------------- */
+
+static struct ta_cell kind_cell(enum ta_kernel_kind kind)
+{
+    return ta_text(ta_slice_of(ta_kernel_kind_name(kind)));
+}
+
+/* Sums of the rows of a class in which one field has a value; -1 stands for any value. */
+static void add_up(const struct ta_partial *products, int64_t kind, int64_t matrix,
+                   int64_t precision, int64_t source, int64_t sums[2])
+{
+    sums[0] = sums[1] = 0;
+    for (size_t i = 0; i < ta_partial_rows(products); i++) {
+        const int64_t *row = ta_partial_at(products, i);
+        if ((kind >= 0 && row[KIND] != kind) || (matrix >= 0 && row[MATRIX] != matrix) ||
+            (precision >= 0 && row[PRECISION] != precision) ||
+            (source >= 0 && row[SOURCE] != source))
+            continue;
+        sums[0] += row[CALLS];
+        sums[1] = ta_add_sat(sums[1], row[TOTAL]);
+    }
+}
+
+static const enum ta_kernel_kind kinds[] = {TA_KERNEL_GEMM, TA_KERNEL_CONV, TA_KERNEL_ATTENTION};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static void add_units(const struct ta_partial *products, struct ta_section_builder *out)
+{
+    static const char *const words[] = {
+        [TA_MATRIX_ANY] = "unknown", [TA_MATRIX_YES] = "yes", [TA_MATRIX_NO] = "no"};
+    struct ta_table_builder *table =
+        ta_add_table(out, "kernels.matrix_units", "Use of matrix units", unit_columns, 5);
+    for (size_t k = 0; k < KINDS; k++)
+        for (int matrix = TA_MATRIX_ANY; matrix <= TA_MATRIX_NO; matrix++) {
+            int64_t all[2], part[2];
+            add_up(products, kinds[k], -1, -1, -1, all);
+            add_up(products, kinds[k], matrix, -1, -1, part);
+            if (part[0])
+                TA_ROW(table, kind_cell(kinds[k]), ta_text(ta_slice_of(words[matrix])),
+                       ta_int(part[0]), ta_int(part[1]), ta_share(part[1], all[1]));
+        }
+    ta_sort_rows(table, "total_ns", true);
+}
+
+static void add_precision(const struct ta_partial *products, struct ta_section_builder *out)
+{
+    static const char *const words[] = {"name", "operator", NULL};
+    struct ta_table_builder *table =
+        ta_add_table(out, "kernels.precision", "Precision of products", precision_columns, 6);
+    for (size_t k = 0; k < KINDS; k++)
+        for (int precision = 0; precision < TA_PRECISION_COUNT; precision++)
+            for (int source = BY_NAME; source <= UNTOLD; source++) {
+                int64_t all[2], part[2];
+                add_up(products, kinds[k], -1, -1, -1, all);
+                add_up(products, kinds[k], -1, precision, source, part);
+                const char *name = ta_precision_name((enum ta_precision)precision);
+                if (part[0])
+                    TA_ROW(table, kind_cell(kinds[k]), ta_text(ta_slice_of(name)),
+                           words[source] ? ta_text(ta_slice_of(words[source])) : ta_null(),
+                           ta_int(part[0]), ta_int(part[1]), ta_share(part[1], all[1]));
+            }
+    ta_sort_rows(table, "total_ns", true);
+    ta_add_chart(table, &chart);
+}
+
+/* Of matrix products and convolutions: those of attention are bound by other things as well. */
+static void add_share(const struct ta_partial *products, struct ta_section_builder *out)
+{
+    int64_t all = 0, yes = 0, unknown = 0;
+    for (size_t k = 0; k < 2; k++) {
+        int64_t sums[2];
+        add_up(products, kinds[k], -1, -1, -1, sums);
+        all = ta_add_sat(all, sums[1]);
+        add_up(products, kinds[k], TA_MATRIX_YES, -1, -1, sums);
+        yes = ta_add_sat(yes, sums[1]);
+        add_up(products, kinds[k], TA_MATRIX_ANY, -1, -1, sums);
+        unknown = ta_add_sat(unknown, sums[1]);
+    }
+    if (all == 0)
+        return;
+    ta_add_scalar(out, &(struct ta_scalar){
+                           .id = "matrix_unit_share",
+                           .title = "Products on matrix units",
+                           .value = ta_share(yes, all),
+                           .unit = TA_UNIT_RATIO,
+                           .polarity = TA_HIGHER,
+                           .note = "Time of gemm and conv kernels whose names show a matrix "
+                                   "instruction, over the time of all gemm and conv kernels"});
+    ta_add_scalar(out, &(struct ta_scalar){
+                           .id = "matrix_unit_unknown_share",
+                           .title = "Products whose names do not tell",
+                           .value = ta_share(unknown, all),
+                           .unit = TA_UNIT_RATIO,
+                           .polarity = TA_NEUTRAL,
+                           .note = "Time of gemm and conv kernels whose names are evidence of "
+                                   "neither, over the same"});
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)prior;
+    if (ta_partial_rows(merged[0]) == 0)
+        return TA_OK;
+    add_share(merged[0], out);
+    add_units(merged[0], out);
+    add_precision(merged[0], out);
+    return TA_OK;
+}
+
+static const char *const needs_args[] = {"Input type", NULL};
+static const char *const after[] = {"kernels_by_class", NULL};
+
+static const struct ta_analysis_ops ops = {.needs_args = needs_args,
+                                           .after = after,
+                                           .section = "kernels",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish};
+
+TA_PLUGIN(analysis, kernel_precision, &ops, .title = "Matrix units and precision",
+          .summary = "Whether products run on matrix units, and in which type: "
+                     "kernels.matrix_units, kernels.precision",
+          .version = "1");

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* kernels.copies_by_op: kernels that only cast, copy, join or reorder what others have computed,
+ * and the operator for which they did it. */
+#include <traceanalyze/analysis.h>
+
+enum { WHAT, OP, FOR, CALLS, TOTAL, FIELDS };
+enum { RANK, ALL_NS, RANK_FIELDS };
+
+static const struct ta_field fields[FIELDS] = {
+    [WHAT] = {"what", TA_FIELD_TEXT},     [OP] = {"op", TA_FIELD_TEXT},
+    [FOR] = {"for", TA_FIELD_TEXT},       [CALLS] = {"calls", TA_FIELD_SUM},
+    [TOTAL] = {"total_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_field rank_fields[RANK_FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK}, [ALL_NS] = {"total_ns", TA_FIELD_SUM}};
+
+static const struct ta_partial_def partials[] = {
+    {"copies", fields, FIELDS}, {"ranks", rank_fields, RANK_FIELDS}, {0}};
+
+static const struct ta_column columns[] = {
+    {"what", "What", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "cast, copy, cat, layout (transposes, NCHW to NHWC and the like) or pad, by the name of the "
+     "kernel"},
+    {"op", "Operator", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "The outermost operator that asks for a cast or a copy, such as aten::to or aten::contiguous; "
+     "else the one that launched the kernel. Empty when no launch is linked"},
+    {"for", "Inside", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "The operator around it; empty without one"},
+    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER, "Kernels executed"},
+    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of durations, all ranks"},
+    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+     "Total over the total of all kernels"},
+};
+
+/* Whether an operator does nothing but move, cast or view data. */
+static bool moves_only(struct ta_slice name)
+{
+    static const char *const names[] = {
+        "aten::copy_",        "aten::_to_copy",       "aten::to",
+        "aten::contiguous",   "aten::clone",          "aten::reshape",
+        "aten::cat",          "aten::concat",         "aten::stack",
+        "aten::type_as",      "aten::_reshape_copy",  "aten::repeat",
+        "aten::expand_copy",  "aten::float",          "aten::half",
+        "aten::permute_copy", "aten::transpose_copy", "aten::flatten",
+        "aten::_cast_Float",  "aten::_cast_Half",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (ta_slice_equal(name, ta_slice_of(names[i])))
+            return true;
+    return false;
+}
+
+static ta_row operator_above(const struct ta_trace *trace, ta_row row)
+{
+    const struct ta_spans s = ta_trace_spans(trace);
+    const struct ta_categories categories = ta_trace_categories(trace);
+    for (row = s.parent[row]; row != TA_NO_ROW; row = s.parent[row])
+        if (categories.at[s.cat[row]].class == TA_CLASS_OP)
+            return row;
+    return TA_NO_ROW;
+}
+
+/* Climbing stops at what computes; deep stacks of Python frames lie between operators. */
+enum { CLIMB_MAX = 8 };
+
+static struct ta_slice name_of(const struct ta_trace *trace, ta_row row)
+{
+    return row == TA_NO_ROW ? TA_LIT("") : ta_trace_text(trace, ta_trace_spans(trace).name[row]);
+}
+
+static int64_t *row_of(const struct ta_trace *trace, const struct ta_activity *a,
+                       struct ta_partial *out, struct ta_map *rows)
+{
+    const struct ta_spans s = ta_trace_spans(trace);
+    const char *what = ta_trace_kernels(trace).at[a->kernel].facts.family;
+    ta_row op = a->op;
+    ta_row above = op == TA_NO_ROW ? TA_NO_ROW : operator_above(trace, op);
+    for (int i = 0; i < CLIMB_MAX && above != TA_NO_ROW && moves_only(name_of(trace, above)); i++) {
+        op = above;
+        above = operator_above(trace, above);
+    }
+    const uint64_t id =
+        ((uint64_t)(op == TA_NO_ROW ? 0 : s.name[op]) << 32 |
+         (above == TA_NO_ROW ? 0 : s.name[above])) ^
+        (uint64_t)(unsigned char)what[0] * UINT64_C(0x9E3779B97F4A7C15) ^
+        (uint64_t)(unsigned char)(*what ? what[1] : 0) * UINT64_C(0xD6E8FEB86659FD93);
+    return ta_partial_cached(out, rows, id,
+                             (const struct ta_key[]){ta_key_text(ta_slice_of(what)),
+                                                     ta_key_text(name_of(trace, op)),
+                                                     ta_key_text(name_of(trace, above))});
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    const struct ta_activities activities = ta_trace_activities(trace);
+    const struct ta_kernels kernels = ta_trace_kernels(trace);
+    const struct ta_spans s = ta_trace_spans(trace);
+    struct ta_map rows = {0};
+    if (kernels.n == 0)
+        return TA_OK;
+    int64_t *rank = TA_PARTIAL_ROW(out[1], ta_key_int(ta_trace_rank(trace)));
+    for (size_t i = 0; i < activities.n; i++) {
+        const struct ta_activity *a = &activities.at[i];
+        if (a->kernel == TA_NO_KERNEL)
+            continue;
+        const struct ta_kernel_facts *facts = &kernels.at[a->kernel].facts;
+        ta_sum(&rank[ALL_NS], s.dur[a->span]);
+        if (facts->kind != TA_KERNEL_COPY || strcmp(facts->family, "fill") == 0)
+            continue;
+        int64_t *row = row_of(trace, a, out[0], &rows);
+        ta_sum(&row[CALLS], 1);
+        ta_sum(&row[TOTAL], s.dur[a->span]);
+    }
+    const bool failed = rows.failed;
+    ta_map_free(&rows);
+    return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot index copies") : TA_OK;
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)prior;
+    int64_t all = 0, total = 0;
+    for (size_t i = 0; i < ta_partial_rows(merged[1]); i++)
+        all = ta_add_sat(all, ta_partial_at(merged[1], i)[ALL_NS]);
+    struct ta_table_builder *table =
+        ta_add_table(out, "kernels.copies_by_op", "Casts, copies and changes of layout", columns,
+                     sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
+        const int64_t *row = ta_partial_at(merged[0], i);
+        const struct ta_slice what = ta_partial_text(merged[0], row, WHAT);
+        total = ta_add_sat(total, row[TOTAL]);
+        TA_ROW(table, ta_text(what.len ? what : TA_LIT("copy")),
+               ta_text(ta_partial_text(merged[0], row, OP)),
+               ta_text(ta_partial_text(merged[0], row, FOR)), ta_int(row[CALLS]),
+               ta_int(row[TOTAL]), ta_share(row[TOTAL], all));
+    }
+    ta_sort_rows(table, "total_ns", true);
+    if (ta_partial_rows(merged[0]))
+        ta_add_scalar(out, &(struct ta_scalar){
+                               .id = "layout_tax_share",
+                               .title = "Casts, copies and changes of layout",
+                               .value = ta_share(total, all),
+                               .unit = TA_UNIT_RATIO,
+                               .polarity = TA_LOWER,
+                               .note = "Time of the kernels of kernels.copies_by_op over the time "
+                                       "of all kernels; dequantization is class quant"});
+    return TA_OK;
+}
+
+static const char *const after[] = {"fusion_chains", NULL};
+
+static const struct ta_analysis_ops ops = {
+    .after = after, .section = "kernels", .partials = partials, .map = map, .finish = finish};
+
+TA_PLUGIN(analysis, layout_tax, &ops, .title = "Casts and layout",
+          .summary = "Kernels that cast, copy or reorder, and for which operator: "
+                     "kernels.copies_by_op",
+          .version = "1");

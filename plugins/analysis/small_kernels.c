@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* kernels.small: how many kernels are short, and how many take less time than the call that
+ * launched them, so that the host cannot keep the device busy with them. */
+#include <traceanalyze/analysis.h>
+
+enum { BELOW };
+static const struct ta_option options[] = {
+    [BELOW] = {"below", TA_OPTION_INTEGER, 10e3, 1, 1e9, TA_OPTION_NS,
+               "Kernels shorter than this are small"},
+    TA_OPTIONS_END,
+};
+
+enum { RANK, KERNELS, TOTAL, SMALL, SMALL_NS, LAUNCHED, UNDER, UNDER_NS, FIELDS };
+static const struct ta_field fields[FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},        [KERNELS] = {"kernels", TA_FIELD_SUM},
+    [TOTAL] = {"total_ns", TA_FIELD_SUM},    [SMALL] = {"small", TA_FIELD_SUM},
+    [SMALL_NS] = {"small_ns", TA_FIELD_SUM}, [LAUNCHED] = {"launched", TA_FIELD_SUM},
+    [UNDER] = {"under", TA_FIELD_SUM},       [UNDER_NS] = {"under_ns", TA_FIELD_SUM},
+};
+static const struct ta_partial_def partials[] = {{"ranks", fields, FIELDS}, {0}};
+
+static const struct ta_column columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    {"kernels", "Kernels", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Kernels executed"},
+    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL, "Sum of their durations"},
+    {"small", "Small", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
+     "Kernels shorter than the option small_kernels.below (10 µs)"},
+    {"small_share", "Small %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER, "Small over kernels"},
+    {"small_ns", "Time in small", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
+     "Sum of the durations of small kernels"},
+    {"small_time_share", "Time in small %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+     "Time in small kernels over the total"},
+    {"under_launch", "Under launch", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
+     "Kernels that took less time than the call that launched them took on the host; none without "
+     "a linked call. Launches of graphs are left out"},
+    {"under_launch_share", "Under launch %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+     "The same over the kernels with such a call"},
+    {"under_launch_ns", "Time under launch", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
+     "Sum of the durations of these kernels"},
+};
+
+static bool is_graph_launch(struct ta_slice call)
+{
+    return memmem(call.ptr, call.len, "GraphLaunch", 11) != NULL;
+}
+
+/* Compares a kernel with the call that launched it alone. */
+static void compare(const struct ta_trace *trace, const struct ta_activity *a, int64_t *row)
+{
+    const struct ta_spans s = ta_trace_spans(trace);
+    if (a->launch == TA_NO_ROW || is_graph_launch(ta_trace_text(trace, s.name[a->launch])))
+        return;
+    const bool under = s.dur[a->span] < s.dur[a->launch];
+    ta_sum(&row[LAUNCHED], 1);
+    ta_sum(&row[UNDER], under);
+    ta_sum(&row[UNDER_NS], under ? s.dur[a->span] : 0);
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    const int64_t below_ns = (int64_t)ta_ctx_option(ctx, BELOW);
+    const struct ta_activities activities = ta_trace_activities(trace);
+    const struct ta_spans s = ta_trace_spans(trace);
+    if (ta_trace_kernels(trace).n == 0)
+        return TA_OK;
+    int64_t *row = TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace)));
+    for (size_t i = 0; i < activities.n; i++) {
+        const struct ta_activity *a = &activities.at[i];
+        if (a->kernel == TA_NO_KERNEL)
+            continue;
+        const int64_t dur = s.dur[a->span];
+        ta_sum(&row[KERNELS], 1);
+        ta_sum(&row[TOTAL], dur);
+        ta_sum(&row[SMALL], dur < below_ns);
+        ta_sum(&row[SMALL_NS], dur < below_ns ? dur : 0);
+        compare(trace, a, row);
+    }
+    return TA_OK;
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)prior;
+    struct ta_table_builder *table = ta_add_table(out, "kernels.small", "Small kernels", columns,
+                                                  sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
+        const int64_t *row = ta_partial_at(merged[0], i);
+        TA_ROW(table, ta_int(row[RANK]), ta_int(row[KERNELS]), ta_int(row[TOTAL]),
+               ta_int(row[SMALL]), ta_share(row[SMALL], row[KERNELS]), ta_int(row[SMALL_NS]),
+               ta_share(row[SMALL_NS], row[TOTAL]), ta_int(row[UNDER]),
+               ta_share(row[UNDER], row[LAUNCHED]), ta_int(row[UNDER_NS]));
+    }
+    return TA_OK;
+}
+
+static const char *const after[] = {"attention", NULL};
+
+static const struct ta_analysis_ops ops = {
+    .after = after, .section = "kernels", .partials = partials, .map = map, .finish = finish};
+
+TA_PLUGIN(analysis, small_kernels, &ops, .title = "Small kernels",
+          .summary = "Kernels that are short, or shorter than their launch: kernels.small",
+          .version = "1", .options = options);

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* kernels.waves: how well the blocks of a kernel fill the multiprocessors of its device.
+ *
+ * A device runs `resident` blocks per multiprocessor at a time. A kernel with more blocks runs in
+ * waves, the last of which is mostly not full: of w waves it takes the time of ceil(w). A kernel
+ * with fewer blocks than multiprocessors leaves some of these without work. In between, each has
+ * work, and nothing is counted as lost. Kernels that fetch their work themselves are left out. */
+#include <traceanalyze/analysis.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { NAME, CALLS, TOTAL, KNOWN_CALLS, KNOWN_NS, LOST_NS, UNDER, UNDER_NS, WAVES, BLOCKS, FIELDS };
+enum { ALL_KEY, ALL_NS, ALL_FIELDS };
+
+static const struct ta_field fields[FIELDS] = {
+    [NAME] = {"name", TA_FIELD_TEXT},        [CALLS] = {"calls", TA_FIELD_SUM},
+    [TOTAL] = {"total_ns", TA_FIELD_SUM},    [KNOWN_CALLS] = {"known", TA_FIELD_SUM},
+    [KNOWN_NS] = {"known_ns", TA_FIELD_SUM}, [LOST_NS] = {"lost_ns", TA_FIELD_SUM},
+    [UNDER] = {"under", TA_FIELD_SUM},       [UNDER_NS] = {"under_ns", TA_FIELD_SUM},
+    [WAVES] = {"milliwaves", TA_FIELD_DIST}, [BLOCKS] = {"blocks", TA_FIELD_DIST},
+};
+
+static const struct ta_field all_fields[ALL_FIELDS] = {
+    [ALL_KEY] = {"all", TA_FIELD_INT}, [ALL_NS] = {"total_ns", TA_FIELD_SUM}};
+
+static const struct ta_partial_def partials[] = {
+    {"kernels", fields, FIELDS}, {"all", all_fields, ALL_FIELDS}, {0}};
+
+static const struct ta_column columns[] = {
+    {"name", "Kernel", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the kernel"},
+    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of executions"},
+    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of durations, all ranks"},
+    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "Total over the total of all kernels"},
+    {"blocks_p50", "Blocks p50", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Median number of thread blocks"},
+    {"waves_p50", "Waves p50", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Median of blocks over what the device holds at a time; below 1 over its multiprocessors"},
+    {"efficiency", "Efficiency", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
+     "1 minus lost over the time of the executions for which it is known; none when those are less "
+     "than half"},
+    {"lost_ns", "Lost", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Time during which multiprocessors had no block: in the last wave, or because there were "
+     "fewer "
+     "blocks than multiprocessors"},
+    {"underfilled", "Underfilled", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
+     "Executions with fewer blocks than the device has multiprocessors"},
+    {"underfilled_ns", "Time underfilled", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Sum of the durations of these"},
+    {"known_ns", "Time known", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
+     "Time of the executions for which the efficiency is known: blocks, number of multiprocessors "
+     "and, with more blocks than those, the occupancy were recorded"},
+};
+
+/* ---- numbers of a kernel -------------------------------------------------------------------- */
+
+/* Product of the numbers in "[4, 106, 1]"; 0 when it is no such list. */
+static double product(struct ta_slice text)
+{
+    double all = 1;
+    size_t numbers = 0;
+    for (size_t i = 0; i < text.len;) {
+        double number = 0;
+        size_t digits = 0;
+        for (; i < text.len && text.ptr[i] >= '0' && text.ptr[i] <= '9'; i++, digits++)
+            number = number * 10 + (text.ptr[i] - '0');
+        if (digits) {
+            all *= number;
+            numbers++;
+        } else {
+            i++;
+        }
+    }
+    return numbers ? all : 0;
+}
+
+/* "0.006757", or a whole number; 0 when it is none. */
+static double decimal(struct ta_slice text)
+{
+    char copy[32];
+    if (text.len == 0 || text.len >= sizeof copy)
+        return 0;
+    memcpy(copy, text.ptr, text.len);
+    copy[text.len] = '\0';
+    double value = 0, unit = 1;
+    bool fraction = false;
+    for (const char *c = copy; *c; c++) {
+        if (*c == '.' && !fraction) {
+            fraction = true;
+        } else if (*c >= '0' && *c <= '9') {
+            value = value * 10 + (*c - '0');
+            unit *= fraction ? 10 : 1;
+        } else {
+            return 0;
+        }
+    }
+    return value / unit;
+}
+
+/* The values of an argument, each text read once. */
+struct argument {
+    struct ta_args args;
+    const struct ta_trace *trace;
+    double (*read)(struct ta_slice text);
+    struct ta_map known; /* bits of the number by id of the text */
+};
+
+static double number_of(struct argument *argument, ta_row row)
+{
+    int64_t whole;
+    if (ta_args_find(&argument->args, row, &whole))
+        return (double)whole;
+    const ta_str text = ta_args_text(&argument->args, row);
+    uint64_t *known = text == TA_STR_ABSENT ? NULL : ta_map_at(&argument->known, text, UINT64_MAX);
+    if (!known)
+        return 0;
+    double number;
+    if (*known == UINT64_MAX) {
+        number = argument->read(ta_trace_text(argument->trace, text));
+        memcpy(known, &number, sizeof number);
+    }
+    memcpy(&number, known, sizeof number);
+    return number;
+}
+
+/* ---- waves ---------------------------------------------------------------------------------- */
+
+enum { GRID, BLOCK, PER_UNIT, OCCUPANCY, ARGUMENTS };
+
+struct shape {
+    double blocks, units, resident; /* 0 when not known */
+};
+
+static struct shape shape_of(struct argument *arguments, ta_row row, struct ta_device_units device)
+{
+    struct shape shape = {.blocks = number_of(&arguments[GRID], row)};
+    const double per_unit = number_of(&arguments[PER_UNIT], row);
+    shape.units = device.multiprocessors > 0 ? (double)device.multiprocessors
+                  : per_unit > 0             ? nearbyint(shape.blocks / per_unit)
+                                             : 0;
+    const double threads = number_of(&arguments[BLOCK], row);
+    const double occupancy = number_of(&arguments[OCCUPANCY], row);
+    /* The profiler's occupancy is of min(blocks per multiprocessor, what it can hold). */
+    if (threads > 0 && occupancy > 0 && device.threads > 0)
+        shape.resident = fmax(1, nearbyint(occupancy / 100 * (double)device.threads / threads));
+    return shape;
+}
+
+/* Waves and the share of time that is lost; false when it is not known. */
+static bool judge(struct shape shape, double *waves, double *lost)
+{
+    if (shape.blocks <= 0 || shape.units <= 0)
+        return false;
+    *waves = shape.blocks / shape.units;
+    *lost = *waves < 1 ? 1 - *waves : 0;
+    if (*waves <= 1)
+        return true;
+    if (shape.resident <= 0)
+        return false;
+    *waves = fmax(1, *waves / shape.resident);
+    *lost = 1 - *waves / ceil(*waves);
+    return true;
+}
+
+static bool is_persistent(const struct ta_trace *trace, const struct ta_kernel *kernel)
+{
+    static const char *const words[] = {
+        "persistent",          "Persistent",       "nvjet",  "stream_k",  "StreamK",     "streamk",
+        "GmmaWarpSpecialized", "FlashAttnFwdSm90", "sm100f", "deep_gemm", "cooperative", "_SK3_"};
+    const struct ta_slice name = ta_trace_text(trace, kernel->name);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (memmem(name.ptr, name.len, words[i], strlen(words[i])))
+            return true;
+    return kernel->facts.kind == TA_KERNEL_COLLECTIVE;
+}
+
+struct sums {
+    int64_t *row; /* NULL for kernels that are left out */
+    struct ta_dist *waves, *blocks;
+};
+
+static void add(struct sums *sums, int64_t dur, struct shape shape)
+{
+    double waves, lost;
+    ta_sum(&sums->row[CALLS], 1);
+    ta_sum(&sums->row[TOTAL], dur);
+    if (shape.blocks > 0 && shape.blocks < 1e15)
+        ta_dist_add(sums->blocks, (int64_t)shape.blocks);
+    if (!judge(shape, &waves, &lost))
+        return;
+    ta_sum(&sums->row[KNOWN_CALLS], 1);
+    ta_sum(&sums->row[KNOWN_NS], dur);
+    ta_sum(&sums->row[LOST_NS], (int64_t)nearbyint(lost * (double)dur));
+    ta_sum(&sums->row[UNDER], shape.blocks < shape.units);
+    ta_sum(&sums->row[UNDER_NS], shape.blocks < shape.units ? dur : 0);
+    if (waves < 1e12)
+        ta_dist_add(sums->waves, (int64_t)nearbyint(waves * 1000));
+}
+
+static void add_all(const struct ta_trace *trace, struct argument *arguments, struct sums *sums,
+                    int64_t *all_ns)
+{
+    const struct ta_activities activities = ta_trace_activities(trace);
+    const struct ta_spans s = ta_trace_spans(trace);
+    for (size_t i = 0; i < activities.n; i++) {
+        const struct ta_activity *a = &activities.at[i];
+        if (a->kernel == TA_NO_KERNEL)
+            continue;
+        ta_sum(all_ns, s.dur[a->span]);
+        if (sums[a->kernel].row)
+            add(&sums[a->kernel], s.dur[a->span],
+                shape_of(arguments, a->span, ta_trace_device_units(trace)));
+    }
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    const struct ta_kernels kernels = ta_trace_kernels(trace);
+    struct argument arguments[ARGUMENTS] = {
+        [GRID] = {.args = ta_trace_args(trace, "grid"), .read = product},
+        [BLOCK] = {.args = ta_trace_args(trace, "block"), .read = product},
+        [PER_UNIT] = {.args = ta_trace_args(trace, "blocks per SM"), .read = decimal},
+        [OCCUPANCY] = {.args = ta_trace_args(trace, "est. achieved occupancy %"), .read = decimal},
+    };
+    if (kernels.n == 0 || arguments[GRID].args.n == 0)
+        return TA_OK;
+    struct sums *sums = calloc(kernels.n, sizeof *sums);
+    bool done = sums != NULL;
+    for (size_t k = 0; done && k < kernels.n; k++) {
+        if (is_persistent(trace, &kernels.at[k]))
+            continue;
+        sums[k].row = TA_PARTIAL_ROW(out[0], ta_key_text(ta_trace_text(trace, kernels.at[k].name)));
+        sums[k].waves = ta_partial_dist(out[0], sums[k].row, WAVES);
+        sums[k].blocks = ta_partial_dist(out[0], sums[k].row, BLOCKS);
+    }
+    for (int i = 0; i < ARGUMENTS; i++)
+        arguments[i].trace = trace;
+    if (done)
+        add_all(trace, arguments, sums, &TA_PARTIAL_ROW(out[1], ta_key_int(0))[ALL_NS]);
+    for (int i = 0; i < ARGUMENTS; i++) {
+        done &= !arguments[i].known.failed;
+        ta_map_free(&arguments[i].known);
+    }
+    free(sums);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot add up waves");
+}
+
+/* ---- table --------------------------------------------------------------------------------- */
+
+static void add_row(struct ta_table_builder *table, const struct ta_partial *kernels,
+                    const int64_t *row, int64_t all)
+{
+    const struct ta_dist *waves = ta_partial_dist_at(kernels, row, WAVES);
+    const struct ta_dist *blocks = ta_partial_dist_at(kernels, row, BLOCKS);
+    const bool some = row[KNOWN_NS] != TA_MISSING;
+    const bool known = some && row[KNOWN_NS] >= row[TOTAL] / 2;
+    TA_ROW(table, ta_text(ta_partial_text(kernels, row, NAME)), ta_int(row[CALLS]),
+           ta_int(row[TOTAL]), ta_share(row[TOTAL], all),
+           blocks ? ta_num(ta_dist_quantile(blocks, 50)) : ta_null(),
+           waves && known ? ta_num(ta_dist_quantile(waves, 50) / 1000) : ta_null(),
+           known ? ta_share(row[KNOWN_NS] - row[LOST_NS], row[KNOWN_NS]) : ta_null(),
+           ta_int(row[LOST_NS]), ta_int(row[UNDER]), ta_int(row[UNDER_NS]),
+           ta_int(some ? row[KNOWN_NS] : 0));
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)prior;
+    int64_t all = 0;
+    for (size_t i = 0; i < ta_partial_rows(merged[1]); i++)
+        all = ta_add_sat(all, ta_partial_at(merged[1], i)[ALL_NS]);
+    struct ta_table_builder *table = ta_add_table(out, "kernels.waves", "Wave efficiency", columns,
+                                                  sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
+        const int64_t *row = ta_partial_at(merged[0], i);
+        if (row[CALLS] != TA_MISSING && ta_partial_dist_at(merged[0], row, BLOCKS))
+            add_row(table, merged[0], row, all);
+    }
+    ta_sort_rows(table, "lost_ns", true);
+    return TA_OK;
+}
+
+static const char *const needs_args[] = {"grid", "block", "blocks per SM",
+                                         "est. achieved occupancy %", NULL};
+static const char *const after[] = {"compiled", NULL};
+
+static const struct ta_analysis_ops ops = {.needs_args = needs_args,
+                                           .after = after,
+                                           .section = "kernels",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish};
+
+TA_PLUGIN(analysis, wave_efficiency, &ops, .title = "Wave efficiency",
+          .summary = "How well the blocks of kernels fill the device: kernels.waves",
+          .version = "1");
