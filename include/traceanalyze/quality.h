@@ -31,6 +31,7 @@ enum ta_quality_code {
     TA_Q_MULTIPLE_DOCUMENTS,
     TA_Q_TRAILING_TEXT,
     TA_Q_UTF16,
+    TA_Q_EMBEDDED,
     TA_Q_SYNTAX,
     TA_Q_COMMA,
     TA_Q_COMMENT,

@@ -39,6 +39,8 @@ static const struct {
                                  "used."},
     [TA_Q_TRAILING_TEXT] = {"trailing-text", TA_QUALITY_NOTICE,
                             "Text that is not JSON follows the trace."},
+    [TA_Q_EMBEDDED] = {"embedded", TA_QUALITY_INFO,
+                       "The trace is part of a web page; byte offsets count from its start."},
     [TA_Q_UTF16] = {"utf16", TA_QUALITY_NOTICE, "The file was UTF-16 and has been transcoded."},
     [TA_Q_SYNTAX] = {"syntax", TA_QUALITY_LOSS,
                      "Broken JSON: reading went on at the next event that parses whole."},

@@ -6,10 +6,12 @@
 #include "base/quality.h"
 #include "read/ahead.h"
 #include "read/content.h"
+#include "read/page.h"
 #include "read/utf16.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,6 +27,7 @@ struct ta_reader {
     struct ta_content_facts facts; /* at the place up to which was read */
     struct ta_quality *quality;
     struct ta_utf16 utf16;
+    struct ta_page page;
     char *head; /* the probe: first bytes, given out before the rest; then UTF-16 as UTF-8 */
     size_t head_at, head_end;
     uint64_t left; /* bytes, see ta_reader_leave() */
@@ -46,13 +49,21 @@ static enum ta_status check_kind(struct ta_ctx *ctx, int fd, const char *path)
     return TA_OK;
 }
 
-static size_t read_content(struct ta_reader *reader, char *out, size_t max)
+static size_t read_bytes(struct ta_reader *reader, char *out, size_t max)
 {
     if (reader->ahead)
         return ta_ahead_read(reader->ahead, reader->quality, &reader->facts, out, max);
     const size_t got = ta_content_read(&reader->content, out, max);
     reader->facts = reader->content.facts;
     return got;
+}
+
+/* The same, of a page that holds a trace only the trace. */
+static size_t read_content(struct ta_reader *reader, char *out, size_t max)
+{
+    if (reader->page.done)
+        return 0;
+    return ta_page_take(&reader->page, out, read_bytes(reader, out, max));
 }
 
 /* Transcodes the next bytes into the buffer of the probe, which is used up: a caller may ask for
@@ -90,18 +101,72 @@ static bool read_mark(struct ta_reader *reader)
     return true;
 }
 
-static enum ta_status read_head(struct ta_ctx *ctx, struct ta_reader *reader)
+/* Reads on until the buffer of the probe is full. */
+static void fill_head(struct ta_reader *reader)
 {
-    reader->head = malloc(TA_PROBE_SIZE);
-    if (!reader->head)
-        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate the buffers of a file");
     size_t got;
     do {
         got =
             read_content(reader, reader->head + reader->head_end, TA_PROBE_SIZE - reader->head_end);
         reader->head_end += got;
     } while (got && reader->head_end < TA_PROBE_SIZE);
-    if (!read_mark(reader))
+}
+
+/* Makes `found`, which is in the buffer, the first byte of the stream. */
+static void start_at(struct ta_reader *reader, char *bytes, size_t n, const char *found,
+                     uint64_t place)
+{
+    const size_t before = (size_t)(found - bytes);
+    memmove(bytes, found, n - before);
+    reader->page.active = true;
+    free(reader->head);
+    reader->head = bytes;
+    reader->head_at = 0;
+    reader->head_end = ta_page_take(&reader->page, bytes, n - before);
+    fill_head(reader);
+    ta_quality_add(reader->quality, TA_Q_EMBEDDED, TA_NO_OFFSET,
+                   "The trace stands in a web page, from its byte offset %" PRIu64
+                   " on; other byte offsets count from there",
+                   place);
+}
+
+/* Goes on to the trace in a web page; a page without one stays what its first bytes are.  False
+ * without memory. */
+static bool read_page(struct ta_reader *reader)
+{
+    const struct ta_slice head = ta_reader_probe(reader).head;
+    if (ta_utf16_active(&reader->utf16) || !ta_page_is(head))
+        return true;
+    char *bytes = malloc(TA_PROBE_SIZE);
+    if (!bytes)
+        return false;
+    size_t n = head.len, keep = 0;
+    uint64_t passed = reader->head_at; /* bytes of the page before those in the buffer */
+    memcpy(bytes, head.ptr, n);
+    for (;;) {
+        const char *found = ta_page_find((struct ta_slice){bytes, n}, &keep);
+        if (found) {
+            start_at(reader, bytes, n, found, passed + (uint64_t)(found - bytes));
+            return true;
+        }
+        passed += n - keep;
+        memmove(bytes, bytes + n - keep, keep);
+        const size_t got = read_bytes(reader, bytes + keep, TA_PROBE_SIZE - keep);
+        if (got == 0)
+            break;
+        n = keep + got;
+    }
+    free(bytes);
+    return true;
+}
+
+static enum ta_status read_head(struct ta_ctx *ctx, struct ta_reader *reader)
+{
+    reader->head = malloc(TA_PROBE_SIZE);
+    if (!reader->head)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate the buffers of a file");
+    fill_head(reader);
+    if (!read_mark(reader) || !read_page(reader))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate the buffers of a file");
     return TA_OK;
 }
@@ -163,7 +228,7 @@ struct ta_probe ta_reader_probe(struct ta_reader *reader)
 {
     return (struct ta_probe){
         .head = {reader->head + reader->head_at, reader->head_end - reader->head_at},
-        .whole = reader->facts.ended,
+        .whole = reader->facts.ended || reader->page.done,
     };
 }
 
@@ -182,7 +247,7 @@ size_t ta_reader_read(struct ta_reader *reader, char *buffer, size_t max)
 
 bool ta_reader_lends(const struct ta_reader *reader, size_t n_kept)
 {
-    return reader->ahead && reader->head_at == reader->head_end &&
+    return reader->ahead && reader->head_at == reader->head_end && !reader->page.active &&
            !ta_utf16_active(&reader->utf16) && n_kept <= TA_AHEAD_KEPT;
 }
 
