@@ -101,6 +101,10 @@ TA_API void ta_json_members(struct ta_json *json, const struct ta_token *object,
                                          const struct ta_token *value),
                             void *user);
 
+/* The same for every element of an array token. */
+TA_API void ta_json_elements(struct ta_json *json, const struct ta_token *array,
+                             bool (*each)(void *user, const struct ta_token *element), void *user);
+
 /* ---- numbers --------------------------------------------------------------------------- */
 
 enum ta_decimal { TA_DECIMAL_OK, TA_DECIMAL_NOT_A_NUMBER, TA_DECIMAL_OUT_OF_RANGE };

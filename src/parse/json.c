@@ -161,3 +161,19 @@ void ta_json_members(struct ta_json *json, const struct ta_token *object,
             return;
     }
 }
+
+void ta_json_elements(struct ta_json *json, const struct ta_token *array,
+                      bool (*each)(void *user, const struct ta_token *element), void *user)
+{
+    if (array->type != TA_TOKEN_ARRAY)
+        return;
+    struct scan scan = json->state->scan;
+    scan.p = array->ptr + 1;
+    scan.end = array->ptr + array->len;
+    for (bool first = true; scan_separator(&scan, first, ']') == SCAN_OK && *scan.p != ']';
+         first = false) {
+        struct ta_token element;
+        if (scan_value(&scan, &element) != SCAN_OK || !each(user, &element))
+            return;
+    }
+}
