@@ -2,8 +2,9 @@
 /* requests.by_rank: how long requests to a language model wait for their tokens.
  *
  * The definitions are those of the field: time to the first token (TTFT), time per output token
- * (TPOT) = (time − TTFT) / (tokens − 1), tokens per forward pass (TPF).  Requests of one batch
- * share their steps, so times of different requests are never added up to a time of the run. */
+ * (TPOT) = (time − TTFT) / (tokens − 1), tokens per forward pass that decodes (TPF): passes that
+ * only read the prompt give none.  Requests of one batch share their steps, so times of different
+ * requests are never added up to a time of the run. */
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/rows.h>
 
@@ -11,7 +12,7 @@ enum {
     RANK,
     REQUESTS,
     TOKENS,
-    STEPS,
+    DECODE_STEPS,
     DECODE_TOKENS,
     DECODE_NS,
     FIRST_TOKEN,
@@ -24,7 +25,7 @@ static const struct ta_field fields[FIELDS] = {
     [RANK] = {"rank", TA_FIELD_RANK},
     [REQUESTS] = {"requests", TA_FIELD_SUM},
     [TOKENS] = {"tokens", TA_FIELD_SUM},
-    [STEPS] = {"steps", TA_FIELD_SUM},
+    [DECODE_STEPS] = {"decode_steps", TA_FIELD_SUM},
     [DECODE_TOKENS] = {"decode_tokens", TA_FIELD_SUM},
     [DECODE_NS] = {"decode_ns", TA_FIELD_SUM},
     [FIRST_TOKEN] = {"ttft_ns", TA_FIELD_DIST},
@@ -51,7 +52,7 @@ static const struct ta_column columns[] = {
      "Median time of a request, all steps"},
     {"time_p95_ns", "Time p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "95th percentile"},
     {"tpf", "TPF", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_HIGHER,
-     "Tokens per forward pass: sum of tokens over sum of steps"},
+     "Tokens per forward pass that decodes: sum of their tokens over sum of these passes"},
     {"decode_tokens_per_s", "Decode rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, TA_HIGHER,
      "Tokens per second that one request gets while it decodes: sum over sum"},
 };
@@ -62,7 +63,7 @@ static void add_request(struct ta_partial *out, const struct ta_trace *trace,
     int64_t *row = TA_PARTIAL_ROW(out, ta_row_rank(trace, request->rank));
     ta_sum(&row[REQUESTS], 1);
     ta_sum(&row[TOKENS], request->tokens);
-    ta_sum(&row[STEPS], request->steps);
+    ta_sum(&row[DECODE_STEPS], request->decode_steps);
     ta_sum(&row[DECODE_TOKENS], request->decode_tokens);
     ta_sum(&row[DECODE_NS], request->decode_ns);
     ta_dist_add(ta_partial_dist(out, row, TIME), request->dur_ns);
@@ -117,7 +118,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         const struct ta_dist *time = ta_partial_dist_at(requests, row, TIME);
         TA_ROW(table, ta_int(row[RANK]), ta_int(row[REQUESTS]), ta_int(row[TOKENS]), mean(first),
                quantile(first, 95), mean(per_token), quantile(per_token, 95), quantile(time, 50),
-               quantile(time, 95), ratio(row[TOKENS], 1, row[STEPS]),
+               quantile(time, 95), ratio(row[DECODE_TOKENS], 1, row[DECODE_STEPS]),
                ratio(row[DECODE_TOKENS], 1e9, row[DECODE_NS]));
     }
     return TA_OK;

@@ -37,7 +37,7 @@ void ta_reader_read_ahead(struct ta_reader *reader);
 bool ta_reader_lends(const struct ta_reader *reader, size_t n_kept);
 size_t ta_reader_lend(struct ta_reader *reader, const char *kept, size_t n_kept, char **bytes);
 
-/* Says that bytes at the end were read and cannot be used, because what comes before them is broken:
+/* Says that bytes at the end were read and cannot be used, as what comes before them is broken:
  * the file counts as cut there. */
 void ta_reader_leave(struct ta_reader *reader, uint64_t bytes);
 uint64_t ta_reader_left(const struct ta_reader *reader);

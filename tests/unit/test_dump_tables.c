@@ -363,6 +363,45 @@ static void test_the_late_rank(void **state)
     close_run(&run);
 }
 
+/* ---- requests ------------------------------------------------------------------------------ */
+
+/* Two requests: 1 token after 30 ms and 8 more in 80 ms and 4 passes; 3 tokens in the first pass
+ * that decodes.  Reading the prompt is a pass without tokens, and does not count in TPF. */
+static void test_requests(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    struct ta_builder *b = open_file(&run);
+    const struct ta_request requests[] = {{.rank = NONE,
+                                           .id = str(b, "a"),
+                                           .steps = 6,
+                                           .decode_steps = 5,
+                                           .tokens = 9,
+                                           .decode_tokens = 9,
+                                           .first_token_ns = 30 * MS,
+                                           .dur_ns = 110 * MS,
+                                           .decode_ns = 100 * MS},
+                                          {.rank = NONE,
+                                           .id = str(b, "b"),
+                                           .steps = 2,
+                                           .decode_steps = 1,
+                                           .tokens = 3,
+                                           .decode_tokens = 3,
+                                           .first_token_ns = 50 * MS,
+                                           .dur_ns = 50 * MS,
+                                           .decode_ns = 20 * MS}};
+    for (size_t i = 0; i < 2; i++)
+        ADD(b, request, requests[i]);
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "requests.by_rank");
+    assert_cell(t, 0, "tokens", 12);
+    assert_cell(t, 0, "ttft_mean_ns", 40.0 * MS);
+    assert_cell(t, 0, "tpot_mean_ns", 5.0 * MS); /* 80 ms over 8 tokens, and 0 */
+    assert_cell(t, 0, "tpf", 12.0 / 6);
+    assert_cell(t, 0, "decode_tokens_per_s", 100);
+    close_run(&run);
+}
+
 /* ---- diffusion and throughput -------------------------------------------------------------- */
 
 static struct ta_diffusion_step step(int64_t number, int64_t dur)
@@ -986,6 +1025,7 @@ int main(void)
         cmocka_unit_test(test_chunks_enclose_and_are_one),
         cmocka_unit_test(test_the_late_rank),
         cmocka_unit_test(test_throughput_of_the_run),
+        cmocka_unit_test(test_requests),
         cmocka_unit_test(test_throughput_by_basis),
         cmocka_unit_test(test_throughput_is_missing_not_wrong),
         cmocka_unit_test(test_tokens_are_sums_over_sums),

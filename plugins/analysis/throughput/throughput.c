@@ -279,6 +279,8 @@ static void explain(const struct writer *w, struct ta_slice metric, struct ta_sl
     note[0] = '\0';
     if (ta_slice_equal(metric, TA_LIT("first_block_ns")))
         snprintf(note, 64, "the block alone, not from the start");
+    if (ta_slice_equal(metric, TA_LIT("tpf")))
+        snprintf(note, 64, "of the benchmark; requests.by_rank has ours, where recorded");
     if (!isfinite(ours) || ours <= 0 || fabs(reported - ours) <= 1e-3 * ours)
         return;
     const bool by_steps = ta_slice_equal(group, TA_LIT("diffusion"));
