@@ -27,6 +27,10 @@ static const struct ta_column columns[] = {
     {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
      "Sum of durations over all ranks: work, not wall time"},
     TA_SPREAD_COLUMNS,
+    {"kind", "What it does", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Class of the kernel in kernels.by_class"},
+    {"family", "Library or algorithm", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "As in kernels.by_family; empty when the class says it all"},
 };
 
 static const struct ta_chart pareto = {
@@ -133,15 +137,17 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 {
     (void)ctx;
     const struct ta_partial *names = merged[0];
-    struct ta_table_builder *table =
-        ta_add_table(out, "kernels.by_name", "Device time by kernel", columns, 11);
+    struct ta_table_builder *table = ta_add_table(out, "kernels.by_name", "Device time by kernel",
+                                                  columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < ta_partial_rows(names); i++) {
         const int64_t *row = ta_partial_at(names, i);
         const struct ta_slice name = ta_partial_text(names, row, NAME);
         const struct ta_dist *times = ta_partial_dist_at(names, row, TIMES);
-        const char *class = ta_kernel_class_name(ta_kernel_classify(name));
-        TA_ROW(table, ta_text(name), ta_text(ta_slice_of(class)), ta_int(ta_dist_count(times)),
-               ta_int(ta_dist_sum(times)), TA_SPREAD_CELLS(times));
+        const struct ta_kernel_facts facts = ta_kernel_describe(name);
+        TA_ROW(table, ta_text(name), ta_text(ta_slice_of(ta_kernel_class_name(facts.class))),
+               ta_int(ta_dist_count(times)), ta_int(ta_dist_sum(times)), TA_SPREAD_CELLS(times),
+               ta_text(ta_slice_of(ta_kernel_kind_name(facts.kind))),
+               ta_text(ta_slice_of(facts.known ? facts.family : "unknown")));
     }
     ta_sort_rows(table, "total_ns", true);
     ta_add_chart(table, &pareto);

@@ -1,0 +1,323 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plants one cause in a made-up trace and looks for it in the report.
+
+usage: test_kernels.py --program TRACEANALYZE CASE
+
+The clean trace holds what each rule looks at in a form that is no reason to fire: fused attention,
+products on matrix units in bf16, kernels that fill the device, no chain, no cast, and allocation in
+the warm-up only.  Every other case replaces or adds one thing of a known size.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+RULES = {"kernel_attention", "kernel_units", "kernel_fusion", "kernel_waves", "interruptions"}
+GEMM = "nvjet_tst_192x192_64x4_2x1_v_bz_coopB_TNT"
+SGEMM = "ampere_sgemm_128x64_tn"
+FLASH = "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, cutlass::bfloat16_t>>"
+SOFTMAX = "void (anonymous namespace)::softmax_warp_forward<float, float, float, 8, false, false>"
+MUL = ("void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<float, float, "
+       "float, at::native::binary_internal::MulFunctor<float>>>")
+CAST = "void at::native::vectorized_elementwise_kernel<4, at::native::bfloat16_copy_kernel_cuda>"
+UNITS, THREADS = 132, 2048
+
+
+class Trace:
+    """One thread, one stream, two marked steps; times in microseconds, kernels back to back."""
+
+    def __init__(self):
+        self.events, self.host, self.device, self.correlation = [], 100.0, 200.0, 0
+
+    def add(self, **event):
+        self.events.append({"ph": "X", "pid": 1, "tid": 1, **event})
+
+    def call(self, name, dur=1.0, category="cuda_runtime", **args):
+        self.add(cat=category, name=name, ts=self.host, dur=dur, args=args)
+        self.host += dur
+
+    def kernel(self, name, dur, op="aten::op", dims=None, blocks=UNITS * 8, types=None, gap=0.0):
+        """An operator, the call in it, and its kernel, `gap` after the one before."""
+        self.correlation += 1
+        inputs = {"Input Dims": dims or [], "Input type": types or []}
+        self.add(cat="cpu_op", name=op, ts=self.host, dur=3.0, args=inputs)
+        self.add(cat="cuda_runtime", name="cudaLaunchKernel", ts=self.host + 1, dur=1.0,
+                 args={"correlation": self.correlation})
+        self.host += 4
+        self.device = max(self.device + gap, self.host)
+        resident = 8
+        per_unit = blocks / UNITS
+        self.add(cat="kernel", name=name, ts=self.device, dur=dur, pid=0, tid=7,
+                 args={"device": 0, "stream": 7, "correlation": self.correlation,
+                       "blocks per SM": round(per_unit, 6), "grid": [blocks, 1, 1],
+                       "block": [128, 1, 1], "est. achieved occupancy %":
+                       int(100 * min(per_unit, resident) * 128 / THREADS)})
+        self.device += dur
+
+    def step(self, number, body):
+        start = self.host
+        body()
+        self.add(cat="user_annotation", name="ProfilerStep#%d" % number, ts=start,
+                 dur=max(self.host, start + 1) - start)
+
+    def text(self):
+        return json.dumps({"deviceProperties": [{"id": 0, "name": "Test", "numSms": UNITS,
+                                                 "maxThreadsPerMultiprocessor": THREADS}],
+                           "traceEvents": self.events})
+
+
+def work(trace, layers=20):
+    """Layers without a fault: 1000 us of kernels each."""
+    for _ in range(layers):
+        trace.kernel(GEMM, 400, "aten::mm", [[512, 512], [512, 512]], types=["c10::BFloat16"])
+        trace.kernel(FLASH, 300, "aten::_flash_attention_forward", [[1, 8, 512, 128]])
+        trace.kernel(GEMM, 300, "aten::addmm", [[512], [512, 512]], types=["c10::BFloat16"])
+
+
+def make(plant):
+    """Warm-up step with allocations, then a step with the plant in front of the work."""
+    trace = Trace()
+
+    def warm_up():
+        trace.call("cudaMalloc", 500.0)
+        trace.call("cuModuleLoadData", 300.0, "cuda_driver")
+        work(trace)
+
+    def steady():
+        plant(trace)
+        work(trace)
+    trace.step(0, warm_up)
+    trace.step(1, steady)
+    return trace
+
+
+def clean(_):
+    pass
+
+
+def attention(trace):
+    for _ in range(10):  # 10 x 600 us
+        trace.kernel(GEMM, 200, "aten::bmm", [[8, 512, 128], [8, 128, 512]])
+        trace.kernel(MUL, 50, "aten::mul", [[8, 512, 512]])
+        trace.kernel(SOFTMAX, 150, "aten::_softmax", [[8, 512, 512]])
+        trace.kernel(GEMM, 200, "aten::bmm", [[8, 512, 512], [8, 512, 128]])
+
+
+def units(trace):
+    for _ in range(10):
+        trace.kernel(SGEMM, 1000, "aten::mm", [[512, 512], [512, 512]], types=["float"])
+
+
+def fusion(trace):
+    for _ in range(20):  # chains of 5 x 40 us with gaps of 5 us
+        for i in range(5):
+            trace.kernel(MUL, 40, "aten::mul", [[4096, 1024], []], gap=5 if i else 0)
+        trace.kernel(GEMM, 10, "aten::mm", [[512, 512], [512, 512]])
+
+
+def casts(trace):
+    for _ in range(20):
+        trace.kernel(CAST, 200, "aten::copy_", [[4096, 1024]])
+        trace.kernel(GEMM, 10, "aten::mm", [[512, 512], [512, 512]])
+
+
+def waves(trace):
+    for _ in range(10):  # 33 of 132 multiprocessors have a block
+        trace.kernel(SGEMM.replace("sgemm", "bf16_s16816gemm_bf16"), 600, "aten::mm",
+                     [[64, 512], [512, 512]], blocks=UNITS // 4)
+
+
+def interruptions(trace):
+    trace.device = max(trace.device, trace.host)
+    trace.host = trace.device  # the device has done all its work
+    for _ in range(4):
+        trace.call("cudaMalloc", 1000.0)
+
+
+def graphs(trace):
+    trace.correlation += 1
+    trace.call("cudaGraphLaunch", 10.0, correlation=trace.correlation)
+    trace.device = max(trace.device, trace.host)
+    for _ in range(50):
+        trace.add(cat="kernel", name=GEMM, ts=trace.device, dur=20.0, pid=0, tid=7,
+                  args={"device": 0, "stream": 7, "correlation": trace.correlation})
+        trace.device += 20
+
+
+class Report:
+    def __init__(self, program, trace):
+        with tempfile.TemporaryDirectory() as folder:
+            source = pathlib.Path(folder) / "trace.json"
+            source.write_text(trace.text(), encoding="utf-8")
+            out = pathlib.Path(folder) / "out"
+            subprocess.run([program, "report", str(source), "-q", "--format", "json", "-o",
+                            str(out)], check=True)
+            report = json.loads((out / "report.json").read_text(encoding="utf-8"))
+        items = [i for s in report["sections"] for i in s["items"]]
+        self.findings = [i for i in items if i["kind"] == "finding" and i["rule"] in RULES]
+        self.scalars = {i["id"]: i["value"] for i in items if i["kind"] == "scalar"}
+        self.tables = {i["id"]: [dict(zip([c["key"] for c in i["columns"]], row))
+                                 for row in i["rows"]] for i in items if i["kind"] == "table"}
+
+    def row(self, table, **keys):
+        rows = [r for r in self.tables.get(table, [])
+                if all(r[k] == v for k, v in keys.items())]
+        if len(rows) != 1:
+            sys.exit("%s has %d rows with %s: %s" % (table, len(rows), keys,
+                                                     self.tables.get(table)))
+        return rows[0]
+
+
+def expect(what, got, wanted, tolerance=0.0):
+    if wanted is None or got is None:
+        same = got is wanted
+    elif isinstance(wanted, str):
+        same = got == wanted
+    else:
+        same = abs(got - wanted) <= tolerance * abs(wanted) + 1e-9
+    if not same:
+        sys.exit("%s: expected %s, got %s" % (what, wanted, got))
+
+
+def expect_finding(report, name, low_us, high_us):
+    """Exactly one finding, whose saving is within a fifth of what was planted."""
+    if [f["id"] for f in report.findings] != [name]:
+        sys.exit("expected the finding %s, got %s" % (name, [f["title"] for f in report.findings]))
+    saving = report.findings[0]["saving_ns"]
+    expect(name + ", saving from", saving["low"], low_us * 1000, 0.2)
+    expect(name + ", saving to", saving["high"], high_us * 1000, 0.2)
+    if len(report.findings[0]["evidence"]) < 1 or not 0 < report.findings[0]["confidence"] <= 1:
+        sys.exit("%s: no evidence, or no confidence" % name)
+
+
+def check_clean(report):
+    if report.findings:
+        sys.exit("a clean trace has findings: %s" % [f["title"] for f in report.findings])
+    expect("unknown kernels", report.scalars["kernels_unknown_share"], 0)
+    expect("matrix units", report.scalars["matrix_unit_share"], 1)
+    expect("gemm", report.row("kernels.by_class", **{"class": "gemm"})["share"], 0.7, 1e-9)
+    expect("flash", report.row("attention.by_backend", backend="flash 2 of torch")["share"], 1)
+    warm = report.row("interruptions.by_call", call="cudaMalloc")
+    expect("phase", warm["phase"], "warm-up")
+    expect("host time", warm["host_ns"], 500000)
+
+
+def check_attention(report):
+    expect_finding(report, "attention-unfused", 6000 / 2, 6000 * 3 / 4)
+    row = report.row("attention.by_backend", backend="math", source="sequence")
+    expect("sequences", row["calls"], 10)
+    expect("kernels", row["kernels"], 40)
+    expect("time", row["total_ns"], 6000000)
+
+
+def check_units(report):
+    expect_finding(report, "matrix-units-idle", 10000 / 2, 10000 * 7 / 8)
+    expect("share", report.scalars["matrix_unit_share"], 28000 / 38000, 1e-9)
+    row = report.row("kernels.precision", **{"class": "gemm", "precision": "fp32"})
+    expect("time", row["total_ns"], 10000000)
+
+
+def check_fusion(report):
+    # 4 of 5 tensors are written and read again: of 10 (one input each) or 15 (two) in all.
+    expect_finding(report, "fusion-chains", 20 * 200 * 8 / 15, 20 * (200 * 4 / 5 + 4 * 5))
+    row = report.tables["fusion.chains"][0]
+    expect("chains", row["chains"], 20)
+    expect("kernels", row["kernels"], 100)
+    expect("gaps", row["gap_ns"], 20 * 4 * 5000)
+
+
+def check_casts(report):
+    expect_finding(report, "casts-layout", 0, 4000)
+    row = report.row("kernels.copies_by_op", what="cast", op="aten::copy_")
+    expect("time", row["total_ns"], 4000000)
+
+
+def check_waves(report):
+    expect_finding(report, "waves-underfilled", 6000 * 3 / 4 / 2, 6000 * 3 / 4)
+    row = [r for r in report.tables["kernels.waves"] if r["underfilled"]][0]
+    expect("efficiency", row["efficiency"], 0.25, 1e-9)
+    expect("blocks", row["blocks_p50"], UNITS // 4)
+
+
+def check_interruptions(report):
+    expect_finding(report, "steady-allocation", 4000, 4000)
+    row = report.row("interruptions.by_call", call="cudaMalloc", phase="steady")
+    expect("calls", row["calls"], 4)
+    expect("idle", row["idle_ns"], 4000000)
+
+
+def check_graphs(report):
+    row = report.row("launches.graphs", call="cudaGraphLaunch")
+    expect("launches", row["launches"], 1)
+    expect("kernels", row["kernels"], 50)
+    expect("kernels per launch", row["kernels_per_launch"], 50)
+    expect("device time", row["device_ns"], 1000000)
+    expect("host time", row["host_ns"], 10000)
+    if row["saved_ns"] is None:
+        sys.exit("no launch cost saved, though there are ordinary launches")
+
+
+def compiled_trace():
+    """Two steps; a compiled frame is called twice per step, compiled again once, and half of the
+    kernel time is inside."""
+    trace = Trace()
+    for step in range(2):
+        start = trace.host
+        for region in ("0/0", "1/1"):
+            inside = trace.host
+            trace.kernel("triton_poi_fused_add_0", 25, "triton_poi_fused_add_0")
+            trace.kernel(GEMM, 25, "aten::mm")
+            trace.add(cat="cpu_op", name="Torch-Compiled Region: " + region, ts=inside - 0.5,
+                      dur=trace.host - inside + 0.6)
+            trace.host += 2
+        trace.kernel(GEMM, 100, "aten::mm")
+        trace.kernel("my_own_kernel", 2, "aten::mine")
+        trace.add(cat="user_annotation", name="ProfilerStep#%d" % step, ts=start - 1,
+                  dur=trace.host - start + 1)
+        trace.host += 2
+    return trace
+
+
+def check_tables(report):
+    row = report.row("compile.by_rank", rank=0)
+    expect("triton", row["triton_ns"], 100000)
+    expect("regions", row["region_ns"], 200000)
+    expect("calls", row["calls"], 4)
+    expect("frames", row["frames"], 2)
+    expect("calls per step", row["per_step"], 2)
+    expect("recompiled", row["recompiled"], 1)
+    row = report.row("kernels.unknown", name="my_own_kernel")
+    expect("unknown", row["total_ns"], 4000)
+    expect("unknown share", report.scalars["kernels_unknown_share"], 4 / 404, 1e-9)
+    row = report.row("kernels.small", rank=0)
+    expect("small", row["small"], 2)
+    expect("time in small", row["small_ns"], 4000)
+
+
+CASES = {
+    "clean": (lambda: make(clean), check_clean),
+    "attention": (lambda: make(attention), check_attention),
+    "units": (lambda: make(units), check_units),
+    "fusion": (lambda: make(fusion), check_fusion),
+    "casts": (lambda: make(casts), check_casts),
+    "waves": (lambda: make(waves), check_waves),
+    "interruptions": (lambda: make(interruptions), check_interruptions),
+    "graphs": (lambda: make(graphs), check_graphs),
+    "tables": (compiled_trace, check_tables),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", required=True)
+    parser.add_argument("case", choices=sorted(CASES))
+    options = parser.parse_args()
+    trace, check = CASES[options.case]
+    check(Report(options.program, trace()))
+
+
+if __name__ == "__main__":
+    main()
