@@ -181,6 +181,7 @@ TA_API struct ta_categories ta_trace_categories(const struct ta_trace *trace);
 TA_API struct ta_tracks ta_trace_tracks(const struct ta_trace *trace);
 TA_API struct ta_spans ta_trace_spans(const struct ta_trace *trace);
 TA_API struct ta_activities ta_trace_activities(const struct ta_trace *trace);
+/* The distinct kernels of the activities. */
 TA_API struct ta_kernels ta_trace_kernels(const struct ta_trace *trace);
 TA_API struct ta_counters ta_trace_counters(const struct ta_trace *trace);
 TA_API struct ta_instants ta_trace_instants(const struct ta_trace *trace);
@@ -196,18 +197,20 @@ TA_API bool ta_args_find(const struct ta_args *args, ta_row row, int64_t *value)
 /* The text at one row, lists as written; TA_STR_ABSENT when it has none. */
 TA_API ta_str ta_args_text(const struct ta_args *args, ta_row row);
 
-/* What the file says of its devices, when it is the same for all of them; else 0. */
+/* What the file says of its devices. */
 struct ta_device_units {
     int64_t multiprocessors;
     int64_t threads; /* that a multiprocessor holds at a time */
 };
 
+/* The same for all devices of the file, else 0. */
 TA_API struct ta_device_units ta_trace_device_units(const struct ta_trace *trace);
 
 /* Facts of the file: size on disk and inflated, records kept, path, format. */
 struct ta_trace_file {
     const char *path, *format;
     uint64_t bytes, raw_bytes, events;
+    uint64_t records; /* of a dump, which has no events; dropped ones count too */
 };
 
 TA_API struct ta_trace_file ta_trace_file(const struct ta_trace *trace);
