@@ -2,6 +2,8 @@
 /* Writing bytes: buffered, complete, with the first error kept until the end. */
 #include "render/file.h"
 
+#include "render/folder.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -9,7 +11,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { BUFFER_SIZE = 64 * 1024 };
+/* A buffer, and what is usually enough for one ta_putf(). */
+enum { BUFFER_SIZE = 64 * 1024, LINE_SIZE = 1024 };
 
 bool ta_file_start(struct ta_file *file, int fd, bool foreign, char *path)
 {
@@ -84,20 +87,27 @@ void ta_putc(struct ta_file *out, char byte)
     out->buffer[out->used++] = byte;
 }
 
+/* Straight into the buffer; text longer than that needs memory of its own. */
 void ta_putf(struct ta_file *out, const char *format, ...)
 {
     char *text;
-    va_list args;
+    va_list args, again;
     va_start(args, format);
-    int n = vasprintf(&text, format, args);
-    va_end(args);
-    if (n < 0) {
-        if (!out->error)
-            out->error = ENOMEM;
-        return;
+    va_copy(again, args);
+    if (BUFFER_SIZE - out->used < LINE_SIZE)
+        flush(out);
+    const size_t room = BUFFER_SIZE - out->used;
+    const int n = vsnprintf(out->buffer + out->used, room, format, args);
+    if (n >= 0 && (size_t)n < room) {
+        out->used += (size_t)n;
+    } else if (vasprintf(&text, format, again) >= 0) {
+        ta_put(out, (struct ta_slice){text, (size_t)n});
+        free(text);
+    } else if (!out->error) {
+        out->error = ENOMEM;
     }
-    ta_put(out, (struct ta_slice){text, (size_t)n});
-    free(text);
+    va_end(again);
+    va_end(args);
 }
 
 /* Devices and pipes cannot be synchronized, which is no failure. */
@@ -129,9 +139,10 @@ enum ta_status ta_file_close(struct ta_ctx *ctx, struct ta_file *file)
     file->fd = -1;
     free(file->buffer);
     file->buffer = NULL;
-    if (file->error)
-        return ta_fail(ctx, TA_ERR_OUTPUT, "Cannot write: path=\"%s\", reason=%s", file->path,
-                       strerror(file->error));
+    if (file->error) {
+        errno = file->error;
+        return ta_fail_path(ctx, "Cannot write", file->path);
+    }
     file->complete = true;
     return TA_OK;
 }
