@@ -18,6 +18,8 @@ static struct ta_shared *run;
  * a network that never ends. */
 enum { PATIENCE_S = 1 };
 
+enum { FAULT_STACK = 64 * 1024 };
+
 static void end_at_once(int number)
 {
     ta_sink_emergency_cleanup();
@@ -54,6 +56,21 @@ static void aborted(int number)
     _exit(TA_EXIT_INTERNAL);
 }
 
+/* A defect, or a library that takes memory for granted: those for fonts and drawing do.  Nothing
+ * may be called here that needs memory or a lock, so the message is made already. */
+static void crashed(int number)
+{
+    static const char text[] = "traceanalyze: error TA-E071: Ended by a fault, perhaps for want of "
+                               "memory (if not, this is a defect of traceanalyze)\n",
+                      json[] = "{\"level\":\"error\",\"code\":\"TA-E071\",\"message\":\"Ended by a "
+                               "fault, perhaps for want of memory (if not, this is a defect of "
+                               "traceanalyze)\"}\n";
+    ssize_t written = run->json_log ? write(STDERR_FILENO, json, sizeof json - 1)
+                                    : write(STDERR_FILENO, text, sizeof text - 1);
+    (void)written;
+    aborted(number);
+}
+
 static void set(int number, void (*handler)(int), int flags)
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
@@ -71,6 +88,21 @@ static void set_unless_ignored(int number, void (*handler)(int))
     set(number, handler, 0);
 }
 
+/* Faults are handled on a stack of their own: a full one is among their causes.  A sanitizer that
+ * has its own handlers keeps them. */
+static void install_faults(void)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
+    static char memory[FAULT_STACK];
+    const stack_t stack = {.ss_sp = memory, .ss_size = sizeof memory};
+    sigaltstack(&stack, NULL);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        struct sigaction old;
+        if (sigaction(faults[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+            set(faults[i], crashed, (int)SA_RESETHAND | SA_ONSTACK);
+    }
+}
+
 void ta_signals_install(struct ta_shared *shared)
 {
     run = shared;
@@ -80,6 +112,7 @@ void ta_signals_install(struct ta_shared *shared)
     set(SIGALRM, out_of_patience, 0);
     set(SIGPIPE, broken_pipe, (int)SA_RESETHAND);
     set(SIGABRT, aborted, (int)SA_RESETHAND);
+    install_faults();
     /* Writing beyond the file size limit then fails with EFBIG. */
     set(SIGXFSZ, SIG_IGN, 0);
 }
