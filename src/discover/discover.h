@@ -69,8 +69,8 @@ struct ta_slice ta_copy_folder(const char *shown);
 bool ta_folder_is_below(struct ta_slice folder, struct ta_slice above);
 
 /* The rank that a path names: by `pattern`, which is --rank-regex or NULL, else by the default one;
- * TA_MISSING when it names none. */
-int64_t ta_rank_in_path(const char *shown, const char *pattern);
+ * TA_MISSING when it names none.  False without memory. */
+bool ta_rank_in_path(const char *shown, const char *pattern, int64_t *rank) TA_MUST_CHECK;
 
 /* Decides the ranks of files given in order of their names, and accounts for every
  * contradiction.  `pattern` is --rank-regex or NULL; `world_size` is --world-size or

@@ -11,6 +11,15 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+/* What all comparisons share. */
+struct search {
+    struct ta_ctx *ctx;
+    const struct ta_source *list;
+    const char *pattern; /* --rank-regex or NULL */
+    size_t *original;
+    bool failed; /* without memory */
+};
+
 struct candidate {
     size_t index;
     uint32_t length; /* of the content, modulo 2^32 */
@@ -38,16 +47,27 @@ static struct candidate measure(const struct ta_source *source, size_t index)
     return c;
 }
 
+/* A reader for a look; NULL when the file cannot be read. */
+static struct ta_reader *open_source(struct search *search, const char *path,
+                                     struct ta_quality *ignored)
+{
+    struct ta_reader *reader = ta_reader_open(search->ctx, path, -1, ignored);
+    if (!reader && ta_ctx_status(search->ctx) == TA_ERR_NOMEM)
+        search->failed = true;
+    return reader;
+}
+
 /* Whether two files have the same content, damage aside. */
-static bool same_content(struct ta_ctx *ctx, const char *a, const char *b)
+static bool same_content(struct search *search, const char *a, const char *b)
 {
     enum { BLOCK = 65536 };
     struct ta_quality ignored[2];
     struct ta_reader *readers[2];
     char *blocks = malloc(2 * BLOCK);
+    search->failed |= !blocks;
     for (int i = 0; i < 2; i++) {
         ta_quality_init(&ignored[i]);
-        readers[i] = blocks ? ta_reader_open(ctx, i ? b : a, -1, &ignored[i]) : NULL;
+        readers[i] = blocks ? open_source(search, i ? b : a, &ignored[i]) : NULL;
     }
     bool same = readers[0] && readers[1];
     for (bool more = same; same && more;) {
@@ -75,11 +95,12 @@ static bool holds(struct ta_slice text, struct ta_slice word)
     return memmem(text.ptr, text.len, word.ptr, word.len) != NULL;
 }
 
-static void look_at_head(struct ta_ctx *ctx, const char *path, struct candidate *candidate)
+static void look_at_head(struct search *search, struct candidate *candidate)
 {
     struct ta_quality ignored;
     ta_quality_init(&ignored);
-    struct ta_reader *reader = ta_reader_open(ctx, path, -1, &ignored);
+    struct ta_reader *reader =
+        open_source(search, search->list[candidate->index].path, &ignored);
     if (reader) {
         const struct ta_slice head = ta_reader_probe(reader).head;
         candidate->head = ta_hash_bytes(head.ptr, head.len, 0);
@@ -101,27 +122,50 @@ static int by_look(const void *left, const void *right)
 }
 
 /* Whether two files with the same content are of two ranks. */
-static bool are_of_two_ranks(const struct ta_source *a, const struct ta_source *b,
-                             const char *pattern)
+static bool are_of_two_ranks(struct search *search, const struct ta_source *a,
+                             const struct ta_source *b)
 {
-    const int64_t rank = ta_rank_in_path(a->shown, pattern);
-    const int64_t other = ta_rank_in_path(b->shown, pattern);
+    int64_t rank, other;
+    if (!ta_rank_in_path(a->shown, search->pattern, &rank) ||
+        !ta_rank_in_path(b->shown, search->pattern, &other)) {
+        search->failed = true;
+        return false;
+    }
     return rank != TA_MISSING && other != TA_MISSING && rank != other;
 }
 
 /* Compares the candidate behind `n` others that look alike with each of them that is no duplicate
  * itself. */
-static void find_original(struct ta_ctx *ctx, const struct ta_sources *sources, const char *pattern,
-                          const struct candidate *alike, size_t n, size_t *original)
+static void find_original(struct search *search, const struct candidate *alike, size_t n)
 {
-    const struct ta_source *list = sources->list.at;
+    const struct ta_source *list = search->list;
+    size_t *original = search->original;
     const size_t index = alike[n].index;
     for (size_t i = 0; i < n && original[index] == index; i++) {
         const size_t other = alike[i].index;
         if (original[other] == other &&
-            (alike[n].is_trace || !are_of_two_ranks(&list[other], &list[index], pattern)) &&
-            same_content(ctx, list[other].path, list[index].path))
+            (alike[n].is_trace || !are_of_two_ranks(search, &list[other], &list[index])) &&
+            same_content(search, list[other].path, list[index].path))
             original[index] = other;
+    }
+}
+
+/* Looks at the heads of those that are as long as another, and compares those that look alike. */
+static void compare(struct search *search, struct candidate *candidates, size_t n)
+{
+    qsort(candidates, n, sizeof *candidates, by_look);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t length = candidates[i].length;
+        if ((i > 0 && candidates[i - 1].length == length) ||
+            (i + 1 < n && candidates[i + 1].length == length))
+            look_at_head(search, &candidates[i]);
+    }
+    qsort(candidates, n, sizeof *candidates, by_look);
+    for (size_t i = 1, first = 0; i < n; i++) {
+        if (candidates[i].length != candidates[first].length ||
+            candidates[i].head != candidates[first].head)
+            first = i;
+        find_original(search, candidates + first, i - first);
     }
 }
 
@@ -129,33 +173,23 @@ enum ta_status ta_find_duplicates(struct ta_ctx *ctx, const struct ta_sources *s
                                   const char *pattern, size_t *original)
 {
     const size_t n = sources->list.n;
+    struct search search = {ctx, sources->list.at, pattern, original, false};
     for (size_t i = 0; i < n; i++)
         original[i] = i;
     if (n < 2)
         return TA_OK;
     struct candidate *candidates = reallocarray(NULL, n, sizeof *candidates);
-    if (!candidates)
-        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot compare the input files: files=%zu", n);
+    search.failed = !candidates;
     size_t known = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; candidates && i < n; i++) {
         struct candidate c = measure(&sources->list.at[i], i);
         if (c.known)
             candidates[known++] = c;
     }
-    qsort(candidates, known, sizeof *candidates, by_look);
-    for (size_t i = 0; i < known; i++) {
-        const uint32_t length = candidates[i].length;
-        if ((i > 0 && candidates[i - 1].length == length) ||
-            (i + 1 < known && candidates[i + 1].length == length))
-            look_at_head(ctx, sources->list.at[candidates[i].index].path, &candidates[i]);
-    }
-    qsort(candidates, known, sizeof *candidates, by_look);
-    for (size_t i = 1, first = 0; i < known; i++) {
-        if (candidates[i].length != candidates[first].length ||
-            candidates[i].head != candidates[first].head)
-            first = i;
-        find_original(ctx, sources, pattern, candidates + first, i - first, original);
-    }
+    if (candidates)
+        compare(&search, candidates, known);
     free(candidates);
-    return TA_OK;
+    return search.failed
+               ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot compare the input files: files=%zu", n)
+               : TA_OK;
 }

@@ -6,6 +6,7 @@
  * they are copies of, and without that all are rank 0: a process writes many of them. */
 #include "discover/discover.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <regex.h>
 #include <stdio.h>
@@ -13,11 +14,22 @@
 
 static const char default_pattern[] = "rank[-_/[]?([0-9]+)";
 
+struct pattern {
+    regex_t regex;
+    bool is_given, failed; /* failed: no memory for a search */
+};
+
 /* The number that the first group of the pattern finds, or TA_MISSING. */
-static int64_t rank_in_name(const regex_t *pattern, const char *name)
+static int64_t rank_in_name(struct pattern *pattern, const char *name)
 {
     regmatch_t match[2];
-    if (regexec(pattern, name, 2, match, 0) != 0 || match[1].rm_so < 0)
+    if (!pattern->is_given)
+        return TA_MISSING;
+    errno = 0;
+    const int result = regexec(&pattern->regex, name, 2, match, 0);
+    /* A search without memory finds nothing, says the C library of GNU. */
+    pattern->failed |= result != 0 && errno == ENOMEM;
+    if (result != 0 || match[1].rm_so < 0)
         return TA_MISSING;
     int64_t rank = 0;
     for (regoff_t i = match[1].rm_so; i < match[1].rm_eo; i++) {
@@ -28,20 +40,26 @@ static int64_t rank_in_name(const regex_t *pattern, const char *name)
     return match[1].rm_eo > match[1].rm_so ? rank : TA_MISSING;
 }
 
-static int64_t rank_by(const char *pattern, const char *shown)
+/* False without memory; an expression that is none finds nothing, and is refused elsewhere. */
+static bool rank_by(const char *text, const char *shown, int64_t *rank)
 {
-    regex_t compiled;
-    if (regcomp(&compiled, pattern, REG_EXTENDED) != 0)
-        return TA_MISSING;
-    const int64_t rank = compiled.re_nsub > 0 ? rank_in_name(&compiled, shown) : TA_MISSING;
-    regfree(&compiled);
-    return rank;
+    struct pattern pattern = {.is_given = true};
+    const int result = regcomp(&pattern.regex, text, REG_EXTENDED);
+    *rank = TA_MISSING;
+    if (result != 0)
+        return result != REG_ESPACE;
+    if (pattern.regex.re_nsub > 0)
+        *rank = rank_in_name(&pattern, shown);
+    regfree(&pattern.regex);
+    return !pattern.failed;
 }
 
-int64_t ta_rank_in_path(const char *shown, const char *pattern)
+bool ta_rank_in_path(const char *shown, const char *pattern, int64_t *rank)
 {
-    const int64_t rank = pattern ? rank_by(pattern, shown) : TA_MISSING;
-    return rank == TA_MISSING ? rank_by(default_pattern, shown) : rank;
+    *rank = TA_MISSING;
+    if (pattern && !rank_by(pattern, shown, rank))
+        return false;
+    return *rank != TA_MISSING || rank_by(default_pattern, shown, rank);
 }
 
 /* ---- one file ------------------------------------------------------------------------------ */
@@ -333,15 +351,15 @@ static void check_claims(struct ta_quality *quality, int64_t world_size,
 }
 
 /* Each by itself; returns how many the pattern of the user found. */
-static size_t decide_each(struct ta_quality *quality, const regex_t *by_option,
-                          const regex_t *by_default, struct ta_rank_claim *claims, size_t n)
+static size_t decide_each(struct ta_quality *quality, struct pattern *by_option,
+                          struct pattern *by_default, struct ta_rank_claim *claims, size_t n)
 {
     size_t n_matched = 0, n_traces = 0, position = 0;
     for (size_t i = 0; i < n; i++)
         n_traces += !claims[i].is_dump;
     for (size_t i = 0; i < n; i++) {
         const struct found found = {
-            .by_option = by_option ? rank_in_name(by_option, claims[i].shown) : TA_MISSING,
+            .by_option = rank_in_name(by_option, claims[i].shown),
             .by_name = rank_in_name(by_default, claims[i].shown)};
         n_matched += found.by_option != TA_MISSING;
         if (claims[i].is_dump)
@@ -370,38 +388,58 @@ static bool check(struct ta_quality *quality, int64_t *world_size, struct ta_ran
     return true;
 }
 
+/* All files; TA_ERR_NOMEM is left to the caller to explain. */
+static enum ta_status decide(struct ta_ctx *ctx, struct ta_quality *quality, const char *text,
+                             struct pattern *by_option, struct pattern *by_default,
+                             struct ta_rank_claim *claims, size_t n)
+{
+    const size_t n_matched = decide_each(quality, by_option, by_default, claims, n);
+    if (by_option->failed || by_default->failed)
+        return TA_ERR_NOMEM;
+    if (text && n_matched == 0)
+        ta_log(ctx, TA_LOG_WARNING,
+               "--rank-regex \"%s\" finds a rank in no path, such as \"%s\"; ranks come from "
+               "what the files say, their names and their order",
+               text, claims[0].shown);
+    return TA_OK;
+}
+
+static enum ta_status compile(struct ta_ctx *ctx, struct pattern *pattern, const char *text)
+{
+    const int result = text ? regcomp(&pattern->regex, text, REG_EXTENDED) : 0;
+    if (result == REG_ESPACE)
+        return TA_ERR_NOMEM;
+    pattern->is_given = text && result == 0;
+    if (!text || (result == 0 && pattern->regex.re_nsub > 0))
+        return TA_OK;
+    return ta_fail(ctx, TA_ERR_USAGE,
+                   "Unusable --rank-regex \"%s\": expected a POSIX extended expression with a "
+                   "group for the number, such as 'rank[-_]?([0-9]+)'",
+                   text);
+}
+
 enum ta_status ta_decide_ranks(struct ta_ctx *ctx, struct ta_quality *quality, const char *pattern,
                                int64_t *world_size, struct ta_rank_claim *claims, size_t n)
 {
-    regex_t by_default, by_option;
-    const bool compiled = pattern && regcomp(&by_option, pattern, REG_EXTENDED) == 0;
-    const bool usable = compiled && by_option.re_nsub > 0;
-    if (compiled && !usable)
-        regfree(&by_option);
-    if (pattern && !usable)
-        return ta_fail(ctx, TA_ERR_USAGE,
-                       "Unusable --rank-regex \"%s\": expected a POSIX extended expression with a "
-                       "group for the number, such as 'rank[-_]?([0-9]+)'",
-                       pattern);
+    struct pattern by_option = {.is_given = false}, by_default = {.is_given = false};
     struct ta_rank_claim **list = reallocarray(NULL, n + 1, sizeof *list);
-    const bool ready = list && regcomp(&by_default, default_pattern, REG_EXTENDED) == 0;
-    bool done = ready;
-    if (ready) {
-        const size_t n_matched =
-            decide_each(quality, usable ? &by_option : NULL, &by_default, claims, n);
-        if (pattern && n_matched == 0)
-            ta_log(ctx, TA_LOG_WARNING,
-                   "--rank-regex \"%s\" finds a rank in no path, such as \"%s\"; ranks come from "
-                   "what the files say, their names and their order",
-                   pattern, claims[0].shown);
+    enum ta_status status = list ? compile(ctx, &by_option, pattern) : TA_ERR_NOMEM;
+    if (status == TA_OK)
+        status = compile(ctx, &by_default, default_pattern);
+    if (status == TA_OK)
+        status = decide(ctx, quality, pattern, &by_option, &by_default, claims, n);
+    if (status == TA_OK) {
         share_ranks(claims, n, list);
         for (size_t i = 0; i < n; i++)
             list[i] = &claims[i];
-        done = check(quality, world_size, list, claims, n);
-        regfree(&by_default);
+        status = check(quality, world_size, list, claims, n) ? TA_OK : TA_ERR_NOMEM;
     }
-    if (usable)
-        regfree(&by_option);
+    if (by_option.is_given)
+        regfree(&by_option.regex);
+    if (by_default.is_given)
+        regfree(&by_default.regex);
     free(list);
-    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot decide the ranks: files=%zu", n);
+    return status == TA_ERR_NOMEM
+               ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot decide the ranks: files=%zu", n)
+               : status;
 }

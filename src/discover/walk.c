@@ -151,7 +151,9 @@ static enum ta_status walk_entry(struct walk *walk, const char *path, const char
     const char *shown = ta_arena_printf(&walk->sources->arena, "%s%s", walk->prefix,
                                         path + walk->base);
     struct stat link, target;
-    if (!shown || lstat(path, &link) != 0)
+    if (!shown)
+        return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot list a folder");
+    if (lstat(path, &link) != 0)
         return TA_OK; /* gone while we looked */
     if (S_ISDIR(link.st_mode))
         return walk_folder(walk, path, depth + 1);
@@ -172,6 +174,8 @@ static enum ta_status walk_entry(struct walk *walk, const char *path, const char
 static enum ta_status walk_folder(struct walk *walk, const char *path, unsigned depth)
 {
     DIR *folder = depth < DEPTH_MAX ? opendir(path) : NULL;
+    if (!folder && depth < DEPTH_MAX && errno == ENOMEM)
+        return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot list a folder");
     if (!folder) {
         skip(walk, path + (strlen(path) > walk->base ? walk->base : 0),
              depth < DEPTH_MAX ? "a folder that cannot be opened" : "nested too deeply");
@@ -235,6 +239,8 @@ static enum ta_status walk_glob(struct walk *walk, const char *pattern, bool alo
 {
     glob_t found;
     int result = glob(pattern, 0, NULL, &found);
+    if (result == GLOB_NOSPACE)
+        return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot list the files of \"%s\"", pattern);
     if (result != 0)
         return ta_fail(walk->ctx, TA_ERR_INPUT, "No file matches \"%s\"", pattern);
     enum ta_status status = TA_OK;
