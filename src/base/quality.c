@@ -334,6 +334,7 @@ const struct ta_quality_finding *ta_quality_findings(const struct ta_quality *qu
     for (int i = 0; i < TA_Q_COUNT; i++)
         used += quality->slots[i].count > 0;
     struct ta_quality_finding *findings = ta_arena_alloc(arena, used * sizeof *findings);
+    arena->failed |= quality->failed;
     if (!findings || quality->failed)
         return NULL;
     size_t at = 0;

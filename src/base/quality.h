@@ -40,7 +40,7 @@ uint64_t ta_quality_count(const struct ta_quality *quality, enum ta_quality_code
 bool ta_quality_reaches(const struct ta_quality *quality, enum ta_quality_severity severity);
 
 /* The findings in order of their codes, copied into the arena; *n may be 0.  NULL when memory
- * ran out, here or for an example before. */
+ * ran out, here or for an example before; the arena has then failed. */
 const struct ta_quality_finding *ta_quality_findings(const struct ta_quality *quality,
                                                      struct ta_arena *arena, size_t *n);
 
