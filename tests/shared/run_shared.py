@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs the checkers of ../shared, the folder of real and damaged traces beside the repository.
 
-usage: run_shared.py --program PROGRAM --root REPOSITORY [--sanitized] figures|faults [CLASS]
+usage: run_shared.py --program PROGRAM --root REPOSITORY [--sanitized] figures|dumps|expected|faults
+       [CLASS]
 
-`figures` compares the tables of real traces with figures computed elsewhere, `faults CLASS` runs
-one class of damaged inputs.  Ends with 77, "skipped", when the folder is not there.
+`figures` compares the tables of real traces with figures computed elsewhere, `dumps` those of the
+dumps of other profilers, `expected` every figure that stands beside a dump; `faults CLASS` runs one
+class of damaged inputs.  Ends with 77, "skipped", when the folder is not there.
 """
 import argparse
 import pathlib
@@ -25,6 +27,16 @@ def figures(args, shared):
     for table in TABLES:
         command += ["--table", table]
     return command
+
+
+def dumps(args, shared):
+    return [shared / "tools/goldencheck.py", "--dumps", shared / "data/dumps",
+            "--cmd", f"{args.program} report {{in}} -q --format json -o {{out}}"]
+
+
+def expected(args, shared):
+    return [pathlib.Path(__file__).parent / "expected.py", "--program", args.program,
+            "--dumps", shared / "data/dumps"]
 
 
 def faults(args, shared):
@@ -47,14 +59,15 @@ def main():
     parser.add_argument("--program", type=pathlib.Path, required=True)
     parser.add_argument("--root", type=pathlib.Path, required=True)
     parser.add_argument("--sanitized", action="store_true", help="more memory and time")
-    parser.add_argument("what", choices=("figures", "faults"))
+    parser.add_argument("what", choices=("figures", "dumps", "expected", "faults"))
     parser.add_argument("name", nargs="?", help="class of faults")
     args = parser.parse_args()
     shared = args.root.resolve().parent / "shared"
     if not (shared / "tools").is_dir():
         print(f"skipped: there is no folder {shared} with real traces and their checkers")
         return SKIPPED
-    command = (figures if args.what == "figures" else faults)(args, shared)
+    command = {"figures": figures, "dumps": dumps, "expected": expected,
+               "faults": faults}[args.what](args, shared)
     done = subprocess.run([sys.executable, "-B", *map(str, command)], check=False)
     return 0 if done.returncode == 0 else 1
 

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a trace has besides operators and kernels: how long it is, its counters, its instants. */
+#include <traceanalyze/analysis.h>
+
+#include <math.h>
+#include <string.h>
+
+enum { TRACES, COUNTERS, INSTANTS };
+
+enum { RANK, SPANS, THREADS, WINDOW, TRACE_FIELDS };
+
+static const struct ta_field trace_fields[TRACE_FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},
+    [SPANS] = {"spans", TA_FIELD_SUM},
+    [THREADS] = {"threads", TA_FIELD_SUM},
+    [WINDOW] = {"window", TA_FIELD_SUM},
+};
+
+/* RANK, then */
+enum { PROCESS = 1, COUNTER, SERIES, SAMPLES, LEAST, MOST, LAST, PIECES, COUNTER_FIELDS };
+
+static const struct ta_field counter_fields[COUNTER_FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},       [PROCESS] = {"process", TA_FIELD_TEXT},
+    [COUNTER] = {"counter", TA_FIELD_TEXT}, [SERIES] = {"series", TA_FIELD_TEXT},
+    [SAMPLES] = {"samples", TA_FIELD_SUM},  [LEAST] = {"least", TA_FIELD_MIN},
+    [MOST] = {"most", TA_FIELD_MAX},        [LAST] = {"last", TA_FIELD_MAX},
+    [PIECES] = {"pieces", TA_FIELD_SUM},
+};
+
+/* RANK, then */
+enum { CATEGORY = 1, NAME, COUNT, INSTANT_FIELDS };
+
+static const struct ta_field instant_fields[INSTANT_FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},
+    [CATEGORY] = {"category", TA_FIELD_TEXT},
+    [NAME] = {"name", TA_FIELD_TEXT},
+    [COUNT] = {"count", TA_FIELD_SUM},
+};
+
+static const struct ta_partial_def partials[] = {
+    [TRACES] = {"traces", trace_fields, TRACE_FIELDS},
+    [COUNTERS] = {"counters", counter_fields, COUNTER_FIELDS},
+    [INSTANTS] = {"instants", instant_fields, INSTANT_FIELDS},
+    {0},
+};
+
+static const struct ta_column trace_columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    {"spans", "Spans", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Events with a duration, but for the one that says how long was recorded"},
+    {"threads", "Threads", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Threads and streams that have spans"},
+    {"window_ns", "Window", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
+     "First start to last end of the spans, added over the files of the rank"},
+};
+
+static const struct ta_column counter_columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    {"process", "Process", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Name of the process, its id where it has none"},
+    {"counter", "Counter", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the counter"},
+    {"series", "Series", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Which of its values"},
+    {"samples", "Samples", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Samples that are numbers"},
+    {"min", "Min", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Smallest value"},
+    {"max", "Max", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Largest value"},
+    {"last", "Last", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Value of the latest sample; none where several files of a rank have the counter"},
+};
+
+static const struct ta_column instant_columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    {"category", "Category", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Category as recorded"},
+    {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the instant"},
+    {"count", "Count", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "How often it was recorded"},
+};
+
+/* ---- numbers in integer fields -------------------------------------------------------------- */
+
+/* Integers in the order of the numbers they stand for. */
+static int64_t order_of(double value)
+{
+    int64_t bits;
+    value += 0.0; /* -0 becomes 0 */
+    memcpy(&bits, &value, sizeof bits);
+    return bits < 0 ? bits ^ INT64_MAX : bits;
+}
+
+static struct ta_cell number_of(int64_t order)
+{
+    double value;
+    const int64_t bits = order < 0 ? order ^ INT64_MAX : order;
+    memcpy(&value, &bits, sizeof value);
+    return order == TA_MISSING ? ta_null() : ta_num(value);
+}
+
+static struct ta_key text_key(const struct ta_trace *trace, ta_str text)
+{
+    return ta_key_text(text == TA_STR_ABSENT ? (struct ta_slice){"", 0}
+                                             : ta_trace_text(trace, text));
+}
+
+/* ---- map ------------------------------------------------------------------------------------ */
+
+/* The one span of this category is how long the profiler recorded, not what it recorded. */
+static bool is_recording(const struct ta_trace *trace, const struct ta_category *category)
+{
+    return category->class == TA_CLASS_ANNOTATION && category->name != TA_STR_ABSENT &&
+           ta_slice_equal(ta_trace_text(trace, category->name), TA_LIT("Trace"));
+}
+
+static void map_spans(const struct ta_trace *trace, struct ta_partial *out)
+{
+    const struct ta_spans s = ta_trace_spans(trace);
+    const struct ta_tracks tracks = ta_trace_tracks(trace);
+    const struct ta_categories categories = ta_trace_categories(trace);
+    int64_t first = TA_MISSING, last = TA_MISSING, spans = 0, threads = 0;
+    size_t recording = 0;
+    while (recording < categories.n && !is_recording(trace, &categories.at[recording]))
+        recording++;
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.cat[i] == recording)
+            continue;
+        spans++;
+        ta_least(&first, s.ts[i]);
+        ta_most(&last, s.ts[i] + s.dur[i]);
+    }
+    if (spans == 0)
+        return;
+    for (size_t i = 0; i < tracks.n; i++)
+        threads += tracks.at[i].n > 0;
+    int64_t *row = TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)));
+    ta_sum(&row[SPANS], spans);
+    ta_sum(&row[THREADS], threads);
+    ta_sum(&row[WINDOW], last - first);
+}
+
+static int64_t *counter_row(const struct ta_trace *trace, const struct ta_counters *c, size_t i,
+                            struct ta_partial *out)
+{
+    const struct ta_track *track = &ta_trace_tracks(trace).at[c->track[i]];
+    const ta_str process = track->process_name != TA_STR_ABSENT ? track->process_name : track->pid;
+    return TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)), text_key(trace, process),
+                          text_key(trace, c->name[i]), text_key(trace, c->series[i]));
+}
+
+/* Samples of one series of a thread stand together, in order of time. */
+static void map_counters(const struct ta_trace *trace, struct ta_partial *out)
+{
+    const struct ta_counters c = ta_trace_counters(trace);
+    int64_t *row = NULL;
+    for (size_t i = 0; i < c.n; i++) {
+        const bool is_next = i == 0 || c.track[i] != c.track[i - 1] || c.name[i] != c.name[i - 1] ||
+                             c.series[i] != c.series[i - 1];
+        if (is_next) {
+            row = counter_row(trace, &c, i, out);
+            ta_sum(&row[PIECES], 1);
+        }
+        if (!isfinite(c.value[i]))
+            continue;
+        ta_sum(&row[SAMPLES], 1);
+        ta_least(&row[LEAST], order_of(c.value[i]));
+        ta_most(&row[MOST], order_of(c.value[i]));
+        row[LAST] = order_of(c.value[i]);
+    }
+}
+
+static void map_instants(const struct ta_trace *trace, struct ta_partial *out)
+{
+    const struct ta_instants instants = ta_trace_instants(trace);
+    const struct ta_categories categories = ta_trace_categories(trace);
+    struct ta_map cache = {0};
+    for (size_t i = 0; i < instants.n; i++) {
+        const struct ta_key keys[] = {
+            ta_key_int(ta_trace_rank(trace)),
+            text_key(trace, categories.at[instants.cat[i]].name),
+            text_key(trace, instants.name[i]),
+        };
+        const uint64_t id = (uint64_t)instants.cat[i] << 32 | instants.name[i];
+        ta_sum(&ta_partial_cached(out, &cache, id, keys)[COUNT], 1);
+    }
+    ta_map_free(&cache);
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    (void)ctx;
+    map_spans(trace, out[TRACES]);
+    map_counters(trace, out[COUNTERS]);
+    map_instants(trace, out[INSTANTS]);
+    return TA_OK;
+}
+
+/* ---- finish --------------------------------------------------------------------------------- */
+
+static void add_traces(const struct ta_partial *traces, struct ta_section_builder *out)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "trace.by_rank", "Traces by rank", trace_columns, 4);
+    for (size_t i = 0; i < ta_partial_rows(traces); i++) {
+        const int64_t *row = ta_partial_at(traces, i);
+        TA_ROW(table, ta_int(row[RANK]), ta_int(row[SPANS]), ta_int(row[THREADS]),
+               ta_int(row[WINDOW]));
+    }
+}
+
+static void add_counters(const struct ta_partial *counters, struct ta_section_builder *out)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "counters.by_name", "Counters", counter_columns, 8);
+    for (size_t i = 0; i < ta_partial_rows(counters); i++) {
+        const int64_t *row = ta_partial_at(counters, i);
+        TA_ROW(table, ta_int(row[RANK]), ta_text(ta_partial_text(counters, row, PROCESS)),
+               ta_text(ta_partial_text(counters, row, COUNTER)),
+               ta_text(ta_partial_text(counters, row, SERIES)),
+               ta_int(row[SAMPLES] == TA_MISSING ? 0 : row[SAMPLES]), number_of(row[LEAST]),
+               number_of(row[MOST]), row[PIECES] == 1 ? number_of(row[LAST]) : ta_null());
+    }
+}
+
+static void add_instants(const struct ta_partial *instants, struct ta_section_builder *out)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "instants.by_name", "Instants", instant_columns, 4);
+    for (size_t i = 0; i < ta_partial_rows(instants); i++) {
+        const int64_t *row = ta_partial_at(instants, i);
+        TA_ROW(table, ta_int(row[RANK]), ta_text(ta_partial_text(instants, row, CATEGORY)),
+               ta_text(ta_partial_text(instants, row, NAME)), ta_int(row[COUNT]));
+    }
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)prior;
+    add_traces(merged[TRACES], out);
+    add_counters(merged[COUNTERS], out);
+    add_instants(merged[INSTANTS], out);
+    return TA_OK;
+}
+
+static const struct ta_analysis_ops ops = {.section = "run",
+                                           .partials = partials,
+                                           .needs = TA_NEED_COUNTERS | TA_NEED_INSTANTS,
+                                           .map = map,
+                                           .finish = finish};
+
+TA_PLUGIN(analysis, recorded, &ops, .title = "Windows, counters, instants",
+          .summary = "What a trace has besides operators and kernels: trace.by_rank, "
+                     "counters.by_name, instants.by_name",
+          .version = "1");
