@@ -4,8 +4,8 @@
 #
 # usage: tests/fuzz/run.sh [SECONDS [TARGET...]]
 #
-# Seeds are the inputs of the golden tests and, where ../shared/data is, the damaged files, memory
-# snapshots and dumps there.  Corpora and finds stay in BUILD/fuzz/, BUILD being $TA_FUZZ_BUILD or
+# Seeds are the inputs of the golden tests, the samples and, where ../shared/data is, the damaged
+# files and dumps there.  Corpora and finds stay in BUILD/fuzz/, BUILD being $TA_FUZZ_BUILD or
 # build-fuzz.
 set -euo pipefail
 
@@ -32,7 +32,10 @@ seed() {
 }
 
 folders=("$root/tests/golden/inputs")
-for folder in faults/cases dumps/torch-memory dumps/framepack dumps/nvidia-smi; do
+for folder in inferix-4ranks framepack-pair diffulex; do
+    folders+=("$root/samples/$folder")
+done
+for folder in faults/cases dumps; do
     [ ! -d "$root/../shared/data/$folder" ] || folders+=("$root/../shared/data/$folder")
 done
 
