@@ -91,6 +91,16 @@ static void fill(const char *root, size_t turn)
     }
 }
 
+static void make_folders(const char *path)
+{
+    char part[256];
+    for (size_t i = 1; path[i]; i++)
+        if (path[i] == '/') {
+            snprintf(part, sizeof part, "%.*s", (int)i, path);
+            (void)!mkdir(part, 0700);
+        }
+}
+
 /* ---- running ------------------------------------------------------------------------------- */
 
 static struct ta_report *run(const char *const *inputs, size_t n, unsigned jobs)
@@ -258,6 +268,106 @@ static void broken_dumps_are_cut(void **state)
     }
 }
 
+/* ---- all that one rank writes -------------------------------------------------------------- */
+
+static void write_file(const char *root, const char *name, const char *content)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    make_folders(path);
+    fixture_write(path, content, strlen(content));
+}
+
+/* A trace whose clock names its base, or not, a snapshot of the allocator, the report of a session
+ * and samples of a device without stamps. */
+static void fill_all_kinds(const char *root, bool dated)
+{
+    char trace[700];
+    snprintf(trace, sizeof trace,
+             "{\"distributedInfo\": {\"rank\": 2, \"world_size\": 4}, %s\"traceEvents\": ["
+             "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"pid\": 1, \"tid\": 1, "
+             "\"ts\": 1000000, \"dur\": 5000}]}",
+             dated ? "\"baseTimeNanoseconds\": 1700000000000000000, " : "");
+    write_file(root, "run/rank_2/worker.trace.json", trace);
+    write_file(
+        root, "run/rank_2/memory.pickle",
+        "{\"segments\": [{\"device\": 0, \"address\": 4096, \"total_size\": 2097152, \"blocks\": "
+        "[{\"size\": 1048576, \"requested_size\": 1048576, \"state\": \"active_allocated\"},"
+        "{\"size\": 1048576, \"state\": \"inactive\"}]}], \"device_traces\": [["
+        "{\"action\": \"alloc\", \"addr\": 4096, \"size\": 1048576, \"time_us\": "
+        "1700000001500000}]]}");
+    write_file(
+        root, "run/rank_2/profiling_report_x_20231114_221322.json",
+        "{\"session_info\": {\"id\": \"x\", \"start_time\": 1700000000.5, \"end_time\": "
+        "1700000002.5, \"duration\": 2.0, \"tags\": {\"rank\": 2}}, \"summary\": {}, "
+        "\"stage_analysis\": {\"total_stages\": 1, \"total_time\": 1.0, \"stages\": {\"decode\": "
+        "{\"total_time\": 1.0, \"call_count\": 1, \"avg_time\": 1.0, \"min_time\": 1.0, "
+        "\"max_time\": 1.0}}, \"bottlenecks\": []}, \"events\": [], \"recommendations\": []}");
+    write_file(root, "run/rank_2/dmon.txt",
+               "# gpu    sm   pwr\n# Idx     %     W\n    0    50   300\n    0    60   310\n");
+}
+
+static size_t row_of(const struct ta_table *table, const char *column, const char *ending)
+{
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const struct ta_slice text = ta_table_cell(table, i, ta_table_column(table, column))->text;
+        const size_t n = strlen(ending);
+        if (text.len >= n && memcmp(text.ptr + text.len - n, ending, n) == 0)
+            return i;
+    }
+    fail_msg("%s has no row %s", table->id, ending);
+    return 0;
+}
+
+static void assert_clock(const struct ta_report *report, const char *file, const char *clock,
+                         int64_t start_ns)
+{
+    const struct ta_table *table = ta_report_table(report, "run.clocks");
+    assert_non_null(table);
+    const size_t row = row_of(table, "path", file);
+    const struct ta_cell *start = ta_table_cell(table, row, ta_table_column(table, "start_ns"));
+    assert_true(ta_slice_equal(ta_table_cell(table, row, ta_table_column(table, "clock"))->text,
+                               ta_slice_of(clock)));
+    assert_int_equal(ta_table_cell(table, row, ta_table_column(table, "rank"))->i, 2);
+    assert_int_equal(start->kind, start_ns == TA_MISSING ? TA_CELL_NULL : TA_CELL_INT);
+    if (start_ns != TA_MISSING)
+        assert_int_equal(start->i, start_ns);
+}
+
+/* All of them are of one rank and stand on one axis where their clocks have a date; what does not
+ * is said. */
+static void all_kinds_of_a_rank_join(void **state)
+{
+    (void)state;
+    static const char *const tables[] = {"ops.by_name", "stages.by_name", "memory.by_rank",
+                                         "telemetry.by_rank", "run.sessions"};
+    const int64_t ms = 1000000;
+    for (int dated = 0; dated < 2; dated++) {
+        char root[64];
+        fixture_folder(root);
+        fill_all_kinds(root, dated);
+        const char *const inputs[] = {root};
+        struct ta_report *report = run(inputs, 1, 2);
+        assert_int_equal(ta_report_accounts(report)->totals.files_used, 4);
+        assert_int_equal(ta_report_run(report)->n_ranks, 1);
+        assert_int_equal(ta_report_run(report)->ranks[0], 2);
+        for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+            assert_non_null(ta_report_table(report, tables[i]));
+        /* From the start of the session at 0.5 s on. */
+        assert_clock(report, "x_20231114_221322.json", "date", 0);
+        assert_clock(report, "memory.pickle", "date", 1000 * ms);
+        assert_clock(report, "dmon.txt", "relative", TA_MISSING);
+        assert_clock(report, "worker.trace.json", dated ? "date" : "own",
+                     dated ? 500 * ms : TA_MISSING);
+        /* The samples, and of the undated trace each dump with a date. */
+        const struct ta_quality_finding *finding = finding_of(report, TA_Q_UNALIGNED);
+        assert_non_null(finding);
+        assert_int_equal(finding->count, dated ? 1 : 3);
+        ta_report_free(report);
+        fixture_remove(root);
+    }
+}
+
 static void dumps_alone_make_a_report(void **state)
 {
     (void)state;
@@ -282,16 +392,6 @@ static void dumps_alone_make_a_report(void **state)
 /* Forms of names with a rank and a file of it. */
 static const char *const homes[] = {"rank_%zu/%s", "rank%zu/%s", "out/rank-%zu/%s",
                                     "job/rank_%zu/x/%s", "a.rank%zu.%s"};
-
-static void make_folders(const char *path)
-{
-    char part[256];
-    for (size_t i = 1; path[i]; i++)
-        if (path[i] == '/') {
-            snprintf(part, sizeof part, "%.*s", (int)i, path);
-            (void)!mkdir(part, 0700);
-        }
-}
 
 /* The same bytes for each of `n` ranks, and a copy beside that of the first. */
 static void fill_equal(const char *root, size_t home, size_t n, bool trace)
@@ -361,10 +461,10 @@ static void equal_traces_are_copies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_and_folders),       cmocka_unit_test(orders_of_operands),
-        cmocka_unit_test(files_of_a_rank_join),      cmocka_unit_test(broken_dumps_are_cut),
-        cmocka_unit_test(dumps_alone_make_a_report), cmocka_unit_test(equal_dumps_of_ranks),
-        cmocka_unit_test(equal_traces_are_copies),
+        cmocka_unit_test(threads_and_folders),      cmocka_unit_test(orders_of_operands),
+        cmocka_unit_test(files_of_a_rank_join),     cmocka_unit_test(broken_dumps_are_cut),
+        cmocka_unit_test(all_kinds_of_a_rank_join), cmocka_unit_test(dumps_alone_make_a_report),
+        cmocka_unit_test(equal_dumps_of_ranks),     cmocka_unit_test(equal_traces_are_copies),
     };
     fixture_open(&fixture);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

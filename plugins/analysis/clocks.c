@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* run.clocks: where the files of a rank stand on one axis of time, as far as their clocks allow.
+ *
+ * Clocks with a date (Unix time, or a trace that names its base) share an axis.  Times of a clock
+ * of its own, and samples without stamps, do not: such a row has no start. */
+#include <traceanalyze/analysis.h>
+#include <traceanalyze/rows.h>
+
+#include <stdlib.h>
+
+enum { RANK, FILE_KEY, PATH, CLOCK, START, END, FIELDS };
+
+/* Of a file with several kinds of times the best one counts. */
+enum clock { CLOCK_RELATIVE, CLOCK_OWN, CLOCK_DATE };
+
+static const char *const clock_names[] = {
+    [CLOCK_RELATIVE] = "relative", [CLOCK_OWN] = "own", [CLOCK_DATE] = "date"};
+
+static const struct ta_field fields[FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},     [FILE_KEY] = {"file", TA_FIELD_INT},
+    [PATH] = {"path", TA_FIELD_TEXT},     [CLOCK] = {"clock", TA_FIELD_MAX},
+    [START] = {"start_ns", TA_FIELD_MIN}, [END] = {"end_ns", TA_FIELD_MAX},
+};
+
+static const struct ta_partial_def partials[] = {{"clocks", fields, FIELDS}, {0}};
+
+static const struct ta_column columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the file"},
+    {"path", "File", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Path below the input"},
+    {"clock", "Clock", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "date: Unix time, on one axis with all others of that kind; own: counted from an unknown "
+     "moment; relative: the order and spacing of samples alone"},
+    {"start_ns", "Start", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
+     "First time of the file since that of the rank's first file; none on another clock"},
+    {"end_ns", "End", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
+     "Last time of the file on that axis; none for a trace"},
+};
+
+/* Times of traces that only a clock with a date gives: those since 2001. */
+#define DATED_FROM (INT64_C(1000000000) * 1000000000)
+
+/* ---- map ----------------------------------------------------------------------------------- */
+
+static void note(int64_t *row, int64_t time_ns)
+{
+    if (time_ns == TA_MISSING)
+        return;
+    ta_most(&row[CLOCK], CLOCK_DATE);
+    ta_least(&row[START], time_ns);
+    ta_most(&row[END], time_ns);
+}
+
+static void note_trace(const struct ta_trace *trace, int64_t *row)
+{
+    const int64_t origin = ta_trace_origin(trace), base = ta_trace_base_ns(trace);
+    if (ta_trace_file(trace).events == 0 || origin == TA_MISSING)
+        return;
+    const bool dated = base != TA_MISSING || origin >= DATED_FROM;
+    ta_most(&row[CLOCK], dated ? CLOCK_DATE : CLOCK_OWN);
+    if (dated)
+        ta_least(&row[START], base == TA_MISSING ? origin : ta_add_sat(base, origin));
+}
+
+static void note_samples(const struct ta_trace *trace, int64_t *row)
+{
+    size_t n;
+    const struct ta_sample *samples = ta_trace_sample_rows(trace, &n);
+    for (size_t i = 0; i < n; i++)
+        if (samples[i].relative)
+            ta_most(&row[CLOCK], CLOCK_RELATIVE);
+        else
+            note(row, samples[i].time_ns);
+}
+
+#define NOTE_ALL(trace, kind, field, row)                                                          \
+    do {                                                                                           \
+        size_t n_rows;                                                                             \
+        const __auto_type rows = ta_trace_##kind##_rows((trace), &n_rows);                         \
+        for (size_t i = 0; i < n_rows; i++)                                                        \
+            note((row), rows[i].field);                                                            \
+    } while (0)
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    (void)ctx;
+    int64_t times[FIELDS] = {[CLOCK] = TA_MISSING, [START] = TA_MISSING, [END] = TA_MISSING};
+    note_trace(trace, times);
+    note_samples(trace, times);
+    NOTE_ALL(trace, diffusion_step, end_ns, times);
+    NOTE_ALL(trace, diffusion_block, end_ns, times);
+    NOTE_ALL(trace, memory_mark, time_ns, times);
+    NOTE_ALL(trace, session, start_ns, times);
+    NOTE_ALL(trace, session, end_ns, times);
+    NOTE_ALL(trace, happening, time_ns, times);
+    const struct ta_allocator *allocator = ta_trace_allocator(trace);
+    for (size_t i = 0; allocator && i < allocator->n_events; i++)
+        note(times, allocator->events[i].time_ns);
+    if (times[CLOCK] == TA_MISSING)
+        return TA_OK;
+    int64_t *row = TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace)), ta_row_file(trace),
+                                  ta_key_text(ta_slice_of(ta_trace_file(trace).path)));
+    memcpy(row + CLOCK, times + CLOCK, (FIELDS - CLOCK) * sizeof *row);
+    return TA_OK;
+}
+
+/* ---- finish -------------------------------------------------------------------------------- */
+
+static struct ta_cell since(int64_t time_ns, int64_t first_ns)
+{
+    return time_ns == TA_MISSING ? ta_null() : ta_int(ta_add_sat(time_ns, -first_ns));
+}
+
+/* Only where a rank has several files there is anything to join. */
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)prior;
+    const struct ta_partial *clocks = merged[0];
+    const size_t n = ta_partial_rows(clocks);
+    struct ta_table_builder *table = ta_add_table(out, "run.clocks", "Clocks of the files", columns,
+                                                  sizeof columns / sizeof *columns);
+    for (size_t first = 0, end; first < n; first = end) {
+        int64_t first_ns = TA_MISSING;
+        const int64_t rank = ta_partial_at(clocks, first)[RANK];
+        for (end = first; end < n && ta_partial_at(clocks, end)[RANK] == rank; end++)
+            ta_least(&first_ns, ta_partial_at(clocks, end)[START]);
+        for (size_t i = first; end - first > 1 && i < end; i++) {
+            const int64_t *row = ta_partial_at(clocks, i);
+            TA_ROW(table, ta_int(rank), ta_text(ta_partial_text(clocks, row, PATH)),
+                   ta_text(ta_slice_of(clock_names[row[CLOCK]])), since(row[START], first_ns),
+                   since(row[END], first_ns));
+        }
+    }
+    return TA_OK;
+}
+
+static const struct ta_analysis_ops ops = {
+    .section = "run", .partials = partials, .map = map, .finish = finish};
+
+TA_PLUGIN(analysis, clocks, &ops, .title = "Files and events",
+          .summary = "Where the files of a rank stand on one axis of time: run.clocks",
+          .version = "1");
