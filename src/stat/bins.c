@@ -9,14 +9,22 @@ static double scaled(double value, bool is_log)
     return is_log ? log(value) : value;
 }
 
+/* Quantile of type 7 on the scale. */
+static double quantile(const double *sorted, size_t n, double share, bool is_log)
+{
+    const double place = (double)(n - 1) * share;
+    const size_t at = (size_t)place, next = at + 1 < n ? at + 1 : at;
+    const double low = scaled(sorted[at], is_log), high = scaled(sorted[next], is_log);
+    return low + (place - (double)at) * (high - low);
+}
+
 static void choose(const double *sorted, size_t n, bool is_log, struct ta_bins *out)
 {
     *out = (struct ta_bins){sorted[0], sorted[n - 1], 1, is_log};
     const double range = scaled(sorted[n - 1], is_log) - scaled(sorted[0], is_log);
     if (!(range > 0))
         return;
-    const double quartiles =
-        scaled(ta_quantile(sorted, n, 0.75), is_log) - scaled(ta_quantile(sorted, n, 0.25), is_log);
+    const double quartiles = quantile(sorted, n, 0.75, is_log) - quantile(sorted, n, 0.25, is_log);
     const double wanted = ceil(range / (2 * quartiles / cbrt((double)n)));
     out->n_bins = wanted >= MOST ? MOST : wanted > FEWEST ? (size_t)wanted : FEWEST;
 }

@@ -50,22 +50,14 @@ static long double all_ways(size_t least, size_t most)
 bool ta_u_at_most(size_t n, size_t m, uint64_t u, double *out)
 {
     const size_t least = n < m ? n : m, most = n < m ? m : n;
-    const uint64_t pairs = (uint64_t)n * m;
-    const bool is_upper = u > pairs / 2; /* by symmetry: 1 − P(U ≤ nm − u − 1) */
-    if (u >= pairs) {
-        *out = 1;
-        return true;
-    }
-    const uint64_t end = is_upper ? pairs - u - 1 : u;
-    ways *at = count_ways(least, most, end);
+    ways *at = count_ways(least, most, u);
     if (!at)
         return false;
     ways sum = 0;
-    for (uint64_t v = 0; v <= end; v++)
+    for (uint64_t v = 0; v <= u; v++)
         sum += at[v];
     free(at);
-    const double share = (double)((long double)sum / all_ways(least, most));
-    *out = is_upper ? 1 - share : share;
+    *out = (double)((long double)sum / all_ways(least, most));
     return true;
 }
 

@@ -8,7 +8,7 @@
 /* Whether the distribution of U is worth computing, and its counts fit into 128 bits. */
 bool ta_u_is_small(size_t n, size_t m);
 
-/* P(U ≤ u) for u in 0 … n·m, U of Mann & Whitney for samples of n and m with ta_u_is_small(). */
+/* P(U ≤ u) for u in 0 … n·m/2, U of Mann & Whitney for samples of n and m with ta_u_is_small(). */
 TA_MUST_CHECK bool ta_u_at_most(size_t n, size_t m, uint64_t u, double *out);
 
 /* The largest c with P(U ≤ c − 1) ≤ tail, 0 if there is none: the interval between the c-th least

@@ -65,7 +65,7 @@ def chain(n, rho, mean=100.0):
 
 
 SAMPLES = [[5.0], [3.0, 4.0], [1.0, 2.0, 10.0], [7.0] * 6, normal(5), normal(29), lognormal(60),
-           tied(40), [1e15 + v for v in range(9)], [-3.5, 0.0, 2.0, 2.0, 1e6], lognormal(300)]
+           tied(40), [1e15 + v for v in range(9)], [-3.5, 0.0, 2.0, 2.0, 1e6], lognormal(300), [5.0] * 6 + [9.0, 4.0]]
 
 
 # ---- one sample --------------------------------------------------------------------------
@@ -220,6 +220,12 @@ def bins():
             edges = [x[0], x[0]]
         case("sample", "bins", {"n": n, "counts": [int(c) for c in counts],
                                 "edges": [float(e) for e in edges]}, x=x, near=1e-9)
+    for x in [lognormal(80), lognormal(40, 1e6, 2.0)]:
+        logs = np.log(x)
+        n = min(max(len(np.histogram_bin_edges(logs, "fd")) - 1, 10), 200)
+        counts, edges = np.histogram(logs, bins=n)
+        case("sample", "bins_log", {"n": n, "counts": [int(c) for c in counts],
+                                    "edges": [float(e) for e in np.exp(edges)]}, x=x)
 
 
 # ---- two samples -------------------------------------------------------------------------
@@ -607,17 +613,31 @@ def bisquare_line(x, y):
         old, at = at, np.linalg.lstsq(design * root[:, None], y * root, rcond=None)[0]
         if np.allclose(old, at, rtol=1e-14, atol=0):
             break
-    return at
+    # The error of DuMouchel & O'Brien 1989, which leans towards least squares.
+    r = y - design @ at
+    scale = np.median(np.sort(np.abs(r))[p - 1:]) / 0.6745 * tune
+    u = r * factor / scale
+    inside = np.abs(u) < 1
+    psi = np.where(inside, u * (1 - u * u) ** 2, 0)
+    slope = np.where(inside, (1 - u * u) * (1 - 5 * u * u), 0).mean()
+    robust = (1 + p / n * (1 - slope) / slope) * scale / slope * \
+        math.sqrt(((1 - leverage) * psi ** 2).sum() / (n - p))
+    plain = np.linalg.lstsq(design, y, rcond=None)[1][0] / (n - p)
+    sigma = max(robust, math.sqrt((p * p * plain + n * robust ** 2) / (p * p + n)))
+    reach = stats.t.ppf(0.975, n - p) * sigma * math.sqrt(np.linalg.inv(design.T @ design)[1, 1])
+    return at, sigma, reach
 
 
 def robust_line():
     for n in (6, 12, 50):
         x = rounded(RANDOM.uniform(0, 10, n))
         y = rounded([5 + 2 * a + e for a, e in zip(x, RANDOM.normal(0, 0.3, n))])
-        y[n // 2] += 40
-        at = bisquare_line(x, y)
+        y[n // 2] += 40 if n > 6 else 0
+        at, sigma, reach = bisquare_line(x, y)
         case("fit", "robust_line", {"method": 3, "intercept": float(at[0]),
-                                    "slope": float(at[1])}, rel=1e-6, x=x, y=y)
+                                    "slope": float(at[1]), "low": float(at[1] - reach),
+                                    "high": float(at[1] + reach), "sigma": float(sigma)},
+             rel=1e-6, x=x, y=y)
     for x, y in [([1.0, 3.0], [2.0, 8.0]), ([1.0, 2.0, 3.0, 9.0], [1.0, 2.0, 30.0, 9.5])]:
         slope, intercept, _, _ = stats.theilslopes(y, x, method="separate")
         case("fit", "robust_line", {"method": 1 if len(x) == 2 else 2, "slope": float(slope),
@@ -673,6 +693,12 @@ def scaling():
                                    gtol=1e-15)
     case("fit", "usl", {"sigma": float(s), "kappa": 0, "se_sigma": float(math.sqrt(cov[0, 0])),
                         "se_kappa": None, "peak": "inf", "is_amdahl": 1}, rel=1e-6, x=sizes, y=y)
+    y = np.array(rounded(usl_law(sizes, 0, 0.004) * (1 + 0.01 * np.sqrt(sizes))))
+    alone = lambda n, kappa: usl_law(n, 0, kappa)
+    (k,), cov = optimize.curve_fit(alone, sizes, y, [0.004], xtol=1e-15, ftol=1e-15, gtol=1e-15)
+    case("fit", "usl", {"sigma": 0, "kappa": float(k), "se_sigma": None,
+                        "se_kappa": float(math.sqrt(cov[0, 0])), "peak": float(k ** -0.5),
+                        "is_amdahl": 0}, rel=1e-6, x=sizes, y=y)
     for n, s in ((4.0, 3.0), (8.0, 8.0), (2.0, 1.0)):
         case("fit", "karp_flatt", {"value": (1 / s - 1 / n) / (1 - 1 / n)},
              options={"size": n, "speedup": s})

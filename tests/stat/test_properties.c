@@ -76,12 +76,12 @@ static int by_value(const void *left, const void *right)
 }
 
 /* kind: 0 noise around a line, 1 few different y, 2 few different x and y, 3 heavy tails, 4 x NULL
- * and huge offsets */
+ * and huge offsets, 5 few different x */
 static void make_points(struct noise *noise, int kind, double *x, double *y, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         x[i] = kind == 4 ? (double)i : 100 * noise_uniform(noise);
-        if (kind == 2)
+        if (kind == 2 || kind == 5)
             x[i] = floor(x[i] / 20);
         y[i] = 2 * x[i] + 10 * noise_normal(noise);
         if (kind == 1 || kind == 2)
@@ -97,9 +97,9 @@ static void test_theil_sen(void **state)
 {
     (void)state;
     struct noise noise = {3};
-    const size_t n = 1600;
+    const size_t n = 1200;
     double *x = numbers(n), *y = numbers(n), *all = numbers(n * n / 2);
-    for (int kind = 0; kind < 5; kind++) {
+    for (int kind = 0; kind < 6; kind++) {
         make_points(&noise, kind, x, y, n);
         size_t pairs = 0;
         for (size_t i = 0; i < n; i++)
@@ -111,8 +111,10 @@ static void test_theil_sen(void **state)
         assert_true(ta_theil_sen(kind == 4 ? NULL : x, y, n, 0.95, &s));
         const double expected =
             pairs % 2 ? all[pairs / 2] : (all[pairs / 2 - 1] + all[pairs / 2]) / 2;
-        /* A rounding of the centered points may move the rank by a few slopes. */
-        const double step = all[pairs / 2 + 8] - all[pairs / 2 - 8];
+        /* Where slopes are far apart it is the very one; else rounding of the centered points may
+         * move the rank by a few. */
+        const double step =
+            kind == 0 || kind == 5 ? 1e-11 : all[pairs / 2 + 8] - all[pairs / 2 - 8];
         assert_within(s.slope.value - expected, -step - 1e-12, step + 1e-12);
         assert_true(s.slope.low <= expected && expected <= s.slope.high);
     }
@@ -144,7 +146,7 @@ static void test_theil_sen_large(void **state)
 {
     (void)state;
     struct noise noise = {5};
-    const size_t n = 100000;
+    const size_t n = 30000;
     double *x = numbers(n), *y = numbers(n);
     struct ta_slope s;
     for (size_t i = 0; i < n; i++) {
@@ -190,7 +192,7 @@ static void test_mann_kendall(void **state)
 static void test_effective_size(void **state)
 {
     (void)state;
-    enum { N = 3000 };
+    enum { N = 4096 }; /* a power of 2: what is behind the end must not come round */
     double x[N], mean = 0, squares = 0, time = 1;
     for (size_t i = 0; i < N; i++)
         x[i] = 1e6 + sin((double)i / 400);

@@ -165,12 +165,12 @@ static void call_two_classes(struct test_case *c)
     put(c, "valid", s.valid);
 }
 
-static void call_bins(struct test_case *c)
+static void put_bins(struct test_case *c, bool is_log)
 {
     struct ta_bins bins;
     uint64_t counts[VALUES] = {0};
     double numbers[VALUES], edges[VALUES];
-    ta_bins_linear(c->sorted, c->n, &bins);
+    (is_log ? ta_bins_log : ta_bins_linear)(c->sorted, c->n, &bins);
     ta_bins_count(&bins, c->sorted, c->n, counts);
     for (size_t i = 0; i <= bins.n_bins; i++) {
         numbers[i] = (double)counts[i];
@@ -179,6 +179,16 @@ static void call_bins(struct test_case *c)
     put(c, "n", (double)bins.n_bins);
     put_list(c, "counts", numbers, bins.n_bins);
     put_list(c, "edges", edges, bins.n_bins + 1);
+}
+
+static void call_bins(struct test_case *c)
+{
+    put_bins(c, false);
+}
+
+static void call_bins_log(struct test_case *c)
+{
+    put_bins(c, true);
 }
 
 static void call_shift(struct test_case *c)
@@ -325,6 +335,9 @@ static void call_robust_line(struct test_case *c)
     c->done = ta_robust_line(c->x, c->y, c->n, 0.95, &line);
     put(c, "method", line.method);
     put(c, "slope", line.slope.value);
+    put(c, "low", line.slope.low);
+    put(c, "high", line.slope.high);
+    put(c, "sigma", line.sigma);
     put(c, "intercept", line.intercept);
 }
 
@@ -388,6 +401,7 @@ static const struct {
     {"tukey", call_tukey},
     {"two_classes", call_two_classes},
     {"bins", call_bins},
+    {"bins_log", call_bins_log},
     {"shift", call_shift},
     {"shift_ratio", call_shift_ratio},
     {"center", call_center},
