@@ -84,6 +84,10 @@ TA_API struct ta_slice ta_word_text(struct ta_slice word, char buffer[TA_WORD_TE
 TA_API struct ta_slice ta_table_text(const struct ta_table *table, size_t row, size_t column,
                                      char buffer[TA_WORD_TEXT_MAX]);
 
+/* What the counts of the accounts are of: "events", or "records" as soon as a file is a dump, whose
+ * records are no events; a constant. */
+TA_API const char *ta_accounts_noun(const struct ta_accounts *accounts, bool one);
+
 /* The row of a table that a piece of evidence names, or SIZE_MAX. */
 TA_API size_t ta_evidence_row(const struct ta_table *table, const struct ta_evidence *evidence);
 

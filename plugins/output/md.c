@@ -267,9 +267,9 @@ static void put_accounts(struct ta_file *out, const struct ta_accounts *accounts
     put_count(out, totals->events_kept);
     ta_puts(out, " of ");
     put_count(out, totals->events_seen);
-    ta_puts(out, " events are used.\n");
+    ta_putf(out, " %s are used.\n", ta_accounts_noun(accounts, false));
     if (accounts->n_files)
-        ta_puts(out, "\n| File | Rank | Format | State | Events kept | Events dropped |\n"
+        ta_puts(out, "\n| File | Rank | Format | State | Kept | Dropped |\n"
                      "| --- | ---: | --- | --- | ---: | ---: |\n");
     for (size_t i = 0; i < accounts->n_files; i++)
         put_file(out, &accounts->files[i]);

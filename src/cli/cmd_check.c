@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "result/report.h"
+#include "traceanalyze/output.h"
 
 static void put_rank(struct ta_file *out, const struct ta_file_account *file)
 {
@@ -64,9 +65,10 @@ static void put_accounts(struct ta_file *out, const struct ta_accounts *accounts
         put_finding(out, &accounts->findings[i]);
     ta_putf(out,
             "%s: %" PRIu64 " of %" PRIu64 " files used, %" PRIu64 " of %" PRIu64
-            " events kept (%" PRIu64 " repaired, %" PRIu64 " dropped)\n",
+            " %s kept (%" PRIu64 " repaired, %" PRIu64 " dropped)\n",
             ta_quality_status_name(accounts->status), totals->files_used, totals->files_seen,
-            totals->events_kept, totals->events_seen, totals->events_repaired,
+            totals->events_kept, totals->events_seen,
+            ta_accounts_noun(accounts, totals->events_seen == 1), totals->events_repaired,
             totals->events_dropped);
 }
 

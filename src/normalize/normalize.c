@@ -90,6 +90,7 @@ enum ta_status ta_normalize(struct ta_ctx *ctx, struct ta_builder *builder,
     set_origin(made);
     builder->vendor = vendor_of(made);
     made->file.events = builder->events;
+    made->file.records = builder->events ? 0 : builder->kept + builder->dropped;
     builder->trace = NULL;
     *trace = made;
     return TA_OK;

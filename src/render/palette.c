@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The colors of all charts, in both themes, and the sizes of their type.
  *
- * The seven colors of a theme differ from its paper by a contrast of at least 3:1 and from each
- * other by CIEDE2000 >= 15 for normal, protan, deutan and tritan vision.  A class of device time
- * keeps its color in every chart; series, which have no fixed meaning, use the same seven. */
+ * There are two sets of a theme: a class of device time keeps its color in every chart, and series
+ * have no fixed meaning.  Within a set colors differ from the paper by a contrast of at least 3:1
+ * and from each other by CIEDE2000 >= 15 for normal, protan, deutan and tritan vision; the first
+ * four series, which most charts of ranks need and which thin lines must tell apart, by 20.
+ * tests/unit/test_palette.c computes all of it. */
 #include "traceanalyze/chart.h"
 
 #define LIGHT_PAPER 0xffffff
@@ -31,11 +33,11 @@ static const struct ink inks[TA_INK_COUNT] = {
     [TA_INK_BAND] = {"band", 0xe3eef6, 0x16283a, true, true},
     [TA_INK_SERIES_1] = {"series-1", 0x0072b2, 0x56b4e9, false, false},
     [TA_INK_SERIES_2] = {"series-2", 0xd55e00, 0xe69f00, true, false},
-    [TA_INK_SERIES_3] = {"series-3", 0x400080, 0xdfdfb5, false, false},
-    [TA_INK_SERIES_4] = {"series-4", 0x009cea, 0xcce5f2, true, false},
-    [TA_INK_SERIES_5] = {"series-5", 0x95406a, 0xa42fbb, false, true},
-    [TA_INK_SERIES_6] = {"series-6", 0x4a2720, 0x77681e, false, true},
-    [TA_INK_SERIES_7] = {"series-7", 0x8a8f98, 0x6e7681, true, true},
+    [TA_INK_SERIES_3] = {"series-3", 0x781450, 0x783cf0, false, true},
+    [TA_INK_SERIES_4] = {"series-4", 0x283c00, 0x28783c, false, true},
+    [TA_INK_SERIES_5] = {"series-5", 0x8a8f98, 0xeeeedd, true, false},
+    [TA_INK_SERIES_6] = {"series-6", 0x776655, 0x887788, false, false},
+    [TA_INK_SERIES_7] = {"series-7", 0x2211bb, 0x99aa88, false, false},
 };
 
 static const struct ink *ink_at(enum ta_ink ink)

@@ -14,12 +14,16 @@ const char *ta_severity_name(enum ta_severity severity)
 const char *ta_type_name(enum ta_type type)
 {
     static const char *const names[] = {
-        [TA_TYPE_STRING] = "string",
-        [TA_TYPE_INTEGER] = "integer",
-        [TA_TYPE_NUMBER] = "number",
-        [TA_TYPE_BOOLEAN] = "boolean",
-        [TA_TYPE_WORD] = "string",
-        [TA_TYPE_ID] = "string",
+        [TA_TYPE_STRING] = "string",   [TA_TYPE_INTEGER] = "integer", [TA_TYPE_NUMBER] = "number",
+        [TA_TYPE_BOOLEAN] = "boolean", [TA_TYPE_WORD] = "string",     [TA_TYPE_ID] = "string",
     };
     return names[type];
+}
+
+const char *ta_accounts_noun(const struct ta_accounts *accounts, bool one)
+{
+    for (size_t i = 0; i < accounts->n_files; i++)
+        if (accounts->files[i].is_dump)
+            return one ? "record" : "records";
+    return one ? "event" : "events";
 }

@@ -136,7 +136,8 @@ static void put_quality_line(const struct page *page)
     ta_puts(page->out, " of ");
     html_count(page, accounts->totals.files_seen, "file used", "files used");
     ta_puts(page->out, "</span> <span>");
-    html_count(page, accounts->totals.events_kept, "event", "events");
+    html_count(page, accounts->totals.events_kept, ta_accounts_noun(accounts, true),
+               ta_accounts_noun(accounts, false));
     ta_puts(page->out, "</span>");
     if (losses) {
         ta_puts(page->out, " <span>");

@@ -37,12 +37,12 @@ static const struct ta_column file_columns[FILE_COLUMNS] = {
                     "Size of the file on disk."},
     [FILE_RAW] = {"raw_bytes", "Inflated", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL,
                   "Size of the file after decompression."},
-    [FILE_KEPT] = {"events_kept", "Events", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-                   "Events that were used, repaired ones included."},
+    [FILE_KEPT] = {"events_kept", "Kept", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+                   "Events, or records of a dump, that were used, repaired ones included."},
     [FILE_REPAIRED] = {"events_repaired", "Repaired", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-                       "Events that were used after a repair."},
+                       "Events or records that were used after a repair."},
     [FILE_DROPPED] = {"events_dropped", "Dropped", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-                      "Events that could not be used."},
+                      "Events or records that could not be used."},
     [FILE_SKIPPED] = {"bytes_skipped", "Skipped", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
                       "Bytes that were passed over without being understood."},
 };
@@ -197,7 +197,9 @@ enum ta_status html_quality(const struct page *page)
     ta_puts(page->out,
             "<section id=\"s-" HTML_QUALITY "\" aria-labelledby=\"h-" HTML_QUALITY "\">\n"
             "<h2 id=\"h-" HTML_QUALITY "\">Data quality</h2>\n<p class=\"prose\">");
-    html_count(page, accounts->totals.events_seen, "event was seen", "events were seen");
+    html_count(page, accounts->totals.events_seen, ta_accounts_noun(accounts, true),
+               ta_accounts_noun(accounts, false));
+    ta_puts(page->out, accounts->totals.events_seen == 1 ? " was seen" : " were seen");
     ta_puts(page->out, ": ");
     html_number(page, accounts->totals.events_kept);
     ta_puts(page->out, " used, of these ");

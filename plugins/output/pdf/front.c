@@ -121,11 +121,12 @@ static void put_quality_line(struct pdf *pdf)
     const struct ta_accounts *accounts = ta_report_accounts(pdf->report);
     const struct ta_account_totals *totals = &accounts->totals;
     const char *text =
-        pdf_printf(pdf, "Data quality: %s · %s of %s files used · %s events kept, %s dropped",
+        pdf_printf(pdf, "Data quality: %s · %s of %s files used · %s %s kept, %s dropped",
                    ta_quality_status_name(accounts->status),
                    pdf_number(pdf, (double)totals->files_used, TA_UNIT_COUNT),
                    pdf_number(pdf, (double)totals->files_seen, TA_UNIT_COUNT),
                    pdf_number(pdf, (double)totals->events_kept, TA_UNIT_COUNT),
+                   ta_accounts_noun(accounts, totals->events_kept == 1),
                    pdf_number(pdf, (double)totals->events_dropped, TA_UNIT_COUNT));
     pdf_link(pdf, PDF_AT_QUALITY);
     pdf_line(pdf, PDF_SMALL, TA_INK_MUTED, text, pdf->left, pdf->y, pdf->right - pdf->left);

@@ -92,6 +92,8 @@ static enum ta_status finish(struct pdf *pdf, cairo_status_t drawn)
 static enum ta_status write_report(struct ta_ctx *ctx, const struct ta_report *report,
                                    const struct ta_render_options *options, struct ta_sink *sink)
 {
+    if (!ta_draw_start())
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot find the fonts: out of memory");
     struct ta_file *file = ta_sink_open(ctx, sink, "report.pdf", SIGNATURE);
     if (!file)
         return ta_ctx_status(ctx);

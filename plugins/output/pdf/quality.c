@@ -12,7 +12,7 @@ static const struct ta_column file_columns[FILE_COLUMNS] = {
     [RANK] = {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, ""},
     [STATE] = {"state", "State", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, ""},
     [BYTES] = {"bytes", "Size", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL, ""},
-    [KEPT] = {"kept", "Events kept", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, ""},
+    [KEPT] = {"kept", "Kept", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, ""},
     [REPAIRED] = {"repaired", "Repaired", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, ""},
     [DROPPED] = {"dropped", "Dropped", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, ""},
 };
@@ -133,12 +133,13 @@ void pdf_quality(struct pdf *pdf)
     pdf_paragraph(
         pdf, PDF_BODY, TA_INK_TEXT,
         pdf_printf(pdf,
-                   "Status: %s. Files: %s seen, %s used, %s refused. Events: %s seen, %s kept, %s "
+                   "Status: %s. Files: %s seen, %s used, %s refused. %s: %s seen, %s kept, %s "
                    "repaired, %s dropped; %s skipped.",
                    ta_quality_status_name(accounts->status),
                    pdf_number(pdf, (double)totals->files_seen, TA_UNIT_COUNT),
                    pdf_number(pdf, (double)totals->files_used, TA_UNIT_COUNT),
                    pdf_number(pdf, (double)totals->files_refused, TA_UNIT_COUNT),
+                   ta_accounts_noun(accounts, false)[0] == 'e' ? "Events" : "Records",
                    pdf_number(pdf, (double)totals->events_seen, TA_UNIT_COUNT),
                    pdf_number(pdf, (double)totals->events_kept, TA_UNIT_COUNT),
                    pdf_number(pdf, (double)totals->events_repaired, TA_UNIT_COUNT),

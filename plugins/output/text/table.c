@@ -36,6 +36,7 @@ struct layout {
     struct slot *slots; /* one per column of the table */
     size_t *rows;       /* those shown */
     size_t n_rows;
+    bool is_cut; /* more rows are worth showing */
     size_t name; /* the key that grows and shrinks, SIZE_MAX without one */
     struct text_bars bars;
     size_t bar_width;
@@ -98,7 +99,8 @@ static bool choose_rows(struct layout *layout, const struct text_pick *pick)
     for (size_t i = 0; i < table->n_rows; i++)
         if (!is_spare(table, i, pick->spare))
             layout->rows[layout->n_rows++] = i;
-    if (layout->n_rows > most) {
+    layout->is_cut = layout->n_rows > most;
+    if (layout->is_cut) {
         if (ranking.column != SIZE_MAX)
             qsort_r(layout->rows, layout->n_rows, sizeof *layout->rows, compare_rows, &ranking);
         layout->n_rows = most;
@@ -422,12 +424,12 @@ static void put_foot(const struct layout *layout, const struct text_pick *pick)
     snprintf(line, sizeof line, "%s of %s rows%s%s",
              ta_unit_format(shown, (double)layout->n_rows, TA_UNIT_COUNT),
              ta_unit_format(all, (double)layout->table->n_rows, TA_UNIT_COUNT),
-             by != SIZE_MAX ? ", the largest by "
-             : pick->said   ? ", "
-                            : "",
-             by != SIZE_MAX ? layout->table->columns[by].title
-             : pick->said   ? pick->said
-                            : "");
+             by != SIZE_MAX                 ? ", the largest by "
+             : pick->said && layout->is_cut ? ", "
+                                            : "",
+             by != SIZE_MAX                 ? layout->table->columns[by].title
+             : pick->said && layout->is_cut ? pick->said
+                                            : "");
     text_blanks(page, TEXT_INDENT);
     text_style(page, TEXT_DIM);
     text_wrap(page, line, TEXT_INDENT);

@@ -266,8 +266,9 @@ static void put_quality(const struct page *page)
     char texts[4][TA_UNIT_TEXT_MAX], line[300];
     for (size_t i = 0; i < 4; i++)
         ta_unit_format(texts[i], (double)counts[i], TA_UNIT_COUNT);
-    snprintf(line, sizeof line, "%s · %s of %s files · %s of %s events used",
-             ta_quality_status_name(accounts->status), texts[0], texts[1], texts[2], texts[3]);
+    snprintf(line, sizeof line, "%s · %s of %s files · %s of %s %s used",
+             ta_quality_status_name(accounts->status), texts[0], texts[1], texts[2], texts[3],
+             ta_accounts_noun(accounts, totals->events_seen == 1));
     text_heading(page, "Data quality");
     text_blanks(page, TEXT_INDENT);
     text_style(page, styles[accounts->status]);
