@@ -17,6 +17,7 @@ static const struct {
     {"operators", "Operators"},
     {"kernels", "Kernels"},
     {"launches", "Launch and idle"},
+    {"critical_path", "Critical path"},
     {"copies", "Copies"},
     {"memory", "Memory"},
     {"telemetry", "Device telemetry"},

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* critical_path.by_class, critical_path.by_name: what the run's length is made of. */
+#include "path.h"
+
+enum { PARTIAL_CLASSES, PARTIAL_NAMES, PARTIAL_EDGES };
+enum { CLASS_RANK, CLASS_CLASS, CLASS_PIECES, CLASS_TOTAL };
+enum { NAME_CLASS, NAME_NAME, NAME_PIECES, NAME_TOTAL };
+enum { EDGE_RANK, EDGE_KNOWN, EDGE_LIKELY, EDGE_WINDOW };
+
+static const struct ta_field class_fields[] = {
+    [CLASS_RANK] = {"rank", TA_FIELD_RANK},
+    [CLASS_CLASS] = {"class", TA_FIELD_TEXT},
+    [CLASS_PIECES] = {"pieces", TA_FIELD_SUM},
+    [CLASS_TOTAL] = {"total_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_field name_fields[] = {
+    [NAME_CLASS] = {"class", TA_FIELD_TEXT},
+    [NAME_NAME] = {"name", TA_FIELD_TEXT},
+    [NAME_PIECES] = {"pieces", TA_FIELD_SUM},
+    [NAME_TOTAL] = {"total_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_field edge_fields[] = {
+    [EDGE_RANK] = {"rank", TA_FIELD_RANK},
+    [EDGE_KNOWN] = {"known", TA_FIELD_SUM},
+    [EDGE_LIKELY] = {"likely", TA_FIELD_SUM},
+    [EDGE_WINDOW] = {"window_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_partial_def partials[] = {
+    [PARTIAL_CLASSES] = {"classes", class_fields, 4},
+    [PARTIAL_NAMES] = {"names", name_fields, 4},
+    [PARTIAL_EDGES] = {"edges", edge_fields, 4},
+    {0},
+};
+
+static const struct ta_column class_columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "What the path goes through: work of the device, of the host, or the way between them"},
+    {"pieces", "Pieces", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Pieces of the path"},
+    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Time on the path; the classes of a rank add up to its window"},
+    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL, "Of the rank's window"},
+};
+
+static const struct ta_column name_columns[] = {
+    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "As in critical_path.by_class"},
+    {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Kernel, operator, function or call; of queued work the one that waits"},
+    {"pieces", "Pieces", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Pieces of the path"},
+    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Time on the path, all ranks"},
+    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL, "Of the paths of all ranks"},
+};
+
+static const struct ta_column edge_columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    {"window_ns", "Length", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Length of the path: first to last activity of all devices of the rank"},
+    {"known", "Known steps", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_HIGHER,
+     "Steps between host and device, or activities, that the trace shows: launches, order on a "
+     "stream, waits"},
+    {"likely", "Likely steps", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
+     "Steps to the activity that ended last, without a record that it was waited for"},
+    {"coverage", "Known %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER, "Known steps over all"},
+};
+
+/* ---- map ----------------------------------------------------------------------------------- */
+
+struct collector {
+    const struct ta_trace *trace;
+    struct ta_spans spans;
+    struct ta_partial *const *out;
+    struct ta_map names;
+    int64_t total;
+};
+
+static void take_piece(void *user, enum path_class class, ta_row row, int64_t ns)
+{
+    struct collector *c = user;
+    const struct ta_key key = ta_key_text(ta_slice_of(path_class_name(class)));
+    const ta_str id = row == TA_NO_ROW ? TA_STR_ABSENT : c->spans.name[row];
+    int64_t *cells =
+        TA_PARTIAL_ROW(c->out[PARTIAL_CLASSES], ta_key_int(ta_trace_rank(c->trace)), key);
+    ta_sum(&cells[CLASS_PIECES], 1);
+    ta_sum(&cells[CLASS_TOTAL], ns);
+    cells = ta_partial_cached(
+        c->out[PARTIAL_NAMES], &c->names, (uint64_t) class << 32 | id,
+        (const struct ta_key[]){key, ta_key_text(ta_host_place(ta_trace_text(c->trace, id)))});
+    ta_sum(&cells[NAME_PIECES], 1);
+    ta_sum(&cells[NAME_TOTAL], ns);
+    c->total += ns;
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    struct collector c = {.trace = trace, .spans = ta_trace_spans(trace), .out = out};
+    struct path path = {.trace = trace, .take = take_piece, .user = &c};
+    const bool done = path_follow(&path) && !c.names.failed;
+    ta_map_free(&c.names);
+    if (!done)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot follow the critical path of a trace");
+    if (c.total > 0) {
+        int64_t *row = TA_PARTIAL_ROW(out[PARTIAL_EDGES], ta_key_int(ta_trace_rank(trace)));
+        ta_sum(&row[EDGE_KNOWN], path.edges.known);
+        ta_sum(&row[EDGE_LIKELY], path.edges.likely);
+        ta_sum(&row[EDGE_WINDOW], c.total);
+    }
+    return TA_OK;
+}
+
+/* ---- finish -------------------------------------------------------------------------------- */
+
+/* Length of the path of a rank. */
+static int64_t window_of(const struct ta_partial *edges, int64_t rank)
+{
+    for (size_t i = 0; i < ta_partial_rows(edges); i++)
+        if (ta_partial_at(edges, i)[EDGE_RANK] == rank)
+            return ta_partial_at(edges, i)[EDGE_WINDOW];
+    return 0;
+}
+
+static void add_classes(const struct ta_partial *classes, const struct ta_partial *edges,
+                        struct ta_section_builder *out)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "critical_path.by_class", "Critical path by class", class_columns, 5);
+    int64_t rank = TA_MISSING, window = 0;
+    for (size_t i = 0; i < ta_partial_rows(classes); i++) {
+        const int64_t *row = ta_partial_at(classes, i);
+        if (i == 0 || row[CLASS_RANK] != rank) {
+            rank = row[CLASS_RANK];
+            window = window_of(edges, rank);
+        }
+        TA_ROW(table, ta_int(row[CLASS_RANK]), ta_text(ta_partial_text(classes, row, CLASS_CLASS)),
+               ta_int(row[CLASS_PIECES]), ta_int(row[CLASS_TOTAL]),
+               window > 0 ? ta_num((double)row[CLASS_TOTAL] / (double)window) : ta_null());
+    }
+    ta_sort_rows(table, "total_ns", true);
+}
+
+static void add_names(const struct ta_partial *names, struct ta_section_builder *out)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "critical_path.by_name", "Critical path by name", name_columns, 5);
+    double total = 0;
+    for (size_t i = 0; i < ta_partial_rows(names); i++)
+        total += (double)ta_partial_at(names, i)[NAME_TOTAL];
+    for (size_t i = 0; i < ta_partial_rows(names); i++) {
+        const int64_t *row = ta_partial_at(names, i);
+        const struct ta_slice name = ta_partial_text(names, row, NAME_NAME);
+        TA_ROW(table, ta_text(ta_partial_text(names, row, NAME_CLASS)),
+               name.len ? ta_text(name) : ta_null(), ta_int(row[NAME_PIECES]),
+               ta_int(row[NAME_TOTAL]), ta_num((double)row[NAME_TOTAL] / total));
+    }
+    ta_sort_rows(table, "total_ns", true);
+}
+
+static void add_edges(const struct ta_partial *edges, struct ta_section_builder *out)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "critical_path.by_rank", "Critical path by rank", edge_columns, 5);
+    for (size_t i = 0; i < ta_partial_rows(edges); i++) {
+        const int64_t *row = ta_partial_at(edges, i);
+        const double steps = (double)row[EDGE_KNOWN] + (double)row[EDGE_LIKELY];
+        TA_ROW(table, ta_int(row[EDGE_RANK]), ta_int(row[EDGE_WINDOW]), ta_int(row[EDGE_KNOWN]),
+               ta_int(row[EDGE_LIKELY]),
+               steps > 0 ? ta_num((double)row[EDGE_KNOWN] / steps) : ta_null());
+    }
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)prior;
+    add_classes(merged[PARTIAL_CLASSES], merged[PARTIAL_EDGES], out);
+    add_names(merged[PARTIAL_NAMES], out);
+    add_edges(merged[PARTIAL_EDGES], out);
+    return TA_OK;
+}
+
+static const struct ta_analysis_ops ops = {
+    .section = "critical_path", .partials = partials, .map = map, .finish = finish};
+
+TA_PLUGIN(analysis, critical_path, &ops, .title = "Critical path",
+          .summary = "What the run's length is made of: critical_path.by_class", .version = "1");

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Following the critical path from its end to its start. */
+#include "path.h"
+
+#include <traceanalyze/kernel.h>
+
+#include <stdlib.h>
+
+enum {
+    FRONT_END_NS = 20000, /* a device takes no longer to begin queued work that waits for nothing */
+    UNTRACED_NS = 100000, /* the host is not just between two spans */
+    THREADS_MOST = 16     /* that take part, those with most rows */
+};
+
+#define NONE UINT32_MAX
+
+const char *path_class_name(enum path_class class)
+{
+    static const char *const names[PATH_CLASSES] = {
+        [PATH_COMPUTE] = "compute",
+        [PATH_COMM] = "communication",
+        [PATH_COPY] = "copy",
+        [PATH_OPERATOR] = "operator dispatch",
+        [PATH_PYTHON] = "python",
+        [PATH_CALL] = "runtime calls",
+        [PATH_WAIT] = "return from wait",
+        [PATH_SETUP] = "setup",
+        [PATH_INPUT] = "input",
+        [PATH_UNTRACED] = "host untraced",
+        [PATH_LATENCY] = "launch latency",
+        [PATH_FRONT_END] = "queued, same stream",
+        [PATH_DEPENDENCY] = "queued, dependency",
+        [PATH_UNKNOWN] = "unknown",
+    };
+    return names[class];
+}
+
+struct ended {
+    int64_t end;
+    size_t activity;
+};
+
+struct walk {
+    struct path *path;
+    struct ta_spans spans;
+    struct ta_tracks tracks;
+    struct ta_categories categories;
+    struct ta_activities activities;
+    struct ended *by_end;
+    uint32_t *of_row;      /* activity of a row, NONE without */
+    uint32_t *launched_by; /* first activity that a call launched, NONE without */
+    uint32_t threads[THREADS_MOST];
+    size_t n_threads;
+    struct ta_map works, kernels;
+    int64_t start, now; /* of the window; what lies behind is done */
+    size_t steps;       /* left: hostile times must not lead in circles */
+};
+
+static enum ta_event_class class_of(const struct walk *w, ta_row row)
+{
+    return w->categories.at[w->spans.cat[row]].class;
+}
+
+static int64_t end_of(const struct walk *w, ta_row row)
+{
+    return w->spans.ts[row] + w->spans.dur[row];
+}
+
+/* Gives the time from `from` to now to a class; only what lies in the window. */
+static void give(struct walk *w, int64_t from, enum path_class class, ta_row row)
+{
+    from = ta_max_i64(from, w->start);
+    if (from >= w->now)
+        return;
+    w->path->take(w->path->user, class, row, w->now - from);
+    w->now = from;
+}
+
+/* ---- the host ------------------------------------------------------------------------------ */
+
+static enum ta_host_work work_of(struct walk *w, ta_row row)
+{
+    const ta_cat cat = w->spans.cat[row];
+    const ta_str name = w->spans.name[row];
+    uint64_t *work = ta_map_at(&w->works, (uint64_t)cat << 32 | name, TA_HOST_WORK_COUNT);
+    if (!work)
+        return TA_HOST_UNTRACED;
+    if (*work == TA_HOST_WORK_COUNT)
+        *work = ta_host_classify(w->categories.at[cat].class,
+                                 ta_trace_text(w->path->trace, w->categories.at[cat].name),
+                                 ta_trace_text(w->path->trace, name));
+    return (enum ta_host_work) * work;
+}
+
+static enum path_class host_class(struct walk *w, ta_row row)
+{
+    static const uint8_t classes[TA_HOST_WORK_COUNT] = {
+        [TA_HOST_UNTRACED] = PATH_UNTRACED, [TA_HOST_OPERATOR] = PATH_OPERATOR,
+        [TA_HOST_PYTHON] = PATH_PYTHON,     [TA_HOST_LAUNCH] = PATH_CALL,
+        [TA_HOST_GRAPH] = PATH_CALL,        [TA_HOST_CALL] = PATH_CALL,
+        [TA_HOST_SYNC] = PATH_WAIT,         [TA_HOST_COPY] = PATH_WAIT,
+        [TA_HOST_ALLOCATE] = PATH_SETUP,    [TA_HOST_COMPILE] = PATH_SETUP,
+        [TA_HOST_DATA] = PATH_INPUT,        [TA_HOST_COLLECTIVE] = PATH_INPUT,
+        [TA_HOST_PROFILER] = PATH_SETUP,
+    };
+    return row == TA_NO_ROW ? PATH_UNTRACED : (enum path_class)classes[work_of(w, row)];
+}
+
+/* The last host span of a track that begins before `time`, among the rows below `limit`. */
+static ta_row last_before(const struct walk *w, ta_row first, ta_row limit, int64_t time)
+{
+    ta_row low = first, high = limit;
+    while (low < high) {
+        const ta_row middle = low + (high - low) / 2;
+        if (w->spans.ts[middle] < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low > first && !ta_class_is_host(class_of(w, low - 1)))
+        low--;
+    return low > first ? low - 1 : TA_NO_ROW;
+}
+
+/* The activity that ended last, at `time` or earlier; SIZE_MAX. */
+static size_t last_ended(const struct walk *w, int64_t time)
+{
+    size_t low = 0, high = w->activities.n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (w->by_end[middle].end <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? w->by_end[low - 1].activity : SIZE_MAX;
+}
+
+/* The activity that a wait from `row` on waited for: it ended within.  SIZE_MAX when the device was
+ * done before. */
+static size_t waited_for(struct walk *w, ta_row row)
+{
+    const enum ta_host_work work = work_of(w, row);
+    if (class_of(w, row) != TA_CLASS_RUNTIME || (work != TA_HOST_SYNC && work != TA_HOST_COPY))
+        return SIZE_MAX;
+    const size_t activity = last_ended(w, w->now);
+    if (activity == SIZE_MAX)
+        return SIZE_MAX;
+    const ta_row span = w->activities.at[activity].span;
+    return end_of(w, span) > w->spans.ts[row] && w->spans.ts[span] < w->now ? activity : SIZE_MAX;
+}
+
+/* A place on a host thread: the last span of the track that began before now. */
+struct place {
+    ta_row first, row;
+};
+
+static struct place place_on(const struct walk *w, uint32_t track)
+{
+    const struct ta_track *t = &w->tracks.at[track];
+    return (struct place){t->first, last_before(w, t->first, t->first + t->n, w->now)};
+}
+
+/* When the thread was in a span last; now where one is open. */
+static int64_t last_active(const struct walk *w, struct place place)
+{
+    int64_t end = INT64_MIN;
+    for (ta_row row = place.row; row != TA_NO_ROW; row = w->spans.parent[row])
+        end = ta_max_i64(end, ta_min_i64(end_of(w, row), w->now));
+    return end;
+}
+
+/* The thread that was active last before now, when that is later than `since`. */
+static bool change_thread(struct walk *w, struct place *place, int64_t since)
+{
+    bool found = false;
+    for (size_t i = 0; i < w->n_threads; i++) {
+        const struct place other = place_on(w, w->threads[i]);
+        const int64_t active = other.row == TA_NO_ROW ? INT64_MIN : last_active(w, other);
+        if (active <= since || other.first == place->first)
+            continue;
+        since = active;
+        *place = other;
+        found = true;
+    }
+    w->path->edges.likely += found;
+    return found;
+}
+
+/* The activity that ran at now on the device of another. */
+static size_t running(const struct walk *w, size_t activity)
+{
+    size_t i = activity;
+    while (i > 0 && w->activities.at[i - 1].device == w->activities.at[activity].device) {
+        const ta_row span = w->activities.at[--i].span;
+        if (w->spans.ts[span] < w->now)
+            return end_of(w, span) >= w->now ? i : SIZE_MAX;
+    }
+    return SIZE_MAX;
+}
+
+/* At the end of a launch: the activity that ran then, when what was launched had to queue. */
+static size_t host_was_ahead(struct walk *w, ta_row call)
+{
+    const uint32_t launched = call == TA_NO_ROW ? NONE : w->launched_by[call];
+    if (launched == NONE || end_of(w, call) != w->now ||
+        w->spans.ts[w->activities.at[launched].span] - w->now <= FRONT_END_NS)
+        return SIZE_MAX;
+    return running(w, launched);
+}
+
+/* Nothing tells what the host did from `from` to now: the activity that ended last in between. */
+static size_t device_meanwhile(struct walk *w, ta_row open, int64_t from)
+{
+    if (w->now - from < UNTRACED_NS || host_class(w, open) != PATH_UNTRACED)
+        return SIZE_MAX;
+    const size_t activity = last_ended(w, w->now);
+    if (activity == SIZE_MAX || end_of(w, w->activities.at[activity].span) <= from ||
+        w->spans.ts[w->activities.at[activity].span] >= w->now)
+        return SIZE_MAX;
+    return activity;
+}
+
+/* Leaves the host for an activity that ended, or ran, at or before now. */
+static size_t leave(struct walk *w, size_t activity, bool is_known, enum path_class class,
+                    ta_row row)
+{
+    w->path->edges.known += is_known;
+    w->path->edges.likely += !is_known;
+    give(w, end_of(w, w->activities.at[activity].span), class, row);
+    return activity;
+}
+
+/* Goes back along host threads from now on.  Returns the activity at which the path leaves the
+ * host; SIZE_MAX at its start. */
+static size_t follow_host(struct walk *w, struct place place)
+{
+    while (w->now > w->start && w->steps-- > 0) {
+        int64_t ended = INT64_MIN; /* the latest end before now; where spans cross, not the last */
+        ta_row open = place.row;
+        for (; open != TA_NO_ROW && end_of(w, open) < w->now; open = w->spans.parent[open])
+            ended = ta_max_i64(ended, end_of(w, open));
+        if (open == TA_NO_ROW && change_thread(w, &place, ended))
+            continue;
+        size_t activity = open == TA_NO_ROW ? SIZE_MAX : waited_for(w, open);
+        if (activity != SIZE_MAX)
+            return leave(w, activity, true, PATH_WAIT, open);
+        if ((activity = host_was_ahead(w, open)) != SIZE_MAX)
+            return leave(w, activity, false, PATH_CALL, open);
+        const int64_t from = ended != INT64_MIN  ? ended
+                             : open != TA_NO_ROW ? w->spans.ts[open]
+                                                 : w->start;
+        if ((activity = device_meanwhile(w, open, from)) != SIZE_MAX)
+            return leave(w, activity, false, PATH_UNTRACED, open);
+        give(w, from, host_class(w, open), open);
+        if (place.row == TA_NO_ROW)
+            break;
+        place.row = last_before(w, place.first, place.row + 1, w->now);
+    }
+    return SIZE_MAX;
+}
+
+/* ---- the device ---------------------------------------------------------------------------- */
+
+static enum path_class device_class(struct walk *w, ta_row row)
+{
+    if (class_of(w, row) != TA_CLASS_KERNEL)
+        return PATH_COPY;
+    uint64_t *class = ta_map_at(&w->kernels, w->spans.name[row], TA_KERNEL_CLASS_COUNT);
+    if (!class)
+        return PATH_COMPUTE;
+    if (*class == TA_KERNEL_CLASS_COUNT)
+        *class = ta_kernel_classify(ta_trace_text(w->path->trace, w->spans.name[row]));
+    return *class == TA_KERNEL_COMM ? PATH_COMM : PATH_COMPUTE;
+}
+
+/* The activity before this one on its stream; SIZE_MAX.  Waits of the stream for events lie
+ * between them. */
+static size_t before_on_stream(const struct walk *w, ta_row row, bool *waits)
+{
+    const ta_row first = w->tracks.at[w->spans.track[row]].first;
+    *waits = false;
+    while (row > first) {
+        row--;
+        if (w->of_row[row] != NONE)
+            return w->of_row[row];
+        *waits |= class_of(w, row) == TA_CLASS_SYNC;
+    }
+    return SIZE_MAX;
+}
+
+/* What had to end before an activity could begin. */
+struct cause {
+    int64_t ready; /* when it had; INT64_MIN when there is none */
+    size_t activity;
+    ta_row call;         /* instead of an activity */
+    enum path_class gap; /* the time from then on */
+    bool known;
+};
+
+static struct cause cause_of(const struct walk *w, const struct ta_activity *a)
+{
+    const int64_t start = w->spans.ts[a->span];
+    bool waits;
+    const size_t before = before_on_stream(w, a->span, &waits);
+    struct cause cause = {INT64_MIN, SIZE_MAX, TA_NO_ROW, PATH_UNKNOWN, false};
+    if (before != SIZE_MAX) {
+        cause.ready = ta_min_i64(end_of(w, w->activities.at[before].span), start);
+        cause.activity = before;
+        cause.gap = start - cause.ready <= FRONT_END_NS ? PATH_FRONT_END : PATH_DEPENDENCY;
+        cause.known = true;
+    }
+    if (a->launch != TA_NO_ROW) {
+        const int64_t launched = ta_min_i64(end_of(w, a->launch), start);
+        if (launched > cause.ready)
+            cause = (struct cause){launched, SIZE_MAX, a->launch, PATH_LATENCY, true};
+    }
+    /* Work of another stream that ended later than all that is known: what it waited for when the
+     * stream waits for an event, or when it began late without another reason. */
+    const size_t other = last_ended(w, start);
+    if (other != SIZE_MAX && other != cause.activity && w->activities.at[other].span != a->span) {
+        const ta_row span = w->activities.at[other].span;
+        const bool late = start - cause.ready > FRONT_END_NS || cause.ready == INT64_MIN;
+        if (end_of(w, span) > cause.ready && w->spans.ts[span] < start && (waits || late))
+            cause = (struct cause){end_of(w, span), other, TA_NO_ROW, PATH_DEPENDENCY, waits};
+    }
+    return cause;
+}
+
+/* Goes back from the end of an activity to what had to end before it; the same way on from there.
+ */
+static void follow(struct walk *w, size_t activity)
+{
+    while (activity != SIZE_MAX && w->now > w->start && w->steps-- > 0) {
+        const struct ta_activity *a = &w->activities.at[activity];
+        give(w, w->spans.ts[a->span], device_class(w, a->span), a->span);
+        const struct cause cause = cause_of(w, a);
+        if (cause.ready == INT64_MIN)
+            return;
+        w->path->edges.known += cause.known;
+        w->path->edges.likely += !cause.known;
+        give(w, cause.ready, cause.gap, a->span);
+        activity = cause.activity;
+        if (cause.call != TA_NO_ROW) {
+            const ta_row first = w->tracks.at[w->spans.track[cause.call]].first;
+            activity = follow_host(w, (struct place){first, cause.call});
+        }
+    }
+}
+
+/* ---- the whole path ------------------------------------------------------------------------ */
+
+static int by_end(const void *left, const void *right)
+{
+    const struct ended *a = left, *b = right;
+    if (a->end != b->end)
+        return a->end < b->end ? -1 : 1;
+    return (a->activity > b->activity) - (a->activity < b->activity);
+}
+
+/* Lists the activities by their end; mostly they are in this order. */
+static void list_ends(struct walk *w)
+{
+    bool ordered = true;
+    w->start = INT64_MAX;
+    for (size_t i = 0; i < w->activities.n; i++) {
+        const ta_row span = w->activities.at[i].span;
+        const ta_row call = w->activities.at[i].launch;
+        w->by_end[i] = (struct ended){end_of(w, span), i};
+        w->of_row[span] = (uint32_t)i;
+        if (call != TA_NO_ROW && w->launched_by[call] == NONE)
+            w->launched_by[call] = (uint32_t)i;
+        w->start = ta_min_i64(w->start, w->spans.ts[span]);
+        ordered &= i == 0 || w->by_end[i - 1].end <= w->by_end[i].end;
+    }
+    if (!ordered)
+        qsort(w->by_end, w->activities.n, sizeof *w->by_end, by_end);
+}
+
+/* Threads of the host, those with most rows first. */
+static void list_threads(struct walk *w)
+{
+    for (uint32_t t = 0; t < w->tracks.n; t++) {
+        const struct ta_track *track = &w->tracks.at[t];
+        if (track->n == 0 || !ta_class_is_host(class_of(w, track->first)))
+            continue;
+        size_t at = w->n_threads < THREADS_MOST ? w->n_threads++ : THREADS_MOST;
+        for (; at > 0 && w->tracks.at[w->threads[at - 1]].n < track->n; at--)
+            if (at < THREADS_MOST)
+                w->threads[at] = w->threads[at - 1];
+        if (at < THREADS_MOST)
+            w->threads[at] = t;
+    }
+}
+
+bool path_follow(struct path *path)
+{
+    struct walk w = {
+        .path = path,
+        .spans = ta_trace_spans(path->trace),
+        .tracks = ta_trace_tracks(path->trace),
+        .categories = ta_trace_categories(path->trace),
+        .activities = ta_trace_activities(path->trace),
+    };
+    if (w.activities.n == 0)
+        return true;
+    w.by_end = malloc(w.activities.n * sizeof *w.by_end);
+    w.of_row = malloc(w.spans.n * sizeof *w.of_row);
+    w.launched_by = malloc(w.spans.n * sizeof *w.launched_by);
+    w.steps = 2 * (w.spans.n + w.activities.n) + 16;
+    bool done = w.by_end && w.of_row && w.launched_by;
+    if (done) {
+        memset(w.of_row, 0xff, w.spans.n * sizeof *w.of_row);
+        memset(w.launched_by, 0xff, w.spans.n * sizeof *w.launched_by);
+        list_threads(&w);
+        list_ends(&w);
+        w.now = w.by_end[w.activities.n - 1].end;
+        follow(&w, w.by_end[w.activities.n - 1].activity);
+        give(&w, w.start, PATH_UNKNOWN, TA_NO_ROW);
+        done = !w.works.failed && !w.kernels.failed;
+    }
+    free(w.by_end);
+    free(w.of_row);
+    free(w.launched_by);
+    ta_map_free(&w.works);
+    ta_map_free(&w.kernels);
+    return done;
+}
