@@ -154,6 +154,8 @@ static void findings_of(const struct run *run, char *text, size_t size)
 #define DEVICES(rows) "telemetry.by_rank\nrank,device,signal,mean,max,unit\n" rows "\n"
 #define MEMORY(rows)                                                                               \
     "memory.by_rank\nrank,device,peak_reserved_bytes,total_bytes,gap_share\n" rows "\n"
+#define SCALING(rows)                                                                              \
+    "scaling.by_world_size\nworld_size,base_world_size,speedup,efficiency\n" rows "\n"
 #define CACHES(rows) "caches.by_name\nrank,cache,hits,misses,hit_ratio\n" rows "\n"
 
 static const struct {
@@ -210,6 +212,10 @@ static const struct {
     {MEMORY("0,0,4194304,,0.5\n"), "", NULL},
     {"streaming.by_rank\nrank,drop_ratio\n0,0.05\n", "", NULL},
     {"streaming.by_rank\nrank,drop_ratio\n0,0.051\n", "frame-drops ", NULL},
+    {SCALING("1,,,\n4,1,2.8,0.7\n"), "", NULL},
+    {SCALING("1,,,\n4,1,2.76,0.69\n"), "scaling ", NULL},
+    {SCALING("1,,,\n4,1,2.76,0.69\n"), "", "scaling.efficiency=50%"},
+    {SCALING("1,,,\n4,,,\n"), "", NULL},
     {CACHES("0,c,2,8,0.2\n"), "", NULL},
     {CACHES("0,c,1,9,0.1\n"), "cache-hits ", NULL},
     {CACHES("0,c,1,8,0.11\n"), "", NULL},

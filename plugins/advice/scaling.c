@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* More GPUs that give little more speed. */
+#include <traceanalyze/rule.h>
+
+enum { EFFICIENCY, HIGH };
+
+static const struct ta_option options[] = {
+    [EFFICIENCY] = {"efficiency", TA_OPTION_NUMBER, 0.7, 0, 1, TA_OPTION_RATIO,
+                    "Speed-up over times as many GPUs, below which the rule fires"},
+    [HIGH] = {"high", TA_OPTION_NUMBER, 0.4, 0, 1, TA_OPTION_RATIO,
+              "Efficiency below which it is severe"},
+    TA_OPTIONS_END,
+};
+
+static const struct ta_look look = {
+    .table = "scaling.by_world_size", .column = "efficiency", .lowest = true};
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice)
+{
+    const double threshold = ta_ctx_option(ctx, EFFICIENCY);
+    struct ta_place worst;
+    if (!ta_look_worst(report, &look, &worst) || worst.value >= threshold)
+        return TA_OK;
+    const struct ta_place world = ta_place_beside(&worst, "world_size");
+    const struct ta_place base = ta_place_beside(&worst, "base_world_size");
+    const struct ta_place speedup = ta_place_beside(&worst, "speedup");
+    if (!world.table || !base.table || !speedup.table)
+        return TA_OK;
+    const struct ta_evidence evidence[] = {ta_place_evidence(&worst), ta_place_evidence(&speedup)};
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "scaling",
+            .rule = "scaling",
+            .title = ta_advice_printf(advice,
+                                      "%.0f GPUs are %.3g times as fast as %.0f, %s of what they "
+                                      "could be",
+                                      world.value, speedup.value, base.value,
+                                      ta_advice_number(advice, worst.value, TA_UNIT_RATIO)),
+            .advice = "Compare the sizes of Ulysses and ring at this world size, keep Ulysses "
+                      "within what NVLink connects, and look for exposed communication and a late "
+                      "rank. Where videos wait for one another, fewer GPUs for each of several "
+                      "videos give more frames than all GPUs for one; decoder, text encoder and "
+                      "loading do not become faster by more GPUs.",
+            .severity = worst.value < ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = 2,
+            .saving_low_ns = TA_MISSING,
+            .saving_high_ns = TA_MISSING,
+            .confidence = 0.6,
+            .threshold = ta_advice_printf(advice, "speed-up over times as many GPUs < %s",
+                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise};
+
+TA_PLUGIN(advice, scaling, &ops, .title = "Multi-GPU scaling",
+          .summary = "Fires when more GPUs give little more speed", .version = "1",
+          .options = options);

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* scaling.by_world_size: how much faster more GPUs are, from sessions of different world sizes. */
+#include <traceanalyze/analysis.h>
+#include <traceanalyze/rows.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MODEL, WORLD, SHARING, RANK, FRAMES, BLOCKS, STEPS, TIME, FIELDS };
+
+static const struct ta_field fields[FIELDS] = {
+    [MODEL] = {"model", TA_FIELD_TEXT},
+    [WORLD] = {"world_size", TA_FIELD_INT},
+    [SHARING] = {"ranks_per_block", TA_FIELD_INT},
+    [RANK] = {"rank", TA_FIELD_RANK},
+    [FRAMES] = {"frames", TA_FIELD_SUM},
+    [BLOCKS] = {"blocks", TA_FIELD_SUM},
+    [STEPS] = {"steps", TA_FIELD_SUM},
+    [TIME] = {"time", TA_FIELD_SUM},
+};
+
+static const struct ta_partial_def partials[] = {{"ranks", fields, FIELDS}, {0}};
+
+enum { COLUMNS = 10 };
+
+static const struct ta_column columns[COLUMNS] = {
+    {"model", "Model", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Model as tagged"},
+    {"world_size", "World size", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "GPUs of the session as tagged"},
+    {"ranks_per_block", "Ranks per block", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Ranks that work on the same block: Ulysses size times ring size"},
+    {"ranks", "Ranks seen", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Ranks whose blocks were recorded"},
+    {"frames_per_block", "Frames per block", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Mean frames of a block"},
+    {"steps_per_block", "Steps per block", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Denoising steps over blocks"},
+    {"fps", "FPS", TA_TYPE_NUMBER, TA_UNIT_PER_S, TA_HIGHER,
+     "Frames over the time of the blocks, of all ranks together; ranks of one block count once"},
+    {"base_world_size", "Compared with", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Smallest world size with the same model, frames and steps per block"},
+    {"speedup", "Speed-up", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_HIGHER,
+     "FPS over that of the smaller world size"},
+    {"efficiency", "Efficiency", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
+     "Speed-up over how many times more GPUs there are"},
+};
+
+/* ---- map ------------------------------------------------------------------------------------ */
+
+static struct ta_slice tag(const struct ta_trace *trace, const char *key)
+{
+    size_t n;
+    const struct ta_tag *tags = ta_trace_tag_rows(trace, &n);
+    for (size_t i = 0; i < n; i++)
+        if (tags[i].value != TA_STR_ABSENT &&
+            ta_slice_equal(ta_trace_text(trace, tags[i].key), ta_slice_of(key)))
+            return ta_trace_text(trace, tags[i].value);
+    return (struct ta_slice){"", 0};
+}
+
+/* A positive number below a million; TA_MISSING. */
+static int64_t number(struct ta_slice text)
+{
+    int64_t value = 0;
+    if (text.len == 0 || text.len > 6)
+        return TA_MISSING;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+            return TA_MISSING;
+        value = 10 * value + (text.ptr[i] - '0');
+    }
+    return value > 0 ? value : TA_MISSING;
+}
+
+/* Without both sizes nobody knows whether several ranks make one video or several. */
+static int64_t sharing(const struct ta_trace *trace, int64_t world)
+{
+    const int64_t ulysses = number(tag(trace, "ulysses_size"));
+    const int64_t ring = number(tag(trace, "ring_size"));
+    if (world == 1)
+        return 1;
+    if (ulysses == TA_MISSING || ring == TA_MISSING || world % (ulysses * ring) != 0)
+        return TA_MISSING;
+    return ulysses * ring;
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    (void)ctx;
+    size_t n, n_steps;
+    const struct ta_diffusion_block *blocks = ta_trace_diffusion_block_rows(trace, &n);
+    const struct ta_diffusion_step *steps = ta_trace_diffusion_step_rows(trace, &n_steps);
+    const int64_t world = number(tag(trace, "world_size"));
+    const int64_t sharers = world == TA_MISSING ? TA_MISSING : sharing(trace, world);
+    if (sharers == TA_MISSING)
+        return TA_OK;
+    const struct ta_key model = ta_key_text(tag(trace, "model"));
+    for (size_t i = 0; i < n; i++) {
+        if (blocks[i].frames == TA_MISSING || blocks[i].dur_ns == TA_MISSING)
+            continue;
+        int64_t *row = TA_PARTIAL_ROW(out[0], model, ta_key_int(world), ta_key_int(sharers),
+                                      ta_row_rank(trace, blocks[i].rank));
+        ta_sum(&row[FRAMES], blocks[i].frames);
+        ta_sum(&row[TIME], blocks[i].dur_ns);
+        ta_sum(&row[BLOCKS], 1);
+    }
+    for (size_t i = 0; n && i < n_steps; i++)
+        ta_sum(&TA_PARTIAL_ROW(out[0], model, ta_key_int(world), ta_key_int(sharers),
+                               ta_row_rank(trace, steps[i].rank))[STEPS],
+               1);
+    return TA_OK;
+}
+
+/* ---- finish --------------------------------------------------------------------------------- */
+
+/* All ranks of one world size. */
+struct group {
+    struct ta_slice model;
+    int64_t world, sharers, ranks;
+    double frames_per_block, steps_per_block, fps;
+};
+
+static bool is_same_group(const struct ta_partial *ranks, const int64_t *a, const int64_t *b)
+{
+    return a[WORLD] == b[WORLD] && a[SHARING] == b[SHARING] &&
+           ta_slice_equal(ta_partial_text(ranks, a, MODEL), ta_partial_text(ranks, b, MODEL));
+}
+
+/* Sums up the rows from `first` on; returns the first row behind them. */
+static size_t sum_up(const struct ta_partial *ranks, size_t first, struct group *group)
+{
+    const int64_t *head = ta_partial_at(ranks, first);
+    double frames = 0, blocks = 0, steps = 0, fps = 0;
+    size_t i = first;
+    *group = (struct group){.model = ta_partial_text(ranks, head, MODEL),
+                            .world = head[WORLD],
+                            .sharers = head[SHARING]};
+    for (; i < ta_partial_rows(ranks) && is_same_group(ranks, head, ta_partial_at(ranks, i)); i++) {
+        const int64_t *row = ta_partial_at(ranks, i);
+        if (row[TIME] == TA_MISSING || row[TIME] <= 0)
+            continue;
+        frames += (double)row[FRAMES];
+        blocks += (double)row[BLOCKS];
+        steps += row[STEPS] == TA_MISSING ? 0 : (double)row[STEPS];
+        fps += (double)row[FRAMES] / (double)row[TIME] * 1e9;
+        group->ranks++;
+    }
+    /* Ranks that were not seen are taken to be like the others. */
+    group->fps = fps / (double)group->ranks * (double)group->world / (double)group->sharers;
+    group->frames_per_block = frames / blocks;
+    group->steps_per_block = steps > 0 ? steps / blocks : NAN;
+    return i;
+}
+
+static bool is_close(double a, double b)
+{
+    return (isnan(a) && isnan(b)) || fabs(a - b) <= 0.01 * fabs(b);
+}
+
+/* The group of the smallest world size that does the same work; NULL without a smaller one. */
+static const struct group *base_of(const struct group *groups, size_t n, const struct group *of)
+{
+    const struct group *base = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (groups[i].world < of->world && groups[i].fps > 0 &&
+            ta_slice_equal(groups[i].model, of->model) &&
+            is_close(groups[i].frames_per_block, of->frames_per_block) &&
+            is_close(groups[i].steps_per_block, of->steps_per_block) &&
+            (!base || groups[i].world < base->world))
+            base = &groups[i];
+    return base;
+}
+
+static void add_group(struct ta_table_builder *table, const struct group *g,
+                      const struct group *base)
+{
+    const double speedup = base ? g->fps / base->fps : NAN;
+    TA_ROW(table, ta_text_or_null(g->model), ta_int(g->world), ta_int(g->sharers), ta_int(g->ranks),
+           ta_num(g->frames_per_block), ta_num(g->steps_per_block), ta_num(g->fps),
+           base ? ta_int(base->world) : ta_null(), ta_num(speedup),
+           base ? ta_num(speedup * (double)base->world / (double)g->world) : ta_null());
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)prior;
+    const size_t n_rows = ta_partial_rows(merged[0]);
+    struct group *groups = calloc(n_rows + 1, sizeof *groups);
+    struct ta_table_builder *table =
+        ta_add_table(out, "scaling.by_world_size", "Scaling", columns, COLUMNS);
+    size_t n = 0;
+    if (!groups)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Out of memory: world sizes");
+    for (size_t row = 0; row < n_rows;) {
+        row = sum_up(merged[0], row, &groups[n]);
+        n += groups[n].ranks > 0;
+    }
+    /* A single world size scales to nothing. */
+    for (size_t i = 0; n > 1 && i < n; i++)
+        add_group(table, &groups[i], base_of(groups, n, &groups[i]));
+    free(groups);
+    return TA_OK;
+}
+
+static const struct ta_analysis_ops ops = {
+    .section = "ranks", .partials = partials, .map = map, .finish = finish};
+
+TA_PLUGIN(analysis, scaling, &ops, .title = "Scaling",
+          .summary = "Speed-up and efficiency of world sizes: scaling.by_world_size",
+          .version = "1");
