@@ -61,9 +61,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                   .rule = "kernel_waves",
                   .title = ta_advice_printf(
                       advice,
-                      "%zu kernels that fill the device badly take %s of the kernel time (%s), of "
+                      "%zu kernel%s the device badly: %s of the kernel time (%s), of "
                       "which %s are lost",
-                      bad.kernels, ta_advice_number(advice, bad.time / all, TA_UNIT_RATIO),
+                      bad.kernels, bad.kernels == 1 ? " fills" : "s fill",
+                      ta_advice_number(advice, bad.time / all, TA_UNIT_RATIO),
                       ta_advice_number(advice, bad.time, TA_UNIT_NS),
                       ta_advice_number(advice, bad.lost, TA_UNIT_NS)),
                   .advice = "Give them more blocks: a larger batch or fewer, larger calls, smaller "

@@ -257,7 +257,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     }
     ta_sort_rows(table, "saving_high_ns", true);
     if (ta_partial_rows(merged[0]))
-        add_scalar(out, "fusion_share", "Kernel time in chains that could be fused",
+        add_scalar(out, "fusion_share", "Fusible chains",
                    ta_share(total, all), TA_UNIT_RATIO,
                    "Time of the kernels of fusion.chains over the time of all kernels");
     return TA_OK;

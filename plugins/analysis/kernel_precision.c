@@ -207,34 +207,25 @@ static void add_precision(const struct ta_partial *products, struct ta_section_b
 /* Of matrix products and convolutions: those of attention are bound by other things as well. */
 static void add_share(const struct ta_partial *products, struct ta_section_builder *out)
 {
-    int64_t all = 0, yes = 0, unknown = 0;
+    int64_t all = 0, yes = 0;
     for (size_t k = 0; k < 2; k++) {
         int64_t sums[2];
         add_up(products, kinds[k], -1, -1, -1, sums);
         all = ta_add_sat(all, sums[1]);
         add_up(products, kinds[k], TA_MATRIX_YES, -1, -1, sums);
         yes = ta_add_sat(yes, sums[1]);
-        add_up(products, kinds[k], TA_MATRIX_ANY, -1, -1, sums);
-        unknown = ta_add_sat(unknown, sums[1]);
     }
     if (all == 0)
         return;
-    ta_add_scalar(out, &(struct ta_scalar){
-                           .id = "matrix_unit_share",
-                           .title = "Products on matrix units",
-                           .value = ta_share(yes, all),
-                           .unit = TA_UNIT_RATIO,
-                           .polarity = TA_HIGHER,
-                           .note = "Time of gemm and conv kernels whose names show a matrix "
-                                   "instruction, over the time of all gemm and conv kernels"});
-    ta_add_scalar(out, &(struct ta_scalar){
-                           .id = "matrix_unit_unknown_share",
-                           .title = "Products whose names do not tell",
-                           .value = ta_share(unknown, all),
-                           .unit = TA_UNIT_RATIO,
-                           .polarity = TA_NEUTRAL,
-                           .note = "Time of gemm and conv kernels whose names are evidence of "
-                                   "neither, over the same"});
+    ta_add_scalar(
+        out, &(struct ta_scalar){.id = "matrix_unit_share",
+                                 .title = "Products on matrix units",
+                                 .value = ta_share(yes, all),
+                                 .unit = TA_UNIT_RATIO,
+                                 .polarity = TA_HIGHER,
+                                 .note = "Time of gemm and conv kernels whose names show a matrix "
+                                         "instruction, over the time of all gemm and conv kernels; "
+                                         "kernels.matrix_units says how many names do not tell"});
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,

@@ -136,13 +136,18 @@ static void add_families(const struct ta_partial *classes, int64_t all,
 {
     struct ta_table_builder *table = ta_add_table(
         out, "kernels.by_family", "Device time by library or algorithm", family_columns, 5);
+    bool unknown = false;
     for (size_t i = 0; i < ta_partial_rows(classes); i++) {
         const int64_t *row = ta_partial_at(classes, i);
+        unknown |= !row[KNOWN];
         const char *class = ta_kernel_kind_name((enum ta_kernel_kind)row[KIND]);
         TA_ROW(table, ta_text(ta_slice_of(class)),
                ta_text(row[KNOWN] ? ta_partial_text(classes, row, FAMILY) : TA_LIT("unknown")),
                ta_int(row[CALLS]), ta_int(row[TOTAL]), ta_share(row[TOTAL], all));
     }
+    if (!unknown) /* said in any case */
+        TA_ROW(table, ta_text(TA_LIT("other")), ta_text(TA_LIT("unknown")), ta_int(0), ta_int(0),
+               ta_share(0, all));
     ta_sort_rows(table, "total_ns", true);
 }
 
@@ -158,6 +163,8 @@ static void add_unknown(const struct ta_partial *names, int64_t all, struct ta_s
                ta_int(row[NAME_TOTAL]), ta_share(row[NAME_TOTAL], all));
     }
     ta_sort_rows(table, "total_ns", true);
+    if (unknown_ns == 0)
+        return;
     ta_add_scalar(out, &(struct ta_scalar){
                            .id = "kernels_unknown_share",
                            .title = "Kernels of unknown class",

@@ -142,7 +142,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     if (ta_partial_rows(merged[0]))
         ta_add_scalar(out, &(struct ta_scalar){
                                .id = "layout_tax_share",
-                               .title = "Casts, copies and changes of layout",
+                               .title = "Casts and layout",
                                .value = ta_share(total, all),
                                .unit = TA_UNIT_RATIO,
                                .polarity = TA_LOWER,

@@ -81,6 +81,17 @@ static bool set_variant(struct settings *settings, const char *text)
     return settings->workload.optimized || strcmp(text, "baseline") == 0;
 }
 
+static bool set_plant(struct settings *settings, const char *text)
+{
+    for (int i = 0; i < PLANT_COUNT; i++) {
+        if (strcmp(text, plant_names[i]) != 0)
+            continue;
+        settings->workload.plant = (enum plant)i;
+        return true;
+    }
+    return false;
+}
+
 static bool set_late_rank(struct settings *settings, const char *text)
 {
     if (strcmp(text, "none") != 0)
@@ -188,6 +199,8 @@ static const struct option_desc option_table[] = {
     { "layers", "N", 0, set_layers, "transformer layers (10)" },
     { "seed", "N", 0, set_seed, "equal options and seed give equal bytes (1)" },
     { "variant", "NAME", 0, set_variant, "baseline or optimized (baseline)" },
+    { "plant", "NAME", 0, set_plant,
+      "one more fault: unfused-attention, fp32, casts, narrow or allocation (none)" },
     { "late-rank", "N", 0, set_late_rank,
       "rank with the slow host, or none (baseline: the third or last; optimized: none)" },
     { "clock-skew-us", "N", 0, set_clock_skew, "the clock of rank r is r * N µs ahead (0)" },

@@ -234,6 +234,11 @@ static void launch_kernel(struct rank_clock *rank, enum kernel kernel, int64_t d
     occupy_stream(rank, STREAM_COMPUTE, start, start + event->duration);
 }
 
+void timeline_malloc(struct rank_clock *rank, int64_t ns)
+{
+    host_call(rank, API_MALLOC, ns);
+}
+
 void timeline_allocate(struct rank_clock *rank, int64_t bytes)
 {
     rank->allocated += bytes;

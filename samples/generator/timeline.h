@@ -75,6 +75,9 @@ void timeline_python(struct rank_clock *rank, int64_t ns);
 /* One operator with its kernels on the compute stream, permille of their usual duration. */
 void timeline_op(struct timeline *timeline, struct rank_clock *rank, enum op op, int permille);
 
+/* The driver is asked for memory, which takes the host so long. */
+void timeline_malloc(struct rank_clock *rank, int64_t ns);
+
 /* The caching allocator hands out bytes, or takes them back when bytes is negative. */
 void timeline_allocate(struct rank_clock *rank, int64_t bytes);
 

@@ -12,6 +12,12 @@ enum {
     LATE_FACTOR = 2,      /* bytes of the late rank's conditioning against the others */
 };
 
+const char *const plant_names[PLANT_COUNT] = {
+    [PLANT_NONE] = "none",     [PLANT_UNFUSED_ATTENTION] = "unfused-attention",
+    [PLANT_FP32] = "fp32",     [PLANT_CASTS] = "casts",
+    [PLANT_NARROW] = "narrow", [PLANT_ALLOCATION] = "allocation",
+};
+
 static const int64_t weight_bytes = INT64_C(6881280);
 static const int64_t cache_bytes = INT64_C(3594240);
 static const int64_t chunk_bytes = INT64_C(1198080);
@@ -50,6 +56,9 @@ static const uint8_t decode_chunk[] = {
     OP_UPSAMPLE, OP_CONV_NARROW, OP_GROUP_NORM, OP_SILU, OP_CONV_NARROW, OP_UPSAMPLE,
     OP_CONV_NARROW, OP_GROUP_NORM, OP_SILU, OP_CONV_NARROW, OP_CLAMP, OP_TO_UINT8, OP_LIST_END,
 };
+static const uint8_t unfused_attention[] = {
+    OP_TEXT_SCORES, OP_SOFTMAX, OP_TEXT_SCORES, OP_LIST_END,
+};
 static const uint8_t load_conditioning[] = { OP_LOAD_BATCH, OP_STACK, OP_LIST_END };
 static const uint8_t preprocess_conditioning[] = {
     OP_LOAD_BATCH, OP_RESIZE_HOST, OP_RESIZE_HOST, OP_STACK, OP_LIST_END,
@@ -64,11 +73,21 @@ struct job {
     int block;
 };
 
+/* What runs in place of an operator. */
+static enum op planted_op(enum plant plant, enum op op)
+{
+    if (plant == PLANT_FP32 && (op == OP_LINEAR_UP || op == OP_LINEAR_DOWN))
+        return OP_LINEAR_FP32;
+    return plant == PLANT_NARROW && op == OP_LINEAR_OUT ? OP_LINEAR_NARROW : op;
+}
+
 static void run_ops(struct job *job, struct rank_clock *rank, const uint8_t *ops)
 {
     for (; *ops != OP_LIST_END; ops++) {
-        const enum op op = *ops;
+        const enum op op = planted_op(job->load->plant, *ops);
         timeline_op(job->timeline, rank, op, 1000);
+        for (int i = 0; job->load->plant == PLANT_CASTS && *ops == OP_LINEAR_OUT && i < 2; i++)
+            timeline_op(job->timeline, rank, OP_CAST, 1000);
     }
 }
 
@@ -172,7 +191,13 @@ static void attend(struct job *job)
         if (!job->load->optimized)
             read_item(rank);
         timeline_copy(rank, &cache);
-        timeline_op(job->timeline, rank, OP_ATTENTION, attention_permille(job));
+        const int permille = attention_permille(job);
+        if (job->load->plant != PLANT_UNFUSED_ATTENTION) {
+            timeline_op(job->timeline, rank, OP_ATTENTION, permille);
+            continue;
+        }
+        for (const uint8_t *op = unfused_attention; *op != OP_LIST_END; op++)
+            timeline_op(job->timeline, rank, *op, 3 * permille);
     }
 }
 
@@ -194,6 +219,8 @@ static void schedule_step(struct job *job)
     for (int i = 0; i < job->load->ranks; i++) {
         if (!job->load->optimized)
             read_item(&job->timeline->ranks[i]);
+        if (job->load->plant == PLANT_ALLOCATION)
+            timeline_malloc(&job->timeline->ranks[i], 20000000);
         timeline_watchdog(&job->timeline->ranks[i]);
     }
 }

@@ -8,11 +8,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* One more thing that is wrong with the run, for tests of what should find it. */
+enum plant {
+    PLANT_NONE,
+    PLANT_UNFUSED_ATTENTION, /* products and softmax, three times the time of the fused kernel */
+    PLANT_FP32,              /* the MLP in fp32 without matrix units, four times the time */
+    PLANT_CASTS,             /* each projection is cast twice */
+    PLANT_NARROW,            /* projections with 33 blocks, four times the time */
+    PLANT_ALLOCATION,        /* memory from the driver in every step */
+    PLANT_COUNT
+};
+
+extern const char *const plant_names[PLANT_COUNT];
+
 struct workload {
     int ranks, blocks, steps, layers;
     bool optimized; /* see samples/README.md for what differs */
     int late_rank;  /* negative = none */
     uint64_t seed;
+    enum plant plant;
 };
 
 /*

@@ -196,7 +196,7 @@ def expect_finding(report, name, low_us, high_us):
 def check_clean(report):
     if report.findings:
         sys.exit("a clean trace has findings: %s" % [f["title"] for f in report.findings])
-    expect("unknown kernels", report.scalars["kernels_unknown_share"], 0)
+    expect("unknown kernels", report.row("kernels.by_family", family="unknown")["share"], 0)
     expect("matrix units", report.scalars["matrix_unit_share"], 1)
     expect("gemm", report.row("kernels.by_class", **{"class": "gemm"})["share"], 0.7, 1e-9)
     expect("flash", report.row("attention.by_backend", backend="flash 2 of torch")["share"], 1)
