@@ -226,11 +226,9 @@ static int by_falling_size(const void *left, const void *right, void *user)
     return a < b ? -1 : a > b;
 }
 
-/* Puts files in order and shares out the threads.  What packs a file matters only where threads are
- * left over, or for files that alone may take several. */
+/* Puts files in order and shares out the threads. */
 static void plan_files(struct crew *crew, size_t n_threads, uint64_t part_bytes)
 {
-    const uint64_t large = 2 * (part_bytes ? part_bytes : TA_PART_BYTES);
     for (size_t i = 0; i < crew->n; i++)
         crew->order[i] = i;
     qsort_r(crew->order, crew->n, sizeof *crew->order, by_falling_size, crew->job.files);
@@ -239,11 +237,13 @@ static void plan_files(struct crew *crew, size_t n_threads, uint64_t part_bytes)
         n += !crew->job.files[i].refusal;
     for (size_t i = 0; i < n; i++) {
         const struct ta_source *source = crew->job.files[crew->order[i]].source;
-        const bool matters = n_threads > n || source->size >= large;
-        crew->planned[i] = (struct ta_planned){.bytes = source->size,
-                                               .is_plain = matters && look_at(source).is_plain};
+        const struct look look = n_threads > 1 ? look_at(source) : (struct look){.is_plain = true};
+        crew->planned[i] =
+            (struct ta_planned){.bytes = source->size,
+                                .most = ta_planner_most(look.content, !look.is_plain, part_bytes),
+                                .is_packed = !look.is_plain};
     }
-    ta_planner_init(&crew->job.planner, n_threads, crew->planned, n, part_bytes);
+    ta_planner_init(&crew->job.planner, n_threads, crew->planned, n);
 }
 
 static void prepare_files(struct ta_ingestion *ingestion, const struct ta_sources *sources,

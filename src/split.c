@@ -4,244 +4,230 @@
 
 #include "base/quality.h"
 #include "model/append.h"
-#include "parse/part.h"
 #include "parse/walk.h"
 #include "read/reader.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-/* A brace is looked for so far behind a place, which some long text may fill. */
-enum { BLOCK = 64 * 1024, SEARCH_BLOCKS = 64 };
+/* Bytes of a part, in blocks of a reader: enough to make turns and joining cheap, few enough to
+ * stay in the cache between being filled and being parsed. */
+enum { PART_BLOCKS = 4 };
 
-/* ---- where to cut ---------------------------------------------------------------------------- */
-
-/* Whether the file is plain JSON from its first byte on, which bracket opens it. */
-static bool opens_plain(int fd, bool *in_object)
-{
-    char head[256];
-    const ssize_t got = pread(fd, head, sizeof head, 0);
-    ssize_t at = 0;
-    while (at < got && head[at] && strchr(" \t\r\n", head[at]))
-        at++;
-    if (at + 1 >= got || (head[at] != '{' && head[at] != '[') || !head[at + 1])
-        return false;
-    *in_object = head[at] == '{';
-    return true;
-}
-
-/* The first opening brace at or behind a place; UINT64_MAX when there is none near. */
-static uint64_t find_brace(int fd, uint64_t place)
-{
-    char block[BLOCK];
-    for (int i = 0; i < SEARCH_BLOCKS; i++, place += sizeof block) {
-        const ssize_t got = pread(fd, block, sizeof block, (off_t)place);
-        const char *brace = got > 0 ? memchr(block, '{', (size_t)got) : NULL;
-        if (brace)
-            return place + (uint64_t)(brace - block);
-        if (got <= 0)
-            break;
-    }
-    return UINT64_MAX;
-}
-
-struct ta_split_plan ta_split_plan(int fd, const uint64_t *places, size_t n)
-{
-    struct ta_split_plan plan = {.fd = fd};
-    uint64_t last = 0;
-    if (!opens_plain(fd, &plan.in_object))
-        return plan;
-    for (size_t i = 0; i < n && plan.n_cuts < TA_SPLIT_MOST - 1; i++) {
-        const uint64_t cut = find_brace(fd, places[i]);
-        if (cut < UINT64_MAX && cut > last)
-            plan.cuts[plan.n_cuts++] = last = cut;
-    }
-    return plan;
-}
-
-/* ---- one part -------------------------------------------------------------------------------- */
-
-struct reading {
-    struct ta_part *part;
+/* What the threads of one file share. */
+struct sharing {
     const struct ta_input_ops *input;
     const struct ta_plan *plan;
-    int fd;
-    pthread_t thread;
-    bool started;
-    struct ta_ctx ctx;
-    struct ta_quality quality;
-    struct ta_builder builder;
+    struct ta_relay *relay;
+    size_t block;
+    bool is_packed;
+    /* Of the first part in the queue: */
+    struct ta_split *split;
+    uint64_t attempts; /* bytes scanned by failed attempts to resume */
+    bool done;         /* the last part was added */
     enum ta_status status;
-    uint64_t bytes, raw_bytes; /* from the cut on */
-    bool early;
 };
 
-/* A descriptor of the same file with a place of its own, at the cut. */
-static int reopen(int fd, uint64_t cut)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    const int own = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (own >= 0 && lseek(own, (off_t)cut, SEEK_SET) < 0) {
-        close(own);
-        return -1;
-    }
-    return own;
-}
-
-static enum ta_status read_rows(struct reading *r, int fd)
-{
-    r->builder.trace->store.space = &r->ctx.shared->space;
-    struct ta_reader *reader = ta_reader_open(&r->ctx, NULL, fd, &r->quality);
-    if (!reader)
-        return r->ctx.status;
-    const enum ta_status status = r->input->read(&r->ctx, reader, &r->builder);
-    r->bytes = ta_reader_bytes(reader);
-    r->raw_bytes = ta_reader_raw_bytes(reader);
-    r->early = ta_reader_ended_early(reader);
-    ta_reader_close(reader);
-    return status;
-}
-
-static void *read_part(void *argument)
-{
-    struct reading *r = argument;
-    const struct ta_plan *plan = r->plan;
-    ta_times_start(&r->ctx.times);
-    r->ctx.part = r->part;
-    r->status = TA_ERR_NOMEM;
-    const int fd = reopen(r->fd, r->part->cut);
-    if (fd < 0)
-        r->part->unsure = true;
-    else if (ta_builder_init(&r->builder, &r->quality, plan->needs, plan->keys, plan->n_keys,
-                             (size_t)ta_ctx_limit(&r->ctx, TA_LIMIT_NAMES)))
-        r->status = read_rows(r, fd);
-    else
-        close(fd);
-    if (r->part->cut > 0) /* for an input that has no walk, or failed before it */
-        ta_part_announce(r->part, TA_PART_NONE);
-    ta_times_lap(&r->ctx.times, TA_STAGE_READ);
-    return NULL;
-}
+/* One thread, from part to part. */
+struct lane {
+    struct sharing *all;
+    struct ta_part part;
+    struct ta_ctx ctx;
+    struct ta_reader *reader;
+    struct ta_quality quality;
+    struct ta_builder builder;
+    struct ta_renaming ids; /* to those of the builder of all */
+    pthread_t thread;       /* unless it is the calling one */
+    bool is_helper;
+    size_t n_parts, n_passed;
+};
 
 /* ---- parts that fit together ----------------------------------------------------------------- */
 
-/* Whether what a part has found is what reading in one go would have; `attempts` bytes were scanned
- * by attempts to resume before it.  Whether there are events at all only the whole can tell, so a
- * part must have some. */
-static bool is_sure(const struct reading *r, uint64_t attempts)
+/* Whether what a part has found is what reading in one go would have.  That nothing in it is an
+ * event says nothing about the whole. */
+static bool is_sure(const struct lane *lane, enum ta_status status)
 {
-    const struct ta_part *part = r->part;
-    return r->status == TA_OK && part->taken && !part->unsure && !r->early &&
-           ta_quality_count(&r->quality, TA_Q_NO_EVENTS) == 0 &&
-           (part->cut == 0 || attempts + part->attempts <= part->cut * WALK_RESUME_BUDGET);
+    const struct ta_part *part = &lane->part;
+    const uint64_t attempts = lane->all->attempts + part->attempts;
+    return (status == TA_OK || status == TA_ERR_INPUT) && part->taken && !part->unsure &&
+           (part->start == 0 || attempts <= part->start * WALK_RESUME_BUDGET);
 }
 
-/* Adds one part to the first, which holds those before it. */
-static bool add_part(struct reading *first, struct reading *r, enum ta_status *status)
+/* Forgets that a part has no events. */
+static void clear_account(struct ta_quality *quality, enum ta_quality_code code)
 {
-    if (!ta_builder_fits(&first->builder, &r->builder))
-        return false;
-    if (!ta_builder_append(&first->builder, &r->builder)) {
-        *status = TA_ERR_NOMEM;
+    free(quality->slots[code].text);
+    quality->slots[code] = (struct ta_quality_slot){.count = 0};
+}
+
+/* Adds the first part to those before it; false when reading in parts is over. */
+static bool add_part(struct lane *lane, enum ta_status status)
+{
+    struct sharing *all = lane->all;
+    struct ta_builder *into = &all->split->builder;
+    if (!is_sure(lane, status) || !ta_builder_fits(into, &lane->builder, &lane->ids)) {
+        all->status = status == TA_ERR_NOMEM || status == TA_ERR_CANCELED ? status : TA_OK;
         return false;
     }
-    ta_builder_free(&r->builder);
-    r->builder = (struct ta_builder){.trace = NULL};
-    ta_quality_merge(&first->quality, &r->quality);
+    if (!ta_builder_append(into, &lane->builder, &lane->ids)) {
+        all->status = TA_ERR_NOMEM;
+        return false;
+    }
+    clear_account(&lane->quality, TA_Q_NO_EVENTS);
+    ta_quality_merge(&all->split->quality, &lane->quality);
+    ta_quality_free(&lane->quality);
+    all->attempts += lane->part.attempts;
+    all->done = !lane->part.reached;
     return true;
 }
 
-/* Follows the parts from the first to the one that came to the end of the file. */
-static bool join_parts(struct ta_part *parts, struct reading *readings, struct ta_split *split,
-                       enum ta_status *status)
+/* Whether there are events but metadata: if not, the whole will be judged in one go. */
+static bool has_events(const struct ta_builder *builder)
 {
-    uint64_t attempts = 0;
-    struct reading *first = readings, *r = first;
-    for (split->n_used = 1; is_sure(r, attempts); split->n_used++) {
-        if (r != first && !add_part(first, r, status))
-            return false;
-        attempts += r->part->attempts;
-        if (!r->part->reached) {
-            split->bytes = r->part->cut + r->bytes;
-            split->raw_bytes = r->part->cut + r->raw_bytes;
-            return true;
-        }
-        r = &readings[r->part->reached - parts];
-    }
-    *status = r->status == TA_ERR_NOMEM && !r->part->unsure ? TA_ERR_NOMEM : TA_OK;
-    return false;
+    const size_t metadata = (size_t)(strchr(TA_PHASES, 'M') - TA_PHASES);
+    uint64_t n = 0;
+    for (size_t i = 0; i < builder->trace->categories.n; i++)
+        n += (uint64_t)builder->kind_counts[i][metadata];
+    return builder->events > n;
 }
 
-static void start_all(struct reading *readings, size_t n)
+/* ---- one thread ------------------------------------------------------------------------------ */
+
+static bool make_builder(const struct sharing *all, const struct ta_ctx *ctx,
+                         struct ta_builder *builder, struct ta_quality *quality)
 {
-    for (size_t i = 1; i < n; i++) {
-        struct reading *r = &readings[i];
-        r->started = pthread_create(&r->thread, NULL, read_part, r) == 0;
-        if (!r->started) /* the part before reads on */
-            ta_part_announce(r->part, TA_PART_NONE);
-    }
-    read_part(&readings[0]);
-    for (size_t i = 1; i < n; i++)
-        if (readings[i].started)
-            pthread_join(readings[i].thread, NULL);
+    const struct ta_plan *plan = all->plan;
+    if (!ta_builder_init(builder, quality, plan->needs, plan->keys, plan->n_keys,
+                         (size_t)ta_ctx_limit(ctx, TA_LIMIT_NAMES)))
+        return false;
+    builder->trace->store.space = &ctx->shared->space;
+    return true;
 }
 
-/* Moves the result of the first part, which holds all, to where it belongs; forgets the others. */
-static void finish(struct ta_ctx *ctx, struct reading *readings, size_t n, bool done,
-                   struct ta_split *split)
+/* Forgets a part that was read in vain, with all names in it. */
+static bool start_anew(struct lane *lane)
 {
-    uint64_t counted = 0;
-    if (done) {
-        split->builder = readings[0].builder;
-        split->quality = readings[0].quality;
-        split->builder.quality = &split->quality;
+    lane->n_passed++;
+    ta_quality_free(&lane->quality);
+    ta_renaming_free(&lane->ids);
+    ta_builder_free(&lane->builder);
+    return make_builder(lane->all, &lane->ctx, &lane->builder, &lane->quality);
+}
+
+static bool open_lane(struct lane *lane)
+{
+    lane->reader = ta_reader_of_part(&lane->part, lane->all->block, &lane->quality);
+    return make_builder(lane->all, &lane->ctx, &lane->builder, &lane->quality) && lane->reader;
+}
+
+/* Reads one part; false when there is nothing more to do for this thread. */
+static bool read_part(struct lane *lane)
+{
+    struct ta_relay *relay = lane->all->relay;
+    const enum ta_status status = lane->all->input->read(&lane->ctx, lane->reader, &lane->builder);
+    lane->n_parts++;
+    if (!lane->part.taken) /* nothing was filled, and the turn would stay here */
+        ta_relay_close(relay);
+    if (!ta_relay_await(&lane->part))
+        return start_anew(lane);
+    if (!add_part(lane, status))
+        return false;
+    ta_relay_end(&lane->part);
+    return true;
+}
+
+static void *read_parts(void *argument)
+{
+    struct lane *lane = argument;
+    struct ta_relay *relay = lane->all->relay;
+    if (lane->is_helper)
+        ta_times_start(&lane->ctx.times);
+    lane->ctx.part = &lane->part;
+    bool goes_on = open_lane(lane);
+    while (goes_on && ta_relay_begin(relay, &lane->part))
+        goes_on = read_part(lane);
+    if (!goes_on)
+        ta_relay_close(relay);
+    if (lane->is_helper)
+        ta_times_lap(&lane->ctx.times, TA_STAGE_READ);
+    return NULL;
+}
+
+/* ---- all threads ----------------------------------------------------------------------------- */
+
+/* What went into inflating is no part of reading then. */
+static void add_times(struct ta_ctx *ctx, const struct lane *lane)
+{
+    struct ta_times times = lane->ctx.times;
+    const struct ta_lap filling = lane->part.filling;
+    if (lane->all->is_packed) {
+        times.stages[TA_STAGE_INFLATE].wall_ns += filling.wall_ns;
+        times.stages[TA_STAGE_INFLATE].cpu_ns += filling.cpu_ns;
+        times.stages[TA_STAGE_READ].wall_ns -= filling.wall_ns;
+        times.stages[TA_STAGE_READ].cpu_ns -= filling.cpu_ns;
     }
+    ta_times_add(&ctx->times, &times);
+}
+
+static void close_lane(struct ta_ctx *ctx, struct lane *lane)
+{
+    add_times(ctx, lane);
+    lane->all->split->n_parts += lane->n_parts;
+    lane->all->split->n_passed += lane->n_passed;
+    walk_free_parked(lane->part.parked);
+    ta_reader_close(lane->reader);
+    ta_builder_free(&lane->builder);
+    ta_renaming_free(&lane->ids);
+    ta_quality_free(&lane->quality);
+}
+
+static void run_lanes(struct ta_ctx *ctx, struct sharing *all, struct lane *lanes, size_t n)
+{
+    size_t n_started = 1; /* fewer threads do the work as well */
     for (size_t i = 0; i < n; i++) {
-        counted += readings[i].bytes;
-        if (readings[i].started)
-            ta_times_add(&ctx->times, &readings[i].ctx.times);
-        if (done && i == 0)
-            continue;
-        ta_builder_free(&readings[i].builder);
-        ta_quality_free(&readings[i].quality);
+        lanes[i] = (struct lane){.all = all, .is_helper = i > 0};
+        ta_ctx_init(&lanes[i].ctx, ctx->shared);
+        ta_quality_init(&lanes[i].quality);
     }
-    /* Parts overlap; the progress shall not know. */
-    atomic_fetch_add_explicit(&ctx->shared->read, (done ? split->bytes : 0) - counted,
-                              memory_order_relaxed);
+    while (n_started < n &&
+           pthread_create(&lanes[n_started].thread, NULL, read_parts, &lanes[n_started]) == 0)
+        n_started++;
+    read_parts(&lanes[0]);
+    for (size_t i = 1; i < n_started; i++)
+        pthread_join(lanes[i].thread, NULL);
+    for (size_t i = 0; i < n_started; i++)
+        close_lane(ctx, &lanes[i]);
 }
 
-bool ta_split_read(struct ta_ctx *ctx, const struct ta_input_ops *input, const struct ta_plan *plan,
-                   const struct ta_split_plan *cuts, struct ta_split *split, enum ta_status *status)
+bool ta_split_read(struct ta_ctx *ctx, struct ta_reader *source, const struct ta_input_ops *input,
+                   const struct ta_plan *plan, size_t n, struct ta_split *split,
+                   enum ta_status *status)
 {
-    const size_t n = cuts->n_cuts + 1;
-    struct ta_part_board board;
-    struct ta_part *parts = calloc(n, sizeof *parts);
-    struct reading *readings = calloc(n, sizeof *readings);
-    bool done = false;
-    *split = (struct ta_split){.n_used = 0};
+    n = n < TA_SPLIT_MOST ? n : TA_SPLIT_MOST;
+    *split = (struct ta_split){.n_parts = 0};
     *status = TA_OK;
-    if (parts && readings && ta_part_board_init(&board)) {
-        ta_parts_init(parts, n, &board, cuts->cuts);
-        for (size_t i = 0; i < n; i++) {
-            parts[i].in_object = cuts->in_object;
-            readings[i] =
-                (struct reading){.part = &parts[i], .input = input, .plan = plan, .fd = cuts->fd};
-            ta_ctx_init(&readings[i].ctx, ctx->shared);
-            ta_quality_init(&readings[i].quality);
-        }
-        start_all(readings, n);
-        done = join_parts(parts, readings, split, status) && !ta_ctx_canceled(ctx);
-        finish(ctx, readings, n, done, split);
-        ta_part_board_free(&board);
-    }
-    if (*status == TA_ERR_NOMEM)
-        ta_fail(ctx, *status, "Cannot hold the events of a trace: parts=%zu", n);
+    ta_quality_init(&split->quality);
+    struct sharing all = {.input = input,
+                          .plan = plan,
+                          .block = ta_reader_block(source),
+                          .is_packed = ta_reader_is_packed(source),
+                          .split = split};
+    struct lane *lanes = calloc(n, sizeof *lanes);
+    all.relay = lanes ? ta_relay_new(source, n, PART_BLOCKS * all.block) : NULL;
+    if (all.relay && make_builder(&all, ctx, &split->builder, &split->quality))
+        run_lanes(ctx, &all, lanes, n);
+    ta_relay_free(all.relay);
+    free(lanes);
+    split->bytes = ta_reader_bytes(source);
+    split->raw_bytes = ta_reader_raw_bytes(source);
+    split->early = ta_reader_ended_early(source);
+    if (all.status == TA_ERR_NOMEM)
+        *status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the events of a trace: threads=%zu", n);
     else if (ta_ctx_canceled(ctx))
         *status = ta_fail(ctx, TA_ERR_CANCELED, "The run was canceled");
-    free(parts);
-    free(readings);
-    return done;
+    if (all.done && *status == TA_OK && has_events(&split->builder))
+        return true;
+    ta_builder_free(&split->builder);
+    ta_quality_free(&split->quality);
+    return false;
 }

@@ -6,7 +6,6 @@
 #include "read/reader.h"
 #include "split.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -168,24 +167,22 @@ static enum ta_status read_whole(struct ta_worker *w, struct ta_ingested *file,
     return status;
 }
 
-/* Reads with `helpers` more threads, each from another place.  False, with TA_OK, when the file
- * has to be read in one go. */
+/* Reads with `helpers` more threads.  False, with TA_OK, when the file has to be read in one go. */
 static bool read_split(struct ta_worker *w, struct ta_ingested *file, const struct ta_entry *input,
                        size_t helpers, enum ta_status *status)
 {
-    uint64_t places[TA_SPLIT_MOST - 1];
-    const size_t n = helpers < TA_SPLIT_MOST - 1 ? helpers : TA_SPLIT_MOST - 1;
-    for (size_t i = 0; i < n; i++)
-        places[i] = file->source->size / (n + 1) * (i + 1);
-    const int fd = open(file->source->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    const struct ta_split_plan cuts = ta_split_plan(fd, places, n);
     struct ta_split split;
-    bool done = false;
-    *status = TA_OK;
-    if (cuts.n_cuts)
-        done = ta_split_read(&w->ctx, input->plugin.input, w->job->plan, &cuts, &split, status);
-    if (fd >= 0)
-        close(fd);
+    struct ta_quality quality; /* of the stream, until threads take it over */
+    ta_quality_init(&quality);
+    struct ta_reader *source = ta_reader_open(&w->ctx, file->source->path, -1, &quality);
+    const bool done = source && ta_split_read(&w->ctx, source, input->plugin.input, w->job->plan,
+                                              helpers + 1, &split, status);
+    /* Its beginning is read twice; the progress shall not know. */
+    if (source && !done)
+        atomic_fetch_sub_explicit(&w->ctx.shared->read, ta_reader_bytes(source),
+                                  memory_order_relaxed);
+    ta_reader_close(source);
+    ta_quality_free(&quality);
     if (!done)
         return *status != TA_OK;
     ta_times_lap(&w->ctx.times, TA_STAGE_READ);
@@ -199,14 +196,6 @@ static bool read_split(struct ta_worker *w, struct ta_ingested *file, const stru
     return true;
 }
 
-/* With a limit on what is read of a file, how far each part may go depends on the others. */
-static bool can_split(const struct ta_worker *w, const struct ta_source *source,
-                      const struct ta_entry *input)
-{
-    return source->path && input->plugin.input->reads_parts &&
-           source->size < ta_ctx_limit(&w->ctx, TA_LIMIT_EXPANDED);
-}
-
 static enum ta_status read_rows(struct ta_worker *w, struct ta_ingested *file,
                                 struct ta_reader *reader, const struct ta_entry *input,
                                 size_t wanted)
@@ -214,7 +203,7 @@ static enum ta_status read_rows(struct ta_worker *w, struct ta_ingested *file,
     const size_t helpers = ta_planner_take(&w->job->planner, wanted);
     enum ta_status status = TA_OK;
     bool done = false;
-    if (helpers && can_split(w, file->source, input))
+    if (helpers && file->source->path && input->plugin.input->reads_parts)
         done = read_split(w, file, input, helpers, &status);
     if (done) /* what the reader took to tell what kind of file it is was read again */
         atomic_fetch_sub_explicit(&w->ctx.shared->read, ta_reader_bytes(reader),

@@ -24,7 +24,7 @@ struct ta_shared {
     const char *inflater; /* name of one, NULL: the fastest of this build */
     const char *cpu;      /* "auto", "avx2", "sse2", "scalar": what the scanner uses; NULL: auto */
     size_t block;         /* bytes asked for at a time when reading, 0: as many as is best */
-    uint64_t part_bytes;  /* least size of a part of a plain file (planner.h), 0: as is best */
+    uint64_t part_bytes;  /* content of a file per thread for it (planner.h), 0: as is best */
 
     struct ta_space space; /* what the columns of the run may take */
 };
@@ -32,7 +32,7 @@ struct ta_shared {
 struct ta_ctx {
     struct ta_shared *shared;
     const double *option_values; /* of the running plugin, in table order */
-    struct ta_part *part;        /* what is read of a stream (parse/part.h), NULL: all of it */
+    struct ta_part *part;        /* what is read of a stream (read/relay.h), NULL: all of it */
     struct ta_times times;       /* what this thread spent */
     enum ta_status status;
     char buffer[4096]; /* reserved up front, so that "out of memory" can be said */

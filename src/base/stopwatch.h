@@ -12,7 +12,7 @@
 enum ta_stage {
     TA_STAGE_DISCOVER,
     TA_STAGE_FILES,     /* from the first worker's start to the last one's end */
-    TA_STAGE_INFLATE,   /* on threads of their own; else a part of reading */
+    TA_STAGE_INFLATE,   /* of files that several threads read; else a part of reading */
     TA_STAGE_READ,      /* read and parse */
     TA_STAGE_NORMALIZE, /* to a frozen trace */
     TA_STAGE_ANALYZE,   /* map */

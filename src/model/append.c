@@ -3,61 +3,85 @@
  *
  * Names, tracks and categories have ids in the order of first sight.  Going through those of the
  * second builder in that order, and giving each the id that it has, or next gets, in the first one,
- * makes the ids that a single builder would have given. */
+ * makes the ids that a single builder would have given.  Those that were added before have theirs;
+ * so several builders may be added to one in turn, each as often as it is filled again. */
 #include "model/append.h"
 
 #include "model/column.h"
 
 #include <stdlib.h>
 
-/* From ids of the builder that is appended to ids of the other one, and where both have their
- * columns. */
-struct renaming {
-    ta_str *names;
-    ta_cat *cats;
-    uint32_t *tracks;
+/* A table of so many rows more is freed when it was added: there will hardly be as many again. */
+enum { MANY_ROWS = 64 * 1024 };
+
+/* Where ids become others, and where both builders have their columns. */
+struct appending {
+    const struct ta_renaming *ids;
     struct ta_store *into, *from;
 };
 
-bool ta_builder_fits(const struct ta_builder *into, const struct ta_builder *from)
+void ta_renaming_free(struct ta_renaming *ids)
+{
+    free(ids->names.at);
+    free(ids->cats.at);
+    free(ids->tracks.at);
+    *ids = (struct ta_renaming){.names = {NULL}};
+}
+
+bool ta_builder_fits(const struct ta_builder *into, const struct ta_builder *from,
+                     const struct ta_renaming *ids)
 {
     const struct ta_trace *a = into->trace, *b = from->trace;
     /* The first text of each stands for "absent". */
+    const size_t names = b->strings.texts.n - (ids->names.n ? ids->names.n : 1);
     return !ta_dump_holds_any(&a->dump) && !ta_dump_holds_any(&b->dump) && /* rows have names too */
-           a->strings.texts.n + b->strings.texts.n - 2 <= a->strings.limit &&
-           a->categories.n + b->categories.n < CATEGORIES_MAX &&
+           b->strings.texts.n - 1 <= b->strings.limit &&
+           a->strings.texts.n - 1 + names <= a->strings.limit && b->categories.n < CATEGORIES_MAX &&
+           a->categories.n + b->categories.n - ids->cats.n < CATEGORIES_MAX &&
            a->spans.n + b->spans.n < TA_NO_ROW - 1;
 }
 
 /* ---- names, tracks, categories --------------------------------------------------------------- */
 
-static bool rename_names(struct ta_builder *into, const struct ta_builder *from, ta_str *names)
+static bool rename_names(struct ta_builder *into, const struct ta_builder *from,
+                         struct ta_renaming *ids)
 {
     const struct ta_strings *strings = &from->trace->strings;
-    names[TA_STR_ABSENT] = TA_STR_ABSENT;
-    for (size_t i = 1; i < strings->texts.n; i++)
-        if (ta_strings_intern(&into->trace->strings, strings->texts.at[i], &names[i]) !=
-            TA_INTERN_OK)
+    if (ids->names.n == 0 && !ta_vec_push(&ids->names, TA_STR_ABSENT))
+        return false;
+    while (ids->names.n < strings->texts.n) {
+        ta_str id;
+        if (ta_strings_intern(&into->trace->strings, strings->texts.at[ids->names.n], &id) !=
+                TA_INTERN_OK ||
+            !ta_vec_push(&ids->names, id))
             return false;
+    }
     return true;
 }
 
-static bool rename_tracks(struct ta_builder *into, const struct ta_builder *from,
-                          const ta_str *names, uint32_t *tracks)
+static bool rename_track(struct ta_builder *into, const struct ta_track *track,
+                         struct ta_renaming *ids)
 {
     struct ta_trace *trace = into->trace;
-    for (size_t i = 0; i < from->trace->tracks.n; i++) {
-        const struct ta_track *track = &from->trace->tracks.at[i];
-        const ta_str pid = names[track->pid], tid = names[track->tid];
-        const uint64_t *index =
-            ta_map_at(&into->track_of, (uint64_t)pid << 32 | tid, trace->tracks.n);
-        if (!index || (*index == trace->tracks.n &&
-                       !ta_vec_push(&trace->tracks, (struct ta_track){.pid = pid, .tid = tid})))
+    const ta_str pid = ids->names.at[track->pid], tid = ids->names.at[track->tid];
+    const uint64_t *index = ta_map_at(&into->track_of, (uint64_t)pid << 32 | tid, trace->tracks.n);
+    return index &&
+           (*index < trace->tracks.n ||
+            ta_vec_push(&trace->tracks, (struct ta_track){.pid = pid, .tid = tid})) &&
+           ta_vec_push(&ids->tracks, (uint32_t)*index);
+}
+
+static bool rename_tracks(struct ta_builder *into, const struct ta_builder *from,
+                          struct ta_renaming *ids)
+{
+    const struct ta_track *tracks = from->trace->tracks.at;
+    while (ids->tracks.n < from->trace->tracks.n)
+        if (!rename_track(into, &tracks[ids->tracks.n], ids))
             return false;
-        tracks[i] = (uint32_t)*index;
-        if (track->thread_name != TA_STR_ABSENT)
-            trace->tracks.at[*index].thread_name = names[track->thread_name];
-    }
+    for (size_t i = 0; i < ids->tracks.n; i++)
+        if (tracks[i].thread_name != TA_STR_ABSENT)
+            into->trace->tracks.at[ids->tracks.at[i]].thread_name =
+                ids->names.at[tracks[i].thread_name];
     return true;
 }
 
@@ -75,23 +99,28 @@ static bool grow_kinds(struct ta_builder *into, size_t n)
     return true;
 }
 
-static bool rename_categories(struct ta_builder *into, const struct ta_builder *from,
-                              const ta_str *names, ta_cat *cats)
+static bool rename_category(struct ta_builder *into, struct ta_category category,
+                            struct ta_renaming *ids)
 {
     struct ta_trace *trace = into->trace;
+    category.name = ids->names.at[category.name];
+    const uint64_t *index = ta_map_at(&into->category_of, category.name, trace->categories.n);
+    return index && (*index < trace->categories.n || ta_vec_push(&trace->categories, category)) &&
+           ta_vec_push(&ids->cats, (ta_cat)*index);
+}
+
+static bool rename_categories(struct ta_builder *into, const struct ta_builder *from,
+                              struct ta_renaming *ids)
+{
     const size_t n = from->trace->categories.n;
-    if (!grow_kinds(into, trace->categories.n + n))
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        struct ta_category category = from->trace->categories.at[i];
-        category.name = names[category.name];
-        const uint64_t *index = ta_map_at(&into->category_of, category.name, trace->categories.n);
-        if (!index || (*index == trace->categories.n && !ta_vec_push(&trace->categories, category)))
+    while (ids->cats.n < n)
+        if (!rename_category(into, from->trace->categories.at[ids->cats.n], ids))
             return false;
-        cats[i] = (ta_cat)*index;
+    if (!grow_kinds(into, into->trace->categories.n))
+        return false;
+    for (size_t i = 0; i < n; i++)
         for (size_t phase = 0; phase < sizeof TA_PHASES; phase++)
-            into->kind_counts[*index][phase] += from->kind_counts[i][phase];
-    }
+            into->kind_counts[ids->cats.at[i]][phase] += from->kind_counts[i][phase];
     return true;
 }
 
@@ -108,118 +137,135 @@ struct column_pair {
         COLUMN(into), &(from)                                                                      \
     }
 
-/* Puts `more` rows of each column behind the `n` there, and frees where they came from. */
-static bool append_columns(const struct renaming *ids, const struct column_pair *pairs,
-                           size_t count, size_t *n, size_t *max, size_t more)
+/* Rows of one builder, and of the other. */
+struct table_size {
+    size_t *n, *max, *from_n, *from_max;
+};
+
+#define SIZE(a, b)                                                                                 \
+    (struct table_size)                                                                            \
+    {                                                                                              \
+        &(a)->n, &(a)->max, &(b)->n, &(b)->max                                                     \
+    }
+
+/* Puts the rows of each column behind those that are there, and forgets where they came from. */
+static bool append_columns(const struct appending *with, const struct column_pair *pairs,
+                           size_t count, struct table_size size)
 {
+    const size_t n = *size.n, more = *size.from_n, half = *size.max + *size.max / 2;
+    const size_t max = n + more <= *size.max ? *size.max : n + more < half ? half : n + more;
+    const bool is_freed = more > MANY_ROWS;
     if (more == 0)
         return true;
     for (size_t i = 0; i < count; i++) {
-        const size_t size = pairs[i].into.size;
+        const size_t bytes = pairs[i].into.size;
         void **into = pairs[i].into.at, **from = pairs[i].from;
-        if (*n + more > *max) {
-            void *grown = ta_store_resize(ids->into, *into, *n + more, size);
-            if (!grown)
-                return false;
-            *into = grown;
+        void *grown = max > *size.max ? ta_store_resize(with->into, *into, max, bytes) : *into;
+        if (!grown)
+            return false;
+        *into = grown;
+        memcpy((char *)grown + n * bytes, *from, more * bytes);
+        if (is_freed) {
+            ta_store_free(with->from, *from);
+            *from = NULL;
         }
-        memcpy((char *)*into + *n * size, *from, more * size);
-        ta_store_free(ids->from, *from);
-        *from = NULL;
     }
-    *n += more;
-    *max = *n > *max ? *n : *max;
+    *size.n = n + more;
+    *size.max = max;
+    *size.from_n = 0;
+    if (is_freed)
+        *size.from_max = 0;
     return true;
 }
 
-static void rename_strings(const struct renaming *ids, ta_str *column, size_t from, size_t to)
+static void rename_strings(const struct appending *with, ta_str *column, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++)
-        column[i] = ids->names[column[i]];
+        column[i] = with->ids->names.at[column[i]];
 }
 
-static void rename_places(const struct renaming *ids, uint32_t *tracks, ta_cat *cats, size_t from,
+static void rename_places(const struct appending *with, uint32_t *tracks, ta_cat *cats, size_t from,
                           size_t to)
 {
     for (size_t i = from; i < to; i++)
-        tracks[i] = ids->tracks[tracks[i]];
+        tracks[i] = with->ids->tracks.at[tracks[i]];
     for (size_t i = from; cats && i < to; i++)
-        cats[i] = ids->cats[cats[i]];
+        cats[i] = with->ids->cats.at[cats[i]];
 }
 
-static bool append_spans(struct ta_trace *into, struct ta_trace *from, const struct renaming *ids)
+static bool append_spans(struct ta_trace *into, struct ta_trace *from, const struct appending *with)
 {
     struct span_columns *a = &into->spans, *b = &from->spans;
     const struct column_pair pairs[] = {PAIR(a->ts, b->ts), PAIR(a->dur, b->dur),
                                         PAIR(a->name, b->name), PAIR(a->cat, b->cat),
                                         PAIR(a->track, b->track)};
     const size_t n = a->n;
-    if (!append_columns(ids, pairs, 5, &a->n, &a->max, b->n))
+    if (!append_columns(with, pairs, 5, SIZE(a, b)))
         return false;
-    rename_strings(ids, a->name, n, a->n);
-    rename_places(ids, a->track, a->cat, n, a->n);
+    rename_strings(with, a->name, n, a->n);
+    rename_places(with, a->track, a->cat, n, a->n);
     return true;
 }
 
 /* `rows` spans lie before those that the arguments belong to. */
 static bool append_args(struct arg_column *a, struct arg_column *b, size_t rows,
-                        const struct renaming *ids)
+                        const struct appending *with)
 {
     const struct column_pair pairs[] = {PAIR(a->row, b->row), PAIR(a->value, b->value),
                                         PAIR(a->is_text, b->is_text)};
     const size_t n = a->n;
-    if (!append_columns(ids, pairs, 3, &a->n, &a->max, b->n))
+    if (!append_columns(with, pairs, 3, SIZE(a, b)))
         return false;
     for (size_t i = n; i < a->n; i++) {
         a->row[i] += (ta_row)rows;
         if (a->is_text[i])
-            a->value[i] = ids->names[a->value[i]];
+            a->value[i] = with->ids->names.at[a->value[i]];
     }
     return true;
 }
 
 static bool append_counters(struct ta_trace *into, struct ta_trace *from,
-                            const struct renaming *ids)
+                            const struct appending *with)
 {
     struct counter_columns *a = &into->counters, *b = &from->counters;
     const struct column_pair pairs[] = {PAIR(a->ts, b->ts), PAIR(a->value, b->value),
                                         PAIR(a->name, b->name), PAIR(a->series, b->series),
                                         PAIR(a->track, b->track)};
     const size_t n = a->n;
-    if (!append_columns(ids, pairs, 5, &a->n, &a->max, b->n))
+    if (!append_columns(with, pairs, 5, SIZE(a, b)))
         return false;
-    rename_strings(ids, a->name, n, a->n);
-    rename_strings(ids, a->series, n, a->n);
-    rename_places(ids, a->track, NULL, n, a->n);
+    rename_strings(with, a->name, n, a->n);
+    rename_strings(with, a->series, n, a->n);
+    rename_places(with, a->track, NULL, n, a->n);
     return true;
 }
 
 static bool append_instants(struct ta_trace *into, struct ta_trace *from,
-                            const struct renaming *ids)
+                            const struct appending *with)
 {
     struct instant_columns *a = &into->instants, *b = &from->instants;
     const struct column_pair pairs[] = {PAIR(a->ts, b->ts), PAIR(a->name, b->name),
                                         PAIR(a->cat, b->cat), PAIR(a->track, b->track)};
     const size_t n = a->n;
-    if (!append_columns(ids, pairs, 4, &a->n, &a->max, b->n))
+    if (!append_columns(with, pairs, 4, SIZE(a, b)))
         return false;
-    rename_strings(ids, a->name, n, a->n);
-    rename_places(ids, a->track, a->cat, n, a->n);
+    rename_strings(with, a->name, n, a->n);
+    rename_places(with, a->track, a->cat, n, a->n);
     return true;
 }
 
-static bool append_flows(struct ta_trace *into, struct ta_trace *from, const struct renaming *ids)
+static bool append_flows(struct ta_trace *into, struct ta_trace *from, const struct appending *with)
 {
     struct flow_columns *a = &into->flows, *b = &from->flows;
     const struct column_pair pairs[] = {PAIR(a->ts, b->ts), PAIR(a->name, b->name),
                                         PAIR(a->id, b->id), PAIR(a->track, b->track),
                                         PAIR(a->phase, b->phase)};
     const size_t n = a->n;
-    if (!append_columns(ids, pairs, 5, &a->n, &a->max, b->n))
+    if (!append_columns(with, pairs, 5, SIZE(a, b)))
         return false;
-    rename_strings(ids, a->name, n, a->n);
-    rename_strings(ids, a->id, n, a->n);
-    rename_places(ids, a->track, NULL, n, a->n);
+    rename_strings(with, a->name, n, a->n);
+    rename_strings(with, a->id, n, a->n);
+    rename_places(with, a->track, NULL, n, a->n);
     return true;
 }
 
@@ -228,32 +274,31 @@ static bool append_flows(struct ta_trace *into, struct ta_trace *from, const str
 /* `rows` spans lie before those that the edges began; asynchronous ones only say whether they
  * did. */
 static void rename_edges(struct pair_edge *edges, size_t from, size_t to, size_t rows,
-                         const struct renaming *ids)
+                         const struct appending *with)
 {
     for (size_t i = from; i < to; i++) {
         struct pair_edge *edge = &edges[i];
         edge->order = (uint32_t)i;
-        edge->track = ids->tracks[edge->track];
-        edge->name = ids->names[edge->name];
-        edge->id = ids->names[edge->id];
-        edge->cat = ids->cats[edge->cat];
+        edge->track = with->ids->tracks.at[edge->track];
+        edge->name = with->ids->names.at[edge->name];
+        edge->id = with->ids->names.at[edge->id];
+        edge->cat = with->ids->cats.at[edge->cat];
         if (edge->row != TA_NO_ROW)
             edge->row += (ta_row)rows;
     }
 }
 
 static bool append_edges(struct ta_builder *into, struct ta_builder *from, size_t rows,
-                         const struct renaming *ids)
+                         const struct appending *with)
 {
     const size_t n = into->edges.n, n_async = into->async_edges.n;
     const struct column_pair pairs[] = {PAIR(into->edges.at, from->edges.at),
                                         PAIR(into->async_edges.at, from->async_edges.at)};
-    if (!append_columns(ids, &pairs[0], 1, &into->edges.n, &into->edges.max, from->edges.n) ||
-        !append_columns(ids, &pairs[1], 1, &into->async_edges.n, &into->async_edges.max,
-                        from->async_edges.n))
+    if (!append_columns(with, &pairs[0], 1, SIZE(&into->edges, &from->edges)) ||
+        !append_columns(with, &pairs[1], 1, SIZE(&into->async_edges, &from->async_edges)))
         return false;
-    rename_edges(into->edges.at, n, into->edges.n, rows, ids);
-    rename_edges(into->async_edges.at, n_async, into->async_edges.n, 0, ids);
+    rename_edges(into->edges.at, n, into->edges.n, rows, with);
+    rename_edges(into->async_edges.at, n_async, into->async_edges.n, 0, with);
     return true;
 }
 
@@ -277,9 +322,31 @@ static void add_counts(struct ta_builder *into, const struct ta_builder *from)
         into->last_ts = from->last_ts;
 }
 
+static void name_processes(struct ta_builder *into, const struct ta_builder *from,
+                           const struct ta_renaming *ids)
+{
+    if (from->process_names.n == 0)
+        return;
+    for (size_t pid = 0; pid < from->trace->strings.texts.n; pid++) {
+        const uint64_t *name = ta_map_find(&from->process_names, pid);
+        uint64_t *slot = name ? ta_map_at(&into->process_names, ids->names.at[pid], 0) : NULL;
+        if (slot)
+            *slot = ids->names.at[*name];
+    }
+}
+
+/* What all devices have in common: 0 before the first one, -1 when two differ. */
+static void merge_unit(int64_t *into, int64_t from)
+{
+    if (*into == 0 || from == 0)
+        *into += from;
+    else if (*into != from)
+        *into = -1;
+}
+
 /* Of what a file says several times the last word counts. */
 static bool take_facts(struct ta_builder *into, const struct ta_builder *from,
-                       const struct renaming *ids)
+                       const struct ta_renaming *ids)
 {
     if (from->rank != TA_MISSING)
         into->rank = from->rank;
@@ -289,47 +356,52 @@ static bool take_facts(struct ta_builder *into, const struct ta_builder *from,
         into->trace->base_ns = from->trace->base_ns;
     for (size_t i = 0; i < from->devices.n; i++)
         ta_builder_add_device(into, ta_slice_of(from->devices.at[i]));
-    if (into->trace->units.multiprocessors == 0)
-        into->trace->units = from->trace->units;
-    for (size_t pid = 0; pid < from->trace->strings.texts.n; pid++) {
-        const uint64_t *name = ta_map_find(&from->process_names, pid);
-        uint64_t *slot = name ? ta_map_at(&into->process_names, ids->names[pid], 0) : NULL;
-        if (slot)
-            *slot = ids->names[*name];
-    }
+    merge_unit(&into->trace->units.multiprocessors, from->trace->units.multiprocessors);
+    merge_unit(&into->trace->units.threads, from->trace->units.threads);
+    name_processes(into, from, ids);
     return !from->track_of.failed && !into->track_of.failed && !into->process_names.failed;
 }
 
 static bool append_rows(struct ta_builder *into, struct ta_builder *from,
-                        const struct renaming *ids)
+                        const struct appending *with)
 {
     struct ta_trace *a = into->trace, *b = from->trace;
     const size_t rows = a->spans.n;
-    bool done = append_spans(a, b, ids);
+    bool done = append_spans(a, b, with);
     for (size_t i = 0; done && i < a->n_args; i++)
-        done = append_args(&a->args[i], &b->args[i], rows, ids);
-    return done && append_counters(a, b, ids) && append_instants(a, b, ids) &&
-           append_flows(a, b, ids) && append_edges(into, from, rows, ids);
+        done = append_args(&a->args[i], &b->args[i], rows, with);
+    return done && append_counters(a, b, with) && append_instants(a, b, with) &&
+           append_flows(a, b, with) && append_edges(into, from, rows, with);
 }
 
-bool ta_builder_append(struct ta_builder *into, struct ta_builder *from)
+/* Forgets what was added, but for the rows, which are gone. */
+static void forget(struct ta_builder *from)
 {
-    const struct ta_trace *b = from->trace;
-    struct renaming ids = {
-        .names = reallocarray(NULL, b->strings.texts.n, sizeof *ids.names),
-        .cats = reallocarray(NULL, b->categories.n + 1, sizeof *ids.cats),
-        .tracks = reallocarray(NULL, b->tracks.n + 1, sizeof *ids.tracks),
-        .into = &into->trace->store,
-        .from = &from->trace->store,
-    };
-    const bool done = ids.names && ids.cats && ids.tracks && rename_names(into, from, ids.names) &&
-                      rename_tracks(into, from, ids.names, ids.tracks) &&
-                      rename_categories(into, from, ids.names, ids.cats) &&
-                      take_facts(into, from, &ids) && append_rows(into, from, &ids);
-    if (done)
-        add_counts(into, from);
-    free(ids.names);
-    free(ids.cats);
-    free(ids.tracks);
-    return done;
+    struct ta_trace *trace = from->trace;
+    for (size_t i = 0; i < trace->tracks.n; i++)
+        trace->tracks.at[i].thread_name = TA_STR_ABSENT;
+    if (trace->categories.n)
+        memset(from->kind_counts, 0, trace->categories.n * sizeof *from->kind_counts);
+    ta_map_free(&from->process_names);
+    from->process_names = (struct ta_map){.slots = NULL};
+    from->devices.n = 0;
+    from->kept = from->repaired = from->dropped = from->bytes_skipped = from->events = 0;
+    from->timed = from->zero_times = 0;
+    from->first_ts = from->last_ts = from->rank = from->world_size = TA_MISSING;
+    trace->base_ns = TA_MISSING;
+    trace->units = (struct ta_device_units){.threads = 0};
+    from->truncated = false;
+}
+
+bool ta_builder_append(struct ta_builder *into, struct ta_builder *from, struct ta_renaming *ids)
+{
+    const struct appending with = {
+        .ids = ids, .into = &into->trace->store, .from = &from->trace->store};
+    if (!rename_names(into, from, ids) || !rename_tracks(into, from, ids) ||
+        !rename_categories(into, from, ids) || !take_facts(into, from, ids) ||
+        !append_rows(into, from, &with))
+        return false;
+    add_counts(into, from);
+    forget(from);
+    return true;
 }

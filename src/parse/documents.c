@@ -163,7 +163,7 @@ static bool enter_array(struct ta_json *json)
 
 /* The mark among the members: a record of its own that is damaged, or large, unless there was an
  * array already.  Its start has to be in the window still, which a part cannot tell of what lies
- * before its cut. */
+ * before its start. */
 static bool enter_line(struct ta_json *json)
 {
     struct ta_json_state *st = json->state;
@@ -171,7 +171,7 @@ static bool enter_line(struct ta_json *json)
     if (st->documents == 0 || st->opened ||
         !ta_slice_equal(key, ta_slice_of(st->keys.schema->field[st->keys.schema->mark])))
         return false;
-    st->part->unsure |= st->part->cut > 0;
+    st->part->unsure |= st->part->start > 0;
     if (st->document_start < st->window.base)
         return false;
     st->window.at = (size_t)(st->document_start - st->window.base);

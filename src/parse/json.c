@@ -9,22 +9,7 @@
 
 /* ---- making -------------------------------------------------------------------------------- */
 
-/* Begins with what a part guesses: between two records of the one array. */
-static void begin_part(struct ta_json *json)
-{
-    struct ta_json_state *st = json->state;
-    st->window.base = st->last_end = st->part->cut;
-    st->documents = 1;
-    st->in_object = st->part->in_object;
-    st->comma = true;
-    json->saw_document = json->saw_array = true;
-    const bool found = walk_find_start(json);
-    st->place = found ? PLACE_RECORDS : PLACE_DONE;
-    ta_part_announce(st->part, found ? walk_here(st) : TA_PART_NONE);
-}
-
-static bool init_state(struct ta_json_state *st, struct ta_ctx *ctx, struct ta_reader *reader,
-                       const struct ta_record_schema *schema)
+static bool init_state(struct ta_json_state *st, struct ta_ctx *ctx, struct ta_reader *reader)
 {
     const size_t depth = (size_t)ta_ctx_limit(ctx, TA_LIMIT_DEPTH);
     st->scan = (struct scan){.stack = calloc(depth / 64 + 1, sizeof *st->scan.stack),
@@ -32,22 +17,16 @@ static bool init_state(struct ta_json_state *st, struct ta_ctx *ctx, struct ta_r
                              .string_limit = (size_t)ta_ctx_limit(ctx, TA_LIMIT_STRING),
                              .number_limit = (size_t)ta_ctx_limit(ctx, TA_LIMIT_NUMBER)};
     st->event_limit = ta_ctx_limit(ctx, TA_LIMIT_EVENT);
-    st->quality = ta_reader_quality(reader);
-    ta_parts_init(&st->everything, 1, NULL, NULL);
-    st->part = ctx->part ? ctx->part : &st->everything;
-    st->part->taken = true;
-    record_keys_init(&st->keys, schema);
     walk_set_usual(st, ",{", 1);
     return st->scan.stack && layout_init(&st->layout, ctx->shared->cpu, st->scan.number_limit) &&
            window_init(&st->window, reader, (size_t)st->event_limit);
 }
 
-struct ta_json *ta_json_new(struct ta_ctx *ctx, struct ta_reader *reader,
-                            const struct ta_record_schema *schema)
+static struct ta_json *make(struct ta_ctx *ctx, struct ta_reader *reader)
 {
     struct ta_json *json = calloc(1, sizeof *json);
     struct ta_json_state *st = calloc(1, sizeof *st);
-    if (!json || !st || !init_state(st, ctx, reader, schema)) {
+    if (!json || !st || !init_state(st, ctx, reader)) {
         if (st) {
             layout_free(&st->layout);
             free(st->scan.stack);
@@ -57,12 +36,59 @@ struct ta_json *ta_json_new(struct ta_ctx *ctx, struct ta_reader *reader,
         return NULL;
     }
     json->state = st;
-    if (st->part->cut > 0)
-        begin_part(json);
     return json;
 }
 
-void ta_json_free(struct ta_json *json)
+/* What the walk over a part before has left; what was learned there stays known. */
+static struct ta_json *take_parked(struct ta_part *part, struct ta_reader *reader)
+{
+    struct ta_json *json = part->parked;
+    struct ta_json_state *st = json->state;
+    part->parked = NULL;
+    json->saw_array = json->saw_document = json->truncated = false;
+    json->bytes_skipped = 0;
+    window_restart(&st->window, reader, 0);
+    st->scan.notes = 0;
+    st->place = PLACE_BETWEEN;
+    st->first = st->fresh = st->lines = st->opened = st->beyond = false;
+    st->document_start = 0;
+    return json;
+}
+
+/* Begins where the stream does, or between two records of the one array, as a part guesses. */
+static void begin(struct ta_json *json, struct ta_part *part)
+{
+    struct ta_json_state *st = json->state;
+    const bool guesses = part->start > 0;
+    st->part = part;
+    part->taken = true;
+    part->find = walk_find_cut;
+    part->json = json;
+    st->window.base = st->last_end = part->start;
+    st->documents = guesses;
+    st->in_object = guesses && part->in_object;
+    st->comma = guesses;
+    json->saw_document = json->saw_array = guesses;
+    if (guesses)
+        st->place = PLACE_RECORDS;
+}
+
+struct ta_json *ta_json_new(struct ta_ctx *ctx, struct ta_reader *reader,
+                            const struct ta_record_schema *schema)
+{
+    struct ta_part *part = ctx->part;
+    struct ta_json *json = part && part->parked ? take_parked(part, reader) : make(ctx, reader);
+    if (!json)
+        return NULL;
+    struct ta_json_state *st = json->state;
+    st->quality = ta_reader_quality(reader);
+    record_keys_init(&st->keys, schema);
+    st->everything = (struct ta_part){.border = UINT64_MAX};
+    begin(json, part ? part : &st->everything);
+    return json;
+}
+
+void walk_free_parked(struct ta_json *json)
 {
     if (!json)
         return;
@@ -72,6 +98,14 @@ void ta_json_free(struct ta_json *json)
     free(json->state->text);
     free(json->state);
     free(json);
+}
+
+void ta_json_free(struct ta_json *json)
+{
+    if (json && json->state->part->relay)
+        json->state->part->parked = json;
+    else
+        walk_free_parked(json);
 }
 
 /* ---- the machine --------------------------------------------------------------------------- */

@@ -4,10 +4,9 @@
 
 #include <inttypes.h>
 
-/* The search for the start of a part gives up behind so many bytes, and when it has scanned so
- * many, objects within objects counted again: then the part before reads on. */
-#define SEARCH_MAX (UINT64_C(16) << 20)
-#define SEARCH_BUDGET 4
+/* The search for a cut gives up when it has scanned so many times the bytes, objects within objects
+ * counted again. */
+#define CUT_BUDGET 4
 
 /* ---- accounts ------------------------------------------------------------------------------ */
 
@@ -103,17 +102,22 @@ bool walk_resume(struct ta_json *json, enum ta_json_item *item)
     return lost_record;
 }
 
-bool walk_find_start(struct ta_json *json)
+size_t walk_find_cut(struct ta_json *json, const char *bytes, size_t n)
 {
-    struct ta_json_state *st = json->state;
-    const uint64_t from = walk_here(st);
-    uint64_t scanned = 0;
-    while (scanned < SEARCH_BUDGET * SEARCH_MAX && find_brace(st) &&
-           walk_here(st) - from < SEARCH_MAX) {
-        if (walk_whole(json, WALK_RESUME_MAX, walk_step_record) == SCAN_OK && walk_has_mark(json))
-            return true;
-        scanned += (uint64_t)(st->scan.p - window_at(&st->window)) + 1;
-        st->window.at++;
+    const struct ta_json_state *st = json->state;
+    struct scan scan = st->scan;
+    struct ta_record record = {.has_nested = 0};
+    size_t scanned = 0;
+    const char *brace = bytes + n;
+    while (scanned <= CUT_BUDGET * n &&
+           (brace = memrchr(bytes, '{', (size_t)(brace - bytes))) != NULL) {
+        scan.p = brace;
+        scan.end = bytes + n;
+        scan.notes = 0;
+        if (record_scan(&st->keys, &scan, &record) == SCAN_OK &&
+            record.field[st->keys.schema->mark].type != TA_TOKEN_ABSENT)
+            return (size_t)(brace - bytes);
+        scanned += (size_t)(scan.p - brace) + 1;
     }
-    return false;
+    return 0;
 }

@@ -35,10 +35,10 @@
 
 #include "base/quality.h"
 #include "parse/layout.h"
-#include "parse/part.h"
 #include "parse/record.h"
 #include "parse/scan.h"
 #include "parse/window.h"
+#include "read/relay.h"
 
 /* A member beside the records is kept up to this size; larger ones are skipped. */
 #define WALK_MEMBER_MAX (UINT64_C(1) << 20)
@@ -196,8 +196,11 @@ void walk_lose(struct ta_json_state *st, enum scan_result result, bool record);
 /* LOST: looks for a place to go on.  Gives the record lost, if one was. */
 bool walk_resume(struct ta_json *json, enum ta_json_item *item);
 
-/* For the reader of a part: moves to the first object from the window's place on that may be a
- * record of the array, as resuming would take it.  False when there is none near. */
-bool walk_find_start(struct ta_json *json);
+/* For parts of a stream: the last object in `bytes` that could be a record, as resuming would take
+ * it; 0 when there is none behind the first byte.  TA_PADDING bytes follow that can be read. */
+size_t walk_find_cut(struct ta_json *json, const char *bytes, size_t n);
+
+/* Frees what a part left behind for the next one (struct ta_part). */
+void walk_free_parked(struct ta_json *json);
 
 #endif

@@ -22,6 +22,16 @@ bool window_init(struct window *window, struct ta_reader *reader, size_t most)
     return window->own != NULL;
 }
 
+void window_restart(struct window *window, struct ta_reader *reader, uint64_t base)
+{
+    window->reader = reader;
+    window->buffer = window->own;
+    window->at = window->end = 0;
+    window->base = base;
+    window->ended = window->failed = false;
+    memset(window->own, 0, TA_PADDING);
+}
+
 void window_free(struct window *window)
 {
     free(window->own);

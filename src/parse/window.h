@@ -24,6 +24,9 @@ struct window {
 bool window_init(struct window *window, struct ta_reader *reader, size_t most);
 void window_free(struct window *window);
 
+/* Begins anew with a reader whose first byte is at offset `base` of the stream. */
+void window_restart(struct window *window, struct ta_reader *reader, uint64_t base);
+
 /* Reads more behind `end`, keeping the bytes from `at`; pointers into the buffer are void
  * afterwards.  False at the end of the stream, when `most` is reached, or without memory. */
 bool window_more(struct window *window);

@@ -7,6 +7,7 @@
 #include "read/ahead.h"
 #include "read/content.h"
 #include "read/page.h"
+#include "read/relay.h"
 #include "read/utf16.h"
 
 #include <errno.h>
@@ -24,6 +25,7 @@ struct ta_reader {
     size_t block;                  /* bytes to ask for at a time */
     struct ta_lap *inflating;      /* where the time of a thread that reads ahead is added */
     struct ta_ahead *ahead;        /* who owns the content, or NULL */
+    struct ta_part *part;          /* what is read instead of content, or NULL */
     struct ta_content_facts facts; /* at the place up to which was read */
     struct ta_quality *quality;
     struct ta_utf16 utf16;
@@ -51,6 +53,8 @@ static enum ta_status check_kind(struct ta_ctx *ctx, int fd, const char *path)
 
 static size_t read_bytes(struct ta_reader *reader, char *out, size_t max)
 {
+    if (reader->part)
+        return ta_part_read(reader->part, reader->quality, out, max);
     if (reader->ahead)
         return ta_ahead_read(reader->ahead, reader->quality, &reader->facts, out, max);
     const size_t got = ta_content_read(&reader->content, out, max);
@@ -202,12 +206,21 @@ struct ta_reader *ta_reader_open(struct ta_ctx *ctx, const char *path, int fd,
     return reader;
 }
 
+struct ta_reader *ta_reader_of_part(struct ta_part *part, size_t block, struct ta_quality *quality)
+{
+    struct ta_reader *reader = calloc(1, sizeof *reader);
+    if (reader)
+        *reader = (struct ta_reader){.part = part, .block = block, .quality = quality};
+    return reader;
+}
+
 void ta_reader_close(struct ta_reader *reader)
 {
     if (!reader)
         return;
     ta_ahead_close(reader->ahead, reader->inflating);
-    ta_content_close(&reader->content);
+    if (!reader->part)
+        ta_content_close(&reader->content);
     free(reader->head);
     free(reader);
 }
@@ -245,14 +258,33 @@ size_t ta_reader_read(struct ta_reader *reader, char *buffer, size_t max)
     return n;
 }
 
-bool ta_reader_lends(const struct ta_reader *reader, size_t n_kept)
+bool ta_reader_is_utf8(const struct ta_reader *reader)
 {
+    return !ta_utf16_active(&reader->utf16);
+}
+
+bool ta_reader_is_packed(const struct ta_reader *reader)
+{
+    return reader->content.codec != &ta_codec_plain;
+}
+
+void ta_reader_account_to(struct ta_reader *reader, struct ta_quality *quality)
+{
+    reader->quality = reader->content.quality = quality;
+}
+
+bool ta_reader_lends(struct ta_reader *reader, size_t n_kept)
+{
+    if (reader->part)
+        return n_kept <= TA_PART_KEPT && ta_part_lends(reader->part, reader->quality);
     return reader->ahead && reader->head_at == reader->head_end && !reader->page.active &&
            !ta_utf16_active(&reader->utf16) && n_kept <= TA_AHEAD_KEPT;
 }
 
 size_t ta_reader_lend(struct ta_reader *reader, const char *kept, size_t n_kept, char **bytes)
 {
+    if (reader->part)
+        return ta_part_lend(reader->part, kept, n_kept, bytes);
     return ta_ahead_lend(reader->ahead, reader->quality, &reader->facts, kept, n_kept, bytes);
 }
 

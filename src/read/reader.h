@@ -9,6 +9,8 @@
 
 #include "traceanalyze/input.h"
 
+struct ta_part;
+
 /* Bytes behind a view on the stream that can be read and are zero, so that a scanner may load whole
  * vectors without looking at the end: two of the largest, 64 bytes each. */
 enum { TA_PADDING = 128 };
@@ -18,7 +20,16 @@ enum { TA_PADDING = 128 };
  * Accounts go to `quality` and times to those of the context; both must outlive the reader. */
 struct ta_reader *ta_reader_open(struct ta_ctx *ctx, const char *path, int fd,
                                  struct ta_quality *quality);
+/* Reads what a thread is given of a stream (relay.h), whose part this stays from call to call of
+ * ta_relay_begin().  NULL without memory. */
+struct ta_reader *ta_reader_of_part(struct ta_part *part, size_t block, struct ta_quality *quality);
 void ta_reader_close(struct ta_reader *reader);
+
+bool ta_reader_is_utf8(const struct ta_reader *reader); /* and was not transcoded */
+bool ta_reader_is_packed(const struct ta_reader *reader);
+
+/* From here on accounts go there. */
+void ta_reader_account_to(struct ta_reader *reader, struct ta_quality *quality);
 
 /* How many bytes to ask for at a time, as the run says (struct ta_shared), or as is best. */
 size_t ta_reader_block(const struct ta_reader *reader);
@@ -32,9 +43,9 @@ void ta_reader_read_ahead(struct ta_reader *reader);
  * bytes: lends a block with these put before it and TA_PADDING zeros behind it.  Sets *bytes to
  * the first of them, and returns how many bytes follow them; 0 is the end, where nothing changes.
  * The block is the caller's until the next call, to which bytes of it may be given as those to
- * keep.  Only when ta_reader_lends() says so, which it does while a thread reads ahead and few
- * bytes are kept. */
-bool ta_reader_lends(const struct ta_reader *reader, size_t n_kept);
+ * keep.  Only when ta_reader_lends() says so, which it does while a thread reads ahead, or of a
+ * part, and few bytes are kept. */
+bool ta_reader_lends(struct ta_reader *reader, size_t n_kept);
 size_t ta_reader_lend(struct ta_reader *reader, const char *kept, size_t n_kept, char **bytes);
 
 /* Says that bytes at the end were read and cannot be used, as what comes before them is broken:

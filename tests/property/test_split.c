@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One file read in parts gives what it gives read in one go: every column, every account and every
- * byte offset, wherever it is cut and whatever is wrong with it. */
+/* One file read by several threads gives what it gives read in one go: every column, every account
+ * and every byte offset, wherever it is cut, packed or not, and whatever is wrong with it. */
 #include "split.h"
 #include "pipeline.h"
 #include "read/reader.h"
@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct fixture fixture;
@@ -342,155 +343,259 @@ static const struct ta_input_ops *input(void)
     return entry->plugin.input;
 }
 
-/* What became of the cuts of many traces. */
+/* Waits up to 0.1 ms, so that threads overtake each other where they never would. */
+static void dawdle(void)
+{
+    static atomic_uint_fast64_t calls;
+    struct rng rng = {atomic_fetch_add(&calls, 1) * 7919 + 1};
+    const struct timespec wait = {.tv_nsec = (long)rng_below(&rng, 100000)};
+    rng_next(&rng);
+    if (rng_below(&rng, 3) == 0)
+        nanosleep(&wait, NULL);
+}
+
+static enum ta_status read_slowly(struct ta_ctx *ctx, struct ta_reader *reader,
+                                  struct ta_builder *builder)
+{
+    dawdle();
+    const enum ta_status status = input()->read(ctx, reader, builder);
+    dawdle();
+    return status;
+}
+
+/* What became of the parts of many traces. */
 struct tally {
-    size_t cuts, taken, passed, again;
+    size_t parts, passed, again;
 };
 
-/* The trace in one go. */
+/* A file in one go. */
 struct whole {
     struct ta_builder builder;
     struct ta_quality quality;
     enum ta_status status;
     uint64_t bytes, raw_bytes;
+    bool early;
 };
 
-static void read_whole(const struct text *text, struct whole *w)
+static void read_whole(const void *file, size_t size, struct whole *w)
 {
     ta_quality_init(&w->quality);
     struct ta_reader *reader =
-        ta_reader_open(&fixture.ctx, NULL, fixture_memory(text->at, text->n), &w->quality);
+        ta_reader_open(&fixture.ctx, NULL, fixture_memory(file, size), &w->quality);
     assert_non_null(reader);
     assert_true(ta_builder_init(&w->builder, &w->quality, fixture.plan.needs, fixture.plan.keys,
                                 fixture.plan.n_keys, 1 << 20));
     w->status = input()->read(&fixture.ctx, reader, &w->builder);
     w->bytes = ta_reader_bytes(reader);
     w->raw_bytes = ta_reader_raw_bytes(reader);
+    w->early = ta_reader_ended_early(reader);
     ta_reader_close(reader);
 }
 
-static void check_cuts(const struct text *text, const struct whole *w, const uint64_t *places,
-                       size_t n, struct tally *tally)
+static void free_whole(struct whole *w)
 {
-    const int fd = fixture_memory(text->at, text->n);
-    const struct ta_split_plan cuts = ta_split_plan(fd, places, n);
+    ta_builder_free(&w->builder);
+    ta_quality_free(&w->quality);
+}
+
+static void same_split(const struct whole *w, struct ta_split *split)
+{
+    assert_int_equal(w->status, TA_OK);
+    same_builders(&w->builder, &split->builder);
+    same_quality(&w->quality, &split->quality);
+    assert_int_equal(w->bytes, split->bytes);
+    assert_int_equal(w->raw_bytes, split->raw_bytes);
+    assert_int_equal(w->early, split->early);
+    ta_builder_free(&split->builder);
+    ta_quality_free(&split->quality);
+}
+
+/* Reads with `n` threads and compares. */
+static void check_split(const void *file, size_t size, const struct whole *w, size_t n,
+                        struct tally *tally)
+{
+    const struct ta_input_ops ops = {.read = read_slowly};
+    struct ta_quality quality;
     struct ta_split split;
     enum ta_status status;
-    if (cuts.n_cuts == 0) {
-        close(fd);
-        return;
-    }
-    tally->cuts += cuts.n_cuts;
-    const bool done = ta_split_read(&fixture.ctx, input(), &fixture.plan, &cuts, &split, &status);
+    ta_quality_init(&quality);
+    struct ta_reader *source =
+        ta_reader_open(&fixture.ctx, NULL, fixture_memory(file, size), &quality);
+    assert_non_null(source);
+    const bool done = ta_split_read(&fixture.ctx, source, &ops, &fixture.plan, n, &split, &status);
     assert_int_equal(status, TA_OK);
-    if (done) {
-        assert_int_equal(w->status, TA_OK);
-        same_builders(&w->builder, &split.builder);
-        same_quality(&w->quality, &split.quality);
-        assert_int_equal(w->bytes, split.bytes);
-        assert_int_equal(w->raw_bytes, split.raw_bytes);
-        tally->taken += split.n_used - 1;
-        tally->passed += cuts.n_cuts - (split.n_used - 1);
-        ta_builder_free(&split.builder);
-        ta_quality_free(&split.quality);
-    } else {
-        tally->again++;
-    }
-    close(fd);
+    /* What opening found is accounted for once, by who opened the file before. */
+    if (done)
+        ta_quality_merge(&split.quality, &quality);
+    tally->parts += split.n_parts;
+    tally->passed += split.n_passed;
+    tally->again += !done;
+    if (done)
+        same_split(w, &split);
+    ta_reader_close(source);
+    ta_quality_free(&quality);
 }
 
-static int ascending(const void *left, const void *right)
+static void set_block(struct rng *rng)
 {
-    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return a < b ? -1 : a > b;
+    static const size_t blocks[] = {0, 1, 7, 32, 150, 150, 256, 256, 500, 2048};
+    fixture.shared.block = blocks[rng_below(rng, sizeof blocks / sizeof *blocks)];
 }
 
-static void check_trace(const struct text *text, struct rng *rng, int rounds, struct tally *tally)
+static void check_file(const void *file, size_t size, struct rng *rng, int rounds,
+                       struct tally *tally)
 {
-    struct whole w;
-    read_whole(text, &w);
     for (int round = 0; round < rounds; round++) {
-        uint64_t places[4];
-        const size_t n = 1 + rng_below(rng, 4);
-        for (size_t i = 0; i < n; i++)
-            places[i] = rng_below(rng, text->n);
-        qsort(places, n, sizeof *places, ascending);
-        check_cuts(text, &w, places, n, tally);
+        struct whole w;
+        set_block(rng);
+        read_whole(file, size, &w);
+        check_split(file, size, &w, 1 + rng_below(rng, 4), tally);
+        free_whole(&w);
     }
-    ta_builder_free(&w.builder);
-    ta_quality_free(&w.quality);
+    fixture.shared.block = 0;
 }
 
-static struct tally check_many(enum kind kind, int traces)
+static void tell(const char *what, const struct tally *tally)
 {
-    static const size_t blocks[] = {0, 0, 512, 4096};
+    print_message("%s: %zu parts were read, %zu in vain, %zu files again\n", what, tally->parts,
+                  tally->passed, tally->again);
+}
+
+static struct tally check_many(const char *what, enum kind kind, int traces)
+{
     struct tally tally = {0};
     for (int seed = 1; seed <= traces; seed++) {
         struct rng rng = {(uint64_t)seed * 7919 + kind};
         struct text text;
-        fixture.shared.block = blocks[rng_below(&rng, 4)];
         make_trace(&text, &rng, kind);
-        check_trace(&text, &rng, 6, &tally);
+        check_file(text.at, text.n, &rng, 4, &tally);
         text_free(&text);
     }
-    fixture.shared.block = 0;
-    print_message("%zu cuts: %zu parts were used, %zu passed over, %zu files read again\n",
-                  tally.cuts, tally.taken, tally.passed, tally.again);
+    tell(what, &tally);
     return tally;
 }
 
-/* In most places the guess is right, and in some it is not: inside of arguments that look like
+/* At most places the guess is right, and at some it is not: inside of arguments that look like
  * events. */
 static void clean_traces(void **state)
 {
     (void)state;
-    const struct tally tally = check_many(CLEAN, 150);
-    assert_true(tally.taken > tally.cuts / 2);
-    assert_true(tally.passed > 20);
+    const struct tally tally = check_many("clean", CLEAN, 60);
+    assert_true(tally.parts > 500 && tally.passed > 10 && tally.passed < tally.parts / 2);
 }
 
 static void odd_traces(void **state)
 {
     (void)state;
-    const struct tally tally = check_many(ODD, 150);
-    assert_true(tally.taken > 100 && tally.passed > 100);
+    const struct tally tally = check_many("odd", ODD, 60);
+    assert_true(tally.parts > 500 && tally.passed > 30);
 }
 
 static void damaged_traces(void **state)
 {
     (void)state;
-    const struct tally tally = check_many(DAMAGED, 300);
-    assert_true(tally.taken > 100 && tally.passed > 100);
+    const struct tally tally = check_many("damaged", DAMAGED, 120);
+    assert_true(tally.parts > 500 && tally.passed > 30);
 }
 
-/* A part behind one that was wrong is used all the same. */
-static void a_chain_with_a_wrong_link(void **state)
+/* Members of a few thousand bytes, now and then with padding or bytes between that are none. */
+static void pack(const struct text *text, struct rng *rng, bool is_damaged, struct text *packed)
+{
+    static const char zeros[16];
+    for (size_t at = 0; at < text->n;) {
+        const size_t left = text->n - at, most = 1 + rng_below(rng, 20000);
+        const size_t n = most < left ? most : left;
+        size_t gz_size;
+        unsigned char *gz = fixture_gzip(text->at + at, n, &gz_size);
+        text_put(packed, gz, gz_size);
+        free(gz);
+        at += n;
+        if (rng_below(rng, 4) == 0)
+            text_put(packed, zeros, 1 + rng_below(rng, sizeof zeros));
+        if (is_damaged && rng_below(rng, 40) == 0)
+            text_add(packed, "junk");
+    }
+    if (!is_damaged)
+        return;
+    if (rng_below(rng, 3) == 0)
+        packed->n = 1 + rng_below(rng, packed->n);
+    else
+        packed->at[rng_below(rng, packed->n)] ^= (char)(1 + rng_below(rng, 255));
+}
+
+static void check_packed(const char *what, enum kind kind, bool is_damaged, int files)
+{
+    static const char *const inflaters[] = {NULL, "zlib"};
+    struct tally tally = {0};
+    for (int seed = 1; seed <= files; seed++) {
+        struct rng rng = {(uint64_t)seed * 104729 + kind};
+        struct text text, packed = {0};
+        make_trace(&text, &rng, kind);
+        pack(&text, &rng, is_damaged, &packed);
+        fixture.shared.inflater = inflaters[rng_below(&rng, 2)];
+        check_file(packed.at, packed.n, &rng, 4, &tally);
+        text_free(&text);
+        text_free(&packed);
+    }
+    fixture.shared.inflater = NULL;
+    tell(what, &tally);
+    assert_true(tally.parts > 300);
+}
+
+static void packed_traces(void **state)
+{
+    (void)state;
+    check_packed("packed", CLEAN, false, 40);
+    check_packed("packed, damaged before", DAMAGED, false, 40);
+    check_packed("packed, damaged", CLEAN, true, 80);
+}
+
+/* A limit on what is read of a file is reached at the same byte. */
+static void a_limit_on_the_whole(void **state)
+{
+    (void)state;
+    struct tally tally = {0};
+    struct rng rng = {3};
+    struct text text;
+    make_trace(&text, &rng, CLEAN);
+    for (int i = 0; i < 30; i++) {
+        fixture.shared.limits[TA_LIMIT_EXPANDED] = 1 + rng_below(&rng, text.n + 10);
+        check_file(text.at, text.n, &rng, 1, &tally);
+    }
+    fixture.shared.limits[TA_LIMIT_EXPANDED] = ta_limit_default(TA_LIMIT_EXPANDED);
+    text_free(&text);
+}
+
+static void check_text(const struct text *text, struct tally *tally)
+{
+    struct whole w;
+    for (size_t block = 50; block < 500; block += 50) {
+        fixture.shared.block = block;
+        read_whole(text->at, text->n, &w);
+        check_split(text->at, text->n, &w, 3, tally);
+        free_whole(&w);
+    }
+    fixture.shared.block = 0;
+}
+
+/* Every cut lies in arguments that look like an event. */
+static void nothing_but_wrong_guesses(void **state)
 {
     (void)state;
     struct text text = {0};
-    uint64_t places[2];
-    text_add(&text, "{\"traceEvents\": [\n");
-    for (int i = 0; i < 40; i++) {
-        if (i == 10)
-            places[0] = text.n + 1; /* the brace of the inner object comes next */
-        if (i == 30)
-            places[1] = text.n;
-        text_add(&text,
-                 "{\"args\": {\"like\": {\"ph\": \"X\", \"ts\": 1}}, \"ph\": \"X\", \"name\": "
-                 "\"n%d\", \"ts\": %d, \"dur\": 1}%s\n",
-                 i, i, i < 39 ? "," : "");
-    }
-    text_add(&text, "]}");
-    struct whole w;
     struct tally tally = {0};
-    read_whole(&text, &w);
-    assert_int_equal(w.builder.kept, 40);
-    check_cuts(&text, &w, places, 2, &tally);
-    assert_int_equal(tally.cuts, 2);
-    assert_int_equal(tally.taken, 1);
-    assert_int_equal(tally.passed, 1);
-    ta_builder_free(&w.builder);
-    ta_quality_free(&w.quality);
+    text_add(&text, "{\"traceEvents\": [\n");
+    for (int i = 0; i < 300; i++)
+        text_add(&text,
+                 "{\"args\": {\"like\": {\"ph\": \"X\", \"ts\": 1}}, \"name\": "
+                 "\"n%d\", \"ts\": %d, \"dur\": 1, \"ph\": \"X\", \"like\": {\"ph\": 1}}%s\n",
+                 i, i, i < 299 ? "," : "");
+    text_add(&text, "]}");
+    for (int i = 0; i < 50 && tally.passed < 10; i++)
+        check_text(&text, &tally);
+    tell("wrong", &tally);
+    assert_int_equal(tally.again, 0);
+    assert_true(tally.passed >= 10);
     text_free(&text);
 }
 
@@ -500,24 +605,36 @@ static void the_mark_among_the_members(void **state)
 {
     (void)state;
     struct text text = {0};
-    uint64_t place = 0;
-    text_add(&text, "{\"traceEvents\": [\n");
-    for (int i = 0; i < 40; i++) {
-        if (i == 20)
-            place = text.n;
-        text_add(&text, "{\"ph\": \"X\", \"name\": \"n\", \"ts\": %d, \"dur\": 1}%s\n", i,
-                 i < 39 ? "," : "");
-    }
-    text_add(&text, "], \"ph\": \"X\"}");
-    struct whole w;
     struct tally tally = {0};
-    read_whole(&text, &w);
-    check_cuts(&text, &w, &place, 1, &tally);
-    assert_int_equal(tally.cuts, 1);
-    assert_int_equal(tally.again, 1);
-    ta_builder_free(&w.builder);
-    ta_quality_free(&w.quality);
+    text_add(&text, "{\"traceEvents\": [\n");
+    for (int i = 0; i < 100; i++)
+        text_add(&text, "{\"ph\": \"X\", \"name\": \"n\", \"ts\": %d, \"dur\": 1}%s\n", i,
+                 i < 99 ? "," : "");
+    text_add(&text, "], \"ph\": \"X\"}");
+    check_text(&text, &tally);
+    assert_true(tally.again > 0);
     text_free(&text);
+}
+
+/* Whether a trace holds nothing but metadata only the whole can tell. */
+static void metadata_alone(void **state)
+{
+    (void)state;
+    for (int with = 0; with < 2; with++) {
+        struct text text = {0};
+        struct tally tally = {0};
+        text_add(&text, "[");
+        for (int i = 0; i < 200; i++)
+            text_add(&text,
+                     "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": %d, \"args\": "
+                     "{\"name\": \"p%d\"}},",
+                     i % 7, i);
+        text_add(&text, "{\"ph\": \"%s\", \"name\": \"n\", \"ts\": 1, \"dur\": 1}]",
+                 with ? "X" : "M");
+        check_text(&text, &tally);
+        assert_int_equal(tally.again, with ? 0 : 9);
+        text_free(&text);
+    }
 }
 
 /* ---- the whole run ------------------------------------------------------------------------------
@@ -537,30 +654,41 @@ static char *report_of(const char *path, unsigned jobs, size_t *size)
 }
 
 /* The report of one large file is the same to the byte with any number of threads. */
-static void reports(void **state)
+static void check_reports(const char *name, const void *file, size_t n)
 {
-    (void)state;
     char root[64], path[96];
-    struct text text = {0};
     fixture_folder(root);
-    snprintf(path, sizeof path, "%s/rank4.json", root);
-    fixture_trace_text(&text, 11, 4000, 0, 4);
-    fixture_write(path, text.at, text.n);
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    fixture_write(path, file, n);
     size_t size, again;
     char *expected = report_of(path, 1, &size);
     fixture.shared.part_bytes = 10000;
+    fixture.shared.block = 2500;
     for (unsigned jobs = 2; jobs <= 9; jobs++) {
         atomic_store(&fixture.shared.read, 0);
         char *bytes = report_of(path, jobs, &again);
         assert_int_equal(again, size);
         assert_memory_equal(bytes, expected, size);
-        assert_int_equal(atomic_load(&fixture.shared.read), text.n);
+        assert_int_equal(atomic_load(&fixture.shared.read), n);
         free(bytes);
     }
     fixture.shared.part_bytes = 0;
+    fixture.shared.block = 0;
     free(expected);
-    text_free(&text);
     fixture_remove(root);
+}
+
+static void reports(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    size_t size;
+    fixture_trace_text(&text, 11, 4000, 0, 4);
+    unsigned char *gz = fixture_gzip(text.at, text.n, &size);
+    check_reports("rank4.json", text.at, text.n);
+    check_reports("rank4.json.gz", gz, size);
+    free(gz);
+    text_free(&text);
 }
 
 static int open_fixture(void **state)
@@ -584,8 +712,11 @@ int main(void)
         cmocka_unit_test(clean_traces),
         cmocka_unit_test(odd_traces),
         cmocka_unit_test(damaged_traces),
-        cmocka_unit_test(a_chain_with_a_wrong_link),
+        cmocka_unit_test(packed_traces),
+        cmocka_unit_test(a_limit_on_the_whole),
+        cmocka_unit_test(nothing_but_wrong_guesses),
         cmocka_unit_test(the_mark_among_the_members),
+        cmocka_unit_test(metadata_alone),
         cmocka_unit_test(reports),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);

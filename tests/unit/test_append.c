@@ -51,6 +51,16 @@ static void add(struct ta_builder *b, char phase, const char *name, const char *
         assert_int_equal(ta_builder_counter(&ctx, b, &event, text(b, "series"), 1.5), TA_OK);
 }
 
+static const struct ta_renaming unknown;
+
+static bool add_all(struct ta_builder *into, struct ta_builder *from)
+{
+    struct ta_renaming ids = unknown;
+    const bool done = ta_builder_append(into, from, &ids);
+    ta_renaming_free(&ids);
+    return done;
+}
+
 static const char *name_of(const struct ta_builder *b, ta_str id)
 {
     static char copies[4][32];
@@ -72,8 +82,8 @@ static void rows_and_ids(void **state)
     add(&b, 'X', "three", "cpu_op", "9", 30);
     add(&b, 'X', "one", "kernel", "8", 40);
     add(&b, 'X', "two", "other", "7", 50);
-    assert_true(ta_builder_fits(&a, &b));
-    assert_true(ta_builder_append(&a, &b));
+    assert_true(ta_builder_fits(&a, &b, &unknown));
+    assert_true(add_all(&a, &b));
     static const struct {
         const char *name, *cat, *tid;
     } rows[] = {{"one", "kernel", "7"},
@@ -101,7 +111,7 @@ static void rows_and_ids(void **state)
     assert_int_equal(a.events, 5);
     assert_int_equal(a.first_ts, 10);
     assert_int_equal(a.last_ts, 50);
-    assert_null(b.trace->spans.ts); /* freed */
+    assert_int_equal(b.trace->spans.n, 0);
     ta_builder_free(&a);
     ta_builder_free(&b);
 }
@@ -115,7 +125,7 @@ static void adding_goes_on(void **state)
     make(&b, 100);
     add(&a, 'X', "one", "kernel", "7", 10);
     add(&b, 'X', "two", "cpu_op", "8", 20);
-    assert_true(ta_builder_append(&a, &b));
+    assert_true(add_all(&a, &b));
     add(&a, 'X', "two", "cpu_op", "8", 30);
     add(&a, 'X', "one", "kernel", "7", 40);
     assert_int_equal(a.trace->spans.n, 4);
@@ -124,6 +134,61 @@ static void adding_goes_on(void **state)
     assert_int_equal(a.trace->spans.cat[1], a.trace->spans.cat[2]);
     ta_builder_free(&a);
     ta_builder_free(&b);
+}
+
+/* A builder is filled and added again and again, beside another one: ids stay those of one reading,
+ * and what was said before is not said again. */
+static void in_turn(void **state)
+{
+    (void)state;
+    static const char *const tids[] = {"7", "8", "9"};
+    struct ta_builder all, one, from[2];
+    struct ta_renaming ids[2] = {unknown, unknown};
+    make(&all, 100);
+    make(&one, 100);
+    for (int i = 0; i < 2; i++)
+        make(&from[i], 100);
+    for (int i = 0; i < 12; i++) {
+        char name[16];
+        struct ta_builder *const to[] = {&one, &from[i % 2]};
+        snprintf(name, sizeof name, "n%d", i / 3);
+        for (int k = 0; k < 2; k++) {
+            add(to[k], 'X', name, name, tids[i % 3], i);
+            if (i == 1 || i == 4) {
+                const ta_str pid = text(to[k], "1"), tid = text(to[k], tids[1]);
+                const ta_str named = text(to[k], name);
+                assert_int_equal(ta_builder_name_thread(&ctx, to[k], pid, tid, named), TA_OK);
+                assert_int_equal(ta_builder_name_process(&ctx, to[k], pid, named), TA_OK);
+                ta_builder_set_rank(to[k], i);
+            }
+        }
+        assert_true(ta_builder_fits(&all, &from[i % 2], &ids[i % 2]));
+        assert_true(ta_builder_append(&all, &from[i % 2], &ids[i % 2]));
+    }
+    const struct ta_trace *a = all.trace, *b = one.trace;
+    assert_int_equal(a->strings.texts.n, b->strings.texts.n);
+    for (size_t i = 0; i < a->strings.texts.n; i++)
+        assert_true(ta_slice_equal(a->strings.texts.at[i], b->strings.texts.at[i]));
+    assert_int_equal(a->spans.n, 12);
+    assert_memory_equal(a->spans.name, b->spans.name, 12 * sizeof *a->spans.name);
+    assert_memory_equal(a->spans.cat, b->spans.cat, 12 * sizeof *a->spans.cat);
+    assert_memory_equal(a->spans.track, b->spans.track, 12 * sizeof *a->spans.track);
+    assert_memory_equal(a->args[0].row, b->args[0].row, 12 * sizeof *a->args[0].row);
+    assert_int_equal(a->tracks.n, b->tracks.n);
+    for (size_t i = 0; i < a->tracks.n; i++)
+        assert_int_equal(a->tracks.at[i].thread_name, b->tracks.at[i].thread_name);
+    assert_int_equal(all.kept, 12);
+    assert_int_equal(all.rank, 4);
+    assert_int_equal(all.first_ts, 0);
+    assert_int_equal(all.last_ts, 11);
+    for (size_t i = 0; i < a->categories.n; i++)
+        assert_memory_equal(all.kind_counts[i], one.kind_counts[i], sizeof *one.kind_counts);
+    for (int i = 0; i < 2; i++) {
+        ta_builder_free(&from[i]);
+        ta_renaming_free(&ids[i]);
+    }
+    ta_builder_free(&all);
+    ta_builder_free(&one);
 }
 
 static void begins_and_ends(void **state)
@@ -139,7 +204,7 @@ static void begins_and_ends(void **state)
     add(&b, 'E', "two", "c", "8", 30);
     add(&b, 'e', "async", "c", "7", 31);
     add(&b, 'b', "async", "c", "7", 32);
-    assert_true(ta_builder_append(&a, &b));
+    assert_true(add_all(&a, &b));
     assert_int_equal(a.edges.n, 3);
     assert_int_equal(a.edges.at[0].row, 1);
     assert_int_equal(a.edges.at[1].row, 2);
@@ -169,7 +234,7 @@ static void the_other_tables(void **state)
         add(to, 'C', "count", "c", i ? "8" : "7", 4 + i);
         add(to, 'i', "moment", "d", i ? "8" : "7", 6 + i);
     }
-    assert_true(ta_builder_append(&a, &b));
+    assert_true(add_all(&a, &b));
     const struct ta_trace *t = a.trace;
     assert_int_equal(t->instants.n, 3);
     assert_string_equal(name_of(&a, t->instants.name[2]), "moment");
@@ -206,7 +271,7 @@ static void facts(void **state)
     assert_int_equal(ta_builder_name_thread(&ctx, &a, pid, pid, text(&a, "kept")), TA_OK);
     assert_int_equal(ta_builder_name_process(&ctx, &b, same, text(&b, "new")), TA_OK);
     assert_int_equal(ta_builder_name_thread(&ctx, &b, same, other, text(&b, "t")), TA_OK);
-    assert_true(ta_builder_append(&a, &b));
+    assert_true(add_all(&a, &b));
     assert_int_equal(a.rank, 2);
     assert_int_equal(a.world_size, 8);
     assert_int_equal(a.trace->base_ns, 17);
@@ -236,14 +301,14 @@ static void limits(void **state)
         snprintf(name, sizeof name, "b%d", i);
         text(&b, name);
     }
-    assert_true(ta_builder_fits(&a, &b));
+    assert_true(ta_builder_fits(&a, &b, &unknown));
     for (int i = 0; i < 4; i++) {
         snprintf(name, sizeof name, "c%d", i);
         text(&b, name);
     }
-    assert_true(ta_builder_fits(&a, &b));
+    assert_true(ta_builder_fits(&a, &b, &unknown));
     text(&b, "one more");
-    assert_false(ta_builder_fits(&a, &b));
+    assert_false(ta_builder_fits(&a, &b, &unknown));
     ta_builder_free(&a);
     ta_builder_free(&b);
 }
@@ -267,9 +332,10 @@ static int close_context(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_and_ids),    cmocka_unit_test(adding_goes_on),
-        cmocka_unit_test(begins_and_ends), cmocka_unit_test(the_other_tables),
-        cmocka_unit_test(facts),           cmocka_unit_test(limits),
+        cmocka_unit_test(rows_and_ids),     cmocka_unit_test(adding_goes_on),
+        cmocka_unit_test(in_turn),          cmocka_unit_test(begins_and_ends),
+        cmocka_unit_test(the_other_tables), cmocka_unit_test(facts),
+        cmocka_unit_test(limits),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }
