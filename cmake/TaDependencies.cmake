@@ -6,7 +6,7 @@ find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(TA_BASE REQUIRED IMPORTED_TARGET jansson>=2.10 zlib gsl>=2.5 libutf8proc
                   yaml-0.1)
-pkg_check_modules(TA_DRAW REQUIRED IMPORTED_TARGET cairo>=1.14 pangocairo>=1.44)
+pkg_check_modules(TA_DRAW REQUIRED IMPORTED_TARGET cairo>=1.14 pangocairo>=1.44 fontconfig)
 
 # What output plugins may use besides <traceanalyze/…>.
 add_library(ta_draw INTERFACE)

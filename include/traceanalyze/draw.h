@@ -13,6 +13,10 @@ TA_BEGIN_DECLS
 /* Draws the scene with its top left corner at the current origin of `cr`. */
 TA_API void ta_scene_draw(const struct ta_scene *scene, cairo_t *cr, bool dark);
 
+/* Finds the fonts, once per process, before anything of Pango is used: left to itself it waits for
+ * ever when memory is short meanwhile.  False without memory. */
+TA_API bool ta_draw_start(void) TA_MUST_CHECK;
+
 /* Makes a context measure and draw text in points of 1/72 inch, without hinting, so that what was
  * laid out is what is drawn on every kind of surface and at every scale. */
 TA_API void ta_draw_prepare(PangoContext *context);

@@ -144,9 +144,11 @@ static cairo_status_t draw_vector(cairo_surface_t *surface, const struct sheet *
 {
     cairo_t *cr = cairo_create(surface);
     draw_sheet(sheet, scene, cr, dark);
+    cairo_status_t status = cairo_status(cr);
     cairo_destroy(cr);
     cairo_surface_finish(surface);
-    cairo_status_t status = cairo_surface_status(surface);
+    if (status == CAIRO_STATUS_SUCCESS)
+        status = cairo_surface_status(surface);
     cairo_surface_destroy(surface);
     return status;
 }
@@ -253,7 +255,7 @@ enum ta_status ta_chart_write(struct ta_ctx *ctx, struct ta_sink *sink,
                                         : pdf ? SIGNATURE_PDF
                                               : SIGNATURE_SVG);
     if (!file)
-        return TA_ERR_OUTPUT;
+        return ta_ctx_status(ctx);
     struct sheet sheet = make_sheet(scene->title, scene->caption, scene->width);
     sheet.height += scene->height;
     cairo_status_t drawn = png   ? write_png(file, &sheet, scene, scale, dark)

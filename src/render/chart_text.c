@@ -3,6 +3,10 @@
 #include "render/chart_text.h"
 #include "base/visible.h"
 
+#include "traceanalyze/draw.h"
+
+#include <fontconfig/fontconfig.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 struct ta_text {
@@ -43,6 +47,24 @@ const char *ta_draw_text(struct ta_arena *arena, struct ta_slice text, size_t mo
     return head && tail ? ta_arena_printf(arena, "%s…%s", head, tail) : NULL;
 }
 
+/* Fontconfig keeps one configuration for the process, and so its loading is a matter of it, too. */
+static pthread_once_t fonts_once = PTHREAD_ONCE_INIT;
+static bool has_fonts;
+
+static void load_fonts(void)
+{
+    FcConfig *config = FcInitLoadConfigAndFonts();
+    if (!config)
+        return;
+    has_fonts = FcConfigSetCurrent(config);
+    FcConfigDestroy(config);
+}
+
+bool ta_draw_start(void)
+{
+    return pthread_once(&fonts_once, load_fonts) == 0 && has_fonts;
+}
+
 void ta_draw_prepare(PangoContext *context)
 {
     cairo_font_options_t *options = cairo_font_options_create();
@@ -68,7 +90,7 @@ PangoFontDescription *ta_text_font(enum ta_face face)
 
 struct ta_text *ta_text_new(void)
 {
-    struct ta_text *text = calloc(1, sizeof *text);
+    struct ta_text *text = ta_draw_start() ? calloc(1, sizeof *text) : NULL;
     if (!text)
         return NULL;
     text->context = pango_font_map_create_context(pango_cairo_font_map_get_default());
