@@ -74,7 +74,7 @@ static const struct ta_column timeline_columns[] = {
     {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
     {"device", "Device", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
      "Device; none for the host, and for sums or largest values of all devices"},
-    {"source", "Source", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+    {"source", "Source", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL,
      "Rank and device in one text, for the chart"},
     {"point", "Point", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Place in the series, from 0"},
     {"time_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,

@@ -66,7 +66,7 @@ static bool color(struct ta_layout *layout, struct dots *dots)
 
 static const struct ta_legend_entry dense_legend[] = {
     {TA_INK_SERIES_1, TA_MARK_CIRCLE, "median of neighbors"},
-    {TA_INK_SERIES_4, TA_MARK_RECT, "p5 to p95 of neighbors"},
+    {TA_INK_MUTED, TA_MARK_RECT, "p5 to p95 of neighbors"},
     {TA_INK_SERIES_2, TA_MARK_CIRCLE, "largest values"},
 };
 
@@ -252,7 +252,7 @@ static void draw_range(struct ta_layout *layout, const struct dots *dots,
                                     ta_pen_value(layout, values[1], dots->unit),
                                     ta_pen_value(layout, values[0], dots->unit),
                                     ta_pen_value(layout, values[2], dots->unit), n);
-    ta_pen_rect(layout, TA_INK_SERIES_4, x - 1, y[2], 2, fmax(1, y[0] - y[2]), tip);
+    ta_pen_rect(layout, TA_INK_MUTED, x - 1, y[2], 2, fmax(1, y[0] - y[2]), tip);
     ta_pen_circle(layout, TA_INK_SERIES_1, x, y[1], 1.8, tip);
 }
 

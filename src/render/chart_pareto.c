@@ -145,6 +145,9 @@ static void draw(struct ta_layout *layout, struct pareto *pareto)
     size_t room = ta_bars_room(layout);
     top = top < room ? top : room - 1;
     pareto->n_shown = pareto->n > top ? top : pareto->n;
+    /* Bars of no length say nothing; without any other they say that there is nothing. */
+    while (pareto->n_shown > 1 && !(pareto->items[pareto->n_shown - 1].value > 0))
+        pareto->n_shown--;
     struct ta_bar_list list = {
         .face = TA_FACE_MONO,
         .unit = pareto->unit,

@@ -60,7 +60,7 @@ static struct ta_cell rest_of(int64_t part, int64_t whole)
 
 static const struct ta_column timeline_columns[] = {
     OWNER_COLUMNS,
-    {"series", "Series", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+    {"series", "Series", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL,
      "Rank, device and snapshot in one text, to tell lines of a chart apart"},
     {"entry", "Entry", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
      "First entry of the history that the row covers, from 0; a history has up to 240 rows"},

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* Width of a chart in points; the style sheet scales the drawing to its place. */
-static const double chart_width = 620;
+static const double chart_width = 720;
 /* Rows of a chart's own data table; the table below the chart has the others. */
 enum { DATA_ROWS = 60 };
 /* Two names, one x, the series, one group. */

@@ -4,6 +4,8 @@
 /* Below these sizes a table can be taken in at a glance and needs no such tool. */
 const filterFrom = 10;
 const chooserFrom = 6;
+/* With more columns than this a table stands closer. */
+const wideFrom = 9;
 /* What stands for a text without any character. */
 const emptyText = "(empty)";
 
@@ -125,6 +127,7 @@ class Table {
     this.addTools();
     this.addFoot();
     this.addNames();
+    this.scroll.classList.toggle("wide", this.heads.length - this.hidden.size > wideFrom);
   }
 
   isNumeric(column) {

@@ -46,8 +46,8 @@ static const char *severity_name(enum ta_severity severity)
 static enum ta_ink severity_ink(enum ta_severity severity)
 {
     return severity >= TA_HIGH     ? TA_INK_COMM
-           : severity == TA_MEDIUM ? TA_INK_SERIES_4
-                                   : TA_INK_SERIES_7;
+           : severity == TA_MEDIUM ? TA_INK_SERIES_1
+                                   : TA_INK_IDLE;
 }
 
 static const char *saving_text(struct pdf *pdf, const struct ta_finding *finding)
