@@ -34,6 +34,8 @@ struct ta_token {
     uint8_t type;  /* enum ta_token_type */
     uint8_t plain; /* a string that needs no decoding */
     uint8_t whole; /* of a number without exponent: digits before the point; 0: not known */
+    uint8_t known; /* the same for all strings and numbers of this text from this reader that have
+                      one: what was made of the text may be kept under it; 0: none */
 };
 
 #define TA_RECORD_FIELDS 16
@@ -56,6 +58,7 @@ struct ta_record {
     struct ta_token field[TA_RECORD_FIELDS];
     struct ta_token nested[TA_RECORD_ARGS]; /* by position in nested_keys */
     uint64_t has_nested;                    /* bit i: nested[i] is not absent */
+    uint16_t has_field;                     /* bit i: field[i] is not absent */
 };
 
 /* A member of the top-level object beside the array, of at most 1 MiB. */

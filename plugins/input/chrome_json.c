@@ -9,16 +9,6 @@
 
 enum { PH, NAME, CAT, TS, DUR, PID, TID, ID, ARGS };
 
-/* Short texts that come again and again (categories, process and thread ids) are found by their
- * first and last bytes, which are all of them, before they are interned. */
-enum { MEMOS = 32, MEMO_TEXT = 16 };
-
-struct memo {
-    uint64_t head, tail;
-    uint32_t length; /* 0: empty */
-    ta_str id;
-};
-
 struct reading {
     struct ta_ctx *ctx;
     struct ta_builder *builder;
@@ -29,7 +19,7 @@ struct reading {
     size_t n_keys;
     uint64_t kept, repaired, dropped, metadata;
     ta_str empty;
-    struct memo memos[3][MEMOS]; /* of CAT, PID and TID */
+    ta_str known[UINT8_MAX + 1]; /* what texts with a number were interned as (ta_token.known) */
     enum ta_status status;       /* of callbacks */
 };
 
@@ -61,53 +51,23 @@ static int sniff(const struct ta_probe *probe)
 
 /* ---- one event --------------------------------------------------------------------------- */
 
-__attribute__((noinline)) static ta_str text_of(struct reading *r, const struct ta_token *token)
+__attribute__((noinline)) static ta_str intern(struct reading *r, const struct ta_token *token)
 {
     if (token->type == TA_TOKEN_ABSENT || token->type == TA_TOKEN_NULL)
         return TA_STR_ABSENT;
-    return ta_builder_string(r->builder, token->plain ? (struct ta_slice){token->ptr, token->len}
-                                                      : ta_json_text(r->json, token));
-}
-
-/* The first eight bytes, or all of fewer; eight can be read (json.h). */
-static uint64_t head_of(const struct ta_token *token)
-{
-    uint64_t word;
-    memcpy(&word, token->ptr, sizeof word);
-    if (token->len >= sizeof word)
-        return word;
-    const unsigned beyond = 64 - 8 * token->len;
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    return word << beyond;
-#else
-    return word >> beyond;
-#endif
-}
-
-__attribute__((noinline)) static ta_str remember(struct reading *r, const struct ta_token *token,
-                                                 struct memo *memo, uint64_t head, uint64_t tail)
-{
-    const ta_str id = text_of(r, token);
-    if (token->type != TA_TOKEN_NULL)
-        *memo = (struct memo){head, tail, token->len, id};
+    const ta_str id =
+        ta_builder_string(r->builder, token->plain ? (struct ta_slice){token->ptr, token->len}
+                                                   : ta_json_text(r->json, token));
+    if (token->type == TA_TOKEN_STRING || token->type == TA_TOKEN_NUMBER)
+        r->known[token->known] = token->known ? id : TA_STR_ABSENT;
     return id;
 }
 
-/* text_of() for fields with few distinct values. */
-static inline ta_str few_of(struct reading *r, const struct ta_token *token, struct memo *memos)
+static inline ta_str text_of(struct reading *r, const struct ta_token *token)
 {
-    /* An absent value still has the text of a record before, and a null is not the text "null". */
-    if ((token->type != TA_TOKEN_STRING && token->type != TA_TOKEN_NUMBER) || !token->plain ||
-        token->len - 1 >= MEMO_TEXT)
-        return text_of(r, token);
-    const uint64_t head = head_of(token);
-    uint64_t tail = 0;
-    if (token->len > sizeof tail)
-        memcpy(&tail, token->ptr + token->len - sizeof tail, sizeof tail);
-    struct memo *memo = &memos[((head ^ tail) * UINT64_C(0x9e3779b97f4a7c15)) >> 59];
-    if ((memo->head ^ head) | (memo->tail ^ tail) | (memo->length ^ token->len))
-        return remember(r, token, memo, head, tail);
-    return memo->id;
+    /* An absent one may still have the number of the record before. */
+    const ta_str known = r->known[token->known];
+    return known != TA_STR_ABSENT && token->type != TA_TOKEN_ABSENT ? known : intern(r, token);
 }
 
 /* A time in µs, as a number or the text of one, to ns. */
@@ -161,8 +121,8 @@ static bool take_times(struct reading *r)
 static bool take_phase(struct reading *r)
 {
     const struct ta_token *token = &r->json->record.field[PH];
-    const struct ta_slice ph = token->plain ? (struct ta_slice){token->ptr, token->len}
-                                            : ta_json_text(r->json, token);
+    const struct ta_slice ph =
+        token->plain ? (struct ta_slice){token->ptr, token->len} : ta_json_text(r->json, token);
     if (token->type == TA_TOKEN_STRING && ph.len == 1) {
         r->event.phase = ph.ptr[0];
         if (r->event.phase == 'X' || ta_is_phase(r->event.phase))
@@ -238,9 +198,9 @@ static enum ta_status take_record(struct reading *r)
     event->name = text_of(r, &record->field[NAME]);
     if (event->name == TA_STR_ABSENT && event->phase != 'E') /* an end need not name its begin */
         event->name = r->empty;
-    event->category = few_of(r, &record->field[CAT], r->memos[0]);
-    event->pid = few_of(r, &record->field[PID], r->memos[1]);
-    event->tid = few_of(r, &record->field[TID], r->memos[2]);
+    event->category = text_of(r, &record->field[CAT]);
+    event->pid = text_of(r, &record->field[PID]);
+    event->tid = text_of(r, &record->field[TID]);
     take_args(r);
     /* Last, since it may live in the buffer of decoded texts. */
     if (record->field[ID].type != TA_TOKEN_ABSENT)

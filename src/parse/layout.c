@@ -14,24 +14,33 @@ enum { NEW_GAPS = 2, REST = 16384 };
  * before. */
 enum { STRAY_GAPS = 5 };
 
+/* Records to watch for what can be fused, at first and each time the layout is judged. */
+enum { WATCHED_FIRST = 8192, WATCHED = 64 };
+
 static void no_followers(const struct layout *layout, struct gap *gap)
 {
-    for (int i = 0; i < GAPS_AFTER; i++)
-        gap->next[i] = layout->no_gap;
+    for (int i = 0; i < GAPS_AFTER; i++) {
+        gap->begins[i] = layout->no_gap;
+        for (int kind = 0; kind < GAP_KINDS; kind++)
+            gap->next[kind][i] = layout->no_gap;
+    }
 }
 
 static void forget_all(struct layout *layout)
 {
-    layout->n = 0;
+    layout->n = layout->fusing.n_fused = 0;
+    layout->first = layout->opening;
     memset(layout->bucket, 0, sizeof layout->bucket);
     no_followers(layout, layout->opening);
+    no_followers(layout, layout->no_gap); /* which may seem to be the first of a record */
 }
 
 bool layout_init(struct layout *layout, const char *cpu, size_t number_limit)
 {
     enum { SPECIAL_GAPS = 3, LONGEST_NUMBER = 32 };
     *layout = (struct layout){.scan = number_limit < LONGEST_NUMBER ? NULL : ta_cpu_scanner(cpu),
-                              .in_order = true};
+                              .in_order = true,
+                              .fusing.left = WATCHED_FIRST};
     layout->gaps =
         aligned_alloc(_Alignof(struct gap), (GAPS_MAX + SPECIAL_GAPS) * sizeof *layout->gaps);
     if (!layout->gaps)
@@ -39,8 +48,8 @@ bool layout_init(struct layout *layout, const char *cpu, size_t number_limit)
     layout->no_gap = &layout->gaps[GAPS_MAX];
     layout->passing = layout->no_gap + 1;
     layout->opening = layout->no_gap + 2;
-    *layout->no_gap = (struct gap){.text = "\x01", .mask = 1, .turns = true};
-    *layout->opening = (struct gap){.slot = NO_KEY};
+    *layout->no_gap = (struct gap){.text = "\x01", .mask = 1, .length = 1, .turns = true};
+    *layout->opening = (struct gap){.to = OUTSIDE};
     forget_all(layout);
     return true;
 }
@@ -57,6 +66,26 @@ static uint8_t place_in(const struct scan *scan, const char *start)
 {
     const ptrdiff_t at = scan->p - start;
     return at < GAP_BYTES ? (uint8_t)(at + 1) : 0;
+}
+
+/* Where the value behind a gap goes, and which bit says that it is there.  False when the gap has
+ * one for that key already. */
+static bool place_value(struct gap *gap, uint8_t at)
+{
+    gap->is_wanted = at != NO_KEY;
+    if (!gap->is_wanted)
+        return true;
+    if (gap->to == IN_NESTED) {
+        gap->token = (uint16_t)(offsetof(struct ta_record, nested) + at * sizeof(struct ta_token));
+        gap->nested = UINT64_C(1) << at;
+        return true;
+    }
+    const uint16_t bit = (uint16_t)(1 << at);
+    gap->token = (uint16_t)(offsetof(struct ta_record, field) + at * sizeof(struct ta_token));
+    if (gap->fields & bit)
+        return false;
+    gap->fields |= bit;
+    return true;
 }
 
 /* Tokenizes from the end of a value to the start of the next one, or to the end of the record.
@@ -89,14 +118,14 @@ static enum scan_result tokenize(const struct record_keys *keys, struct scan *sc
             if (gap->opens || gap->closes || !(gap->opens = place_in(scan, start)))
                 return SCAN_BAD;
             gap->to = IN_NESTED;
+            gap->fields |= (uint16_t)(1 << at);
             first = true;
             scan->p++;
             continue;
         }
         if (gap->to == IN_RECORD && at == NO_KEY && record_is_array(keys, &key))
             return SCAN_BAD;
-        gap->slot = at == NO_KEY || gap->to == IN_RECORD ? at : (uint8_t)(TA_RECORD_FIELDS + at);
-        return SCAN_OK;
+        return place_value(gap, at) ? SCAN_OK : SCAN_BAD;
     }
 }
 
@@ -108,6 +137,9 @@ void layout_judge(struct layout *layout)
         layout->off = REST;
     /* Where none is expected, all are searched for: try again now and then. */
     layout->in_order = !layout->in_order || layout->searches < layout->records * STRAY_GAPS;
+    if (!layout->in_order && layout->fusing.n_fused)
+        forget_all(layout); /* fused gaps would only stand in the way */
+    layout->fusing.left = layout->in_order ? WATCHED : 0;
     layout->records = layout->searches = layout->misses = 0;
 }
 
@@ -171,7 +203,7 @@ static inline struct gap **bucket_of(struct layout *layout, struct ta_slice keys
 static inline struct gap *find_in(struct gap *chain, const char *text, uint8_t from)
 {
     for (struct gap *gap = chain; gap; gap = gap->chain)
-        if (gap->from == from && vector_matches(text, gap->text, gap->mask))
+        if (gap->from == from && vector_matches(text, gap->text, gap->length, gap->mask))
             return gap;
     return NULL;
 }
@@ -183,91 +215,84 @@ static struct gap *find_known(struct layout *layout, const char *text, uint8_t f
     return gap ? gap : find_in(layout->bucket[0], text, from);
 }
 
-/* The same gap, if keys that do not belong to it kept it from being found. */
-static struct gap *find_slowly(struct layout *layout, const struct gap *found)
+struct gap *layout_find_slowly(struct layout *layout, const char *text, size_t length, uint8_t from)
 {
     for (struct gap *gap = layout->gaps; gap < layout->gaps + layout->n; gap++)
-        if (gap->from == found->from && gap->mask == found->mask &&
-            memcmp(gap->text, found->text, found->length) == 0)
+        if (gap->from == from && gap->length == length && memcmp(gap->text, text, length) == 0)
             return gap;
     return NULL;
 }
 
-/* Makes a gap of what was found; NULL when there is no room: then all are forgotten, since the
- * writer may have changed. */
-static struct gap *remember(struct layout *layout, const struct gap *found)
+struct gap *layout_add(struct layout *layout, const struct gap *made, const char *text,
+                       size_t length)
 {
-    struct gap *gap = find_slowly(layout, found);
-    if (gap)
-        return gap;
-    if (layout->n == GAPS_MAX) {
-        forget_all(layout);
+    if (layout->n == GAPS_MAX)
         return NULL;
-    }
-    struct gap **bucket = bucket_of(layout, keys_in(found->text));
-    gap = &layout->gaps[layout->n++];
-    *gap = *found;
+    struct gap *gap = &layout->gaps[layout->n++];
+    *gap = *made;
+    no_followers(layout, gap);
+    memset(gap->text, 0, sizeof gap->text);
+    memcpy(gap->text, text, length);
+    gap->length = (uint8_t)length;
+    gap->mask = length < 32 ? (UINT32_C(1) << length) - 1 : UINT32_MAX;
+    gap->turns = gap->opens || gap->closes || gap->ends || gap->n_pieces;
+    gap->kind = gap->from == OUTSIDE ? layout->fusing.n_kinds++ % GAP_KINDS : 0;
+    struct gap **bucket = bucket_of(layout, keys_in(gap->text));
     gap->chain = *bucket;
     *bucket = gap;
     return gap;
 }
 
-static struct gap *put_first(struct gap *before, struct gap *gap)
+void layout_put_first(struct gap **next, struct gap *gap)
 {
-    memmove(before->next + 1, before->next, (GAPS_AFTER - 1) * sizeof(struct gap *));
-    return before->next[0] = gap;
-}
-
-/* Where the value behind a gap goes. */
-static void place_value(struct gap *gap)
-{
-    const uint8_t slot = gap->slot;
-    gap->is_wanted = slot != NO_KEY;
-    gap->token = (uint16_t)(slot == NO_KEY ? 0
-                            : slot < TA_RECORD_FIELDS
-                                ? offsetof(struct ta_record, field) + slot * sizeof(struct ta_token)
-                                : offsetof(struct ta_record, nested) +
-                                      (slot - TA_RECORD_FIELDS) * sizeof(struct ta_token));
-    gap->nested_bit =
-        gap->is_wanted && slot >= TA_RECORD_FIELDS ? UINT64_C(1) << (slot - TA_RECORD_FIELDS) : 0;
+    int i = 0;
+    while (i < GAPS_AFTER - 1 && next[i] != gap)
+        i++;
+    for (; i > 0 && !layout_is_longer(next[i - 1], gap); i--)
+        next[i] = next[i - 1];
+    next[i] = gap;
 }
 
 /* Tokenizes a gap that is not known. */
 static struct gap *learn(struct layout *layout, const struct record_keys *keys, struct scan *scan,
-                         struct gap *before, enum scan_result *why)
+                         uint8_t from, struct gap **next, enum scan_result *why)
 {
     const char *const start = scan->p;
-    struct gap found = {
-        .slot = NO_KEY, .from = before->to, .to = before->to == IN_NESTED ? IN_NESTED : IN_RECORD};
+    struct gap found = {.from = from, .to = from == IN_NESTED ? IN_NESTED : IN_RECORD};
     no_followers(layout, &found);
     *why = tokenize(keys, scan, &found);
     if (*why != SCAN_OK)
         return NULL;
-    found.turns = found.opens || found.closes || found.ends;
-    place_value(&found);
     const size_t length = (size_t)(scan->p - start);
     /* What was repaired is noted once per record, so any note may stand for this gap as well. */
     if (length > GAP_BYTES || length == 0 || scan->notes) {
+        found.turns = found.opens || found.closes || found.ends;
         *layout->passing = found;
         return layout->passing;
     }
-    memcpy(found.text, start, length);
-    found.length = (uint8_t)length;
-    found.mask = UINT64_MAX >> (64 - length);
-    struct gap *gap = remember(layout, &found);
-    *why = SCAN_BAD; /* `before` is void when there was no room */
-    return gap ? put_first(before, gap) : NULL;
+    *why = SCAN_BAD; /* `next` is void when there was no room */
+    /* Keys that do not belong to it may have kept it from being found. */
+    struct gap *gap = layout_find_slowly(layout, start, length, from);
+    if (!gap)
+        gap = layout_add(layout, &found, start, length);
+    if (!gap)
+        forget_all(layout); /* the writer may have changed */
+    else
+        layout_put_first(next, gap);
+    return gap;
 }
 
 struct gap *layout_find(struct layout *layout, const struct record_keys *keys, struct scan *scan,
-                        struct gap *before, enum scan_result *why)
+                        uint8_t from, struct gap **next, enum scan_result *why)
 {
-    struct gap *const gap = find_known(layout, scan->p, before->to);
+    struct gap *const gap = find_known(layout, scan->p, from);
     layout->searches++;
     if (gap) {
         scan->p += gap->length;
-        return layout->in_order ? put_first(before, gap) : gap;
+        if (layout->in_order)
+            layout_put_first(next, gap);
+        return gap;
     }
     layout->misses++;
-    return learn(layout, keys, scan, before, why);
+    return learn(layout, keys, scan, from, next, why);
 }

@@ -11,43 +11,72 @@
  * gaps, and one every 40 events is not where it was expected; where many are new the layout is
  * switched off for a while, and where they come in no order none is expected.
  *
+ * Where a value has been the same again and again behind a gap, as the "X" above, the gap, the
+ * value and the gap behind it are fused into one longer gap, which has the value's token as a
+ * piece.  It is tried before the plain one, so what is constant costs no more than comparing its
+ * bytes.  A gap of the fused kind can be fused further: real traces end up with half of the gaps.
+ *
  * It knows no producer: any order of keys, any white space and any nesting of the wanted object
  * is learned alike.
  *
- * layout.c learns gaps and chooses the instruction set, layout_scan.h recognizes them; it is
- * compiled once for each instruction set. */
+ * layout.c learns gaps and chooses the instruction set, layout_fuse.c fuses them, layout_scan.h
+ * recognizes them; it is compiled once for each instruction set. */
 #ifndef TA_PARSE_LAYOUT_H
 #define TA_PARSE_LAYOUT_H
 
 #include "parse/record.h"
+#include "parse/vector.h"
 
 enum {
     GAPS_MAX = 1024,
-    GAP_BYTES = 64,
-    GAPS_AFTER = 3,
+    GAP_BYTES = 128,
+    GAPS_AFTER = 6,
+    GAP_KINDS = 16, /* of records, by their first gap */
+    GAP_PIECES = 8,
     GAP_BUCKETS = 1024,
     LAYOUT_JUDGED_AFTER = 4096, /* records */
 };
 
 enum gap_place { OUTSIDE, IN_RECORD, IN_NESTED };
 
+/* A wanted value in the text of a fused gap: struct ta_token but for its address. */
+struct piece {
+    uint32_t len;
+    uint8_t type, plain, whole, known;
+    uint16_t token; /* where it goes in struct ta_record, in bytes */
+    uint8_t at;     /* in the text */
+};
+
 struct gap {
     _Alignas(64) char text[GAP_BYTES];
-    uint64_t mask; /* a bit for each byte */
+    uint64_t nested; /* bits in has_nested of its pieces and the value behind it */
+    uint32_t mask;   /* a bit for each of the first 32 bytes */
+    uint32_t width;  /* of the last value behind it */
+    uint16_t fields; /* bits in has_field, as `nested` */
+    uint16_t token;  /* where the value goes in struct ta_record, in bytes */
     uint8_t length;
-    bool turns;          /* something opens, closes or ends in it: more to do than to move on */
-    uint8_t slot;        /* value that follows: field, TA_RECORD_FIELDS + nested key, or NO_KEY */
-    uint8_t opens;       /* where the nested object opens in the text, plus one; 0: it does not */
-    uint8_t closes;      /* where it has closed, plus one; 0: it does not */
-    uint8_t from, to;    /* enum gap_place of what stands before it, and behind */
-    bool ends;           /* the record ends with this gap */
-    bool is_wanted;      /* the value behind it */
-    uint16_t token;      /* where that goes in struct ta_record, in bytes */
-    uint32_t width;      /* of the last one */
-    uint64_t nested_bit; /* its bit in has_nested */
-    struct gap *next[GAPS_AFTER]; /* gaps that followed, the most recent first; or no_gap */
-    struct gap *chain;            /* another one in the same bucket */
+    bool turns;       /* something opens, closes or ends in it, or it has pieces: more to do */
+    bool is_wanted;   /* the value behind it */
+    bool ends;        /* the record ends with this gap */
+    uint8_t opens;    /* where the nested object opens in the text, plus one; 0: it does not */
+    uint8_t closes;   /* where it has closed, plus one; 0: it does not */
+    uint8_t from, to; /* enum gap_place of what stands before it, and behind */
+    uint8_t n_pieces;
+    uint8_t kind; /* of a record that begins with it */
+    struct piece piece[GAP_PIECES];
+    /* Gaps that followed in records of a kind, the most recent first; or no_gap. */
+    struct gap *next[GAP_KINDS][GAPS_AFTER];
+    struct gap
+        *begins[GAPS_AFTER]; /* of a record's first gap: those of the records that followed */
+    struct gap *chain;       /* another one in the same bucket */
 };
+
+/* Whether a gap begins with another one, and so has to be tried before it. */
+static inline bool layout_is_longer(const struct gap *gap, const struct gap *other)
+{
+    return gap->length > other->length &&
+           vector_matches(gap->text, other->text, other->length, other->mask);
+}
 
 struct layout;
 
@@ -57,11 +86,38 @@ struct layout;
 typedef enum scan_result layout_scan_fn(struct layout *layout, const struct record_keys *keys,
                                         struct scan *scan, struct ta_record *record);
 
+/* A gap that was seen in a record, and the value behind it. */
+struct step {
+    struct gap **next; /* the list that it was in */
+    const struct gap *gap;
+    const char *start;     /* of the gap */
+    struct ta_token value; /* absent when it was not plain */
+};
+
+enum { STEPS_MAX = 64, TALLIES = 2048, KNOWN_MAX = 255, KNOWN_TEXT = 32 };
+
+/* What layout_fuse.c watches and knows. */
+struct fusing {
+    uint32_t left; /* records to watch */
+    size_t n_steps, n_fused, n_known;
+    uint8_t n_kinds;
+    struct step step[STEPS_MAX];
+    struct {
+        uint64_t key;
+        uint32_t count;
+    } tally[TALLIES];
+    struct {
+        char text[KNOWN_TEXT];
+        uint8_t length;
+    } known[KNOWN_MAX]; /* by ta_token.known, less one */
+};
+
 struct layout {
     layout_scan_fn *scan; /* of the instruction set; NULL: no layout is wanted */
     struct gap *gaps;
     size_t n;
-    struct gap *opening; /* before the first gap of a record: has no text, but followers */
+    struct gap *opening; /* before the first gap of all: has no text, but followers */
+    struct gap *first;   /* of the last record */
     struct gap *no_gap;  /* stands for none: a control character, a syntax error anyway */
     struct gap *passing; /* tokenized but too long to be remembered; good until the next one */
     struct gap *bucket[GAP_BUCKETS]; /* by the first key in their text; the first without one */
@@ -70,6 +126,7 @@ struct layout {
     uint32_t searches;               /* of gaps that were not where they were expected */
     uint32_t misses;                 /* of them new ones */
     uint32_t off;                    /* records to scan without the layout */
+    struct fusing fusing;
 };
 
 /* `cpu` as in --cpu (cpu.h), NULL for the best.  There is no layout for limits of numbers below 32
@@ -92,11 +149,29 @@ static inline bool layout_on(struct layout *layout)
     return false;
 }
 
-/* Of layout_scan.h: the gap at the cursor, which is neither of the first two that followed
- * `before`. Tokenizes and remembers it when it is none of the others either; puts it first, and
+/* Of layout_scan.h: the gap at the cursor, behind what is `from` (enum gap_place), which is none of
+ * the list `next`.  Tokenizes and remembers it when it is not known; puts it first in the list, and
  * moves the cursor behind it.  NULL with *why set when the record is not for the layout. */
 struct gap *layout_find(struct layout *layout, const struct record_keys *keys, struct scan *scan,
-                        struct gap *before, enum scan_result *why);
+                        uint8_t from, struct gap **next, enum scan_result *why);
+
+/* The gap of this text behind `from`, if it is known; any order of learning. */
+struct gap *layout_find_slowly(struct layout *layout, const char *text, size_t length,
+                               uint8_t from);
+
+/* A new gap like `made`, whose text and length are set here.  NULL when there is no room. */
+struct gap *layout_add(struct layout *layout, const struct gap *made, const char *text,
+                       size_t length);
+
+/* Puts a gap first in a list of followers. */
+void layout_put_first(struct gap **next, struct gap *gap);
+
+/* Of layout_scan.h, while fusing.left: begins a record; takes note of a gap and the value behind
+ * it, NULL when none is; fuses what came often enough in the record that has ended. */
+void layout_watch(struct layout *layout);
+void layout_note(struct layout *layout, struct gap **next, const struct gap *gap, const char *start,
+                 const struct ta_token *value);
+void layout_fuse(struct layout *layout);
 
 layout_scan_fn layout_scan_avx2, layout_scan_sse2, layout_scan_scalar;
 

@@ -189,26 +189,26 @@ take_plain(const char *p, const struct scan *scan, struct ta_token *token)
         return NULL;
     text += quotes;
     if (token)
-        *token = (struct ta_token){text, (uint32_t)(end - text), type, 1, whole};
+        *token = (struct ta_token){text, (uint32_t)(end - text), type, 1, whole, 0};
     return end + quotes;
 }
 
 /* ---- the record ------------------------------------------------------------------------------ */
 
-/* The gap at `p` when it is one of those that followed `before` last; it comes first from now on.
- */
-static inline struct gap *expected_gap(struct gap *before, const char *p)
+/* The gap at `p` when it is one of a list; it comes first from now on, but for those that it is the
+ * beginning of. */
+static inline struct gap *expected_gap(struct gap **next, const char *p)
 {
-    struct gap *const last = before->next[0];
-    if (vector_matches(p, last->text, last->mask))
+    struct gap *const last = next[0];
+    if (vector_matches(p, last->text, last->length, last->mask))
         return last;
     for (int i = 1; i < GAPS_AFTER; i++) {
-        struct gap *const gap = before->next[i];
-        if (!vector_matches(p, gap->text, gap->mask))
+        struct gap *const gap = next[i];
+        if (!vector_matches(p, gap->text, gap->length, gap->mask))
             continue;
-        for (; i > 0; i--)
-            before->next[i] = before->next[i - 1];
-        return before->next[0] = gap;
+        for (; i > 0 && !layout_is_longer(next[i - 1], gap); i--)
+            next[i] = next[i - 1];
+        return next[i] = gap;
     }
     return NULL;
 }
@@ -227,27 +227,24 @@ static inline const char *by_width(const char *p, const char *end, struct gap *g
     return end;
 }
 
-/* The nested object opens or closes in a gap at `start`.  False when it comes again. */
-static inline bool turn(const struct gap *gap, const char *start, struct ta_token *object)
+static inline struct ta_token *token_at(struct ta_record *record, uint16_t place)
 {
-    if (gap->opens) {
-        if (object->type != TA_TOKEN_ABSENT)
-            return false;
-        *object = (struct ta_token){start + gap->opens - 1, 0, TA_TOKEN_OBJECT, 1, 0};
-    }
-    if (gap->closes)
-        object->len = (uint32_t)(start + gap->closes - 1 - object->ptr);
-    return true;
+    return (struct ta_token *)(void *)((char *)record + place);
 }
 
-/* Where a wanted value goes.  NULL when one is there already, or for an object behind a gap that
- * led to a scalar before, such as "args": null: its members would be missed. */
-static inline struct ta_token *slot_of(const struct gap *gap, struct ta_record *record,
-                                       const struct ta_token *object, char first)
+/* What stands in a gap at `start`: values, and the brackets of the nested object. */
+static inline void turn(const struct gap *gap, const char *start, struct ta_record *record,
+                        struct ta_token *object)
 {
-    struct ta_token *const token = (struct ta_token *)(void *)((char *)record + gap->token);
-    record->has_nested |= gap->nested_bit;
-    return token->type != TA_TOKEN_ABSENT || (token == object && first == '{') ? NULL : token;
+    for (size_t i = 0; i < gap->n_pieces; i++) {
+        const struct piece *const piece = &gap->piece[i];
+        *token_at(record, piece->token) = (struct ta_token){
+            start + piece->at, piece->len, piece->type, piece->plain, piece->whole, piece->known};
+    }
+    if (gap->opens)
+        *object = (struct ta_token){start + gap->opens - 1, 0, TA_TOKEN_OBJECT, 1, 0, 0};
+    if (gap->closes)
+        object->len = (uint32_t)(start + gap->closes - 1 - object->ptr);
 }
 
 /* A value that is not plain, by the grammar; the place of the scan moves behind it. */
@@ -257,41 +254,68 @@ static inline enum scan_result take_other(struct scan *scan, struct ta_token *to
     return scan->p < scan->end ? scan_value(scan, token ? token : &ignored) : SCAN_MORE;
 }
 
-/* The place of the scan lives in a register, p, while it moves over what is known and plain. */
-enum scan_result LAYOUT_SCAN(struct layout *layout, const struct record_keys *keys,
-                             struct scan *scan, struct ta_record *record)
+/* Which values a record has, while it is scanned. */
+struct filled {
+    unsigned fields;
+    uint64_t nested;
+};
+
+/* Scans a record; watches it for gaps to be fused.  The place of the scan lives in a register, p,
+ * while it moves over what is known and plain. */
+__attribute__((always_inline)) static inline enum scan_result
+scan_gaps(struct layout *layout, const struct record_keys *keys, struct scan *scan,
+          struct ta_record *record, struct filled *filled, const bool watched)
 {
     struct ta_token *const object = &record->field[keys->schema->nested];
-    struct gap *before = layout->opening;
+    struct gap **next = layout->first->begins;
+    const char *p = scan->p;
+    uint8_t from = OUTSIDE, kind = 0;
     enum scan_result result;
-    record_clear(record);
-    for (const char *p = scan->p;;) {
+    for (;;) {
         const char *const start = p;
-        struct gap *gap = layout->in_order ? expected_gap(before, p) : NULL;
+        struct gap *gap = layout->in_order ? expected_gap(next, p) : NULL;
         if (gap) {
             p += gap->length;
         } else {
             scan->p = p;
-            if (!(gap = layout_find(layout, keys, scan, before, &result)))
+            if (!(gap = layout_find(layout, keys, scan, from, next, &result)))
                 return result;
             p = scan->p;
         }
-        if (gap->turns) {
-            if (gap == layout->no_gap || !turn(gap, start, object))
-                return SCAN_BAD;
-            scan->p = p;
-            if (gap->ends)
-                return SCAN_OK;
+        /* Keys that come again are for the grammar. */
+        if ((filled->fields & gap->fields) | (filled->nested & gap->nested))
+            return SCAN_BAD;
+        filled->fields |= gap->fields;
+        filled->nested |= gap->nested;
+        if (from == OUTSIDE && gap != layout->passing) {
+            layout->first = gap;
+            kind = gap->kind;
         }
-        struct ta_token *token = NULL;
+        if (gap->turns) {
+            if (gap == layout->no_gap)
+                return SCAN_BAD;
+            turn(gap, start, record, object);
+            if (gap->ends) {
+                if (watched)
+                    layout_note(layout, next, gap, start, NULL);
+                scan->p = p;
+                return SCAN_OK;
+            }
+        }
+        struct ta_token *token = NULL, seen;
         const char *end;
         if (gap->is_wanted) {
-            if (!(token = slot_of(gap, record, object, *p)))
+            token = token_at(record, gap->token);
+            /* The members of an object behind a gap that led to a scalar before, such as
+             * "args": null, would be missed. */
+            if (token == object && *p == '{')
                 return SCAN_BAD;
             end = take_plain(p, scan, token);
         } else {
-            end = take_plain(p, scan, NULL);
+            end = take_plain(p, scan, watched ? &seen : NULL);
         }
+        if (watched)
+            layout_note(layout, next, gap, start, !end ? NULL : token ? token : &seen);
         if (end) {
             p = by_width(p, end, gap);
         } else {
@@ -300,6 +324,34 @@ enum scan_result LAYOUT_SCAN(struct layout *layout, const struct record_keys *ke
                 return result;
             p = scan->p;
         }
-        before = gap;
+        next = gap->next[kind];
+        from = gap->to;
     }
+}
+
+enum scan_result LAYOUT_SCAN(struct layout *layout, const struct record_keys *keys,
+                             struct scan *scan, struct ta_record *record)
+{
+    struct filled filled = {0, 0};
+    enum scan_result result;
+    if (layout->fusing.left) {
+        layout_watch(layout);
+        result = scan_gaps(layout, keys, scan, record, &filled, true);
+        if (result == SCAN_OK)
+            layout_fuse(layout);
+    } else {
+        result = scan_gaps(layout, keys, scan, record, &filled, false);
+    }
+    /* Forget what the record before had and this one has not; all, when it is none. */
+    if (result == SCAN_OK) {
+        record_drop(record, record->has_field & ~filled.fields,
+                    record->has_nested & ~filled.nested);
+    } else {
+        record_drop(record, record->has_field | filled.fields,
+                    record->has_nested | filled.nested);
+        filled = (struct filled){0, 0};
+    }
+    record->has_field = (uint16_t)filled.fields;
+    record->has_nested = filled.nested;
+    return result;
 }

@@ -118,7 +118,9 @@ static enum scan_result scan_members(const struct key_set *wanted, struct scan *
 enum scan_result record_scan(const struct record_keys *keys, struct scan *scan,
                              struct ta_record *record)
 {
-    record_clear(record);
+    record_drop(record, record->has_field, record->has_nested);
+    record->has_field = 0;
+    record->has_nested = 0;
     scan->p++;
     for (bool first = true;; first = false) {
         struct ta_token key, value;
@@ -135,7 +137,7 @@ enum scan_result record_scan(const struct record_keys *keys, struct scan *scan,
             record_clear_nested(record); /* the last one wins */
         if (at == keys->schema->nested && *start == '{') {
             result = scan_members(&keys->nested, scan, record);
-            value = (struct ta_token){start, (uint32_t)(scan->p - start), TA_TOKEN_OBJECT, 1, 0};
+            value = (struct ta_token){start, (uint32_t)(scan->p - start), TA_TOKEN_OBJECT, 1, 0, 0};
         } else {
             if (at == NO_KEY && *start == '[' && record_is_array(keys, &key))
                 return SCAN_DOCUMENT;
@@ -143,8 +145,10 @@ enum scan_result record_scan(const struct record_keys *keys, struct scan *scan,
         }
         if (result != SCAN_OK)
             return result;
-        if (at != NO_KEY)
+        if (at != NO_KEY) {
             store(scan, &record->field[at], &value, &key);
+            record->has_field |= (uint16_t)(1 << at);
+        }
     }
 }
 

@@ -34,19 +34,19 @@ bool record_is_array(const struct record_keys *keys, const struct ta_token *key)
  * TA_TOKEN_ABSENT and the cursor stays on the brace. */
 enum scan_result record_scan_key(struct scan *scan, bool first, struct ta_token *key);
 
-static inline void record_clear_nested(struct ta_record *record)
+/* Forgets values of the record before: of the fields and nested keys in these sets. */
+static inline void record_drop(struct ta_record *record, unsigned fields, uint64_t nested)
 {
-    for (uint64_t left = record->has_nested; left; left &= left - 1)
-        record->nested[__builtin_ctzll(left)].type = TA_TOKEN_ABSENT;
-    record->has_nested = 0;
+    for (; fields; fields &= fields - 1)
+        record->field[__builtin_ctz(fields)].type = TA_TOKEN_ABSENT;
+    for (; nested; nested &= nested - 1)
+        record->nested[__builtin_ctzll(nested)].type = TA_TOKEN_ABSENT;
 }
 
-/* Forgets the values of the record before; the first one is all zeros. */
-static inline void record_clear(struct ta_record *record)
+static inline void record_clear_nested(struct ta_record *record)
 {
-    for (int i = 0; i < TA_RECORD_FIELDS; i++)
-        record->field[i].type = TA_TOKEN_ABSENT;
-    record_clear_nested(record);
+    record_drop(record, 0, record->has_nested);
+    record->has_nested = 0;
 }
 
 /* Scans the object at the cursor into tokens.  SCAN_DOCUMENT when it holds the array of records,

@@ -180,7 +180,7 @@ enum scan_result scan_string(struct scan *scan, struct ta_token *token)
         scan_note(scan, NOTE_LONG, start);
         plain = false;
     }
-    *token = (struct ta_token){start, (uint32_t)length, TA_TOKEN_STRING, plain, 0};
+    *token = (struct ta_token){start, (uint32_t)length, TA_TOKEN_STRING, plain, 0, 0};
     scan->p = p + 1;
     return SCAN_OK;
 }
@@ -224,7 +224,7 @@ static enum scan_result scan_word(struct scan *scan, struct ta_token *token)
             continue;
         if (words[i].type == TA_TOKEN_BAD)
             scan_note(scan, NOTE_NUMBER, scan->p);
-        *token = (struct ta_token){scan->p, (uint32_t)length, (uint8_t)words[i].type, 1, 0};
+        *token = (struct ta_token){scan->p, (uint32_t)length, (uint8_t)words[i].type, 1, 0, 0};
         scan->p += length;
         return SCAN_OK;
     }
@@ -271,7 +271,7 @@ static enum scan_result scan_number(struct scan *scan, struct ta_token *token)
     if (!fits)
         scan_note(scan, NOTE_NUMBER, start);
     *token =
-        (struct ta_token){start, (uint32_t)length, fits ? TA_TOKEN_NUMBER : TA_TOKEN_BAD, 1, 0};
+        (struct ta_token){start, (uint32_t)length, fits ? TA_TOKEN_NUMBER : TA_TOKEN_BAD, 1, 0, 0};
     return SCAN_OK;
 }
 
@@ -442,6 +442,6 @@ enum scan_result scan_value(struct scan *scan, struct ta_token *token)
     enum scan_result result = scan_nested(scan);
     if (result == SCAN_OK)
         *token = (struct ta_token){start, (uint32_t)(scan->p - start),
-                                   *start == '{' ? TA_TOKEN_OBJECT : TA_TOKEN_ARRAY, 1, 0};
+                                   *start == '{' ? TA_TOKEN_OBJECT : TA_TOKEN_ARRAY, 1, 0, 0};
     return result;
 }

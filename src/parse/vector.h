@@ -184,19 +184,19 @@ static inline uint32_t vector_specials(vector v)
 
 static const uint32_t vector_all = (uint32_t)((UINT64_C(1) << VECTOR_SIZE) - 1);
 
-/* Whether the bytes at `p` are those of `text`, as far as `mask` has a bit for them; `text` can be
- * read to a whole vector. */
-static inline bool vector_matches(const char *p, const char *text, uint64_t mask)
+/* Whether the `length` bytes at `p` are those of `text`, which can be read to a whole vector;
+ * `mask` has a bit for each of the first 32.  More than one vector reaches beyond `p` only by bytes
+ * that were the same so far. */
+static inline bool vector_matches(const char *p, const char *text, size_t length, uint32_t mask)
 {
-    for (;;) {
-        if (~vector_equal(vector_at(p), vector_at(text)) & (uint32_t)mask & vector_all)
+    if (~vector_equal(vector_at(p), vector_at(text)) & mask & vector_all)
+        return false;
+    for (size_t at = VECTOR_SIZE; at < length; at += VECTOR_SIZE) {
+        at = at > length - VECTOR_SIZE ? length - VECTOR_SIZE : at;
+        if (vector_equal(vector_at(p + at), vector_at(text + at)) != vector_all)
             return false;
-        mask = VECTOR_SIZE < 64 ? mask >> VECTOR_SIZE : 0;
-        if (mask == 0)
-            return true;
-        p += VECTOR_SIZE;
-        text += VECTOR_SIZE;
     }
+    return true;
 }
 
 /* Bit i is set when p[i] is no digit, for 32 bytes. */

@@ -85,6 +85,9 @@ static const char *const values[] = {
 /* Bytes that mean something, and some that do not. */
 static const char bytes[] = "\0\x01\t\n\r \"\\,:.-+0189aeEntf/[]{}\x7f\x80\xc3\xff";
 
+/* Values that were the same in so many records are part of longer gaps. */
+enum { FUSED_WITHIN = 100 };
+
 struct bench {
     struct record_keys keys;
     struct layout layout;
@@ -151,7 +154,9 @@ static void damage(struct bench *b, const char *record)
     const size_t size = strlen(record);
     assert_true(size + TA_PADDING < sizeof text);
     memcpy(text, record, size);
-    compare(b, text, size);
+    b->layout.fusing.left = FUSED_WITHIN;
+    for (int i = 0; i < FUSED_WITHIN; i++)
+        compare(b, text, size);
     assert_counted(&b->by_layout);
     for (size_t at = 0; at < size; at++) {
         const char before = text[at];
@@ -182,6 +187,7 @@ static void scan_with(const char *cpu)
             snprintf(record, sizeof record, layouts[l], values[i], values[i]);
             damage(b, record);
         }
+        assert_true(b->layout.fusing.n_fused > 20);
         layout_free(&b->layout);
     }
     assert_true(b->taken > 10000);

@@ -178,7 +178,7 @@ static void random_numbers_as_by_arithmetic(void **state)
 
 static struct ta_token token_of(enum ta_token_type type, const char *text)
 {
-    return (struct ta_token){text, (uint32_t)strlen(text), (uint8_t)type, 1, 0};
+    return (struct ta_token){text, (uint32_t)strlen(text), (uint8_t)type, 1, 0, 0};
 }
 
 static void integers_of_tokens(void **state)
