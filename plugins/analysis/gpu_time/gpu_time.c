@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gpu_time.by_rank and its company: every instant of a device's window goes to compute, exposed
+ * communication, exposed copies, exposed memory sets, or idle. */
+#include "gpu_time.h"
+
+static const struct ta_field fields[FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},
+    [DEVICE] = {"device", TA_FIELD_INT},
+    [WINDOW] = {"window_ns", TA_FIELD_SUM},
+    [BUSY] = {"busy_ns", TA_FIELD_SUM},
+    [COMPUTE] = {"compute_ns", TA_FIELD_SUM},
+    [COMM] = {"comm_ns", TA_FIELD_SUM},
+    [COMM_EXPOSED] = {"comm_exposed_ns", TA_FIELD_SUM},
+    [MEMCPY] = {"memcpy_ns", TA_FIELD_SUM},
+    [MEMCPY_EXPOSED] = {"memcpy_exposed_ns", TA_FIELD_SUM},
+    [MEMSET] = {"memset_ns", TA_FIELD_SUM},
+    [MEMSET_EXPOSED] = {"memset_exposed_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_field overlap_fields[] = {
+    [OVERLAP_RANK] = {"rank", TA_FIELD_RANK},   [OVERLAP_DEVICE] = {"device", TA_FIELD_INT},
+    [OVERLAP_FIRST] = {"first", TA_FIELD_TEXT}, [OVERLAP_SECOND] = {"second", TA_FIELD_TEXT},
+    [OVERLAP_BOTH] = {"both_ns", TA_FIELD_SUM}, [OVERLAP_SHORTER] = {"shorter_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_field bin_fields[] = {
+    [BIN_RANK] = {"rank", TA_FIELD_RANK},         [BIN_DEVICE] = {"device", TA_FIELD_INT},
+    [BIN_INDEX] = {"bin", TA_FIELD_INT},          [BIN_START] = {"start_ns", TA_FIELD_MIN},
+    [BIN_LENGTH] = {"length_ns", TA_FIELD_SUM},   [BIN_BUSY] = {"busy_ns", TA_FIELD_SUM},
+    [BIN_COMPUTE] = {"compute_ns", TA_FIELD_SUM}, [BIN_COMM] = {"comm_ns", TA_FIELD_SUM},
+    [BIN_COPY] = {"copy_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_field name_fields[] = {
+    [NAME_CLASS] = {"class", TA_FIELD_TEXT},      [NAME_NAME] = {"name", TA_FIELD_TEXT},
+    [NAME_CALLS] = {"calls", TA_FIELD_SUM},       [NAME_TOTAL] = {"total_ns", TA_FIELD_SUM},
+    [NAME_SHARED] = {"exposed_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_partial_def partials[] = {
+    [PARTIAL_DEVICES] = {"devices", fields, FIELDS},
+    [PARTIAL_OVERLAP] = {"overlap", overlap_fields, 6},
+    [PARTIAL_BINS] = {"bins", bin_fields, 9},
+    [PARTIAL_NAMES] = {"names", name_fields, 5},
+    {0},
+};
+
+#define TIME_COLUMN(key, title, polarity, doc)                                                     \
+    {                                                                                              \
+        key, title, TA_TYPE_INTEGER, TA_UNIT_NS, polarity, doc                                     \
+    }
+
+static const struct ta_column columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    {"device", "Device", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Device number as recorded; none when the trace does not say"},
+    TIME_COLUMN("window_ns", "Window", TA_LOWER,
+                "First start to last end of the device's activities"),
+    TIME_COLUMN("busy_ns", "Busy", TA_NEUTRAL, "Union of all activities"),
+    TIME_COLUMN("compute_ns", "Compute", TA_NEUTRAL, "Union of compute kernels"),
+    TIME_COLUMN("comm_ns", "Comm", TA_LOWER,
+                "Union of communication kernels, waiting for other ranks included"),
+    TIME_COLUMN("comm_exposed_ns", "Comm exposed", TA_LOWER,
+                "Part of communication not covered by compute"),
+    TIME_COLUMN("memcpy_ns", "Copies", TA_LOWER, "Union of memory copies"),
+    TIME_COLUMN("memcpy_exposed_ns", "Copies exposed", TA_LOWER,
+                "Part of copies covered by neither compute nor communication"),
+    TIME_COLUMN("memset_ns", "Memset", TA_LOWER, "Union of memory sets"),
+    TIME_COLUMN("memset_exposed_ns", "Memset exposed", TA_LOWER,
+                "Part of memory sets covered by nothing else"),
+    TIME_COLUMN("idle_ns", "Idle", TA_LOWER, "Window minus busy"),
+    {"busy_share", "Busy %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
+     "Busy time over the window: time in use, not use of its units"},
+};
+
+static const struct ta_chart chart = {
+    .id = "gpu-time-breakdown",
+    .title = "GPU time by rank",
+    .caption = "The window of each device, first start to last end of its activities. Each instant "
+               "counts once: compute first, then communication, copies and memory sets that "
+               "nothing before covers; the rest is idle.",
+    .kind = TA_CHART_STACKED_BARS,
+    .label = {"rank", "device"},
+    .y = {{"compute_ns", "Compute", TA_INK_COMPUTE},
+          {"comm_exposed_ns", "Exposed communication", TA_INK_COMM},
+          {"memcpy_exposed_ns", "Exposed copies", TA_INK_MEMCPY},
+          {"memset_exposed_ns", "Exposed memset", TA_INK_MEMSET},
+          {"idle_ns", "Idle", TA_INK_IDLE}},
+};
+
+static const struct ta_column overlap_columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    {"device", "Device", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Device number as recorded; none when the trace does not say"},
+    {"first", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Class of activities"},
+    {"second", "And", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Another class"},
+    TIME_COLUMN("both_ns", "Both", TA_HIGHER, "Time in which activities of both classes run"),
+    TIME_COLUMN("shorter_ns", "Shorter", TA_NEUTRAL, "The smaller of the times of the two classes"),
+    {"share", "Overlap", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
+     "Time of both over that of the shorter one: 1 when it is hidden altogether"},
+};
+
+static const struct ta_chart overlap_chart = {
+    .id = "overlap",
+    .title = "What runs at the same time",
+    .caption = "For each two classes of activities the time in which both run, over the time of "
+               "the one that runs less.",
+    .kind = TA_CHART_BARS,
+    .label = {"first", "second"},
+    .y = {{"share", "Overlap", TA_INK_SERIES_1}},
+    .group = "rank",
+    .top = 48,
+};
+
+static const struct ta_column bin_columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    {"device", "Device", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Device number as recorded; none when the trace does not say"},
+    {"bin", "Part", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Number of the part: the window in 100 of equal length"},
+    TIME_COLUMN("start_ns", "Start", TA_NEUTRAL, "Since the earliest span of the rank's file"),
+    {"busy_share", "Busy", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
+     "Share of the part in which an activity runs"},
+    {"compute_share", "Compute", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
+     "Share in which a compute kernel runs"},
+    {"comm_share", "Comm", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "Share in which a communication kernel runs"},
+    {"copy_share", "Copies", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "Share in which a copy runs"},
+};
+
+static const struct ta_chart bin_chart = {
+    .id = "gpu-utilization",
+    .title = "GPU busy over time",
+    .caption = "Share of each hundredth of the window in which the device is busy, and in which it "
+               "computes.",
+    .kind = TA_CHART_LINES,
+    .label = {"rank"},
+    .x = "start_ns",
+    .y = {{"busy_share", "Busy", TA_INK_SERIES_1}, {"compute_share", "Compute", TA_INK_SERIES_2}},
+    .group = "rank",
+};
+
+static const struct ta_column name_columns[] = {
+    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "compute, comm, memcpy or memset"},
+    {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Kernel, copy or memory set"},
+    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Activities, all ranks"},
+    TIME_COLUMN("total_ns", "Total", TA_LOWER, "Sum of durations: work, not wall time"),
+    TIME_COLUMN("exposed_ns", "Exposed", TA_LOWER,
+                "Part of the busy time: each instant is divided evenly between the activities of "
+                "the device that run then. The parts of all names add up to the busy time"),
+    {"share", "Busy %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "Exposed time over the busy time of all ranks"},
+};
+
+static double ratio(int64_t part, int64_t whole)
+{
+    return whole > 0 ? (double)part / (double)whole : 0;
+}
+
+static void add_overlap(const struct ta_partial *overlap, struct ta_section_builder *out)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "gpu_time.overlap", "Overlap of classes", overlap_columns, 7);
+    for (size_t i = 0; i < ta_partial_rows(overlap); i++) {
+        const int64_t *row = ta_partial_at(overlap, i);
+        TA_ROW(table, ta_int(row[OVERLAP_RANK]), ta_int(row[OVERLAP_DEVICE]),
+               ta_text(ta_partial_text(overlap, row, OVERLAP_FIRST)),
+               ta_text(ta_partial_text(overlap, row, OVERLAP_SECOND)), ta_int(row[OVERLAP_BOTH]),
+               ta_int(row[OVERLAP_SHORTER]),
+               ta_num(ratio(row[OVERLAP_BOTH], row[OVERLAP_SHORTER])));
+    }
+    ta_add_chart(table, &overlap_chart);
+}
+
+static void add_bins(const struct ta_partial *bins, struct ta_section_builder *out)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "gpu_time.over_time", "GPU time over time", bin_columns, 8);
+    for (size_t i = 0; i < ta_partial_rows(bins); i++) {
+        const int64_t *row = ta_partial_at(bins, i), length = row[BIN_LENGTH];
+        TA_ROW(table, ta_int(row[BIN_RANK]), ta_int(row[BIN_DEVICE]), ta_int(row[BIN_INDEX]),
+               ta_int(row[BIN_START]), ta_num(ratio(row[BIN_BUSY], length)),
+               ta_num(ratio(row[BIN_COMPUTE], length)), ta_num(ratio(row[BIN_COMM], length)),
+               ta_num(ratio(row[BIN_COPY], length)));
+    }
+    ta_add_chart(table, &bin_chart);
+}
+
+static void add_names(const struct ta_partial *names, struct ta_section_builder *out)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "gpu_time.by_name", "Busy time by name", name_columns, 6);
+    int64_t busy = 0;
+    for (size_t i = 0; i < ta_partial_rows(names); i++)
+        busy = ta_add_sat(busy, ta_partial_at(names, i)[NAME_SHARED]);
+    for (size_t i = 0; i < ta_partial_rows(names); i++) {
+        const int64_t *row = ta_partial_at(names, i);
+        TA_ROW(table, ta_text(ta_partial_text(names, row, NAME_CLASS)),
+               ta_text(ta_partial_text(names, row, NAME_NAME)), ta_int(row[NAME_CALLS]),
+               ta_int(row[NAME_TOTAL]), ta_int(row[NAME_SHARED]),
+               ta_num(ratio(row[NAME_SHARED], busy)));
+    }
+    ta_sort_rows(table, "exposed_ns", true);
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)ctx;
+    const struct ta_partial *devices = merged[PARTIAL_DEVICES];
+    struct ta_table_builder *table =
+        ta_add_table(out, "gpu_time.by_rank", "GPU time by rank", columns, 13);
+    for (size_t i = 0; i < ta_partial_rows(devices); i++) {
+        const int64_t *row = ta_partial_at(devices, i);
+        TA_ROW(table, ta_int(row[RANK]), ta_int(row[DEVICE]), ta_int(row[WINDOW]),
+               ta_int(row[BUSY]), ta_int(row[COMPUTE]), ta_int(row[COMM]),
+               ta_int(row[COMM_EXPOSED]), ta_int(row[MEMCPY]), ta_int(row[MEMCPY_EXPOSED]),
+               ta_int(row[MEMSET]), ta_int(row[MEMSET_EXPOSED]), ta_int(row[WINDOW] - row[BUSY]),
+               row[WINDOW] ? ta_num((double)row[BUSY] / (double)row[WINDOW]) : ta_null());
+    }
+    ta_add_chart(table, &chart);
+    add_names(merged[PARTIAL_NAMES], out);
+    add_overlap(merged[PARTIAL_OVERLAP], out);
+    add_bins(merged[PARTIAL_BINS], out);
+    if (ta_partial_rows(devices) == 0 && ta_report_is_of_traces(prior))
+        ta_add_missing(out, "No device activity was recorded: the trace is of the host only.");
+    return TA_OK;
+}
+
+static const char *const after[] = {"files", NULL};
+
+static const struct ta_analysis_ops ops = {.after = after,
+                                           .section = "gpu_time",
+                                           .partials = partials,
+                                           .map = gpu_time_map,
+                                           .finish = finish};
+
+TA_PLUGIN(analysis, gpu_time, &ops, .title = "GPU time",
+          .summary = "Exclusive split of each device's window, and what runs at the same time: "
+                     "gpu_time.by_rank, gpu_time.by_name",
+          .version = "1");

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a device does all the time, from the activities of one trace: its window split by class,
+ * which classes overlap, how busy it is from moment to moment, and each name's part of the busy
+ * time. */
+#ifndef GPU_TIME_GPU_TIME_H
+#define GPU_TIME_GPU_TIME_H
+
+#include <traceanalyze/analysis.h>
+
+/* Classes of activities, in the order in which an instant that several cover is given out. */
+enum activity_class { CLASS_COMPUTE, CLASS_COMM, CLASS_MEMCPY, CLASS_MEMSET, CLASSES };
+
+const char *activity_class_name(enum activity_class class);
+
+/* The partials of the analysis, in order, and their fields. */
+enum { PARTIAL_DEVICES, PARTIAL_OVERLAP, PARTIAL_BINS, PARTIAL_NAMES };
+enum {
+    RANK,
+    DEVICE,
+    WINDOW,
+    BUSY,
+    COMPUTE,
+    COMM,
+    COMM_EXPOSED,
+    MEMCPY,
+    MEMCPY_EXPOSED,
+    MEMSET,
+    MEMSET_EXPOSED,
+    FIELDS
+};
+enum { OVERLAP_RANK, OVERLAP_DEVICE, OVERLAP_FIRST, OVERLAP_SECOND, OVERLAP_BOTH, OVERLAP_SHORTER };
+enum {
+    BIN_RANK,
+    BIN_DEVICE,
+    BIN_INDEX,
+    BIN_START,
+    BIN_LENGTH,
+    BIN_BUSY,
+    BIN_COMPUTE,
+    BIN_COMM,
+    BIN_COPY
+};
+enum { NAME_CLASS, NAME_NAME, NAME_CALLS, NAME_TOTAL, NAME_SHARED };
+
+/* Stretches of equal length that a window is looked at in. */
+enum { BINS = 100 };
+
+/* Activities of one device that run at the same time, at most; those beyond share nothing. */
+enum { CONCURRENT_MOST = 256 };
+
+/* The running activities of a device, between which each instant is shared out. */
+struct sharing {
+    struct {
+        int64_t end;
+        int64_t *row; /* of the partial, of its name */
+    } running[CONCURRENT_MOST];
+    size_t n;
+    int64_t now;
+};
+
+/* An activity begins; the calls come in the order of `start`.  Every instant that any activity
+ * covers is divided evenly between those that run, so the parts add up to the busy time to the
+ * nanosecond: what does not divide goes to those that began first. */
+void sharing_begin(struct sharing *sharing, int64_t start, int64_t end, int64_t *row);
+/* Gives out the rest. */
+void sharing_end(struct sharing *sharing);
+
+/* Walks over the devices of a trace and fills the partials. */
+enum ta_status gpu_time_map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                            struct ta_partial *const *out);
+
+#endif
