@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Allocation from the driver, loading of code, compilation or tuning after the warm-up. */
-#include "kernel.h"
+#include <traceanalyze/rule.h>
 
 enum { THRESHOLD };
 
@@ -10,6 +10,19 @@ static const struct ta_option options[] = {
                    "which the rule fires"},
     TA_OPTIONS_END,
 };
+
+static bool is_text(const struct ta_table *table, size_t row, const char *column, const char *text)
+{
+    const size_t at = ta_table_column(table, column);
+    return at != SIZE_MAX && ta_table_cell(table, row, at)->kind == TA_CELL_TEXT &&
+           ta_slice_equal(ta_table_cell(table, row, at)->text, ta_slice_of(text));
+}
+
+static double number(const struct ta_table *table, size_t row, const char *column)
+{
+    const size_t at = ta_table_column(table, column);
+    return at == SIZE_MAX ? 0 : ta_cell_number(ta_table_cell(table, row, at), 0);
+}
 
 struct sums {
     double host, idle, calls, most;
@@ -21,13 +34,13 @@ static struct sums add_up(const struct ta_table *table, double rank, const char 
 {
     struct sums sums = {0};
     for (size_t i = 0; i < table->n_rows; i++) {
-        if (!kernel_row_is(table, i, "phase", "steady") || !kernel_row_is(table, i, "what", what) ||
-            kernel_cell(table, i, "rank") != rank)
+        if (!is_text(table, i, "phase", "steady") || !is_text(table, i, "what", what) ||
+            number(table, i, "rank") != rank)
             continue;
-        const double host = kernel_cell(table, i, "host_ns");
+        const double host = number(table, i, "host_ns");
         sums.host += host;
-        sums.idle += kernel_cell(table, i, "idle_ns");
-        sums.calls += kernel_cell(table, i, "calls");
+        sums.idle += number(table, i, "idle_ns");
+        sums.calls += number(table, i, "calls");
         if (host >= sums.most) {
             sums.most = host;
             sums.row = i;
@@ -42,8 +55,8 @@ static double window_of(const struct ta_report *report, double rank)
     const struct ta_table *gpu = ta_report_table(report, "gpu_time.by_rank");
     double window = 0;
     for (size_t i = 0; gpu && i < gpu->n_rows; i++)
-        if (kernel_cell(gpu, i, "rank") == rank && kernel_cell(gpu, i, "window_ns") > window)
-            window = kernel_cell(gpu, i, "window_ns");
+        if (number(gpu, i, "rank") == rank && number(gpu, i, "window_ns") > window)
+            window = number(gpu, i, "window_ns");
     return window;
 }
 
@@ -82,9 +95,10 @@ static void advise_kind(struct ta_ctx *ctx, const struct ta_report *report,
     }
     if (share <= threshold)
         return;
-    const struct ta_evidence evidence[] = {kernel_evidence(table, worst.row, "host_ns"),
-                                           kernel_evidence(table, worst.row, "idle_ns")};
-    const struct ta_place place = {.table = table, .row = worst.row};
+    const struct ta_place place = {
+        .table = table, .row = worst.row, .column = ta_table_column(table, "host_ns")};
+    const struct ta_place idle = ta_place_beside(&place, "idle_ns");
+    const struct ta_evidence evidence[] = {ta_place_evidence(&place), ta_place_evidence(&idle)};
     ta_advise(advice, &(struct ta_finding){
                           .id = kinds[kind].id,
                           .rule = "interruptions",
@@ -95,7 +109,9 @@ static void advise_kind(struct ta_ctx *ctx, const struct ta_report *report,
                               ta_advice_number(advice, worst.calls, TA_UNIT_COUNT),
                               ta_place_owner(advice, report, &place)),
                           .advice = kinds[kind].advice,
-                          .severity = kernel_severity(share),
+                          .severity = share > 0.3   ? TA_HIGH
+                                      : share > 0.1 ? TA_MEDIUM
+                                                    : TA_LOW,
                           .evidence = evidence,
                           .n_evidence = 2,
                           .saving_low_ns = (int64_t)worst.idle,

@@ -43,11 +43,11 @@ static const struct ta_column columns[] = {
 static const struct ta_chart chart = {
     .id = "attention-backends",
     .title = "Attention by implementation",
-    .caption = "Kernel time of attention by implementation, all ranks.",
-    .kind = TA_CHART_BARS,
-    .label = {"backend"},
+    .caption = "Kernel time of attention by implementation and how it was found, all ranks; the "
+               "percentage is cumulative.",
+    .kind = TA_CHART_PARETO,
+    .label = {"backend", "source"},
     .y = {{"total_ns", "Total", TA_INK_COMPUTE}},
-    .group = "backend",
 };
 
 /* ---- operators ----------------------------------------------------------------------------- */

@@ -44,11 +44,11 @@ static const struct ta_chart chart = {
     .id = "kernel-precision",
     .title = "Precision of products",
     .caption = "Kernel time of matrix products, convolutions and attention by the type of their "
-               "inputs, all ranks.",
+               "inputs and what it is known by, all ranks.",
     .kind = TA_CHART_BARS,
-    .label = {"class", "precision"},
+    .label = {"precision", "source"},
     .y = {{"total_ns", "Total", TA_INK_COMPUTE}},
-    .group = "precision",
+    .group = "class",
 };
 
 /* ---- types of operators -------------------------------------------------------------------- */
@@ -225,7 +225,7 @@ static void add_share(const struct ta_partial *products, struct ta_section_build
                                  .polarity = TA_HIGHER,
                                  .note = "Time of gemm and conv kernels whose names show a matrix "
                                          "instruction, over the time of all gemm and conv kernels; "
-                                         "kernels.matrix_units says how many names do not tell"});
+                                         "Use of matrix units says how many names do not tell"});
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
