@@ -23,10 +23,10 @@ static void free_allocator(struct ta_allocator *allocator)
     free(allocator);
 }
 
-void ta_dump_free(struct ta_dump *dump)
+void ta_dump_free(struct ta_dump *dump, struct ta_store *store)
 {
     for (int table = 0; table < TA_DUMP_COUNT; table++)
-        free(dump->rows[table].at);
+        ta_store_free(store, dump->rows[table].at);
     free_allocator(dump->allocator);
     *dump = (struct ta_dump){0};
 }
@@ -168,6 +168,20 @@ static enum ta_status no_memory(struct ta_ctx *ctx)
     return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the records of a file");
 }
 
+/* Dumps wait until all files are read: what is beyond the limit of the run waits in a file. */
+static bool grow(struct ta_builder *builder, enum ta_dump_table table)
+{
+    struct ta_dump *dump = &builder->trace->dump;
+    const size_t max = dump->rows[table].max, more = max < 16 ? 16 : max + max / 2;
+    char *grown =
+        ta_store_resize(&builder->trace->store, dump->rows[table].at, more, row_sizes[table]);
+    if (!grown)
+        return false;
+    dump->rows[table].at = grown;
+    dump->rows[table].max = more;
+    return true;
+}
+
 enum ta_status ta_builder_add_row(struct ta_ctx *ctx, struct ta_builder *builder,
                                   enum ta_dump_table table, const void *row)
 {
@@ -175,8 +189,7 @@ enum ta_status ta_builder_add_row(struct ta_ctx *ctx, struct ta_builder *builder
     const size_t size = row_sizes[table];
     /* Also when a text of the row could not be kept: it would pass for one that is not there. */
     if (builder->track_of.failed ||
-        !ta_vec_grow((void **)&dump->rows[table].at, &dump->rows[table].max, dump->rows[table].n,
-                     size))
+        (dump->rows[table].n == dump->rows[table].max && !grow(builder, table)))
         return no_memory(ctx);
     memcpy(dump->rows[table].at + dump->rows[table].n++ * size, row, size);
     return TA_OK;

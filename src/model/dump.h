@@ -3,6 +3,7 @@
 #ifndef TA_MODEL_DUMP_H
 #define TA_MODEL_DUMP_H
 
+#include "base/store.h"
 #include "base/vec.h"
 #include "traceanalyze/arena.h"
 #include "traceanalyze/dump.h"
@@ -14,7 +15,8 @@ struct ta_dump {
     enum ta_exactness exactness;
 };
 
-void ta_dump_free(struct ta_dump *dump);
+/* `store` is that of the trace, where the rows are. */
+void ta_dump_free(struct ta_dump *dump, struct ta_store *store);
 
 /* Whether there is any row or an allocator. */
 bool ta_dump_holds_any(const struct ta_dump *dump);

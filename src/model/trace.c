@@ -55,8 +55,8 @@ void ta_trace_free(struct ta_trace *trace)
     free(trace->kinds.at);
     free(trace->kernels.at);
     ta_store_free(&trace->store, trace->activities.at);
+    ta_dump_free(&trace->dump, &trace->store);
     ta_store_close(&trace->store);
-    ta_dump_free(&trace->dump);
     ta_strings_free(&trace->strings);
     ta_arena_free(&trace->arena);
     free(trace);

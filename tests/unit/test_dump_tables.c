@@ -866,6 +866,58 @@ static void test_long_series_are_thinned(void **state)
     close_run(&run);
 }
 
+static double watts_at(int64_t i)
+{
+    return 100 + (double)(i * 7919 % 200001) / 1000; /* 100 to 300, all over */
+}
+
+/* Of very many samples only sums, a distribution and means are kept; the figures are those of all.
+ * A second file has a part of them, and a few of its own. */
+static void test_very_long_series(void **state)
+{
+    (void)state;
+    enum { SAMPLES = 200000, STEP = 10 };
+    for (int turn = 0; turn < 2; turn++) {
+        struct run run = {.n = 0};
+        struct ta_builder *files[2];
+        files[turn] = open_file(&run);
+        files[!turn] = open_file(&run);
+        double sum = 0, joules = 0, most = 0;
+        for (int64_t i = 0; i < SAMPLES; i++) {
+            struct ta_sample power = sample(0, TA_SIGNAL_GPU_POWER, i * STEP * MS, watts_at(i));
+            power.rank = 3;
+            ADD(files[0], sample, power);
+            if (i > 100 && i < 70000)
+                ADD(files[1], sample, power); /* many as well, and fewer */
+            power.signal = TA_SIGNAL_GPU_TEMPERATURE;
+            if (i < 1000)
+                ADD(files[0], sample, power); /* few: all are kept */
+            sum += watts_at(i);
+            most = fmax(most, watts_at(i));
+            joules += i ? (watts_at(i - 1) + watts_at(i)) / 2 * STEP / 1e3 : 0;
+        }
+        analyze(&run);
+        const struct ta_table *t = table_of(&run, "telemetry.by_rank");
+        const size_t power = row_of(t, "signal", "gpu_power");
+        assert_cell(t, power, "samples", SAMPLES);
+        assert_cell(t, power, "mean", sum / SAMPLES);
+        assert_cell(t, power, "max", most);
+        const double p95 = ta_cell_number(cell(t, power, "p95"), NAN);
+        assert_true(fabs(p95 - 290) < 0.005 * 290);
+        assert_cell(t, row_of(t, "signal", "gpu_temperature"), "samples", 1000);
+        const struct ta_table *energy = table_of(&run, "energy.by_rank");
+        assert_cell(energy, 0, "energy_j", joules);
+        assert_cell(energy, 0, "covered_ns", (double)((SAMPLES - 1) * STEP * MS));
+        const struct ta_table *line = table_of(&run, "telemetry.timeline");
+        assert_in_range(line->n_rows, 300, 601);
+        for (size_t i = 1; i < line->n_rows; i++) {
+            const double mean = ta_cell_number(cell(line, i, "gpu_power"), NAN);
+            assert_true(isnan(mean) || fabs(mean - 200) < 20);
+        }
+        close_run(&run);
+    }
+}
+
 /* ---- caches, models, and what was reported ------------------------------------------------- */
 
 static void test_caches(void **state)
@@ -1037,6 +1089,7 @@ int main(void)
         cmocka_unit_test(test_absent_devices_are_no_zeros),
         cmocka_unit_test(test_energy_is_an_integral),
         cmocka_unit_test(test_long_series_are_thinned),
+        cmocka_unit_test(test_very_long_series),
         cmocka_unit_test(test_caches),
         cmocka_unit_test(test_models_and_layers),
         cmocka_unit_test(test_streaming),

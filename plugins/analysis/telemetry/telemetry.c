@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* telemetry.by_rank, telemetry.timeline and energy.by_rank: what was sampled beside a run.
+ *
+ * Samples of single devices win over sums and largest values of all of them.  A power of 0 is no
+ * sample, and a device of which all samples are 0 is none. */
+#include "telemetry.h"
+
+#include <stdlib.h>
+
+static const struct ta_field fields[FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},
+    [DEVICE] = {"device", TA_FIELD_INT},
+    [SIGNAL] = {"signal", TA_FIELD_INT},
+    [FILE_KEY] = {"file", TA_FIELD_INT},
+    [READINGS] = {"readings", TA_FIELD_TEXT},
+    [COUNT] = {"samples", TA_FIELD_MAX},
+    [LEAST] = {"least", TA_FIELD_MAX},
+    [MOST] = {"most", TA_FIELD_MAX},
+    [SUM] = {"sum", TA_FIELD_MAX},
+    [JOULES] = {"joules", TA_FIELD_MAX},
+    [COVERED] = {"covered_ns", TA_FIELD_MAX},
+    [FIRST] = {"first_ns", TA_FIELD_MAX},
+    [LAST] = {"last_ns", TA_FIELD_MAX},
+    [STAMPED] = {"stamped", TA_FIELD_MAX},
+    [VALUES] = {"values", TA_FIELD_DIST},
+};
+
+static const struct ta_partial_def partials[] = {{"samples", fields, FIELDS}, {0}};
+
+const struct signal_info telemetry_signals[TA_SIGNAL_COUNT] = {
+    [TA_SIGNAL_GPU_UTILIZATION] = {"gpu_utilization", TA_UNIT_RATIO, true, 1e9},
+    [TA_SIGNAL_GPU_MEMORY_ACTIVITY] = {"gpu_memory_activity", TA_UNIT_RATIO, true, 1e9},
+    [TA_SIGNAL_GPU_MEMORY_USED] = {"gpu_memory_used", TA_UNIT_BYTES, true, 1},
+    [TA_SIGNAL_GPU_MEMORY_TOTAL] = {"gpu_memory_total", TA_UNIT_BYTES, true, 1},
+    [TA_SIGNAL_GPU_TEMPERATURE] = {"gpu_temperature", TA_UNIT_CELSIUS, true, 1e6},
+    [TA_SIGNAL_GPU_POWER] = {"gpu_power", TA_UNIT_WATT, true, 1e6},
+    [TA_SIGNAL_GPU_CLOCK] = {"gpu_clock", TA_UNIT_PER_S, true, 1},
+    [TA_SIGNAL_GPU_MEMORY_CLOCK] = {"gpu_memory_clock", TA_UNIT_PER_S, true, 1},
+    [TA_SIGNAL_TORCH_ALLOCATED] = {"torch_allocated", TA_UNIT_BYTES, true, 1},
+    [TA_SIGNAL_TORCH_RESERVED] = {"torch_reserved", TA_UNIT_BYTES, true, 1},
+    [TA_SIGNAL_CPU_UTILIZATION] = {"cpu_utilization", TA_UNIT_RATIO, false, 1e9},
+    [TA_SIGNAL_CPU_MEMORY_USED] = {"cpu_memory_used", TA_UNIT_BYTES, false, 1},
+    [TA_SIGNAL_CPU_MEMORY_TOTAL] = {"cpu_memory_total", TA_UNIT_BYTES, false, 1},
+};
+
+static const struct ta_column rank_columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    {"device", "Device", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Device; none for the host, and for sums or largest values of all devices"},
+    {"signal", "Signal", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL, "What was sampled"},
+    {"samples", "Samples", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of samples"},
+    {"min", "Min", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Smallest sample"},
+    {"max", "Max", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Largest sample"},
+    {"mean", "Mean", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Mean of the samples"},
+    {"p95", "p95", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "95th percentile (type 7)"},
+    {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit of the four values"},
+};
+
+/* ---- what counts --------------------------------------------------------------------------- */
+
+static bool is_zero(const struct all *all, const struct series *series)
+{
+    for (size_t i = series->first; i < series->end; i++)
+        if (all->readings[i].value != 0)
+            return false;
+    return series->summary.n == 0 || (series->summary.least == 0 && series->summary.most == 0);
+}
+
+/* Where there is no device, profilers write zeros. */
+static void drop_absent_devices(struct all *all)
+{
+    for (size_t first = 0, end; first < all->n; first = end) {
+        bool any = false;
+        end = telemetry_device_end(all, first);
+        for (size_t i = first; i < end; i++)
+            any |= telemetry_signals[all->at[i].signal].of_gpu && !is_zero(all, &all->at[i]);
+        for (size_t i = first; i < end; i++)
+            all->at[i].used = any || !telemetry_signals[all->at[i].signal].of_gpu;
+    }
+}
+
+/* A series over all devices is not used where the rank has one per device, of any signal: the sum
+ * is of the same samples. */
+static void drop_sums(struct all *all)
+{
+    for (size_t first = 0, end; first < all->n; first = end) {
+        bool named = false;
+        for (end = first; end < all->n && all->at[end].rank == all->at[first].rank; end++)
+            named |= all->at[end].used && all->at[end].device != TA_MISSING &&
+                     telemetry_signals[all->at[end].signal].of_gpu;
+        for (size_t i = first; named && i < end; i++)
+            if (all->at[i].device == TA_MISSING && telemetry_signals[all->at[i].signal].of_gpu)
+                all->at[i].used = false;
+    }
+}
+
+/* ---- by rank ------------------------------------------------------------------------------- */
+
+/* Values of a series, some of which stand for several samples. */
+struct weighted {
+    double value;
+    int64_t n;
+};
+
+struct weights {
+    struct weighted *at;
+    size_t n;
+    double scale;
+    int64_t below; /* samples of the distribution that were added */
+};
+
+static void count_bucket(void *user, int64_t value, int64_t at_or_below)
+{
+    (void)value;
+    (void)at_or_below;
+    ++*(size_t *)user;
+}
+
+static void add_bucket(void *user, int64_t value, int64_t at_or_below)
+{
+    struct weights *weights = user;
+    weights->at[weights->n++] =
+        (struct weighted){(double)value / weights->scale, at_or_below - weights->below};
+    weights->below = at_or_below;
+}
+
+static int by_value(const void *left, const void *right)
+{
+    const struct weighted *a = left, *b = right;
+    return (a->value > b->value) - (a->value < b->value);
+}
+
+/* The value of sample number `index` of them all, ascending. */
+static double value_number(const struct weights *weights, int64_t index)
+{
+    size_t i = 0;
+    for (int64_t seen = weights->at[0].n; seen <= index && i + 1 < weights->n;)
+        seen += weights->at[++i].n;
+    return weights->at[i].value;
+}
+
+/* The 95th percentile where not all samples were kept; NAN without memory. */
+static double quantile_of_many(const struct all *all, const struct series *series,
+                               const struct summary *sums)
+{
+    size_t n = series->end - series->first;
+    struct weights weights = {.scale = telemetry_signals[series->signal].steps};
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = series->first_row; i < series->end_row; i++) {
+            const int64_t *row = ta_partial_at(all->partial, i);
+            weights.below = 0;
+            if (row[COUNT] != TA_MISSING && !all->dropped[i])
+                ta_dist_walk(ta_partial_dist_at(all->partial, row, VALUES),
+                             pass ? add_bucket : count_bucket,
+                             pass ? (void *)&weights : (void *)&n);
+        }
+        if (pass == 0)
+            weights.at = calloc(n + 1, sizeof *weights.at);
+        if (!weights.at)
+            return NAN;
+    }
+    for (size_t i = series->first; i < series->end; i++)
+        weights.at[weights.n++] = (struct weighted){all->readings[i].value, 1};
+    qsort(weights.at, weights.n, sizeof *weights.at, by_value);
+    const double place = 0.95 * (double)(sums->n - 1), low = floor(place);
+    const double below = value_number(&weights, (int64_t)low);
+    const double above = value_number(&weights, (int64_t)ceil(place));
+    free(weights.at);
+    return fmin(fmax(below + (above - below) * (place - low), sums->least), sums->most);
+}
+
+static void add_series(struct ta_table_builder *table, const struct all *all,
+                       const struct series *series, double *values)
+{
+    const size_t n = series->end - series->first;
+    struct summary sums = {.n = (int64_t)n};
+    for (size_t i = 0; i < n; i++)
+        values[i] = all->readings[series->first + i].value;
+    ta_sort_numbers(values, n);
+    for (size_t i = 0; i < n; i++)
+        sums.sum += values[i];
+    sums.least = n ? values[0] : NAN;
+    sums.most = n ? values[n - 1] : NAN;
+    telemetry_join(&sums, &series->summary);
+    if (sums.n == 0)
+        return;
+    const double p95 =
+        series->summary.n ? quantile_of_many(all, series, &sums) : ta_quantile(values, n, 0.95);
+    const struct signal_info *signal = &telemetry_signals[series->signal];
+    TA_ROW(table, ta_int(series->rank), ta_int(series->device), ta_text(ta_slice_of(signal->name)),
+           ta_int(sums.n), ta_num(sums.least), ta_num(sums.most), ta_num(sums.sum / (double)sums.n),
+           ta_num(p95), ta_text(ta_slice_of(ta_unit_name(signal->unit))));
+}
+
+static void add_ranks(struct ta_section_builder *out, const struct all *all, double *values)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "telemetry.by_rank", "Device telemetry", rank_columns, 9);
+    for (size_t s = 0; s < all->n; s++)
+        if (all->at[s].used)
+            add_series(table, all, &all->at[s], values);
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    struct all all = {.partial = merged[0]};
+    bool done = telemetry_find_series(&all);
+    double *values = calloc(all.n_readings + 1, sizeof *values);
+    int64_t *times = calloc(all.n_readings + 1, sizeof *times);
+    done = done && values && times;
+    if (done) {
+        drop_absent_devices(&all);
+        drop_sums(&all);
+        add_ranks(out, &all, values);
+        telemetry_add_energy(out, &all, prior, values);
+        done = telemetry_add_timeline(out, &all, times);
+    }
+    free(all.readings);
+    free(all.at);
+    free(all.dropped);
+    free(values);
+    free(times);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the telemetry");
+}
+
+static const char *const after[] = {"diffusion", NULL};
+
+static const struct ta_analysis_ops ops = {.after = after,
+                                           .section = "telemetry",
+                                           .partials = partials,
+                                           .map = telemetry_map,
+                                           .finish = finish};
+
+TA_PLUGIN(analysis, telemetry, &ops, .title = "Device telemetry",
+          .summary = "Samples of devices and host, and the energy: telemetry.by_rank, "
+                     "telemetry.timeline, energy.by_rank",
+          .version = "1");

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Samples as the parts of this analysis hand them on: files → series → tables. */
+#ifndef TA_TELEMETRY_H
+#define TA_TELEMETRY_H
+
+#include <traceanalyze/analysis.h>
+#include <traceanalyze/rows.h>
+
+/* Fields of the partial: the samples of a file that are of one rank, device and signal.
+ *
+ * Up to EXACT_MOST of them are kept, packed into a text.  FILE_KEY is TA_MISSING for those with
+ * stamps then, so that equal series of several files are one.  Of more samples there are sums, a
+ * distribution, and means over equal spans of time in the text. */
+enum {
+    RANK,
+    DEVICE,
+    SIGNAL,
+    FILE_KEY,
+    READINGS, /* struct reading: in the order of the file, means by time */
+    COUNT,    /* from here on: of more than EXACT_MOST samples only */
+    LEAST,    /* ta_real_cell(), as the next three */
+    MOST,
+    SUM,
+    JOULES,
+    COVERED,
+    FIRST,
+    LAST,
+    STAMPED, /* 1: by a clock, so that files can be compared */
+    VALUES,  /* in signals[].steps */
+    FIELDS
+};
+
+/* As many values are enough for exact quantiles; a span is as wide as it takes for that many. */
+enum { EXACT_MOST = 65536, SPANS = 2048 };
+
+/* A sample of a series, or the mean of several. */
+struct reading {
+    int64_t time;
+    double value;
+};
+
+struct signal_info {
+    const char *name;
+    enum ta_unit unit;
+    bool of_gpu;
+    double steps; /* of a distribution in one unit: 0.4 % of what matters, or less */
+};
+extern const struct signal_info telemetry_signals[TA_SIGNAL_COUNT];
+
+/* Readings by time. */
+struct readings {
+    const struct reading *at;
+    size_t n;
+};
+
+/* What is known of many samples together. */
+struct summary {
+    int64_t n, first_ns, last_ns, covered_ns; /* covered: by intervals that count */
+    double least, most, sum, joules;
+};
+
+/* The samples of a rank, device and signal. */
+struct series {
+    int64_t rank, device;
+    enum ta_signal signal;
+    size_t first, end;           /* readings of `all`, by time: exact ones */
+    size_t first_mean, end_mean; /* means that stand for more, by time in each file */
+    size_t first_row, end_row;   /* of the partial */
+    struct summary summary;      /* of the samples behind the means */
+    bool used;
+};
+
+struct all {
+    struct reading *readings;
+    size_t n_readings;
+    struct series *at; /* by rank, device, signal; no device first */
+    size_t n;
+    const struct ta_partial *partial;
+    bool *dropped; /* rows of the partial: their samples are in another file too */
+};
+
+/* ---- samples.c ------------------------------------------------------------------------------ */
+
+enum ta_status telemetry_map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                             struct ta_partial *const *out);
+/* Makes the series; false without memory. */
+bool telemetry_find_series(struct all *all);
+/* The end of the series of the rank and device of series number `first`. */
+size_t telemetry_device_end(const struct all *all, size_t first);
+
+/* ---- energy.c ------------------------------------------------------------------------------- */
+
+/* Sums over readings by time; `steps` has room for them.  Gaps of more than three median intervals
+ * do not count in the energy. */
+struct summary telemetry_sum_up(struct readings readings, double *steps);
+/* Adds the second to the first. */
+void telemetry_join(struct summary *into, const struct summary *more);
+void telemetry_add_energy(struct ta_section_builder *out, const struct all *all,
+                          const struct ta_report *prior, double *scratch);
+
+/* ---- timeline.c ----------------------------------------------------------------------------- */
+
+bool telemetry_add_timeline(struct ta_section_builder *out, const struct all *all, int64_t *times);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* telemetry.timeline: all signals of a rank and device over time, few enough to draw. */
+#include "telemetry.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Signals of the timeline, in the order of its columns. */
+static const enum ta_signal drawn[] = {TA_SIGNAL_GPU_UTILIZATION, TA_SIGNAL_GPU_MEMORY_USED,
+                                       TA_SIGNAL_GPU_POWER,       TA_SIGNAL_GPU_TEMPERATURE,
+                                       TA_SIGNAL_GPU_CLOCK,       TA_SIGNAL_CPU_UTILIZATION,
+                                       TA_SIGNAL_CPU_MEMORY_USED};
+enum { DRAWN = sizeof drawn / sizeof *drawn };
+
+static const struct ta_column timeline_columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    {"device", "Device", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Device; none for the host, and for sums or largest values of all devices"},
+    {"source", "Source", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL,
+     "Rank and device in one text, for the chart"},
+    {"point", "Point", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Place in the series, from 0"},
+    {"time_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
+     "Time since the first sample of the rank; without stamps since that of the file"},
+    {"gpu_utilization", "GPU utilization", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
+     "Share of time with a kernel running"},
+    {"gpu_memory_used", "GPU memory", TA_TYPE_NUMBER, TA_UNIT_BYTES, TA_LOWER,
+     "Memory of the device in use"},
+    {"gpu_power", "GPU power", TA_TYPE_NUMBER, TA_UNIT_WATT, TA_LOWER, "Power drawn"},
+    {"gpu_temperature", "GPU temperature", TA_TYPE_NUMBER, TA_UNIT_CELSIUS, TA_LOWER,
+     "Temperature of the device"},
+    {"gpu_clock", "GPU clock", TA_TYPE_NUMBER, TA_UNIT_HERTZ, TA_HIGHER,
+     "Clock of the multiprocessors, in Hz"},
+    {"cpu_utilization", "CPU utilization", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "Share of the processors in use"},
+    {"cpu_memory_used", "Host memory", TA_TYPE_NUMBER, TA_UNIT_BYTES, TA_LOWER,
+     "Memory of the host in use"},
+};
+
+static const struct ta_chart chart = {
+    .id = "device-telemetry",
+    .title = "Devices and host over time",
+    .caption = "Samples of each rank and device; long series are means over equal spans of time.",
+    .kind = TA_CHART_LINES,
+    .x = "time_ns",
+    .y = {{"gpu_utilization", "GPU utilization", TA_INK_SERIES_1},
+          {"gpu_memory_used", "GPU memory", TA_INK_SERIES_1},
+          {"gpu_power", "GPU power", TA_INK_SERIES_1},
+          {"gpu_temperature", "GPU temperature", TA_INK_SERIES_1},
+          {"gpu_clock", "GPU clock", TA_INK_SERIES_1},
+          {"cpu_utilization", "CPU utilization", TA_INK_SERIES_1},
+          {"cpu_memory_used", "Host memory", TA_INK_SERIES_1}},
+    .group = "source",
+};
+
+/* The samples and means of a series, which stand side by side. */
+static struct readings readings_of(const struct all *all, const struct series *series)
+{
+    return (struct readings){all->readings + series->first, series->end_mean - series->first};
+}
+
+/* ---- timeline ------------------------------------------------------------------------------ */
+
+/* Points of a series that are drawn at most. */
+enum { POINTS = 600 };
+
+/* Means of the signals of one rank and device, over equal spans of time. */
+struct point {
+    double sum[DRAWN];
+    int64_t n[DRAWN], first_ns;
+};
+
+struct span {
+    int64_t from, to;
+    size_t points;
+};
+
+static int column_of(enum ta_signal signal)
+{
+    for (int i = 0; i < DRAWN; i++)
+        if (drawn[i] == signal)
+            return i;
+    return -1;
+}
+
+static bool is_drawn(const struct all *all, const struct series *series)
+{
+    const struct readings r = readings_of(all, series);
+    return series->used && column_of(series->signal) >= 0 && r.n && r.at->time != TA_MISSING;
+}
+
+/* From the first to the last sample; as many points as the longest series has, POINTS at most. */
+static struct span span_of(const struct all *all, size_t first, size_t end)
+{
+    struct span span = {.from = INT64_MAX, .to = INT64_MIN};
+    for (size_t s = first; s < end; s++) {
+        const struct series *series = &all->at[s];
+        const struct readings r = readings_of(all, series);
+        for (size_t i = 0; is_drawn(all, series) && i < r.n; i++) {
+            span.from = ta_min_i64(span.from, r.at[i].time);
+            span.to = ta_max_i64(span.to, r.at[i].time);
+        }
+        if (is_drawn(all, series) && r.n > span.points)
+            span.points = r.n;
+    }
+    return span;
+}
+
+/* Short series keep their samples: each moment is a point of its own. */
+static size_t point_of(const struct span *span, struct ta_map *moments, int64_t time)
+{
+    if (!moments)
+        return (size_t)((double)(time - span->from) / ((double)(span->to - span->from) + 1) *
+                        POINTS);
+    const uint64_t *known = ta_map_find(moments, (uint64_t)time);
+    return known ? (size_t)*known : SIZE_MAX;
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* All moments at which something of rows [first, end) of series was sampled, ascending.  Returns
+ * their number; 0 without memory. */
+static size_t find_moments(const struct all *all, size_t first, size_t end, int64_t *times,
+                           struct ta_map *moments)
+{
+    size_t n = 0, distinct = 0;
+    for (size_t s = first; s < end; s++) {
+        const struct readings r = readings_of(all, &all->at[s]);
+        for (size_t i = 0; is_drawn(all, &all->at[s]) && i < r.n; i++)
+            times[n++] = r.at[i].time;
+    }
+    qsort(times, n, sizeof *times, by_time);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || times[i] != times[i - 1]) {
+            ta_map_at(moments, (uint64_t)times[i], distinct);
+            distinct++;
+        }
+    return moments->failed ? 0 : distinct;
+}
+
+static void add_points(struct ta_table_builder *table, const struct series *of,
+                       const struct point *points, size_t n, int64_t origin)
+{
+    char source[80] = "";
+    size_t used = 0;
+    int64_t index = 0;
+    if (of->rank != TA_MISSING)
+        used = (size_t)snprintf(source, sizeof source, "rank %lld", (long long)of->rank);
+    if (of->device != TA_MISSING)
+        snprintf(source + used, sizeof source - used, "%sdevice %lld", used ? " · " : "",
+                 (long long)of->device);
+    for (size_t i = 0; i < n; i++) {
+        struct ta_cell cells[5 + DRAWN] = {ta_int(of->rank), ta_int(of->device),
+                                           ta_text(ta_slice_of(source)), ta_int(index),
+                                           ta_int(points[i].first_ns - origin)};
+        bool any = false;
+        for (int c = 0; c < DRAWN; c++) {
+            const bool has = points[i].n[c] > 0;
+            any |= has;
+            cells[5 + c] = has ? ta_num(points[i].sum[c] / (double)points[i].n[c]) : ta_null();
+        }
+        index += any;
+        if (any)
+            ta_add_row(table, cells);
+    }
+}
+
+static void fill_points(const struct all *all, size_t first, size_t end, const struct span *span,
+                        struct ta_map *moments, struct point *points)
+{
+    for (size_t s = first; s < end; s++) {
+        const struct series *series = &all->at[s];
+        const struct readings r = readings_of(all, series);
+        const int column = column_of(series->signal);
+        for (size_t i = 0; is_drawn(all, series) && i < r.n; i++) {
+            const size_t at = point_of(span, moments, r.at[i].time);
+            if (at == SIZE_MAX)
+                continue;
+            struct point *point = &points[at];
+            point->first_ns = ta_min_i64(point->first_ns, r.at[i].time);
+            point->sum[column] += r.at[i].value;
+            point->n[column]++;
+        }
+    }
+}
+
+/* The timeline of one rank and device. */
+static bool add_device(struct ta_table_builder *table, const struct all *all, size_t first,
+                       size_t end, int64_t *times, int64_t origin)
+{
+    const struct span span = span_of(all, first, end);
+    if (span.points == 0)
+        return true;
+    struct ta_map moments = {0};
+    const bool is_short = span.points <= POINTS;
+    const size_t n = is_short ? find_moments(all, first, end, times, &moments) : POINTS + 1;
+    struct point *points = calloc(n + 1, sizeof *points);
+    const bool done = points && n;
+    if (done) {
+        for (size_t i = 0; i < n; i++)
+            points[i].first_ns = INT64_MAX;
+        fill_points(all, first, end, &span, is_short ? &moments : NULL, points);
+        add_points(table, &all->at[first], points, n, origin);
+    }
+    free(points);
+    ta_map_free(&moments);
+    return done;
+}
+
+bool telemetry_add_timeline(struct ta_section_builder *out, const struct all *all, int64_t *times)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "telemetry.timeline", "Telemetry over time", timeline_columns, 5 + DRAWN);
+    bool done = true, line = false;
+    for (size_t first = 0, end; done && first < all->n; first = end) {
+        for (end = first; end < all->n && all->at[end].rank == all->at[first].rank; end++)
+            ;
+        const int64_t origin = span_of(all, first, end).from;
+        for (size_t device = first, next; done && device < end; device = next) {
+            next = telemetry_device_end(all, device);
+            line |= span_of(all, device, next).points > 1;
+            done = add_device(table, all, device, next, times, origin);
+        }
+    }
+    if (line)
+        ta_add_chart(table, &chart);
+    return done;
+}
