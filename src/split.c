@@ -9,9 +9,15 @@
 
 #include <stdlib.h>
 
-/* Bytes of a part, in blocks of a reader: enough to make turns and joining cheap, few enough to
- * stay in the cache between being filled and being parsed. */
-enum { PART_BLOCKS = 4 };
+/* Bytes of a part, in blocks of a reader: enough to make turns and joining cheap.  All parts that
+ * are in memory share so many blocks. */
+enum { PART_MOST = 4, PARTS_MOST = 24 };
+
+static size_t part_size(size_t block, size_t n)
+{
+    const size_t share = PARTS_MOST / (n + TA_RELAY_SPARE);
+    return block * (share < 1 ? 1 : share > PART_MOST ? PART_MOST : share);
+}
 
 /* What the threads of one file share. */
 struct sharing {
@@ -213,7 +219,7 @@ bool ta_split_read(struct ta_ctx *ctx, struct ta_reader *source, const struct ta
                           .is_packed = ta_reader_is_packed(source),
                           .split = split};
     struct lane *lanes = calloc(n, sizeof *lanes);
-    all.relay = lanes ? ta_relay_new(source, n, PART_BLOCKS * all.block) : NULL;
+    all.relay = lanes ? ta_relay_new(source, n, part_size(all.block, n)) : NULL;
     if (all.relay && make_builder(&all, ctx, &split->builder, &split->quality))
         run_lanes(ctx, &all, lanes, n);
     ta_relay_free(all.relay);

@@ -62,7 +62,7 @@ struct ta_relay *ta_relay_new(struct ta_reader *source, size_t n, size_t size)
     bool in_object;
     if (!opens_document(source, &in_object))
         return NULL;
-    const size_t n_blocks = n + 2, stride = TA_PART_KEPT + size + TA_PADDING;
+    const size_t n_blocks = n + TA_RELAY_SPARE, stride = TA_PART_KEPT + size + TA_PADDING;
     struct ta_relay *relay = calloc(1, sizeof *relay + n_blocks * sizeof *relay->blocks);
     if (!relay)
         return NULL;

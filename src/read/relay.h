@@ -61,10 +61,12 @@ struct ta_part {
 };
 
 /* A relay of `n` threads over what `source` reads from here on, which stays the caller's, in blocks
- * of `size` bytes.  NULL without memory, or when the stream is not one to read in parts: not UTF-8,
- * or no JSON from its first byte on. */
+ * of `size` bytes, of which there are TA_RELAY_SPARE more than threads.  NULL without memory, or
+ * when the stream is not one to read in parts: not UTF-8, or no JSON from its first byte on. */
 struct ta_relay *ta_relay_new(struct ta_reader *source, size_t n, size_t size);
 void ta_relay_free(struct ta_relay *relay);
+
+enum { TA_RELAY_SPARE = 2 };
 
 /* Waits for the turn.  True when there is a part to be read, by what ta_reader_of_part() gives;
  * false when the stream has ended or all is over. */
