@@ -60,7 +60,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
             .advice =
                 "Launch less or cheaper: CUDA graphs or torch.compile(mode=\"reduce-overhead\") "
                 "for the step loop, fused operators, larger batches; keep Python out of the "
-                "loop. gpu_idle.by_site lists where the host spends the time.",
+                "loop. Idle time by place lists where the host spends the time.",
             .severity = share.value > high ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,

@@ -259,7 +259,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     if (ta_partial_rows(merged[0]))
         add_scalar(out, "fusion_share", "Fusible chains",
                    ta_share(total, all), TA_UNIT_RATIO,
-                   "Time of the kernels of fusion.chains over the time of all kernels");
+                   "Time of the kernels of these chains over the time of all kernels");
     return TA_OK;
 }
 

@@ -36,7 +36,7 @@ static const struct ta_column columns[] = {
 };
 
 static const struct ta_column family_columns[] = {
-    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "As in kernels.by_class"},
+    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "As in Device time by class of kernel"},
     {"family", "Library or algorithm", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "Where the name comes from; empty when the class says it all, unknown when no row of the "
      "table of names matches"},
@@ -172,7 +172,7 @@ static void add_unknown(const struct ta_partial *names, int64_t all, struct ta_s
                            .unit = TA_UNIT_RATIO,
                            .polarity = TA_LOWER,
                            .note = "Kernel time whose names match no row of the table of names; "
-                                   "the names are in kernels.unknown"});
+                                   "the names are listed below"});
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,

@@ -28,9 +28,9 @@ static const struct ta_column columns[] = {
      "Sum of durations over all ranks: work, not wall time"},
     TA_SPREAD_COLUMNS,
     {"kind", "What it does", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Class of the kernel in kernels.by_class"},
+     "Class of the kernel, by the table of names"},
     {"family", "Library or algorithm", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "As in kernels.by_family; empty when the class says it all"},
+     "Library or algorithm; empty when the class says it all"},
 };
 
 static const struct ta_chart pareto = {

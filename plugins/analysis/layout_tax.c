@@ -146,7 +146,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                                .value = ta_share(total, all),
                                .unit = TA_UNIT_RATIO,
                                .polarity = TA_LOWER,
-                               .note = "Time of the kernels of kernels.copies_by_op over the time "
+                               .note = "Time of kernels that only convert or move over the time "
                                        "of all kernels; dequantization is class quant"});
     return TA_OK;
 }

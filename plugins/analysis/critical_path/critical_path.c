@@ -46,7 +46,7 @@ static const struct ta_column class_columns[] = {
 };
 
 static const struct ta_column name_columns[] = {
-    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "As in critical_path.by_class"},
+    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "As in Critical path by class"},
     {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "Kernel, operator, function or call; of queued work the one that waits"},
     {"pieces", "Pieces", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Pieces of the path"},

@@ -10,7 +10,7 @@ static const struct ta_column columns[] = {
     {"source", "Source", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "Scope of the stage table, or what kind of records they are"},
     {"members", "Members", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Names that the row stands for; stages.by_name has each"},
+     "Names that the row stands for; Stages by total time has each"},
     {"inside", "Inside", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "The stage around it, as far as names and figures tell"},
     {"ranks", "Ranks", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Ranks that ran it"},
@@ -24,7 +24,7 @@ static const struct ta_column columns[] = {
     {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
      "Mean over the ranks of the share of the stage, without what runs inside it"},
     {"share_of", "Share of", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "What the share is of, see stages.by_name"},
+     "What the share is of, see Stages by total time"},
 };
 
 static const struct ta_chart chart = {

@@ -42,7 +42,7 @@ static const struct ta_column columns[] = {
     {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
      "Sum of durations, nested stages included"},
     {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Total over the time named by share_of; none for a stage that encloses others"},
+     "Total over the time named beside it; none for a stage that encloses others"},
     {"share_of", "Share of", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "What the share is of: scope, outer scope, session, parent, snapshots or sum"},
     {"inside", "Inside", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,

@@ -33,7 +33,7 @@ static const struct ta_column columns[] = {
      "What is counted per second, or how long something takes"},
     {"basis", "Basis", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
      "What it is made from: blocks, steady (without the first block), wall (session time), steps, "
-     "sections; as_reported is the profiler's own number"},
+     "sections; as reported is the profiler's own number"},
     {"value", "Value", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
      "The value, in the unit beside it"},
     {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit of the value"},

@@ -11,8 +11,9 @@ static void put_column(const struct page *page, const struct ta_column *column)
     ta_puts(page->out, "</code></dt><dd>");
     html_text(page, column->doc ? column->doc : "");
     if (column->unit != TA_UNIT_NONE) {
-        ta_puts(page->out, " <span class=\"unit\">");
+        ta_puts(page->out, " <span class=\"unit\"><code>");
         html_text(page, ta_unit_name(column->unit));
+        ta_puts(page->out, "</code>");
         if (column->polarity != TA_NEUTRAL) {
             ta_puts(page->out, ", ");
             html_text(page, ta_polarity_name(column->polarity));
