@@ -28,18 +28,31 @@ struct candidate {
     bool is_trace; /* by these bytes */
 };
 
+/* A failure that comes and goes must not make one file two. */
+enum { TRIES = 2 };
+
+static bool read_at(int fd, unsigned char *bytes, size_t n, off_t offset)
+{
+    bool done = false;
+    for (int tries = 0; !done && tries < TRIES; tries++)
+        done = pread(fd, bytes, n, offset) == (ssize_t)n;
+    return done;
+}
+
 static struct candidate measure(const struct ta_source *source, size_t index)
 {
     struct candidate c = {.index = index, .length = (uint32_t)source->size};
     if (!source->path || source->refusal || source->size == 0)
         return c;
-    int fd = open(source->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = -1;
+    for (int tries = 0; fd < 0 && tries < TRIES; tries++)
+        fd = open(source->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return c;
     unsigned char magic[2] = {0}, tail[4] = {0};
-    c.known = pread(fd, magic, 2, 0) == 2;
+    c.known = read_at(fd, magic, 2, 0);
     if (c.known && magic[0] == 0x1f && magic[1] == 0x8b) {
-        c.known = source->size > 18 && pread(fd, tail, 4, (off_t)source->size - 4) == 4;
+        c.known = source->size > 18 && read_at(fd, tail, 4, (off_t)source->size - 4);
         c.length = (uint32_t)tail[0] | (uint32_t)tail[1] << 8 | (uint32_t)tail[2] << 16 |
                    (uint32_t)tail[3] << 24;
     }
