@@ -48,16 +48,9 @@ static void broken_pipe(int number)
     raise(number);
 }
 
-/* A failed assertion has said what it was; a core file would hold data of the user. */
-static void aborted(int number)
-{
-    (void)number;
-    ta_sink_emergency_cleanup();
-    _exit(TA_EXIT_INTERNAL);
-}
-
-/* A defect, or a library that takes memory for granted: those for fonts and drawing do.  Nothing
- * may be called here that needs memory or a lock, so the message is made already. */
+/* A failed assertion, a defect, or a library that takes memory for granted: those for fonts and
+ * drawing do.  A core file would hold data of the user.  Nothing may be called here that needs
+ * memory or a lock, so the message is made already. */
 static void crashed(int number)
 {
     static const char text[] = "traceanalyze: error TA-E071: Ended by a fault, perhaps for want of "
@@ -65,10 +58,12 @@ static void crashed(int number)
                       json[] = "{\"level\":\"error\",\"code\":\"TA-E071\",\"message\":\"Ended by a "
                                "fault, perhaps for want of memory (if not, this is a defect of "
                                "traceanalyze)\"}\n";
-    ssize_t written = run->json_log ? write(STDERR_FILENO, json, sizeof json - 1)
-                                    : write(STDERR_FILENO, text, sizeof text - 1);
+    const ssize_t written = run->json_log ? write(STDERR_FILENO, json, sizeof json - 1)
+                                          : write(STDERR_FILENO, text, sizeof text - 1);
     (void)written;
-    aborted(number);
+    (void)number;
+    ta_sink_emergency_cleanup();
+    _exit(TA_EXIT_INTERNAL);
 }
 
 static void set(int number, void (*handler)(int), int flags)
@@ -111,7 +106,7 @@ void ta_signals_install(struct ta_shared *shared)
     set_unless_ignored(SIGHUP, stop);
     set(SIGALRM, out_of_patience, 0);
     set(SIGPIPE, broken_pipe, (int)SA_RESETHAND);
-    set(SIGABRT, aborted, (int)SA_RESETHAND);
+    set(SIGABRT, crashed, (int)SA_RESETHAND);
     install_faults();
     /* Writing beyond the file size limit then fails with EFBIG. */
     set(SIGXFSZ, SIG_IGN, 0);
