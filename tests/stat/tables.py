@@ -560,7 +560,9 @@ def change_points():
     for x in [noise(28, 100), noise(14, 100) + noise(14, 112), noise(20, 50) + noise(5, 56) +
               noise(30, 50), [9000.0] + noise(30, 100) + noise(30, 96), [5.0] * 10, [1.0, 2.0],
               [3.0] * 9 + [4.0] * 9, tied(60), noise(3, 0) + noise(3, 20), chain(100, 0.5),
-              sum((noise(9, 10 * (i % 3)) for i in range(12)), [])]:
+              sum((noise(9, 10 * (i % 3)) for i in range(12)), []),
+              # Five outliers of two kinds: all beyond the bound, so one segment.
+              noise(20, 100) + [1100.0, 1101.0, 1102.0, 5100.0, 5101.0] + noise(20, 100)]:
         n = len(x)
         if n < 6:
             case("series", "change_points", {"at": [], "sigma": None}, x=x)
@@ -727,7 +729,8 @@ def curves():
              options={"from": a, "to": b}, x=x, y=y)
     case("fit", "integral", {"value": None}, options={"from": x[0] - 1, "to": x[1]}, x=x, y=y)
     at = rounded(RANDOM.uniform(x[0] + 0.01, x[-1] - 0.01, 30), 12)
-    case("fit", "curve", {"value": [float(v) for v in steffen(x, y)(at)]}, x=x, y=y, at=at)
+    case("fit", "curve", {"value": [float(v) for v in steffen(x, y)(at)] + [None] * 2}, x=x, y=y,
+         at=at + [x[0] - 0.1, x[-1] + 0.1])
 
 
 ALL = [moments, quantile_interval, spread, hampel, modified_z, tukey, two_classes, bins, shift,
