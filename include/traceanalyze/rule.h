@@ -59,13 +59,13 @@ struct ta_cell_rule {
     const char *advice;
     const char *predicate;     /* "temperature": the threshold reads "temperature > 85 °C" */
     enum ta_severity severity; /* when the rule fires */
-    double severe;             /* from where the severity is one level higher */
     double confidence;
 };
 
-/* Gives the finding when the cell is beyond the threshold; tells whether it did. */
+/* Gives the finding when the cell is beyond the threshold, one severity higher when it is beyond
+ * `severe`; tells whether it did. */
 TA_API bool ta_advise_cell(const struct ta_report *report, struct ta_advice *advice,
-                           const struct ta_cell_rule *rule, double threshold);
+                           const struct ta_cell_rule *rule, double threshold, double severe);
 
 TA_END_DECLS
 

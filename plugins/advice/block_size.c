@@ -2,11 +2,13 @@
 /* Large blocks: nothing of a block can be shown before all of it is done. */
 #include <traceanalyze/rule.h>
 
-enum { FRAMES };
+enum { FRAMES, HIGH };
 
 static const struct ta_option options[] = {
     [FRAMES] = {"frames", TA_OPTION_NUMBER, 8, 1, 1e6, TA_OPTION_PLAIN,
                 "Mean frames of a block above which the rule fires"},
+    [HIGH] = {"high", TA_OPTION_NUMBER, 16, 1, 1e6, TA_OPTION_PLAIN,
+              "Mean frames of a block above which it is one severity higher"},
     TA_OPTIONS_END,
 };
 
@@ -21,14 +23,13 @@ static const struct ta_cell_rule rule = {
               "per second before and after.",
     .predicate = "mean frames of a block",
     .severity = TA_LOW,
-    .severe = 16,
     .confidence = 0.6,
 };
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
-    ta_advise_cell(report, advice, &rule, ta_ctx_option(ctx, FRAMES));
+    ta_advise_cell(report, advice, &rule, ta_ctx_option(ctx, FRAMES), ta_ctx_option(ctx, HIGH));
     return TA_OK;
 }
 

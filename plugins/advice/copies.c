@@ -3,13 +3,15 @@
  */
 #include <traceanalyze/analysis.h>
 
-enum { EXPOSED, PAGEABLE };
+enum { EXPOSED, PAGEABLE, HIGH };
 
 static const struct ta_option options[] = {
     [EXPOSED] = {"exposed", TA_OPTION_NUMBER, 0.05, 0, 1, TA_OPTION_RATIO,
                  "Exposed share of the window from which the rule fires"},
     [PAGEABLE] = {"pageable", TA_OPTION_NUMBER, 0.01, 0, 1, TA_OPTION_RATIO,
                   "Share of the window in copies of pageable memory from which the rule fires"},
+    [HIGH] = {"high", TA_OPTION_NUMBER, 0.2, 0, 1, TA_OPTION_RATIO,
+              "Exposed share above which it is severe"},
     TA_OPTIONS_END,
 };
 
@@ -95,9 +97,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                 "Pin the host memory (pin_memory, cudaHostRegister) and copy on an own stream "
                 "with non_blocking=True, one layer ahead of its use; keep weights on the "
                 "device when they fit.",
-            .severity = worst.share > 0.2    ? TA_HIGH
-                        : worst.share > 0.05 ? TA_MEDIUM
-                                             : TA_LOW,
+            .severity = worst.share > ta_ctx_option(ctx, HIGH)      ? TA_HIGH
+                        : worst.share > ta_ctx_option(ctx, EXPOSED) ? TA_MEDIUM
+                                                                    : TA_LOW,
             .evidence = evidence,
             .n_evidence = pageable ? 2 : 1,
             .saving_low_ns = low > 0 ? (int64_t)low : 0,

@@ -2,13 +2,15 @@
 /* Many denoising steps for one block or one generation, never for all of them together. */
 #include <traceanalyze/rule.h>
 
-enum { STEPS, GOAL };
+enum { STEPS, GOAL, HIGH };
 
 static const struct ta_option options[] = {
     [STEPS] = {"steps", TA_OPTION_NUMBER, 30, 1, 1e6, TA_OPTION_PLAIN,
                "Steps of one block or generation above which the rule fires"},
     [GOAL] = {"goal", TA_OPTION_NUMBER, 20, 1, 1e6, TA_OPTION_PLAIN,
               "Steps that the upper end of the saving is for"},
+    [HIGH] = {"high", TA_OPTION_NUMBER, 60, 1, 1e6, TA_OPTION_PLAIN,
+              "Steps above which it is one severity higher"},
     TA_OPTIONS_END,
 };
 
@@ -38,7 +40,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                 "Try %.0f to %.0f steps, with a solver of higher order or a distilled model, and "
                 "compare the pictures; a step cache saves part of the steps at equal schedule.",
                 goal, threshold),
-            .severity = steps.value > 2 * threshold ? TA_HIGH : TA_MEDIUM,
+            .severity = steps.value > ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = time.table ? 2 : 1,
             /* Of one pass, the longest: shorter ones may already be below the threshold. */

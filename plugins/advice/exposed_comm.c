@@ -3,11 +3,15 @@
  */
 #include <traceanalyze/analysis.h>
 
-enum { THRESHOLD };
+enum { THRESHOLD, MEDIUM, HIGH };
 
 static const struct ta_option options[] = {
     [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.10, 0, 1, TA_OPTION_RATIO,
                    "Exposed share of the window from which the rule fires"},
+    [MEDIUM] = {"medium", TA_OPTION_NUMBER, 0.15, 0, 1, TA_OPTION_RATIO,
+                "Exposed share above which it is of medium severity"},
+    [HIGH] = {"high", TA_OPTION_NUMBER, 0.3, 0, 1, TA_OPTION_RATIO,
+              "Exposed share above which it is severe"},
     TA_OPTIONS_END,
 };
 
@@ -80,9 +84,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                                             "%lld (%s)",
                                             part, (long long)rank->i, time),
                   .advice = suspect(advice, gpu, exposed, e),
-                  .severity = share > 0.3    ? TA_HIGH
-                              : share > 0.15 ? TA_MEDIUM
-                                             : TA_LOW,
+                  .severity = share > ta_ctx_option(ctx, HIGH)     ? TA_HIGH
+                              : share > ta_ctx_option(ctx, MEDIUM) ? TA_MEDIUM
+                                                                   : TA_LOW,
                   .evidence = evidence,
                   .n_evidence = gpu->n_rows > 1 ? 2 : 1,
                   .saving_low_ns = (int64_t)((share - threshold) * window),

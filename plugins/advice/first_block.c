@@ -2,11 +2,13 @@
 /* A first block that comes late, measured in later blocks. */
 #include <traceanalyze/rule.h>
 
-enum { FACTOR };
+enum { FACTOR, HIGH };
 
 static const struct ta_option options[] = {
     [FACTOR] = {"factor", TA_OPTION_NUMBER, 3, 1, 1e6, TA_OPTION_PLAIN,
                 "Medians of a block until the first one is ready, above which the rule fires"},
+    [HIGH] = {"high", TA_OPTION_NUMBER, 9, 1, 1e6, TA_OPTION_PLAIN,
+              "Medians of a block above which it is one severity higher"},
     TA_OPTIONS_END,
 };
 
@@ -53,7 +55,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                   .advice = "Load the models and run one block of the same shape before the "
                             "session begins (compilation, autotuning, allocator), encode the "
                             "prompt ahead or keep its embedding, and make the first block small.",
-                  .severity = wait.delay.value > 3 * factor * wait.block.value ? TA_MEDIUM : TA_LOW,
+                  .severity = wait.delay.value > ta_ctx_option(ctx, HIGH) * wait.block.value
+                                  ? TA_MEDIUM
+                                  : TA_LOW,
                   .evidence = evidence,
                   .n_evidence = 2,
                   .saving_low_ns = (int64_t)(wait.delay.value - factor * wait.block.value),

@@ -2,13 +2,15 @@
 /* Memory that the allocator holds at its peak and that no tensor uses. */
 #include <traceanalyze/rule.h>
 
-enum { SHARE, LEAST };
+enum { SHARE, LEAST, HIGH };
 
 static const struct ta_option options[] = {
     [SHARE] = {"share", TA_OPTION_NUMBER, 0.2, 0, 1, TA_OPTION_RATIO,
                "Unused share of the reserved memory above which the rule fires"},
     [LEAST] = {"least", TA_OPTION_NUMBER, 256.0 * 1024 * 1024, 0, 1e15, TA_OPTION_BYTES,
                "Unused bytes below which the rule keeps silent"},
+    [HIGH] = {"high", TA_OPTION_NUMBER, 0.4, 0, 1, TA_OPTION_RATIO,
+              "Unused share above which it is one severity higher"},
     TA_OPTIONS_END,
 };
 
@@ -41,7 +43,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                       "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True first; call "
                       "torch.cuda.empty_cache() once after a model was moved away, not in a loop. "
                       "A memory snapshot (torch.cuda.memory._snapshot) tells the two apart.",
-            .severity = gap.value > 0.4 ? TA_MEDIUM : TA_LOW,
+            .severity = gap.value > ta_ctx_option(ctx, HIGH) ? TA_MEDIUM : TA_LOW,
             .evidence = evidence,
             .n_evidence = 2,
             .saving_low_ns = TA_MISSING,

@@ -2,11 +2,13 @@
 /* Frames that were generated and then dropped on their way. */
 #include <traceanalyze/rule.h>
 
-enum { SHARE };
+enum { SHARE, HIGH };
 
 static const struct ta_option options[] = {
     [SHARE] = {"share", TA_OPTION_NUMBER, 0.05, 0, 1, TA_OPTION_RATIO,
                "Share of dropped frames above which the rule fires"},
+    [HIGH] = {"high", TA_OPTION_NUMBER, 0.15, 0, 1, TA_OPTION_RATIO,
+              "Share of dropped frames above which it is one severity higher"},
     TA_OPTIONS_END,
 };
 
@@ -22,14 +24,13 @@ static const struct ta_cell_rule rule = {
               "encoder takes up bursts of a whole block.",
     .predicate = "dropped over sent and dropped frames",
     .severity = TA_MEDIUM,
-    .severe = 0.15,
     .confidence = 0.8,
 };
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
-    ta_advise_cell(report, advice, &rule, ta_ctx_option(ctx, SHARE));
+    ta_advise_cell(report, advice, &rule, ta_ctx_option(ctx, SHARE), ta_ctx_option(ctx, HIGH));
     return TA_OK;
 }
 

@@ -2,7 +2,7 @@
 /* Generation slower than its video plays: frames and blocks over the time of the blocks. */
 #include <traceanalyze/rule.h>
 
-enum { FPS, GOAL, BPS };
+enum { FPS, GOAL, BPS, HIGH, BPS_HIGH };
 
 static const struct ta_option options[] = {
     [FPS] = {"fps", TA_OPTION_NUMBER, 10, 0, 1e6, TA_OPTION_PLAIN,
@@ -10,6 +10,10 @@ static const struct ta_option options[] = {
     [GOAL] = {"goal", TA_OPTION_NUMBER, 16, 0, 1e6, TA_OPTION_PLAIN, "Frames per second to aim at"},
     [BPS] = {"bps", TA_OPTION_NUMBER, 2, 0, 1e6, TA_OPTION_PLAIN,
              "Blocks per second below which the rule fires"},
+    [HIGH] = {"high", TA_OPTION_NUMBER, 5, 0, 1e6, TA_OPTION_PLAIN,
+              "Frames per second below which it is one severity higher"},
+    [BPS_HIGH] = {"bps_high", TA_OPTION_NUMBER, 0.5, 0, 1e6, TA_OPTION_PLAIN,
+                  "Blocks per second below which it is one severity higher"},
     TA_OPTIONS_END,
 };
 
@@ -23,11 +27,10 @@ static const struct ta_cell_rule blocks = {
     .before = "Blocks are ready at a rate of only ",
     .after = "",
     .advice = "New input shows with the next block only. Shorten the block (fewer "
-              "frames or steps) or the step itself; block_max_ns beside the median in "
-              "diffusion.by_rank tells whether single blocks stand out.",
+              "frames or steps) or the step itself; the longest block beside the median in "
+              "Diffusion by rank tells whether single blocks stand out.",
     .predicate = "blocks over the time of the blocks",
     .severity = TA_LOW,
-    .severe = 0.5,
     .confidence = 0.6,
 };
 
@@ -50,8 +53,8 @@ static void advise_frames(struct ta_ctx *ctx, const struct ta_report *report,
             .advice = "In this order: fewer denoising steps per block or a distilled model; the "
                       "time of a step (fused attention, torch.compile, 8-bit weights); several "
                       "GPUs; a lower resolution. The decoder and everything outside the blocks "
-                      "come on top: compare the basis wall in throughput.values.",
-            .severity = rate.value < threshold / 2 ? TA_HIGH : TA_MEDIUM,
+                      "come on top: compare FPS of the session under Throughput and latency.",
+            .severity = rate.value < ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
             .evidence = &evidence,
             .n_evidence = 1,
             .saving_low_ns = TA_MISSING,
@@ -66,7 +69,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
     advise_frames(ctx, report, advice);
-    ta_advise_cell(report, advice, &blocks, ta_ctx_option(ctx, BPS));
+    ta_advise_cell(report, advice, &blocks, ta_ctx_option(ctx, BPS), ta_ctx_option(ctx, BPS_HIGH));
     return TA_OK;
 }
 

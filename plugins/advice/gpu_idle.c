@@ -2,13 +2,17 @@
 /* Idle devices, for reasons that no other rule is about. */
 #include <traceanalyze/rule.h>
 
-enum { THRESHOLD };
+enum { THRESHOLD, MEDIUM, HIGH };
 
 static const struct ta_option options[] = {
     [THRESHOLD] =
         {"threshold", TA_OPTION_NUMBER, 0.15, 0, 1, TA_OPTION_RATIO,
          "Share of the window, idle for reasons without a rule of their own, from which the rule "
          "fires"},
+    [MEDIUM] = {"medium", TA_OPTION_NUMBER, 0.25, 0, 1, TA_OPTION_RATIO,
+                "Idle share above which it is of medium severity"},
+    [HIGH] = {"high", TA_OPTION_NUMBER, 0.5, 0, 1, TA_OPTION_RATIO,
+              "Idle share above which it is severe"},
     TA_OPTIONS_END,
 };
 
@@ -86,9 +90,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
             .advice = "gpu_idle.longest lists the gaps one by one. Where nothing was recorded "
                       "of the host, record again with with_stack=True or with ranges around "
                       "the phases of the program.",
-            .severity = share > 0.5    ? TA_HIGH
-                        : share > 0.25 ? TA_MEDIUM
-                                       : TA_LOW,
+            .severity = share > ta_ctx_option(ctx, HIGH)     ? TA_HIGH
+                        : share > ta_ctx_option(ctx, MEDIUM) ? TA_MEDIUM
+                                                             : TA_LOW,
             .evidence = evidence,
             .n_evidence = 2,
             .saving_low_ns = 0,

@@ -2,11 +2,13 @@
 /* Device memory that is nearly full, by samples of the device or by the allocator's peak. */
 #include <traceanalyze/rule.h>
 
-enum { SHARE };
+enum { SHARE, HIGH };
 
 static const struct ta_option options[] = {
     [SHARE] = {"share", TA_OPTION_NUMBER, 0.9, 0, 1, TA_OPTION_RATIO,
                "Share of the memory in use above which the rule fires"},
+    [HIGH] = {"high", TA_OPTION_NUMBER, 0.95, 0, 1, TA_OPTION_RATIO,
+              "Share of the memory in use above which it is one severity higher"},
     TA_OPTIONS_END,
 };
 
@@ -69,7 +71,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                       "allocator stalls to give memory back. Decode in tiles or fewer frames at "
                       "a time, move models away that are not in use, store weights in 8 bit. "
                       "memory.snapshots and memory.sites say who holds it at the peak.",
-            .severity = fullest.share > 0.95 ? TA_HIGH : TA_MEDIUM,
+            .severity = fullest.share > ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,
             .saving_low_ns = TA_MISSING,

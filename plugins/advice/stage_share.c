@@ -2,13 +2,17 @@
 /* A stage or layer that takes a large part of the time, and what speeding it up would give. */
 #include <traceanalyze/rule.h>
 
-enum { STAGE, LAYER };
+enum { STAGE, LAYER, HIGH, EVEN };
 
 static const struct ta_option options[] = {
     [STAGE] = {"stage", TA_OPTION_NUMBER, 0.3, 0, 1, TA_OPTION_RATIO,
                "Share of a stage above which the rule fires"},
     [LAYER] = {"layer", TA_OPTION_NUMBER, 0.3, 0, 1, TA_OPTION_RATIO,
                "Share of a layer above which the rule fires"},
+    [HIGH] = {"high", TA_OPTION_NUMBER, 0.5, 0, 1, TA_OPTION_RATIO,
+              "Share above which it is one severity higher"},
+    [EVEN] = {"even", TA_OPTION_NUMBER, 1.5, 1, 1e6, TA_OPTION_PLAIN,
+              "Times an even part that a share of a sum must be to tell anything"},
     TA_OPTIONS_END,
 };
 
@@ -48,37 +52,43 @@ static const char *what_to_do(const char *name)
     return known[i].advice;
 }
 
+struct limits {
+    double share, high, even;
+};
+
 /* A share of the sum of n parts tells something only beyond an even part. */
-static bool is_telling(double share, double threshold, size_t n, bool of_sum)
+static bool is_telling(double share, const struct limits *limits, size_t n, bool of_sum)
 {
-    return n > 1 && share > threshold && (!of_sum || share * (double)n > 1.5);
+    return n > 1 && share > limits->share && (!of_sum || share * (double)n > limits->even);
 }
 
 static void give(const struct ta_report *report, struct ta_advice *advice, const char *kind,
-                 const struct ta_place *share, const struct ta_place *total, double threshold)
+                 const struct ta_place *share, const struct ta_place *total,
+                 const struct limits *limits)
 {
     const bool is_stage = kind[0] == 's';
     const char *name = ta_place_text(advice, share, kind);
     const struct ta_evidence evidence[] = {ta_place_evidence(share), ta_place_evidence(total)};
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = is_stage ? "stage-share" : "layer-share",
-                  .rule = "stage_share",
-                  .title = ta_advice_printf(
-                      advice, "%s at twice its speed would save %s of the time%s%s", name,
-                      ta_advice_number(advice, share->value / 2, TA_UNIT_RATIO),
-                      is_stage ? "" : " in the layers", ta_place_owner(advice, report, share)),
-                  .advice = what_to_do(name),
-                  .severity = share->value > 0.5 ? TA_MEDIUM : TA_LOW,
-                  .evidence = evidence,
-                  .n_evidence = 2,
-                  /* What a speed-up gives is known, whether there is one is not. */
-                  .saving_low_ns = TA_MISSING,
-                  .saving_high_ns = TA_MISSING,
-                  .confidence = 0.6,
-                  .threshold = ta_advice_printf(advice, "share of a %s > %s", kind,
-                                                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-              });
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = is_stage ? "stage-share" : "layer-share",
+            .rule = "stage_share",
+            .title = ta_advice_printf(
+                advice, "%s at twice its speed would save %s of the time%s%s", name,
+                ta_advice_number(advice, share->value / 2, TA_UNIT_RATIO),
+                is_stage ? "" : " in the layers", ta_place_owner(advice, report, share)),
+            .advice = what_to_do(name),
+            .severity = share->value > limits->high ? TA_MEDIUM : TA_LOW,
+            .evidence = evidence,
+            .n_evidence = 2,
+            /* What a speed-up gives is known, whether there is one is not. */
+            .saving_low_ns = TA_MISSING,
+            .saving_high_ns = TA_MISSING,
+            .confidence = 0.6,
+            .threshold = ta_advice_printf(advice, "share of a %s > %s", kind,
+                                          ta_advice_number(advice, limits->share, TA_UNIT_RATIO)),
+        });
 }
 
 /* What the share of a stage is of. */
@@ -107,12 +117,12 @@ static bool is_in_parts(const struct ta_table *stages, size_t row)
 /* A part of an enclosing stage says nothing about the whole, nor does a large part of a scope that
  * is short itself.  Stages that are one in several parts are looked at when no other fires. */
 static bool advise_stages(const struct ta_report *report, struct ta_advice *advice,
-                          double threshold, bool parts)
+                          const struct limits *limits, bool parts)
 {
     const struct ta_table *stages = ta_report_table(report, "stages.over_ranks");
     const size_t column = stages ? ta_table_column(stages, "share") : SIZE_MAX;
     struct ta_place most = {0};
-    const double least = threshold * longest_total(report);
+    const double least = limits->share * longest_total(report);
     size_t n = 0;
     bool of_sum = false;
     for (size_t row = 0; column != SIZE_MAX && row < stages->n_rows; row++) {
@@ -129,16 +139,16 @@ static bool advise_stages(const struct ta_report *report, struct ta_advice *advi
             is_in_parts(stages, row) == parts && (!most.table || here.value > most.value))
             most = here;
     }
-    if (!most.table || !is_telling(most.value, threshold, n, of_sum))
+    if (!most.table || !is_telling(most.value, limits, n, of_sum))
         return false;
     const struct ta_place total = ta_place_beside(&most, "mean_total_ns");
     if (total.table)
-        give(report, advice, "stage", &most, &total, threshold);
+        give(report, advice, "stage", &most, &total, limits);
     return total.table;
 }
 
 static void advise_layers(const struct ta_report *report, struct ta_advice *advice,
-                          double threshold)
+                          const struct limits *limits)
 {
     static const struct ta_look look = {.table = "layers.by_name", .column = "share"};
     struct ta_place most;
@@ -150,16 +160,19 @@ static void advise_layers(const struct ta_report *report, struct ta_advice *advi
         n +=
             ta_table_cell(most.table, row, rank)->i == ta_table_cell(most.table, most.row, rank)->i;
     const struct ta_place total = ta_place_beside(&most, "total_ns");
-    if (total.table && is_telling(most.value, threshold, n, true))
-        give(report, advice, "layer", &most, &total, threshold);
+    if (total.table && is_telling(most.value, limits, n, true))
+        give(report, advice, "layer", &most, &total, limits);
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
-    if (!advise_stages(report, advice, ta_ctx_option(ctx, STAGE), false))
-        advise_stages(report, advice, ta_ctx_option(ctx, STAGE), true);
-    advise_layers(report, advice, ta_ctx_option(ctx, LAYER));
+    struct limits limits = {ta_ctx_option(ctx, STAGE), ta_ctx_option(ctx, HIGH),
+                            ta_ctx_option(ctx, EVEN)};
+    if (!advise_stages(report, advice, &limits, false))
+        advise_stages(report, advice, &limits, true);
+    limits.share = ta_ctx_option(ctx, LAYER);
+    advise_layers(report, advice, &limits);
     return TA_OK;
 }
 

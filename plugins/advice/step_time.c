@@ -2,11 +2,13 @@
 /* Slow denoising steps. */
 #include <traceanalyze/rule.h>
 
-enum { LIMIT };
+enum { LIMIT, HIGH };
 
 static const struct ta_option options[] = {
     [LIMIT] = {"limit", TA_OPTION_NUMBER, 200e6, 0, 1e15, TA_OPTION_NS,
                "Mean time of a denoising step above which the rule fires"},
+    [HIGH] = {"high", TA_OPTION_NUMBER, 1e9, 0, 1e15, TA_OPTION_NS,
+              "Mean time of a denoising step above which it is one severity higher"},
     TA_OPTIONS_END,
 };
 
@@ -21,14 +23,13 @@ static const struct ta_cell_rule rule = {
               "8-bit weights, a step cache, and both forwards of the guidance in one batch.",
     .predicate = "mean step",
     .severity = TA_MEDIUM,
-    .severe = 1e9,
     .confidence = 0.6,
 };
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
-    ta_advise_cell(report, advice, &rule, ta_ctx_option(ctx, LIMIT));
+    ta_advise_cell(report, advice, &rule, ta_ctx_option(ctx, LIMIT), ta_ctx_option(ctx, HIGH));
     return TA_OK;
 }
 

@@ -2,11 +2,13 @@
 /* Hot devices, which lower their clocks to protect themselves. */
 #include <traceanalyze/rule.h>
 
-enum { LIMIT };
+enum { LIMIT, HIGH };
 
 static const struct ta_option options[] = {
     [LIMIT] = {"limit", TA_OPTION_NUMBER, 85, 0, 200, TA_OPTION_PLAIN,
                "Degrees Celsius above which the rule fires"},
+    [HIGH] = {"high", TA_OPTION_NUMBER, 90, 0, 200, TA_OPTION_PLAIN,
+              "Degrees Celsius above which it is one severity higher"},
     TA_OPTIONS_END,
 };
 
@@ -17,18 +19,17 @@ static const struct ta_cell_rule rule = {
     .before = "A GPU gets as hot as ",
     .after = "",
     .advice = "Check the air flow and the fans, and whether the clock falls while the temperature "
-              "is high (gpu_clock in telemetry.timeline): if so, a lower power limit costs little "
-              "and makes times repeatable.",
+              "is high (GPU clock under Telemetry over time): if so, a lower power limit "
+              "costs little and makes times repeatable.",
     .predicate = "largest temperature",
     .severity = TA_MEDIUM,
-    .severe = 90,
     .confidence = 0.7,
 };
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
-    ta_advise_cell(report, advice, &rule, ta_ctx_option(ctx, LIMIT));
+    ta_advise_cell(report, advice, &rule, ta_ctx_option(ctx, LIMIT), ta_ctx_option(ctx, HIGH));
     return TA_OK;
 }
 

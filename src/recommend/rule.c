@@ -142,7 +142,7 @@ const char *ta_advice_number(struct ta_advice *advice, double value, enum ta_uni
 }
 
 bool ta_advise_cell(const struct ta_report *report, struct ta_advice *advice,
-                    const struct ta_cell_rule *rule, double threshold)
+                    const struct ta_cell_rule *rule, double threshold, double severe)
 {
     struct ta_place place;
     if (!ta_look_worst(report, &rule->look, &place))
@@ -150,7 +150,7 @@ bool ta_advise_cell(const struct ta_report *report, struct ta_advice *advice,
     const bool lowest = rule->look.lowest;
     if (lowest ? place.value >= threshold : place.value <= threshold)
         return false;
-    const bool severe = lowest ? place.value < rule->severe : place.value > rule->severe;
+    const bool is_severe = lowest ? place.value < severe : place.value > severe;
     const struct ta_evidence evidence = ta_place_evidence(&place);
     ta_advise(
         advice,
@@ -162,7 +162,7 @@ bool ta_advise_cell(const struct ta_report *report, struct ta_advice *advice,
                                       ta_advice_number(advice, place.value, evidence.unit),
                                       rule->after, ta_place_owner(advice, report, &place)),
             .advice = rule->advice,
-            .severity = severe ? rule->severity + 1 : rule->severity,
+            .severity = is_severe ? rule->severity + 1 : rule->severity,
             .evidence = &evidence,
             .n_evidence = 1,
             .saving_low_ns = TA_MISSING,

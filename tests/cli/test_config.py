@@ -289,7 +289,7 @@ class Config(ProcessTest):
         return {rule["id"]: rule for rule in json.loads(done.stdout)["rules"]}
 
     def limit(self, *args, **options):
-        option, = self.rules(*args, **options)["step_time"]["options"]
+        option = self.rules(*args, **options)["step_time"]["options"][0]
         self.assertEqual((option["name"], option["default"]), ("limit", 2e8))
         return option["value"], option["origin"]
 
