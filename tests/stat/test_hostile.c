@@ -288,15 +288,14 @@ static void test_nothing_from_nothing(void **state)
     assert_true(isnan(slope.slope.value));
 }
 
-static void test_nan_is_seen(void **state)
+static void refuse(double wrong)
 {
-    (void)state;
     double x[20], y[20];
     for (size_t i = 0; i < 20; i++) {
         x[i] = (double)i;
         y[i] = (double)(i * i % 7);
     }
-    y[11] = (double)NAN;
+    y[11] = wrong;
     struct ta_estimate e;
     struct ta_rank_test test;
     struct ta_trend trend;
@@ -312,6 +311,14 @@ static void test_nan_is_seen(void **state)
     assert_true(line.method == TA_LINE_NONE && isnan(line.slope.value));
     assert_true(ta_change_points(y, 20, &changes));
     assert_true(changes.n == 0 && isnan(changes.sigma));
+}
+
+static void test_nan_is_seen(void **state)
+{
+    (void)state;
+    refuse((double)NAN);
+    refuse((double)INFINITY);
+    refuse(-(double)INFINITY);
 }
 
 /* The least sizes for a 95 % interval, as the headers tell them. */
