@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rules on figures of dumps: what each fires on, and that it keeps silent at its threshold, on
- * missing values, and where its figure says nothing. */
+/* The rules on figures of dumps, and the plain ones on those of traces: what each fires on, and
+ * that it keeps silent at its threshold, on missing values, and where its figure says nothing. */
 #include "recommend/recommend.h"
 
 #include "analyze/analyze.h"
@@ -154,6 +154,12 @@ static void findings_of(const struct run *run, char *text, size_t size)
 #define DEVICES(rows) "telemetry.by_rank\nrank,device,signal,mean,max,unit\n" rows "\n"
 #define MEMORY(rows)                                                                               \
     "memory.by_rank\nrank,device,peak_reserved_bytes,total_bytes,gap_share\n" rows "\n"
+#define GPU(rows)                                                                                  \
+    "gpu_time.by_rank\nrank,device,window_ns,busy_ns,idle_ns,comm_exposed_ns,"                     \
+    "memcpy_exposed_ns\n" rows "\n"
+#define IDLE(rows)                                                                                 \
+    "gpu_idle.by_rank\nrank,device,idle_ns,host_ns,setup_ns,queued_ns,unknown_ns\n" rows "\n"
+#define COPIES(rows) "copies.by_memory\nrank,memory,total_ns\n" rows "\n"
 #define SCALING(rows)                                                                              \
     "scaling.by_world_size\nworld_size,base_world_size,speedup,efficiency\n" rows "\n"
 #define CACHES(rows) "caches.by_name\nrank,cache,hits,misses,hit_ratio\n" rows "\n"
@@ -216,6 +222,18 @@ static const struct {
     {SCALING("1,,,\n4,1,2.76,0.69\n"), "scaling ", NULL},
     {SCALING("1,,,\n4,1,2.76,0.69\n"), "", "scaling.efficiency=50%"},
     {SCALING("1,,,\n4,,,\n"), "", NULL},
+    {GPU("0,0,100,90,10,10,5\n"), "", NULL},
+    {GPU("0,0,100,80,20,0,0\n") IDLE("0,0,20,20,0,0,0\n"), "gpu-idle ", NULL},
+    {GPU("0,0,100,80,20,0,0\n") IDLE("0,0,20,20,0,0,0\n"), "", "gpu_idle.threshold=20%"},
+    {GPU("0,0,100,80,20,0,0\n") IDLE("0,0,20,10,0,0,0\n"), "", NULL},
+    {GPU("0,0,100,80,20,0,0\n") IDLE("1,0,20,20,0,0,0\n"), "", NULL},
+    {GPU("0,0,100,90,10,11,0\n"), "exposed-comm ", NULL},
+    {GPU("0,0,100,90,10,11,0\n"), "", "exposed_comm.enabled=false"},
+    {GPU("0,0,100,90,10,0,6\n") COPIES("0,Pinned -> Device,6\n"), "exposed-copies ", NULL},
+    {GPU("0,0,1000,990,10,0,5\n") COPIES("0,Pageable -> Device,20\n"), "exposed-copies ", NULL},
+    {GPU("0,0,1000,990,10,0,5\n") COPIES("0,Pageable -> Device,10\n"), "", NULL},
+    {GPU("0,0,1000,990,10,0,5\n") COPIES("1,Pageable -> Device,90\n"), "", NULL},
+    {GPU("0,0,0,0,0,0,0\n") COPIES("0,Pageable -> Device,0\n"), "", NULL},
     {CACHES("0,c,2,8,0.2\n"), "", NULL},
     {CACHES("0,c,1,9,0.1\n"), "cache-hits ", NULL},
     {CACHES("0,c,1,8,0.11\n"), "", NULL},
