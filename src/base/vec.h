@@ -28,10 +28,17 @@ static inline bool ta_vec_grow(void **at, size_t *max, size_t n, size_t size)
     return true;
 }
 
-/* Appends a value; false without memory. */
+/* Appends a value; false without memory.  Both arguments are evaluated once, and before anything
+ * of the array changes: a value may look at the array and its length. */
 #define ta_vec_push(vec, ...)                                                                      \
-    (ta_vec_grow((void **)&(vec)->at, &(vec)->max, (vec)->n, sizeof *(vec)->at)                    \
-         ? ((vec)->at[(vec)->n++] = (__VA_ARGS__), true)                                           \
-         : false)
+    __extension__({                                                                                \
+        __auto_type ta_vec_ = (vec);                                                               \
+        const __typeof__(*ta_vec_->at) ta_value_ = (__VA_ARGS__);                                  \
+        const bool ta_done_ =                                                                      \
+            ta_vec_grow((void **)&ta_vec_->at, &ta_vec_->max, ta_vec_->n, sizeof *ta_vec_->at);    \
+        if (ta_done_)                                                                              \
+            ta_vec_->at[ta_vec_->n++] = ta_value_;                                                 \
+        ta_done_;                                                                                  \
+    })
 
 #endif
