@@ -27,6 +27,7 @@ static double number(const struct ta_table *table, size_t row, const char *colum
 struct sums {
     double host, idle, calls, most;
     size_t row;
+    bool marked; /* by steps; else the halves of the time with device work stand in */
 };
 
 /* Of one rank and kind, after the warm-up. */
@@ -34,9 +35,11 @@ static struct sums add_up(const struct ta_table *table, double rank, const char 
 {
     struct sums sums = {0};
     for (size_t i = 0; i < table->n_rows; i++) {
-        if (!is_text(table, i, "phase", "steady") || !is_text(table, i, "what", what) ||
-            number(table, i, "rank") != rank)
+        const bool steady = is_text(table, i, "phase", "steady");
+        if ((!steady && !is_text(table, i, "phase", "second half")) ||
+            !is_text(table, i, "what", what) || number(table, i, "rank") != rank)
             continue;
+        sums.marked = steady;
         const double host = number(table, i, "host_ns");
         sums.host += host;
         sums.idle += number(table, i, "idle_ns");
@@ -63,16 +66,16 @@ static double window_of(const struct ta_report *report, double rank)
 static const struct {
     const char *what, *id, *title, *advice;
 } kinds[] = {
-    {"allocation", "steady-allocation", "Memory from the driver after the warm-up",
+    {"allocation", "steady-allocation", "Memory from the driver",
      "Let the caching allocator keep its memory: no torch.cuda.empty_cache() in the loop, "
      "expandable_segments:True against fragmentation, pinned buffers made once, a first pass with "
      "the largest shapes."},
-    {"module", "steady-modules", "Loading of device code after the warm-up",
+    {"module", "steady-modules", "Loading of device code",
      "Run each shape once before it counts, or load eagerly: CUDA_MODULE_LOADING=EAGER."},
-    {"compilation", "steady-compilation", "Compilation after the warm-up",
+    {"compilation", "steady-compilation", "Compilation",
      "Find out what makes it compile again (TORCH_LOGS=recompiles), mark changing sizes as dynamic "
      "or pad them, and warm all shapes up."},
-    {"autotuning", "steady-autotuning", "Tuning of kernels after the warm-up",
+    {"autotuning", "steady-autotuning", "Tuning of kernels",
      "Tune once: warm all shapes up, keep the caches of Triton and Inductor, and switch "
      "torch.backends.cudnn.benchmark off where shapes change."},
 };
@@ -103,8 +106,10 @@ static void advise_kind(struct ta_ctx *ctx, const struct ta_report *report,
                           .id = kinds[kind].id,
                           .rule = "interruptions",
                           .title = ta_advice_printf(
-                              advice, "%s takes the host %s of the window (%s, %s calls)%s",
-                              kinds[kind].title, ta_advice_number(advice, share, TA_UNIT_RATIO),
+                              advice, "%s %s takes the host %s of the window (%s, %s calls)%s",
+                              kinds[kind].title,
+                              worst.marked ? "after the warm-up" : "in the second half of the run",
+                              ta_advice_number(advice, share, TA_UNIT_RATIO),
                               ta_advice_number(advice, worst.host, TA_UNIT_NS),
                               ta_advice_number(advice, worst.calls, TA_UNIT_COUNT),
                               ta_place_owner(advice, report, &place)),
@@ -116,7 +121,7 @@ static void advise_kind(struct ta_ctx *ctx, const struct ta_report *report,
                           .n_evidence = 2,
                           .saving_low_ns = (int64_t)worst.idle,
                           .saving_high_ns = (int64_t)worst.host,
-                          .confidence = 0.6,
+                          .confidence = worst.marked ? 0.6 : 0.3,
                           .threshold = ta_advice_printf(
                               advice, "%s after the warm-up > %s of the window", kinds[kind].what,
                               ta_advice_number(advice, threshold, TA_UNIT_RATIO)),

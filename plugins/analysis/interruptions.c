@@ -3,17 +3,17 @@
  * is compiled or tuned. All of it belongs into the warm-up; later it stops the host, and with it
  * often the device.
  *
- * The warm-up ends with the first marked step. Without two markers it is the first half of the
- * time with device work. */
+ * The warm-up ends with the first marked step. Without two markers nobody says what is warm-up: the
+ * time with device work is then split in halves, and said to be. */
 #include <traceanalyze/analysis.h>
 
 #include <stdlib.h>
 
-enum { RANK, WHAT, CALL, STEADY, CALLS, HOST_NS, IDLE_NS, FIELDS };
+enum { RANK, WHAT, CALL, PHASE, CALLS, HOST_NS, IDLE_NS, FIELDS };
 
 static const struct ta_field fields[FIELDS] = {
     [RANK] = {"rank", TA_FIELD_RANK},      [WHAT] = {"what", TA_FIELD_INT},
-    [CALL] = {"call", TA_FIELD_TEXT},      [STEADY] = {"steady", TA_FIELD_INT},
+    [CALL] = {"call", TA_FIELD_TEXT},      [PHASE] = {"phase", TA_FIELD_INT},
     [CALLS] = {"calls", TA_FIELD_SUM},     [HOST_NS] = {"host_ns", TA_FIELD_SUM},
     [IDLE_NS] = {"idle_ns", TA_FIELD_SUM},
 };
@@ -27,8 +27,8 @@ static const struct ta_column columns[] = {
     {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
     {"call", "Call", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the call or range"},
     {"phase", "Phase", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "warm-up: starts before the first marked step ends, or without two markers in the first half "
-     "of the time with device work; else steady"},
+     "warm-up: starts before the first marked step ends, else steady; without two markers first "
+     "half or second half of the time with device work"},
     {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
      "Number of calls that lie in no other of the same kind"},
     {"host_ns", "On the host", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Union of the calls"},
@@ -122,11 +122,20 @@ static enum what what_of(struct ta_slice name)
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
+enum phase { WARM_UP, STEADY, FIRST_HALF, SECOND_HALF };
+
+static const char *const phases[] = {
+    [WARM_UP] = "warm-up",
+    [STEADY] = "steady",
+    [FIRST_HALF] = "first half",
+    [SECOND_HALF] = "second half",
+};
+
 /* The calls of one name in one phase. */
 struct call {
     ta_str name;
     enum what what;
-    bool steady;
+    enum phase phase;
     int64_t calls;
     struct ta_intervals times;
 };
@@ -137,7 +146,7 @@ struct work {
     uint8_t *open;  /* by span: kinds of the spans around it, a bit each */
     struct ta_intervals busy;
     int64_t first, last, warm_end;
-    bool failed;
+    bool marked, failed;
     struct call *calls;
     size_t n, max;
     struct ta_map index; /* by name and phase */
@@ -168,14 +177,15 @@ static void find_warm_end(struct work *w)
             end = start + s.dur[i];
         }
     }
-    w->warm_end = steps >= 2 ? end : w->first + (w->last - w->first) / 2;
+    w->marked = steps >= 2;
+    w->warm_end = w->marked ? end : w->first + (w->last - w->first) / 2;
 }
 
 static struct call *call_of(struct work *w, size_t span, enum what what)
 {
     const ta_str name = ta_trace_spans(w->trace).name[span];
-    const bool steady = ta_trace_spans(w->trace).ts[span] >= w->warm_end;
-    uint64_t *at = ta_map_at(&w->index, (uint64_t)name << 1 | steady, w->n);
+    const bool late = ta_trace_spans(w->trace).ts[span] >= w->warm_end;
+    uint64_t *at = ta_map_at(&w->index, (uint64_t)name << 1 | late, w->n);
     if (!at)
         return NULL;
     if (*at < w->n)
@@ -190,7 +200,8 @@ static struct call *call_of(struct work *w, size_t span, enum what what)
         w->calls = more;
         w->max = max;
     }
-    w->calls[w->n] = (struct call){.name = name, .what = what, .steady = steady};
+    w->calls[w->n] = (struct call){
+        .name = name, .what = what, .phase = (w->marked ? WARM_UP : FIRST_HALF) + late};
     return &w->calls[w->n++];
 }
 
@@ -235,7 +246,7 @@ static void add_call(struct work *w, struct call *call, struct ta_partial *out)
 {
     int64_t *row =
         TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(w->trace)), ta_key_int(call->what),
-                       ta_key_text(ta_trace_text(w->trace, call->name)), ta_key_int(call->steady));
+                       ta_key_text(ta_trace_text(w->trace, call->name)), ta_key_int(call->phase));
     ta_intervals_unite(&call->times);
     struct ta_intervals inside = {0};
     for (size_t i = 0; i < call->times.n; i++)
@@ -291,8 +302,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         const int64_t *row = ta_partial_at(merged[0], i);
         TA_ROW(table, ta_text(ta_slice_of(whats[row[WHAT]])), ta_int(row[RANK]),
                ta_text(ta_partial_text(merged[0], row, CALL)),
-               ta_text(ta_slice_of(row[STEADY] ? "steady" : "warm-up")), ta_int(row[CALLS]),
-               ta_int(row[HOST_NS]), ta_int(row[IDLE_NS]));
+               ta_text(ta_slice_of(phases[row[PHASE]])), ta_int(row[CALLS]), ta_int(row[HOST_NS]),
+               ta_int(row[IDLE_NS]));
     }
     ta_sort_rows(table, "host_ns", true);
     return TA_OK;

@@ -91,6 +91,12 @@ static int64_t *row_of(const struct ta_trace *trace, const struct ta_activity *a
                                                      ta_key_text(name_of(trace, above))});
 }
 
+/* Fills, and requests of the DMA engine, which are no kernels. */
+static bool is_no_copy(const char *family)
+{
+    return strcmp(family, "fill") == 0 || strcmp(family, "dma") == 0;
+}
+
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -107,7 +113,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
             continue;
         const struct ta_kernel_facts *facts = &kernels.at[a->kernel].facts;
         ta_sum(&rank[ALL_NS], s.dur[a->span]);
-        if (facts->kind != TA_KERNEL_COPY || strcmp(facts->family, "fill") == 0)
+        if (facts->kind != TA_KERNEL_COPY || is_no_copy(facts->family) ||
+            strcmp(facts->family, "dma") == 0)
             continue;
         int64_t *row = row_of(trace, a, out[0], &rows);
         ta_sum(&row[CALLS], 1);
