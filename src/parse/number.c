@@ -127,10 +127,11 @@ enum ta_decimal ta_token_decimal(const struct ta_token *token, int shift, int64_
     static const int64_t powers[] = {1, 10, 100, 1000};
     const unsigned minus = token->ptr[0] == '-', whole = token->whole;
     const unsigned fraction = token->len - minus - whole; /* with its point */
-    /* Nearly every time stamp; 10^15 times 1000 fits. */
-    if (whole - 1u > 14 || fraction > (unsigned)shift + 1 || shift > 3)
-        return ta_decimal_parse((struct ta_slice){token->ptr, token->len}, shift, value);
     const char *p = token->ptr + minus;
+    /* Nearly every time stamp; what is less than 9 × 10^15 times 1000 fits. */
+    if (whole - 1u > 15 || (whole == 16 && *p == '9') || fraction > (unsigned)shift + 1 ||
+        shift > 3)
+        return ta_decimal_parse((struct ta_slice){token->ptr, token->len}, shift, value);
     int64_t result = (int64_t)up_to_16_digits(p, whole) * powers[shift];
     p += whole;
     if (fraction == 4)
