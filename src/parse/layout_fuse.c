@@ -24,6 +24,7 @@ enum {
 void layout_watch(struct layout *layout)
 {
     layout->fusing.n_steps = 0;
+    layout->fusing.left--;
 }
 
 void layout_note(struct layout *layout, struct gap **next, const struct gap *gap, const char *start,
@@ -53,9 +54,14 @@ static uint32_t *count(struct fusing *f, uint64_t key)
 }
 
 /* Whether the value of a step came often behind this gap in this list. */
-static bool is_usual(struct fusing *f, const struct step *step)
+static bool is_usual(struct layout *layout, const struct step *step)
 {
-    const uint64_t place = ta_hash_mix((uintptr_t)step->next ^ ta_hash_mix((uintptr_t)step->gap));
+    struct fusing *f = &layout->fusing;
+    /* Places instead of addresses, so that the same file is read in the same way. */
+    const char *const base = (const char *)layout->gaps;
+    const uint64_t list = (uint64_t)((const char *)step->next - base),
+                   gap = (uint64_t)((const char *)step->gap - base);
+    const uint64_t place = ta_hash_mix(list << 32 | gap);
     uint32_t *const all = count(f, place);
     uint32_t *const these = count(f, ta_hash_bytes(step->value.ptr, step->value.len, place));
     if (!all || !these || *these < OFTEN)
@@ -70,7 +76,7 @@ static bool is_usual(struct fusing *f, const struct step *step)
 /* The number of a text that is known, as ta_token.known. */
 static uint8_t known_as(struct fusing *f, const struct ta_token *token)
 {
-    if ((token->type != TA_TOKEN_STRING && token->type != TA_TOKEN_NUMBER) ||
+    if ((token->type != TA_TOKEN_STRING && token->type != TA_TOKEN_NUMBER) || !token->plain ||
         token->len > KNOWN_TEXT)
         return 0;
     for (size_t i = 0; i < f->n_known; i++)
@@ -155,8 +161,8 @@ void layout_fuse(struct layout *layout)
     for (size_t i = 0; i + 1 < f->n_steps; i++) {
         const struct step *step = &f->step[i];
         if (step->value.type != TA_TOKEN_ABSENT && step->value.len <= LONGEST &&
-            step[0].gap != layout->passing && step[1].gap != layout->passing && is_usual(f, step))
+            step[0].gap != layout->passing && step[1].gap != layout->passing &&
+            is_usual(layout, step))
             fuse(layout, step);
     }
-    f->left--;
 }

@@ -91,8 +91,11 @@ static const char *skip_elements(const char *p, const struct scan *scan)
             p = skip_space(p + 1);
             if (*p != ']')
                 continue;
-        } else if (!(p = skip_element(p, scan))) {
-            return NULL;
+        } else {
+            while ((p = skip_element(p, scan)) && memcmp(p, ", \"", 3) == 0)
+                p += 2; /* names of types, as they are mostly written */
+            if (!p)
+                return NULL;
         }
         /* Behind a value. */
         for (p = skip_space(p); *p == ']'; p = skip_space(p))
@@ -247,111 +250,106 @@ static inline void turn(const struct gap *gap, const char *start, struct ta_reco
         object->len = (uint32_t)(start + gap->closes - 1 - object->ptr);
 }
 
-/* A value that is not plain, by the grammar; the place of the scan moves behind it. */
-static inline enum scan_result take_other(struct scan *scan, struct ta_token *token)
+/* A value that is not plain, by the grammar; NULL when that fails. */
+static inline const char *take_other(const char *p, struct scan *scan, struct ta_token *token,
+                                     enum scan_result *result)
 {
     struct ta_token ignored;
-    return scan->p < scan->end ? scan_value(scan, token ? token : &ignored) : SCAN_MORE;
+    scan->p = p;
+    *result = p < scan->end ? scan_value(scan, token ? token : &ignored) : SCAN_MORE;
+    return *result == SCAN_OK ? scan->p : NULL;
 }
 
-/* Which values a record has, while it is scanned. */
-struct filled {
-    unsigned fields;
-    uint64_t nested;
-};
+/* The end of the value at `p` behind a gap; NULL with *result set when there is none.  *seen is
+ * where a plain value goes that nobody wants; NULL: nowhere. */
+__attribute__((always_inline)) static inline const char *
+take_value(const char *p, struct gap *gap, struct scan *scan, struct ta_token *token,
+           struct ta_token *seen, enum scan_result *result)
+{
+    const char *const end = token ? take_plain(p, scan, token) : take_plain(p, scan, seen);
+    if (end)
+        return by_width(p, end, gap);
+    if (seen)
+        seen->type = TA_TOKEN_ABSENT;
+    return take_other(p, scan, token, result);
+}
+
+/* The record has these values and no others: forgets what the one before had. */
+static inline enum scan_result has_values(struct ta_record *record, unsigned fields,
+                                          uint64_t nested)
+{
+    record_drop(record, record->has_field & ~fields, record->has_nested & ~nested);
+    record->has_field = (uint16_t)fields;
+    record->has_nested = nested;
+    return SCAN_OK;
+}
 
 /* Scans a record; watches it for gaps to be fused.  The place of the scan lives in a register, p,
  * while it moves over what is known and plain. */
 __attribute__((always_inline)) static inline enum scan_result
 scan_gaps(struct layout *layout, const struct record_keys *keys, struct scan *scan,
-          struct ta_record *record, struct filled *filled, const bool watched)
+          struct ta_record *record, const bool watched)
 {
     struct ta_token *const object = &record->field[keys->schema->nested];
-    struct gap **next = layout->first->begins;
-    const char *p = scan->p;
+    struct gap **next = layout->first->begins, *gap;
+    enum scan_result result = SCAN_BAD;
+    unsigned fields = 0;
+    uint64_t nested = 0;
     uint8_t from = OUTSIDE, kind = 0;
-    enum scan_result result;
-    for (;;) {
-        const char *const start = p;
-        struct gap *gap = layout->in_order ? expected_gap(next, p) : NULL;
+    for (const char *p = scan->p, *start = p; p; next = gap->next[kind], from = gap->to) {
+        gap = layout->in_order ? expected_gap(next, start = p) : NULL;
         if (gap) {
             p += gap->length;
         } else {
-            scan->p = p;
+            scan->p = start = p;
             if (!(gap = layout_find(layout, keys, scan, from, next, &result)))
                 return result;
             p = scan->p;
         }
         /* Keys that come again are for the grammar. */
-        if ((filled->fields & gap->fields) | (filled->nested & gap->nested))
+        if ((fields & gap->fields) | (nested & gap->nested) | (gap == layout->no_gap))
             return SCAN_BAD;
-        filled->fields |= gap->fields;
-        filled->nested |= gap->nested;
-        if (from == OUTSIDE && gap != layout->passing) {
-            layout->first = gap;
-            kind = gap->kind;
-        }
+        fields |= gap->fields;
+        nested |= gap->nested;
+        if (from == OUTSIDE && gap != layout->passing)
+            kind = (layout->first = gap)->kind;
         if (gap->turns) {
-            if (gap == layout->no_gap)
-                return SCAN_BAD;
             turn(gap, start, record, object);
             if (gap->ends) {
                 if (watched)
                     layout_note(layout, next, gap, start, NULL);
                 scan->p = p;
-                return SCAN_OK;
+                return has_values(record, fields, nested);
             }
         }
-        struct ta_token *token = NULL, seen;
-        const char *end;
-        if (gap->is_wanted) {
-            token = token_at(record, gap->token);
-            /* The members of an object behind a gap that led to a scalar before, such as
-             * "args": null, would be missed. */
-            if (token == object && *p == '{')
-                return SCAN_BAD;
-            end = take_plain(p, scan, token);
-        } else {
-            end = take_plain(p, scan, watched ? &seen : NULL);
-        }
-        if (watched)
-            layout_note(layout, next, gap, start, !end ? NULL : token ? token : &seen);
-        if (end) {
-            p = by_width(p, end, gap);
-        } else {
-            scan->p = p;
-            if ((result = take_other(scan, token)) != SCAN_OK)
-                return result;
-            p = scan->p;
-        }
-        next = gap->next[kind];
-        from = gap->to;
+        struct ta_token *const token = gap->is_wanted ? token_at(record, gap->token) : NULL, seen;
+        /* The members of an object behind a gap that led to a scalar before, such as
+         * "args": null, would be missed. */
+        if (token == object && *p == '{')
+            return SCAN_BAD;
+        p = take_value(p, gap, scan, token, watched ? &seen : NULL, &result);
+        if (watched && p)
+            layout_note(layout, next, gap, start, token ? token : &seen);
     }
+    return result;
 }
 
 enum scan_result LAYOUT_SCAN(struct layout *layout, const struct record_keys *keys,
                              struct scan *scan, struct ta_record *record)
 {
-    struct filled filled = {0, 0};
     enum scan_result result;
     if (layout->fusing.left) {
         layout_watch(layout);
-        result = scan_gaps(layout, keys, scan, record, &filled, true);
-        if (result == SCAN_OK)
+        result = scan_gaps(layout, keys, scan, record, true);
+        if (result == SCAN_OK && scan->notes == 0) /* which would be noted again */
             layout_fuse(layout);
     } else {
-        result = scan_gaps(layout, keys, scan, record, &filled, false);
+        result = scan_gaps(layout, keys, scan, record, false);
     }
-    /* Forget what the record before had and this one has not; all, when it is none. */
-    if (result == SCAN_OK) {
-        record_drop(record, record->has_field & ~filled.fields,
-                    record->has_nested & ~filled.nested);
-    } else {
-        record_drop(record, record->has_field | filled.fields,
-                    record->has_nested | filled.nested);
-        filled = (struct filled){0, 0};
+    if (result != SCAN_OK) {
+        record_drop(record, UINT16_MAX, UINT64_MAX);
+        record->has_field = 0;
+        record->has_nested = 0;
     }
-    record->has_field = (uint16_t)filled.fields;
-    record->has_nested = filled.nested;
     return result;
 }
