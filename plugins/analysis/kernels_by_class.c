@@ -36,7 +36,8 @@ static const struct ta_column columns[] = {
 };
 
 static const struct ta_column family_columns[] = {
-    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "As in Device time by class of kernel"},
+    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "As in Device time by class of kernel"},
     {"family", "Library or algorithm", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "Where the name comes from; empty when the class says it all, unknown when no row of the "
      "table of names matches"},
