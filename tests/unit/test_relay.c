@@ -73,7 +73,7 @@ static size_t lend(struct ta_part *part)
     char *bytes;
     const uint64_t at = part->given;
     assert_true(ta_part_lends(part, &quality));
-    const size_t n = ta_part_lend(part, NULL, 0, &bytes);
+    const size_t n = ta_part_lend(part, text, 0, &bytes);
     assert_true(at + n <= BYTES);
     assert_memory_equal(bytes, text + at, n);
     return n;
