@@ -248,7 +248,7 @@ class Table {
       if (!name) {
         return;
       }
-      const names = Array.from(this.body.querySelectorAll(".name"));
+      const names = this.shownNames();
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
       if (event.key === "Enter" || event.key === " ") {
         toggleName(name);
@@ -264,8 +264,12 @@ class Table {
     });
   }
 
+  shownNames() {
+    return Array.from(this.body.querySelectorAll(":is(th, td):not([hidden]) > .name"));
+  }
+
   prepareNames() {
-    this.body.querySelectorAll(".name").forEach((name, i) => {
+    this.shownNames().forEach((name, i) => {
       name.setAttribute("role", "button");
       name.setAttribute("aria-expanded", name.classList.contains("open"));
       name.tabIndex = i ? -1 : 0;
