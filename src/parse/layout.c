@@ -12,7 +12,9 @@
 enum { NEW_GAPS = 2, REST = 16384 };
 /* No order is expected in the next records when so many gaps of each were not where they were
  * before. */
-enum { STRAY_GAPS = 5 };
+enum { STRAY_GAPS = 2 };
+/* After so many times that the layout was judged, an order is looked for again. */
+enum { RETRY = 16 };
 
 /* Records to watch for what can be fused, at first and each time the layout is judged. */
 enum { WATCHED_FIRST = 8192, WATCHED = 64 };
@@ -136,7 +138,8 @@ void layout_judge(struct layout *layout)
     if (layout->misses > layout->records * NEW_GAPS)
         layout->off = REST;
     /* Where none is expected, all are searched for: try again now and then. */
-    layout->in_order = !layout->in_order || layout->searches < layout->records * STRAY_GAPS;
+    layout->in_order = layout->in_order ? layout->searches < layout->records * STRAY_GAPS
+                                        : ++layout->unordered % RETRY == 0;
     if (!layout->in_order && layout->fusing.n_fused)
         forget_all(layout); /* fused gaps would only stand in the way */
     layout->fusing.left = layout->in_order ? WATCHED : 0;

@@ -8,8 +8,8 @@
  * afterwards recognized by comparing its bytes.  Every gap remembers the gaps that followed it
  * last in records of the same kind, which is given by their first gap; so the next one is nearly
  * always found at the first or second try.  Nothing is guessed: every byte is compared, and
- * whatever does not match is tokenized.  Real traces have 50 to 85 gaps; where many are new the layout is
- * switched off for a while, and where they come in no order none is expected.
+ * whatever does not match is tokenized.  Real traces have 50 to 85 gaps; where many are new the
+ * layout is switched off for a while, and where they come in no order none is expected.
  *
  * Where a value has been the same again and again behind a gap, as the "X" above, the gap, the
  * value and the gap behind it are fused into one longer gap, which has the value's token as a
@@ -125,6 +125,7 @@ struct layout {
     uint32_t records;                /* since the layout was judged last */
     uint32_t searches;               /* of gaps that were not where they were expected */
     uint32_t misses;                 /* of them new ones */
+    uint32_t unordered;              /* times that it was judged while no order was expected */
     uint32_t off;                    /* records to scan without the layout */
     struct fusing fusing;
 };
