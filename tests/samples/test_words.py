@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What people read holds no names for programs: no key of a column, id of a table, unit or signal
-as report.json spells them.  Names from the input are left as they are, and what has to be typed, such
-as the id of a rule, stands in <code>."""
+as report.json spells them.  Names from the input are left as they are, and what has to be typed,
+such as the id of a rule, stands in <code>."""
 import html.parser
 import json
 import os
