@@ -244,8 +244,10 @@ def main():
     options.library = str(pathlib.Path(options.library).resolve())
     torture = Torture(options)
     kinds = [kind for kind in ERRORS if kind != "alloc"] if options.kind == "io" else [options.kind]
+    # Files that could not be compared for a moment may count twice: not of this pair of folders.
     chosen = [(kind, name, args) for kind in kinds for name, args in scenarios()
-              if not options.scenario or name in options.scenario]
+              if (kind == "alloc" or name != "framepack-pair")
+              and (not options.scenario or name in options.scenario)]
     start, found = time.monotonic(), []
     try:
         for left, (torture.kind, name, args) in zip(range(len(chosen), 0, -1), chosen):
