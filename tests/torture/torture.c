@@ -91,7 +91,8 @@ __attribute__((destructor)) static void end(void)
     kind = NONE;
     if (!*count_path)
         return;
-    const int fd = (int)syscall(SYS_openat, AT_FDCWD, count_path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    const int flags = O_WRONLY | O_CREAT | O_TRUNC;
+    const int fd = (int)syscall(SYS_openat, AT_FDCWD, count_path, flags, 0666);
     if (fd >= 0) {
         syscall(SYS_write, fd, text, (size_t)n);
         syscall(SYS_close, fd);
