@@ -247,28 +247,37 @@ static bool each_viztracer(void *user, const struct ta_token *key, const struct 
     return true;
 }
 
+struct device {
+    struct reading *reading;
+    struct ta_token name; /* the last one of several */
+};
+
 static bool each_property(void *user, const struct ta_token *key, const struct ta_token *value)
 {
-    struct reading *r = user;
+    struct device *device = user;
+    struct reading *r = device->reading;
     const struct ta_slice property = ta_json_text(r->json, key);
     int64_t number;
-    if (ta_slice_equal(property, TA_LIT("numSms")) && ta_token_integer(value, &number))
+    if (ta_slice_equal(property, TA_LIT("name")))
+        device->name = *value;
+    else if (ta_slice_equal(property, TA_LIT("numSms")) && ta_token_integer(value, &number))
         ta_builder_set_multiprocessors(r->builder, number);
     else if (ta_slice_equal(property, TA_LIT("maxThreadsPerMultiprocessor")) &&
              ta_token_integer(value, &number))
         ta_builder_set_threads(r->builder, number);
-    if (value->type != TA_TOKEN_STRING || !ta_slice_equal(property, TA_LIT("name")))
-        return true;
-    const struct ta_slice name = ta_json_text(r->json, value);
-    if (name.len)
-        ta_builder_add_device(r->builder, name);
     return true;
 }
 
-static bool each_device(void *user, const struct ta_token *device)
+static bool each_device(void *user, const struct ta_token *token)
 {
     struct reading *r = user;
-    ta_json_members(r->json, device, each_property, r);
+    struct device device = {.reading = r, .name.type = TA_TOKEN_ABSENT};
+    ta_json_members(r->json, token, each_property, &device);
+    if (device.name.type != TA_TOKEN_STRING)
+        return true;
+    const struct ta_slice name = ta_json_text(r->json, &device.name);
+    if (name.len)
+        ta_builder_add_device(r->builder, name);
     return true;
 }
 
