@@ -162,6 +162,7 @@ static void add_overlap(const struct ta_partial *overlap, struct ta_section_buil
 {
     struct ta_table_builder *table =
         ta_add_table(out, "gpu_time.overlap", "Overlap of classes", overlap_columns, 7);
+    bool any = false;
     for (size_t i = 0; i < ta_partial_rows(overlap); i++) {
         const int64_t *row = ta_partial_at(overlap, i);
         TA_ROW(table, ta_int(row[OVERLAP_RANK]), ta_int(row[OVERLAP_DEVICE]),
@@ -169,8 +170,10 @@ static void add_overlap(const struct ta_partial *overlap, struct ta_section_buil
                ta_text(ta_partial_text(overlap, row, OVERLAP_SECOND)), ta_int(row[OVERLAP_BOTH]),
                ta_int(row[OVERLAP_SHORTER]),
                ta_num(ratio(row[OVERLAP_BOTH], row[OVERLAP_SHORTER])));
+        any |= row[OVERLAP_BOTH] > 0;
     }
-    ta_add_chart(table, &overlap_chart);
+    if (any)
+        ta_add_chart(table, &overlap_chart);
 }
 
 static void add_bins(const struct ta_partial *bins, struct ta_section_builder *out)
