@@ -72,7 +72,7 @@ struct collector {
     const struct ta_trace *trace;
     struct ta_spans spans;
     struct ta_partial *const *out;
-    struct ta_map names;
+    struct ta_map classes, names; /* rows of the partials */
     int64_t total;
 };
 
@@ -82,7 +82,8 @@ static void take_piece(void *user, enum path_class class, ta_row row, int64_t ns
     const struct ta_key key = ta_key_text(ta_slice_of(path_class_name(class)));
     const ta_str id = row == TA_NO_ROW ? TA_STR_ABSENT : c->spans.name[row];
     int64_t *cells =
-        TA_PARTIAL_ROW(c->out[PARTIAL_CLASSES], ta_key_int(ta_trace_rank(c->trace)), key);
+        ta_partial_cached(c->out[PARTIAL_CLASSES], &c->classes, class,
+                          (const struct ta_key[]){ta_key_int(ta_trace_rank(c->trace)), key});
     ta_sum(&cells[CLASS_PIECES], 1);
     ta_sum(&cells[CLASS_TOTAL], ns);
     cells = ta_partial_cached(
@@ -98,7 +99,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 {
     struct collector c = {.trace = trace, .spans = ta_trace_spans(trace), .out = out};
     struct path path = {.trace = trace, .take = take_piece, .user = &c};
-    const bool done = path_follow(&path) && !c.names.failed;
+    const bool done = path_follow(&path) && !c.names.failed && !c.classes.failed;
+    ta_map_free(&c.classes);
     ta_map_free(&c.names);
     if (!done)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot follow the critical path of a trace");

@@ -40,7 +40,8 @@ struct walk {
     struct ta_partial *const *out;
     struct gap longest[IDLE_LONGEST_KEPT];
     size_t n_longest;
-    struct ta_intervals pending; /* from launch to end */
+    struct ta_intervals pending;  /* from launch to end */
+    int64_t *causes[IDLE_CAUSES]; /* rows of the device in the partial, NULL before the first */
 };
 
 /* ---- one gap ------------------------------------------------------------------------------- */
@@ -122,9 +123,11 @@ static struct ta_slice name_of(const struct walk *w, ta_row row)
 
 static void count_cause(struct walk *w, int64_t device, enum idle_cause cause, int64_t ns)
 {
-    const struct ta_key name = ta_key_text(ta_slice_of(idle_causes[cause].name));
-    int64_t *row = TA_PARTIAL_ROW(w->out[IDLE_PARTIAL_CAUSES], ta_key_int(ta_trace_rank(w->trace)),
-                                  ta_key_int(device), name);
+    if (!w->causes[cause])
+        w->causes[cause] =
+            TA_PARTIAL_ROW(w->out[IDLE_PARTIAL_CAUSES], ta_key_int(ta_trace_rank(w->trace)),
+                           ta_key_int(device), ta_key_text(ta_slice_of(idle_causes[cause].name)));
+    int64_t *row = w->causes[cause];
     ta_sum(&row[CAUSE_GAPS], 1);
     ta_sum(&row[CAUSE_TOTAL], ns);
     ta_most(&row[CAUSE_LONGEST], ns);
@@ -204,6 +207,7 @@ static void walk_device(struct walk *w, size_t from, size_t to)
     const struct ta_activity *before = &w->activities.at[from];
     const int64_t first = w->spans.ts[before->span];
     int64_t last = first, late = 0;
+    memset(w->causes, 0, sizeof w->causes);
     for (size_t i = from; i < to; i++) {
         const struct ta_activity *a = &w->activities.at[i];
         if (w->spans.ts[a->span] > last)

@@ -70,39 +70,42 @@ static void overlap_classes(const struct device *d)
 
 /* ---- from moment to moment ----------------------------------------------------------------- */
 
-static int64_t bin_start(const struct device *d, int64_t bin)
+/* Where each part begins, and the last one ends. */
+static void place_bins(const struct device *d, int64_t starts[BINS + 1])
 {
-    return d->first + (int64_t)((__int128)(d->last - d->first) * bin / BINS);
+    for (int b = 0; b <= BINS; b++)
+        starts[b] = d->first + (int64_t)((__int128)(d->last - d->first) * b / BINS);
 }
 
 /* Adds the time that a united set covers to each bin. */
-static void add_bins(const struct device *d, const struct ta_intervals *set, int64_t *bins)
+static void add_bins(const int64_t starts[BINS + 1], const struct ta_intervals *set, int64_t *bins)
 {
-    int64_t bin = 0;
+    int bin = 0;
     for (size_t i = 0; i < set->n; i++) {
         const struct ta_interval at = set->at[i];
-        while (bin < BINS - 1 && bin_start(d, bin + 1) <= at.start)
+        while (bin < BINS - 1 && starts[bin + 1] <= at.start)
             bin++;
-        for (int64_t b = bin; b < BINS && bin_start(d, b) < at.end; b++)
-            bins[b] +=
-                ta_min_i64(at.end, bin_start(d, b + 1)) - ta_max_i64(at.start, bin_start(d, b));
+        for (int b = bin; b < BINS && starts[b] < at.end; b++)
+            bins[b] += ta_min_i64(at.end, starts[b + 1]) - ta_max_i64(at.start, starts[b]);
     }
 }
 
 static void fill_bins(const struct device *d)
 {
     int64_t busy[BINS] = {0}, compute[BINS] = {0}, comm[BINS] = {0}, copy[BINS] = {0};
+    int64_t starts[BINS + 1];
     if (d->last - d->first < BINS)
         return; /* bins of less than a nanosecond */
-    add_bins(d, &d->all, busy);
-    add_bins(d, &d->of[CLASS_COMPUTE], compute);
-    add_bins(d, &d->of[CLASS_COMM], comm);
-    add_bins(d, &d->of[CLASS_MEMCPY], copy);
-    for (int64_t b = 0; b < BINS; b++) {
+    place_bins(d, starts);
+    add_bins(starts, &d->all, busy);
+    add_bins(starts, &d->of[CLASS_COMPUTE], compute);
+    add_bins(starts, &d->of[CLASS_COMM], comm);
+    add_bins(starts, &d->of[CLASS_MEMCPY], copy);
+    for (int b = 0; b < BINS; b++) {
         int64_t *row =
             TA_PARTIAL_ROW(d->out[PARTIAL_BINS], rank_key(d), ta_key_int(d->number), ta_key_int(b));
-        ta_least(&row[BIN_START], bin_start(d, b) - ta_trace_origin(d->trace));
-        ta_sum(&row[BIN_LENGTH], bin_start(d, b + 1) - bin_start(d, b));
+        ta_least(&row[BIN_START], starts[b] - ta_trace_origin(d->trace));
+        ta_sum(&row[BIN_LENGTH], starts[b + 1] - starts[b]);
         ta_sum(&row[BIN_BUSY], busy[b]);
         ta_sum(&row[BIN_COMPUTE], compute[b]);
         ta_sum(&row[BIN_COMM], comm[b]);
