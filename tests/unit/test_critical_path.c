@@ -155,6 +155,19 @@ static void two_threads(void **state)
     ta_report_free(report);
 }
 
+/* Nothing tells why a kernel began when it did: the path goes to what ended last before it. */
+static void without_a_launch(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on(LAUNCH(1, 1, 0, 5) KERNEL(
+        1, 7, 10, 10) "{'ph':'X','cat':'kernel','name':'lost','pid':0,'tid':8,'ts':50,'dur':10,"
+                      "'args':{'device':0}},");
+    assert_int_equal(class(report, "compute"), 20000);
+    assert_int_equal(class(report, "queued, dependency"), 30000);
+    assert_int_equal(sum(report, "critical_path.by_rank", "likely"), 1);
+    ta_report_free(report);
+}
+
 static void paths_add_up(void **state)
 {
     (void)state;
@@ -198,7 +211,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_queue), cmocka_unit_test(an_empty_queue),
         cmocka_unit_test(a_wait),       cmocka_unit_test(a_moment_of_idleness),
-        cmocka_unit_test(two_threads),  cmocka_unit_test(paths_add_up),
+        cmocka_unit_test(two_threads),  cmocka_unit_test(without_a_launch),
+        cmocka_unit_test(paths_add_up),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -320,7 +320,7 @@ static struct cause cause_of(const struct walk *w, const struct ta_activity *a)
     const size_t other = last_ended(w, start);
     if (other != SIZE_MAX && other != cause.activity && w->activities.at[other].span != a->span) {
         const ta_row span = w->activities.at[other].span;
-        const bool late = start - cause.ready > FRONT_END_NS || cause.ready == INT64_MIN;
+        const bool late = cause.ready == INT64_MIN || start - cause.ready > FRONT_END_NS;
         if (end_of(w, span) > cause.ready && w->spans.ts[span] < start && (waits || late))
             cause = (struct cause){end_of(w, span), other, TA_NO_ROW, PATH_DEPENDENCY, waits};
     }
