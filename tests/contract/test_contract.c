@@ -17,8 +17,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-static struct fixture fixture;
-
 /* Calls `each` for every plugin of a kind. */
 static void for_each(enum ta_plugin_kind kind, void (*each)(const struct ta_entry *entry))
 {
@@ -651,20 +649,6 @@ static void outputs_write_every_report(void **state)
     }
 }
 
-static int open_fixture(void **state)
-{
-    (void)state;
-    fixture_open(&fixture);
-    return 0;
-}
-
-static int close_fixture(void **state)
-{
-    (void)state;
-    fixture_close(&fixture);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -680,5 +664,5 @@ int main(void)
         cmocka_unit_test(outputs_write_an_empty_report),
         cmocka_unit_test(outputs_write_every_report),
     };
-    return cmocka_run_group_tests(tests, open_fixture, close_fixture);
+    return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <zlib.h>
 
-static struct fixture fixture;
-
 /* ---- where the events lie -------------------------------------------------------------------- */
 
 struct bounds {
@@ -202,20 +200,6 @@ static void every_byte_of_one_line(void **state)
     every_byte(2);
 }
 
-static int open_fixture(void **state)
-{
-    (void)state;
-    fixture_open(&fixture);
-    return 0;
-}
-
-static int close_fixture(void **state)
-{
-    (void)state;
-    fixture_close(&fixture);
-    return 0;
-}
-
 /* Runs the part that is named, or all of them. */
 int main(int argc, char **argv)
 {
@@ -234,7 +218,7 @@ int main(int argc, char **argv)
         const struct CMUnitTest tests[] = {parts[i].test};
         if (argc > 1 && strcmp(argv[1], parts[i].part) != 0)
             continue;
-        failed = cmocka_run_group_tests(tests, open_fixture, close_fixture);
+        failed = cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
         if (failed)
             break;
     }

@@ -2,16 +2,12 @@
 /* The same bytes from any number of threads, any order of files in a folder and any order of
  * operands. */
 #include "pipeline.h"
-#include "result/report.h"
-#include "trace_fixture.h"
+#include "report_fixture.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
 
-static struct fixture fixture;
-
-/* ---- a folder with a bit of everything
- * ------------------------------------------------------------ */
+/* ---- a folder with a bit of everything --------------------------------------------------- */
 
 enum { FILES = 12 };
 
@@ -85,62 +81,11 @@ static void fill(const char *root, size_t turn)
     }
 }
 
-/* ---- running
- * --------------------------------------------------------------------------------------- */
-
-static struct ta_report *run(const char *const *inputs, size_t n, unsigned jobs)
-{
-    const struct ta_run_options options = {.inputs = inputs,
-                                           .n_inputs = n,
-                                           .jobs = jobs,
-                                           .world_size = TA_MISSING,
-                                           .title = "a title"};
-    struct ta_report *report = NULL;
-    if (ta_pipeline_run(&fixture.ctx, fixture.registry, &options, &report) != TA_OK)
-        fail_msg("%s", ta_ctx_causes(&fixture.ctx));
-    return report;
-}
-
-static char *bytes_of(const char *const *inputs, size_t n, unsigned jobs, size_t *size)
-{
-    struct ta_report *report = run(inputs, n, jobs);
-    char *bytes = fixture_render(&fixture, report, "json", size);
-    ta_report_free(report);
-    return bytes;
-}
-
-static void assert_same(const char *a, size_t n, char *b, size_t m)
-{
-    size_t at = 0;
-    while (at < n && at < m && a[at] == b[at])
-        at++;
-    if (at < n || at < m)
-        fail_msg("…%.100s… is not …%.100s…", b + (at < 50 ? 0 : at - 50),
-                 a + (at < 50 ? 0 : at - 50));
-    free(b);
-}
-
 /* Threads and the order of making files. */
 static void threads_and_folders(void **state)
 {
     (void)state;
-    static const unsigned jobs[] = {1, 2, 8};
-    size_t size = 0, again;
-    char *expected = NULL;
-    for (size_t turn = 0; turn < 3; turn++) {
-        char root[64];
-        fixture_folder(root);
-        fill(root, turn);
-        const char *const inputs[] = {root};
-        if (!expected)
-            expected = bytes_of(inputs, 1, 1, &size);
-        for (size_t j = 0; j < 3; j++) {
-            char *bytes = bytes_of(inputs, 1, jobs[j], &again);
-            assert_same(expected, size, bytes, again);
-        }
-        fixture_remove(root);
-    }
-    free(expected);
+    assert_same_for_all_jobs(fill);
 }
 
 static void orders_of_operands(void **state)
@@ -156,7 +101,7 @@ static void orders_of_operands(void **state)
         inputs[i] = paths[i];
     }
     size_t size, again;
-    char *expected = bytes_of(inputs, FILES, 1, &size);
+    char *expected = report_bytes(inputs, FILES, 1, &size);
     for (int round = 0; round < 20; round++) {
         for (size_t i = FILES - 1; i > 0; i--) {
             const size_t j = rng_below(&rng, i + 1);
@@ -164,8 +109,8 @@ static void orders_of_operands(void **state)
             inputs[i] = inputs[j];
             inputs[j] = swap;
         }
-        char *bytes = bytes_of(inputs, FILES, round % 2 ? 8 : 2, &again);
-        assert_same(expected, size, bytes, again);
+        char *bytes = report_bytes(inputs, FILES, round % 2 ? 8 : 2, &again);
+        assert_same_bytes(expected, size, bytes, again);
     }
     free(expected);
     fixture_remove(root);
@@ -176,9 +121,9 @@ static void samples_on_any_number_of_threads(void **state)
     (void)state;
     const char *const inputs[] = {TA_SAMPLES "/video-4ranks"};
     size_t size, again;
-    char *expected = bytes_of(inputs, 1, 1, &size);
-    char *bytes = bytes_of(inputs, 1, 8, &again);
-    assert_same(expected, size, bytes, again);
+    char *expected = report_bytes(inputs, 1, 1, &size);
+    char *bytes = report_bytes(inputs, 1, 8, &again);
+    assert_same_bytes(expected, size, bytes, again);
     free(expected);
 }
 
@@ -190,7 +135,7 @@ static void everything_is_accounted_for(void **state)
     fixture_folder(root);
     fill(root, 0);
     const char *const inputs[] = {root};
-    struct ta_report *report = run(inputs, 1, 2);
+    struct ta_report *report = report_of_run(inputs, 1, 2);
     const struct ta_accounts *accounts = ta_report_accounts(report);
     assert_int_equal(accounts->status, TA_QUALITY_LOSSY);
     assert_int_equal(accounts->totals.files_seen, FILES - 1); /* the notes are nobody's trace */
@@ -243,7 +188,7 @@ static void devices_are_listed_once_each(void **state)
         text_free(&text);
     }
     const char *const inputs[] = {root};
-    struct ta_report *report = run(inputs, 1, 1);
+    struct ta_report *report = report_of_run(inputs, 1, 1);
     assert_string_equal(ta_report_run(report)->devices, "NVIDIA H200, NVIDIA H20, H200");
     ta_report_free(report);
     fixture_remove(root);
@@ -255,11 +200,8 @@ static void a_limit_on_memory(void **state)
 {
     (void)state;
     const char *const inputs[] = {TA_SAMPLES "/video-4ranks"};
-    struct ta_run_options options = {.inputs = inputs,
-                                     .n_inputs = 1,
-                                     .jobs = 2,
-                                     .world_size = TA_MISSING,
-                                     .memory_limit = 4096};
+    struct ta_run_options options = {
+        .inputs = inputs, .n_inputs = 1, .jobs = 2, .world_size = TA_MISSING, .memory_limit = 4096};
     struct ta_report *report = NULL;
     assert_int_equal(ta_pipeline_run(&fixture.ctx, fixture.registry, &options, &report),
                      TA_ERR_NOMEM);
@@ -272,20 +214,6 @@ static void a_limit_on_memory(void **state)
     ta_report_free(report);
 }
 
-static int open_fixture(void **state)
-{
-    (void)state;
-    fixture_open(&fixture);
-    return 0;
-}
-
-static int close_fixture(void **state)
-{
-    (void)state;
-    fixture_close(&fixture);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,5 +224,5 @@ int main(void)
         cmocka_unit_test(devices_are_listed_once_each),
         cmocka_unit_test(a_limit_on_memory),
     };
-    return cmocka_run_group_tests(tests, open_fixture, close_fixture);
+    return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

@@ -7,8 +7,6 @@
 #include <dirent.h>
 #include <stdio.h>
 
-static struct fixture fixture;
-
 enum { MADE = 8, SAMPLES = 4, MOST = MADE + SAMPLES };
 
 struct split {
@@ -180,20 +178,6 @@ static void samples(void **state)
     check(add_samples, 12);
 }
 
-static int open_fixture(void **state)
-{
-    (void)state;
-    fixture_open(&fixture);
-    return 0;
-}
-
-static int close_fixture(void **state)
-{
-    (void)state;
-    fixture_close(&fixture);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,5 +185,5 @@ int main(void)
         cmocka_unit_test(distributions_beyond_exact_samples),
         cmocka_unit_test(samples),
     };
-    return cmocka_run_group_tests(tests, open_fixture, close_fixture);
+    return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

@@ -2,13 +2,10 @@
 /* Folders of dumps: the same bytes from any number of threads and any order of files and operands,
  * and a report from dumps alone. */
 #include "pipeline.h"
-#include "result/report.h"
-#include "trace_fixture.h"
+#include "report_fixture.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
-
-static struct fixture fixture;
 
 /* ---- a folder of dumps --------------------------------------------------------------------- */
 
@@ -101,60 +98,10 @@ static void make_folders(const char *path)
         }
 }
 
-/* ---- running ------------------------------------------------------------------------------- */
-
-static struct ta_report *run(const char *const *inputs, size_t n, unsigned jobs)
-{
-    const struct ta_run_options options = {.inputs = inputs,
-                                           .n_inputs = n,
-                                           .jobs = jobs,
-                                           .world_size = TA_MISSING,
-                                           .title = "a title"};
-    struct ta_report *report = NULL;
-    if (ta_pipeline_run(&fixture.ctx, fixture.registry, &options, &report) != TA_OK)
-        fail_msg("%s", ta_ctx_causes(&fixture.ctx));
-    return report;
-}
-
-static char *bytes_of(const char *const *inputs, size_t n, unsigned jobs, size_t *size)
-{
-    struct ta_report *report = run(inputs, n, jobs);
-    char *bytes = fixture_render(&fixture, report, "json", size);
-    ta_report_free(report);
-    return bytes;
-}
-
-static void assert_same(const char *a, size_t n, char *b, size_t m)
-{
-    size_t at = 0;
-    while (at < n && at < m && a[at] == b[at])
-        at++;
-    if (at < n || at < m)
-        fail_msg("…%.100s… is not …%.100s…", b + (at < 50 ? 0 : at - 50),
-                 a + (at < 50 ? 0 : at - 50));
-    free(b);
-}
-
 static void threads_and_folders(void **state)
 {
     (void)state;
-    static const unsigned jobs[] = {1, 2, 8};
-    size_t size = 0, again;
-    char *expected = NULL;
-    for (size_t turn = 0; turn < 3; turn++) {
-        char root[64];
-        fixture_folder(root);
-        fill(root, turn);
-        const char *const inputs[] = {root};
-        if (!expected)
-            expected = bytes_of(inputs, 1, 1, &size);
-        for (size_t j = 0; j < 3; j++) {
-            char *bytes = bytes_of(inputs, 1, jobs[j], &again);
-            assert_same(expected, size, bytes, again);
-        }
-        fixture_remove(root);
-    }
-    free(expected);
+    assert_same_for_all_jobs(fill);
 }
 
 static void orders_of_operands(void **state)
@@ -172,9 +119,9 @@ static void orders_of_operands(void **state)
     for (size_t turn = 0; turn < 4; turn++) {
         for (size_t i = 0; i <= RANKS; i++)
             inputs[i] = paths[(i * 3 + turn) % (RANKS + 1)];
-        char *bytes = bytes_of(inputs, RANKS + 1, 1 + (unsigned)turn, &again);
+        char *bytes = report_bytes(inputs, RANKS + 1, 1 + (unsigned)turn, &again);
         if (expected) {
-            assert_same(expected, size, bytes, again);
+            assert_same_bytes(expected, size, bytes, again);
         } else {
             expected = bytes;
             size = again;
@@ -213,7 +160,7 @@ static void files_of_a_rank_join(void **state)
     fixture_folder(root);
     fill(root, 0);
     const char *const inputs[] = {root};
-    struct ta_report *report = run(inputs, 1, 2);
+    struct ta_report *report = report_of_run(inputs, 1, 2);
     assert_int_equal(ta_report_accounts(report)->n_files, FILES - 2);
     assert_int_equal(ta_report_accounts(report)->totals.files_refused, 0);
     assert_null(finding_of(report, TA_Q_RANK_DUPLICATE));
@@ -257,7 +204,7 @@ static void broken_dumps_are_cut(void **state)
         text_add(&text, "%s%s", report, cases[i].end);
         fixture_write(path, text.at, text.n);
         const char *const inputs[] = {root};
-        struct ta_report *made = run(inputs, 1, 1);
+        struct ta_report *made = report_of_run(inputs, 1, 1);
         const struct ta_file_account *file = account_of(made, "profiling_report.json");
         assert_int_equal(file->state, cases[i].state);
         assert_int_equal(file->bytes_skipped, cases[i].skipped);
@@ -347,7 +294,7 @@ static void all_kinds_of_a_rank_join(void **state)
         fixture_folder(root);
         fill_all_kinds(root, dated);
         const char *const inputs[] = {root};
-        struct ta_report *report = run(inputs, 1, 2);
+        struct ta_report *report = report_of_run(inputs, 1, 2);
         assert_int_equal(ta_report_accounts(report)->totals.files_used, 4);
         assert_int_equal(ta_report_run(report)->n_ranks, 1);
         assert_int_equal(ta_report_run(report)->ranks[0], 2);
@@ -379,7 +326,7 @@ static void dumps_alone_make_a_report(void **state)
     fixture_write(path, text.at, text.n);
     text_free(&text);
     const char *const inputs[] = {root};
-    struct ta_report *report = run(inputs, 1, 1);
+    struct ta_report *report = report_of_run(inputs, 1, 1);
     const struct ta_file_account *file = account_of(report, "profiling_report.json");
     assert_int_equal(file->rank, 0);
     assert_int_equal(file->rank_source, TA_RANK_DEFAULT);
@@ -434,7 +381,7 @@ static void equal_dumps_of_ranks(void **state)
             fixture_folder(root);
             fill_equal(root, home, n, false);
             const char *const inputs[] = {root};
-            struct ta_report *report = run(inputs, 1, 2);
+            struct ta_report *report = report_of_run(inputs, 1, 2);
             assert_int_equal(ta_report_accounts(report)->totals.files_used, n);
             assert_int_equal(ta_report_run(report)->n_ranks, n);
             for (size_t i = 0; i < n; i++)
@@ -452,7 +399,7 @@ static void equal_traces_are_copies(void **state)
     fixture_folder(root);
     fill_equal(root, 0, 3, true);
     const char *const inputs[] = {root};
-    struct ta_report *report = run(inputs, 1, 2);
+    struct ta_report *report = report_of_run(inputs, 1, 2);
     assert_int_equal(ta_report_accounts(report)->totals.files_used, 1);
     ta_report_free(report);
     fixture_remove(root);
@@ -466,8 +413,5 @@ int main(void)
         cmocka_unit_test(all_kinds_of_a_rank_join), cmocka_unit_test(dumps_alone_make_a_report),
         cmocka_unit_test(equal_dumps_of_ranks),     cmocka_unit_test(equal_traces_are_copies),
     };
-    fixture_open(&fixture);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    fixture_close(&fixture);
-    return failed;
+    return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

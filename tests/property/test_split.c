@@ -12,8 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct fixture fixture;
-
 /* ---- traces that are hard to cut ------------------------------------------------------------- */
 
 static const char *pick(struct rng *rng, const char *const *from, size_t n)
@@ -693,16 +691,8 @@ static void reports(void **state)
 
 static int open_fixture(void **state)
 {
-    (void)state;
-    fixture_open(&fixture);
+    fixture_set_up(state);
     fixture.plan.needs = ~0u; /* all tables */
-    return 0;
-}
-
-static int close_fixture(void **state)
-{
-    (void)state;
-    fixture_close(&fixture);
     return 0;
 }
 
@@ -719,5 +709,5 @@ int main(void)
         cmocka_unit_test(metadata_alone),
         cmocka_unit_test(reports),
     };
-    return cmocka_run_group_tests(tests, open_fixture, close_fixture);
+    return cmocka_run_group_tests(tests, open_fixture, fixture_tear_down);
 }

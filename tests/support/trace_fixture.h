@@ -13,6 +13,7 @@
 #include "analyze/analyze.h"
 #include "base/context.h"
 #include "base/quality.h"
+#include "files.h"
 #include "model/builder.h"
 #include "traceanalyze/input.h"
 
@@ -28,19 +29,14 @@ struct fixture {
 void fixture_open(struct fixture *f);
 void fixture_close(struct fixture *f);
 
+/* One for all tests of a program, and what opens and closes it around a test or a group. */
+extern struct fixture fixture;
+int fixture_set_up(void **state);
+int fixture_tear_down(void **state);
+
 /* Bytes that ta_reader_read() hands out at most per call, in every test that links this file;
  * 0 is no bound.  Set it back: it is global. */
 extern size_t fixture_chunk;
-
-/* A descriptor that reads these bytes from the start. */
-int fixture_memory(const void *bytes, size_t size);
-
-/* Writes a file; the test fails when that does not work. */
-void fixture_write(const char *path, const void *bytes, size_t size);
-/* Makes a folder that exists once, below the folder for temporary files; `path` takes 64 bytes. */
-void fixture_folder(char *path);
-/* Removes a folder with all that is in it. */
-void fixture_remove(const char *path);
 
 /* ---- traces --------------------------------------------------------------------------- */
 
@@ -66,9 +62,6 @@ void fixture_read_as(struct fixture *f, const char *input, const void *bytes, si
 /* How sure that plugin is of a file. */
 int fixture_sniff(struct fixture *f, const char *input, const void *bytes, size_t size);
 void reading_free(struct reading *r);
-
-/* The bytes as gzip; the caller frees them. */
-unsigned char *fixture_gzip(const void *bytes, size_t size, size_t *gz_size);
 
 /* A report on traces, ranks 0, 1, … in their order, as the pipeline makes it but without files. */
 struct ta_report *fixture_report(struct fixture *f, struct reading *readings, size_t n);
@@ -115,6 +108,8 @@ struct rng {
 uint64_t rng_next(struct rng *rng);
 /* A number in 0 … n − 1. */
 uint64_t rng_below(struct rng *rng, uint64_t n);
+/* Changes up to three bytes and cuts the end off half of the time; gives the new size. */
+size_t rng_damage(struct rng *rng, char *bytes, size_t n);
 
 /* ---- traces from nothing -------------------------------------------------------------- */
 

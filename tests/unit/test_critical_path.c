@@ -1,53 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The critical path: known chains on small traces, and identities on random ones. */
-#include "trace_fixture.h"
-
-#include "result/report.h"
-
-static struct fixture fixture;
-
-static struct ta_report *report_on(const char *events)
-{
-    struct text json = {0};
-    struct reading r;
-    text_add(&json, "{\"traceEvents\":[");
-    text_put(&json, events, strlen(events));
-    text_add(&json, "{}]}");
-    for (char *c = json.at; *c; c++)
-        if (*c == '\'')
-            *c = '"';
-    fixture_read_text(&fixture, json.at, &r);
-    assert_int_equal(r.status, TA_OK);
-    struct ta_report *report = fixture_report(&fixture, &r, 1);
-    reading_free(&r);
-    text_free(&json);
-    return report;
-}
-
-static int64_t cell(const struct ta_report *report, const char *id, const char *key,
-                    const char *text, const char *column)
-{
-    const struct ta_table *table = ta_report_table(report, id);
-    for (size_t i = 0; table && i < table->n_rows; i++) {
-        const struct ta_cell *found = ta_table_cell(table, i, ta_table_column(table, key));
-        if (found->kind == TA_CELL_TEXT && ta_slice_equal(found->text, ta_slice_of(text)))
-            return ta_table_cell(table, i, ta_table_column(table, column))->i;
-    }
-    return 0;
-}
+#include "report_fixture.h"
 
 static int64_t class(const struct ta_report *report, const char *name)
 {
-    return cell(report, "critical_path.by_class", "class", name, "total_ns");
-}
-
-static int64_t sum(const struct ta_report *report, const char *id, const char *column)
-{
-    const struct ta_table *table = ta_report_table(report, id);
-    int64_t total = 0;
-    for (size_t i = 0; table && i < table->n_rows; i++)
-        total += ta_table_cell(table, i, ta_table_column(table, column))->i;
-    return total;
+    return report_number(report, "critical_path.by_class", "class", name, "total_ns");
 }
 
 #define SPAN(tid, cat, name, ts, dur)                                                              \
@@ -64,11 +21,11 @@ static int64_t sum(const struct ta_report *report, const char *id, const char *c
 static void a_full_queue(void **state)
 {
     (void)state;
-    struct ta_report *report = report_on(LAUNCH(1, 1, 0, 5) LAUNCH(1, 2, 5, 5) LAUNCH(
+    struct ta_report *report = report_on_events(LAUNCH(1, 1, 0, 5) LAUNCH(1, 2, 5, 5) LAUNCH(
         1, 3, 10, 5) KERNEL(1, 7, 10, 100) KERNEL(2, 7, 112, 100) KERNEL(3, 7, 213, 100));
     assert_int_equal(class(report, "compute"), 300000);
     assert_int_equal(class(report, "queued, same stream"), 3000);
-    assert_int_equal(sum(report, "critical_path.by_class", "total_ns"), 303000);
+    assert_int_equal(report_sum(report, "critical_path.by_class", "total_ns"), 303000);
     ta_report_free(report);
 }
 
@@ -77,7 +34,7 @@ static void a_full_queue(void **state)
 static void an_empty_queue(void **state)
 {
     (void)state;
-    struct ta_report *report = report_on(
+    struct ta_report *report = report_on_events(
         LAUNCH(1, 1, 0, 5) KERNEL(1, 7, 10, 10) SPAN(1, "cpu_op", "aten::a", 5, 95)
             LAUNCH(1, 2, 90, 5) KERNEL(2, 7, 100, 10) SPAN(1, "cpu_op", "aten::b", 100, 100)
                 LAUNCH(1, 3, 190, 5) KERNEL(3, 7, 200, 30));
@@ -86,7 +43,7 @@ static void an_empty_queue(void **state)
     assert_int_equal(class(report, "runtime calls"), 10000);
     /* b up to its launch, a behind its launch and from the start of the window to it. */
     assert_int_equal(class(report, "operator dispatch"), 90000 + 5000 + 80000);
-    assert_int_equal(sum(report, "critical_path.by_class", "total_ns"), 220000);
+    assert_int_equal(report_sum(report, "critical_path.by_class", "total_ns"), 220000);
     ta_report_free(report);
 }
 
@@ -94,14 +51,16 @@ static void an_empty_queue(void **state)
 static void a_wait(void **state)
 {
     (void)state;
-    struct ta_report *report = report_on(LAUNCH(1, 1, 0, 5) KERNEL(1, 7, 10, 100)
-                                             SPAN(1, "cuda_runtime", "cudaStreamSynchronize", 6,
-                                                  109) LAUNCH(1, 2, 115, 5) KERNEL(2, 7, 123, 10));
+    struct ta_report *report =
+        report_on_events(LAUNCH(1, 1, 0, 5) KERNEL(1, 7, 10, 100)
+                             SPAN(1, "cuda_runtime", "cudaStreamSynchronize", 6, 109)
+                                 LAUNCH(1, 2, 115, 5) KERNEL(2, 7, 123, 10));
     assert_int_equal(class(report, "compute"), 110000);
     assert_int_equal(class(report, "return from wait"), 5000);
     assert_int_equal(class(report, "runtime calls"), 5000);
     assert_int_equal(class(report, "launch latency"), 3000);
-    assert_int_equal(cell(report, "critical_path.by_name", "name", "k1", "total_ns"), 100000);
+    assert_int_equal(report_number(report, "critical_path.by_name", "name", "k1", "total_ns"),
+                     100000);
     ta_report_free(report);
 }
 
@@ -128,10 +87,10 @@ static void a_moment_of_idleness(void **state)
     static const char rest[] = SPAN(1, "cpu_op", "aten::slow", 5000, 5070) LAUNCH(1, 200, 10055, 5)
         KERNEL(200, 7, 10062, 10);
     text_put(&events, rest, sizeof rest - 1);
-    struct ta_report *report = report_on(events.at);
-    const int64_t window = sum(report, "critical_path.by_rank", "window_ns");
+    struct ta_report *report = report_on_events(events.at);
+    const int64_t window = report_sum(report, "critical_path.by_rank", "window_ns");
     assert_int_equal(window, 10022000);
-    assert_int_equal(sum(report, "critical_path.by_class", "total_ns"), window);
+    assert_int_equal(report_sum(report, "critical_path.by_class", "total_ns"), window);
     /* While the slow operator runs nothing tells that the host was ahead; before, all does. */
     assert_in_range(class(report, "compute"), 4900000, 5100000);
     ta_report_free(report);
@@ -142,16 +101,16 @@ static void a_moment_of_idleness(void **state)
 static void two_threads(void **state)
 {
     (void)state;
-    struct ta_report *report =
-        report_on(SPAN(1, "cpu_op", "aten::forward", 0, 100) LAUNCH(1, 1, 0, 5) KERNEL(1, 7, 10, 10)
-                      SPAN(2, "cpu_op", "MulBackward0", 100, 100) LAUNCH(2, 2, 190, 5)
-                          KERNEL(2, 7, 200, 10) SPAN(1, "cpu_op", "aten::step", 200, 100)
-                              LAUNCH(1, 3, 290, 5) KERNEL(3, 7, 300, 10));
-    assert_int_equal(cell(report, "critical_path.by_name", "name", "MulBackward0", "total_ns"),
-                     95000);
-    assert_int_equal(cell(report, "critical_path.by_name", "name", "aten::forward", "total_ns"),
-                     90000);
-    assert_int_equal(class(report, "host untraced"), 0);
+    struct ta_report *report = report_on_events(
+        SPAN(1, "cpu_op", "aten::forward", 0, 100) LAUNCH(1, 1, 0, 5) KERNEL(1, 7, 10, 10)
+            SPAN(2, "cpu_op", "MulBackward0", 100, 100) LAUNCH(2, 2, 190, 5) KERNEL(2, 7, 200, 10)
+                SPAN(1, "cpu_op", "aten::step", 200, 100) LAUNCH(1, 3, 290, 5)
+                    KERNEL(3, 7, 300, 10));
+    assert_int_equal(
+        report_number(report, "critical_path.by_name", "name", "MulBackward0", "total_ns"), 95000);
+    assert_int_equal(
+        report_number(report, "critical_path.by_name", "name", "aten::forward", "total_ns"), 90000);
+    assert_int_equal(class(report, "host untraced"), TA_MISSING);
     ta_report_free(report);
 }
 
@@ -159,12 +118,12 @@ static void two_threads(void **state)
 static void without_a_launch(void **state)
 {
     (void)state;
-    struct ta_report *report = report_on(LAUNCH(1, 1, 0, 5) KERNEL(
+    struct ta_report *report = report_on_events(LAUNCH(1, 1, 0, 5) KERNEL(
         1, 7, 10, 10) "{'ph':'X','cat':'kernel','name':'lost','pid':0,'tid':8,'ts':50,'dur':10,"
                       "'args':{'device':0}},");
     assert_int_equal(class(report, "compute"), 20000);
     assert_int_equal(class(report, "queued, dependency"), 30000);
-    assert_int_equal(sum(report, "critical_path.by_rank", "likely"), 1);
+    assert_int_equal(report_sum(report, "critical_path.by_rank", "likely"), 1);
     ta_report_free(report);
 }
 
@@ -184,26 +143,12 @@ static void paths_add_up(void **state)
             last = ta_max_i64(last, s.ts[a.at[i].span] + s.dur[a.at[i].span]);
         }
         struct ta_report *report = fixture_report(&fixture, &r, 1);
-        assert_int_equal(sum(report, "critical_path.by_class", "total_ns"), last - first);
-        assert_int_equal(sum(report, "critical_path.by_name", "total_ns"), last - first);
+        assert_int_equal(report_sum(report, "critical_path.by_class", "total_ns"), last - first);
+        assert_int_equal(report_sum(report, "critical_path.by_name", "total_ns"), last - first);
         ta_report_free(report);
         reading_free(&r);
         text_free(&json);
     }
-}
-
-static int open_all(void **state)
-{
-    (void)state;
-    fixture_open(&fixture);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    fixture_close(&fixture);
-    return 0;
 }
 
 int main(void)
@@ -214,5 +159,5 @@ int main(void)
         cmocka_unit_test(two_threads),  cmocka_unit_test(without_a_launch),
         cmocka_unit_test(paths_add_up),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

@@ -17,8 +17,6 @@ enum { FILES_MOST = 4 };
 #define MIB (INT64_C(1) << 20)
 #define NONE TA_MISSING
 
-static struct fixture fixture;
-
 /* ---- dumps in few words -------------------------------------------------------------------- */
 
 /* Files that are filled by hand, and the report on them. */
@@ -1051,20 +1049,6 @@ static void test_nothing_gives_no_sections(void **state)
     close_run(&run);
 }
 
-static int open_all(void **state)
-{
-    (void)state;
-    fixture_open(&fixture);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    fixture_close(&fixture);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1096,5 +1080,5 @@ int main(void)
         cmocka_unit_test(test_ranks_are_compared),
         cmocka_unit_test(test_nothing_gives_no_sections),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

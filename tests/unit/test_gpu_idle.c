@@ -1,56 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Why devices were idle: gaps with planted causes, recovered to the nanosecond, and identities on
  * random traces. */
-#include "trace_fixture.h"
-
-#include "result/report.h"
+#include "report_fixture.h"
 
 #include <stdio.h>
 
-static struct fixture fixture;
-
-static struct ta_report *report_on(const char *events)
-{
-    struct text json = {0};
-    struct reading r;
-    text_add(&json, "{\"traceEvents\":[%s{}]}", events);
-    for (char *c = json.at; *c; c++)
-        if (*c == '\'')
-            *c = '"';
-    fixture_read_text(&fixture, json.at, &r);
-    assert_int_equal(r.status, TA_OK);
-    struct ta_report *report = fixture_report(&fixture, &r, 1);
-    reading_free(&r);
-    text_free(&json);
-    return report;
-}
-
-/* The number in the first row of a table whose text column `key` is `text`; TA_MISSING. */
-static int64_t number(const struct ta_report *report, const char *id, const char *key,
-                      const char *text, const char *column)
-{
-    const struct ta_table *table = ta_report_table(report, id);
-    for (size_t i = 0; table && i < table->n_rows; i++) {
-        const struct ta_cell *cell = ta_table_cell(table, i, ta_table_column(table, key));
-        if (ta_slice_equal(cell->text, ta_slice_of(text)))
-            return ta_table_cell(table, i, ta_table_column(table, column))->i;
-    }
-    return TA_MISSING;
-}
-
 static int64_t cause(const struct ta_report *report, const char *name)
 {
-    return number(report, "gpu_idle.by_cause", "cause", name, "total_ns");
-}
-
-/* Sum over all causes. */
-static int64_t all_causes(const struct ta_report *report)
-{
-    const struct ta_table *table = ta_report_table(report, "gpu_idle.by_cause");
-    int64_t sum = 0;
-    for (size_t i = 0; table && i < table->n_rows; i++)
-        sum += ta_table_cell(table, i, ta_table_column(table, "total_ns"))->i;
-    return sum;
+    return report_number(report, "gpu_idle.by_cause", "cause", name, "total_ns");
 }
 
 /* ---- pieces of traces; times in µs ---------------------------------------------------------- */
@@ -73,14 +30,14 @@ static void the_host_is_late(void **state)
 {
     (void)state;
     struct ta_report *report =
-        report_on(LAUNCH(1, 0, 5) KERNEL(1, 7, 10, 10)                  /* the gap begins at 20 */
-                  SPAN("cuda_runtime", "cudaStreamSynchronize", 15, 10) /* 20…25 of it */
-                  SPAN("cpu_op", "aten::mm", 30, 80)            /* 25…30 nothing; 30… the op */
-                  SPAN("cuda_runtime", "cudaMalloc", 40, 20)    /* 40…60 */
-                  SPAN("cuda_runtime", "cudaEventQuery", 70, 3) /* 70…73 */
-                  SPAN("cuda_runtime", "cudaMemcpy", 80, 4)     /* 80…84 */
-                  LAUNCH(2, 100, 6)                             /* 106…109 is the way */
-                  KERNEL(2, 7, 109, 1));
+        report_on_events(LAUNCH(1, 0, 5) KERNEL(1, 7, 10, 10) /* the gap begins at 20 */
+                         SPAN("cuda_runtime", "cudaStreamSynchronize", 15, 10) /* 20…25 of it */
+                         SPAN("cpu_op", "aten::mm", 30, 80) /* 25…30 nothing; 30… the op */
+                         SPAN("cuda_runtime", "cudaMalloc", 40, 20)    /* 40…60 */
+                         SPAN("cuda_runtime", "cudaEventQuery", 70, 3) /* 70…73 */
+                         SPAN("cuda_runtime", "cudaMemcpy", 80, 4)     /* 80…84 */
+                         LAUNCH(2, 100, 6)                             /* 106…109 is the way */
+                         KERNEL(2, 7, 109, 1));
     assert_int_equal(cause(report, "synchronization"), 5000);
     assert_int_equal(cause(report, "host untraced"), 5000);
     assert_int_equal(cause(report, "memory allocation"), 20000);
@@ -89,12 +46,13 @@ static void the_host_is_late(void **state)
     assert_int_equal(cause(report, "launch calls"), 6000);
     assert_int_equal(cause(report, "launch latency"), 3000);
     assert_int_equal(cause(report, "operator dispatch"), 80000 - 5000 - 5000 - 27000);
-    assert_int_equal(all_causes(report), 89000);
+    assert_int_equal(report_sum(report, "gpu_idle.by_cause", "total_ns"), 89000);
     /* All of it is blamed on the operator that made the calls. */
-    assert_int_equal(number(report, "gpu_idle.by_site", "cause", "memory allocation", "total_ns"),
-                     20000);
-    assert_int_equal(number(report, "gpu_idle.by_site", "site", "aten::mm", "pieces"), 4);
-    assert_int_equal(number(report, "gpu_idle.longest", "site", "aten::mm", "dur_ns"), 89000);
+    assert_int_equal(
+        report_number(report, "gpu_idle.by_site", "cause", "memory allocation", "total_ns"), 20000);
+    assert_int_equal(report_number(report, "gpu_idle.by_site", "site", "aten::mm", "pieces"), 4);
+    assert_int_equal(report_number(report, "gpu_idle.longest", "site", "aten::mm", "dur_ns"),
+                     89000);
     ta_report_free(report);
 }
 
@@ -102,48 +60,48 @@ static void the_host_is_late(void **state)
 static void causes_reach_down(void **state)
 {
     (void)state;
-    struct ta_report *report =
-        report_on(LAUNCH(1, 0, 5) KERNEL(1, 7, 10, 10)
-                      SPAN("python_function", "torch/utils/data/dataloader.py(1): __next__", 20, 50)
-                          SPAN("python_function", "stack.py(1): collate", 30, 30)
-                              SPAN("python_function", "model.py(1): forward", 70,
-                                   40) "{'ph':'X','cat':'overhead','name':'Buffer "
-                                       "Flush','pid':-1,'tid':0,'ts':80,'dur':7},"
-                                       "{'ph':'X','cat':'overhead','name':'Lazy Function "
-                                       "Loading','pid':-1,'tid':0,'ts':85,"
-                                       "'dur':5}," LAUNCH(2, 100, 6) KERNEL(2, 7, 100, 1));
+    struct ta_report *report = report_on_events(
+        LAUNCH(1, 0, 5) KERNEL(1, 7, 10, 10)
+            SPAN("python_function", "torch/utils/data/dataloader.py(1): __next__", 20, 50)
+                SPAN("python_function", "stack.py(1): collate", 30, 30)
+                    SPAN("python_function", "model.py(1): forward", 70,
+                         40) "{'ph':'X','cat':'overhead','name':'Buffer "
+                             "Flush','pid':-1,'tid':0,'ts':80,'dur':7},"
+                             "{'ph':'X','cat':'overhead','name':'Lazy Function "
+                             "Loading','pid':-1,'tid':0,'ts':85,"
+                             "'dur':5}," LAUNCH(2, 100, 6) KERNEL(2, 7, 100, 1));
     assert_int_equal(cause(report, "data loading"), 50000);
-    assert_int_equal(number(report, "gpu_idle.by_site", "site",
-                            "torch/utils/data/dataloader.py(1): __next__", "total_ns"),
+    assert_int_equal(report_number(report, "gpu_idle.by_site", "site",
+                                   "torch/utils/data/dataloader.py(1): __next__", "total_ns"),
                      50000);
     assert_int_equal(cause(report, "profiler"), 7000);
     assert_int_equal(cause(report, "compilation"), 3000);
     assert_int_equal(cause(report, "python"), 20000);
-    assert_int_equal(all_causes(report), 80000);
+    assert_int_equal(report_sum(report, "gpu_idle.by_cause", "total_ns"), 80000);
     ta_report_free(report);
 }
 
 static void queued_work_waits(void **state)
 {
     (void)state;
-    struct ta_report *report =
-        report_on(LAUNCH(1, 0, 1) LAUNCH(2, 1, 1) LAUNCH(3, 2, 1) LAUNCH(4, 3, 1) GRAPH(5, 4, 1)
-                      LAUNCH(6, 230, 10) /* under way when the gap at 235 begins */
-                  KERNEL(1, 7, 10, 10) KERNEL(2, 7, 22, 10) /* 2 µs on one stream */
-                  KERNEL(3, 8, 35, 10)                      /* 3 µs from stream to stream */
-                  KERNEL(4, 8, 100, 10)                     /* 55 µs: too long for the front end */
-                  KERNEL(5, 8, 112, 10) KERNEL(5, 8, 132, 103) /* 2 µs, then 10 µs within a graph */
-                  KERNEL(6, 8, 240, 1)                         /* 5 µs */
-                  "{'ph':'X','cat':'kernel','name':'lost','pid':0,'tid':8,'ts':250,'dur':1,"
-                  "'args':{'device':0}}," /* 9 µs */
-                  KERNEL(1, 9, 251.5, 1) /* half a µs */);
+    struct ta_report *report = report_on_events(
+        LAUNCH(1, 0, 1) LAUNCH(2, 1, 1) LAUNCH(3, 2, 1) LAUNCH(4, 3, 1) GRAPH(5, 4, 1)
+            LAUNCH(6, 230, 10)                       /* under way when the gap at 235 begins */
+        KERNEL(1, 7, 10, 10) KERNEL(2, 7, 22, 10)    /* 2 µs on one stream */
+        KERNEL(3, 8, 35, 10)                         /* 3 µs from stream to stream */
+        KERNEL(4, 8, 100, 10)                        /* 55 µs: too long for the front end */
+        KERNEL(5, 8, 112, 10) KERNEL(5, 8, 132, 103) /* 2 µs, then 10 µs within a graph */
+        KERNEL(6, 8, 240, 1)                         /* 5 µs */
+        "{'ph':'X','cat':'kernel','name':'lost','pid':0,'tid':8,'ts':250,'dur':1,"
+        "'args':{'device':0}}," /* 9 µs */
+        KERNEL(1, 9, 251.5, 1) /* half a µs */);
     assert_int_equal(cause(report, "queued, same stream"), 2000 + 2000);
     assert_int_equal(cause(report, "queued, dependency"), 3000 + 55000);
     assert_int_equal(cause(report, "within a graph"), 10000);
     assert_int_equal(cause(report, "launch calls"), 5000);
     assert_int_equal(cause(report, "launch not recorded"), 9000);
     assert_int_equal(cause(report, "micro gap"), 500);
-    assert_int_equal(all_causes(report), 86500);
+    assert_int_equal(report_sum(report, "gpu_idle.by_cause", "total_ns"), 86500);
     ta_report_free(report);
 }
 
@@ -151,17 +109,17 @@ static void queued_work_waits(void **state)
 static void clocks_that_differ(void **state)
 {
     (void)state;
-    struct ta_report *report = report_on(LAUNCH(1, 0, 5) KERNEL(1, 7, 10, 10) SPAN(
+    struct ta_report *report = report_on_events(LAUNCH(1, 0, 5) KERNEL(1, 7, 10, 10) SPAN(
         "cpu_op", "aten::mm", 20, 50) LAUNCH(2, 60, 5) KERNEL(2, 7, 40, 10));
     assert_int_equal(cause(report, "operator dispatch"), 20000);
-    assert_int_equal(all_causes(report), 20000);
+    assert_int_equal(report_sum(report, "gpu_idle.by_cause", "total_ns"), 20000);
     ta_report_free(report);
 }
 
 static void a_late_start(void **state)
 {
     (void)state;
-    struct ta_report *report = report_on(LAUNCH(1, 0, 5) KERNEL(1, 7, 10, 10) LAUNCH(
+    struct ta_report *report = report_on_events(LAUNCH(1, 0, 5) KERNEL(1, 7, 10, 10) LAUNCH(
         2, 20, 5) KERNEL(2, 7, 1026, 10) LAUNCH(3, 1036, 4) KERNEL(3, 7, 2040, 10));
     assert_int_equal(cause(report, "launch calls"), 5000 + 4000);
     assert_int_equal(cause(report, "late start"), 1001000);
@@ -173,7 +131,7 @@ static void queue_figures(void **state)
 {
     (void)state;
     /* Window 10…60; launched 0…20, 20…60; nothing launched in none of it. */
-    struct ta_report *report = report_on(LAUNCH(1, 0, 5) KERNEL(1, 7, 10, 10) SPAN(
+    struct ta_report *report = report_on_events(LAUNCH(1, 0, 5) KERNEL(1, 7, 10, 10) SPAN(
         "cpu_op", "aten::mm", 20, 30) LAUNCH(2, 40, 5) KERNEL(2, 7, 50, 10));
     const struct ta_table *table = ta_report_table(report, "launch_queue.by_rank");
     assert_non_null(table);
@@ -203,25 +161,11 @@ static void causes_add_up(void **state)
         for (size_t i = 0; gpu && i < gpu->n_rows; i++)
             idle += ta_table_cell(gpu, i, ta_table_column(gpu, "idle_ns"))->i;
         assert_true(idle > 0);
-        assert_int_equal(all_causes(report), idle);
+        assert_int_equal(report_sum(report, "gpu_idle.by_cause", "total_ns"), idle);
         ta_report_free(report);
         reading_free(&r);
         text_free(&json);
     }
-}
-
-static int open_all(void **state)
-{
-    (void)state;
-    fixture_open(&fixture);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    fixture_close(&fixture);
-    return 0;
 }
 
 int main(void)
@@ -232,5 +176,5 @@ int main(void)
         cmocka_unit_test(a_late_start),      cmocka_unit_test(queue_figures),
         cmocka_unit_test(causes_add_up),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

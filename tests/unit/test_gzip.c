@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-static struct fixture fixture;
-
 /* ---- making members -------------------------------------------------------------------- */
 
 enum { FTEXT = 1, HCRC = 2, EXTRA = 4, NAME = 8, COMMENT = 16 };
@@ -404,20 +402,6 @@ static void only_files_are_opened(void **state)
     fixture_remove(folder);
 }
 
-static int open_fixture(void **state)
-{
-    (void)state;
-    fixture_open(&fixture);
-    return 0;
-}
-
-static int close_fixture(void **state)
-{
-    (void)state;
-    fixture_close(&fixture);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,5 +419,5 @@ int main(void)
         cmocka_unit_test(the_limit_of_expanded_bytes),
         cmocka_unit_test(only_files_are_opened),
     };
-    return cmocka_run_group_tests(tests, open_fixture, close_fixture);
+    return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

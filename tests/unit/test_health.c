@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Checks of traces: each planted defect is found, with its size, and a sound trace is trusted. */
-#include "trace_fixture.h"
-
-#include "result/report.h"
-
-static struct fixture fixture;
+#include "report_fixture.h"
 
 /* A trace of `n` operators with a launch and a kernel each.  Of every ten the first `unlinked`
  * kernels name no launch, the next `lost` are not there, and the next `early` begin 2 µs before
@@ -12,7 +8,6 @@ static struct fixture fixture;
 static struct ta_report *report_on(int n, int unlinked, int lost, int early)
 {
     struct text json = {0};
-    struct reading r;
     text_add(&json, "{\"traceEvents\":[");
     for (int i = 0; i < n; i++) {
         const int at = 1000 + i * 100, kind = i % 10;
@@ -31,10 +26,7 @@ static struct ta_report *report_on(int n, int unlinked, int lost, int early)
                      is_early ? at + 8 : at + 20, kind < unlinked ? 0 : i + 1);
     }
     text_add(&json, "{}]}");
-    fixture_read_text(&fixture, json.at, &r);
-    assert_int_equal(r.status, TA_OK);
-    struct ta_report *report = fixture_report(&fixture, &r, 1);
-    reading_free(&r);
+    struct ta_report *report = report_on_text(json.at);
     text_free(&json);
     return report;
 }
@@ -94,20 +86,6 @@ static void only_the_host(void **state)
     ta_report_free(report);
 }
 
-static int open_all(void **state)
-{
-    (void)state;
-    fixture_open(&fixture);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    fixture_close(&fixture);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -115,5 +93,5 @@ int main(void)
         cmocka_unit_test(planted_defects),
         cmocka_unit_test(only_the_host),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

@@ -4,8 +4,6 @@
 
 #include "model/trace.h"
 
-static struct fixture fixture;
-
 static const char steps[] =
     "Device_id,Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free,Stage,"
     "Bubble,Preparing\r\n"
@@ -108,20 +106,6 @@ static void files_are_recognized(void **state)
     assert_refused(&fixture, "ascend", "OP Type,Count,Total Time(us)\na,1,x\n");
 }
 
-static int open_fixture(void **state)
-{
-    (void)state;
-    fixture_open(&fixture);
-    return 0;
-}
-
-static int close_fixture(void **state)
-{
-    (void)state;
-    fixture_close(&fixture);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,5 +115,5 @@ int main(void)
         cmocka_unit_test(the_note_knows_the_rank),
         cmocka_unit_test(files_are_recognized),
     };
-    return cmocka_run_group_tests(tests, open_fixture, close_fixture);
+    return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

@@ -7,8 +7,6 @@
 
 #include <math.h>
 
-static struct fixture fixture;
-
 static void assert_rows(const char *text, const char *expected)
 {
     struct reading r;
@@ -375,20 +373,6 @@ static void beginnings_do_no_harm(void **state)
         read_all_beginnings(&fixture, "diffulex", all[i]);
 }
 
-static int open_fixture(void **state)
-{
-    (void)state;
-    fixture_open(&fixture);
-    return 0;
-}
-
-static int close_fixture(void **state)
-{
-    (void)state;
-    fixture_close(&fixture);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -410,5 +394,5 @@ int main(void)
         cmocka_unit_test(files_are_recognized_by_content),
         cmocka_unit_test(beginnings_do_no_harm),
     };
-    return cmocka_run_group_tests(tests, open_fixture, close_fixture);
+    return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static struct fixture fixture;
 static const char input[] = "nvidia_smi_dmon";
 
 /* "device signal seconds value;" of all samples, or "refused". */
@@ -154,20 +153,6 @@ static void test_sniff(void **state)
     assert_int_equal(sniff(""), 0);
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    fixture_open(&fixture);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    fixture_close(&fixture);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,5 +160,5 @@ int main(void)
         cmocka_unit_test(test_stamps),  cmocka_unit_test(test_damage),
         cmocka_unit_test(test_empty),   cmocka_unit_test(test_sniff),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

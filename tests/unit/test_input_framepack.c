@@ -8,8 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 
-static struct fixture fixture;
-
 /* ---- rows as text ------------------------------------------------------------------------- */
 
 static void put_number(struct text *out, int64_t value)
@@ -476,20 +474,6 @@ static void test_text_refused(void **state)
     }
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    fixture_open(&fixture);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    fixture_close(&fixture);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -509,5 +493,5 @@ int main(void)
         cmocka_unit_test(test_iterations),
         cmocka_unit_test(test_text_refused),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

@@ -11,8 +11,6 @@
 #include <math.h>
 #include <stdio.h>
 
-static struct fixture fixture;
-
 #define MIB INT64_C(1048576)
 
 /* ---- rows as text ------------------------------------------------------------------------- */
@@ -1046,10 +1044,7 @@ static void test_any_bytes(void **state)
             size_t n = strlen(texts[i]);
             assert_true(n < sizeof bytes);
             memcpy(bytes, texts[i], n);
-            for (uint64_t k = rng_below(&rng, 4); k; k--)
-                bytes[rng_below(&rng, n)] = (char)rng_below(&rng, 256);
-            if (rng_below(&rng, 2))
-                n = (size_t)rng_below(&rng, n + 1);
+            n = rng_damage(&rng, bytes, n);
             struct reading r;
             fixture_read_as(&fixture, inputs[i], bytes, n, &r);
             assert_true(r.status == TA_OK || r.status == TA_ERR_INPUT);
@@ -1057,20 +1052,6 @@ static void test_any_bytes(void **state)
                 fixture_sniff(&fixture, inputs[p], bytes, n);
             reading_free(&r);
         }
-}
-
-static int open_all(void **state)
-{
-    (void)state;
-    fixture_open(&fixture);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    fixture_close(&fixture);
-    return 0;
 }
 
 int main(void)
@@ -1106,5 +1087,5 @@ int main(void)
         cmocka_unit_test(test_console_refused),
         cmocka_unit_test(test_any_bytes),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

@@ -9,8 +9,6 @@
 #include <jansson.h>
 #include <stdio.h>
 
-static struct fixture fixture;
-
 /* ---- JSON text as a pickle ----------------------------------------------------------------- */
 
 static void put_text(struct text *out, const char *text, int protocol)
@@ -487,21 +485,7 @@ static void recognizes_by_content(void **state)
     assert_int_equal(fixture_sniff(&fixture, "torch_memory", "\x80\5", 2), 100);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    fixture_open(&fixture);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    fixture_close(&fixture);
-    return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
 
 int main(void)
 {

@@ -4,8 +4,6 @@
 
 #include "model/trace.h"
 
-static struct fixture fixture;
-
 static const char *plugin = "torch_tables";
 
 static void assert_rows(const char *text, const char *expected)
@@ -195,20 +193,6 @@ static void beginnings_do_no_harm(void **state)
     read_all_beginnings(&fixture, "nsys_sums", kernels);
 }
 
-static int open_fixture(void **state)
-{
-    (void)state;
-    fixture_open(&fixture);
-    return 0;
-}
-
-static int close_fixture(void **state)
-{
-    (void)state;
-    fixture_close(&fixture);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,5 +201,5 @@ int main(void)
         cmocka_unit_test(memory_summary),       cmocka_unit_test(sums_of_nsys),
         cmocka_unit_test(texts_are_recognized), cmocka_unit_test(beginnings_do_no_harm),
     };
-    return cmocka_run_group_tests(tests, open_fixture, close_fixture);
+    return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

@@ -8,8 +8,6 @@
 
 #include <stdio.h>
 
-static struct fixture fixture;
-
 #define CALL(pid, name, ts, dur)                                                                   \
     "{\"pid\": " pid ", \"tid\": " pid ", \"ts\": " ts ", \"dur\": " dur ", \"name\": \"" name     \
     "\", \"cat\": \"FEE\", \"ph\": \"X\"}"
@@ -160,20 +158,6 @@ static void test_ranks(void **state)
     assert_int_equal(rank_of("rank 1234567", "rank -1"), TA_MISSING);
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    fixture_open(&fixture);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    fixture_close(&fixture);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,5 +168,5 @@ int main(void)
         cmocka_unit_test(test_nesting),
         cmocka_unit_test(test_ranks),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

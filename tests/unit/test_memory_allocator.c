@@ -8,8 +8,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static struct fixture fixture;
-
 /* ---- reports ------------------------------------------------------------------------------- */
 
 /* A report on one snapshot; single quotes stand for double ones. */
@@ -352,21 +350,7 @@ static void keeps_the_peak_of_a_long_history(void **state)
     text_free(&text);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    fixture_open(&fixture);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    fixture_close(&fixture);
-    return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
 
 int main(void)
 {

@@ -10,8 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static struct fixture fixture;
-
 /* ---- events in few words ---------------------------------------------------------------- */
 
 static size_t event_at[32]; /* of the events read last */
@@ -905,20 +903,6 @@ static void a_whole_trace_as_by_brute_force(void **state)
     }
 }
 
-static int open_fixture(void **state)
-{
-    (void)state;
-    fixture_open(&fixture);
-    return 0;
-}
-
-static int close_fixture(void **state)
-{
-    (void)state;
-    fixture_close(&fixture);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -953,5 +937,5 @@ int main(void)
         cmocka_unit_test(very_many_categories),
         cmocka_unit_test(a_whole_trace_as_by_brute_force),
     };
-    return cmocka_run_group_tests(tests, open_fixture, close_fixture);
+    return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

@@ -3,11 +3,11 @@
 #include "render/sink.h"
 
 #include "base/context.h"
+#include "files.h"
 #include "plugin/registry.h"
 #include "result/report.h"
 #include "traceanalyze/chart.h"
 
-#include <dirent.h>
 #include <jansson.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -526,24 +526,6 @@ static void an_empty_report_can_be_written(void **state)
     ta_report_free(empty);
 }
 
-static void remove_below(const char *path)
-{
-    DIR *dir = opendir(path);
-    for (struct dirent *entry; dir && (entry = readdir(dir));) {
-        char child[1024];
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        snprintf(child, sizeof child, "%s/%s", path, entry->d_name);
-        if (entry->d_type == DT_DIR)
-            remove_below(child);
-        else
-            unlink(child);
-    }
-    if (dir)
-        closedir(dir);
-    rmdir(path);
-}
-
 static int set_up(void **state)
 {
     (void)state;
@@ -558,7 +540,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    remove_below(fixture.root);
+    fixture_remove(fixture.root);
     ta_report_free(fixture.report);
     ta_registry_free(fixture.registry);
     return 0;

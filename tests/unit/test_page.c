@@ -10,8 +10,6 @@
 
 #include <inttypes.h>
 
-static struct fixture fixture;
-
 static const char start[] = "<!DOCTYPE html>\n<head><script>function onTraceViewerImportFail() {}"
                             "</script> trace_viewer_full\n";
 static const char object[] =
@@ -141,8 +139,5 @@ int main(void)
         cmocka_unit_test(other_pages_have_no_object),
         cmocka_unit_test(only_pages_are_searched),
     };
-    fixture_open(&fixture);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    fixture_close(&fixture);
-    return failed;
+    return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

@@ -10,13 +10,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static struct fixture fixture;
 static struct ta_quality quality;
 
 static int setup(void **state)
 {
-    (void)state;
-    fixture_open(&fixture);
+    fixture_set_up(state);
     ta_quality_init(&quality);
     return 0;
 }

@@ -10,8 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static struct fixture fixture;
-
 /* ---- a reading as one line ---------------------------------------------------------------- */
 
 enum { PH, NAME, TS, ARGS };
@@ -863,20 +861,6 @@ static void endless_beginnings(void **state)
     }
 }
 
-static int open_fixture(void **state)
-{
-    (void)state;
-    fixture_open(&fixture);
-    return 0;
-}
-
-static int close_fixture(void **state)
-{
-    (void)state;
-    fixture_close(&fixture);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -902,5 +886,5 @@ int main(void)
         cmocka_unit_test(a_large_member_is_passed_over),
         cmocka_unit_test(endless_beginnings),
     };
-    return cmocka_run_group_tests(tests, open_fixture, close_fixture);
+    return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

@@ -1,40 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The busy time of a device divided between the activities that run: the parts of all names add up
  * to it, on random traces and under more concurrency than is shared out. */
-#include "trace_fixture.h"
-
-#include "result/report.h"
+#include "report_fixture.h"
 
 #include <stdio.h>
 
-static struct fixture fixture;
-
-static int64_t sum(const struct ta_report *report, const char *id, const char *column)
-{
-    const struct ta_table *table = ta_report_table(report, id);
-    int64_t total = 0;
-    for (size_t i = 0; table && i < table->n_rows; i++)
-        total += ta_table_cell(table, i, ta_table_column(table, column))->i;
-    return total;
-}
-
 static int64_t exposed(const struct ta_report *report, const char *name)
 {
-    const struct ta_table *table = ta_report_table(report, "gpu_time.by_name");
-    for (size_t i = 0; table && i < table->n_rows; i++)
-        if (ta_slice_equal(ta_table_cell(table, i, 1)->text, ta_slice_of(name)))
-            return ta_table_cell(table, i, ta_table_column(table, "exposed_ns"))->i;
-    return -1;
-}
-
-static struct ta_report *report_on(const struct text *json)
-{
-    struct reading r;
-    fixture_read_text(&fixture, json->at, &r);
-    assert_int_equal(r.status, TA_OK);
-    struct ta_report *report = fixture_report(&fixture, &r, 1);
-    reading_free(&r);
-    return report;
+    return report_number(report, "gpu_time.by_name", "name", name, "exposed_ns");
 }
 
 static void add_kernel(struct text *json, const char *name, int stream, int ts, int dur)
@@ -55,12 +28,12 @@ static void three_at_once(void **state)
     add_kernel(&json, "b", 2, 5, 10);
     add_kernel(&json, "c", 3, 5, 3);
     text_add(&json, "{}]}");
-    struct ta_report *report = report_on(&json);
+    struct ta_report *report = report_on_text(json.at);
     /* 3001 ns of three: 1001, 1000, 1000; then 2000 ns of two; then b alone for 5000. */
     assert_int_equal(exposed(report, "a"), 5000 + 1001 + 1000);
     assert_int_equal(exposed(report, "b"), 1000 + 1000 + 5000);
     assert_int_equal(exposed(report, "c"), 1000);
-    assert_int_equal(sum(report, "gpu_time.by_name", "exposed_ns"), 15001);
+    assert_int_equal(report_sum(report, "gpu_time.by_name", "exposed_ns"), 15001);
     ta_report_free(report);
     text_free(&json);
 }
@@ -77,9 +50,9 @@ static void a_crowd(void **state)
         add_kernel(&json, name, i, i, 1000 - i);
     }
     text_add(&json, "{}]}");
-    struct ta_report *report = report_on(&json);
-    assert_int_equal(sum(report, "gpu_time.by_name", "exposed_ns"),
-                     sum(report, "gpu_time.by_rank", "busy_ns"));
+    struct ta_report *report = report_on_text(json.at);
+    assert_int_equal(report_sum(report, "gpu_time.by_name", "exposed_ns"),
+                     report_sum(report, "gpu_time.by_rank", "busy_ns"));
     ta_report_free(report);
     text_free(&json);
 }
@@ -90,27 +63,13 @@ static void random_traces(void **state)
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct text json = {0};
         fixture_trace_text(&json, seed, 2000, 0, 0);
-        struct ta_report *report = report_on(&json);
-        assert_true(sum(report, "gpu_time.by_rank", "busy_ns") > 0);
-        assert_int_equal(sum(report, "gpu_time.by_name", "exposed_ns"),
-                         sum(report, "gpu_time.by_rank", "busy_ns"));
+        struct ta_report *report = report_on_text(json.at);
+        assert_true(report_sum(report, "gpu_time.by_rank", "busy_ns") > 0);
+        assert_int_equal(report_sum(report, "gpu_time.by_name", "exposed_ns"),
+                         report_sum(report, "gpu_time.by_rank", "busy_ns"));
         ta_report_free(report);
         text_free(&json);
     }
-}
-
-static int open_all(void **state)
-{
-    (void)state;
-    fixture_open(&fixture);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    fixture_close(&fixture);
-    return 0;
 }
 
 int main(void)
@@ -120,5 +79,5 @@ int main(void)
         cmocka_unit_test(a_crowd),
         cmocka_unit_test(random_traces),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

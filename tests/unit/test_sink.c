@@ -3,6 +3,7 @@
 #include "render/sink.h"
 
 #include "base/context.h"
+#include "files.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -40,28 +41,10 @@ static int set_up(void **state)
     return mkdtemp(s->root) ? 0 : -1;
 }
 
-static void remove_below(const char *path)
-{
-    DIR *dir = opendir(path);
-    for (struct dirent *entry; dir && (entry = readdir(dir));) {
-        char child[1024];
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        snprintf(child, sizeof child, "%s/%s", path, entry->d_name);
-        if (entry->d_type == DT_DIR)
-            remove_below(child);
-        else
-            unlink(child);
-    }
-    if (dir)
-        closedir(dir);
-    rmdir(path);
-}
-
 static int tear_down(void **state)
 {
     struct scratch *s = *state;
-    remove_below(s->root);
+    fixture_remove(s->root);
     free(s);
     return 0;
 }

@@ -158,8 +158,6 @@ static void only_marks_of_utf16_are_marks(void **state)
 
 /* ---- through a reader ------------------------------------------------------------------ */
 
-static struct fixture fixture;
-
 static void add_unit(struct text *utf16, uint32_t unit)
 {
     const char bytes[2] = {(char)(unit & 0xff), (char)(unit >> 8)};
@@ -243,20 +241,6 @@ static void a_mark_of_utf8_is_no_content(void **state)
     ta_quality_free(&quality);
 }
 
-static int open_fixture(void **state)
-{
-    (void)state;
-    fixture_open(&fixture);
-    return 0;
-}
-
-static int close_fixture(void **state)
-{
-    (void)state;
-    fixture_close(&fixture);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,5 +252,5 @@ int main(void)
         cmocka_unit_test(a_reader_gives_any_number_of_bytes),
         cmocka_unit_test(a_mark_of_utf8_is_no_content),
     };
-    return cmocka_run_group_tests(tests, open_fixture, close_fixture);
+    return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }
