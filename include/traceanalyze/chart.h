@@ -15,10 +15,12 @@ enum ta_chart_kind {
     TA_CHART_STACKED_BARS, /* a bar per row, a segment per y column; absolute and percent */
     TA_CHART_PARETO,       /* a bar per row by y[0] descending, cumulative share as text */
     TA_CHART_BARS,         /* a bar per row, grouped by `group` */
-    TA_CHART_DOTS, /* y[0] of each row in row order, one color per `group`; median, p5–p95 */
-    TA_CHART_ECDF, /* y[0] (share) as steps over x, one line per `group` */
-    TA_CHART_LINES /* y over x: a panel per y column, one line per `group`; without groups and with
-                      one unit a single panel, one line per y column */
+    TA_CHART_DOTS,   /* y[0] of each row in row order, one color per `group`; median, p5–p95 */
+    TA_CHART_ECDF,   /* y[0] (share) as steps over x, one line per `group` */
+    TA_CHART_LINES,  /* y over x: a panel per y column, one line per `group`; without groups and
+                        with one unit a single panel, one line per y column */
+    TA_CHART_SCATTER /* y[0] over x, both logarithmic: a dot per row, its color by `group`, its area
+                        by `size`, below the lines of `roof` */
 };
 
 /* What a mark stands for; its color is fixed in all charts and outputs (render/palette.c). */
@@ -52,18 +54,26 @@ struct ta_series {
     enum ta_ink ink;
 };
 
+/* What y cannot pass at an x: the least of `level` and `slope` × x, of which one may be NULL.  All
+ * are columns; rows of equal limits share a line, whose label is that of `name`. */
+struct ta_roof {
+    const char *level, *slope, *name;
+};
+
 struct ta_chart {
     const char *id; /* "gpu-time-breakdown" */
     const char *title;
     const char *caption; /* what is shown and how it is aggregated; one or two sentences */
     enum ta_chart_kind kind;
     const char *label[2]; /* key columns that name a row; the second may be NULL */
-    const char *x;        /* ECDF, lines: value column */
+    const char *x;        /* ECDF, lines, scatter: value column */
     struct ta_series y[TA_CHART_SERIES_MAX]; /* ends with a NULL column */
     const char *group;                       /* column that splits rows into series, or NULL */
     bool log_x;
     uint32_t top;                /* rows drawn at most; 0 is all */
     const struct ta_chart *next; /* set by the report */
+    const char *size;            /* scatter: value column, or NULL */
+    struct ta_roof roof;         /* scatter */
 };
 
 /* ---- scenes -------------------------------------------------------------------------- */

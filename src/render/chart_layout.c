@@ -36,6 +36,9 @@ static void lay(struct ta_layout *layout)
     case TA_CHART_LINES:
         ta_lay_lines(layout);
         break;
+    case TA_CHART_SCATTER:
+        ta_lay_scatter(layout);
+        break;
     }
 }
 

@@ -31,6 +31,7 @@ void ta_lay_bars(struct ta_layout *layout);
 void ta_lay_dots(struct ta_layout *layout);
 void ta_lay_ecdf(struct ta_layout *layout);
 void ta_lay_lines(struct ta_layout *layout);
+void ta_lay_scatter(struct ta_layout *layout);
 
 /* ---- pen (chart_pen.c) ------------------------------------------------------------------ */
 /* Texts must live as long as the scene: constants or in its arena. */
@@ -143,7 +144,6 @@ static inline bool ta_groups_rest(const struct ta_groups *groups, size_t group)
 bool ta_data_groups(struct ta_layout *layout, size_t column, struct ta_groups *groups);
 /* Gives a color to each group; of more than TA_GROUPS_SHOWN only the largest scores get one. */
 void ta_data_color_groups(struct ta_layout *layout, struct ta_groups *groups, const double *scores);
-
 
 /* ---- places along an axis of rows (chart_slots.c) ---------------------------------------- */
 

@@ -62,6 +62,7 @@ static const char *chart_name(enum ta_chart_kind kind)
         [TA_CHART_DOTS] = "dots",
         [TA_CHART_ECDF] = "ecdf",
         [TA_CHART_LINES] = "lines",
+        [TA_CHART_SCATTER] = "scatter",
     };
     return names[kind];
 }

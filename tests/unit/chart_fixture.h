@@ -214,4 +214,63 @@ static inline void fixture_add_lines(struct ta_section_builder *section, struct 
     ta_add_chart(table, chart);
 }
 
+/* ---- scatter ------------------------------------------------------------------------------ */
+
+static const struct ta_column fixture_scatter_columns[] = {
+    {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Of the operator."},
+    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Kind of work."},
+    {"intensity", "FLOP per byte", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Work by traffic."},
+    {"rate", "Rate", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S, TA_HIGHER, "Work by time."},
+    {"total_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Of the kernels."},
+    {"roof", "Roof", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Which peak."},
+    {"peak", "Peak", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S, TA_NEUTRAL, "Of the device."},
+    {"bandwidth", "Bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, TA_NEUTRAL, "Of its memory."},
+};
+
+static const struct ta_chart fixture_roof_chart = {
+    .id = "roofline",
+    .title = "Roofline",
+    .caption = "By operator.",
+    .kind = TA_CHART_SCATTER,
+    .label = {"name"},
+    .x = "intensity",
+    .y = {{"rate", "rate", TA_INK_NONE}},
+    .group = "class",
+    .size = "total_ns",
+    .roof = {"peak", "bandwidth", "roof"},
+};
+
+/* Neither groups nor sizes, and a limit of one kind. */
+static const struct ta_chart fixture_plain_chart = {
+    .id = "plain",
+    .title = "Rates",
+    .caption = "By size.",
+    .kind = TA_CHART_SCATTER,
+    .label = {"name"},
+    .x = "total_ns",
+    .y = {{"rate", "rate", TA_INK_NONE}},
+    .roof = {.level = "peak"},
+};
+
+/* The values of each group lie around a center of their own, `scale` tells how large they are. */
+static inline void fixture_add_scatter(struct ta_section_builder *section, struct fixture f,
+                                       size_t groups, const struct ta_chart *chart)
+{
+    static const char *const names[] = {"gemm", "norm", "a", "b", "c", "d", "e", "f", "g", "h"};
+    struct ta_table_builder *table =
+        ta_add_table(section, "scatter", "Operators", fixture_scatter_columns, 8);
+    for (size_t i = 0; i < f.rows; i++) {
+        const size_t g = i % groups;
+        const double intensity = pow(10, (double)g / 2 - 1) * (1 + 0.3 * sin((double)i));
+        const double peak = g % 3 ? 989e12 : 67e12, bandwidth = 4.8e12;
+        const double rate = fmin(peak, intensity * bandwidth) * (0.2 + 0.6 * fabs(cos((double)i)));
+        TA_ROW(table, ta_text(ta_slice_of(i % 5 ? names[g % 10] : FIXTURE_LONG_NAME)),
+               ta_text(ta_slice_of(names[g % 10])), ta_num(intensity * f.scale),
+               f.null_every && i % f.null_every == 0 ? ta_null() : ta_num(rate),
+               fixture_value(&f, i, 1e3 * (double)(1 + i * i % 91)),
+               ta_text(ta_slice_of(g % 3 ? "bf16" : "fp32")), ta_num(peak), ta_num(bandwidth));
+    }
+    ta_add_chart(table, chart);
+}
+
 #endif

@@ -132,7 +132,7 @@ static void test_all_kinds_in_all_sizes(void **state)
         {65, 1, 64}, {500, 1, 2}, {500, 1e10, 0}, {2500, 1e3, 0}, {5, 1, 1},
     };
     for (size_t i = 0; i < sizeof fixtures / sizeof *fixtures; i++)
-        for (int kind = 0; kind < 11; kind++) {
+        for (int kind = 0; kind < 14; kind++) {
             struct world world = begin();
             struct fixture f = fixtures[i];
             if (kind == 0)
@@ -145,6 +145,9 @@ static void test_all_kinds_in_all_sizes(void **state)
                 fixture_add_steps(world.section, f, 4, &fixture_bars_chart);
             else if (kind < 7)
                 fixture_add_ecdf(world.section, f, kind == 5 ? 2 : 10);
+            else if (kind >= 11)
+                fixture_add_scatter(world.section, f, kind == 12 ? 10 : 4,
+                                    kind < 13 ? &fixture_roof_chart : &fixture_plain_chart);
             else
                 fixture_add_lines(world.section, f, kind % 2 ? 1 : 12,
                                   kind < 9 ? &fixture_memory_chart : &fixture_power_chart);
@@ -336,6 +339,90 @@ static void test_long_lines_are_thinned(void **state)
     ta_report_free(world.report);
 }
 
+/* ---- scatter ------------------------------------------------------------------------------ */
+
+static const struct ta_mark *find_line(const struct ta_scene *scene, const char *part)
+{
+    for (size_t i = 0; i < scene->n_marks; i++)
+        if (scene->marks[i].kind == TA_MARK_LINE && scene->marks[i].tip &&
+            strstr(scene->marks[i].tip, part))
+            return &scene->marks[i];
+    return NULL;
+}
+
+/* The height of a roof at x; points below it have larger y. */
+static double roof_at(const struct ta_mark *line, double x)
+{
+    for (size_t i = 1; i < line->line.n; i++) {
+        const struct ta_point a = line->line.points[i - 1], b = line->line.points[i];
+        if (x >= a.x && x <= b.x)
+            return a.y + (b.y - a.y) * (b.x > a.x ? (x - a.x) / (b.x - a.x) : 0);
+    }
+    return line->line.points[0].y;
+}
+
+static void test_dots_stay_below_their_roof(void **state)
+{
+    (void)state;
+    struct world world = begin();
+    fixture_add_scatter(world.section, (struct fixture){60, 1, 0}, 6, &fixture_roof_chart);
+    const struct ta_table *table = freeze(&world);
+    struct ta_scene *scene = ta_scene_build(table, table->chart, 720, 0);
+    const struct ta_mark *fast = find_line(scene, "989 TFLOP/s"), *slow = find_line(scene, "67");
+    assert_non_null(fast);
+    assert_non_null(slow);
+    assert_int_equal(fast->line.n, 3); /* rising, bend, level */
+    /* A decade is as long in both lines: they rise together and bend at their own peak. */
+    assert_true(fast->line.points[1].x > slow->line.points[1].x);
+    assert_true(fast->line.points[1].y < slow->line.points[1].y);
+    assert_true(fabs(roof_at(fast, slow->line.points[1].x) - slow->line.points[1].y) < 1e-6);
+    size_t dots = 0;
+    for (size_t i = 0; i < scene->n_marks; i++) {
+        const struct ta_mark *mark = &scene->marks[i];
+        if (mark->kind != TA_MARK_CIRCLE || !mark->tip)
+            continue;
+        dots++;
+        const bool is_slow = strncmp(mark->tip, "gemm", 4) == 0 || strncmp(mark->tip, "b ", 2) == 0;
+        assert_true(mark->circle.y >= roof_at(is_slow ? slow : fast, mark->circle.x) - 1e-6);
+    }
+    assert_int_equal(dots, 60);
+    assert_int_equal(count_texts(scene, "989 TFLOP/s"), 1);
+    assert_int_equal(count_texts(scene, "4.80 TB/s"), 1); /* one line rises for both */
+    assert_non_null(strstr(scene->caption, "The area of a dot is its Time"));
+    ta_scene_free(scene);
+    ta_report_free(world.report);
+}
+
+/* Areas, not radii, stand for sizes; what has no place on a logarithm is counted. */
+static void test_areas_of_dots(void **state)
+{
+    (void)state;
+    struct world world = begin();
+    struct ta_table_builder *builder =
+        ta_add_table(world.section, "scatter", "Operators", fixture_scatter_columns, 8);
+    static const double rates[] = {1e12, 2e12, 0, -1};
+    for (size_t i = 0; i < 4; i++)
+        TA_ROW(builder, ta_text(ta_slice_of("n")), ta_text(ta_slice_of("gemm")),
+               ta_num(1 + (double)i), ta_num(rates[i]), ta_int(i ? 100000 : 400000), ta_null(),
+               ta_null(), ta_null());
+    ta_add_chart(builder, &fixture_roof_chart);
+    const struct ta_table *table = freeze(&world);
+    struct ta_scene *scene = ta_scene_build(table, table->chart, 720, 0);
+    double radii[2] = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < scene->n_marks; i++)
+        if (scene->marks[i].kind == TA_MARK_CIRCLE && scene->marks[i].tip) {
+            assert_true(n < 2);
+            radii[n++] = scene->marks[i].circle.r;
+        }
+    assert_int_equal(n, 2);
+    assert_true(fabs(radii[0] - 2 * radii[1]) < 1e-9); /* the larger one lies below */
+    assert_non_null(strstr(scene->caption, "2, 2 without a value"));
+    assert_null(find_line(scene, ""));
+    ta_scene_free(scene);
+    ta_report_free(world.report);
+}
+
 static void test_css_covers_every_ink(void **state)
 {
     (void)state;
@@ -363,6 +450,8 @@ int main(void)
         cmocka_unit_test(test_steps_of_ranks_are_aligned),
         cmocka_unit_test(test_lines_get_the_panels_they_need),
         cmocka_unit_test(test_long_lines_are_thinned),
+        cmocka_unit_test(test_dots_stay_below_their_roof),
+        cmocka_unit_test(test_areas_of_dots),
         cmocka_unit_test(test_css_covers_every_ink),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
