@@ -32,6 +32,13 @@ TA_API int64_t ta_intervals_length(const struct ta_intervals *set);
 /* Length of the part of `a` that `b` does not cover; both united.  O(n + m). */
 TA_API int64_t ta_intervals_outside(const struct ta_intervals *a, const struct ta_intervals *b);
 
+/* Index of the first interval of a united set that ends behind `time`; n when none does.
+ * O(log n). */
+TA_API size_t ta_intervals_behind(const struct ta_intervals *set, int64_t time);
+
+/* How much of [from, to) a united set covers.  O(log n) and the intervals met. */
+TA_API int64_t ta_intervals_within(const struct ta_intervals *set, int64_t from, int64_t to);
+
 /* Adds the intervals of `b` to `a` and unites. */
 TA_API void ta_intervals_join(struct ta_intervals *a, const struct ta_intervals *b);
 

@@ -83,11 +83,11 @@ struct ta_spans {
 /* Device activities: spans of a device class, by (device, start, row). */
 struct ta_activity {
     ta_row span;
-    ta_row launch;  /* the runtime call with the same correlation id, or TA_NO_ROW */
-    ta_row op;      /* the launching op: innermost operator open when the call started, the
-                       call itself without one; TA_NO_ROW when not linked */
+    ta_row launch;   /* the runtime call with the same correlation id, or TA_NO_ROW */
+    ta_row op;       /* the launching op: innermost operator open when the call started, the
+                        call itself without one; TA_NO_ROW when not linked */
     uint32_t kernel; /* index into the kernels, or TA_NO_KERNEL for copies and memory sets */
-    int64_t device; /* TA_MISSING when the trace does not name it */
+    int64_t device;  /* TA_MISSING when the trace does not name it */
 };
 
 struct ta_activities {
@@ -102,6 +102,10 @@ struct ta_kernel {
 };
 
 #define TA_NO_KERNEL UINT32_MAX
+
+/* A device takes no longer than this to begin queued work that waits for nothing else; an
+ * assumption, since traces do not hold what a stream waits for. */
+#define TA_FRONT_END_NS INT64_C(20000)
 
 struct ta_kernels {
     size_t n;

@@ -70,30 +70,25 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 {
     const struct ta_activities activities = ta_trace_activities(trace);
     const struct ta_spans s = ta_trace_spans(trace);
-    const struct ta_categories categories = ta_trace_categories(trace);
-    struct ta_map rows = {0}, classes = {0};
+    const struct ta_kernels kernels = ta_trace_kernels(trace);
+    struct ta_map rows = {0};
     struct ta_dist *times[TA_KERNEL_CLASS_COUNT] = {0};
     for (size_t i = 0; i < activities.n; i++) {
         const ta_row span = activities.at[i].span;
-        if (categories.at[s.cat[span]].class != TA_CLASS_KERNEL)
+        if (activities.at[i].kernel == TA_NO_KERNEL)
             continue;
         const struct ta_slice name = ta_trace_text(trace, s.name[span]);
         int64_t *row = ta_partial_cached(out[0], &rows, s.name[span],
                                          (const struct ta_key[]){ta_key_text(name)});
         ta_dist_add(ta_partial_dist(out[0], row, TIMES), s.dur[span]);
-        uint64_t *class = ta_map_at(&classes, s.name[span], UINT64_MAX);
-        if (!class)
-            continue;
-        if (*class == UINT64_MAX)
-            *class = ta_kernel_classify(name);
-        if (!times[*class])
-            times[*class] = ta_partial_dist(
-                out[1], TA_PARTIAL_ROW(out[1], ta_key_int((int64_t) * class)), CLASS_TIMES);
-        ta_dist_add(times[*class], s.dur[span]);
+        const enum ta_kernel_class class = kernels.at[activities.at[i].kernel].facts.class;
+        if (!times[class])
+            times[class] = ta_partial_dist(
+                out[1], TA_PARTIAL_ROW(out[1], ta_key_int((int64_t) class)), CLASS_TIMES);
+        ta_dist_add(times[class], s.dur[span]);
     }
-    const bool failed = rows.failed || classes.failed;
+    const bool failed = rows.failed;
     ta_map_free(&rows);
-    ta_map_free(&classes);
     return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot index kernels") : TA_OK;
 }
 

@@ -128,20 +128,6 @@ static ta_row caller_of(const struct search *s, ta_row row)
     return row;
 }
 
-/* First interval of the busy time that ends behind `time`. */
-static size_t first_behind(const struct ta_intervals *busy, int64_t time)
-{
-    size_t low = 0, high = busy->n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (busy->at[middle].end <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Idle time in [from, to), and from there until the devices work again; only between the first and
  * the last activity. */
 static void idle_around(const struct ta_intervals *busy, int64_t from, int64_t to, int64_t *during,
@@ -152,12 +138,9 @@ static void idle_around(const struct ta_intervals *busy, int64_t from, int64_t t
         return;
     const int64_t first = busy->at[0].start, last = busy->at[busy->n - 1].end;
     const int64_t start = ta_max_i64(from, first), end = ta_min_i64(to, last);
-    size_t i = first_behind(busy, start);
     if (start < end)
-        *during = end - start;
-    for (; i < busy->n && busy->at[i].start < end; i++)
-        *during -= ta_min_i64(busy->at[i].end, end) - ta_max_i64(busy->at[i].start, start);
-    i = first_behind(busy, to);
+        *during = end - start - ta_intervals_within(busy, start, end);
+    const size_t i = ta_intervals_behind(busy, to);
     if (to >= first && i < busy->n && busy->at[i].start > to)
         *after = busy->at[i].start - to;
 }

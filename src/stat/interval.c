@@ -78,6 +78,29 @@ int64_t ta_intervals_outside(const struct ta_intervals *a, const struct ta_inter
     return outside;
 }
 
+size_t ta_intervals_behind(const struct ta_intervals *set, int64_t time)
+{
+    size_t low = 0, high = set->n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (set->at[middle].end <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int64_t ta_intervals_within(const struct ta_intervals *set, int64_t from, int64_t to)
+{
+    int64_t sum = 0;
+    if (from >= to)
+        return 0;
+    for (size_t i = ta_intervals_behind(set, from); i < set->n && set->at[i].start < to; i++)
+        sum += ta_min_i64(set->at[i].end, to) - ta_max_i64(set->at[i].start, from);
+    return sum;
+}
+
 void ta_intervals_join(struct ta_intervals *a, const struct ta_intervals *b)
 {
     for (size_t i = 0; i < b->n; i++)

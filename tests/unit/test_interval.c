@@ -112,6 +112,28 @@ static void empty_sets(void **state)
     ta_intervals_free(&some);
 }
 
+static void stretches_of_random_sets(void **state)
+{
+    (void)state;
+    struct rng rng = {11};
+    for (int round = 0; round < 20000; round++) {
+        struct ta_intervals set = {0};
+        struct bitmap map = {0};
+        make_random(&rng, &set, &map);
+        ta_intervals_unite(&set);
+        const int64_t from = (int64_t)rng_below(&rng, POINTS),
+                      to = (int64_t)rng_below(&rng, POINTS);
+        int64_t covered = 0;
+        for (int64_t i = from; i < to; i++)
+            covered += map.at[i];
+        assert_int_equal(ta_intervals_within(&set, from, to), covered);
+        const size_t behind = ta_intervals_behind(&set, from);
+        assert_true(behind == set.n || set.at[behind].end > from);
+        assert_true(behind == 0 || set.at[behind - 1].end <= from);
+        ta_intervals_free(&set);
+    }
+}
+
 /* Stamps of a trace reach ± 2^62 ns, spans 2^56 ns beyond. */
 static void far_ends(void **state)
 {
@@ -132,6 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_sets_as_by_points),
+        cmocka_unit_test(stretches_of_random_sets),
         cmocka_unit_test(touching_intervals_become_one),
         cmocka_unit_test(empty_sets),
         cmocka_unit_test(far_ends),

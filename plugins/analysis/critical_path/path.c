@@ -2,12 +2,9 @@
 /* Following the critical path from its end to its start. */
 #include "path.h"
 
-#include <traceanalyze/kernel.h>
-
 #include <stdlib.h>
 
 enum {
-    FRONT_END_NS = 20000, /* a device takes no longer to begin queued work that waits for nothing */
     UNTRACED_NS = 100000, /* the host is not just between two spans */
     THREADS_MOST = 16     /* that take part, those with most rows */
 };
@@ -51,7 +48,8 @@ struct walk {
     uint32_t *launched_by; /* first activity that a call launched, NONE without */
     uint32_t threads[THREADS_MOST];
     size_t n_threads;
-    struct ta_map works, kernels;
+    struct ta_kernels kernels;
+    struct ta_map works;
     int64_t start, now; /* of the window; what lies behind is done */
     size_t steps;       /* left: hostile times must not lead in circles */
 };
@@ -204,7 +202,7 @@ static size_t host_was_ahead(struct walk *w, ta_row call)
 {
     const uint32_t launched = call == TA_NO_ROW ? NONE : w->launched_by[call];
     if (launched == NONE || end_of(w, call) != w->now ||
-        w->spans.ts[w->activities.at[launched].span] - w->now <= FRONT_END_NS)
+        w->spans.ts[w->activities.at[launched].span] - w->now <= TA_FRONT_END_NS)
         return SIZE_MAX;
     return running(w, launched);
 }
@@ -262,16 +260,11 @@ static size_t follow_host(struct walk *w, struct place place)
 
 /* ---- the device ---------------------------------------------------------------------------- */
 
-static enum path_class device_class(struct walk *w, ta_row row)
+static enum path_class device_class(const struct walk *w, const struct ta_activity *a)
 {
-    if (class_of(w, row) != TA_CLASS_KERNEL)
+    if (a->kernel == TA_NO_KERNEL)
         return PATH_COPY;
-    uint64_t *class = ta_map_at(&w->kernels, w->spans.name[row], TA_KERNEL_CLASS_COUNT);
-    if (!class)
-        return PATH_COMPUTE;
-    if (*class == TA_KERNEL_CLASS_COUNT)
-        *class = ta_kernel_classify(ta_trace_text(w->path->trace, w->spans.name[row]));
-    return *class == TA_KERNEL_COMM ? PATH_COMM : PATH_COMPUTE;
+    return w->kernels.at[a->kernel].facts.class == TA_KERNEL_COMM ? PATH_COMM : PATH_COMPUTE;
 }
 
 /* The activity before this one on its stream; SIZE_MAX.  Waits of the stream for events lie
@@ -307,7 +300,7 @@ static struct cause cause_of(const struct walk *w, const struct ta_activity *a)
     if (before != SIZE_MAX) {
         cause.ready = ta_min_i64(end_of(w, w->activities.at[before].span), start);
         cause.activity = before;
-        cause.gap = start - cause.ready <= FRONT_END_NS ? PATH_FRONT_END : PATH_DEPENDENCY;
+        cause.gap = start - cause.ready <= TA_FRONT_END_NS ? PATH_FRONT_END : PATH_DEPENDENCY;
         cause.known = true;
     }
     if (a->launch != TA_NO_ROW) {
@@ -320,7 +313,7 @@ static struct cause cause_of(const struct walk *w, const struct ta_activity *a)
     const size_t other = last_ended(w, start);
     if (other != SIZE_MAX && other != cause.activity && w->activities.at[other].span != a->span) {
         const ta_row span = w->activities.at[other].span;
-        const bool late = cause.ready == INT64_MIN || start - cause.ready > FRONT_END_NS;
+        const bool late = cause.ready == INT64_MIN || start - cause.ready > TA_FRONT_END_NS;
         if (end_of(w, span) > cause.ready && w->spans.ts[span] < start && (waits || late))
             cause = (struct cause){end_of(w, span), other, TA_NO_ROW, PATH_DEPENDENCY, waits};
     }
@@ -333,7 +326,7 @@ static void follow(struct walk *w, size_t activity)
 {
     while (activity != SIZE_MAX && w->now > w->start && w->steps-- > 0) {
         const struct ta_activity *a = &w->activities.at[activity];
-        give(w, w->spans.ts[a->span], device_class(w, a->span), a->span);
+        give(w, w->spans.ts[a->span], device_class(w, a), a->span);
         const struct cause cause = cause_of(w, a);
         if (cause.ready == INT64_MIN)
             return;
@@ -401,6 +394,7 @@ bool path_follow(struct path *path)
         .tracks = ta_trace_tracks(path->trace),
         .categories = ta_trace_categories(path->trace),
         .activities = ta_trace_activities(path->trace),
+        .kernels = ta_trace_kernels(path->trace),
     };
     if (w.activities.n == 0)
         return true;
@@ -417,12 +411,11 @@ bool path_follow(struct path *path)
         w.now = w.by_end[w.activities.n - 1].end;
         follow(&w, w.by_end[w.activities.n - 1].activity);
         give(&w, w.start, PATH_UNKNOWN, TA_NO_ROW);
-        done = !w.works.failed && !w.kernels.failed;
+        done = !w.works.failed;
     }
     free(w.by_end);
     free(w.of_row);
     free(w.launched_by);
     ta_map_free(&w.works);
-    ta_map_free(&w.kernels);
     return done;
 }

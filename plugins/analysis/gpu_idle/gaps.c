@@ -63,7 +63,7 @@ static enum idle_cause queued_cause(const struct walk *w, const struct ta_activi
     if (next->launch == before->launch && is_graph(w, next->launch))
         return IDLE_GRAPH;
     const bool same_stream = w->spans.track[next->span] == w->spans.track[before->span];
-    return same_stream && length <= IDLE_FRONT_END_NS ? IDLE_FRONT_END : IDLE_DEPENDENCY;
+    return same_stream && length <= TA_FRONT_END_NS ? IDLE_FRONT_END : IDLE_DEPENDENCY;
 }
 
 static void blame(struct walk *w, const struct ta_activity *next, const struct ta_activity *before,

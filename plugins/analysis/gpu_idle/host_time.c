@@ -90,29 +90,6 @@ void host_time_free(struct host_time *host)
 
 /* ---- stretches of time --------------------------------------------------------------------- */
 
-/* Index of the first interval that ends behind `time`. */
-static size_t first_behind(const struct ta_intervals *set, int64_t time)
-{
-    size_t low = 0, high = set->n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (set->at[middle].end <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* How much of [from, to) a united set covers. */
-static int64_t covered(const struct ta_intervals *set, int64_t from, int64_t to)
-{
-    int64_t sum = 0;
-    for (size_t i = first_behind(set, from); i < set->n && set->at[i].start < to; i++)
-        sum += ta_min_i64(set->at[i].end, to) - ta_max_i64(set->at[i].start, from);
-    return sum;
-}
-
 static enum idle_cause cause_of(enum ta_host_work work)
 {
     static const uint8_t causes[TA_HOST_WORK_COUNT] = {
@@ -153,8 +130,8 @@ static void blame_piece(struct host_time *host, ta_row row, int64_t from, int64_
 {
     if (from >= to)
         return;
-    const int64_t profiler = covered(&host->profiler, from, to);
-    const int64_t loading = covered(&host->loading, from, to) - profiler;
+    const int64_t profiler = ta_intervals_within(&host->profiler, from, to);
+    const int64_t loading = ta_intervals_within(&host->loading, from, to) - profiler;
     const enum ta_host_work work =
         row == TA_NO_ROW ? TA_HOST_UNTRACED : (enum ta_host_work)host->work[row];
     if (profiler)

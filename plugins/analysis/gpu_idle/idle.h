@@ -20,8 +20,7 @@
 
 enum {
     IDLE_MICRO_NS = 1000,      /* gaps below are "micro gap" */
-    IDLE_FRONT_END_NS = 20000, /* a device does not take longer to begin queued work */
-    IDLE_LATENCY_NS = 1000000, /* nor does a launch to arrive */
+    IDLE_LATENCY_NS = 1000000, /* a launch does not take longer to arrive */
     IDLE_LONGEST_KEPT = 50     /* gaps of a device that are listed one by one */
 };
 

@@ -2,8 +2,6 @@
 /* The walk over the activities of each device. */
 #include "gpu_time.h"
 
-#include <traceanalyze/kernel.h>
-
 #include <stdlib.h>
 
 const char *activity_class_name(enum activity_class class)
@@ -134,20 +132,16 @@ struct walk {
     struct sharing sharing;
     struct ta_spans spans;
     struct ta_categories categories;
-    struct ta_map kernels, rows; /* class of a name; rows of the partial */
+    struct ta_kernels kernels;
+    struct ta_map rows; /* of the partial */
 };
 
-static enum activity_class class_of(struct walk *w, ta_row span)
+static enum activity_class class_of(const struct walk *w, const struct ta_activity *a)
 {
-    const enum ta_event_class class = w->categories.at[w->spans.cat[span]].class;
-    if (class == TA_CLASS_MEMCPY)
-        return CLASS_MEMCPY;
-    if (class == TA_CLASS_MEMSET)
-        return CLASS_MEMSET;
-    uint64_t *kernel = ta_map_at(&w->kernels, w->spans.name[span], TA_KERNEL_CLASS_COUNT);
-    if (kernel && *kernel == TA_KERNEL_CLASS_COUNT)
-        *kernel = ta_kernel_classify(ta_trace_text(w->device.trace, w->spans.name[span]));
-    return kernel && *kernel == TA_KERNEL_COMM ? CLASS_COMM : CLASS_COMPUTE;
+    if (a->kernel != TA_NO_KERNEL)
+        return w->kernels.at[a->kernel].facts.class == TA_KERNEL_COMM ? CLASS_COMM : CLASS_COMPUTE;
+    const enum ta_event_class class = w->categories.at[w->spans.cat[a->span]].class;
+    return class == TA_CLASS_MEMCPY ? CLASS_MEMCPY : CLASS_MEMSET;
 }
 
 static int64_t *name_row(struct walk *w, enum activity_class class, ta_row span)
@@ -162,7 +156,7 @@ static int64_t *name_row(struct walk *w, enum activity_class class, ta_row span)
 static void take(struct walk *w, const struct ta_activity *a)
 {
     const int64_t start = w->spans.ts[a->span], end = start + w->spans.dur[a->span];
-    const enum activity_class class = class_of(w, a->span);
+    const enum activity_class class = class_of(w, a);
     int64_t *row = name_row(w, class, a->span);
     ta_sum(&row[NAME_CALLS], 1);
     ta_sum(&row[NAME_TOTAL], end - start);
@@ -183,6 +177,7 @@ enum ta_status gpu_time_map(struct ta_ctx *ctx, const struct ta_trace *trace,
     if (w) {
         w->spans = ta_trace_spans(trace);
         w->categories = ta_trace_categories(trace);
+        w->kernels = ta_trace_kernels(trace);
         w->device =
             (struct device){.trace = trace, .out = out, .first = INT64_MAX, .last = INT64_MIN};
     }
@@ -194,8 +189,7 @@ enum ta_status gpu_time_map(struct ta_ctx *ctx, const struct ta_trace *trace,
         done = flush(&w->device);
     }
     if (w) {
-        done &= !w->kernels.failed && !w->rows.failed;
-        ta_map_free(&w->kernels);
+        done &= !w->rows.failed;
         ta_map_free(&w->rows);
     }
     free(w);
