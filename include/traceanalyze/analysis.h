@@ -5,6 +5,7 @@
 
 #include "arena.h"
 #include "chart.h"
+#include "columns.h"
 #include "context.h"
 #include "interval.h"
 #include "map.h"

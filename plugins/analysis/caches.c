@@ -23,7 +23,7 @@ static const struct ta_partial_def partials[] = {
     {"counts", count_fields, COUNT_FIELDS}, {"hits", hit_fields, HIT_FIELDS}, {0}};
 
 static const struct ta_column count_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    TA_DUMP_RANK_COLUMN,
     {"cache", "Cache", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "Name of the cache; cache when the dump has none"},
     {"hits", "Hits", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_HIGHER, "Lookups that were answered"},
@@ -36,7 +36,7 @@ static const struct ta_column count_columns[] = {
 };
 
 static const struct ta_column hit_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    TA_DUMP_RANK_COLUMN,
     {"index", "Index", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
      "Place in the order of recording, from 0"},
     {"cache", "Cache", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the cache"},

@@ -25,7 +25,7 @@ static const struct ta_field fields[FIELDS] = {
 static const struct ta_partial_def partials[] = {{"clocks", fields, FIELDS}, {0}};
 
 static const struct ta_column columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the file"},
+    TA_RANK_COLUMN_OF("Rank of the file"),
     {"path", "File", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Path below the input"},
     {"clock", "Clock", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "date: Unix time, on one axis with all others of that kind; own: counted from an unknown "

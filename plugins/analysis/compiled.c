@@ -29,7 +29,7 @@ static const struct ta_partial_def partials[] = {
     {"ranks", fields, FIELDS}, {"regions", region_fields, REGION_FIELDS}, {0}};
 
 static const struct ta_column columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    TA_RANK_COLUMN,
     {"kernel_ns", "Kernels", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
      "Sum of the durations of all kernels"},
     {"triton_ns", "Triton", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,

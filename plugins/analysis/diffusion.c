@@ -33,7 +33,7 @@ static const struct ta_partial_def partials[] = {
     {"steps", step_fields, STEP_FIELDS}, {"blocks", block_fields, BLOCK_FIELDS}, {0}};
 
 static const struct ta_column step_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    TA_DUMP_RANK_COLUMN,
     {"index", "Index", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
      "Place in the order of recording, from 0"},
     {"step", "Step", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Number within its block"},
@@ -45,7 +45,7 @@ static const struct ta_column step_columns[] = {
 };
 
 static const struct ta_column block_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    TA_DUMP_RANK_COLUMN,
     {"index", "Index", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
      "Place in the order of recording, from 0"},
     {"block", "Block", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Number of the block"},
@@ -59,7 +59,7 @@ static const struct ta_column block_columns[] = {
 };
 
 static const struct ta_column rank_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    TA_DUMP_RANK_COLUMN,
     {"steps", "Steps", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Denoising steps recorded"},
     {"passes", "Passes", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
      "Runs of the schedule: one begins where the number of a step does not grow"},

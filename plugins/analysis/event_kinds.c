@@ -14,7 +14,7 @@ static const struct ta_field fields[] = {
 static const struct ta_partial_def partials[] = {{"kinds", fields, 4}, {0}};
 
 static const struct ta_column columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    TA_RANK_COLUMN,
     {"phase", "Phase", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "Phase of the trace event format: X complete, B/E begin and end, i instant, C counter, M "
      "metadata, s/t/f flow"},

@@ -16,7 +16,7 @@ static const struct ta_partial_def partials[] = {{"files", fields, FIELDS}, {0}}
 static const struct ta_column columns[] = {
     {"path", "File", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Path below the input"},
     {"format", "Format", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL, "Input plugin that read the file"},
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank the file belongs to"},
+    TA_RANK_COLUMN_OF("Rank the file belongs to"),
     {"bytes", "On disk", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL, "Size of the file"},
     {"raw_bytes", "Inflated", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL,
      "Size of its content after decompression"},

@@ -29,7 +29,7 @@ static const struct ta_partial_def partials[] = {
     {"calls", fields, FIELDS}, {"ranks", rank_fields, RANK_FIELDS}, {0}};
 
 static const struct ta_column columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    TA_RANK_COLUMN,
     {"call", "Call", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "Runtime call that launches a graph, or else started several activities"},
     {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,

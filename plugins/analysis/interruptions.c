@@ -24,7 +24,7 @@ static const struct ta_column columns[] = {
     {"what", "What", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "allocation (memory of the device or pinned memory from the driver, past the cache of "
      "PyTorch), module (code loaded onto the device), compilation or autotuning"},
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    TA_RANK_COLUMN,
     {"call", "Call", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the call or range"},
     {"phase", "Phase", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "warm-up: starts before the first marked step ends, else steady; without two markers first "

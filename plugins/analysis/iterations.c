@@ -29,7 +29,7 @@ static const struct ta_partial_def partials[] = {
     {"sums", sum_fields, SUM_FIELDS}, {"calls", call_fields, CALL_FIELDS}, {0}};
 
 static const struct ta_column columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    TA_DUMP_RANK_COLUMN,
     {"loop", "Loop", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the loop"},
     {"count", "Iterations", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of iterations"},
     {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of durations"},
@@ -63,7 +63,7 @@ static void add_call(const struct ta_trace *trace, struct ta_partial *out, int64
     if (dur_ns != TA_MISSING)
         TA_PARTIAL_ROW(out, ta_row_rank(trace, rank), ta_key_text(name), ta_row_file(trace),
                        ta_key_int((int64_t)order))
-        [DURATION] = dur_ns;
+    [DURATION] = dur_ns;
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,

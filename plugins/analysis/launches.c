@@ -13,7 +13,7 @@ static const struct ta_field fields[FIELDS] = {
 static const struct ta_partial_def partials[] = {{"ranks", fields, FIELDS}, {0}};
 
 static const struct ta_column columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    TA_RANK_COLUMN,
     {"activities", "Activities", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
      "Kernels, copies and memory sets on the devices"},
     {"linked", "Linked", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_HIGHER,

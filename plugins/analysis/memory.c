@@ -66,13 +66,12 @@ static const struct ta_partial_def partials[] = {
     {"snapshots", fields, FIELDS}, {"patterns", pattern_fields, PATTERN_FIELDS}, {0}};
 
 static const struct ta_column snapshot_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    TA_DUMP_RANK_COLUMN,
     {"index", "Index", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
      "Place in the order of recording, from 0"},
     {"label", "Label", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "Label of the snapshot; of an allocator state the name of its file"},
-    {"device", "Device", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Device, none when the dump does not name it"},
+    TA_DEVICE_COLUMN_OF("Device, none when the dump does not name it"),
     {"time_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
      "Time since the first snapshot of the rank"},
     {"allocated_bytes", "Allocated", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
@@ -89,9 +88,8 @@ static const struct ta_column snapshot_columns[] = {
 };
 
 static const struct ta_column rank_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
-    {"device", "Device", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Device, none when the dump does not name it"},
+    TA_DUMP_RANK_COLUMN,
+    TA_DEVICE_COLUMN_OF("Device, none when the dump does not name it"),
     {"snapshots", "Snapshots", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of snapshots"},
     {"peak_allocated_bytes", "Peak allocated", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
      "Largest of what was in use at a snapshot, of the peaks recorded with them, and of the "
@@ -114,7 +112,7 @@ static const struct ta_column rank_columns[] = {
 };
 
 static const struct ta_column pattern_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    TA_DUMP_RANK_COLUMN,
     {"allocator", "Allocator", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the allocator"},
     {"allocations", "Allocations", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
      "Number of allocations"},

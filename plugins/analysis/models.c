@@ -28,7 +28,7 @@ static const struct ta_partial_def partials[] = {
     {"models", model_fields, MODEL_FIELDS}, {"layers", layer_fields, LAYER_FIELDS}, {0}};
 
 static const struct ta_column model_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    TA_DUMP_RANK_COLUMN,
     {"model", "Model", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the model"},
     {"type", "Type", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Kind of the model, as recorded"},
     {"parameters", "Parameters", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
@@ -36,7 +36,7 @@ static const struct ta_column model_columns[] = {
 };
 
 static const struct ta_column layer_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    TA_DUMP_RANK_COLUMN,
     {"layer", "Layer", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the layer"},
     {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of calls"},
     {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of durations"},

@@ -29,7 +29,7 @@ static const struct ta_partial_def partials[] = {
     {"operators", op_fields, OP_FIELDS}, {"stacks", stack_fields, STACK_FIELDS}, {0}};
 
 static const struct ta_column op_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    TA_DUMP_RANK_COLUMN,
     {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the operator"},
     {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of calls"},
     {"self_device_ns", "Self device", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
@@ -47,7 +47,7 @@ static const struct ta_column op_columns[] = {
 };
 
 static const struct ta_column stack_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    TA_DUMP_RANK_COLUMN,
     {"stack", "Stack", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "Call stack, outermost first, separated by semicolons"},
     {"total_ns", "Self time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,

@@ -45,7 +45,7 @@ static const struct ta_partial_def partials[] = {
 };
 
 static const struct ta_column trace_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    TA_RANK_COLUMN,
     {"spans", "Spans", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
      "Events with a duration, but for the one that says how long was recorded"},
     {"threads", "Threads", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
@@ -55,7 +55,7 @@ static const struct ta_column trace_columns[] = {
 };
 
 static const struct ta_column counter_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    TA_RANK_COLUMN,
     {"process", "Process", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "Name of the process, its id where it has none"},
     {"counter", "Counter", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the counter"},
@@ -68,7 +68,7 @@ static const struct ta_column counter_columns[] = {
 };
 
 static const struct ta_column instant_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    TA_RANK_COLUMN,
     {"category", "Category", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Category as recorded"},
     {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the instant"},
     {"count", "Count", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "How often it was recorded"},

@@ -28,7 +28,7 @@ static const struct ta_partial_def partials[] = {
     {"figures", figure_fields, FIGURE_FIELDS}, {"advice", advice_fields, ADVICE_FIELDS}, {0}};
 
 static const struct ta_column figure_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    TA_DUMP_RANK_COLUMN,
     {"group", "About", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL, "What the figure is about"},
     {"figure", "Figure", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL, "Name of the figure"},
     {"file", "File", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
@@ -39,7 +39,7 @@ static const struct ta_column figure_columns[] = {
 };
 
 static const struct ta_column advice_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    TA_DUMP_RANK_COLUMN,
     {"index", "Index", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
      "Place in the order of the profiler, from 0"},
     {"category", "About", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "What the advice is about"},

@@ -36,7 +36,7 @@ static const struct ta_field fields[FIELDS] = {
 static const struct ta_partial_def partials[] = {{"requests", fields, FIELDS}, {0}};
 
 static const struct ta_column columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    TA_DUMP_RANK_COLUMN,
     {"requests", "Requests", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of requests"},
     {"tokens", "Tokens", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
      "Tokens generated for all of them"},

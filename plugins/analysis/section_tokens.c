@@ -14,7 +14,7 @@ static const struct ta_field fields[FIELDS] = {
 static const struct ta_partial_def partials[] = {{"tokens", fields, FIELDS}, {0}};
 
 static const struct ta_column columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    TA_DUMP_RANK_COLUMN,
     {"section", "Section", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the section"},
     {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
      "Calls of the section that recorded tokens"},

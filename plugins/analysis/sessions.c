@@ -34,7 +34,7 @@ static const struct ta_partial_def partials[] = {{"sessions", session_fields, SE
                                                  {0}};
 
 static const struct ta_column session_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    TA_DUMP_RANK_COLUMN,
     {"index", "Index", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
      "Place among the sessions of the rank, from 0"},
     {"session", "Session", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the session"},
@@ -44,14 +44,14 @@ static const struct ta_column session_columns[] = {
 };
 
 static const struct ta_column tag_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    TA_DUMP_RANK_COLUMN,
     {"key", "Tag", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the tag or setting"},
     {"value", "Value", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Its value, as written"},
     {"count", "Times", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "How often it is recorded"},
 };
 
 static const struct ta_column happening_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    TA_DUMP_RANK_COLUMN,
     {"index", "Index", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
      "Place in the order of recording, from 0"},
     {"name", "Event", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the event"},
@@ -85,7 +85,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                        ta_key_int((int64_t)i),
                        ta_key_text(ta_trace_text(trace, happenings[i].name)),
                        ta_key_text(ta_trace_text(trace, happenings[i].data)))
-        [TIME] = happenings[i].time_ns;
+    [TIME] = happenings[i].time_ns;
     return TA_OK;
 }
 

@@ -20,7 +20,7 @@ static const struct ta_field fields[FIELDS] = {
 static const struct ta_partial_def partials[] = {{"ranks", fields, FIELDS}, {0}};
 
 static const struct ta_column columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    TA_RANK_COLUMN,
     {"kernels", "Kernels", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Kernels executed"},
     {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL, "Sum of their durations"},
     {"small", "Small", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,

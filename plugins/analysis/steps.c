@@ -22,7 +22,7 @@ static const struct ta_field fields[FIELDS] = {
 static const struct ta_partial_def partials[] = {{"steps", fields, FIELDS}, {0}};
 
 static const struct ta_column columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    TA_RANK_COLUMN,
     {"step", "Step", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Label of the step"},
     {"source", "Source", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
      "How the step was found: marker is a ProfilerStep#N range"},

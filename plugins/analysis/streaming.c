@@ -32,7 +32,7 @@ static const struct {
 };
 
 static const struct ta_column columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
+    TA_DUMP_RANK_COLUMN,
     {"session", "Session", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
      "Number of the dump among those of the rank, from 0"},
     {"frames", "Frames sent", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_HIGHER, "Frames streamed"},
@@ -63,7 +63,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         for (size_t f = 0; f < sizeof figures / sizeof *figures; f++)
             if (ta_slice_equal(name, ta_slice_of(figures[f].name)))
                 TA_PARTIAL_ROW(out[0], ta_row_rank(trace, rows[i].rank), ta_row_file(trace))
-                [figures[f].field] = ta_real_cell(rows[i].value);
+        [figures[f].field] = ta_real_cell(rows[i].value);
     }
     return TA_OK;
 }

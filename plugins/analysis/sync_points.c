@@ -52,7 +52,7 @@ static const struct ta_column site_columns[] = {
 };
 
 static const struct ta_column rank_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    TA_RANK_COLUMN,
     {"count", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER, "Number of waits"},
     {"total_ns", "Host time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
      "Time that host threads spent in waits"},

@@ -36,7 +36,7 @@ static const struct ta_partial_def partials[] = {
 };
 
 static const struct ta_column class_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    TA_RANK_COLUMN,
     {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "What the path goes through: work of the device, of the host, or the way between them"},
     {"pieces", "Pieces", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Pieces of the path"},
@@ -55,7 +55,7 @@ static const struct ta_column name_columns[] = {
 };
 
 static const struct ta_column edge_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    TA_RANK_COLUMN,
     {"window_ns", "Length", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
      "Length of the path: first to last activity of all devices of the rank"},
     {"known", "Known steps", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_HIGHER,

@@ -45,30 +45,24 @@ static const struct ta_partial_def partials[] = {
     {0},
 };
 
-#define TIME_COLUMN(key, title, polarity, doc)                                                     \
-    {                                                                                              \
-        key, title, TA_TYPE_INTEGER, TA_UNIT_NS, polarity, doc                                     \
-    }
-
 static const struct ta_column columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
-    {"device", "Device", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Device number as recorded; none when the trace does not say"},
-    TIME_COLUMN("window_ns", "Window", TA_LOWER,
-                "First start to last end of the device's activities"),
-    TIME_COLUMN("busy_ns", "Busy", TA_NEUTRAL, "Union of all activities"),
-    TIME_COLUMN("compute_ns", "Compute", TA_NEUTRAL, "Union of compute kernels"),
-    TIME_COLUMN("comm_ns", "Comm", TA_LOWER,
-                "Union of communication kernels, waiting for other ranks included"),
-    TIME_COLUMN("comm_exposed_ns", "Comm exposed", TA_LOWER,
-                "Part of communication not covered by compute"),
-    TIME_COLUMN("memcpy_ns", "Copies", TA_LOWER, "Union of memory copies"),
-    TIME_COLUMN("memcpy_exposed_ns", "Copies exposed", TA_LOWER,
-                "Part of copies covered by neither compute nor communication"),
-    TIME_COLUMN("memset_ns", "Memset", TA_LOWER, "Union of memory sets"),
-    TIME_COLUMN("memset_exposed_ns", "Memset exposed", TA_LOWER,
-                "Part of memory sets covered by nothing else"),
-    TIME_COLUMN("idle_ns", "Idle", TA_LOWER, "Window minus busy"),
+    TA_RANK_COLUMN,
+    TA_DEVICE_COLUMN,
+    TA_NS_COLUMN("window_ns", "Window", TA_LOWER,
+                 "First start to last end of the device's activities"),
+    TA_NS_COLUMN("busy_ns", "Busy", TA_NEUTRAL, "Union of all activities"),
+    TA_NS_COLUMN("compute_ns", "Compute", TA_NEUTRAL, "Union of compute kernels"),
+    TA_NS_COLUMN("comm_ns", "Comm", TA_LOWER,
+                 "Union of communication kernels, waiting for other ranks included"),
+    TA_NS_COLUMN("comm_exposed_ns", "Comm exposed", TA_LOWER,
+                 "Part of communication not covered by compute"),
+    TA_NS_COLUMN("memcpy_ns", "Copies", TA_LOWER, "Union of memory copies"),
+    TA_NS_COLUMN("memcpy_exposed_ns", "Copies exposed", TA_LOWER,
+                 "Part of copies covered by neither compute nor communication"),
+    TA_NS_COLUMN("memset_ns", "Memset", TA_LOWER, "Union of memory sets"),
+    TA_NS_COLUMN("memset_exposed_ns", "Memset exposed", TA_LOWER,
+                 "Part of memory sets covered by nothing else"),
+    TA_NS_COLUMN("idle_ns", "Idle", TA_LOWER, "Window minus busy"),
     {"busy_share", "Busy %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
      "Busy time over the window: time in use, not use of its units"},
 };
@@ -89,13 +83,13 @@ static const struct ta_chart chart = {
 };
 
 static const struct ta_column overlap_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
-    {"device", "Device", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Device number as recorded; none when the trace does not say"},
+    TA_RANK_COLUMN,
+    TA_DEVICE_COLUMN,
     {"first", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Class of activities"},
     {"second", "And", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Another class"},
-    TIME_COLUMN("both_ns", "Both", TA_HIGHER, "Time in which activities of both classes run"),
-    TIME_COLUMN("shorter_ns", "Shorter", TA_NEUTRAL, "The smaller of the times of the two classes"),
+    TA_NS_COLUMN("both_ns", "Both", TA_HIGHER, "Time in which activities of both classes run"),
+    TA_NS_COLUMN("shorter_ns", "Shorter", TA_NEUTRAL,
+                 "The smaller of the times of the two classes"),
     {"share", "Overlap", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
      "Time of both over that of the shorter one: 1 when it is hidden altogether"},
 };
@@ -113,12 +107,11 @@ static const struct ta_chart overlap_chart = {
 };
 
 static const struct ta_column bin_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
-    {"device", "Device", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Device number as recorded; none when the trace does not say"},
+    TA_RANK_COLUMN,
+    TA_DEVICE_COLUMN,
     {"bin", "Part", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
      "Number of the part: the window in 100 of equal length"},
-    TIME_COLUMN("start_ns", "Start", TA_NEUTRAL, "Since the earliest span of the rank's file"),
+    TA_NS_COLUMN("start_ns", "Start", TA_NEUTRAL, "Since the earliest span of the rank's file"),
     {"busy_share", "Busy", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
      "Share of the part in which an activity runs"},
     {"compute_share", "Compute", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
@@ -145,10 +138,10 @@ static const struct ta_column name_columns[] = {
     {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "compute, comm, memcpy or memset"},
     {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Kernel, copy or memory set"},
     {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Activities, all ranks"},
-    TIME_COLUMN("total_ns", "Total", TA_LOWER, "Sum of durations: work, not wall time"),
-    TIME_COLUMN("exposed_ns", "Exposed", TA_LOWER,
-                "Part of the busy time: each instant is divided evenly between the activities of "
-                "the device that run then. The parts of all names add up to the busy time"),
+    TA_NS_COLUMN("total_ns", "Total", TA_LOWER, "Sum of durations: work, not wall time"),
+    TA_NS_COLUMN("exposed_ns", "Exposed", TA_LOWER,
+                 "Part of the busy time: each instant is divided evenly between the activities of "
+                 "the device that run then. The parts of all names add up to the busy time"),
     {"share", "Busy %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
      "Exposed time over the busy time of all ranks"},
 };

@@ -11,28 +11,11 @@
 /* ---- whose row it is ----------------------------------------------------------------------- */
 
 #define OWNER_COLUMNS                                                                              \
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the snapshot"},           \
-        {"label",      "Snapshot", TA_TYPE_STRING,                                                 \
-         TA_UNIT_NONE, TA_NEUTRAL, "Name of the file, without its suffix"},                        \
-    {                                                                                              \
-        "device", "Device", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,                             \
-            "Device, none when the file does not name it"                                          \
-    }
+    TA_RANK_COLUMN_OF("Rank of the snapshot"),                                                     \
+        TA_TEXT_COLUMN("label", "Snapshot", "Name of the file, without its suffix"),               \
+        TA_DEVICE_COLUMN_OF("Device, none when the file does not name it")
 #define OWNER_CELLS(partial, row)                                                                  \
     ta_int((row)[RANK]), ta_text(ta_partial_text((partial), (row), LABEL)), ta_int((row)[DEVICE])
-
-#define BYTES(key, title, polarity, doc)                                                           \
-    {                                                                                              \
-        key, title, TA_TYPE_INTEGER, TA_UNIT_BYTES, polarity, doc                                  \
-    }
-#define COUNTS(key, title, doc)                                                                    \
-    {                                                                                              \
-        key, title, TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER, doc                                  \
-    }
-#define SHARE(key, title, polarity, doc)                                                           \
-    {                                                                                              \
-        key, title, TA_TYPE_NUMBER, TA_UNIT_RATIO, polarity, doc                                   \
-    }
 
 static bool same_owner(const int64_t *a, const int64_t *b)
 {
@@ -66,13 +49,14 @@ static const struct ta_column timeline_columns[] = {
      "First entry of the history that the row covers, from 0; a history has up to 240 rows"},
     {"time_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
      "Time of that entry since the first of the device; the oldest files have no times"},
-    BYTES("allocated_bytes", "Allocated", TA_LOWER,
-          "Largest number of bytes that the program held in this stretch, as asked for; replayed "
-          "backwards from the state at the end, as the start of a history may be lost"),
-    BYTES("active_bytes", "Active", TA_LOWER,
-          "The same with what was let go but is still used by other streams"),
-    BYTES("reserved_bytes", "Reserved", TA_LOWER,
-          "Largest number of bytes that the allocator held in this stretch"),
+    TA_BYTES_COLUMN(
+        "allocated_bytes", "Allocated", TA_LOWER,
+        "Largest number of bytes that the program held in this stretch, as asked for; replayed "
+        "backwards from the state at the end, as the start of a history may be lost"),
+    TA_BYTES_COLUMN("active_bytes", "Active", TA_LOWER,
+                    "The same with what was let go but is still used by other streams"),
+    TA_BYTES_COLUMN("reserved_bytes", "Reserved", TA_LOWER,
+                    "Largest number of bytes that the allocator held in this stretch"),
 };
 
 #define TIMELINE_CHART(name, axis, grouping)                                                       \
@@ -142,18 +126,22 @@ static void add_timeline(struct ta_section_builder *out, const struct ta_partial
 /* ---- sites and classes --------------------------------------------------------------------- */
 
 #define BLOCK_COLUMNS                                                                              \
-    COUNTS("peak_blocks", "Blocks at peak", "Blocks alive when most memory was allocated"),        \
-        BYTES("peak_bytes", "At peak", TA_LOWER,                                                   \
-              "Their bytes, as asked for; none without a history"),                                \
-        SHARE("peak_share", "Share", TA_LOWER, "Of all bytes alive at the peak of the device"),    \
-        COUNTS("held_blocks", "Blocks at end", "Blocks in use in the state"),                      \
-        BYTES("held_bytes", "At end", TA_LOWER, "Their bytes, rounded up as the allocator does"),  \
-        COUNTS("allocations", "Allocations", "Allocations in the history"),                        \
-        BYTES("total_bytes", "Total", TA_LOWER, "Bytes asked for by all of them"),                 \
-        COUNTS("unfreed_blocks", "Not freed",                                                      \
-               "Allocations of the history that were not given back by its end: kept on purpose, " \
-               "or leaks"),                                                                        \
-        BYTES("unfreed_bytes", "Not freed", TA_LOWER, "Their bytes, as asked for")
+    TA_COUNT_COLUMN("peak_blocks", "Blocks at peak", TA_LOWER,                                     \
+                    "Blocks alive when most memory was allocated"),                                \
+        TA_BYTES_COLUMN("peak_bytes", "At peak", TA_LOWER,                                         \
+                        "Their bytes, as asked for; none without a history"),                      \
+        TA_RATIO_COLUMN("peak_share", "Share", TA_LOWER,                                           \
+                        "Of all bytes alive at the peak of the device"),                           \
+        TA_COUNT_COLUMN("held_blocks", "Blocks at end", TA_LOWER, "Blocks in use in the state"),   \
+        TA_BYTES_COLUMN("held_bytes", "At end", TA_LOWER,                                          \
+                        "Their bytes, rounded up as the allocator does"),                          \
+        TA_COUNT_COLUMN("allocations", "Allocations", TA_LOWER, "Allocations in the history"),     \
+        TA_BYTES_COLUMN("total_bytes", "Total", TA_LOWER, "Bytes asked for by all of them"),       \
+        TA_COUNT_COLUMN(                                                                           \
+            "unfreed_blocks", "Not freed", TA_LOWER,                                               \
+            "Allocations of the history that were not given back by its end: kept on purpose, "    \
+            "or leaks"),                                                                           \
+        TA_BYTES_COLUMN("unfreed_bytes", "Not freed", TA_LOWER, "Their bytes, as asked for")
 
 static const struct ta_column site_columns[] = {
     OWNER_COLUMNS,
@@ -243,27 +231,32 @@ static void add_sites(struct ta_section_builder *out, const struct ta_partial *p
 
 static const struct ta_column state_columns[] = {
     OWNER_COLUMNS,
-    COUNTS("segments", "Segments", "Pieces of memory obtained from the driver"),
-    COUNTS("blocks", "Blocks", "Blocks that they are split into"),
-    BYTES("reserved_bytes", "Reserved", TA_LOWER, "Sum of the segments"),
-    BYTES("allocated_bytes", "Allocated", TA_LOWER, "Sum of the blocks in use"),
-    BYTES("pending_bytes", "Pending", TA_LOWER,
-          "Sum of the blocks that were let go while other streams may still use them"),
-    BYTES("internal_bytes", "Internal", TA_LOWER,
-          "Internal fragmentation: size minus bytes asked for, of blocks in use or pending"),
-    BYTES("free_bytes", "Free", TA_LOWER,
-          "External fragmentation and cache: sum of the blocks that are not in use"),
-    BYTES("split_free_bytes", "Free, split", TA_LOWER,
-          "Of those, what shares a segment with other blocks and cannot go back to the driver"),
-    BYTES("largest_free_bytes", "Largest free", TA_HIGHER, "Largest block that is not in use"),
-    SHARE("gap_share", "Gap", TA_LOWER, "1 − allocated over reserved, in the state"),
-    SHARE("split_share", "Split share", TA_LOWER, "Free and split over reserved"),
-    SHARE("largest_free_share", "Largest of free", TA_HIGHER,
-          "Largest free block over all that is free: low when free memory is in small pieces"),
-    SHARE("peak_gap_share", "Gap at peak", TA_LOWER,
-          "1 − allocated over reserved when most was reserved, at the best moment of that time; "
-          "from the "
-          "history"),
+    TA_COUNT_COLUMN("segments", "Segments", TA_LOWER, "Pieces of memory obtained from the driver"),
+    TA_COUNT_COLUMN("blocks", "Blocks", TA_LOWER, "Blocks that they are split into"),
+    TA_BYTES_COLUMN("reserved_bytes", "Reserved", TA_LOWER, "Sum of the segments"),
+    TA_BYTES_COLUMN("allocated_bytes", "Allocated", TA_LOWER, "Sum of the blocks in use"),
+    TA_BYTES_COLUMN("pending_bytes", "Pending", TA_LOWER,
+                    "Sum of the blocks that were let go while other streams may still use them"),
+    TA_BYTES_COLUMN(
+        "internal_bytes", "Internal", TA_LOWER,
+        "Internal fragmentation: size minus bytes asked for, of blocks in use or pending"),
+    TA_BYTES_COLUMN("free_bytes", "Free", TA_LOWER,
+                    "External fragmentation and cache: sum of the blocks that are not in use"),
+    TA_BYTES_COLUMN(
+        "split_free_bytes", "Free, split", TA_LOWER,
+        "Of those, what shares a segment with other blocks and cannot go back to the driver"),
+    TA_BYTES_COLUMN("largest_free_bytes", "Largest free", TA_HIGHER,
+                    "Largest block that is not in use"),
+    TA_RATIO_COLUMN("gap_share", "Gap", TA_LOWER, "1 − allocated over reserved, in the state"),
+    TA_RATIO_COLUMN("split_share", "Split share", TA_LOWER, "Free and split over reserved"),
+    TA_RATIO_COLUMN(
+        "largest_free_share", "Largest of free", TA_HIGHER,
+        "Largest free block over all that is free: low when free memory is in small pieces"),
+    TA_RATIO_COLUMN(
+        "peak_gap_share", "Gap at peak", TA_LOWER,
+        "1 − allocated over reserved when most was reserved, at the best moment of that time; "
+        "from the "
+        "history"),
 };
 
 static const struct ta_chart state_chart = {
@@ -323,32 +316,36 @@ static void add_states(struct ta_section_builder *out, const struct ta_partial *
 
 static const struct ta_column churn_columns[] = {
     OWNER_COLUMNS,
-    COUNTS("entries", "Entries", "Entries of the history"),
+    TA_COUNT_COLUMN("entries", "Entries", TA_LOWER, "Entries of the history"),
     {"dur_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL, "From its first to its last entry"},
-    COUNTS("allocations", "Allocations", "Blocks handed out"),
-    COUNTS("frees", "Frees", "Blocks that could be used again"),
-    BYTES("allocated_bytes", "Allocated", TA_LOWER, "Bytes asked for by all allocations"),
-    BYTES("freed_bytes", "Freed", TA_NEUTRAL, "Bytes of all frees"),
+    TA_COUNT_COLUMN("allocations", "Allocations", TA_LOWER, "Blocks handed out"),
+    TA_COUNT_COLUMN("frees", "Frees", TA_LOWER, "Blocks that could be used again"),
+    TA_BYTES_COLUMN("allocated_bytes", "Allocated", TA_LOWER, "Bytes asked for by all allocations"),
+    TA_BYTES_COLUMN("freed_bytes", "Freed", TA_NEUTRAL, "Bytes of all frees"),
     {"allocations_per_s", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, TA_LOWER,
      "Allocations over the time of the history"},
-    SHARE("small_share", "Small", TA_LOWER, "Share of the allocations below 1 MiB"),
-    COUNTS("segment_allocations", "From driver",
-           "Segments obtained from the driver, or grown; each may stall the device"),
-    COUNTS("segment_frees", "To driver", "Segments given back, or shrunk"),
-    BYTES("segment_bytes", "From driver", TA_LOWER, "Bytes obtained from the driver"),
-    COUNTS("retries", "Retries",
-           "Segments given back right before one was obtained: the driver had no memory left"),
-    COUNTS("ooms", "Failed", "Allocations that failed for lack of memory"),
-    COUNTS("unfreed_blocks", "Not freed", "Allocations that were not given back by the end"),
-    BYTES("unfreed_bytes", "Not freed", TA_LOWER, "Their bytes, as asked for"),
-    BYTES("start_allocated_bytes", "At start", TA_NEUTRAL,
-          "Bytes alive before the first entry: above 0 when the history does not reach back to the "
-          "start of the run"),
-    BYTES("peak_allocated_bytes", "Peak allocated", TA_LOWER,
-          "Most bytes that the program held at a time, as asked for"),
-    BYTES("peak_active_bytes", "Peak active", TA_LOWER,
-          "The same with what was let go but still used by other streams"),
-    BYTES("peak_reserved_bytes", "Peak reserved", TA_LOWER, "Most bytes that the allocator held"),
+    TA_RATIO_COLUMN("small_share", "Small", TA_LOWER, "Share of the allocations below 1 MiB"),
+    TA_COUNT_COLUMN("segment_allocations", "From driver", TA_LOWER,
+                    "Segments obtained from the driver, or grown; each may stall the device"),
+    TA_COUNT_COLUMN("segment_frees", "To driver", TA_LOWER, "Segments given back, or shrunk"),
+    TA_BYTES_COLUMN("segment_bytes", "From driver", TA_LOWER, "Bytes obtained from the driver"),
+    TA_COUNT_COLUMN(
+        "retries", "Retries", TA_LOWER,
+        "Segments given back right before one was obtained: the driver had no memory left"),
+    TA_COUNT_COLUMN("ooms", "Failed", TA_LOWER, "Allocations that failed for lack of memory"),
+    TA_COUNT_COLUMN("unfreed_blocks", "Not freed", TA_LOWER,
+                    "Allocations that were not given back by the end"),
+    TA_BYTES_COLUMN("unfreed_bytes", "Not freed", TA_LOWER, "Their bytes, as asked for"),
+    TA_BYTES_COLUMN(
+        "start_allocated_bytes", "At start", TA_NEUTRAL,
+        "Bytes alive before the first entry: above 0 when the history does not reach back to the "
+        "start of the run"),
+    TA_BYTES_COLUMN("peak_allocated_bytes", "Peak allocated", TA_LOWER,
+                    "Most bytes that the program held at a time, as asked for"),
+    TA_BYTES_COLUMN("peak_active_bytes", "Peak active", TA_LOWER,
+                    "The same with what was let go but still used by other streams"),
+    TA_BYTES_COLUMN("peak_reserved_bytes", "Peak reserved", TA_LOWER,
+                    "Most bytes that the allocator held"),
 };
 
 static void add_churn(struct ta_section_builder *out, const struct ta_partial *p)
@@ -375,11 +372,12 @@ static const struct ta_column failure_columns[] = {
      "Place in the history of the device, from 0; up to 1000 are listed"},
     {"time_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
      "Time since the first entry of the device"},
-    BYTES("wanted_bytes", "Wanted", TA_LOWER, "Bytes that were asked for and not to be had"),
-    BYTES("device_free_bytes", "Device free", TA_HIGHER,
-          "Bytes that the device had left, whoever used the rest"),
-    BYTES("allocated_bytes", "Allocated", TA_LOWER, "Bytes that the program held then"),
-    BYTES("reserved_bytes", "Reserved", TA_LOWER, "Bytes that the allocator held then"),
+    TA_BYTES_COLUMN("wanted_bytes", "Wanted", TA_LOWER,
+                    "Bytes that were asked for and not to be had"),
+    TA_BYTES_COLUMN("device_free_bytes", "Device free", TA_HIGHER,
+                    "Bytes that the device had left, whoever used the rest"),
+    TA_BYTES_COLUMN("allocated_bytes", "Allocated", TA_LOWER, "Bytes that the program held then"),
+    TA_BYTES_COLUMN("reserved_bytes", "Reserved", TA_LOWER, "Bytes that the allocator held then"),
 };
 
 static void add_failures(struct ta_section_builder *out, const struct ta_partial *p)

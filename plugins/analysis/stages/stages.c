@@ -34,8 +34,7 @@ static const struct ta_partial_def partials[] = {
     {"stages", stage_fields, STAGE_FIELDS}, {"walls", wall_fields, WALL_FIELDS}, {0}};
 
 static const struct ta_column columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Rank of the dump; none for a stage that is of no rank"},
+    TA_RANK_COLUMN_OF("Rank of the dump; none for a stage that is of no rank"),
     {"stage", "Stage", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "Name of the stage; of a stage table scope/stage"},
     {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of calls"},

@@ -3,9 +3,8 @@
 #include "telemetry.h"
 
 static const struct ta_column energy_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
-    {"device", "Device", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Device; none for the sum over devices"},
+    TA_DUMP_RANK_COLUMN,
+    TA_DEVICE_COLUMN_OF("Device; none for the sum over devices"),
     {"samples", "Samples", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Samples of the power"},
     {"span_ns", "Span", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL, "First to last sample"},
     {"covered_ns", "Covered", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,

@@ -44,9 +44,8 @@ const struct signal_info telemetry_signals[TA_SIGNAL_COUNT] = {
 };
 
 static const struct ta_column rank_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
-    {"device", "Device", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Device; none for the host, and for sums or largest values of all devices"},
+    TA_DUMP_RANK_COLUMN,
+    TA_DEVICE_COLUMN_OF("Device; none for the host, and for sums or largest values of all devices"),
     {"signal", "Signal", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL, "What was sampled"},
     {"samples", "Samples", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of samples"},
     {"min", "Min", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Smallest sample"},

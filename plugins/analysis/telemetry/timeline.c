@@ -13,9 +13,8 @@ static const enum ta_signal drawn[] = {TA_SIGNAL_GPU_UTILIZATION, TA_SIGNAL_GPU_
 enum { DRAWN = sizeof drawn / sizeof *drawn };
 
 static const struct ta_column timeline_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump"},
-    {"device", "Device", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Device; none for the host, and for sums or largest values of all devices"},
+    TA_DUMP_RANK_COLUMN,
+    TA_DEVICE_COLUMN_OF("Device; none for the host, and for sums or largest values of all devices"),
     {"source", "Source", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL,
      "Rank and device in one text, for the chart"},
     {"point", "Point", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Place in the series, from 0"},

@@ -27,8 +27,7 @@ static const struct ta_partial_def partials[] = {
     {"ranks", rank_fields, RANK_FIELDS}, {"figures", figure_fields, FIGURE_FIELDS}, {0}};
 
 static const struct ta_column columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Rank of the dump; none for all ranks together"},
+    TA_RANK_COLUMN_OF("Rank of the dump; none for all ranks together"),
     {"metric", "Metric", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
      "What is counted per second, or how long something takes"},
     {"basis", "Basis", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
