@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the rules on kernels share: sums over tables, and shares of the time of all kernels. */
+/* What the rules on kernels share: sums over tables, shares of the time of all kernels, and the
+ * rule on kernels that could run several times faster. */
 #ifndef TA_ADVICE_KERNEL_H
 #define TA_ADVICE_KERNEL_H
 
 #include <traceanalyze/rule.h>
 
-/* Whether a text cell of a row holds a text; true without a column to look at. */
+/* Whether a text cell of a row reads so. */
 static inline bool kernel_row_is(const struct ta_table *table, size_t row, const char *column,
                                  const char *text)
 {
-    if (!column)
-        return true;
     const size_t at = ta_table_column(table, column);
     return at != SIZE_MAX && ta_table_cell(table, row, at)->kind == TA_CELL_TEXT &&
            ta_slice_equal(ta_table_cell(table, row, at)->text, ta_slice_of(text));
@@ -50,6 +49,72 @@ static inline struct ta_evidence kernel_evidence(const struct ta_table *table, s
 static inline enum ta_severity kernel_severity(double share)
 {
     return share > 0.3 ? TA_HIGH : share > 0.1 ? TA_MEDIUM : TA_LOW;
+}
+
+/* ---- kernels that could run several times faster ----------------------------------------- */
+
+/* Options of such a rule. */
+enum { KERNEL_THRESHOLD, KERNEL_FACTOR_LOW, KERNEL_FACTOR_HIGH };
+
+struct kernel_rule {
+    const char *table, *column, *text; /* the rows whose text column reads so; all have total_ns */
+    const char *share;                 /* column cited beside total_ns */
+    const char *finding, *rule;
+    const char *what;      /* title: what, " 12 % of the kernel time (3 s)" */
+    const char *predicate; /* threshold: predicate, " > 5 % of the kernel time" */
+    const char *advice;
+};
+
+/* Time of the kernels that a rule is about, and the row with most of it; 0 without any. */
+static inline double kernel_rule_time(const struct ta_table *table, const struct kernel_rule *rule,
+                                      size_t *most)
+{
+    double sum = 0, largest = -1;
+    for (size_t i = 0; table && i < table->n_rows; i++) {
+        if (!kernel_row_is(table, i, rule->column, rule->text))
+            continue;
+        const double time = kernel_cell(table, i, "total_ns");
+        sum += time;
+        if (time > largest) {
+            largest = time;
+            *most = i;
+        }
+    }
+    return sum;
+}
+
+/* Gives the finding when these kernels take more than the threshold of the time of all. */
+static inline void kernel_advise(struct ta_ctx *ctx, const struct ta_report *report,
+                                 struct ta_advice *advice, const struct kernel_rule *rule)
+{
+    const double threshold = ta_ctx_option(ctx, KERNEL_THRESHOLD), all = kernel_time(report);
+    const struct ta_table *table = ta_report_table(report, rule->table);
+    size_t row = 0;
+    const double time = kernel_rule_time(table, rule, &row);
+    if (all <= 0 || time / all <= threshold)
+        return;
+    const struct ta_evidence evidence[] = {kernel_evidence(table, row, "total_ns"),
+                                           kernel_evidence(table, row, rule->share)};
+    const double low = time * (1 - 1 / ta_ctx_option(ctx, KERNEL_FACTOR_LOW));
+    const double high = time * (1 - 1 / ta_ctx_option(ctx, KERNEL_FACTOR_HIGH));
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = rule->finding,
+            .rule = rule->rule,
+            .title = ta_advice_printf(advice, "%s %s of the kernel time (%s)", rule->what,
+                                      ta_advice_number(advice, time / all, TA_UNIT_RATIO),
+                                      ta_advice_number(advice, time, TA_UNIT_NS)),
+            .advice = rule->advice,
+            .severity = kernel_severity(time / all),
+            .evidence = evidence,
+            .n_evidence = 2,
+            .saving_low_ns = kernel_saving(report, low),
+            .saving_high_ns = kernel_saving(report, high),
+            .confidence = 0.4,
+            .threshold = ta_advice_printf(advice, "%s > %s of the kernel time", rule->predicate,
+                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
 }
 
 #endif
