@@ -25,7 +25,7 @@ void ta_renaming_free(struct ta_renaming *ids)
     free(ids->names.at);
     free(ids->cats.at);
     free(ids->tracks.at);
-    *ids = (struct ta_renaming){.names = {NULL}};
+    *ids = (struct ta_renaming){.names = {.at = NULL}};
 }
 
 bool ta_builder_fits(const struct ta_builder *into, const struct ta_builder *from,
