@@ -7,6 +7,7 @@
 #ifndef TRACEANALYZE_DOCUMENT_H
 #define TRACEANALYZE_DOCUMENT_H
 
+#include "builder.h"
 #include "input.h"
 
 #include <jansson.h>
@@ -19,15 +20,18 @@ TA_BEGIN_DECLS
  * ta_fail() with TA_ERR_INPUT when it is no JSON (the message names the byte offset) or too large,
  * TA_ERR_NOMEM without memory.
  *
- * Of a document that is cut or broken what comes before is given: members and elements that were
- * whole, in objects and arrays that are closed; an unfinished element of an array is left out.
- * Repeated keys: the last one wins.  Texts are valid UTF-8 and may hold NUL.  All of this is
- * accounted for.
+ * Of a document that is cut what comes before is given: members and elements that were whole, in
+ * objects and arrays that are closed; an unfinished element of an array is left out.  A syntax
+ * error costs the innermost element of an array that it is in, or else the innermost member, and
+ * what follows is read on where it can be told where that begins.  Repeated keys: the last one
+ * wins.  Texts are valid UTF-8 and may hold NUL.  All of this is accounted for, elements that are
+ * left out as records of `builder` that were dropped.
  *
  * EVERY NUMBER IS A STRING TO JANSSON (its text behind a byte that no text has): look at numbers
  * and texts with the functions below, not with json_integer_value() or json_string_value(), whose
  * address ta_document_is_text() makes safe. */
-TA_API json_t *ta_document_read(struct ta_ctx *ctx, struct ta_reader *reader);
+TA_API json_t *ta_document_read(struct ta_ctx *ctx, struct ta_reader *reader,
+                                struct ta_builder *builder);
 
 /* The byte before the text of a number. */
 #define TA_DOCUMENT_NUMBER '\xff'

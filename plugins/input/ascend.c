@@ -236,7 +236,7 @@ static enum ta_status add_tag(struct ta_ctx *ctx, struct ta_builder *builder, co
 static enum ta_status read_note(struct ta_ctx *ctx, struct ta_reader *reader,
                                 struct ta_builder *builder)
 {
-    json_t *root = ta_document_read(ctx, reader);
+    json_t *root = ta_document_read(ctx, reader, builder);
     if (!root)
         return ta_ctx_status(ctx);
     const json_t *config = json_object_get(root, "config");

@@ -274,7 +274,7 @@ static enum ta_status read_dump(struct ta_ctx *ctx, struct ta_reader *reader,
                                 struct ta_builder *builder)
 {
     struct reading r = {.ctx = ctx, .builder = builder, .quality = ta_reader_quality(reader)};
-    json_t *root = ta_document_read(ctx, reader);
+    json_t *root = ta_document_read(ctx, reader, builder);
     if (!root)
         return ta_ctx_status(ctx);
     const enum ta_status status = take_document(&r, root);

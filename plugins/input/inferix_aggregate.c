@@ -48,7 +48,7 @@ static enum ta_status read_aggregate(struct ta_ctx *ctx, struct ta_reader *reade
                                      struct ta_builder *builder)
 {
     struct inferix in = inferix_begin(ctx, reader, builder);
-    json_t *document = ta_document_read(ctx, reader);
+    json_t *document = ta_document_read(ctx, reader, builder);
     if (!document)
         return ta_ctx_status(ctx);
     ta_builder_set_copy(builder, TA_LIT("aggregate"), TA_EXACT_FULL);

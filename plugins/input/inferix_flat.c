@@ -62,7 +62,7 @@ static enum ta_status read_flat(struct ta_ctx *ctx, struct ta_reader *reader,
                                 struct ta_builder *builder)
 {
     struct inferix in = inferix_begin(ctx, reader, builder);
-    json_t *document = ta_document_read(ctx, reader);
+    json_t *document = ta_document_read(ctx, reader, builder);
     if (!document)
         return ta_ctx_status(ctx);
     const bool disabled = json_is_false(json_object_get(document, "profiling_enabled"));

@@ -501,7 +501,7 @@ static enum ta_status read_report(struct ta_ctx *ctx, struct ta_reader *reader,
                                   struct ta_builder *builder)
 {
     struct inferix in = inferix_begin(ctx, reader, builder);
-    json_t *document = ta_document_read(ctx, reader);
+    json_t *document = ta_document_read(ctx, reader, builder);
     if (!document)
         return ta_ctx_status(ctx);
     const int64_t start_ns = take_session(&in, document);

@@ -14,6 +14,7 @@ struct document {
     struct ta_shared shared;
     struct ta_ctx ctx;
     struct ta_quality quality;
+    struct ta_builder builder; /* counts what is lost */
     json_t *root;
 };
 
@@ -22,10 +23,11 @@ static void read_bytes(struct document *d, const void *bytes, size_t size)
     ta_shared_init(&d->shared);
     ta_ctx_init(&d->ctx, &d->shared);
     ta_quality_init(&d->quality);
+    d->builder = (struct ta_builder){.dropped = 0};
     struct ta_reader *reader =
         ta_reader_open(&d->ctx, NULL, fixture_memory(bytes, size), &d->quality);
     assert_non_null(reader);
-    d->root = ta_document_read(&d->ctx, reader);
+    d->root = ta_document_read(&d->ctx, reader, &d->builder);
     ta_reader_close(reader);
 }
 
@@ -203,14 +205,102 @@ static void test_every_prefix(void **state)
     }
 }
 
-static void test_broken_document_keeps_what_comes_before(void **state)
+/* Reads a broken document and looks at what is left of it, where it was found broken, and how many
+ * elements that cost. */
+static void assert_left(const char *text, const char *left, uint64_t at, uint64_t lost)
+{
+    struct document d;
+    read_text(&d, text);
+    assert_non_null(d.root);
+    assert_shown(d.root, left);
+    assert_finding(&d.quality, TA_Q_SYNTAX, 1, at);
+    assert_int_equal(d.builder.dropped, lost);
+    end(&d);
+}
+
+static void test_a_broken_member_costs_itself(void **state)
+{
+    (void)state;
+    assert_left("{\"a\": [1, 2], \"b\": tensor(0.75), \"c\": 3}", "{\"a\":[1,2],\"c\":3}", 19, 0);
+    assert_left("{\"a\": 12,5, \"b\": 2}", "{\"b\":2}", 9, 0);
+    assert_left("{\"a\": {\"x\": 0.-05, \"y\": 1}, \"b\": 2}", "{\"a\":{\"y\":1},\"b\":2}", 14, 0);
+    assert_left("{\"a\" {\"x\": 1}, \"b\": 2}", "{\"b\":2}", 5, 0);
+    assert_left("{\"a\": {\"x\": 1}}, \"b\": 2}", "{\"a\":{\"x\":1},\"b\":2}", 15, 0);
+    assert_left("{\"a\": {\"x\": 1}, \"b\": ?}", "{\"a\":{\"x\":1}}", 21, 0);
+}
+
+static void test_a_broken_element_costs_itself(void **state)
+{
+    (void)state;
+    assert_left("[{\"a\": 1}, {\"a\": 2,5}, {\"a\": 3}]", "[{\"a\":1},{\"a\":3}]", 19, 1);
+    assert_left("[{\"a\": 1}, {\"a\" 2}]", "[{\"a\":1}]", 16, 1);
+    assert_left("[{\"a\": 1}x, {\"a\": 2}]", "[{\"a\":1},{\"a\":2}]", 9, 0);
+    assert_left("[1, 0.-05, 3]", "[1,3]", 6, 1);
+    assert_left("[{\"r\": [{\"b\": 1}, {\"b\": ?}, {\"b\": 3}]}, {\"r\": []}]",
+                "[{\"r\":[{\"b\":1},{\"b\":3}]},{\"r\":[]}]", 24, 1);
+    /* A record that is wrong in one place may be wrong in others. */
+    assert_left("{\"e\": [{\"n\": \"x\", \"d\": {\"k\": 1, \"m\": .5}}, {\"n\": \"y\"}], \"z\": 1}",
+                "{\"e\":[{\"n\":\"y\"}],\"z\":1}", 37, 1);
+}
+
+static void test_a_lost_comma_costs_nothing(void **state)
 {
     (void)state;
     struct document d;
-    read_text(&d, "{\"a\": [1, 2], \"b\": tensor(0.75), \"c\": 3}");
-    assert_shown(d.root, "{\"a\":[1,2]}");
-    assert_finding(&d.quality, TA_Q_SYNTAX, 1, 19);
+    read_text(&d, "{\"a\": [{\"x\": 1} {\"x\": 2}]\n \"b\": 3}");
+    assert_shown(d.root, "{\"a\":[{\"x\":1},{\"x\":2}],\"b\":3}");
+    assert_no_finding_but(&d.quality, TA_Q_COMMA);
     end(&d);
+}
+
+/* Quotes and brackets that are damaged, where each item has its line. */
+static void test_lines_tell_where_items_begin(void **state)
+{
+    (void)state;
+    assert_left("{\n  \"e\": [\n    {\n      \"n\": \"a\"b\"\n    },\n    {\n      \"n\": \"c\"\n  "
+                "  }\n  ],\n"
+                "  \"z\": 1\n}",
+                "{\"e\":[{\"n\":\"c\"}],\"z\":1}", 31, 1);
+    assert_left(
+        "{\n  \"e\": [\n    {\n      \"n\": {\n        \"k\": 1\n    },\n    {\n      \"n\": 2\n"
+        "    }\n  ],\n  \"z\": 1\n}",
+        "{\"e\":[{\"n\":2}],\"z\":1}", 56, 1);
+    /* The last element, behind which nothing looks like it. */
+    assert_left("{\n  \"e\": [\n    {\"n\": 1},\n    {\"n\": [2}\n  ],\n  \"z\": 1\n}",
+                "{\"e\":[{\"n\":1}],\"z\":1}", 37, 1);
+    assert_left("{\n\t\"s\": {\r\n\t\t\"a\": \"b,\r\n\t\t\"c\": 1\r\n\t},\r\n\t\"z\": 1\r\n}",
+                "{\"s\":{\"c\":1},\"z\":1}", 26, 0);
+}
+
+/* The same on one line: on goes what looks like the element before. */
+static void test_likeness_tells_where_elements_begin(void **state)
+{
+    (void)state;
+    assert_left("{\"g\": [{\"t\": 1, \"u\": {\"t\": 2}}, {\"t\": 3, \"u\": \"a\"b\"}, {\"u\": 9}, "
+                "{\"t\": 4,"
+                " \"u\": 5}], \"z\": 6}",
+                "{\"g\":[{\"t\":1,\"u\":{\"t\":2}},{\"t\":4,\"u\":5}],\"z\":6}", 49, 1);
+    /* The records of another array have other keys. */
+    assert_left("{\"g\": [{\"t\": 1, \"u\": 2}, {\"t\": {\"x\": 3, \"u\": 4}], \"c\": [{\"t\": 1, "
+                "\"v\": 2}]}",
+                "{\"g\":[{\"t\":1,\"u\":2}]}", 47, 1);
+}
+
+/* However often a large document is damaged, reading it takes time in proportion to its size. */
+static void test_damage_everywhere(void **state)
+{
+    (void)state;
+    struct document d;
+    struct text text = {0};
+    text_add(&text, "{\"e\": [{\"t\": 1}");
+    for (int i = 0; i < 100000; i++)
+        text_add(&text, ", {\"t\": [}");
+    text_add(&text, "], \"z\": 1}");
+    read_bytes(&d, text.at, text.n);
+    assert_int_equal(json_array_size(member(&d, "e")), 1);
+    assert_true(ta_quality_count(&d.quality, TA_Q_SYNTAX) > 0);
+    end(&d);
+    text_free(&text);
 }
 
 static void test_what_follows_is_said(void **state)
@@ -376,7 +466,12 @@ int main(void)
         cmocka_unit_test(test_deep_values_are_skipped),
         cmocka_unit_test(test_cut_document_keeps_what_is_whole),
         cmocka_unit_test(test_every_prefix),
-        cmocka_unit_test(test_broken_document_keeps_what_comes_before),
+        cmocka_unit_test(test_a_broken_member_costs_itself),
+        cmocka_unit_test(test_a_broken_element_costs_itself),
+        cmocka_unit_test(test_a_lost_comma_costs_nothing),
+        cmocka_unit_test(test_lines_tell_where_items_begin),
+        cmocka_unit_test(test_likeness_tells_where_elements_begin),
+        cmocka_unit_test(test_damage_everywhere),
         cmocka_unit_test(test_what_follows_is_said),
         cmocka_unit_test(test_refusals_name_the_place),
         cmocka_unit_test(test_large_document),

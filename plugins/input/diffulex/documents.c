@@ -318,7 +318,7 @@ static bool take_document(struct reading *r, const json_t *root)
 
 enum ta_status dx_read_document(struct reading *r)
 {
-    json_t *root = ta_document_read(r->ctx, r->reader);
+    json_t *root = ta_document_read(r->ctx, r->reader, r->builder);
     if (!root)
         return ta_ctx_status(r->ctx);
     const bool known = take_document(r, root);
