@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/suggest.h"
 
@@ -222,20 +223,30 @@ static const char *name_of(const struct option *longs, int code)
     return longs->name;
 }
 
-static enum ta_status take_operand(struct parse *parse, const char *text)
+enum ta_status ta_command_choose(struct ta_ctx *ctx, const char *name,
+                                 const struct ta_command **command)
 {
     char hint[TA_SUGGEST_TEXT_MAX];
+    struct ta_suggest close = {.word = name};
+    for (const struct ta_command *c = ta_commands; c < ta_commands + TA_COMMAND_COUNT; c++) {
+        if (strcmp(c->name, name) == 0) {
+            *command = c;
+            return TA_OK;
+        }
+        ta_suggest_offer(&close, c->name);
+    }
+    if (access(name, F_OK) == 0)
+        return ta_fail(ctx, TA_ERR_USAGE,
+                       "A command is missing: did you mean 'traceanalyze report %s'?", name);
+    return ta_fail(ctx, TA_ERR_USAGE, "Unknown command: %s%s", name, ta_suggest_text(&close, hint));
+}
+
+static enum ta_status take_operand(struct parse *parse, const char *text)
+{
     struct ta_args *args = parse->args;
     if (args->command)
         return append(parse, &args->operands, text);
-    args->command = ta_command_find(text);
-    if (args->command)
-        return TA_OK;
-    struct ta_suggest close = {.word = text};
-    for (int i = 0; i < TA_COMMAND_COUNT; i++)
-        ta_suggest_offer(&close, ta_commands[i].name);
-    return ta_fail(parse->ctx, TA_ERR_USAGE, "Unknown command: %s%s", text,
-                   ta_suggest_text(&close, hint));
+    return ta_command_choose(parse->ctx, text, &args->command);
 }
 
 /* What getopt_long() found wrong: `code` is what it returned.  optopt is the code of an option

@@ -31,8 +31,9 @@ struct ta_command {
 /* By enum ta_command_id. */
 extern const struct ta_command ta_commands[TA_COMMAND_COUNT];
 
-/* NULL when there is none of that name. */
-const struct ta_command *ta_command_find(const char *name);
+/* The command of that name; a usage error says what was probably meant. */
+enum ta_status ta_command_choose(struct ta_ctx *ctx, const char *name,
+                                 const struct ta_command **command) TA_MUST_CHECK;
 
 /* ---- options ------------------------------------------------------------------------------ */
 

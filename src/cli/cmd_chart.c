@@ -215,7 +215,11 @@ enum ta_status ta_cmd_chart(struct ta_cli *cli)
     const struct ta_texts *operands = &cli->args.operands;
     size_t before_inputs = cli->args.list ? 0 : 1;
     if (operands->n <= before_inputs)
-        return ta_fail(&cli->ctx, TA_ERR_USAGE, "No input to draw: chart %s", operands->items[0]);
+        return ta_fail(
+            &cli->ctx, TA_ERR_USAGE,
+            "Nothing to draw: 'chart' needs the id of a chart, or all, and then INPUT...; "
+            "given is only %s",
+            operands->items[0]);
     struct ta_place place;
     struct ta_format formats[FORMATS];
     memcpy(formats, formats_known, sizeof formats);

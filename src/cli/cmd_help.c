@@ -117,20 +117,11 @@ static void put_overview(struct ta_file *out)
 /* The command to explain: `traceanalyze help NAME` or `traceanalyze NAME --help`. */
 static enum ta_status choose(struct ta_cli *cli, const struct ta_command **command)
 {
-    char hint[TA_SUGGEST_TEXT_MAX];
     const struct ta_args *args = &cli->args;
     *command = args->command == &ta_commands[TA_COMMAND_HELP] ? NULL : args->command;
     if (*command || args->operands.n == 0)
         return TA_OK;
-    const char *name = args->operands.items[0];
-    *command = ta_command_find(name);
-    if (*command)
-        return TA_OK;
-    struct ta_suggest close = {.word = name};
-    for (int i = 0; i < TA_COMMAND_COUNT; i++)
-        ta_suggest_offer(&close, ta_commands[i].name);
-    return ta_fail(&cli->ctx, TA_ERR_USAGE, "Unknown command: %s%s", name,
-                   ta_suggest_text(&close, hint));
+    return ta_command_choose(&cli->ctx, args->operands.items[0], command);
 }
 
 enum ta_status ta_cmd_help(struct ta_cli *cli)

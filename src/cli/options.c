@@ -164,11 +164,3 @@ const struct ta_arg_option ta_arg_options[] = {
      "show the version; with -v also the parts it is built from"},
     {0},
 };
-
-const struct ta_command *ta_command_find(const char *name)
-{
-    for (const struct ta_command *c = ta_commands; c < ta_commands + TA_COMMAND_COUNT; c++)
-        if (strcmp(c->name, name) == 0)
-            return c;
-    return NULL;
-}

@@ -4,12 +4,27 @@
 
 #include "base/suggest.h"
 
+#include <stdio.h>
+
 /* Whether the path names a file with this extension: something, a dot, the extension. */
 static bool ends_in(const char *path, const char *extension)
 {
     size_t n = strlen(path), m = strlen(extension);
     return n > m + 1 && path[n - m - 1] == '.' && path[n - m - 2] != '/' &&
            strcmp(path + n - m, extension) == 0;
+}
+
+/* Plugins may add any number of formats: what does not fit is left out. */
+enum { FORMATS_TEXT_MAX = 256 };
+
+static void list_formats(char text[FORMATS_TEXT_MAX], const struct ta_format *formats,
+                         size_t n_formats)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < n_formats && used < FORMATS_TEXT_MAX; i++)
+        used += (size_t)snprintf(text + used, FORMATS_TEXT_MAX - used, "%s%s", i ? ", " : "one of ",
+                                 formats[i].name);
 }
 
 static enum ta_status choose_one(struct ta_ctx *ctx, struct ta_slice name,
@@ -25,8 +40,10 @@ static enum ta_status choose_one(struct ta_ctx *ctx, struct ta_slice name,
         }
         ta_suggest_offer(&close, formats[i].name);
     }
-    return ta_fail(ctx, TA_ERR_USAGE, "Unknown format: --format=%.*s%s", (int)name.len, name.ptr,
-                   ta_suggest_text(&close, hint));
+    char known[FORMATS_TEXT_MAX];
+    list_formats(known, formats, n_formats);
+    return ta_fail(ctx, TA_ERR_USAGE, "Unknown format: --format=%.*s, expected %s%s", (int)name.len,
+                   name.ptr, known, ta_suggest_text(&close, hint));
 }
 
 static enum ta_status choose_list(struct ta_ctx *ctx, const char *list, struct ta_format *formats,

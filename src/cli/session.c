@@ -7,6 +7,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -152,6 +153,21 @@ static enum ta_status read_memory_limit(struct ta_cli *cli, uint64_t *limit)
                    "Unusable size: --memory-limit=%s, expected one such as 8GiB", text);
 }
 
+/* Columns go to the folder late in a run, if at all: a wrong one is said at once. */
+static enum ta_status check_tmpdir(struct ta_cli *cli)
+{
+    const char *folder = cli->args.tmpdir;
+    struct stat st;
+    if (!folder)
+        return TA_OK;
+    int error = stat(folder, &st) != 0 ? errno : !S_ISDIR(st.st_mode) ? ENOTDIR : 0;
+    if (!error && access(folder, W_OK | X_OK) != 0)
+        error = errno;
+    return error ? ta_fail(&cli->ctx, TA_ERR_USAGE, "Unusable folder: --tmpdir=%s: %s", folder,
+                           strerror(error))
+                 : TA_OK;
+}
+
 enum ta_status ta_cli_check_options(struct ta_cli *cli, uint64_t *memory_limit)
 {
     const struct ta_args *args = &cli->args;
@@ -160,6 +176,8 @@ enum ta_status ta_cli_check_options(struct ta_cli *cli, uint64_t *memory_limit)
     if (status == TA_OK)
         status = ta_config_cause(&cli->ctx, &cli->config, args->memory_limit,
                                  read_memory_limit(cli, memory_limit));
+    if (status == TA_OK)
+        status = ta_config_cause(&cli->ctx, &cli->config, args->tmpdir, check_tmpdir(cli));
     return status;
 }
 

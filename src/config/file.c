@@ -12,8 +12,7 @@
 
 static enum ta_status fail_to_read(struct ta_ctx *ctx, const char *path, int error)
 {
-    return ta_fail(ctx, TA_ERR_USAGE, "Cannot read the configuration %s: %s", path,
-                   strerror(error));
+    return ta_fail(ctx, TA_ERR_USAGE, "Cannot read %s: %s", path, strerror(error));
 }
 
 /* Reads on in pieces, since a pipe has no size.  One byte beyond the limit says that it is

@@ -148,8 +148,8 @@ static enum ta_status walk_folder(struct walk *walk, const char *path, unsigned 
 static enum ta_status walk_entry(struct walk *walk, const char *path, const char *name,
                                  unsigned depth)
 {
-    const char *shown = ta_arena_printf(&walk->sources->arena, "%s%s", walk->prefix,
-                                        path + walk->base);
+    const char *shown =
+        ta_arena_printf(&walk->sources->arena, "%s%s", walk->prefix, path + walk->base);
     struct stat link, target;
     if (!shown)
         return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot list a folder");
@@ -171,16 +171,30 @@ static enum ta_status walk_entry(struct walk *walk, const char *path, const char
     return TA_OK;
 }
 
+/* A folder below an operand that is not looked into.  Nobody knows what one that cannot be opened
+ * holds: it counts as a refused file. */
+static enum ta_status pass_over(struct walk *walk, const char *path, unsigned depth)
+{
+    const char *shown =
+        ta_arena_printf(&walk->sources->arena, "%s%s", walk->prefix, path + walk->base);
+    if (!shown)
+        return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot list a folder");
+    if (depth < DEPTH_MAX)
+        return add(walk, path, shown, NULL, "a folder that cannot be opened", true);
+    skip(walk, shown, "nested too deeply");
+    return TA_OK;
+}
+
 static enum ta_status walk_folder(struct walk *walk, const char *path, unsigned depth)
 {
     DIR *folder = depth < DEPTH_MAX ? opendir(path) : NULL;
     if (!folder && depth < DEPTH_MAX && errno == ENOMEM)
         return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot list a folder");
-    if (!folder) {
-        skip(walk, path + (strlen(path) > walk->base ? walk->base : 0),
-             depth < DEPTH_MAX ? "a folder that cannot be opened" : "nested too deeply");
-        return TA_OK;
-    }
+    if (!folder && depth == 0)
+        return ta_fail(walk->ctx, TA_ERR_INPUT, "Cannot open the folder \"%s\": %s", path,
+                       strerror(errno));
+    if (!folder)
+        return pass_over(walk, path, depth);
     enum ta_status status = TA_OK;
     const struct dirent *entry;
     while (status == TA_OK && (entry = readdir(folder))) {
@@ -216,8 +230,7 @@ static enum ta_status walk_operand(struct walk *walk, const char *operand, bool 
     struct stat st;
     struct ta_arena *arena = &walk->sources->arena;
     if (stat(operand, &st) != 0)
-        return ta_fail(walk->ctx, TA_ERR_INPUT, "Cannot find \"%s\": %s", operand,
-                       strerror(errno));
+        return ta_fail(walk->ctx, TA_ERR_INPUT, "Cannot find \"%s\": %s", operand, strerror(errno));
     if (S_ISREG(st.st_mode))
         return add(walk, operand, base_name(operand), &st, NULL, true);
     if (!S_ISDIR(st.st_mode))
@@ -293,10 +306,8 @@ static enum ta_status settle(struct walk *walk)
 enum ta_status ta_discover(struct ta_ctx *ctx, const char *const *inputs, size_t n_inputs,
                            struct ta_sources *sources)
 {
-    struct walk walk = {.ctx = ctx,
-                        .sources = sources,
-                        .prefix = "",
-                        .limit = ta_ctx_limit(ctx, TA_LIMIT_FILES)};
+    struct walk walk = {
+        .ctx = ctx, .sources = sources, .prefix = "", .limit = ta_ctx_limit(ctx, TA_LIMIT_FILES)};
     enum ta_status status = TA_OK;
     for (size_t i = 0; status == TA_OK && i < n_inputs; i++) {
         struct stat st;

@@ -78,7 +78,9 @@ class Memory(ProcessTest):
         self.assertEqual(contents(self.spill), {})
 
     def refuse(self, tmpdir, reason, **options):
-        done = self.expect(70, *self.limited(tmpdir, "-o", "out"), **options)
+        environ = environment(TMPDIR=str(tmpdir))
+        done = self.expect(70, *self.command("--memory-limit", f"{LIMIT_MIB}MiB", "-o", "out"),
+                           env=environ, **options)
         for part in ("TA-E070", "--memory-limit", "--tmpdir", f"limit={LIMIT_MIB << 20} bytes",
                      "needed=", f'folder="{tmpdir}"', f"reason={reason}"):
             self.assertIn(part.encode(), done.stderr)
@@ -89,6 +91,13 @@ class Memory(ProcessTest):
         self.refuse(self.folder / "missing", "No such file or directory")
         self.refuse(self.trace, "Not a directory")
 
+    def test_an_option_is_checked_at_once(self):
+        for tmpdir, reason in ((self.folder / "missing", "No such file or directory"),
+                               (self.trace, "Not a directory")):
+            done = self.expect(2, *self.limited(tmpdir, "-o", "out"))
+            self.assertIn(f"--tmpdir={tmpdir}: {reason}".encode(), done.stderr)
+            self.assertFalse((self.folder / "out").exists())
+
     @unittest.skipIf(os.geteuid() == 0, "root may write anywhere")
     def test_folder_without_permission(self):
         self.spill.chmod(0o500)
@@ -97,12 +106,6 @@ class Memory(ProcessTest):
     def test_no_place(self):
         self.refuse(self.spill, "File too large",
                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, 2**20)))
-
-    def test_default_folder(self):
-        missing = str(self.folder / "missing")
-        done = self.expect(70, *self.command("--memory-limit", f"{LIMIT_MIB}M", "-o", "out"),
-                           env=environment(TMPDIR=missing))
-        self.assertIn(f'folder="{missing}"'.encode(), done.stderr)
 
     def test_a_signal_leaves_nothing(self):
         for number in (signal.SIGINT, signal.SIGKILL):

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/socket.h>
@@ -435,6 +436,36 @@ static void late_differences_count(void **state)
     free(bytes);
 }
 
+/* With descriptors for `n` more files: folders that cannot be opened, also for root. */
+static void discover_with_files(struct found *found, rlim_t n)
+{
+    struct rlimit before, few;
+    const int next = dup(STDIN_FILENO);
+    assert_true(next >= 0 && close(next) == 0 && getrlimit(RLIMIT_NOFILE, &before) == 0);
+    few = (struct rlimit){(rlim_t)next + n, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    DISCOVER(found, root);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
+static void folders_that_cannot_be_opened(void **state)
+{
+    (void)state;
+    struct found found;
+    make_folder("closed");
+    make_file("closed/a.json");
+    make_file("b.json");
+    discover_with_files(&found, 1);
+    assert_shown(&found, "b.json|closed");
+    assert_string_equal(found.sources.list.at[1].refusal, "a folder that cannot be opened");
+    assert_true(found.sources.list.at[1].expected);
+    forget(&found);
+    discover_with_files(&found, 0);
+    assert_int_equal(found.status, TA_ERR_INPUT);
+    assert_non_null(strstr(ta_ctx_causes(&ctx), "Cannot open the folder"));
+    forget(&found);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -452,6 +483,7 @@ int main(void)
         TEST(a_glob_of_one_folder_among_others),
         TEST(standard_input),
         TEST(deep_folders),
+        TEST(folders_that_cannot_be_opened),
         TEST(the_limit_of_files),
         TEST(same_content_is_found),
         TEST(late_differences_count),
