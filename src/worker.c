@@ -202,6 +202,7 @@ static enum ta_status read_rows(struct ta_worker *w, struct ta_ingested *file,
 {
     const size_t helpers = ta_planner_take(&w->job->planner, wanted);
     enum ta_status status = TA_OK;
+    w->ctx.helpers = helpers;
     bool done = false;
     if (helpers && file->source->path && input->plugin.input->reads_parts)
         done = read_split(w, file, input, helpers, &status);
@@ -212,6 +213,7 @@ static enum ta_status read_rows(struct ta_worker *w, struct ta_ingested *file,
         ta_reader_read_ahead(reader); /* if the file is packed */
     if (!done)
         status = read_whole(w, file, reader, input);
+    w->ctx.helpers = 0;
     ta_planner_give(&w->job->planner, helpers);
     return status;
 }

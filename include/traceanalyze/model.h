@@ -165,6 +165,7 @@ struct ta_args {
     const ta_row *row;
     const int64_t *value; /* a ta_str where is_text is set */
     const bool *is_text;
+    const struct row_word *places; /* for ta_args_find() and ta_args_text() */
 };
 
 /* ---- access ---------------------------------------------------------------------------- */
@@ -196,7 +197,7 @@ TA_API struct ta_kind_counts ta_trace_kind_counts(const struct ta_trace *trace);
 /* Values of an argument that an enabled analysis named in needs_args; empty when none asked or
  * no event has it. */
 TA_API struct ta_args ta_trace_args(const struct ta_trace *trace, const char *key);
-/* The value at one row; false when it has none.  O(log n). */
+/* The value at one row; false when it has none.  O(1), or O(log n) when there are few. */
 TA_API bool ta_args_find(const struct ta_args *args, ta_row row, int64_t *value);
 /* The text at one row, lists as written; TA_STR_ABSENT when it has none. */
 TA_API ta_str ta_args_text(const struct ta_args *args, ta_row row);

@@ -3,7 +3,7 @@
 #include "analyze/analyze.h"
 
 #include "analyze/partial.h"
-#include "base/context.h"
+#include "base/share.h"
 #include "result/report.h"
 
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 struct ta_partial_set {
     const struct ta_plan *plan;
     struct ta_partial ***tables; /* [analysis][partial], each list ends with NULL */
+    struct ta_lap *spent;        /* [analysis] by its map() */
 };
 
 static size_t count_defs(const struct ta_analysis_ops *ops)
@@ -28,7 +29,8 @@ struct ta_partial_set *ta_partial_set_new(const struct ta_plan *plan)
         return NULL;
     set->plan = plan;
     set->tables = calloc(plan->n + 1, sizeof *set->tables);
-    bool made = set->tables != NULL;
+    set->spent = calloc(plan->n + 1, sizeof *set->spent);
+    bool made = set->tables && set->spent;
     for (size_t a = 0; made && a < plan->n; a++) {
         const struct ta_analysis_ops *ops = plan->analyses[a]->plugin.analysis;
         const size_t n = count_defs(ops);
@@ -55,35 +57,53 @@ void ta_partial_set_free(struct ta_partial_set *set)
         free(set->tables[a]);
     }
     free(set->tables);
+    free(set->spent);
     free(set);
+}
+
+/* What goes into one analysis of one trace. */
+struct mapping {
+    const struct ta_trace *trace;
+    struct ta_partial_set *set;
+};
+
+static enum ta_status map_one(struct ta_ctx *ctx, size_t a, void *user)
+{
+    const struct mapping *mapping = user;
+    const struct ta_entry *entry = mapping->set->plan->analyses[a];
+    struct ta_partial **tables = mapping->set->tables[a];
+    if (!entry->plugin.analysis->map)
+        return TA_OK;
+    if (ta_ctx_canceled(ctx))
+        return ta_fail(ctx, TA_ERR_CANCELED, "Interrupted");
+    const struct ta_lap start = ta_lap_now();
+    ctx->option_values = entry->option_values;
+    const enum ta_status status = entry->plugin.analysis->map(ctx, mapping->trace, tables);
+    ta_lap_add(&mapping->set->spent[a], start);
+    if (status != TA_OK)
+        return ta_cause(ctx, status, "Analysis \"%s\" failed on a trace", entry->plugin.id);
+    for (size_t i = 0; tables[i]; i++)
+        if (!ta_partial_ok(tables[i]))
+            return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the results of analysis \"%s\"",
+                           entry->plugin.id);
+    return TA_OK;
 }
 
 enum ta_status ta_partial_set_map(struct ta_ctx *ctx, const struct ta_trace *trace,
                                   struct ta_partial_set *set)
 {
-    for (size_t a = 0; a < set->plan->n; a++) {
-        const struct ta_entry *entry = set->plan->analyses[a];
-        if (!entry->plugin.analysis->map)
-            continue;
-        if (ta_ctx_canceled(ctx))
-            return ta_fail(ctx, TA_ERR_CANCELED, "Interrupted");
-        ctx->option_values = entry->option_values;
-        enum ta_status status = entry->plugin.analysis->map(ctx, trace, set->tables[a]);
-        if (status != TA_OK)
-            return ta_cause(ctx, status, "Analysis \"%s\" failed on a trace", entry->plugin.id);
-        for (size_t i = 0; set->tables[a][i]; i++)
-            if (!ta_partial_ok(set->tables[a][i]))
-                return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the results of analysis \"%s\"",
-                               entry->plugin.id);
-    }
-    return TA_OK;
+    struct mapping mapping = {trace, set};
+    return ta_share_out(ctx, TA_STAGE_ANALYZE, set->plan->n, map_one, &mapping);
 }
 
 void ta_partial_set_merge(struct ta_partial_set *into, const struct ta_partial_set *from)
 {
-    for (size_t a = 0; a < into->plan->n; a++)
+    for (size_t a = 0; a < into->plan->n; a++) {
         for (size_t i = 0; into->tables[a][i]; i++)
             ta_partial_merge(into->tables[a][i], from->tables[a][i]);
+        into->spent[a].wall_ns += from->spent[a].wall_ns;
+        into->spent[a].cpu_ns += from->spent[a].cpu_ns;
+    }
 }
 
 /* A partial with final ranks, in order; false without memory. */
@@ -110,10 +130,20 @@ static enum ta_status settle(struct ta_ctx *ctx, struct ta_partial_set *set, con
     return TA_OK;
 }
 
+/* Tells those who ask for it which analyses take how long on traces. */
+static void say_times(struct ta_ctx *ctx, const struct ta_partial_set *set)
+{
+    for (size_t a = 0; a < set->plan->n; a++)
+        ta_log(ctx, TA_LOG_DEBUG, "Analysis \"%s\": map wall=%.6f s, CPU=%.6f s",
+               set->plan->analyses[a]->plugin.id, (double)set->spent[a].wall_ns / 1e9,
+               (double)set->spent[a].cpu_ns / 1e9);
+}
+
 enum ta_status ta_finish(struct ta_ctx *ctx, struct ta_partial_set *set, const int64_t *ranks,
                          size_t n_ranks, struct ta_report *report)
 {
     enum ta_status status = settle(ctx, set, ranks, n_ranks);
+    say_times(ctx, set);
     for (size_t a = 0; status == TA_OK && a < set->plan->n; a++) {
         const struct ta_entry *entry = set->plan->analyses[a];
         const struct ta_plugin *plugin = &entry->plugin;

@@ -34,6 +34,7 @@ struct ta_ctx {
     const double *option_values; /* of the running plugin, in table order */
     struct ta_part *part;        /* what is read of a stream (read/relay.h), NULL: all of it */
     struct ta_times times;       /* what this thread spent */
+    size_t helpers;              /* threads that are free to help this one (base/share.h) */
     enum ta_status status;
     char buffer[4096]; /* reserved up front, so that "out of memory" can be said */
 };

@@ -135,14 +135,12 @@ static void drop(const struct ta_store *store, const struct ta_store_block *bloc
 
 static void note_failure(struct ta_space *space, uint64_t needed, int error)
 {
-    pthread_mutex_lock(&space->lock);
-    if (!space->failed) {
-        space->failed = true;
-        space->used = ta_memory_used();
-        space->needed = needed;
-        space->error = error;
-    }
-    pthread_mutex_unlock(&space->lock);
+    if (space->failed)
+        return;
+    space->failed = true;
+    space->used = ta_memory_used();
+    space->needed = needed;
+    space->error = error;
 }
 
 static struct ta_store_block *find(const struct ta_store *store, const void *at)
@@ -173,7 +171,8 @@ static void *spill(struct ta_store *store, void *at, size_t bytes)
         drop(store, old);
         *old = made;
     } else {
-        ta_store_free(store, at);
+        atomic_fetch_sub_explicit(&store->space->held, counted(at), memory_order_relaxed);
+        free(at);
         store->spilled.at[store->spilled.n++] = made;
     }
     return made.at;
@@ -181,21 +180,17 @@ static void *spill(struct ta_store *store, void *at, size_t bytes)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-static void *resize_large(struct ta_store *store, void *at, size_t bytes)
+/* With the lock held, which guards the blocks in the file, and until a new block in memory counts
+ * no other thread must look how much there is. */
+static void *resize_limited(struct ta_store *store, void *at, size_t bytes)
 {
-    struct ta_space *space = store->space;
     const struct ta_store_block *block = find(store, at);
     if (block)
         return bytes <= block->bytes ? at : spill(store, at, bytes);
     const size_t before = at ? malloc_usable_size(at) : 0;
-    if (bytes <= before || bytes < LARGE)
+    if (bytes <= before || bytes < LARGE || fits(store->space, bytes - before))
         return resize_plain(store, at, bytes);
-    /* Until the block counts, other threads must not look. */
-    pthread_mutex_lock(&space->lock);
-    const bool stays = fits(space, bytes - before);
-    void *resized = stays ? resize_plain(store, at, bytes) : NULL;
-    pthread_mutex_unlock(&space->lock);
-    return stays ? resized : spill(store, at, bytes);
+    return spill(store, at, bytes);
 }
 
 void *ta_store_resize(struct ta_store *store, void *at, size_t n, size_t size)
@@ -203,29 +198,49 @@ void *ta_store_resize(struct ta_store *store, void *at, size_t n, size_t size)
     size_t bytes;
     if (__builtin_mul_overflow(n, size, &bytes))
         return NULL;
-    const bool is_limited = store && store->space && store->space->limit;
-    return is_limited ? resize_large(store, at, bytes) : resize_plain(store, at, bytes);
+    if (!store || !store->space || !store->space->limit)
+        return resize_plain(store, at, bytes);
+    pthread_mutex_lock(&store->space->lock);
+    void *resized = resize_limited(store, at, bytes);
+    pthread_mutex_unlock(&store->space->lock);
+    return resized;
+}
+
+/* Takes a block out of those in the file; false when it is none of them. */
+static bool forget(struct ta_store *store, void *at)
+{
+    struct ta_store_block *block = find(store, at);
+    if (!block)
+        return false;
+    drop(store, block);
+    *block = store->spilled.at[--store->spilled.n];
+    return true;
 }
 
 void *ta_store_fit(struct ta_store *store, void *at, size_t bytes)
 {
-    if (store && find(store, at))
-        return at;
-    void *const fitted = resize_plain(store, at, bytes);
+    bool is_spilled = false;
+    if (store && store->space) {
+        pthread_mutex_lock(&store->space->lock);
+        is_spilled = find(store, at);
+        pthread_mutex_unlock(&store->space->lock);
+    }
+    void *const fitted = is_spilled ? at : resize_plain(store, at, bytes);
     return fitted ? fitted : at;
 }
 
 void ta_store_free(struct ta_store *store, void *at)
 {
-    struct ta_store_block *block = store ? find(store, at) : NULL;
-    if (block) {
-        drop(store, block);
-        *block = store->spilled.at[--store->spilled.n];
-        return;
+    bool is_spilled = false;
+    if (store && store->space && at) {
+        pthread_mutex_lock(&store->space->lock);
+        is_spilled = forget(store, at);
+        pthread_mutex_unlock(&store->space->lock);
+        if (!is_spilled)
+            atomic_fetch_sub_explicit(&store->space->held, counted(at), memory_order_relaxed);
     }
-    if (store && store->space)
-        atomic_fetch_sub_explicit(&store->space->held, counted(at), memory_order_relaxed);
-    free(at);
+    if (!is_spilled)
+        free(at);
 }
 
 void ta_store_close(struct ta_store *store)

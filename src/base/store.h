@@ -35,7 +35,8 @@ struct ta_store_block {
     uint64_t offset;
 };
 
-/* The blocks of one trace; one thread at a time uses it.  Zero-initialized it has no limit. */
+/* The blocks of one trace.  Zero-initialized it has no limit.  Threads may call what follows at the
+ * same time, but for ta_store_close(); the lock of the space guards all else in here. */
 struct ta_store {
     struct ta_space *space;
     bool has_file;

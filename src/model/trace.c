@@ -49,6 +49,7 @@ void ta_trace_free(struct ta_trace *trace)
         ta_store_free(&trace->store, trace->args[i].row);
         ta_store_free(&trace->store, trace->args[i].value);
         ta_store_free(&trace->store, trace->args[i].is_text);
+        ta_store_free(&trace->store, trace->args[i].places);
     }
     free(trace->categories.at);
     free(trace->tracks.at);
@@ -167,12 +168,15 @@ struct ta_kind_counts ta_trace_kind_counts(const struct ta_trace *trace)
 struct ta_args ta_trace_args(const struct ta_trace *trace, const char *key)
 {
     const struct arg_column *c = ta_trace_arg_column((struct ta_trace *)(uintptr_t)trace, key);
-    return c ? (struct ta_args){c->n, c->row, c->value, c->is_text} : (struct ta_args){0};
+    return c ? (struct ta_args){c->n, c->row, c->value, c->is_text, c->places}
+             : (struct ta_args){0};
 }
 
 /* Place of the value at one row; n when it has none. */
 static size_t find_row(const struct ta_args *args, ta_row row)
 {
+    if (args->places)
+        return row_set_has(args->places, row) ? row_set_place(args->places, row) : args->n;
     size_t low = 0, high = args->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;

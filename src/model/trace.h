@@ -6,6 +6,7 @@
 
 #include "base/store.h"
 #include "model/dump.h"
+#include "model/row_set.h"
 #include "model/strings.h"
 #include "traceanalyze/arena.h"
 #include "traceanalyze/model.h"
@@ -33,6 +34,7 @@ struct arg_column {
     ta_row *row;
     int64_t *value;
     bool *is_text;
+    struct row_word *places; /* of the rows, once they are in order; NULL when they are few */
 };
 
 struct counter_columns {

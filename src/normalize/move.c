@@ -1,16 +1,40 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Spans, their arguments and the device activities go to their new rows. */
 #include "base/merge_sort.h"
+#include "base/share.h"
 #include "normalize/gather.h"
 #include "normalize/normalize.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Memory for the values of an argument. */
+struct spare {
+    size_t max;
+    int64_t *value;
+    bool *is_text;
+};
+
+/* What moves, and what the threads that move it share. */
+struct moving {
+    struct ta_trace *trace;
+    const ta_row *rows, *new_row; /* of a new row the old one; of an old one the new, or none */
+    size_t n;
+    pthread_mutex_t lock;
+    struct spare *spares; /* that no thread has at the moment */
+    size_t n_spares;
+};
 
 /* ---- columns ------------------------------------------------------------------------------- */
 
 /* Reorders the columns.  A column moves into a spare one and leaves its own memory to the next;
  * what is left at the end are three columns of the sizes of self time, parent and depth, which take
  * it over instead of new memory. */
-static bool move_columns(struct ta_trace *trace, const ta_row *rows, size_t n)
+static bool move_columns(const struct moving *moving)
 {
+    struct ta_trace *trace = moving->trace;
+    const ta_row *rows = moving->rows;
+    const size_t n = moving->n;
     struct ta_store *store = &trace->store;
     struct span_columns *c = &trace->spans;
     c->self = ta_store_resize(store, NULL, n + 1, sizeof *c->self);
@@ -39,105 +63,107 @@ static bool move_columns(struct ta_trace *trace, const ta_row *rows, size_t n)
 
 /* ---- arguments ----------------------------------------------------------------------------- */
 
-/* A set of rows that tells how many of them lie below one: the place of its value in a column
- * ordered by row.  One bit per row and a sum per 32 of them, so that it stays in the cache where a
- * list of places would not. */
-struct row_word {
-    uint32_t bits, below;
-};
-
-static inline uint32_t count_bits(uint32_t x)
+static struct spare take_spare(struct moving *moving)
 {
-    x -= x >> 1 & 0x55555555;
-    x = (x & 0x33333333) + (x >> 2 & 0x33333333);
-    return ((x + (x >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
+    pthread_mutex_lock(&moving->lock);
+    const struct spare taken =
+        moving->n_spares ? moving->spares[--moving->n_spares] : (struct spare){0};
+    pthread_mutex_unlock(&moving->lock);
+    return taken;
 }
 
-static inline size_t place_of(const struct row_word *set, ta_row row)
+static void give_spare(struct moving *moving, struct spare spare)
 {
-    const struct row_word *word = &set[row / 32];
-    return word->below + count_bits(word->bits & ((UINT32_C(1) << row % 32) - 1));
+    pthread_mutex_lock(&moving->lock);
+    moving->spares[moving->n_spares++] = spare;
+    pthread_mutex_unlock(&moving->lock);
 }
 
-/* The new rows of a column's values as a set of `n_words`; returns how many there are. */
-static size_t fill_set(struct row_word *set, size_t n_words, const struct arg_column *a,
-                       const ta_row *new_row)
+static void free_spare(struct ta_store *store, struct spare *spare)
 {
-    memset(set, 0, n_words * sizeof *set);
-    for (size_t i = 0; i < a->n; i++) {
-        const ta_row row = new_row[a->row[i]];
-        if (row != TA_NO_ROW)
-            set[row / 32].bits |= UINT32_C(1) << row % 32;
-    }
-    uint32_t n = 0;
-    for (size_t i = 0; i < n_words; i++) {
-        set[i].below = n;
-        n += count_bits(set[i].bits);
-    }
-    return n;
-}
-
-static void free_values(struct ta_store *store, struct arg_column *a)
-{
-    ta_store_free(store, a->row);
-    ta_store_free(store, a->value);
-    ta_store_free(store, a->is_text);
+    ta_store_free(store, spare->value);
+    ta_store_free(store, spare->is_text);
 }
 
 /* Room for `n` values, whatever they are. */
-static bool reserve_values(struct ta_store *store, struct arg_column *a, size_t n)
+static bool reserve(struct ta_store *store, struct spare *spare, size_t n)
 {
-    if (n <= a->max)
+    if (n <= spare->max)
         return true;
-    free_values(store, a);
-    *a = (struct arg_column){.row = ta_store_resize(store, NULL, n, sizeof *a->row),
-                             .value = ta_store_resize(store, NULL, n, sizeof *a->value),
-                             .is_text = ta_store_resize(store, NULL, n, sizeof *a->is_text)};
-    const bool done = a->row && a->value && a->is_text;
-    a->max = done ? n : 0;
+    free_spare(store, spare);
+    *spare = (struct spare){.value = ta_store_resize(store, NULL, n, sizeof *spare->value),
+                            .is_text = ta_store_resize(store, NULL, n, sizeof *spare->is_text)};
+    const bool done = spare->value && spare->is_text;
+    spare->max = done ? n : 0;
     return done;
 }
 
-/* Values of one argument, so far in file order, follow their rows: linear, and without a look at
- * rows that have none.  They move into the spare column, and the old one is the spare then. */
-static bool move_args(struct ta_store *store, struct arg_column *a, struct arg_column *spare,
-                      const ta_row *new_row, struct row_word *set, size_t n_words)
+/* The set of the new rows of a column's values. */
+static struct row_word *make_set(const struct moving *moving, const struct arg_column *a,
+                                 size_t *count)
 {
-    const size_t n = fill_set(set, n_words, a, new_row);
-    if (!reserve_values(store, spare, n))
-        return false;
-    const struct arg_column old = *a, new = *spare;
-    for (size_t i = 0; i < old.n; i++) {
-        const ta_row row = new_row[old.row[i]];
-        if (row == TA_NO_ROW)
-            continue;
-        const size_t place = place_of(set, row);
-        new.row[place] = row;
-        new.value[place] = old.value[i];
-        new.is_text[place] = old.is_text[i];
-    }
-    *a = new;
-    *spare = old;
-    a->key = old.key;
-    a->n = a->max = n;
-    TA_FIT(store, a->row, n);
-    TA_FIT(store, a->value, n);
-    TA_FIT(store, a->is_text, n);
-    return true;
+    const size_t n_words = row_set_words(moving->n);
+    struct row_word *set = ta_store_resize(&moving->trace->store, NULL, n_words, sizeof *set);
+    if (!set)
+        return NULL;
+    memset(set, 0, n_words * sizeof *set);
+    for (size_t i = 0; i < a->n; i++)
+        if (moving->new_row[a->row[i]] != TA_NO_ROW)
+            row_set_add(set, moving->new_row[a->row[i]]);
+    *count = row_set_sum(set, n_words);
+    return set;
 }
 
-static bool move_all_args(struct ta_trace *trace, const ta_row *new_row, size_t n)
+/* Values go to the places of their new rows in the spare memory. */
+static void place_values(const struct arg_column *a, const struct spare *to,
+                         const struct row_word *set, const ta_row *new_row)
 {
-    const size_t n_words = n / 32 + 1;
-    struct ta_store *store = &trace->store;
-    struct row_word *set = ta_store_resize(store, NULL, n_words, sizeof *set);
-    struct arg_column spare = {0};
-    bool done = set != NULL;
-    for (size_t i = 0; done && i < trace->n_args; i++)
-        if (trace->args[i].n)
-            done = move_args(store, &trace->args[i], &spare, new_row, set, n_words);
-    free_values(store, &spare);
-    ta_store_free(store, set);
+    for (size_t i = 0; i < a->n; i++) {
+        const ta_row row = new_row[a->row[i]];
+        if (row == TA_NO_ROW)
+            continue;
+        const size_t place = row_set_place(set, row);
+        to->value[place] = a->value[i];
+        to->is_text[place] = a->is_text[i];
+    }
+}
+
+/* Lists the rows of a set, of `n_words`. */
+static void list_rows(const struct row_word *set, size_t n_words, ta_row *row)
+{
+    for (size_t i = 0; i < n_words; i++)
+        for (uint32_t bits = set[i].bits; bits; bits &= bits - 1)
+            *row++ = (ta_row)(i * 32 + (size_t)__builtin_ctz(bits));
+}
+
+/* Values of one argument, so far in file order, follow their rows: linear, and without a look at
+ * rows that have none.  The old memory is the spare then.  The set stays for looking values up,
+ * unless it would take more than they do. */
+static bool move_args(struct moving *moving, struct arg_column *a)
+{
+    struct ta_store *store = &moving->trace->store;
+    const size_t n_words = row_set_words(moving->n);
+    size_t n = 0;
+    struct row_word *set = make_set(moving, a, &n);
+    struct spare spare = take_spare(moving);
+    const bool done = set && reserve(store, &spare, n);
+    if (done) {
+        const struct spare old = {a->max, a->value, a->is_text};
+        place_values(a, &spare, set, moving->new_row);
+        list_rows(set, n_words, a->row);
+        a->value = spare.value;
+        a->is_text = spare.is_text;
+        a->n = a->max = n;
+        spare = old;
+        TA_FIT(store, a->row, n);
+        TA_FIT(store, a->value, n);
+        TA_FIT(store, a->is_text, n);
+    }
+    give_spare(moving, spare);
+    if (done && n_words * sizeof *set <= n * (sizeof *a->row + sizeof *a->value))
+        a->places = set;
+    else
+        ta_store_free(store, set);
     return done;
 }
 
@@ -170,7 +196,32 @@ static bool move_activities(struct ta_trace *trace, const ta_row *new_row)
     return ta_merge_sort_in(&trace->store, all, n, sizeof *all, by_device, trace->spans.ts);
 }
 
-bool ta_move_spans(struct ta_trace *trace, const ta_row *rows, size_t n)
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+/* Task 0 moves the columns, the others an argument each. */
+static enum ta_status move_part(struct ta_ctx *ctx, size_t i, void *user)
+{
+    struct moving *moving = user;
+    struct arg_column *a = i ? &moving->trace->args[i - 1] : NULL;
+    const bool done = !a ? move_columns(moving) : a->n == 0 || move_args(moving, a);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot move the spans of a trace");
+}
+
+static bool move_all(struct ta_ctx *ctx, struct moving *moving)
+{
+    struct ta_trace *trace = moving->trace;
+    moving->spares = calloc(ctx->helpers + 1, sizeof *moving->spares);
+    if (!moving->spares)
+        return false;
+    const bool done =
+        ta_share_out(ctx, TA_STAGE_NORMALIZE, 1 + trace->n_args, move_part, moving) == TA_OK;
+    for (size_t i = 0; i < moving->n_spares; i++)
+        free_spare(&trace->store, &moving->spares[i]);
+    free(moving->spares);
+    return done && move_activities(trace, moving->new_row);
+}
+
+bool ta_move_spans(struct ta_ctx *ctx, struct ta_trace *trace, const ta_row *rows, size_t n)
 {
     const size_t n_old = trace->spans.n;
     ta_row *new_row = ta_store_resize(&trace->store, NULL, n_old + 1, sizeof *new_row);
@@ -180,8 +231,12 @@ bool ta_move_spans(struct ta_trace *trace, const ta_row *rows, size_t n)
         memset(new_row, 0xff, n_old * sizeof *new_row);
     for (size_t row = 0; row < n; row++)
         new_row[rows[row]] = (ta_row)row;
-    const bool done = move_all_args(trace, new_row, n) && move_columns(trace, rows, n) &&
-                      move_activities(trace, new_row);
+    struct moving moving = {.trace = trace,
+                            .rows = rows,
+                            .new_row = new_row,
+                            .n = n,
+                            .lock = PTHREAD_MUTEX_INITIALIZER};
+    const bool done = move_all(ctx, &moving);
     ta_store_free(&trace->store, new_row);
     return done;
 }

@@ -2,6 +2,8 @@
 /* The steps from a builder to a frozen trace, in order. */
 #include "normalize/normalize.h"
 
+#include "base/share.h"
+
 #include <inttypes.h>
 
 static void apply_process_names(struct ta_builder *builder)
@@ -70,18 +72,57 @@ static const char *vendor_of(const struct ta_trace *trace)
     return NULL;
 }
 
-enum ta_status ta_normalize(struct ta_ctx *ctx, struct ta_builder *builder,
-                            struct ta_trace **trace)
+/* ---- steps on ordered rows, which do not need each other ---------------------------------------
+ */
+
+/* What they share. */
+struct linking {
+    struct ta_builder *builder;
+    struct ta_trace *trace;
+    uint64_t crossing;
+};
+
+static bool nest(struct linking *linking)
+{
+    return ta_nest_spans(linking->trace, &linking->crossing);
+}
+
+static bool link_activities(struct linking *linking)
+{
+    return ta_link_operators(linking->trace) && ta_list_kernels(linking->trace);
+}
+
+static bool sort_others(struct linking *linking)
+{
+    return ta_sort_counters(linking->trace) && list_kinds(linking->builder);
+}
+
+static bool (*const steps[])(struct linking *) = {nest, link_activities, sort_others};
+
+static enum ta_status do_step(struct ta_ctx *ctx, size_t i, void *user)
+{
+    return steps[i](user) ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot link the spans of a trace");
+}
+
+static bool link_all(struct ta_ctx *ctx, struct linking *linking)
+{
+    return ta_share_out(ctx, TA_STAGE_NORMALIZE, sizeof steps / sizeof *steps, do_step, linking) ==
+           TA_OK;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+enum ta_status ta_normalize(struct ta_ctx *ctx, struct ta_builder *builder, struct ta_trace **trace)
 {
     struct ta_trace *made = builder->trace;
-    uint64_t crossing = 0;
+    struct linking linking = {.builder = builder, .trace = made};
     if (!ta_pair_spans(builder) || !ta_pair_asyncs(builder) || !ta_link_launches(builder) ||
-        !ta_sort_spans(made) || !ta_sort_counters(made) || !ta_nest_spans(made, &crossing) ||
-        !ta_link_operators(made) || !ta_list_kernels(made) || !list_kinds(builder))
+        !ta_sort_spans(ctx, made) || !link_all(ctx, &linking))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the events of a trace: spans=%zu",
                        made->spans.n);
-    if (crossing)
-        ta_quality_add_many(builder->quality, TA_Q_OVERLAP, crossing, TA_NO_OFFSET, TA_NO_OFFSET,
+    if (linking.crossing)
+        ta_quality_add_many(builder->quality, TA_Q_OVERLAP, linking.crossing, TA_NO_OFFSET,
+                            TA_NO_OFFSET,
                             "Spans cross the end of the span around them by more than 1 µs");
     account_zero_times(builder);
     apply_process_names(builder);

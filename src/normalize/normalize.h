@@ -10,7 +10,7 @@
 enum ta_status ta_normalize(struct ta_ctx *ctx, struct ta_builder *builder,
                             struct ta_trace **trace) TA_MUST_CHECK;
 
-/* ---- the steps, in order; false without memory --------------------------------------------- */
+/* ---- the steps; false without memory ------------------------------------------------------- */
 
 /* Fills the durations of begins from their ends, per thread, last in first out; rows of begins
  * without an end keep a negative duration. */
@@ -24,12 +24,12 @@ bool ta_link_launches(struct ta_builder *builder);
 
 /* Orders spans by (track, start, longer first, place in the file), drops unfinished rows, and
  * moves everything that points to rows. */
-bool ta_sort_spans(struct ta_trace *trace);
+bool ta_sort_spans(struct ta_ctx *ctx, struct ta_trace *trace);
 
 /* Gives spans and all that points to them their new rows: row i becomes what was row rows[i], of
  * `n` rows.  Drops what is not among them.  Makes the columns of self time, parent and depth, which
  * have no values yet. */
-bool ta_move_spans(struct ta_trace *trace, const ta_row *rows, size_t n);
+bool ta_move_spans(struct ta_ctx *ctx, struct ta_trace *trace, const ta_row *rows, size_t n);
 
 /* Orders counter samples by (track, name, series, time, place in the file). */
 bool ta_sort_counters(struct ta_trace *trace);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The order of spans: by track, start, longer first, place in the file; and that of counters. */
 #include "base/merge_sort.h"
+#include "base/share.h"
 #include "normalize/gather.h"
 #include "normalize/normalize.h"
 
@@ -50,18 +51,33 @@ static size_t group_by_track(struct ta_trace *trace, ta_row *rows)
     return first;
 }
 
-bool ta_sort_spans(struct ta_trace *trace)
+/* What the threads that sort tracks share. */
+struct sorting {
+    struct ta_trace *trace;
+    ta_row *rows;
+};
+
+static enum ta_status sort_track(struct ta_ctx *ctx, size_t t, void *user)
 {
-    struct span_columns *c = &trace->spans;
-    ta_row *rows = ta_store_resize(&trace->store, NULL, c->n + 1, sizeof *rows);
-    bool done = rows != NULL;
-    const size_t n = done ? group_by_track(trace, rows) : 0;
-    for (size_t t = 0; done && t < trace->tracks.n; t++) {
-        const struct ta_track *track = &trace->tracks.at[t];
-        done = ta_merge_sort_in(&trace->store, rows + track->first, track->n, sizeof *rows,
-                                by_start, c);
-    }
-    done = done && ta_move_spans(trace, rows, n);
+    const struct sorting *sorting = user;
+    struct ta_trace *trace = sorting->trace;
+    const struct ta_track *track = &trace->tracks.at[t];
+    if (ta_merge_sort_in(&trace->store, sorting->rows + track->first, track->n,
+                         sizeof *sorting->rows, by_start, &trace->spans))
+        return TA_OK;
+    return ta_fail(ctx, TA_ERR_NOMEM, "Cannot sort the spans of a track");
+}
+
+bool ta_sort_spans(struct ta_ctx *ctx, struct ta_trace *trace)
+{
+    ta_row *rows = ta_store_resize(&trace->store, NULL, trace->spans.n + 1, sizeof *rows);
+    if (!rows)
+        return false;
+    const size_t n = group_by_track(trace, rows);
+    struct sorting sorting = {trace, rows};
+    const bool done =
+        ta_share_out(ctx, TA_STAGE_NORMALIZE, trace->tracks.n, sort_track, &sorting) == TA_OK &&
+        ta_move_spans(ctx, trace, rows, n);
     ta_store_free(&trace->store, rows);
     return done;
 }
