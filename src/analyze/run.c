@@ -130,13 +130,15 @@ static enum ta_status settle(struct ta_ctx *ctx, struct ta_partial_set *set, con
     return TA_OK;
 }
 
-/* Tells those who ask for it which analyses take how long on traces. */
+/* Tells those who ask for it which analyses take long on traces. */
 static void say_times(struct ta_ctx *ctx, const struct ta_partial_set *set)
 {
+    enum { LONG_NS = 10000000 };
     for (size_t a = 0; a < set->plan->n; a++)
-        ta_log(ctx, TA_LOG_DEBUG, "Analysis \"%s\": map wall=%.6f s, CPU=%.6f s",
-               set->plan->analyses[a]->plugin.id, (double)set->spent[a].wall_ns / 1e9,
-               (double)set->spent[a].cpu_ns / 1e9);
+        if (set->spent[a].cpu_ns >= LONG_NS)
+            ta_log(ctx, TA_LOG_DEBUG, "Analysis \"%s\": wall=%.3f s, CPU=%.3f s",
+                   set->plan->analyses[a]->plugin.id, (double)set->spent[a].wall_ns / 1e9,
+                   (double)set->spent[a].cpu_ns / 1e9);
 }
 
 enum ta_status ta_finish(struct ta_ctx *ctx, struct ta_partial_set *set, const int64_t *ranks,

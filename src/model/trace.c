@@ -175,6 +175,8 @@ struct ta_args ta_trace_args(const struct ta_trace *trace, const char *key)
 /* Place of the value at one row; n when it has none. */
 static size_t find_row(const struct ta_args *args, ta_row row)
 {
+    if (args->n == 0 || row > args->row[args->n - 1])
+        return args->n;
     if (args->places)
         return row_set_has(args->places, row) ? row_set_place(args->places, row) : args->n;
     size_t low = 0, high = args->n;
