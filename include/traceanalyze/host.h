@@ -29,6 +29,10 @@ enum ta_host_work {
 TA_API enum ta_host_work ta_host_classify(enum ta_event_class class, struct ta_slice category,
                                           struct ta_slice name);
 
+/* Copies smaller than this are reads of single values, .item() and the like: waits for a result,
+ * not transfers. */
+#define TA_HOST_VALUE_BYTES 1024
+
 /* Whether the work says why a thread was late, whatever is nested in it: spans below it that only
  * show how it is done count as the same. */
 static inline bool ta_host_is_cause(enum ta_host_work work)

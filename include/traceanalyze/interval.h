@@ -39,6 +39,10 @@ TA_API size_t ta_intervals_behind(const struct ta_intervals *set, int64_t time);
 /* How much of [from, to) a united set covers.  O(log n) and the intervals met. */
 TA_API int64_t ta_intervals_within(const struct ta_intervals *set, int64_t from, int64_t to);
 
+/* How much of [from, to) lies between the intervals of a united set, behind the first and before
+ * the last one. */
+TA_API int64_t ta_intervals_gaps(const struct ta_intervals *set, int64_t from, int64_t to);
+
 /* Adds the intervals of `b` to `a` and unites. */
 TA_API void ta_intervals_join(struct ta_intervals *a, const struct ta_intervals *b);
 

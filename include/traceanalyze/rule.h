@@ -29,6 +29,12 @@ TA_API bool ta_look_takes(const struct ta_look *look, const struct ta_table *tab
 TA_API bool ta_look_worst(const struct ta_report *report, const struct ta_look *look,
                           struct ta_place *place);
 
+/* Sum, and largest, of the numbers that a look takes in the rows of a rank; of all rows for
+ * TA_MISSING.  0 without any. */
+TA_API double ta_look_sum(const struct ta_report *report, const struct ta_look *look, int64_t rank);
+TA_API double ta_look_most(const struct ta_report *report, const struct ta_look *look,
+                           int64_t rank);
+
 /* The number of another column in the same row; its table is NULL when there is none. */
 TA_API struct ta_place ta_place_beside(const struct ta_place *place, const char *column);
 

@@ -1,120 +1,115 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Copies that stop the device: exposed ones, and those from pageable memory, which cannot overlap.
- */
-#include <traceanalyze/analysis.h>
+/* Exposed copies: nothing else runs on the device beside them.  Those that the host waits for are
+ * blocking_copies.c's. */
+#include <traceanalyze/rule.h>
 
-enum { EXPOSED, PAGEABLE, HIGH };
+enum { EXPOSED, HIGH };
 
 static const struct ta_option options[] = {
     [EXPOSED] = {"exposed", TA_OPTION_NUMBER, 0.05, 0, 1, TA_OPTION_RATIO,
                  "Exposed share of the window from which the rule fires"},
-    [PAGEABLE] = {"pageable", TA_OPTION_NUMBER, 0.01, 0, 1, TA_OPTION_RATIO,
-                  "Share of the window in copies of pageable memory from which the rule fires"},
     [HIGH] = {"high", TA_OPTION_NUMBER, 0.2, 0, 1, TA_OPTION_RATIO,
               "Exposed share above which it is severe"},
     TA_OPTIONS_END,
 };
 
 struct worst {
-    size_t row;
-    double share, window;
+    struct ta_place exposed;
+    double ns, window;
 };
 
-/* The row of gpu_time.by_rank with the largest share of exposed copies. */
-static struct worst find_exposed(const struct ta_table *gpu)
+/* The device with the largest share of exposed copies, less those that the host waits for. */
+static struct worst find_worst(const struct ta_report *report)
 {
-    const size_t exposed = ta_table_column(gpu, "memcpy_exposed_ns");
-    const size_t window = ta_table_column(gpu, "window_ns");
-    struct worst worst = {0};
-    for (size_t i = 0; i < gpu->n_rows; i++) {
-        const double length = ta_cell_number(ta_table_cell(gpu, i, window), 0);
-        const double part = ta_cell_number(ta_table_cell(gpu, i, exposed), 0);
-        if (length > 0 && part / length > worst.share)
-            worst = (struct worst){i, part / length, length};
+    static const struct ta_look waits = {.table = "copies.blocking", .column = "exposed_ns"};
+    const struct ta_table *gpu = ta_report_table(report, "gpu_time.by_rank");
+    struct worst worst = {.window = 1};
+    for (size_t i = 0; gpu && i < gpu->n_rows; i++) {
+        struct ta_place place = {.table = gpu, .row = i};
+        const struct ta_place rank = ta_place_beside(&place, "rank");
+        const struct ta_place window = ta_place_beside(&place, "window_ns");
+        place = ta_place_beside(&place, "memcpy_exposed_ns");
+        if (!place.table || !window.table || window.value <= 0)
+            continue;
+        const double rest = place.value - ta_look_sum(report, &waits, (int64_t)rank.value);
+        if (rest / window.value > worst.ns / worst.window)
+            worst = (struct worst){place, rest, window.value};
     }
     return worst;
 }
 
-/* The row of copies.by_memory with most time in pageable copies of a rank, or SIZE_MAX. */
-static size_t find_pageable(const struct ta_table *copies, int64_t rank)
+/* The row of copies.bandwidth of a rank with most exposed time. */
+static bool find_kind(const struct ta_report *report, const struct ta_place *exposed,
+                      struct ta_place *kind)
 {
-    const size_t memory = ta_table_column(copies, "memory");
-    const size_t total = ta_table_column(copies, "total_ns");
-    size_t found = SIZE_MAX;
-    for (size_t i = 0; i < copies->n_rows; i++) {
-        const struct ta_slice text = ta_table_cell(copies, i, memory)->text;
-        if (ta_table_cell(copies, i, 0)->i != rank || !memmem(text.ptr, text.len, "Pageable", 8))
+    const struct ta_table *rates = ta_report_table(report, "copies.bandwidth");
+    const int64_t rank = (int64_t)ta_place_beside(exposed, "rank").value;
+    bool found = false;
+    for (size_t i = 0; rates && i < rates->n_rows; i++) {
+        struct ta_place place = {.table = rates, .row = i};
+        const bool same = (int64_t)ta_place_beside(&place, "rank").value == rank;
+        place = ta_place_beside(&place, "exposed_ns");
+        if (!same || !place.table || (found && place.value <= kind->value))
             continue;
-        if (found == SIZE_MAX ||
-            ta_table_cell(copies, i, total)->i > ta_table_cell(copies, found, total)->i)
-            found = i;
+        *kind = place;
+        found = true;
     }
     return found;
+}
+
+static const char *advice_on(struct ta_advice *advice, const struct ta_place *kind)
+{
+    const char *memory = kind->table ? ta_place_text(advice, kind, "memory") : "unknown";
+    if (strcmp(memory, "device") == 0)
+        return "Copy less within the device: write results in place or into their final buffer, "
+               "keep one layout, and drop clone(), contiguous() and cat() that only move bytes.";
+    if (strcmp(memory, "pinned") == 0)
+        return "Copy on a stream of its own, one layer ahead of the use, so that kernels run "
+               "beside it; keep weights on the device when they fit.";
+    return "Pin the host memory (pin_memory, cudaHostRegister) and copy on an own stream with "
+           "non_blocking=True, one layer ahead of its use; keep weights on the device when they "
+           "fit.";
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
-    const struct ta_table *gpu = ta_report_table(report, "gpu_time.by_rank");
-    const struct ta_table *copies = ta_report_table(report, "copies.by_memory");
-    if (!gpu || !copies)
+    const double threshold = ta_ctx_option(ctx, EXPOSED), high = ta_ctx_option(ctx, HIGH);
+    const struct worst worst = find_worst(report);
+    const double share = worst.ns / worst.window;
+    if (!worst.exposed.table || share <= threshold)
         return TA_OK;
-    const struct worst worst = find_exposed(gpu);
-    const struct ta_cell *rank = ta_table_cell(gpu, worst.row, 0);
-    const struct ta_cell *exposed =
-        ta_table_cell(gpu, worst.row, ta_table_column(gpu, "memcpy_exposed_ns"));
-    const size_t row = find_pageable(copies, rank->i);
-    const struct ta_cell *pageable =
-        row == SIZE_MAX ? NULL : ta_table_cell(copies, row, ta_table_column(copies, "total_ns"));
-    const double pageable_share =
-        pageable && worst.window > 0 ? ta_cell_number(pageable, 0) / worst.window : 0;
-    if (worst.share <= ta_ctx_option(ctx, EXPOSED) &&
-        pageable_share <= ta_ctx_option(ctx, PAGEABLE))
-        return TA_OK;
-    char part[TA_UNIT_TEXT_MAX], time[TA_UNIT_TEXT_MAX], limit[2][TA_UNIT_TEXT_MAX];
-    ta_unit_format(part, worst.share, TA_UNIT_RATIO);
-    ta_unit_format(time, ta_cell_number(exposed, 0), TA_UNIT_NS);
-    ta_unit_format(limit[0], ta_ctx_option(ctx, EXPOSED), TA_UNIT_RATIO);
-    ta_unit_format(limit[1], ta_ctx_option(ctx, PAGEABLE), TA_UNIT_RATIO);
-    struct ta_evidence evidence[2] = {
-        {"gpu_time.by_rank", "memcpy_exposed_ns", *rank, *exposed, TA_UNIT_NS}};
-    if (pageable)
-        evidence[1] =
-            (struct ta_evidence){"copies.by_memory", "total_ns", *rank, *pageable, TA_UNIT_NS};
-    const double bearable = ta_ctx_option(ctx, EXPOSED) * worst.window;
-    const double low = ta_cell_number(exposed, 0) - bearable;
+    struct ta_place kind = {0};
+    struct ta_evidence evidence[2] = {ta_place_evidence(&worst.exposed)};
+    const bool known = find_kind(report, &worst.exposed, &kind);
+    if (known)
+        evidence[1] = ta_place_evidence(&kind);
     ta_advise(
         advice,
         &(struct ta_finding){
             .id = "exposed-copies",
             .rule = "copies",
             .title = ta_advice_printf(
-                advice, "Copies%s stop the GPU of rank %lld for %s of its window (%s)",
-                pageable_share > ta_ctx_option(ctx, PAGEABLE) ? ", partly from pageable memory,"
-                                                              : "",
-                (long long)rank->i, part, time),
-            .advice =
-                "Pin the host memory (pin_memory, cudaHostRegister) and copy on an own stream "
-                "with non_blocking=True, one layer ahead of its use; keep weights on the "
-                "device when they fit.",
-            .severity = worst.share > ta_ctx_option(ctx, HIGH)      ? TA_HIGH
-                        : worst.share > ta_ctx_option(ctx, EXPOSED) ? TA_MEDIUM
-                                                                    : TA_LOW,
+                advice, "Nothing runs beside the copies of the GPU%s for %s of its window (%s)%s%s",
+                ta_place_owner(advice, report, &worst.exposed),
+                ta_advice_number(advice, share, TA_UNIT_RATIO),
+                ta_advice_number(advice, worst.ns, TA_UNIT_NS), known ? ", most of it " : "",
+                known ? ta_place_text(advice, &kind, "path") : ""),
+            .advice = advice_on(advice, &kind),
+            .severity = share > high ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,
-            .n_evidence = pageable ? 2 : 1,
-            .saving_low_ns = low > 0 ? (int64_t)low : 0,
-            .saving_high_ns = exposed->i,
+            .n_evidence = known ? 2 : 1,
+            .saving_low_ns = (int64_t)(worst.ns - threshold * worst.window),
+            .saving_high_ns = (int64_t)worst.ns,
             .confidence = 0.6,
-            .threshold = ta_advice_printf(advice,
-                                          "exposed copies > %s or pageable copies > %s of the "
-                                          "window",
-                                          limit[0], limit[1]),
+            .threshold = ta_advice_printf(advice, "exposed copies > %s of the window",
+                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
         });
     return TA_OK;
 }
 
 static const struct ta_advice_ops ops = {.advise = advise};
 
-TA_PLUGIN(advice, copies, &ops, .title = "Exposed or pageable copies",
-          .summary = "Fires when memory copies stop the device", .version = "1",
+TA_PLUGIN(advice, copies, &ops, .title = "Exposed copies",
+          .summary = "Fires when nothing runs on a device beside its copies", .version = "1",
           .options = options);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Harmful waits: the device has nothing to do while the host waits for it, or right after. */
+/* Harmful waits: the device has nothing to do while the host waits for it, or right after.  Larger
+ * copies are blocking_copies.c's. */
 #include <traceanalyze/rule.h>
 
 enum { THRESHOLD };
@@ -17,24 +18,11 @@ static const struct kind {
     {"synchronization", "sync-wait", "synchronization",
      "Remove the wait, or move it out of the step loop: no .item(), .cpu(), nonzero() or "
      "torch.cuda.synchronize() there; read results one step later, when they are long done."},
-    {"blocking copy", "blocking-copy", "blocking copies",
-     "Copy without waiting: pinned memory and non_blocking=True, values the host needs kept on "
-     "the host, shapes and schedules computed before the loop."},
-    {"pageable copy", "pageable-copy", "copies from pageable memory",
-     "Allocate the host side with pin_memory=True: the driver copies pageable memory through a "
-     "buffer of its own while the caller waits."},
+    {"value read", "value-read", "reads of single values",
+     "Keep the values that the host needs on the host: shapes, schedules and conditions computed "
+     "before the loop, without .item(), bool() or print() of a tensor in it; read results one step "
+     "later."},
 };
-
-static double sum(const struct ta_report *report, const struct ta_look *look)
-{
-    const struct ta_table *table = ta_report_table(report, look->table);
-    const size_t column = table ? ta_table_column(table, look->column) : SIZE_MAX;
-    double total = 0;
-    for (size_t i = 0; column != SIZE_MAX && i < table->n_rows; i++)
-        if (ta_look_takes(look, table, i))
-            total += ta_cell_number(ta_table_cell(table, i, column), 0);
-    return total;
-}
 
 /* "aten::item in scheduler.py(12): step", as far as it is known. */
 static const char *place_of(struct ta_advice *advice, const struct ta_place *worst)
@@ -52,7 +40,7 @@ static void advise_kind(const struct ta_report *report, struct ta_advice *advice
     const struct ta_look look = {
         .table = "sync.by_site", .column = "harmful_ns", .where = {{"kind", kind->kind}}};
     struct ta_place worst;
-    const double harm = sum(report, &look);
+    const double harm = ta_look_sum(report, &look, TA_MISSING);
     if (!ta_look_worst(report, &look, &worst) || harm <= threshold * window)
         return;
     struct ta_look during = look;
@@ -73,7 +61,7 @@ static void advise_kind(const struct ta_report *report, struct ta_advice *advice
             .n_evidence = 1,
             /* The time behind a wait would be shorter, not gone: the host still has to hand out
              * the work. */
-            .saving_low_ns = (int64_t)sum(report, &during),
+            .saving_low_ns = (int64_t)ta_look_sum(report, &during, TA_MISSING),
             .saving_high_ns = (int64_t)harm,
             .confidence = 0.4,
             .threshold = ta_advice_printf(advice, "harmful part > %s of the windows",
@@ -85,7 +73,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
     static const struct ta_look windows = {.table = "sync.by_rank", .column = "window_ns"};
-    const double window = sum(report, &windows);
+    const double window = ta_look_sum(report, &windows, TA_MISSING);
     for (size_t i = 0; window > 0 && i < sizeof kinds / sizeof *kinds; i++)
         advise_kind(report, advice, &kinds[i], window, ta_ctx_option(ctx, THRESHOLD));
     return TA_OK;
@@ -94,5 +82,5 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
 static const struct ta_advice_ops ops = {.advise = advise};
 
 TA_PLUGIN(advice, sync_wait, &ops, .title = "Harmful waits",
-          .summary = "Fires when devices idle around waits and blocking copies", .version = "1",
-          .options = options);
+          .summary = "Fires when devices idle around waits and reads of single values",
+          .version = "1", .options = options);

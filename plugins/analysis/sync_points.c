@@ -34,8 +34,8 @@ static const struct ta_partial_def partials[] = {
 
 static const struct ta_column site_columns[] = {
     {"kind", "Kind", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Synchronization, a blocking copy, or a copy from pageable memory, which the driver has to "
-     "stage"},
+     "Synchronization; the read of a single value, a blocking or pageable copy of less than 1 KiB; "
+     "a larger blocking copy; or a larger one of pageable memory, which the driver has to stage"},
     {"call", "Call", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Call of the runtime that waits"},
     {"site", "Operator", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "Outermost operator around the call, else the range or function that made it"},
@@ -66,13 +66,17 @@ static const struct ta_column rank_columns[] = {
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
+/* What the copies of a call are. */
+enum { COPIES_PAGEABLE = 1, COPIES_BYTES = 2 /* more than a single value */ };
+
 struct search {
     const struct ta_trace *trace;
     struct ta_spans spans;
     struct ta_categories categories;
     struct ta_intervals busy; /* of all devices together */
     struct ta_map works;      /* kinds of names */
-    struct ta_map pageable;   /* rows of calls that copied from pageable memory */
+    struct ta_map copies;     /* what is known of the calls that copied, by row */
+    struct ta_args sizes;
     struct ta_partial *const *out;
     int64_t *rank;
 };
@@ -133,15 +137,10 @@ static ta_row caller_of(const struct search *s, ta_row row)
 static void idle_around(const struct ta_intervals *busy, int64_t from, int64_t to, int64_t *during,
                         int64_t *after)
 {
-    *during = *after = 0;
-    if (busy->n == 0)
-        return;
-    const int64_t first = busy->at[0].start, last = busy->at[busy->n - 1].end;
-    const int64_t start = ta_max_i64(from, first), end = ta_min_i64(to, last);
-    if (start < end)
-        *during = end - start - ta_intervals_within(busy, start, end);
+    *during = ta_intervals_gaps(busy, from, to);
+    *after = 0;
     const size_t i = ta_intervals_behind(busy, to);
-    if (to >= first && i < busy->n && busy->at[i].start > to)
+    if (busy->n && to >= busy->at[0].start && i < busy->n && busy->at[i].start > to)
         *after = busy->at[i].start - to;
 }
 
@@ -178,16 +177,28 @@ static void take_calls(struct search *s)
         if (parent != TA_NO_ROW && class_of(s, parent) == TA_CLASS_RUNTIME &&
             is_wait(work_of(s, parent)))
             continue; /* part of that wait */
-        if (is_wait(work))
-            take_wait(s, row, work == TA_HOST_SYNC ? "synchronization" : "blocking copy");
-        else if (ta_map_find(&s->pageable, row))
-            take_wait(s, row, "pageable copy");
+        const uint64_t *copies = ta_map_find(&s->copies, row);
+        if (work == TA_HOST_SYNC)
+            take_wait(s, row, "synchronization");
+        else if (work == TA_HOST_COPY || (copies && *copies & COPIES_PAGEABLE))
+            take_wait(s, row,
+                      copies && !(*copies & COPIES_BYTES) ? "value read"
+                      : work == TA_HOST_COPY              ? "blocking copy"
+                                                          : "pageable copy");
     }
 }
 
-static bool holds_pageable(struct ta_slice name)
+static void take_copy(struct search *s, const struct ta_activity *a)
 {
-    return memmem(name.ptr, name.len, "Pageable", 8) != NULL;
+    const struct ta_slice name = name_of(s, a->span);
+    int64_t bytes = TA_MISSING;
+    uint64_t *copies = ta_map_at(&s->copies, a->launch, 0);
+    if (!copies)
+        return;
+    if (memmem(name.ptr, name.len, "Pageable", 8))
+        *copies |= COPIES_PAGEABLE;
+    if (!ta_args_find(&s->sizes, a->span, &bytes) || bytes >= TA_HOST_VALUE_BYTES)
+        *copies |= COPIES_BYTES;
 }
 
 static void take_activities(struct search *s)
@@ -197,9 +208,8 @@ static void take_activities(struct search *s)
         const struct ta_activity *a = &activities.at[i];
         const int64_t start = s->spans.ts[a->span];
         ta_intervals_add(&s->busy, start, start + s->spans.dur[a->span]);
-        if (class_of(s, a->span) == TA_CLASS_MEMCPY && a->launch != TA_NO_ROW &&
-            holds_pageable(name_of(s, a->span)))
-            (void)ta_map_at(&s->pageable, a->launch, 1);
+        if (class_of(s, a->span) == TA_CLASS_MEMCPY && a->launch != TA_NO_ROW)
+            take_copy(s, a);
     }
     ta_intervals_unite(&s->busy);
 }
@@ -210,6 +220,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     struct search s = {.trace = trace,
                        .spans = ta_trace_spans(trace),
                        .categories = ta_trace_categories(trace),
+                       .sizes = ta_trace_args(trace, "bytes"),
                        .out = out};
     take_activities(&s);
     if (s.busy.n && !s.busy.failed) {
@@ -220,10 +231,10 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         ta_sum(&s.rank[RANK_HARMFUL], 0);
         take_calls(&s);
     }
-    const bool done = !s.busy.failed && !s.works.failed && !s.pageable.failed;
+    const bool done = !s.busy.failed && !s.works.failed && !s.copies.failed;
     ta_intervals_free(&s.busy);
     ta_map_free(&s.works);
-    ta_map_free(&s.pageable);
+    ta_map_free(&s.copies);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the waits of a trace");
 }
 
@@ -268,8 +279,13 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const struct ta_analysis_ops ops = {
-    .section = "launches", .partials = partials, .map = map, .finish = finish};
+static const char *const needs_args[] = {"bytes", NULL};
+
+static const struct ta_analysis_ops ops = {.needs_args = needs_args,
+                                           .section = "launches",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish};
 
 TA_PLUGIN(analysis, sync_points, &ops, .title = "Synchronization",
           .summary = "Waits for the device, with the part that does harm: sync.by_site",

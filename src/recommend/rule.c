@@ -47,6 +47,38 @@ bool ta_look_worst(const struct ta_report *report, const struct ta_look *look,
     return worst.table != NULL;
 }
 
+static bool is_of_rank(const struct ta_table *table, size_t row, int64_t rank)
+{
+    const size_t column = ta_table_column(table, "rank");
+    if (rank == TA_MISSING)
+        return true;
+    return column != SIZE_MAX && ta_table_cell(table, row, column)->kind == TA_CELL_INT &&
+           ta_table_cell(table, row, column)->i == rank;
+}
+
+double ta_look_sum(const struct ta_report *report, const struct ta_look *look, int64_t rank)
+{
+    const struct ta_table *table = ta_report_table(report, look->table);
+    double sum = 0;
+    for (size_t row = 0; table && row < table->n_rows; row++)
+        if (ta_look_takes(look, table, row) && is_of_rank(table, row, rank))
+            sum += place_at(table, row, ta_table_column(table, look->column)).value;
+    return sum;
+}
+
+double ta_look_most(const struct ta_report *report, const struct ta_look *look, int64_t rank)
+{
+    const struct ta_table *table = ta_report_table(report, look->table);
+    double most = 0;
+    for (size_t row = 0; table && row < table->n_rows; row++) {
+        if (!ta_look_takes(look, table, row) || !is_of_rank(table, row, rank))
+            continue;
+        const double value = place_at(table, row, ta_table_column(table, look->column)).value;
+        most = value > most ? value : most;
+    }
+    return most;
+}
+
 struct ta_place ta_place_beside(const struct ta_place *place, const char *column)
 {
     const size_t other = ta_table_column(place->table, column);

@@ -72,26 +72,48 @@ struct ta_axis ta_axis_linear(double low, double high, enum ta_unit unit, size_t
     return axis;
 }
 
+static void add_tick(struct ta_axis *axis, double tick)
+{
+    bool inside = tick >= axis->from * (1 - SLACK) && tick <= axis->to * (1 + SLACK);
+    if (inside && axis->n_ticks < TA_AXIS_TICKS_MAX)
+        axis->ticks[axis->n_ticks++] = tick;
+}
+
+/* Three ticks per decade when they fit, else one per `stride` decades. */
+static void fill_decades(struct ta_axis *axis, size_t want)
+{
+    static const double all[] = {1, 2, 5};
+    double decades = log10(axis->to / axis->from);
+    bool fine = decades * 3 <= (double)want;
+    int stride = (int)fmax(1, ceil(decades / (double)want));
+    int first = (int)floor(log10(axis->from)) - 1, last = (int)ceil(log10(axis->to)) + 1;
+    for (int power = first; power <= last; power++)
+        for (int i = 0; i < (fine ? 3 : 1); i++)
+            if (fine || (power % stride + stride) % stride == 0)
+                add_tick(axis, all[i] * pow(10, power));
+}
+
+/* Sizes have prefixes of 1024, between which powers of two are round. */
+static void fill_octaves(struct ta_axis *axis, size_t want)
+{
+    static const int strides[] = {1, 2, 5, 10, 20, 40, 80, 160, 320};
+    size_t i = 0;
+    while (i + 1 < sizeof strides / sizeof *strides &&
+           log2(axis->to / axis->from) / strides[i] > (double)want)
+        i++;
+    const int first = (int)floor(log2(axis->from) / strides[i]);
+    const int last = (int)ceil(log2(axis->to) / strides[i]);
+    for (int power = first; power <= last; power++)
+        add_tick(axis, exp2((double)power * strides[i]));
+}
+
 struct ta_axis ta_axis_log(double low, double high, enum ta_unit unit, size_t want)
 {
     struct ta_axis axis = {.unit = unit, .log = true, .from = low, .to = fmax(low * 2, high)};
-    static const double all[] = {1, 2, 5};
-    double decades = log10(axis.to / axis.from);
-    if (want < 2)
-        want = 2;
-    /* Three ticks per decade when they fit, else one per `stride` decades. */
-    bool fine = decades * 3 <= (double)want;
-    int stride = (int)fmax(1, ceil(decades / (double)want));
-    int first = (int)floor(log10(axis.from)) - 1, last = (int)ceil(log10(axis.to)) + 1;
-    for (int power = first; power <= last; power++) {
-        for (int i = 0; i < (fine ? 3 : 1); i++) {
-            double tick = all[i] * pow(10, power);
-            bool inside = tick >= low * (1 - SLACK) && tick <= axis.to * (1 + SLACK);
-            bool chosen = fine || (power % stride + stride) % stride == 0;
-            if (inside && chosen && axis.n_ticks < TA_AXIS_TICKS_MAX)
-                axis.ticks[axis.n_ticks++] = tick;
-        }
-    }
+    if (unit == TA_UNIT_BYTES)
+        fill_octaves(&axis, want < 2 ? 2 : want);
+    else
+        fill_decades(&axis, want < 2 ? 2 : want);
     return axis;
 }
 

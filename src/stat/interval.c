@@ -101,6 +101,15 @@ int64_t ta_intervals_within(const struct ta_intervals *set, int64_t from, int64_
     return sum;
 }
 
+int64_t ta_intervals_gaps(const struct ta_intervals *set, int64_t from, int64_t to)
+{
+    if (set->n == 0)
+        return 0;
+    const int64_t start = ta_max_i64(from, set->at[0].start);
+    const int64_t end = ta_min_i64(to, set->at[set->n - 1].end);
+    return start < end ? end - start - ta_intervals_within(set, start, end) : 0;
+}
+
 void ta_intervals_join(struct ta_intervals *a, const struct ta_intervals *b)
 {
     for (size_t i = 0; i < b->n; i++)

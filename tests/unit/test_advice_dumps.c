@@ -159,7 +159,10 @@ static void findings_of(const struct run *run, char *text, size_t size)
     "memcpy_exposed_ns\n" rows "\n"
 #define IDLE(rows)                                                                                 \
     "gpu_idle.by_rank\nrank,device,idle_ns,host_ns,setup_ns,queued_ns,unknown_ns\n" rows "\n"
-#define COPIES(rows) "copies.by_memory\nrank,memory,total_ns\n" rows "\n"
+#define COPIES(rows)                                                                               \
+    "copies.bandwidth\nrank,path,direction,memory,bandwidth,link,exposed_ns\n" rows "\n"
+#define WAITS(rows)                                                                                \
+    "copies.blocking\nrank,path,direction,memory,call,bytes,host_ns,exposed_ns,idle_ns\n" rows "\n"
 #define SCALING(rows)                                                                              \
     "scaling.by_world_size\nworld_size,base_world_size,speedup,efficiency\n" rows "\n"
 #define CACHES(rows) "caches.by_name\nrank,cache,hits,misses,hit_ratio\n" rows "\n"
@@ -229,11 +232,21 @@ static const struct {
     {GPU("0,0,100,80,20,0,0\n") IDLE("1,0,20,20,0,0,0\n"), "", NULL},
     {GPU("0,0,100,90,10,11,0\n"), "exposed-comm ", NULL},
     {GPU("0,0,100,90,10,11,0\n"), "", "exposed_comm.enabled=false"},
-    {GPU("0,0,100,90,10,0,6\n") COPIES("0,Pinned -> Device,6\n"), "exposed-copies ", NULL},
-    {GPU("0,0,1000,990,10,0,5\n") COPIES("0,Pageable -> Device,20\n"), "exposed-copies ", NULL},
-    {GPU("0,0,1000,990,10,0,5\n") COPIES("0,Pageable -> Device,10\n"), "", NULL},
-    {GPU("0,0,1000,990,10,0,5\n") COPIES("1,Pageable -> Device,90\n"), "", NULL},
-    {GPU("0,0,0,0,0,0,0\n") COPIES("0,Pageable -> Device,0\n"), "", NULL},
+    {GPU("0,0,100,90,10,0,6\n"), "exposed-copies ", NULL},
+    {GPU("0,0,100,90,10,0,6\n") COPIES("0,HtoD pinned,HtoD,pinned,9,9,6\n"), "exposed-copies ",
+     NULL},
+    {GPU("0,0,100,90,10,0,5\n") COPIES("0,HtoD pinned,HtoD,pinned,9,9,5\n"), "", NULL},
+    {GPU("0,0,100,90,10,0,6\n"), "", "copies.exposed=10%"},
+    /* What the host waits for is of the other rule alone. */
+    {GPU("0,0,100,90,10,0,6\n") WAITS("0,HtoD pageable,HtoD,pageable,c,1,9,6,0\n"),
+     "pageable-copy ", NULL},
+    {GPU("0,0,1000,990,10,0,0\n") WAITS("0,HtoD pageable,HtoD,pageable,c,1,9,4,6\n"), "", NULL},
+    {GPU("0,0,1000,990,10,0,0\n") WAITS("0,HtoD pageable,HtoD,pageable,c,1,9,4,7\n"),
+     "pageable-copy ", NULL},
+    {GPU("0,0,1000,990,10,0,0\n") WAITS("1,HtoD pageable,HtoD,pageable,c,1,9,90,0\n"), "", NULL},
+    {GPU("0,0,1000,990,10,0,0\n") WAITS("0,DtoH,DtoH,unknown,c,1,9,90,0\n"), "blocking-copy ",
+     NULL},
+    {GPU("0,0,0,0,0,0,0\n") WAITS("0,HtoD pageable,HtoD,pageable,c,1,9,9,9\n"), "", NULL},
     {CACHES("0,c,2,8,0.2\n"), "", NULL},
     {CACHES("0,c,1,9,0.1\n"), "cache-hits ", NULL},
     {CACHES("0,c,1,8,0.11\n"), "", NULL},

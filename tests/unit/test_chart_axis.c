@@ -101,6 +101,23 @@ static void test_decades_of_all_times(void **state)
     }
 }
 
+/* Sizes from a number to a film: ticks are powers of two that have round names. */
+static void test_octaves_of_sizes(void **state)
+{
+    (void)state;
+    char text[TA_UNIT_TEXT_MAX];
+    for (size_t want = 2; want < 40; want++) {
+        struct ta_axis axis = ta_axis_log(3, 3e9, TA_UNIT_BYTES, want);
+        assert_in_range(axis.n_ticks, 1, want + 1);
+        for (size_t i = 0; i < axis.n_ticks; i++)
+            assert_null(strchr(ta_axis_format(text, &axis, axis.ticks[i]), '.'));
+    }
+    struct ta_axis axis = ta_axis_log(3, 3e9, TA_UNIT_BYTES, 8);
+    assert_int_equal(axis.n_ticks, 6);
+    assert_string_equal(ta_axis_format(text, &axis, axis.ticks[1]), "1 KiB");
+    assert_string_equal(ta_axis_format(text, &axis, axis.ticks[5]), "1 GiB");
+}
+
 static void test_shares(void **state)
 {
     (void)state;
@@ -122,6 +139,7 @@ int main(void)
         cmocka_unit_test(test_any_range_is_usable),
         cmocka_unit_test(test_decades),
         cmocka_unit_test(test_decades_of_all_times),
+        cmocka_unit_test(test_octaves_of_sizes),
         cmocka_unit_test(test_shares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,6 +127,10 @@ static void stretches_of_random_sets(void **state)
         for (int64_t i = from; i < to; i++)
             covered += map.at[i];
         assert_int_equal(ta_intervals_within(&set, from, to), covered);
+        int64_t between = 0;
+        for (int64_t i = from; set.n && i < to; i++)
+            between += !map.at[i] && i >= set.at[0].start && i < set.at[set.n - 1].end;
+        assert_int_equal(ta_intervals_gaps(&set, from, to), between);
         const size_t behind = ta_intervals_behind(&set, from);
         assert_true(behind == set.n || set.at[behind].end > from);
         assert_true(behind == 0 || set.at[behind - 1].end <= from);

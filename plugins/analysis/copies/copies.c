@@ -1,24 +1,46 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* copies.by_direction and copies.by_memory: what moved between host and devices, and how fast. */
-#include <traceanalyze/analysis.h>
+/* copies.by_direction and its company: what moved between host and devices, how fast, and what it
+ * held up. */
+#include "copies.h"
 
-#include <ctype.h>
-#include <strings.h>
+/* Both tables of sums have the same values; `what` is the direction or the kinds of memory. */
+static const struct ta_field fields[SUM_FIELDS] = {
+    [SUM_RANK] = {"rank", TA_FIELD_RANK},
+    [SUM_WHAT] = {"what", TA_FIELD_TEXT},
+    [SUM_COUNT] = {"count", TA_FIELD_SUM},
+    [SUM_BYTES] = {"bytes", TA_FIELD_SUM},
+    [SUM_TOTAL] = {"total_ns", TA_FIELD_SUM},
+    [SUM_SIZED_NS] = {"sized_ns", TA_FIELD_SUM}, /* time of the copies that say their bytes */
+};
 
-enum { RANK, WHAT, COUNT, BYTES, TOTAL, SIZED_NS, FIELDS };
+static const struct ta_field rate_fields[RATE_FIELDS] = {
+    [RATE_RANK] = {"rank", TA_FIELD_RANK},     [RATE_DIRECTION] = {"direction", TA_FIELD_TEXT},
+    [RATE_MEMORY] = {"memory", TA_FIELD_TEXT}, [RATE_SIZE] = {"size", TA_FIELD_INT},
+    [RATE_COUNT] = {"count", TA_FIELD_SUM},    [RATE_BYTES] = {"bytes", TA_FIELD_SUM},
+    [RATE_TOTAL] = {"total_ns", TA_FIELD_SUM}, [RATE_EXPOSED] = {"exposed_ns", TA_FIELD_SUM},
+};
 
-/* Both tables have the same values; `what` is the direction or the kinds of memory. */
-static const struct ta_field fields[FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},
-    [WHAT] = {"what", TA_FIELD_TEXT},
-    [COUNT] = {"count", TA_FIELD_SUM},
-    [BYTES] = {"bytes", TA_FIELD_SUM},
-    [TOTAL] = {"total_ns", TA_FIELD_SUM},
-    [SIZED_NS] = {"sized_ns", TA_FIELD_SUM}, /* time of the copies that say their bytes */
+static const struct ta_field link_fields[LINK_FIELDS] = {
+    [LINK_DIRECTION] = {"direction", TA_FIELD_TEXT},
+    [LINK_RATE] = {"rate", TA_FIELD_DIST}, /* bytes per second of copies from 1 MiB on */
+};
+
+static const struct ta_field wait_fields[WAIT_FIELDS] = {
+    [WAIT_RANK] = {"rank", TA_FIELD_RANK},         [WAIT_DIRECTION] = {"direction", TA_FIELD_TEXT},
+    [WAIT_MEMORY] = {"memory", TA_FIELD_TEXT},     [WAIT_CALL] = {"call", TA_FIELD_TEXT},
+    [WAIT_COUNT] = {"count", TA_FIELD_SUM},        [WAIT_BYTES] = {"bytes", TA_FIELD_SUM},
+    [WAIT_COPY] = {"copy_ns", TA_FIELD_SUM},       [WAIT_HOST] = {"host_ns", TA_FIELD_SUM},
+    [WAIT_EXPOSED] = {"exposed_ns", TA_FIELD_SUM}, [WAIT_IDLE] = {"idle_ns", TA_FIELD_SUM},
 };
 
 static const struct ta_partial_def partials[] = {
-    {"directions", fields, FIELDS}, {"memories", fields, FIELDS}, {0}};
+    [COPIES_DIRECTIONS] = {"directions", fields, SUM_FIELDS},
+    [COPIES_MEMORIES] = {"memories", fields, SUM_FIELDS},
+    [COPIES_RATES] = {"rates", rate_fields, RATE_FIELDS},
+    [COPIES_LINKS] = {"links", link_fields, LINK_FIELDS},
+    [COPIES_WAITS] = {"waits", wait_fields, WAIT_FIELDS},
+    {0},
+};
 
 #define COLUMNS(key, title, doc)                                                                   \
     {                                                                                              \
@@ -50,42 +72,10 @@ static const struct ta_chart chart = {
     .group = "direction",
 };
 
-/* Direction by name, letter case and punctuation ignored: CUDA writes "Memcpy HtoD (…)", ROCm
- * "CopyHostToDevice", rocprof "MEMORY_COPY_DEVICE_TO_DEVICE". */
-static struct ta_slice direction_of(struct ta_slice name)
-{
-    static const struct {
-        const char *direction, *brief, *full;
-    } directions[] = {
-        {"HtoD", "htod", "hosttodevice"}, {"DtoH", "dtoh", "devicetohost"},
-        {"PtoP", "ptop", "peertopeer"},   {"DtoD", "dtod", "devicetodevice"},
-        {"HtoH", "htoh", "hosttohost"},
-    };
-    char letters[128];
-    size_t n = 0;
-    for (size_t i = 0; i < name.len && n < sizeof letters; i++)
-        if (isalpha((unsigned char)name.ptr[i]))
-            letters[n++] = (char)tolower((unsigned char)name.ptr[i]);
-    for (size_t i = 0; i < sizeof directions / sizeof *directions; i++)
-        if (memmem(letters, n, directions[i].brief, 4) ||
-            memmem(letters, n, directions[i].full, strlen(directions[i].full)))
-            return ta_slice_of(directions[i].direction);
-    return TA_LIT("other");
-}
-
-/* "Pageable -> Device" of "Memcpy HtoD (Pageable -> Device)"; the whole name without brackets. */
-static struct ta_slice memory_of(struct ta_slice name)
-{
-    const char *open = memchr(name.ptr, '(', name.len);
-    if (!open || name.ptr[name.len - 1] != ')')
-        return name;
-    return (struct ta_slice){open + 1, (size_t)(name.ptr + name.len - 1 - (open + 1))};
-}
-
 /* One of the tables while a trace is mapped. */
 struct copies {
     struct ta_partial *out;
-    struct ta_slice (*what)(struct ta_slice name); /* direction_of() or memory_of() */
+    struct ta_slice (*what)(struct ta_slice name); /* copies_direction() or copies_memory() */
     struct ta_map rows;                            /* by name of the copy */
 };
 
@@ -103,23 +93,22 @@ static int64_t *row_of(struct copies *copies, const struct ta_trace *trace, ta_s
 
 static void add_copy(int64_t *row, int64_t dur, int64_t bytes)
 {
-    ta_sum(&row[COUNT], 1);
-    ta_sum(&row[TOTAL], dur);
-    ta_sum(&row[BYTES], bytes);
+    ta_sum(&row[SUM_COUNT], 1);
+    ta_sum(&row[SUM_TOTAL], dur);
+    ta_sum(&row[SUM_BYTES], bytes);
     if (bytes != TA_MISSING)
-        ta_sum(&row[SIZED_NS], dur);
+        ta_sum(&row[SUM_SIZED_NS], dur);
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
-    (void)ctx;
     const struct ta_activities activities = ta_trace_activities(trace);
     const struct ta_spans s = ta_trace_spans(trace);
     const struct ta_categories categories = ta_trace_categories(trace);
     const struct ta_args sizes = ta_trace_args(trace, "bytes");
-    struct copies directions = {.out = out[0], .what = direction_of};
-    struct copies memories = {.out = out[1], .what = memory_of};
+    struct copies directions = {.out = out[COPIES_DIRECTIONS], .what = copies_direction};
+    struct copies memories = {.out = out[COPIES_MEMORIES], .what = copies_memory};
     for (size_t i = 0; i < activities.n; i++) {
         const ta_row span = activities.at[i].span;
         if (categories.at[s.cat[span]].class != TA_CLASS_MEMCPY)
@@ -131,17 +120,18 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     }
     ta_map_free(&directions.rows);
     ta_map_free(&memories.rows);
-    return TA_OK;
+    return copies_map_rates(ctx, trace, out);
 }
 
 static void add_rows(struct ta_table_builder *table, const struct ta_partial *copies)
 {
     for (size_t i = 0; i < ta_partial_rows(copies); i++) {
         const int64_t *row = ta_partial_at(copies, i);
-        const bool sized = row[BYTES] != TA_MISSING && row[SIZED_NS] > 0;
-        TA_ROW(table, ta_int(row[RANK]), ta_text(ta_partial_text(copies, row, WHAT)),
-               ta_int(row[COUNT]), ta_int(row[BYTES]), ta_int(row[TOTAL]),
-               sized ? ta_num((double)row[BYTES] * 1e9 / (double)row[SIZED_NS]) : ta_null());
+        const bool sized = row[SUM_BYTES] != TA_MISSING && row[SUM_SIZED_NS] > 0;
+        TA_ROW(table, ta_int(row[SUM_RANK]), ta_text(ta_partial_text(copies, row, SUM_WHAT)),
+               ta_int(row[SUM_COUNT]), ta_int(row[SUM_BYTES]), ta_int(row[SUM_TOTAL]),
+               sized ? ta_num((double)row[SUM_BYTES] * 1e9 / (double)row[SUM_SIZED_NS])
+                     : ta_null());
     }
 }
 
@@ -152,10 +142,12 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     (void)prior;
     struct ta_table_builder *table =
         ta_add_table(out, "copies.by_direction", "Copies by direction", direction_columns, 6);
-    add_rows(table, merged[0]);
+    add_rows(table, merged[COPIES_DIRECTIONS]);
     ta_add_chart(table, &chart);
     add_rows(ta_add_table(out, "copies.by_memory", "Copies by kind of memory", memory_columns, 6),
-             merged[1]);
+             merged[COPIES_MEMORIES]);
+    copies_add_rates(merged[COPIES_RATES], merged[COPIES_LINKS], out);
+    copies_add_waits(merged[COPIES_WAITS], out);
     return TA_OK;
 }
 
@@ -168,6 +160,6 @@ static const struct ta_analysis_ops ops = {.needs_args = needs_args,
                                            .finish = finish};
 
 TA_PLUGIN(analysis, copies, &ops, .title = "Copies",
-          .summary = "Memory copies by direction and kind of memory: copies.by_direction, "
-                     "copies.by_memory",
+          .summary = "Memory copies, how fast they are, and which the host waits for: "
+                     "copies.by_direction, copies.bandwidth, copies.blocking",
           .version = "1");
