@@ -15,12 +15,14 @@ enum ta_chart_kind {
     TA_CHART_STACKED_BARS, /* a bar per row, a segment per y column; absolute and percent */
     TA_CHART_PARETO,       /* a bar per row by y[0] descending, cumulative share as text */
     TA_CHART_BARS,         /* a bar per row, grouped by `group` */
-    TA_CHART_DOTS,   /* y[0] of each row in row order, one color per `group`; median, p5–p95 */
-    TA_CHART_ECDF,   /* y[0] (share) as steps over x, one line per `group` */
-    TA_CHART_LINES,  /* y over x: a panel per y column, one line per `group`; without groups and
-                        with one unit a single panel, one line per y column */
-    TA_CHART_SCATTER /* y[0] over x, both logarithmic: a dot per row, its color by `group`, its area
-                        by `size`, below the lines of `roof` */
+    TA_CHART_DOTS,    /* y[0] of each row in row order, one color per `group`; median, p5–p95 */
+    TA_CHART_ECDF,    /* y[0] (share) as steps over x, one line per `group` */
+    TA_CHART_LINES,   /* y over x: a panel per y column, one line per `group`; without groups and
+                         with one unit a single panel, one line per y column */
+    TA_CHART_SCATTER, /* y[0] over x, both logarithmic: a dot per row, its color by `group`, its
+                        area by `size`, below the lines of `roof` */
+    TA_CHART_TREE     /* y[0] of each row as a box below that of its parent; rows in preorder, their
+                         depth in x, their inks by `group` and `kinds` */
 };
 
 /* What a mark stands for; its color is fixed in all charts and outputs (render/palette.c). */
@@ -60,6 +62,13 @@ struct ta_roof {
     const char *level, *slope, *name;
 };
 
+/* A value of the column `group`, which has its own ink. */
+struct ta_kind {
+    const char *value;
+    const char *label; /* legend */
+    enum ta_ink ink;
+};
+
 struct ta_chart {
     const char *id; /* "gpu-time-breakdown" */
     const char *title;
@@ -74,6 +83,7 @@ struct ta_chart {
     const struct ta_chart *next; /* set by the report */
     const char *size;            /* scatter: value column, or NULL */
     struct ta_roof roof;         /* scatter */
+    const struct ta_kind *kinds; /* of a tree: the most telling first; ends with a NULL value */
 };
 
 /* ---- scenes -------------------------------------------------------------------------- */
@@ -129,6 +139,7 @@ struct ta_scene {
     double width, height;
     const struct ta_mark *marks;
     size_t n_marks;
+    bool is_nested; /* marks with a tip are boxes of a tree, each below the box it is part of */
 };
 
 /* Lays a chart out for a width in points (height 0: what the chart needs).  NULL when memory

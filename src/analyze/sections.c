@@ -19,6 +19,7 @@ static const struct {
     {"launches", "Launch and idle"},
     {"critical_path", "Critical path"},
     {"copies", "Copies"},
+    {"call_tree", "Call tree"},
     {"memory", "Memory"},
     {"telemetry", "Device telemetry"},
     {"caches", "Caches"},

@@ -39,6 +39,9 @@ static void lay(struct ta_layout *layout)
     case TA_CHART_SCATTER:
         ta_lay_scatter(layout);
         break;
+    case TA_CHART_TREE:
+        ta_lay_tree(layout);
+        break;
     }
 }
 
@@ -61,6 +64,7 @@ static struct ta_scene *finish(struct owner *owner, struct ta_layout *layout)
         .height = layout->height,
         .marks = layout->marks,
         .n_marks = layout->n_marks,
+        .is_nested = layout->chart->kind == TA_CHART_TREE,
     };
     if (!layout->failed && !owner->arena.failed)
         return &owner->scene;

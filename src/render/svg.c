@@ -151,8 +151,10 @@ static void put_description(struct ta_file *out, const struct ta_scene *scene, c
 
 static void put_head(struct ta_file *out, const struct ta_scene *scene)
 {
-    ta_puts(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" role=\"img\" "
-                 "aria-labelledby=\"");
+    ta_putf(out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart%s\" role=\"img\" "
+            "aria-labelledby=\"",
+            scene->is_nested ? " nested" : "");
     put_text(out, scene->id);
     ta_puts(out, "-title ");
     put_text(out, scene->id);

@@ -63,6 +63,7 @@ static const char *chart_name(enum ta_chart_kind kind)
         [TA_CHART_ECDF] = "ecdf",
         [TA_CHART_LINES] = "lines",
         [TA_CHART_SCATTER] = "scatter",
+        [TA_CHART_TREE] = "tree",
     };
     return names[kind];
 }

@@ -273,4 +273,46 @@ static inline void fixture_add_scatter(struct ta_section_builder *section, struc
     ta_add_chart(table, chart);
 }
 
+/* ---- trees --------------------------------------------------------------------------------- */
+
+static const struct ta_column fixture_tree_columns[] = {
+    {"depth", "Depth", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of callers."},
+    {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of a call."},
+    {"kind", "Kind", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Kind of a call."},
+    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "With all it calls."},
+};
+
+static const struct ta_kind fixture_kinds[] = {
+    {"module", "Module", TA_INK_SERIES_3}, {"operator", "Operator", TA_INK_SERIES_4}, {0}};
+
+static const struct ta_chart fixture_tree_chart = {
+    .id = "tree",
+    .title = "Call tree",
+    .caption = "By caller.",
+    .kind = TA_CHART_TREE,
+    .label = {"name"},
+    .x = "depth",
+    .group = "kind",
+    .y = {{"total_ns", "Total", TA_INK_SERIES_1}},
+    .kinds = fixture_kinds,
+};
+
+/* Each row calls the next one and hands on three quarters, up to a depth; then a new root. */
+static inline void fixture_add_tree(struct ta_section_builder *section, struct fixture f,
+                                    size_t deepest)
+{
+    static const char *const kinds[] = {"python", "module", "operator"};
+    struct ta_table_builder *table =
+        ta_add_table(section, "tree", "Call tree", fixture_tree_columns, 4);
+    for (size_t i = 0; i < f.rows; i++) {
+        const size_t depth = i % (deepest + 1);
+        TA_ROW(table, ta_int((int64_t)depth),
+               ta_text(i % 5 ? TA_LIT("a/folder/of/long/names/model.py(1): forward")
+                             : ta_slice_of(FIXTURE_LONG_NAME)),
+               ta_text(ta_slice_of(kinds[i % 3])),
+               fixture_value(&f, i, 1e6 * f.scale * pow(0.75, (double)depth)));
+    }
+    ta_add_chart(table, &fixture_tree_chart);
+}
+
 #endif

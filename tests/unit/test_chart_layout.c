@@ -132,7 +132,7 @@ static void test_all_kinds_in_all_sizes(void **state)
         {65, 1, 64}, {500, 1, 2}, {500, 1e10, 0}, {2500, 1e3, 0}, {5, 1, 1},
     };
     for (size_t i = 0; i < sizeof fixtures / sizeof *fixtures; i++)
-        for (int kind = 0; kind < 14; kind++) {
+        for (int kind = 0; kind < 17; kind++) {
             struct world world = begin();
             struct fixture f = fixtures[i];
             if (kind == 0)
@@ -145,6 +145,8 @@ static void test_all_kinds_in_all_sizes(void **state)
                 fixture_add_steps(world.section, f, 4, &fixture_bars_chart);
             else if (kind < 7)
                 fixture_add_ecdf(world.section, f, kind == 5 ? 2 : 10);
+            else if (kind > 13)
+                fixture_add_tree(world.section, f, kind == 14 ? 2 : kind == 15 ? 9 : 300);
             else if (kind >= 11)
                 fixture_add_scatter(world.section, f, kind == 12 ? 10 : 4,
                                     kind < 13 ? &fixture_roof_chart : &fixture_plain_chart);
@@ -181,6 +183,91 @@ static void test_segments_add_up(void **state)
     for (size_t i = 0; i < scene->n_marks; i++)
         if (scene->marks[i].kind == TA_MARK_RECT)
             assert_true(scene->marks[i].rect.x + scene->marks[i].rect.w < right + 1e-6);
+    ta_scene_free(scene);
+    ta_report_free(world.report);
+}
+
+static const struct ta_mark *find_box(const struct ta_scene *scene, const char *start)
+{
+    for (size_t i = 0; i < scene->n_marks; i++) {
+        const struct ta_mark *mark = &scene->marks[i];
+        if (mark->kind == TA_MARK_RECT && mark->tip &&
+            strncmp(mark->tip, start, strlen(start)) == 0)
+            return mark;
+    }
+    fail_msg("no box %s", start);
+    return NULL;
+}
+
+/* run 100: wrap 99.8: a 60: mm 30; b 39.8.  Boxes are as wide as their part and lie below their
+ * caller; a wrapper and its caller are one, named after the more telling of the two. */
+static void test_boxes_of_a_tree_nest(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t depth, total_ns;
+        const char *name, *kind;
+    } rows[] = {{0, 100000, "run", "module"},
+                {1, 99800, "wrap", "python"},
+                {2, 60000, "a", "python"},
+                {3, 30000, "mm", "operator"},
+                {2, 39800, "b", "python"}};
+    struct world world = begin();
+    struct ta_table_builder *table =
+        ta_add_table(world.section, "tree", "Call tree", fixture_tree_columns, 4);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        TA_ROW(table, ta_int(rows[i].depth), ta_text(ta_slice_of(rows[i].name)),
+               ta_text(ta_slice_of(rows[i].kind)), ta_int(rows[i].total_ns));
+    ta_add_chart(table, &fixture_tree_chart);
+    const struct ta_table *drawn = freeze(&world);
+    struct ta_scene *scene = ta_scene_build(drawn, drawn->chart, 1000, 0);
+    assert_true(scene->is_nested);
+    const struct ta_mark *all = find_box(scene, "All"), *run = find_box(scene, "run");
+    const struct ta_mark *a = find_box(scene, "a "), *mm = find_box(scene, "mm");
+    const struct ta_mark *b = find_box(scene, "b ");
+    assert_non_null(strstr(run->tip, "100 %"));
+    assert_non_null(strstr(run->tip, "down to wrap"));
+    assert_int_equal(run->ink, TA_INK_SERIES_3);
+    assert_int_equal(mm->ink, TA_INK_SERIES_4);
+    assert_int_equal(a->ink, TA_INK_BAND);
+    const double gap = 1, row = run->rect.y - all->rect.y;
+    assert_true(row > 0);
+    assert_true(fabs(run->rect.w + gap - 1000) < 1e-6);
+    assert_true(fabs(a->rect.y - run->rect.y - row) < 1e-6 && a->rect.x == run->rect.x);
+    assert_true(fabs(a->rect.w + gap - 600) < 1e-6);
+    assert_true(fabs(b->rect.x - 600) < 1e-6 && fabs(b->rect.w + gap - 398) < 1e-6);
+    assert_true(b->rect.y == a->rect.y);
+    assert_true(fabs(mm->rect.y - a->rect.y - row) < 1e-6 && mm->rect.x == a->rect.x);
+    assert_true(fabs(mm->rect.w + gap - 300) < 1e-6);
+    ta_scene_free(scene);
+    ta_report_free(world.report);
+}
+
+static size_t count_boxes(const struct ta_scene *scene)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < scene->n_marks; i++)
+        n += scene->marks[i].kind == TA_MARK_RECT && scene->marks[i].tip;
+    return n;
+}
+
+/* However many rows there are, a page holds the drawing; what does not fit is said. */
+static void test_large_trees_are_bounded(void **state)
+{
+    (void)state;
+    struct world world = begin();
+    fixture_add_tree(world.section, (struct fixture){20000, 1e3, 0}, 9);
+    const struct ta_table *table = freeze(&world);
+    struct ta_scene *scene = ta_scene_build(table, table->chart, 4000, 0);
+    assert_int_equal(count_boxes(scene), 501);
+    ta_scene_free(scene);
+    ta_report_free(world.report);
+    world = begin();
+    fixture_add_tree(world.section, (struct fixture){60, 1e6, 0}, 19);
+    table = freeze(&world);
+    scene = ta_scene_build(table, table->chart, 4000, 100);
+    assert_true(scene->height <= 110);
+    assert_non_null(strstr(scene->caption, "deeper is not drawn"));
     ta_scene_free(scene);
     ta_report_free(world.report);
 }
@@ -441,6 +528,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_kinds_in_all_sizes),
+        cmocka_unit_test(test_boxes_of_a_tree_nest),
+        cmocka_unit_test(test_large_trees_are_bounded),
         cmocka_unit_test(test_segments_add_up),
         cmocka_unit_test(test_many_rows_become_an_overview),
         cmocka_unit_test(test_missing_values_are_said),

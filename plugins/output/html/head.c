@@ -37,6 +37,7 @@ static const struct part scripts[] = {
     {ta_embed_html_table_js, &ta_embed_html_table_js_size},
     {ta_embed_html_tip_js, &ta_embed_html_tip_js_size},
     {ta_embed_html_search_js, &ta_embed_html_search_js_size},
+    {ta_embed_html_tree_js, &ta_embed_html_tree_js_size},
     {ta_embed_html_page_js, &ta_embed_html_page_js_size},
     {script_end, &script_end_size},
 };

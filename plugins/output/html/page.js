@@ -221,6 +221,7 @@ function start() {
     const table = new Table(box);
     tables.set(table.id, table);
   }
+  document.querySelectorAll(".chart.nested").forEach((svg) => new Tree(svg));
   document.body.append(tip, announcer);
   document.querySelector(".hero").after(results);
   addSectionLinks();

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ops.call_tree, ops.module_tree and ops.by_module: time by who called what, over all ranks.
+ *
+ * Trees of several ranks merge node by node.  A node is known by its kind, its name and a hash of
+ * its callers; the depth comes first among the keys, so that callers are read before what they
+ * call. */
+#include "tree.h"
+
+#include <stdlib.h>
+
+enum { DEPTH, CALLERS, KIND, NAME, CALLS, HOST, DEVICE, FOLDED, FIELDS };
+
+static const struct ta_field fields[FIELDS] = {
+    [DEPTH] = {"depth", TA_FIELD_INT},
+    [CALLERS] = {"callers", TA_FIELD_INT},
+    [KIND] = {"kind", TA_FIELD_INT},
+    [NAME] = {"name", TA_FIELD_TEXT},
+    [CALLS] = {"calls", TA_FIELD_SUM},
+    [HOST] = {"host_self_ns", TA_FIELD_SUM},
+    [DEVICE] = {"device_self_ns", TA_FIELD_SUM},
+    [FOLDED] = {"folded", TA_FIELD_MAX},
+};
+
+static const struct ta_field module_fields[MODULE_FIELDS] = {
+    [MODULE_CLASS] = {"module", TA_FIELD_TEXT},
+    [MODULE_INSTANCES] = {"instances", TA_FIELD_MAX},
+    [MODULE_CALLS] = {"calls", TA_FIELD_SUM},
+    [MODULE_HOST] = {"host_total_ns", TA_FIELD_SUM},
+    [MODULE_HOST_SELF] = {"host_self_ns", TA_FIELD_SUM},
+    [MODULE_DEVICE] = {"device_total_ns", TA_FIELD_SUM},
+    [MODULE_DEVICE_SELF] = {"device_self_ns", TA_FIELD_SUM},
+};
+
+enum { PARTIAL_CALLS, PARTIAL_MODULES, PARTIAL_CLASSES };
+
+static const struct ta_partial_def partials[] = {
+    [PARTIAL_CALLS] = {"calls", fields, FIELDS},
+    [PARTIAL_MODULES] = {"modules", fields, FIELDS},
+    [PARTIAL_CLASSES] = {"classes", module_fields, MODULE_FIELDS},
+    {0}};
+
+enum { NODES };
+static const struct ta_option options[] = {
+    [NODES] = {"nodes", TA_OPTION_INTEGER, 500, 10, 1e5, TA_OPTION_PLAIN,
+               "Nodes of a tree that are kept; the smallest subtrees become \"(other)\""},
+    TA_OPTIONS_END,
+};
+
+/* Of each rank more nodes are kept than are shown, so that what ranks fold apart is small. */
+enum { KEPT_PER_SHOWN = 2 };
+
+#define NS_COLUMN(key, title, polarity, doc)                                                       \
+    {                                                                                              \
+        key, title, TA_TYPE_INTEGER, TA_UNIT_NS, polarity, doc                                     \
+    }
+
+static const struct ta_column columns[] = {
+    {"node", "Node", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Number of the node, callers before what they call"},
+    {"parent", "Caller", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Node of the caller; none for a thread"},
+    {"depth", "Depth", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of callers"},
+    {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Name of the span or activity; steps without their number, objects without their address"},
+    {"kind", "Kind", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "thread, python (a function), module, range (an annotation of the program), operator, call "
+     "(of the runtime or driver), host (any other span), kernel, copy, memset; unlinked holds "
+     "activities without a known launch, other the smallest subtrees of its caller"},
+    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Number of spans or activities, all ranks; of a thread, threads of this name"},
+    NS_COLUMN("host_total_ns", "Host total", TA_LOWER,
+              "Time on the thread with all that is called; the self times below add up to it"),
+    NS_COLUMN("host_self_ns", "Host self", TA_LOWER,
+              "Time during which the span was the innermost of its thread"),
+    NS_COLUMN("device_total_ns", "Device total", TA_LOWER,
+              "Sum of the device activities launched here or below: work, not wall time"),
+    NS_COLUMN("device_self_ns", "Device self", TA_LOWER, "Durations of the activity itself"),
+    {"folded", "Folded", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Nodes that an \"(other)\" stands for; where ranks folded apart, the most of one of them"},
+};
+
+static const struct ta_column module_columns[] = {
+    {"module", "Module", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Class of the modules"},
+    {"instances", "Instances", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Modules of the class that were called, on the rank with most of them"},
+    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of calls, all ranks"},
+    NS_COLUMN("host_total_ns", "Host total", TA_LOWER,
+              "Time in modules of the class; in several at once it counts once"),
+    NS_COLUMN("host_self_ns", "Host self", TA_LOWER, "Part of it in no inner module"),
+    NS_COLUMN("device_total_ns", "Device total", TA_LOWER,
+              "Sum of the device activities launched in modules of the class; in several at once "
+              "they count once"),
+    NS_COLUMN("device_self_ns", "Device self", TA_LOWER, "Part of it in no inner module"),
+    {"device_share", "Device %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "Device total over that of all activities"},
+};
+
+/* ---- map ------------------------------------------------------------------------------------- */
+
+/* FNV-1a: the same on every machine, as it stands for the callers when ranks merge. */
+static uint64_t hash_more(uint64_t hash, const void *bytes, size_t n)
+{
+    const unsigned char *byte = bytes;
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static uint64_t path_of(uint64_t callers, int64_t kind, struct ta_slice name)
+{
+    const uint64_t ids[] = {callers, (uint64_t)kind};
+    return hash_more(hash_more(UINT64_C(0xcbf29ce484222325), ids, sizeof ids), name.ptr, name.len);
+}
+
+static bool put_tree(const struct tree *tree, const struct ta_trace *trace, struct ta_partial *out)
+{
+    uint64_t *paths = calloc(tree->n + 1, sizeof *paths);
+    for (size_t i = 1; paths && i < tree->n; i++) {
+        const struct node *node = &tree->at[i];
+        const struct ta_slice name = tree_name(trace, node);
+        paths[i] = path_of(paths[node->parent], node->kind, name);
+        int64_t *row =
+            TA_PARTIAL_ROW(out, ta_key_int(node->depth), ta_key_int((int64_t)paths[node->parent]),
+                           ta_key_int(node->kind), ta_key_text(name));
+        ta_sum(&row[CALLS], node->calls);
+        ta_sum(&row[HOST], node->host_ns);
+        ta_sum(&row[DEVICE], node->device_ns);
+        ta_most(&row[FOLDED], node->folded);
+    }
+    const bool done = paths;
+    free(paths);
+    return done;
+}
+
+static bool has_modules(const struct tree *modules)
+{
+    return modules->n > 2 || (modules->n == 2 && modules->at[1].kind == NODE_MODULE);
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    const size_t kept = (size_t)ta_ctx_option(ctx, NODES) * KEPT_PER_SHOWN;
+    struct tree tree = {0}, modules = {0};
+    bool done = tree_grow(&tree, trace) && tree_of_modules(&tree, &modules);
+    if (done && has_modules(&modules)) {
+        done = modules_add_up(&modules, trace, out[PARTIAL_CLASSES]);
+        tree_fold(&modules, kept);
+        done = done && !modules.failed && put_tree(&modules, trace, out[PARTIAL_MODULES]);
+    }
+    if (done) {
+        tree_fold(&tree, kept);
+        done = !tree.failed && put_tree(&tree, trace, out[PARTIAL_CALLS]);
+    }
+    tree_free(&tree);
+    tree_free(&modules);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot build the call tree");
+}
+
+/* ---- finish ---------------------------------------------------------------------------------- */
+
+/* The tree of all ranks; the name of a node is the number of its row. */
+static bool read_tree(const struct ta_partial *merged, struct tree *tree)
+{
+    struct ta_map nodes = {0}; /* by path */
+    bool done = tree_start(tree);
+    for (size_t i = 0; done && i < ta_partial_rows(merged); i++) {
+        const int64_t *row = ta_partial_at(merged, i);
+        const uint64_t callers = (uint64_t)row[CALLERS];
+        const uint64_t *parent = ta_map_find(&nodes, callers);
+        const uint32_t number = tree_child(tree, parent ? (uint32_t)*parent : 0,
+                                           (enum node_kind)row[KIND], (uint32_t)i);
+        struct node *node = &tree->at[number];
+        node->calls = row[CALLS];
+        node->host_ns = row[HOST];
+        node->device_ns = row[DEVICE];
+        node->folded = row[FOLDED];
+        const uint64_t path = path_of(callers, row[KIND], ta_partial_text(merged, row, NAME));
+        done = ta_map_at(&nodes, path, number) && !tree->failed;
+    }
+    ta_map_free(&nodes);
+    return done;
+}
+
+struct listing {
+    const struct ta_partial *merged;
+    const struct tree *tree;
+    struct ta_table_builder *table;
+    int64_t *numbers; /* of the rows of the table, by node */
+    int64_t n;
+};
+
+static struct ta_cell host_cell(const struct listing *l, const struct node *node, int64_t ns)
+{
+    const bool is_host = node->kind < NODE_KERNEL || node->kind >= NODE_OUTSIDE;
+    return l->tree->at[0].host_total_ns > 0 && is_host ? ta_int(ns) : ta_null();
+}
+
+static struct ta_cell device_cell(const struct listing *l, int64_t ns)
+{
+    return l->tree->at[0].device_total_ns > 0 ? ta_int(ns) : ta_null();
+}
+
+static void list(struct listing *l, uint32_t i)
+{
+    const struct node *node = &l->tree->at[i];
+    const int64_t *row = ta_partial_at(l->merged, node->name);
+    const struct ta_slice name =
+        node->kind == NODE_OTHER ? TA_LIT("(other)") : ta_partial_text(l->merged, row, NAME);
+    l->numbers[i] = ++l->n;
+    TA_ROW(l->table, ta_int(l->n), node->parent ? ta_int(l->numbers[node->parent]) : ta_null(),
+           ta_int(node->depth - 1), ta_text(name), ta_text(ta_slice_of(node_kind_name(node->kind))),
+           ta_int(node->calls), host_cell(l, node, node->host_total_ns),
+           host_cell(l, node, node->host_ns), device_cell(l, node->device_total_ns),
+           device_cell(l, node->device_ns),
+           node->kind == NODE_OTHER ? ta_int(node->folded) : ta_null());
+}
+
+static bool list_all(struct listing *l)
+{
+    struct tree_links links;
+    l->numbers = calloc(l->tree->n + 1, sizeof *l->numbers);
+    const bool done = tree_link(l->tree, true, &links) && l->numbers;
+    for (uint32_t i = done ? links.first[0] : 0; i;) {
+        list(l, i);
+        if (links.first[i]) {
+            i = links.first[i];
+            continue;
+        }
+        while (i && !links.next[i])
+            i = l->tree->at[i].parent;
+        i = links.next[i];
+    }
+    tree_links_free(&links);
+    free(l->numbers);
+    return done;
+}
+
+/* How a tree is shown. */
+struct view {
+    size_t partial;
+    const char *id, *title;
+    const struct ta_chart *host, *device;
+};
+
+static bool add_tree(struct ta_ctx *ctx, const struct view *view,
+                     const struct ta_partial *const *merged, struct ta_section_builder *out)
+{
+    const struct ta_partial *rows = merged[view->partial];
+    struct tree tree = {0};
+    bool done = read_tree(rows, &tree);
+    if (done)
+        tree_fold(&tree, (size_t)ta_ctx_option(ctx, NODES));
+    done = done && !tree.failed;
+    if (done) {
+        struct listing listing = {.merged = rows, .tree = &tree};
+        listing.table =
+            ta_add_table(out, view->id, view->title, columns, sizeof columns / sizeof *columns);
+        done = list_all(&listing);
+        if (tree.at[0].host_total_ns > 0)
+            ta_add_chart(listing.table, view->host);
+        if (tree.at[0].device_total_ns > 0)
+            ta_add_chart(listing.table, view->device);
+    }
+    tree_free(&tree);
+    return done;
+}
+
+static void add_classes(const struct ta_partial *classes, int64_t device_ns,
+                        struct ta_section_builder *out)
+{
+    struct ta_table_builder *table = ta_add_table(out, "ops.by_module", "Time by class of module",
+                                                  module_columns, MODULE_FIELDS + 1);
+    for (size_t i = 0; i < ta_partial_rows(classes); i++) {
+        const int64_t *row = ta_partial_at(classes, i);
+        const bool on_device = device_ns > 0;
+        TA_ROW(table, ta_text(ta_partial_text(classes, row, MODULE_CLASS)),
+               ta_int(row[MODULE_INSTANCES]), ta_int(row[MODULE_CALLS]), ta_int(row[MODULE_HOST]),
+               ta_int(row[MODULE_HOST_SELF]), on_device ? ta_int(row[MODULE_DEVICE]) : ta_null(),
+               on_device ? ta_int(row[MODULE_DEVICE_SELF]) : ta_null(),
+               ta_share(row[MODULE_DEVICE], device_ns));
+    }
+    ta_sort_rows(table, device_ns > 0 ? "device_total_ns" : "host_total_ns", true);
+}
+
+/* Device time of all nodes. */
+static int64_t device_time(const struct ta_partial *calls)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < ta_partial_rows(calls); i++)
+        sum = ta_add_sat(sum, ta_partial_at(calls, i)[DEVICE]);
+    return sum;
+}
+
+/* Kinds of nodes with a color of their own; what names a chain of calls best comes first. */
+static const struct ta_kind kinds[] = {
+    {"module", "Module", TA_INK_SERIES_3},     {"range", "Annotated range", TA_INK_SERIES_2},
+    {"kernel", "Kernel", TA_INK_SERIES_1},     {"copy", "Copy", TA_INK_SERIES_7},
+    {"operator", "Operator", TA_INK_SERIES_4}, {"call", "Runtime call", TA_INK_SERIES_5},
+    {"python", "Python", TA_INK_SERIES_6},     {0}};
+
+#define TREE_CHART(chart_id, chart_title, column, what, text)                                      \
+    {                                                                                              \
+        .id = chart_id, .title = chart_title, .caption = text, .kind = TA_CHART_TREE,              \
+        .label = {"name"}, .x = "depth", .y = {{column, what, TA_INK_SERIES_1}}, .group = "kind",  \
+        .kinds = kinds                                                                             \
+    }
+
+static const struct ta_chart host_chart = TREE_CHART(
+    "call-tree", "Host time by call tree", "host_total_ns", "Host total",
+    "Time of all threads of all ranks by who called what, callers above; what the callees of a box "
+    "leave free is its own time. A chain of calls that pass on 99.5 % is one box.");
+static const struct ta_chart device_chart = TREE_CHART(
+    "call-tree-device", "Device time by call tree", "device_total_ns", "Device total",
+    "Device activities of all ranks below the calls that launched them, callers above. A chain of "
+    "calls that pass on 99.5 % is one box.");
+static const struct ta_chart module_host_chart = TREE_CHART(
+    "module-tree", "Host time by module", "host_total_ns", "Host total",
+    "Time of all threads of all ranks by the modules they are in; what inner modules leave free is "
+    "a module's own time.");
+static const struct ta_chart module_device_chart = TREE_CHART(
+    "module-tree-device", "Device time by module", "device_total_ns", "Device total",
+    "Device activities of all ranks by the modules that launched them; what inner modules leave "
+    "free is a module's own.");
+
+static const struct view views[] = {
+    {PARTIAL_CALLS, "ops.call_tree", "Call tree", &host_chart, &device_chart},
+    {PARTIAL_MODULES, "ops.module_tree", "Modules", &module_host_chart, &module_device_chart},
+};
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)prior;
+    bool done = add_tree(ctx, &views[0], merged, out) && add_tree(ctx, &views[1], merged, out);
+    add_classes(merged[PARTIAL_CLASSES], device_time(merged[PARTIAL_CALLS]), out);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot lay out the call tree");
+}
+
+static const struct ta_analysis_ops ops = {
+    .section = "call_tree", .partials = partials, .map = map, .finish = finish};
+
+TA_PLUGIN(analysis, call_tree, &ops, .title = "Call tree",
+          .summary = "Time by who called what, and by module: ops.call_tree, ops.module_tree, "
+                     "ops.by_module",
+          .version = "1", .options = options);

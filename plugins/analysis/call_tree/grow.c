@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The call tree of a trace: one lookup of two numbers per span. */
+#include "tree.h"
+
+#include <traceanalyze/host.h>
+
+#include <stdlib.h>
+
+/* What a name says about the spans that bear it, found once per name. */
+enum name_mark { NAME_PLAIN, NAME_MODULE, NAME_STEP };
+
+struct growth {
+    const struct ta_trace *trace;
+    struct ta_spans spans;
+    struct tree *tree;
+    enum node_kind *kinds; /* of each category */
+    uint8_t *marks;        /* of each string */
+    ta_str step;           /* the name that stands for those of all steps */
+    uint32_t *node_of;     /* of each span; 0 for those that are not of a thread */
+};
+
+static const struct ta_slice module_start = TA_LIT("nn.Module: ");
+
+static bool starts_with(struct ta_slice text, struct ta_slice start)
+{
+    return text.len >= start.len && memcmp(text.ptr, start.ptr, start.len) == 0;
+}
+
+struct ta_slice tree_module_name(struct ta_slice name)
+{
+    return (struct ta_slice){name.ptr + module_start.len, name.len - module_start.len};
+}
+
+static enum node_kind kind_of(const struct ta_trace *trace, const struct ta_category *category)
+{
+    const struct ta_slice name = ta_trace_text(trace, category->name);
+    switch (category->class) {
+    case TA_CLASS_OP:
+        return NODE_OPERATOR;
+    case TA_CLASS_RUNTIME:
+        return NODE_CALL;
+    case TA_CLASS_HOST:
+        if (ta_slice_equal(name, TA_LIT("python_function")))
+            return NODE_PYTHON;
+        return ta_slice_equal(name, TA_LIT("user_annotation")) ? NODE_ANNOTATION : NODE_HOST;
+    case TA_CLASS_KERNEL:
+        return NODE_KERNEL;
+    case TA_CLASS_MEMCPY:
+        return NODE_COPY;
+    case TA_CLASS_MEMSET:
+        return NODE_SET;
+    case TA_CLASS_ANNOTATION:
+    case TA_CLASS_SYNC:
+    case TA_CLASS_FLOW:
+        break;
+    }
+    return NODE_ROOT;
+}
+
+static void mark_names(struct growth *g)
+{
+    for (size_t id = 0; id < ta_trace_string_count(g->trace); id++) {
+        const struct ta_slice name = ta_trace_text(g->trace, (ta_str)id);
+        if (starts_with(name, module_start)) {
+            g->marks[id] = NAME_MODULE;
+        } else if (ta_host_place(name).len != name.len) {
+            g->marks[id] = NAME_STEP;
+            g->step = g->step == TA_STR_ABSENT ? (ta_str)id : g->step;
+        }
+    }
+}
+
+/* "thread 1262 (pt_autograd_0)": what the thread is called in its program, without the number of
+ * its kind; all of the name when it is of another form. */
+static struct ta_slice role_of(struct ta_slice name)
+{
+    const char *open = name.len ? memchr(name.ptr, '(', name.len) : NULL;
+    if (open && starts_with(name, TA_LIT("thread ")) && name.ptr[name.len - 1] == ')')
+        name = (struct ta_slice){open + 1, (size_t)(name.ptr + name.len - 1 - (open + 1))};
+    while (name.len > 1 && name.ptr[name.len - 1] >= '0' && name.ptr[name.len - 1] <= '9')
+        name.len--;
+    while (name.len > 1 && strchr("_-#: ", name.ptr[name.len - 1]))
+        name.len--;
+    return name;
+}
+
+/* "<built-in method mm of type object at 0x7f00>": without the address, which is of one process. */
+static struct ta_slice builtin_of(struct ta_slice name)
+{
+    static const char address[] = " at 0x";
+    const char *at = memmem(name.ptr, name.len, address, sizeof address - 1);
+    const size_t end = at ? (size_t)(at - name.ptr) : name.len - (name.ptr[name.len - 1] == '>');
+    return (struct ta_slice){name.ptr + 1, end - 1};
+}
+
+struct ta_slice tree_name(const struct ta_trace *trace, const struct node *node)
+{
+    if (node->kind == NODE_OTHER)
+        return TA_LIT("(other)");
+    if (node->kind == NODE_UNLINKED)
+        return TA_LIT("(no launch recorded)");
+    if (node->kind == NODE_OUTSIDE)
+        return TA_LIT("(outside of modules)");
+    const struct ta_slice name = ta_trace_text(trace, node->name);
+    if (node->kind == NODE_THREAD)
+        return name.len ? role_of(name) : TA_LIT("(thread)");
+    if (node->kind == NODE_MODULE)
+        return tree_module_name(name);
+    return ta_host_is_builtin(name) ? builtin_of(name) : ta_host_place(name);
+}
+
+/* Threads of the same name are one node, with a call for each. */
+static uint32_t add_thread(struct growth *g, uint32_t track)
+{
+    const ta_str name = ta_trace_tracks(g->trace).at[track].thread_name;
+    const uint32_t node = tree_child(g->tree, 0, NODE_THREAD, name);
+    g->tree->at[node].calls++;
+    return node;
+}
+
+/* tree_child(), with what came after `last` the last time as a guess: programs are loops. */
+static uint32_t step(struct tree *tree, uint32_t last, uint32_t above, enum node_kind kind,
+                     ta_str name)
+{
+    const uint32_t guess = tree->at[last].next;
+    const struct node *node = &tree->at[guess];
+    if (guess && node->parent == above && node->name == name && node->kind == kind)
+        return guess;
+    const uint32_t number = tree_child(tree, above, kind, name);
+    tree->at[last].next = number;
+    return number;
+}
+
+static void add_spans(struct growth *g)
+{
+    const struct ta_spans *s = &g->spans;
+    uint32_t track = UINT32_MAX, thread = 0, number = 0;
+    for (size_t i = 0; i < s->n && !g->tree->failed; i++) {
+        enum node_kind kind = g->kinds[s->cat[i]];
+        if (kind == NODE_ROOT || kind >= NODE_KERNEL)
+            continue;
+        if (s->track[i] != track) {
+            track = s->track[i];
+            thread = add_thread(g, track);
+        }
+        ta_str name = s->name[i];
+        if (g->marks[name] == NAME_MODULE && kind == NODE_PYTHON)
+            kind = NODE_MODULE;
+        else if (g->marks[name] == NAME_STEP)
+            name = g->step;
+        const uint32_t above = s->parent[i] == TA_NO_ROW ? thread : g->node_of[s->parent[i]];
+        number = step(g->tree, number, above, kind, name);
+        struct node *node = &g->tree->at[number];
+        node->calls++;
+        node->host_ns = ta_add_sat(node->host_ns, s->self[i]);
+        g->node_of[i] = number;
+    }
+}
+
+static void add_activities(struct growth *g)
+{
+    const struct ta_activities activities = ta_trace_activities(g->trace);
+    uint32_t number = 0;
+    for (size_t i = 0; i < activities.n && !g->tree->failed; i++) {
+        const struct ta_activity *a = &activities.at[i];
+        const uint32_t above = a->launch == TA_NO_ROW ? tree_child(g->tree, 0, NODE_UNLINKED, 0)
+                                                      : g->node_of[a->launch];
+        number =
+            step(g->tree, number, above, g->kinds[g->spans.cat[a->span]], g->spans.name[a->span]);
+        struct node *node = &g->tree->at[number];
+        node->calls++;
+        node->device_ns = ta_add_sat(node->device_ns, g->spans.dur[a->span]);
+    }
+}
+
+bool tree_grow(struct tree *tree, const struct ta_trace *trace)
+{
+    const struct ta_categories categories = ta_trace_categories(trace);
+    struct growth g = {
+        .trace = trace, .spans = ta_trace_spans(trace), .tree = tree, .step = TA_STR_ABSENT};
+    g.kinds = calloc(categories.n + 1, sizeof *g.kinds);
+    g.marks = calloc(ta_trace_string_count(trace) + 1, sizeof *g.marks);
+    g.node_of = calloc(g.spans.n + 1, sizeof *g.node_of);
+    const bool done = g.kinds && g.marks && g.node_of && tree_start(tree);
+    if (done) {
+        for (size_t i = 0; i < categories.n; i++)
+            g.kinds[i] = kind_of(trace, &categories.at[i]);
+        mark_names(&g);
+        add_spans(&g);
+        add_activities(&g);
+    }
+    free(g.kinds);
+    free(g.marks);
+    free(g.node_of);
+    return done && !tree->failed;
+}

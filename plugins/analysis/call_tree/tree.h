@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Call trees: all calls that have the same callers are one node.
+ *
+ * Node 0 is the root; a parent stands before its children, so that one pass forwards hands
+ * something down and one backwards adds it up. */
+#ifndef CALL_TREE_TREE_H
+#define CALL_TREE_TREE_H
+
+#include <traceanalyze/analysis.h>
+
+/* What a node is.  The order is part of no product. */
+enum node_kind {
+    NODE_ROOT,
+    NODE_THREAD,
+    NODE_PYTHON,
+    NODE_MODULE,
+    NODE_ANNOTATION,
+    NODE_OPERATOR,
+    NODE_CALL, /* of the runtime or driver */
+    NODE_HOST, /* any other host span */
+    NODE_KERNEL,
+    NODE_COPY,
+    NODE_SET,
+    NODE_UNLINKED, /* holds the activities of which no launch is known */
+    NODE_OUTSIDE,  /* of a tree of modules: what happens in none */
+    NODE_OTHER,    /* the smallest subtrees of its parent; has no children */
+    NODE_KINDS
+};
+
+/* The word of a kind in tables: "python", "operator"; a constant. */
+const char *node_kind_name(enum node_kind kind);
+
+/* Of an activity, host_ns is 0 and device_ns its duration. */
+struct node {
+    uint32_t parent;
+    uint32_t name; /* a number for the name, up to who grows the tree */
+    enum node_kind kind;
+    uint32_t depth; /* of the root 0 */
+    uint32_t next;  /* what came after it the last time, a guess for the next */
+    int64_t calls;
+    int64_t host_ns, device_ns;             /* without the children */
+    int64_t host_total_ns, device_total_ns; /* with them, once added up */
+    int64_t folded;                         /* of an "other": nodes that it stands for */
+};
+
+/* Zero-initialize, free with tree_free(). */
+struct tree {
+    struct node *at;
+    size_t n, max;
+    struct ta_map children; /* node number by parent, name and kind */
+    bool failed;            /* out of memory: it is incomplete */
+};
+
+/* Nodes of a tree, at most; beyond, new children of a node are one "other". */
+enum { TREE_MOST = 1 << 20 };
+
+/* Makes the root of an empty tree. */
+bool tree_start(struct tree *tree);
+void tree_free(struct tree *tree);
+
+/* The child of a node, added when it is new; 0 when memory ran out. */
+uint32_t tree_child(struct tree *tree, uint32_t parent, enum node_kind kind, uint32_t name);
+
+/* Fills the totals from what each node has itself. */
+void tree_add_up(struct tree *tree);
+
+/* Keeps the `most` nodes whose totals are the largest parts of the whole, on the host or on the
+ * device, and makes the others of each of them one.  All sums stay.  The tree is added up. */
+void tree_fold(struct tree *tree, size_t most);
+
+/* The way through a tree, callers before their callees: first child and next sibling of each node,
+ * 0 for none. */
+struct tree_links {
+    uint32_t *first, *next;
+};
+
+/* Siblings come as they were added, or the heaviest first and an "other" last.  False when memory
+ * ran out; free both with tree_links_free() in any case. */
+bool tree_link(const struct tree *tree, bool heaviest_first, struct tree_links *links);
+void tree_links_free(struct tree_links *links);
+
+/* ---- from a trace (grow.c) ------------------------------------------------------------------- */
+
+/* Adds the host spans of a trace, with its activities below their launches.  Names of nodes are
+ * strings of the trace. */
+bool tree_grow(struct tree *tree, const struct ta_trace *trace);
+
+/* What a node is called in a table: steps have no number, threads and objects no id. */
+struct ta_slice tree_name(const struct ta_trace *trace, const struct node *node);
+
+/* "Linear_12" of "nn.Module: Linear_12", the name of a NODE_MODULE. */
+struct ta_slice tree_module_name(struct ta_slice name);
+
+/* ---- modules (modules.c) --------------------------------------------------------------------- */
+
+/* The same tree with modules alone: what happens below a module but in no inner one is its own. */
+bool tree_of_modules(const struct tree *tree, struct tree *modules);
+
+/* Sums by class of modules ("Linear" of "nn.Module: Linear_12") into a partial. */
+enum {
+    MODULE_CLASS,
+    MODULE_INSTANCES,
+    MODULE_CALLS,
+    MODULE_HOST,
+    MODULE_HOST_SELF,
+    MODULE_DEVICE,
+    MODULE_DEVICE_SELF,
+    MODULE_FIELDS
+};
+bool modules_add_up(const struct tree *modules, const struct ta_trace *trace,
+                    struct ta_partial *out);
+
+#endif
