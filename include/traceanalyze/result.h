@@ -195,6 +195,31 @@ static inline const struct ta_cell *ta_table_cell(const struct ta_table *table, 
     return &table->cells[row * table->n_columns + column];
 }
 
+/* The number in a column of a row; `otherwise` without such a column or a number in it. */
+static inline double ta_row_number(const struct ta_table *table, size_t row, const char *column,
+                                   double otherwise)
+{
+    const size_t at = ta_table_column(table, column);
+    return at == SIZE_MAX ? otherwise : ta_cell_number(ta_table_cell(table, row, at), otherwise);
+}
+
+/* The text in a column of a row; empty without such a column or a text in it. */
+static inline struct ta_slice ta_row_text(const struct ta_table *table, size_t row,
+                                          const char *column)
+{
+    const size_t at = ta_table_column(table, column);
+    if (at == SIZE_MAX || ta_table_cell(table, row, at)->kind != TA_CELL_TEXT)
+        return TA_LIT("");
+    return ta_table_cell(table, row, at)->text;
+}
+
+/* Whether a column of a row holds this text, which is not empty. */
+static inline bool ta_row_reads(const struct ta_table *table, size_t row, const char *column,
+                                const char *text)
+{
+    return ta_slice_equal(ta_row_text(table, row, column), ta_slice_of(text));
+}
+
 /* ---- building a report --------------------------------------------------------------- */
 
 /* Where an analysis puts its items; handed to finish() by the core. */

@@ -11,19 +11,6 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static bool is_text(const struct ta_table *table, size_t row, const char *column, const char *text)
-{
-    const size_t at = ta_table_column(table, column);
-    return at != SIZE_MAX && ta_table_cell(table, row, at)->kind == TA_CELL_TEXT &&
-           ta_slice_equal(ta_table_cell(table, row, at)->text, ta_slice_of(text));
-}
-
-static double number(const struct ta_table *table, size_t row, const char *column)
-{
-    const size_t at = ta_table_column(table, column);
-    return at == SIZE_MAX ? 0 : ta_cell_number(ta_table_cell(table, row, at), 0);
-}
-
 struct sums {
     double host, idle, calls, most;
     size_t row;
@@ -35,15 +22,15 @@ static struct sums add_up(const struct ta_table *table, double rank, const char 
 {
     struct sums sums = {0};
     for (size_t i = 0; i < table->n_rows; i++) {
-        const bool steady = is_text(table, i, "phase", "steady");
-        if ((!steady && !is_text(table, i, "phase", "second half")) ||
-            !is_text(table, i, "what", what) || number(table, i, "rank") != rank)
+        const bool steady = ta_row_reads(table, i, "phase", "steady");
+        if ((!steady && !ta_row_reads(table, i, "phase", "second half")) ||
+            !ta_row_reads(table, i, "what", what) || ta_row_number(table, i, "rank", 0) != rank)
             continue;
         sums.marked = steady;
-        const double host = number(table, i, "host_ns");
+        const double host = ta_row_number(table, i, "host_ns", 0);
         sums.host += host;
-        sums.idle += number(table, i, "idle_ns");
-        sums.calls += number(table, i, "calls");
+        sums.idle += ta_row_number(table, i, "idle_ns", 0);
+        sums.calls += ta_row_number(table, i, "calls", 0);
         if (host >= sums.most) {
             sums.most = host;
             sums.row = i;
@@ -58,8 +45,9 @@ static double window_of(const struct ta_report *report, double rank)
     const struct ta_table *gpu = ta_report_table(report, "gpu_time.by_rank");
     double window = 0;
     for (size_t i = 0; gpu && i < gpu->n_rows; i++)
-        if (number(gpu, i, "rank") == rank && number(gpu, i, "window_ns") > window)
-            window = number(gpu, i, "window_ns");
+        if (ta_row_number(gpu, i, "rank", 0) == rank &&
+            ta_row_number(gpu, i, "window_ns", 0) > window)
+            window = ta_row_number(gpu, i, "window_ns", 0);
     return window;
 }
 

@@ -6,28 +6,13 @@
 
 #include <traceanalyze/rule.h>
 
-/* Whether a text cell of a row reads so. */
-static inline bool kernel_row_is(const struct ta_table *table, size_t row, const char *column,
-                                 const char *text)
-{
-    const size_t at = ta_table_column(table, column);
-    return at != SIZE_MAX && ta_table_cell(table, row, at)->kind == TA_CELL_TEXT &&
-           ta_slice_equal(ta_table_cell(table, row, at)->text, ta_slice_of(text));
-}
-
-static inline double kernel_cell(const struct ta_table *table, size_t row, const char *column)
-{
-    const size_t at = ta_table_column(table, column);
-    return at == SIZE_MAX ? 0 : ta_cell_number(ta_table_cell(table, row, at), 0);
-}
-
 /* Sum of the durations of all kernels of all ranks; 0 without kernels. */
 static inline double kernel_time(const struct ta_report *report)
 {
     const struct ta_table *classes = ta_report_table(report, "kernels.by_class");
     double sum = 0;
     for (size_t i = 0; classes && i < classes->n_rows; i++)
-        sum += kernel_cell(classes, i, "total_ns");
+        sum += ta_row_number(classes, i, "total_ns", 0);
     return sum;
 }
 
@@ -71,9 +56,9 @@ static inline double kernel_rule_time(const struct ta_table *table, const struct
 {
     double sum = 0, largest = -1;
     for (size_t i = 0; table && i < table->n_rows; i++) {
-        if (!kernel_row_is(table, i, rule->column, rule->text))
+        if (!ta_row_reads(table, i, rule->column, rule->text))
             continue;
-        const double time = kernel_cell(table, i, "total_ns");
+        const double time = ta_row_number(table, i, "total_ns", 0);
         sum += time;
         if (time > largest) {
             largest = time;

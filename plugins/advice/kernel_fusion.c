@@ -17,7 +17,7 @@ static double sum_of(const struct ta_table *table, const char *column)
 {
     double sum = 0;
     for (size_t i = 0; i < table->n_rows; i++)
-        sum += kernel_cell(table, i, column);
+        sum += ta_row_number(table, i, column, 0);
     return sum;
 }
 

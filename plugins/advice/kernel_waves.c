@@ -26,10 +26,10 @@ static struct bad find_bad(const struct ta_table *waves, double all, double effi
     struct bad bad = {0};
     const size_t column = ta_table_column(waves, "efficiency");
     for (size_t i = 0; i < waves->n_rows; i++) {
-        const double time = kernel_cell(waves, i, "total_ns");
-        const double lost = kernel_cell(waves, i, "lost_ns");
+        const double time = ta_row_number(waves, i, "total_ns", 0);
+        const double lost = ta_row_number(waves, i, "lost_ns", 0);
         if (ta_table_cell(waves, i, column)->kind == TA_CELL_NULL || time / all <= share ||
-            kernel_cell(waves, i, "efficiency") >= efficiency)
+            ta_row_number(waves, i, "efficiency", 0) >= efficiency)
             continue;
         bad.time += time;
         bad.lost += lost;

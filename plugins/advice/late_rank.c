@@ -18,8 +18,7 @@ static const struct ta_option options[] = {
 
 static double number(const struct ta_table *table, size_t row, const char *column)
 {
-    const size_t at = ta_table_column(table, column);
-    return at == SIZE_MAX ? NAN : ta_cell_number(ta_table_cell(table, row, at), NAN);
+    return ta_row_number(table, row, column, NAN);
 }
 
 static bool encloses(const struct ta_table *late, size_t row)
@@ -43,14 +42,11 @@ static bool is_late(struct ta_ctx *ctx, const struct ta_table *late, size_t row)
  * least. */
 static int telling(const struct ta_table *late, size_t row)
 {
-    const size_t at = ta_table_column(late, "table");
-    const struct ta_cell *cell = at == SIZE_MAX ? NULL : ta_table_cell(late, row, at);
-    const struct ta_slice table = cell && cell->kind == TA_CELL_TEXT ? cell->text : TA_LIT("");
     if (encloses(late, row))
         return 0;
-    return ta_slice_equal(table, TA_LIT("stages.by_name"))      ? 3
-           : ta_slice_equal(table, TA_LIT("diffusion.by_rank")) ? 2
-                                                                : 1;
+    return ta_row_reads(late, row, "table", "stages.by_name")      ? 3
+           : ta_row_reads(late, row, "table", "diffusion.by_rank") ? 2
+                                                                   : 1;
 }
 
 /* The figure that costs most.  One that is a part of it tells more: of those that make up at least

@@ -15,10 +15,8 @@ static const struct ta_look look = {.table = "models.parameters", .column = "par
 /* An encoder of prompts runs once, the model that denoises at every step. */
 static const char *what_to_do(const struct ta_place *model)
 {
-    const size_t column = ta_table_column(model->table, "type");
-    const struct ta_cell *type =
-        column == SIZE_MAX ? NULL : ta_table_cell(model->table, model->row, column);
-    if (type && type->kind == TA_CELL_TEXT && memmem(type->text.ptr, type->text.len, "encoder", 7))
+    const struct ta_slice type = ta_row_text(model->table, model->row, "type");
+    if (memmem(type.ptr, type.len, "encoder", strlen("encoder")))
         return "It runs once per prompt, so this is about memory and hardly about time: quantize "
                "it to 8 bit, move it away after use, or keep the embeddings of prompts that come "
                "again.";

@@ -91,14 +91,6 @@ static void give(const struct ta_report *report, struct ta_advice *advice, const
         });
 }
 
-/* What the share of a stage is of. */
-static struct ta_slice share_basis(const struct ta_table *stages, size_t row)
-{
-    const size_t of = ta_table_column(stages, "share_of");
-    const struct ta_cell *basis = of == SIZE_MAX ? NULL : ta_table_cell(stages, row, of);
-    return basis && basis->kind == TA_CELL_TEXT ? basis->text : TA_LIT("");
-}
-
 /* The longest of the stages. */
 static double longest_total(const struct ta_report *report)
 {
@@ -110,8 +102,7 @@ static double longest_total(const struct ta_report *report)
 /* Whether the row is one stage in several parts, such as batches: those are the run itself. */
 static bool is_in_parts(const struct ta_table *stages, size_t row)
 {
-    const size_t members = ta_table_column(stages, "members");
-    return members != SIZE_MAX && ta_cell_number(ta_table_cell(stages, row, members), 1) > 1;
+    return ta_row_number(stages, row, "members", 1) > 1;
 }
 
 /* A part of an enclosing stage says nothing about the whole, nor does a large part of a scope that
@@ -127,14 +118,13 @@ static bool advise_stages(const struct ta_report *report, struct ta_advice *advi
     bool of_sum = false;
     for (size_t row = 0; column != SIZE_MAX && row < stages->n_rows; row++) {
         const struct ta_cell *share = ta_table_cell(stages, row, column);
-        const struct ta_slice basis = share_basis(stages, row);
-        if (share->kind == TA_CELL_NULL || ta_slice_equal(basis, TA_LIT("parent")))
+        if (share->kind == TA_CELL_NULL || ta_row_reads(stages, row, "share_of", "parent"))
             continue;
         n++;
-        of_sum |= ta_slice_equal(basis, TA_LIT("sum"));
+        of_sum |= ta_row_reads(stages, row, "share_of", "sum");
         const struct ta_place here = {stages, row, column, ta_cell_number(share, 0)};
         const struct ta_place total = ta_place_beside(&here, "mean_total_ns");
-        const bool of_whole = ta_slice_equal(basis, TA_LIT("outer scope"));
+        const bool of_whole = ta_row_reads(stages, row, "share_of", "outer scope");
         if (total.table && (of_whole || total.value >= least) &&
             is_in_parts(stages, row) == parts && (!most.table || here.value > most.value))
             most = here;

@@ -63,25 +63,24 @@ static int by_name(const void *left, const void *right)
 
 static double number(const struct ta_table *table, size_t row, const char *column)
 {
-    const size_t at = column ? ta_table_column(table, column) : SIZE_MAX;
-    return at == SIZE_MAX ? NAN : ta_cell_number(ta_table_cell(table, row, at), NAN);
+    return column ? ta_row_number(table, row, column, NAN) : NAN;
 }
 
 static size_t read_entries(const struct ta_table *table, const struct source *source,
                            struct entry *entries)
 {
     const size_t rank = ta_table_column(table, "rank");
-    const size_t key = source->key ? ta_table_column(table, source->key) : SIZE_MAX;
     size_t n = 0;
     for (size_t row = 0; row < table->n_rows && rank != SIZE_MAX; row++) {
         const struct ta_cell *of = ta_table_cell(table, row, rank);
-        const struct ta_cell *name = key == SIZE_MAX ? NULL : ta_table_cell(table, row, key);
+        const struct ta_slice name =
+            source->key ? ta_row_text(table, row, source->key) : TA_LIT("");
         const double value = number(table, row, source->value);
         if (of->kind != TA_CELL_INT || isnan(value) || value < 0 ||
             !isnan(number(table, row, source->not )))
             continue;
         entries[n++] = (struct entry){
-            .name = name && name->kind == TA_CELL_TEXT ? name->text : ta_slice_of(source->name),
+            .name = name.len ? name : ta_slice_of(source->name),
             .rank = of->i,
             .value = value,
             .times = source->times ? number(table, row, source->times) : 1,

@@ -17,18 +17,9 @@ static void add(struct ta_section_builder *out, const char *id, const char *titl
                                                .note = note});
 }
 
-/* Whether a text cell of a row reads like this. */
-static bool reads(const struct ta_table *table, size_t row, const char *column, const char *text)
-{
-    const size_t at = ta_table_column(table, column);
-    const struct ta_cell *cell = at == SIZE_MAX ? NULL : ta_table_cell(table, row, at);
-    return cell && cell->kind == TA_CELL_TEXT && ta_slice_equal(cell->text, ta_slice_of(text));
-}
-
 static double number(const struct ta_table *table, size_t row, const char *column)
 {
-    const size_t at = ta_table_column(table, column);
-    return at == SIZE_MAX ? NAN : ta_cell_number(ta_table_cell(table, row, at), NAN);
+    return ta_row_number(table, row, column, NAN);
 }
 
 /* The worst of all ranks: the smallest rate, the longest time; NaN without one. */
@@ -37,7 +28,7 @@ static double worst(const struct ta_table *values, const char *metric, const cha
 {
     double found = NAN;
     for (size_t i = 0; values && i < values->n_rows; i++) {
-        if (!reads(values, i, "metric", metric) || !reads(values, i, "basis", basis))
+        if (!ta_row_reads(values, i, "metric", metric) || !ta_row_reads(values, i, "basis", basis))
             continue;
         const double value = number(values, i, "value");
         if (isnan(found) || (smallest ? value < found : value > found))
@@ -70,7 +61,7 @@ static double largest(const struct ta_table *table, const char *column, const ch
     double found = NAN;
     for (size_t i = 0; table && i < table->n_rows; i++) {
         const double value = number(table, i, column);
-        if ((!key || reads(table, i, key, text)) && !isnan(value) && !(value <= found))
+        if ((!key || ta_row_reads(table, i, key, text)) && !isnan(value) && !(value <= found))
             found = value;
     }
     return found;

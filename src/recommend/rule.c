@@ -155,10 +155,7 @@ const char *ta_place_owner(struct ta_advice *advice, const struct ta_report *rep
 const char *ta_place_text(struct ta_advice *advice, const struct ta_place *place,
                           const char *column)
 {
-    const size_t at = ta_table_column(place->table, column);
-    if (at == SIZE_MAX || ta_table_cell(place->table, place->row, at)->kind != TA_CELL_TEXT)
-        return "";
-    const struct ta_slice text = ta_table_cell(place->table, place->row, at)->text;
+    const struct ta_slice text = ta_row_text(place->table, place->row, column);
     if (text.len <= NAME_MAX_BYTES)
         return ta_advice_printf(advice, "%.*s", (int)text.len, text.ptr);
     size_t cut = NAME_MAX_BYTES;

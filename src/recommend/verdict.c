@@ -38,15 +38,7 @@ static double scalar(const struct ta_report *report, const char *id)
 
 static double number(const struct ta_table *table, size_t row, const char *column)
 {
-    const size_t at = ta_table_column(table, column);
-    return at == SIZE_MAX ? NAN : ta_cell_number(ta_table_cell(table, row, at), NAN);
-}
-
-static struct ta_slice text(const struct ta_table *table, size_t row, const char *column)
-{
-    const size_t at = ta_table_column(table, column);
-    const struct ta_cell *cell = at == SIZE_MAX ? NULL : ta_table_cell(table, row, at);
-    return cell && cell->kind == TA_CELL_TEXT ? cell->text : (struct ta_slice){"", 0};
+    return ta_row_number(table, row, column, NAN);
 }
 
 /* ---- dumps --------------------------------------------------------------------------------- */
@@ -81,8 +73,8 @@ static void say_rate(struct line *line, const struct ta_report *report)
         double slowest = NAN, of_run = NAN;
         size_t n = 0;
         for (size_t i = 0; i < values->n_rows; i++) {
-            if (!ta_slice_equal(text(values, i, "metric"), ta_slice_of(rates[r].metric)) ||
-                !ta_slice_equal(text(values, i, "basis"), ta_slice_of(rates[r].basis)))
+            if (!ta_row_reads(values, i, "metric", rates[r].metric) ||
+                !ta_row_reads(values, i, "basis", rates[r].basis))
                 continue;
             if (isnan(number(values, i, "rank"))) {
                 of_run = number(values, i, "value");
@@ -127,7 +119,7 @@ static void say_stage(struct line *line, const struct ta_report *report)
         number(stages, most, "share") < TELLING)
         return;
     char total[TA_UNIT_TEXT_MAX], share[TA_UNIT_TEXT_MAX];
-    const struct ta_slice name = text(stages, most, "stage");
+    const struct ta_slice name = ta_row_text(stages, most, "stage");
     const bool shared = !isnan(number(stages, most, "share"));
     ta_unit_format(total, number(stages, most, "mean_total_ns"), TA_UNIT_NS);
     ta_unit_format(share, number(stages, most, "share"), TA_UNIT_RATIO);
@@ -164,7 +156,7 @@ static void say_utilization(struct line *line, const struct ta_report *report)
     const struct ta_table *table = ta_report_table(report, "telemetry.by_rank");
     double sum = 0, n = 0;
     for (size_t i = 0; table && i < table->n_rows; i++)
-        if (ta_slice_equal(text(table, i, "signal"), TA_LIT("gpu_utilization"))) {
+        if (ta_row_reads(table, i, "signal", "gpu_utilization")) {
             sum += number(table, i, "mean");
             n++;
         }
@@ -199,7 +191,7 @@ static const char *bound_of(const struct ta_report *report, char *words, size_t 
     words[0] = '\0';
     if (!parts || parts->n_rows == 0)
         return words;
-    const struct ta_slice first = text(parts, 0, "bound");
+    const struct ta_slice first = ta_row_text(parts, 0, "bound");
     const double share = number(parts, 0, "share");
     char most[TA_UNIT_TEXT_MAX], next[TA_UNIT_TEXT_MAX];
     ta_unit_format(most, share, TA_UNIT_RATIO);
@@ -207,7 +199,7 @@ static const char *bound_of(const struct ta_report *report, char *words, size_t 
         snprintf(words, size, ", %.*s-bound", (int)first.len, first.ptr);
         return words;
     }
-    const struct ta_slice second = text(parts, 1, "bound");
+    const struct ta_slice second = ta_row_text(parts, 1, "bound");
     const double runner_up = number(parts, 1, "share");
     ta_unit_format(next, runner_up, TA_UNIT_RATIO);
     if (share - runner_up < CLOSE)
