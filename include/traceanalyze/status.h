@@ -30,6 +30,10 @@ struct ta_ctx;
 TA_API enum ta_status ta_fail(struct ta_ctx *ctx, enum ta_status status, const char *format, ...)
     TA_PRINTF(3, 4);
 
+#ifdef __clang_analyzer__ /* shows it that a failure is no success */
+#define ta_fail(ctx, status, ...) (ta_fail((ctx), (status), __VA_ARGS__), (status))
+#endif
+
 /* Adds what the caller was doing to the present chain and returns `status`. */
 TA_API enum ta_status ta_cause(struct ta_ctx *ctx, enum ta_status status, const char *format, ...)
     TA_PRINTF(3, 4);

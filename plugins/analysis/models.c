@@ -107,7 +107,7 @@ static void add_models(struct ta_section_builder *out, const struct ta_partial *
             continue;
         TA_ROW(table, ta_int(row[RANK]), ta_text(ta_partial_text(models, row, NAME)),
                ta_text_or_null(ta_partial_text(models, row, TYPE)),
-               most == TA_MISSING || most < 0 ? ta_null() : ta_int(most));
+               most < 0 ? ta_null() : ta_int(most));
         most = TA_MISSING;
     }
 }

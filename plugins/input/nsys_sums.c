@@ -82,7 +82,9 @@ static enum ta_status read_sums(struct ta_ctx *ctx, struct ta_reader *reader,
                                 struct ta_builder *builder)
 {
     struct ta_csv *csv = ta_csv_new(ctx, reader, shapes, SHAPES);
-    enum ta_status status = csv ? TA_OK : ta_ctx_status(ctx);
+    if (!csv)
+        return ta_ctx_status(ctx);
+    enum ta_status status = TA_OK;
     while (status == TA_OK && ta_csv_next(csv))
         status = take_row(ctx, builder, csv);
     return ta_csv_close(ctx, csv, builder, status);

@@ -169,7 +169,7 @@ struct iterations {
 
 static struct iterations sum_iterations(const struct job *job)
 {
-    int64_t sorted[MAX_HITS];
+    int64_t sorted[MAX_HITS] = {0};
     struct iterations sums = {.median = 0};
     for (int i = 0; i < job->iteration_count; i++) {
         sorted[i] = job->iterations[i];

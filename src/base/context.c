@@ -66,7 +66,7 @@ static void prepend(struct ta_ctx *ctx, const char *format, va_list args)
     ctx->buffer[n + gap + old] = '\0';
 }
 
-enum ta_status ta_fail(struct ta_ctx *ctx, enum ta_status status, const char *format, ...)
+enum ta_status(ta_fail)(struct ta_ctx *ctx, enum ta_status status, const char *format, ...)
 {
     va_list args;
     va_start(args, format);

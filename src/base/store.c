@@ -154,12 +154,12 @@ static struct ta_store_block *find(const struct ta_store *store, const void *at)
 /* A block of `bytes` in the file with what is at `at`, which it replaces. */
 static void *spill(struct ta_store *store, void *at, size_t bytes)
 {
-    struct ta_store_block made;
+    struct ta_store_block made = {.at = NULL};
     if (!ta_vec_grow((void **)&store->spilled.at, &store->spilled.max, store->spilled.n,
                      sizeof *store->spilled.at))
         return NULL;
     const int error = map_more(store, bytes, &made);
-    if (error) {
+    if (!made.at) {
         note_failure(store->space, bytes, error);
         return NULL;
     }

@@ -129,7 +129,7 @@ enum ta_status ta_config_load_rules(struct ta_ctx *ctx, const char *path, struct
     const struct ta_yaml *root;
     struct ta_config_file file = {.ctx = ctx, .config = config};
     enum ta_status status = parse_file(ctx, &file, path, false, &root);
-    if (status != TA_OK)
+    if (status != TA_OK || !root)
         return status;
     if (root->kind != TA_YAML_MAP && root->kind != TA_YAML_NULL)
         return ta_config_refuse(&file, root, "The file is %s, expected a map with rules:",

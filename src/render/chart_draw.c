@@ -40,9 +40,12 @@ static void draw_hatched(cairo_t *cr, const struct ta_mark *mark, bool dark)
     set_color(cr, color, 1);
     cairo_set_line_width(cr, HATCH_LINE);
     /* One pattern for the whole scene: lines x + y = k × step, wherever the bar begins. */
-    for (double k = floor((x + y) / HATCH_STEP) * HATCH_STEP; k < x + w + y + h; k += HATCH_STEP) {
-        cairo_move_to(cr, k - y + 1, y - 1);
-        cairo_line_to(cr, k - y - h - 1, y + h + 1);
+    const long first = (long)floor((x + y) / HATCH_STEP);
+    const long end = (long)ceil((x + w + y + h) / HATCH_STEP);
+    for (long k = first; k < end; k++) {
+        const double sum = (double)k * HATCH_STEP;
+        cairo_move_to(cr, sum - y + 1, y - 1);
+        cairo_line_to(cr, sum - y - h - 1, y + h + 1);
     }
     cairo_stroke(cr);
     cairo_restore(cr);

@@ -201,10 +201,11 @@ void ta_lay_stacked(struct ta_layout *layout)
     struct stack stack = {.n = 0};
     read_series(layout, &stack);
     stack.rows = calloc(layout->table->n_rows + 1, sizeof *stack.rows);
-    if (stack.rows)
-        read_rows(layout, &stack);
-    else
+    if (!stack.rows) {
         layout->failed = true;
+        return;
+    }
+    read_rows(layout, &stack);
     if (stack.n)
         draw(layout, &stack);
     else

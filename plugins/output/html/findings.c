@@ -101,7 +101,7 @@ static void put_evidence(const struct page *page, const struct ta_evidence *evid
     if (table)
         ta_puts(page->out, "</a>");
     ta_puts(page->out, " <span>");
-    html_text(page, column != SIZE_MAX ? table->columns[column].title : evidence->column);
+    html_text(page, table && column != SIZE_MAX ? table->columns[column].title : evidence->column);
     ta_puts(page->out, "</span> <b>");
     html_value(page, &evidence->value, evidence->unit);
     ta_puts(page->out, "</b>");
