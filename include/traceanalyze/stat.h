@@ -36,8 +36,15 @@ TA_API double ta_dist_quantile(const struct ta_dist *dist, unsigned percent);
 /* Calls `each` with ascending values and the number of samples at or below each; exact samples
  * as they are, histogram buckets by their midpoint. */
 TA_API void ta_dist_walk(const struct ta_dist *dist,
-                         void (*each)(void *user, int64_t value, int64_t at_or_below),
-                         void *user);
+                         void (*each)(void *user, int64_t value, int64_t at_or_below), void *user);
+
+/* The same for about `steps` of them, evenly by count: enough for a curve.  The first and the last
+ * are always there. */
+TA_API void ta_dist_steps(const struct ta_dist *dist, int64_t steps,
+                          void (*each)(void *user, int64_t value, int64_t at_or_below), void *user);
+
+/* Puts points in time into ascending order; O(n) when they are nearly in it. */
+TA_API void ta_sort_times(int64_t *times, size_t n);
 
 /* Puts numbers into ascending order; none may be NaN. */
 TA_API void ta_sort_numbers(double *values, size_t n);

@@ -94,23 +94,20 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 /* ---- the distribution ---------------------------------------------------------------------- */
 
-/* Enough steps for a smooth curve on paper; the first and last sample are always there. */
+/* Enough for a smooth curve on paper. */
 enum { ECDF_STEPS = 200 };
 
-struct ecdf {
+struct curve {
     struct ta_table_builder *table;
     struct ta_slice class;
-    int64_t n, next; /* samples in all, and the count at which the next step is due */
+    int64_t n;
 };
 
 static void add_step(void *user, int64_t value, int64_t at_or_below)
 {
-    struct ecdf *e = user;
-    if (at_or_below < e->next && at_or_below < e->n)
-        return;
-    TA_ROW(e->table, ta_text(e->class), ta_int(value), ta_num((double)at_or_below / (double)e->n),
-           ta_int(at_or_below));
-    e->next = at_or_below + (e->n + ECDF_STEPS - 1) / ECDF_STEPS;
+    const struct curve *curve = user;
+    TA_ROW(curve->table, ta_text(curve->class), ta_int(value),
+           ta_num((double)at_or_below / (double)curve->n), ta_int(at_or_below));
 }
 
 static void finish_ecdf(const struct ta_partial *classes, struct ta_section_builder *out)
@@ -121,8 +118,8 @@ static void finish_ecdf(const struct ta_partial *classes, struct ta_section_buil
         const int64_t *row = ta_partial_at(classes, i);
         const struct ta_dist *times = ta_partial_dist_at(classes, row, CLASS_TIMES);
         const char *class = ta_kernel_class_name((enum ta_kernel_class)row[CLASS]);
-        struct ecdf e = {table, ta_slice_of(class), ta_dist_count(times), 0};
-        ta_dist_walk(times, add_step, &e);
+        struct curve curve = {table, ta_slice_of(class), ta_dist_count(times)};
+        ta_dist_steps(times, ECDF_STEPS, add_step, &curve);
     }
     ta_add_chart(table, &ecdf);
 }

@@ -207,3 +207,26 @@ void ta_dist_walk(const struct ta_dist *dist,
             each(user, midpoint(i), (int64_t)below);
     }
 }
+
+struct steps {
+    void (*each)(void *user, int64_t value, int64_t at_or_below);
+    void *user;
+    int64_t n, every, next; /* samples in all, per step, and the count at which the next is due */
+};
+
+static void take_step(void *user, int64_t value, int64_t at_or_below)
+{
+    struct steps *s = user;
+    if (at_or_below < s->next && at_or_below < s->n)
+        return;
+    s->each(s->user, value, at_or_below);
+    s->next = at_or_below + s->every;
+}
+
+void ta_dist_steps(const struct ta_dist *dist, int64_t steps,
+                   void (*each)(void *user, int64_t value, int64_t at_or_below), void *user)
+{
+    const int64_t n = ta_dist_count(dist);
+    struct steps s = {each, user, n, (n + steps - 1) / steps, 0};
+    ta_dist_walk(dist, take_step, &s);
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Unions and differences of interval sets. */
 #include "traceanalyze/interval.h"
+#include "traceanalyze/stat.h"
 
 #include "base/merge_sort.h"
 #include "base/vec.h"
@@ -54,6 +55,24 @@ void ta_intervals_unite(struct ta_intervals *set)
             set->at[n++] = next;
     }
     set->n = n;
+}
+
+TA_SORT_INLINE int by_time(const void *left, const void *right, const void *user)
+{
+    const int64_t *a = left, *b = right;
+    (void)user;
+    return (*a > *b) - (*a < *b);
+}
+
+static int by_time_alone(const void *left, const void *right)
+{
+    return by_time(left, right, NULL);
+}
+
+void ta_sort_times(int64_t *times, size_t n)
+{
+    if (!ta_merge_sort(times, n, sizeof *times, by_time, NULL))
+        qsort(times, n, sizeof *times, by_time_alone);
 }
 
 int64_t ta_intervals_length(const struct ta_intervals *set)

@@ -264,7 +264,8 @@ static void read_trace(size_t i, struct reading *r)
 static size_t count_keys(const struct ta_table *table)
 {
     size_t n = 0;
-    if (strcmp(table->id, "kernels.duration_ecdf") == 0)
+    if (strcmp(table->id, "kernels.duration_ecdf") == 0 ||
+        strcmp(table->id, "launch_queue.delays") == 0)
         return 2; /* a curve: class and duration */
     while (n < table->n_columns && table->columns[n].unit == TA_UNIT_NONE &&
            table->columns[n].type != TA_TYPE_NUMBER)

@@ -138,10 +138,39 @@ static void queue_figures(void **state)
     assert_int_equal(table->n_rows, 1);
 #define CELL(column) ta_cell_number(ta_table_cell(table, 0, ta_table_column(table, column)), -1)
     assert_float_equal(CELL("empty_share"), 0.4f, 1e-6); /* 20…40 of 10…60 */
-    assert_float_equal(CELL("depth_mean"), 0.8f, 1e-6);  /* 20 µs each */
+    assert_float_equal(CELL("depth_mean"), 0.6f, 1e-6);  /* 10 and 20 µs of it */
+    assert_float_equal(CELL("depth_max"), 1, 1e-12);
+    assert_float_equal(CELL("full_share"), 0, 1e-12);
+    assert_float_equal(CELL("late"), 0, 1e-12);
     assert_float_equal(CELL("launch_bound"), 0.5f, 1e-6);
     assert_float_equal(CELL("floor_ns"), 5000, 1);
     assert_float_equal(CELL("short_share"), 1, 1e-12);
+#undef CELL
+    ta_report_free(report);
+}
+
+/* Two streams, one of them with a graph: its kernels are one launch.  A kernel that begins late on
+ * an idle device is an outlier. */
+static void queues_of_streams(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on_events(GRAPH(1, 0, 5) KERNEL(1, 8, 10, 10) KERNEL(
+        1, 8, 30, 10) LAUNCH(2, 6, 2) KERNEL(2, 7, 10, 20) LAUNCH(3, 41, 4) KERNEL(3, 7, 190, 10));
+    const struct ta_table *ranks = ta_report_table(report, "launch_queue.by_rank");
+    const struct ta_table *streams = ta_report_table(report, "launch_queue.by_stream");
+    assert_non_null(ranks);
+    assert_non_null(streams);
+    assert_int_equal(streams->n_rows, 1); /* not the one of the graph */
+#define CELL(table, column)                                                                        \
+    ta_cell_number(ta_table_cell(table, 0, ta_table_column(table, column)), -1)
+    /* Window 10…200; the graph 0…40, then 6…30 and 41…200 on the stream. */
+    assert_float_equal(CELL(ranks, "depth_mean"), (30.0 + 20 + 159) / 190, 1e-6);
+    assert_float_equal(CELL(ranks, "depth_max"), 2, 1e-12);
+    assert_float_equal(CELL(ranks, "empty_share"), 1.0 / 190, 1e-6);
+    assert_float_equal(CELL(ranks, "late"), 1, 1e-12);
+    assert_float_equal(CELL(streams, "launches"), 2, 1e-12);
+    assert_float_equal(CELL(streams, "empty_share"), 11.0 / 190, 1e-6);
+    assert_float_equal(CELL(streams, "delay_p50_ns"), (2000.0 + 145000) / 2, 1e-3);
 #undef CELL
     ta_report_free(report);
 }
@@ -174,7 +203,7 @@ int main(void)
         cmocka_unit_test(the_host_is_late),  cmocka_unit_test(causes_reach_down),
         cmocka_unit_test(queued_work_waits), cmocka_unit_test(clocks_that_differ),
         cmocka_unit_test(a_late_start),      cmocka_unit_test(queue_figures),
-        cmocka_unit_test(causes_add_up),
+        cmocka_unit_test(causes_add_up),     cmocka_unit_test(queues_of_streams),
     };
     return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The walk over the activities of each device: its gaps, and how its queue filled. */
+/* The walk over the activities of each device: its gaps. */
 #include "host_time.h"
 
 #include <stdlib.h>
@@ -40,7 +40,6 @@ struct walk {
     struct ta_partial *const *out;
     struct gap longest[IDLE_LONGEST_KEPT];
     size_t n_longest;
-    struct ta_intervals pending;  /* from launch to end */
     int64_t *causes[IDLE_CAUSES]; /* rows of the device in the partial, NULL before the first */
 };
 
@@ -134,7 +133,7 @@ static void count_cause(struct walk *w, int64_t device, enum idle_cause cause, i
 }
 
 static void take_gap(struct walk *w, const struct ta_activity *next,
-                     const struct ta_activity *before, int64_t a, int64_t *late)
+                     const struct ta_activity *before, int64_t a)
 {
     struct idle_parts parts = {0};
     struct gap gap = {.start = a, .end = w->spans.ts[next->span], .next = next->span};
@@ -145,8 +144,6 @@ static void take_gap(struct walk *w, const struct ta_activity *next,
         if (parts.ns[i] == 0)
             continue;
         count_cause(w, next->device, cause, parts.ns[i]);
-        if (idle_causes[i].group == IDLE_GROUP_DISPATCH)
-            *late += parts.ns[i];
         if (parts.ns[i] > most) {
             most = parts.ns[i];
             gap.cause = cause;
@@ -173,55 +170,23 @@ static void list_longest(struct walk *w, int64_t device)
 
 /* ---- one device ---------------------------------------------------------------------------- */
 
-/* Launched and not yet done; kernels of graphs have no launch of their own, and calls that return
- * behind the start say nothing of a queue. */
-static void take_delay(struct walk *w, const struct ta_activity *a, int64_t *row)
-{
-    if (a->launch == TA_NO_ROW)
-        return;
-    const int64_t start = w->spans.ts[a->span];
-    const int64_t launched = ta_min_i64(w->spans.ts[a->launch], start);
-    ta_intervals_add(&w->pending, launched, end_of(w, a->span));
-    ta_sum(&row[QUEUE_PENDING], end_of(w, a->span) - launched);
-    const int64_t delay = start - end_of(w, a->launch);
-    if (delay >= 0 && !is_graph(w, a->launch))
-        ta_dist_add(ta_partial_dist(w->out[IDLE_PARTIAL_QUEUE], row, QUEUE_DELAY), delay);
-}
-
-/* How long nothing at all was launched or running between `first` and `last`. */
-static int64_t empty_time(struct walk *w, int64_t first, int64_t last)
-{
-    const struct ta_intervals window = {.at = &(struct ta_interval){first, last}, .n = 1};
-    ta_intervals_unite(&w->pending);
-    const int64_t empty = ta_intervals_outside(&window, &w->pending);
-    w->pending.n = 0;
-    return empty;
-}
-
 /* The activities [from, to) are those of one device. */
 static void walk_device(struct walk *w, size_t from, size_t to)
 {
     const int64_t device = w->activities.at[from].device;
-    int64_t *row = TA_PARTIAL_ROW(w->out[IDLE_PARTIAL_QUEUE], ta_key_int(ta_trace_rank(w->trace)),
-                                  ta_key_int(device));
     const struct ta_activity *before = &w->activities.at[from];
     const int64_t first = w->spans.ts[before->span];
-    int64_t last = first, late = 0;
+    int64_t last = first;
     memset(w->causes, 0, sizeof w->causes);
     for (size_t i = from; i < to; i++) {
         const struct ta_activity *a = &w->activities.at[i];
         if (w->spans.ts[a->span] > last)
-            take_gap(w, a, before, last, &late);
+            take_gap(w, a, before, last);
         if (i == from || end_of(w, a->span) > last) {
             last = end_of(w, a->span);
             before = a;
         }
-        take_delay(w, a, row);
     }
-    ta_sum(&row[QUEUE_WINDOW], last - first);
-    ta_sum(&row[QUEUE_LATE], late);
-    if (w->pending.n)
-        ta_sum(&row[QUEUE_EMPTY], empty_time(w, first, last));
     list_longest(w, device);
 }
 
@@ -241,12 +206,9 @@ enum ta_status idle_map(struct ta_ctx *ctx, const struct ta_trace *trace,
              to < w->activities.n && w->activities.at[to].device == w->activities.at[from].device;)
             to++;
         walk_device(w, from, to);
-        done = !w->pending.failed;
     }
-    if (w) {
+    if (w)
         host_time_free(&w->host);
-        ta_intervals_free(&w->pending);
-    }
     free(w);
-    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the queue of a device");
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the gaps of a device");
 }

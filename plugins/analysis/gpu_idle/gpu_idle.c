@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gpu_idle.by_cause and its company: why devices were idle, where the host lost the time, and how
- * full their queues were. */
+/* gpu_idle.by_cause and its company: why devices were idle, and where the host lost the time. */
 #include "idle.h"
 
 #include <stdlib.h>
@@ -25,13 +24,6 @@ static const struct ta_field gap_fields[] = {
     [GAP_TOTAL] = {"total_ns", TA_FIELD_SUM},
 };
 
-static const struct ta_field queue_fields[] = {
-    [QUEUE_RANK] = {"rank", TA_FIELD_RANK},       [QUEUE_DEVICE] = {"device", TA_FIELD_INT},
-    [QUEUE_WINDOW] = {"window_ns", TA_FIELD_SUM}, [QUEUE_PENDING] = {"pending_ns", TA_FIELD_SUM},
-    [QUEUE_EMPTY] = {"empty_ns", TA_FIELD_SUM},   [QUEUE_LATE] = {"late_ns", TA_FIELD_SUM},
-    [QUEUE_DELAY] = {"delay", TA_FIELD_DIST},
-};
-
 #define PARTIAL(name, fields)                                                                      \
     {                                                                                              \
         name, fields, sizeof(fields) / sizeof *(fields)                                            \
@@ -41,7 +33,6 @@ static const struct ta_partial_def partials[] = {
     [IDLE_PARTIAL_CAUSES] = PARTIAL("causes", cause_fields),
     [IDLE_PARTIAL_SITES] = PARTIAL("sites", site_fields),
     [IDLE_PARTIAL_GAPS] = PARTIAL("gaps", gap_fields),
-    [IDLE_PARTIAL_QUEUE] = PARTIAL("queue", queue_fields),
     {0},
 };
 
@@ -153,25 +144,6 @@ static const struct ta_column gap_columns[] = {
     TEXT_COLUMN("next", "Next activity", "What ended the gap"),
 };
 
-static const struct ta_column queue_columns[] = {
-    RANK_COLUMN,
-    DEVICE_COLUMN,
-    {"depth_mean", "Mean depth", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Activities launched and not yet done, averaged over the window"},
-    RATIO_COLUMN("empty_share", "Empty",
-                 "Share of the window in which nothing was launched or "
-                 "running"),
-    NS_COLUMN("floor_ns", "Launch floor",
-              "5th percentile of the time from the end of a launch "
-              "to its activity: that of an empty queue"),
-    RATIO_COLUMN("short_share", "Unqueued",
-                 "Share of activities that began within twice the "
-                 "launch floor: the device was waiting for them"),
-    RATIO_COLUMN("launch_bound", "Launch-bound",
-                 "Share of the window in which the device was idle because the host was still "
-                 "handing out work; moderate above 3 %, high above 15 %"),
-};
-
 /* ---- finish -------------------------------------------------------------------------------- */
 
 static double ratio(int64_t part, int64_t whole)
@@ -270,46 +242,6 @@ static void add_gaps(const struct ta_partial *gaps, struct ta_section_builder *o
     ta_sort_rows(table, "dur_ns", true);
 }
 
-struct below {
-    int64_t bound, n;
-};
-
-static void count_below(void *user, int64_t value, int64_t at_or_below)
-{
-    struct below *below = user;
-    if (value <= below->bound)
-        below->n = at_or_below;
-}
-
-/* Share of delays up to twice the floor. */
-static struct ta_cell short_share(const struct ta_dist *delays, double floor)
-{
-    struct below below = {.bound = (int64_t)(2 * floor)};
-    ta_dist_walk(delays, count_below, &below);
-    return ta_num((double)below.n / (double)ta_dist_count(delays));
-}
-
-static void add_queues(const struct ta_partial *queues, struct ta_section_builder *out)
-{
-    struct ta_table_builder *table =
-        ta_add_table(out, "launch_queue.by_rank", "Launch queue by rank", queue_columns, 7);
-    for (size_t i = 0; i < ta_partial_rows(queues); i++) {
-        const int64_t *row = ta_partial_at(queues, i);
-        const struct ta_dist *delays = ta_partial_dist_at(queues, row, QUEUE_DELAY);
-        const bool linked = row[QUEUE_PENDING] != TA_MISSING && row[QUEUE_WINDOW] > 0;
-        const double window = (double)row[QUEUE_WINDOW];
-        const double floor = delays ? ta_dist_quantile(delays, 5) : 0;
-        if (!linked)
-            continue;
-        TA_ROW(table, ta_int(row[QUEUE_RANK]), ta_int(row[QUEUE_DEVICE]),
-               ta_num((double)row[QUEUE_PENDING] / window),
-               ta_num((double)row[QUEUE_EMPTY] / window),
-               delays ? ta_int((int64_t)floor) : ta_null(),
-               delays ? short_share(delays, floor) : ta_null(),
-               ta_num((double)row[QUEUE_LATE] / window));
-    }
-}
-
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_report *prior, struct ta_section_builder *out)
 {
@@ -318,7 +250,6 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     add_causes(merged[IDLE_PARTIAL_CAUSES], out);
     add_sites(merged[IDLE_PARTIAL_SITES], out);
     add_gaps(merged[IDLE_PARTIAL_GAPS], out);
-    add_queues(merged[IDLE_PARTIAL_QUEUE], out);
     return TA_OK;
 }
 
@@ -326,6 +257,5 @@ static const struct ta_analysis_ops ops = {
     .section = "launches", .partials = partials, .map = idle_map, .finish = finish};
 
 TA_PLUGIN(analysis, gpu_idle, &ops, .title = "Idle time",
-          .summary = "Why devices were idle, and how full their queues were: gpu_idle.by_cause, "
-                     "launch_queue.by_rank",
+          .summary = "Why devices were idle, and where the host lost the time: gpu_idle.by_cause",
           .version = "1");

@@ -75,21 +75,12 @@ struct idle_parts {
 };
 
 /* The partials of the analysis, in order. */
-enum { IDLE_PARTIAL_CAUSES, IDLE_PARTIAL_SITES, IDLE_PARTIAL_GAPS, IDLE_PARTIAL_QUEUE };
+enum { IDLE_PARTIAL_CAUSES, IDLE_PARTIAL_SITES, IDLE_PARTIAL_GAPS };
 
 /* Fields of partials. */
 enum { CAUSE_RANK, CAUSE_DEVICE, CAUSE_CAUSE, CAUSE_GAPS, CAUSE_TOTAL, CAUSE_LONGEST };
 enum { SITE_CAUSE, SITE_SITE, SITE_PIECES, SITE_TOTAL };
 enum { GAP_RANK, GAP_DEVICE, GAP_START, GAP_CAUSE, GAP_SITE, GAP_NEXT, GAP_TOTAL };
-enum {
-    QUEUE_RANK,
-    QUEUE_DEVICE,
-    QUEUE_WINDOW,
-    QUEUE_PENDING,
-    QUEUE_EMPTY,
-    QUEUE_LATE,
-    QUEUE_DELAY
-};
 
 /* Walks over the devices of a trace and puts what it finds into the partials. */
 enum ta_status idle_map(struct ta_ctx *ctx, const struct ta_trace *trace,

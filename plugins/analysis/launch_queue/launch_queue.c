@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* launch_queue.by_rank and its company: how far the host is ahead of the devices. */
+#include "queue.h"
+
+#include <math.h>
+
+#define FIGURE_FIELDS(at)                                                                          \
+    [at + FIGURE_LAUNCHES] = {"launches", TA_FIELD_SUM},                                           \
+          [at + FIGURE_WINDOW] = {"window_ns", TA_FIELD_SUM},                                      \
+          [at + FIGURE_AREA] = {"area", TA_FIELD_SUM},                                             \
+          [at + FIGURE_MOST] = {"most", TA_FIELD_MAX},                                             \
+          [at + FIGURE_EMPTY] = {"empty_ns", TA_FIELD_SUM},                                        \
+          [at + FIGURE_FULL] = {"full_ns", TA_FIELD_SUM},                                          \
+          [at + FIGURE_LATE] = {"late", TA_FIELD_SUM},                                             \
+          [at + FIGURE_DELAY] = {"delay", TA_FIELD_DIST},                                          \
+          [at + FIGURE_BARE] = {"bare", TA_FIELD_DIST}
+
+static const struct ta_field device_fields[DEVICE_FIGURES + FIGURES] = {
+    [DEVICE_RANK] = {"rank", TA_FIELD_RANK},
+    [DEVICE_DEVICE] = {"device", TA_FIELD_INT},
+    FIGURE_FIELDS(DEVICE_FIGURES),
+};
+
+static const struct ta_field stream_fields[STREAM_FIGURES + FIGURES] = {
+    [DEVICE_RANK] = {"rank", TA_FIELD_RANK},
+    [DEVICE_DEVICE] = {"device", TA_FIELD_INT},
+    [STREAM_STREAM] = {"stream", TA_FIELD_TEXT},
+    FIGURE_FIELDS(STREAM_FIGURES),
+};
+
+static const struct ta_field bin_fields[BIN_FIELDS] = {
+    [BIN_RANK] = {"rank", TA_FIELD_RANK},       [BIN_DEVICE] = {"device", TA_FIELD_INT},
+    [BIN_PART] = {"part", TA_FIELD_INT},        [BIN_START] = {"start_ns", TA_FIELD_MIN},
+    [BIN_LENGTH] = {"length_ns", TA_FIELD_SUM}, [BIN_AREA] = {"area", TA_FIELD_SUM},
+    [BIN_MOST] = {"most", TA_FIELD_MAX},
+};
+
+static const struct ta_field delay_fields[DELAY_FIELDS] = {
+    [DELAY_WHAT] = {"what", TA_FIELD_TEXT},
+    [DELAY_TIMES] = {"delay", TA_FIELD_DIST},
+};
+
+static const struct ta_partial_def partials[] = {
+    [QUEUE_DEVICES] = {"devices", device_fields, DEVICE_FIGURES + FIGURES},
+    [QUEUE_STREAMS] = {"streams", stream_fields, STREAM_FIGURES + FIGURES},
+    [QUEUE_OVER_TIME] = {"over_time", bin_fields, BIN_FIELDS},
+    [QUEUE_DELAYS] = {"delays", delay_fields, DELAY_FIELDS},
+    {0},
+};
+
+/* ---- columns -------------------------------------------------------------------------------- */
+
+static const char depth_doc[] =
+    "Launches whose work is not yet done, averaged over the window; a graph is one";
+static const char most_doc[] = "Most of them at one time";
+static const char empty_doc[] = "Share of the window in which nothing was launched or running";
+static const char floor_doc[] =
+    "5th percentile of the time from the end of a launch to its activity, of those at whose "
+    "launch the device had nothing to do: what a launch takes without a queue";
+static const char late_doc[] = "Activities that began more than 100 µs behind their launch though "
+                               "the device had been idle for "
+                               "as long: they waited for something else";
+
+/* clang-format off: it takes the rows for blocks. */
+#define DEPTH_COLUMNS                                                                              \
+    {"depth_mean", "Mean depth", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, depth_doc},             \
+        {"depth_max", "Deepest", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, most_doc},            \
+        TA_RATIO_COLUMN("empty_share", "Empty", TA_LOWER, empty_doc)
+/* clang-format on */
+
+static const struct ta_column rank_columns[] = {
+    TA_RANK_COLUMN,
+    TA_DEVICE_COLUMN,
+    DEPTH_COLUMNS,
+    TA_RATIO_COLUMN("full_share", "Full", TA_LOWER,
+                    "Share with more than 1000: a launch soon has to wait for a place"),
+    TA_NS_COLUMN("floor_ns", "Launch floor", TA_LOWER, floor_doc),
+    TA_RATIO_COLUMN("short_share", "Unqueued", TA_LOWER,
+                    "Share of activities that began within twice the launch floor: the device was "
+                    "waiting for them"),
+    TA_COUNT_COLUMN("late", "Late", TA_LOWER, late_doc),
+    TA_RATIO_COLUMN("launch_bound", "Launch-bound", TA_LOWER,
+                    "Share of the window in which the device was idle because the host was still "
+                    "handing out work; moderate above 3 %, high above 15 %"),
+};
+
+static const struct ta_column stream_columns[] = {
+    TA_RANK_COLUMN,
+    TA_DEVICE_COLUMN,
+    TA_TEXT_COLUMN("stream", "Stream", "Stream of the device, as recorded"),
+    TA_COUNT_COLUMN("launches", "Launches", TA_NEUTRAL, "Launches of work for the stream"),
+    DEPTH_COLUMNS,
+    TA_NS_COLUMN("floor_ns", "Launch floor", TA_LOWER, floor_doc),
+    {"delay_p50_ns", "Delay p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_NEUTRAL,
+     "Median time from the end of a launch to the start of its activity, graphs and activities "
+     "that "
+     "start before that excluded"},
+    {"delay_p95_ns", "Delay p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_NEUTRAL,
+     "95th percentile of the same"},
+    TA_COUNT_COLUMN("late", "Late", TA_LOWER, late_doc),
+};
+
+static const struct ta_column bin_columns[] = {
+    TA_RANK_COLUMN,
+    TA_DEVICE_COLUMN,
+    {"part", "Part", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Number of the part: the window in 100 of equal length"},
+    TA_NS_COLUMN("start_ns", "Start", TA_NEUTRAL, "Since the earliest span of the rank's file"),
+    {"depth_mean", "Queue length", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Launches whose work is not yet done, averaged over the part"},
+    {"depth_max", "Deepest", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, most_doc},
+};
+
+static const struct ta_chart bin_chart = {
+    .id = "launch-queue",
+    .title = "How far the host is ahead",
+    .caption = "Launches whose work is not yet done, averaged over each hundredth of the window. "
+               "Near 0 the device waits for the host.",
+    .kind = TA_CHART_LINES,
+    .label = {"rank"},
+    .x = "start_ns",
+    .y = {{"depth_mean", "Queue length", TA_INK_SERIES_1}},
+    .group = "rank",
+};
+
+static const struct ta_column delay_columns[] = {
+    TA_TEXT_COLUMN("what", "Activities", "Kernels, or copies and memory sets"),
+    TA_NS_COLUMN("delay_ns", "Delay", TA_NEUTRAL,
+                 "From the end of a launch to the start of its activity"),
+    TA_RATIO_COLUMN("share", "Share", TA_NEUTRAL,
+                    "Share of the launches that take at most so long"),
+    TA_COUNT_COLUMN("launches", "Launches", TA_NEUTRAL, "Number of them"),
+};
+
+static const struct ta_chart delay_chart = {
+    .id = "launch-delay",
+    .title = "How long launches wait",
+    .caption =
+        "Share of launches whose activity begins at most so long behind the end of the call, "
+        "all ranks; logarithmic time. Short means that the device was waiting, long that work "
+        "was queued ahead.",
+    .kind = TA_CHART_ECDF,
+    .x = "delay_ns",
+    .y = {{"share", "Share of launches", TA_INK_SERIES_1}},
+    .group = "what",
+    .log_x = true,
+};
+
+/* ---- finish --------------------------------------------------------------------------------- */
+
+struct below {
+    int64_t bound, n;
+};
+
+static void count_below(void *user, int64_t value, int64_t at_or_below)
+{
+    struct below *below = user;
+    if (value <= below->bound)
+        below->n = at_or_below;
+}
+
+/* Share of delays up to twice the floor. */
+static struct ta_cell short_share(const struct ta_dist *delays, double floor)
+{
+    struct below below = {.bound = (int64_t)(2 * floor)};
+    ta_dist_walk(delays, count_below, &below);
+    return ta_num((double)below.n / (double)ta_dist_count(delays));
+}
+
+/* Time in which a device was idle and the host handed out work; NAN when that is not known. */
+static double dispatch_of(const struct ta_report *prior, int64_t rank, int64_t device)
+{
+    const struct ta_table *idle = ta_report_table(prior, "gpu_idle.by_rank");
+    const size_t column = idle ? ta_table_column(idle, "dispatch_ns") : SIZE_MAX;
+    for (size_t i = 0; column != SIZE_MAX && i < idle->n_rows; i++) {
+        const struct ta_cell *d = ta_table_cell(idle, i, 1);
+        if (ta_table_cell(idle, i, 0)->i == rank &&
+            (d->kind == TA_CELL_INT ? d->i : TA_MISSING) == device)
+            return ta_cell_number(ta_table_cell(idle, i, column), NAN);
+    }
+    return idle ? 0 : NAN;
+}
+
+/* The cells that both tables share. */
+struct shown {
+    struct ta_cell depth, most, empty, floor, late;
+};
+
+static struct shown show(const int64_t *figures, const struct ta_dist *bare)
+{
+    return (struct shown){
+        .depth = ta_share(figures[FIGURE_AREA], figures[FIGURE_WINDOW]),
+        .most = ta_int(figures[FIGURE_MOST]),
+        .empty = ta_share(figures[FIGURE_EMPTY], figures[FIGURE_WINDOW]),
+        .floor = bare ? ta_int((int64_t)ta_dist_quantile(bare, 5)) : ta_null(),
+        .late = ta_int(figures[FIGURE_LATE]),
+    };
+}
+
+static void add_ranks(const struct ta_partial *devices, const struct ta_report *prior,
+                      struct ta_section_builder *out)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "launch_queue.by_rank", "Launch queue by rank", rank_columns,
+                     sizeof rank_columns / sizeof *rank_columns);
+    for (size_t i = 0; i < ta_partial_rows(devices); i++) {
+        const int64_t *row = ta_partial_at(devices, i), *figures = row + DEVICE_FIGURES;
+        const struct ta_dist *delays =
+            ta_partial_dist_at(devices, row, DEVICE_FIGURES + FIGURE_DELAY);
+        if (figures[FIGURE_WINDOW] == TA_MISSING || figures[FIGURE_WINDOW] <= 0)
+            continue;
+        const struct shown shown =
+            show(figures, ta_partial_dist_at(devices, row, DEVICE_FIGURES + FIGURE_BARE));
+        const double window = (double)figures[FIGURE_WINDOW];
+        TA_ROW(
+            table, ta_int(row[DEVICE_RANK]), ta_int(row[DEVICE_DEVICE]), shown.depth, shown.most,
+            shown.empty, ta_share(figures[FIGURE_FULL], figures[FIGURE_WINDOW]), shown.floor,
+            shown.floor.kind == TA_CELL_NULL ? ta_null()
+                                             : short_share(delays, ta_cell_number(&shown.floor, 0)),
+            shown.late, ta_num(dispatch_of(prior, row[DEVICE_RANK], row[DEVICE_DEVICE]) / window));
+    }
+}
+
+static void add_streams(const struct ta_partial *streams, struct ta_section_builder *out)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "launch_queue.by_stream", "Launch queue by stream", stream_columns,
+                     sizeof stream_columns / sizeof *stream_columns);
+    for (size_t i = 0; i < ta_partial_rows(streams); i++) {
+        const int64_t *row = ta_partial_at(streams, i), *figures = row + STREAM_FIGURES;
+        const struct ta_dist *delays =
+            ta_partial_dist_at(streams, row, STREAM_FIGURES + FIGURE_DELAY);
+        const struct shown shown =
+            show(figures, ta_partial_dist_at(streams, row, STREAM_FIGURES + FIGURE_BARE));
+        TA_ROW(table, ta_int(row[DEVICE_RANK]), ta_int(row[DEVICE_DEVICE]),
+               ta_text(ta_partial_text(streams, row, STREAM_STREAM)),
+               ta_int(figures[FIGURE_LAUNCHES]), shown.depth, shown.most, shown.empty, shown.floor,
+               delays ? ta_num(ta_dist_quantile(delays, 50)) : ta_null(),
+               delays ? ta_num(ta_dist_quantile(delays, 95)) : ta_null(), shown.late);
+    }
+}
+
+static void add_bins(const struct ta_partial *bins, struct ta_section_builder *out)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "launch_queue.over_time", "Launch queue over time", bin_columns,
+                     sizeof bin_columns / sizeof *bin_columns);
+    for (size_t i = 0; i < ta_partial_rows(bins); i++) {
+        const int64_t *row = ta_partial_at(bins, i);
+        TA_ROW(table, ta_int(row[BIN_RANK]), ta_int(row[BIN_DEVICE]), ta_int(row[BIN_PART]),
+               ta_int(row[BIN_START]), ta_share(row[BIN_AREA], row[BIN_LENGTH]),
+               ta_int(row[BIN_MOST]));
+    }
+    ta_add_chart(table, &bin_chart);
+}
+
+/* Enough steps for a smooth curve on paper. */
+enum { DELAY_STEPS = 200 };
+
+struct curve {
+    struct ta_table_builder *table;
+    struct ta_slice what;
+    int64_t n;
+};
+
+static void add_step(void *user, int64_t value, int64_t at_or_below)
+{
+    const struct curve *curve = user;
+    TA_ROW(curve->table, ta_text(curve->what), ta_int(value),
+           ta_num((double)at_or_below / (double)curve->n), ta_int(at_or_below));
+}
+
+static void add_delays(const struct ta_partial *delays, struct ta_section_builder *out)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "launch_queue.delays", "Distribution of launch delays", delay_columns,
+                     sizeof delay_columns / sizeof *delay_columns);
+    for (size_t i = 0; i < ta_partial_rows(delays); i++) {
+        const int64_t *row = ta_partial_at(delays, i);
+        const struct ta_dist *times = ta_partial_dist_at(delays, row, DELAY_TIMES);
+        if (!times)
+            continue;
+        struct curve curve = {table, ta_partial_text(delays, row, DELAY_WHAT),
+                              ta_dist_count(times)};
+        ta_dist_steps(times, DELAY_STEPS, add_step, &curve);
+    }
+    ta_add_chart(table, &delay_chart);
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)ctx;
+    add_ranks(merged[QUEUE_DEVICES], prior, out);
+    add_streams(merged[QUEUE_STREAMS], out);
+    add_bins(merged[QUEUE_OVER_TIME], out);
+    add_delays(merged[QUEUE_DELAYS], out);
+    return TA_OK;
+}
+
+static const char *const after[] = {"gpu_idle", NULL};
+
+static const struct ta_analysis_ops ops = {.after = after,
+                                           .section = "launches",
+                                           .partials = partials,
+                                           .map = queue_map,
+                                           .finish = finish};
+
+TA_PLUGIN(analysis, launch_queue, &ops, .title = "Launch queue",
+          .summary =
+              "How far the host is ahead of the devices, and how long launches take to begin: "
+              "launch_queue.by_rank, launch_queue.by_stream",
+          .version = "1");
