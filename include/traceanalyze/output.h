@@ -91,6 +91,15 @@ TA_API const char *ta_accounts_noun(const struct ta_accounts *accounts, bool one
 /* The row of a table that a piece of evidence names, or SIZE_MAX. */
 TA_API size_t ta_evidence_row(const struct ta_table *table, const struct ta_evidence *evidence);
 
+/* The first column from `from` on that is a key of the row, one that says which row it is; SIZE_MAX
+ * behind the last. */
+TA_API size_t ta_row_key(const struct ta_table *table, size_t row, size_t from);
+
+#define TA_KEY_TITLE_MAX 64
+/* What stands before a key that is a number, as in "rank 0". */
+TA_API const char *ta_key_title(const struct ta_table *table, size_t column,
+                                char title[TA_KEY_TITLE_MAX]);
+
 /* Evidence as people read it, "Memory by rank · rank 0 · Gap at peak: 24.3 %", cut to `size` bytes;
  * names in it must still be escaped. */
 TA_API void ta_evidence_text(const struct ta_report *report, const struct ta_evidence *evidence,

@@ -20,12 +20,13 @@ TA_BEGIN_DECLS
 /* ---- values -------------------------------------------------------------------------- */
 
 enum ta_type {
-    TA_TYPE_STRING, /* a text shown as it is: a name from the input, a sentence of ours */
+    TA_TYPE_STRING, /* a text shown as it is, such as a name from the input */
     TA_TYPE_INTEGER,
     TA_TYPE_NUMBER,
     TA_TYPE_BOOLEAN,
     TA_TYPE_WORD, /* a string; a word of ours for programs ("gpu_power"), shown by ta_word_text() */
-    TA_TYPE_ID    /* a string; for programs alone, another column says it to people */
+    TA_TYPE_ID,   /* a string; for programs alone, another column says it to people */
+    TA_TYPE_SENTENCE /* a string; words that may be broken into lines, not cut in the middle */
 };
 
 enum ta_cell_kind { TA_CELL_NULL, TA_CELL_TEXT, TA_CELL_INT, TA_CELL_NUM, TA_CELL_BOOL };

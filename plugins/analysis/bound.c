@@ -31,7 +31,8 @@ static const struct ta_column columns[] = {
     {"total_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
      "Of the windows of all devices of all ranks; the parts add up to them"},
     {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL, "Of the sum of the windows"},
-    {"what", "What", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "What the devices do in this time"},
+    {"what", "What", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL,
+     "What the devices do in this time"},
 };
 
 static double sum(const struct ta_table *table, const char *key)

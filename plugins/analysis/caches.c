@@ -45,7 +45,7 @@ static const struct ta_column hit_columns[] = {
     {"frame", "Frame", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Frame of the video"},
     {"hits_so_far", "Hits so far", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_HIGHER,
      "Hits of this cache up to here, this one included"},
-    {"details", "Details", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "What the cache reported"},
+    {"details", "Details", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL, "What the cache reported"},
 };
 
 static const struct ta_chart count_chart = {

@@ -205,7 +205,7 @@ static const struct ta_column columns[] = {
     {"holds", "Holds", TA_TYPE_BOOLEAN, TA_UNIT_NONE, TA_NEUTRAL, "Whether the limit is kept"},
     {"penalty", "Penalty", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
      "Part that the check takes from the trust score"},
-    {"what", "What it means", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+    {"what", "What it means", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL,
      "How the value is worked out, and what a bad one spoils"},
 };
 

@@ -45,8 +45,8 @@ static const struct ta_column advice_columns[] = {
     {"category", "About", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "What the advice is about"},
     {"priority", "Priority", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "Priority as the profiler gave it"},
-    {"issue", "Issue", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "What the profiler found"},
-    {"suggestion", "Suggestion", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+    {"issue", "Issue", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL, "What the profiler found"},
+    {"suggestion", "Suggestion", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL,
      "What the profiler suggested"},
 };
 

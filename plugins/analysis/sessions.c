@@ -57,7 +57,7 @@ static const struct ta_column happening_columns[] = {
     {"name", "Event", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the event"},
     {"time_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
      "Time since the first event of the rank"},
-    {"data", "Data", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "What was recorded with it"},
+    {"data", "Data", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL, "What was recorded with it"},
 };
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,

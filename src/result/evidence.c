@@ -61,34 +61,38 @@ static void add(struct line *line, struct ta_slice text)
         line->size = line->n + 1; /* nothing more behind the cut */
 }
 
-/* "rank 0", "vae_decode": a number needs the title of its column. */
-static void add_key(struct line *line, const struct ta_table *table, size_t row, size_t column)
-{
-    char buffer[TA_WORD_TEXT_MAX];
-    const struct ta_cell *cell = ta_table_cell(table, row, column);
-    const char *title = table->columns[column].title;
-    if (cell->kind != TA_CELL_TEXT && *title) {
-        const char first = (char)tolower((unsigned char)*title);
-        const bool is_word = islower((unsigned char)title[1]);
-        add(line, is_word ? (struct ta_slice){&first, 1} : (struct ta_slice){title, 1});
-        add(line, ta_slice_of(title + 1));
-        add(line, TA_LIT(" "));
-    }
-    add(line, ta_table_text(table, row, column, buffer));
-}
-
 /* The keys of a row stand first in it: texts and plain numbers. */
-static void add_keys(struct line *line, const struct ta_table *table, size_t row)
+size_t ta_row_key(const struct ta_table *table, size_t row, size_t from)
 {
-    for (size_t i = 0; i < table->n_columns; i++) {
+    for (size_t i = from; i < table->n_columns; i++) {
         const struct ta_column *column = &table->columns[i];
         if (column->unit != TA_UNIT_NONE || column->type == TA_TYPE_NUMBER)
-            return;
-        if (!ta_column_is_useful(table, i) || ta_table_cell(table, row, i)->kind == TA_CELL_NULL ||
-            strcmp(column->key, "index") == 0)
-            continue;
+            return SIZE_MAX;
+        if (ta_column_is_useful(table, i) && ta_table_cell(table, row, i)->kind != TA_CELL_NULL &&
+            strcmp(column->key, "index") != 0)
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+const char *ta_key_title(const struct ta_table *table, size_t column, char title[TA_KEY_TITLE_MAX])
+{
+    snprintf(title, TA_KEY_TITLE_MAX, "%s", table->columns[column].title);
+    if (title[0] && islower((unsigned char)title[1]))
+        title[0] = (char)tolower((unsigned char)title[0]);
+    return title;
+}
+
+static void add_keys(struct line *line, const struct ta_table *table, size_t row)
+{
+    char title[TA_KEY_TITLE_MAX], buffer[TA_WORD_TEXT_MAX];
+    for (size_t i = 0; (i = ta_row_key(table, row, i)) != SIZE_MAX; i++) {
         add(line, TA_LIT(" · "));
-        add_key(line, table, row, i);
+        if (ta_table_cell(table, row, i)->kind != TA_CELL_TEXT) {
+            add(line, ta_slice_of(ta_key_title(table, i, title)));
+            add(line, TA_LIT(" "));
+        }
+        add(line, ta_table_text(table, row, i, buffer));
     }
 }
 

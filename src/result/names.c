@@ -16,6 +16,7 @@ const char *ta_type_name(enum ta_type type)
     static const char *const names[] = {
         [TA_TYPE_STRING] = "string",   [TA_TYPE_INTEGER] = "integer", [TA_TYPE_NUMBER] = "number",
         [TA_TYPE_BOOLEAN] = "boolean", [TA_TYPE_WORD] = "string",     [TA_TYPE_ID] = "string",
+        [TA_TYPE_SENTENCE] = "string",
     };
     return names[type];
 }

@@ -73,8 +73,10 @@ async function open(browser, file, { hash = "", ...options } = {}) {
 }
 
 /* The table with the most rows: sorting and filtering show there. */
+/* Of those that hold texts, not numbers alone. */
 async function largestTable(page) {
   return page.evaluate(() => Array.from(document.querySelectorAll(".table"))
+    .filter((box) => box.querySelector("tbody tr:last-child > :not([data-v], .nil)"))
     .sort((a, b) => b.dataset.total - a.dataset.total)[0].id);
 }
 
@@ -167,7 +169,7 @@ async function checkFilter(page) {
   const rows = page.locator(`${byId(id)} tbody tr`);
   const word = await page.evaluate((table) => {
     const cells = document.getElementById(table).querySelectorAll("tbody tr:last-child > *");
-    return Array.from(cells).find((cell) => cell.dataset.v === undefined && cell.textContent)
+    return Array.from(cells).find((cell) => !cell.matches("[data-v], .nil") && cell.textContent)
       .textContent.trim().slice(0, 24);
   }, id);
   await filter.fill(word);
@@ -284,6 +286,20 @@ async function checkWidths(browser, file) {
   }
 }
 
+/* On a usual screen no table needs to be moved sideways, unless it has more columns than fit with
+ * names cut and small print. */
+async function checkTables(browser, file) {
+  const columnsThatFit = 15;
+  const page = await open(browser, file, { viewport: { width: 1400, height: 1000 } });
+  const wide = await page.evaluate((most) => Array.from(document.querySelectorAll(".table"))
+    .filter((box) => box.querySelectorAll("thead th:not([hidden])").length <= most)
+    .map((box) => [box.id, box.querySelector(".scroll")])
+    .filter(([, scroll]) => scroll.scrollWidth > scroll.clientWidth)
+    .map(([id, scroll]) => `${id} ${scroll.scrollWidth} px`), columnsThatFit);
+  check(wide.length === 0, "tables fit at 1400 px", wide.join(", "));
+  await page.context().close();
+}
+
 async function checkAccess(browser, file) {
   for (const colorScheme of ["light", "dark"]) {
     const page = await open(browser, file, { colorScheme });
@@ -352,6 +368,7 @@ async function checkReport(browser, file) {
   await page.context().close();
   await checkLinks(browser, file);
   await checkWidths(browser, file);
+  await checkTables(browser, file);
   await checkAccess(browser, file);
   await checkWithoutScript(browser, file);
 }

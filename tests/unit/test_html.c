@@ -425,6 +425,7 @@ static void evidence_leads_to_its_row(void **state)
     const char *page = *state;
     assert_int_equal(count(page, "href=\"#r-kernels.by_name-3\" data-column=\"total_ns\""), 5);
     assert_int_equal(count(page, "id=\"r-kernels.by_name-3\""), 1);
+    assert_int_equal(count(page, " · comm</a> <span>"), 5); /* all keys of the row */
     assert_non_null(strstr(page, "href=\"#f-f4\""));
     assert_non_null(strstr(page, "id=\"f-f4\""));
     assert_non_null(strstr(page, "href=\"#c-top-kernels\""));

@@ -138,7 +138,7 @@ static void add_timeline(struct ta_section_builder *out, const struct ta_partial
         TA_COUNT_COLUMN("allocations", "Allocations", TA_LOWER, "Allocations in the history"),     \
         TA_BYTES_COLUMN("total_bytes", "Total", TA_LOWER, "Bytes asked for by all of them"),       \
         TA_COUNT_COLUMN(                                                                           \
-            "unfreed_blocks", "Not freed", TA_LOWER,                                               \
+            "unfreed_blocks", "Blocks not freed", TA_LOWER,                                        \
             "Allocations of the history that were not given back by its end: kept on purpose, "    \
             "or leaks"),                                                                           \
         TA_BYTES_COLUMN("unfreed_bytes", "Not freed", TA_LOWER, "Their bytes, as asked for")
@@ -325,15 +325,16 @@ static const struct ta_column churn_columns[] = {
     {"allocations_per_s", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, TA_LOWER,
      "Allocations over the time of the history"},
     TA_RATIO_COLUMN("small_share", "Small", TA_LOWER, "Share of the allocations below 1 MiB"),
-    TA_COUNT_COLUMN("segment_allocations", "From driver", TA_LOWER,
+    TA_COUNT_COLUMN("segment_allocations", "Segments taken", TA_LOWER,
                     "Segments obtained from the driver, or grown; each may stall the device"),
-    TA_COUNT_COLUMN("segment_frees", "To driver", TA_LOWER, "Segments given back, or shrunk"),
-    TA_BYTES_COLUMN("segment_bytes", "From driver", TA_LOWER, "Bytes obtained from the driver"),
+    TA_COUNT_COLUMN("segment_frees", "Segments returned", TA_LOWER,
+                    "Segments given back, or shrunk"),
+    TA_BYTES_COLUMN("segment_bytes", "Taken", TA_LOWER, "Bytes obtained from the driver"),
     TA_COUNT_COLUMN(
         "retries", "Retries", TA_LOWER,
         "Segments given back right before one was obtained: the driver had no memory left"),
     TA_COUNT_COLUMN("ooms", "Failed", TA_LOWER, "Allocations that failed for lack of memory"),
-    TA_COUNT_COLUMN("unfreed_blocks", "Not freed", TA_LOWER,
+    TA_COUNT_COLUMN("unfreed_blocks", "Blocks not freed", TA_LOWER,
                     "Allocations that were not given back by the end"),
     TA_BYTES_COLUMN("unfreed_bytes", "Not freed", TA_LOWER, "Their bytes, as asked for"),
     TA_BYTES_COLUMN(

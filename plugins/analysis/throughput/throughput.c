@@ -36,7 +36,7 @@ static const struct ta_column columns[] = {
     {"value", "Value", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
      "The value, in the unit beside it"},
     {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit of the value"},
-    {"note", "Note", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+    {"note", "Note", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL,
      "Why the profiler's number differs from ours; of all ranks how they were put together"},
 };
 

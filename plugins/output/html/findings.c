@@ -83,23 +83,43 @@ static void put_evidence_link(const struct page *page, const struct ta_table *ta
     ta_puts(page->out, "\">");
 }
 
+/* All that says which row it is: "First block · Session · rank 0". */
+static void put_keys(const struct page *page, const struct ta_table *table, size_t row)
+{
+    char title[TA_KEY_TITLE_MAX], text[TA_WORD_TEXT_MAX];
+    const char *separator = "";
+    for (size_t i = 0; (i = ta_row_key(table, row, i)) != SIZE_MAX; i++, separator = " · ") {
+        ta_puts(page->out, separator);
+        if (ta_table_cell(table, row, i)->kind != TA_CELL_TEXT) {
+            html_text(page, ta_key_title(table, i, title));
+            ta_putc(page->out, ' ');
+        }
+        html_name(page, ta_table_text(table, row, i, text));
+    }
+}
+
+static void put_evidence_row(const struct page *page, const struct ta_table *table,
+                             const struct ta_evidence *evidence)
+{
+    const size_t row = table ? ta_evidence_row(table, evidence) : SIZE_MAX;
+    if (!table) {
+        html_value(page, &evidence->row, TA_UNIT_NONE);
+        return;
+    }
+    put_evidence_link(page, table, evidence);
+    if (row == SIZE_MAX || ta_row_key(table, row, 0) == SIZE_MAX)
+        html_text(page, table->title);
+    else
+        put_keys(page, table, row);
+    ta_puts(page->out, "</a>");
+}
+
 static void put_evidence(const struct page *page, const struct ta_evidence *evidence)
 {
     const struct ta_table *table = ta_report_table(page->report, evidence->table);
     const size_t column = table ? ta_table_column(table, evidence->column) : SIZE_MAX;
     ta_puts(page->out, "<li>");
-    if (table)
-        put_evidence_link(page, table, evidence);
-    if (evidence->row.kind == TA_CELL_TEXT) {
-        html_name(page, evidence->row.text);
-    } else {
-        if (table)
-            html_text(page, table->columns[0].title);
-        ta_putc(page->out, ' ');
-        html_value(page, &evidence->row, table ? table->columns[0].unit : TA_UNIT_NONE);
-    }
-    if (table)
-        ta_puts(page->out, "</a>");
+    put_evidence_row(page, table, evidence);
     ta_puts(page->out, " <span>");
     html_text(page, table && column != SIZE_MAX ? table->columns[column].title : evidence->column);
     ta_puts(page->out, "</span> <b>");

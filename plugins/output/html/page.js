@@ -228,6 +228,7 @@ function start() {
   preparePrint();
   applyAddress();
   followSections();
+  addEventListener("resize", () => tables.forEach((table) => table.fit()));
   addEventListener("hashchange", () => {
     if (/^#[a-z]+=/.test(location.hash)) {
       applyAddress();

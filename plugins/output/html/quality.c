@@ -75,9 +75,9 @@ static const struct ta_column note_columns[NOTE_COLUMNS] = {
                    "Place of the last case in the decompressed stream."},
     [NOTE_PLACE] = {"file_offset", "In file at", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
                     "Place in the compressed file, where that is known."},
-    [NOTE_TEXT] = {"text", "Example", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+    [NOTE_TEXT] = {"text", "Example", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL,
                    "One of the cases."},
-    [NOTE_DOC] = {"meaning", "Meaning", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+    [NOTE_DOC] = {"meaning", "Meaning", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL,
                   "What the code stands for and what was done."},
 };
 

@@ -6,6 +6,8 @@ const filterFrom = 10;
 const chooserFrom = 6;
 /* With more columns than this a table stands closer. */
 const wideFrom = 9;
+/* In a table without room names become as narrow as this, in pixels. */
+const nameLeast = 110;
 /* What stands for a text without any character. */
 const emptyText = "(empty)";
 
@@ -175,6 +177,9 @@ class Table {
     if (!row.element) {
       row.element = make("tr", {}, ...row.cells.map(
         (cell, i) => Row.cellOfData(cell, i, row.numeric[i])));
+      this.heads.forEach((head, i) => {
+        row.element.cells[i].classList.toggle("s", head.classList.contains("s"));
+      });
       this.hidden.forEach((i) => { row.element.cells[i].hidden = true; });
     }
     return row.element;
@@ -284,6 +289,35 @@ class Table {
         row.element.cells[column].hidden = !shown;
       }
     }
+    this.fit();
+  }
+
+  /* Makes a table that is wider than the page narrower: first its names, then everything. */
+  fit() {
+    const box = this.scroll;
+    box.classList.remove("tight");
+    box.style.removeProperty("--name");
+    this.narrowNames();
+    if (box.scrollWidth > box.clientWidth) {
+      box.classList.add("tight");
+      box.style.removeProperty("--name");
+      this.narrowNames();
+    }
+  }
+
+  narrowNames() {
+    const box = this.scroll;
+    const names = this.shownNames().filter((name) => !name.classList.contains("open"));
+    const columns = new Set(names.map((name) => name.parentElement.cellIndex)).size;
+    for (let widest = Infinity; columns && box.scrollWidth > box.clientWidth;) {
+      const now = Math.max(...names.map((name) => name.offsetWidth));
+      const next = now - Math.ceil((box.scrollWidth - box.clientWidth) / columns);
+      if (now >= widest || now <= nameLeast) {
+        return;
+      }
+      widest = now;
+      box.style.setProperty("--name", Math.max(next, nameLeast) + "px");
+    }
   }
 
   setFilter(text) {
@@ -354,6 +388,7 @@ class Table {
     this.showBars(shown);
     this.showCounts(rows.length, shown.length);
     this.prepareNames();
+    this.fit();
     this.matched = rows.length;
     return rows.length;
   }

@@ -13,6 +13,15 @@ static bool is_numeric(const struct ta_column *column)
     return column->type == TA_TYPE_INTEGER || column->type == TA_TYPE_NUMBER;
 }
 
+/* Numbers stand to the right, sentences are broken into lines. */
+static void put_class(const struct page *page, const struct ta_column *column, const char *more)
+{
+    const bool is_sentence = column->type == TA_TYPE_SENTENCE;
+    const char *own = is_numeric(column) ? "n" : is_sentence ? "s" : "";
+    if (*own || *more)
+        ta_putf(page->out, " class=\"%s%s%s\"", own, *own && *more ? " " : "", more);
+}
+
 /* What a column means, in one text: its definition, which way is better, the exact unit. */
 static void put_column_doc(const struct page *page, const struct ta_column *column)
 {
@@ -28,8 +37,7 @@ static void put_column_head(const struct page *page, const struct ta_column *col
     ta_puts(page->out, "<th scope=\"col\"");
     if (hidden)
         ta_puts(page->out, " hidden=\"\"");
-    if (is_numeric(column))
-        ta_puts(page->out, " class=\"n\"");
+    put_class(page, column, "");
     ta_puts(page->out, " data-key=\"");
     html_text(page, column->key);
     ta_puts(page->out, "\" data-unit=\"");
@@ -51,10 +59,12 @@ void html_cell(const struct page *page, const struct ta_table *table, size_t row
     ta_puts(page->out, is_head ? "<th scope=\"row\"" : "<td");
     if (flags & HTML_CELL_HIDDEN)
         ta_puts(page->out, " hidden=\"\"");
+    const bool is_empty = cell->kind == TA_CELL_TEXT && cell->text.len == 0;
+    put_class(page, column, cell->kind == TA_CELL_NULL ? "nil" : is_empty ? "empty" : "");
     if (cell->kind == TA_CELL_NULL) {
-        ta_puts(page->out, is_numeric(column) ? " class=\"n nil\">–" : " class=\"nil\">–");
-    } else if (cell->kind == TA_CELL_TEXT && cell->text.len == 0) {
-        ta_puts(page->out, " class=\"empty\">(empty)");
+        ta_puts(page->out, ">–");
+    } else if (is_empty) {
+        ta_puts(page->out, ">(empty)");
     } else if (cell->kind == TA_CELL_TEXT && column->type == TA_TYPE_WORD) {
         char buffer[TA_WORD_TEXT_MAX];
         ta_puts(page->out, " data-t=\"");
@@ -63,9 +73,12 @@ void html_cell(const struct page *page, const struct ta_table *table, size_t row
         ta_put_html(page->out, ta_table_text(table, row, at, buffer));
     } else if (cell->kind == TA_CELL_TEXT) {
         ta_putc(page->out, '>');
-        html_name(page, cell->text);
+        if (column->type == TA_TYPE_SENTENCE)
+            ta_put_html(page->out, cell->text);
+        else
+            html_name(page, cell->text);
     } else {
-        ta_puts(page->out, is_numeric(column) ? " class=\"n\" data-v=\"" : " data-v=\"");
+        ta_puts(page->out, " data-v=\"");
         ta_put_json_cell(page->out, cell, true);
         ta_puts(page->out, "\">");
         html_value(page, cell, ta_table_unit(table, row, at));
@@ -99,7 +112,8 @@ static void put_data_cell(const struct page *page, const struct ta_table *table,
         ta_puts(out, "null");
     } else if (cell->kind == TA_CELL_TEXT && !is_word) {
         const struct ta_slice name = cell->text;
-        const size_t split = html_name_split(name);
+        const bool is_sentence = table->columns[column].type == TA_TYPE_SENTENCE;
+        const size_t split = is_sentence ? name.len : html_name_split(name);
         if (split == name.len) {
             ta_put_json(out, name, true);
             return;

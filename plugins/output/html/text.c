@@ -27,7 +27,7 @@ void html_count(const struct page *page, uint64_t n, const char *one, const char
 }
 
 /* Names up to NAME_WHOLE bytes are never cut; of longer ones the last NAME_TAIL stay visible. */
-enum { NAME_WHOLE = 44, NAME_TAIL = 18 };
+enum { NAME_WHOLE = 20, NAME_TAIL = 10 };
 
 static bool continues_character(char byte)
 {

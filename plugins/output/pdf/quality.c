@@ -24,7 +24,7 @@ static const struct ta_column finding_columns[FINDING_COLUMNS] = {
     [SEVERITY] = {"severity", "Severity", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, ""},
     [COUNT] = {"count", "Count", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, ""},
     [WHERE] = {"file", "File", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, ""},
-    [EXAMPLE] = {"example", "First case", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, ""},
+    [EXAMPLE] = {"example", "First case", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL, ""},
 };
 
 static struct ta_cell count(uint64_t n)
