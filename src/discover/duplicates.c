@@ -64,14 +64,22 @@ static struct candidate measure(const struct ta_source *source, size_t index)
 static struct ta_reader *open_source(struct search *search, const char *path,
                                      struct ta_quality *ignored)
 {
-    struct ta_reader *reader = ta_reader_open(search->ctx, path, -1, ignored);
-    if (!reader && ta_ctx_status(search->ctx) == TA_ERR_NOMEM)
-        search->failed = true;
+    struct ta_reader *reader = NULL;
+    for (int tries = 0; !reader && !search->failed && tries < TRIES; tries++) {
+        reader = ta_reader_open(search->ctx, path, -1, ignored);
+        search->failed = !reader && ta_ctx_status(search->ctx) == TA_ERR_NOMEM;
+    }
     return reader;
 }
 
-/* Whether two files have the same content, damage aside. */
-static bool same_content(struct search *search, const char *a, const char *b)
+/* Whether reading for a look ended early, as it does when it fails. */
+static bool ended_early(const struct ta_quality *ignored)
+{
+    return ta_quality_count(ignored, TA_Q_TRUNCATED) > 0;
+}
+
+/* Compares what two files hold, damage aside; sets *early when one was not read to its end. */
+static bool compare_once(struct search *search, const char *a, const char *b, bool *early)
 {
     enum { BLOCK = 65536 };
     struct ta_quality ignored[2];
@@ -95,6 +103,7 @@ static bool same_content(struct search *search, const char *a, const char *b)
         same = filled[0] == filled[1] && memcmp(blocks, blocks + BLOCK, filled[0]) == 0;
         more = filled[0] == BLOCK;
     }
+    *early = ended_early(&ignored[0]) || ended_early(&ignored[1]);
     for (int i = 0; i < 2; i++) {
         ta_reader_close(readers[i]);
         ta_quality_free(&ignored[i]);
@@ -103,25 +112,41 @@ static bool same_content(struct search *search, const char *a, const char *b)
     return same;
 }
 
+static bool same_content(struct search *search, const char *a, const char *b)
+{
+    bool same = false, early = true;
+    for (int tries = 0; !same && early && !search->failed && tries < TRIES; tries++)
+        same = compare_once(search, a, b, &early);
+    return same;
+}
+
 static bool holds(struct ta_slice text, struct ta_slice word)
 {
     return memmem(text.ptr, text.len, word.ptr, word.len) != NULL;
 }
 
-static void look_at_head(struct search *search, struct candidate *candidate)
+/* False when it is to be tried again. */
+static bool try_head(struct search *search, struct candidate *candidate)
 {
     struct ta_quality ignored;
     ta_quality_init(&ignored);
-    struct ta_reader *reader =
-        open_source(search, search->list[candidate->index].path, &ignored);
+    struct ta_reader *reader = open_source(search, search->list[candidate->index].path, &ignored);
     if (reader) {
         const struct ta_slice head = ta_reader_probe(reader).head;
         candidate->head = ta_hash_bytes(head.ptr, head.len, 0);
         candidate->is_trace =
             holds(head, TA_LIT("\"traceEvents\"")) || holds(head, TA_LIT("\"ph\""));
     }
+    const bool early = ended_early(&ignored);
     ta_reader_close(reader);
     ta_quality_free(&ignored);
+    return !early;
+}
+
+static void look_at_head(struct search *search, struct candidate *candidate)
+{
+    for (int tries = 0; tries < TRIES && !try_head(search, candidate); tries++)
+        ;
 }
 
 static int by_look(const void *left, const void *right)

@@ -10,14 +10,22 @@
 
 #include <inttypes.h>
 
-static const char start[] = "<!DOCTYPE html>\n<head><script>function onTraceViewerImportFail() {}"
-                            "</script> trace_viewer_full\n";
+/* A page as VizTracer writes it: a comment, the scripts of the viewer (some MB, the filler), the
+ * variable declared in one script, and assigned, read and indexed in a function of it. */
+static const char start[] =
+    "<!DOCTYPE html>\n<!--\nA license\n-->\n<head>\n<script src=\"https://host/components.js\">"
+    "</script>\n<script>\n'use strict';\n\nfunction onTraceViewerImportFail() {\n  "
+    "document.body.textContent = 'trace_viewer_full.html is missing';\n}\n</script>\n"
+    "<style>\n  html, body { margin: 0px; }\n</style>\n";
 static const char object[] =
     "{\"traceEvents\": [{\"ph\": \"X\", \"name\": \"} json_data = {\\\"\\\\\", "
     "\"ts\": 1, \"dur\": 2, \"args\": {\"a\": [1, {}]}}], \"b\": "
     "\"<\\/script>\"}";
 static const char end[] =
-    "\n\n  function load() { if (json_data = {}) { return [{}]; } }\n</script>";
+    "\n\n  function load() {\n    const zipped = /[.]gz$/.test(url);\n  }\n  "
+    "importTraces([json_data]).then(onModelLoaded);\n}());\n\nfunction show() {\n  var at = "
+    "json_data[\"file_info\"];\n  if (json_data = {}) { return [{}]; }\n}\n</script>\n</head>\n"
+    "<body>\n</body>\n</html>\n";
 
 /* What the reader gives of the bytes; the quality stays with the caller. */
 static char *read_bytes(const struct text *text, struct ta_quality *quality, size_t *n, size_t step)
@@ -52,7 +60,8 @@ static void only_the_object_is_read(void **state)
     static const size_t fillers[] = {0,     1,     500,   65300,  65380, 65392,
                                      65400, 65450, 65536, 131000, 300000};
     static const char *const signs[] = {
-        "json_data = ", "var json_data=", "json_data;\njson_data =\n  "};
+        "<script>\nvar json_data;\n(function() {\n  let viewer;\n  json_data = ", "var json_data=",
+        "json_data;\njson_data =\n  "};
     for (size_t f = 0; f < sizeof fillers / sizeof *fillers; f++)
         for (size_t s = 0; s < 3; s++) {
             struct text text = {0};
