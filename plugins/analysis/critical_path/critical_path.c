@@ -68,30 +68,57 @@ static const struct ta_column edge_columns[] = {
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
+struct sum {
+    int64_t pieces, ns;
+};
+
 struct collector {
     const struct ta_trace *trace;
     struct ta_spans spans;
     struct ta_partial *const *out;
-    struct ta_map classes, names; /* rows of the partials */
-    int64_t total;
+    struct ta_map names; /* rows of the partial by class and name */
+    struct sum classes[PATH_CLASSES];
 };
+
+/* The row of a class and a name. */
+static int64_t *row_of(struct collector *c, enum path_class class, ta_str name)
+{
+    const uint64_t id = (uint64_t) class << 32 | name;
+    const uint64_t *known = ta_map_find(&c->names, id);
+    if (known)
+        return (int64_t *)(uintptr_t)*known;
+    const struct ta_key keys[] = {ta_key_text(ta_slice_of(path_class_name(class))),
+                                  ta_key_text(ta_host_place(ta_trace_text(c->trace, name)))};
+    return ta_partial_cached(c->out[PARTIAL_NAMES], &c->names, id, keys);
+}
 
 static void take_piece(void *user, enum path_class class, ta_row row, int64_t ns)
 {
     struct collector *c = user;
-    const struct ta_key key = ta_key_text(ta_slice_of(path_class_name(class)));
-    const ta_str id = row == TA_NO_ROW ? TA_STR_ABSENT : c->spans.name[row];
-    int64_t *cells =
-        ta_partial_cached(c->out[PARTIAL_CLASSES], &c->classes, class,
-                          (const struct ta_key[]){ta_key_int(ta_trace_rank(c->trace)), key});
-    ta_sum(&cells[CLASS_PIECES], 1);
-    ta_sum(&cells[CLASS_TOTAL], ns);
-    cells = ta_partial_cached(
-        c->out[PARTIAL_NAMES], &c->names, (uint64_t) class << 32 | id,
-        (const struct ta_key[]){key, ta_key_text(ta_host_place(ta_trace_text(c->trace, id)))});
+    const ta_str name = row == TA_NO_ROW ? TA_STR_ABSENT : c->spans.name[row];
+    int64_t *cells = row_of(c, class, name);
     ta_sum(&cells[NAME_PIECES], 1);
     ta_sum(&cells[NAME_TOTAL], ns);
-    c->total += ns;
+    c->classes[class].pieces++;
+    c->classes[class].ns = ta_add_sat(c->classes[class].ns, ns);
+}
+
+/* Hands in the sums of the classes; returns the length of the path. */
+static int64_t add_sums(const struct collector *c)
+{
+    int64_t total = 0;
+    for (int class = 0; class < PATH_CLASSES; class ++) {
+        const struct sum *sum = &c->classes[class];
+        if (sum->pieces == 0)
+            continue;
+        int64_t *cells =
+            TA_PARTIAL_ROW(c->out[PARTIAL_CLASSES], ta_key_int(ta_trace_rank(c->trace)),
+                           ta_key_text(ta_slice_of(path_class_name((enum path_class) class))));
+        ta_sum(&cells[CLASS_PIECES], sum->pieces);
+        ta_sum(&cells[CLASS_TOTAL], sum->ns);
+        total = ta_add_sat(total, sum->ns);
+    }
+    return total;
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -99,16 +126,16 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 {
     struct collector c = {.trace = trace, .spans = ta_trace_spans(trace), .out = out};
     struct path path = {.trace = trace, .take = take_piece, .user = &c};
-    const bool done = path_follow(&path) && !c.names.failed && !c.classes.failed;
-    ta_map_free(&c.classes);
+    const bool done = path_follow(&path) && !c.names.failed;
     ta_map_free(&c.names);
     if (!done)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot follow the critical path of a trace");
-    if (c.total > 0) {
+    const int64_t total = add_sums(&c);
+    if (total > 0) {
         int64_t *row = TA_PARTIAL_ROW(out[PARTIAL_EDGES], ta_key_int(ta_trace_rank(trace)));
         ta_sum(&row[EDGE_KNOWN], path.edges.known);
         ta_sum(&row[EDGE_LIKELY], path.edges.likely);
-        ta_sum(&row[EDGE_WINDOW], c.total);
+        ta_sum(&row[EDGE_WINDOW], total);
     }
     return TA_OK;
 }

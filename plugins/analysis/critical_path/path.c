@@ -44,6 +44,7 @@ struct walk {
     struct ta_categories categories;
     struct ta_activities activities;
     struct ended *by_end;
+    size_t n_ended;        /* activities that may have ended by now; the path goes back only */
     uint32_t *of_row;      /* activity of a row, NONE without */
     uint32_t *launched_by; /* first activity that a call launched, NONE without */
     uint32_t threads[THREADS_MOST];
@@ -104,13 +105,20 @@ static enum path_class host_class(struct walk *w, ta_row row)
     return row == TA_NO_ROW ? PATH_UNTRACED : (enum path_class)classes[work_of(w, row)];
 }
 
-/* The last host span of a track that begins before `time`, among the rows below `limit`. */
+/* The last host span of a track that begins before `time`, among the rows below `limit`.  It is
+ * near the limit mostly: looks 1, 2, 4, … rows back and then halves the last step. */
 static ta_row last_before(const struct walk *w, ta_row first, ta_row limit, int64_t time)
 {
-    ta_row low = first, high = limit;
+    const int64_t *const ts = w->spans.ts;
+    ta_row low = limit, high = limit, step = 1;
+    while (low > first && ts[low - 1] >= time) {
+        high = low - 1;
+        low = high - first > step ? high - step : first;
+        step *= 2;
+    }
     while (low < high) {
         const ta_row middle = low + (high - low) / 2;
-        if (w->spans.ts[middle] < time)
+        if (ts[middle] < time)
             low = middle + 1;
         else
             high = middle;
@@ -120,18 +128,13 @@ static ta_row last_before(const struct walk *w, ta_row first, ta_row limit, int6
     return low > first ? low - 1 : TA_NO_ROW;
 }
 
-/* The activity that ended last, at `time` or earlier; SIZE_MAX. */
-static size_t last_ended(const struct walk *w, int64_t time)
+/* The activity that ended last, at `time` or earlier, which is no later than at the last call;
+ * SIZE_MAX. */
+static size_t last_ended(struct walk *w, int64_t time)
 {
-    size_t low = 0, high = w->activities.n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (w->by_end[middle].end <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? w->by_end[low - 1].activity : SIZE_MAX;
+    while (w->n_ended && w->by_end[w->n_ended - 1].end > time)
+        w->n_ended--;
+    return w->n_ended ? w->by_end[w->n_ended - 1].activity : SIZE_MAX;
 }
 
 /* The activity that a wait from `row` on waited for: it ended within.  SIZE_MAX when the device was
@@ -291,7 +294,7 @@ struct cause {
     bool known;
 };
 
-static struct cause cause_of(const struct walk *w, const struct ta_activity *a)
+static struct cause cause_of(struct walk *w, const struct ta_activity *a)
 {
     const int64_t start = w->spans.ts[a->span];
     bool waits;
@@ -408,6 +411,7 @@ bool path_follow(struct path *path)
         memset(w.launched_by, 0xff, w.spans.n * sizeof *w.launched_by);
         list_threads(&w);
         list_ends(&w);
+        w.n_ended = w.activities.n;
         w.now = w.by_end[w.activities.n - 1].end;
         follow(&w, w.by_end[w.activities.n - 1].activity);
         give(&w, w.start, PATH_UNKNOWN, TA_NO_ROW);
