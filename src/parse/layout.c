@@ -285,6 +285,14 @@ static struct gap *learn(struct layout *layout, const struct record_keys *keys, 
     return gap;
 }
 
+void layout_lengthen(struct layout *layout, const struct record_keys *keys, struct scan *scan,
+                     uint8_t from, struct gap **next)
+{
+    enum scan_result ignored; /* the record goes to the grammar */
+    layout->misses++;
+    learn(layout, keys, scan, from, next, &ignored);
+}
+
 struct gap *layout_find(struct layout *layout, const struct record_keys *keys, struct scan *scan,
                         uint8_t from, struct gap **next, enum scan_result *why)
 {

@@ -156,6 +156,11 @@ static inline bool layout_on(struct layout *layout)
 struct gap *layout_find(struct layout *layout, const struct record_keys *keys, struct scan *scan,
                         uint8_t from, struct gap **next, enum scan_result *why);
 
+/* Of layout_scan.h: what was found at the cursor, and behind it white space instead of a value, was
+ * only the beginning of a gap.  Learns the whole one, which comes before it from now on. */
+void layout_lengthen(struct layout *layout, const struct record_keys *keys, struct scan *scan,
+                     uint8_t from, struct gap **next);
+
 /* The gap of this text behind `from`, if it is known; any order of learning. */
 struct gap *layout_find_slowly(struct layout *layout, const char *text, size_t length,
                                uint8_t from);

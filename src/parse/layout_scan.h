@@ -327,9 +327,14 @@ scan_gaps(struct layout *layout, const struct record_keys *keys, struct scan *sc
          * "args": null, would be missed. */
         if (token == object && *p == '{')
             return SCAN_BAD;
+        const char *const value = p;
         p = take_value(p, gap, scan, token, watched ? &seen : NULL, &result);
         if (watched && p)
             layout_note(layout, next, gap, start, token ? token : &seen);
+        if (!p && (unsigned char)*value <= ' ' && result == SCAN_BAD) {
+            scan->p = start;
+            layout_lengthen(layout, keys, scan, from, next);
+        }
     }
     return result;
 }
