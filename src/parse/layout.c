@@ -50,7 +50,8 @@ bool layout_init(struct layout *layout, const char *cpu, size_t number_limit)
     layout->no_gap = &layout->gaps[GAPS_MAX];
     layout->passing = layout->no_gap + 1;
     layout->opening = layout->no_gap + 2;
-    *layout->no_gap = (struct gap){.text = "\x01", .mask = 1, .length = 1, .turns = true};
+    *layout->no_gap = (struct gap){
+        .text = "\x01", .mask = 1, .length = 1, .turns = true, .ends = true, .is_wrong = true};
     *layout->opening = (struct gap){.to = OUTSIDE};
     forget_all(layout);
     return true;
@@ -266,6 +267,9 @@ static struct gap *learn(struct layout *layout, const struct record_keys *keys, 
     *why = tokenize(keys, scan, &found);
     if (*why != SCAN_OK)
         return NULL;
+    found.is_object = found.is_wanted && found.to == IN_RECORD &&
+                      found.token == offsetof(struct ta_record, field) +
+                                         keys->schema->nested * sizeof(struct ta_token);
     const size_t length = (size_t)(scan->p - start);
     /* What was repaired is noted once per record, so any note may stand for this gap as well. */
     if (length > GAP_BYTES || length == 0 || scan->notes) {

@@ -27,6 +27,8 @@
 #include "parse/record.h"
 #include "parse/vector.h"
 
+#include <stddef.h>
+
 enum {
     GAPS_MAX = 1024,
     GAP_BYTES = 128,
@@ -39,13 +41,23 @@ enum {
 
 enum gap_place { OUTSIDE, IN_RECORD, IN_NESTED };
 
-/* A wanted value in the text of a fused gap: struct ta_token but for its address. */
+/* A wanted value in the text of a fused gap. */
 struct piece {
-    uint32_t len;
-    uint8_t type, plain, whole, known;
+    uint64_t rest;  /* of its struct ta_token behind the address */
     uint16_t token; /* where it goes in struct ta_record, in bytes */
     uint8_t at;     /* in the text */
 };
+
+/* What follows the address in a token, at once. */
+static inline uint64_t layout_rest(const struct ta_token *token)
+{
+    uint64_t rest;
+    _Static_assert(offsetof(struct ta_token, known) + 1 - offsetof(struct ta_token, len) ==
+                       sizeof rest,
+                   "a token is an address and eight bytes");
+    memcpy(&rest, &token->len, sizeof rest);
+    return rest;
+}
 
 struct gap {
     _Alignas(64) char text[GAP_BYTES];
@@ -57,7 +69,9 @@ struct gap {
     uint8_t length;
     bool turns;       /* something opens, closes or ends in it, or it has pieces: more to do */
     bool is_wanted;   /* the value behind it */
+    bool is_object;   /* it may be the nested object */
     bool ends;        /* the record ends with this gap */
+    bool is_wrong;    /* stands for none */
     uint8_t opens;    /* where the nested object opens in the text, plus one; 0: it does not */
     uint8_t closes;   /* where it has closed, plus one; 0: it does not */
     uint8_t from, to; /* enum gap_place of what stands before it, and behind */

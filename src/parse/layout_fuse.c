@@ -110,14 +110,10 @@ static bool join(struct fusing *f, const struct step *step, struct gap *fused)
         return false;
     *fused = *a;
     if (a->is_wanted) {
-        const struct ta_token *value = &step->value;
-        const struct piece piece = {value->len,
-                                    value->type,
-                                    value->plain,
-                                    value->whole,
-                                    known_as(f, value),
-                                    a->token,
-                                    (uint8_t)(value->ptr - step->start)};
+        struct ta_token value = step->value;
+        value.known = known_as(f, &value);
+        const struct piece piece = {layout_rest(&value), a->token,
+                                    (uint8_t)(value.ptr - step->start)};
         if (!add_piece(fused, &piece, 0))
             return false;
     }
@@ -128,6 +124,7 @@ static bool join(struct fusing *f, const struct step *step, struct gap *fused)
     fused->fields |= b->fields;
     fused->token = b->token;
     fused->is_wanted = b->is_wanted;
+    fused->is_object = b->is_object;
     fused->ends = b->ends;
     fused->width = b->width;
     fused->to = b->to;

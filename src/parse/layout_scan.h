@@ -239,10 +239,11 @@ static inline struct ta_token *token_at(struct ta_record *record, uint16_t place
 static inline void turn(const struct gap *gap, const char *start, struct ta_record *record,
                         struct ta_token *object)
 {
-    for (size_t i = 0; i < gap->n_pieces; i++) {
-        const struct piece *const piece = &gap->piece[i];
-        *token_at(record, piece->token) = (struct ta_token){
-            start + piece->at, piece->len, piece->type, piece->plain, piece->whole, piece->known};
+    const struct piece *piece = gap->piece;
+    for (size_t left = gap->n_pieces; left > 0; left--, piece++) {
+        struct ta_token *const token = token_at(record, piece->token);
+        token->ptr = start + piece->at;
+        memcpy(&token->len, &piece->rest, sizeof piece->rest);
     }
     if (gap->opens)
         *object = (struct ta_token){start + gap->opens - 1, 0, TA_TOKEN_OBJECT, 1, 0, 0};
@@ -290,50 +291,52 @@ __attribute__((always_inline)) static inline enum scan_result
 scan_gaps(struct layout *layout, const struct record_keys *keys, struct scan *scan,
           struct ta_record *record, const bool watched)
 {
-    struct ta_token *const object = &record->field[keys->schema->nested];
-    struct gap **next = layout->first->begins, *gap;
+    struct gap **next = layout->first->begins, *gap = layout->opening;
     enum scan_result result = SCAN_BAD;
-    unsigned fields = 0;
-    uint64_t nested = 0;
-    uint8_t from = OUTSIDE, kind = 0;
-    for (const char *p = scan->p, *start = p; p; next = gap->next[kind], from = gap->to) {
+    unsigned fields = 0, fields_again = 0;
+    uint64_t nested = 0, nested_again = 0;
+    uint8_t kind = 0;
+    for (const char *p = scan->p, *start = p; p; next = gap->next[kind]) {
+        struct gap *const before = gap;
         gap = layout->in_order ? expected_gap(next, start = p) : NULL;
-        if (gap) {
+        if (__builtin_expect(gap != NULL, true)) {
             p += gap->length;
         } else {
             scan->p = start = p;
-            if (!(gap = layout_find(layout, keys, scan, from, next, &result)))
+            if (!(gap = layout_find(layout, keys, scan, before->to, next, &result)))
                 return result;
             p = scan->p;
         }
-        /* Keys that come again are for the grammar. */
-        if ((fields & gap->fields) | (nested & gap->nested) | (gap == layout->no_gap))
-            return SCAN_BAD;
+        fields_again |= fields & gap->fields;
+        nested_again |= nested & gap->nested;
         fields |= gap->fields;
         nested |= gap->nested;
-        if (from == OUTSIDE && gap != layout->passing)
+        if (before == layout->opening && gap != layout->passing)
             kind = (layout->first = gap)->kind;
         if (gap->turns) {
-            turn(gap, start, record, object);
+            turn(gap, start, record, &record->field[keys->schema->nested]);
             if (gap->ends) {
+                /* Keys that come again are for the grammar. */
+                if (fields_again || nested_again || gap->is_wrong)
+                    return SCAN_BAD;
                 if (watched)
                     layout_note(layout, next, gap, start, NULL);
                 scan->p = p;
                 return has_values(record, fields, nested);
             }
         }
-        struct ta_token *const token = gap->is_wanted ? token_at(record, gap->token) : NULL, seen;
         /* The members of an object behind a gap that led to a scalar before, such as
          * "args": null, would be missed. */
-        if (token == object && *p == '{')
+        if (gap->is_object && *p == '{')
             return SCAN_BAD;
+        struct ta_token *const token = gap->is_wanted ? token_at(record, gap->token) : NULL, seen;
         const char *const value = p;
         p = take_value(p, gap, scan, token, watched ? &seen : NULL, &result);
         if (watched && p)
             layout_note(layout, next, gap, start, token ? token : &seen);
         if (!p && (unsigned char)*value <= ' ' && result == SCAN_BAD) {
             scan->p = start;
-            layout_lengthen(layout, keys, scan, from, next);
+            layout_lengthen(layout, keys, scan, before->to, next);
         }
     }
     return result;

@@ -184,18 +184,27 @@ static inline uint32_t vector_specials(vector v)
 
 static const uint32_t vector_all = (uint32_t)((UINT64_C(1) << VECTOR_SIZE) - 1);
 
-/* Whether the `length` bytes at `p` are those of `text`, which can be read to a whole vector;
- * `mask` has a bit for each of the first 32.  More than one vector reaches beyond `p` only by bytes
- * that were the same so far. */
+/* Whether the vectors at `p` and `text` are the same. */
+static inline bool vector_same(const char *p, const char *text)
+{
+    return vector_equal(vector_at(p), vector_at(text)) == vector_all;
+}
+
+/* Whether the `length` bytes at `p`, up to 128, are those of `text`, which can be read to a whole
+ * vector; `mask` has a bit for each of the first 32.  More than one vector reaches beyond `p` only
+ * by bytes that were the same so far. */
 static inline bool vector_matches(const char *p, const char *text, size_t length, uint32_t mask)
 {
     if (~vector_equal(vector_at(p), vector_at(text)) & mask & vector_all)
         return false;
-    for (size_t at = VECTOR_SIZE; at < length; at += VECTOR_SIZE) {
-        at = at > length - VECTOR_SIZE ? length - VECTOR_SIZE : at;
-        if (vector_equal(vector_at(p + at), vector_at(text + at)) != vector_all)
+    if (length <= VECTOR_SIZE)
+        return true;
+    /* The end first, where gaps that begin alike differ. */
+    if (!vector_same(p + length - VECTOR_SIZE, text + length - VECTOR_SIZE))
+        return false;
+    for (size_t at = VECTOR_SIZE; at + VECTOR_SIZE < length; at += VECTOR_SIZE)
+        if (!vector_same(p + at, text + at))
             return false;
-    }
     return true;
 }
 

@@ -205,6 +205,31 @@ static void every_instruction_set_agrees_with_the_grammar(void **state)
     assert_true(ta_cpu_has("scalar"));
 }
 
+/* Events of one kind have a space behind a key, those of another several: the gap of the first is
+ * the beginning of that of the others, which have to be learned nevertheless. */
+static void longer_white_space_is_learned(void **state)
+{
+    static const char *const records[] = {
+        "{\"name\": \"a\", \"ts\": 1, \"x\": [1], \"ph\": \"X\"}",
+        "{\"name\": \"b\", \"ts\": 2, \"x\":     [1, 2], \"ph\": \"X\"}",
+        "{\"name\": \"c\", \"ts\": 3, \"x\":\n  [1, 2], \"ph\": \"X\"}",
+    };
+    (void)state;
+    struct bench *b = calloc(1, sizeof *b);
+    assert_non_null(b);
+    record_keys_init(&b->keys, &schema);
+    assert_true(layout_init(&b->layout, NULL, 1000));
+    b->layout.fusing.left = 0;
+    for (int i = 0; i < 300; i++) {
+        char text[200] = {0};
+        memcpy(text, records[i % 3], strlen(records[i % 3]));
+        compare(b, text, strlen(text));
+    }
+    assert_true(b->left <= 3);
+    layout_free(&b->layout);
+    free(b);
+}
+
 static void layouts_are_chosen_by_name(void **state)
 {
     (void)state;
@@ -226,6 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_instruction_set_agrees_with_the_grammar),
+        cmocka_unit_test(longer_white_space_is_learned),
         cmocka_unit_test(layouts_are_chosen_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
