@@ -53,33 +53,6 @@ static inline bool ta_report_is_of_traces(const struct ta_report *prior)
     return true;
 }
 
-/* A share as a cell: null when the whole is 0 or missing. */
-static inline struct ta_cell ta_share(int64_t part, int64_t whole)
-{
-    return part == TA_MISSING || whole <= 0 ? ta_null() : ta_num((double)part / (double)whole);
-}
-
-/* ---- columns that many tables share ------------------------------------------------------ */
-
-/* How a distribution of durations spreads: seven columns, and the cells of their rows. */
-/* clang-format off: it takes the rows for blocks. */
-#define TA_SPREAD_COLUMNS                                                                          \
-    {"mean_ns", "Mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Total divided by calls"},           \
-        {"min_ns", "Min", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Shortest"},                      \
-        {"max_ns", "Max", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Longest"},                       \
-        {"stddev_ns", "Std dev", TA_TYPE_NUMBER,                                                   \
-         TA_UNIT_NS,  TA_LOWER,  "Sample standard deviation; none for a single call"},             \
-        {"p50_ns", "p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Median duration"},                \
-        {"p95_ns", "p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "95th percentile (type 7)"},       \
-    {                                                                                              \
-        "p99_ns", "p99", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "99th percentile (type 7)"          \
-    }
-/* clang-format on */
-#define TA_SPREAD_CELLS(dist)                                                                      \
-    ta_num(ta_dist_mean(dist)), ta_int(ta_dist_min(dist)), ta_int(ta_dist_max(dist)),              \
-        ta_num(ta_dist_stddev(dist)), ta_num(ta_dist_quantile((dist), 50)),                        \
-        ta_num(ta_dist_quantile((dist), 95)), ta_num(ta_dist_quantile((dist), 99))
-
 /* ---- advice ---------------------------------------------------------------------------- */
 
 /* Where a rule puts its findings; the core ranks them by confidence × mean saving. */

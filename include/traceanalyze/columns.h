@@ -6,6 +6,7 @@
 #define TRACEANALYZE_COLUMNS_H
 
 #include "result.h"
+#include "stat.h"
 
 /* clang-format off */
 
@@ -35,6 +36,32 @@
 #define TA_DEVICE_COLUMN \
     TA_DEVICE_COLUMN_OF("Device number as recorded; none when the trace does not say")
 
+/* ---- statistics --------------------------------------------------------------------------- */
+
+/* How a distribution of durations spreads: seven columns, and the cells of their rows. */
+#define TA_SPREAD_COLUMNS                                                                          \
+    {"mean_ns", "Mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Total divided by calls"},           \
+        {"min_ns", "Min", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Shortest"},                      \
+        {"max_ns", "Max", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Longest"},                       \
+        {"stddev_ns", "Std dev", TA_TYPE_NUMBER,                                                   \
+         TA_UNIT_NS,  TA_LOWER,  "Sample standard deviation; none for a single call"},             \
+        {"p50_ns", "p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Median duration"},                \
+        {"p95_ns", "p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "95th percentile (type 7)"},       \
+    {                                                                                              \
+        "p99_ns", "p99", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "99th percentile (type 7)"          \
+    }
+
 /* clang-format on */
+
+#define TA_SPREAD_CELLS(dist)                                                                      \
+    ta_num(ta_dist_mean(dist)), ta_int(ta_dist_min(dist)), ta_int(ta_dist_max(dist)),              \
+        ta_num(ta_dist_stddev(dist)), ta_num(ta_dist_quantile((dist), 50)),                        \
+        ta_num(ta_dist_quantile((dist), 95)), ta_num(ta_dist_quantile((dist), 99))
+
+/* A share as a cell: null when the whole is 0 or missing. */
+static inline struct ta_cell ta_share(int64_t part, int64_t whole)
+{
+    return part == TA_MISSING || whole <= 0 ? ta_null() : ta_num((double)part / (double)whole);
+}
 
 #endif

@@ -47,22 +47,15 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 }
 
 static const struct ta_column columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
-    {"kernels", "Kernels", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Kernels executed"},
-    {"short", "Short", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-     "Kernels below the option short_kernels.below"},
-    {"short_share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Short kernels divided by kernels"},
-    {"short_total_ns", "Time in short", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Sum of the durations of short kernels"},
-    {"time_share", "Share of time", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "Time in short kernels divided by time in kernels"},
+    TA_RANK_COLUMN,
+    TA_COUNT_COLUMN("kernels", "Kernels", TA_NEUTRAL, "Kernels executed"),
+    TA_COUNT_COLUMN("short", "Short", TA_LOWER, "Kernels below the option short_kernels.below"),
+    TA_RATIO_COLUMN("short_share", "Share", TA_LOWER, "Short kernels divided by kernels"),
+    TA_NS_COLUMN("short_total_ns", "Time in short", TA_LOWER,
+                 "Sum of the durations of short kernels"),
+    TA_RATIO_COLUMN("time_share", "Share of time", TA_NEUTRAL,
+                    "Time in short kernels divided by time in kernels"),
 };
-
-static struct ta_cell ratio(int64_t part, int64_t whole)
-{
-    return whole > 0 ? ta_num((double)part / (double)whole) : ta_null();
-}
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_report *prior, struct ta_section_builder *out)
@@ -73,8 +66,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
         const int64_t *row = ta_partial_at(merged[0], i);
         TA_ROW(table, ta_int(row[RANK]), ta_int(row[KERNELS]), ta_int(row[SHORT]),
-               ratio(row[SHORT], row[KERNELS]), ta_int(row[SHORT_TOTAL]),
-               ratio(row[SHORT_TOTAL], row[TOTAL]));
+               ta_share(row[SHORT], row[KERNELS]), ta_int(row[SHORT_TOTAL]),
+               ta_share(row[SHORT_TOTAL], row[TOTAL]));
     }
     return TA_OK;
 }

@@ -22,18 +22,10 @@ static bool same_owner(const int64_t *a, const int64_t *b)
     return a[RANK] == b[RANK] && a[FILE_KEY] == b[FILE_KEY] && a[DEVICE] == b[DEVICE];
 }
 
-/* Null unless both are known and there is a whole. */
-static struct ta_cell share_of(int64_t part, int64_t whole)
-{
-    return part == TA_MISSING || whole == TA_MISSING || whole <= 0
-               ? ta_null()
-               : ta_num((double)part / (double)whole);
-}
-
 /* 1 − part over whole. */
 static struct ta_cell rest_of(int64_t part, int64_t whole)
 {
-    struct ta_cell cell = share_of(part, whole);
+    struct ta_cell cell = ta_share(part, whole);
     if (cell.kind == TA_CELL_NUM)
         cell.f = 1 - cell.f;
     return cell;
@@ -206,7 +198,7 @@ static bool add_blocks(struct ta_table_builder *table, const struct ta_partial *
                ta_text(by_class ? ta_slice_of(memory_size_classes[row[WHAT]].name)
                                 : ta_partial_text(p, row, WHAT)),
                known(row[PEAK_BLOCKS], h), known(row[PEAK_BYTES], h),
-               share_of(h && row[PEAK_BYTES] == TA_MISSING ? 0 : row[PEAK_BYTES], peak),
+               ta_share(h && row[PEAK_BYTES] == TA_MISSING ? 0 : row[PEAK_BYTES], peak),
                known(row[HELD_BLOCKS], true), known(row[HELD_BYTES], true),
                known(row[ALLOCATIONS], h), known(row[TOTAL_BYTES], h),
                known(row[UNFREED_BLOCKS], h), known(row[UNFREED_BYTES], h));
@@ -303,8 +295,8 @@ static void add_states(struct ta_section_builder *out, const struct ta_partial *
                ta_int(active - row[REQUESTED]), ta_int(row[FREE]), ta_int(row[SPLIT]),
                free ? ta_int(row[LARGEST_FREE]) : ta_null(),
                rest_of(row[STATE_ALLOCATED], row[STATE_RESERVED]),
-               share_of(row[SPLIT], row[STATE_RESERVED]),
-               free ? share_of(row[LARGEST_FREE], row[FREE]) : ta_null(),
+               ta_share(row[SPLIT], row[STATE_RESERVED]),
+               free ? ta_share(row[LARGEST_FREE], row[FREE]) : ta_null(),
                history ? rest_of(history[ALLOCATED_AT_RESERVED], history[PEAK_RESERVED])
                        : ta_null());
     }
@@ -359,7 +351,7 @@ static void add_churn(struct ta_section_builder *out, const struct ta_partial *p
             row[DURATION] > 0 ? (double)row[ALLOCS] * 1e9 / (double)row[DURATION] : NAN;
         TA_ROW(table, OWNER_CELLS(p, row), ta_int(row[ENTRIES]), ta_int(row[DURATION]),
                ta_int(row[ALLOCS]), ta_int(row[FREES]), ta_int(row[ALLOC_BYTES]),
-               ta_int(row[FREED_BYTES]), ta_num(rate), share_of(row[SMALL_ALLOCS], row[ALLOCS]),
+               ta_int(row[FREED_BYTES]), ta_num(rate), ta_share(row[SMALL_ALLOCS], row[ALLOCS]),
                ta_int(row[SEGMENT_ALLOCS]), ta_int(row[SEGMENT_FREES]), ta_int(row[SEGMENT_BYTES]),
                ta_int(row[RETRIES]), ta_int(row[OOMS]), ta_int(row[UNFREED]),
                ta_int(row[UNFREED_SIZE]), ta_int(row[START_ALLOCATED]), ta_int(row[PEAK_ALLOCATED]),
