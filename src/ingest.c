@@ -6,6 +6,7 @@
 #include "budget.h"
 #include "model/trace.h"
 #include "read/codec.h"
+#include "result/report.h"
 #include "worker.h"
 
 #include <fcntl.h>
@@ -315,10 +316,15 @@ enum ta_status ta_ingest(struct ta_ctx *ctx, const struct ta_registry *registry,
         .members = calloc(most_workers, sizeof *crew.members),
         .n = n};
     enum ta_status status;
-    if (!ingestion->files || !ingestion->arenas || !crew.order || !crew.planned || !crew.members) {
+    if (options->timeline)
+        ingestion->pool = ta_timeline_pool_new();
+    if (!ingestion->files || !ingestion->arenas || !crew.order || !crew.planned || !crew.members ||
+        (options->timeline && !ingestion->pool)) {
         status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu", n);
     } else {
         ingestion->n_files = n;
+        crew.job.pool = ingestion->pool;
+        crew.job.timeline_share = ta_timeline_share(n);
         prepare_files(ingestion, sources, original, &crew.bytes_all);
         plan_files(&crew, n_threads, ctx->shared->part_bytes);
         status = ingest(ctx, &crew, ingestion);
@@ -329,9 +335,63 @@ enum ta_status ta_ingest(struct ta_ctx *ctx, const struct ta_registry *registry,
     return status;
 }
 
+/* ---- timelines ----------------------------------------------------------------------------- */
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct ta_timeline_file *a = &(*(struct ta_timeline_part *const *)left)->file;
+    const struct ta_timeline_file *b = &(*(struct ta_timeline_part *const *)right)->file;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return strcmp(a->path, b->path);
+}
+
+/* Moves the parts of the files into a list, by rank and path; NULL without memory. */
+static struct ta_timeline_part **take_parts(struct ta_ingestion *ingestion, size_t *n)
+{
+    struct ta_timeline_part **parts = calloc(ingestion->n_files + 1, sizeof(void *));
+    *n = 0;
+    for (size_t i = 0; parts && i < ingestion->n_files; i++) {
+        struct ta_ingested *file = &ingestion->files[i];
+        if (!file->timeline)
+            continue;
+        struct ta_timeline_part *part = file->timeline;
+        file->timeline = NULL;
+        parts[(*n)++] = part;
+        part->file.rank = file->final_rank;
+        part->file.path = ta_arena_copy(&part->arena, ta_slice_of(file->source->shown));
+        if (!part->file.path)
+            part->file.path = "";
+    }
+    if (parts)
+        qsort(parts, *n, sizeof *parts, by_rank);
+    return parts;
+}
+
+enum ta_status ta_ingestion_timeline(struct ta_ctx *ctx, struct ta_ingestion *ingestion,
+                                     struct ta_report *report)
+{
+    if (!ingestion->pool)
+        return TA_OK;
+    size_t n;
+    struct ta_timeline_part **parts = take_parts(ingestion, &n);
+    if (!parts)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the timeline: files=%zu",
+                       ingestion->n_files);
+    struct ta_timeline *timeline = ta_timeline_join(ctx, ingestion->pool, parts, n);
+    ingestion->pool = NULL;
+    if (!timeline)
+        return ctx->status;
+    ta_report_set_timeline(report, timeline, ta_timeline_free);
+    return TA_OK;
+}
+
+/* ---- end ----------------------------------------------------------------------------------- */
+
 void ta_ingestion_free(struct ta_ingestion *ingestion)
 {
     for (size_t i = 0; i < ingestion->n_files; i++) {
+        ta_timeline_part_free(ingestion->files[i].timeline);
         ta_quality_free(&ingestion->files[i].quality);
         ta_trace_free(ingestion->files[i].dump);
     }
@@ -340,4 +400,5 @@ void ta_ingestion_free(struct ta_ingestion *ingestion)
     free(ingestion->arenas);
     free(ingestion->files);
     ta_partial_set_free(ingestion->partials);
+    ta_timeline_pool_free(ingestion->pool);
 }

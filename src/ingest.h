@@ -8,6 +8,7 @@
 #include "base/quality.h"
 #include "discover/discover.h"
 #include "pipeline.h"
+#include "timeline/timeline.h"
 
 /* What became of one file. */
 struct ta_ingested {
@@ -28,6 +29,7 @@ struct ta_ingested {
     size_t n_row_ranks;
     bool all_rows;         /* name their rank */
     struct ta_trace *dump; /* of a dump, until ta_reconcile(); NULL when it holds no records */
+    struct ta_timeline_part *timeline; /* until ta_ingestion_timeline(); NULL when not wanted */
     /* Decided when all files are read (ta_account_ranks()). */
     int64_t final_rank;
     enum ta_rank_source rank_source;
@@ -39,6 +41,7 @@ struct ta_ingestion {
     struct ta_ingested *files; /* one per source, in its order */
     size_t n_files;
     struct ta_partial_set *partials; /* merged; the placeholder of a rank is the file's index */
+    struct ta_timeline_pool *pool;   /* NULL: no timeline is wanted */
     struct ta_arena *arenas;         /* one per worker */
     size_t n_workers;
 };
@@ -49,6 +52,10 @@ enum ta_status ta_ingest(struct ta_ctx *ctx, const struct ta_registry *registry,
                          const struct ta_run_options *options, const struct ta_plan *plan,
                          const struct ta_sources *sources, const size_t *original,
                          struct ta_ingestion *ingestion) TA_MUST_CHECK;
+
+/* Gives the report the timeline of all files, when one is wanted.  Ranks are decided. */
+enum ta_status ta_ingestion_timeline(struct ta_ctx *ctx, struct ta_ingestion *ingestion,
+                                     struct ta_report *report) TA_MUST_CHECK;
 void ta_ingestion_free(struct ta_ingestion *ingestion);
 
 #endif

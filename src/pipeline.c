@@ -6,6 +6,7 @@
  *     account     facts of files           → ranks
  *     reconcile   dumps of other profilers → partials, each record once
  *     account     facts of files           → data quality
+ *     join        parts of files           → timeline, when an output asks for it
  *     finish      merged partials          → sections of the report
  *     recommend   report                   → findings, verdict
  *
@@ -76,6 +77,8 @@ static enum ta_status conclude(struct ta_ctx *ctx, const struct ta_registry *reg
         status = ta_reconcile(ctx, &run->ingestion, &run->job);
     if (status == TA_OK)
         status = ta_account(ctx, options, &run->ingestion, &run->job, report, world_size);
+    if (status == TA_OK)
+        status = ta_ingestion_timeline(ctx, &run->ingestion, report);
     if (status == TA_OK)
         status =
             ta_finish(ctx, run->ingestion.partials, run->ranks, run->ingestion.n_files, report);

@@ -24,6 +24,7 @@ struct ta_run_options {
     const char *input;      /* id of the input plugin to use, NULL decides by content */
     const char *title;      /* NULL is made from the input's name */
     bool check_only;        /* read and account, run no analysis (`check`) */
+    bool timeline;          /* make ta_report_timeline() */
     ta_progress *progress;
     void *progress_user;
 };

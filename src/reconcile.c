@@ -101,6 +101,20 @@ static bool drop_copies(const struct ta_ingestion *ingestion, struct ta_quality 
     return done;
 }
 
+/* ---- timelines ------------------------------------------------------------------------------ */
+
+/* What a dump sampled becomes counters of the timeline. */
+static enum ta_status pack_samples(struct ta_ctx *ctx, const struct ta_ingestion *ingestion,
+                                   struct ta_ingested *file)
+{
+    size_t n;
+    ta_trace_sample_rows(file->dump, &n);
+    if (!ingestion->pool || !n || file->final_rank == TA_MISSING)
+        return TA_OK;
+    file->timeline = ta_timeline_pack(ctx, ingestion->pool, file->dump, 0);
+    return file->timeline ? TA_OK : ctx->status;
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 enum ta_status ta_reconcile(struct ta_ctx *ctx, struct ta_ingestion *ingestion,
@@ -115,6 +129,8 @@ enum ta_status ta_reconcile(struct ta_ctx *ctx, struct ta_ingestion *ingestion,
         if (!file->dump)
             continue;
         status = ta_partial_set_map(ctx, file->dump, ingestion->partials);
+        if (status == TA_OK)
+            status = pack_samples(ctx, ingestion, file);
         if (status != TA_OK)
             ta_cause(ctx, status, "Cannot use \"%s\"", file->source->shown);
         ta_trace_free(file->dump);

@@ -97,6 +97,16 @@ static uint64_t memory_of(const struct ta_trace *trace)
     return bytes + row * (trace->counters.n + trace->instants.n + trace->flows.n + trace->asyncs.n);
 }
 
+static enum ta_status map_trace(struct ta_worker *w, struct ta_ingested *file,
+                                const struct ta_trace *trace)
+{
+    const enum ta_status status = ta_partial_set_map(&w->ctx, trace, w->partials);
+    if (status != TA_OK || !w->job->pool)
+        return status;
+    file->timeline = ta_timeline_pack(&w->ctx, w->job->pool, trace, w->job->timeline_share);
+    return file->timeline ? TA_OK : w->ctx.status;
+}
+
 static enum ta_status analyze(struct ta_worker *w, struct ta_ingested *file,
                               struct ta_builder *builder)
 {
@@ -117,7 +127,7 @@ static enum ta_status analyze(struct ta_worker *w, struct ta_ingested *file,
     else if (file->is_dump)
         file->dump = trace;
     else
-        status = ta_partial_set_map(&w->ctx, trace, w->partials);
+        status = map_trace(w, file, trace);
     if (!file->dump)
         ta_trace_free(trace);
     ta_times_lap(&w->ctx.times, TA_STAGE_ANALYZE);

@@ -14,6 +14,8 @@ struct ta_job {
     const struct ta_plan *plan;
     struct ta_ingested *files; /* one per source; the placeholder of a rank is the index */
     struct ta_planner planner;
+    struct ta_timeline_pool *pool; /* NULL: no timeline is wanted */
+    int64_t timeline_share;        /* slices of one file */
 };
 
 struct ta_worker {

@@ -45,6 +45,11 @@ enum ta_ink {
     TA_INK_SERIES_5,
     TA_INK_SERIES_6,
     TA_INK_SERIES_7,
+    TA_INK_OP, /* what host threads do, on a timeline */
+    TA_INK_RUNTIME,
+    TA_INK_HOST,
+    TA_INK_RANGE,
+    TA_INK_SYNC,
     TA_INK_COUNT
 };
 

@@ -14,6 +14,7 @@
 
 #include "builder.h"
 #include "model.h"
+#include "unit.h"
 
 TA_BEGIN_DECLS
 
@@ -98,6 +99,10 @@ enum ta_signal {
     TA_SIGNAL_CPU_MEMORY_TOTAL,    /* bytes */
     TA_SIGNAL_COUNT
 };
+
+/* Name of a signal for programs, "gpu_power", and the unit of its values; constants. */
+TA_API const char *ta_signal_name(enum ta_signal signal);
+TA_API enum ta_unit ta_signal_unit(enum ta_signal signal);
 
 struct ta_sample {
     int64_t rank;

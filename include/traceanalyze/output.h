@@ -30,6 +30,9 @@ TA_API bool ta_sink_is_single(const struct ta_sink *sink);
 /* Flushes and closes; the file gets its final name when the whole run has succeeded. */
 TA_API enum ta_status ta_file_close(struct ta_ctx *ctx, struct ta_file *file) TA_MUST_CHECK;
 
+/* Bytes written so far. */
+TA_API uint64_t ta_file_bytes(const struct ta_file *file);
+
 /* Bytes as they are. */
 TA_API void ta_put(struct ta_file *out, struct ta_slice bytes);
 TA_API void ta_puts(struct ta_file *out, const char *text);
@@ -111,6 +114,14 @@ TA_API const char *ta_type_name(enum ta_type type);
 
 /* ---- settings that all outputs share --------------------------------------------------- */
 
+/* How much of the timeline a page holds. */
+enum ta_timeline_mode {
+    TA_TIMELINE_AUTO, /* what fits into the page */
+    TA_TIMELINE_FULL, /* every slice, whatever the page becomes */
+    TA_TIMELINE_LOD,  /* no slice that is too short to be seen on the whole */
+    TA_TIMELINE_NONE
+};
+
 struct ta_render_options {
     uint32_t top;        /* rows drawn of a long table (--top); report.json holds all */
     uint32_t columns;    /* width of the terminal */
@@ -119,6 +130,8 @@ struct ta_render_options {
     const char *theme;   /* "auto", "light" or "dark" */
     int64_t date_s;      /* date of the products: SOURCE_DATE_EPOCH or that of the newest input */
     const char *version; /* of traceanalyze */
+    enum ta_timeline_mode timeline;
+    uint64_t max_html_size; /* bytes of report.html */
 };
 
 struct ta_output_ops {
@@ -126,6 +139,7 @@ struct ta_output_ops {
     bool by_default;       /* part of `report` without --format */
     enum ta_status (*write)(struct ta_ctx *ctx, const struct ta_report *report,
                             const struct ta_render_options *options, struct ta_sink *sink);
+    bool needs_timeline; /* reads ta_report_timeline() */
 };
 
 TA_END_DECLS

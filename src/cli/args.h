@@ -100,11 +100,11 @@ struct ta_given {
 struct ta_setting {
     const struct ta_arg_option *option;
     const char *text;
-    const char *origin; /* a file, or a variable of the environment */
-    uint32_t line, column; /* in the file, from 1; 0 for a variable */
+    const char *origin;          /* a file, or a variable of the environment */
+    uint32_t line, column;       /* in the file, from 1; 0 for a variable */
     uint32_t id_line, id_column; /* of the id of a plugin; 0 when there is none */
-    bool is_optional;      /* of a plugin that need not be there */
-    bool is_rule;          /* of the rule with that id alone, see ta_registry_set_rule() */
+    bool is_optional;            /* of a plugin that need not be there */
+    bool is_rule;                /* of the rule with that id alone, see ta_registry_set_rule() */
 };
 
 /* Texts point into argv, or into the configuration. */
@@ -119,10 +119,12 @@ struct ta_args {
     int letter;          /* 0 A4, 1 letter */
     int inflater;        /* order of ta_inflater_names[] */
     int cpu;             /* order of ta_cpu_choices[] */
+    int timeline;        /* enum ta_timeline_mode */
     int64_t jobs, top;   /* 0: the default */
     int64_t world_size;  /* TA_MISSING: not given */
     struct ta_texts limits, plugin_paths, settings, disabled_rules, rule_files;
     const char *input, *rank_regex, *out, *format, *title, *memory_limit, *tmpdir;
+    const char *max_html_size;
     const char *config;
     bool no_config;
     struct ta_extent size; /* 0 × 0: the default */

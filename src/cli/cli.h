@@ -22,6 +22,8 @@ struct ta_cli {
     struct ta_console console;
     struct ta_timing timing;
     struct ta_registry *registry; /* of the commands that need plugins */
+    uint64_t max_html_size;       /* --max-html-size */
+    bool wants_timeline;          /* a chosen output needs it */
     bool incomplete;              /* --strict, and data was lost: exit code 4 */
     bool reported;                /* what the log left out stands in a product */
 };

@@ -9,13 +9,20 @@
 #include "cli/place.h"
 #include "render/chart_files.h"
 #include "result/report.h"
+#include "traceanalyze/timeline_scene.h"
 
 /* Width without --size; the height is what the chart needs. */
 #define DEFAULT_WIDTH 720
 
+/* The timeline has no table. */
+static const struct ta_chart timeline_chart = {.id = TA_TIMELINE_SCENE_ID,
+                                               .title = TA_TIMELINE_SCENE_TITLE,
+                                               .caption = "How busy streams and threads were."};
+
 /* A chart, the table that it draws, and whether it was asked for. */
 struct pick {
-    const struct ta_table *table;
+    const struct ta_table *table; /* or */
+    const struct ta_timeline *timeline;
     const struct ta_chart *chart;
     bool chosen;
 };
@@ -63,6 +70,12 @@ static void walk_tables(const struct ta_report *report, struct picks *picks)
         for (size_t k = 0; k < section->n_items; k++)
             if (section->items[k].kind == TA_ITEM_TABLE)
                 add_charts(picks, section->items[k].table);
+    }
+    const struct ta_timeline *timeline = ta_report_timeline(report);
+    if (ta_timeline_has_scene(timeline)) {
+        if (picks->items)
+            picks->items[picks->n] = (struct pick){.timeline = timeline, .chart = &timeline_chart};
+        picks->n++;
     }
 }
 
@@ -148,7 +161,9 @@ static struct ta_scene *build(struct ta_cli *cli, const struct pick *pick)
                 pick->chart->id, size->width, size->height, frame.height);
         return NULL;
     }
-    struct ta_scene *scene = ta_scene_build(pick->table, pick->chart, width - frame.width, height);
+    struct ta_scene *scene =
+        pick->timeline ? ta_timeline_scene(pick->timeline, width - frame.width)
+                       : ta_scene_build(pick->table, pick->chart, width - frame.width, height);
     if (!scene)
         ta_fail(&cli->ctx, TA_ERR_NOMEM, "Out of memory: chart=%s", pick->chart->id);
     return scene;
@@ -210,6 +225,13 @@ static enum ta_status work(struct ta_cli *cli, const struct ta_report *report,
     return status;
 }
 
+/* Packing it takes time, and only this chart needs it. */
+static bool wants_timeline(const struct ta_cli *cli)
+{
+    const char *ids = cli->args.operands.items[0];
+    return cli->args.list || strcmp(ids, "all") == 0 || strstr(ids, TA_TIMELINE_SCENE_ID);
+}
+
 enum ta_status ta_cmd_chart(struct ta_cli *cli)
 {
     const struct ta_texts *operands = &cli->args.operands;
@@ -229,6 +251,7 @@ enum ta_status ta_cmd_chart(struct ta_cli *cli)
     if (status == TA_OK)
         status = ta_cli_load_plugins(cli);
     struct ta_report *report;
+    cli->wants_timeline = wants_timeline(cli);
     if (status == TA_OK)
         status = ta_cli_run(cli, operands->items + before_inputs, operands->n - before_inputs,
                             false, &report);

@@ -127,6 +127,9 @@ enum ta_status ta_cmd_report(struct ta_cli *cli)
     if (!formats)
         return cli->ctx.status;
     status = ta_cli_choose_place(cli, "traceanalyze-report", true, formats, n, &place);
+    for (size_t i = 0; status == TA_OK && i < n; i++)
+        cli->wants_timeline |= formats[i].chosen && cli->args.timeline != TA_TIMELINE_NONE &&
+                               output_at(cli, i)->plugin.output->needs_timeline;
     if (status == TA_OK)
         status = run(cli, formats, n, &place);
     free(formats);

@@ -78,6 +78,8 @@ static const char *const when[] = {"auto", "always", "never", NULL};
 static const char *const log_formats[] = {"text", "json", NULL};
 static const char *const papers[] = {"a4", "letter", NULL};
 /* Order of enum ta_theme; a chart file cannot follow its reader, so it has no "auto". */
+/* Order of enum ta_timeline_mode. */
+static const char *const timelines[] = {"auto", "full", "lod", "none", NULL};
 static const char *const themes[] = {"auto", "light", "dark", NULL};
 static const char *const chart_themes[] = {"", "light", "dark", NULL};
 
@@ -97,6 +99,10 @@ const struct ta_arg_option ta_arg_options[] = {
      "title of the report (default: name of the input)"},
     {"theme", 0, "THEME", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(theme), 0, 0, themes,
      "colors of the HTML report (default: auto)"},
+    {"timeline", 0, "MODE", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(timeline), 0, 0,
+     timelines, "slices in the HTML report: what fits, all, those that show, none (default: auto)"},
+    {"max-html-size", 0, "SIZE", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(max_html_size), 0,
+     0, NULL, "size that the timeline may fill the HTML report to (default: 8MiB)"},
     {"paper", 0, "SIZE", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(letter), 0, 0, papers,
      "paper of the PDF report (default: a4)"},
     {"top", 0, "N", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_WHOLE, AT(top), 1, 1000000, NULL,

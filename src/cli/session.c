@@ -144,13 +144,16 @@ static enum ta_status check_input_id(struct ta_cli *cli)
 /* Larger ones get pages of their own. */
 enum { LARGE_BLOCK = 128 * 1024 };
 
-static enum ta_status read_memory_limit(struct ta_cli *cli, uint64_t *limit)
+/* `size` keeps its value where the option is not given. */
+static enum ta_status read_size(struct ta_cli *cli, const char *option, const char *text,
+                                uint64_t *size)
 {
-    const char *text = cli->args.memory_limit;
-    if (!text || (ta_size_parse(text, limit) && *limit > 0))
+    if (!text || (ta_size_parse(text, size) && *size > 0))
         return TA_OK;
-    return ta_fail(&cli->ctx, TA_ERR_USAGE,
-                   "Unusable size: --memory-limit=%s, expected one such as 8GiB", text);
+    return ta_config_cause(&cli->ctx, &cli->config, text,
+                           ta_fail(&cli->ctx, TA_ERR_USAGE,
+                                   "Unusable size: --%s=%s, expected one such as 8GiB", option,
+                                   text));
 }
 
 /* Columns go to the folder late in a run, if at all: a wrong one is said at once. */
@@ -168,14 +171,19 @@ static enum ta_status check_tmpdir(struct ta_cli *cli)
                  : TA_OK;
 }
 
+/* Of --max-html-size. */
+#define HTML_SIZE_PRESET (UINT64_C(8) << 20)
+
 enum ta_status ta_cli_check_options(struct ta_cli *cli, uint64_t *memory_limit)
 {
     const struct ta_args *args = &cli->args;
+    cli->max_html_size = HTML_SIZE_PRESET;
     enum ta_status status =
         ta_config_cause(&cli->ctx, &cli->config, args->input, check_input_id(cli));
     if (status == TA_OK)
-        status = ta_config_cause(&cli->ctx, &cli->config, args->memory_limit,
-                                 read_memory_limit(cli, memory_limit));
+        status = read_size(cli, "memory-limit", args->memory_limit, memory_limit);
+    if (status == TA_OK)
+        status = read_size(cli, "max-html-size", args->max_html_size, &cli->max_html_size);
     if (status == TA_OK)
         status = ta_config_cause(&cli->ctx, &cli->config, args->tmpdir, check_tmpdir(cli));
     return status;
@@ -226,6 +234,7 @@ enum ta_status ta_cli_run(struct ta_cli *cli, const char *const *inputs, size_t 
         .input = args->input,
         .title = args->title,
         .check_only = check_only,
+        .timeline = cli->wants_timeline,
         .progress = ta_console_progress,
         .progress_user = &cli->console,
     };
@@ -397,6 +406,8 @@ enum ta_status ta_cli_render_options(struct ta_cli *cli, const struct ta_report 
         .theme = themes[cli->args.theme],
         .date_s = date_s,
         .version = TA_VERSION,
+        .timeline = (enum ta_timeline_mode)cli->args.timeline,
+        .max_html_size = cli->max_html_size,
     };
     return TA_OK;
 }

@@ -12,6 +12,39 @@ static const size_t row_sizes[TA_DUMP_COUNT] = {
 #undef TA_DUMP_SIZE
 };
 
+/* ---- signals ------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    enum ta_unit unit;
+} signals[TA_SIGNAL_COUNT] = {
+    [TA_SIGNAL_GPU_UTILIZATION] = {"gpu_utilization", TA_UNIT_RATIO},
+    [TA_SIGNAL_GPU_MEMORY_ACTIVITY] = {"gpu_memory_activity", TA_UNIT_RATIO},
+    [TA_SIGNAL_GPU_MEMORY_USED] = {"gpu_memory_used", TA_UNIT_BYTES},
+    [TA_SIGNAL_GPU_MEMORY_TOTAL] = {"gpu_memory_total", TA_UNIT_BYTES},
+    [TA_SIGNAL_GPU_TEMPERATURE] = {"gpu_temperature", TA_UNIT_CELSIUS},
+    [TA_SIGNAL_GPU_POWER] = {"gpu_power", TA_UNIT_WATT},
+    [TA_SIGNAL_GPU_CLOCK] = {"gpu_clock", TA_UNIT_PER_S},
+    [TA_SIGNAL_GPU_MEMORY_CLOCK] = {"gpu_memory_clock", TA_UNIT_PER_S},
+    [TA_SIGNAL_TORCH_ALLOCATED] = {"torch_allocated", TA_UNIT_BYTES},
+    [TA_SIGNAL_TORCH_RESERVED] = {"torch_reserved", TA_UNIT_BYTES},
+    [TA_SIGNAL_CPU_UTILIZATION] = {"cpu_utilization", TA_UNIT_RATIO},
+    [TA_SIGNAL_CPU_MEMORY_USED] = {"cpu_memory_used", TA_UNIT_BYTES},
+    [TA_SIGNAL_CPU_MEMORY_TOTAL] = {"cpu_memory_total", TA_UNIT_BYTES},
+};
+
+const char *ta_signal_name(enum ta_signal signal)
+{
+    return signals[signal].name;
+}
+
+enum ta_unit ta_signal_unit(enum ta_signal signal)
+{
+    return signals[signal].unit;
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
 static void free_allocator(struct ta_allocator *allocator)
 {
     if (!allocator)

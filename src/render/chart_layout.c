@@ -2,6 +2,8 @@
 /* From a table and its hint to a scene: the frame that all kinds of chart share. */
 #include "render/chart_layout.h"
 
+#include "traceanalyze/timeline_scene.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -72,8 +74,9 @@ static struct ta_scene *finish(struct owner *owner, struct ta_layout *layout)
     return NULL;
 }
 
-struct ta_scene *ta_scene_build(const struct ta_table *table, const struct ta_chart *chart,
-                                double width, double height)
+/* Draws a chart of a table, or of a timeline. */
+static struct ta_scene *build(const struct ta_table *table, const struct ta_timeline *timeline,
+                              const struct ta_chart *chart, double width, double height)
 {
     struct owner *owner = calloc(1, sizeof *owner);
     struct ta_text *text = ta_text_new();
@@ -90,10 +93,26 @@ struct ta_scene *ta_scene_build(const struct ta_table *table, const struct ta_ch
         .width = fmax(LEAST_WIDTH, width),
         .height = height > 0 ? height : 0,
     };
-    lay(&layout);
+    if (timeline)
+        ta_lay_timeline(&layout, timeline);
+    else
+        lay(&layout);
     struct ta_scene *scene = finish(owner, &layout);
     ta_text_free(text);
     return scene;
+}
+
+struct ta_scene *ta_scene_build(const struct ta_table *table, const struct ta_chart *chart,
+                                double width, double height)
+{
+    return build(table, NULL, chart, width, height);
+}
+
+struct ta_scene *ta_timeline_scene(const struct ta_timeline *timeline, double width)
+{
+    static const struct ta_chart chart = {.id = TA_TIMELINE_SCENE_ID,
+                                          .title = TA_TIMELINE_SCENE_TITLE};
+    return build(NULL, timeline, &chart, width, 0);
 }
 
 void ta_scene_free(struct ta_scene *scene)

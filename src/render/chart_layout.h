@@ -33,6 +33,9 @@ void ta_lay_ecdf(struct ta_layout *layout);
 void ta_lay_lines(struct ta_layout *layout);
 void ta_lay_scatter(struct ta_layout *layout);
 void ta_lay_tree(struct ta_layout *layout);
+/* A picture that has no table. */
+struct ta_timeline;
+void ta_lay_timeline(struct ta_layout *layout, const struct ta_timeline *timeline);
 
 /* ---- pen (chart_pen.c) ------------------------------------------------------------------ */
 /* Texts must live as long as the scene: constants or in its arena. */
@@ -44,6 +47,9 @@ void ta_pen_segment(struct ta_layout *layout, enum ta_ink ink, struct ta_point f
 /* Takes the points as they are; they must live in the arena. */
 void ta_pen_line(struct ta_layout *layout, enum ta_ink ink, const struct ta_point *points, size_t n,
                  double width, const char *tip);
+/* The same, filled. */
+void ta_pen_area(struct ta_layout *layout, enum ta_ink ink, const struct ta_point *points,
+                 size_t n);
 void ta_pen_circle(struct ta_layout *layout, enum ta_ink ink, double x, double y, double r,
                    const char *tip);
 void ta_pen_text(struct ta_layout *layout, enum ta_ink ink, enum ta_face face,

@@ -41,6 +41,13 @@ void ta_pen_line(struct ta_layout *layout, enum ta_ink ink, const struct ta_poin
                                  .tip = tip});
 }
 
+void ta_pen_area(struct ta_layout *layout, enum ta_ink ink, const struct ta_point *points, size_t n)
+{
+    add(layout, (struct ta_mark){.kind = TA_MARK_LINE,
+                                 .ink = ink,
+                                 .line = {.points = points, .n = n, .closed = true}});
+}
+
 void ta_pen_segment(struct ta_layout *layout, enum ta_ink ink, struct ta_point from,
                     struct ta_point to, double width, bool dashed)
 {

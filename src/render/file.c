@@ -41,6 +41,7 @@ static bool wait_until_writable(int fd)
 
 static void write_all(struct ta_file *file, const char *bytes, size_t n)
 {
+    file->flushed += n;
     while (n && !file->error) {
         ssize_t written = write(file->fd, bytes, n);
         if (written > 0) {
@@ -73,6 +74,11 @@ void ta_put(struct ta_file *out, struct ta_slice bytes)
         memcpy(out->buffer + out->used, bytes.ptr, bytes.len);
         out->used += bytes.len;
     }
+}
+
+uint64_t ta_file_bytes(const struct ta_file *file)
+{
+    return file->flushed + file->used;
 }
 
 void ta_puts(struct ta_file *out, const char *text)

@@ -13,6 +13,7 @@ struct ta_file {
     bool foreign;  /* standard output: flushed at the end but not closed */
     char *buffer;
     size_t used;
+    uint64_t flushed; /* bytes that went through the buffer, or past it */
 };
 
 /* Starts writing to an open descriptor; false when out of memory.  The path is taken over in

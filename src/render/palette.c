@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The colors of all charts, in both themes, and the sizes of their type.
  *
- * There are two sets of a theme: a class of device time keeps its color in every chart, and series
- * have no fixed meaning.  Within a set colors differ from the paper by a contrast of at least 3:1
- * and from each other by CIEDE2000 >= 15 for normal, protan, deutan and tritan vision; the first
- * four series, which most charts of ranks need and which thin lines must tell apart, by 20.
+ * There are three sets of a theme: a class of device time keeps its color in every chart, so does
+ * what host threads do, and series have no fixed meaning.  Within a set colors differ from the
+ * paper by a contrast of at least 3:1 and from each other by CIEDE2000 >= 15 for normal, protan,
+ * deutan and tritan vision; the first four series, which most charts of ranks need and which thin
+ * lines must tell apart, by 20.
  * tests/unit/test_palette.c computes all of it. */
 #include "traceanalyze/chart.h"
 
@@ -38,6 +39,11 @@ static const struct ink inks[TA_INK_COUNT] = {
     [TA_INK_SERIES_5] = {"series-5", 0x8a8f98, 0xeeeedd, true, false},
     [TA_INK_SERIES_6] = {"series-6", 0x776655, 0x887788, false, false},
     [TA_INK_SERIES_7] = {"series-7", 0x2211bb, 0x99aa88, false, false},
+    [TA_INK_OP] = {"op", 0x15a585, 0x88d6b4, true, false},
+    [TA_INK_RUNTIME] = {"runtime", 0xb58320, 0xf8cd15, true, false},
+    [TA_INK_HOST] = {"host", 0x646e82, 0x60657b, false, true},
+    [TA_INK_RANGE] = {"range", 0x8d2ef2, 0xb283f1, false, false},
+    [TA_INK_SYNC] = {"sync", 0xab3748, 0xdc243b, false, true},
 };
 
 static const struct ink *ink_at(enum ta_ink ink)

@@ -37,6 +37,8 @@ struct ta_report {
     struct ta_verdict verdict;
     struct ta_accounts accounts;
     int64_t input_date_s;
+    struct ta_timeline *timeline;
+    void (*release_timeline)(struct ta_timeline *timeline);
     struct ta_section_builder *first, **last;
     const struct ta_section **sections;
     size_t n_sections;
@@ -63,6 +65,8 @@ void ta_report_free(struct ta_report *report)
         for (struct draft *d = s->first; d; d = d->next)
             if (d->table)
                 free(d->table->cells);
+    if (report->timeline)
+        report->release_timeline(report->timeline);
     ta_arena_free(&report->arena);
     free(report);
 }
@@ -308,6 +312,13 @@ void ta_report_set_accounts(struct ta_report *report, const struct ta_accounts *
     report->accounts = *accounts;
 }
 
+void ta_report_set_timeline(struct ta_report *report, struct ta_timeline *timeline,
+                            void (*release)(struct ta_timeline *timeline))
+{
+    report->timeline = timeline;
+    report->release_timeline = release;
+}
+
 void ta_report_set_input_date(struct ta_report *report, int64_t date_s)
 {
     report->input_date_s = date_s;
@@ -354,6 +365,11 @@ const struct ta_run_info *ta_report_run(const struct ta_report *report)
 const struct ta_verdict *ta_report_verdict(const struct ta_report *report)
 {
     return &report->verdict;
+}
+
+const struct ta_timeline *ta_report_timeline(const struct ta_report *report)
+{
+    return report->timeline;
 }
 
 const struct ta_accounts *ta_report_accounts(const struct ta_report *report)

@@ -4,6 +4,7 @@
 #define TA_RESULT_REPORT_H
 
 #include "traceanalyze/result.h"
+#include "traceanalyze/timeline.h"
 
 /* An empty report; NULL when out of memory. */
 struct ta_report *ta_report_new(void);
@@ -20,6 +21,10 @@ void ta_report_set_run(struct ta_report *report, const struct ta_run_info *run);
 void ta_report_set_verdict(struct ta_report *report, const char *headline, const char *bottleneck);
 /* Takes over `accounts`, whose memory must come from ta_report_arena(). */
 void ta_report_set_accounts(struct ta_report *report, const struct ta_accounts *accounts);
+
+/* Takes over the timeline, which `release` frees with the report. */
+void ta_report_set_timeline(struct ta_report *report, struct ta_timeline *timeline,
+                            void (*release)(struct ta_timeline *timeline));
 
 /* Newest modification time of the inputs, in seconds since 1970. */
 void ta_report_set_input_date(struct ta_report *report, int64_t date_s);

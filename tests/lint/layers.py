@@ -26,11 +26,12 @@ MAY_INCLUDE = {
     "parse": ("base", "model", "read"),
     "normalize": ("base", "model", "parse"),
     "result": ("base",),
+    "timeline": ("base", "model"),
     "analyze": ("base", "stat", "model", "plugin", "result"),
     "recommend": ("base", "plugin", "result", "analyze"),
     "render": ("base", "result"),
     "": ("base", "stat", "model", "plugin", "read", "discover", "parse", "normalize", "result",
-         "analyze", "recommend"),
+         "timeline", "analyze", "recommend"),
     "cli": ("base", "config", "plugin", "result", "render", ""),
 }
 

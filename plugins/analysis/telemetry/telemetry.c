@@ -28,19 +28,13 @@ static const struct ta_field fields[FIELDS] = {
 static const struct ta_partial_def partials[] = {{"samples", fields, FIELDS}, {0}};
 
 const struct signal_info telemetry_signals[TA_SIGNAL_COUNT] = {
-    [TA_SIGNAL_GPU_UTILIZATION] = {"gpu_utilization", TA_UNIT_RATIO, true, 1e9},
-    [TA_SIGNAL_GPU_MEMORY_ACTIVITY] = {"gpu_memory_activity", TA_UNIT_RATIO, true, 1e9},
-    [TA_SIGNAL_GPU_MEMORY_USED] = {"gpu_memory_used", TA_UNIT_BYTES, true, 1},
-    [TA_SIGNAL_GPU_MEMORY_TOTAL] = {"gpu_memory_total", TA_UNIT_BYTES, true, 1},
-    [TA_SIGNAL_GPU_TEMPERATURE] = {"gpu_temperature", TA_UNIT_CELSIUS, true, 1e6},
-    [TA_SIGNAL_GPU_POWER] = {"gpu_power", TA_UNIT_WATT, true, 1e6},
-    [TA_SIGNAL_GPU_CLOCK] = {"gpu_clock", TA_UNIT_PER_S, true, 1},
-    [TA_SIGNAL_GPU_MEMORY_CLOCK] = {"gpu_memory_clock", TA_UNIT_PER_S, true, 1},
-    [TA_SIGNAL_TORCH_ALLOCATED] = {"torch_allocated", TA_UNIT_BYTES, true, 1},
-    [TA_SIGNAL_TORCH_RESERVED] = {"torch_reserved", TA_UNIT_BYTES, true, 1},
-    [TA_SIGNAL_CPU_UTILIZATION] = {"cpu_utilization", TA_UNIT_RATIO, false, 1e9},
-    [TA_SIGNAL_CPU_MEMORY_USED] = {"cpu_memory_used", TA_UNIT_BYTES, false, 1},
-    [TA_SIGNAL_CPU_MEMORY_TOTAL] = {"cpu_memory_total", TA_UNIT_BYTES, false, 1},
+    [TA_SIGNAL_GPU_UTILIZATION] = {true, 1e9},  [TA_SIGNAL_GPU_MEMORY_ACTIVITY] = {true, 1e9},
+    [TA_SIGNAL_GPU_MEMORY_USED] = {true, 1},    [TA_SIGNAL_GPU_MEMORY_TOTAL] = {true, 1},
+    [TA_SIGNAL_GPU_TEMPERATURE] = {true, 1e6},  [TA_SIGNAL_GPU_POWER] = {true, 1e6},
+    [TA_SIGNAL_GPU_CLOCK] = {true, 1},          [TA_SIGNAL_GPU_MEMORY_CLOCK] = {true, 1},
+    [TA_SIGNAL_TORCH_ALLOCATED] = {true, 1},    [TA_SIGNAL_TORCH_RESERVED] = {true, 1},
+    [TA_SIGNAL_CPU_UTILIZATION] = {false, 1e9}, [TA_SIGNAL_CPU_MEMORY_USED] = {false, 1},
+    [TA_SIGNAL_CPU_MEMORY_TOTAL] = {false, 1},
 };
 
 static const struct ta_column rank_columns[] = {
@@ -185,10 +179,11 @@ static void add_series(struct ta_table_builder *table, const struct all *all,
         return;
     const double p95 =
         series->summary.n ? quantile_of_many(all, series, &sums) : ta_quantile(values, n, 0.95);
-    const struct signal_info *signal = &telemetry_signals[series->signal];
-    TA_ROW(table, ta_int(series->rank), ta_int(series->device), ta_text(ta_slice_of(signal->name)),
+    const char *name = ta_signal_name(series->signal);
+    const char *unit = ta_unit_name(ta_signal_unit(series->signal));
+    TA_ROW(table, ta_int(series->rank), ta_int(series->device), ta_text(ta_slice_of(name)),
            ta_int(sums.n), ta_num(sums.least), ta_num(sums.most), ta_num(sums.sum / (double)sums.n),
-           ta_num(p95), ta_text(ta_slice_of(ta_unit_name(signal->unit))));
+           ta_num(p95), ta_text(ta_slice_of(unit)));
 }
 
 static void add_ranks(struct ta_section_builder *out, const struct all *all, double *values)

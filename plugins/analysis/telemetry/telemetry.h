@@ -40,8 +40,6 @@ struct reading {
 };
 
 struct signal_info {
-    const char *name;
-    enum ta_unit unit;
     bool of_gpu;
     double steps; /* of a distribution in one unit: 0.4 % of what matters, or less */
 };

@@ -4,7 +4,8 @@
  * The files follow each other in the order of head.c, inside one function.  Names in the data are
  * hostile: they reach the document as text only, never as markup.  The address is
  * #s=SECTION&table=ID&sort=COLUMN,desc&f=TEXT&q=TEXT&theme=dark&keys=off with f the filter of that
- * table and q the search over the whole page. */
+ * table and q the search over the whole page, and #t=START,END&track=ID&rank=N&find=TEXT of the
+ * timeline, in ns on the clock of that rank. */
 "use strict";
 
 const root = document.documentElement;
@@ -91,7 +92,8 @@ async function copyText(text) {
 
 /* ---- state in the address ------------------------------------------------------------------- */
 
-const state = { s: "", table: "", sort: "", f: "", q: "", theme: "", keys: "" };
+const state = { s: "", table: "", sort: "", f: "", q: "", t: "", track: "", rank: "", find: "",
+  theme: "", keys: "" };
 
 function readAddress() {
   const given = /^#[a-z]+=/.test(location.hash)

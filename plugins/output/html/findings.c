@@ -130,6 +130,7 @@ static void put_evidence(const struct page *page, const struct ta_evidence *evid
         html_text(page, table->chart->id);
         ta_puts(page->out, "\">chart</a>");
     }
+    html_timeline_link(page, table, evidence);
     ta_puts(page->out, "</li>\n");
 }
 

@@ -2,8 +2,9 @@
 /* Output plugin "html": the whole report as one self-contained page.
  *
  * Everything is in the markup and can be read, printed and linked to without a script; the
- * script adds sorting, searching and copying.  Parts in order: head, bar, navigation, hero,
- * sections of the report, data quality, method, data for programs. */
+ * script adds sorting, searching, copying and the timeline.  Parts in order: head, bar, navigation,
+ * hero, sections of the report with the timeline among them, data quality, method, data for
+ * programs, and last the slices of the timeline, which take the room that is left. */
 #include "html.h"
 
 #include <traceanalyze/context.h>
@@ -33,6 +34,17 @@ static bool is_shown(const struct ta_section *section)
            section->n_items > count_items(section, TA_ITEM_SCALAR);
 }
 
+/* The section before which the timeline stands: the first behind findings and overview. */
+static size_t timeline_place(const struct page *page)
+{
+    const size_t n = ta_report_section_count(page->report);
+    size_t i = 0;
+    while (i < n && (strcmp(ta_report_section(page->report, i)->id, HTML_FINDINGS) == 0 ||
+                     strcmp(ta_report_section(page->report, i)->id, HTML_OVERVIEW) == 0))
+        i++;
+    return i;
+}
+
 static void put_nav_link(const struct page *page, const char *id, const char *title, size_t badge)
 {
     ta_puts(page->out, "<li><a href=\"#s-");
@@ -47,9 +59,12 @@ static void put_nav_link(const struct page *page, const char *id, const char *ti
 static void put_nav(const struct page *page)
 {
     ta_puts(page->out, "<nav aria-label=\"Sections\">\n<ol>\n");
-    for (size_t i = 0; i < ta_report_section_count(page->report); i++) {
-        const struct ta_section *section = ta_report_section(page->report, i);
-        if (is_shown(section))
+    const size_t n = ta_report_section_count(page->report), place = timeline_place(page);
+    for (size_t i = 0; i <= n; i++) {
+        if (i == place && page->timeline)
+            put_nav_link(page, HTML_TIMELINE, "Timeline", 0);
+        const struct ta_section *section = i < n ? ta_report_section(page->report, i) : NULL;
+        if (section && is_shown(section))
             put_nav_link(page, section->id, section->title, count_items(section, TA_ITEM_FINDING));
     }
     put_nav_link(page, HTML_QUALITY, "Data quality", 0);
@@ -112,24 +127,35 @@ static enum ta_status put_section(const struct page *page, const struct ta_secti
     return status;
 }
 
+static enum ta_status put_sections(const struct page *page)
+{
+    const size_t n = ta_report_section_count(page->report), place = timeline_place(page);
+    enum ta_status status = TA_OK;
+    for (size_t i = 0; status == TA_OK && i <= n; i++) {
+        if (ta_ctx_canceled(page->ctx))
+            return ta_fail(page->ctx, TA_ERR_CANCELED, "Stopped while writing report.html");
+        if (i == place)
+            status = html_timeline(page);
+        if (status == TA_OK && i < n && is_shown(ta_report_section(page->report, i)))
+            status = put_section(page, ta_report_section(page->report, i));
+    }
+    return status;
+}
+
 static enum ta_status put_main(const struct page *page)
 {
     ta_puts(page->out, "<main id=\"main\" tabindex=\"-1\">\n");
     html_hero(page);
-    for (size_t i = 0; i < ta_report_section_count(page->report); i++) {
-        const struct ta_section *section = ta_report_section(page->report, i);
-        if (!is_shown(section))
-            continue;
-        if (ta_ctx_canceled(page->ctx))
-            return ta_fail(page->ctx, TA_ERR_CANCELED, "Stopped while writing report.html");
-        const enum ta_status status = put_section(page, section);
-        if (status)
-            return status;
-    }
-    const enum ta_status status = html_quality(page);
+    enum ta_status status = put_sections(page);
+    if (status == TA_OK)
+        status = html_quality(page);
     if (status)
         return status;
     html_method(page);
+    html_data(page);
+    status = html_timeline_data(page);
+    if (status)
+        return status;
     ta_puts(page->out, "<footer>Written by traceanalyze ");
     html_text(page, page->options->version);
     ta_puts(page->out, ".</footer>\n</main>\n");
@@ -148,7 +174,6 @@ static enum ta_status put_page(const struct page *page)
     if (status)
         return status;
     ta_puts(page->out, "</div>\n");
-    html_data(page);
     ta_puts(page->out, "</body>\n</html>\n");
     return TA_OK;
 }
@@ -160,7 +185,14 @@ static enum ta_status write_html(struct ta_ctx *ctx, const struct ta_report *rep
         ta_sink_open(ctx, sink, "report.html", "<meta name=\"generator\" content=\"traceanalyze");
     if (!out)
         return ta_cause(ctx, ta_ctx_status(ctx), "Cannot write the HTML report");
-    const struct page page = {.ctx = ctx, .out = out, .report = report, .options = options};
+    const struct ta_timeline *timeline = ta_report_timeline(report);
+    const bool has_timeline =
+        timeline && timeline->n_files && options->timeline != TA_TIMELINE_NONE;
+    const struct page page = {.ctx = ctx,
+                              .out = out,
+                              .report = report,
+                              .options = options,
+                              .timeline = has_timeline ? timeline : NULL};
     const enum ta_status status = put_page(&page);
     const enum ta_status closed = ta_file_close(ctx, out);
     return status ? status : closed;
@@ -170,6 +202,7 @@ static const struct ta_output_ops ops = {
     .extension = "html",
     .by_default = true,
     .write = write_html,
+    .needs_timeline = true,
 };
 
 TA_PLUGIN(output, html, &ops, .title = "HTML report",

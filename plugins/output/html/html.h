@@ -7,6 +7,7 @@
 #define TA_PLUGIN_HTML_H
 
 #include <traceanalyze/output.h>
+#include <traceanalyze/timeline.h>
 
 /* What every part needs. */
 struct page {
@@ -14,6 +15,7 @@ struct page {
     struct ta_file *out;
     const struct ta_report *report;
     const struct ta_render_options *options;
+    const struct ta_timeline *timeline; /* NULL: the page has none */
 };
 
 /* Rows of a table that stand in the markup; what follows travels as data, up to the second
@@ -22,6 +24,8 @@ enum { HTML_ROWS_MARKUP = 500, HTML_ROWS_CARRIED = 5000 };
 
 /* Id of the section whose scalars are the key figures on top of the page. */
 #define HTML_OVERVIEW "overview"
+/* Id of the section of findings, which comes first. */
+#define HTML_FINDINGS "findings"
 /* Ids of the sections that the page adds at its end. */
 #define HTML_QUALITY "data_quality"
 #define HTML_METHOD "method"
@@ -60,6 +64,17 @@ void html_cell(const struct page *page, const struct ta_table *table, size_t row
 
 /* quality.c: what was read, repaired and lost. */
 enum ta_status html_quality(const struct page *page) TA_MUST_CHECK;
+
+/* timeline.c: the section, and the slices that it shows, as many as the rest of the page leaves
+ * room for; they come last. */
+#define HTML_TIMELINE "timeline"
+enum ta_status html_timeline(const struct page *page) TA_MUST_CHECK;
+enum ta_status html_timeline_data(const struct page *page) TA_MUST_CHECK;
+/* Links from evidence to the timeline; nothing where it has no place there. */
+void html_timeline_link(const struct page *page, const struct ta_table *table,
+                        const struct ta_evidence *evidence);
+/* The attribute of a column whose cells are starts of stretches of time. */
+void html_timeline_column(const struct page *page, const struct ta_table *table, size_t column);
 
 /* method.c: how the figures are defined. */
 void html_method(const struct page *page);

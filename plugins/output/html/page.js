@@ -25,6 +25,8 @@ function toggleTheme() {
 function makeHelp() {
   const keys = [["/", "Search all tables and findings"], ["j  k", "Next and previous section"],
     ["t", "Light or dark"], ["?", "This help"], ["Esc", "Close or clear"],
+    ["w  s", "In the timeline: zoom in and out"], ["a  d", "In the timeline: move"],
+    ["[  ]", "In the timeline: previous and next slice"],
     ["↑  ↓", "Walk through long names of a table"], ["Enter", "Show a long name in full"]];
   const list = make("dl");
   for (const [key, meaning] of keys) {
@@ -153,7 +155,17 @@ function onLink(event) {
   if (state.q) {
     setSearch("");
   }
-  if (revealRow(link.getAttribute("href"), link.dataset.column)) {
+  if (link.classList.contains("timeline-link")) {
+    event.preventDefault();
+    const place = new URLSearchParams(link.hash.slice(1));
+    for (const key of ["t", "track", "rank", "find"]) {
+      state[key] = place.get(key) || "";
+    }
+    document.getElementById("s-timeline").scrollIntoView();
+    if (timeline) {
+      timeline.go();
+    }
+  } else if (revealRow(link.getAttribute("href"), link.dataset.column)) {
     event.preventDefault();
   }
 }
@@ -183,8 +195,11 @@ function applyAddress() {
     }
   }
   search(state.q);
+  if (timeline) {
+    timeline.go();
+  }
   const place = tables.has(state.table) ? document.getElementById("t-" + state.table)
-    : document.getElementById("s-" + state.s);
+    : document.getElementById("s-" + (state.s || (state.t && "timeline")));
   if (place) {
     place.scrollIntoView();
   } else {
@@ -229,6 +244,7 @@ function start() {
   applyAddress();
   followSections();
   addEventListener("resize", () => tables.forEach((table) => table.fit()));
+  startTimeline();
   addEventListener("hashchange", () => {
     if (/^#[a-z]+=/.test(location.hash)) {
       applyAddress();

@@ -113,6 +113,7 @@ class Table {
     this.body = box.querySelector("tbody");
     this.data = box.querySelector(":scope > script");
     this.heads = Array.from(box.querySelectorAll("thead th"));
+    this.hasRanges = this.heads.some((head) => head.dataset.range);
     this.title = this.scroll.getAttribute("aria-label");
     this.section = box.closest("section");
     this.top = Number(box.dataset.top) || Infinity;
@@ -173,6 +174,19 @@ class Table {
     this.data = null;
   }
 
+  /* Starts of stretches of time lead to the timeline. */
+  linkRange(row) {
+    this.heads.forEach((head, i) => {
+      const [rank, dur] = (head.dataset.range || "").split(",").map((k) => row.values[k]);
+      const start = row.values[i], cell = row.element.cells[i];
+      if (typeof start === "number" && typeof rank === "number" && typeof dur === "number") {
+        cell.replaceChildren(make("a", { class: "timeline-link",
+          href: `#s=timeline&t=${start},${start + dur}&rank=${rank}` }, cell.textContent));
+      }
+    });
+    row.linked = true;
+  }
+
   elementOf(row) {
     if (!row.element) {
       row.element = make("tr", {}, ...row.cells.map(
@@ -181,6 +195,9 @@ class Table {
         row.element.cells[i].classList.toggle("s", head.classList.contains("s"));
       });
       this.hidden.forEach((i) => { row.element.cells[i].hidden = true; });
+    }
+    if (this.hasRanges && !row.linked) {
+      this.linkRange(row);
     }
     return row.element;
   }

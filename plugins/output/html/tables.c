@@ -32,8 +32,10 @@ static void put_column_doc(const struct page *page, const struct ta_column *colu
         ta_puts(page->out, " Higher is better.");
 }
 
-static void put_column_head(const struct page *page, const struct ta_column *column, bool hidden)
+static void put_column_head(const struct page *page, const struct ta_table *table, size_t at,
+                            bool hidden)
 {
+    const struct ta_column *column = &table->columns[at];
     ta_puts(page->out, "<th scope=\"col\"");
     if (hidden)
         ta_puts(page->out, " hidden=\"\"");
@@ -42,7 +44,9 @@ static void put_column_head(const struct page *page, const struct ta_column *col
     html_text(page, column->key);
     ta_puts(page->out, "\" data-unit=\"");
     html_text(page, ta_unit_name(column->unit));
-    ta_puts(page->out, "\" title=\"");
+    ta_putc(page->out, '"');
+    html_timeline_column(page, table, at);
+    ta_puts(page->out, " title=\"");
     put_column_doc(page, column);
     ta_puts(page->out, "\">");
     html_text(page, column->title);
@@ -190,7 +194,7 @@ static void put_grid(const struct page *page, const struct ta_table *table, size
     html_text(page, table->title);
     ta_puts(out, "\">\n<table>\n<thead><tr>");
     for (size_t i = 0; i < table->n_columns; i++)
-        put_column_head(page, &table->columns[i], hidden[i]);
+        put_column_head(page, table, i, hidden[i]);
     ta_puts(out, "</tr></thead>\n<tbody>\n");
     for (size_t row = 0; row < rows; row++)
         put_row(page, table, row, hidden);

@@ -3,6 +3,7 @@
 #include "pdf.h"
 
 #include <math.h>
+#include <traceanalyze/timeline_scene.h>
 
 /* Scenes are laid out for a screen; on paper they stand smaller, at this width in their points. */
 enum { SCENE_WIDTH = 660 };
@@ -60,12 +61,12 @@ static struct ta_scene *build_to_fit(struct pdf *pdf, const struct ta_table *tab
     return build(pdf, table, chart, height / scale);
 }
 
-static void put_chart(struct pdf *pdf, const struct ta_table *table, const struct ta_chart *chart)
+/* Puts a scene on this page or the next, and frees it. */
+static void put_scene(struct pdf *pdf, struct ta_scene *scene)
 {
-    double scale = (pdf->right - pdf->left) / SCENE_WIDTH;
-    struct ta_scene *scene = build_to_fit(pdf, table, chart, scale);
     if (!scene)
         return;
+    double scale = (pdf->right - pdf->left) / SCENE_WIDTH;
     double most = (pdf->bottom - pdf->top - AROUND) / scene->height;
     const struct figure figure = {scene, fmin(scale, most)};
     pdf_need(pdf, pdf_trial(pdf, put_figure, &figure) + ABOVE);
@@ -80,6 +81,18 @@ double pdf_figure_least(struct pdf *pdf, const struct ta_table *table)
     double height = scene ? scene->height * scale : 0;
     ta_scene_free(scene);
     return fmin(height, (pdf->bottom - pdf->top) * PDF_LEAST_FIGURE) + AROUND;
+}
+
+static void put_chart(struct pdf *pdf, const struct ta_table *table, const struct ta_chart *chart)
+{
+    put_scene(pdf, build_to_fit(pdf, table, chart, (pdf->right - pdf->left) / SCENE_WIDTH));
+}
+
+void pdf_timeline(struct pdf *pdf, const struct ta_timeline *timeline)
+{
+    struct ta_scene *scene = ta_timeline_scene(timeline, SCENE_WIDTH);
+    pdf->arena.failed |= !scene;
+    put_scene(pdf, scene);
 }
 
 void pdf_figures(struct pdf *pdf, const struct ta_table *table)

@@ -122,6 +122,7 @@ static const struct ta_output_ops ops = {
     .extension = "pdf",
     .by_default = false,
     .write = write_report,
+    .needs_timeline = true,
 };
 
 TA_PLUGIN(output, pdf, &ops, .title = "PDF report",

@@ -10,6 +10,7 @@
 #include <traceanalyze/arena.h>
 #include <traceanalyze/draw.h>
 #include <traceanalyze/output.h>
+#include <traceanalyze/timeline.h>
 
 /* Id of the section whose scalars are the key figures on top of the first page. */
 #define PDF_OVERVIEW "overview"
@@ -123,6 +124,8 @@ size_t pdf_finding_number(const struct pdf *pdf, const char *id);
 void pdf_sections(struct pdf *pdf);
 /* figure.c: all charts of a table. */
 void pdf_figures(struct pdf *pdf, const struct ta_table *table);
+/* The timeline as a still picture. */
+void pdf_timeline(struct pdf *pdf, const struct ta_timeline *timeline);
 /* Room the first chart of a table needs at least, texts around it included: a chart is made
  * smaller to fill the rest of a page, down to this share of it. */
 #define PDF_LEAST_FIGURE 0.3

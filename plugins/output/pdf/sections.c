@@ -2,6 +2,8 @@
 /* The sections of the report in their order: figures first, then the tables they are drawn from. */
 #include "pdf.h"
 
+#include <traceanalyze/timeline_scene.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -100,8 +102,25 @@ static void put_section(struct pdf *pdf, const struct ta_section *section, size_
     pdf_untag(pdf, "Sect");
 }
 
+/* What a heading of the timeline needs below it on its page. */
+enum { TIMELINE_LEAST = 200 };
+
+static void put_timeline(struct pdf *pdf)
+{
+    const struct ta_timeline *timeline = ta_report_timeline(pdf->report);
+    if (!ta_timeline_has_scene(timeline) || pdf->options->timeline == TA_TIMELINE_NONE)
+        return;
+    pdf->section = "Timeline";
+    pdf_tag(pdf, "Sect");
+    pdf_heading(pdf, 1, pdf->section, "timeline", TIMELINE_LEAST);
+    pdf_outline(pdf, 0, pdf->section, "timeline");
+    pdf_timeline(pdf, timeline);
+    pdf_untag(pdf, "Sect");
+}
+
 void pdf_sections(struct pdf *pdf)
 {
+    put_timeline(pdf);
     size_t n_sections = ta_report_section_count(pdf->report);
     for (size_t s = 0; s < n_sections; s++)
         if (has_content(ta_report_section(pdf->report, s)))

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Compressing what a product embeds. */
+#ifndef TRACEANALYZE_DEFLATE_H
+#define TRACEANALYZE_DEFLATE_H
+
+#include "base.h"
+
+TA_BEGIN_DECLS
+
+/* The bytes as a stream of RFC 1950, with zlib whatever the build has besides: its bytes are those
+ * of every build with that zlib.  The caller frees *packed.  False without memory. */
+TA_API bool ta_deflate(struct ta_slice bytes, unsigned char **packed, size_t *size) TA_MUST_CHECK;
+
+TA_END_DECLS
+
+#endif

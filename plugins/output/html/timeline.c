@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The section of the timeline.  A script draws the slices; without one the static overview of the
+ * whole run stands in its place. */
+#include "timeline.h"
+
+#include <glib.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <traceanalyze/svg.h>
+#include <traceanalyze/timeline_scene.h>
+
+/* Points. */
+enum { OVERVIEW_WIDTH = 760 };
+
+/* ---- the section --------------------------------------------------------------------------- */
+
+static void put_totals(const struct page *page)
+{
+    const struct ta_timeline *timeline = page->timeline;
+    uint64_t slices = 0, tracks = 0, counters = 0;
+    for (size_t i = 0; i < timeline->n_files; i++) {
+        slices += timeline->files[i].n_slices;
+        tracks += timeline->files[i].n_tracks;
+        counters += timeline->files[i].n_counters;
+    }
+    if (slices) {
+        html_count(page, slices, "slice", "slices");
+        ta_puts(page->out, " on ");
+        html_count(page, tracks, "track", "tracks");
+    }
+    if (counters) {
+        ta_puts(page->out, slices ? ", " : "");
+        html_count(page, counters, "counter", "counters");
+    }
+    ta_puts(page->out, ". Each file counts time from its earliest span or sample");
+    if (timeline->n_files > 1)
+        ta_puts(page->out, "; the clocks of ranks are not aligned");
+    ta_puts(page->out, ".");
+}
+
+/* Colors and names of the kinds of slices, for the script too. */
+static void put_legend(const struct page *page)
+{
+    ta_puts(page->out, "<ul class=\"kinds\">\n");
+    for (int kind = 0; kind < TA_SLICE_KIND_COUNT; kind++) {
+        const struct ta_slice_look *look = ta_slice_look((enum ta_slice_kind)kind);
+        ta_putf(page->out, "<li data-ink=\"%s\"><span class=\"ink-%s\"></span>%s</li>\n",
+                ta_ink_name(look->ink), ta_ink_name(look->ink), look->title);
+    }
+    ta_puts(page->out, "</ul>\n");
+}
+
+/* The whole run as one drawing that needs no script. */
+static enum ta_status put_overview(const struct page *page)
+{
+    if (!ta_timeline_has_scene(page->timeline))
+        return TA_OK;
+    struct ta_scene *scene = ta_timeline_scene(page->timeline, OVERVIEW_WIDTH);
+    if (!scene)
+        return ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot draw the overview of the timeline");
+    ta_puts(page->out, "<details class=\"overview\" open=\"\"><summary>Overview</summary>\n"
+                       "<figure id=\"c-timeline\">\n<div class=\"drawing\">");
+    ta_put_svg(page->out, scene);
+    ta_puts(page->out, "</div>\n<figcaption>");
+    html_text(page, scene->caption);
+    ta_puts(page->out, "</figcaption>\n</figure>\n</details>\n");
+    ta_scene_free(scene);
+    return TA_OK;
+}
+
+enum ta_status html_timeline(const struct page *page)
+{
+    if (!page->timeline)
+        return TA_OK;
+    ta_puts(page->out, "<section id=\"s-" HTML_TIMELINE "\" aria-labelledby=\"h-" HTML_TIMELINE
+                       "\">\n<h2 id=\"h-" HTML_TIMELINE "\">Timeline</h2>\n<p class=\"prose\">");
+    put_totals(page);
+    ta_puts(page->out, "</p>\n<div class=\"timeline\">\n");
+    put_legend(page);
+    ta_puts(page->out, "</div>\n");
+    const enum ta_status status = put_overview(page);
+    ta_puts(page->out, "</section>\n");
+    return status;
+}
+
+/* ---- what the page holds ------------------------------------------------------------------- */
+
+static void put_duration(const struct page *page, int64_t ns)
+{
+    const struct ta_cell cell = ta_int(ns);
+    html_value(page, &cell, TA_UNIT_NS);
+}
+
+/* Says what was left out, and why. */
+static void put_choice(const struct page *page, const struct timeline_choice *choice)
+{
+    const struct packed *packed = &choice->packed;
+    ta_puts(page->out, "<p class=\"limit\" id=\"timeline-note\">Timeline: ");
+    if (!choice->fits) {
+        ta_puts(page->out, "no slices, because this page has no room for any; --max-html-size "
+                           "gives it more.</p>\n");
+        return;
+    }
+    const uint64_t left_out = packed->n_slices - packed->n_kept;
+    if (!left_out) {
+        ta_puts(page->out, "every slice is in this page.</p>\n");
+        return;
+    }
+    html_number(page, packed->n_kept);
+    ta_puts(page->out, " of ");
+    html_count(page, packed->n_slices, "slice", "slices");
+    ta_puts(page->out, " are in this page: those of ");
+    put_duration(page, choice->shortest_ns);
+    ta_puts(page->out, " and longer");
+    if (choice->n_windows)
+        ta_puts(page->out, ", and all in the times that findings cite");
+    ta_puts(page->out, ". Shorter ones are drawn as the share of time that they fill");
+    if (packed->n_too_deep) {
+        ta_puts(page->out, "; ");
+        html_number(page, packed->n_too_deep);
+        ta_puts(page->out, " are nested too deeply to be drawn");
+    }
+    ta_puts(page->out, ".</p>\n");
+}
+
+/* Around the slices, with some digits to spare. */
+enum { FRAME_BYTES = 1024 };
+
+enum ta_status html_timeline_data(const struct page *page)
+{
+    if (!page->timeline)
+        return TA_OK;
+    const uint64_t used = ta_file_bytes(page->out) + FRAME_BYTES;
+    const uint64_t most = page->options->max_html_size;
+    struct timeline_choice choice;
+    const enum ta_status status = timeline_choose(page, most > used ? most - used : 0, &choice);
+    if (status != TA_OK)
+        return status;
+    put_choice(page, &choice);
+    if (choice.fits) {
+        gchar *base64 = g_base64_encode(choice.packed.bytes, choice.packed.size);
+        ta_puts(page->out, "<script type=\"application/json\" id=\"timeline-data\">\"");
+        ta_puts(page->out, base64);
+        ta_puts(page->out, "\"</script>\n");
+        g_free(base64);
+        free(choice.packed.bytes);
+    }
+    return TA_OK;
+}
+
+/* ---- links --------------------------------------------------------------------------------- */
+
+static bool has_label(const struct page *page, struct ta_slice name)
+{
+    for (size_t i = 0; i < page->timeline->n_labels; i++)
+        if (ta_slice_equal(page->timeline->labels[i].name, name))
+            return true;
+    return false;
+}
+
+/* The rank that a row is about, or TA_MISSING. */
+static int64_t rank_of(const struct ta_table *table, size_t row)
+{
+    const size_t column = ta_table_column(table, "rank");
+    if (column == SIZE_MAX || ta_table_cell(table, row, column)->kind != TA_CELL_INT)
+        return TA_MISSING;
+    return ta_table_cell(table, row, column)->i;
+}
+
+static void put_name_place(const struct page *page, struct ta_slice name)
+{
+    gchar *escaped = g_uri_escape_bytes((const guint8 *)name.ptr, name.len, NULL);
+    ta_puts(page->out, "find=");
+    ta_puts(page->out, escaped);
+    g_free(escaped);
+}
+
+void html_timeline_link(const struct page *page, const struct ta_table *table,
+                        const struct ta_evidence *evidence)
+{
+    const size_t row = page->timeline && table ? ta_evidence_row(table, evidence) : SIZE_MAX;
+    if (row == SIZE_MAX)
+        return;
+    const struct range_columns columns = timeline_range_columns(page, table);
+    const struct ta_cell *name = ta_table_cell(table, row, 0);
+    const int64_t rank = rank_of(table, row);
+    struct window window;
+    const bool has_time = timeline_range(&columns, table, row, &window);
+    const bool has_name = name->kind == TA_CELL_TEXT && has_label(page, name->text);
+    if (!timeline_has_rank(page, rank) && !has_name)
+        return;
+    ta_puts(page->out, " <a class=\"timeline-link\" href=\"#s=" HTML_TIMELINE "&amp;");
+    if (!timeline_has_rank(page, rank))
+        put_name_place(page, name->text);
+    else
+        ta_putf(page->out, "rank=%" PRId64, rank);
+    if (has_time)
+        ta_putf(page->out, "&amp;t=%" PRId64 ",%" PRId64, window.start_ns, window.end_ns);
+    ta_puts(page->out, "\">timeline</a>");
+}
+
+void html_timeline_column(const struct page *page, const struct ta_table *table, size_t column)
+{
+    const struct range_columns columns = timeline_range_columns(page, table);
+    if (columns.start == column && columns.rank != SIZE_MAX)
+        ta_putf(page->out, " data-range=\"%zu,%zu\"", columns.rank, columns.dur);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The slices of the timeline: from the bytes of timeline_pack.c to lanes that can be drawn. */
+
+/* Numbers in seven bits a byte.  Times are whole ns, exact up to 2^53. */
+class Bytes {
+  constructor(bytes, at) {
+    this.bytes = bytes;
+    this.at = at;
+  }
+
+  number() {
+    let byte = this.bytes[this.at++];
+    let value = byte & 127;
+    for (let scale = 128; byte > 127; scale *= 128) {
+      byte = this.bytes[this.at++];
+      value += (byte & 127) * scale;
+    }
+    return value;
+  }
+
+  signed() {
+    const value = this.number();
+    return value % 2 ? -(value + 1) / 2 : value / 2;
+  }
+
+  text() {
+    const n = this.number();
+    this.at += n;
+    return visible(utf8.decode(this.bytes.subarray(this.at - n, this.at)));
+  }
+
+  list(read) {
+    return Array.from({ length: this.number() }, read);
+  }
+}
+
+const utf8 = new TextDecoder();
+/* Children of a block; blocks of blocks make a tree over the slices of a lane. */
+const fan = 8;
+
+/* A row of slices that do not overlap, by start. */
+class Lane {
+  constructor(bytes) {
+    this.n = bytes.number();
+    this.leftOut = bytes.number();
+    this.busySize = bytes.number();
+    this.starts = new Float64Array(this.n);
+    this.ends = new Float64Array(this.n);
+    this.labels = new Uint32Array(this.n);
+  }
+
+  /* How long the slices of each block are in all, and of what kind most of that is. */
+  build(labels) {
+    let busy = new Float64Array(this.n), kinds = new Uint8Array(this.n);
+    for (let i = 0; i < this.n; i++) {
+      busy[i] = this.ends[i] - this.starts[i];
+      kinds[i] = labels[this.labels[i]].kind;
+    }
+    this.levels = [{ busy, kinds }];
+    while (busy.length > fan) {
+      const sums = new Float64Array(Math.ceil(busy.length / fan));
+      const most = new Uint8Array(sums.length), share = new Float64Array(16);
+      for (let i = 0; i < sums.length; i++) {
+        share.fill(0);
+        for (let k = i * fan; k < Math.min((i + 1) * fan, busy.length); k++) {
+          sums[i] += busy[k];
+          share[kinds[k]] += busy[k];
+        }
+        most[i] = share.indexOf(Math.max(...share));
+      }
+      busy = sums;
+      kinds = most;
+      this.levels.push({ busy, kinds });
+    }
+  }
+
+  /* The first slice that ends after a time. */
+  after(time) {
+    let low = 0, high = this.n;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.ends[middle] > time) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return low;
+  }
+}
+
+function readTrack(bytes, texts) {
+  const text = () => texts[bytes.number()] || "";
+  const track = { process: text(), thread: text(), pid: text(), tid: text() };
+  const device = bytes.number();
+  track.device = device ? (device % 2 ? (device - 1) / 2 : -device / 2) : null;
+  track.hasLaunches = bytes.number() === 1;
+  track.lanes = bytes.list(() => new Lane(bytes));
+  const thread = track.thread || (track.device === null ? "thread " : "stream ") + track.tid;
+  const process = track.device >= 0 && track.device !== null ? `GPU ${track.device}`
+    : [track.process, track.pid].filter(Boolean).join(" ");
+  track.name = `${process} · ${thread}`;
+  track.id = `${track.pid}/${track.tid}`;
+  return track;
+}
+
+function readCounter(bytes, texts) {
+  const text = () => texts[bytes.number()] || "";
+  const counter = { process: text(), name: text(), series: text() };
+  counter.unit = text();
+  counter.n = bytes.number();
+  counter.recorded = bytes.number();
+  counter.integral = bytes.number() === 1;
+  counter.times = new Float64Array(counter.n);
+  counter.values = new Float64Array(counter.n);
+  const own = counter.series && counter.series !== counter.name ? ` · ${counter.series}` : "";
+  counter.id = `${counter.process}/${counter.name}${own}`;
+  counter.name = [counter.process, counter.name + own].filter(Boolean).join(" · ");
+  return counter;
+}
+
+function readFile(bytes, texts) {
+  const file = { rank: bytes.signed(), path: texts[bytes.number()] || "" };
+  file.offset = bytes.signed();
+  file.end = bytes.number();
+  file.binWidth = bytes.number();
+  file.tracks = bytes.list(() => readTrack(bytes, texts));
+  file.counters = bytes.list(() => readCounter(bytes, texts));
+  return file;
+}
+
+function fillLane(lane, track, columns) {
+  const [gaps, durations, labels, calls, delays, busy] = columns;
+  lane.calls = track.hasLaunches ? new Int32Array(lane.n) : null;
+  lane.delays = track.hasLaunches ? new Float64Array(lane.n) : null;
+  for (let i = 0, now = 0; i < lane.n; i++) {
+    lane.starts[i] = now + gaps.number();
+    lane.ends[i] = now = lane.starts[i] + durations.number();
+    lane.labels[i] = labels.number();
+    if (track.hasLaunches) {
+      lane.calls[i] = calls.number() - 1;
+      lane.delays[i] = lane.calls[i] < 0 ? 0 : delays.signed();
+    }
+  }
+  lane.bins = [];
+  lane.shares = [];
+  for (let bin = -1, end = busy.at + lane.busySize; busy.at < end;) {
+    bin += busy.number() + 1;
+    lane.bins.push(bin);
+    lane.shares.push(busy.bytes[busy.at++] / 255);
+  }
+}
+
+function fillCounter(counter, times, values) {
+  const view = new DataView(values.bytes.buffer);
+  for (let i = 0, time = 0, value = 0; i < counter.n; i++) {
+    counter.times[i] = time += times.signed();
+    if (counter.integral) {
+      counter.values[i] = value += values.signed();
+    } else {
+      counter.values[i] = view.getFloat64(values.at, true);
+      values.at += 8;
+    }
+  }
+  const finite = counter.values.filter(Number.isFinite);
+  counter.least = finite.reduce((a, b) => Math.min(a, b), 0);
+  counter.most = finite.reduce((a, b) => Math.max(a, b), counter.least);
+}
+
+function readTimeline(all) {
+  const bytes = new Bytes(all, 0);
+  const texts = [null, ...bytes.list(() => bytes.text())];
+  const labels = bytes.list(() => ({ name: texts[bytes.number()] || "(no name)",
+    category: texts[bytes.number()], shapes: texts[bytes.number()], kind: bytes.number() }));
+  const files = bytes.list(() => readFile(bytes, texts));
+  const columns = [];
+  for (let i = 0; i < 8; i++) {
+    const n = bytes.number();
+    columns.push(new Bytes(all, bytes.at));
+    bytes.at += n;
+  }
+  for (const file of files) {
+    for (const track of file.tracks) {
+      for (const lane of track.lanes) {
+        fillLane(lane, track, columns);
+        lane.build(labels);
+      }
+      /* What stands for the track where there is room for one row: the work of a device, the
+       * outermost calls of a thread. */
+      track.busy = track.device === null ? track.lanes.slice(0, 1)
+        : track.lanes.filter((lane) => lane.n && labels[lane.labels[0]].kind < 4);
+    }
+    file.counters.forEach((counter) => fillCounter(counter, columns[6], columns[7]));
+  }
+  return { labels, files };
+}
+
+/* Base64 of deflated bytes to what they hold; null where the browser cannot inflate. */
+async function loadTimeline(element) {
+  if (!globalThis.DecompressionStream) {
+    return null;
+  }
+  const text = atob(JSON.parse(element.textContent));
+  const packed = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) {
+    packed[i] = text.charCodeAt(i);
+  }
+  element.remove();
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return readTimeline(new Uint8Array(await new Response(stream).arrayBuffer()));
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which slices the page holds.
+ *
+ * All of them where they fit.  Else those from a duration on, as short a one as the room allows;
+ * what is shorter is summed up in bins per lane.  In the windows that findings cite every slice is
+ * kept.  How large the slices become is known only when they are packed, so a guess is packed and
+ * corrected by what came of it. */
+#include "timeline.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <traceanalyze/deflate.h>
+
+/* Bytes of base64 that a slice takes, before any is packed. */
+#define BYTES_PER_SLICE 6.0
+/* What is shorter than this part of the run cannot be seen on the whole. */
+enum { VISIBLE_PARTS = 4096 };
+enum { TRIES = 8, WINDOWS_MOST = 256, BINS_LEAST = 128 };
+
+/* ---- windows ------------------------------------------------------------------------------- */
+
+static int by_place(const void *left, const void *right)
+{
+    const struct window *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+}
+
+/* Sorts windows and joins those that overlap; gives how many there are. */
+static size_t unite(struct window *windows, size_t n)
+{
+    size_t kept = 0;
+    qsort(windows, n, sizeof *windows, by_place);
+    for (size_t i = 0; i < n; i++) {
+        struct window *last = kept ? &windows[kept - 1] : NULL;
+        if (last && last->rank == windows[i].rank && last->end_ns >= windows[i].start_ns)
+            last->end_ns = ta_max_i64(last->end_ns, windows[i].end_ns);
+        else
+            windows[kept++] = windows[i];
+    }
+    return kept;
+}
+
+static void add_windows_of(const struct page *page, const struct ta_finding *finding,
+                           struct window *windows, size_t *n)
+{
+    for (size_t i = 0; i < finding->n_evidence && *n < WINDOWS_MOST; i++) {
+        const struct ta_evidence *evidence = &finding->evidence[i];
+        const struct ta_table *table = ta_report_table(page->report, evidence->table);
+        const size_t row = table ? ta_evidence_row(table, evidence) : SIZE_MAX;
+        if (row == SIZE_MAX)
+            continue;
+        const struct range_columns columns = timeline_range_columns(page, table);
+        struct window *window = &windows[*n];
+        if (!timeline_range(&columns, table, row, window))
+            continue;
+        /* What surrounds it, too. */
+        const int64_t margin_ns = (window->end_ns - window->start_ns) / 2 + 1;
+        window->start_ns -= margin_ns;
+        window->end_ns += margin_ns;
+        ++*n;
+    }
+}
+
+static size_t list_windows(const struct page *page, struct window windows[WINDOWS_MOST])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < ta_report_section_count(page->report); i++) {
+        const struct ta_section *section = ta_report_section(page->report, i);
+        for (size_t k = 0; k < section->n_items; k++)
+            if (section->items[k].kind == TA_ITEM_FINDING)
+                add_windows_of(page, section->items[k].finding, windows, &n);
+    }
+    return unite(windows, n);
+}
+
+/* ---- how short ----------------------------------------------------------------------------- */
+
+struct census {
+    uint64_t counts[TA_DURATION_CLASSES]; /* slices by duration */
+    uint64_t n_slices;
+    size_t n_lanes;
+    int64_t span_ns;
+};
+
+static void count_lane(struct census *census, const struct ta_timeline_file *file,
+                       const struct ta_timeline_track *track, const struct ta_timeline_lane *lane)
+{
+    struct ta_timeline_cursor cursor = ta_timeline_open(file, track, lane);
+    struct ta_timeline_slice slice;
+    while (ta_timeline_next(&cursor, &slice))
+        census->counts[ta_duration_class(slice.dur_ns)]++;
+    census->n_slices += lane->n;
+    census->n_lanes++;
+}
+
+static struct census take_census(const struct ta_timeline *timeline)
+{
+    struct census census = {.n_slices = 0};
+    for (size_t i = 0; i < timeline->n_files; i++) {
+        const struct ta_timeline_file *file = &timeline->files[i];
+        census.span_ns = ta_max_i64(census.span_ns, file->end_ns);
+        for (size_t t = 0; t < file->n_tracks; t++)
+            for (size_t l = 0; l < file->tracks[t].n_lanes; l++)
+                count_lane(&census, file, &file->tracks[t], &file->tracks[t].lanes[l]);
+    }
+    return census;
+}
+
+/* The duration from which on there are at most `most` slices. */
+static int64_t shortest_of(const struct census *census, double most)
+{
+    uint64_t n = 0;
+    size_t class = TA_DURATION_CLASSES;
+    while (class && (double)(n + census->counts[class - 1]) <= most)
+        n += census->counts[--class];
+    return ta_duration_class_start(class);
+}
+
+/* Bins that the lanes may have without taking more than an eighth of the room. */
+static uint32_t bins_of(const struct census *census, uint64_t room)
+{
+    uint32_t bins = TA_TIMELINE_BINS;
+    while (bins > BINS_LEAST && (double)census->n_lanes * bins > (double)room / 8)
+        bins /= 4;
+    return bins;
+}
+
+/* ---- packing ------------------------------------------------------------------------------- */
+
+static uint64_t base64_size(size_t n)
+{
+    return ((uint64_t)n + 2) / 3 * 4;
+}
+
+/* Packs and deflates; false without memory. */
+static bool try_pick(const struct ta_timeline *timeline, const struct pick *pick,
+                     struct packed *packed)
+{
+    if (!timeline_pack(timeline, pick, packed))
+        return false;
+    unsigned char *deflated;
+    size_t size;
+    const bool done =
+        ta_deflate((struct ta_slice){(const char *)packed->bytes, packed->size}, &deflated, &size);
+    free(packed->bytes);
+    packed->bytes = done ? deflated : NULL;
+    packed->size = done ? size : 0;
+    return done;
+}
+
+/* Packs fewer and fewer slices until they fit; false without memory. */
+static bool fit(const struct ta_timeline *timeline, const struct census *census, uint64_t room,
+                struct pick *pick, struct timeline_choice *choice)
+{
+    double each = BYTES_PER_SLICE;
+    for (int i = 0; i < TRIES; i++) {
+        if ((double)census->n_slices * each > (double)room)
+            pick->shortest_ns =
+                ta_max_i64(pick->shortest_ns, shortest_of(census, (double)room / each));
+        if (!try_pick(timeline, pick, &choice->packed))
+            return false;
+        const uint64_t size = base64_size(choice->packed.size);
+        choice->fits = size <= room;
+        choice->shortest_ns = pick->shortest_ns;
+        choice->n_windows = pick->n_windows;
+        if (choice->fits)
+            return true;
+        free(choice->packed.bytes);
+        choice->packed.bytes = NULL;
+        const double worse = (double)size / (double)room;
+        each = fmax(each, BYTES_PER_SLICE) * fmax(worse, 1.05) * 1.03;
+        if (i >= TRIES / 2) { /* the windows or the bins alone are too much */
+            pick->n_windows = 0;
+            pick->bins = BINS_LEAST;
+        }
+    }
+    return true;
+}
+
+enum ta_status timeline_choose(const struct page *page, uint64_t room,
+                               struct timeline_choice *choice)
+{
+    struct window windows[WINDOWS_MOST];
+    const struct ta_timeline *timeline = page->timeline;
+    const struct census census = take_census(timeline);
+    const bool is_full = page->options->timeline == TA_TIMELINE_FULL;
+    struct pick pick = {.windows = windows,
+                        .n_windows = list_windows(page, windows),
+                        .bins = bins_of(&census, is_full ? UINT64_MAX : room)};
+    *choice = (struct timeline_choice){.fits = false};
+    if (page->options->timeline == TA_TIMELINE_LOD)
+        pick.shortest_ns = census.span_ns / VISIBLE_PARTS;
+    if (fit(timeline, &census, is_full ? UINT64_MAX : room, &pick, choice))
+        return TA_OK;
+    return ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot pack the timeline: slices=%zu",
+                   (size_t)census.n_slices);
+}

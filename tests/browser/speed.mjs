@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How fast a timeline of a million slices is: from the bytes of the page to the first picture, and
+ * each picture at every zoom.  Times are those of the script alone, the best of several loads,
+ * since other programs share the machine. */
+import { check, open, run } from "./support.mjs";
+
+const slicesLeast = 1e6, decodeMost = 2000, frameMost = 33, loads = 3, steps = 60;
+
+/* Measures every callback of requestAnimationFrame, and marks when the first one of the timeline
+ * ends. */
+const init = () => {
+  globalThis.frames_ms = [];
+  const request = globalThis.requestAnimationFrame.bind(globalThis);
+  globalThis.requestAnimationFrame = (callback) => request((time) => {
+    const start = performance.now();
+    callback(time);
+    globalThis.frames_ms.push(performance.now() - start);
+    performance.mark("painted");
+  });
+  const inflate = globalThis.DecompressionStream;
+  globalThis.DecompressionStream = class extends inflate {
+    constructor(...given) {
+      super(...given);
+      performance.mark("inflate");
+    }
+  };
+};
+
+async function measure(page) {
+  const canvas = page.locator(".timeline .view canvas");
+  await canvas.waitFor({ timeout: 60000 });
+  await page.waitForFunction(() => performance.getEntriesByName("painted").length > 0);
+  const decode = await page.evaluate(() => performance.getEntriesByName("painted")[0].startTime -
+    performance.getEntriesByName("inflate")[0].startTime);
+  await canvas.focus();
+  await page.evaluate(() => { globalThis.frames_ms = []; });
+  for (let i = 0; i < steps; i++) {
+    await page.keyboard.press(i < steps / 2 ? "w" : i % 3 ? "d" : "s");
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
+  }
+  const frames = await page.evaluate(() => globalThis.frames_ms);
+  frames.sort((a, b) => a - b);
+  return { decode, frame: frames[Math.floor(frames.length * 0.95)] };
+}
+
+await run(async (browser, file) => {
+  const best = { decode: Infinity, frame: Infinity };
+  let slices = 0;
+  for (let i = 0; i < loads; i++) {
+    const page = await open(browser, file, { init, hash: "#s=timeline" });
+    const times = await measure(page);
+    slices = Number((await page.locator("#s-timeline .prose").textContent())
+      .replace(/\u202f/g, "").match(/^\d+/)[0]);
+    best.decode = Math.min(best.decode, times.decode);
+    best.frame = Math.min(best.frame, times.frame);
+    check(page.faults.length === 0, "no errors in the console", page.faults.join("; "));
+    await page.context().close();
+  }
+  check(slices >= slicesLeast, "the page has a million slices", String(slices));
+  check(best.decode < decodeMost, `decoded and drawn within ${decodeMost} ms`,
+    `${best.decode.toFixed(0)} ms`);
+  check(best.frame < frameMost, `19 of 20 pictures within ${frameMost} ms`,
+    `${best.frame.toFixed(1)} ms`);
+  console.log(`decode ${best.decode.toFixed(0)} ms, picture ${best.frame.toFixed(1)} ms (p95)`);
+});

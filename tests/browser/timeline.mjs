@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Checks of the timeline: it shows slices, zooms and moves, finds, links and says what it shows. */
+import { check, open } from "./support.mjs";
+
+const canvas = ".timeline .view canvas";
+
+/* True once the timeline is drawn; false where the report has none. */
+export async function waitForTimeline(page) {
+  if (await page.locator(".timeline").count() === 0) {
+    return false;
+  }
+  await page.locator(canvas).waitFor();
+  await frame(page);
+  return true;
+}
+
+/* Dumps have counters alone. */
+async function hasSlices(page) {
+  return /slice/.test(await page.locator("#s-timeline .prose").textContent());
+}
+
+/* Waits until what was asked for is on the canvas, and in the address. */
+async function frame(page) {
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() =>
+    requestAnimationFrame(done))));
+}
+
+async function place(page) {
+  await page.waitForTimeout(400);
+  return new URLSearchParams(new URL(page.url()).hash.slice(1));
+}
+
+/* The stretch of time that is shown, as the address has it, or null for all of it. */
+async function shown(page) {
+  const times = (await place(page)).get("t");
+  return times ? times.split(",").map(Number) : null;
+}
+
+/* Hash of the picture, and how many colors besides the paper it has in the area of the slices. */
+async function picture(page) {
+  await frame(page);
+  return page.evaluate((selector) => {
+    const element = document.querySelector(selector);
+    const { width, height } = element;
+    const copy = Object.assign(document.createElement("canvas"), { width, height })
+      .getContext("2d", { willReadFrequently: true });
+    copy.drawImage(element, 0, 0);
+    const data = copy.getImageData(0, 0, width, height).data;
+    const colors = new Map();
+    let hash = 0;
+    for (let i = 0; i < data.length; i += 4) {
+      const color = data[i] << 16 | data[i + 1] << 8 | data[i + 2];
+      hash = (hash * 31 + color) >>> 0;
+      if (i / 4 % width > width * 0.35) {
+        colors.set(color, (colors.get(color) || 0) + 1);
+      }
+    }
+    return { hash, colors: colors.size };
+  }, canvas);
+}
+
+async function checkZoom(page) {
+  const all = await picture(page);
+  check(all.colors > 3, "the timeline shows slices", `${all.colors} colors`);
+  await page.locator(canvas).focus();
+  await page.keyboard.press("w");
+  await page.keyboard.press("w");
+  const near = await shown(page);
+  const closer = await picture(page);
+  check(near !== null && closer.hash !== all.hash, "w zooms in", String(near));
+  await page.keyboard.press("d");
+  const moved = await shown(page);
+  check(moved && moved[0] > near[0] && Math.abs(moved[1] - moved[0] - near[1] + near[0]) <= 2,
+    "d moves on", `${near} ${moved}`);
+  await page.keyboard.press("a");
+  const back = await shown(page);
+  check(back && Math.abs(back[0] - near[0]) <= 2, "a moves back", `${near} ${back}`);
+  await page.keyboard.press("ArrowUp");
+  const narrow = await shown(page);
+  check(narrow && narrow[1] - narrow[0] < near[1] - near[0], "so do the arrows");
+  await page.keyboard.press("Home");
+  check(await shown(page) === null && (await picture(page)).hash === all.hash,
+    "Home shows all again");
+}
+
+async function checkPointer(page) {
+  const box = await page.locator(canvas).boundingBox();
+  const x = box.x + box.width * 0.6, y = box.y + 60;
+  await page.mouse.move(x, y);
+  await page.keyboard.down("Control");
+  await page.mouse.wheel(0, -400);
+  await page.keyboard.up("Control");
+  const near = await shown(page);
+  check(near !== null, "Ctrl and the wheel zoom");
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move(x - 150, y, { steps: 4 });
+  await page.mouse.up();
+  const moved = await shown(page);
+  check(moved && near && moved[0] > near[0], "dragging moves", `${near} ${moved}`);
+  await page.keyboard.down("Shift");
+  await page.mouse.move(x - 100, y);
+  await page.mouse.down();
+  await page.mouse.move(x + 100, y, { steps: 4 });
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  const range = await shown(page);
+  check(range && moved && range[1] - range[0] < moved[1] - moved[0],
+    "Shift and dragging zooms to a range", `${moved} ${range}`);
+  await page.getByRole("button", { name: "Show all time" }).click();
+  check(await shown(page) === null, "All shows everything");
+}
+
+async function checkChoice(page) {
+  await page.locator(canvas).focus();
+  await page.keyboard.press("]");
+  const details = page.locator(".timeline .details");
+  const first = await details.textContent();
+  check(/Duration/.test(first) && /Start/.test(first) && /Rank/.test(first) && /Track/.test(first),
+    "] chooses a slice and says what it is", first);
+  const named = await place(page);
+  check(named.get("track") && named.get("rank") !== null, "the address names its track",
+    String(named));
+  await page.keyboard.press("Enter");
+  check(await shown(page) !== null, "Enter zooms to it");
+  const name = await details.locator(".name-full").textContent();
+  await page.getByRole("button", { name: "Find all of this name" }).click();
+  const count = await page.locator(".timeline .count").textContent();
+  check(/^[1-9][\d\u202f]* found/.test(count), "all of its name are found", count);
+  check((await place(page)).get("find") === null ||
+    name.startsWith((await place(page)).get("find").slice(0, 20)), "the address holds the search");
+  const find = page.getByRole("searchbox", { name: "Find slices by name" });
+  await find.fill("no slice has this name");
+  check(/^0 found/.test(await page.locator(".timeline .count").textContent()),
+    "nothing is found where nothing is");
+  await find.fill("");
+  await page.locator(canvas).focus();
+  await page.keyboard.press("Home");
+}
+
+/* A device slice leads to the call that launched it. */
+async function checkLaunch(page) {
+  const go = page.getByRole("button", { name: "Go to its launch" });
+  const find = page.getByRole("searchbox", { name: "Find slices by name" });
+  for (const word of ["kernel", "gemm", "cijk", "vectorized", "elementwise", "void"]) {
+    await find.fill(word);
+    await find.press("Enter");
+    if (await go.count()) {
+      await go.click();
+      check(/Runtime call/.test(await page.locator(".timeline .details").textContent()),
+        "a kernel leads to its launch");
+      break;
+    }
+  }
+  await find.fill("");
+}
+
+async function checkTheme(page) {
+  const before = await picture(page);
+  await page.getByRole("button", { name: "Light or dark" }).click();
+  check((await picture(page)).hash !== before.hash, "the timeline follows the theme");
+  await page.getByRole("button", { name: "Light or dark" }).click();
+}
+
+export async function checkTimeline(page) {
+  if (!await waitForTimeline(page)) {
+    return;
+  }
+  check(/^Timeline: /.test(await page.locator("#timeline-note").textContent()),
+    "the page says which slices it holds");
+  await checkZoom(page);
+  await checkPointer(page);
+  if (await hasSlices(page)) {
+    await checkChoice(page);
+    await checkLaunch(page);
+  }
+  await checkTheme(page);
+}
+
+/* ---- links and the page without its slices -------------------------------------------------- */
+
+async function checkDeepLink(browser, file) {
+  const page = await open(browser, file, { hash: "#s=timeline&t=1000,5000&rank=0" });
+  await waitForTimeline(page);
+  const box = await page.locator(canvas).boundingBox();
+  check(box && box.y < 900, "a link to a time brings the timeline to the eye");
+  await page.locator(canvas).focus();
+  await page.keyboard.press("d");
+  const times = await shown(page);
+  check(times && times[0] >= 0 && times[1] <= 12000, "and shows that time", String(times));
+  await page.context().close();
+}
+
+async function checkRowLinks(browser, file) {
+  const page = await open(browser, file);
+  await waitForTimeline(page);
+  const link = page.locator("td a.timeline-link:visible, th a.timeline-link:visible").first();
+  if (await link.count()) {
+    const wanted = new URLSearchParams((await link.getAttribute("href")).slice(1));
+    await link.click();
+    await page.locator(canvas).focus();
+    const [from, to] = wanted.get("t").split(",").map(Number);
+    const times = await shown(page);
+    check(!times || (times[0] <= from && times[1] >= to), "a row leads to its time",
+      `${wanted.get("t")} ${times}`);
+  }
+  const cited = page.locator(".finding a.timeline-link").first();
+  if (await cited.count()) {
+    await page.evaluate(() => scrollTo(0, 0));
+    await cited.click();
+    await frame(page);
+    check(await page.locator(canvas).evaluate((element) => {
+      const box = element.getBoundingClientRect();
+      return box.top < innerHeight && box.bottom > 0;
+    }), "a finding leads to the timeline");
+  }
+  check(page.faults.length === 0, "links of the timeline fail nowhere", page.faults.join("; "));
+  await page.context().close();
+}
+
+async function checkHostileLinks(browser, file) {
+  for (const hash of ["#s=timeline&t=9e99,-1&rank=%3Cb%3E&track=x&find=%3Cimg%20src=x%3E",
+    "#t=5,1&rank=0", "#t=99999999999999999999,999999999999999999999999"]) {
+    const page = await open(browser, file, { hash });
+    await waitForTimeline(page);
+    await page.locator(canvas).focus();
+    await page.keyboard.press("w");
+    const times = await shown(page);
+    check(page.faults.length === 0 && (!times || times.every(Number.isFinite)),
+      `${hash.slice(0, 24)} does no harm`, page.faults.join("; ") + times);
+    await page.context().close();
+  }
+}
+
+async function checkOldBrowser(browser, file) {
+  const page = await open(browser, file, { init: "delete globalThis.DecompressionStream" });
+  await page.waitForFunction(() => document.querySelector(".timeline .missing"));
+  check(await page.locator("#c-timeline svg").isVisible(),
+    "a browser that cannot inflate shows the overview and says why");
+  check(page.faults.length === 0, "and fails nowhere", page.faults.join("; "));
+  await page.context().close();
+}
+
+async function checkOverview(browser, file) {
+  const page = await open(browser, file, { javaScriptEnabled: false });
+  check(await page.locator("#c-timeline svg").isVisible() &&
+    !await page.locator(".timeline").isVisible(), "without scripts the overview stands alone");
+  await page.context().close();
+  const paper = await open(browser, file);
+  await waitForTimeline(paper);
+  await paper.emulateMedia({ media: "print" });
+  check(await paper.locator("#c-timeline svg").evaluate((svg) => svg.checkVisibility()) &&
+    !await paper.locator(canvas).isVisible(), "paper shows the overview, not the canvas");
+  await paper.context().close();
+}
+
+export async function checkTimelineLinks(browser, file) {
+  const page = await open(browser, file);
+  const has = await waitForTimeline(page) && await hasSlices(page);
+  await page.context().close();
+  if (!has) {
+    return;
+  }
+  await checkDeepLink(browser, file);
+  await checkRowLinks(browser, file);
+  await checkHostileLinks(browser, file);
+  await checkOldBrowser(browser, file);
+  await checkOverview(browser, file);
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Timelines: what is packed is what the trace holds, lanes do not overlap, what is left out is
+ * summed up, and the order of threads shows nowhere. */
+#include "timeline/timeline.h"
+
+#include "trace_fixture.h"
+
+#include <inttypes.h>
+
+/* ---- making timelines ---------------------------------------------------------------------- */
+
+static void read_json(const char *events, struct reading *r)
+{
+    struct text json = {0};
+    text_add(&json, "{\"traceEvents\":[%s{}]}", events);
+    for (char *c = json.at; *c; c++)
+        if (*c == '\'')
+            *c = '"';
+    fixture_read_text(&fixture, json.at, r);
+    assert_int_equal(r->status, TA_OK);
+    text_free(&json);
+}
+
+/* The timeline of traces that are packed in the order of `turn` and joined in their own. */
+static struct ta_timeline *timeline_of(struct reading *readings, size_t n, int64_t most,
+                                       size_t turn)
+{
+    struct ta_timeline_pool *pool = ta_timeline_pool_new();
+    struct ta_timeline_part **parts = calloc(n, sizeof(void *));
+    assert_non_null(pool);
+    assert_non_null(parts);
+    for (size_t k = 0; k < n; k++) {
+        const size_t i = (k + turn) % n;
+        parts[i] = ta_timeline_pack(&fixture.ctx, pool, readings[i].trace, most);
+        assert_non_null(parts[i]);
+        parts[i]->file.rank = (int64_t)i;
+        parts[i]->file.path = "";
+    }
+    struct ta_timeline *timeline = ta_timeline_join(&fixture.ctx, pool, parts, n);
+    assert_non_null(timeline);
+    return timeline;
+}
+
+/* All of a file as text: a line per slice, the lanes of a track numbered from the top. */
+static void show_file(struct text *out, const struct ta_timeline *timeline, size_t at)
+{
+    const struct ta_timeline_file *file = &timeline->files[at];
+    for (size_t t = 0; t < file->n_tracks; t++) {
+        const struct ta_timeline_track *track = &file->tracks[t];
+        for (size_t l = 0; l < track->n_lanes; l++) {
+            struct ta_timeline_cursor cursor = ta_timeline_open(file, track, &track->lanes[l]);
+            struct ta_timeline_slice slice;
+            while (ta_timeline_next(&cursor, &slice)) {
+                const struct ta_timeline_label *label = &timeline->labels[slice.label];
+                text_add(out, "%s.%zu %.*s %" PRId64 "+%" PRId64, track->tid, l,
+                         (int)label->name.len, label->name.ptr, slice.start_ns, slice.dur_ns);
+                if (slice.launch_track != UINT32_MAX)
+                    text_add(out, " from %s after %" PRId64, file->tracks[slice.launch_track].tid,
+                             slice.delay_ns);
+                text_add(out, " %s\n", ta_slice_look(label->kind)->title);
+            }
+        }
+    }
+}
+
+#define SPAN(cat, name, tid, ts, dur, args)                                                        \
+    "{'ph':'X','cat':'" cat "','name':'" name "','pid':1,'tid':'" tid "','ts':" #ts ",'dur':" #dur \
+    ",'args':{" args "}},"
+
+/* ---- exact content ------------------------------------------------------------------------- */
+
+static void slices_are_those_of_the_trace(void **state)
+{
+    (void)state;
+    struct reading r;
+    read_json(SPAN("cpu_op", "outer", "main", 10, 30, "") SPAN("cpu_op", "inner", "main", 15, 5, "")
+                  SPAN("cuda_runtime", "launch", "main", 16, 2, "'correlation':7")
+                      SPAN("kernel", "gemm", "s7", 18, 40, "'correlation':7,'device':3")
+                          SPAN("kernel", "ncclDevKernel_AllReduce", "s7", 58, 4, "'device':3")
+                              SPAN("gpu_memcpy", "copy", "s7", 30, 8, "'device':3")
+                                  SPAN("gpu_user_annotation", "step", "s7", 18, 44, "")
+                                      SPAN("python_function", "late", "main", 40, 1, ""),
+              &r);
+    struct ta_timeline *timeline = timeline_of(&r, 1, INT64_MAX, 0);
+    struct text text = {0};
+    show_file(&text, timeline, 0);
+    assert_string_equal(text.at, "main.0 outer 0+30000 Operator\n"
+                                 "main.0 late 30000+1000 Other host code\n"
+                                 "main.1 inner 5000+5000 Operator\n"
+                                 "main.2 launch 6000+2000 Runtime call\n"
+                                 "s7.0 step 8000+44000 Annotation\n"
+                                 "s7.1 gemm 8000+40000 from main after 2000 Compute kernel\n"
+                                 "s7.1 ncclDevKernel_AllReduce 48000+4000 Communication kernel\n"
+                                 "s7.2 copy 20000+8000 Copy\n");
+    const struct ta_timeline_file *file = &timeline->files[0];
+    assert_int_equal(file->end_ns, 52000);
+    assert_int_equal(file->n_slices, 8);
+    assert_int_equal(file->tracks[0].device, TA_MISSING);
+    assert_int_equal(file->tracks[1].device, 3);
+    text_free(&text);
+    ta_timeline_free(timeline);
+    reading_free(&r);
+}
+
+/* Every span once and nothing else, on traces of all shapes. */
+static void nothing_is_lost_or_added(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct text json = {0};
+        struct reading r;
+        fixture_trace_text(&json, seed, 2000, (int)(seed % 3), 0);
+        fixture_read_text(&fixture, json.at, &r);
+        struct ta_timeline *timeline = timeline_of(&r, 1, INT64_MAX, 0);
+        const struct ta_timeline_file *file = &timeline->files[0];
+        const struct ta_spans spans = ta_trace_spans(r.trace);
+        uint64_t n = 0;
+        for (size_t t = 0; t < file->n_tracks; t++) {
+            const struct ta_track *from = &ta_trace_tracks(r.trace).at[t];
+            uint64_t time = 0, wanted = 0;
+            for (ta_row row = from->first; row < from->first + from->n; row++)
+                wanted += (uint64_t)(spans.ts[row] - ta_trace_origin(r.trace)) * 31 +
+                          (uint64_t)spans.dur[row];
+            for (size_t l = 0; l < file->tracks[t].n_lanes; l++) {
+                const struct ta_timeline_lane *lane = &file->tracks[t].lanes[l];
+                struct ta_timeline_cursor cursor = ta_timeline_open(file, &file->tracks[t], lane);
+                struct ta_timeline_slice slice;
+                int64_t end = 0;
+                for (; ta_timeline_next(&cursor, &slice); n++) {
+                    assert_true(slice.start_ns >= end); /* lanes do not overlap */
+                    end = slice.start_ns + slice.dur_ns;
+                    time += (uint64_t)slice.start_ns * 31 + (uint64_t)slice.dur_ns;
+                }
+            }
+            assert_true(time == wanted);
+        }
+        assert_int_equal(n, spans.n);
+        ta_timeline_free(timeline);
+        reading_free(&r);
+        text_free(&json);
+    }
+}
+
+/* ---- leaving out --------------------------------------------------------------------------- */
+
+/* The busy time that the bins of a lane hold, in ns. */
+static double busy_of(const struct ta_timeline_file *file, const struct ta_timeline_lane *lane)
+{
+    const unsigned char *at = lane->busy, *end = at + lane->busy_size;
+    const int64_t width = file->end_ns / TA_TIMELINE_BINS + 1;
+    int64_t bin = 0;
+    double busy = 0;
+    for (; at < end; bin++) {
+        bin += (int64_t)ta_varint_read(&at, end);
+        busy += (double)*at++ / 255 * (double)width;
+    }
+    assert_true(bin <= TA_TIMELINE_BINS);
+    return busy;
+}
+
+static void the_shortest_are_summed_up(void **state)
+{
+    (void)state;
+    struct text json = {0};
+    struct reading r;
+    fixture_trace_text(&json, 5, 20000, 0, 0);
+    fixture_read_text(&fixture, json.at, &r);
+    const struct ta_spans spans = ta_trace_spans(r.trace);
+    struct ta_timeline *whole = timeline_of(&r, 1, INT64_MAX, 0);
+    struct ta_timeline *part = timeline_of(&r, 1, 3000, 0);
+    const struct ta_timeline_file *file = &part->files[0];
+    size_t kept = 0, left_out = 0, wanted = 0;
+    double busy = 0, wanted_busy = 0;
+    for (size_t row = 0; row < spans.n; row++) {
+        wanted += spans.dur[row] >= file->shortest_ns;
+        wanted_busy += spans.dur[row] < file->shortest_ns ? (double)spans.dur[row] : 0;
+    }
+    for (size_t t = 0; t < file->n_tracks; t++) {
+        assert_int_equal(file->tracks[t].n_lanes, whole->files[0].tracks[t].n_lanes);
+        for (size_t l = 0; l < file->tracks[t].n_lanes; l++) {
+            kept += file->tracks[t].lanes[l].n;
+            left_out += file->tracks[t].lanes[l].n_left_out;
+            busy += busy_of(file, &file->tracks[t].lanes[l]);
+        }
+    }
+    assert_in_range(kept, 1500, 3000); /* of classes an eighth of an octave wide */
+    assert_int_equal(kept, wanted);
+    assert_int_equal(kept + left_out, spans.n);
+    assert_true(busy > wanted_busy * 0.95 && busy < wanted_busy * 1.05);
+    ta_timeline_free(whole);
+    ta_timeline_free(part);
+    reading_free(&r);
+    text_free(&json);
+}
+
+/* ---- ranks --------------------------------------------------------------------------------- */
+
+static void threads_leave_no_trace(void **state)
+{
+    (void)state;
+    enum { RANKS = 4 };
+    struct reading readings[RANKS];
+    struct text json = {0};
+    for (size_t i = 0; i < RANKS; i++) {
+        fixture_trace_text(&json, 10 + i, 800, 0, (int64_t)i);
+        fixture_read_text(&fixture, json.at, &readings[i]);
+        text_free(&json);
+        json = (struct text){0};
+    }
+    struct text first = {0};
+    for (size_t turn = 0; turn < RANKS; turn++) {
+        struct ta_timeline *timeline = timeline_of(readings, RANKS, INT64_MAX, turn);
+        struct text text = {0};
+        for (size_t i = 0; i < timeline->n_labels; i++)
+            text_add(&text, "%.*s\n", (int)timeline->labels[i].name.len,
+                     timeline->labels[i].name.ptr);
+        for (size_t i = 0; i < RANKS; i++)
+            show_file(&text, timeline, i);
+        if (turn == 0) {
+            text_put(&first, text.at, text.n + 1);
+        } else {
+            assert_string_equal(text.at, first.at);
+        }
+        text_free(&text);
+        ta_timeline_free(timeline);
+    }
+    text_free(&first);
+    for (size_t i = 0; i < RANKS; i++)
+        reading_free(&readings[i]);
+}
+
+static void dated_files_of_a_rank_share_an_axis(void **state)
+{
+    (void)state;
+    struct reading readings[2];
+    fixture_read_text(&fixture,
+                      "{\"baseTimeNanoseconds\":1000000,\"traceEvents\":[{\"ph\":\"X\",\"name\":"
+                      "\"a\",\"pid\":1,\"tid\":1,\"ts\":5,\"dur\":1}]}",
+                      &readings[0]);
+    fixture_read_text(&fixture,
+                      "{\"baseTimeNanoseconds\":1000000,\"traceEvents\":[{\"ph\":\"X\",\"name\":"
+                      "\"a\",\"pid\":1,\"tid\":1,\"ts\":7,\"dur\":1}]}",
+                      &readings[1]);
+    struct ta_timeline_pool *pool = ta_timeline_pool_new();
+    struct ta_timeline_part **parts = calloc(2, sizeof(void *));
+    for (size_t i = 0; i < 2; i++) {
+        parts[i] = ta_timeline_pack(&fixture.ctx, pool, readings[i].trace, INT64_MAX);
+        assert_non_null(parts[i]);
+        parts[i]->file.path = "";
+    }
+    struct ta_timeline *timeline = ta_timeline_join(&fixture.ctx, pool, parts, 2);
+    assert_non_null(timeline);
+    assert_int_equal(timeline->files[0].offset_ns, 0);
+    assert_int_equal(timeline->files[1].offset_ns, 2000);
+    ta_timeline_free(timeline);
+    reading_free(&readings[0]);
+    reading_free(&readings[1]);
+}
+
+/* ---- counters ------------------------------------------------------------------------------ */
+
+static void long_counters_keep_their_extremes(void **state)
+{
+    (void)state;
+    enum { N = 100000, PEAK = 54321 };
+    struct text json = {0};
+    text_add(&json, "{\"traceEvents\":[{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":0,"
+                    "\"dur\":1}");
+    for (int i = 0; i < N; i++)
+        text_add(&json, ",{\"ph\":\"C\",\"name\":\"m\",\"pid\":1,\"ts\":%d,\"args\":{\"b\":%d}}", i,
+                 i == PEAK ? 1000000 : i % 100);
+    text_add(&json, "]}");
+    struct reading r;
+    fixture_read_text(&fixture, json.at, &r);
+    struct ta_timeline *timeline = timeline_of(&r, 1, INT64_MAX, 0);
+    assert_int_equal(timeline->files[0].n_counters, 1);
+    const struct ta_timeline_counter *counter = &timeline->files[0].counters[0];
+    bool has_peak = false;
+    assert_string_equal(counter->name, "m");
+    assert_string_equal(counter->series, "b");
+    assert_int_equal(counter->n_recorded, N);
+    assert_in_range(counter->n, 2048, TA_TIMELINE_SAMPLES);
+    assert_int_equal(counter->ts_ns[0], 0);
+    assert_int_equal(counter->ts_ns[counter->n - 1], (int64_t)(N - 1) * 1000);
+    for (size_t i = 0; i < counter->n; i++) {
+        assert_true(i == 0 || counter->ts_ns[i] > counter->ts_ns[i - 1]);
+        has_peak |= counter->ts_ns[i] == (int64_t)PEAK * 1000 && counter->values[i] == 1000000;
+    }
+    assert_true(has_peak);
+    ta_timeline_free(timeline);
+    reading_free(&r);
+    text_free(&json);
+}
+
+/* ---- odd input ----------------------------------------------------------------------------- */
+
+static void long_names_are_cut_between_characters(void **state)
+{
+    (void)state;
+    struct text json = {0};
+    text_add(&json, "{\"traceEvents\":[{\"ph\":\"X\",\"name\":\"a");
+    for (int i = 0; i < 1000; i++)
+        text_add(&json, "é");
+    text_add(&json, "\",\"pid\":1,\"tid\":1,\"ts\":0,\"dur\":1}]}");
+    struct reading r;
+    fixture_read_text(&fixture, json.at, &r);
+    struct ta_timeline *timeline = timeline_of(&r, 1, INT64_MAX, 0);
+    const struct ta_slice name = timeline->labels[0].name;
+    assert_in_range(name.len, TA_TIMELINE_NAME_MAX - 4, TA_TIMELINE_NAME_MAX);
+    assert_memory_equal(name.ptr + name.len - 5, "é…", 5);
+    ta_timeline_free(timeline);
+    reading_free(&r);
+    text_free(&json);
+}
+
+static void deep_nesting_is_counted(void **state)
+{
+    (void)state;
+    enum { DEPTH = 400 };
+    struct text json = {0};
+    text_add(&json, "{\"traceEvents\":[");
+    for (int i = 0; i < DEPTH; i++)
+        text_add(&json, "%s{\"ph\":\"X\",\"name\":\"f\",\"pid\":1,\"tid\":1,\"ts\":%d,\"dur\":%d}",
+                 i ? "," : "", i, 2 * (DEPTH - i));
+    text_add(&json, "]}");
+    struct reading r;
+    fixture_read_text(&fixture, json.at, &r);
+    struct ta_timeline *timeline = timeline_of(&r, 1, INT64_MAX, 0);
+    const struct ta_timeline_track *track = &timeline->files[0].tracks[0];
+    assert_int_equal(track->n_lanes, 256);
+    assert_int_equal(track->n_too_deep, DEPTH - 256);
+    ta_timeline_free(timeline);
+    reading_free(&r);
+    text_free(&json);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slices_are_those_of_the_trace),
+        cmocka_unit_test(nothing_is_lost_or_added),
+        cmocka_unit_test(the_shortest_are_summed_up),
+        cmocka_unit_test(threads_leave_no_trace),
+        cmocka_unit_test(dated_files_of_a_rank_share_an_axis),
+        cmocka_unit_test(long_counters_keep_their_extremes),
+        cmocka_unit_test(long_names_are_cut_between_characters),
+        cmocka_unit_test(deep_nesting_is_counted),
+    };
+    return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
+}
