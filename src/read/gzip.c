@@ -5,13 +5,20 @@
  *
  * A member that does not come out right is inflated again by the strict inflater, from its start
  * and without handing out anything twice.  So a damaged file gives the same content and the same
- * findings whatever inflater this build has, and the fast path stays free of checks. */
+ * findings whatever inflater this build has, and the fast path stays free of checks.
+ *
+ * An inflater that is not strict goes on behind some damage and stumbles later.  How much of what
+ * it makes of that is handed out must not depend on how much is asked for at a time: its output is
+ * handed out in whole quanta of QUANTUM bytes, counted from the start of the member, and of one in
+ * which it stumbles nothing is. */
 #include "read/codec.h"
 
 #include "base/quality.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+
+enum { QUANTUM = 64 * 1024 };
 
 enum part { HEADER, BODY, TRAILER, FINISHED };
 
@@ -25,6 +32,9 @@ struct gzip {
     uint64_t given;       /* bytes of content handed out */
     uint64_t again;       /* bytes still to be inflated that were handed out before */
     uint32_t crc, length; /* of what was inflated */
+    /* A quantum that less was asked for than it has: */
+    size_t held_at, held_end;
+    char held[QUANTUM];
 };
 
 static bool recognize(const unsigned char *head, size_t size)
@@ -221,16 +231,24 @@ static size_t take_output(struct gzip *gzip, char *out, size_t size)
     return size - old;
 }
 
+/* What is inflated in one go: all of a quantum, or something when the inflater is strict. */
+static bool has_enough(const struct gzip *gzip, const struct ta_inflate_io *io,
+                       const unsigned char *start)
+{
+    return gzip->inflater->strict ? io->out > start : io->out == io->out_end;
+}
+
 static size_t inflate_some(struct gzip *gzip, struct ta_raw *raw, struct ta_quality *quality,
                            char *out, size_t max, bool *early)
 {
     unsigned char *const start = (unsigned char *)out;
     struct ta_inflate_io io = {.out = start, .out_end = start + max};
-    while (gzip->part == BODY && io.out == start) {
+    while (gzip->part == BODY && !has_enough(gzip, &io, start)) {
         const char *error = NULL;
+        const unsigned char *const before = io.out;
         const bool ended = raw->at == raw->end && !ta_raw_fill(raw);
         const enum ta_inflate_result result = run_inflater(gzip, raw, &io, &error);
-        const bool is_cut = result == TA_INFLATE_MORE && ended && io.out == start;
+        const bool is_cut = result == TA_INFLATE_MORE && ended && io.out == before;
         if (result == TA_INFLATE_END)
             gzip->part = TRAILER;
         else if ((is_cut || result == TA_INFLATE_BAD) && start_again(gzip, raw))
@@ -243,10 +261,9 @@ static size_t inflate_some(struct gzip *gzip, struct ta_raw *raw, struct ta_qual
     return take_output(gzip, out, (size_t)(io.out - start));
 }
 
-static size_t read_gzip(void *state, struct ta_raw *raw, struct ta_quality *quality, char *out,
-                        size_t max, bool *early)
+static size_t read_on(struct gzip *gzip, struct ta_raw *raw, struct ta_quality *quality, char *out,
+                      size_t max, bool *early)
 {
-    struct gzip *gzip = state;
     size_t got = 0;
     while (got == 0 && gzip->part != FINISHED) {
         if (gzip->part == HEADER)
@@ -262,6 +279,22 @@ static size_t read_gzip(void *state, struct ta_raw *raw, struct ta_quality *qual
     }
     gzip->given += got;
     return got;
+}
+
+static size_t read_gzip(void *state, struct ta_raw *raw, struct ta_quality *quality, char *out,
+                        size_t max, bool *early)
+{
+    struct gzip *gzip = state;
+    if (gzip->held_at == gzip->held_end && (gzip->inflater->strict || max >= QUANTUM))
+        return read_on(gzip, raw, quality, out, gzip->inflater->strict ? max : QUANTUM, early);
+    if (gzip->held_at == gzip->held_end) {
+        gzip->held_at = 0;
+        gzip->held_end = read_on(gzip, raw, quality, gzip->held, QUANTUM, early);
+    }
+    const size_t left = gzip->held_end - gzip->held_at, n = left < max ? left : max;
+    memcpy(out, gzip->held + gzip->held_at, n);
+    gzip->held_at += n;
+    return n;
 }
 
 const struct ta_codec ta_codec_gzip = {"gzip", recognize, open_gzip, read_gzip, close_gzip};

@@ -4,9 +4,9 @@
 #
 # usage: tests/fuzz/run.sh [SECONDS [TARGET...]]
 #
-# Seeds are the inputs of the golden tests, the samples and, where ../shared/data is, the damaged
-# files and dumps there.  Corpora and finds stay in BUILD/fuzz/, BUILD being $TA_FUZZ_BUILD or
-# build-fuzz.
+# Seeds are the inputs of the golden tests, earlier finds, the samples and, where ../shared/data is,
+# the damaged files and dumps there.  Corpora and finds stay in BUILD/fuzz/, BUILD being
+# $TA_FUZZ_BUILD or build-fuzz.
 set -euo pipefail
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -31,7 +31,7 @@ seed() {
     done < <(find "$@" -type f -size -64k -print0 | sort -z)
 }
 
-folders=("$root/tests/golden/inputs")
+folders=("$root/tests/golden/inputs" "$root/tests/fuzz/finds")
 for folder in inferix-4ranks framepack-pair diffulex; do
     folders+=("$root/samples/$folder")
 done
