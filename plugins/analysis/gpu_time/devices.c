@@ -2,6 +2,8 @@
 /* The walk over the activities of each device. */
 #include "gpu_time.h"
 
+#include <traceanalyze/sharing.h>
+
 #include <stdlib.h>
 
 const char *activity_class_name(enum activity_class class)
@@ -129,7 +131,7 @@ static bool flush(struct device *d)
 
 struct walk {
     struct device device;
-    struct sharing sharing;
+    struct ta_sharing sharing;
     struct ta_spans spans;
     struct ta_categories categories;
     struct ta_kernels kernels;
@@ -161,7 +163,7 @@ static void take(struct walk *w, const struct ta_activity *a)
     ta_sum(&row[NAME_CALLS], 1);
     ta_sum(&row[NAME_TOTAL], end - start);
     ta_sum(&row[NAME_SHARED], 0);
-    sharing_begin(&w->sharing, start, end, row);
+    ta_sharing_begin(&w->sharing, start, end, &row[NAME_SHARED]);
     ta_intervals_add(&w->device.of[class], start, end);
     w->device.number = a->device;
     w->device.first = ta_min_i64(w->device.first, start);
@@ -185,7 +187,7 @@ enum ta_status gpu_time_map(struct ta_ctx *ctx, const struct ta_trace *trace,
         take(w, &activities.at[i]);
         if (i + 1 < activities.n && activities.at[i + 1].device == activities.at[i].device)
             continue;
-        sharing_end(&w->sharing);
+        ta_sharing_end(&w->sharing);
         done = flush(&w->device);
     }
     if (w) {

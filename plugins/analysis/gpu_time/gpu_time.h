@@ -45,26 +45,6 @@ enum { NAME_CLASS, NAME_NAME, NAME_CALLS, NAME_TOTAL, NAME_SHARED };
 /* Stretches of equal length that a window is looked at in. */
 enum { BINS = 100 };
 
-/* Activities of one device that run at the same time, at most; those beyond share nothing. */
-enum { CONCURRENT_MOST = 256 };
-
-/* The running activities of a device, between which each instant is shared out. */
-struct sharing {
-    struct {
-        int64_t end;
-        int64_t *row; /* of the partial, of its name */
-    } running[CONCURRENT_MOST];
-    size_t n;
-    int64_t now;
-};
-
-/* An activity begins; the calls come in the order of `start`.  Every instant that any activity
- * covers is divided evenly between those that run, so the parts add up to the busy time to the
- * nanosecond: what does not divide goes to those that began first. */
-void sharing_begin(struct sharing *sharing, int64_t start, int64_t end, int64_t *row);
-/* Gives out the rest. */
-void sharing_end(struct sharing *sharing);
-
 /* Walks over the devices of a trace and fills the partials. */
 enum ta_status gpu_time_map(struct ta_ctx *ctx, const struct ta_trace *trace,
                             struct ta_partial *const *out);
