@@ -87,7 +87,8 @@ static uint64_t memory_of(const struct ta_trace *trace)
 {
     const struct span_columns *c = &trace->spans;
     uint64_t row = sizeof *c->ts + sizeof *c->dur + sizeof *c->self + sizeof *c->name +
-                   sizeof *c->cat + sizeof *c->track + sizeof *c->parent + sizeof *c->depth;
+                   sizeof *c->cat + sizeof *c->track + sizeof *c->parent + sizeof *c->depth +
+                   sizeof *c->work;
     uint64_t bytes = (row + 2 * sizeof(ta_row)) * c->n;
     for (size_t i = 0; i < trace->n_args; i++)
         bytes += trace->args[i].n * (sizeof(ta_row) + sizeof(int64_t) + sizeof(bool));

@@ -21,6 +21,7 @@ TA_BEGIN_DECLS
 #define TA_NEED_COUNTERS UINT32_C(2)
 #define TA_NEED_INSTANTS UINT32_C(4)
 #define TA_NEED_ASYNCS UINT32_C(8)
+#define TA_NEED_HOST_WORK UINT32_C(16) /* what host spans do, ta_spans.work */
 
 struct ta_analysis_ops {
     uint32_t needs;                        /* TA_NEED_… */

@@ -78,6 +78,8 @@ struct ta_spans {
     const uint32_t *track;
     const ta_row *parent;  /* innermost host span that was open at the start, or TA_NO_ROW */
     const uint16_t *depth; /* number of ancestors, at most UINT16_MAX */
+    const uint8_t *work;   /* enum ta_host_work (host.h) of host spans; NULL unless an analysis has
+                              set TA_NEED_HOST_WORK */
 };
 
 /* Device activities: spans of a device class, by (device, start, row). */

@@ -14,6 +14,7 @@ static void free_spans(struct ta_store *store, struct span_columns *c)
     ta_store_free(store, c->track);
     ta_store_free(store, c->parent);
     ta_store_free(store, c->depth);
+    ta_store_free(store, c->work);
 }
 
 static void free_others(struct ta_trace *t)
@@ -117,7 +118,7 @@ struct ta_spans ta_trace_spans(const struct ta_trace *trace)
 {
     const struct span_columns *c = &trace->spans;
     return (struct ta_spans){c->n,   c->ts,    c->dur,    c->self, c->name,
-                             c->cat, c->track, c->parent, c->depth};
+                             c->cat, c->track, c->parent, c->depth, c->work};
 }
 
 struct ta_activities ta_trace_activities(const struct ta_trace *trace)

@@ -26,6 +26,7 @@ struct span_columns {
     uint32_t *track;
     ta_row *parent;
     uint16_t *depth;
+    uint8_t *work;
 };
 
 struct arg_column {

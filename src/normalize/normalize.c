@@ -3,6 +3,7 @@
 #include "normalize/normalize.h"
 
 #include "base/share.h"
+#include "traceanalyze/analysis.h"
 
 #include <inttypes.h>
 
@@ -92,12 +93,18 @@ static bool link_activities(struct linking *linking)
     return ta_link_operators(linking->trace) && ta_list_kernels(linking->trace);
 }
 
+static bool classify_hosts(struct linking *linking)
+{
+    return !(linking->builder->needs & TA_NEED_HOST_WORK) || ta_classify_hosts(linking->trace);
+}
+
 static bool sort_others(struct linking *linking)
 {
     return ta_sort_counters(linking->trace) && list_kinds(linking->builder);
 }
 
-static bool (*const steps[])(struct linking *) = {nest, link_activities, sort_others};
+static bool (*const steps[])(struct linking *) = {nest, link_activities, classify_hosts,
+                                                 sort_others};
 
 static enum ta_status do_step(struct ta_ctx *ctx, size_t i, void *user)
 {

@@ -47,6 +47,9 @@ int64_t ta_rank_of_processes(const struct ta_trace *trace);
 /* The launching operator of every linked activity. */
 bool ta_link_operators(struct ta_trace *trace);
 
+/* What each host span does. */
+bool ta_classify_hosts(struct ta_trace *trace);
+
 /* Lists the distinct kernels of the activities, with what their names tell. */
 bool ta_list_kernels(struct ta_trace *trace);
 

@@ -211,8 +211,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const struct ta_analysis_ops ops = {
-    .section = "critical_path", .partials = partials, .map = map, .finish = finish};
+static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
+                                           .section = "critical_path",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish};
 
 TA_PLUGIN(analysis, critical_path, &ops, .title = "Critical path",
           .summary = "What the run's length is made of: critical_path.by_class", .version = "1");

@@ -50,7 +50,6 @@ struct walk {
     uint32_t threads[THREADS_MOST];
     size_t n_threads;
     struct ta_kernels kernels;
-    struct ta_map works;
     int64_t start, now; /* of the window; what lies behind is done */
     size_t steps;       /* left: hostile times must not lead in circles */
 };
@@ -77,18 +76,9 @@ static void give(struct walk *w, int64_t from, enum path_class class, ta_row row
 
 /* ---- the host ------------------------------------------------------------------------------ */
 
-static enum ta_host_work work_of(struct walk *w, ta_row row)
+static enum ta_host_work work_of(const struct walk *w, ta_row row)
 {
-    const ta_cat cat = w->spans.cat[row];
-    const ta_str name = w->spans.name[row];
-    uint64_t *work = ta_map_at(&w->works, (uint64_t)cat << 32 | name, TA_HOST_WORK_COUNT);
-    if (!work)
-        return TA_HOST_UNTRACED;
-    if (*work == TA_HOST_WORK_COUNT)
-        *work = ta_host_classify(w->categories.at[cat].class,
-                                 ta_trace_text(w->path->trace, w->categories.at[cat].name),
-                                 ta_trace_text(w->path->trace, name));
-    return (enum ta_host_work) * work;
+    return (enum ta_host_work)w->spans.work[row];
 }
 
 static enum path_class host_class(struct walk *w, ta_row row)
@@ -415,11 +405,9 @@ bool path_follow(struct path *path)
         w.now = w.by_end[w.activities.n - 1].end;
         follow(&w, w.by_end[w.activities.n - 1].activity);
         give(&w, w.start, PATH_UNKNOWN, TA_NO_ROW);
-        done = !w.works.failed;
     }
     free(w.by_end);
     free(w.of_row);
     free(w.launched_by);
-    ta_map_free(&w.works);
     return done;
 }
