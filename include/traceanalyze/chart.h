@@ -12,7 +12,8 @@
 TA_BEGIN_DECLS
 
 enum ta_chart_kind {
-    TA_CHART_STACKED_BARS, /* a bar per row, a segment per y column; absolute and percent */
+    TA_CHART_STACKED_BARS, /* a bar per row, a segment per y column; with `group` rows of the same
+                              label are a bar, a segment of y[0] per group; absolute and percent */
     TA_CHART_PARETO,       /* a bar per row by y[0] descending, cumulative share as text */
     TA_CHART_BARS,         /* a bar per row, grouped by `group` */
     TA_CHART_DOTS,    /* y[0] of each row in row order, one color per `group`; median, p5–p95 */

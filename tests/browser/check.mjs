@@ -187,6 +187,40 @@ async function checkEvidence(page) {
   }), "evidence leads to its row");
 }
 
+/* A box of a tree becomes as wide as the drawing, by mouse and by keys, and goes back. */
+async function checkTree(page) {
+  const tree = page.locator(".chart.nested").first();
+  if (await tree.count() === 0) {
+    return;
+  }
+  const boxes = tree.locator("rect[role=button]");
+  const all = Number(await boxes.first().getAttribute("width"));
+  const widths = await boxes.evaluateAll((list) => list.map((box) => Number(box.getAttribute("width"))));
+  const small = widths.findIndex((width) => width > 8 && width < all / 2);
+  if (small < 0) {
+    return;
+  }
+  const box = boxes.nth(small);
+  const wide = async () => Math.abs(Number(await box.getAttribute("width")) - all) < 2;
+  await box.click();
+  check(await wide(), "a click on a box zooms in");
+  const hidden = await boxes.evaluateAll((list) =>
+    list.filter((one) => one.getAttribute("visibility") === "hidden").length);
+  check(hidden > 0, "boxes beside it are out of the way");
+  await box.focus();
+  await page.keyboard.press("Escape");
+  for (let i = 0; i < 60 && Number(await boxes.nth(small).getAttribute("width")) > widths[small] + 1; i++) {
+    await page.keyboard.press("Escape");
+  }
+  const back = await boxes.evaluateAll((list) => list.map((one) => Number(one.getAttribute("width"))));
+  check(back.every((width, i) => Math.abs(width - widths[i]) < 0.5), "Escape zooms out again");
+  await boxes.first().focus();
+  await page.keyboard.press("ArrowDown");
+  check(await page.evaluate(() => document.activeElement.getAttribute("role")) === "button" &&
+    !await boxes.first().evaluate((one) => one === document.activeElement),
+    "arrow keys walk through the boxes");
+}
+
 async function checkKeys(page) {
   await page.locator("main").focus();
   await page.keyboard.press("?");
@@ -300,6 +334,7 @@ async function checkReport(browser, file) {
   await checkTools(page);
   await checkSearch(page);
   await checkEvidence(page);
+  await checkTree(page);
   await checkKeys(page);
   await checkTimeline(page);
   await checkTheme(page);

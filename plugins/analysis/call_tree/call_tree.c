@@ -6,6 +6,8 @@
  * call. */
 #include "tree.h"
 
+#include <traceanalyze/columns.h>
+
 #include <stdlib.h>
 
 enum { DEPTH, CALLERS, KIND, NAME, CALLS, HOST, DEVICE, FOLDED, FIELDS };
@@ -49,50 +51,49 @@ static const struct ta_option options[] = {
 /* Of each rank more nodes are kept than are shown, so that what ranks fold apart is small. */
 enum { KEPT_PER_SHOWN = 2 };
 
-#define NS_COLUMN(key, title, polarity, doc)                                                       \
-    {                                                                                              \
-        key, title, TA_TYPE_INTEGER, TA_UNIT_NS, polarity, doc                                     \
-    }
-
 static const struct ta_column columns[] = {
     {"node", "Node", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
      "Number of the node, callers before what they call"},
     {"parent", "Caller", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
      "Node of the caller; none for a thread"},
-    {"depth", "Depth", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of callers"},
-    {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Name of the span or activity; steps without their number, objects without their address"},
-    {"kind", "Kind", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "thread, python (a function), module, range (an annotation of the program), operator, call "
-     "(of the runtime or driver), host (any other span), kernel, copy, memset; unlinked holds "
-     "activities without a known launch, other the smallest subtrees of its caller"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Number of spans or activities, all ranks; of a thread, threads of this name"},
-    NS_COLUMN("host_total_ns", "Host total", TA_LOWER,
-              "Time on the thread with all that is called; the self times below add up to it"),
-    NS_COLUMN("host_self_ns", "Host self", TA_LOWER,
-              "Time during which the span was the innermost of its thread"),
-    NS_COLUMN("device_total_ns", "Device total", TA_LOWER,
-              "Sum of the device activities launched here or below: work, not wall time"),
-    NS_COLUMN("device_self_ns", "Device self", TA_LOWER, "Durations of the activity itself"),
-    {"folded", "Folded", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Nodes that an \"(other)\" stands for; where ranks folded apart, the most of one of them"},
+    TA_COUNT_COLUMN("depth", "Depth", TA_NEUTRAL, "Number of callers"),
+    TA_TEXT_COLUMN(
+        "name", "Name",
+        "Name of the span or activity; steps without their number, objects without their address"),
+    TA_TEXT_COLUMN(
+        "kind", "Kind",
+        "thread, python (a function), module, range (an annotation of the program), operator, call "
+        "(of the runtime or driver), host (any other span), kernel, copy, memset; unlinked holds "
+        "activities without a known launch, other the smallest subtrees of its caller"),
+    TA_COUNT_COLUMN("calls", "Calls", TA_NEUTRAL,
+                    "Number of spans or activities, all ranks; of a thread, threads of this name"),
+    TA_NS_COLUMN("host_total_ns", "Host total", TA_LOWER,
+                 "Time on the thread with all that is called; the self times below add up to it"),
+    TA_NS_COLUMN("host_self_ns", "Host self", TA_LOWER,
+                 "Time during which the span was the innermost of its thread"),
+    TA_NS_COLUMN("device_total_ns", "Device total", TA_LOWER,
+                 "Sum of the device activities launched here or below: work, not wall time"),
+    TA_NS_COLUMN("device_self_ns", "Device self", TA_LOWER, "Durations of the activity itself"),
+    TA_COUNT_COLUMN(
+        "folded", "Folded", TA_NEUTRAL,
+        "Nodes that an \"(other)\" stands for; where ranks folded apart, the most of one of them"),
 };
 
 static const struct ta_column module_columns[] = {
-    {"module", "Module", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Class of the modules"},
-    {"instances", "Instances", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Modules of the class that were called, on the rank with most of them"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of calls, all ranks"},
-    NS_COLUMN("host_total_ns", "Host total", TA_LOWER,
-              "Time in modules of the class; in several at once it counts once"),
-    NS_COLUMN("host_self_ns", "Host self", TA_LOWER, "Part of it in no inner module"),
-    NS_COLUMN("device_total_ns", "Device total", TA_LOWER,
-              "Sum of the device activities launched in modules of the class; in several at once "
-              "they count once"),
-    NS_COLUMN("device_self_ns", "Device self", TA_LOWER, "Part of it in no inner module"),
-    {"device_share", "Device %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "Device total over that of all activities"},
+    TA_TEXT_COLUMN("module", "Module", "Class of the modules"),
+    TA_COUNT_COLUMN("instances", "Instances", TA_NEUTRAL,
+                    "Modules of the class that were called, on the rank with most of them"),
+    TA_COUNT_COLUMN("calls", "Calls", TA_NEUTRAL, "Number of calls, all ranks"),
+    TA_NS_COLUMN("host_total_ns", "Host total", TA_LOWER,
+                 "Time in modules of the class; in several at once it counts once"),
+    TA_NS_COLUMN("host_self_ns", "Host self", TA_LOWER, "Part of it in no inner module"),
+    TA_NS_COLUMN(
+        "device_total_ns", "Device total", TA_LOWER,
+        "Sum of the device activities launched in modules of the class; in several at once "
+        "they count once"),
+    TA_NS_COLUMN("device_self_ns", "Device self", TA_LOWER, "Part of it in no inner module"),
+    TA_RATIO_COLUMN("device_share", "Device %", TA_NEUTRAL,
+                    "Device total over that of all activities"),
 };
 
 /* ---- map ------------------------------------------------------------------------------------- */

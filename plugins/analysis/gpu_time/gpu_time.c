@@ -56,6 +56,8 @@ static const struct ta_column columns[] = {
                  "Union of communication kernels, waiting for other ranks included"),
     TA_NS_COLUMN("comm_exposed_ns", "Comm exposed", TA_LOWER,
                  "Part of communication not covered by compute"),
+    TA_NS_COLUMN("comm_hidden_ns", "Comm hidden", TA_HIGHER,
+                 "The other part: compute runs meanwhile"),
     TA_NS_COLUMN("memcpy_ns", "Copies", TA_LOWER, "Union of memory copies"),
     TA_NS_COLUMN("memcpy_exposed_ns", "Copies exposed", TA_LOWER,
                  "Part of copies covered by neither compute nor communication"),
@@ -82,6 +84,16 @@ static const struct ta_chart chart = {
           {"idle_ns", "Idle", TA_INK_IDLE}},
 };
 
+static const struct ta_chart comm_chart = {
+    .id = "overlap",
+    .title = "Communication and compute",
+    .caption = "Time in which communication kernels run, by whether compute runs meanwhile.",
+    .kind = TA_CHART_STACKED_BARS,
+    .label = {"rank", "device"},
+    .y = {{"comm_exposed_ns", "Exposed", TA_INK_COMM},
+          {"comm_hidden_ns", "Hidden by compute", TA_INK_COMPUTE}},
+};
+
 static const struct ta_column overlap_columns[] = {
     TA_RANK_COLUMN,
     TA_DEVICE_COLUMN,
@@ -95,7 +107,7 @@ static const struct ta_column overlap_columns[] = {
 };
 
 static const struct ta_chart overlap_chart = {
-    .id = "overlap",
+    .id = "overlap-classes",
     .title = "What runs at the same time",
     .caption = "For each two classes of activities the time in which both run, over the time of "
                "the one that runs less.",
@@ -206,16 +218,21 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     (void)ctx;
     const struct ta_partial *devices = merged[PARTIAL_DEVICES];
     struct ta_table_builder *table =
-        ta_add_table(out, "gpu_time.by_rank", "GPU time by rank", columns, 13);
+        ta_add_table(out, "gpu_time.by_rank", "GPU time by rank", columns, 14);
+    bool communicates = false;
     for (size_t i = 0; i < ta_partial_rows(devices); i++) {
         const int64_t *row = ta_partial_at(devices, i);
+        communicates |= row[COMM] > 0;
         TA_ROW(table, ta_int(row[RANK]), ta_int(row[DEVICE]), ta_int(row[WINDOW]),
                ta_int(row[BUSY]), ta_int(row[COMPUTE]), ta_int(row[COMM]),
-               ta_int(row[COMM_EXPOSED]), ta_int(row[MEMCPY]), ta_int(row[MEMCPY_EXPOSED]),
-               ta_int(row[MEMSET]), ta_int(row[MEMSET_EXPOSED]), ta_int(row[WINDOW] - row[BUSY]),
+               ta_int(row[COMM_EXPOSED]), ta_int(row[COMM] - row[COMM_EXPOSED]),
+               ta_int(row[MEMCPY]), ta_int(row[MEMCPY_EXPOSED]), ta_int(row[MEMSET]),
+               ta_int(row[MEMSET_EXPOSED]), ta_int(row[WINDOW] - row[BUSY]),
                row[WINDOW] ? ta_num((double)row[BUSY] / (double)row[WINDOW]) : ta_null());
     }
     ta_add_chart(table, &chart);
+    if (communicates)
+        ta_add_chart(table, &comm_chart);
     add_names(merged[PARTIAL_NAMES], out);
     add_overlap(merged[PARTIAL_OVERLAP], out);
     add_bins(merged[PARTIAL_BINS], out);
