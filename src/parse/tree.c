@@ -150,26 +150,29 @@ static bool move_to_item(struct tree *t, bool first, char close)
     return went(t, result);
 }
 
-void tree_account_damage(struct tree *t, const char *start, const char *error)
+void tree_account_damage(struct tree *t, const char *lost, const char *error)
 {
     const uint64_t at = tree_offset(t, error);
+    const uint64_t skipped = t->scan.p > lost ? (uint64_t)(t->scan.p - lost) : 0;
     ta_quality_add(t->quality, TA_Q_SYNTAX, at,
-                   "Broken JSON at byte offset %" PRIu64 "; %zu bytes were skipped", at,
-                   (size_t)(t->scan.p - start));
+                   "Broken JSON at byte offset %" PRIu64 "; %" PRIu64 " bytes were skipped", at,
+                   skipped);
+    t->n_skipped += skipped;
     t->damage_at = t->damaged ? t->damage_at : at;
     t->damaged = true;
     t->scan.notes = 0;
     t->cut = TREE_WHOLE;
 }
 
-/* Goes on behind the broken item at `start`; `like` is the one before when that is an object. */
-static bool resume(struct tree *t, const char *start, char close, json_t *like)
+/* Goes on behind the broken item at `start`, which is lost or was kept as far as it goes; `like` is
+ * the one before when that is an object. */
+static bool resume(struct tree *t, const char *start, bool lost, char close, json_t *like)
 {
     const struct mend_item item = {start, close, t->start, like};
     const char *const error = t->scan.p;
     if (t->cut != TREE_BROKEN || !mend_go_on(&t->mend, &t->scan, &item))
         return false;
-    tree_account_damage(t, start, error);
+    tree_account_damage(t, lost ? start : error, error);
     return true;
 }
 
@@ -209,14 +212,16 @@ static bool read_member(struct tree *t, json_t *object)
 bool tree_read_members(struct tree *t, json_t *object, bool first)
 {
     const char *start = t->scan.p;
-    bool moved = move_to_item(t, first, '}');
+    bool moved = move_to_item(t, first, '}'), lost = true;
     while (!moved || *t->scan.p != '}') {
-        if (!moved && (t->arrays || !resume(t, start, '}', NULL)))
+        if (!moved && (t->arrays || !resume(t, start, lost, '}', NULL)))
             return false;
         if (*t->scan.p == '}')
             break;
+        const size_t n = json_object_size(object);
         start = t->scan.p;
         moved = read_member(t, object);
+        lost = json_object_size(object) == n;
     }
     t->scan.p++;
     return true;
@@ -255,7 +260,7 @@ static bool read_elements(struct tree *t, json_t *array)
     const char *start = t->scan.p;
     bool moved = move_to_item(t, true, ']'), lost = false;
     while (!moved || *t->scan.p != ']') {
-        const bool resumed = !moved && resume(t, start, ']', last_object(array));
+        const bool resumed = !moved && resume(t, start, lost, ']', last_object(array));
         t->n_lost += lost && (resumed || t->arrays == 1);
         if (!moved && !resumed)
             return false;

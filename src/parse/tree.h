@@ -24,6 +24,7 @@ struct tree {
     size_t depth, most_depth, arrays, n_values;
     struct mend mend;
     uint64_t n_lost; /* elements that damage took, those within others not counted */
+    uint64_t n_skipped; /* bytes of them and around them */
     bool damaged;
     uint64_t damage_at; /* the first */
     char *text;         /* decoded, freed by the caller */
@@ -39,8 +40,8 @@ static inline uint64_t tree_offset(const struct tree *tree, const char *place)
 /* Accounts for what the scan repaired. */
 void tree_account_notes(struct tree *tree);
 
-/* Accounts for damage at `error` that cost the bytes from `start` to the cursor. */
-void tree_account_damage(struct tree *tree, const char *start, const char *error);
+/* Accounts for damage at `error` that cost the bytes from `lost` to the cursor. */
+void tree_account_damage(struct tree *tree, const char *lost, const char *error);
 
 /* A value at its first byte, for the caller to free; NULL when none of it can be used. */
 json_t *tree_read_value(struct tree *tree, bool *whole);
