@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Waits of the host and the part of them that does harm, and the rules on devices that wait for
+ * their host: planted waits, recovered to the nanosecond, and devices that never wait. */
+#include "report_fixture.h"
+
+/* ---- pieces of traces; times in µs ---------------------------------------------------------- */
+
+#define SPAN(cat, name, ts, dur)                                                                   \
+    "{'ph':'X','cat':'" cat "','name':'" name "','pid':1,'tid':1,'ts':" #ts ",'dur':" #dur "},"
+#define CALL(name, id, ts, dur)                                                                    \
+    "{'ph':'X','cat':'cuda_runtime','name':'" name "','pid':1,'tid':1,'ts':" #ts ",'dur':" #dur    \
+    ",'args':{'correlation':" #id "}},"
+#define LAUNCH(id, ts, dur) CALL("cudaLaunchKernel", id, ts, dur)
+#define SYNC(ts, dur) CALL("cudaStreamSynchronize", 0, ts, dur)
+#define KERNEL(id, ts, dur)                                                                        \
+    "{'ph':'X','cat':'kernel','name':'k" #id "','pid':0,'tid':7,'ts':" #ts ",'dur':" #dur          \
+    ",'args':{'correlation':" #id ",'device':0}},"
+#define COPY(id, bytes, ts, dur)                                                                   \
+    "{'ph':'X','cat':'gpu_memcpy','name':'Memcpy DtoH (Device -> Pageable)','pid':0,'tid':7,"      \
+    "'ts':" #ts ",'dur':" #dur ",'args':{'correlation':" #id ",'device':0,'bytes':" #bytes "}},"
+
+static int64_t wait(const struct ta_report *report, const char *kind, const char *column)
+{
+    return report_number(report, "sync.by_site", "kind", kind, column);
+}
+
+/* ---- waits ---------------------------------------------------------------------------------- */
+
+/* The device ends 10 µs before the wait does, and gets new work 30 µs behind it. */
+static void a_wait_that_does_harm(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on_events(LAUNCH(1, 0, 5) KERNEL(1, 10, 90) SPAN(
+        "cpu_op", "aten::item", 20, 100) SYNC(30, 80) LAUNCH(2, 130, 5) KERNEL(2, 140, 60));
+    assert_int_equal(wait(report, "synchronization", "count"), 1);
+    assert_int_equal(wait(report, "synchronization", "total_ns"), 80000);
+    assert_int_equal(wait(report, "synchronization", "idle_during_ns"), 10000);
+    assert_int_equal(wait(report, "synchronization", "idle_after_ns"), 30000);
+    assert_int_equal(wait(report, "synchronization", "harmful_ns"), 40000);
+    assert_int_equal(report_number(report, "sync.by_site", "site", "aten::item", "count"), 1);
+    assert_int_equal(report_sum(report, "sync.by_rank", "harmful_ns"), 40000);
+    assert_int_equal(report_sum(report, "sync.by_rank", "window_ns"), 190000);
+    const struct ta_finding *finding = ta_report_finding(report, "sync-wait");
+    assert_non_null(finding);
+    assert_int_equal(finding->severity, TA_HIGH);
+    assert_int_equal(finding->saving_low_ns, 10000);
+    assert_int_equal(finding->saving_high_ns, 40000);
+    assert_non_null(strstr(finding->title, "aten::item"));
+    ta_report_free(report);
+}
+
+/* The device works all the time. */
+static void a_wait_that_does_none(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on_events(LAUNCH(1, 0, 2) LAUNCH(2, 3, 2) KERNEL(1, 10, 90)
+                                                    KERNEL(2, 100, 100) SYNC(30, 60));
+    assert_int_equal(wait(report, "synchronization", "total_ns"), 60000);
+    assert_int_equal(wait(report, "synchronization", "harmful_ns"), 0);
+    assert_null(ta_report_finding(report, "sync-wait"));
+    ta_report_free(report);
+}
+
+/* Behind the last activity nothing is waited for. */
+static void a_wait_at_the_end(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on_events(LAUNCH(1, 0, 5) KERNEL(1, 10, 10) SYNC(6, 50));
+    assert_int_equal(wait(report, "synchronization", "total_ns"), 50000);
+    assert_int_equal(wait(report, "synchronization", "harmful_ns"), 0);
+    ta_report_free(report);
+}
+
+/* Copies of pageable memory wait, whatever their call is; small ones read a value. */
+static void copies_that_wait(void **state)
+{
+    (void)state;
+    struct ta_report *report =
+        report_on_events(LAUNCH(1, 0, 5) KERNEL(1, 10, 10) CALL("cudaMemcpyAsync", 2, 30, 40)
+                             COPY(2, 4, 60, 2) CALL("cudaMemcpyAsync", 3, 80, 40)
+                                 COPY(3, 4096, 110, 2) LAUNCH(4, 130, 5) KERNEL(4, 140, 10));
+    assert_int_equal(wait(report, "value read", "count"), 1);
+    assert_int_equal(wait(report, "value read", "idle_during_ns"), 38000);
+    assert_int_equal(wait(report, "value read", "idle_after_ns"), 40000);
+    assert_int_equal(wait(report, "pageable copy", "count"), 1);
+    assert_int_equal(wait(report, "pageable copy", "idle_during_ns"), 38000);
+    assert_int_equal(wait(report, "pageable copy", "idle_after_ns"), 20000);
+    assert_non_null(ta_report_finding(report, "value-read"));
+    assert_null(ta_report_finding(report, "sync-wait"));
+    ta_report_free(report);
+}
+
+/* ---- devices that wait for their host ------------------------------------------------------- */
+
+/* 80 of 100 µs pass until the next launch ends, within an operator. */
+static void launch_bound(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on_events(LAUNCH(1, 0, 5) KERNEL(1, 10, 10) SPAN(
+        "cpu_op", "aten::mm", 8, 90) LAUNCH(2, 85, 10) KERNEL(2, 100, 10));
+    const struct ta_finding *finding = ta_report_finding(report, "launch-bound");
+    assert_non_null(finding);
+    assert_int_equal(finding->severity, TA_HIGH);
+    assert_int_equal(report_sum(report, "gpu_idle.by_rank", "dispatch_ns"), 75000);
+    assert_int_equal(finding->saving_low_ns, 75000 / 2);
+    assert_int_equal(finding->saving_high_ns, 75000 + 5000 / 2);
+    assert_null(ta_report_finding(report, "input-bound"));
+    ta_report_free(report);
+}
+
+/* The same time in a data loader. */
+static void input_bound(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on_events(LAUNCH(1, 0, 5) KERNEL(1, 10, 10) SPAN(
+        "user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 20, 60)
+                                                    LAUNCH(2, 85, 10) KERNEL(2, 100, 10));
+    const struct ta_finding *finding = ta_report_finding(report, "input-bound");
+    assert_non_null(finding);
+    assert_int_equal(finding->severity, TA_HIGH);
+    assert_int_equal(finding->saving_low_ns, 48000);
+    assert_int_equal(finding->saving_high_ns, 60000);
+    ta_report_free(report);
+}
+
+/* Each activity is launched while the one before it runs. */
+static void neither(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on_events(LAUNCH(1, 0, 5) LAUNCH(2, 6, 5) LAUNCH(
+        3, 12, 5) KERNEL(1, 10, 50) KERNEL(2, 60, 50) KERNEL(3, 110, 50));
+    assert_null(ta_report_finding(report, "launch-bound"));
+    assert_null(ta_report_finding(report, "input-bound"));
+    assert_null(ta_report_finding(report, "sync-wait"));
+    ta_report_free(report);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_wait_that_does_harm),
+        cmocka_unit_test(a_wait_that_does_none),
+        cmocka_unit_test(a_wait_at_the_end),
+        cmocka_unit_test(copies_that_wait),
+        cmocka_unit_test(launch_bound),
+        cmocka_unit_test(input_bound),
+        cmocka_unit_test(neither),
+    };
+    return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
+}
