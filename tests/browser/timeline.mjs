@@ -25,8 +25,11 @@ async function frame(page) {
     requestAnimationFrame(done))));
 }
 
+/* The address is written when the view has been still for a while; the page itself waits, so that
+ * a busy machine delays both. */
 async function place(page) {
-  await page.waitForTimeout(400);
+  await page.evaluate(() => new Promise((done) => setTimeout(() => requestAnimationFrame(() =>
+    setTimeout(done, 400)), 50)));
   return new URLSearchParams(new URL(page.url()).hash.slice(1));
 }
 
@@ -90,6 +93,9 @@ async function checkPointer(page) {
   await page.keyboard.down("Control");
   await page.mouse.wheel(0, -400);
   await page.keyboard.up("Control");
+  /* Nobody waits for a wheel. */
+  await page.waitForFunction(() => /[#&]t=/.test(location.hash), null, { timeout: 10000 })
+    .catch(() => null);
   const near = await shown(page);
   check(near !== null, "Ctrl and the wheel zoom");
   await page.mouse.move(x, y);

@@ -292,6 +292,35 @@ static void long_counters_keep_their_extremes(void **state)
     text_free(&json);
 }
 
+/* Samples of a dump become one counter per device and signal. */
+static void dumps_have_counters(void **state)
+{
+    (void)state;
+    static const char dmon[] = "# gpu    pwr     sm\n# Idx      W      %\n"
+                               "    0    300     50\n    1    200     10\n"
+                               "    0    310     70\n    1    210     20\n";
+    struct reading r;
+    fixture_read_as(&fixture, "nvidia_smi_dmon", dmon, sizeof dmon - 1, &r);
+    assert_int_equal(r.status, TA_OK);
+    struct ta_timeline *timeline = timeline_of(&r, 1, 0, 0);
+    const struct ta_timeline_file *file = &timeline->files[0];
+    struct text text = {0};
+    for (size_t i = 0; i < file->n_counters; i++) {
+        const struct ta_timeline_counter *counter = &file->counters[i];
+        assert_int_equal(counter->n, 2);
+        text_add(&text, "%s %s %s %g %g after %" PRId64 "\n", counter->process, counter->name,
+                 ta_unit_name(counter->unit), counter->values[0], counter->values[1],
+                 counter->ts_ns[1] - counter->ts_ns[0]);
+    }
+    assert_string_equal(text.at, "GPU 0 GPU utilization ratio 0.5 0.7 after 1000000000\n"
+                                 "GPU 0 GPU power watt 300 310 after 1000000000\n"
+                                 "GPU 1 GPU utilization ratio 0.1 0.2 after 1000000000\n"
+                                 "GPU 1 GPU power watt 200 210 after 1000000000\n");
+    text_free(&text);
+    ta_timeline_free(timeline);
+    reading_free(&r);
+}
+
 /* ---- odd input ----------------------------------------------------------------------------- */
 
 static void long_names_are_cut_between_characters(void **state)
@@ -343,6 +372,7 @@ int main(void)
         cmocka_unit_test(threads_leave_no_trace),
         cmocka_unit_test(dated_files_of_a_rank_share_an_axis),
         cmocka_unit_test(long_counters_keep_their_extremes),
+        cmocka_unit_test(dumps_have_counters),
         cmocka_unit_test(long_names_are_cut_between_characters),
         cmocka_unit_test(deep_nesting_is_counted),
     };

@@ -61,12 +61,18 @@ class Lane {
       const sums = new Float64Array(Math.ceil(busy.length / fan));
       const most = new Uint8Array(sums.length), share = new Float64Array(16);
       for (let i = 0; i < sums.length; i++) {
+        const end = Math.min((i + 1) * fan, busy.length);
+        let sum = 0, best = -1;
         share.fill(0);
-        for (let k = i * fan; k < Math.min((i + 1) * fan, busy.length); k++) {
-          sums[i] += busy[k];
-          share[kinds[k]] += busy[k];
+        for (let k = i * fan; k < end; k++) {
+          const kind = kinds[k], own = share[kind] += busy[k];
+          sum += busy[k];
+          if (own > best) {
+            best = own;
+            most[i] = kind;
+          }
         }
-        most[i] = share.indexOf(Math.max(...share));
+        sums[i] = sum;
       }
       busy = sums;
       kinds = most;
