@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs the checkers of ../shared, the folder of real and damaged traces beside the repository.
 
-usage: run_shared.py --program PROGRAM --root REPOSITORY [--sanitized] figures|dumps|expected|faults
-       [CLASS]
+usage: run_shared.py --program PROGRAM --root REPOSITORY [--sanitized] figures|dumps|expected|
+       peers|faults [CLASS]
 
 `figures` compares the tables of real traces with figures computed elsewhere, `dumps` those of the
-dumps of other profilers, `expected` every figure that stands beside a dump; `faults CLASS` runs one
-class of damaged inputs.  Ends with 77, "skipped", when the folder is not there.
+dumps of other profilers, `expected` every figure that stands beside a dump, `peers` every
+figure of other tools about real traces; `faults CLASS` runs one class of damaged inputs.  Ends with 77, "skipped", when the folder is not there.
 """
 import argparse
 import pathlib
@@ -39,6 +39,11 @@ def expected(args, shared):
             "--dumps", shared / "data/dumps"]
 
 
+def peers(args, shared):
+    return [pathlib.Path(__file__).parent / "peers.py", "--program", args.program,
+            "--shared", shared]
+
+
 def faults(args, shared):
     report = f"{args.program} report --format"
     command = [shared / "tools/faultcheck.py", "--manifest", shared / "data/faults/manifest.json",
@@ -59,7 +64,7 @@ def main():
     parser.add_argument("--program", type=pathlib.Path, required=True)
     parser.add_argument("--root", type=pathlib.Path, required=True)
     parser.add_argument("--sanitized", action="store_true", help="more memory and time")
-    parser.add_argument("what", choices=("figures", "dumps", "expected", "faults"))
+    parser.add_argument("what", choices=("figures", "dumps", "expected", "peers", "faults"))
     parser.add_argument("name", nargs="?", help="class of faults")
     args = parser.parse_args()
     shared = args.root.resolve().parent / "shared"
@@ -67,7 +72,7 @@ def main():
         print(f"skipped: there is no folder {shared} with real traces and their checkers")
         return SKIPPED
     command = {"figures": figures, "dumps": dumps, "expected": expected,
-               "faults": faults}[args.what](args, shared)
+               "peers": peers, "faults": faults}[args.what](args, shared)
     done = subprocess.run([sys.executable, "-B", *map(str, command)], check=False)
     return 0 if done.returncode == 0 else 1
 

@@ -1,0 +1,618 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The figures of Holistic Trace Analysis."""
+import collections
+import dataclasses
+import functools
+
+from .hta_model import COMMUNICATION, COMPUTATION, MEMORY, Model, Settings, class_of, describe, \
+    origin_of
+from .ledger import DESCRIBES, DIFFERS, LATER, OTHER, RESTATED, THEIRS, Case, Ledger, Rule, \
+    agree, is_number
+from .trace import Trace, length
+
+TITLE = "Holistic Trace Analysis 0.6.1"
+FOLDER = "hta"
+
+CAUSES = {
+    "inward": Rule(
+        DIFFERS, "Times rounded inward to whole µs",
+        "Fractional times are the rule today: start is rounded up and end down, so that each event "
+        "loses 1 µs on average, short ones get a duration of 0 or −1, and gaps grow. We keep "
+        "integer nanoseconds."),
+    "last_step": Rule(
+        DIFFERS, "The last step is dropped",
+        "With two or more ProfilerStep names all that its calls launched is left out, and kernels "
+        "launched before the recording, although they ran in the window that is left: idle time "
+        "that was none. We count all."),
+    "any_stream": Rule(
+        DIFFERS, "Rows with a stream taken for work of the device",
+        "Synchronization rows and operators of the host that carry a stream (Triton) are counted "
+        "as device time. We go by the category of the event."),
+    "prefixes": Rule(
+        DIFFERS, "Classes by the start of the name",
+        "multimem and custom all-reduce kernels are called computation, a kernel whose name begins "
+        "with hip communication; of MTIA, requests and waits are told apart by name. Ours go by "
+        "category and by a table of names of communication."),
+    "doubles": Rule(
+        DIFFERS, "Times held as doubles",
+        "Since 1970 it is 1.7e15 µs, where doubles are 0.25 µs apart. Ours are integers."),
+}
+FOLDED = Rule(
+    DIFFERS, "Statistics of sums, not of kernels",
+    "The default call folds all but ten names and groups again: minimum, maximum, mean and "
+    "deviation are then of the sums of names, so minimum = maximum = total. Ours are of the "
+    "executions.")
+WHOLE = Rule(
+    DIFFERS, "Each segment cut to whole µs",
+    "Times per set of classes add up segments that are truncated one by one. Ours are exact.")
+OVERLAPPED = Rule(
+    RESTATED, "Time per set of classes",
+    "gpu_time.overlap has the classes by pairs: time of one alone is its time less that of both.")
+BY_STREAM = Rule(
+    THEIRS, "Idle time by stream",
+    "The gaps of one stream while others work are no idle time of a device, and a gap counts whole "
+    "as that of the host although part of it is the latency of the launch. gpu_idle.by_cause splits "
+    "the gaps of the device, by what the launching thread did.")
+QUEUE = Rule(
+    THEIRS, "Queue length by change, not by time",
+    "Statistics over the moments of change, of operations launched and not started, for a list of "
+    "calls by name. launch_queue.by_rank weighs by time, and counts whatever a call launched.")
+COPIES = Rule(
+    THEIRS, "Bandwidth of copies by change, not by time",
+    "Statistics of the profiler's own value over the moments of change. copies.by_direction has "
+    "bytes over time.")
+TIES = Rule(
+    THEIRS, "Order of equal times left open",
+    "Running sums over changes sorted by time: where several coincide the order is that of the "
+    "sorting, and so are the values in between.", proved=False)
+COPY_SPREAD = Rule(
+    THEIRS, "Spread of single kinds of copies",
+    "gpu_time.by_name has number and total of each kind of copy; minimum, maximum and deviation "
+    "only kernels.by_name.")
+LAUNCHES = Rule(
+    THEIRS, "Launch statistics of four calls",
+    "Only cudaLaunchKernel, cudaLaunchKernelExC, cudaMemcpyAsync and cudaMemsetAsync: no Triton, "
+    "no graph, nothing of AMD. launches.by_rank links by correlation id whatever the call is "
+    "named, and kernels.small has the kernels shorter than their launch.")
+GPU_RANGES = Rule(
+    THEIRS, "Ranges on the device",
+    "The profiler draws annotations of the host on the device as well. We leave these rows out: "
+    "they are no work.")
+PATH = Rule(
+    OTHER, "Critical path over the host from the first event",
+    "The longest path by weight through a window of the host, which need not reach the device: a "
+    "GPU that is 99 % busy comes out as 100 % bound by the CPU. critical_path.by_class covers the "
+    "window of the device, and adds up to it.", proved=False)
+DELAYS = Rule(
+    OTHER, "Delays of the first kernel of an operator",
+    "The operator is the one that started last on any thread, and its delay that of its first "
+    "kernel. launches.by_rank has delays by launch.", proved=False)
+PATTERNS = Rule(
+    OTHER, "Kernel sequences below operators of a name",
+    "Fails on most traces of today. fusion.chains has what runs in a row on a stream, with what "
+    "one kernel in its place would save.", proved=False)
+TABLES = Rule(
+    DESCRIBES, "How the tool holds the trace",
+    "Rows, streams, iterations and labels of the data frame; its own messages where it fails.",
+    proved=False)
+RANKS = Rule(LATER, "Slow ranks", "Compared with the analyses over ranks.", proved=False)
+SNAPSHOT = Rule(
+    THEIRS, "Memory timeline of raw events",
+    "A list of times, actions and sizes that PyTorch writes apart; no trace, and not read.",
+    proved=False)
+
+
+class Rank:
+    """One file of a golden: its trace, our report, and models of it by their settings."""
+
+    def __init__(self, path, run, fractional):
+        self.path, self.trace, self.report = path, Trace(path), run.report(path)
+        self.fractional = fractional
+        self.classes = {row["name"]: row["class"] for row in self.report.rows("kernels.by_name")}
+        self.peers = [self] # all ranks of the golden
+        self.model = functools.cache(self._model)
+
+    @functools.cached_property
+    def steps(self):
+        """Names of step markers of all ranks."""
+        return {span.name for rank in self.peers for span in rank.trace.spans
+                if "ProfilerStep" in span.name and span.cat and span.cat != "Trace"}
+
+    def _model(self, settings):
+        origin = origin_of([rank.trace for rank in self.peers], settings)
+        return Model(self.trace, settings, self.classes, self.steps, origin)
+
+    def settings(self, variant):
+        return Settings(inward=self.fractional and variant == "default",
+                        last_step=variant != "exact_all_steps")
+
+    def value(self, figure, settings):
+        return figure(self.model(settings))
+
+    def ways(self, figure, variant, theirs):
+        """The rule by which the figure is theirs: what changes it most when switched off."""
+        settings = self.settings(variant)
+        value = self.value(figure, settings)
+        if not agree(theirs, value):
+            return []
+        best, most = None, -1.0
+        for name in CAUSES:
+            if not getattr(settings, name):
+                continue
+            without = self.value(figure, dataclasses.replace(settings, **{name: False}))
+            change = abs((without or 0) - (value or 0)) if is_number(without or 0) else 1.0
+            if without != value and change > most:
+                best, most = CAUSES[name], change
+        return [(best or CAUSES["inward"], theirs)]
+
+    def cell(self, column):
+        """The sum over devices of a column of gpu_time.by_rank, in µs."""
+        rows = self.report.rows("gpu_time.by_rank")
+        return sum(row[column] for row in rows) / 1e3 if rows else None
+
+    def both(self, first, second):
+        return sum(row["both_ns"] for row in self.report.rows("gpu_time.overlap")
+                   if {row["first"], row["second"]} == {first, second}) / 1e3
+
+
+class Variant:
+    """One way in which HTA was run on a trace."""
+
+    def __init__(self, case, ranks, name):
+        self.case, self.ranks, self.name = case, ranks, name
+        self.at = ("variants", name)
+
+    def rank(self, number):
+        return self.ranks[int(number)]
+
+    def figure(self, path, number, figure, ours=None, within=0.0, ways=()):
+        rank = self.rank(number)
+        theirs = self.case.leaves[path]
+        if self.case.check(path, ours, ways, within) is None:
+            self.case.check(path, ours, rank.ways(figure, self.name, theirs)
+                            if within < .004 else self._rounded(rank, figure, theirs, within),
+                            within)
+
+    def _rounded(self, rank, figure, theirs, within):
+        value = rank.value(figure, rank.settings(self.name))
+        if value is None or not agree(theirs, value, within):
+            return []
+        return [(rule, theirs) for rule, _ in rank.ways(figure, self.name, value)]
+
+    def model(self, path, number, rule, value, within=0.0):
+        """A figure that we do not have, and what the definition gives."""
+        self.case.check(path, None, [(rule, value)], within)
+
+    # ---- parts of a golden ----
+
+    def temporal(self):
+        cells = {"kernel_time(us)": "window_ns", "idle_time(us)": "idle_ns",
+                 "compute_time(us)": "compute_ns"}
+        at = (*self.at, "temporal_breakdown")
+        if not isinstance(self.case.at(*at), list):
+            return self.case.say(TABLES, *at)
+        for index, row in enumerate(self.case.at(*at)):
+            rank = self.rank(row["rank"])
+            ours = {key: rank.cell(column) for key, column in cells.items()}
+            ours["non_compute_time(us)"] = rank.cell("busy_ns") - rank.cell("compute_ns")
+            for key, whole in (("idle_time_pctg", "idle_time(us)"),
+                               ("compute_time_pctg", "compute_time(us)"),
+                               ("non_compute_time_pctg", "non_compute_time(us)")):
+                ours[key] = 100 * ours[whole] / ours["kernel_time(us)"]
+            for key in ours:
+                self.figure((*at, index, key), row["rank"],
+                            lambda model, key=key: model.temporal().get(key), ours[key],
+                            .00501 if key.endswith("pctg") else 0.0)
+            self.case.check((*at, index, "rank"), row["rank"])
+        return None
+
+    def overlap(self):
+        at = (*self.at, "comm_comp_overlap")
+        for index, row in enumerate(self.case.at(*at)):
+            rank = self.rank(row["rank"])
+            comm = rank.cell("comm_ns")
+            ours = 100 * rank.both("compute", "comm") / comm if comm else None
+            path = (*at, index, "comp_comm_overlap_pctg")
+            if row["comp_comm_overlap_pctg"] is None and \
+                    rank.model(rank.settings(self.name)).overlap() is None:
+                self.case.check(path, None, [(TABLES, None)])
+            else:
+                self.figure(path, row["rank"], Model.overlap, ours, .00501)
+            self.case.check((*at, index, "rank"), row["rank"])
+
+    def by_type(self):
+        at = (*self.at, "kernel_breakdown", "by_type")
+        numbers = sorted(self.ranks)
+        rank = self.rank(numbers[0])
+        whole = rank.fractional and self.name != "default"
+
+        def share(models, kind, truncate):
+            sums = collections.Counter()
+            for model in models:
+                sums.update(model.by_type(truncate))
+            return sums[kind], 100 * sums[kind] / max(sums.total(), 1e-9)
+
+        for index, row in enumerate(self.case.at(*at)):
+            kind = row["kernel_type"]
+            for place, key, within in ((0, "sum", 0.0), (1, "percentage", .0501)):
+                path = (*at, index, key)
+
+                def figure(model, kind=kind, place=place, truncate=whole):
+                    others = [self.rank(number).model(model.settings) for number in numbers]
+                    return share(others, kind, truncate)[place]
+
+                ours = self.ours_by_type(kind)[place]
+                plain = share([self.rank(number).model(rank.settings(self.name))
+                               for number in numbers], kind, False)[place]
+                ways = []
+                if whole and not agree(row[key], plain, within) and \
+                        agree(row[key], rank.value(figure, rank.settings(self.name)), within):
+                    ways = [(WHOLE, row[key])]
+                self.figure(path, numbers[0], figure, ours, within, ways)
+        self.case.label(*at)
+
+    def ours_by_type(self, kind):
+        """Of pairs of classes: enough while no three run at a time."""
+        alone, total = {}, 0.0
+        names = {COMPUTATION: "compute", COMMUNICATION: "comm"}
+        for rank in self.ranks.values():
+            if rank.cell("busy_ns") is None:
+                continue
+            compute, comm = rank.cell("compute_ns"), rank.cell("comm_ns")
+            memory = rank.cell("memcpy_ns") + rank.cell("memset_ns") - \
+                rank.both("memcpy", "memset")
+            with_comm = rank.both("compute", "comm")
+            with_memory = rank.both("compute", "memcpy") + rank.both("compute", "memset")
+            comm_memory = rank.both("comm", "memcpy") + rank.both("comm", "memset")
+            parts = {COMPUTATION: compute - with_comm - with_memory,
+                     COMMUNICATION: comm - with_comm - comm_memory,
+                     MEMORY: memory - with_memory - comm_memory,
+                     f"{COMPUTATION} overlapping {COMMUNICATION}": with_comm,
+                     f"{COMPUTATION} overlapping {MEMORY}": with_memory,
+                     f"{COMMUNICATION} overlapping {MEMORY}": comm_memory}
+            for part, value in parts.items():
+                alone[part] = alone.get(part, 0.0) + value
+            total += sum(parts.values())
+        del names
+        return alone.get(kind, 0.0), 100 * alone.get(kind, 0.0) / max(total, 1e-9)
+
+    def our_kernel(self, rank, kind, name):
+        if kind == MEMORY or class_of(name) == MEMORY:
+            row = (rank.report.rows("gpu_time.by_name", name=name, **{"class": "memcpy"}) or
+                   rank.report.rows("gpu_time.by_name", name=name, **{"class": "memset"}) or
+                   rank.report.rows("kernels.by_name", name=name))
+        else:
+            row = rank.report.rows("kernels.by_name", name=name)
+        if not row:
+            return {}
+        row = row[0]
+        out = {"count": row["calls"], "sum (us)": row["total_ns"] / 1e3,
+               "mean (us)": row["total_ns"] / row["calls"] / 1e3}
+        if "min_ns" in row:
+            out.update({"min (us)": row["min_ns"] / 1e3, "max (us)": row["max_ns"] / 1e3,
+                        "stddev": (row["stddev_ns"] or 0) / 1e3})
+        return out
+
+    def kernels(self, part, method):
+        at = (*self.at, *part)
+        args = [frozenset(row["name"] for row in self.case.at(*at))] \
+            if method == "default_kernels" else []
+        for index, row in enumerate(self.case.at(*at)):
+            rank = self.rank(row["rank"])
+            kind, name = row["kernel_type"], row["name"]
+            ours = self.our_kernel(rank, kind, name)
+            for key, theirs in row.items():
+                path = (*at, index, key)
+                if key in ("name", "kernel_type", "rank"):
+                    continue
+                ways = []
+                if method == "default_kernels":
+                    model = rank.model(rank.settings(self.name))
+                    folded = model.default_kernels(*args).get((kind, name), {}).get(key)
+                    plain = model.kernels().get((kind, name), {}).get(key)
+                    if plain is None or not agree(folded, plain):
+                        ways = [(FOLDED, folded)]
+                elif ours and key not in ours:
+                    model = rank.model(rank.settings(self.name))
+                    ways = [(COPY_SPREAD, model.kernels().get((kind, name), {}).get(key))]
+                elif not ours and not self.our_kernel(rank, kind, name):
+                    ours = {}
+                self.figure(path, row["rank"], lambda model, key=key, row=(kind, name):
+                            getattr(model, method)(*args).get(row, {}).get(key),
+                            ours.get(key), 0.0, ways)
+                del theirs
+        self.case.label(*at)
+        for leaf in self.case.below(*at):
+            if leaf[-1] == "rank" and (*leaf[:-1], "sum (us)") in self.case.entries:
+                self.case.check(leaf, self.case.leaves[leaf])
+
+    def idle_by_stream(self):
+        at = (*self.at, "idle_time_breakdown")
+        if "error" in self.case.at(*at):
+            return self.case.say(TABLES, *at)
+        for index, row in enumerate(self.case.at(*at, "rows")):
+            rank = self.rank(row["rank"])
+            kinds = rank.model(rank.settings(self.name)).gaps().get(row["stream"], {})
+            total = sum(sum(values) for values in kinds.values())
+            gap = sum(kinds.get(row["idle_category"], []))
+            self.model((*at, "rows", index, "idle_time"), row["rank"], BY_STREAM, gap,
+                       .00501)
+            self.model((*at, "rows", index, "idle_time_ratio"), row["rank"], BY_STREAM,
+                       gap / total if total else None, .00501)
+        for index, row in enumerate(self.case.at(*at, "interval_stats")):
+            rank = self.rank(row["rank"])
+            kinds = rank.model(rank.settings(self.name)).gaps().get(row["stream"], {})
+            told = describe(kinds.get(row["idle_category"], []))
+            for key in ("count", "mean", "std", "min", "25%", "50%", "75%", "max"):
+                self.model((*at, "interval_stats", index, key), row["rank"], BY_STREAM,
+                           told.get(key), .00501)
+        self.keys(BY_STREAM, *at)
+        return None
+
+    def keys(self, rule, *at):
+        """Numbers that name a row, beside claimed ones: rank and stream."""
+        beside = {leaf[:-1] for leaf in self.case.entries}
+        for leaf in self.case.below(*at):
+            if leaf[-1] in ("rank", "stream") and leaf[:-1] in beside and \
+                    leaf not in self.case.entries:
+                self.case.check(leaf, None, [(rule, self.case.leaves[leaf])])
+        self.case.label(*at)
+
+    def by_rank(self, part):
+        """(path, rank, rows) of a part that holds a list or null for each rank."""
+        for number, rows in (self.case.at(*self.at, part) or {}).items():
+            yield (*self.at, part, number), self.rank(number), rows
+
+    def order_is_open(self, rank, *at):
+        """Claims what depends on the order of equal times, which HTA leaves open."""
+        if rank.model(rank.settings(self.name)).has_ties():
+            self.case.say(TIES, *at)
+
+    def queue(self):
+        for at, rank, rows in self.by_rank("queue_length_summary"):
+            if not rows:
+                self.case.say(TABLES, *at)
+                continue
+            lengths = rank.model(rank.settings(self.name)).queue_lengths()
+            for index, row in enumerate(rows):
+                told = describe(lengths.get(row["stream"], []))
+                for key in told:
+                    self.case.check((*at, index, f"queue_length/{key}"), None,
+                                    [(QUEUE, told[key])])
+                self.order_is_open(rank, *at, index)
+            self.keys(QUEUE, *at)
+        for at, rank, rows in self.by_rank("queue_full"):
+            model = rank.model(rank.settings(self.name))
+            if rows == []:
+                self.case.check(at, None, [(QUEUE, [] if not model.queue_full() else None)])
+            for index, row in enumerate(rows):
+                full = model.queue_full().get(row["stream"])
+                first = min(row.ts for row in model.rows)
+                last = max(row.ts for row in model.rows)
+                self.case.check((*at, index, "duration_at_max_queue_length"), None,
+                                [(QUEUE, full)])
+                self.case.check((*at, index, "relative_duration_at_max_queue_length"), None,
+                                [(QUEUE, full / (last - first) if full else None)], 1e-5)
+            self.keys(QUEUE, *at)
+
+    def bandwidth(self):
+        for at, rank, rows in self.by_rank("memory_bw_summary"):
+            if not rows:
+                self.case.say(TABLES, *at)
+                continue
+            values = rank.model(rank.settings(self.name)).bandwidth()
+            for index, row in enumerate(rows):
+                told = describe(values.get(row["name"], []))
+                for key in told:
+                    self.case.check((*at, index, f"memory_bw_gbps/{key}"), None,
+                                    [(COPIES, told[key])], 1e-5)
+                self.order_is_open(rank, *at, index)
+            self.keys(COPIES, *at)
+
+    def launch_statistics(self):
+        for at, rank, row in self.by_rank("cuda_launch_stats"):
+            pairs = rank.model(rank.settings(self.name)).launches()
+            columns = {"cpu_duration": [call.dur for call, _ in pairs],
+                       "gpu_duration": [work.dur for _, work in pairs],
+                       "launch_delay": [max(0, work.ts - call.end) for call, work in pairs]}
+            counts = {
+                "pairs": len(pairs),
+                "gpu_shorter_than_cpu": sum(w.dur < c.dur for c, w in pairs),
+                "short_kernels_as_plotted": sum(w.dur < c.dur and c.dur <= 50 for c, w in pairs),
+                "runtime_over_50us": sum(c.dur > 50 for c, _ in pairs),
+                "launch_delay_over_100us": sum(d > 100 for d in columns["launch_delay"])}
+            for key, value in counts.items():
+                self.case.check((*at, key), None, [(LAUNCHES, value)])
+            for column, values in columns.items():
+                self.case.check((*at, "sum", column), None, [(LAUNCHES, sum(values))])
+                for key, theirs in row["describe"][column].items():
+                    value = describe(values).get(key)
+                    self.case.check((*at, "describe", column, key), None, [(LAUNCHES, value)])
+                    del theirs
+
+    def annotations(self):
+        for part, cat in (("user_annotation_breakdown_cpu", "user_annotation"),
+                          ("user_annotation_breakdown_gpu", "gpu_user_annotation")):
+            at = (*self.at, part)
+            if not self.case.at(*at):
+                self.case.say(TABLES, *at)
+                continue
+            for index, row in enumerate(self.case.at(*at)):
+                rank = self.rank(row["rank"])
+                found = rank.report.rows("ops.by_name", category=cat, name=row["name"])
+                ours = {}
+                if found:
+                    ours = {f"{key} (us)": found[0][column] / 1e3 for key, column in
+                            (("sum", "total_ns"), ("max", "max_ns"), ("min", "min_ns"),
+                             ("mean", "mean_ns"))}
+                    ours["stddev"] = (found[0]["stddev_ns"] or 0) / 1e3
+                for key in ("sum (us)", "max (us)", "min (us)", "mean (us)", "stddev"):
+                    path = (*at, index, key)
+                    if cat == "user_annotation":
+                        self.figure(path, row["rank"],
+                                    lambda model, key=key, name=row["name"], cat=cat:
+                                    model.annotations(cat).get(name, {}).get(key), ours.get(key))
+                    else:
+                        model = rank.model(rank.settings(self.name))
+                        self.model(path, row["rank"], GPU_RANGES,
+                                   model.annotations(cat).get(row["name"], {}).get(key))
+            self.keys(TABLES, *at)
+
+    def events(self):
+        for number, row in self.case.at(*self.at, "events").items():
+            at = (*self.at, "events", number)
+            rank = self.rank(number)
+            counts = collections.Counter()
+            for kind in rank.report.rows("events.by_kind", phase="X"):
+                counts[kind["category"]] += kind["count"]
+            for cat in row["rows_by_cat"]:
+                self.figure((*at, "rows_by_cat", cat), number, lambda model, cat=cat:
+                            model.counts()[0][cat], counts[cat])
+            for cat in row["rows_with_stream_by_cat"]:
+                device = any(span.cat == cat and span.kind for span in rank.trace.device)
+                self.figure((*at, "rows_with_stream_by_cat", cat), number, lambda model, cat=cat:
+                            model.counts()[1][cat],
+                            counts[cat] if device else 0)
+            for key, place in (("negative_duration_rows", 2),
+                               ("negative_duration_rows_with_stream", 3)):
+                self.figure((*at, key), number,
+                            lambda model, place=place: model.counts()[place], 0)
+            self.case.say(TABLES, *at)
+
+    def check(self):
+        self.temporal()
+        self.overlap()
+        self.by_type()
+        self.kernels(("kernel_breakdown", "kernels"), "kernels")
+        if self.case.has(*self.at, "kernel_breakdown_default_call"):
+            self.kernels(("kernel_breakdown_default_call",), "default_kernels")
+        self.idle_by_stream()
+        self.queue()
+        self.bandwidth()
+        self.launch_statistics()
+        self.annotations()
+        self.events()
+        for part, rule in (("critical_path", PATH), ("potential_stragglers", RANKS),
+                           ("aten_op_kernels_and_delay", DELAYS),
+                           ("frequent_kernel_sequences", PATTERNS), ("cupti_counters", TABLES),
+                           ("profiler_steps", TABLES)):
+            self.case.say(rule, *self.at, part)
+        for part in ("names_of_type_OTHER", "kernel_rows", "error"):
+            self.case.say(TABLES, *self.at, "kernel_breakdown", part)
+        for leaf, value in self.case.leaves.items():
+            if value == [] and leaf[:2] == self.at:
+                self.case.say(TABLES, *leaf)
+
+
+INDEPENDENT = {"span_ns": "window_ns", "busy_ns": "busy_ns", "idle_ns": "idle_ns",
+               "compute_ns": "compute_ns", "communication_ns": "comm_ns"}
+
+
+def independent(case, ranks):
+    """Unions computed apart from the tool, by its classes."""
+    for file, choices in case.at("independent").items():
+        rank = next(rank for rank in ranks.values() if rank.path.name == pathlib_name(file))
+        for choice, row in choices.items():
+            settings = Settings(False, False, choice == "any_event_with_a_stream",
+                                doubles=False)
+            for path in case.below("independent", file, choice):
+                check_independent(case, rank, settings, path)
+            del row
+
+
+def pathlib_name(file):
+    return file.rsplit("/", 1)[-1]
+
+
+def check_independent(case, rank, settings, path):
+    key = path[3]
+    ours = None
+    if key in INDEPENDENT and rank.cell("busy_ns") is not None:
+        ours = round(1e3 * rank.cell(INDEPENDENT[key]))
+    elif key == "memory_ns" and rank.cell("busy_ns") is not None:
+        ours = round(1e3 * (rank.cell("memcpy_ns") + rank.cell("memset_ns") -
+                            rank.both("memcpy", "memset")))
+    elif key == "non_compute_ns" and rank.cell("busy_ns") is not None:
+        ours = round(1e3 * (rank.cell("busy_ns") - rank.cell("compute_ns")))
+    elif key == "events":
+        ours = rank.report.total("launches.by_rank", "activities")
+    theirs = case.leaves[path]
+
+    def figure(model):
+        return exact(model, path)
+
+    ways = []
+    value = figure(rank.model(settings))
+    if agree(theirs, value, .5):
+        if not settings.any_stream:
+            rule = CAUSES["prefixes"]
+        else:
+            without = figure(rank.model(dataclasses.replace(settings, any_stream=False)))
+            rule = CAUSES["prefixes"] if agree(without, value) else CAUSES["any_stream"]
+        ways = [(TABLES if ours is None else rule, theirs)]
+    case.check(path, ours, ways, .5)
+
+
+def exact(model, path):
+    """A figure of `independent` in ns, from a model without rounding."""
+    key, below = path[3], path[4:]
+    kinds = {"compute_ns": COMPUTATION, "communication_ns": COMMUNICATION, "memory_ns": MEMORY,
+             "other_ns": "OTHER"}
+    if key == "events":
+        return len(model.device)
+    if key in kinds:
+        return 1e3 * length(model.intervals(kinds[key]))
+    if key in ("span_ns", "busy_ns", "idle_ns", "non_compute_ns"):
+        told = model.temporal()
+        if not told:
+            return 0
+        return 1e3 * {"span_ns": told["kernel_time(us)"], "idle_ns": told["idle_time(us)"],
+                      "busy_ns": told["kernel_time(us)"] - told["idle_time(us)"],
+                      "non_compute_ns": told["non_compute_time(us)"]}[key]
+    if key == "overlap_pct_of_communication":
+        return model.overlap()
+    if key in ("compute_and_communication_ns", "compute_and_memory_ns"):
+        other = COMMUNICATION if key == "compute_and_communication_ns" else MEMORY
+        return 1e3 * length(model.intervals(COMPUTATION)) - \
+            1e3 * model.uncovered(COMPUTATION, [other])
+    if key == "count_by_type":
+        return sum(model.kind(row) == below[0] for row in model.device)
+    if key == "sum_ns_by_type":
+        return 1e3 * sum(row.dur for row in model.device if model.kind(row) == below[0])
+    return None
+
+
+def ranks_of(case, folder, run):
+    out = {info["rank"]: Rank(folder / pathlib_name(info["file"]), run,
+                              info["fractional_timestamps"]) for info in case.at("files")}
+    for rank in out.values():
+        rank.peers = list(out.values())
+    return out
+
+
+def folder_of(name, traces, file):
+    """The trace folder of a golden: of the same name, or the one that holds its file."""
+    if (traces / name).is_dir():
+        return traces / name
+    return next(path.parent for path in traces.glob("*/*") if path.name == pathlib_name(file))
+
+
+def check(goldens, traces, run, only=""):
+    ledger = Ledger(TITLE)
+    for path, golden in goldens:
+        if path.stem.startswith("diff__") or only not in path.stem:
+            continue
+        case = Case(path.stem, golden)
+        ledger.cases.append(case)
+        if "variants" not in golden:
+            case.say(SNAPSHOT)
+            continue
+        folder = folder_of(path.stem, traces, case.at("files")[0]["file"])
+        case.trace = folder.name
+        ranks = ranks_of(case, folder, run)
+        independent(case, ranks)
+        for name in case.at("variants"):
+            Variant(case, ranks, name).check()
+        for part in ("name", "tool", "files", "variant_notes"):
+            case.say(TABLES, part)
+    return ledger
