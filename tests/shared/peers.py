@@ -9,10 +9,10 @@ import json
 import pathlib
 import sys
 
-from peer import hta
+from peer import hta, tracelens
 from reports import Run
 
-TOOLS = {"hta": hta}
+TOOLS = {"hta": hta, "tracelens": tracelens}
 
 
 def main():
