@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ops.by_shape: operators by the shapes of their inputs: which sizes cost the time. */
+#include <traceanalyze/analysis.h>
+
+#include <stdlib.h>
+
+enum { NAME, SHAPES, CALLS, TOTAL, SELF, KERNELS, DEVICE, FIELDS };
+
+enum { MOST_ROWS = 500 };
+
+static const struct ta_field fields[FIELDS] = {
+    [NAME] = {"name", TA_FIELD_TEXT},       [SHAPES] = {"shapes", TA_FIELD_TEXT},
+    [CALLS] = {"calls", TA_FIELD_SUM},      [TOTAL] = {"total_ns", TA_FIELD_SUM},
+    [SELF] = {"self_ns", TA_FIELD_SUM},     [KERNELS] = {"kernels", TA_FIELD_SUM},
+    [DEVICE] = {"device_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_partial_def partials[] = {{"shapes", fields, FIELDS}, {0}};
+
+static const struct ta_column columns[] = {
+    {"name", "Operator", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the operator"},
+    {"shapes", "Input shapes", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Sizes of its inputs as recorded; of those that are no tensors []"},
+    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of calls, all ranks"},
+    {"device_total_ns", "Device total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Sum of the device activities that it launched itself"},
+    {"kernels", "Kernels", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Kernels among these"},
+    {"device_mean_ns", "Device mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
+     "Device total over calls"},
+    {"total_ns", "Host total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Sum of durations on the host, children included"},
+    {"self_ns", "Host self", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Time during which it was the innermost span of its thread"},
+};
+
+/* The row of an operator and the text of its shapes. */
+static int64_t *row_of(struct ta_partial *out, struct ta_map *rows, const struct ta_trace *trace,
+                       ta_str name, ta_str shapes)
+{
+    const uint64_t id = (uint64_t)name << 32 | shapes;
+    const uint64_t *known = ta_map_find(rows, id);
+    if (known)
+        return (int64_t *)(uintptr_t)*known;
+    return ta_partial_cached(out, rows, id,
+                             (const struct ta_key[]){ta_key_text(ta_trace_text(trace, name)),
+                                                     ta_key_text(ta_trace_text(trace, shapes))});
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    const struct ta_args dims = ta_trace_args(trace, "Input Dims");
+    const struct ta_activities activities = ta_trace_activities(trace);
+    const struct ta_spans s = ta_trace_spans(trace);
+    const struct ta_categories categories = ta_trace_categories(trace);
+    struct ta_map rows = {0};
+    for (size_t i = 0; i < dims.n; i++) {
+        const ta_row span = dims.row[i];
+        if (!dims.is_text[i] || categories.at[s.cat[span]].class != TA_CLASS_OP)
+            continue;
+        int64_t *row = row_of(out[0], &rows, trace, s.name[span], (ta_str)dims.value[i]);
+        ta_sum(&row[CALLS], 1);
+        ta_sum(&row[TOTAL], s.dur[span]);
+        ta_sum(&row[SELF], s.self[span]);
+    }
+    for (size_t i = 0; dims.n && i < activities.n; i++) {
+        const struct ta_activity *a = &activities.at[i];
+        const ta_str shapes = a->op == TA_NO_ROW ? TA_STR_ABSENT : ta_args_text(&dims, a->op);
+        if (shapes == TA_STR_ABSENT || categories.at[s.cat[a->op]].class != TA_CLASS_OP)
+            continue;
+        int64_t *row = row_of(out[0], &rows, trace, s.name[a->op], shapes);
+        ta_sum(&row[KERNELS], a->kernel != TA_NO_KERNEL);
+        ta_sum(&row[DEVICE], s.dur[a->span]);
+    }
+    const bool failed = rows.failed;
+    ta_map_free(&rows);
+    return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot index shapes") : TA_OK;
+}
+
+static int64_t or_zero(int64_t value)
+{
+    return value == TA_MISSING ? 0 : value;
+}
+
+struct place {
+    const int64_t *row;
+    size_t index; /* in the order of the keys */
+};
+
+/* More device time first, then more host time, then the order of the keys. */
+static int compare(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    const int64_t device_a = or_zero(a->row[DEVICE]), device_b = or_zero(b->row[DEVICE]);
+    if (device_a != device_b)
+        return device_a < device_b ? 1 : -1;
+    if (a->row[TOTAL] != b->row[TOTAL])
+        return a->row[TOTAL] < b->row[TOTAL] ? 1 : -1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static void add_row(struct ta_table_builder *table, const struct ta_partial *shapes,
+                    const int64_t *row)
+{
+    const int64_t device = or_zero(row[DEVICE]);
+    TA_ROW(table, ta_text(ta_partial_text(shapes, row, NAME)),
+           ta_text(ta_partial_text(shapes, row, SHAPES)), ta_int(row[CALLS]), ta_int(device),
+           ta_int(or_zero(row[KERNELS])), ta_num((double)device / (double)row[CALLS]),
+           ta_int(row[TOTAL]), ta_int(row[SELF]));
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)prior;
+    const struct ta_partial *shapes = merged[0];
+    const size_t n = ta_partial_rows(shapes);
+    struct place *rows = reallocarray(NULL, n + 1, sizeof *rows);
+    if (!rows)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order shapes");
+    for (size_t i = 0; i < n; i++)
+        rows[i] = (struct place){ta_partial_at(shapes, i), i};
+    qsort(rows, n, sizeof *rows, compare);
+    struct ta_table_builder *table =
+        ta_add_table(out, "ops.by_shape", "Operators by input shapes", columns, 8);
+    for (size_t i = 0; i < n && i < MOST_ROWS; i++)
+        add_row(table, shapes, rows[i].row);
+    free(rows);
+    return TA_OK;
+}
+
+static const char *const needs_args[] = {"Input Dims", NULL};
+
+static const struct ta_analysis_ops ops = {.needs_args = needs_args,
+                                           .section = "operators",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish};
+
+TA_PLUGIN(analysis, ops_by_shape, &ops, .title = "Operators by input shapes",
+          .summary = "Host and device time by operator and shapes of its inputs: ops.by_shape",
+          .version = "1");
