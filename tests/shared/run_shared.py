@@ -6,8 +6,9 @@ usage: run_shared.py --program PROGRAM --root REPOSITORY [--sanitized] figures|d
        peers|faults [CLASS]
 
 `figures` compares the tables of real traces with figures computed elsewhere, `dumps` those of the
-dumps of other profilers, `expected` every figure that stands beside a dump, `peers` every
-figure of other tools about real traces; `faults CLASS` runs one class of damaged inputs.  Ends with 77, "skipped", when the folder is not there.
+dumps of other profilers, `expected` every figure that stands beside a dump, `peers` every figure of
+other tools about real traces; `faults CLASS` runs one class of damaged inputs.  Ends with 77,
+"skipped", when the folder is not there.
 """
 import argparse
 import pathlib
@@ -41,7 +42,7 @@ def expected(args, shared):
 
 def peers(args, shared):
     return [pathlib.Path(__file__).parent / "peers.py", "--program", args.program,
-            "--shared", shared]
+            "--shared", shared, "--document", args.root / "docs/PEERS.md"]
 
 
 def faults(args, shared):

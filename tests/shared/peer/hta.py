@@ -4,9 +4,10 @@ import collections
 import dataclasses
 import functools
 
-from .hta_model import COMMUNICATION, COMPUTATION, MEMORY, Model, Settings, class_of, describe, \
-    origin_of
-from .ledger import DESCRIBES, DIFFERS, LATER, OTHER, RESTATED, THEIRS, Case, Ledger, Rule, \
+from .hta_model import COMMUNICATION, COMPUTATION, MEMORY, Model, Row, Settings, class_of, \
+    describe, origin_of, parsed
+from .causes import blame
+from .ledger import DESCRIBES, DIFFERS, LATER, OTHER, THEIRS, Case, Ledger, Rule, \
     agree, is_number
 from .trace import Trace, length
 
@@ -16,8 +17,8 @@ FOLDER = "hta"
 CAUSES = {
     "inward": Rule(
         DIFFERS, "Times rounded inward to whole µs",
-        "Fractional times are the rule today: start is rounded up and end down, so that each event "
-        "loses 1 µs on average, short ones get a duration of 0 or −1, and gaps grow. We keep "
+        "Fractional times are the rule: starts are rounded up and ends down. An event loses "
+        "1 µs on average, short ones get a duration of 0 or −1, and gaps grow. We keep "
         "integer nanoseconds."),
     "last_step": Rule(
         DIFFERS, "The last step is dropped",
@@ -45,14 +46,14 @@ FOLDED = Rule(
 WHOLE = Rule(
     DIFFERS, "Each segment cut to whole µs",
     "Times per set of classes add up segments that are truncated one by one. Ours are exact.")
-OVERLAPPED = Rule(
-    RESTATED, "Time per set of classes",
-    "gpu_time.overlap has the classes by pairs: time of one alone is its time less that of both.")
+THREE = Rule(
+    THEIRS, "Three classes at a time",
+    "gpu_time.overlap has the classes by pairs, which do not tell when three run at a time.")
 BY_STREAM = Rule(
     THEIRS, "Idle time by stream",
     "The gaps of one stream while others work are no idle time of a device, and a gap counts whole "
-    "as that of the host although part of it is the latency of the launch. gpu_idle.by_cause splits "
-    "the gaps of the device, by what the launching thread did.")
+    "as that of the host although part of it is the latency of the launch. gpu_idle.by_cause "
+    "splits the gaps of the device, by what the launching thread did.")
 QUEUE = Rule(
     THEIRS, "Queue length by change, not by time",
     "Statistics over the moments of change, of operations launched and not started, for a list of "
@@ -110,7 +111,7 @@ class Rank:
         self.fractional = fractional
         self.classes = {row["name"]: row["class"] for row in self.report.rows("kernels.by_name")}
         self.peers = [self] # all ranks of the golden
-        self.model = functools.cache(self._model)
+        self.rows, self.model = functools.cache(self._rows), functools.cache(self._model)
 
     @functools.cached_property
     def steps(self):
@@ -118,9 +119,13 @@ class Rank:
         return {span.name for rank in self.peers for span in rank.trace.spans
                 if "ProfilerStep" in span.name and span.cat and span.cat != "Trace"}
 
-    def _model(self, settings):
+    def _rows(self, settings):
         origin = origin_of([rank.trace for rank in self.peers], settings)
-        return Model(self.trace, settings, self.classes, self.steps, origin)
+        return [Row(span, settings, origin) for span in parsed(self.trace)]
+
+    def _model(self, settings):
+        clock = Settings(settings.inward, False, doubles=settings.doubles or settings.inward)
+        return Model(self.rows(clock), settings, self.classes, self.steps)
 
     def settings(self, variant):
         return Settings(inward=self.fractional and variant == "default",
@@ -129,21 +134,9 @@ class Rank:
     def value(self, figure, settings):
         return figure(self.model(settings))
 
-    def ways(self, figure, variant, theirs):
-        """The rule by which the figure is theirs: what changes it most when switched off."""
-        settings = self.settings(variant)
-        value = self.value(figure, settings)
-        if not agree(theirs, value):
-            return []
-        best, most = None, -1.0
-        for name in CAUSES:
-            if not getattr(settings, name):
-                continue
-            without = self.value(figure, dataclasses.replace(settings, **{name: False}))
-            change = abs((without or 0) - (value or 0)) if is_number(without or 0) else 1.0
-            if without != value and change > most:
-                best, most = CAUSES[name], change
-        return [(best or CAUSES["inward"], theirs)]
+    def ways(self, figure, variant, theirs, ours, within=0.0):
+        return blame(CAUSES, self.settings(variant),
+                     lambda settings: self.value(figure, settings), theirs, ours, within)
 
     def cell(self, column):
         """The sum over devices of a column of gpu_time.by_rank, in µs."""
@@ -169,15 +162,8 @@ class Variant:
         rank = self.rank(number)
         theirs = self.case.leaves[path]
         if self.case.check(path, ours, ways, within) is None:
-            self.case.check(path, ours, rank.ways(figure, self.name, theirs)
-                            if within < .004 else self._rounded(rank, figure, theirs, within),
+            self.case.check(path, ours, rank.ways(figure, self.name, theirs, ours, within),
                             within)
-
-    def _rounded(self, rank, figure, theirs, within):
-        value = rank.value(figure, rank.settings(self.name))
-        if value is None or not agree(theirs, value, within):
-            return []
-        return [(rule, theirs) for rule, _ in rank.ways(figure, self.name, value)]
 
     def model(self, path, number, rule, value, within=0.0):
         """A figure that we do not have, and what the definition gives."""
@@ -241,20 +227,36 @@ class Variant:
                     others = [self.rank(number).model(model.settings) for number in numbers]
                     return share(others, kind, truncate)[place]
 
-                ours = self.ours_by_type(kind)[place]
+                ours = None if self.has_three() else self.ours_by_type(kind)[place]
                 plain = share([self.rank(number).model(rank.settings(self.name))
                                for number in numbers], kind, False)[place]
                 ways = []
                 if whole and not agree(row[key], plain, within) and \
                         agree(row[key], rank.value(figure, rank.settings(self.name)), within):
                     ways = [(WHOLE, row[key])]
-                self.figure(path, numbers[0], figure, ours, within, ways)
+                elif ours is None and not self.exists(numbers[0]):
+                    ways = [(THREE, plain)]
+                if whole and ours is not None and self.case.check(path, ours, (), within):
+                    continue # segments cut to whole microseconds are not ours, whatever else is off
+                self.figure(path, numbers[0], figure, None if whole else ours, within, ways)
         self.case.label(*at)
+
+    def exists(self, number):
+        """Whether a setting of the tool can change a figure of this variant."""
+        rank = self.rank(number)
+        settings = rank.settings(self.name)
+        return settings.inward or settings.last_step and len(rank.steps) > 1
+
+    def has_three(self):
+        """Whether work of three classes ever runs at a time."""
+        return any(len(kind.split(" overlapping ")) == 3
+                   for rank in self.ranks.values()
+                   for kind in rank.model(Settings(False, False, False, doubles=False))
+                   .by_type(False))
 
     def ours_by_type(self, kind):
         """Of pairs of classes: enough while no three run at a time."""
         alone, total = {}, 0.0
-        names = {COMPUTATION: "compute", COMMUNICATION: "comm"}
         for rank in self.ranks.values():
             if rank.cell("busy_ns") is None:
                 continue
@@ -273,7 +275,6 @@ class Variant:
             for part, value in parts.items():
                 alone[part] = alone.get(part, 0.0) + value
             total += sum(parts.values())
-        del names
         return alone.get(kind, 0.0), 100 * alone.get(kind, 0.0) / max(total, 1e-9)
 
     def our_kernel(self, rank, kind, name):
@@ -301,30 +302,22 @@ class Variant:
             rank = self.rank(row["rank"])
             kind, name = row["kernel_type"], row["name"]
             ours = self.our_kernel(rank, kind, name)
-            for key, theirs in row.items():
+            for key in row:
                 path = (*at, index, key)
                 if key in ("name", "kernel_type", "rank"):
                     continue
                 ways = []
+                model = rank.model(rank.settings(self.name))
+                plain = model.by_name().get(name, {}).get(key)
                 if method == "default_kernels":
-                    model = rank.model(rank.settings(self.name))
                     folded = model.default_kernels(*args).get((kind, name), {}).get(key)
-                    plain = model.kernels().get((kind, name), {}).get(key)
                     if plain is None or not agree(folded, plain):
                         ways = [(FOLDED, folded)]
-                elif ours and key not in ours:
-                    model = rank.model(rank.settings(self.name))
-                    ways = [(COPY_SPREAD, model.kernels().get((kind, name), {}).get(key))]
-                elif not ours and not self.our_kernel(rank, kind, name):
-                    ours = {}
-                self.figure(path, row["rank"], lambda model, key=key, row=(kind, name):
-                            getattr(model, method)(*args).get(row, {}).get(key),
-                            ours.get(key), 0.0, ways)
-                del theirs
-        self.case.label(*at)
-        for leaf in self.case.below(*at):
-            if leaf[-1] == "rank" and (*leaf[:-1], "sum (us)") in self.case.entries:
-                self.case.check(leaf, self.case.leaves[leaf])
+                if ours and key not in ours:
+                    ways.append((COPY_SPREAD, plain))
+                self.figure(path, row["rank"], lambda model, key=key, name=name:
+                            model.by_name().get(name, {}).get(key), ours.get(key), 0.0, ways)
+        self.keys(TABLES, *at)
 
     def idle_by_stream(self):
         at = (*self.at, "idle_time_breakdown")
@@ -425,10 +418,10 @@ class Variant:
                 self.case.check((*at, key), None, [(LAUNCHES, value)])
             for column, values in columns.items():
                 self.case.check((*at, "sum", column), None, [(LAUNCHES, sum(values))])
-                for key, theirs in row["describe"][column].items():
-                    value = describe(values).get(key)
-                    self.case.check((*at, "describe", column, key), None, [(LAUNCHES, value)])
-                    del theirs
+                told = describe(values)
+                for key in row["describe"][column]:
+                    self.case.check((*at, "describe", column, key), None,
+                                    [(LAUNCHES, told.get(key))])
 
     def annotations(self):
         for part, cat in (("user_annotation_breakdown_cpu", "user_annotation"),
@@ -512,12 +505,11 @@ def independent(case, ranks):
     """Unions computed apart from the tool, by its classes."""
     for file, choices in case.at("independent").items():
         rank = next(rank for rank in ranks.values() if rank.path.name == pathlib_name(file))
-        for choice, row in choices.items():
+        for choice in choices:
             settings = Settings(False, False, choice == "any_event_with_a_stream",
                                 doubles=False)
             for path in case.below("independent", file, choice):
                 check_independent(case, rank, settings, path)
-            del row
 
 
 def pathlib_name(file):
@@ -616,3 +608,9 @@ def check(goldens, traces, run, only=""):
         for part in ("name", "tool", "files", "variant_notes"):
             case.say(TABLES, part)
     return ledger
+
+
+def rounded_idle(path, run):
+    """Idle time of a trace without golden as the default of the tool has it, and ours."""
+    rank = Rank(path, run, True)
+    return (rank.model(Settings(True, True)).temporal()["idle_time(us)"], rank.cell("idle_ns"))

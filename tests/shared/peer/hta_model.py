@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The definitions of Holistic Trace Analysis 0.6.1, applied to a trace; what is questionable in them
-can be switched off one by one. Times are microseconds."""
+"""The definitions of Holistic Trace Analysis 0.6.1, applied to a trace; what is questionable in
+them can be switched off one by one. Times are microseconds."""
 import collections
 import dataclasses
 import functools
@@ -70,6 +70,7 @@ def origin_of(traces, settings):
     return min((span.ts for span in spans), default=0)
 
 
+@functools.cache
 def class_of(name):
     if name.startswith(("nccl", "hip", "hccl")) or "ncclKernel" in name:
         return COMMUNICATION
@@ -104,9 +105,8 @@ def once(method):
 class Model:
     """One rank of a trace as HTA holds it. `classes` tells our class of a kernel by its name."""
 
-    def __init__(self, trace, settings, classes, names_of_steps, origin):
+    def __init__(self, rows, settings, classes, names_of_steps):
         self.settings, self.classes, self.known = settings, classes, {}
-        rows = [Row(span, settings, origin) for span in parsed(trace)]
         self.first_row = rows[0] if rows else None
         if settings.last_step and len(names_of_steps) > 1:
             rows = self._without_last_step(rows, names_of_steps)
@@ -192,6 +192,10 @@ class Model:
         return {key: {"count": len(values), "sum (us)": sum(values), "max (us)": max(values),
                       "min (us)": min(values), "stddev": deviation(values) or 0,
                       "mean (us)": mean(values)} for key, values in groups.items()}
+
+    @once
+    def by_name(self):
+        return {name: row for (_, name), row in self.kernels().items()}
 
     @once
     def default_kernels(self, kept=frozenset(), most=10, share=.8):
@@ -323,7 +327,8 @@ class Model:
 
     @once
     def counts(self):
-        """Rows by category, rows of the device by category, and those that end before they start."""
+        """Rows by category, rows of the device by category, and those that end before they
+        start."""
         return (collections.Counter(row.cat for row in self.rows),
                 collections.Counter(row.cat for row in self.device),
                 sum(row.dur < 0 for row in self.rows), sum(row.dur < 0 for row in self.device))

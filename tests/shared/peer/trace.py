@@ -31,7 +31,8 @@ def fast_nanoseconds(us):
 class Span:
     """A complete event. `ts` and `dur` are ns, `us` and `dus` the doubles that others compute
     with."""
-    __slots__ = ("name", "cat", "pid", "tid", "ts", "dur", "us", "dus", "args", "order", "kind")
+    __slots__ = ("name", "cat", "pid", "tid", "ts", "dur", "us", "dus", "args", "order", "kind",
+                 "correlation")
 
     def __init__(self, event, order):
         self.name, self.cat = event.get("name", ""), event.get("cat")
@@ -41,15 +42,12 @@ class Span:
         self.args = event.get("args") or {}
         self.order = order
         self.kind = DEVICE.get((self.cat or "").lower())
+        correlation = self.args.get("correlation")
+        self.correlation = correlation if isinstance(correlation, int) else -1
 
     @property
     def end(self):
         return self.ts + self.dur
-
-    @property
-    def correlation(self):
-        value = self.args.get("correlation", -1)
-        return value if isinstance(value, int) else -1
 
     @property
     def is_call(self):

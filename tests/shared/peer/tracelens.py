@@ -26,8 +26,8 @@ CAUSES = {
         "Ours go by the table of kernel names."),
     "doubles": Rule(
         DIFFERS, "Sums of doubles",
-        "Ends of events are sums of doubles, which are up to 0.5 ns apart at these stamps. Ours are "
-        "integers."),
+        "Ends of events are sums of doubles, which are up to 0.5 ns apart at these stamps. Ours "
+        "are integers."),
     "tree": Rule(
         DIFFERS, "Operators by a tree that leaves events out",
         "A call that ends after the operator around it is left out of the tree, and what it "
@@ -119,7 +119,7 @@ class Check:
         if self.case.check(path, ours, ways, within) is None:
             self.case.check(path, ours, blame(
                 CAUSES, settings, lambda chosen: figure(self.subject.model(chosen)), theirs,
-                within), within)
+                ours, within), within)
 
     def timeline(self, part, settings):
         """gpu_timeline, in ms with shares, or in ms alone."""

@@ -186,7 +186,7 @@ class Model:
         out = collections.defaultdict(list)
         for work in self.work:
             call = self._call(work)
-            if call is not None and work.kind != COMM:
+            if call is not None and (work.kind != COMM or not self.settings.tree):
                 out[self.tree.launcher(call)].append(work)
         return out
 
