@@ -22,14 +22,14 @@ static const struct ta_column columns[] = {
     {"shapes", "Input shapes", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "Sizes of its inputs as recorded; of those that are no tensors []"},
     {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of calls, all ranks"},
-    {"device_total_ns", "Device total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+    {"device_self_ns", "Device self", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
      "Sum of the device activities that it launched itself"},
     {"kernels", "Kernels", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Kernels among these"},
     {"device_mean_ns", "Device mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Device total over calls"},
-    {"total_ns", "Host total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Device self over calls"},
+    {"host_total_ns", "Host total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
      "Sum of durations on the host, children included"},
-    {"self_ns", "Host self", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+    {"host_self_ns", "Host self", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
      "Time during which it was the innermost span of its thread"},
 };
 

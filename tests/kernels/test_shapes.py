@@ -59,9 +59,10 @@ def faults_of(found, wanted, bare):
     device = collections.Counter()
     for row in rows:
         key = row["name"], json.dumps(json.loads(row["shapes"]))
-        if [row["calls"], row["total_ns"]] != wanted.get(key):
-            yield f"{key}: {row['calls']} calls, {row['total_ns']} ns; expected {wanted.get(key)}"
-        device[row["name"]] += row["device_total_ns"]
+        if [row["calls"], row["host_total_ns"]] != wanted.get(key):
+            yield (f"{key}: {row['calls']} calls, {row['host_total_ns']} ns; "
+                   f"expected {wanted.get(key)}")
+        device[row["name"]] += row["device_self_ns"]
     launched = {row["name"]: row["device_total_ns"] for row in found["ops.device_time"]}
     for name, total in device.items():
         if name not in bare and total != launched.get(name, 0):

@@ -66,7 +66,7 @@ def differences(tool, ledger):
         if rule.verdict not in (DIFFERS, RESTATED):
             continue
         shown = example(tool, entries)
-        cells = [f"`{shown.trace}`: `{path_of(shown)}`", number(shown.theirs),
+        cells = [f"`{shown.trace}`: {path_of(shown).replace('/', ' › ')}", number(shown.theirs),
                  number(shown.ours)] if shown else ["", "", ""]
         mark = "" if rule.proved else " †"
         lines.append(f"| **{rule.title}**{mark}. {rule.why} | {len(figures(entries))} | " +

@@ -169,9 +169,9 @@ class Check:
                 if not mine:
                     continue
                 within = self.worker.spacing * 4 * row["calls"]
-                columns = {"calls": mine["calls"], "host_total": mine["total_ns"] / 1e3,
-                           "host_self": mine["self_ns"] / 1e3,
-                           "device_self": mine["device_total_ns"] / 1e3}
+                columns = {"calls": mine["calls"], "host_total": mine["host_total_ns"] / 1e3,
+                           "host_self": mine["host_self_ns"] / 1e3,
+                           "device_self": mine["device_self_ns"] / 1e3}
                 for key, value in columns.items():
                     self.case.check((*self.at, part, index, key), value, (),
                                     0.0 if key == "calls" else within)
