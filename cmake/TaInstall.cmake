@@ -36,6 +36,7 @@ install(FILES "${PROJECT_BINARY_DIR}/traceanalyze.pc"
 
 install(DIRECTORY schemas/ DESTINATION "${CMAKE_INSTALL_DATADIR}/traceanalyze/schemas" OPTIONAL
         FILES_MATCHING PATTERN "*.json")
+install(FILES src/hardware/devices.yaml DESTINATION "${CMAKE_INSTALL_DATADIR}/traceanalyze")
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" OPTIONAL
         FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "man" EXCLUDE)
 foreach(document IN ITEMS README.md LICENSE CHANGELOG.md)

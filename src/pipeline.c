@@ -17,6 +17,7 @@
 #include "analyze/analyze.h"
 #include "base/context.h"
 #include "discover/discover.h"
+#include "hardware/hardware.h"
 #include "ingest.h"
 #include "parse/cpu.h"
 #include "recommend/recommend.h"
@@ -31,6 +32,7 @@ struct run {
     struct ta_quality job;
     struct ta_plan plan;
     struct ta_ingestion ingestion;
+    struct ta_hardware_list hardware;
     size_t *original; /* duplicate → first file with this content */
     int64_t *ranks;   /* by file */
 };
@@ -42,6 +44,17 @@ static enum ta_status check_cpu(struct ta_ctx *ctx)
     if (!cpu || ta_cpu_has(cpu))
         return TA_OK;
     return ta_fail(ctx, TA_ERR_USAGE, "This processor or this build cannot scan with \"%s\"", cpu);
+}
+
+/* Only analyses ask for peaks. */
+static enum ta_status load_hardware(struct ta_ctx *ctx, const struct ta_run_options *options,
+                                    struct run *run)
+{
+    if (options->check_only)
+        return TA_OK;
+    const enum ta_status status = ta_hardware_load(ctx, options->hardware, &run->hardware);
+    ctx->shared->hardware = &run->hardware;
+    return status;
 }
 
 static enum ta_status gather(struct ta_ctx *ctx, const struct ta_registry *registry,
@@ -102,6 +115,8 @@ enum ta_status ta_pipeline_run(struct ta_ctx *ctx, const struct ta_registry *reg
     enum ta_status status =
         made ? check_cpu(ctx) : ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate a report");
     if (status == TA_OK)
+        status = load_hardware(ctx, options, &run);
+    if (status == TA_OK)
         status = ta_plan_make(ctx, options->check_only ? NULL : registry, &run.plan);
     if (status == TA_OK)
         status = gather(ctx, registry, options, &run);
@@ -115,6 +130,8 @@ enum ta_status ta_pipeline_run(struct ta_ctx *ctx, const struct ta_registry *reg
     ta_plan_free(&run.plan);
     ta_sources_free(&run.sources);
     ta_quality_free(&run.job);
+    ctx->shared->hardware = NULL;
+    ta_hardware_free(&run.hardware);
     free(run.original);
     free(run.ranks);
     return status;

@@ -22,6 +22,7 @@ struct ta_run_options {
     const char *rank_regex; /* POSIX ERE, its first group is the rank; NULL is the default */
     int64_t world_size;     /* expected, TA_MISSING takes the traces' word */
     const char *input;      /* id of the input plugin to use, NULL decides by content */
+    const char *hardware;   /* name of a device, or a file of them; NULL takes the traces' word */
     const char *title;      /* NULL is made from the input's name */
     bool check_only;        /* read and account, run no analysis (`check`) */
     bool timeline;          /* make ta_report_timeline() */

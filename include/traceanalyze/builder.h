@@ -5,6 +5,7 @@
 #define TRACEANALYZE_BUILDER_H
 
 #include "context.h"
+#include "model.h"
 #include "quality.h"
 
 TA_BEGIN_DECLS
@@ -67,6 +68,8 @@ TA_API void ta_builder_set_world_size(struct ta_builder *builder, int64_t world_
 TA_API void ta_builder_set_base_ns(struct ta_builder *builder, int64_t base_ns);
 /* Adds the name of a device, "NVIDIA H200". */
 TA_API void ta_builder_add_device(struct ta_builder *builder, struct ta_slice name);
+/* Adds what the file says of a device; the name is copied. */
+TA_API void ta_builder_describe_device(struct ta_builder *builder, const struct ta_device *device);
 /* Number of multiprocessors of a device, and of threads that one of them holds; when devices differ
  * neither is known. */
 TA_API void ta_builder_set_multiprocessors(struct ta_builder *builder, int64_t count);

@@ -204,7 +204,26 @@ TA_API bool ta_args_find(const struct ta_args *args, ta_row row, int64_t *value)
 /* The text at one row, lists as written; TA_STR_ABSENT when it has none. */
 TA_API ta_str ta_args_text(const struct ta_args *args, ta_row row);
 
-/* What the file says of its devices. */
+/* What the file says of a device. */
+struct ta_device {
+    int64_t id;              /* TA_MISSING when it does not say */
+    struct ta_slice name;    /* "NVIDIA H200"; empty when it does not say */
+    int64_t multiprocessors; /* 0: not known */
+    int64_t memory_bytes;    /* 0: not known */
+};
+
+struct ta_devices {
+    size_t n;
+    const struct ta_device *at;
+};
+
+/* In the order of the file. */
+TA_API struct ta_devices ta_trace_devices(const struct ta_trace *trace);
+/* What is said of the device that activities name by this number: by its id, or, since profilers
+ * number them in several ways, what is said of all of them.  NULL when the file does not tell. */
+TA_API const struct ta_device *ta_trace_device(const struct ta_trace *trace, int64_t id);
+
+/* What the devices of the file have in common. */
 struct ta_device_units {
     int64_t multiprocessors;
     int64_t threads; /* that a multiprocessor holds at a time */

@@ -250,6 +250,7 @@ static bool each_viztracer(void *user, const struct ta_token *key, const struct 
 struct device {
     struct reading *reading;
     struct ta_token name; /* the last one of several */
+    struct ta_device facts;
 };
 
 static bool each_property(void *user, const struct ta_token *key, const struct ta_token *value)
@@ -260,10 +261,15 @@ static bool each_property(void *user, const struct ta_token *key, const struct t
     int64_t number;
     if (ta_slice_equal(property, TA_LIT("name")))
         device->name = *value;
-    else if (ta_slice_equal(property, TA_LIT("numSms")) && ta_token_integer(value, &number))
+    else if (ta_slice_equal(property, TA_LIT("id")) && ta_token_integer(value, &number))
+        device->facts.id = number;
+    else if (ta_slice_equal(property, TA_LIT("totalGlobalMem")) && ta_token_integer(value, &number))
+        device->facts.memory_bytes = number;
+    else if (ta_slice_equal(property, TA_LIT("numSms")) && ta_token_integer(value, &number)) {
+        device->facts.multiprocessors = number;
         ta_builder_set_multiprocessors(r->builder, number);
-    else if (ta_slice_equal(property, TA_LIT("maxThreadsPerMultiprocessor")) &&
-             ta_token_integer(value, &number))
+    } else if (ta_slice_equal(property, TA_LIT("maxThreadsPerMultiprocessor")) &&
+               ta_token_integer(value, &number))
         ta_builder_set_threads(r->builder, number);
     return true;
 }
@@ -271,13 +277,14 @@ static bool each_property(void *user, const struct ta_token *key, const struct t
 static bool each_device(void *user, const struct ta_token *token)
 {
     struct reading *r = user;
-    struct device device = {.reading = r, .name.type = TA_TOKEN_ABSENT};
+    struct device device = {
+        .reading = r, .name.type = TA_TOKEN_ABSENT, .facts = {.id = TA_MISSING}};
     ta_json_members(r->json, token, each_property, &device);
-    if (device.name.type != TA_TOKEN_STRING)
-        return true;
-    const struct ta_slice name = ta_json_text(r->json, &device.name);
-    if (name.len)
-        ta_builder_add_device(r->builder, name);
+    if (device.name.type == TA_TOKEN_STRING)
+        device.facts.name = ta_json_text(r->json, &device.name);
+    if (device.facts.name.len)
+        ta_builder_add_device(r->builder, device.facts.name);
+    ta_builder_describe_device(r->builder, &device.facts);
     return true;
 }
 

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+struct ta_hardware_list;
 struct ta_plugin;
 struct ta_part;
 
@@ -25,6 +26,8 @@ struct ta_shared {
     const char *cpu;      /* "auto", "avx2", "sse2", "scalar": what the scanner uses; NULL: auto */
     size_t block;         /* bytes asked for at a time when reading, 0: as many as is best */
     uint64_t part_bytes;  /* content of a file per thread for it (planner.h), 0: as is best */
+
+    const struct ta_hardware_list *hardware; /* peaks of devices; NULL: none */
 
     struct ta_space space; /* what the columns of the run may take */
 };

@@ -123,7 +123,7 @@ struct ta_args {
     int64_t jobs, top;   /* 0: the default */
     int64_t world_size;  /* TA_MISSING: not given */
     struct ta_texts limits, plugin_paths, settings, disabled_rules, rule_files;
-    const char *input, *rank_regex, *out, *format, *title, *memory_limit, *tmpdir;
+    const char *input, *hardware, *rank_regex, *out, *format, *title, *memory_limit, *tmpdir;
     const char *max_html_size;
     const char *config;
     bool no_config;

@@ -14,6 +14,7 @@ static const struct {
     {"format", "charts", "charts.formats"},
     {"top", "output", "analysis.top"},
     {"input", "input", "input.plugin"},
+    {"hardware", "input", "analysis.hardware"},
     {"memory-limit", "", "analysis.memory_limit"},
     {"limit", "", "limits"},
     {"set", "", "plugins"},

@@ -129,6 +129,10 @@ const struct ta_arg_option ta_arg_options[] = {
     {"input", 0, "ID", READING, TA_GROUP_SELECTION, TA_ARG_TEXT, AT(input), 0, 0, NULL,
      "read all files with this input plugin instead of deciding by content"},
 
+    {"hardware", 0, "NAME|FILE", FOR(REPORT) | FOR(CHART), TA_GROUP_SELECTION, TA_ARG_TEXT,
+     AT(hardware), 0, 0, NULL,
+     "device whose peaks count, or a file of devices (default: auto)"},
+
     {"config", 0, "FILE", CONFIGURED, TA_GROUP_GLOBAL, TA_ARG_TEXT, AT(config), 0, 0, NULL,
      "configuration to read besides those at the usual places"},
     {"no-config", 0, NULL, CONFIGURED, TA_GROUP_GLOBAL, TA_ARG_FLAG, AT(no_config), 0, 0, NULL,

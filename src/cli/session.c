@@ -232,6 +232,7 @@ enum ta_status ta_cli_run(struct ta_cli *cli, const char *const *inputs, size_t 
         .rank_regex = args->rank_regex,
         .world_size = args->world_size,
         .input = args->input,
+        .hardware = args->hardware,
         .title = args->title,
         .check_only = check_only,
         .timeline = cli->wants_timeline,

@@ -356,6 +356,8 @@ static bool take_facts(struct ta_builder *into, const struct ta_builder *from,
         into->trace->base_ns = from->trace->base_ns;
     for (size_t i = 0; i < from->devices.n; i++)
         ta_builder_add_device(into, ta_slice_of(from->devices.at[i]));
+    for (size_t i = 0; i < from->trace->devices.n; i++)
+        ta_builder_describe_device(into, &from->trace->devices.at[i]);
     merge_unit(&into->trace->units.multiprocessors, from->trace->units.multiprocessors);
     merge_unit(&into->trace->units.threads, from->trace->units.threads);
     name_processes(into, from, ids);
@@ -390,6 +392,7 @@ static void forget(struct ta_builder *from)
     from->first_ts = from->last_ts = from->rank = from->world_size = TA_MISSING;
     trace->base_ns = TA_MISSING;
     trace->units = (struct ta_device_units){.threads = 0};
+    trace->devices.n = 0;
     from->truncated = false;
 }
 

@@ -446,6 +446,15 @@ void ta_builder_add_device(struct ta_builder *builder, struct ta_slice name)
         builder->track_of.failed = true;
 }
 
+void ta_builder_describe_device(struct ta_builder *builder, const struct ta_device *device)
+{
+    struct ta_trace *trace = builder->trace;
+    struct ta_device copy = *device;
+    copy.name.ptr = ta_arena_copy(&trace->arena, device->name);
+    if (!copy.name.ptr || !ta_vec_push(&trace->devices, copy))
+        builder->track_of.failed = true;
+}
+
 void ta_builder_set_truncated(struct ta_builder *builder)
 {
     builder->truncated = true;

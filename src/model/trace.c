@@ -56,6 +56,7 @@ void ta_trace_free(struct ta_trace *trace)
     free(trace->tracks.at);
     free(trace->kinds.at);
     free(trace->kernels.at);
+    free(trace->devices.at);
     ta_store_free(&trace->store, trace->activities.at);
     ta_dump_free(&trace->dump, &trace->store);
     ta_store_close(&trace->store);
@@ -135,6 +136,29 @@ struct ta_device_units ta_trace_device_units(const struct ta_trace *trace)
 {
     return (struct ta_device_units){ta_max_i64(trace->units.multiprocessors, 0),
                                     ta_max_i64(trace->units.threads, 0)};
+}
+
+struct ta_devices ta_trace_devices(const struct ta_trace *trace)
+{
+    return (struct ta_devices){trace->devices.n, trace->devices.at};
+}
+
+static bool are_alike(const struct ta_device *a, const struct ta_device *b)
+{
+    return ta_slice_equal(a->name, b->name) && a->multiprocessors == b->multiprocessors &&
+           a->memory_bytes == b->memory_bytes;
+}
+
+const struct ta_device *ta_trace_device(const struct ta_trace *trace, int64_t id)
+{
+    const struct ta_device *at = trace->devices.at;
+    bool alike = trace->devices.n > 0;
+    for (size_t i = 0; i < trace->devices.n; i++) {
+        if (at[i].id == id && id != TA_MISSING)
+            return &at[i];
+        alike &= are_alike(&at[0], &at[i]);
+    }
+    return alike ? &at[0] : NULL;
 }
 
 struct ta_counters ta_trace_counters(const struct ta_trace *trace)

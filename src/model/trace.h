@@ -77,6 +77,7 @@ struct ta_trace {
     int64_t origin, base_ns;
     struct ta_trace_file file;
     struct ta_device_units units; /* -1 where devices differ */
+    TA_VEC(struct ta_device) devices;
     TA_VEC(struct ta_category) categories;
     TA_VEC(struct ta_track) tracks;
     TA_VEC(struct ta_kind_count) kinds;

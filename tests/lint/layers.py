@@ -17,6 +17,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
 MAY_INCLUDE = {
     "base": (),
     "config": ("base",),
+    "hardware": ("base", "config"),
     "stat": ("base",),
     "model": ("base",),
     "plugin": ("base",),
@@ -30,8 +31,8 @@ MAY_INCLUDE = {
     "analyze": ("base", "stat", "model", "plugin", "result"),
     "recommend": ("base", "plugin", "result", "analyze"),
     "render": ("base", "result"),
-    "": ("base", "stat", "model", "plugin", "read", "discover", "parse", "normalize", "result",
-         "timeline", "analyze", "recommend"),
+    "": ("base", "hardware", "stat", "model", "plugin", "read", "discover", "parse", "normalize",
+         "result", "timeline", "analyze", "recommend"),
     "cli": ("base", "config", "plugin", "result", "render", ""),
 }
 
