@@ -41,6 +41,14 @@ static inline enum ta_severity kernel_severity(double share)
 /* Options of such a rule. */
 enum { KERNEL_THRESHOLD, KERNEL_FACTOR_LOW, KERNEL_FACTOR_HIGH };
 
+/* What the kernels of such a rule could gain. */
+struct kernel_gain {
+    double settled;   /* time of those that could gain nothing, which do not make the rule fire */
+    double low, high; /* saving, all ranks */
+    double confidence;
+    const char *remark; /* behind the advice; "" for none */
+};
+
 struct kernel_rule {
     const char *table, *column, *text; /* the rows whose text column reads so; all have total_ns */
     const char *share;                 /* column cited beside total_ns */
@@ -48,6 +56,9 @@ struct kernel_rule {
     const char *what;      /* title: what, " 12 % of the kernel time (3 s)" */
     const char *predicate; /* threshold: predicate, " > 5 % of the kernel time" */
     const char *advice;
+    /* Better than by the factors, which `gain` holds when it is called; may be NULL. */
+    void (*estimate)(struct ta_ctx *ctx, const struct ta_report *report, struct ta_advice *advice,
+                     double time, struct kernel_gain *gain);
 };
 
 /* Time of the kernels that a rule is about, and the row with most of it; 0 without any. */
@@ -76,12 +87,18 @@ static inline void kernel_advise(struct ta_ctx *ctx, const struct ta_report *rep
     const struct ta_table *table = ta_report_table(report, rule->table);
     size_t row = 0;
     const double time = kernel_rule_time(table, rule, &row);
-    if (all <= 0 || time / all <= threshold)
+    struct kernel_gain gain = {
+        .low = time * (1 - 1 / ta_ctx_option(ctx, KERNEL_FACTOR_LOW)),
+        .high = time * (1 - 1 / ta_ctx_option(ctx, KERNEL_FACTOR_HIGH)),
+        .confidence = 0.4,
+        .remark = "",
+    };
+    if (rule->estimate)
+        rule->estimate(ctx, report, advice, time, &gain);
+    if (all <= 0 || (time - gain.settled) / all <= threshold)
         return;
     const struct ta_evidence evidence[] = {kernel_evidence(table, row, "total_ns"),
                                            kernel_evidence(table, row, rule->share)};
-    const double low = time * (1 - 1 / ta_ctx_option(ctx, KERNEL_FACTOR_LOW));
-    const double high = time * (1 - 1 / ta_ctx_option(ctx, KERNEL_FACTOR_HIGH));
     ta_advise(
         advice,
         &(struct ta_finding){
@@ -90,13 +107,13 @@ static inline void kernel_advise(struct ta_ctx *ctx, const struct ta_report *rep
             .title = ta_advice_printf(advice, "%s %s of the kernel time (%s)", rule->what,
                                       ta_advice_number(advice, time / all, TA_UNIT_RATIO),
                                       ta_advice_number(advice, time, TA_UNIT_NS)),
-            .advice = rule->advice,
+            .advice = ta_advice_printf(advice, "%s%s", rule->advice, gain.remark),
             .severity = kernel_severity(time / all),
             .evidence = evidence,
             .n_evidence = 2,
-            .saving_low_ns = kernel_saving(report, low),
-            .saving_high_ns = kernel_saving(report, high),
-            .confidence = 0.4,
+            .saving_low_ns = kernel_saving(report, gain.low),
+            .saving_high_ns = kernel_saving(report, gain.high),
+            .confidence = gain.confidence,
             .threshold = ta_advice_printf(advice, "%s > %s of the kernel time", rule->predicate,
                                           ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
         });

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* How far to the right of a bend the level is to be seen at least. */
+/* How far to the right of a bend and above a level the plot reaches at least. */
 #define LEVEL_SHOWN 2
 
 /* A label above a line, and the room a name needs from the next one. */
@@ -55,7 +55,7 @@ void ta_roof_widen(const struct ta_scatter *scatter, double x[2], double y[2])
         const struct ta_roof_line *roof = &scatter->roofs[i];
         if (roof->level < INFINITY) {
             y[0] = fmin(y[0], roof->level);
-            y[1] = fmax(y[1], roof->level);
+            y[1] = fmax(y[1], LEVEL_SHOWN * roof->level);
         }
         if (roof->level < INFINITY && roof->slope < INFINITY) {
             x[0] = fmin(x[0], roof->level / roof->slope);

@@ -213,21 +213,36 @@ bool ta_scatter_label(struct ta_layout *layout, struct ta_scatter *s, enum ta_in
     return true;
 }
 
-/* Names of the largest dots, on the side where there is room. */
+/* By the first of the columns that name rows. */
+static const char *short_name(struct ta_layout *layout, size_t row)
+{
+    const size_t column = ta_data_column(layout, layout->chart->label[0]);
+    if (column == SIZE_MAX || ta_table_cell(layout->table, row, column)->kind == TA_CELL_NULL)
+        return "";
+    return ta_pen_fit(layout, TA_FACE_SMALL, ta_data_cell(layout, row, column), NAME_WIDTH);
+}
+
+/* Names of the largest dots, on the side where there is room; each name once. */
 static void name_dots(struct ta_layout *layout, struct ta_scatter *s)
 {
-    for (size_t i = 0; i < s->n && i < NAMES_MOST && s->size_column != SIZE_MAX; i++) {
+    const char *named[NAMES_MOST];
+    size_t n = 0;
+    for (size_t i = 0; i < s->n && n < NAMES_MOST && s->size_column != SIZE_MAX; i++) {
+        const char *name = short_name(layout, s->dots[i].row);
+        bool known = !*name;
+        for (size_t k = 0; k < n; k++)
+            known |= strcmp(named[k], name) == 0;
+        if (known)
+            continue;
+        named[n++] = name;
         const struct ta_point at = ta_scatter_at(s, s->dots[i].x, s->dots[i].y);
         const double gap = radius_of(s, &s->dots[i]) + 5;
-        const char *name =
-            ta_pen_fit(layout, TA_FACE_SMALL, ta_data_name(layout, s->dots[i].row, s->group_column),
-                       NAME_WIDTH);
         const double width = ta_pen_width(layout, TA_FACE_SMALL, name);
         const struct ta_point places[] = {{at.x + gap, at.y + 3.5},
                                           {at.x - gap - width, at.y + 3.5},
                                           {at.x - width / 2, at.y + gap + 9},
                                           {at.x - width / 2, at.y - gap}};
-        for (int p = 0; p < 4 && *name; p++)
+        for (int p = 0; p < 4; p++)
             if (ta_scatter_label(layout, s, TA_INK_MUTED, places[p].x, places[p].y, name))
                 break;
     }

@@ -3,12 +3,13 @@
 """Runs the checkers of ../shared, the folder of real and damaged traces beside the repository.
 
 usage: run_shared.py --program PROGRAM --root REPOSITORY [--sanitized] figures|dumps|expected|
-       peers|faults [CLASS]
+       peers|roofline|tracelens|faults [CLASS]
 
 `figures` compares the tables of real traces with figures computed elsewhere, `dumps` those of the
 dumps of other profilers, `expected` every figure that stands beside a dump, `peers` every figure of
-other tools about real traces; `faults CLASS` runs one class of damaged inputs.  Ends with 77,
-"skipped", when the folder is not there.
+other tools about real traces, `roofline` FLOPs and what follows from them, `tracelens` FLOPs of that
+tool; `faults CLASS` runs one class of damaged inputs.  Ends with 77, "skipped", when the folder is
+not there.
 """
 import argparse
 import pathlib
@@ -45,6 +46,15 @@ def peers(args, shared):
             "--shared", shared, "--document", args.root / "docs/PEERS.md"]
 
 
+def roofline(args, shared, what="reference"):
+    return [pathlib.Path(__file__).parent / "roofline.py", "--program", args.program,
+            "--shared", shared, "--devices", args.root / "src/hardware/devices.yaml", what]
+
+
+def tracelens(args, shared):
+    return roofline(args, shared, "tracelens")
+
+
 def faults(args, shared):
     report = f"{args.program} report --format"
     command = [shared / "tools/faultcheck.py", "--manifest", shared / "data/faults/manifest.json",
@@ -60,20 +70,23 @@ def faults(args, shared):
     return command
 
 
+CHECKS = {"figures": figures, "dumps": dumps, "expected": expected, "peers": peers,
+          "roofline": roofline, "tracelens": tracelens, "faults": faults}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--program", type=pathlib.Path, required=True)
     parser.add_argument("--root", type=pathlib.Path, required=True)
     parser.add_argument("--sanitized", action="store_true", help="more memory and time")
-    parser.add_argument("what", choices=("figures", "dumps", "expected", "peers", "faults"))
+    parser.add_argument("what", choices=tuple(CHECKS))
     parser.add_argument("name", nargs="?", help="class of faults")
     args = parser.parse_args()
     shared = args.root.resolve().parent / "shared"
     if not (shared / "tools").is_dir():
         print(f"skipped: there is no folder {shared} with real traces and their checkers")
         return SKIPPED
-    command = {"figures": figures, "dumps": dumps, "expected": expected,
-               "peers": peers, "faults": faults}[args.what](args, shared)
+    command = CHECKS[args.what](args, shared)
     done = subprocess.run([sys.executable, "-B", *map(str, command)], check=False)
     return 0 if done.returncode == 0 else 1
 

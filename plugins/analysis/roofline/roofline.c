@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* roofline.by_op, roofline.by_rank, roofline.unknown: what operators compute and move, against what
+ * their device can do (Williams, Waterman and Patterson, "Roofline", CACM 52(4), 2009).
+ *
+ * A kernel belongs to the innermost operator around its launch that has a formula; each call of
+ * that operator counts its work once, whatever the number of its kernels. */
+#include "roofline.h"
+
+#include <traceanalyze/host.h>
+
+#include <stdlib.h>
+
+static const struct ta_field op_fields[OP_FIELDS] = {
+    [OP_NAME] = {"name", TA_FIELD_TEXT},
+    [OP_CLASS] = {"class", TA_FIELD_INT},
+    [OP_SHAPE] = {"shape", TA_FIELD_TEXT},
+    [OP_TYPE] = {"type", TA_FIELD_TEXT},
+    [OP_FLOP] = {"flop", TA_FIELD_INT},
+    [OP_BYTES] = {"bytes", TA_FIELD_INT},
+    [OP_DEVICE] = {"device", TA_FIELD_TEXT},
+    [OP_DEVICE_UNITS] = {"multiprocessors", TA_FIELD_INT},
+    [OP_DEVICE_BYTES] = {"memory_bytes", TA_FIELD_INT},
+    [OP_CALLS] = {"calls", TA_FIELD_SUM},
+    [OP_KERNELS] = {"kernels", TA_FIELD_SUM},
+    [OP_BUSY] = {"busy_ns", TA_FIELD_SUM},
+    [OP_EVIDENCE + EVIDENCE_NONE] = {"untold_ns", TA_FIELD_SUM},
+    [OP_EVIDENCE + EVIDENCE_MATRIX] = {"matrix_ns", TA_FIELD_SUM},
+    [OP_EVIDENCE + EVIDENCE_TF32] = {"tf32_ns", TA_FIELD_SUM},
+    [OP_EVIDENCE + EVIDENCE_VECTOR] = {"vector_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_field lack_fields[LACK_FIELDS] = {
+    [LACK_NAME] = {"name", TA_FIELD_TEXT},     [LACK_WHY] = {"why", TA_FIELD_INT},
+    [LACK_CALLS] = {"calls", TA_FIELD_SUM},    [LACK_KERNELS] = {"kernels", TA_FIELD_SUM},
+    [LACK_TOTAL] = {"total_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_field device_fields[DEV_FIELDS] = {
+    [DEV_RANK] = {"rank", TA_FIELD_RANK},
+    [DEV_DEVICE] = {"device", TA_FIELD_INT},
+    [DEV_NAME] = {"name", TA_FIELD_TEXT},
+    [DEV_UNITS] = {"multiprocessors", TA_FIELD_INT},
+    [DEV_BYTES] = {"memory_bytes", TA_FIELD_INT},
+    [DEV_KERNEL_NS] = {"kernel_ns", TA_FIELD_SUM},
+    [DEV_COVERED_NS] = {"covered_ns", TA_FIELD_SUM},
+    [DEV_FLOP_NS] = {"flop_ns", TA_FIELD_SUM},
+    [DEV_BUSY_NS] = {"busy_ns", TA_FIELD_SUM},
+    [DEV_START] = {"start_ns", TA_FIELD_MIN},
+    [DEV_END] = {"end_ns", TA_FIELD_MAX},
+};
+
+static const struct ta_field flop_fields[FLOPS_FIELDS] = {
+    [FLOPS_RANK] = {"rank", TA_FIELD_RANK},        [FLOPS_DEVICE] = {"device", TA_FIELD_INT},
+    [FLOPS_CLASS] = {"class", TA_FIELD_INT},       [FLOPS_TYPE] = {"type", TA_FIELD_TEXT},
+    [FLOPS_EVIDENCE] = {"evidence", TA_FIELD_INT}, [FLOPS_HIGH] = {"high", TA_FIELD_SUM},
+    [FLOPS_LOW] = {"low", TA_FIELD_SUM},
+};
+
+const struct ta_partial_def roofline_partials[] = {
+    [PART_OPS] = {"ops", op_fields, OP_FIELDS},
+    [PART_LACKS] = {"lacks", lack_fields, LACK_FIELDS},
+    [PART_DEVICES] = {"devices", device_fields, DEV_FIELDS},
+    [PART_FLOPS] = {"flops", flop_fields, FLOPS_FIELDS},
+    {0},
+};
+
+/* ---- the arguments of an operator ---------------------------------------------------------- */
+
+/* An argument key.  Activities come in the order of their start, and so mostly do the operators
+ * that launch them: the search for a row starts where the last one was found. */
+struct finger {
+    struct ta_args args;
+    size_t at;
+};
+
+static ta_str text_near(struct finger *f, ta_row row)
+{
+    const struct ta_args *args = &f->args;
+    size_t low = 0, high = args->n; /* the row is in [low, high) if it is there */
+    if (args->n == 0)
+        return TA_STR_ABSENT;
+    size_t step = 1;
+    if (args->row[f->at] <= row) {
+        for (low = f->at; low + step < args->n && args->row[low + step] <= row; step *= 2)
+            low += step;
+        high = low + step < args->n ? low + step : args->n;
+    } else {
+        for (high = f->at; high > step && args->row[high - step] > row; step *= 2)
+            high -= step;
+        low = high > step ? high - step : 0;
+    }
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        *(args->row[middle] <= row ? &low : &high) = middle;
+    }
+    f->at = low;
+    return args->row[low] == row && args->is_text[low] ? (ta_str)args->value[low] : TA_STR_ABSENT;
+}
+
+/* ---- work by the texts of a call ------------------------------------------------------------ */
+
+/* Same name, shapes, types and values: the same work. */
+struct texts {
+    ta_str name, dims, types, values;
+};
+
+struct counted {
+    struct texts texts;
+    enum lack lack;
+    struct work work;
+};
+
+enum { RECENT = 1024 };
+
+struct rows; /* of the partial, see below */
+
+struct mapping {
+    const struct ta_trace *trace;
+    struct ta_partial *const *out;
+    struct ta_spans spans;
+    struct ta_categories categories;
+    struct finger dims, old_dims, types, values;
+    const struct formula **formulas; /* by name; NULL: not yet looked up */
+    struct counted *counted;
+    size_t n_counted, max_counted;
+    struct ta_map known[3];  /* texts → index, step by step */
+    uint32_t recent[RECENT]; /* index + 1 by hash */
+    uint8_t *seen, *outer;   /* a bit per span: work counted; a product lies inside */
+    struct entry *entries;   /* calls of one kind on one device */
+    size_t n_entries, max_entries;
+    struct ta_map entry_of, lack_of;
+    bool failed;
+};
+
+static const struct formula no_formula;
+
+/* &no_formula without one. */
+static const struct formula *formula_of(struct mapping *m, ta_str name)
+{
+    if (!m->formulas[name]) {
+        const struct formula *found = formula_find(ta_trace_text(m->trace, name));
+        m->formulas[name] = found ? found : &no_formula;
+    }
+    return m->formulas[name];
+}
+
+static struct ta_slice text_or_empty(const struct mapping *m, ta_str text)
+{
+    return text == TA_STR_ABSENT ? (struct ta_slice){"", 0} : ta_trace_text(m->trace, text);
+}
+
+static void count(struct mapping *m, struct counted *counted)
+{
+    struct call call;
+    counted->lack =
+        call_read(text_or_empty(m, counted->texts.dims), text_or_empty(m, counted->texts.types),
+                  text_or_empty(m, counted->texts.values), &call);
+    if (counted->lack == LACK_NOTHING)
+        counted->lack = work_count(formula_of(m, counted->texts.name), &call, &counted->work);
+}
+
+static uint64_t step(struct mapping *m, int level, uint64_t left, ta_str right)
+{
+    uint64_t *known = ta_map_at(&m->known[level], left << 32 | right, m->known[level].n);
+    return known ? *known : 0;
+}
+
+/* The place of these texts among those counted; made when they are new. */
+static size_t find_counted(struct mapping *m, const struct texts *t)
+{
+    const uint64_t shape = step(m, 0, t->dims, t->types), call = step(m, 1, shape, t->values);
+    const uint64_t index = step(m, 2, call, t->name);
+    if (index < m->n_counted)
+        return index;
+    if (m->n_counted == m->max_counted) {
+        const size_t more = m->max_counted ? 2 * m->max_counted : 64;
+        struct counted *grown = reallocarray(m->counted, more, sizeof *grown);
+        if (!grown) {
+            m->failed = true;
+            return SIZE_MAX;
+        }
+        m->counted = grown;
+        m->max_counted = more;
+    }
+    m->counted[m->n_counted] = (struct counted){.texts = *t};
+    count(m, &m->counted[m->n_counted]);
+    return m->n_counted++;
+}
+
+static bool same_texts(const struct texts *a, const struct texts *b)
+{
+    return a->name == b->name && a->dims == b->dims && a->types == b->types &&
+           a->values == b->values;
+}
+
+/* SIZE_MAX without memory. */
+static size_t counted_of(struct mapping *m, ta_row op)
+{
+    struct texts t = {m->spans.name[op], text_near(&m->dims, op), text_near(&m->types, op),
+                      text_near(&m->values, op)};
+    if (t.dims == TA_STR_ABSENT)
+        t.dims = text_near(&m->old_dims, op);
+    const uint32_t hash = (t.name * 31 + t.dims) * 31 + t.types * 7 + t.values;
+    uint32_t *recent = &m->recent[hash % RECENT];
+    if (*recent && same_texts(&m->counted[*recent - 1].texts, &t))
+        return *recent - 1;
+    const size_t index = find_counted(m, &t);
+    if (index != SIZE_MAX)
+        *recent = (uint32_t)index + 1;
+    return index;
+}
+
+/* ---- which operator ------------------------------------------------------------------------- */
+
+static bool test(const uint8_t *bits, ta_row row)
+{
+    return bits[row / 8] >> row % 8 & 1;
+}
+
+static bool set(uint8_t *bits, ta_row row)
+{
+    const bool was = test(bits, row);
+    bits[row / 8] |= (uint8_t)(1U << row % 8);
+    return !was;
+}
+
+static bool is_operator(const struct mapping *m, ta_row row)
+{
+    return m->categories.at[m->spans.cat[row]].class == TA_CLASS_OP;
+}
+
+/* The innermost operator with a formula, from the launching one outwards as long as there is
+ * nothing but operators; else the launching one. */
+static ta_row owner_of(struct mapping *m, ta_row op)
+{
+    for (ta_row row = op; row != TA_NO_ROW && is_operator(m, row); row = m->spans.parent[row])
+        if (formula_of(m, m->spans.name[row]) != &no_formula)
+            return row;
+    return op;
+}
+
+/* Marks the operators around a product: its work is part of theirs. */
+static void mark_outer(struct mapping *m, ta_row op)
+{
+    for (ta_row row = m->spans.parent[op]; row != TA_NO_ROW && is_operator(m, row);
+         row = m->spans.parent[row])
+        if (!set(m->outer, row))
+            return;
+}
+
+static bool is_graph(const struct mapping *m, ta_row launch)
+{
+    const struct ta_category *category = &m->categories.at[m->spans.cat[launch]];
+    return ta_host_classify(category->class, text_or_empty(m, category->name),
+                            ta_trace_text(m->trace, m->spans.name[launch])) == TA_HOST_GRAPH;
+}
+
+/* Why nothing is known of an activity, but for its operator's own reasons. */
+static enum lack lack_of(struct mapping *m, const struct ta_activity *a, ta_row owner)
+{
+    if (a->launch != TA_NO_ROW && is_graph(m, a->launch))
+        return LACK_GRAPH;
+    if (owner == TA_NO_ROW || !is_operator(m, owner))
+        return LACK_OPERATOR;
+    if (formula_of(m, m->spans.name[owner]) == &no_formula)
+        return LACK_MODEL;
+    return LACK_NOTHING;
+}
+
+/* ---- sums ----------------------------------------------------------------------------------- */
+
+struct entry {
+    size_t counted;
+    int64_t *row;
+    int64_t device, calls, reached, evidence_ns[EVIDENCES];
+};
+
+struct current { /* the device whose activities come */
+    int64_t id;
+    uint64_t number;
+    struct ta_device facts;
+    int64_t *row, reached;
+};
+
+static void meet_device(struct mapping *m, struct current *d, int64_t id)
+{
+    const struct ta_device *known = ta_trace_device(m->trace, id);
+    d->number++;
+    d->id = id;
+    d->facts = known ? *known : (struct ta_device){.id = id, .name = {"", 0}};
+    d->reached = INT64_MIN;
+    d->row =
+        TA_PARTIAL_ROW(m->out[PART_DEVICES], ta_key_int(ta_trace_rank(m->trace)), ta_key_int(id),
+                       ta_key_text(d->facts.name), ta_key_int(d->facts.multiprocessors),
+                       ta_key_int(d->facts.memory_bytes));
+}
+
+/* What lies beyond what was reached: activities of a device come in the order of their start. */
+static int64_t beyond(int64_t *reached, int64_t start, int64_t end)
+{
+    const int64_t from = ta_max_i64(start, *reached);
+    if (end <= from)
+        return 0;
+    *reached = end;
+    return end - from;
+}
+
+static int64_t *op_row(struct mapping *m, const struct counted *c, const struct ta_device *device)
+{
+    const struct work *w = &c->work;
+    return TA_PARTIAL_ROW(m->out[PART_OPS], ta_key_text(ta_trace_text(m->trace, c->texts.name)),
+                          ta_key_int(w->class), ta_key_text(ta_slice_of(w->shape)),
+                          ta_key_text(ta_slice_of(w->type->name)), ta_key_int(w->flop),
+                          ta_key_int(w->bytes), ta_key_text(device->name),
+                          ta_key_int(device->multiprocessors), ta_key_int(device->memory_bytes));
+}
+
+/* NULL without memory. */
+static struct entry *entry_of(struct mapping *m, size_t counted, const struct current *device)
+{
+    uint64_t *known =
+        ta_map_at(&m->entry_of, device->number << 32 | counted, (uint64_t)m->n_entries);
+    if (known && *known < m->n_entries)
+        return &m->entries[*known];
+    if (known && m->n_entries == m->max_entries) {
+        const size_t more = m->max_entries ? 2 * m->max_entries : 64;
+        struct entry *grown = reallocarray(m->entries, more, sizeof *grown);
+        if (grown) {
+            m->entries = grown;
+            m->max_entries = more;
+        }
+    }
+    if (!known || m->n_entries == m->max_entries) {
+        m->failed = true;
+        return NULL;
+    }
+    m->entries[m->n_entries] = (struct entry){
+        .counted = counted,
+        .row = op_row(m, &m->counted[counted], &device->facts),
+        .device = device->id,
+        .reached = INT64_MIN,
+    };
+    return &m->entries[m->n_entries++];
+}
+
+static enum evidence evidence_of(const struct ta_kernel_facts *facts)
+{
+    if (facts->precision == TA_PRECISION_TF32)
+        return EVIDENCE_TF32;
+    return facts->matrix == TA_MATRIX_YES  ? EVIDENCE_MATRIX
+           : facts->matrix == TA_MATRIX_NO ? EVIDENCE_VECTOR
+                                           : EVIDENCE_NONE;
+}
+
+static void add_lack(struct mapping *m, ta_row owner, enum lack lack, int64_t dur)
+{
+    const ta_str name = owner == TA_NO_ROW ? TA_STR_ABSENT : m->spans.name[owner];
+    int64_t *row = ta_partial_cached(
+        m->out[PART_LACKS], &m->lack_of, (uint64_t)name << 8 | (uint64_t)lack,
+        (const struct ta_key[]){ta_key_text(text_or_empty(m, name)), ta_key_int(lack)});
+    ta_sum(&row[LACK_CALLS], owner != TA_NO_ROW && set(m->seen, owner));
+    ta_sum(&row[LACK_KERNELS], 1);
+    ta_sum(&row[LACK_TOTAL], dur);
+}
+
+/* A kernel of an operator with a formula. */
+static enum lack add_kernel(struct mapping *m, const struct ta_activity *a, ta_row owner,
+                            struct current *device)
+{
+    const size_t index = counted_of(m, owner);
+    if (index == SIZE_MAX)
+        return LACK_NOTHING;
+    const struct counted *counted = &m->counted[index];
+    if (counted->lack != LACK_NOTHING)
+        return counted->lack;
+    if (work_is_product(counted->work.class) && test(m->outer, owner))
+        return LACK_INSIDE;
+    struct entry *entry = entry_of(m, index, device);
+    if (!entry)
+        return LACK_NOTHING;
+    const int64_t start = m->spans.ts[a->span], dur = m->spans.dur[a->span];
+    const int64_t busy = beyond(&entry->reached, start, start + dur);
+    const bool first = set(m->seen, owner);
+    entry->calls += first;
+    entry->evidence_ns[evidence_of(&ta_trace_kernels(m->trace).at[a->kernel].facts)] += dur;
+    ta_sum(&entry->row[OP_CALLS], first);
+    ta_sum(&entry->row[OP_KERNELS], 1);
+    ta_sum(&entry->row[OP_BUSY], busy);
+    ta_sum(&device->row[DEV_COVERED_NS], dur);
+    ta_sum(&device->row[DEV_FLOP_NS], counted->work.flop == TA_MISSING ? 0 : dur);
+    return LACK_NOTHING;
+}
+
+static void add_activity(struct mapping *m, const struct ta_activity *a, struct current *device)
+{
+    const int64_t start = m->spans.ts[a->span], dur = m->spans.dur[a->span];
+    ta_sum(&device->row[DEV_BUSY_NS], beyond(&device->reached, start, start + dur));
+    ta_least(&device->row[DEV_START], start);
+    ta_most(&device->row[DEV_END], start + dur);
+    if (a->kernel == TA_NO_KERNEL ||
+        ta_trace_kernels(m->trace).at[a->kernel].facts.class == TA_KERNEL_COMM)
+        return;
+    ta_sum(&device->row[DEV_KERNEL_NS], dur);
+    const ta_row owner = a->op == TA_NO_ROW ? TA_NO_ROW : owner_of(m, a->op);
+    enum lack lack = lack_of(m, a, owner);
+    if (lack == LACK_NOTHING)
+        lack = add_kernel(m, a, owner, device);
+    if (lack != LACK_NOTHING)
+        add_lack(m, owner, lack, dur);
+}
+
+/* ---- map ------------------------------------------------------------------------------------ */
+
+/* Which operators have a product inside that launched something itself. */
+static void find_outer(struct mapping *m)
+{
+    const struct ta_activities activities = ta_trace_activities(m->trace);
+    ta_row last = TA_NO_ROW;
+    for (size_t i = 0; i < activities.n; i++) {
+        const ta_row op = activities.at[i].op;
+        if (op == TA_NO_ROW || op == last || activities.at[i].kernel == TA_NO_KERNEL)
+            continue;
+        last = op;
+        const ta_row owner = owner_of(m, op);
+        const struct formula *formula = formula_of(m, m->spans.name[owner]);
+        if (formula == &no_formula || !work_is_product(formula->class))
+            continue;
+        const size_t index = counted_of(m, owner);
+        if (index != SIZE_MAX && m->counted[index].lack == LACK_NOTHING)
+            mark_outer(m, owner);
+    }
+}
+
+/* FLOPs by type, with what most of the time of each kind of call tells of the unit. */
+static void add_flops(struct mapping *m)
+{
+    for (size_t i = 0; i < m->n_entries; i++) {
+        const struct entry *entry = &m->entries[i];
+        const struct work *work = &m->counted[entry->counted].work;
+        int evidence = 0;
+        for (int e = 0; e < EVIDENCES; e++) {
+            ta_sum(&entry->row[OP_EVIDENCE + e], entry->evidence_ns[e]);
+            evidence = entry->evidence_ns[e] > entry->evidence_ns[evidence] ? e : evidence;
+        }
+        if (work->flop == TA_MISSING)
+            continue;
+        int64_t *row =
+            TA_PARTIAL_ROW(m->out[PART_FLOPS], ta_key_int(ta_trace_rank(m->trace)),
+                           ta_key_int(entry->device), ta_key_int(work->class),
+                           ta_key_text(ta_slice_of(work->type->name)), ta_key_int(evidence));
+        ta_sum(&row[FLOPS_HIGH], entry->calls * (work->flop >> FLOPS_SHIFT));
+        ta_sum(&row[FLOPS_LOW], entry->calls * (work->flop & ((INT64_C(1) << FLOPS_SHIFT) - 1)));
+    }
+}
+
+static void free_mapping(struct mapping *m)
+{
+    free(m->formulas);
+    free(m->counted);
+    free(m->entries);
+    free(m->seen);
+    free(m->outer);
+    for (int i = 0; i < 3; i++)
+        ta_map_free(&m->known[i]);
+    ta_map_free(&m->entry_of);
+    ta_map_free(&m->lack_of);
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    const struct ta_activities activities = ta_trace_activities(trace);
+    if (ta_trace_kernels(trace).n == 0)
+        return TA_OK;
+    struct mapping *m = calloc(1, sizeof *m);
+    if (!m)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot count work");
+    *m = (struct mapping){
+        .trace = trace,
+        .out = out,
+        .spans = ta_trace_spans(trace),
+        .categories = ta_trace_categories(trace),
+        .dims.args = ta_trace_args(trace, "Input Dims"),
+        .old_dims.args = ta_trace_args(trace, "Input dims"),
+        .types.args = ta_trace_args(trace, "Input type"),
+        .values.args = ta_trace_args(trace, "Concrete Inputs"),
+        .formulas = calloc(ta_trace_string_count(trace) + 1, sizeof *m->formulas),
+        .seen = calloc(ta_trace_spans(trace).n / 8 + 1, 1),
+        .outer = calloc(ta_trace_spans(trace).n / 8 + 1, 1),
+    };
+    struct current device = {.id = TA_MISSING};
+    m->failed = !m->formulas || !m->seen || !m->outer;
+    if (!m->failed)
+        find_outer(m);
+    for (size_t i = 0; !m->failed && i < activities.n; i++) {
+        if (i == 0 || activities.at[i].device != device.id)
+            meet_device(m, &device, activities.at[i].device);
+        add_activity(m, &activities.at[i], &device);
+    }
+    if (!m->failed)
+        add_flops(m);
+    const bool failed = m->failed || m->known[0].failed || m->known[1].failed ||
+                        m->known[2].failed || m->lack_of.failed;
+    free_mapping(m);
+    free(m);
+    return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot count work") : TA_OK;
+}
+
+static const char *const needs_args[] = {"Input Dims", "Input dims", "Input type",
+                                         "Concrete Inputs", NULL};
+static const char *const after[] = {"attention", NULL};
+
+static const struct ta_analysis_ops ops = {.needs_args = needs_args,
+                                           .after = after,
+                                           .section = "kernels",
+                                           .partials = roofline_partials,
+                                           .map = map,
+                                           .finish = roofline_finish};
+
+TA_PLUGIN(analysis, roofline, &ops, .title = "Roofline",
+          .summary = "FLOPs and bytes of operators against the peaks of their device: "
+                     "roofline.by_op, roofline.by_rank, roofline.unknown",
+          .version = "1");

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The tables of the roofline, and the model FLOPs utilization (MFU). */
+#include "roofline.h"
+
+#include <traceanalyze/rows.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct ta_column op_columns[] = {
+    {"name", "Operator", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Innermost operator around the launch that has a formula"},
+    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "gemm, conv, attention, norm, softmax, elementwise, reduce, copy, or triton (generated)"},
+    {"shape", "Shape", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "What its work depends on: sizes of products, of other operators those of the largest tensor"},
+    {"type", "Type", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Type of what is computed on"},
+    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Calls that launched a kernel, all ranks"},
+    {"busy_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Union of the kernels on each device, added up"},
+    {"efficiency", "Efficiency", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
+     "Shortest time that the peaks allow over the time; above 1 when caches keep what is read"},
+    {"bound", "Bound", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "compute, or memory where bandwidth bounds it before the unit does"},
+    {"flop_rate", "FLOP rate", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S, TA_HIGHER,
+     "Work of all calls over their time"},
+    {"byte_rate", "Traffic rate", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, TA_HIGHER,
+     "Traffic of all calls over their time"},
+    {"intensity", "FLOP per byte", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Work over traffic"},
+    {"above_roof_ns", "Above roof", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Time minus the shortest that the peaks allow"},
+    {"flop", "Work", TA_TYPE_INTEGER, TA_UNIT_FLOP, TA_NEUTRAL,
+     "FLOPs of a call by its shapes, a multiplication and an addition being one each; 0 for what "
+     "computes nothing in floating point; none where only the bytes are known"},
+    {"bytes", "Traffic", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL,
+     "Bytes of a call: each tensor read or written once"},
+    {"kernels", "Kernels", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Kernels of these"},
+    {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Which peak bounds it: the type and, for fp32 and fp64, whether on matrix units, by the names "
+     "of the kernels"},
+    {"peak_flop_rate", "Peak FLOP rate", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S, TA_NEUTRAL,
+     "Of that unit, dense"},
+    {"peak_byte_rate", "Peak bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, TA_NEUTRAL,
+     "Of the memory of the device"},
+    {"attainable_flop_rate", "Attainable FLOP rate", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S, TA_NEUTRAL,
+     "The lesser of peak FLOP rate and FLOP per byte times peak bandwidth"},
+    {"matrix_flop_rate", "Matrix units", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S, TA_NEUTRAL,
+     "For products on vector units: peak FLOP rate of the matrix units, with fp32 or TF32, else "
+     "fp16"},
+    {"device", "Device", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name in the trace"},
+};
+
+static const struct ta_column rank_columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
+    {"device", "Device", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Number of the device"},
+    {"mfu", "MFU", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
+     "Model FLOPs utilization: work over busy time times peak; what is not known counts as no "
+     "work, so it is a lower bound"},
+    {"window_mfu", "MFU of window", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
+     "Work over window times peak: idle time counts, too"},
+    {"flop", "Work", TA_TYPE_NUMBER, TA_UNIT_FLOP, TA_NEUTRAL, "Sum of these FLOPs"},
+    {"flop_share", "FLOPs known", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
+     "Share of the kernel time whose FLOPs are known"},
+    {"known_share", "Bytes known", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
+     "Share of the kernel time whose traffic is known"},
+    {"kernel_ns", "Kernel time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Sum of the durations of kernels, without communication"},
+    {"busy_ns", "Busy", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Union of all activities"},
+    {"window_ns", "Window", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "First start to last end of the activities"},
+    {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Type, and unit, in which most of the FLOPs are computed"},
+    {"peak_flop_rate", "Peak FLOP rate", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S, TA_NEUTRAL,
+     "Of that unit, dense"},
+    {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the device in the trace"},
+    {"hardware", "Peaks of", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Entry of the list of devices, or of --hardware"},
+    {"source", "Source", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Where these peaks are stated, or why none are known"},
+};
+
+static const struct ta_column unknown_columns[] = {
+    {"name", "Operator", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Operator around the launch, or the launching call; none when the launch is not known"},
+    {"reason", "Reason", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
+     "no_operator, graph_launch, no_formula, no_shapes, no_types (of a list of tensors, for "
+     "instance), no_arguments (strides and the like), no_lengths (of sequences that differ), "
+     "unusable_shapes, too_large, or inner_operator: its work is that of one inside it"},
+    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Calls that launched a kernel, all ranks"},
+    {"kernels", "Kernels", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Kernels of these"},
+    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of their durations"},
+    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+     "Total over the time of all kernels without communication"},
+};
+
+#define COUNT(columns) (sizeof(columns) / sizeof *(columns))
+
+static const struct ta_chart chart = {
+    .id = "roofline",
+    .title = "Roofline",
+    .caption = "FLOP rate of operators with known shapes by their FLOPs per byte, all ranks, below "
+               "what their device allows.",
+    .kind = TA_CHART_SCATTER,
+    .label = {"name", "shape"},
+    .x = "intensity",
+    .y = {{"flop_rate", "FLOP rate", TA_INK_NONE}},
+    .group = "class",
+    .size = "busy_ns",
+    .roof = {"peak_flop_rate", "peak_byte_rate", "unit"},
+    .top = 100,
+};
+
+/* ---- peaks ---------------------------------------------------------------------------------- */
+
+/* fp32 and fp64 run on matrix units where the kernels say so, and where they do not say but the
+ * device has them for this type itself; TF32, which rounds the inputs, must be said. */
+static enum ta_peak peak_of_product(const struct ta_hardware *hardware, enum ta_precision precision,
+                                    enum evidence evidence)
+{
+    static const enum ta_peak matrix[] = {
+        [TA_PRECISION_FP16] = TA_PEAK_FP16, [TA_PRECISION_BF16] = TA_PEAK_BF16,
+        [TA_PRECISION_FP8] = TA_PEAK_FP8,   [TA_PRECISION_INT8] = TA_PEAK_INT8,
+        [TA_PRECISION_FP4] = TA_PEAK_FP4,
+    };
+    const bool vector = evidence == EVIDENCE_VECTOR;
+    if (precision == TA_PRECISION_FP64)
+        return !vector && hardware->flop_per_s[TA_PEAK_FP64_MATRIX] > 0 ? TA_PEAK_FP64_MATRIX
+                                                                        : TA_PEAK_FP64;
+    if (precision != TA_PRECISION_FP32)
+        return matrix[precision];
+    if (evidence == EVIDENCE_TF32)
+        return TA_PEAK_TF32;
+    if (!vector && hardware->flop_per_s[TA_PEAK_FP32_MATRIX] > 0)
+        return TA_PEAK_FP32_MATRIX;
+    return evidence == EVIDENCE_MATRIX ? TA_PEAK_TF32 : TA_PEAK_FP32;
+}
+
+bool roofline_peak(const struct ta_hardware *hardware, enum work_class class,
+                   const struct type *type, enum evidence evidence, enum ta_peak *peak)
+{
+    if (!type || type->precision == TA_PRECISION_ANY)
+        return false;
+    if (work_is_product(class))
+        *peak = peak_of_product(hardware, type->precision, evidence);
+    else if (type->precision == TA_PRECISION_INT8)
+        return false;
+    else /* narrow types are computed on as fp32 */
+        *peak = type->precision == TA_PRECISION_FP64 ? TA_PEAK_FP64 : TA_PEAK_FP32;
+    return hardware->flop_per_s[*peak] > 0;
+}
+
+static const struct type *type_of(const struct ta_partial *partial, const int64_t *row,
+                                  size_t field)
+{
+    const struct ta_slice name = ta_partial_text(partial, row, field);
+    return name.len ? type_named(name.ptr) : NULL;
+}
+
+static const struct ta_hardware *hardware_of(struct ta_ctx *ctx, const struct ta_partial *partial,
+                                             const int64_t *row, size_t name, const char **why)
+{
+    const struct ta_device device = {.id = TA_MISSING,
+                                     .name = ta_partial_text(partial, row, name),
+                                     .multiprocessors = row[name + 1],
+                                     .memory_bytes = row[name + 2]};
+    return ta_ctx_hardware(ctx, &device, why);
+}
+
+/* ---- operators ------------------------------------------------------------------------------ */
+
+static enum evidence main_evidence(const int64_t *row)
+{
+    int most = 0;
+    for (int e = 1; e < EVIDENCES; e++)
+        most = row[OP_EVIDENCE + e] > row[OP_EVIDENCE + most] ? e : most;
+    return (enum evidence)most;
+}
+
+/* Of fp32 inputs that are rounded to what matrix units take; NAN without such units. */
+static double matrix_rate(const struct ta_hardware *hardware)
+{
+    static const enum ta_peak peaks[] = {TA_PEAK_FP32_MATRIX, TA_PEAK_TF32, TA_PEAK_FP16};
+    for (size_t i = 0; i < COUNT(peaks); i++)
+        if (hardware->flop_per_s[peaks[i]] > hardware->flop_per_s[TA_PEAK_FP32])
+            return hardware->flop_per_s[peaks[i]];
+    return NAN;
+}
+
+/* What a device allows for the calls of a row; NAN where it is not known. */
+struct bounds {
+    const char *unit;
+    double flop_rate, byte_rate; /* peaks */
+    double matrix_flop_rate;     /* what a product on vector units leaves unused */
+    double shortest_ns;          /* for all calls */
+    const char *bound;
+};
+
+static struct bounds bounds_of(struct ta_ctx *ctx, const struct ta_partial *ops, const int64_t *row)
+{
+    struct bounds b = {
+        .flop_rate = NAN, .byte_rate = NAN, .matrix_flop_rate = NAN, .shortest_ns = NAN};
+    const char *why;
+    enum ta_peak peak;
+    const struct ta_hardware *hardware = hardware_of(ctx, ops, row, OP_DEVICE, &why);
+    const double calls = (double)row[OP_CALLS], bytes = (double)row[OP_BYTES] * calls;
+    if (!hardware)
+        return b;
+    if (hardware->bytes_per_s > 0)
+        b.byte_rate = hardware->bytes_per_s;
+    const bool computes = row[OP_FLOP] != TA_MISSING && row[OP_FLOP] > 0;
+    if (computes && roofline_peak(hardware, (enum work_class)row[OP_CLASS],
+                                  type_of(ops, row, OP_TYPE), main_evidence(row), &peak)) {
+        b.flop_rate = hardware->flop_per_s[peak];
+        b.unit = ta_peak_name(peak);
+        if (work_is_product((enum work_class)row[OP_CLASS]) && peak == TA_PEAK_FP32 &&
+            main_evidence(row) == EVIDENCE_VECTOR)
+            b.matrix_flop_rate = matrix_rate(hardware);
+    }
+    const double memory_ns = bytes / b.byte_rate * 1e9;
+    if (!computes) { /* what a generated kernel computes is not known; it hardly bounds it */
+        b.shortest_ns = memory_ns;
+    } else {
+        const double compute_ns = (double)row[OP_FLOP] * calls / b.flop_rate * 1e9;
+        if (!isnan(compute_ns) && !isnan(memory_ns)) {
+            b.shortest_ns = fmax(compute_ns, memory_ns);
+            b.bound = compute_ns > memory_ns ? "compute" : "memory";
+        }
+    }
+    if (!computes && !isnan(memory_ns))
+        b.bound = "memory";
+    return b;
+}
+
+static struct ta_cell text_or_null(const char *text)
+{
+    return text ? ta_text(ta_slice_of(text)) : ta_null();
+}
+
+static void add_op(struct ta_ctx *ctx, const struct ta_partial *ops, const int64_t *row,
+                   struct ta_table_builder *table)
+{
+    const struct bounds b = bounds_of(ctx, ops, row);
+    const bool computes = row[OP_FLOP] != TA_MISSING;
+    const double seconds = (double)row[OP_BUSY] / 1e9, calls = (double)row[OP_CALLS];
+    const double flop = computes ? (double)row[OP_FLOP] : NAN, bytes = (double)row[OP_BYTES];
+    const double intensity = bytes > 0 ? flop / bytes : NAN;
+    const double above = fmax(0, (double)row[OP_BUSY] - b.shortest_ns);
+    const double attainable =
+        isnan(b.flop_rate) || isnan(b.byte_rate) ? NAN : fmin(b.flop_rate, intensity * b.byte_rate);
+    TA_ROW(table, ta_text(ta_partial_text(ops, row, OP_NAME)),
+           text_or_null(work_class_name((enum work_class)row[OP_CLASS])),
+           ta_text(ta_partial_text(ops, row, OP_SHAPE)),
+           ta_text(ta_partial_text(ops, row, OP_TYPE)), ta_int(row[OP_CALLS]), ta_int(row[OP_BUSY]),
+           ta_num(b.shortest_ns / (double)row[OP_BUSY]), text_or_null(b.bound),
+           ta_num(flop * calls / seconds), ta_num(bytes * calls / seconds), ta_num(intensity),
+           isnan(b.shortest_ns) ? ta_null() : ta_int((int64_t)above), ta_int(row[OP_FLOP]),
+           ta_int(row[OP_BYTES]), ta_int(row[OP_KERNELS]), text_or_null(b.unit),
+           ta_num(b.flop_rate), ta_num(b.byte_rate), ta_num(attainable), ta_num(b.matrix_flop_rate),
+           ta_text_or_null(ta_partial_text(ops, row, OP_DEVICE)));
+}
+
+static void add_ops(struct ta_ctx *ctx, const struct ta_partial *ops,
+                    struct ta_section_builder *out)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "roofline.by_op", "Roofline by operator", op_columns, COUNT(op_columns));
+    for (size_t i = 0; i < ta_partial_rows(ops); i++)
+        add_op(ctx, ops, ta_partial_at(ops, i), table);
+    ta_sort_rows(table, "busy_ns", true);
+    ta_add_chart(table, &chart);
+}
+
+/* ---- devices -------------------------------------------------------------------------------- */
+
+/* FLOPs of a device, and those of the unit that has most of them. */
+struct flops {
+    double all, most;
+    const char *unit;
+    double peak; /* NAN: not known */
+};
+
+static double flops_in(const int64_t *row)
+{
+    return ldexp((double)row[FLOPS_HIGH], FLOPS_SHIFT) + (double)row[FLOPS_LOW];
+}
+
+static struct flops flops_of(const struct ta_partial *partial, const int64_t *device,
+                             const struct ta_hardware *hardware)
+{
+    double by_peak[TA_PEAK_COUNT] = {0};
+    struct flops flops = {.peak = NAN};
+    for (size_t i = 0; i < ta_partial_rows(partial); i++) {
+        const int64_t *row = ta_partial_at(partial, i);
+        enum ta_peak peak;
+        if (row[FLOPS_RANK] != device[DEV_RANK] || row[FLOPS_DEVICE] != device[DEV_DEVICE])
+            continue;
+        flops.all += flops_in(row);
+        if (hardware && roofline_peak(hardware, (enum work_class)row[FLOPS_CLASS],
+                                      type_of(partial, row, FLOPS_TYPE),
+                                      (enum evidence)row[FLOPS_EVIDENCE], &peak))
+            by_peak[peak] += flops_in(row);
+    }
+    for (int peak = 0; peak < TA_PEAK_COUNT; peak++)
+        if (by_peak[peak] > flops.most) {
+            flops.most = by_peak[peak];
+            flops.unit = ta_peak_name((enum ta_peak)peak);
+            flops.peak = hardware->flop_per_s[peak];
+        }
+    return flops;
+}
+
+/* Sums over devices, for the one figure of the run. */
+struct total {
+    double flop, possible; /* busy time times peak */
+    int64_t kernel_ns, flop_ns;
+    const char *unit, *name, *why;
+    double peak;
+    bool is_one; /* all devices have the same peak */
+};
+
+static void add_total(struct total *total, const int64_t *row, const struct flops *flops,
+                      const struct ta_hardware *hardware, const char *why)
+{
+    total->kernel_ns = ta_add_sat(total->kernel_ns, row[DEV_KERNEL_NS]);
+    total->flop_ns = ta_add_sat(total->flop_ns, row[DEV_FLOP_NS]);
+    total->flop += flops->all;
+    total->possible += (double)row[DEV_BUSY_NS] / 1e9 * flops->peak;
+    total->is_one = !total->unit || (flops->unit && total->peak == flops->peak && total->is_one);
+    total->unit = flops->unit ? flops->unit : total->unit;
+    total->peak = flops->peak;
+    total->name = hardware ? hardware->name : total->name;
+    total->why = why ? why : total->why;
+}
+
+static void add_ranks(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                      struct ta_section_builder *out, struct total *total)
+{
+    const struct ta_partial *devices = merged[PART_DEVICES];
+    struct ta_table_builder *table = ta_add_table(
+        out, "roofline.by_rank", "FLOPs utilization by rank", rank_columns, COUNT(rank_columns));
+    for (size_t i = 0; i < ta_partial_rows(devices); i++) {
+        const int64_t *row = ta_partial_at(devices, i);
+        const char *why = NULL;
+        const struct ta_hardware *hardware = hardware_of(ctx, devices, row, DEV_NAME, &why);
+        if (row[DEV_KERNEL_NS] == TA_MISSING)
+            continue;
+        const struct flops flops = flops_of(merged[PART_FLOPS], row, hardware);
+        const int64_t window = row[DEV_END] - row[DEV_START];
+        add_total(total, row, &flops, hardware, why);
+        TA_ROW(table, ta_int(row[DEV_RANK]), ta_int(row[DEV_DEVICE]),
+               ta_num(flops.all / ((double)row[DEV_BUSY_NS] / 1e9 * flops.peak)),
+               ta_num(flops.all / ((double)window / 1e9 * flops.peak)), ta_num(flops.all),
+               ta_share(ta_max_i64(row[DEV_FLOP_NS], 0), row[DEV_KERNEL_NS]),
+               ta_share(ta_max_i64(row[DEV_COVERED_NS], 0), row[DEV_KERNEL_NS]),
+               ta_int(row[DEV_KERNEL_NS]), ta_int(row[DEV_BUSY_NS]), ta_int(window),
+               text_or_null(flops.unit), ta_num(flops.peak),
+               ta_text_or_null(ta_partial_text(devices, row, DEV_NAME)),
+               text_or_null(hardware ? hardware->name : NULL),
+               text_or_null(hardware ? hardware->source : why));
+    }
+}
+
+static void add_mfu(const struct total *total, struct ta_section_builder *out)
+{
+    char share[TA_UNIT_TEXT_MAX], peak[TA_UNIT_TEXT_MAX], note[512];
+    ta_unit_format(share, (double)total->flop_ns / (double)total->kernel_ns, TA_UNIT_RATIO);
+    ta_unit_format(peak, total->peak, TA_UNIT_FLOP_PER_S);
+    if (total->flop <= 0)
+        return;
+    if (isnan(total->possible))
+        snprintf(note, sizeof note, "The peak of a device is not known: %s; --hardware gives it",
+                 total->why ? total->why : "it has no unit for the type of the products");
+    else
+        snprintf(note, sizeof note,
+                 "FLOPs of the model over busy time times peak (%s, %s: %s); a lower bound, since "
+                 "they are known for %s of the kernel time",
+                 total->is_one ? total->name : "the last device", total->unit, peak, share);
+    ta_add_scalar(out, &(struct ta_scalar){.id = "mfu",
+                                           .title = "Model FLOPs utilization",
+                                           .value = ta_num(total->flop / total->possible),
+                                           .unit = TA_UNIT_RATIO,
+                                           .polarity = TA_HIGHER,
+                                           .note = note});
+}
+
+/* ---- what is not known ---------------------------------------------------------------------- */
+
+static void add_unknown(const struct ta_partial *lacks, int64_t kernel_ns,
+                        struct ta_section_builder *out)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "roofline.unknown", "Kernels of unknown work", unknown_columns,
+                     COUNT(unknown_columns));
+    for (size_t i = 0; i < ta_partial_rows(lacks); i++) {
+        const int64_t *row = ta_partial_at(lacks, i);
+        TA_ROW(table, ta_text_or_null(ta_partial_text(lacks, row, LACK_NAME)),
+               text_or_null(lack_name((enum lack)row[LACK_WHY])), ta_int(row[LACK_CALLS]),
+               ta_int(row[LACK_KERNELS]), ta_int(row[LACK_TOTAL]),
+               ta_share(row[LACK_TOTAL], kernel_ns));
+    }
+    ta_sort_rows(table, "total_ns", true);
+}
+
+enum ta_status roofline_finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                               const struct ta_report *prior, struct ta_section_builder *out)
+{
+    struct total total = {.peak = NAN};
+    (void)prior;
+    if (ta_partial_rows(merged[PART_OPS]) > 0)
+        add_ops(ctx, merged[PART_OPS], out);
+    add_ranks(ctx, merged, out, &total);
+    add_mfu(&total, out);
+    add_unknown(merged[PART_LACKS], total.kernel_ns, out);
+    return TA_OK;
+}

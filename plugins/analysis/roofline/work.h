@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* FLOPs and bytes of a call of an operator, by formulas on its shapes.
+ *
+ * A multiplication and an addition are one FLOP each. Bytes are those of each tensor read or
+ * written once, as with a perfect cache: what no implementation can go below. */
+#ifndef TA_ROOFLINE_WORK_H
+#define TA_ROOFLINE_WORK_H
+
+#include "call.h"
+
+enum work_class {
+    WORK_GEMM,
+    WORK_CONV,
+    WORK_ATTENTION,
+    WORK_NORM,
+    WORK_SOFTMAX,
+    WORK_ELEMENTWISE,
+    WORK_REDUCE,
+    WORK_COPY,
+    WORK_TRITON,
+    WORK_CLASSES
+};
+
+/* Words of the table. */
+const char *work_class_name(enum work_class class);
+
+/* Whether it is a product, which matrix units can do. */
+static inline bool work_is_product(enum work_class class)
+{
+    return class <= WORK_ATTENTION;
+}
+
+enum { SHAPE_TEXT_MAX = 192 };
+
+struct work {
+    enum work_class class;
+    int64_t flop; /* TA_MISSING: not known; 0: it computes nothing in floating point */
+    int64_t bytes;
+    const struct type *type; /* of what is computed on */
+    char shape[SHAPE_TEXT_MAX];
+};
+
+struct formula;
+
+typedef enum lack work_formula(const struct formula *formula, const struct call *call,
+                               struct work *work);
+
+/* Positions of arguments; -1: it has none. */
+struct gemm_arguments {
+    signed char a, b, bias, beta;
+    signed char out_type, out; /* what tells the type of the result; else it is that of a and b */
+    bool b_is_transposed;      /* weights of a linear layer: N by K */
+    bool is_grouped;           /* rows of a belong to matrices of b */
+};
+
+enum conv_kind {
+    CONV_ANY,
+    CONV_TRANSPOSED, /* without an argument that says so */
+    CONV_DEPTHWISE   /* likewise: as many groups as channels */
+};
+
+struct conv_arguments {
+    enum conv_kind kind;
+    signed char input, weight, bias, stride, padding, dilation, transposed, output_padding, groups;
+    signed char gradient, mask; /* backward: of the output, and which gradients are asked for */
+};
+
+/* Which keys a query may attend to when the lengths differ. */
+enum causal_corner { CORNER_TOP_LEFT, CORNER_BOTTOM_RIGHT };
+
+struct attention_arguments {
+    signed char q;                                              /* k and v follow */
+    signed char causal, mask_type, bias, window, queries, keys; /* the last two: lengths of each */
+    bool heads_first; /* sizes are batch, heads, length, depth instead of batch, length, heads */
+    enum causal_corner corner;
+    bool is_backward;
+};
+
+/* What one pass over tensors does. */
+struct pass_arguments {
+    unsigned reads, writes; /* a bit per position; those that are no tensors count nothing */
+    enum { RESULT_NONE, RESULT_FIRST, RESULT_BROADCAST, RESULT_REDUCED } result;
+    enum { TYPE_SAME, TYPE_BOOL, TYPE_FLOAT } result_type;
+    signed char dims; /* of a reduction */
+    int flop;         /* per element of the largest tensor */
+};
+
+struct formula {
+    const char *name;
+    enum work_class class;
+    work_formula *count;
+    union {
+        struct gemm_arguments gemm;
+        struct conv_arguments conv;
+        struct attention_arguments attention;
+        struct pass_arguments pass;
+    };
+};
+
+/* End with a NULL name. */
+extern const struct formula gemm_formulas[], conv_formulas[], attention_formulas[], pass_formulas[];
+
+/* The formula of an operator, NULL without one.  In-place forms ("aten::add_") have that of the
+ * form that makes a new tensor. */
+const struct formula *formula_find(struct ta_slice name);
+
+enum lack work_count(const struct formula *formula, const struct call *call, struct work *work);
+
+/* ---- for formulas -------------------------------------------------------------------------- */
+
+/* Bytes of several operands; `lack` says the first that is missing. */
+struct traffic {
+    int64_t bytes;
+    enum lack lack;
+};
+
+void traffic_add(struct traffic *traffic, int64_t elements, const struct type *type);
+void traffic_operand(struct traffic *traffic, const struct operand *operand);
+
+/* Ends a formula: refuses what does not fit into 64 bits. */
+enum lack work_done(struct work *work, int64_t flop, const struct traffic *traffic);
+
+/* printf behind the text that is there. */
+void shape_add(struct work *work, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* "8x1024x32x32". */
+void shape_dims(struct work *work, const struct operand *operand);
+
+#endif
