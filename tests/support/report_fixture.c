@@ -31,16 +31,27 @@ struct ta_report *fixture_finish(struct fixture *f, struct ta_partial_set *set, 
     return report;
 }
 
-struct ta_report *fixture_report(struct fixture *f, struct reading *readings, size_t n)
+/* Partials of one trace, as those of one thread. */
+static struct ta_partial_set *map_one(struct fixture *f, struct ta_trace *trace)
 {
     struct ta_partial_set *set = ta_partial_set_new(&f->plan);
     assert_non_null(set);
+    if (ta_partial_set_map(&f->ctx, trace, set) != TA_OK)
+        fail_msg("cannot map: %s", ta_ctx_causes(&f->ctx));
+    return set;
+}
+
+struct ta_report *fixture_report(struct fixture *f, struct reading *readings, size_t n)
+{
+    struct ta_partial_set *all = ta_partial_set_new(&f->plan);
+    assert_non_null(all);
     for (size_t i = 0; i < n; i++) {
         readings[i].trace->rank = (int64_t)i;
-        if (ta_partial_set_map(&f->ctx, readings[i].trace, set) != TA_OK)
-            fail_msg("cannot map: %s", ta_ctx_causes(&f->ctx));
+        struct ta_partial_set *set = map_one(f, readings[i].trace);
+        ta_partial_set_merge(all, set);
+        ta_partial_set_free(set);
     }
-    return fixture_finish(f, set, n);
+    return fixture_finish(f, all, n);
 }
 
 /* Standard output is a file in memory while the output writes. */

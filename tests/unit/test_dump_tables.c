@@ -925,8 +925,10 @@ static void test_caches(void **state)
     struct ta_builder *b = open_file(&run);
     const struct ta_cache_count counts[] = {{NONE, TA_STR_ABSENT, 3, 1, 9},
                                             {NONE, str(b, "hits only"), 5, NONE, NONE},
-                                            {NONE, str(b, "unused"), 0, 0, 0}};
-    for (size_t i = 0; i < 3; i++)
+                                            {NONE, str(b, "unused"), 0, 0, 0},
+                                            {NONE, str(b, "twice"), 4, 2, 1},
+                                            {NONE, str(b, "twice"), 5, 1, 1}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         ADD(b, cache, counts[i]);
     const char *const caches[] = {"x", "y", "x"};
     for (int64_t i = 0; i < 3; i++) {
@@ -939,6 +941,9 @@ static void test_caches(void **state)
     assert_missing(t, row_of(t, "cache", "hits only"), "hit_ratio");
     assert_missing(t, row_of(t, "cache", "hits only"), "misses");
     assert_missing(t, row_of(t, "cache", "unused"), "hit_ratio");
+    assert_cell(t, row_of(t, "cache", "twice"), "hits", 9);
+    assert_cell(t, row_of(t, "cache", "twice"), "misses", 3);
+    assert_cell(t, row_of(t, "cache", "twice"), "evictions", 2);
     const struct ta_table *hits = table_of(&run, "caches.hits");
     assert_cell(hits, 1, "hits_so_far", 1);
     assert_cell(hits, 2, "hits_so_far", 2);
