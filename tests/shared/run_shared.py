@@ -7,9 +7,9 @@ usage: run_shared.py --program PROGRAM --root REPOSITORY [--sanitized] figures|d
 
 `figures` compares the tables of real traces with figures computed elsewhere, `dumps` those of the
 dumps of other profilers, `expected` every figure that stands beside a dump, `peers` every figure of
-other tools about real traces, `roofline` FLOPs and what follows from them, `tracelens` FLOPs of that
-tool; `faults CLASS` runs one class of damaged inputs.  Ends with 77, "skipped", when the folder is
-not there.
+other tools about real traces, `roofline` FLOPs and what follows from them, `tracelens` FLOPs of
+that tool; `faults CLASS` runs one class of damaged inputs.  Ends with 77, "skipped", when the
+folder is not there.
 """
 import argparse
 import pathlib
