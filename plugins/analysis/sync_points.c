@@ -69,13 +69,16 @@ static const struct ta_column rank_columns[] = {
 /* What the copies of a call are. */
 enum { COPIES_PAGEABLE = 1, COPIES_BYTES = 2 /* more than a single value */ };
 
+enum wait { WAIT_SYNC, WAIT_VALUE, WAIT_COPY, WAIT_PAGEABLE };
+
 struct search {
     const struct ta_trace *trace;
     struct ta_spans spans;
     struct ta_categories categories;
     struct ta_intervals busy; /* of all devices together */
-    struct ta_map works;      /* kinds of names */
     struct ta_map copies;     /* what is known of the calls that copied, by row */
+    struct ta_map calls;      /* number of a call and an operator, by their names */
+    struct ta_map cells;      /* rows of the partial, by that, the kind and the caller */
     struct ta_args sizes;
     struct ta_partial *const *out;
     int64_t *rank;
@@ -86,15 +89,9 @@ static enum ta_event_class class_of(const struct search *s, ta_row row)
     return s->categories.at[s->spans.cat[row]].class;
 }
 
-static enum ta_host_work work_of(struct search *s, ta_row row)
+static enum ta_host_work work_of(const struct search *s, ta_row row)
 {
-    uint64_t *work = ta_map_at(&s->works, s->spans.name[row], TA_HOST_WORK_COUNT);
-    if (!work)
-        return TA_HOST_CALL;
-    if (*work == TA_HOST_WORK_COUNT)
-        *work = ta_host_classify(TA_CLASS_RUNTIME, TA_LIT(""),
-                                 ta_trace_text(s->trace, s->spans.name[row]));
-    return (enum ta_host_work) * work;
+    return (enum ta_host_work)s->spans.work[row];
 }
 
 static struct ta_slice name_of(const struct search *s, ta_row row)
@@ -104,11 +101,7 @@ static struct ta_slice name_of(const struct search *s, ta_row row)
 
 static bool is_python(const struct search *s, ta_row row)
 {
-    const struct ta_slice name = ta_trace_text(s->trace, s->spans.name[row]);
-    const struct ta_slice category =
-        ta_trace_text(s->trace, s->categories.at[s->spans.cat[row]].name);
-    return ta_host_classify(class_of(s, row), category, name) == TA_HOST_PYTHON &&
-           !ta_host_is_builtin(name);
+    return work_of(s, row) == TA_HOST_PYTHON && !ta_host_is_builtin(name_of(s, row));
 }
 
 /* The outermost of the operators right around a call, or what made the call. */
@@ -144,15 +137,35 @@ static void idle_around(const struct ta_intervals *busy, int64_t from, int64_t t
         *after = busy->at[i].start - to;
 }
 
-static void take_wait(struct search *s, ta_row row, const char *kind)
+static ta_str id_of(const struct search *s, ta_row row)
+{
+    return row == TA_NO_ROW ? TA_STR_ABSENT : s->spans.name[row];
+}
+
+/* The row of a kind of wait, a call and its place. */
+static int64_t *cells_of(struct search *s, enum wait kind, ta_row row)
+{
+    static const char *const kinds[] = {[WAIT_SYNC] = "synchronization",
+                                        [WAIT_VALUE] = "value read",
+                                        [WAIT_COPY] = "blocking copy",
+                                        [WAIT_PAGEABLE] = "pageable copy"};
+    const ta_row site = site_of(s, row), caller = caller_of(s, site);
+    const uint64_t *call =
+        ta_map_at(&s->calls, (uint64_t)id_of(s, row) << 32 | id_of(s, site), s->calls.n);
+    const uint64_t id = call ? (*call << 2 | kind) << 32 | id_of(s, caller) : 0;
+    return ta_partial_cached(s->out[PARTIAL_SITES], &s->cells, id,
+                             (const struct ta_key[]){ta_key_text(ta_slice_of(kinds[kind])),
+                                                     ta_key_text(name_of(s, row)),
+                                                     ta_key_text(ta_host_place(name_of(s, site))),
+                                                     ta_key_text(name_of(s, caller))});
+}
+
+static void take_wait(struct search *s, ta_row row, enum wait kind)
 {
     const int64_t from = s->spans.ts[row], to = from + s->spans.dur[row];
-    const ta_row site = site_of(s, row);
     int64_t during, after;
     idle_around(&s->busy, from, to, &during, &after);
-    int64_t *cells = TA_PARTIAL_ROW(
-        s->out[PARTIAL_SITES], ta_key_text(ta_slice_of(kind)), ta_key_text(name_of(s, row)),
-        ta_key_text(ta_host_place(name_of(s, site))), ta_key_text(name_of(s, caller_of(s, site))));
+    int64_t *cells = cells_of(s, kind, row);
     ta_sum(&cells[COUNT], 1);
     ta_sum(&cells[TOTAL], to - from);
     ta_sum(&cells[DURING], during);
@@ -179,12 +192,12 @@ static void take_calls(struct search *s)
             continue; /* part of that wait */
         const uint64_t *copies = ta_map_find(&s->copies, row);
         if (work == TA_HOST_SYNC)
-            take_wait(s, row, "synchronization");
+            take_wait(s, row, WAIT_SYNC);
         else if (work == TA_HOST_COPY || (copies && *copies & COPIES_PAGEABLE))
             take_wait(s, row,
-                      copies && !(*copies & COPIES_BYTES) ? "value read"
-                      : work == TA_HOST_COPY              ? "blocking copy"
-                                                          : "pageable copy");
+                      copies && !(*copies & COPIES_BYTES) ? WAIT_VALUE
+                      : work == TA_HOST_COPY              ? WAIT_COPY
+                                                          : WAIT_PAGEABLE);
     }
 }
 
@@ -231,10 +244,11 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         ta_sum(&s.rank[RANK_HARMFUL], 0);
         take_calls(&s);
     }
-    const bool done = !s.busy.failed && !s.works.failed && !s.copies.failed;
+    const bool done = !s.busy.failed && !s.copies.failed && !s.calls.failed && !s.cells.failed;
     ta_intervals_free(&s.busy);
-    ta_map_free(&s.works);
     ta_map_free(&s.copies);
+    ta_map_free(&s.calls);
+    ta_map_free(&s.cells);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the waits of a trace");
 }
 
@@ -281,7 +295,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const needs_args[] = {"bytes", NULL};
 
-static const struct ta_analysis_ops ops = {.needs_args = needs_args,
+static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
+                                           .needs_args = needs_args,
                                            .section = "launches",
                                            .partials = partials,
                                            .map = map,

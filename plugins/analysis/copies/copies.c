@@ -153,7 +153,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const needs_args[] = {"bytes", NULL};
 
-static const struct ta_analysis_ops ops = {.needs_args = needs_args,
+static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
+                                           .needs_args = needs_args,
                                            .section = "copies",
                                            .partials = partials,
                                            .map = map,

@@ -86,8 +86,7 @@ static int64_t *wait_row(struct walk *w, const struct ta_activity *a)
 {
     const ta_row call = a->launch;
     const struct kind kind = kind_of(w, a->span);
-    if (!kind.is_pageable &&
-        ta_host_classify(TA_CLASS_RUNTIME, TA_LIT(""), name_of(w, call)) != TA_HOST_COPY)
+    if (!kind.is_pageable && w->spans.work[call] != TA_HOST_COPY)
         return NULL;
     return TA_PARTIAL_ROW(w->out[COPIES_WAITS], ta_key_int(ta_trace_rank(w->trace)),
                           ta_key_text(kind.direction), ta_key_text(kind.memory),

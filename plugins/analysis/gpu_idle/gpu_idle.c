@@ -253,8 +253,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const struct ta_analysis_ops ops = {
-    .section = "launches", .partials = partials, .map = idle_map, .finish = finish};
+static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
+                                           .section = "launches",
+                                           .partials = partials,
+                                           .map = idle_map,
+                                           .finish = finish};
 
 TA_PLUGIN(analysis, gpu_idle, &ops, .title = "Idle time",
           .summary = "Why devices were idle, and where the host lost the time: gpu_idle.by_cause",

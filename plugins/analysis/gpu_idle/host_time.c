@@ -11,39 +11,18 @@ static enum ta_event_class class_of(const struct host_time *host, ta_row row)
     return host->categories.at[host->spans.cat[row]].class;
 }
 
-/* What a name stands for in its category, worked out once. */
-static enum ta_host_work own_work(const struct host_time *host, struct ta_map *known, ta_row row)
-{
-    const ta_str name = host->spans.name[row];
-    const ta_cat cat = host->spans.cat[row];
-    uint64_t *work = ta_map_at(known, (uint64_t)cat << 32 | name, TA_HOST_WORK_COUNT);
-    if (!work)
-        return TA_HOST_UNTRACED;
-    if (*work == TA_HOST_WORK_COUNT) {
-        const struct ta_category *category = &host->categories.at[cat];
-        *work = ta_host_classify(category->class, ta_trace_text(host->trace, category->name),
-                                 ta_trace_text(host->trace, name));
-    }
-    return (enum ta_host_work) * work;
-}
-
 /* Parents come before their children, so one pass hands causes down. */
-static bool classify(struct host_time *host)
+static void hand_down(struct host_time *host)
 {
-    struct ta_map known = {0};
     for (ta_row row = 0; row < host->spans.n; row++) {
         if (!ta_class_is_host(class_of(host, row)))
             continue;
         const ta_row parent = host->spans.parent[row];
-        enum ta_host_work work = own_work(host, &known, row);
-        if (!ta_host_is_cause(work) && parent != TA_NO_ROW &&
-            ta_host_is_cause((enum ta_host_work)host->work[parent]))
-            work = (enum ta_host_work)host->work[parent];
-        host->work[row] = (uint8_t)work;
+        const uint8_t work = host->spans.work[row];
+        const bool inherits = !ta_host_is_cause((enum ta_host_work)work) && parent != TA_NO_ROW &&
+                              ta_host_is_cause((enum ta_host_work)host->work[parent]);
+        host->work[row] = inherits ? host->work[parent] : work;
     }
-    const bool done = !known.failed;
-    ta_map_free(&known);
-    return done;
 }
 
 /* Overhead has a track of its own and holds up every thread. */
@@ -74,8 +53,9 @@ bool host_time_open(struct host_time *host, const struct ta_trace *trace, struct
         .categories = ta_trace_categories(trace),
     };
     host->work = calloc(host->spans.n + 1, 1);
-    if (!host->work || !classify(host))
+    if (!host->work)
         return false;
+    hand_down(host);
     collect_overhead(host);
     return !host->profiler.failed && !host->loading.failed;
 }

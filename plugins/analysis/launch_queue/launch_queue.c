@@ -300,7 +300,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const after[] = {"gpu_idle", NULL};
 
-static const struct ta_analysis_ops ops = {.after = after,
+static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
+                                           .after = after,
                                            .section = "launches",
                                            .partials = partials,
                                            .map = queue_map,

@@ -17,10 +17,9 @@ struct walk {
     struct ta_spans spans;
     struct ta_tracks tracks;
     struct ta_partial *const *out;
-    uint8_t *graphs;         /* by name of a call: 1 for those that launch a graph, 2 for others */
-    struct launch *launches; /* of the device at hand */
-    int64_t *starts, *ends;  /* of the queue at hand, ascending */
-    int64_t **streams;       /* by track: row of the partial, NULL before the first launch */
+    struct launch *launches;   /* of the device at hand */
+    int64_t *starts, *ends;    /* of the queue at hand, ascending */
+    int64_t **streams;         /* by track: row of the partial, NULL before the first launch */
     struct ta_dist *delays[2]; /* of kernels, and of copies and memory sets */
     size_t n;
     struct ta_map of_graph; /* place of a launch of a graph on a stream */
@@ -32,15 +31,9 @@ static int64_t end_of(const struct walk *w, ta_row row)
     return w->spans.ts[row] + w->spans.dur[row];
 }
 
-static bool is_graph(struct walk *w, ta_row call)
+static bool is_graph(const struct walk *w, ta_row call)
 {
-    uint8_t *graph = &w->graphs[w->spans.name[call]];
-    if (*graph == 0)
-        *graph = ta_host_classify(TA_CLASS_RUNTIME, TA_LIT(""),
-                                  ta_trace_text(w->trace, w->spans.name[call])) == TA_HOST_GRAPH
-                     ? 1
-                     : 2;
-    return *graph == 1;
+    return w->spans.work[call] == TA_HOST_GRAPH;
 }
 
 /* ---- launches ------------------------------------------------------------------------------- */
@@ -245,7 +238,6 @@ static void walk_device(struct walk *w, size_t from, size_t to)
 
 static bool open_walk(struct walk *w)
 {
-    w->graphs = calloc(ta_trace_string_count(w->trace) + 1, 1);
     w->launches = malloc(w->activities.n * sizeof *w->launches);
     w->starts = malloc(w->activities.n * sizeof *w->starts);
     w->ends = malloc(w->activities.n * sizeof *w->ends);
@@ -255,7 +247,7 @@ static bool open_walk(struct walk *w)
         w->delays[i] = ta_partial_dist(
             w->out[QUEUE_DELAYS],
             TA_PARTIAL_ROW(w->out[QUEUE_DELAYS], ta_key_text(ta_slice_of(whats[i]))), DELAY_TIMES);
-    return w->graphs && w->launches && w->starts && w->ends && w->streams;
+    return w->launches && w->starts && w->ends && w->streams;
 }
 
 enum ta_status queue_map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -278,7 +270,6 @@ enum ta_status queue_map(struct ta_ctx *ctx, const struct ta_trace *trace,
         walk_device(&w, from, to);
         done = !w.of_graph.failed;
     }
-    free(w.graphs);
     free(w.launches);
     free(w.starts);
     free(w.ends);
