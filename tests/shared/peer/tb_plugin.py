@@ -175,6 +175,7 @@ class Check:
                 for key, value in columns.items():
                     self.case.check((*self.at, part, index, key), value, (),
                                     0.0 if key == "calls" else within)
+                self.case.say(BELOW_OPEN, *self.at, part, index, "device_total")
 
     def kernels(self):
         for index, row in enumerate(self.part.get("kernels", ())):
