@@ -127,6 +127,8 @@ struct ta_finding {
     int64_t saving_low_ns, saving_high_ns; /* both TA_MISSING when it cannot be estimated */
     double confidence;                     /* 0…1 */
     const char *threshold;                 /* the predicate that fired, as text */
+    bool
+        about_input; /* it says what the input is worth, and is no less sure where that is little */
 };
 
 enum ta_item_kind { TA_ITEM_SCALAR, TA_ITEM_TABLE, TA_ITEM_FINDING };

@@ -7,6 +7,9 @@
 
 TA_BEGIN_DECLS
 
+/* Traces that are trusted less than this give hints, not findings: their severity is `info`. */
+#define TA_TRUST_LEAST 0.5
+
 /* Which cells a rule looks at: a column, in the rows whose text column `key` is `text`. */
 struct ta_look {
     const char *table, *column;

@@ -2,6 +2,8 @@
 /* Idle devices, for reasons that no other rule is about. */
 #include <traceanalyze/rule.h>
 
+#include <math.h>
+
 enum { THRESHOLD, MEDIUM, HIGH };
 
 static const struct ta_option options[] = {
@@ -17,13 +19,23 @@ static const struct ta_option options[] = {
 };
 
 /* Idle time of a device that no rule of its own is about: neither handing out work, nor waits, nor
- * data. */
-static double unexplained(const struct ta_table *idle, size_t row)
+ * data, nor allocation and compilation after the warm-up. */
+static double unexplained(const struct ta_report *report, const struct ta_table *idle, size_t row)
 {
     static const char *const columns[] = {"host_ns", "setup_ns", "queued_ns", "unknown_ns"};
-    double total = 0;
+    static const char *const phases[] = {"steady", "second half"};
+    const struct ta_place place = {.table = idle, .row = row};
+    const struct ta_place rank = ta_place_beside(&place, "rank");
+    double total = 0, setup = ta_place_beside(&place, "setup_ns").value;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        total += ta_cell_number(ta_table_cell(idle, row, ta_table_column(idle, columns[i])), 0);
+        total += ta_place_beside(&place, columns[i]).value;
+    for (size_t i = 0; rank.table && i < 2; i++) {
+        const struct ta_look look = {
+            .table = "interruptions.by_call", .column = "idle_ns", .where = {{"phase", phases[i]}}};
+        const double ruled = fmin(setup, ta_look_sum(report, &look, (int64_t)rank.value));
+        setup -= ruled;
+        total -= ruled;
+    }
     return total;
 }
 
@@ -37,7 +49,7 @@ static bool find_worst(const struct ta_report *report, struct ta_place *worst,
     double most = 0;
     for (size_t i = 0; idle && i < idle->n_rows; i++) {
         struct ta_place place = {idle, i, ta_table_column(idle, idle_look.column), 0}, whole;
-        place.value = unexplained(idle, i);
+        place.value = unexplained(report, idle, i);
         if (!ta_look_same(report, &window_look, &place, &whole) || whole.value <= 0 ||
             place.value / whole.value <= most)
             continue;

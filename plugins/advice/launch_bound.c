@@ -2,6 +2,8 @@
 /* Launch-bound: the device waits because the host hands out work too slowly. */
 #include <traceanalyze/rule.h>
 
+#include <math.h>
+
 enum { THRESHOLD, HIGH };
 
 static const struct ta_option options[] = {
@@ -36,13 +38,49 @@ static const char *where(const struct ta_report *report, struct ta_advice *advic
     return *site ? ta_advice_printf(advice, ", the largest part in %s", site) : "";
 }
 
+/* Of the time in which a device waits for the host to hand out work, what follows waits of the host
+ * for the device: that is the cost of the waits (sync_wait.c, blocking_copies.c). */
+static double behind_waits(const struct ta_report *report, int64_t rank)
+{
+    static const struct ta_look saving = {.table = "sync.by_kind", .column = "saving_ns"};
+    static const struct ta_look during = {.table = "sync.by_kind", .column = "idle_during_ns"};
+    return fmax(0, ta_look_sum(report, &saving, rank) - ta_look_sum(report, &during, rank));
+}
+
+/* The device with the largest share of its window. */
+static bool find_worst(const struct ta_report *report, struct ta_place *worst, double *rest)
+{
+    const struct ta_table *table = ta_report_table(report, share_look.table);
+    double most = 0;
+    for (size_t i = 0; table && i < table->n_rows; i++) {
+        struct ta_place share = {.table = table, .row = i}, dispatch;
+        const struct ta_place rank = ta_place_beside(&share, "rank");
+        share = ta_place_beside(&share, share_look.column);
+        if (!share.table || share.value <= 0 ||
+            !ta_look_same(report, &dispatch_look, &share, &dispatch))
+            continue;
+        const double left = dispatch.value - behind_waits(report, (int64_t)rank.value);
+        const double part = share.value * left / dispatch.value;
+        if (part <= most)
+            continue;
+        most = part;
+        *worst = share;
+        *rest = left;
+    }
+    return most > 0;
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, THRESHOLD), high = ta_ctx_option(ctx, HIGH);
     struct ta_place share, dispatch;
-    if (!ta_look_worst(report, &share_look, &share) || share.value <= threshold ||
+    double rest = 0;
+    if (!find_worst(report, &share, &rest) ||
         !ta_look_same(report, &dispatch_look, &share, &dispatch))
+        return TA_OK;
+    const double part = share.value * rest / dispatch.value;
+    if (part <= threshold)
         return TA_OK;
     const struct ta_place latency = ta_place_beside(&dispatch, "latency_ns");
     const double in_flight = latency.table ? latency.value : 0;
@@ -55,21 +93,22 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
             .title = ta_advice_printf(
                 advice, "The GPU%s waits %s of its window (%s) for the host to hand out work%s",
                 ta_place_owner(advice, report, &share),
-                ta_advice_number(advice, share.value, TA_UNIT_RATIO),
-                ta_advice_number(advice, dispatch.value, TA_UNIT_NS), where(report, advice)),
+                ta_advice_number(advice, part, TA_UNIT_RATIO),
+                ta_advice_number(advice, rest, TA_UNIT_NS), where(report, advice)),
             .advice =
                 "Launch less or cheaper: CUDA graphs or torch.compile(mode=\"reduce-overhead\") "
                 "for the step loop, fused operators, larger batches; keep Python out of the "
                 "loop. Idle time by place lists where the host spends the time.",
-            .severity = share.value > high ? TA_HIGH : TA_MEDIUM,
+            .severity = part > high ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,
             /* Graphs leave a rest of the dispatch; without any the launches start at once. */
-            .saving_low_ns = (int64_t)(dispatch.value / 2),
-            .saving_high_ns = (int64_t)(dispatch.value + in_flight / 2),
+            .saving_low_ns = (int64_t)(rest / 2),
+            .saving_high_ns = (int64_t)(rest + in_flight / 2),
             .confidence = 0.6,
-            .threshold = ta_advice_printf(advice, "launch-bound share of the window > %s",
-                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+            .threshold = ta_advice_printf(
+                advice, "launch-bound share of the window, less what follows waits, > %s",
+                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
         });
     return TA_OK;
 }

@@ -7,7 +7,7 @@ enum { THRESHOLD };
 
 static const struct ta_option options[] = {
     [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.01, 0, 1, TA_OPTION_RATIO,
-                   "Harmful share of the windows from which the rule fires"},
+                   "Harmful share of the window from which the rule fires"},
     TA_OPTIONS_END,
 };
 
@@ -34,48 +34,76 @@ static const char *place_of(struct ta_advice *advice, const struct ta_place *wor
     return *site ? site : *caller ? caller : ta_place_text(advice, worst, "call");
 }
 
-static void advise_kind(const struct ta_report *report, struct ta_advice *advice,
-                        const struct kind *kind, double window, double threshold)
+/* The row of sync.by_kind with the largest harmful share of the window of its rank. */
+static bool find_worst(const struct ta_report *report, const struct kind *kind,
+                       struct ta_place *worst, double *window)
 {
+    static const struct ta_look windows = {.table = "sync.by_rank", .column = "window_ns"};
     const struct ta_look look = {
+        .table = "sync.by_kind", .column = "idle_during_ns", .where = {{"kind", kind->kind}}};
+    const struct ta_table *table = ta_report_table(report, look.table);
+    double most = 0;
+    for (size_t i = 0; table && i < table->n_rows; i++) {
+        if (!ta_look_takes(&look, table, i))
+            continue;
+        struct ta_place place = {.table = table, .row = i};
+        const double rank = ta_place_beside(&place, "rank").value;
+        const double length = ta_look_sum(report, &windows, (int64_t)rank);
+        place = ta_place_beside(&place, "idle_during_ns");
+        place.value += ta_place_beside(&place, "idle_after_ns").value;
+        if (length <= 0 || place.value / length <= most)
+            continue;
+        most = place.value / length;
+        *worst = place;
+        *window = length;
+    }
+    return most > 0;
+}
+
+static void advise_kind(const struct ta_report *report, struct ta_advice *advice,
+                        const struct kind *kind, double threshold)
+{
+    const struct ta_look sites = {
         .table = "sync.by_site", .column = "harmful_ns", .where = {{"kind", kind->kind}}};
-    struct ta_place worst;
-    const double harm = ta_look_sum(report, &look, TA_MISSING);
-    if (!ta_look_worst(report, &look, &worst) || harm <= threshold * window)
+    struct ta_place worst, site;
+    double window = 0;
+    if (!find_worst(report, kind, &worst, &window) || worst.value <= threshold * window ||
+        !ta_look_worst(report, &sites, &site))
         return;
-    struct ta_look during = look;
-    during.column = "idle_during_ns";
-    const struct ta_evidence evidence[] = {ta_place_evidence(&worst)};
-    ta_advise(
-        advice,
-        &(struct ta_finding){
-            .id = kind->finding,
-            .rule = "sync_wait",
-            .title = ta_advice_printf(
-                advice, "Devices idle %s of their windows (%s) around %s, most at %s",
-                ta_advice_number(advice, harm / window, TA_UNIT_RATIO),
-                ta_advice_number(advice, harm, TA_UNIT_NS), kind->what, place_of(advice, &worst)),
-            .advice = kind->advice,
-            .severity = harm > 0.1 * window ? TA_HIGH : TA_MEDIUM,
-            .evidence = evidence,
-            .n_evidence = 1,
-            /* The time behind a wait would be shorter, not gone: the host still has to hand out
-             * the work. */
-            .saving_low_ns = (int64_t)ta_look_sum(report, &during, TA_MISSING),
-            .saving_high_ns = (int64_t)harm,
-            .confidence = 0.4,
-            .threshold = ta_advice_printf(advice, "harmful part > %s of the windows",
-                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-        });
+    const struct ta_place after = ta_place_beside(&worst, "idle_after_ns");
+    const struct ta_place saving = ta_place_beside(&worst, "saving_ns");
+    const double during = ta_place_beside(&worst, "idle_during_ns").value;
+    const struct ta_evidence evidence[] = {ta_place_evidence(&worst), ta_place_evidence(&after),
+                                           ta_place_evidence(&site)};
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = kind->finding,
+                  .rule = "sync_wait",
+                  .title = ta_advice_printf(
+                      advice, "The GPU%s idles %s of its window (%s) around %s, most at %s",
+                      ta_place_owner(advice, report, &worst),
+                      ta_advice_number(advice, worst.value / window, TA_UNIT_RATIO),
+                      ta_advice_number(advice, worst.value, TA_UNIT_NS), kind->what,
+                      place_of(advice, &site)),
+                  .advice = kind->advice,
+                  .severity = worst.value > 0.1 * window ? TA_HIGH : TA_MEDIUM,
+                  .evidence = evidence,
+                  .n_evidence = 3,
+                  /* What follows a wait would be shorter, not gone: the host still has to hand out
+                   * the work. */
+                  .saving_low_ns = (int64_t)(during < saving.value ? during : saving.value),
+                  .saving_high_ns = (int64_t)saving.value,
+                  .confidence = 0.4,
+                  .threshold = ta_advice_printf(advice, "harmful part > %s of the window",
+                                                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+              });
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
-    static const struct ta_look windows = {.table = "sync.by_rank", .column = "window_ns"};
-    const double window = ta_look_sum(report, &windows, TA_MISSING);
-    for (size_t i = 0; window > 0 && i < sizeof kinds / sizeof *kinds; i++)
-        advise_kind(report, advice, &kinds[i], window, ta_ctx_option(ctx, THRESHOLD));
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        advise_kind(report, advice, &kinds[i], ta_ctx_option(ctx, THRESHOLD));
     return TA_OK;
 }
 

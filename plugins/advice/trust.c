@@ -5,7 +5,7 @@
 enum { THRESHOLD };
 
 static const struct ta_option options[] = {
-    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.5, 0, 1, TA_OPTION_RATIO,
+    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, TA_TRUST_LEAST, 0, 1, TA_OPTION_RATIO,
                    "Trust score below which the rule fires"},
     TA_OPTIONS_END,
 };
@@ -15,6 +15,8 @@ static const struct {
 } remedies[] = {
     {"records dropped", "Copy the files again, and stop the profiler before the process ends."},
     {"bad times", "Record again with a newer version of the profiler."},
+    {"times far away", "Record again while the clock is not set, or cut the trace to the times of "
+                       "interest."},
     {"launches linked",
      "Record host and device together: activities=[CPU, CUDA], and all threads."},
     {"activities before their call", "Record again after the clocks of host and device were "
@@ -66,6 +68,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                   .saving_low_ns = TA_MISSING,
                   .saving_high_ns = TA_MISSING,
                   .confidence = 1,
+                  .about_input = true,
                   .threshold = ta_advice_printf(advice, "trust < %s",
                                                 ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
               });

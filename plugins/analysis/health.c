@@ -23,16 +23,24 @@ enum {
     SPAN,   /* first to last host span */
     OPENED, /* spans of the host */
     GRAIN,  /* divides all times looked at */
+    FAR,    /* spans that begin more than an hour from the median start */
     TRACE_FIELDS
 };
 
 static const struct ta_field trace_fields[TRACE_FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},           [ACTIVITIES] = {"activities", TA_FIELD_SUM},
-    [LINKED] = {"linked", TA_FIELD_SUM},        [EARLY] = {"early", TA_FIELD_SUM},
-    [SHIFT] = {"shift_ns", TA_FIELD_MAX},       [CALLS] = {"calls", TA_FIELD_SUM},
-    [CALLED] = {"called", TA_FIELD_SUM},        [HEAD] = {"head", TA_FIELD_SUM},
-    [OVERHEAD] = {"overhead_ns", TA_FIELD_SUM}, [SPAN] = {"span_ns", TA_FIELD_SUM},
-    [OPENED] = {"spans", TA_FIELD_SUM},         [GRAIN] = {"grain_ns", TA_FIELD_MIN},
+    [RANK] = {"rank", TA_FIELD_RANK},
+    [ACTIVITIES] = {"activities", TA_FIELD_SUM},
+    [LINKED] = {"linked", TA_FIELD_SUM},
+    [EARLY] = {"early", TA_FIELD_SUM},
+    [SHIFT] = {"shift_ns", TA_FIELD_MAX},
+    [CALLS] = {"calls", TA_FIELD_SUM},
+    [CALLED] = {"called", TA_FIELD_SUM},
+    [HEAD] = {"head", TA_FIELD_SUM},
+    [OVERHEAD] = {"overhead_ns", TA_FIELD_SUM},
+    [SPAN] = {"span_ns", TA_FIELD_SUM},
+    [OPENED] = {"spans", TA_FIELD_SUM},
+    [GRAIN] = {"grain_ns", TA_FIELD_MIN},
+    [FAR] = {"far", TA_FIELD_SUM},
 };
 
 static const struct ta_partial_def partials[] = {{"traces", trace_fields, TRACE_FIELDS}, {0}};
@@ -166,6 +174,32 @@ static void look_at_spans(struct search *s)
         ta_least(&s->row[GRAIN], grain);
 }
 
+/* A clock that was set, or a time that is none, moves spans far away from all others. */
+static bool look_for_strays(struct search *s)
+{
+    enum { FAR_NS_IN_S = 3600 };
+    const int64_t far = INT64_C(1000000000) * FAR_NS_IN_S;
+    int64_t first = INT64_MAX, last = INT64_MIN, strays = 0;
+    for (ta_row row = 0; row < s->spans.n; row++) {
+        first = ta_min_i64(first, s->spans.ts[row]);
+        last = ta_max_i64(last, s->spans.ts[row]);
+    }
+    ta_sum(&s->row[FAR], 0);
+    if (last - first <= far)
+        return true; /* as nearly always */
+    int64_t *starts = malloc(s->spans.n * sizeof *starts);
+    if (!starts)
+        return false;
+    memcpy(starts, s->spans.ts, s->spans.n * sizeof *starts);
+    ta_sort_times(starts, s->spans.n);
+    const int64_t median = starts[s->spans.n / 2];
+    for (ta_row row = 0; row < s->spans.n; row++)
+        strays += llabs(s->spans.ts[row] - median) > far;
+    free(starts);
+    ta_sum(&s->row[FAR], strays);
+    return true;
+}
+
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -186,7 +220,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         for (size_t t = 0; t < tracks.n; t++)
             count_calls(&s, &tracks.at[t]);
         look_at_spans(&s);
-        done = !s.works.failed && !s.overhead.failed;
+        done = look_for_strays(&s) && !s.works.failed && !s.overhead.failed;
     }
     free(s.has_activity);
     ta_map_free(&s.works);
@@ -312,6 +346,7 @@ static double add_checks(struct ta_table_builder *table, const struct ta_report 
     const struct sums s = add_up(traces);
     const double dropped = dropped_share(prior);
     const double times = case_share(prior, bad_times, 5, s.field[OPENED]);
+    const double strays = ratio(s.field[FAR], s.field[OPENED]);
     const double linked = ratio(s.field[LINKED], s.field[ACTIVITIES]);
     const double early = ratio(s.field[EARLY], s.field[LINKED]);
     /* Where no kernel at all was recorded the device was not traced, which is no loss. */
@@ -327,11 +362,17 @@ static double add_checks(struct ta_table_builder *table, const struct ta_report 
          "Damaged records over all; what they would have said is missing everywhere"},
         {"bad times", times, 0.001, times, false, "ratio",
          "Records without a usable time or duration over the host's spans"},
+        {"times far away", strays, 0, strays, false, "ratio",
+         "Spans that begin more than an hour from the median start, over the host's spans: the "
+         "clock "
+         "was set, or the times are none"},
         {"launches linked", linked, 0.99, 0.5 * (1 - linked), true, "ratio",
          "Activities whose call was recorded; the causes of idle time and the device time of "
          "operators need them"},
         {"activities before their call", early, 0.001, early, false, "ratio",
          "Of the linked ones: clocks of host and device that do not agree"},
+        {"lead of activities", s.shift, 0, 0, false, "ns",
+         "Most that one of them begins before its call: the clocks differ by no less"},
         {"kernels lost", lost, 0.01, lost, false, "ratio",
          "Calls that launch a kernel and have none, behind the first one that has; busy time is "
          "too small by theirs"},

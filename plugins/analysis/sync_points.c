@@ -7,8 +7,19 @@
 
 #include <stdlib.h>
 
-enum { PARTIAL_SITES, PARTIAL_RANKS };
+enum { PARTIAL_SITES, PARTIAL_RANKS, PARTIAL_KINDS };
 enum { KIND, CALL, SITE, CALLER, COUNT, TOTAL, DURING, AFTER, SITE_FIELDS };
+enum {
+    KIND_RANK,
+    KIND_KIND,
+    KIND_COUNT,
+    KIND_TOTAL,
+    KIND_DURING,
+    KIND_AFTER,
+    KIND_REFILL,
+    KIND_SAVING,
+    KIND_FIELDS
+};
 enum { RANK, RANK_COUNT, RANK_TOTAL, RANK_HARMFUL, RANK_WINDOW, RANK_FIELDS };
 
 static const struct ta_field site_fields[SITE_FIELDS] = {
@@ -26,9 +37,17 @@ static const struct ta_field rank_fields[RANK_FIELDS] = {
     [RANK_WINDOW] = {"window_ns", TA_FIELD_SUM},
 };
 
+static const struct ta_field kind_fields[KIND_FIELDS] = {
+    [KIND_RANK] = {"rank", TA_FIELD_RANK},         [KIND_KIND] = {"kind", TA_FIELD_TEXT},
+    [KIND_COUNT] = {"count", TA_FIELD_SUM},        [KIND_TOTAL] = {"total_ns", TA_FIELD_SUM},
+    [KIND_DURING] = {"idle_during", TA_FIELD_SUM}, [KIND_AFTER] = {"idle_after", TA_FIELD_SUM},
+    [KIND_REFILL] = {"idle_refill", TA_FIELD_SUM}, [KIND_SAVING] = {"saving", TA_FIELD_SUM},
+};
+
 static const struct ta_partial_def partials[] = {
     [PARTIAL_SITES] = {"sites", site_fields, SITE_FIELDS},
     [PARTIAL_RANKS] = {"ranks", rank_fields, RANK_FIELDS},
+    [PARTIAL_KINDS] = {"kinds", kind_fields, KIND_FIELDS},
     {0},
 };
 
@@ -64,12 +83,45 @@ static const struct ta_column rank_columns[] = {
      "Harmful time over the window"},
 };
 
+static const struct ta_column kind_columns[] = {
+    TA_RANK_COLUMN,
+    TA_TEXT_COLUMN("kind", "Kind", "As in sync.by_site"),
+    TA_COUNT_COLUMN("count", "Calls", TA_LOWER, "Number of waits"),
+    TA_NS_COLUMN("total_ns", "Host time", TA_LOWER, "Time that host threads spent in the call"),
+    TA_NS_COLUMN("idle_during_ns", "Idle during", TA_LOWER,
+                 "Part of it in which no device of the rank worked"),
+    TA_NS_COLUMN("idle_after_ns", "Idle after", TA_LOWER,
+                 "From the end of the call until a device began to work"),
+    TA_NS_COLUMN(
+        "idle_refill_ns", "Idle later", TA_LOWER,
+        "Further idle time before the next wait in which the host was late: it has not got "
+        "ahead of the device again"),
+    TA_NS_COLUMN("saving_ns", "Saving", TA_LOWER,
+                 "Idle time of all three, of each wait at most the host's time in it: without the "
+                 "wait the host would be ahead by no more"),
+};
+
 /* ---- map ----------------------------------------------------------------------------------- */
+
+/* What the kinds of waits are called. */
+enum kind { SYNCHRONIZATION, VALUE_READ, BLOCKING_COPY, PAGEABLE_COPY };
+
+static const char *const kind_names[] = {
+    [SYNCHRONIZATION] = "synchronization",
+    [VALUE_READ] = "value read",
+    [BLOCKING_COPY] = "blocking copy",
+    [PAGEABLE_COPY] = "pageable copy",
+};
+
+/* A wait of any thread. */
+struct wait {
+    int64_t from, to;
+    ta_row row;
+    enum kind kind;
+};
 
 /* What the copies of a call are. */
 enum { COPIES_PAGEABLE = 1, COPIES_BYTES = 2 /* more than a single value */ };
-
-enum wait { WAIT_SYNC, WAIT_VALUE, WAIT_COPY, WAIT_PAGEABLE };
 
 struct search {
     const struct ta_trace *trace;
@@ -80,6 +132,10 @@ struct search {
     struct ta_map calls;      /* number of a call and an operator, by their names */
     struct ta_map cells;      /* rows of the partial, by that, the kind and the caller */
     struct ta_args sizes;
+    struct ta_intervals late; /* gaps of devices that began before the next launch was made */
+    struct wait *waits;
+    size_t n_waits, max_waits;
+    bool failed;
     struct ta_partial *const *out;
     int64_t *rank;
 };
@@ -143,36 +199,49 @@ static ta_str id_of(const struct search *s, ta_row row)
 }
 
 /* The row of a kind of wait, a call and its place. */
-static int64_t *cells_of(struct search *s, enum wait kind, ta_row row)
+static int64_t *cells_of(struct search *s, enum kind kind, ta_row row)
 {
-    static const char *const kinds[] = {[WAIT_SYNC] = "synchronization",
-                                        [WAIT_VALUE] = "value read",
-                                        [WAIT_COPY] = "blocking copy",
-                                        [WAIT_PAGEABLE] = "pageable copy"};
     const ta_row site = site_of(s, row), caller = caller_of(s, site);
     const uint64_t *call =
         ta_map_at(&s->calls, (uint64_t)id_of(s, row) << 32 | id_of(s, site), s->calls.n);
     const uint64_t id = call ? (*call << 2 | kind) << 32 | id_of(s, caller) : 0;
     return ta_partial_cached(s->out[PARTIAL_SITES], &s->cells, id,
-                             (const struct ta_key[]){ta_key_text(ta_slice_of(kinds[kind])),
+                             (const struct ta_key[]){ta_key_text(ta_slice_of(kind_names[kind])),
                                                      ta_key_text(name_of(s, row)),
                                                      ta_key_text(ta_host_place(name_of(s, site))),
                                                      ta_key_text(name_of(s, caller))});
 }
 
-static void take_wait(struct search *s, ta_row row, enum wait kind)
+static void take_site(struct search *s, const struct wait *wait, int64_t during, int64_t after)
 {
-    const int64_t from = s->spans.ts[row], to = from + s->spans.dur[row];
-    int64_t during, after;
-    idle_around(&s->busy, from, to, &during, &after);
-    int64_t *cells = cells_of(s, kind, row);
+    int64_t *cells = cells_of(s, wait->kind, wait->row);
     ta_sum(&cells[COUNT], 1);
-    ta_sum(&cells[TOTAL], to - from);
+    ta_sum(&cells[TOTAL], wait->to - wait->from);
     ta_sum(&cells[DURING], during);
     ta_sum(&cells[AFTER], after);
+}
+
+/* `next` is when the next wait begins. */
+static void take_wait(struct search *s, const struct wait *wait, int64_t next)
+{
+    const int64_t length = wait->to - wait->from;
+    int64_t during, after;
+    idle_around(&s->busy, wait->from, wait->to, &during, &after);
+    const int64_t late = ta_min_i64(ta_intervals_within(&s->late, wait->to, next),
+                                    ta_intervals_gaps(&s->busy, wait->to, next));
+    const int64_t refill = ta_max_i64(late - after, 0);
+    take_site(s, wait, during, after);
     ta_sum(&s->rank[RANK_COUNT], 1);
-    ta_sum(&s->rank[RANK_TOTAL], to - from);
+    ta_sum(&s->rank[RANK_TOTAL], length);
     ta_sum(&s->rank[RANK_HARMFUL], during + after);
+    int64_t *kind = TA_PARTIAL_ROW(s->out[PARTIAL_KINDS], ta_key_int(ta_trace_rank(s->trace)),
+                                   ta_key_text(ta_slice_of(kind_names[wait->kind])));
+    ta_sum(&kind[KIND_COUNT], 1);
+    ta_sum(&kind[KIND_TOTAL], length);
+    ta_sum(&kind[KIND_DURING], during);
+    ta_sum(&kind[KIND_AFTER], after);
+    ta_sum(&kind[KIND_REFILL], refill);
+    ta_sum(&kind[KIND_SAVING], ta_min_i64(length, during + after + refill));
 }
 
 static bool is_wait(enum ta_host_work work)
@@ -180,7 +249,39 @@ static bool is_wait(enum ta_host_work work)
     return work == TA_HOST_SYNC || work == TA_HOST_COPY;
 }
 
-static void take_calls(struct search *s)
+static void add_wait(struct search *s, ta_row row, enum kind kind)
+{
+    if (s->n_waits == s->max_waits) {
+        const size_t max = 2 * s->max_waits + 64;
+        struct wait *more = reallocarray(s->waits, max, sizeof *more);
+        if (!more) {
+            s->failed = true;
+            return;
+        }
+        s->waits = more;
+        s->max_waits = max;
+    }
+    const int64_t from = s->spans.ts[row];
+    s->waits[s->n_waits++] = (struct wait){from, from + s->spans.dur[row], row, kind};
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct wait *a = left, *b = right;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    return (a->row > b->row) - (a->row < b->row);
+}
+
+static void take_waits(struct search *s)
+{
+    if (s->n_waits)
+        qsort(s->waits, s->n_waits, sizeof *s->waits, by_start);
+    for (size_t i = 0; i < s->n_waits; i++)
+        take_wait(s, &s->waits[i], i + 1 < s->n_waits ? s->waits[i + 1].from : INT64_MAX);
+}
+
+static void find_waits(struct search *s)
 {
     for (ta_row row = 0; row < s->spans.n; row++) {
         if (class_of(s, row) != TA_CLASS_RUNTIME)
@@ -192,12 +293,12 @@ static void take_calls(struct search *s)
             continue; /* part of that wait */
         const uint64_t *copies = ta_map_find(&s->copies, row);
         if (work == TA_HOST_SYNC)
-            take_wait(s, row, WAIT_SYNC);
+            add_wait(s, row, SYNCHRONIZATION);
         else if (work == TA_HOST_COPY || (copies && *copies & COPIES_PAGEABLE))
-            take_wait(s, row,
-                      copies && !(*copies & COPIES_BYTES) ? WAIT_VALUE
-                      : work == TA_HOST_COPY              ? WAIT_COPY
-                                                          : WAIT_PAGEABLE);
+            add_wait(s, row,
+                     copies && !(*copies & COPIES_BYTES) ? VALUE_READ
+                     : work == TA_HOST_COPY              ? BLOCKING_COPY
+                                                         : PAGEABLE_COPY);
     }
 }
 
@@ -217,14 +318,22 @@ static void take_copy(struct search *s, const struct ta_activity *a)
 static void take_activities(struct search *s)
 {
     const struct ta_activities activities = ta_trace_activities(s->trace);
+    int64_t last = INT64_MAX; /* end of all earlier work of the device */
     for (size_t i = 0; i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
         const int64_t start = s->spans.ts[a->span];
+        if (i && a->device != activities.at[i - 1].device)
+            last = INT64_MAX;
+        if (a->launch != TA_NO_ROW && s->spans.ts[a->launch] + s->spans.dur[a->launch] > last)
+            ta_intervals_add(&s->late, last, start);
         ta_intervals_add(&s->busy, start, start + s->spans.dur[a->span]);
+        last = last == INT64_MAX ? start + s->spans.dur[a->span]
+                                 : ta_max_i64(last, start + s->spans.dur[a->span]);
         if (class_of(s, a->span) == TA_CLASS_MEMCPY && a->launch != TA_NO_ROW)
             take_copy(s, a);
     }
     ta_intervals_unite(&s->busy);
+    ta_intervals_unite(&s->late);
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -242,10 +351,14 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         ta_sum(&s.rank[RANK_COUNT], 0);
         ta_sum(&s.rank[RANK_TOTAL], 0);
         ta_sum(&s.rank[RANK_HARMFUL], 0);
-        take_calls(&s);
+        find_waits(&s);
+        take_waits(&s);
     }
-    const bool done = !s.busy.failed && !s.copies.failed && !s.calls.failed && !s.cells.failed;
+    const bool done = !s.failed && !s.busy.failed && !s.late.failed && !s.copies.failed &&
+                      !s.calls.failed && !s.cells.failed;
     ta_intervals_free(&s.busy);
+    ta_intervals_free(&s.late);
+    free(s.waits);
     ta_map_free(&s.copies);
     ta_map_free(&s.calls);
     ta_map_free(&s.cells);
@@ -273,6 +386,19 @@ static void add_ranks(const struct ta_partial *ranks, struct ta_section_builder 
     }
 }
 
+static void add_kinds(const struct ta_partial *kinds, struct ta_section_builder *out)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "sync.by_kind", "Waits for the device by kind", kind_columns,
+                     sizeof kind_columns / sizeof *kind_columns);
+    for (size_t i = 0; i < ta_partial_rows(kinds); i++) {
+        const int64_t *row = ta_partial_at(kinds, i);
+        TA_ROW(table, ta_int(row[KIND_RANK]), name_cell(kinds, row, KIND_KIND),
+               ta_int(row[KIND_COUNT]), ta_int(row[KIND_TOTAL]), ta_int(row[KIND_DURING]),
+               ta_int(row[KIND_AFTER]), ta_int(row[KIND_REFILL]), ta_int(row[KIND_SAVING]));
+    }
+}
+
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_report *prior, struct ta_section_builder *out)
 {
@@ -290,6 +416,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     }
     ta_sort_rows(table, "harmful_ns", true);
     add_ranks(merged[PARTIAL_RANKS], out);
+    add_kinds(merged[PARTIAL_KINDS], out);
     return TA_OK;
 }
 

@@ -200,7 +200,9 @@ static const struct option_desc option_table[] = {
     { "seed", "N", 0, set_seed, "equal options and seed give equal bytes (1)" },
     { "variant", "NAME", 0, set_variant, "baseline or optimized (baseline)" },
     { "plant", "NAME", 0, set_plant,
-      "one more fault: unfused-attention, fp32, casts, narrow or allocation (none)" },
+      "one more fault: unfused-attention, fp32, casts, narrow, allocation, slow-dispatch, sync,\n"
+      "                             value-read, pageable, slow-input, slow-link, lost-kernels,\n"
+      "                             clock-shift or buffers (none)" },
     { "late-rank", "N", 0, set_late_rank,
       "rank with the slow host, or none (baseline: the third or last; optimized: none)" },
     { "clock-skew-us", "N", 0, set_clock_skew, "the clock of rank r is r * N µs ahead (0)" },

@@ -49,6 +49,7 @@ bool timeline_init(struct timeline *timeline, int ranks, uint64_t seed, int late
         .ranks = calloc((size_t)ranks, sizeof *timeline->ranks),
         .rank_count = ranks,
         .kernel_permille = 4000 / ranks,
+        .transfer_factor = 1,
         .window_start = window_origin,
     };
     if (timeline->ranks == NULL)
@@ -129,8 +130,8 @@ static struct open_op open_op(struct rank_clock *rank, enum op op)
         open.places[open.levels] = open_level(rank, EVENT_OP, (int)op, open.levels);
         open.levels++;
     }
-    if (desc->host_ns != 0)
-        rank->host += host_cost(rank, desc->host_ns);
+    if (desc->host_ns + rank->faults.dispatch_ns != 0)
+        rank->host += host_cost(rank, desc->host_ns + rank->faults.dispatch_ns);
     return open;
 }
 
@@ -172,7 +173,8 @@ static void launch_call(struct rank_clock *rank, enum api api)
     const int64_t start = rank->host;
     const int64_t oldest = rank->queue[rank->launches % LAUNCH_QUEUE];
     rank->host = later(rank->host + host_cost(rank, LAUNCH_CALL), oldest);
-    if (rank->buffer_full) {
+    const uint32_t every = rank->faults.buffer_every;
+    if (rank->buffer_full || (every != 0 && rank->launches % every == 0)) {
         struct event *event = batch_add(&rank->batch);
         event->kind = EVENT_OVERHEAD;
         event->name = "Activity Buffer Request";
@@ -223,6 +225,12 @@ static struct event *add_activity(struct rank_clock *rank, enum event_kind kind,
     return event;
 }
 
+static bool is_lost(struct rank_clock *rank)
+{
+    const uint32_t number = rank->kernels++;
+    return number < rank->faults.lost_first || number % 10 < rank->faults.lost_of_10;
+}
+
 static void launch_kernel(struct rank_clock *rank, enum kernel kernel, int64_t duration)
 {
     launch_call(rank, kernel_table[kernel].launched_by);
@@ -230,8 +238,12 @@ static void launch_kernel(struct rank_clock *rank, enum kernel kernel, int64_t d
     struct event *event = add_activity(rank, EVENT_KERNEL, (int)kernel, STREAM_COMPUTE);
     event->start = start;
     event->duration = rng_jitter(&rank->rng, duration, KERNEL_JITTER);
+    const int64_t end = start + event->duration;
+    event->start -= rank->faults.shift_ns;
+    if (is_lost(rank))
+        rank->batch.count--;
     queue_start(rank, start);
-    occupy_stream(rank, STREAM_COMPUTE, start, start + event->duration);
+    occupy_stream(rank, STREAM_COMPUTE, start, end);
 }
 
 void timeline_malloc(struct rank_clock *rank, int64_t ns)
@@ -447,7 +459,8 @@ void timeline_collective(struct timeline *timeline, enum collective collective)
             last = rank;
     }
     const int64_t end =
-        last->pending.arrival + rng_jitter(&timeline->shared, desc->transfer_ns, 40);
+        last->pending.arrival +
+        rng_jitter(&timeline->shared, desc->transfer_ns * timeline->transfer_factor, 40);
     for (int i = 0; i < timeline->rank_count; i++)
         finish_collective(&timeline->ranks[i], collective, number, end);
     last->last_arrivals++;

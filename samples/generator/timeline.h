@@ -36,6 +36,15 @@ struct pending_collective {
     uint32_t correlation, external_id, range_id;
 };
 
+/* What is wrong with the machine or with the recording; all 0 when nothing is. */
+struct faults {
+    int64_t dispatch_ns;   /* that each operator takes the host more */
+    int64_t shift_ns;      /* so far the device's clock is behind the host's */
+    uint32_t lost_first;   /* so many kernels at the start are not recorded */
+    uint32_t lost_of_10;   /* nor are so many of each ten behind them */
+    uint32_t buffer_every; /* launches after which the profiler needs another buffer */
+};
+
 struct rank_clock {
     struct rng rng;
     struct batch batch;
@@ -51,6 +60,8 @@ struct rank_clock {
     int host_permille; /* 1000 = normal host, more = slower */
     struct pending_collective pending;
     int64_t allocated;
+    struct faults faults;
+    uint32_t kernels;       /* of the compute stream, also those that are not recorded */
     bool buffer_full;       /* the profiler fetches one at the next launch */
     uint64_t last_arrivals; /* collectives that waited for this rank */
 };
@@ -59,6 +70,7 @@ struct timeline {
     struct rank_clock *ranks;
     int rank_count;
     int kernel_permille;     /* duration of a kernel against its table entry */
+    int transfer_factor;     /* duration of a transfer against the same */
     struct rng shared;       /* for what all ranks share: transfers */
     uint32_t collectives[2]; /* sequence numbers per process group */
     uint64_t collective_count;

@@ -13,9 +13,21 @@ enum {
 };
 
 const char *const plant_names[PLANT_COUNT] = {
-    [PLANT_NONE] = "none",     [PLANT_UNFUSED_ATTENTION] = "unfused-attention",
-    [PLANT_FP32] = "fp32",     [PLANT_CASTS] = "casts",
-    [PLANT_NARROW] = "narrow", [PLANT_ALLOCATION] = "allocation",
+    [PLANT_NONE] = "none",
+    [PLANT_UNFUSED_ATTENTION] = "unfused-attention",
+    [PLANT_FP32] = "fp32",
+    [PLANT_CASTS] = "casts",
+    [PLANT_NARROW] = "narrow",
+    [PLANT_ALLOCATION] = "allocation",
+    [PLANT_SLOW_DISPATCH] = "slow-dispatch",
+    [PLANT_SYNC] = "sync",
+    [PLANT_VALUE_READ] = "value-read",
+    [PLANT_PAGEABLE] = "pageable",
+    [PLANT_SLOW_INPUT] = "slow-input",
+    [PLANT_SLOW_LINK] = "slow-link",
+    [PLANT_LOST_KERNELS] = "lost-kernels",
+    [PLANT_CLOCK_SHIFT] = "clock-shift",
+    [PLANT_BUFFERS] = "buffers",
 };
 
 static const int64_t weight_bytes = INT64_C(6881280);
@@ -139,11 +151,23 @@ static void upload_overlapped(struct rank_clock *rank)
     timeline_copy(rank, &weights);
 }
 
+/* As overlapped, but from pageable memory, and the compute stream has to wait for the bytes. */
+static void upload_pageable(struct rank_clock *rank)
+{
+    const struct copy weights = {OP_COPY_WEIGHTS, COPY_HTOD_PAGEABLE, STREAM_COMPUTE, weight_bytes,
+                                 false};
+    timeline_copy(rank, &weights);
+}
+
 static void upload(struct job *job)
 {
     for (int i = 0; i < job->load->ranks; i++) {
         struct rank_clock *rank = &job->timeline->ranks[i];
-        if (job->load->optimized)
+        for (int batch = 0; job->load->plant == PLANT_SLOW_INPUT && batch < 100; batch++)
+            timeline_op(job->timeline, rank, OP_LOAD_BATCH, 1000);
+        if (job->load->plant == PLANT_PAGEABLE)
+            upload_pageable(rank);
+        else if (job->load->optimized)
             upload_overlapped(rank);
         else
             upload_eager(job, rank, i == job->load->late_rank);
@@ -188,8 +212,10 @@ static void attend(struct job *job)
     const struct copy cache = {OP_COPY_CACHE, COPY_DTOD, STREAM_COMPUTE, cache_bytes, false};
     for (int i = 0; i < job->load->ranks; i++) {
         struct rank_clock *rank = &job->timeline->ranks[i];
-        if (!job->load->optimized)
+        if (!job->load->optimized || job->load->plant == PLANT_VALUE_READ)
             read_item(rank);
+        if (job->load->plant == PLANT_SYNC)
+            timeline_synchronize(rank, STREAM_COMPUTE);
         timeline_copy(rank, &cache);
         const int permille = attention_permille(job);
         if (job->load->plant != PLANT_UNFUSED_ATTENTION) {
@@ -293,11 +319,26 @@ static void prepare(struct job *job)
     end_on_all(job);
 }
 
+static void plant_faults(const struct workload *workload, struct timeline *timeline)
+{
+    static const struct faults faults[PLANT_COUNT] = {
+        [PLANT_SLOW_DISPATCH] = {.dispatch_ns = 90000},
+        [PLANT_LOST_KERNELS] = {.lost_first = 60, .lost_of_10 = 7},
+        [PLANT_CLOCK_SHIFT] = {.shift_ns = 400000},
+        [PLANT_BUFFERS] = {.buffer_every = 64},
+    };
+    if (workload->plant == PLANT_SLOW_LINK)
+        timeline->transfer_factor = 12;
+    for (int i = 0; i < workload->ranks; i++)
+        timeline->ranks[i].faults = faults[workload->plant];
+}
+
 void workload_run(const struct workload *workload, struct timeline *timeline,
                   workload_flush *receiver, void *context)
 {
     struct job job = {workload, timeline, receiver, context, 0};
     bool more = true;
+    plant_faults(workload, timeline);
     for (; more; job.block++) {
         begin_on_all(&job, "ProfilerStep#", job.block);
         if (job.block == 0)

@@ -16,6 +16,15 @@ enum plant {
     PLANT_CASTS,             /* each projection is cast twice */
     PLANT_NARROW,            /* projections with 33 blocks, four times the time */
     PLANT_ALLOCATION,        /* memory from the driver in every step */
+    PLANT_SLOW_DISPATCH,     /* each operator takes the host longer than its kernels the device */
+    PLANT_SYNC,              /* the host waits for the device in every layer */
+    PLANT_VALUE_READ,        /* the host reads a number from the device in every layer */
+    PLANT_PAGEABLE,          /* weights come from pageable memory on the compute stream */
+    PLANT_SLOW_INPUT,        /* batches are loaded in the loop */
+    PLANT_SLOW_LINK,         /* transfers between ranks take twelve times as long */
+    PLANT_LOST_KERNELS,      /* two kernels of three are not recorded, nor are the first */
+    PLANT_CLOCK_SHIFT,       /* the clock of the device is behind the host's */
+    PLANT_BUFFERS,           /* the profiler stops the host for another buffer again and again */
     PLANT_COUNT
 };
 

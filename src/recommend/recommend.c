@@ -9,6 +9,7 @@
 #include "recommend/data_rule.h"
 #include "result/report.h"
 #include "traceanalyze/output.h"
+#include "traceanalyze/rule.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -85,7 +86,12 @@ void ta_advise(struct ta_advice *advice, const struct ta_finding *finding)
     }
     memcpy(evidence, finding->evidence, finding->n_evidence * sizeof *evidence);
     copy.evidence = evidence;
-    copy.confidence = round(copy.confidence * advice->trust * 100) / 100; /* no false precision */
+    if (!copy.about_input) {
+        copy.confidence *= advice->trust;
+        if (advice->trust < TA_TRUST_LEAST)
+            copy.severity = TA_INFO; /* a hint */
+    }
+    copy.confidence = round(copy.confidence * 100) / 100; /* no false precision */
     reword(advice, &copy);
     if (!ta_vec_push(&advice->findings, copy))
         advice->failed = true;
@@ -120,6 +126,8 @@ static int by_worth(const void *left, const void *right)
 {
     const struct ta_finding *a = left, *b = right;
     const double x = worth(a), y = worth(b);
+    if (a->about_input != b->about_input)
+        return a->about_input ? -1 : 1; /* how to take all others */
     if (x != y)
         return x > y ? -1 : 1;
     if (a->severity != b->severity)

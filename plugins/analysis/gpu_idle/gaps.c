@@ -79,7 +79,7 @@ static void blame(struct walk *w, const struct ta_activity *next, const struct t
         if (late > a)
             host_time_blame(&w->host, launch, a, late, parts);
         if (called > late)
-            host_time_piece(&w->host, IDLE_LAUNCH_CALLS, called - late, launch, parts);
+            host_time_within(&w->host, launch, late, called, parts);
         if (b > called)
             host_time_piece(&w->host, b - called > IDLE_LATENCY_NS ? IDLE_LATE_START : IDLE_LATENCY,
                             b - called, launch, parts);

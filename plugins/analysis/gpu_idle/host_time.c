@@ -104,9 +104,8 @@ void host_time_piece(struct host_time *host, enum idle_cause cause, int64_t ns, 
     ta_sum(&site[SITE_TOTAL], ns);
 }
 
-/* [from, to) with `row` as innermost open span, TA_NO_ROW for none. */
-static void blame_piece(struct host_time *host, ta_row row, int64_t from, int64_t to,
-                        struct idle_parts *parts)
+void host_time_within(struct host_time *host, ta_row row, int64_t from, int64_t to,
+                      struct idle_parts *parts)
 {
     if (from >= to)
         return;
@@ -161,7 +160,7 @@ void host_time_blame(struct host_time *host, ta_row launch, int64_t from, int64_
         const int64_t end = row == TA_NO_ROW ? to : ta_min_i64(end_of(host, row), to);
         const int64_t start = next < launch ? ta_min_i64(host->spans.ts[next], to) : to;
         const int64_t stop = ta_min_i64(end, start);
-        blame_piece(host, row, now, stop, parts);
+        host_time_within(host, row, now, stop, parts);
         now = stop;
         if (start <= stop && next < launch) {
             if (ta_class_is_host(class_of(host, next)))

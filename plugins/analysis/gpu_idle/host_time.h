@@ -24,6 +24,11 @@ void host_time_free(struct host_time *host);
 void host_time_piece(struct host_time *host, enum idle_cause cause, int64_t ns, ta_row row,
                      struct idle_parts *parts);
 
+/* Blames [from, to) on the span `row`, the innermost that is open in it, TA_NO_ROW for none; on the
+ * profiler where that held up the process. */
+void host_time_within(struct host_time *host, ta_row row, int64_t from, int64_t to,
+                      struct idle_parts *parts);
+
 /* Blames [from, to) on what the thread of the call `launch` did in it; `to` is at most the start
  * of the call.  Linear in the spans that begin in between. */
 void host_time_blame(struct host_time *host, ta_row launch, int64_t from, int64_t to,
