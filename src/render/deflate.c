@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-/* Where zlib's levels stop paying for columns of varints. */
-enum { LEVEL = 6 };
+/* Where zlib's levels stop paying for columns of varints: 8 MB of them take 0.1 % less at level 6,
+ * and nearly twice the time. */
+enum { LEVEL = 3 };
 
 bool ta_deflate(struct ta_slice bytes, unsigned char **packed, size_t *size)
 {

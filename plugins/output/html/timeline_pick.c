@@ -129,17 +129,33 @@ static uint32_t bins_of(const struct census *census, uint64_t room)
 
 /* ---- packing ------------------------------------------------------------------------------- */
 
-static uint64_t base64_size(size_t n)
+static uint64_t base64_size(uint64_t n)
 {
-    return ((uint64_t)n + 2) / 3 * 4;
+    return (n + 2) / 3 * 4;
 }
 
-/* Packs and deflates; false without memory. */
-static bool try_pick(const struct ta_timeline *timeline, const struct pick *pick,
-                     struct packed *packed)
+/* What is packed would take about so many bytes when deflated, by pieces of it; 0 without memory.
+ */
+static uint64_t estimate_size(const struct packed *packed)
 {
-    if (!timeline_pack(timeline, pick, packed))
-        return false;
+    enum { PIECES = 16, PIECE = 16384 };
+    if (packed->size <= (size_t)2 * PIECES * PIECE)
+        return 1; /* too little to be worth an estimate: it may fit */
+    double all = 0;
+    for (size_t i = 0; i < PIECES; i++) {
+        const char *const piece = (const char *)packed->bytes + packed->size / PIECES * i;
+        unsigned char *deflated;
+        size_t size;
+        if (!ta_deflate((struct ta_slice){piece, PIECE}, &deflated, &size))
+            return 0;
+        free(deflated);
+        all += (double)size;
+    }
+    return (uint64_t)(all / ((double)PIECES * PIECE) * (double)packed->size) + 1;
+}
+
+static bool deflate_all(struct packed *packed)
+{
     unsigned char *deflated;
     size_t size;
     const bool done =
@@ -148,6 +164,25 @@ static bool try_pick(const struct ta_timeline *timeline, const struct pick *pick
     packed->bytes = done ? deflated : NULL;
     packed->size = done ? size : 0;
     return done;
+}
+
+/* Packs, and deflates when that is likely to fit into the room; gives the bytes of base64 that it
+ * takes, or would.  False without memory. */
+static bool try_pick(const struct ta_timeline *timeline, const struct pick *pick, uint64_t room,
+                     struct packed *packed, uint64_t *size)
+{
+    if (!timeline_pack(timeline, pick, packed))
+        return false;
+    const uint64_t estimate = base64_size(estimate_size(packed));
+    if (estimate > 0 && estimate <= room) {
+        const bool done = deflate_all(packed);
+        *size = base64_size(packed->size);
+        return done;
+    }
+    *size = estimate;
+    free(packed->bytes);
+    *packed = (struct packed){0};
+    return estimate > 0;
 }
 
 /* Packs fewer and fewer slices until they fit; false without memory. */
@@ -159,9 +194,9 @@ static bool fit(const struct ta_timeline *timeline, const struct census *census,
         if ((double)census->n_slices * each > (double)room)
             pick->shortest_ns =
                 ta_max_i64(pick->shortest_ns, shortest_of(census, (double)room / each));
-        if (!try_pick(timeline, pick, &choice->packed))
+        uint64_t size;
+        if (!try_pick(timeline, pick, room, &choice->packed, &size))
             return false;
-        const uint64_t size = base64_size(choice->packed.size);
         choice->fits = size <= room;
         choice->shortest_ns = pick->shortest_ns;
         choice->n_windows = pick->n_windows;
