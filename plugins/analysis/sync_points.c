@@ -85,7 +85,7 @@ static const struct ta_column rank_columns[] = {
 
 static const struct ta_column kind_columns[] = {
     TA_RANK_COLUMN,
-    TA_TEXT_COLUMN("kind", "Kind", "As in sync.by_site"),
+    TA_TEXT_COLUMN("kind", "Kind", "As in the table of waits by place"),
     TA_COUNT_COLUMN("count", "Calls", TA_LOWER, "Number of waits"),
     TA_NS_COLUMN("total_ns", "Host time", TA_LOWER, "Time that host threads spent in the call"),
     TA_NS_COLUMN("idle_during_ns", "Idle during", TA_LOWER,

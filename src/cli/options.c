@@ -100,7 +100,7 @@ const struct ta_arg_option ta_arg_options[] = {
     {"theme", 0, "THEME", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(theme), 0, 0, themes,
      "colors of the HTML report (default: auto)"},
     {"timeline", 0, "MODE", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(timeline), 0, 0,
-     timelines, "slices in the HTML report: what fits, all, those that show, none (default: auto)"},
+     timelines, "slices in the HTML page: what fits, all, what shows, none (default: auto)"},
     {"max-html-size", 0, "SIZE", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(max_html_size), 0,
      0, NULL, "size that the timeline may fill the HTML report to (default: 8MiB)"},
     {"paper", 0, "SIZE", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(letter), 0, 0, papers,
@@ -130,8 +130,7 @@ const struct ta_arg_option ta_arg_options[] = {
      "read all files with this input plugin instead of deciding by content"},
 
     {"hardware", 0, "NAME|FILE", FOR(REPORT) | FOR(CHART), TA_GROUP_SELECTION, TA_ARG_TEXT,
-     AT(hardware), 0, 0, NULL,
-     "device whose peaks count, or a file of devices (default: auto)"},
+     AT(hardware), 0, 0, NULL, "device whose peaks count, or a file of devices (default: auto)"},
 
     {"config", 0, "FILE", CONFIGURED, TA_GROUP_GLOBAL, TA_ARG_TEXT, AT(config), 0, 0, NULL,
      "configuration to read besides those at the usual places"},

@@ -93,7 +93,19 @@ static struct ta_slice builtin_of(struct ta_slice name)
     return (struct ta_slice){name.ptr + 1, end - 1};
 }
 
-struct ta_slice tree_name(const struct ta_trace *trace, const struct node *node)
+/* The beginning of a name, whole characters: a tree repeats names in every place. */
+static struct ta_slice beginning(struct ta_slice name)
+{
+    enum { MOST = 4096 };
+    if (name.len <= MOST)
+        return name;
+    name.len = MOST;
+    while (name.len > 0 && ((unsigned char)name.ptr[name.len] & 0xc0) == 0x80)
+        name.len--;
+    return name;
+}
+
+static struct ta_slice whole_name(const struct ta_trace *trace, const struct node *node)
 {
     if (node->kind == NODE_OTHER)
         return TA_LIT("(other)");
@@ -107,6 +119,11 @@ struct ta_slice tree_name(const struct ta_trace *trace, const struct node *node)
     if (node->kind == NODE_MODULE)
         return tree_module_name(name);
     return ta_host_is_builtin(name) ? builtin_of(name) : ta_host_place(name);
+}
+
+struct ta_slice tree_name(const struct ta_trace *trace, const struct node *node)
+{
+    return beginning(whole_name(trace, node));
 }
 
 /* Threads of the same name are one node, with a call for each. */

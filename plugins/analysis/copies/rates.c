@@ -261,7 +261,7 @@ static const struct ta_column wait_columns[] = {
     {"call", "Call", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "Call that made them: it waits by itself, or because the driver has to stage pageable memory"},
     {"count", "Count", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-     "Number of copies; reads of single values, below 1 KiB, are waits: sync.by_site"},
+     "Number of copies; reads of single values, below 1 KiB, count as waits instead"},
     {"bytes", "Bytes", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER, "Bytes of those that say so"},
     {"copy_ns", "On the device", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
      "Sum of durations of the copies"},
