@@ -208,7 +208,7 @@ static enum ta_status run_crew(struct ta_ctx *ctx, struct crew *crew)
 
 /* ---- planning ------------------------------------------------------------------------------ */
 
-static size_t count_threads(const struct ta_run_options *options)
+size_t ta_thread_count(const struct ta_run_options *options)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     return options->jobs ? options->jobs : cores > 0 ? (size_t)cores : 1;
@@ -304,7 +304,7 @@ enum ta_status ta_ingest(struct ta_ctx *ctx, const struct ta_registry *registry,
                          const struct ta_sources *sources, const size_t *original,
                          struct ta_ingestion *ingestion)
 {
-    const size_t n = sources->list.n, n_threads = count_threads(options);
+    const size_t n = sources->list.n, n_threads = ta_thread_count(options);
     const size_t most_workers = n_threads < n ? n_threads : n ? n : 1;
     *ingestion = (struct ta_ingestion){.n_workers = most_workers};
     ingestion->files = calloc(n + 1, sizeof *ingestion->files);

@@ -122,6 +122,7 @@ enum ta_status ta_pipeline_run(struct ta_ctx *ctx, const struct ta_registry *reg
         status = gather(ctx, registry, options, &run);
     if (status == TA_OK)
         status = conclude(ctx, registry, options, &run, made);
+    ctx->helpers = ta_thread_count(options) - 1; /* of those who render */
     if (status == TA_OK)
         *report = made;
     else

@@ -3,13 +3,15 @@
 #ifndef TRACEANALYZE_DEFLATE_H
 #define TRACEANALYZE_DEFLATE_H
 
-#include "base.h"
+#include "status.h"
 
 TA_BEGIN_DECLS
 
 /* The bytes as a stream of RFC 1950, with zlib whatever the build has besides: its bytes are those
- * of every build with that zlib.  The caller frees *packed.  False without memory. */
-TA_API bool ta_deflate(struct ta_slice bytes, unsigned char **packed, size_t *size) TA_MUST_CHECK;
+ * of every build with that zlib, and of any number of threads.  The caller frees *packed.  False
+ * without memory, after ta_fail(). */
+TA_API bool ta_deflate(struct ta_ctx *ctx, struct ta_slice bytes, unsigned char **packed,
+                       size_t *size) TA_MUST_CHECK;
 
 TA_END_DECLS
 

@@ -18,6 +18,7 @@ enum ta_stage {
     TA_STAGE_ANALYZE,   /* map */
     TA_STAGE_FINISH,    /* account, and finish the sections */
     TA_STAGE_RECOMMEND,
+    TA_STAGE_RENDER, /* what helpers spend on products; the CLI times each output */
     TA_STAGE_COUNT
 };
 

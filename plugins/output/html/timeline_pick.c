@@ -136,7 +136,7 @@ static uint64_t base64_size(uint64_t n)
 
 /* What is packed would take about so many bytes when deflated, by pieces of it; 0 without memory.
  */
-static uint64_t estimate_size(const struct packed *packed)
+static uint64_t estimate_size(struct ta_ctx *ctx, const struct packed *packed)
 {
     enum { PIECES = 16, PIECE = 16384 };
     if (packed->size <= (size_t)2 * PIECES * PIECE)
@@ -146,7 +146,7 @@ static uint64_t estimate_size(const struct packed *packed)
         const char *const piece = (const char *)packed->bytes + packed->size / PIECES * i;
         unsigned char *deflated;
         size_t size;
-        if (!ta_deflate((struct ta_slice){piece, PIECE}, &deflated, &size))
+        if (!ta_deflate(ctx, (struct ta_slice){piece, PIECE}, &deflated, &size))
             return 0;
         free(deflated);
         all += (double)size;
@@ -154,12 +154,12 @@ static uint64_t estimate_size(const struct packed *packed)
     return (uint64_t)(all / ((double)PIECES * PIECE) * (double)packed->size) + 1;
 }
 
-static bool deflate_all(struct packed *packed)
+static bool deflate_all(struct ta_ctx *ctx, struct packed *packed)
 {
     unsigned char *deflated;
     size_t size;
-    const bool done =
-        ta_deflate((struct ta_slice){(const char *)packed->bytes, packed->size}, &deflated, &size);
+    const bool done = ta_deflate(ctx, (struct ta_slice){(const char *)packed->bytes, packed->size},
+                                 &deflated, &size);
     free(packed->bytes);
     packed->bytes = done ? deflated : NULL;
     packed->size = done ? size : 0;
@@ -168,14 +168,14 @@ static bool deflate_all(struct packed *packed)
 
 /* Packs, and deflates when that is likely to fit into the room; gives the bytes of base64 that it
  * takes, or would.  False without memory. */
-static bool try_pick(const struct ta_timeline *timeline, const struct pick *pick, uint64_t room,
-                     struct packed *packed, uint64_t *size)
+static bool try_pick(struct ta_ctx *ctx, const struct ta_timeline *timeline,
+                     const struct pick *pick, uint64_t room, struct packed *packed, uint64_t *size)
 {
     if (!timeline_pack(timeline, pick, packed))
         return false;
-    const uint64_t estimate = base64_size(estimate_size(packed));
+    const uint64_t estimate = base64_size(estimate_size(ctx, packed));
     if (estimate > 0 && estimate <= room) {
-        const bool done = deflate_all(packed);
+        const bool done = deflate_all(ctx, packed);
         *size = base64_size(packed->size);
         return done;
     }
@@ -186,8 +186,8 @@ static bool try_pick(const struct ta_timeline *timeline, const struct pick *pick
 }
 
 /* Packs fewer and fewer slices until they fit; false without memory. */
-static bool fit(const struct ta_timeline *timeline, const struct census *census, uint64_t room,
-                struct pick *pick, struct timeline_choice *choice)
+static bool fit(struct ta_ctx *ctx, const struct ta_timeline *timeline, const struct census *census,
+                uint64_t room, struct pick *pick, struct timeline_choice *choice)
 {
     double each = BYTES_PER_SLICE;
     for (int i = 0; i < TRIES; i++) {
@@ -195,7 +195,7 @@ static bool fit(const struct ta_timeline *timeline, const struct census *census,
             pick->shortest_ns =
                 ta_max_i64(pick->shortest_ns, shortest_of(census, (double)room / each));
         uint64_t size;
-        if (!try_pick(timeline, pick, room, &choice->packed, &size))
+        if (!try_pick(ctx, timeline, pick, room, &choice->packed, &size))
             return false;
         choice->fits = size <= room;
         choice->shortest_ns = pick->shortest_ns;
@@ -227,7 +227,7 @@ enum ta_status timeline_choose(const struct page *page, uint64_t room,
     *choice = (struct timeline_choice){.fits = false};
     if (page->options->timeline == TA_TIMELINE_LOD)
         pick.shortest_ns = census.span_ns / VISIBLE_PARTS;
-    if (fit(timeline, &census, is_full ? UINT64_MAX : room, &pick, choice))
+    if (fit(page->ctx, timeline, &census, is_full ? UINT64_MAX : room, &pick, choice))
         return TA_OK;
     return ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot pack the timeline: slices=%zu",
                    (size_t)census.n_slices);
