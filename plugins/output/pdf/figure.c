@@ -88,6 +88,15 @@ static void put_chart(struct pdf *pdf, const struct ta_table *table, const struc
     put_scene(pdf, build_to_fit(pdf, table, chart, (pdf->right - pdf->left) / SCENE_WIDTH));
 }
 
+double pdf_timeline_least(struct pdf *pdf, const struct ta_timeline *timeline)
+{
+    struct ta_scene *scene = ta_timeline_scene(timeline, SCENE_WIDTH);
+    const double page = pdf->bottom - pdf->top - 2 * AROUND;
+    const double height = scene ? scene->height * (pdf->right - pdf->left) / SCENE_WIDTH : 0;
+    ta_scene_free(scene);
+    return fmin(height, page) + AROUND;
+}
+
 void pdf_timeline(struct pdf *pdf, const struct ta_timeline *timeline)
 {
     struct ta_scene *scene = ta_timeline_scene(timeline, SCENE_WIDTH);

@@ -124,7 +124,8 @@ size_t pdf_finding_number(const struct pdf *pdf, const char *id);
 void pdf_sections(struct pdf *pdf);
 /* figure.c: all charts of a table. */
 void pdf_figures(struct pdf *pdf, const struct ta_table *table);
-/* The timeline as a still picture. */
+/* The timeline as a still picture, and what its heading needs below it on its page. */
+double pdf_timeline_least(struct pdf *pdf, const struct ta_timeline *timeline);
 void pdf_timeline(struct pdf *pdf, const struct ta_timeline *timeline);
 /* Room the first chart of a table needs at least, texts around it included: a chart is made
  * smaller to fill the rest of a page, down to this share of it. */

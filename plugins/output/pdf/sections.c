@@ -102,9 +102,6 @@ static void put_section(struct pdf *pdf, const struct ta_section *section, size_
     pdf_untag(pdf, "Sect");
 }
 
-/* What a heading of the timeline needs below it on its page. */
-enum { TIMELINE_LEAST = 200 };
-
 static void put_timeline(struct pdf *pdf)
 {
     const struct ta_timeline *timeline = ta_report_timeline(pdf->report);
@@ -112,7 +109,7 @@ static void put_timeline(struct pdf *pdf)
         return;
     pdf->section = "Timeline";
     pdf_tag(pdf, "Sect");
-    pdf_heading(pdf, 1, pdf->section, "timeline", TIMELINE_LEAST);
+    pdf_heading(pdf, 1, pdf->section, "timeline", pdf_timeline_least(pdf, timeline));
     pdf_outline(pdf, 0, pdf->section, "timeline");
     pdf_timeline(pdf, timeline);
     pdf_untag(pdf, "Sect");
