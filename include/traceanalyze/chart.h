@@ -22,9 +22,13 @@ enum ta_chart_kind {
                          with one unit a single panel, one line per y column */
     TA_CHART_SCATTER, /* y[0] over x, both logarithmic: a dot per row, its color by `group`, its
                         area by `size`, below the lines of `roof` */
-    TA_CHART_TREE     /* y[0] of each row as a box below that of its parent; rows in preorder, their
+    TA_CHART_TREE,    /* y[0] of each row as a box below that of its parent; rows in preorder, their
                          depth in x, their inks by `group` and `kinds` */
+    TA_CHART_KINDS
 };
+
+/* "stacked-bars", "tree"; a constant. */
+TA_API const char *ta_chart_kind_name(enum ta_chart_kind kind);
 
 /* What a mark stands for; its color is fixed in all charts and outputs (render/palette.c). */
 enum ta_ink {
@@ -82,7 +86,8 @@ struct ta_chart {
     enum ta_chart_kind kind;
     const char *label[2]; /* key columns that name a row; the second may be NULL */
     const char *x;        /* ECDF, lines, scatter: value column */
-    struct ta_series y[TA_CHART_SERIES_MAX]; /* ends with a NULL column */
+    struct ta_series y[TA_CHART_SERIES_MAX]; /* ends with a NULL column; a chart without any, of a
+                                                report that was read, cannot be drawn */
     const char *group;                       /* column that splits rows into series, or NULL */
     bool log_x;
     uint32_t top;                /* rows drawn at most; 0 is all */

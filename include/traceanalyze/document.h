@@ -25,7 +25,7 @@ TA_BEGIN_DECLS
  * error costs the innermost element of an array that it is in, or else the innermost member, and
  * what follows is read on where it can be told where that begins.  Repeated keys: the last one
  * wins.  Texts are valid UTF-8 and may hold NUL.  All of this is accounted for, elements that are
- * left out as records of `builder` that were dropped.
+ * left out as records of `builder` that were dropped (NULL: they are not counted).
  *
  * EVERY NUMBER IS A STRING TO JANSSON (its text behind a byte that no text has): look at numbers
  * and texts with the functions below, not with json_integer_value() or json_string_value(), whose

@@ -99,6 +99,7 @@ struct ta_table {
     size_t n_columns, n_rows;
     const struct ta_cell *cells;  /* row after row, n_columns each */
     const struct ta_chart *chart; /* NULL when the table is not drawn; more follow in ->next */
+    size_t n_left_out; /* rows that were not in the page this report was read from; else 0 */
 };
 
 struct ta_scalar {

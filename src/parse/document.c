@@ -145,7 +145,7 @@ json_t *ta_document_read(struct ta_ctx *ctx, struct ta_reader *reader, struct ta
                               .number_limit = (size_t)ta_ctx_limit(ctx, TA_LIMIT_NUMBER)}};
     mend_init(&t.mend, n);
     json_t *root = read_document(ctx, &t);
-    if (root) {
+    if (root && builder) {
         ta_builder_count(builder, 0, 0, t.n_lost);
         ta_builder_skipped(builder, t.n_skipped);
     }

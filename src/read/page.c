@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Finding the trace in a web page. */
+/* Finding the trace, or the report, in a web page. */
 #include "read/page.h"
 
 #include <strings.h>
 
-/* The variable that VizTracer assigns the trace to. */
-static const char variable[] = "json_data";
-enum {
-    VARIABLE = sizeof variable - 1,
-    SPACES_MOST = 16,
-    INTRODUCTION = VARIABLE + 2 * SPACES_MOST
+/* What stands before the object: a word, and a sign with blanks around it. */
+struct introduction {
+    const char *word;
+    char sign;
 };
+
+static const struct introduction introductions[] = {
+    [TA_PAGE_TRACE] = {"json_data", '='}, /* the variable that VizTracer assigns the trace to */
+    [TA_PAGE_REPORT] = {"id=\"traceanalyze-report\"", '>'}, /* plugins/output/html/data.c */
+};
+
+enum { SPACES_MOST = 16 };
 
 static bool starts_with(struct ta_slice text, const char *start)
 {
@@ -23,14 +28,20 @@ static bool holds(struct ta_slice text, const char *word)
     return memmem(text.ptr, text.len, word, strlen(word)) != NULL;
 }
 
-bool ta_page_is(struct ta_slice head)
+enum ta_page_kind ta_page_is(struct ta_slice head)
 {
     while (head.len && memchr(" \t\r\n", head.ptr[0], 4)) {
         head.ptr++;
         head.len--;
     }
-    return (starts_with(head, "<!doctype html") || starts_with(head, "<html")) &&
-           (holds(head, "trace_viewer") || holds(head, "viztracer") || holds(head, variable));
+    if (!starts_with(head, "<!doctype html") && !starts_with(head, "<html"))
+        return TA_PAGE_NONE;
+    if (holds(head, "<meta name=\"generator\" content=\"traceanalyze "))
+        return TA_PAGE_REPORT;
+    return holds(head, "trace_viewer") || holds(head, "viztracer") ||
+                   holds(head, introductions[TA_PAGE_TRACE].word)
+               ? TA_PAGE_TRACE
+               : TA_PAGE_NONE;
 }
 
 static const char *skip_spaces(const char *at, const char *end)
@@ -40,17 +51,19 @@ static const char *skip_spaces(const char *at, const char *end)
     return at;
 }
 
-const char *ta_page_find(struct ta_slice bytes, size_t *keep)
+const char *ta_page_find(enum ta_page_kind kind, struct ta_slice bytes, size_t *keep)
 {
+    const struct introduction *before = &introductions[kind];
+    const size_t n = strlen(before->word), most = n + 2 * SPACES_MOST;
     const char *at = bytes.ptr, *end = bytes.ptr + bytes.len;
-    while ((at = memmem(at, (size_t)(end - at), variable, VARIABLE)) != NULL) {
-        at += VARIABLE;
+    while ((at = memmem(at, (size_t)(end - at), before->word, n)) != NULL) {
+        at += n;
         const char *sign = skip_spaces(at, end);
-        const char *brace = sign < end && *sign == '=' ? skip_spaces(sign + 1, end) : end;
+        const char *brace = sign < end && *sign == before->sign ? skip_spaces(sign + 1, end) : end;
         if (brace < end && *brace == '{')
             return brace;
     }
-    *keep = bytes.len < INTRODUCTION ? bytes.len : INTRODUCTION;
+    *keep = bytes.len < most ? bytes.len : most;
     return NULL;
 }
 

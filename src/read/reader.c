@@ -62,7 +62,7 @@ static size_t read_bytes(struct ta_reader *reader, char *out, size_t max)
     return got;
 }
 
-/* The same, of a page that holds a trace only the trace. */
+/* The same, of a page that holds an object only the object. */
 static size_t read_content(struct ta_reader *reader, char *out, size_t max)
 {
     if (reader->page.done)
@@ -117,8 +117,8 @@ static void fill_head(struct ta_reader *reader)
 }
 
 /* Makes `found`, which is in the buffer, the first byte of the stream. */
-static void start_at(struct ta_reader *reader, char *bytes, size_t n, const char *found,
-                     uint64_t place)
+static void start_at(struct ta_reader *reader, enum ta_page_kind kind, char *bytes, size_t n,
+                     const char *found, uint64_t place)
 {
     const size_t before = (size_t)(found - bytes);
     memmove(bytes, found, n - before);
@@ -129,17 +129,19 @@ static void start_at(struct ta_reader *reader, char *bytes, size_t n, const char
     reader->head_end = ta_page_take(&reader->page, bytes, n - before);
     fill_head(reader);
     ta_quality_add(reader->quality, TA_Q_EMBEDDED, TA_NO_OFFSET,
-                   "The trace stands in a web page, from its byte offset %" PRIu64
+                   "The %s stands in a web page, from its byte offset %" PRIu64
                    " on; other byte offsets count from there",
-                   place);
+                   kind == TA_PAGE_REPORT ? "report" : "trace", place);
 }
 
-/* Goes on to the trace in a web page; a page without one stays what its first bytes are.  False
+/* Goes on to the object in a web page; a page without one stays what its first bytes are.  False
  * without memory. */
 static bool read_page(struct ta_reader *reader)
 {
     const struct ta_slice head = ta_reader_probe(reader).head;
-    if (ta_utf16_active(&reader->utf16) || !ta_page_is(head))
+    const enum ta_page_kind kind =
+        ta_utf16_active(&reader->utf16) ? TA_PAGE_NONE : ta_page_is(head);
+    if (kind == TA_PAGE_NONE)
         return true;
     char *bytes = malloc(TA_PROBE_SIZE);
     if (!bytes)
@@ -148,9 +150,9 @@ static bool read_page(struct ta_reader *reader)
     uint64_t passed = reader->head_at; /* bytes of the page before those in the buffer */
     memcpy(bytes, head.ptr, n);
     for (;;) {
-        const char *found = ta_page_find((struct ta_slice){bytes, n}, &keep);
+        const char *found = ta_page_find(kind, (struct ta_slice){bytes, n}, &keep);
         if (found) {
-            start_at(reader, bytes, n, found, passed + (uint64_t)(found - bytes));
+            start_at(reader, kind, bytes, n, found, passed + (uint64_t)(found - bytes));
             return true;
         }
         passed += n - keep;

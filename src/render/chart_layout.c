@@ -19,6 +19,10 @@ struct owner {
 
 static void lay(struct ta_layout *layout)
 {
+    if (!layout->chart->y[0].column) {
+        ta_guide_empty(layout);
+        return;
+    }
     switch (layout->chart->kind) {
     case TA_CHART_STACKED_BARS:
         ta_lay_stacked(layout);
@@ -43,6 +47,8 @@ static void lay(struct ta_layout *layout)
         break;
     case TA_CHART_TREE:
         ta_lay_tree(layout);
+        break;
+    case TA_CHART_KINDS:
         break;
     }
 }

@@ -53,21 +53,6 @@ static void put_offset_field(const struct writer *w, const char *key, uint64_t o
 
 /* ---- items --------------------------------------------------------------------------- */
 
-static const char *chart_name(enum ta_chart_kind kind)
-{
-    static const char *const names[] = {
-        [TA_CHART_STACKED_BARS] = "stacked-bars",
-        [TA_CHART_PARETO] = "pareto",
-        [TA_CHART_BARS] = "bars",
-        [TA_CHART_DOTS] = "dots",
-        [TA_CHART_ECDF] = "ecdf",
-        [TA_CHART_LINES] = "lines",
-        [TA_CHART_SCATTER] = "scatter",
-        [TA_CHART_TREE] = "tree",
-    };
-    return names[kind];
-}
-
 static void put_scalar(const struct writer *w, const struct ta_scalar *scalar)
 {
     put_text_field(w, "{\"kind\": \"scalar\", ", "id", scalar->id);
@@ -109,7 +94,7 @@ static void put_chart(const struct writer *w, const struct ta_chart *chart)
     }
     put_text_field(w, "{", "id", chart->id);
     put_text_field(w, ", ", "title", chart->title);
-    put_text_field(w, ", ", "kind", chart_name(chart->kind));
+    put_text_field(w, ", ", "kind", ta_chart_kind_name(chart->kind));
     ta_putc(w->out, '}');
 }
 
@@ -124,8 +109,8 @@ static void put_table(const struct writer *w, const struct ta_table *table)
     }
     ta_puts(w->out, "],\n     ");
     const bool cut = w->max_rows && w->max_rows < table->n_rows;
-    if (cut)
-        ta_putf(w->out, "\"rows_total\": %zu,\n     ", table->n_rows);
+    if (cut || table->n_left_out)
+        ta_putf(w->out, "\"rows_total\": %zu,\n     ", table->n_rows + table->n_left_out);
     ta_puts(w->out, "\"rows\": [");
     for (size_t i = 0; i < (cut ? w->max_rows : table->n_rows); i++) {
         ta_puts(w->out, i ? ",\n       " : "\n       ");

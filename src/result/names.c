@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How kinds of results are called in products and schemas. */
+#include "traceanalyze/chart.h"
 #include "traceanalyze/output.h"
 
 const char *ta_severity_name(enum ta_severity severity)
@@ -19,6 +20,21 @@ const char *ta_type_name(enum ta_type type)
         [TA_TYPE_SENTENCE] = "string",
     };
     return names[type];
+}
+
+const char *ta_chart_kind_name(enum ta_chart_kind kind)
+{
+    static const char *const names[TA_CHART_KINDS] = {
+        [TA_CHART_STACKED_BARS] = "stacked-bars",
+        [TA_CHART_PARETO] = "pareto",
+        [TA_CHART_BARS] = "bars",
+        [TA_CHART_DOTS] = "dots",
+        [TA_CHART_ECDF] = "ecdf",
+        [TA_CHART_LINES] = "lines",
+        [TA_CHART_SCATTER] = "scatter",
+        [TA_CHART_TREE] = "tree",
+    };
+    return names[kind];
 }
 
 const char *ta_accounts_noun(const struct ta_accounts *accounts, bool one)

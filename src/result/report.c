@@ -179,6 +179,12 @@ void ta_add_missing(struct ta_section_builder *section, const char *format, ...)
         before ? ta_arena_printf(arena, "%s %s", before, line) : ta_arena_printf(arena, "%s", line);
 }
 
+void ta_section_set_missing(struct ta_section_builder *section, const char *missing)
+{
+    if (section)
+        section->section.missing = copy(section->report, missing);
+}
+
 struct ta_table_builder *ta_add_table(struct ta_section_builder *section, const char *id,
                                       const char *title, const struct ta_column *columns,
                                       size_t n_columns)
@@ -223,6 +229,12 @@ void ta_add_row(struct ta_table_builder *table, const struct ta_cell *cells)
     for (size_t i = 0; i < width; i++)
         row[i] = copy_cell(table->report, cells[i]);
     table->table.cells = table->cells;
+}
+
+void ta_table_left_out(struct ta_table_builder *table, size_t n_rows)
+{
+    if (table)
+        table->table.n_left_out = n_rows;
 }
 
 void ta_add_chart(struct ta_table_builder *table, const struct ta_chart *chart)

@@ -17,6 +17,11 @@ struct ta_arena *ta_report_arena(struct ta_report *report);
 struct ta_section_builder *ta_report_open_section(struct ta_report *report, const char *id,
                                                   const char *title);
 
+/* What ta_add_missing() says, as a whole. */
+void ta_section_set_missing(struct ta_section_builder *section, const char *missing);
+/* How many rows the table had that are not added here. */
+void ta_table_left_out(struct ta_table_builder *table, size_t n_rows);
+
 void ta_report_set_run(struct ta_report *report, const struct ta_run_info *run);
 void ta_report_set_verdict(struct ta_report *report, const char *headline, const char *bottleneck);
 /* Takes over `accounts`, whose memory must come from ta_report_arena(). */

@@ -4,42 +4,10 @@
 #include "support.h"
 
 #include "pipeline.h"
-#include "render/sink.h"
 #include "result/report.h"
 
 #include <jansson.h>
-#include <sys/mman.h>
 #include <unistd.h>
-
-/* Where an output to "standard output" goes: a file in memory behind descriptor 1. */
-static void redirect(void)
-{
-    static bool done;
-    if (!done) {
-        const int fd = memfd_create("product", 0);
-        FUZZ_CHECK(fd >= 0 && dup2(fd, STDOUT_FILENO) == STDOUT_FILENO);
-        close(fd);
-        done = true;
-    }
-    FUZZ_CHECK(ftruncate(STDOUT_FILENO, 0) == 0 && lseek(STDOUT_FILENO, 0, SEEK_SET) == 0);
-}
-
-static char *render(struct fuzz_run *run, const char *id, const struct ta_report *report,
-                    size_t *size)
-{
-    const struct ta_render_options options = {
-        .top = 30, .columns = 80, .theme = "auto", .version = "0"};
-    const struct ta_entry *output = ta_registry_find(run->registry, TA_KIND_output, id);
-    FUZZ_CHECK(output);
-    redirect();
-    struct ta_sink *sink = ta_sink_new(&run->ctx, TA_SINK_STDOUT, NULL);
-    FUZZ_CHECK(sink);
-    run->ctx.option_values = output->option_values;
-    FUZZ_CHECK(output->plugin.output->write(&run->ctx, report, &options, sink) == TA_OK);
-    FUZZ_CHECK(ta_sink_commit(&run->ctx, sink) == TA_OK);
-    ta_sink_free(sink);
-    return fuzz_contents(STDOUT_FILENO, size);
-}
 
 static json_int_t total(const json_t *report, const char *name)
 {
@@ -74,10 +42,10 @@ static void check_products(struct fuzz_run *run, const struct ta_report *report,
 {
     static const char *const others[] = {"html", "csv", "md", "text"};
     size_t size;
-    char *bytes = render(run, "json", report, &size);
+    char *bytes = fuzz_render(run, "json", report, &size);
     check_json(bytes, size);
     free(bytes);
-    bytes = render(run, others[which % 4], report, &size);
+    bytes = fuzz_render(run, others[which % 4], report, &size);
     check_text(bytes, size);
     free(bytes);
 }

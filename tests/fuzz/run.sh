@@ -5,8 +5,8 @@
 # usage: tests/fuzz/run.sh [SECONDS [TARGET...]]
 #
 # Seeds are the inputs of the golden tests, earlier finds, the samples and, where ../shared/data is,
-# the damaged files and dumps there.  Corpora and finds stay in BUILD/fuzz/, BUILD being
-# $TA_FUZZ_BUILD or build-fuzz.
+# the damaged files and dumps there; of the reader of reports, reports.  Corpora and finds stay in
+# BUILD/fuzz/, BUILD being $TA_FUZZ_BUILD or build-fuzz.
 set -euo pipefail
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -14,11 +14,11 @@ build=${TA_FUZZ_BUILD:-$root/build-fuzz}
 seconds=${1:-60}
 shift || true
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(scanner gzip report escape pickle dumps config)
+[ ${#targets[@]} -gt 0 ] || targets=(scanner gzip report saved escape pickle dumps config)
 
 # Debug code is slow under two sanitizers; -O1 finds the same and reaches further.
 cmake -S "$root" -B "$build" --preset fuzz -DCMAKE_C_FLAGS_DEBUG="-g -O1" >/dev/null
-cmake --build "$build" --target fuzz_targets -j "$(nproc)" >/dev/null
+cmake --build "$build" --target fuzz_targets --target traceanalyze_cli -j "$(nproc)" >/dev/null
 
 # Copies small files below the given folders into the seeds of a target; each with its own name.
 seed() {
@@ -39,15 +39,28 @@ for folder in faults/cases dumps; do
     [ ! -d "$root/../shared/data/$folder" ] || folders+=("$root/../shared/data/$folder")
 done
 
+# Reports on small inputs, as seeds of what reads them.
+saved() {
+    local file number=0
+    mkdir -p "$build/fuzz/saved/seeds"
+    while IFS= read -r -d '' file; do
+        number=$((number + 1))
+        { printf '0' && "$build/traceanalyze" report --no-config -q -o - --format json "$file"; } \
+            >"$build/fuzz/saved/seeds/report-$number" 2>/dev/null || true
+    done < <(find "$root/tests/golden/inputs" -type f -name '*.json' -size -2k -print0 | sort -z)
+}
+
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
 export LSAN_OPTIONS=suppressions=$root/tests/support/lsan.supp:print_suppressions=0
 
 status=0
 for target in "${targets[@]}"; do
     work=$build/fuzz/$target
-    seed "$target" "${folders[@]}"
+    if [ "$target" = saved ]; then saved; else seed "$target" "${folders[@]}"; fi
     mkdir -p "$work/corpus" "$work/finds"
-    options=(-max_total_time="$seconds" -max_len=16384 -timeout=10 -rss_limit_mb=2048
+    longest=16384
+    [ "$target" != saved ] || longest=131072 # no report is shorter than some 50 KiB
+    options=(-max_total_time="$seconds" -max_len="$longest" -timeout=10 -rss_limit_mb=2048
         -print_final_stats=1 -artifact_prefix="$work/finds/")
     [ ! -f "$root/tests/fuzz/$target.dict" ] || options+=(-dict="$root/tests/fuzz/$target.dict")
     printf '== %s, %s s\n' "$target" "$seconds"

@@ -6,6 +6,7 @@
 #include "base/context.h"
 #include "plugin/registry.h"
 #include "read/reader.h"
+#include "traceanalyze/result.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,5 +36,9 @@ int fuzz_file(const void *data, size_t size);
 
 /* All bytes of a file in memory and a NUL after them; free() it. */
 char *fuzz_contents(int fd, size_t *size);
+
+/* What an output writes of a report, as fuzz_contents() gives it. */
+char *fuzz_render(struct fuzz_run *run, const char *id, const struct ta_report *report,
+                  size_t *size);
 
 #endif

@@ -134,10 +134,14 @@ static void other_pages_have_no_object(void **state)
 static void only_pages_are_searched(void **state)
 {
     (void)state;
-    assert_true(ta_page_is(TA_LIT(" \n<!DocType HTML> viztracer")));
-    assert_false(ta_page_is(TA_LIT("<!DOCTYPE html> Inferix Profiling Report")));
-    assert_false(ta_page_is(TA_LIT("{\"json_data\": \"<html>\"}")));
-    assert_false(ta_page_is(TA_LIT("")));
+    assert_int_equal(ta_page_is(TA_LIT(" \n<!DocType HTML> viztracer")), TA_PAGE_TRACE);
+    assert_int_equal(ta_page_is(TA_LIT("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+                                       "<meta charset=\"utf-8\">\n<meta name=\"generator\" "
+                                       "content=\"traceanalyze 0.1.0\">")),
+                     TA_PAGE_REPORT);
+    assert_int_equal(ta_page_is(TA_LIT("<!DOCTYPE html> Inferix Profiling Report")), TA_PAGE_NONE);
+    assert_int_equal(ta_page_is(TA_LIT("{\"json_data\": \"<html>\"}")), TA_PAGE_NONE);
+    assert_int_equal(ta_page_is(TA_LIT("")), TA_PAGE_NONE);
 }
 
 int main(void)

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reports that were written before: report.json, compressed or not, and report.html. */
+#ifndef TA_SAVED_H
+#define TA_SAVED_H
+
+#include "traceanalyze/result.h"
+
+struct ta_ctx;
+
+/* Whether a file is such a report, by its first bytes; false as well for what cannot be read. */
+bool ta_saved_is(struct ta_ctx *ctx, const char *path);
+
+/* Reads one.  Unlike a trace it is not mended: what is cut, broken or of another schema is refused
+ * with TA_ERR_INPUT and the place.  Of report.html the tables hold what the page holds, see
+ * n_left_out of struct ta_table.  The caller owns *report. */
+enum ta_status ta_saved_read(struct ta_ctx *ctx, const char *path,
+                             struct ta_report **report) TA_MUST_CHECK;
+
+#endif
