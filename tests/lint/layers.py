@@ -27,6 +27,7 @@ MAY_INCLUDE = {
     "parse": ("base", "model", "read"),
     "normalize": ("base", "model", "parse"),
     "result": ("base",),
+    "idle": (),
     "timeline": ("base", "model"),
     "analyze": ("base", "stat", "model", "plugin", "result"),
     "recommend": ("base", "plugin", "result", "analyze"),

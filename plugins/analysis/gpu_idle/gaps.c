@@ -1,91 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The walk over the activities of each device: its gaps. */
-#include "host_time.h"
-
-#include <stdlib.h>
-
-const struct idle_cause_info idle_causes[IDLE_CAUSES] = {
-    [IDLE_OPERATOR] = {"operator dispatch", IDLE_GROUP_DISPATCH},
-    [IDLE_PYTHON] = {"python", IDLE_GROUP_DISPATCH},
-    [IDLE_LAUNCH_CALLS] = {"launch calls", IDLE_GROUP_DISPATCH},
-    [IDLE_CALLS] = {"runtime calls", IDLE_GROUP_DISPATCH},
-    [IDLE_UNTRACED] = {"host untraced", IDLE_GROUP_HOST},
-    [IDLE_SYNC] = {"synchronization", IDLE_GROUP_SYNC},
-    [IDLE_COPY] = {"blocking copy", IDLE_GROUP_SYNC},
-    [IDLE_ALLOCATE] = {"memory allocation", IDLE_GROUP_SETUP},
-    [IDLE_COMPILE] = {"compilation", IDLE_GROUP_SETUP},
-    [IDLE_DATA] = {"data loading", IDLE_GROUP_INPUT},
-    [IDLE_COLLECTIVE] = {"host collective", IDLE_GROUP_INPUT},
-    [IDLE_PROFILER] = {"profiler", IDLE_GROUP_UNKNOWN},
-    [IDLE_LATENCY] = {"launch latency", IDLE_GROUP_LATENCY},
-    [IDLE_LATE_START] = {"late start", IDLE_GROUP_UNKNOWN},
-    [IDLE_GRAPH] = {"within a graph", IDLE_GROUP_QUEUED},
-    [IDLE_FRONT_END] = {"queued, same stream", IDLE_GROUP_QUEUED},
-    [IDLE_DEPENDENCY] = {"queued, dependency", IDLE_GROUP_QUEUED},
-    [IDLE_MICRO] = {"micro gap", IDLE_GROUP_QUEUED},
-    [IDLE_UNLINKED] = {"launch not recorded", IDLE_GROUP_UNKNOWN},
-};
+/* The gaps of one trace: added up by cause and by place, the longest one by one. */
+#include "idle.h"
 
 struct gap {
     int64_t start, end;
-    enum idle_cause cause;
+    enum ta_idle_cause cause;
     ta_row site, next;
 };
 
-struct walk {
+struct sums {
     const struct ta_trace *trace;
-    struct host_time host;
     struct ta_activities activities;
     struct ta_spans spans;
     struct ta_partial *const *out;
+    struct ta_map site_rows;
     struct gap longest[IDLE_LONGEST_KEPT];
     size_t n_longest;
-    int64_t *causes[IDLE_CAUSES]; /* rows of the device in the partial, NULL before the first */
+    int64_t *causes[TA_IDLE_CAUSES]; /* rows of the device in the partial, NULL before the first */
 };
 
-/* ---- one gap ------------------------------------------------------------------------------- */
-
-static int64_t end_of(const struct walk *w, ta_row row)
+static struct ta_slice name_of(const struct sums *s, ta_row row)
 {
-    return w->spans.ts[row] + w->spans.dur[row];
-}
-
-static bool is_graph(const struct walk *w, ta_row launch)
-{
-    return w->host.work[launch] == TA_HOST_GRAPH;
-}
-
-/* Work that was in the queue before the gap began.  `before` ended last. */
-static enum idle_cause queued_cause(const struct walk *w, const struct ta_activity *next,
-                                    const struct ta_activity *before, int64_t length)
-{
-    if (next->launch == before->launch && is_graph(w, next->launch))
-        return IDLE_GRAPH;
-    const bool same_stream = w->spans.track[next->span] == w->spans.track[before->span];
-    return same_stream && length <= TA_FRONT_END_NS ? IDLE_FRONT_END : IDLE_DEPENDENCY;
-}
-
-static void blame(struct walk *w, const struct ta_activity *next, const struct ta_activity *before,
-                  int64_t a, int64_t b, struct idle_parts *parts)
-{
-    const ta_row launch = next->launch;
-    if (b - a < IDLE_MICRO_NS) {
-        host_time_piece(&w->host, IDLE_MICRO, b - a, TA_NO_ROW, parts);
-    } else if (launch == TA_NO_ROW) {
-        host_time_piece(&w->host, IDLE_UNLINKED, b - a, TA_NO_ROW, parts);
-    } else if (end_of(w, launch) > a || w->spans.ts[launch] >= a) {
-        const int64_t late = ta_max_i64(a, ta_min_i64(w->spans.ts[launch], b));
-        const int64_t called = ta_min_i64(end_of(w, launch), b);
-        if (late > a)
-            host_time_blame(&w->host, launch, a, late, parts);
-        if (called > late)
-            host_time_within(&w->host, launch, late, called, parts);
-        if (b > called)
-            host_time_piece(&w->host, b - called > IDLE_LATENCY_NS ? IDLE_LATE_START : IDLE_LATENCY,
-                            b - called, launch, parts);
-    } else {
-        host_time_piece(&w->host, queued_cause(w, next, before, b - a), b - a, next->span, parts);
-    }
+    return row == TA_NO_ROW ? TA_LIT("")
+                            : ta_host_place(ta_trace_text(s->trace, s->spans.name[row]));
 }
 
 /* ---- the longest gaps ------------------------------------------------------------------------
@@ -98,117 +35,95 @@ static bool is_less(const struct gap *a, const struct gap *b)
     return left != right ? left < right : a->start > b->start;
 }
 
-static void keep_longest(struct walk *w, const struct gap *gap)
+static void keep_longest(struct sums *s, const struct gap *gap)
 {
-    if (w->n_longest < IDLE_LONGEST_KEPT) {
-        w->longest[w->n_longest++] = *gap;
+    if (s->n_longest < IDLE_LONGEST_KEPT) {
+        s->longest[s->n_longest++] = *gap;
         return;
     }
     size_t least = 0;
     for (size_t i = 1; i < IDLE_LONGEST_KEPT; i++)
-        if (is_less(&w->longest[i], &w->longest[least]))
+        if (is_less(&s->longest[i], &s->longest[least]))
             least = i;
-    if (is_less(&w->longest[least], gap))
-        w->longest[least] = *gap;
+    if (is_less(&s->longest[least], gap))
+        s->longest[least] = *gap;
 }
 
-/* ---- partials ------------------------------------------------------------------------------ */
-
-static struct ta_slice name_of(const struct walk *w, ta_row row)
+static void list_longest(void *user, int64_t device)
 {
-    return row == TA_NO_ROW ? TA_LIT("")
-                            : ta_host_place(ta_trace_text(w->trace, w->spans.name[row]));
+    struct sums *s = user;
+    for (size_t i = 0; i < s->n_longest; i++) {
+        const struct gap *gap = &s->longest[i];
+        int64_t *row =
+            TA_PARTIAL_ROW(s->out[IDLE_PARTIAL_GAPS], ta_key_int(ta_trace_rank(s->trace)),
+                           ta_key_int(device), ta_key_int(gap->start - ta_trace_origin(s->trace)),
+                           ta_key_text(ta_slice_of(ta_idle_causes[gap->cause].name)),
+                           ta_key_text(name_of(s, gap->site)), ta_key_text(name_of(s, gap->next)));
+        ta_sum(&row[GAP_TOTAL], gap->end - gap->start);
+    }
+    s->n_longest = 0;
+    memset(s->causes, 0, sizeof s->causes);
 }
 
-static void count_cause(struct walk *w, int64_t device, enum idle_cause cause, int64_t ns)
+/* ---- sums ---------------------------------------------------------------------------------- */
+
+static void count_piece(void *user, enum ta_idle_cause cause, int64_t ns, ta_row place)
 {
-    if (!w->causes[cause])
-        w->causes[cause] =
-            TA_PARTIAL_ROW(w->out[IDLE_PARTIAL_CAUSES], ta_key_int(ta_trace_rank(w->trace)),
-                           ta_key_int(device), ta_key_text(ta_slice_of(idle_causes[cause].name)));
-    int64_t *row = w->causes[cause];
+    struct sums *s = user;
+    if (cause == TA_IDLE_MICRO || cause == TA_IDLE_UNLINKED || cause == TA_IDLE_PROFILER)
+        return;
+    const ta_str name = place == TA_NO_ROW ? TA_STR_ABSENT : s->spans.name[place];
+    int64_t *row = ta_partial_cached(
+        s->out[IDLE_PARTIAL_SITES], &s->site_rows, (uint64_t)cause << 32 | name,
+        (const struct ta_key[]){ta_key_text(ta_slice_of(ta_idle_causes[cause].name)),
+                                ta_key_text(ta_host_place(ta_trace_text(s->trace, name)))});
+    ta_sum(&row[SITE_PIECES], 1);
+    ta_sum(&row[SITE_TOTAL], ns);
+}
+
+static void count_cause(struct sums *s, int64_t device, enum ta_idle_cause cause, int64_t ns)
+{
+    if (!s->causes[cause])
+        s->causes[cause] = TA_PARTIAL_ROW(s->out[IDLE_PARTIAL_CAUSES],
+                                          ta_key_int(ta_trace_rank(s->trace)), ta_key_int(device),
+                                          ta_key_text(ta_slice_of(ta_idle_causes[cause].name)));
+    int64_t *row = s->causes[cause];
     ta_sum(&row[CAUSE_GAPS], 1);
     ta_sum(&row[CAUSE_TOTAL], ns);
     ta_most(&row[CAUSE_LONGEST], ns);
 }
 
-static void take_gap(struct walk *w, const struct ta_activity *next,
-                     const struct ta_activity *before, int64_t a)
+static void count_gap(void *user, const struct ta_idle_gap *of)
 {
-    struct idle_parts parts = {0};
-    struct gap gap = {.start = a, .end = w->spans.ts[next->span], .next = next->span};
+    struct sums *s = user;
+    const struct ta_activity *next = &s->activities.at[of->next];
+    struct gap gap = {.start = of->start, .end = of->end, .next = next->span};
     int64_t most = -1;
-    blame(w, next, before, a, gap.end, &parts);
-    for (int i = 0; i < IDLE_CAUSES; i++) {
-        const enum idle_cause cause = (enum idle_cause)i;
-        if (parts.ns[i] == 0)
+    for (int i = 0; i < TA_IDLE_CAUSES; i++) {
+        const enum ta_idle_cause cause = (enum ta_idle_cause)i;
+        if (of->parts.ns[i] == 0)
             continue;
-        count_cause(w, next->device, cause, parts.ns[i]);
-        if (parts.ns[i] > most) {
-            most = parts.ns[i];
+        count_cause(s, next->device, cause, of->parts.ns[i]);
+        if (of->parts.ns[i] > most) {
+            most = of->parts.ns[i];
             gap.cause = cause;
-            gap.site = host_time_caller(&w->host, parts.site[i]);
+            gap.site = of->parts.site[i];
         }
     }
-    if (gap.end - a >= IDLE_MICRO_NS)
-        keep_longest(w, &gap);
-}
-
-static void list_longest(struct walk *w, int64_t device)
-{
-    for (size_t i = 0; i < w->n_longest; i++) {
-        const struct gap *gap = &w->longest[i];
-        int64_t *row =
-            TA_PARTIAL_ROW(w->out[IDLE_PARTIAL_GAPS], ta_key_int(ta_trace_rank(w->trace)),
-                           ta_key_int(device), ta_key_int(gap->start - ta_trace_origin(w->trace)),
-                           ta_key_text(ta_slice_of(idle_causes[gap->cause].name)),
-                           ta_key_text(name_of(w, gap->site)), ta_key_text(name_of(w, gap->next)));
-        ta_sum(&row[GAP_TOTAL], gap->end - gap->start);
-    }
-    w->n_longest = 0;
-}
-
-/* ---- one device ---------------------------------------------------------------------------- */
-
-/* The activities [from, to) are those of one device. */
-static void walk_device(struct walk *w, size_t from, size_t to)
-{
-    const int64_t device = w->activities.at[from].device;
-    const struct ta_activity *before = &w->activities.at[from];
-    const int64_t first = w->spans.ts[before->span];
-    int64_t last = first;
-    memset(w->causes, 0, sizeof w->causes);
-    for (size_t i = from; i < to; i++) {
-        const struct ta_activity *a = &w->activities.at[i];
-        if (w->spans.ts[a->span] > last)
-            take_gap(w, a, before, last);
-        if (i == from || end_of(w, a->span) > last) {
-            last = end_of(w, a->span);
-            before = a;
-        }
-    }
-    list_longest(w, device);
+    if (gap.end - gap.start >= TA_IDLE_MICRO_NS)
+        keep_longest(s, &gap);
 }
 
 enum ta_status idle_map(struct ta_ctx *ctx, const struct ta_trace *trace,
                         struct ta_partial *const *out)
 {
-    struct walk *w = calloc(1, sizeof *w);
-    bool done = w && host_time_open(&w->host, trace, out[IDLE_PARTIAL_SITES]);
-    if (done) {
-        w->trace = trace;
-        w->activities = ta_trace_activities(trace);
-        w->spans = ta_trace_spans(trace);
-        w->out = out;
-    }
-    for (size_t from = 0, to; done && from < w->activities.n; from = to) {
-        for (to = from + 1;
-             to < w->activities.n && w->activities.at[to].device == w->activities.at[from].device;)
-            to++;
-        walk_device(w, from, to);
-    }
-    if (w)
-        host_time_free(&w->host);
-    free(w);
+    struct sums s = {.trace = trace,
+                     .activities = ta_trace_activities(trace),
+                     .spans = ta_trace_spans(trace),
+                     .out = out};
+    const struct ta_idle_watcher watcher = {
+        .user = &s, .piece = count_piece, .gap = count_gap, .device = list_longest};
+    const bool done = ta_idle_walk(trace, &watcher);
+    ta_map_free(&s.site_rows);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the gaps of a device");
 }

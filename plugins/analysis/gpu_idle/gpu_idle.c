@@ -151,19 +151,19 @@ static double ratio(int64_t part, int64_t whole)
     return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-static enum idle_group group_of(struct ta_slice cause)
+static enum ta_idle_group group_of(struct ta_slice cause)
 {
-    for (int i = 0; i < IDLE_CAUSES; i++)
-        if (ta_slice_equal(cause, ta_slice_of(idle_causes[i].name)))
-            return idle_causes[i].group;
-    return IDLE_GROUP_UNKNOWN;
+    for (int i = 0; i < TA_IDLE_CAUSES; i++)
+        if (ta_slice_equal(cause, ta_slice_of(ta_idle_causes[i].name)))
+            return ta_idle_causes[i].group;
+    return TA_IDLE_GROUP_UNKNOWN;
 }
 
 /* The rows [from, to) are the causes of one device. */
 static void add_device(const struct ta_partial *causes, size_t from, size_t to,
                        struct ta_table_builder *by_cause, struct ta_table_builder *by_rank)
 {
-    int64_t groups[IDLE_GROUPS] = {0}, idle = 0;
+    int64_t groups[TA_IDLE_GROUPS] = {0}, idle = 0;
     for (size_t i = from; i < to; i++) {
         const int64_t *row = ta_partial_at(causes, i);
         int64_t *sum = &groups[group_of(ta_partial_text(causes, row, CAUSE_CAUSE))];
@@ -179,10 +179,10 @@ static void add_device(const struct ta_partial *causes, size_t from, size_t to,
     }
     const int64_t *row = ta_partial_at(causes, from);
     TA_ROW(by_rank, ta_int(row[CAUSE_RANK]), ta_int(row[CAUSE_DEVICE]), ta_int(idle),
-           ta_int(groups[IDLE_GROUP_DISPATCH]), ta_int(groups[IDLE_GROUP_HOST]),
-           ta_int(groups[IDLE_GROUP_SYNC]), ta_int(groups[IDLE_GROUP_SETUP]),
-           ta_int(groups[IDLE_GROUP_INPUT]), ta_int(groups[IDLE_GROUP_LATENCY]),
-           ta_int(groups[IDLE_GROUP_QUEUED]), ta_int(groups[IDLE_GROUP_UNKNOWN]));
+           ta_int(groups[TA_IDLE_GROUP_DISPATCH]), ta_int(groups[TA_IDLE_GROUP_HOST]),
+           ta_int(groups[TA_IDLE_GROUP_SYNC]), ta_int(groups[TA_IDLE_GROUP_SETUP]),
+           ta_int(groups[TA_IDLE_GROUP_INPUT]), ta_int(groups[TA_IDLE_GROUP_LATENCY]),
+           ta_int(groups[TA_IDLE_GROUP_QUEUED]), ta_int(groups[TA_IDLE_GROUP_UNKNOWN]));
 }
 
 static void add_causes(const struct ta_partial *causes, struct ta_section_builder *out)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a host thread did in a stretch of time. */
-#ifndef GPU_IDLE_HOST_TIME_H
-#define GPU_IDLE_HOST_TIME_H
+#ifndef TA_IDLE_HOST_TIME_H
+#define TA_IDLE_HOST_TIME_H
 
-#include "idle.h"
+#include "traceanalyze/idle.h"
+#include "traceanalyze/interval.h"
 
 struct host_time {
     const struct ta_trace *trace;
@@ -12,27 +13,27 @@ struct host_time {
     struct ta_categories categories;
     uint8_t *work; /* enum ta_host_work by row, that of the nearest cause around it if any */
     struct ta_intervals profiler, loading; /* of the process as a whole, united */
-    struct ta_partial *sites;              /* takes every piece of time by its place */
-    struct ta_map site_rows;
+    const struct ta_idle_watcher *watcher; /* is told every piece of time with its place */
 };
 
 /* False without memory; host_time_free() all the same. */
-bool host_time_open(struct host_time *host, const struct ta_trace *trace, struct ta_partial *sites);
+bool host_time_open(struct host_time *host, const struct ta_trace *trace,
+                    const struct ta_idle_watcher *watcher);
 void host_time_free(struct host_time *host);
 
 /* Blames a piece of time, `row` being the innermost span open in it or TA_NO_ROW. */
-void host_time_piece(struct host_time *host, enum idle_cause cause, int64_t ns, ta_row row,
-                     struct idle_parts *parts);
+void host_time_piece(struct host_time *host, enum ta_idle_cause cause, int64_t ns, ta_row row,
+                     struct ta_idle_parts *parts);
 
 /* Blames [from, to) on the span `row`, the innermost that is open in it, TA_NO_ROW for none; on the
  * profiler where that held up the process. */
 void host_time_within(struct host_time *host, ta_row row, int64_t from, int64_t to,
-                      struct idle_parts *parts);
+                      struct ta_idle_parts *parts);
 
 /* Blames [from, to) on what the thread of the call `launch` did in it; `to` is at most the start
  * of the call.  Linear in the spans that begin in between. */
 void host_time_blame(struct host_time *host, ta_row launch, int64_t from, int64_t to,
-                     struct idle_parts *parts);
+                     struct ta_idle_parts *parts);
 
 /* Where a piece of time is to be shown: the outermost span of the same cause, and from there the
  * nearest around it that has a place in the program, an operator, a function, a range.  Rows that

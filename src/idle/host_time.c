@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a host thread did in a stretch of time: the innermost open span, moment by moment. */
-#include "host_time.h"
+#include "idle/host_time.h"
 
 #include <stdlib.h>
 
@@ -43,11 +43,12 @@ static void collect_overhead(struct host_time *host)
     ta_intervals_join(&host->loading, &host->profiler);
 }
 
-bool host_time_open(struct host_time *host, const struct ta_trace *trace, struct ta_partial *sites)
+bool host_time_open(struct host_time *host, const struct ta_trace *trace,
+                    const struct ta_idle_watcher *watcher)
 {
     *host = (struct host_time){
         .trace = trace,
-        .sites = sites,
+        .watcher = watcher,
         .spans = ta_trace_spans(trace),
         .tracks = ta_trace_tracks(trace),
         .categories = ta_trace_categories(trace),
@@ -65,47 +66,38 @@ void host_time_free(struct host_time *host)
     free(host->work);
     ta_intervals_free(&host->profiler);
     ta_intervals_free(&host->loading);
-    ta_map_free(&host->site_rows);
 }
 
 /* ---- stretches of time --------------------------------------------------------------------- */
 
-static enum idle_cause cause_of(enum ta_host_work work)
+static enum ta_idle_cause cause_of(enum ta_host_work work)
 {
     static const uint8_t causes[TA_HOST_WORK_COUNT] = {
-        [TA_HOST_UNTRACED] = IDLE_UNTRACED,  [TA_HOST_OPERATOR] = IDLE_OPERATOR,
-        [TA_HOST_PYTHON] = IDLE_PYTHON,      [TA_HOST_LAUNCH] = IDLE_LAUNCH_CALLS,
-        [TA_HOST_GRAPH] = IDLE_LAUNCH_CALLS, [TA_HOST_CALL] = IDLE_CALLS,
-        [TA_HOST_SYNC] = IDLE_SYNC,          [TA_HOST_COPY] = IDLE_COPY,
-        [TA_HOST_ALLOCATE] = IDLE_ALLOCATE,  [TA_HOST_COMPILE] = IDLE_COMPILE,
-        [TA_HOST_DATA] = IDLE_DATA,          [TA_HOST_COLLECTIVE] = IDLE_COLLECTIVE,
-        [TA_HOST_PROFILER] = IDLE_PROFILER,
+        [TA_HOST_UNTRACED] = TA_IDLE_UNTRACED,  [TA_HOST_OPERATOR] = TA_IDLE_OPERATOR,
+        [TA_HOST_PYTHON] = TA_IDLE_PYTHON,      [TA_HOST_LAUNCH] = TA_IDLE_LAUNCH_CALLS,
+        [TA_HOST_GRAPH] = TA_IDLE_LAUNCH_CALLS, [TA_HOST_CALL] = TA_IDLE_CALLS,
+        [TA_HOST_SYNC] = TA_IDLE_SYNC,          [TA_HOST_COPY] = TA_IDLE_COPY,
+        [TA_HOST_ALLOCATE] = TA_IDLE_ALLOCATE,  [TA_HOST_COMPILE] = TA_IDLE_COMPILE,
+        [TA_HOST_DATA] = TA_IDLE_DATA,          [TA_HOST_COLLECTIVE] = TA_IDLE_COLLECTIVE,
+        [TA_HOST_PROFILER] = TA_IDLE_PROFILER,
     };
-    return (enum idle_cause)causes[work];
+    return (enum ta_idle_cause)causes[work];
 }
 
-void host_time_piece(struct host_time *host, enum idle_cause cause, int64_t ns, ta_row row,
-                     struct idle_parts *parts)
+void host_time_piece(struct host_time *host, enum ta_idle_cause cause, int64_t ns, ta_row row,
+                     struct ta_idle_parts *parts)
 {
     parts->ns[cause] += ns;
     if (ns > parts->longest[cause]) {
         parts->longest[cause] = ns;
         parts->site[cause] = row;
     }
-    if (cause == IDLE_MICRO || cause == IDLE_UNLINKED || cause == IDLE_PROFILER)
-        return;
-    const ta_row caller = host_time_caller(host, row);
-    const ta_str name = caller == TA_NO_ROW ? TA_STR_ABSENT : host->spans.name[caller];
-    int64_t *site = ta_partial_cached(
-        host->sites, &host->site_rows, (uint64_t)cause << 32 | name,
-        (const struct ta_key[]){ta_key_text(ta_slice_of(idle_causes[cause].name)),
-                                ta_key_text(ta_host_place(ta_trace_text(host->trace, name)))});
-    ta_sum(&site[SITE_PIECES], 1);
-    ta_sum(&site[SITE_TOTAL], ns);
+    if (host->watcher->piece)
+        host->watcher->piece(host->watcher->user, cause, ns, host_time_caller(host, row));
 }
 
 void host_time_within(struct host_time *host, ta_row row, int64_t from, int64_t to,
-                      struct idle_parts *parts)
+                      struct ta_idle_parts *parts)
 {
     if (from >= to)
         return;
@@ -114,9 +106,9 @@ void host_time_within(struct host_time *host, ta_row row, int64_t from, int64_t 
     const enum ta_host_work work =
         row == TA_NO_ROW ? TA_HOST_UNTRACED : (enum ta_host_work)host->work[row];
     if (profiler)
-        host_time_piece(host, IDLE_PROFILER, profiler, TA_NO_ROW, parts);
+        host_time_piece(host, TA_IDLE_PROFILER, profiler, TA_NO_ROW, parts);
     if (loading)
-        host_time_piece(host, IDLE_COMPILE, loading, row, parts);
+        host_time_piece(host, TA_IDLE_COMPILE, loading, row, parts);
     if (to - from > profiler + loading)
         host_time_piece(host, cause_of(work), to - from - profiler - loading, row, parts);
 }
@@ -151,7 +143,7 @@ static ta_row last_before(const struct host_time *host, ta_row first, ta_row row
 }
 
 void host_time_blame(struct host_time *host, ta_row launch, int64_t from, int64_t to,
-                     struct idle_parts *parts)
+                     struct ta_idle_parts *parts)
 {
     const ta_row first = host->tracks.at[host->spans.track[launch]].first;
     ta_row next;

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Why a device was idle: its gaps, and what held each of them up.
+ *
+ * A gap [a, b) lies between the latest end of all earlier activities of a device and the start of
+ * the next one, K.  What the gap is blamed on depends on the call L that launched K:
+ *
+ *     L ends in the gap       the host was late: until L begins by what its thread did, then the
+ *                             call itself, and from its end on the way of the launch to the device
+ *     L ended before a        K was queued: it waited for other work or for the front end
+ *     there is no L           nothing is known
+ *
+ * Gaps below a microsecond are no decision of anybody.  The parts of each gap add up to it, so the
+ * causes of a device add up to its idle time to the nanosecond. */
+#ifndef TRACEANALYZE_IDLE_H
+#define TRACEANALYZE_IDLE_H
+
+#include "host.h"
+
+TA_BEGIN_DECLS
+
+enum {
+    TA_IDLE_MICRO_NS = 1000,     /* gaps below are "micro gap" */
+    TA_IDLE_LATENCY_NS = 1000000 /* a launch does not take longer to arrive */
+};
+
+enum ta_idle_cause {
+    TA_IDLE_OPERATOR,
+    TA_IDLE_PYTHON,
+    TA_IDLE_LAUNCH_CALLS,
+    TA_IDLE_CALLS,
+    TA_IDLE_UNTRACED,
+    TA_IDLE_SYNC,
+    TA_IDLE_COPY,
+    TA_IDLE_ALLOCATE,
+    TA_IDLE_COMPILE,
+    TA_IDLE_DATA,
+    TA_IDLE_COLLECTIVE,
+    TA_IDLE_PROFILER,
+    TA_IDLE_LATENCY,
+    TA_IDLE_LATE_START,
+    TA_IDLE_GRAPH,
+    TA_IDLE_FRONT_END,
+    TA_IDLE_DEPENDENCY,
+    TA_IDLE_MICRO,
+    TA_IDLE_UNLINKED,
+    TA_IDLE_CAUSES
+};
+
+/* What causes are added up to, for charts and rules. */
+enum ta_idle_group {
+    TA_IDLE_GROUP_DISPATCH, /* the host was busy handing out work */
+    TA_IDLE_GROUP_HOST,     /* the host did something else, or nothing is known of it */
+    TA_IDLE_GROUP_SYNC,
+    TA_IDLE_GROUP_SETUP,
+    TA_IDLE_GROUP_INPUT,
+    TA_IDLE_GROUP_LATENCY,
+    TA_IDLE_GROUP_QUEUED,
+    TA_IDLE_GROUP_UNKNOWN,
+    TA_IDLE_GROUPS
+};
+
+struct ta_idle_cause_info {
+    const char *name;
+    enum ta_idle_group group;
+};
+
+TA_API extern const struct ta_idle_cause_info ta_idle_causes[TA_IDLE_CAUSES];
+
+/* Whether the device was idle since the host had launched nothing. */
+static inline bool ta_idle_is_of_host(enum ta_idle_cause cause)
+{
+    return ta_idle_causes[cause].group <= TA_IDLE_GROUP_INPUT;
+}
+
+/* Time of one gap by cause, and the span that was open in its longest piece; TA_NO_ROW for none. */
+struct ta_idle_parts {
+    int64_t ns[TA_IDLE_CAUSES];
+    int64_t longest[TA_IDLE_CAUSES];
+    ta_row site[TA_IDLE_CAUSES];
+};
+
+struct ta_idle_gap {
+    int64_t start, end;
+    size_t next; /* index of the activity that ended it */
+    struct ta_idle_parts parts;
+};
+
+/* Who is told what is found; `user` goes to each.  Those not needed may be NULL. */
+struct ta_idle_watcher {
+    void *user;
+    /* A piece of a gap; `place` is where it is to be shown: the operator, function or range that
+     * the host was in, or the kernel that waited; TA_NO_ROW for none.  The pieces of a gap come
+     * before the gap. */
+    void (*piece)(void *user, enum ta_idle_cause cause, int64_t ns, ta_row place);
+    /* `parts` have their places too. */
+    void (*gap)(void *user, const struct ta_idle_gap *gap);
+    /* All gaps of a device have come. */
+    void (*device)(void *user, int64_t device);
+};
+
+/* Walks over the gaps of each device, in the order of devices and time.  Needs TA_NEED_HOST_WORK.
+ * Linear in the spans; false without memory. */
+TA_API TA_MUST_CHECK bool ta_idle_walk(const struct ta_trace *trace,
+                                       const struct ta_idle_watcher *watcher);
+
+TA_END_DECLS
+
+#endif

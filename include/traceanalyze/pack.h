@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Lists of numbers and texts in one text, for keys of partials: records that are needed one by one
+ * when all ranks are known, such as when each rank entered each collective.
+ *
+ * A row per record would take ten times the memory.  A number takes a printable character per five
+ * bits, so a pack is valid UTF-8 wherever its texts are.  See docs/adr/0016. */
+#ifndef TRACEANALYZE_PACK_H
+#define TRACEANALYZE_PACK_H
+
+#include "base.h"
+
+TA_BEGIN_DECLS
+
+/* Zero-initialize, free with ta_pack_free(). */
+struct ta_pack {
+    char *at;
+    size_t n, max;
+    bool failed; /* out of memory: what was put is incomplete */
+};
+
+/* Any integer, TA_MISSING too; small ones are short. */
+TA_API void ta_pack_int(struct ta_pack *pack, int64_t value);
+TA_API void ta_pack_text(struct ta_pack *pack, struct ta_slice text);
+/* Appends what another pack holds. */
+TA_API void ta_pack_join(struct ta_pack *pack, const struct ta_pack *other);
+TA_API void ta_pack_free(struct ta_pack *pack);
+
+/* Reads in the order of putting.  A pack may come from a file: beyond its end, and where it is not
+ * one, numbers are 0, texts empty, and `bad` is set. */
+struct ta_unpack {
+    const char *at, *end;
+    bool bad;
+};
+
+static inline struct ta_unpack ta_unpack_from(struct ta_slice text)
+{
+    return (struct ta_unpack){text.ptr, text.ptr + text.len, false};
+}
+
+/* The next number. */
+TA_API int64_t ta_unpack_int(struct ta_unpack *pack);
+/* A number in [0, below); anything else is bad, and 0. */
+TA_API size_t ta_unpack_index(struct ta_unpack *pack, size_t below);
+/* Borrowed from the pack. */
+TA_API struct ta_slice ta_unpack_text(struct ta_unpack *pack);
+
+TA_END_DECLS
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The walk over the activities of each device: its gaps. */
+#include "idle/host_time.h"
+
+#include <stdlib.h>
+
+const struct ta_idle_cause_info ta_idle_causes[TA_IDLE_CAUSES] = {
+    [TA_IDLE_OPERATOR] = {"operator dispatch", TA_IDLE_GROUP_DISPATCH},
+    [TA_IDLE_PYTHON] = {"python", TA_IDLE_GROUP_DISPATCH},
+    [TA_IDLE_LAUNCH_CALLS] = {"launch calls", TA_IDLE_GROUP_DISPATCH},
+    [TA_IDLE_CALLS] = {"runtime calls", TA_IDLE_GROUP_DISPATCH},
+    [TA_IDLE_UNTRACED] = {"host untraced", TA_IDLE_GROUP_HOST},
+    [TA_IDLE_SYNC] = {"synchronization", TA_IDLE_GROUP_SYNC},
+    [TA_IDLE_COPY] = {"blocking copy", TA_IDLE_GROUP_SYNC},
+    [TA_IDLE_ALLOCATE] = {"memory allocation", TA_IDLE_GROUP_SETUP},
+    [TA_IDLE_COMPILE] = {"compilation", TA_IDLE_GROUP_SETUP},
+    [TA_IDLE_DATA] = {"data loading", TA_IDLE_GROUP_INPUT},
+    [TA_IDLE_COLLECTIVE] = {"host collective", TA_IDLE_GROUP_INPUT},
+    [TA_IDLE_PROFILER] = {"profiler", TA_IDLE_GROUP_UNKNOWN},
+    [TA_IDLE_LATENCY] = {"launch latency", TA_IDLE_GROUP_LATENCY},
+    [TA_IDLE_LATE_START] = {"late start", TA_IDLE_GROUP_UNKNOWN},
+    [TA_IDLE_GRAPH] = {"within a graph", TA_IDLE_GROUP_QUEUED},
+    [TA_IDLE_FRONT_END] = {"queued, same stream", TA_IDLE_GROUP_QUEUED},
+    [TA_IDLE_DEPENDENCY] = {"queued, dependency", TA_IDLE_GROUP_QUEUED},
+    [TA_IDLE_MICRO] = {"micro gap", TA_IDLE_GROUP_QUEUED},
+    [TA_IDLE_UNLINKED] = {"launch not recorded", TA_IDLE_GROUP_UNKNOWN},
+};
+
+struct walk {
+    struct host_time host;
+    struct ta_activities activities;
+    struct ta_spans spans;
+    const struct ta_idle_watcher *watcher;
+};
+
+static int64_t end_of(const struct walk *w, ta_row row)
+{
+    return w->spans.ts[row] + w->spans.dur[row];
+}
+
+static bool is_graph(const struct walk *w, ta_row launch)
+{
+    return w->host.work[launch] == TA_HOST_GRAPH;
+}
+
+/* Work that was in the queue before the gap began.  `before` ended last. */
+static enum ta_idle_cause queued_cause(const struct walk *w, const struct ta_activity *next,
+                                       const struct ta_activity *before, int64_t length)
+{
+    if (next->launch == before->launch && is_graph(w, next->launch))
+        return TA_IDLE_GRAPH;
+    const bool same_stream = w->spans.track[next->span] == w->spans.track[before->span];
+    return same_stream && length <= TA_FRONT_END_NS ? TA_IDLE_FRONT_END : TA_IDLE_DEPENDENCY;
+}
+
+static void blame(struct walk *w, const struct ta_activity *next, const struct ta_activity *before,
+                  int64_t a, int64_t b, struct ta_idle_parts *parts)
+{
+    const ta_row launch = next->launch;
+    if (b - a < TA_IDLE_MICRO_NS) {
+        host_time_piece(&w->host, TA_IDLE_MICRO, b - a, TA_NO_ROW, parts);
+    } else if (launch == TA_NO_ROW) {
+        host_time_piece(&w->host, TA_IDLE_UNLINKED, b - a, TA_NO_ROW, parts);
+    } else if (end_of(w, launch) > a || w->spans.ts[launch] >= a) {
+        const int64_t late = ta_max_i64(a, ta_min_i64(w->spans.ts[launch], b));
+        const int64_t called = ta_min_i64(end_of(w, launch), b);
+        if (late > a)
+            host_time_blame(&w->host, launch, a, late, parts);
+        if (called > late)
+            host_time_within(&w->host, launch, late, called, parts);
+        if (b > called)
+            host_time_piece(&w->host,
+                            b - called > TA_IDLE_LATENCY_NS ? TA_IDLE_LATE_START : TA_IDLE_LATENCY,
+                            b - called, launch, parts);
+    } else {
+        host_time_piece(&w->host, queued_cause(w, next, before, b - a), b - a, next->span, parts);
+    }
+}
+
+static void take_gap(struct walk *w, size_t next, const struct ta_activity *before, int64_t a)
+{
+    const struct ta_activity *activity = &w->activities.at[next];
+    struct ta_idle_gap gap = {.start = a, .end = w->spans.ts[activity->span], .next = next};
+    blame(w, activity, before, a, gap.end, &gap.parts);
+    if (!w->watcher->gap)
+        return;
+    for (int i = 0; i < TA_IDLE_CAUSES; i++)
+        if (gap.parts.ns[i] > 0)
+            gap.parts.site[i] = host_time_caller(&w->host, gap.parts.site[i]);
+    w->watcher->gap(w->watcher->user, &gap);
+}
+
+/* The activities [from, to) are those of one device. */
+static void walk_device(struct walk *w, size_t from, size_t to)
+{
+    const struct ta_activity *before = &w->activities.at[from];
+    int64_t last = w->spans.ts[before->span];
+    for (size_t i = from; i < to; i++) {
+        const struct ta_activity *a = &w->activities.at[i];
+        if (w->spans.ts[a->span] > last)
+            take_gap(w, i, before, last);
+        if (i == from || end_of(w, a->span) > last) {
+            last = end_of(w, a->span);
+            before = a;
+        }
+    }
+    if (w->watcher->device)
+        w->watcher->device(w->watcher->user, w->activities.at[from].device);
+}
+
+bool ta_idle_walk(const struct ta_trace *trace, const struct ta_idle_watcher *watcher)
+{
+    struct walk w = {.activities = ta_trace_activities(trace),
+                     .spans = ta_trace_spans(trace),
+                     .watcher = watcher};
+    const bool done = host_time_open(&w.host, trace, watcher);
+    for (size_t from = 0, to; done && from < w.activities.n; from = to) {
+        for (to = from + 1;
+             to < w.activities.n && w.activities.at[to].device == w.activities.at[from].device;)
+            to++;
+        walk_device(&w, from, to);
+    }
+    host_time_free(&w.host);
+    return done;
+}
