@@ -66,6 +66,24 @@ struct ta_welch {
 TA_API void ta_welch_ratio(const double *x, size_t n, const double *y, size_t m, double confidence,
                            struct ta_welch *out);
 
+/* How far the logarithms of repeated values are apart; for small deviations the relative one. */
+struct ta_log_spread {
+    double sd;
+    double df; /* degrees of freedom behind it; infinite: it is known */
+};
+
+/* Pooled within both samples, each around its own mean: √(Σ squares / (n + m − 2)), with n + m − 2
+ * degrees.  A sample of one adds nothing; NaN where none has two positive values. */
+TA_API void ta_log_spread_of(const double *x, size_t n, const double *y, size_t m,
+                             struct ta_log_spread *out);
+
+/* Ratio of the geometric means y : x like ta_welch_ratio(), but judged by a spread that is known
+ * from elsewhere, so that one value on each side is enough: ± t · sd · √(1/n + 1/m).  Interval, t
+ * and p are NaN without a spread above 0. */
+TA_API void ta_spread_ratio(const double *x, size_t n, const double *y, size_t m,
+                            const struct ta_log_spread *spread, double confidence,
+                            struct ta_welch *out);
+
 /* ---- several tests ----------------------------------------------------------------------- */
 
 /* Benjamini–Hochberg: q(i) = min over j ≥ i of m · p(j)/j, at most 1, in the order of `p`.  What

@@ -342,6 +342,35 @@ def welch():
              x=x, y=y)
 
 
+def log_spread():
+    for x, y in PAIRS:
+        groups = [np.log(v) for v in (x, y) if len(v) > 1 and min(v) > 0]
+        df = sum(len(g) - 1 for g in groups)
+        squares = sum(float(((g - g.mean()) ** 2).sum()) for g in groups)
+        case("compare", "log_spread", {"sd": math.sqrt(squares / df) if df else None,
+                                       "df": df or None}, rel=1e-9, near=1e-15, x=x, y=y)
+
+
+def spread_ratio():
+    for (x, y), (sd, df), level in itertools.product(
+            [([3.0], [4.0]), ([3.0, 3.1], [2.0]), ([5.0, 5.5, 4.9], [5.2, 5.1, 5.6, 5.0]),
+             ([1.0], [0.0]), ([], [1.0])],
+            [(0.03, 4), (0.2, float("inf")), (0.0, 3), (0.1, 1)], (0.95, 0.9)):
+        expect = dict.fromkeys(("ratio", "low", "high", "t", "df", "p"))
+        if x and min(x + y) > 0:
+            d = float(np.log(y).mean() - np.log(x).mean())
+            error = sd * math.sqrt(1 / len(x) + 1 / len(y))
+            expect["ratio"] = math.exp(d)
+            if error:
+                law = stats.norm() if math.isinf(df) else stats.t(df)
+                reach = float(law.ppf((1 + level) / 2)) * error
+                expect.update(low=math.exp(d - reach), high=math.exp(d + reach), t=d / error,
+                              df="inf" if math.isinf(df) else df,
+                              p=2 * float(law.sf(abs(d / error))))
+        case("compare", "spread_ratio", expect, rel=1e-9, near=1e-12,
+             options={"confidence": level, "sd": sd, "df": -1 if math.isinf(df) else df}, x=x, y=y)
+
+
 def benjamini_hochberg():
     for p in [rounded(RANDOM.uniform(0, 1, 20) ** 3), [0.01], [0.02, 0.02, 0.5, 1.0], [],
               [0.001, float("nan"), 0.04, float("nan"), 0.03], [0.0, 0.9, 0.0]]:
@@ -734,9 +763,9 @@ def curves():
 
 
 ALL = [moments, quantile_interval, spread, hampel, modified_z, tukey, two_classes, bins, shift,
-       center, mann_whitney, welch, benjamini_hochberg, detectable, bootstrap, bootstrap_ratio,
-       permutation, dependence, mann_kendall, theil_sen, change_points, warm_up, robust_line,
-       spearman, scaling, curves]
+       center, mann_whitney, welch, log_spread, spread_ratio, benjamini_hochberg, detectable,
+       bootstrap, bootstrap_ratio, permutation, dependence, mann_kendall, theil_sen, change_points,
+       warm_up, robust_line, spearman, scaling, curves]
 
 
 # ---- files -------------------------------------------------------------------------------

@@ -200,6 +200,12 @@ static void try_pair(const double *x, size_t n, const double *y, size_t m)
         ta_welch_ratio(x, n, y, m, levels[i], &welch);
         assert_estimate(&welch.ratio);
         assert_probability(welch.p);
+        struct ta_log_spread spread;
+        ta_log_spread_of(x, n, y, m, &spread);
+        assert_true(isnan(spread.sd) || spread.sd >= 0);
+        ta_spread_ratio(x, n, y, m, &spread, levels[i], &welch);
+        assert_estimate(&welch.ratio);
+        assert_probability(welch.p);
     }
     assert_true(ta_mann_whitney(x, n, y, m, &test));
     assert_probability(test.p);

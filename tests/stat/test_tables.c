@@ -235,6 +235,28 @@ static void call_welch(struct test_case *c)
     put(c, "p", w.p);
 }
 
+static void call_log_spread(struct test_case *c)
+{
+    struct ta_log_spread spread;
+    ta_log_spread_of(c->x, c->n, c->y, c->m, &spread);
+    put(c, "sd", spread.sd);
+    put(c, "df", spread.df);
+}
+
+static void call_spread_ratio(struct test_case *c)
+{
+    const double df = option(c, "df");
+    const struct ta_log_spread spread = {option(c, "sd"), df < 0 ? INFINITY : df};
+    struct ta_welch w;
+    ta_spread_ratio(c->x, c->n, c->y, c->m, &spread, option(c, "confidence"), &w);
+    put(c, "ratio", w.ratio.value);
+    put(c, "low", w.ratio.low);
+    put(c, "high", w.ratio.high);
+    put(c, "t", w.t);
+    put(c, "df", w.df);
+    put(c, "p", w.p);
+}
+
 static void call_benjamini_hochberg(struct test_case *c)
 {
     c->done = ta_benjamini_hochberg(c->p, c->n_p, c->p); /* in place */
@@ -407,6 +429,8 @@ static const struct {
     {"center", call_center},
     {"mann_whitney", call_mann_whitney},
     {"welch", call_welch},
+    {"log_spread", call_log_spread},
+    {"spread_ratio", call_spread_ratio},
     {"benjamini_hochberg", call_benjamini_hochberg},
     {"detectable", call_detectable},
     {"bootstrap", call_bootstrap},
