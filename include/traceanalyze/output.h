@@ -27,6 +27,11 @@ TA_API struct ta_file *ta_sink_open(struct ta_ctx *ctx, struct ta_sink *sink, co
 /* True when the sink takes exactly one product: an output of many files writes one instead. */
 TA_API bool ta_sink_is_single(const struct ta_sink *sink);
 
+/* The product of a report in a format: "report." or "diff." and the extension. */
+TA_API struct ta_file *ta_sink_open_report(struct ta_ctx *ctx, struct ta_sink *sink,
+                                           const struct ta_report *report, const char *extension,
+                                           const char *signature);
+
 /* Flushes and closes; the file gets its final name when the whole run has succeeded. */
 TA_API enum ta_status ta_file_close(struct ta_ctx *ctx, struct ta_file *file) TA_MUST_CHECK;
 
@@ -52,8 +57,8 @@ TA_API void ta_put_json_cell(struct ta_file *out, const struct ta_cell *cell, bo
  * are cut, and "rows_total" says how long they are. */
 TA_API void ta_put_report_json(struct ta_file *out, const struct ta_report *report,
                                const char *version, bool in_script, size_t max_rows);
-/* How every such text begins, behind its first brace. */
-#define TA_REPORT_SCHEMA "\"schema\": \"traceanalyze.report/1\""
+/* How every such text begins, behind its first brace: the member that names its schema. */
+TA_API const char *ta_report_schema(const struct ta_report *report);
 /* Text or quoted attribute of HTML and SVG; control and bidirectional characters become visible
  * escapes such as \u202e. */
 TA_API void ta_put_html(struct ta_file *out, struct ta_slice text);

@@ -154,6 +154,12 @@ struct ta_section {
 
 struct ta_report;
 
+/* What a report is of. */
+enum ta_report_kind {
+    TA_REPORT_RUN, /* one run, however many files it has */
+    TA_REPORT_DIFF /* two sides, each of one run or several */
+};
+
 struct ta_run_info {
     const char *title;
     const int64_t *ranks; /* ascending */
@@ -167,6 +173,8 @@ struct ta_verdict {
     const char *bottleneck; /* id of a finding, or NULL */
 };
 
+/* Whether it is of a run or of a comparison. */
+TA_API enum ta_report_kind ta_report_kind(const struct ta_report *report);
 TA_API const struct ta_run_info *ta_report_run(const struct ta_report *report);
 TA_API const struct ta_verdict *ta_report_verdict(const struct ta_report *report);
 TA_API size_t ta_report_section_count(const struct ta_report *report);

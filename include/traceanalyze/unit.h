@@ -21,6 +21,13 @@ enum ta_unit {
     TA_UNIT_FLOP,
     TA_UNIT_FLOP_PER_S,
     TA_UNIT_HERTZ, /* a clock: "per_s" in report.json, shown as MHz */
+    /* Differences: their names in report.json are those of what is compared, they are shown with
+     * their sign, "+1.25 ms". */
+    TA_UNIT_NS_CHANGE,
+    TA_UNIT_BYTES_CHANGE,
+    TA_UNIT_COUNT_CHANGE,
+    TA_UNIT_RATIO_CHANGE,
+    TA_UNIT_CHANGE, /* of values whose unit stands in the row */
     TA_UNIT_COUNT_OF_UNITS
 };
 
@@ -41,7 +48,15 @@ TA_API const char *ta_polarity_name(enum ta_polarity polarity);
  * depends on the locale; "" for what is not finite.  Returns `text`. */
 TA_API char *ta_unit_format(char text[TA_UNIT_TEXT_MAX], double value, enum ta_unit unit);
 
-/* The same for axis ticks: all ticks of an axis share the prefix that suits `largest`.
+/* Room for what ta_unit_format_pair() writes. */
+#define TA_UNIT_PAIR_MAX 104
+
+/* Two values that are to be compared, "45 s → 428 s": with the prefix of the smaller one as long as
+ * that leaves the larger one readable, and without zeros that say nothing.  Returns `text`. */
+TA_API char *ta_unit_format_pair(char text[TA_UNIT_PAIR_MAX], double before, double after,
+                                 enum ta_unit unit);
+
+/* ta_unit_format() for axis ticks: all ticks of an axis share the prefix that suits `largest`.
  * With `suffix` false the unit itself is left out. */
 TA_API char *ta_unit_format_tick(char text[TA_UNIT_TEXT_MAX], double value, double largest,
                                  enum ta_unit unit, bool suffix);

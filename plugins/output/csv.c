@@ -199,7 +199,7 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
     (void)options; /* raw values, all rows: nothing to choose */
     struct job job = {.ctx = ctx, .report = report, .sink = sink};
     if (ta_sink_is_single(sink)) {
-        job.single = ta_sink_open(ctx, sink, "report.csv", SINGLE_HEAD);
+        job.single = ta_sink_open_report(ctx, sink, report, "csv", SINGLE_HEAD);
         if (!job.single)
             return ta_cause(ctx, ta_ctx_status(ctx), "Cannot write the tables");
         ta_puts(job.single, SINGLE_HEAD "\r\n");

@@ -6,7 +6,7 @@
 static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
                             const struct ta_render_options *options, struct ta_sink *sink)
 {
-    struct ta_file *out = ta_sink_open(ctx, sink, "report.json", TA_REPORT_SCHEMA);
+    struct ta_file *out = ta_sink_open_report(ctx, sink, report, "json", ta_report_schema(report));
     if (!out)
         return ta_cause(ctx, ta_ctx_status(ctx), "Cannot write the JSON report");
     ta_put_report_json(out, report, options->version, false, 0);

@@ -305,7 +305,7 @@ static void put_head(struct ta_file *out, const struct ta_report *report,
 static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
                             const struct ta_render_options *options, struct ta_sink *sink)
 {
-    struct ta_file *out = ta_sink_open(ctx, sink, "report.md", SIGNATURE);
+    struct ta_file *out = ta_sink_open_report(ctx, sink, report, "md", SIGNATURE);
     if (!out)
         return ta_cause(ctx, ta_ctx_status(ctx), "Cannot write the Markdown report");
     put_head(out, report, options);

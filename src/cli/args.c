@@ -289,7 +289,7 @@ static enum ta_status scan(struct parse *parse, int argc, char **argv)
             break;
         default:
             parse->args->given[parse->args->n_given++] =
-                (struct ta_given){name_of(longs, code), optarg};
+                (struct ta_given){name_of(longs, code), optarg, parse->args->operands.n};
         }
     }
     while (status == TA_OK && optind < argc)

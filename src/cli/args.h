@@ -10,6 +10,7 @@
 
 enum ta_command_id {
     TA_COMMAND_REPORT,
+    TA_COMMAND_DIFF,
     TA_COMMAND_CHART,
     TA_COMMAND_CHECK,
     TA_COMMAND_PLUGINS,
@@ -94,6 +95,7 @@ enum ta_theme { TA_THEME_AUTO, TA_THEME_LIGHT, TA_THEME_DARK };
 /* An option as it stood on the command line. */
 struct ta_given {
     const char *name, *value;
+    size_t operands; /* that stood before it */
 };
 
 /* A value of an option that comes from a configuration, as text of a command line. */
@@ -111,7 +113,7 @@ struct ta_setting {
 struct ta_args {
     const struct ta_command *command; /* NULL when none was given */
     struct ta_texts operands;
-    bool help, version, quiet, strict, json, list;
+    bool help, version, quiet, strict, json, list, vs;
     int verbose;
     int color, progress; /* enum ta_when */
     int json_log;        /* 0 text, 1 JSON */

@@ -30,6 +30,7 @@ struct ta_cli {
 
 /* The commands, by enum ta_command_id in main.c. */
 enum ta_status ta_cmd_report(struct ta_cli *cli);
+enum ta_status ta_cmd_diff(struct ta_cli *cli);
 enum ta_status ta_cmd_chart(struct ta_cli *cli);
 enum ta_status ta_cmd_check(struct ta_cli *cli);
 enum ta_status ta_cmd_plugins(struct ta_cli *cli);
@@ -63,6 +64,22 @@ enum ta_status ta_cli_choose_place(struct ta_cli *cli, const char *folder, bool 
 /* A value of an option of a plugin as --set takes it. */
 const char *ta_cli_option_text(const struct ta_option *option, double value,
                                char text[TA_UNIT_TEXT_MAX + 4]);
+
+/* What a command that makes a report writes, and where. */
+struct ta_products {
+    struct ta_format *formats; /* a row for every registered output; to free() */
+    size_t n;
+    struct ta_place place;
+};
+
+/* Loads the plugins and chooses formats and place by the options; `folder` is the place without
+ * -o.  Nothing to free on failure. */
+enum ta_status ta_cli_prepare_products(struct ta_cli *cli, const char *folder,
+                                       struct ta_products *products) TA_MUST_CHECK;
+
+/* Writes all chosen formats, then warnings and the summary for people. */
+enum ta_status ta_cli_produce(struct ta_cli *cli, const struct ta_report *report,
+                              const struct ta_products *products) TA_MUST_CHECK;
 
 /* Reads and analyzes the inputs by the options; see ta_pipeline_run(). */
 enum ta_status ta_cli_run(struct ta_cli *cli, const char *const *inputs, size_t n_inputs,

@@ -6,132 +6,30 @@
 
 #include "result/report.h"
 
-/* --json stands for a format and a place; both may also be given, but not otherwise. */
-static enum ta_status expand_json(struct ta_cli *cli)
+/* Packing a timeline takes time, and not every format shows it. */
+static bool wants_timeline(const struct ta_cli *cli, const struct ta_products *products)
 {
-    struct ta_args *args = &cli->args;
-    if (!args->json)
-        return TA_OK;
-    if (TA_ARGS_IS_GIVEN(args, format) && strcmp(args->format, "json") != 0)
-        return ta_fail(&cli->ctx, TA_ERR_USAGE, "--json does not go with --format=%s",
-                       args->format);
-    args->format = "json";
-    if (!TA_ARGS_IS_GIVEN(args, out))
-        args->out = "-";
-    return TA_OK;
-}
-
-static const struct ta_entry *output_at(const struct ta_cli *cli, size_t i)
-{
-    return ta_registry_at(cli->registry, TA_KIND_output, i);
-}
-
-/* A row for every registered output. */
-struct ta_format *ta_cli_report_formats(struct ta_cli *cli, size_t *count)
-{
-    const size_t n = ta_registry_count(cli->registry, TA_KIND_output);
-    struct ta_format *formats = calloc(n + 1, sizeof *formats);
-    *count = n;
-    if (!formats) {
-        ta_fail(&cli->ctx, TA_ERR_NOMEM, "Out of memory: outputs");
-        return NULL;
-    }
-    for (size_t i = 0; i < n; i++) {
-        const struct ta_plugin *plugin = &output_at(cli, i)->plugin;
-        formats[i] = (struct ta_format){.name = plugin->id,
-                                        .extension = plugin->output->extension,
-                                        .by_default = plugin->output->by_default};
-    }
-    return formats;
-}
-
-/* Writes all chosen formats; they appear together or not at all. */
-static enum ta_status write_products(struct ta_cli *cli, const struct ta_report *report,
-                                     const struct ta_render_options *options,
-                                     const struct ta_format *formats, size_t n_formats,
-                                     const struct ta_place *place)
-{
-    struct ta_sink *sink = ta_sink_new(&cli->ctx, place->kind, place->path);
-    if (!sink)
-        return cli->ctx.status;
-    enum ta_status status = TA_OK;
-    for (size_t i = 0; status == TA_OK && i < n_formats; i++) {
-        if (ta_ctx_canceled(&cli->ctx))
-            status = ta_fail(&cli->ctx, TA_ERR_CANCELED, "Stopped");
-        else if (formats[i].chosen)
-            status = ta_cli_write(cli, output_at(cli, i), report, options, sink);
-    }
-    if (status == TA_OK)
-        status = ta_sink_commit(&cli->ctx, sink);
-    ta_sink_free(sink);
-    return status;
-}
-
-/* The last line of the summary: where the report is. */
-static enum ta_status say_where(struct ta_cli *cli, const struct ta_place *place)
-{
-    struct ta_stdout out;
-    enum ta_status status = ta_stdout_open(&cli->ctx, &out);
-    if (status != TA_OK)
-        return status;
-    ta_puts(out.file, "\nReport written to ");
-    ta_put_terminal(out.file, ta_slice_of(place->path), 0, 0);
-    ta_puts(out.file, "\n");
-    return ta_stdout_close(&cli->ctx, &out);
-}
-
-/* The summary for people.  The products are in place by then: a closed terminal costs nothing. */
-static enum ta_status write_summary(struct ta_cli *cli, const struct ta_report *report,
-                                    const struct ta_render_options *options,
-                                    const struct ta_place *place)
-{
-    const struct ta_entry *text = ta_registry_find(cli->registry, TA_KIND_output, "text");
-    if (cli->args.quiet || place->kind == TA_SINK_STDOUT || !text)
-        return TA_OK;
-    enum ta_status status = ta_cli_write_stdout(cli, text, report, options);
-    return status == TA_OK ? say_where(cli, place) : status;
-}
-
-static enum ta_status run(struct ta_cli *cli, const struct ta_format *formats, size_t n_formats,
-                          const struct ta_place *place)
-{
-    struct ta_report *report;
-    struct ta_render_options options;
-    const struct ta_texts *inputs = &cli->args.operands;
-    enum ta_status status = ta_cli_run(cli, inputs->items, inputs->n, false, &report);
-    if (status != TA_OK)
-        return status;
-    status = ta_cli_render_options(cli, report, &options);
-    if (status == TA_OK)
-        status = write_products(cli, report, &options, formats, n_formats, place);
-    if (status == TA_OK) {
-        cli->reported = true;
-        ta_cli_note_losses(cli, report);
-        ta_cli_warn(cli, report);
-        status = write_summary(cli, report, &options, place);
-    }
-    ta_report_free(report);
-    return status;
+    bool wanted = false;
+    for (size_t i = 0; i < products->n; i++)
+        wanted |= products->formats[i].chosen &&
+                  ta_registry_at(cli->registry, TA_KIND_output, i)->plugin.output->needs_timeline;
+    return wanted && cli->args.timeline != TA_TIMELINE_NONE;
 }
 
 enum ta_status ta_cmd_report(struct ta_cli *cli)
 {
-    enum ta_status status = expand_json(cli);
-    if (status == TA_OK)
-        status = ta_cli_load_plugins(cli);
+    struct ta_products products;
+    struct ta_report *report;
+    const struct ta_texts *inputs = &cli->args.operands;
+    enum ta_status status = ta_cli_prepare_products(cli, "traceanalyze-report", &products);
     if (status != TA_OK)
         return status;
-    struct ta_place place;
-    size_t n;
-    struct ta_format *formats = ta_cli_report_formats(cli, &n);
-    if (!formats)
-        return cli->ctx.status;
-    status = ta_cli_choose_place(cli, "traceanalyze-report", true, formats, n, &place);
-    for (size_t i = 0; status == TA_OK && i < n; i++)
-        cli->wants_timeline |= formats[i].chosen && cli->args.timeline != TA_TIMELINE_NONE &&
-                               output_at(cli, i)->plugin.output->needs_timeline;
-    if (status == TA_OK)
-        status = run(cli, formats, n, &place);
-    free(formats);
+    cli->wants_timeline = wants_timeline(cli, &products);
+    status = ta_cli_run(cli, inputs->items, inputs->n, false, &report);
+    if (status == TA_OK) {
+        status = ta_cli_produce(cli, report, &products);
+        ta_report_free(report);
+    }
+    free(products.formats);
     return status;
 }

@@ -22,6 +22,7 @@ static const struct {
     {"disable-rule", NULL, NULL},
     {"json", NULL, NULL},
     {"list", NULL, NULL},
+    {"vs", NULL, NULL},
     {"config", NULL, NULL},
     {"no-config", NULL, NULL},
     {"help", NULL, NULL},

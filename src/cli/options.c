@@ -18,6 +18,20 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          "  traceanalyze report traces/ -o run.html\n"
          "  traceanalyze report --json traces/ | jq .verdict\n",
          1, SIZE_MAX},
+    [TA_COMMAND_DIFF] =
+        {"diff", "BASE OPT | BASE... --vs OPT...", "compare a baseline with another run",
+         "Each of BASE and OPT is one run: a trace, or a folder or a quoted glob with the traces "
+         "of\n"
+         "all ranks or the dumps of a profiler.  With --vs each side may have several runs.\n"
+         "\n"
+         "The answer goes to the terminal, the comparison to ./traceanalyze-diff/ or to where -o\n"
+         "says: a folder that is made if missing; one file when a single format is asked for, or\n"
+         "when PATH ends in the extension of one; or - for standard output.\n"
+         "\n"
+         "  traceanalyze diff before/ after/\n"
+         "  traceanalyze diff before/ after/ -o change.html\n"
+         "  traceanalyze diff before-1/ before-2/ before-3/ --vs after-1/ after-2/ after-3/\n",
+         2, SIZE_MAX},
     [TA_COMMAND_CHART] =
         {"chart", "ID[,ID...]|all INPUT...", "draw charts of traces as PNG, SVG or PDF files",
          "Charts go to ./traceanalyze-charts/ or to where -o says: a folder, or for one chart in\n"
@@ -69,8 +83,10 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
 
 #define FOR(command) (UINT32_C(1) << TA_COMMAND_##command)
 #define ALL ((UINT32_C(1) << TA_COMMAND_COUNT) - 1)
+/* Commands that make a report. */
+#define REPORTING (FOR(REPORT) | FOR(DIFF))
 /* Commands that read traces. */
-#define READING (FOR(REPORT) | FOR(CHART) | FOR(CHECK))
+#define READING (REPORTING | FOR(CHART) | FOR(CHECK))
 /* Commands that a configuration has a say in. */
 #define CONFIGURED (READING | FOR(PLUGINS) | FOR(RULES) | FOR(CONFIG))
 
@@ -89,24 +105,27 @@ const char *const ta_cpu_choices[] = {"auto", "avx2", "sse2", "scalar", "none", 
 #define AT(field) offsetof(struct ta_args, field)
 
 const struct ta_arg_option ta_arg_options[] = {
-    {"output", 'o', "PATH", FOR(REPORT) | FOR(CHART), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(out), 0, 0,
+    {"output", 'o', "PATH", REPORTING | FOR(CHART), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(out), 0, 0,
      NULL, "folder or file to write, - for standard output"},
-    {"format", 0, "LIST", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(format), 0, 0, NULL,
+    {"format", 0, "LIST", REPORTING, TA_GROUP_COMMAND, TA_ARG_TEXT, AT(format), 0, 0, NULL,
      "formats to write, separated by commas"},
-    {"json", 0, NULL, FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_FLAG, AT(json), 0, 0, NULL,
+    {"json", 0, NULL, REPORTING, TA_GROUP_COMMAND, TA_ARG_FLAG, AT(json), 0, 0, NULL,
      "same as --format json -o -"},
-    {"title", 0, "TEXT", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(title), 0, 0, NULL,
+    {"title", 0, "TEXT", REPORTING, TA_GROUP_COMMAND, TA_ARG_TEXT, AT(title), 0, 0, NULL,
      "title of the report (default: name of the input)"},
-    {"theme", 0, "THEME", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(theme), 0, 0, themes,
+    {"theme", 0, "THEME", REPORTING, TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(theme), 0, 0, themes,
      "colors of the HTML report (default: auto)"},
     {"timeline", 0, "MODE", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(timeline), 0, 0,
      timelines, "slices in the HTML page: what fits, all, what shows, none (default: auto)"},
     {"max-html-size", 0, "SIZE", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(max_html_size), 0,
      0, NULL, "size that the timeline may fill the HTML report to (default: 8MiB)"},
-    {"paper", 0, "SIZE", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(letter), 0, 0, papers,
+    {"paper", 0, "SIZE", REPORTING, TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(letter), 0, 0, papers,
      "paper of the PDF report (default: a4)"},
-    {"top", 0, "N", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_WHOLE, AT(top), 1, 1000000, NULL,
+    {"top", 0, "N", REPORTING, TA_GROUP_COMMAND, TA_ARG_WHOLE, AT(top), 1, 1000000, NULL,
      "rows shown of a long table (default: 30); files of data hold all"},
+
+    {"vs", 0, NULL, FOR(DIFF), TA_GROUP_COMMAND, TA_ARG_FLAG, AT(vs), 0, 0, NULL,
+     "what stands before are runs of the baseline, what follows those to compare"},
 
     {"format", 0, "LIST", FOR(CHART), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(format), 0, 0, NULL,
      "png, svg, pdf or several of them (default: png)"},
@@ -129,7 +148,7 @@ const struct ta_arg_option ta_arg_options[] = {
     {"input", 0, "ID", READING, TA_GROUP_SELECTION, TA_ARG_TEXT, AT(input), 0, 0, NULL,
      "read all files with this input plugin instead of deciding by content"},
 
-    {"hardware", 0, "NAME|FILE", FOR(REPORT) | FOR(CHART), TA_GROUP_SELECTION, TA_ARG_TEXT,
+    {"hardware", 0, "NAME|FILE", REPORTING | FOR(CHART), TA_GROUP_SELECTION, TA_ARG_TEXT,
      AT(hardware), 0, 0, NULL, "device whose peaks count, or a file of devices (default: auto)"},
 
     {"config", 0, "FILE", CONFIGURED, TA_GROUP_GLOBAL, TA_ARG_TEXT, AT(config), 0, 0, NULL,
@@ -152,7 +171,7 @@ const struct ta_arg_option ta_arg_options[] = {
      "set an option of a plugin; `traceanalyze plugins` lists them"},
     {"rules", 0, "FILE", CONFIGURED, TA_GROUP_GLOBAL, TA_ARG_TEXTS, AT(rule_files), 0, 0, NULL,
      "change rules and add new ones; `traceanalyze rules` lists them"},
-    {"disable-rule", 0, "ID", FOR(REPORT) | FOR(RULES), TA_GROUP_GLOBAL, TA_ARG_TEXTS,
+    {"disable-rule", 0, "ID", REPORTING | FOR(RULES), TA_GROUP_GLOBAL, TA_ARG_TEXTS,
      AT(disabled_rules), 0, 0, NULL, "leave a rule out; `traceanalyze rules` lists them"},
     {"plugin-path", 0, "PATH", CONFIGURED, TA_GROUP_GLOBAL, TA_ARG_TEXTS, AT(plugin_paths), 0, 0,
      NULL, "load a plugin, or all of a folder"},
@@ -160,7 +179,7 @@ const struct ta_arg_option ta_arg_options[] = {
      "end with exit code 4 when any data was lost"},
     {"progress", 0, "WHEN", READING, TA_GROUP_GLOBAL, TA_ARG_CHOICE, AT(progress), 0, 0, when,
      "show progress (default: auto, on a terminal)"},
-    {"color", 0, "WHEN", FOR(REPORT), TA_GROUP_GLOBAL, TA_ARG_CHOICE, AT(color), 0, 0, when,
+    {"color", 0, "WHEN", REPORTING, TA_GROUP_GLOBAL, TA_ARG_CHOICE, AT(color), 0, 0, when,
      "use colors (default: auto, on a terminal)"},
     {"log-format", 0, "FORMAT", ALL, TA_GROUP_GLOBAL, TA_ARG_CHOICE, AT(json_log), 0, 0,
      log_formats, "form of messages on standard error (default: text)"},

@@ -18,8 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The product that tells readers that all others are complete. */
-#define LAST_PRODUCT "report.json"
 
 /* Which name holds what. */
 enum state {
@@ -273,9 +271,10 @@ static void take_back(struct product *product)
     product->state = GONE;
 }
 
+/* The product that tells readers that all others are complete. */
 static bool is_last(const struct product *product)
 {
-    return strcmp(product->name, LAST_PRODUCT) == 0;
+    return strcmp(product->name, "report.json") == 0 || strcmp(product->name, "diff.json") == 0;
 }
 
 /* Places all products but the last one, or only that. */

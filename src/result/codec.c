@@ -263,12 +263,18 @@ static void put_run(const struct writer *w, const struct ta_run_info *run)
     ta_puts(w->out, ", \"tags\": {}}");
 }
 
+const char *ta_report_schema(const struct ta_report *report)
+{
+    return ta_report_kind(report) == TA_REPORT_DIFF ? "\"schema\": \"traceanalyze.diff/1\""
+                                                    : "\"schema\": \"traceanalyze.report/1\"";
+}
+
 void ta_put_report_json(struct ta_file *out, const struct ta_report *report, const char *version,
                         bool in_script, size_t max_rows)
 {
     const struct writer writer = {out, in_script, max_rows}, *w = &writer;
     const struct ta_verdict *verdict = ta_report_verdict(report);
-    ta_puts(w->out, "{" TA_REPORT_SCHEMA ",\n");
+    ta_putf(w->out, "{%s,\n", ta_report_schema(report));
     put_text_field(w, " \"generator\": {\"name\": \"traceanalyze\", ", "version", version);
     ta_puts(w->out, "},\n \"run\": ");
     put_run(w, ta_report_run(report));

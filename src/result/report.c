@@ -33,6 +33,7 @@ struct ta_section_builder {
 struct ta_report {
     struct ta_arena arena;
     bool failed;
+    enum ta_report_kind kind;
     struct ta_run_info run;
     struct ta_verdict verdict;
     struct ta_accounts accounts;
@@ -300,6 +301,16 @@ void ta_sort_rows(struct ta_table_builder *table, const char *column, bool desce
 
 /* ---- freezing and reading ------------------------------------------------------------ */
 
+void ta_report_set_kind(struct ta_report *report, enum ta_report_kind kind)
+{
+    report->kind = kind;
+}
+
+enum ta_report_kind ta_report_kind(const struct ta_report *report)
+{
+    return report->kind;
+}
+
 void ta_report_set_run(struct ta_report *report, const struct ta_run_info *run)
 {
     int64_t *ranks = ta_arena_alloc(&report->arena, (run->n_ranks + 1) * sizeof *ranks);
@@ -350,6 +361,7 @@ static void freeze_section(struct ta_report *report, struct ta_section_builder *
     if (!items)
         return;
     builder->section.items = items;
+    builder->section.n_items = 0;
     for (struct draft *d = builder->first; d; d = d->next)
         if (!d->table || d->table->table.n_rows > 0)
             items[builder->section.n_items++] = d->item;
@@ -361,6 +373,7 @@ enum ta_status ta_report_freeze(struct ta_report *report)
     for (struct ta_section_builder *s = report->first; s; s = s->next)
         n++;
     report->sections = ta_arena_alloc(&report->arena, (n + 1) * sizeof(struct ta_section *));
+    report->n_sections = 0;
     for (struct ta_section_builder *s = report->first; s && report->sections; s = s->next) {
         freeze_section(report, s);
         if (s->section.n_items || s->section.missing)
@@ -505,13 +518,33 @@ static enum ta_unit unit_named(struct ta_slice name)
     return TA_UNIT_NONE;
 }
 
+/* The unit of differences of values with a unit. */
+static enum ta_unit change_of(enum ta_unit unit)
+{
+    switch (unit) {
+    case TA_UNIT_NS:
+        return TA_UNIT_NS_CHANGE;
+    case TA_UNIT_BYTES:
+        return TA_UNIT_BYTES_CHANGE;
+    case TA_UNIT_COUNT:
+        return TA_UNIT_COUNT_CHANGE;
+    case TA_UNIT_RATIO:
+        return TA_UNIT_RATIO_CHANGE;
+    default:
+        return unit;
+    }
+}
+
 enum ta_unit ta_table_unit(const struct ta_table *table, size_t row, size_t column)
 {
     const struct ta_column *head = &table->columns[column];
     const size_t units = ta_table_column(table, "unit");
-    if (head->unit != TA_UNIT_NONE || head->type != TA_TYPE_NUMBER || units == SIZE_MAX)
+    const bool of_row = head->unit == TA_UNIT_NONE || head->unit == TA_UNIT_CHANGE;
+    if (!of_row || head->type != TA_TYPE_NUMBER || units == SIZE_MAX)
         return head->unit;
     const struct ta_cell *cell = ta_table_cell(table, row, units);
     const enum ta_unit unit = cell->kind == TA_CELL_TEXT ? unit_named(cell->text) : TA_UNIT_NONE;
+    if (head->unit == TA_UNIT_CHANGE)
+        return change_of(unit);
     return unit == TA_UNIT_PER_S && is_clock(table, row) ? TA_UNIT_HERTZ : unit;
 }

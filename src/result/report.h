@@ -22,6 +22,7 @@ void ta_section_set_missing(struct ta_section_builder *section, const char *miss
 /* How many rows the table had that are not added here. */
 void ta_table_left_out(struct ta_table_builder *table, size_t n_rows);
 
+void ta_report_set_kind(struct ta_report *report, enum ta_report_kind kind);
 void ta_report_set_run(struct ta_report *report, const struct ta_run_info *run);
 void ta_report_set_verdict(struct ta_report *report, const char *headline, const char *bottleneck);
 /* Takes over `accounts`, whose memory must come from ta_report_arena(). */
@@ -40,8 +41,8 @@ int64_t ta_report_input_date(const struct ta_report *report);
 const struct ta_table *ta_report_table_after(const struct ta_report *report,
                                              const struct ta_table *table);
 
-/* Turns builders into what readers see; no adding afterwards.  TA_ERR_NOMEM when any step of
- * the building ran out of memory. */
+/* Turns builders into what readers see; what is added afterwards is seen after another call.
+ * TA_ERR_NOMEM when any step of the building ran out of memory. */
 enum ta_status ta_report_freeze(struct ta_report *report) TA_MUST_CHECK;
 
 #endif

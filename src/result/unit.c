@@ -27,6 +27,7 @@ struct unit {
     const char *symbol;            /* of numbers below the first prefix */
     double scale;                  /* of the same, 0 is 1 */
     const struct prefix *prefixes; /* ascending, ends with a NULL symbol */
+    bool is_change;                /* numbers above 0 have a sign as well */
 };
 
 #define SI(base)                                                                                   \
@@ -55,19 +56,24 @@ static const struct prefix flop_rates[] = {SI("FLOP/s")};
 static const struct prefix clocks[] = {{1e3, 1e3, "kHz"}, {1e6, 1e6, "MHz"}, {0, 0, NULL}};
 
 static const struct unit units[TA_UNIT_COUNT_OF_UNITS] = {
-    [TA_UNIT_NONE] = {"none", "", 0, NULL},
-    [TA_UNIT_NS] = {"ns", "ns", 0, times},
-    [TA_UNIT_BYTES] = {"bytes", "B", 0, sizes},
-    [TA_UNIT_COUNT] = {"count", "", 0, NULL},
-    [TA_UNIT_RATIO] = {"ratio", "%", 0.01, NULL},
-    [TA_UNIT_PER_S] = {"per_s", "/s", 0, NULL},
-    [TA_UNIT_BYTES_PER_S] = {"bytes_per_s", "B/s", 0, rates},
-    [TA_UNIT_CELSIUS] = {"celsius", "°C", 0, NULL},
-    [TA_UNIT_WATT] = {"watt", "W", 0, watts},
-    [TA_UNIT_JOULE] = {"joule", "J", 0, joules},
-    [TA_UNIT_FLOP] = {"flop", "FLOP", 0, flops},
-    [TA_UNIT_FLOP_PER_S] = {"flop_per_s", "FLOP/s", 0, flop_rates},
-    [TA_UNIT_HERTZ] = {"per_s", "Hz", 0, clocks},
+    [TA_UNIT_NONE] = {"none", "", 0, NULL, false},
+    [TA_UNIT_NS] = {"ns", "ns", 0, times, false},
+    [TA_UNIT_BYTES] = {"bytes", "B", 0, sizes, false},
+    [TA_UNIT_COUNT] = {"count", "", 0, NULL, false},
+    [TA_UNIT_RATIO] = {"ratio", "%", 0.01, NULL, false},
+    [TA_UNIT_PER_S] = {"per_s", "/s", 0, NULL, false},
+    [TA_UNIT_BYTES_PER_S] = {"bytes_per_s", "B/s", 0, rates, false},
+    [TA_UNIT_CELSIUS] = {"celsius", "°C", 0, NULL, false},
+    [TA_UNIT_WATT] = {"watt", "W", 0, watts, false},
+    [TA_UNIT_JOULE] = {"joule", "J", 0, joules, false},
+    [TA_UNIT_FLOP] = {"flop", "FLOP", 0, flops, false},
+    [TA_UNIT_FLOP_PER_S] = {"flop_per_s", "FLOP/s", 0, flop_rates, false},
+    [TA_UNIT_HERTZ] = {"per_s", "Hz", 0, clocks, false},
+    [TA_UNIT_NS_CHANGE] = {"ns", "ns", 0, times, true},
+    [TA_UNIT_BYTES_CHANGE] = {"bytes", "B", 0, sizes, true},
+    [TA_UNIT_COUNT_CHANGE] = {"count", "", 0, NULL, true},
+    [TA_UNIT_RATIO_CHANGE] = {"ratio", "%", 0.01, NULL, true},
+    [TA_UNIT_CHANGE] = {"none", "", 0, NULL, true},
 };
 
 const char *ta_unit_name(enum ta_unit unit)
@@ -240,14 +246,55 @@ char *ta_unit_format(char text[TA_UNIT_TEXT_MAX], double value, enum ta_unit uni
     char *at = text;
     if (value < 0)
         *at++ = '-';
+    else if (value > 0 && units[unit].is_change)
+        *at++ = '+';
     if (prefix.scale == 1 && magnitude == trunc(magnitude) && magnitude < LARGEST_GROUPED)
         at = unit == TA_UNIT_NONE ? at + snprintf(at, 24, "%.0f", magnitude)
                                   : put_grouped(at, magnitude);
-    else if (unit == TA_UNIT_RATIO && magnitude > 0 && magnitude < 0.01)
+    else if (units[unit].scale > 0 && magnitude > 0 && magnitude < 0.01)
         at = put_small_share(at, magnitude / prefix.scale);
     else
         at = put_rounded(at, magnitude / prefix.scale);
     put_symbol(at, prefix.symbol);
+    return text;
+}
+
+/* ---- pairs ---------------------------------------------------------------------------- */
+
+static char *put_plain(char *at, double value, const struct prefix *prefix, bool symbol)
+{
+    const double magnitude = fabs(value) / prefix->scale;
+    struct decimal d = strip_zeros(decimal_of(magnitude, 3));
+    if (value < 0)
+        *at++ = '-';
+    if (magnitude == 0)
+        at = put(at, "0");
+    else if (d.point > 3)
+        at = put_grouped(at, rint(magnitude));
+    else if (magnitude < SMALLEST_FIXED)
+        at = put_scientific(at, &d);
+    else
+        at = put_fixed(at, &d);
+    return symbol ? put_symbol(at, prefix->symbol) : at;
+}
+
+char *ta_unit_format_pair(char text[TA_UNIT_PAIR_MAX], double before, double after,
+                          enum ta_unit unit)
+{
+    /* Numbers beyond this have a prefix of their own. */
+    enum { READABLE = 1000 };
+    const double a = fabs(before), b = fabs(after);
+    const double smaller = a < b ? a : b, larger = a < b ? b : a;
+    *text = '\0';
+    if (!isfinite(before) || !isfinite(after))
+        return text;
+    struct prefix common = prefix_for(smaller > 0 ? smaller : larger, unit);
+    const bool apart = larger / common.scale >= READABLE;
+    const struct prefix first = apart ? prefix_for(a, unit) : common;
+    const struct prefix second = apart ? prefix_for(b, unit) : common;
+    char *at = put_plain(text, before, &first, true);
+    at = put(at, " → ");
+    put_plain(at, after, &second, true);
     return text;
 }
 

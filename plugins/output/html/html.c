@@ -182,7 +182,8 @@ static enum ta_status write_html(struct ta_ctx *ctx, const struct ta_report *rep
                                  const struct ta_render_options *options, struct ta_sink *sink)
 {
     struct ta_file *out =
-        ta_sink_open(ctx, sink, "report.html", "<meta name=\"generator\" content=\"traceanalyze");
+        ta_sink_open_report(ctx, sink, report, "html",
+                            "<meta name=\"generator\" content=\"traceanalyze");
     if (!out)
         return ta_cause(ctx, ta_ctx_status(ctx), "Cannot write the HTML report");
     const struct ta_timeline *timeline = ta_report_timeline(report);

@@ -94,7 +94,7 @@ static enum ta_status write_report(struct ta_ctx *ctx, const struct ta_report *r
 {
     if (!ta_draw_start())
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot find the fonts: out of memory");
-    struct ta_file *file = ta_sink_open(ctx, sink, "report.pdf", SIGNATURE);
+    struct ta_file *file = ta_sink_open_report(ctx, sink, report, "pdf", SIGNATURE);
     if (!file)
         return ta_ctx_status(ctx);
     struct pdf pdf = set_up(ctx, report, options, file);

@@ -23,6 +23,11 @@ enum {
 /* In the order of the questions: which rank, which kernels, who launched them, which steps; of
  * dumps which stages, how fast, how much memory, and how the ranks differ. */
 static const struct text_pick picks[] = {
+    {.table = "diff.metrics", .rows = 12, .first = "base new delta change verdict", .whole = true},
+    {.table = "diff.stages", .rows = 8, .first = "base_total_ns new_total_ns delta_ns change"},
+    {.table = "diff.kernels", .rows = 8, .first = "base_total_ns new_total_ns delta_ns change"},
+    {.table = "diff.copies", .rows = 4, .first = "base_total_ns new_total_ns delta_ns change"},
+    {.table = "diff.ops", .rows = 8, .first = "base_total_ns new_total_ns delta_ns change"},
     {.table = "gpu_time.by_rank", .by = "idle_ns", .rows = 16},
     {.table = "kernels.by_name", .by = "total_ns", .rows = 8},
     {.table = "stages.by_name", .by = "total_ns", .rows = 12},
@@ -330,7 +335,7 @@ static size_t clamp_width(uint32_t columns)
 static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
                             const struct ta_render_options *options, struct ta_sink *sink)
 {
-    struct ta_file *out = ta_sink_open(ctx, sink, "report.txt", SIGNATURE);
+    struct ta_file *out = ta_sink_open_report(ctx, sink, report, "txt", SIGNATURE);
     if (!out)
         return ta_cause(ctx, ta_ctx_status(ctx), "Cannot write the summary");
     const struct page page = {.ctx = ctx,

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the commands that make a report share: formats, place, products and the summary. */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+
+#include "result/report.h"
+
+/* --json stands for a format and a place; both may also be given, but not otherwise. */
+static enum ta_status expand_json(struct ta_cli *cli)
+{
+    struct ta_args *args = &cli->args;
+    if (!args->json)
+        return TA_OK;
+    if (TA_ARGS_IS_GIVEN(args, format) && strcmp(args->format, "json") != 0)
+        return ta_fail(&cli->ctx, TA_ERR_USAGE, "--json does not go with --format=%s",
+                       args->format);
+    args->format = "json";
+    if (!TA_ARGS_IS_GIVEN(args, out))
+        args->out = "-";
+    return TA_OK;
+}
+
+static const struct ta_entry *output_at(const struct ta_cli *cli, size_t i)
+{
+    return ta_registry_at(cli->registry, TA_KIND_output, i);
+}
+
+/* A row for every registered output. */
+struct ta_format *ta_cli_report_formats(struct ta_cli *cli, size_t *count)
+{
+    const size_t n = ta_registry_count(cli->registry, TA_KIND_output);
+    struct ta_format *formats = calloc(n + 1, sizeof *formats);
+    *count = n;
+    if (!formats) {
+        ta_fail(&cli->ctx, TA_ERR_NOMEM, "Out of memory: outputs");
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct ta_plugin *plugin = &output_at(cli, i)->plugin;
+        formats[i] = (struct ta_format){.name = plugin->id,
+                                        .extension = plugin->output->extension,
+                                        .by_default = plugin->output->by_default};
+    }
+    return formats;
+}
+
+/* Writes all chosen formats; they appear together or not at all. */
+static enum ta_status write_products(struct ta_cli *cli, const struct ta_report *report,
+                                     const struct ta_render_options *options,
+                                     const struct ta_format *formats, size_t n_formats,
+                                     const struct ta_place *place)
+{
+    struct ta_sink *sink = ta_sink_new(&cli->ctx, place->kind, place->path);
+    if (!sink)
+        return cli->ctx.status;
+    enum ta_status status = TA_OK;
+    for (size_t i = 0; status == TA_OK && i < n_formats; i++) {
+        if (ta_ctx_canceled(&cli->ctx))
+            status = ta_fail(&cli->ctx, TA_ERR_CANCELED, "Stopped");
+        else if (formats[i].chosen)
+            status = ta_cli_write(cli, output_at(cli, i), report, options, sink);
+    }
+    if (status == TA_OK)
+        status = ta_sink_commit(&cli->ctx, sink);
+    ta_sink_free(sink);
+    return status;
+}
+
+/* The last line of the summary: where the report is. */
+static enum ta_status say_where(struct ta_cli *cli, const struct ta_place *place)
+{
+    struct ta_stdout out;
+    enum ta_status status = ta_stdout_open(&cli->ctx, &out);
+    if (status != TA_OK)
+        return status;
+    ta_puts(out.file, "\nReport written to ");
+    ta_put_terminal(out.file, ta_slice_of(place->path), 0, 0);
+    ta_puts(out.file, "\n");
+    return ta_stdout_close(&cli->ctx, &out);
+}
+
+/* The summary for people.  The products are in place by then: a closed terminal costs nothing. */
+static enum ta_status write_summary(struct ta_cli *cli, const struct ta_report *report,
+                                    const struct ta_render_options *options,
+                                    const struct ta_place *place)
+{
+    const struct ta_entry *text = ta_registry_find(cli->registry, TA_KIND_output, "text");
+    if (cli->args.quiet || place->kind == TA_SINK_STDOUT || !text)
+        return TA_OK;
+    enum ta_status status = ta_cli_write_stdout(cli, text, report, options);
+    return status == TA_OK ? say_where(cli, place) : status;
+}
+
+enum ta_status ta_cli_prepare_products(struct ta_cli *cli, const char *folder,
+                                       struct ta_products *products)
+{
+    enum ta_status status = expand_json(cli);
+    *products = (struct ta_products){NULL};
+    if (status == TA_OK)
+        status = ta_cli_load_plugins(cli);
+    if (status != TA_OK)
+        return status;
+    products->formats = ta_cli_report_formats(cli, &products->n);
+    if (!products->formats)
+        return cli->ctx.status;
+    status =
+        ta_cli_choose_place(cli, folder, true, products->formats, products->n, &products->place);
+    if (status != TA_OK)
+        free(products->formats);
+    return status;
+}
+
+enum ta_status ta_cli_produce(struct ta_cli *cli, const struct ta_report *report,
+                              const struct ta_products *products)
+{
+    struct ta_render_options options;
+    enum ta_status status = ta_cli_render_options(cli, report, &options);
+    if (status == TA_OK)
+        status =
+            write_products(cli, report, &options, products->formats, products->n, &products->place);
+    if (status != TA_OK)
+        return status;
+    cli->reported = true;
+    ta_cli_note_losses(cli, report);
+    ta_cli_warn(cli, report);
+    return write_summary(cli, report, &options, &products->place);
+}

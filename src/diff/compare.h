@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the parts of a comparison share. */
+#ifndef TA_DIFF_COMPARE_H
+#define TA_DIFF_COMPARE_H
+
+#include "diff/diff.h"
+#include "traceanalyze/arena.h"
+
+/* One comparison while it is made. */
+struct diff {
+    struct ta_ctx *ctx;
+    const struct ta_diff_side *sides;
+    /* The run of each side that tables show: the one of median length.  What is said to the
+     * nanosecond is said of these two; the others are evidence of how sure it is. */
+    const struct ta_report *shown[TA_DIFF_SIDES];
+    struct ta_arena arena; /* of everything below */
+    struct ta_report *out;
+};
+
+/* ---- names ------------------------------------------------------------------------------- */
+
+/* Where the names of a list stand in a report. */
+struct diff_source {
+    const char *table, *name, *group; /* group: a column that says what a name is of, or NULL */
+    const char *const *groups;        /* rows of these groups alone, ends with NULL; NULL is all */
+};
+
+/* A name of one side. */
+struct diff_item {
+    struct ta_slice name, group; /* of several groups that of the longest total */
+    int64_t calls, total_ns;
+    int64_t *run_ns; /* total of each run of the side, TA_MISSING where the name is not */
+};
+
+struct diff_items {
+    struct diff_item *at; /* by name, each once */
+    size_t n;
+};
+
+/* Reads the names of the shown run of a side; false without memory. */
+bool diff_items_read(struct diff *diff, int side, const struct diff_source *source,
+                     struct diff_items *items);
+
+/* ---- pairs ------------------------------------------------------------------------------- */
+
+/* How two names came together. */
+enum diff_method {
+    DIFF_ALONE, /* not at all: the name is on one side only */
+    DIFF_EXACT
+};
+
+/* What the runs say about a change; NaN where they are too few. */
+struct diff_evidence {
+    double ci_low, ci_high; /* of the ratio new over base */
+    double p, q;            /* q: over all names of the table */
+};
+
+struct diff_pair {
+    const struct diff_item *item[TA_DIFF_SIDES]; /* NULL: added or removed */
+    enum diff_method method;
+    double confidence; /* 0…1 that they are the same thing */
+    struct diff_evidence evidence;
+};
+
+struct diff_pairs {
+    struct diff_pair *at; /* by the size of the change, largest first */
+    size_t n;
+};
+
+/* Finds for each name its counterpart; false without memory. */
+bool diff_match(struct diff *diff, const struct diff_items items[TA_DIFF_SIDES],
+                struct diff_pairs *pairs);
+
+/* New minus base, 0 for a side that has it not. */
+int64_t diff_pair_change(const struct diff_pair *pair);
+
+/* ---- parts of the report ----------------------------------------------------------------- */
+
+/* Kernels, operators, stages, copies: tables by name. */
+bool diff_add_names(struct diff *diff);
+/* Scalars and figures of both runs. */
+void diff_add_metrics(struct diff *diff);
+/* Title, ranks, date and accounts of the runs of both sides; false without memory. */
+bool diff_describe(const struct ta_diff_side sides[TA_DIFF_SIDES], const char *title,
+                   struct ta_report *report) TA_MUST_CHECK;
+/* The headline. */
+void diff_add_verdict(struct diff *diff);
+/* The runs that were compared. */
+void diff_add_runs(struct diff *diff);
+
+/* Longest window of a device of a run; without devices the time its stages take; TA_MISSING when
+ * nothing says how long the run took. */
+int64_t diff_run_length(const struct ta_report *report);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The whole comparison:
+ *
+ *     choose   runs of each side           → the one that tables show
+ *     match    names of both sides         → pairs
+ *     tables   pairs, figures, runs        → sections of the report
+ *
+ * Rendering follows as for any other report. */
+#include "diff/diff.h"
+
+#include "base/context.h"
+#include "diff/compare.h"
+#include "result/report.h"
+
+#include <stdlib.h>
+
+/* ---- the runs ----------------------------------------------------------------------------- */
+
+static int64_t largest(const struct ta_table *table, const char *column)
+{
+    int64_t most = TA_MISSING;
+    const size_t at = table ? ta_table_column(table, column) : SIZE_MAX;
+    for (size_t i = 0; at != SIZE_MAX && i < table->n_rows; i++) {
+        const struct ta_cell *cell = ta_table_cell(table, i, at);
+        if (cell->kind == TA_CELL_INT)
+            most = ta_max_i64(most, cell->i);
+    }
+    return most;
+}
+
+int64_t diff_run_length(const struct ta_report *report)
+{
+    static const struct {
+        const char *table, *column;
+    } sources[] = {{"gpu_time.by_rank", "window_ns"},
+                   {"run.sessions", "dur_ns"},
+                   {"trace.by_rank", "window_ns"},
+                   {"stages.by_name", "total_ns"}};
+    int64_t length = TA_MISSING;
+    for (size_t i = 0; length == TA_MISSING && i < sizeof sources / sizeof *sources; i++)
+        length = largest(ta_report_table(report, sources[i].table), sources[i].column);
+    return length;
+}
+
+struct length {
+    int64_t ns;
+    size_t run;
+};
+
+static int by_length(const void *left, const void *right)
+{
+    const struct length *a = left, *b = right;
+    return a->ns != b->ns ? (a->ns > b->ns) - (a->ns < b->ns)
+                          : (a->run > b->run) - (a->run < b->run);
+}
+
+/* The lower median, so that it is a run that there was. */
+static bool choose_run(struct diff *diff, int side)
+{
+    const struct ta_diff_side *runs = &diff->sides[side];
+    struct length *lengths = ta_arena_alloc(&diff->arena, runs->n * sizeof *lengths);
+    if (!lengths)
+        return false;
+    for (size_t i = 0; i < runs->n; i++)
+        lengths[i] = (struct length){diff_run_length(runs->runs[i]), i};
+    qsort(lengths, runs->n, sizeof *lengths, by_length);
+    diff->shown[side] = runs->runs[lengths[(runs->n - 1) / 2].run];
+    return true;
+}
+
+/* ---- together ----------------------------------------------------------------------------- */
+
+static enum ta_status compare(struct diff *diff)
+{
+    bool done = choose_run(diff, TA_DIFF_BASE) && choose_run(diff, TA_DIFF_NEW);
+    if (done) {
+        diff_add_metrics(diff);
+        done = diff_add_names(diff);
+    }
+    if (done) {
+        diff_add_runs(diff);
+        diff_add_verdict(diff);
+    }
+    ta_arena_free(&diff->arena);
+    if (!done || ta_report_freeze(diff->out) != TA_OK)
+        return ta_fail(diff->ctx, TA_ERR_NOMEM, "Cannot hold the comparison");
+    return TA_OK;
+}
+
+enum ta_status ta_diff_add(struct ta_ctx *ctx, const struct ta_diff_side sides[TA_DIFF_SIDES],
+                           struct ta_report *report)
+{
+    struct diff diff = {.ctx = ctx, .sides = sides, .out = report};
+    return compare(&diff);
+}
+
+enum ta_status ta_diff(struct ta_ctx *ctx, const struct ta_diff_side sides[TA_DIFF_SIDES],
+                       const char *title, struct ta_report **report)
+{
+    struct ta_report *made = ta_report_new();
+    if (!made)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate a report");
+    ta_report_set_kind(made, TA_REPORT_DIFF);
+    const enum ta_status status =
+        diff_describe(sides, title, made)
+            ? ta_diff_add(ctx, sides, made)
+            : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the accounts of the runs");
+    if (status == TA_OK)
+        *report = made;
+    else
+        ta_report_free(made);
+    return status;
+}

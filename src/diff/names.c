@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* diff.kernels, diff.ops, diff.stages, diff.copies: what changed, name by name. */
+#include "diff/compare.h"
+#include "result/report.h"
+#include "traceanalyze/columns.h"
+
+static const char *const copies[] = {"memcpy", "memset", NULL};
+
+/* One table of names. */
+static const struct {
+    const char *section, *section_title, *id, *title;
+    struct diff_source source;
+} lists[] = {
+    {"diff_stages",
+     "Stages compared",
+     "diff.stages",
+     "Stages",
+     {"stages.by_name", "stage", NULL, NULL}},
+    {"diff_kernels",
+     "Kernels compared",
+     "diff.kernels",
+     "Kernels",
+     {"kernels.by_name", "name", "class", NULL}},
+    {"diff_kernels",
+     "Kernels compared",
+     "diff.copies",
+     "Copies and memory sets",
+     {"gpu_time.by_name", "name", "class", copies}},
+    {"diff_ops",
+     "Operators compared",
+     "diff.ops",
+     "Host operators and calls",
+     {"ops.by_name", "name", "category", NULL}},
+};
+
+static const struct ta_column columns[] = {
+    TA_TEXT_COLUMN("name", "Name", "Name in the baseline; of what was added its own"),
+    TA_TEXT_COLUMN("matched_as", "Is now",
+                   "Name on the other side where it is another one; empty otherwise"),
+    {"status", "Status", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
+     "same: equal calls and time; changed; added: not in the baseline; removed: only there"},
+    TA_TEXT_COLUMN("group", "Class", "Class or category; of several that of the longest time"),
+    TA_COUNT_COLUMN("base_calls", "Calls before", TA_NEUTRAL, "Calls in the baseline, all ranks"),
+    TA_COUNT_COLUMN("new_calls", "Calls after", TA_NEUTRAL, "Calls in the other run, all ranks"),
+    TA_NS_COLUMN("base_total_ns", "Before", TA_LOWER,
+                 "Sum of durations in the baseline over all ranks"),
+    TA_NS_COLUMN("new_total_ns", "After", TA_LOWER,
+                 "Sum of durations in the other run over all ranks"),
+    {"delta_ns", "Change", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, TA_LOWER, "After minus before"},
+    {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_LOWER, "Change over before"},
+    {"ratio", "After / before", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER, "After over before"},
+    {"ci_low", "CI low", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "Lower end of the confidence interval of the ratio; none with too few runs"},
+    {"ci_high", "CI high", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "Upper end of the confidence interval of the ratio; none with too few runs"},
+    {"p_value", "p", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Probability of such a difference without a change; none with too few runs"},
+    {"q_value", "q", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
+     "The same, corrected for the number of names (Benjamini-Hochberg)"},
+    {"method", "Matched by", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
+     "How the two names were found to be the same thing; none for names of one side"},
+    TA_RATIO_COLUMN("confidence", "Confidence", TA_HIGHER, "How sure that is"),
+};
+
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static const char *status_of(const struct diff_pair *pair)
+{
+    const struct diff_item *base = pair->item[TA_DIFF_BASE], *new = pair->item[TA_DIFF_NEW];
+    if (!base || !new)
+        return base ? "removed" : "added";
+    return base->calls == new->calls && base->total_ns == new->total_ns ? "same" : "changed";
+}
+
+static struct ta_cell method_of(const struct diff_pair *pair)
+{
+    static const char *const names[] = {[DIFF_ALONE] = NULL, [DIFF_EXACT] = "exact"};
+    const char *name = names[pair->method];
+    return name ? ta_text(ta_slice_of(name)) : ta_null();
+}
+
+static struct ta_cell quotient(int64_t a, int64_t b)
+{
+    return b > 0 ? ta_num((double)a / (double)b) : ta_null();
+}
+
+static void add_pair(struct ta_table_builder *table, const struct diff_pair *pair)
+{
+    const struct diff_item *base = pair->item[TA_DIFF_BASE], *new = pair->item[TA_DIFF_NEW];
+    const struct diff_item *named = base ? base : new;
+    const bool both = base && new;
+    const int64_t change = diff_pair_change(pair);
+    TA_ROW(table, ta_text(named->name),
+           both && !ta_slice_equal(base->name, new->name) ? ta_text(new->name) : ta_null(),
+           ta_text(ta_slice_of(status_of(pair))),
+           named->group.len ? ta_text(named->group) : ta_null(), ta_int(base ? base->calls : 0),
+           ta_int(new ? new->calls : 0), ta_int(base ? base->total_ns : 0),
+           ta_int(new ? new->total_ns : 0), ta_int(change),
+           both ? quotient(change, base->total_ns) : ta_null(),
+           both ? quotient(new->total_ns, base->total_ns) : ta_null(),
+           ta_num(pair->evidence.ci_low), ta_num(pair->evidence.ci_high), ta_num(pair->evidence.p),
+           ta_num(pair->evidence.q), method_of(pair), both ? ta_num(pair->confidence) : ta_null());
+}
+
+bool diff_add_names(struct diff *diff)
+{
+    for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
+        struct diff_items items[TA_DIFF_SIDES];
+        struct diff_pairs pairs;
+        for (int side = 0; side < TA_DIFF_SIDES; side++)
+            if (!diff_items_read(diff, side, &lists[l].source, &items[side]))
+                return false;
+        if (!diff_match(diff, items, &pairs))
+            return false;
+        struct ta_section_builder *section =
+            ta_report_open_section(diff->out, lists[l].section, lists[l].section_title);
+        struct ta_table_builder *table =
+            ta_add_table(section, lists[l].id, lists[l].title, columns, COLUMNS);
+        for (size_t i = 0; i < pairs.n; i++)
+            add_pair(table, &pairs.at[i]);
+    }
+    return true;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How products are named after what a report is of. */
+#include "traceanalyze/output.h"
+
+#include <stdio.h>
+
+struct ta_file *ta_sink_open_report(struct ta_ctx *ctx, struct ta_sink *sink,
+                                    const struct ta_report *report, const char *extension,
+                                    const char *signature)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%s.%s",
+             ta_report_kind(report) == TA_REPORT_DIFF ? "diff" : "report", extension);
+    return ta_sink_open(ctx, sink, name, signature);
+}
