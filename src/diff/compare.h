@@ -10,6 +10,7 @@
 struct diff {
     struct ta_ctx *ctx;
     const struct ta_diff_side *sides;
+    const struct ta_judging *judging;
     /* The run of each side that tables show: the one of median length.  What is said to the
      * nanosecond is said of these two; the others are evidence of how sure it is. */
     const struct ta_report *shown[TA_DIFF_SIDES];
@@ -71,6 +72,9 @@ struct diff_pairs {
 bool diff_match(struct diff *diff, const struct diff_items items[TA_DIFF_SIDES],
                 struct diff_pairs *pairs);
 
+/* Fills in what the runs say about each pair; false without memory. */
+bool diff_judge_pairs(struct diff *diff, struct diff_pairs *pairs);
+
 /* New minus base, 0 for a side that has it not. */
 int64_t diff_pair_change(const struct diff_pair *pair);
 
@@ -78,8 +82,8 @@ int64_t diff_pair_change(const struct diff_pair *pair);
 
 /* Kernels, operators, stages, copies: tables by name. */
 bool diff_add_names(struct diff *diff);
-/* Scalars and figures of both runs. */
-void diff_add_metrics(struct diff *diff);
+/* Figures of the runs of both sides. */
+bool diff_add_metrics(struct diff *diff);
 /* Title, ranks, date and accounts of the runs of both sides; false without memory. */
 bool diff_describe(const struct ta_diff_side sides[TA_DIFF_SIDES], const char *title,
                    struct ta_report *report) TA_MUST_CHECK;
@@ -87,9 +91,5 @@ bool diff_describe(const struct ta_diff_side sides[TA_DIFF_SIDES], const char *t
 void diff_add_verdict(struct diff *diff);
 /* The runs that were compared. */
 void diff_add_runs(struct diff *diff);
-
-/* Longest window of a device of a run; without devices the time its stages take; TA_MISSING when
- * nothing says how long the run took. */
-int64_t diff_run_length(const struct ta_report *report);
 
 #endif

@@ -16,32 +16,6 @@
 
 /* ---- the runs ----------------------------------------------------------------------------- */
 
-static int64_t largest(const struct ta_table *table, const char *column)
-{
-    int64_t most = TA_MISSING;
-    const size_t at = table ? ta_table_column(table, column) : SIZE_MAX;
-    for (size_t i = 0; at != SIZE_MAX && i < table->n_rows; i++) {
-        const struct ta_cell *cell = ta_table_cell(table, i, at);
-        if (cell->kind == TA_CELL_INT)
-            most = ta_max_i64(most, cell->i);
-    }
-    return most;
-}
-
-int64_t diff_run_length(const struct ta_report *report)
-{
-    static const struct {
-        const char *table, *column;
-    } sources[] = {{"gpu_time.by_rank", "window_ns"},
-                   {"run.sessions", "dur_ns"},
-                   {"trace.by_rank", "window_ns"},
-                   {"stages.by_name", "total_ns"}};
-    int64_t length = TA_MISSING;
-    for (size_t i = 0; length == TA_MISSING && i < sizeof sources / sizeof *sources; i++)
-        length = largest(ta_report_table(report, sources[i].table), sources[i].column);
-    return length;
-}
-
 struct length {
     int64_t ns;
     size_t run;
@@ -62,7 +36,7 @@ static bool choose_run(struct diff *diff, int side)
     if (!lengths)
         return false;
     for (size_t i = 0; i < runs->n; i++)
-        lengths[i] = (struct length){diff_run_length(runs->runs[i]), i};
+        lengths[i] = (struct length){ta_run_time(runs->runs[i]), i};
     qsort(lengths, runs->n, sizeof *lengths, by_length);
     diff->shown[side] = runs->runs[lengths[(runs->n - 1) / 2].run];
     return true;
@@ -74,8 +48,7 @@ static enum ta_status compare(struct diff *diff)
 {
     bool done = choose_run(diff, TA_DIFF_BASE) && choose_run(diff, TA_DIFF_NEW);
     if (done) {
-        diff_add_metrics(diff);
-        done = diff_add_names(diff);
+        done = diff_add_metrics(diff) && diff_add_names(diff);
     }
     if (done) {
         diff_add_runs(diff);
@@ -88,14 +61,15 @@ static enum ta_status compare(struct diff *diff)
 }
 
 enum ta_status ta_diff_add(struct ta_ctx *ctx, const struct ta_diff_side sides[TA_DIFF_SIDES],
-                           struct ta_report *report)
+                           const struct ta_judging *judging, struct ta_report *report)
 {
-    struct diff diff = {.ctx = ctx, .sides = sides, .out = report};
+    struct diff diff = {.ctx = ctx, .sides = sides, .judging = judging, .out = report};
     return compare(&diff);
 }
 
 enum ta_status ta_diff(struct ta_ctx *ctx, const struct ta_diff_side sides[TA_DIFF_SIDES],
-                       const char *title, struct ta_report **report)
+                       const struct ta_judging *judging, const char *title,
+                       struct ta_report **report)
 {
     struct ta_report *made = ta_report_new();
     if (!made)
@@ -103,7 +77,7 @@ enum ta_status ta_diff(struct ta_ctx *ctx, const struct ta_diff_side sides[TA_DI
     ta_report_set_kind(made, TA_REPORT_DIFF);
     const enum ta_status status =
         diff_describe(sides, title, made)
-            ? ta_diff_add(ctx, sides, made)
+            ? ta_diff_add(ctx, sides, judging, made)
             : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the accounts of the runs");
     if (status == TA_OK)
         *report = made;

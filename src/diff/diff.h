@@ -6,7 +6,7 @@
 #ifndef TA_DIFF_DIFF_H
 #define TA_DIFF_DIFF_H
 
-#include "traceanalyze/result.h"
+#include "diff/evidence.h"
 
 struct ta_ctx;
 
@@ -21,10 +21,12 @@ enum { TA_DIFF_BASE, TA_DIFF_NEW, TA_DIFF_SIDES };
 /* Makes the report of a comparison; `title` NULL is made from those of the runs.  On TA_OK the
  * caller owns *report. */
 enum ta_status ta_diff(struct ta_ctx *ctx, const struct ta_diff_side sides[TA_DIFF_SIDES],
-                       const char *title, struct ta_report **report) TA_MUST_CHECK;
+                       const struct ta_judging *judging, const char *title,
+                       struct ta_report **report) TA_MUST_CHECK;
 
 /* Adds the comparison with a baseline to the frozen report of the only run of the new side. */
 enum ta_status ta_diff_add(struct ta_ctx *ctx, const struct ta_diff_side sides[TA_DIFF_SIDES],
+                           const struct ta_judging *judging,
                            struct ta_report *report) TA_MUST_CHECK;
 
 #endif

@@ -1,131 +1,144 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* diff.metrics: every figure that both runs have. */
+/* diff.metrics: every figure that both sides have, with what the runs say about its change. */
 #include "diff/compare.h"
 #include "result/report.h"
 #include "traceanalyze/columns.h"
 
+#include <math.h>
+
 static const struct ta_column columns[] = {
-    TA_TEXT_COLUMN("metric", "Metric", "Id of the figure, with what it is of behind an @"),
+    {"metric", "Metric", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL,
+     "Id of the figure, with its basis behind an @; what --fail-on takes"},
     {"title", "What", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "The figure in words"},
-    {"base", "Before", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Value in the baseline"},
-    {"new", "After", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Value in the other run"},
+    {"base", "Before", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Value in the baseline; of several runs in the one of median length"},
+    {"new", "After", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Value in the other run; of several in the one of median length"},
     {"delta", "Change", TA_TYPE_NUMBER, TA_UNIT_CHANGE, TA_NEUTRAL, "After minus before"},
-    {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_NEUTRAL, "Change over before"},
-    {"ratio", "After / before", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL, "After over before"},
+    {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_NEUTRAL,
+     "Change over before; with an interval by the geometric means of all runs"},
+    {"verdict", "Verdict", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
+     "faster: better by its polarity; slower: worse; same: equal, neither way is better, or within "
+     "2 %; inconclusive: the runs are too few or too different to say"},
+    {"ratio", "After / before", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "After over before; with an interval of the geometric means of all runs"},
+    {"ci_low", "CI low", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "Lower end of the confidence interval of the ratio; none with too few runs"},
+    {"ci_high", "CI high", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "Upper end of the confidence interval of the ratio; none with too few runs"},
+    {"p_value", "p", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Probability of such a ratio without a change, by Welch's test on logarithms; none with too "
+     "few runs"},
+    {"p_rank", "p (ranks)", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
+     "The same by the Mann-Whitney test; none with fewer than four runs on a side"},
+    {"spread", "Spread", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+     "Relative standard deviation between the runs of a side, or the stored one; none when "
+     "unknown"},
+    {"detectable", "Detectable", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+     "Least true change that so many runs show in four of five comparisons, by the spread"},
+    {"evidence", "Evidence", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
+     "What the interval comes from: runs: three or more on each side; noise: a spread that is "
+     "stored or that of the other side; within_run: the steps of one run, which say nothing of "
+     "other runs; none"},
     {"polarity", "Better", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
      "Whether lower or higher values are better, or neither"},
-    {"verdict", "Verdict", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "faster: better by its polarity; slower: worse; same: equal, or neither way is better; "
-     "inconclusive: the runs are too few or too different to say"},
+    {"role", "Role", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL,
+     "key: it tells how long the run takes, so regression is of it; else other"},
+    TA_COUNT_COLUMN("base_runs", "Runs before", TA_NEUTRAL, "Runs of the baseline that have it"),
+    TA_COUNT_COLUMN("new_runs", "Runs after", TA_NEUTRAL, "Runs of the other side that have it"),
     {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit of the values"},
 };
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-/* A figure of a run. */
-struct figure {
-    const char *title;
-    double value;
-    enum ta_unit unit;
-    enum ta_polarity polarity;
+/* The figures of all runs of a side. */
+struct side {
+    struct ta_figures *runs;
+    const struct ta_figures *shown;
+    double *values; /* room for one of each run */
+    size_t n;
 };
 
-static const char *verdict_of(const struct figure *base, const struct figure *new)
+static bool read_side(struct diff *diff, int which, struct side *side)
 {
-    if (base->value == new->value || base->polarity == TA_NEUTRAL)
-        return "same";
-    return "inconclusive";
-}
-
-static void add_row(struct ta_table_builder *table, const char *id, const struct figure *base,
-                    const struct figure *new)
-{
-    const double change = new->value - base->value;
-    const bool positive = base->value > 0;
-    TA_ROW(table, ta_text(ta_slice_of(id)), ta_text(ta_slice_of(base->title)), ta_num(base->value),
-           ta_num(new->value), ta_num(change), positive ? ta_num(change / base->value) : ta_null(),
-           positive ? ta_num(new->value / base->value) : ta_null(),
-           ta_text(ta_slice_of(ta_polarity_name(base->polarity))),
-           ta_text(ta_slice_of(verdict_of(base, new))),
-           ta_text(ta_slice_of(ta_unit_name(base->unit))));
-}
-
-/* ---- scalars ------------------------------------------------------------------------------ */
-
-static bool figure_of_scalar(const struct ta_scalar *scalar, struct figure *figure)
-{
-    if (!scalar || (scalar->value.kind != TA_CELL_INT && scalar->value.kind != TA_CELL_NUM))
+    const struct ta_diff_side *from = &diff->sides[which];
+    *side = (struct side){.n = from->n};
+    side->runs = ta_arena_alloc(&diff->arena, from->n * sizeof *side->runs);
+    side->values = ta_arena_alloc(&diff->arena, from->n * sizeof *side->values);
+    if (!side->runs || !side->values)
         return false;
-    *figure = (struct figure){scalar->title, ta_cell_number(&scalar->value, 0), scalar->unit,
-                              scalar->polarity};
+    for (size_t run = 0; run < from->n; run++) {
+        if (!ta_figures_read(&diff->arena, from->runs[run], &side->runs[run]))
+            return false;
+        if (from->runs[run] == diff->shown[which])
+            side->shown = &side->runs[run];
+    }
     return true;
 }
 
-static void add_scalars(struct diff *diff, struct ta_table_builder *table)
+/* The values of all runs that have the figure. */
+static struct ta_values values_of(const struct side *side, const char *id)
 {
-    const struct ta_report *before = diff->shown[TA_DIFF_BASE], *after = diff->shown[TA_DIFF_NEW];
-    for (size_t s = 0; s < ta_report_section_count(before); s++) {
-        const struct ta_section *section = ta_report_section(before, s);
-        for (size_t i = 0; i < section->n_items; i++) {
-            struct figure base, new;
-            if (section->items[i].kind != TA_ITEM_SCALAR)
-                continue;
-            const struct ta_scalar *scalar = section->items[i].scalar;
-            if (figure_of_scalar(scalar, &base) &&
-                figure_of_scalar(ta_report_scalar(after, scalar->id), &new) &&
-                base.unit == new.unit)
-                add_row(table, scalar->id, &base, &new);
-        }
+    struct ta_values values = {side->values, 0};
+    for (size_t run = 0; run < side->n; run++) {
+        const struct ta_figure *figure = ta_figures_find(&side->runs[run], id);
+        if (figure)
+            side->values[values.n++] = figure->value;
     }
+    return values;
 }
 
-/* ---- throughput --------------------------------------------------------------------------- */
-
-static const char throughput[] = "throughput.values";
-
-/* The row of the same metric, basis and rank. */
-static size_t find_throughput(const struct ta_table *table, const struct ta_table *like, size_t row)
+static void add_row(struct diff *diff, struct ta_table_builder *table, const struct ta_figure *base,
+                    const struct ta_figure *new, const struct ta_evidence_of_change *evidence,
+                    const size_t runs[TA_DIFF_SIDES])
 {
-    for (size_t i = 0; i < table->n_rows; i++)
-        if (ta_slice_equal(ta_row_text(table, i, "metric"), ta_row_text(like, row, "metric")) &&
-            ta_slice_equal(ta_row_text(table, i, "basis"), ta_row_text(like, row, "basis")) &&
-            ta_slice_equal(ta_row_text(table, i, "unit"), ta_row_text(like, row, "unit")) &&
-            ta_row_number(table, i, "rank", -1) == ta_row_number(like, row, "rank", -1))
-            return i;
-    return SIZE_MAX;
+    const double own = base->value > 0 ? new->value / base->value : (double)NAN;
+    const double ratio = evidence->basis <= TA_BASIS_NOISE ? evidence->ratio.value : own;
+    const enum ta_change change = ta_judge_change(diff->judging, base->value, new->value,
+                                                  base->unit, base->polarity, evidence);
+    TA_ROW(table, ta_text(ta_slice_of(base->id)), ta_text(ta_slice_of(base->title)),
+           ta_num(base->value), ta_num(new->value), ta_num(new->value - base->value),
+           ta_num(ratio - 1), ta_text(ta_slice_of(ta_change_name(change))), ta_num(ratio),
+           ta_num(evidence->ratio.low), ta_num(evidence->ratio.high), ta_num(evidence->p),
+           ta_num(evidence->p_rank), ta_num(evidence->spread), ta_num(evidence->detectable),
+           ta_text(ta_slice_of(ta_basis_name(evidence->basis))),
+           ta_text(ta_slice_of(ta_polarity_name(base->polarity))),
+           ta_text(base->is_key ? TA_LIT("key") : TA_LIT("other")),
+           ta_int((int64_t)runs[TA_DIFF_BASE]), ta_int((int64_t)runs[TA_DIFF_NEW]),
+           ta_text(ta_slice_of(ta_unit_name(base->unit))));
 }
 
-static void add_throughput(struct diff *diff, struct ta_table_builder *table)
+static bool add_figure(struct diff *diff, struct ta_table_builder *table,
+                       const struct side sides[TA_DIFF_SIDES], const struct ta_figure *base,
+                       const struct ta_figure *new)
 {
-    const struct ta_table *before = ta_report_table(diff->shown[TA_DIFF_BASE], throughput);
-    const struct ta_table *after = ta_report_table(diff->shown[TA_DIFF_NEW], throughput);
-    for (size_t i = 0; before && after && i < before->n_rows; i++) {
-        const size_t k = find_throughput(after, before, i),
-                     value = ta_table_column(before, "value");
-        if (k == SIZE_MAX || ta_row_number(before, i, "value", -1) < 0 ||
-            ta_row_number(after, k, "value", -1) < 0)
-            continue;
-        const enum ta_unit unit = ta_table_unit(before, i, value);
-        const double rank = ta_row_number(before, i, "rank", -1);
-        const struct ta_slice metric = ta_row_text(before, i, "metric");
-        const struct ta_slice basis = ta_row_text(before, i, "basis");
-        char *id = rank < 0 ? ta_arena_printf(&diff->arena, "%.*s@%.*s", (int)metric.len,
-                                              metric.ptr, (int)basis.len, basis.ptr)
-                            : ta_arena_printf(&diff->arena, "%.*s@%.*s,rank=%.0f", (int)metric.len,
-                                              metric.ptr, (int)basis.len, basis.ptr, rank);
-        const enum ta_polarity polarity = unit == TA_UNIT_NS ? TA_LOWER : TA_HIGHER;
-        const struct figure base = {id, ta_row_number(before, i, "value", 0), unit, polarity};
-        const struct figure new = {id, ta_row_number(after, k, "value", 0), unit, polarity};
-        if (id)
-            add_row(table, id, &base, &new);
-    }
+    struct ta_evidence_of_change evidence;
+    const struct ta_values before = values_of(&sides[TA_DIFF_BASE], base->id);
+    const struct ta_values after = values_of(&sides[TA_DIFF_NEW], base->id);
+    if (!ta_evidence_of_runs(diff->judging, base->id, before, after, &evidence))
+        return false;
+    if (evidence.basis == TA_BASIS_NONE && base->series && new->series &&
+        !ta_evidence_within_runs(diff->judging, base->id, base->series, new->series, &evidence))
+        return false;
+    add_row(diff, table, base, new, &evidence, (const size_t[]){before.n, after.n});
+    return true;
 }
 
-void diff_add_metrics(struct diff *diff)
+bool diff_add_metrics(struct diff *diff)
 {
     struct ta_section_builder *section = ta_report_open_section(diff->out, "diff", "What changed");
     struct ta_table_builder *table =
         ta_add_table(section, "diff.metrics", "Figures compared", columns, COLUMNS);
-    add_scalars(diff, table);
-    add_throughput(diff, table);
+    struct side sides[TA_DIFF_SIDES];
+    if (!read_side(diff, TA_DIFF_BASE, &sides[TA_DIFF_BASE]) ||
+        !read_side(diff, TA_DIFF_NEW, &sides[TA_DIFF_NEW]))
+        return false;
+    const struct ta_figures *shown = sides[TA_DIFF_BASE].shown;
+    for (size_t i = 0; i < shown->n; i++) {
+        const struct ta_figure *base = &shown->at[i];
+        const struct ta_figure *new = ta_figures_find(sides[TA_DIFF_NEW].shown, base->id);
+        if (new &&new->unit == base->unit && !add_figure(diff, table, sides, base, new))
+            return false;
+    }
+    return true;
 }

@@ -110,7 +110,7 @@ bool diff_add_names(struct diff *diff)
         for (int side = 0; side < TA_DIFF_SIDES; side++)
             if (!diff_items_read(diff, side, &lists[l].source, &items[side]))
                 return false;
-        if (!diff_match(diff, items, &pairs))
+        if (!diff_match(diff, items, &pairs) || !diff_judge_pairs(diff, &pairs))
             return false;
         struct ta_section_builder *section =
             ta_report_open_section(diff->out, lists[l].section, lists[l].section_title);

@@ -202,7 +202,7 @@ void diff_add_runs(struct diff *diff)
             TA_ROW(table, ta_text(ta_slice_of(names[s])), ta_int((int64_t)i),
                    ta_text(ta_slice_of(run->title)), ta_bool(report == diff->shown[s]),
                    ta_int((int64_t)run->n_ranks), ta_int((int64_t)totals->files_used),
-                   ta_int((int64_t)totals->events_kept), ta_int(diff_run_length(report)),
+                   ta_int((int64_t)totals->events_kept), ta_int(ta_run_time(report)),
                    *run->devices ? ta_text(ta_slice_of(run->devices)) : ta_null());
         }
 }

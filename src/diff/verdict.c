@@ -18,8 +18,8 @@ static const char *direction(double change)
 
 void diff_add_verdict(struct diff *diff)
 {
-    const int64_t base = diff_run_length(diff->shown[TA_DIFF_BASE]);
-    const int64_t new = diff_run_length(diff->shown[TA_DIFF_NEW]);
+    const int64_t base = ta_run_time(diff->shown[TA_DIFF_BASE]);
+    const int64_t new = ta_run_time(diff->shown[TA_DIFF_NEW]);
     char line[512], pair[TA_UNIT_PAIR_MAX], change[TA_UNIT_TEXT_MAX];
     if (base == TA_MISSING || new == TA_MISSING || base <= 0) {
         ta_report_set_verdict(diff->out, "Nothing says how long the runs took", NULL);

@@ -31,11 +31,12 @@ MAY_INCLUDE = {
     "timeline": ("base", "model"),
     "analyze": ("base", "stat", "model", "plugin", "result"),
     "recommend": ("base", "plugin", "result", "analyze"),
-    "diff": ("base", "result"),
+    "diff": ("base", "read", "result"),
+    "gate": ("base", "diff", "result"),
     "render": ("base", "result"),
     "": ("base", "hardware", "stat", "model", "plugin", "read", "discover", "parse", "normalize",
          "result", "timeline", "analyze", "recommend"),
-    "cli": ("base", "config", "plugin", "result", "render", "diff", ""),
+    "cli": ("base", "config", "plugin", "result", "render", "diff", "gate", ""),
 }
 
 # Library → where its headers may be included; src/cli/cmd_help.c prints the versions of all.

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The figures of a run: what runs are compared by, and what a gate can be set on. */
+#ifndef TA_DIFF_FIGURES_H
+#define TA_DIFF_FIGURES_H
+
+#include "traceanalyze/arena.h"
+#include "traceanalyze/result.h"
+
+/* Durations behind a figure, in the order of time: `ranks` values for each of `n` steps. */
+struct ta_durations {
+    const double *at; /* step after step; NaN where a rank has no such step */
+    size_t n, ranks;
+};
+
+struct ta_figure {
+    const char *id, *title;
+    double value;
+    enum ta_unit unit;
+    enum ta_polarity polarity;
+    bool is_key; /* it tells how long the run takes: what "regression" is of */
+    const struct ta_durations *series; /* of what `value` is the median, or NULL */
+};
+
+struct ta_figures {
+    struct ta_figure *at;
+    size_t n;
+};
+
+/* All figures of a report, each id once, those that tell how long the run takes first: the time of
+ * the run, quantiles of step and block times, throughput, every scalar.  Texts and series live as
+ * long as the arena and the report.  False without memory. */
+bool ta_figures_read(struct ta_arena *arena, const struct ta_report *report,
+                     struct ta_figures *figures) TA_MUST_CHECK;
+
+/* The figure with this id, or NULL. */
+const struct ta_figure *ta_figures_find(const struct ta_figures *figures, const char *id);
+
+/* Longest window of a device of a run; without devices the time its stages take; TA_MISSING when
+ * nothing says how long the run took. */
+int64_t ta_run_time(const struct ta_report *report);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How far runs were apart that were compared before: a file that --save-baseline writes and
+ * --noise-floor reads, {"schema": "traceanalyze.baseline/1", …}. */
+#ifndef TA_DIFF_NOISE_H
+#define TA_DIFF_NOISE_H
+
+#include "traceanalyze/output.h"
+#include "traceanalyze/stat_compare.h"
+
+struct ta_ctx;
+struct ta_noise;
+
+/* How such a text begins, behind its first brace. */
+#define TA_NOISE_SCHEMA "\"schema\": \"traceanalyze.baseline/1\""
+
+/* Reads a file; TA_ERR_USAGE names what is wrong with it, for an option named it. */
+enum ta_status ta_noise_read(struct ta_ctx *ctx, const char *path,
+                             struct ta_noise **noise) TA_MUST_CHECK;
+void ta_noise_free(struct ta_noise *noise);
+
+/* The spread of a figure between runs; false when it is not known. */
+bool ta_noise_find(const struct ta_noise *noise, const char *figure, struct ta_log_spread *spread);
+
+/* How many figures of a comparison have a spread of three runs or more on a side. */
+size_t ta_noise_count(const struct ta_report *diff);
+/* Writes them. */
+void ta_noise_put(struct ta_file *out, const struct ta_report *diff, const char *version);
+
+#endif
