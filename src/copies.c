@@ -62,11 +62,10 @@ static int64_t rank_of(const struct ta_kept *file, const void *row)
 
 static bool has_device_samples(const struct ta_dump *dump)
 {
-    for (size_t i = 0; i < dump->rows[TA_DUMP_sample].n; i++) {
-        const struct ta_sample *sample = ta_dump_row(dump, TA_DUMP_sample, i);
-        if (sample->device != TA_MISSING)
+    struct ta_samples samples = ta_dump_samples(dump);
+    while (ta_samples_next(&samples))
+        if (samples.sample.device != TA_MISSING)
             return true;
-    }
     return false;
 }
 
@@ -113,8 +112,8 @@ static bool break_down(const struct ta_kept *files, size_t file, holdings *all)
             return false;
     }
     for (int table = 0; table < TA_DUMP_COUNT; table++) {
-        for (size_t i = 0; i < dump->rows[table].n; i++) {
-            const void *row = ta_dump_row(dump, (enum ta_dump_table)table, i);
+        struct ta_dump_cursor cursor = ta_dump_first(dump, (enum ta_dump_table)table);
+        for (const void *row; (row = ta_dump_next(&cursor)) != NULL;) {
             holding.table = (enum ta_dump_table)table;
             holding.detail = detail_of(kept->trace, holding.table, row);
             holding.rank = rank_of(kept, row);

@@ -107,9 +107,7 @@ static bool drop_copies(const struct ta_ingestion *ingestion, struct ta_quality 
 static enum ta_status pack_samples(struct ta_ctx *ctx, const struct ta_ingestion *ingestion,
                                    struct ta_ingested *file)
 {
-    size_t n;
-    ta_trace_sample_rows(file->dump, &n);
-    if (!ingestion->pool || !n || file->final_rank == TA_MISSING)
+    if (!ingestion->pool || !ta_trace_samples(file->dump).left || file->final_rank == TA_MISSING)
         return TA_OK;
     file->timeline = ta_timeline_pack(ctx, ingestion->pool, file->dump, 0);
     return file->timeline ? TA_OK : ctx->status;

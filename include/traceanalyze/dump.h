@@ -200,7 +200,7 @@ struct ta_happening {
     int64_t time_ns; /* since 1970 */
 };
 
-/* All of them: kind, structure. */
+/* All of them but the samples: kind, structure. */
 #define TA_DUMP_TABLES(X)                                                                          \
     X(stage, struct ta_timed_stage)                                                                \
     X(iterations, struct ta_iterations)                                                            \
@@ -209,7 +209,6 @@ struct ta_happening {
     X(model, struct ta_model_info)                                                                 \
     X(layer, struct ta_layer)                                                                      \
     X(memory_mark, struct ta_memory_mark)                                                          \
-    X(sample, struct ta_sample)                                                                    \
     X(cache, struct ta_cache_count)                                                                \
     X(cache_hit, struct ta_cache_hit)                                                              \
     X(section_tokens, struct ta_section_tokens)                                                    \
@@ -227,7 +226,8 @@ enum ta_dump_table {
 #define TA_DUMP_ENUM(kind, type) TA_DUMP_##kind,
     TA_DUMP_TABLES(TA_DUMP_ENUM)
 #undef TA_DUMP_ENUM
-        TA_DUMP_COUNT
+        TA_DUMP_sample, /* many, so they are packed: see ta_trace_samples() */
+    TA_DUMP_COUNT
 };
 
 /* How exact the figures of a file are.  One set of records is often written several times (JSON,
@@ -251,6 +251,7 @@ TA_API enum ta_status ta_builder_add_row(struct ta_ctx *ctx, struct ta_builder *
         return ta_builder_add_row(ctx, builder, TA_DUMP_##kind, row);                              \
     }
 TA_DUMP_TABLES(TA_DUMP_ADD)
+TA_DUMP_ADD(sample, struct ta_sample)
 #undef TA_DUMP_ADD
 
 /* Says what set of records this file is a copy of, and how exact a copy.  Copies are files of one
@@ -266,7 +267,7 @@ TA_DUMP_TABLES(TA_DUMP_ADD)
 TA_API void ta_builder_set_copy(struct ta_builder *builder, struct ta_slice set,
                                 enum ta_exactness exactness);
 
-/* The rows of a table; NULL with *n 0 when there are none. */
+/* The rows of a table but the samples; NULL with *n 0 when there are none. */
 TA_API const void *ta_trace_rows(const struct ta_trace *trace, enum ta_dump_table table, size_t *n);
 
 #define TA_DUMP_GET(kind, type)                                                                    \
@@ -276,6 +277,18 @@ TA_API const void *ta_trace_rows(const struct ta_trace *trace, enum ta_dump_tabl
     }
 TA_DUMP_TABLES(TA_DUMP_GET)
 #undef TA_DUMP_GET
+
+/* The samples of a trace in the order of the file, one after the other. */
+struct ta_samples {
+    struct ta_sample sample; /* after ta_samples_next() */
+    size_t left;             /* how many follow */
+    const unsigned char *at;
+};
+
+/* Before the first of them. */
+TA_API struct ta_samples ta_trace_samples(const struct ta_trace *trace);
+/* False at the end. */
+TA_API bool ta_samples_next(struct ta_samples *samples);
 
 /* ---- allocator snapshots ------------------------------------------------------------------- */
 

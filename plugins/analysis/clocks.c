@@ -63,13 +63,12 @@ static void note_trace(const struct ta_trace *trace, int64_t *row)
 
 static void note_samples(const struct ta_trace *trace, int64_t *row)
 {
-    size_t n;
-    const struct ta_sample *samples = ta_trace_sample_rows(trace, &n);
-    for (size_t i = 0; i < n; i++)
-        if (samples[i].relative)
+    struct ta_samples samples = ta_trace_samples(trace);
+    while (ta_samples_next(&samples))
+        if (samples.sample.relative)
             ta_most(&row[CLOCK], CLOCK_RELATIVE);
         else
-            note(row, samples[i].time_ns);
+            note(row, samples.sample.time_ns);
 }
 
 #define NOTE_ALL(trace, kind, field, row)                                                          \

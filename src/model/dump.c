@@ -3,6 +3,7 @@
 #include "model/dump.h"
 
 #include "model/builder.h"
+#include "model/samples.h"
 
 #include <inttypes.h>
 
@@ -10,6 +11,7 @@ static const size_t row_sizes[TA_DUMP_COUNT] = {
 #define TA_DUMP_SIZE(kind, type) [TA_DUMP_##kind] = sizeof(type),
     TA_DUMP_TABLES(TA_DUMP_SIZE)
 #undef TA_DUMP_SIZE
+        [TA_DUMP_sample] = 1, /* packed */
 };
 
 /* ---- signals ------------------------------------------------------------------------------- */
@@ -79,6 +81,27 @@ const void *ta_dump_row(const struct ta_dump *dump, enum ta_dump_table table, si
     return dump->rows[table].at + i * row_sizes[table];
 }
 
+struct ta_samples ta_dump_samples(const struct ta_dump *dump)
+{
+    return (struct ta_samples){.sample = TA_SAMPLE_FIRST,
+                               .left = dump->rows[TA_DUMP_sample].n,
+                               .at = (const unsigned char *)dump->rows[TA_DUMP_sample].at};
+}
+
+struct ta_dump_cursor ta_dump_first(const struct ta_dump *dump, enum ta_dump_table table)
+{
+    return (struct ta_dump_cursor){dump, table, 0, ta_dump_samples(dump)};
+}
+
+const void *ta_dump_next(struct ta_dump_cursor *cursor)
+{
+    if (cursor->table == TA_DUMP_sample)
+        return ta_samples_next(&cursor->samples) ? &cursor->samples.sample : NULL;
+    if (cursor->i == cursor->dump->rows[cursor->table].n)
+        return NULL;
+    return ta_dump_row(cursor->dump, cursor->table, cursor->i++);
+}
+
 int64_t ta_dump_rank(const void *row)
 {
     int64_t rank;
@@ -86,9 +109,32 @@ int64_t ta_dump_rank(const void *row)
     return rank;
 }
 
+/* Packs the samples that are kept over those before. */
+static size_t filter_samples(struct ta_dump *dump, bool (*keeps)(void *user, const void *row),
+                             void *user)
+{
+    unsigned char *packed = (unsigned char *)dump->rows[TA_DUMP_sample].at;
+    struct ta_samples samples = ta_dump_samples(dump);
+    const size_t n = samples.left;
+    size_t kept = 0;
+    dump->sample_bytes = 0;
+    dump->last_sample = TA_SAMPLE_FIRST;
+    while (ta_samples_next(&samples)) {
+        if (!keeps(user, &samples.sample))
+            continue;
+        dump->sample_bytes +=
+            ta_sample_pack(packed + dump->sample_bytes, &dump->last_sample, &samples.sample);
+        kept++;
+    }
+    dump->rows[TA_DUMP_sample].n = kept;
+    return n - kept;
+}
+
 size_t ta_dump_filter(struct ta_dump *dump, enum ta_dump_table table,
                       bool (*keeps)(void *user, const void *row), void *user)
 {
+    if (table == TA_DUMP_sample)
+        return filter_samples(dump, keeps, user);
     const size_t size = row_sizes[table], n = dump->rows[table].n;
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
@@ -115,8 +161,9 @@ static bool collect_ranks(const struct ta_dump *dump, int64_t **ranks, size_t *n
     TA_VEC(int64_t) found = {0};
     *all = true;
     for (int table = 0; table < TA_DUMP_COUNT; table++) {
-        for (size_t i = 0; i < dump->rows[table].n; i++) {
-            const int64_t rank = ta_dump_rank(ta_dump_row(dump, (enum ta_dump_table)table, i));
+        struct ta_dump_cursor cursor = ta_dump_first(dump, (enum ta_dump_table)table);
+        for (const void *row; (row = ta_dump_next(&cursor)) != NULL;) {
+            const int64_t rank = ta_dump_rank(row);
             *all &= rank != TA_MISSING;
             if (rank < 0 || rank > INT32_MAX || (found.n && found.at[found.n - 1] == rank))
                 continue;
@@ -168,9 +215,9 @@ static bool has_time(const struct ta_dump *dump, enum ta_dump_table table, size_
 
 static bool has_sample(const struct ta_dump *dump, bool relative)
 {
-    const struct ta_sample *samples = (const void *)dump->rows[TA_DUMP_sample].at;
-    for (size_t i = 0; i < dump->rows[TA_DUMP_sample].n; i++)
-        if (samples[i].time_ns != TA_MISSING && samples[i].relative == relative)
+    struct ta_samples samples = ta_dump_samples(dump);
+    while (ta_samples_next(&samples))
+        if (samples.sample.time_ns != TA_MISSING && samples.sample.relative == relative)
             return true;
     return false;
 }
@@ -205,7 +252,8 @@ static enum ta_status no_memory(struct ta_ctx *ctx)
 static bool grow(struct ta_builder *builder, enum ta_dump_table table)
 {
     struct ta_dump *dump = &builder->trace->dump;
-    const size_t max = dump->rows[table].max, more = max < 16 ? 16 : max + max / 2;
+    const size_t least = table == TA_DUMP_sample ? 2 * TA_SAMPLE_BYTES_MAX : 16;
+    const size_t max = dump->rows[table].max, more = max < least ? least : max + max / 2;
     char *grown =
         ta_store_resize(&builder->trace->store, dump->rows[table].at, more, row_sizes[table]);
     if (!grown)
@@ -215,9 +263,26 @@ static bool grow(struct ta_builder *builder, enum ta_dump_table table)
     return true;
 }
 
+static enum ta_status add_sample(struct ta_ctx *ctx, struct ta_builder *builder,
+                                 const struct ta_sample *sample)
+{
+    struct ta_dump *dump = &builder->trace->dump;
+    if (builder->track_of.failed ||
+        (dump->rows[TA_DUMP_sample].max - dump->sample_bytes < TA_SAMPLE_BYTES_MAX &&
+         !grow(builder, TA_DUMP_sample)))
+        return no_memory(ctx);
+    if (dump->rows[TA_DUMP_sample].n++ == 0)
+        dump->last_sample = TA_SAMPLE_FIRST;
+    unsigned char *end = (unsigned char *)dump->rows[TA_DUMP_sample].at + dump->sample_bytes;
+    dump->sample_bytes += ta_sample_pack(end, &dump->last_sample, sample);
+    return TA_OK;
+}
+
 enum ta_status ta_builder_add_row(struct ta_ctx *ctx, struct ta_builder *builder,
                                   enum ta_dump_table table, const void *row)
 {
+    if (table == TA_DUMP_sample)
+        return add_sample(ctx, builder, row);
     struct ta_dump *dump = &builder->trace->dump;
     const size_t size = row_sizes[table];
     /* Also when a text of the row could not be kept: it would pass for one that is not there. */
@@ -291,8 +356,13 @@ enum ta_status ta_builder_set_allocator(struct ta_ctx *ctx, struct ta_builder *b
 
 const void *ta_trace_rows(const struct ta_trace *trace, enum ta_dump_table table, size_t *n)
 {
-    *n = trace->dump.rows[table].n;
+    *n = table == TA_DUMP_sample ? 0 : trace->dump.rows[table].n;
     return *n ? trace->dump.rows[table].at : NULL;
+}
+
+struct ta_samples ta_trace_samples(const struct ta_trace *trace)
+{
+    return ta_dump_samples(&trace->dump);
 }
 
 const struct ta_allocator *ta_trace_allocator(const struct ta_trace *trace)

@@ -9,7 +9,10 @@
 #include "traceanalyze/dump.h"
 
 struct ta_dump {
-    TA_VEC(char) rows[TA_DUMP_COUNT]; /* n and max count rows of the table's size */
+    TA_VEC(char) rows[TA_DUMP_COUNT]; /* n and max count rows of the table's size; of the samples
+                                       * max counts bytes */
+    size_t sample_bytes;              /* in use */
+    struct ta_sample last_sample;
     struct ta_allocator *allocator;
     const char *set; /* of which this file is a copy; NULL: of none */
     enum ta_exactness exactness;
@@ -21,9 +24,22 @@ void ta_dump_free(struct ta_dump *dump, struct ta_store *store);
 /* Whether there is any row or an allocator. */
 bool ta_dump_holds_any(const struct ta_dump *dump);
 
-/* Row i of a table; every row begins with its rank. */
+/* Row i of a table but the samples; every row begins with its rank. */
 const void *ta_dump_row(const struct ta_dump *dump, enum ta_dump_table table, size_t i);
 int64_t ta_dump_rank(const void *row);
+
+/* The rows of any table, one after the other. */
+struct ta_dump_cursor {
+    const struct ta_dump *dump;
+    enum ta_dump_table table;
+    size_t i;
+    struct ta_samples samples;
+};
+
+struct ta_samples ta_dump_samples(const struct ta_dump *dump);
+struct ta_dump_cursor ta_dump_first(const struct ta_dump *dump, enum ta_dump_table table);
+/* NULL at the end; a row lives until the next one. */
+const void *ta_dump_next(struct ta_dump_cursor *cursor);
 
 /* Keeps the rows of a table for which `keeps` says so; returns how many went. */
 size_t ta_dump_filter(struct ta_dump *dump, enum ta_dump_table table,

@@ -5,7 +5,9 @@
  * (M4: Jugel and others, VLDB 2014), which draw the same line at that resolution as all of them. */
 #include "timeline/samples.h"
 
+#include "base/vec.h"
 #include "traceanalyze/dump.h"
+#include "traceanalyze/map.h"
 #include "traceanalyze/output.h"
 
 #include <inttypes.h>
@@ -139,93 +141,170 @@ static bool pack_counters(struct ta_timeline_part *part, const struct ta_trace *
 
 /* ---- samples of a dump --------------------------------------------------------------------- */
 
+/* The samples of one signal of a device, in the order of the file and then of time. */
+struct signal {
+    int64_t device;
+    enum ta_signal signal;
+    size_t n, first; /* of the readings */
+};
+
+struct reading {
+    int64_t time_ns;
+    double value;
+};
+
+struct signals {
+    TA_VEC(struct signal) all;
+    struct ta_map known; /* number of a signal */
+    struct reading *readings;
+    int64_t origin; /* the earliest time */
+    bool relative;
+};
+
+/* Whether the timeline shows it: it is of the rank of the file, has a time, and may change. */
+static bool is_shown(const struct ta_sample *sample)
+{
+    return sample->rank == TA_MISSING && sample->time_ns != TA_MISSING &&
+           sample->signal != TA_SIGNAL_GPU_MEMORY_TOTAL &&
+           sample->signal != TA_SIGNAL_CPU_MEMORY_TOTAL;
+}
+
+/* Where the samples of that signal and device are; NULL without memory. */
+static struct signal *find_signal(struct signals *signals, const struct ta_sample *sample)
+{
+    const uint64_t key = (uint64_t)sample->device * TA_SIGNAL_COUNT + sample->signal;
+    const uint64_t *known = ta_map_at(&signals->known, key, signals->all.n);
+    if (!known || (*known == signals->all.n &&
+                   !ta_vec_push(&signals->all, (struct signal){.device = sample->device,
+                                                               .signal = sample->signal})))
+        return NULL;
+    return &signals->all.at[*known];
+}
+
+static bool count_samples(struct signals *signals, struct ta_samples samples)
+{
+    signals->origin = INT64_MAX;
+    while (ta_samples_next(&samples)) {
+        if (!is_shown(&samples.sample))
+            continue;
+        struct signal *signal = find_signal(signals, &samples.sample);
+        if (!signal)
+            return false;
+        signal->n++;
+        signals->origin = ta_min_i64(signals->origin, samples.sample.time_ns);
+        signals->relative |= samples.sample.relative;
+    }
+    return true;
+}
+
+static void fill_in(struct signals *signals, struct ta_samples samples)
+{
+    size_t end = 0;
+    for (size_t i = 0; i < signals->all.n; i++) {
+        struct signal *signal = &signals->all.at[i];
+        signal->first = end;
+        end += signal->n;
+        signal->n = 0;
+    }
+    while (ta_samples_next(&samples)) {
+        if (!is_shown(&samples.sample))
+            continue;
+        struct signal *signal = find_signal(signals, &samples.sample);
+        signals->readings[signal->first + signal->n++] =
+            (struct reading){samples.sample.time_ns, samples.sample.value};
+    }
+}
+
 static int by_signal(const void *left, const void *right)
 {
-    const struct ta_sample *a = left, *b = right;
+    const struct signal *a = left, *b = right;
     if (a->device != b->device)
         return a->device < b->device ? -1 : 1;
-    if (a->signal != b->signal)
-        return a->signal < b->signal ? -1 : 1;
+    return (a->signal > b->signal) - (a->signal < b->signal);
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct reading *a = left, *b = right;
     if (a->time_ns != b->time_ns)
         return a->time_ns < b->time_ns ? -1 : 1;
     return a->value < b->value ? -1 : a->value > b->value;
 }
 
-/* Those of the rank of the file that have a time, by signal; malloc'd. */
-static struct ta_sample *sort_samples(const struct ta_sample *rows, size_t n, size_t *kept)
-{
-    struct ta_sample *sorted = reallocarray(NULL, n + 1, sizeof *sorted);
-    *kept = 0;
-    for (size_t i = 0; sorted && i < n; i++)
-        if (rows[i].rank == TA_MISSING && rows[i].time_ns != TA_MISSING)
-            sorted[(*kept)++] = rows[i];
-    if (sorted)
-        qsort(sorted, *kept, sizeof *sorted, by_signal);
-    return sorted;
-}
-
-static bool is_same_signal(const struct ta_sample *a, const struct ta_sample *b)
-{
-    return a->device == b->device && a->signal == b->signal;
-}
-
-static void name_signal(struct ta_timeline_part *part, const struct ta_sample *sample,
+static void name_signal(struct ta_timeline_part *part, const struct signal *signal,
                         struct ta_timeline_counter *counter)
 {
     char buffer[TA_WORD_TEXT_MAX];
-    const struct ta_slice word = ta_slice_of(ta_signal_name(sample->signal));
+    const struct ta_slice word = ta_slice_of(ta_signal_name(signal->signal));
+    const bool is_clock = ta_signal_unit(signal->signal) == TA_UNIT_PER_S;
     *counter = (struct ta_timeline_counter){
-        .process = sample->device == TA_MISSING
+        .process = signal->device == TA_MISSING
                        ? ""
-                       : ta_arena_printf(&part->arena, "GPU %" PRId64, sample->device),
+                       : ta_arena_printf(&part->arena, "GPU %" PRId64, signal->device),
         .name = ta_arena_copy(&part->arena, ta_word_text(word, buffer)),
         .series = "",
-        .unit = ta_signal_unit(sample->signal)};
+        .unit = is_clock ? TA_UNIT_HERTZ : ta_signal_unit(signal->signal)};
 }
 
-/* One counter per signal of a device; `times` and `values` have room for all samples. */
-static bool pack_signals(struct ta_timeline_part *part, const struct ta_sample *sorted, size_t n,
-                         int64_t *times, double *values)
+/* Adds the counter of a signal; what was sampled at one moment only is no line and left out. */
+static bool pack_signal(struct ta_timeline_part *part, const struct signals *signals,
+                        const struct signal *signal, struct ta_timeline_counter *counters)
 {
-    struct ta_timeline_counter *counters = make_room(part, n);
-    int64_t origin = sorted[0].time_ns;
-    for (size_t i = 0; i < n; i++) {
-        origin = ta_min_i64(origin, sorted[i].time_ns);
-        times[i] = sorted[i].time_ns;
-        values[i] = sorted[i].value;
+    struct reading *readings = signals->readings + signal->first;
+    qsort(readings, signal->n, sizeof *readings, by_time);
+    if (readings[0].time_ns == readings[signal->n - 1].time_ns)
+        return true;
+    int64_t *times = reallocarray(NULL, signal->n, sizeof *times);
+    double *values = reallocarray(NULL, signal->n, sizeof *values);
+    bool done = times && values;
+    for (size_t i = 0; done && i < signal->n; i++) {
+        times[i] = readings[i].time_ns;
+        values[i] = readings[i].value;
     }
-    part->origin_ns = sorted[0].relative ? TA_MISSING : origin;
-    for (size_t i = 0, end; counters && i < n; i = end) {
-        for (end = i + 1; end < n && is_same_signal(&sorted[i], &sorted[end]);)
-            end++;
-        const struct series series = {times + i, values + i, end - i, origin};
+    if (done) {
+        const struct series series = {times, values, signal->n, signals->origin};
         struct ta_timeline_counter *counter = &counters[part->file.n_counters++];
-        name_signal(part, &sorted[i], counter);
-        if (!pack_series(part, &series, counter))
-            return false;
+        name_signal(part, signal, counter);
+        done = pack_series(part, &series, counter);
     }
-    return counters != NULL;
-}
-
-static bool pack_samples(struct ta_timeline_part *part, const struct ta_sample *rows, size_t n)
-{
-    size_t kept;
-    struct ta_sample *sorted = sort_samples(rows, n, &kept);
-    int64_t *times = reallocarray(NULL, n + 1, sizeof *times);
-    double *values = reallocarray(NULL, n + 1, sizeof *values);
-    bool done = sorted && times && values;
-    if (done && kept)
-        done = pack_signals(part, sorted, kept, times, values);
-    free(sorted);
     free(times);
     free(values);
     return done;
 }
 
+/* One counter per signal of a device. */
+static bool pack_signals(struct ta_timeline_part *part, struct signals *signals)
+{
+    struct ta_timeline_counter *counters = make_room(part, signals->all.n);
+    part->origin_ns = signals->relative ? TA_MISSING : signals->origin;
+    qsort(signals->all.at, signals->all.n, sizeof *signals->all.at, by_signal);
+    for (size_t i = 0; counters && i < signals->all.n; i++)
+        if (!pack_signal(part, signals, &signals->all.at[i], counters))
+            return false;
+    return counters != NULL;
+}
+
+static bool pack_samples(struct ta_timeline_part *part, struct ta_samples samples)
+{
+    struct signals signals = {0};
+    bool done = count_samples(&signals, samples);
+    if (done && signals.all.n) {
+        signals.readings = reallocarray(NULL, samples.left, sizeof *signals.readings);
+        done = signals.readings != NULL;
+    }
+    if (signals.readings) {
+        fill_in(&signals, samples);
+        done = pack_signals(part, &signals);
+    }
+    ta_map_free(&signals.known);
+    free(signals.all.at);
+    free(signals.readings);
+    return done;
+}
+
 bool ta_timeline_pack_samples(struct ta_timeline_part *part, const struct ta_trace *trace)
 {
-    size_t n;
-    const struct ta_sample *samples = ta_trace_sample_rows(trace, &n);
+    const struct ta_samples samples = ta_trace_samples(trace);
     const struct ta_counters counters = ta_trace_counters(trace);
-    return n ? pack_samples(part, samples, n) : pack_counters(part, trace, &counters);
+    return samples.left ? pack_samples(part, samples) : pack_counters(part, trace, &counters);
 }

@@ -3,6 +3,8 @@
 #include "model/builder.h"
 #include "trace_fixture.h"
 
+#include <float.h>
+
 struct dump {
     struct ta_shared shared;
     struct ta_ctx ctx;
@@ -104,6 +106,146 @@ static void ranks_that_rows_name(void **state)
     end(&d);
 }
 
+/* ---- samples ------------------------------------------------------------------------------- */
+
+static double number_of_bits(uint64_t bits)
+{
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+/* Sample i of a file that repeats places and times, jumps, and has values of all kinds. */
+static struct ta_sample sample_of(size_t i)
+{
+    static const int64_t places[] = {TA_MISSING, 0, 1, 0, TA_NO_RANK, INT64_MAX, -1};
+    static const int64_t times[] = {0,         0,  1000000000,         TA_MISSING,
+                                    INT64_MAX, -5, 1795221242536743000};
+    const double values[] = {0,
+                             -0.0,
+                             0.97,
+                             0.01 * 7,
+                             85.2 / 100,
+                             1,
+                             -5,
+                             345e6,
+                             8100 * 1048576.0,
+                             123.45,
+                             DBL_MAX,
+                             DBL_MIN,
+                             1e-300,
+                             9007199254740993.0 * 1048576,
+                             number_of_bits(1),
+                             1.0 / 3};
+    return (struct ta_sample){.rank = places[i / 3 % 7],
+                              .device = places[i / 5 % 7],
+                              .signal = (enum ta_signal)(i % TA_SIGNAL_COUNT),
+                              .time_ns = times[i / 4 % 7],
+                              .value = values[i % (sizeof values / sizeof *values)],
+                              .relative = i / 11 % 2};
+}
+
+static void assert_sample(const struct ta_sample *got, size_t i)
+{
+    const struct ta_sample wanted = sample_of(i);
+    assert_int_equal(got->rank, wanted.rank);
+    assert_int_equal(got->device, wanted.device);
+    assert_int_equal(got->signal, wanted.signal);
+    assert_int_equal(got->time_ns, wanted.time_ns);
+    assert_memory_equal(&got->value, &wanted.value, sizeof wanted.value);
+    assert_int_equal(got->relative, wanted.relative);
+}
+
+enum { SAMPLES = 7 * 7 * TA_SIGNAL_COUNT * 16 };
+
+static void add_samples(struct dump *d)
+{
+    for (size_t i = 0; i < SAMPLES; i++) {
+        const struct ta_sample sample = sample_of(i);
+        assert_int_equal(ta_builder_add_sample(&d->ctx, &d->builder, &sample), TA_OK);
+    }
+}
+
+static void samples_come_back_exactly(void **state)
+{
+    (void)state;
+    struct dump d;
+    begin(&d);
+    struct ta_samples samples = ta_trace_samples(d.builder.trace);
+    assert_false(ta_samples_next(&samples));
+    add_samples(&d);
+    samples = ta_trace_samples(d.builder.trace);
+    assert_int_equal(samples.left, SAMPLES);
+    for (size_t i = 0; i < SAMPLES; i++) {
+        assert_true(ta_samples_next(&samples));
+        assert_sample(&samples.sample, i);
+    }
+    assert_false(ta_samples_next(&samples));
+    end(&d);
+}
+
+/* Keeps every so many-th. */
+struct choice {
+    size_t i;
+    unsigned step;
+};
+
+static bool is_chosen(void *user, const void *row)
+{
+    struct choice *choice = user;
+    (void)row;
+    return choice->i++ % choice->step == choice->step - 1;
+}
+
+static void samples_can_be_filtered(void **state)
+{
+    (void)state;
+    for (unsigned step = 1; step < 9; step++) {
+        struct dump d;
+        begin(&d);
+        add_samples(&d);
+        const size_t before = of(&d)->sample_bytes, kept = SAMPLES / step;
+        struct choice choice = {0, step};
+        assert_int_equal(ta_dump_filter(&d.builder.trace->dump, TA_DUMP_sample, is_chosen, &choice),
+                         SAMPLES - kept);
+        assert_true(step == 1 ? of(&d)->sample_bytes == before : of(&d)->sample_bytes < before);
+        const struct ta_sample more = sample_of(5); /* behind those that are left */
+        assert_int_equal(ta_builder_add_sample(&d.ctx, &d.builder, &more), TA_OK);
+        struct ta_samples samples = ta_trace_samples(d.builder.trace);
+        for (size_t i = 0; i < kept; i++) {
+            assert_true(ta_samples_next(&samples));
+            assert_sample(&samples.sample, step * i + step - 1);
+        }
+        assert_true(ta_samples_next(&samples));
+        assert_sample(&samples.sample, 5);
+        assert_false(ta_samples_next(&samples));
+        end(&d);
+    }
+}
+
+/* What a device monitor prints takes a few bytes a reading. */
+static void usual_samples_are_small(void **state)
+{
+    static const double values[] = {0.97, 0.46, 8100 * 1048576.0, 79 * 1073741824.0, 61, 312.5};
+    (void)state;
+    struct dump d;
+    begin(&d);
+    for (int64_t row = 0; row < 2000; row++)
+        for (int signal = 0; signal < 6; signal++) {
+            const struct ta_sample sample = {.rank = TA_MISSING,
+                                             .device = row % 2,
+                                             .time_ns = row / 2 * 1000000000,
+                                             .signal = (enum ta_signal)signal,
+                                             .value = values[signal],
+                                             .relative = true};
+            assert_int_equal(ta_builder_add_sample(&d.ctx, &d.builder, &sample), TA_OK);
+        }
+    assert_in_range(of(&d)->sample_bytes, 1, 2000 * 40); /* a row of six readings */
+    end(&d);
+}
+
+/* ---- times --------------------------------------------------------------------------------- */
+
 static void which_times_have_a_date(void **state)
 {
     (void)state;
@@ -148,8 +290,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_come_back_in_order), cmocka_unit_test(rows_can_be_filtered),
-        cmocka_unit_test(ranks_that_rows_name),    cmocka_unit_test(which_times_have_a_date),
-        cmocka_unit_test(an_allocator_is_copied),
+        cmocka_unit_test(ranks_that_rows_name),    cmocka_unit_test(samples_come_back_exactly),
+        cmocka_unit_test(samples_can_be_filtered), cmocka_unit_test(usual_samples_are_small),
+        cmocka_unit_test(which_times_have_a_date), cmocka_unit_test(an_allocator_is_copied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

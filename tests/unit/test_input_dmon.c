@@ -21,9 +21,11 @@ static char *samples_of(const char *bytes, struct reading *r)
     struct text out = {NULL, 0, 0};
     fixture_read_as(&fixture, input, bytes, strlen(bytes), r);
     text_add(&out, "%s", r->status == TA_OK ? "" : "refused");
-    size_t n = 0;
-    const struct ta_sample *s = r->trace ? ta_trace_sample_rows(r->trace, &n) : NULL;
-    for (; n; n--, s++) {
+    struct ta_samples samples = {.left = 0};
+    if (r->trace)
+        samples = ta_trace_samples(r->trace);
+    while (ta_samples_next(&samples)) {
+        const struct ta_sample *s = &samples.sample;
         assert_true(s->rank == TA_MISSING && s->relative && names[s->signal]);
         text_add(&out, "%" PRId64 " %s %g %.17g;", s->device, names[s->signal],
                  (double)s->time_ns / 1e9, s->value);

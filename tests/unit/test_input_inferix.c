@@ -210,13 +210,13 @@ static void put_samples(struct text *out, const struct ta_trace *trace)
         "gpu_temperature", "gpu_power",           "gpu_clock",       "gpu_memory_clock",
         "torch_allocated", "torch_reserved",      "cpu_utilization", "cpu_memory_used",
         "cpu_memory_total"};
-    EACH(sample, struct ta_sample)
-    {
-        assert_false(row->relative);
-        text_add(out, "%s", names[row->signal]);
-        put_integer(out, row->device);
-        put_integer(out, row->time_ns);
-        put_real(out, row->value);
+    struct ta_samples samples = ta_trace_samples(trace);
+    while (ta_samples_next(&samples)) {
+        assert_false(samples.sample.relative);
+        text_add(out, "%s", names[samples.sample.signal]);
+        put_integer(out, samples.sample.device);
+        put_integer(out, samples.sample.time_ns);
+        put_real(out, samples.sample.value);
         text_add(out, "\n");
     }
 }
@@ -786,9 +786,8 @@ static void test_raw_streams(void **state)
         fixture_chunk = 0;
         assert_int_equal(r.kept, 2 * SAMPLES);
         assert_no_finding(&r.quality);
-        size_t n;
-        ta_trace_sample_rows(r.trace, &n);
-        assert_int_equal(n, 4 * SAMPLES - 1); /* total and use of each but the first CPU's */
+        assert_int_equal(ta_trace_samples(r.trace).left,
+                         4 * SAMPLES - 1); /* total and use of each but the first CPU's */
         reading_free(&r);
     }
     text_free(&text);

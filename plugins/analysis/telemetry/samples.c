@@ -17,7 +17,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 /* The samples of a file that are of one rank, device and signal. */
 struct group {
-    const struct ta_sample *like;
+    struct ta_sample like; /* the first one */
     bool stamped;
     size_t n, end; /* of the readings; `end` moves on as they are filled in */
 };
@@ -26,7 +26,6 @@ struct packing {
     struct group *groups;
     size_t n_groups, most;
     struct ta_map known;      /* number of a group by a hash, in the next free place */
-    size_t *group_of;         /* by sample; SIZE_MAX: does not count */
     struct reading *readings; /* group by group */
 };
 
@@ -43,8 +42,8 @@ static bool counts(const struct ta_sample *sample)
 
 static bool is_of(const struct group *group, const struct ta_sample *sample)
 {
-    return group->like->signal == sample->signal && group->like->device == sample->device &&
-           group->like->rank == sample->rank && group->stamped == is_stamped(sample);
+    return group->like.signal == sample->signal && group->like.device == sample->device &&
+           group->like.rank == sample->rank && group->stamped == is_stamped(sample);
 }
 
 static bool add_group(struct packing *p, const struct ta_sample *sample)
@@ -57,7 +56,7 @@ static bool add_group(struct packing *p, const struct ta_sample *sample)
         p->groups = grown;
         p->most = most;
     }
-    p->groups[p->n_groups++] = (struct group){.like = sample, .stamped = is_stamped(sample)};
+    p->groups[p->n_groups++] = (struct group){.like = *sample, .stamped = is_stamped(sample)};
     return true;
 }
 
@@ -78,31 +77,30 @@ static size_t find_group(struct packing *p, const struct ta_sample *sample)
     }
 }
 
-static bool group_samples(struct packing *p, const struct ta_sample *samples, size_t n)
+static bool count_samples(struct packing *p, struct ta_samples samples)
 {
-    for (size_t i = 0; i < n; i++) {
-        p->group_of[i] = SIZE_MAX;
-        if (!counts(&samples[i]))
+    while (ta_samples_next(&samples)) {
+        if (!counts(&samples.sample))
             continue;
-        p->group_of[i] = find_group(p, &samples[i]);
-        if (p->group_of[i] == SIZE_MAX)
+        const size_t group = find_group(p, &samples.sample);
+        if (group == SIZE_MAX)
             return false;
-        p->groups[p->group_of[i]].n++;
+        p->groups[group].n++;
     }
     return true;
 }
 
-static void fill_readings(struct packing *p, const struct ta_sample *samples, size_t n)
+static void fill_readings(struct packing *p, struct ta_samples samples)
 {
     size_t end = 0;
     for (size_t i = 0; i < p->n_groups; i++) {
         p->groups[i].end = end;
         end += p->groups[i].n;
     }
-    for (size_t i = 0; i < n; i++)
-        if (p->group_of[i] != SIZE_MAX)
-            p->readings[p->groups[p->group_of[i]].end++] =
-                (struct reading){samples[i].time_ns, samples[i].value + 0.0}; /* −0 is 0 */
+    while (ta_samples_next(&samples))
+        if (counts(&samples.sample))
+            p->readings[p->groups[find_group(p, &samples.sample)].end++] =
+                (struct reading){samples.sample.time_ns, samples.sample.value + 0.0}; /* −0 is 0 */
 }
 
 /* A reading and what tells it apart from others of its moment: the file, if it has no stamp, and
@@ -224,11 +222,11 @@ static bool add_many(const struct ta_trace *trace, struct ta_partial *out,
             telemetry_sum_up((struct readings){readings, group->n}, steps);
         const size_t n = take_means(moments, group->n, means);
         int64_t *row = TA_PARTIAL_ROW(
-            out, ta_row_rank(trace, group->like->rank), ta_key_int(group->like->device),
-            ta_key_int(group->like->signal), ta_row_file(trace),
+            out, ta_row_rank(trace, group->like.rank), ta_key_int(group->like.device),
+            ta_key_int(group->like.signal), ta_row_file(trace),
             ta_key_text((struct ta_slice){(const char *)means, n * sizeof *means}));
         write_summary(row, &summary, group->stamped);
-        const double scale = telemetry_signals[group->like->signal].steps;
+        const double scale = telemetry_signals[group->like.signal].steps;
         struct ta_dist *dist = ta_partial_dist(out, row, VALUES);
         for (size_t i = 0; i < group->n; i++)
             ta_dist_add(dist, (int64_t)fmin(fmax(readings[i].value * scale, 0), 9e18));
@@ -243,8 +241,8 @@ static void add_few(const struct ta_trace *trace, struct ta_partial *out, const 
                     const struct reading *readings)
 {
     TA_PARTIAL_ROW(
-        out, ta_row_rank(trace, group->like->rank), ta_key_int(group->like->device),
-        ta_key_int(group->like->signal),
+        out, ta_row_rank(trace, group->like.rank), ta_key_int(group->like.device),
+        ta_key_int(group->like.signal),
         group->stamped ? ta_key_int(TA_MISSING) : ta_row_file(trace),
         ta_key_text((struct ta_slice){(const char *)readings, group->n * sizeof *readings}));
 }
@@ -252,13 +250,11 @@ static void add_few(const struct ta_trace *trace, struct ta_partial *out, const 
 enum ta_status telemetry_map(struct ta_ctx *ctx, const struct ta_trace *trace,
                              struct ta_partial *const *out)
 {
-    size_t n;
-    const struct ta_sample *samples = ta_trace_sample_rows(trace, &n);
-    struct packing p = {.group_of = calloc(n + 1, sizeof *p.group_of),
-                        .readings = calloc(n + 1, sizeof *p.readings)};
-    bool done = p.group_of && p.readings && group_samples(&p, samples, n);
+    const struct ta_samples samples = ta_trace_samples(trace);
+    struct packing p = {.readings = calloc(samples.left + 1, sizeof *p.readings)};
+    bool done = p.readings && count_samples(&p, samples);
     if (done)
-        fill_readings(&p, samples, n);
+        fill_readings(&p, samples);
     for (size_t i = 0; done && i < p.n_groups; i++) {
         const struct group *group = &p.groups[i];
         struct reading *first = p.readings + (group->end - group->n);
@@ -268,7 +264,6 @@ enum ta_status telemetry_map(struct ta_ctx *ctx, const struct ta_trace *trace,
             add_few(trace, out[0], group, first);
     }
     free(p.groups);
-    free(p.group_of);
     free(p.readings);
     ta_map_free(&p.known);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the samples of a file");
