@@ -346,6 +346,12 @@ static int by_rank(const void *left, const void *right)
     return strcmp(a->path, b->path);
 }
 
+/* Telemetry of a single moment leaves nothing to be drawn. */
+static bool is_empty(const struct ta_timeline_part *part)
+{
+    return part->file.n_tracks == 0 && part->file.n_counters == 0;
+}
+
 /* Moves the parts of the files into a list, by rank and path; NULL without memory. */
 static struct ta_timeline_part **take_parts(struct ta_ingestion *ingestion, size_t *n)
 {
@@ -353,7 +359,7 @@ static struct ta_timeline_part **take_parts(struct ta_ingestion *ingestion, size
     *n = 0;
     for (size_t i = 0; parts && i < ingestion->n_files; i++) {
         struct ta_ingested *file = &ingestion->files[i];
-        if (!file->timeline)
+        if (!file->timeline || is_empty(file->timeline))
             continue;
         struct ta_timeline_part *part = file->timeline;
         file->timeline = NULL;
@@ -378,6 +384,10 @@ enum ta_status ta_ingestion_timeline(struct ta_ctx *ctx, struct ta_ingestion *in
     if (!parts)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the timeline: files=%zu",
                        ingestion->n_files);
+    if (n == 0) {
+        free(parts);
+        return TA_OK;
+    }
     struct ta_timeline *timeline = ta_timeline_join(ctx, ingestion->pool, parts, n);
     ingestion->pool = NULL;
     if (!timeline)

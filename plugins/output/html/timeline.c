@@ -18,10 +18,12 @@ static void put_totals(const struct page *page)
 {
     const struct ta_timeline *timeline = page->timeline;
     uint64_t slices = 0, tracks = 0, counters = 0;
+    bool several_ranks = false;
     for (size_t i = 0; i < timeline->n_files; i++) {
         slices += timeline->files[i].n_slices;
         tracks += timeline->files[i].n_tracks;
         counters += timeline->files[i].n_counters;
+        several_ranks |= timeline->files[i].rank != timeline->files[0].rank;
     }
     if (slices) {
         html_count(page, slices, "slice", "slices");
@@ -33,7 +35,7 @@ static void put_totals(const struct page *page)
         html_count(page, counters, "counter", "counters");
     }
     ta_puts(page->out, ". Each file counts time from its earliest span or sample");
-    if (timeline->n_files > 1)
+    if (several_ranks)
         ta_puts(page->out, "; the clocks of ranks are not aligned");
     ta_puts(page->out, ".");
 }

@@ -29,7 +29,7 @@ function niceStep(rough) {
 
 /* Units of counters: symbol, scale, base of the prefixes. */
 const units = { bytes: ["B", 1, 1024], ratio: ["%", 100, 0], celsius: ["°C", 1, 0],
-  watt: ["W", 1, 1000], per_s: ["/s", 1, 1000] };
+  watt: ["W", 1, 1000], per_s: ["/s", 1, 1000], hertz: ["Hz", 1, 1000] };
 
 function valueText(value, unit) {
   const [symbol, scale, base] = units[unit] || ["", 1, 1000];

@@ -236,7 +236,9 @@ static void put_counter(struct packer *p, const struct ta_timeline_counter *coun
     put_text(p, &p->files, ta_slice_of(counter->process));
     put_text(p, &p->files, ta_slice_of(counter->name));
     put_text(p, &p->files, ta_slice_of(counter->series));
-    put_text(p, &p->files, ta_slice_of(ta_unit_name(counter->unit)));
+    put_text(p, &p->files,
+             counter->unit == TA_UNIT_HERTZ ? TA_LIT("hertz")
+                                            : ta_slice_of(ta_unit_name(counter->unit)));
     put_number(&p->files, counter->n);
     put_number(&p->files, counter->n_recorded);
     put_number(&p->files, integral);
