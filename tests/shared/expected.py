@@ -1071,6 +1071,8 @@ def site_key(text):
 def history(case, path, report):
     wanted, name = case.at(path[:4]), path[4]
     row = (report.rows("memory.churn", device=wanted["device"]) or [None])[0]
+    if row:
+        row = {**row, **report.rows("memory.peaks", device=wanted["device"])[0]}
     action = {"alloc": "allocations", "segment_alloc": "segment_allocations",
               "segment_free": "segment_frees", "oom": "ooms"}
     if name == "device":

@@ -164,9 +164,28 @@ static const struct ta_column class_columns[] = {
                 "Bytes in use when the snapshot was taken, by the place that asked for them.",     \
                 second, "held_bytes")
 
-/* By [there is a history][there are several ranks]. */
-static const struct ta_chart site_charts[2][2] = {{HELD_CHART(NULL), HELD_CHART("rank")},
-                                                  {PEAK_CHART(NULL), PEAK_CHART("rank")}};
+/* What else names a row beside its site: with several snapshots of a rank, or of several ranks. */
+enum owners { ONE, RANKS, SNAPSHOTS };
+
+/* By [there is a history][owners]. */
+static const struct ta_chart site_charts[2][3] = {
+    {[ONE] = HELD_CHART(NULL), [RANKS] = HELD_CHART("rank"), [SNAPSHOTS] = HELD_CHART("label")},
+    {[ONE] = PEAK_CHART(NULL), [RANKS] = PEAK_CHART("rank"), [SNAPSHOTS] = PEAK_CHART("label")},
+};
+
+/* Rows stand by rank, then by snapshot and device. */
+static enum owners owners_of(const struct ta_partial *p)
+{
+    enum owners owners = ONE;
+    for (size_t i = 1; i < ta_partial_rows(p); i++) {
+        const int64_t *row = ta_partial_at(p, i), *before = ta_partial_at(p, i - 1);
+        if (row[RANK] != before[RANK])
+            owners = owners == SNAPSHOTS ? SNAPSHOTS : RANKS;
+        else if (!ta_slice_equal(ta_partial_text(p, row, LABEL), ta_partial_text(p, before, LABEL)))
+            owners = SNAPSHOTS;
+    }
+    return owners;
+}
 
 /* What is alive at the peak of the device that row `first` begins. */
 static int64_t peak_of(const struct ta_partial *p, size_t first)
@@ -212,11 +231,8 @@ static void add_sites(struct ta_section_builder *out, const struct ta_partial *p
         ta_add_table(out, "memory.sites", "Memory by call site", ALL(site_columns));
     const bool any_peak = add_blocks(table, p, false);
     ta_sort_rows(table, any_peak ? "peak_bytes" : "held_bytes", true);
-    const size_t n = ta_partial_rows(p);
-    if (n) /* rows stand by rank */
-        ta_add_chart(
-            table,
-            &site_charts[any_peak][ta_partial_at(p, 0)[RANK] != ta_partial_at(p, n - 1)[RANK]]);
+    if (ta_partial_rows(p))
+        ta_add_chart(table, &site_charts[any_peak][owners_of(p)]);
 }
 
 /* ---- fragmentation ------------------------------------------------------------------------- */
@@ -240,7 +256,6 @@ static const struct ta_column state_columns[] = {
     TA_BYTES_COLUMN("largest_free_bytes", "Largest free", TA_HIGHER,
                     "Largest block that is not in use"),
     TA_RATIO_COLUMN("gap_share", "Gap", TA_LOWER, "1 − allocated over reserved, in the state"),
-    TA_RATIO_COLUMN("split_share", "Split share", TA_LOWER, "Free and split over reserved"),
     TA_RATIO_COLUMN(
         "largest_free_share", "Largest of free", TA_HIGHER,
         "Largest free block over all that is free: low when free memory is in small pieces"),
@@ -251,16 +266,17 @@ static const struct ta_column state_columns[] = {
         "history"),
 };
 
-static const struct ta_chart state_chart = {
-    .id = "memory-fragmentation",
-    .title = "What reserved memory is used for",
-    .caption = "Reserved memory of each device when the snapshot was taken.",
-    .kind = TA_CHART_STACKED_BARS,
-    .label = {"rank", "device"},
-    .y = {{"allocated_bytes", "Allocated", TA_INK_COMPUTE},
-          {"pending_bytes", "Pending", TA_INK_COMM},
-          {"free_bytes", "Free", TA_INK_IDLE}},
-};
+#define STATE_CHART(owner)                                                                         \
+    {                                                                                              \
+        .id = "memory-fragmentation", .title = "What reserved memory is used for",                 \
+        .caption = "Reserved memory of each device when the snapshot was taken.",                  \
+        .kind = TA_CHART_STACKED_BARS, .label = {owner, "device"},                                 \
+        .y = {{"allocated_bytes", "Allocated", TA_INK_COMPUTE},                                    \
+              {"pending_bytes", "Pending", TA_INK_COMM},                                           \
+              {"free_bytes", "Free", TA_INK_IDLE}},                                                \
+    }
+static const struct ta_chart state_charts[] = {
+    [ONE] = STATE_CHART("rank"), [RANKS] = STATE_CHART("rank"), [SNAPSHOTS] = STATE_CHART("label")};
 
 /* The history of the same device, or NULL. */
 static const int64_t *history_of(const struct ta_partial *churn, const int64_t *owner)
@@ -295,13 +311,12 @@ static void add_states(struct ta_section_builder *out, const struct ta_partial *
                ta_int(active - row[REQUESTED]), ta_int(row[FREE]), ta_int(row[SPLIT]),
                free ? ta_int(row[LARGEST_FREE]) : ta_null(),
                rest_of(row[STATE_ALLOCATED], row[STATE_RESERVED]),
-               ta_share(row[SPLIT], row[STATE_RESERVED]),
                free ? ta_share(row[LARGEST_FREE], row[FREE]) : ta_null(),
                history ? rest_of(history[ALLOCATED_AT_RESERVED], history[PEAK_RESERVED])
                        : ta_null());
     }
     if (ta_partial_rows(p))
-        ta_add_chart(table, &state_chart);
+        ta_add_chart(table, &state_charts[owners_of(p)]);
 }
 
 /* ---- churn and failures -------------------------------------------------------------------- */
@@ -317,18 +332,14 @@ static const struct ta_column churn_columns[] = {
     {"allocations_per_s", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, TA_LOWER,
      "Allocations over the time of the history"},
     TA_RATIO_COLUMN("small_share", "Small", TA_LOWER, "Share of the allocations below 1 MiB"),
-    TA_COUNT_COLUMN("segment_allocations", "Segments taken", TA_LOWER,
-                    "Segments obtained from the driver, or grown; each may stall the device"),
-    TA_COUNT_COLUMN("segment_frees", "Segments returned", TA_LOWER,
-                    "Segments given back, or shrunk"),
-    TA_BYTES_COLUMN("segment_bytes", "Taken", TA_LOWER, "Bytes obtained from the driver"),
-    TA_COUNT_COLUMN(
-        "retries", "Retries", TA_LOWER,
-        "Segments given back right before one was obtained: the driver had no memory left"),
-    TA_COUNT_COLUMN("ooms", "Failed", TA_LOWER, "Allocations that failed for lack of memory"),
     TA_COUNT_COLUMN("unfreed_blocks", "Blocks not freed", TA_LOWER,
                     "Allocations that were not given back by the end"),
     TA_BYTES_COLUMN("unfreed_bytes", "Not freed", TA_LOWER, "Their bytes, as asked for"),
+};
+
+/* In a table of its own, as both together are wider than a page. */
+static const struct ta_column peak_columns[] = {
+    OWNER_COLUMNS,
     TA_BYTES_COLUMN(
         "start_allocated_bytes", "At start", TA_NEUTRAL,
         "Bytes alive before the first entry: above 0 when the history does not reach back to the "
@@ -339,6 +350,15 @@ static const struct ta_column churn_columns[] = {
                     "The same with what was let go but still used by other streams"),
     TA_BYTES_COLUMN("peak_reserved_bytes", "Peak reserved", TA_LOWER,
                     "Most bytes that the allocator held"),
+    TA_COUNT_COLUMN("segment_allocations", "Segments taken", TA_LOWER,
+                    "Segments obtained from the driver, or grown; each may stall the device"),
+    TA_COUNT_COLUMN("segment_frees", "Segments returned", TA_LOWER,
+                    "Segments given back, or shrunk"),
+    TA_BYTES_COLUMN("segment_bytes", "Taken", TA_LOWER, "Bytes obtained from the driver"),
+    TA_COUNT_COLUMN(
+        "retries", "Retries", TA_LOWER,
+        "Segments given back right before one was obtained: the driver had no memory left"),
+    TA_COUNT_COLUMN("ooms", "Failed", TA_LOWER, "Allocations that failed for lack of memory"),
 };
 
 static void add_churn(struct ta_section_builder *out, const struct ta_partial *p)
@@ -352,10 +372,20 @@ static void add_churn(struct ta_section_builder *out, const struct ta_partial *p
         TA_ROW(table, OWNER_CELLS(p, row), ta_int(row[ENTRIES]), ta_int(row[DURATION]),
                ta_int(row[ALLOCS]), ta_int(row[FREES]), ta_int(row[ALLOC_BYTES]),
                ta_int(row[FREED_BYTES]), ta_num(rate), ta_share(row[SMALL_ALLOCS], row[ALLOCS]),
+               ta_int(row[UNFREED]), ta_int(row[UNFREED_SIZE]));
+    }
+}
+
+static void add_peaks(struct ta_section_builder *out, const struct ta_partial *p)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "memory.peaks", "Peaks and segments", ALL(peak_columns));
+    for (size_t i = 0; i < ta_partial_rows(p); i++) {
+        const int64_t *row = ta_partial_at(p, i);
+        TA_ROW(table, OWNER_CELLS(p, row), ta_int(row[START_ALLOCATED]),
+               ta_int(row[PEAK_ALLOCATED]), ta_int(row[PEAK_ACTIVE]), ta_int(row[PEAK_RESERVED]),
                ta_int(row[SEGMENT_ALLOCS]), ta_int(row[SEGMENT_FREES]), ta_int(row[SEGMENT_BYTES]),
-               ta_int(row[RETRIES]), ta_int(row[OOMS]), ta_int(row[UNFREED]),
-               ta_int(row[UNFREED_SIZE]), ta_int(row[START_ALLOCATED]), ta_int(row[PEAK_ALLOCATED]),
-               ta_int(row[PEAK_ACTIVE]), ta_int(row[PEAK_RESERVED]));
+               ta_int(row[RETRIES]), ta_int(row[OOMS]));
     }
 }
 
@@ -395,6 +425,7 @@ enum ta_status memory_finish(struct ta_ctx *ctx, const struct ta_partial *const 
         ta_add_table(out, "memory.size_classes", "Memory by size of request", ALL(class_columns)),
         merged[CLASSES], true);
     add_states(out, merged[STATES], merged[CHURN]);
+    add_peaks(out, merged[CHURN]);
     add_churn(out, merged[CHURN]);
     add_failures(out, merged[FAILURES]);
     return TA_OK;
