@@ -18,7 +18,7 @@ static const struct ta_cell_rule rule = {
     .rule = "frame_drops",
     .before = "",
     .after = " of the streamed frames are dropped",
-    .advice = "Compare encode_mean_ns and network_mean_ns of streaming.by_rank with the time "
+    .advice = "Compare the means of encoding and network under Streaming with the time "
               "between frames: a cheaper encoder setting (hardware encoder, faster preset) helps "
               "the one, a lower bit rate or resolution the other; a short queue before the "
               "encoder takes up bursts of a whole block.",

@@ -70,7 +70,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
             .advice = "A little more resolution or length fails, and close to the limit the "
                       "allocator stalls to give memory back. Decode in tiles or fewer frames at "
                       "a time, move models away that are not in use, store weights in 8 bit. "
-                      "memory.snapshots and memory.sites say who holds it at the peak.",
+                      "Memory by label and Memory by call site say who holds it at the peak.",
             .severity = fullest.share > ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,

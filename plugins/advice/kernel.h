@@ -23,6 +23,15 @@ static inline int64_t kernel_saving(const struct ta_report *report, double all_r
     return (int64_t)(all_ranks_ns / (double)(ranks ? ranks : 1));
 }
 
+/* ", all 4 ranks; the saving is that of one" for a sum beside such a saving; "" for one rank. */
+static inline const char *kernel_all_ranks(const struct ta_report *report, struct ta_advice *advice)
+{
+    const size_t ranks = ta_report_run(report)->n_ranks;
+    return ranks < 2
+               ? ""
+               : ta_advice_printf(advice, ", all %zu ranks; the saving is that of one", ranks);
+}
+
 static inline struct ta_evidence kernel_evidence(const struct ta_table *table, size_t row,
                                                  const char *column)
 {

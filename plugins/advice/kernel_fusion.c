@@ -38,10 +38,11 @@ static void advise_chains(struct ta_ctx *ctx, const struct ta_report *report,
                   .title = ta_advice_printf(
                       advice,
                       "Chains of kernels over the same elements take %s of the kernel time (%s in "
-                      "%s kernels)",
+                      "%s kernels%s)",
                       ta_advice_number(advice, time / all, TA_UNIT_RATIO),
                       ta_advice_number(advice, time, TA_UNIT_NS),
-                      ta_advice_number(advice, sum_of(chains, "kernels"), TA_UNIT_COUNT)),
+                      ta_advice_number(advice, sum_of(chains, "kernels"), TA_UNIT_COUNT),
+                      kernel_all_ranks(report, advice)),
                   .advice = "Fuse them: torch.compile of the module around them, or a fused "
                             "operator for norm and modulation, rotary embedding, activation and "
                             "residual.",
@@ -73,9 +74,9 @@ static void advise_casts(struct ta_ctx *ctx, const struct ta_report *report,
                   .title = ta_advice_printf(
                       advice,
                       "Casts, copies and changes of layout by kernels take %s of the kernel time "
-                      "(%s)",
+                      "(%s%s)",
                       ta_advice_number(advice, time / all, TA_UNIT_RATIO),
-                      ta_advice_number(advice, time, TA_UNIT_NS)),
+                      ta_advice_number(advice, time, TA_UNIT_NS), kernel_all_ranks(report, advice)),
                   .advice = "Keep one type and one layout from end to end: weights in the type of "
                             "the computation, channels_last for convolutions, no .contiguous() or "
                             ".float() between layers, outputs written into their place instead of "

@@ -47,6 +47,18 @@ static double behind_waits(const struct ta_report *report, int64_t rank)
     return fmax(0, ta_look_sum(report, &saving, rank) - ta_look_sum(report, &during, rank));
 }
 
+/* Says where the rest of the cited share is. */
+static const char *remark(struct ta_advice *advice, double share, double part)
+{
+    return share - part < 0.0005
+               ? ""
+               : ta_advice_printf(advice,
+                                  " The share of launches that come late is larger: %s of the "
+                                  "window follow waits of the host for the device, which are the "
+                                  "finding about those waits.",
+                                  ta_advice_number(advice, share - part, TA_UNIT_RATIO));
+}
+
 /* The device with the largest share of its window. */
 static bool find_worst(const struct ta_report *report, struct ta_place *worst, double *rest)
 {
@@ -95,10 +107,12 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                 ta_place_owner(advice, report, &share),
                 ta_advice_number(advice, part, TA_UNIT_RATIO),
                 ta_advice_number(advice, rest, TA_UNIT_NS), where(report, advice)),
-            .advice =
+            .advice = ta_advice_printf(
+                advice,
                 "Launch less or cheaper: CUDA graphs or torch.compile(mode=\"reduce-overhead\") "
                 "for the step loop, fused operators, larger batches; keep Python out of the "
-                "loop. Idle time by place lists where the host spends the time.",
+                "loop. Idle time by place lists where the host spends the time.%s",
+                remark(advice, share.value, part)),
             .severity = part > high ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,

@@ -18,7 +18,7 @@ static const struct ta_cell_rule rule = {
     .rule = "step_time",
     .before = "A denoising step takes ",
     .after = " on average",
-    .advice = "See where a step goes: layers.by_name here, or a torch trace of two steps read "
+    .advice = "See where a step goes: under Layers, or a torch trace of two steps read "
               "together with this dump. Usual gains: a fused attention kernel, torch.compile, "
               "8-bit weights, a step cache, and both forwards of the guidance in one batch.",
     .predicate = "mean step",

@@ -207,15 +207,17 @@ static void add_precision(const struct ta_partial *products, struct ta_section_b
 /* Of matrix products and convolutions: those of attention are bound by other things as well. */
 static void add_share(const struct ta_partial *products, struct ta_section_builder *out)
 {
-    int64_t all = 0, yes = 0;
+    int64_t all = 0, yes = 0, no = 0;
     for (size_t k = 0; k < 2; k++) {
         int64_t sums[2];
         add_up(products, kinds[k], -1, -1, -1, sums);
         all = ta_add_sat(all, sums[1]);
         add_up(products, kinds[k], TA_MATRIX_YES, -1, -1, sums);
         yes = ta_add_sat(yes, sums[1]);
+        add_up(products, kinds[k], TA_MATRIX_NO, -1, -1, sums);
+        no = ta_add_sat(no, sums[1]);
     }
-    if (all == 0)
+    if (yes + no == 0) /* no name tells, as of devices that are not NVIDIA's or AMD's */
         return;
     ta_add_scalar(
         out, &(struct ta_scalar){.id = "matrix_unit_share",

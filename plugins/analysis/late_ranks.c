@@ -27,7 +27,7 @@ static const struct source {
 
 static const struct ta_column columns[] = {
     {"what", "What", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Stage, layer, loop, step or block"},
-    {"table", "Table", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Where the figure stands"},
+    {"table", "Table", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL, "Where the figure stands"},
     {"encloses", "Encloses others", TA_TYPE_BOOLEAN, TA_UNIT_NONE, TA_NEUTRAL,
      "Whether other stages run inside it"},
     {"ranks", "Ranks", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Ranks that have the figure"},

@@ -5,6 +5,7 @@
 #include "base/suggest.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 /* Whether the path names a file with this extension: something, a dot, the extension. */
 static bool ends_in(const char *path, const char *extension)
@@ -81,6 +82,26 @@ static bool choose_by_extension(const char *path, struct ta_format *formats, siz
     return false;
 }
 
+/* Names a folder that is not there and looks like a file of a known format, but for a letter. */
+static enum ta_status refuse_typo(struct ta_ctx *ctx, const char *path,
+                                  const struct ta_format *formats, size_t n_formats)
+{
+    struct stat st;
+    char hint[TA_SUGGEST_TEXT_MAX];
+    const char *dot = strrchr(path, '.');
+    if (!dot || strchr(dot, '/') || strlen(dot + 1) < 3 || stat(path, &st) == 0)
+        return TA_OK;
+    struct ta_suggest close = {.word = dot + 1};
+    for (size_t i = 0; i < n_formats; i++)
+        ta_suggest_offer(&close, formats[i].extension);
+    const char *suggestion = ta_suggest_text(&close, hint);
+    return *suggestion ? ta_fail(ctx, TA_ERR_USAGE,
+                                 "No format has the extension of -o %s%s (for a folder of that "
+                                 "name write %s/)",
+                                 path, suggestion, path)
+                       : TA_OK;
+}
+
 /* The chosen format when there is only one, else NULL. */
 static const struct ta_format *only_one(const struct ta_format *formats, size_t n_formats)
 {
@@ -105,6 +126,10 @@ enum ta_status ta_place_choose(struct ta_ctx *ctx, const char *list, const char 
         if (status != TA_OK)
             return status;
     } else if (!may_be_file || !choose_by_extension(out, formats, n_formats)) {
+        const enum ta_status status =
+            may_be_file ? refuse_typo(ctx, out, formats, n_formats) : TA_OK;
+        if (status != TA_OK)
+            return status;
         for (size_t i = 0; i < n_formats; i++)
             formats[i].chosen = formats[i].by_default;
     }

@@ -122,12 +122,20 @@ static double worth(const struct ta_finding *finding)
            ((double)finding->saving_low_ns + (double)finding->saving_high_ns) / 2;
 }
 
+/* Before what would save time stand what tells how to take all others, and severe risks, such as a
+ * device that overheats, which have no time to save. */
+static int place_of(const struct ta_finding *finding)
+{
+    const bool is_risk = finding->saving_high_ns == TA_MISSING && finding->severity >= TA_HIGH;
+    return finding->about_input ? 0 : is_risk ? 1 : 2;
+}
+
 static int by_worth(const void *left, const void *right)
 {
     const struct ta_finding *a = left, *b = right;
     const double x = worth(a), y = worth(b);
-    if (a->about_input != b->about_input)
-        return a->about_input ? -1 : 1; /* how to take all others */
+    if (place_of(a) != place_of(b))
+        return place_of(a) - place_of(b);
     if (x != y)
         return x > y ? -1 : 1;
     if (a->severity != b->severity)

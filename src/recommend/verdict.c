@@ -65,6 +65,7 @@ static void say_rate(struct line *line, const struct ta_report *report)
         {"fps", "wall", "frames", "over the session"},
         {"fps", "blocks", "frames", "over the time of the blocks"},
         {"tokens_per_s", "sections", "tokens", "over the sections that generate them"},
+        {"fps", "as_reported (block)", "frames", "as the profiler reports for its blocks"},
         {"fps", "as_reported", "frames", "as the profiler reports"},
         {"tokens_per_s", "as_reported", "tokens", "as the profiler reports"},
     };
@@ -88,6 +89,17 @@ static void say_rate(struct line *line, const struct ta_report *report)
         say_rates(line, isnan(of_run) ? slowest : of_run, slowest, n, rates[r].what, rates[r].how);
         return;
     }
+}
+
+/* What fits a sentence, not cut inside a character. */
+static struct ta_slice shorten(struct ta_slice name)
+{
+    const size_t most = 80;
+    if (name.len <= most)
+        return name;
+    for (name.len = most; name.len && ((unsigned char)name.ptr[name.len] & 0xc0) == 0x80;)
+        name.len--;
+    return name;
 }
 
 /* Below this share a stage explains little. */
@@ -119,13 +131,15 @@ static void say_stage(struct line *line, const struct ta_report *report)
         number(stages, most, "share") < TELLING)
         return;
     char total[TA_UNIT_TEXT_MAX], share[TA_UNIT_TEXT_MAX];
-    const struct ta_slice name = ta_row_text(stages, most, "stage");
+    const struct ta_slice name = shorten(ta_row_text(stages, most, "stage"));
     const bool shared = !isnan(number(stages, most, "share"));
     ta_unit_format(total, number(stages, most, "mean_total_ns"), TA_UNIT_NS);
     ta_unit_format(share, number(stages, most, "share"), TA_UNIT_RATIO);
-    say(line, "%.*s takes %s%s%s%s%s.", (int)(name.len < 200 ? name.len : 200), name.ptr,
-        shared ? share : "most time", shared ? " of the time" : "", shared ? " (" : ": ", total,
-        shared ? ")" : "");
+    if (shared)
+        say(line, "%.*s takes %s of the time%s (%s).", (int)name.len, name.ptr, share,
+            ta_row_reads(stages, most, "share_of", "sum") ? " in all stages" : "", total);
+    else
+        say(line, "%.*s takes most time: %s.", (int)name.len, name.ptr, total);
 }
 
 static void say_step(struct line *line, const struct ta_report *report)
@@ -166,17 +180,57 @@ static void say_utilization(struct line *line, const struct ta_report *report)
             ta_unit_format(share, sum / n, TA_UNIT_RATIO));
 }
 
-static void say_dumps(struct line *line, const struct ta_report *report)
+/* Whether a finding is of the stage that the sentence, "vae_decode takes …", is about. */
+static bool is_of_stage(const struct ta_finding *finding, const char *sentence)
+{
+    sentence += *sentence == ' ';
+    const char *end = strstr(sentence, " takes ");
+    const size_t n = end ? (size_t)(end - sentence) : 0;
+    return n && strcmp(finding->rule, "stage_share") == 0 &&
+           strncmp(finding->title, sentence, n) == 0 && finding->title[n] == ' ';
+}
+
+static void say_dumps(struct line *line, const struct ta_report *report,
+                      const struct ta_finding *worst)
 {
     say_rate(line, report);
     const size_t before = line->n;
     say_stage(line, report);
     if (line->n == before)
         say_step(line, report);
+    else if (worst && is_of_stage(worst, line->text + before))
+        return;
     if (line->n == 0)
         say_memory(line, report);
     if (line->n == 0)
         say_utilization(line, report);
+    if (line->n && worst)
+        say(line, "%s.", worst->title);
+}
+
+/* The function or operator that takes most of the host's time. */
+static void say_host(struct line *line, const struct ta_report *report)
+{
+    const struct ta_table *ops = ta_report_table(report, "ops.by_name");
+    double all = 0;
+    size_t most = 0;
+    say(line, ops || ta_report_table(report, "ops.summed")
+                  ? "No device activity was recorded: host figures only."
+                  : "No timed events were recorded.");
+    for (size_t i = 0; ops && i < ops->n_rows; i++) {
+        all += number(ops, i, "self_ns");
+        if (number(ops, i, "self_ns") > number(ops, most, "self_ns"))
+            most = i;
+    }
+    if (!(all > 0))
+        return;
+    const double self = number(ops, most, "self_ns");
+    const struct ta_slice name = shorten(ta_row_text(ops, most, "name"));
+    char share[TA_UNIT_TEXT_MAX], time[TA_UNIT_TEXT_MAX];
+    ta_unit_format(share, self / all, TA_UNIT_RATIO);
+    ta_unit_format(time, self, TA_UNIT_NS);
+    say(line, "%.*s takes %s of the host's time itself (%s).", (int)name.len, name.ptr, share,
+        time);
 }
 
 /* ---- the line ------------------------------------------------------------------------------ */
@@ -228,14 +282,9 @@ void ta_verdict_set(struct ta_report *report, const struct ta_finding *worst)
     if (busy >= 0) {
         say_devices(&line, report, busy, worst);
     } else {
-        say_dumps(&line, report);
+        say_dumps(&line, report, worst);
         if (line.n == 0)
-            say(&line, "%s",
-                ta_report_table(report, "ops.by_name") || ta_report_table(report, "ops.summed")
-                    ? "No device activity was recorded: host figures only."
-                    : "No timed events were recorded.");
-        else if (worst)
-            say(&line, "%s.", worst->title);
+            say_host(&line, report);
     }
     ta_report_set_verdict(report, line.text, worst ? worst->id : NULL);
 }

@@ -61,14 +61,16 @@ static void add(struct line *line, struct ta_slice text)
         line->size = line->n + 1; /* nothing more behind the cut */
 }
 
-/* The keys of a row stand first in it: texts and plain numbers. */
+/* The keys of a row stand first in it: texts and plain numbers.  Ids and truths are for programs.
+ */
 size_t ta_row_key(const struct ta_table *table, size_t row, size_t from)
 {
     for (size_t i = from; i < table->n_columns; i++) {
         const struct ta_column *column = &table->columns[i];
         if (column->unit != TA_UNIT_NONE || column->type == TA_TYPE_NUMBER)
             return SIZE_MAX;
-        if (ta_column_is_useful(table, i) && ta_table_cell(table, row, i)->kind != TA_CELL_NULL &&
+        if (column->type != TA_TYPE_BOOLEAN && column->type != TA_TYPE_ID &&
+            ta_column_is_useful(table, i) && ta_table_cell(table, row, i)->kind != TA_CELL_NULL &&
             strcmp(column->key, "index") != 0)
             return i;
     }

@@ -210,6 +210,7 @@ static void share_out(struct scope *scope)
         stage->share_of = is_leaf ? base.what : NULL;
         stage->own_share =
             leaves ? (double)(total_of(stage) - stage->inner_ns) / (double)base.ns : stage->share;
+        stage->own_share_of = is_leaf || leaves ? base.what : NULL;
     }
 }
 
@@ -274,12 +275,13 @@ static void join_scopes(struct stages *stages)
         stage->share *= around->share;
         stage->own_share *= around->share;
         stage->share_of = stage->share_of ? "outer scope" : NULL;
+        stage->own_share_of = stage->own_share_of ? "outer scope" : NULL;
         if (!stage->inside.len)
             stage->inside = around->name;
     }
     around->encloses = true;
     around->share = around->own_share = NAN;
-    around->share_of = NULL;
+    around->share_of = around->own_share_of = NULL;
 }
 
 void share_stages(struct stages *stages)

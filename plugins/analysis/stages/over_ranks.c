@@ -22,7 +22,7 @@ static const struct ta_column columns[] = {
     {"max_rank", "Rank of the most", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
      "The rank with the largest total, the first of equals"},
     {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Mean over the ranks of the share of the stage, without what runs inside it"},
+     "Mean over the ranks of the share of the stage; of one that encloses others what they leave"},
     {"share_of", "Share of", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "What the share is of, see Stages by total time"},
 };
@@ -129,7 +129,7 @@ static bool add_row(struct ta_table_builder *table, const struct family *family)
            ta_text_or_null(stages->inside), ta_int(sums.ranks), ta_int(sums.calls),
            ta_num((double)sums.sum / (double)sums.ranks), ta_int(sums.least), ta_int(sums.most),
            ta_int(sums.most_rank), ta_num(sums.share / (double)sums.ranks),
-           stages->share_of ? ta_text(ta_slice_of(stages->share_of)) : ta_null());
+           stages->own_share_of ? ta_text(ta_slice_of(stages->own_share_of)) : ta_null());
     return members > 0;
 }
 

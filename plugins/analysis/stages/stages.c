@@ -56,7 +56,7 @@ static const struct ta_column columns[] = {
     {"device_ns", "On device", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
      "The same calls by the clock of the device"},
     {"exceptions", "Exceptions", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-     "Calls that ended with an exception"},
+     "Calls that ended with an exception; none where the dump does not tell"},
 };
 
 /* What the stages of a format are called, by what its name begins with. */
@@ -197,7 +197,7 @@ static void add_row(struct ta_table_builder *table, const struct ta_partial *par
         has_mean ? ta_num((double)row[TOTAL] / (double)row[CALLS]) : ta_null(), ta_int(row[LEAST]),
         ta_int(row[MOST]), all ? ta_num(ta_dist_quantile(times, 50)) : ta_null(),
         all ? ta_num(ta_dist_quantile(times, 95)) : ta_null(), ta_int(row[DEVICE]),
-        ta_int(row[ENDED_BADLY]));
+        stage->scope.len || row[ENDED_BADLY] > 0 ? ta_int(row[ENDED_BADLY]) : ta_null());
 }
 
 static void add_by_name(struct ta_section_builder *out, const struct stages *stages)

@@ -38,7 +38,7 @@ struct stage {
     int64_t inner_ns;            /* of a family that encloses others: what these take, else 0 */
     double share;                /* NAN without one */
     double own_share;            /* of the first of such a family: of what the others leave */
-    const char *share_of;
+    const char *share_of, *own_share_of;
 };
 
 struct stages {

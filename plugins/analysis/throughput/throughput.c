@@ -272,22 +272,23 @@ static void explain(const struct writer *w, struct ta_slice metric, struct ta_sl
                     double reported, char note[64])
 {
     const bool fps = ta_slice_equal(metric, TA_LIT("fps"));
-    const double ours = fps                                     ? w->rank->of[RATE_FPS_BLOCKS]
-                        : ta_slice_equal(metric, TA_LIT("bps")) ? w->rank->of[RATE_BPS_BLOCKS]
-                                                                : NAN;
+    const bool bps = ta_slice_equal(metric, TA_LIT("bps"));
+    const double ours = fps   ? w->rank->of[RATE_FPS_BLOCKS]
+                        : bps ? w->rank->of[RATE_BPS_BLOCKS]
+                              : NAN;
     note[0] = '\0';
     if (ta_slice_equal(metric, TA_LIT("first_block_ns")))
         snprintf(note, 64, "the block alone, not from the start");
     if (ta_slice_equal(metric, TA_LIT("tpf")))
         snprintf(note, 64, "of the benchmark; requests.by_rank has ours, where recorded");
-    if (!isfinite(ours) || ours <= 0 || fabs(reported - ours) <= 1e-3 * ours)
-        return;
     const bool by_steps = ta_slice_equal(group, TA_LIT("diffusion"));
-    snprintf(note, 64, "%s: ×%.3g",
-             !by_steps ? "made in another way"
-             : fps     ? "counts frames once per step"
-                       : "counts steps, not blocks",
-             reported / ours);
+    const char *why = !by_steps ? "made in another way"
+                      : fps     ? "counts frames once per step"
+                                : "counts steps, not blocks";
+    if (isfinite(ours) && ours > 0 && fabs(reported - ours) > 1e-3 * ours)
+        snprintf(note, 64, "%s: ×%.3g", why, reported / ours);
+    else if (by_steps && (fps || bps) && !isfinite(ours))
+        snprintf(note, 64, "%s", why);
 }
 
 /* Which of the groups that report a metric has the plain basis "as_reported": the one that the

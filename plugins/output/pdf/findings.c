@@ -57,6 +57,8 @@ static const char *saving_text(struct pdf *pdf, const struct ta_finding *finding
     const char *high = pdf_number(pdf, (double)finding->saving_high_ns, TA_UNIT_NS);
     if (finding->saving_low_ns == finding->saving_high_ns)
         return pdf_printf(pdf, "saves %s", high);
+    if (finding->saving_low_ns == 0)
+        return pdf_printf(pdf, "saves up to %s", high);
     return pdf_printf(pdf, "saves %s to %s",
                       pdf_number(pdf, (double)finding->saving_low_ns, TA_UNIT_NS), high);
 }

@@ -156,7 +156,7 @@ static void put_saving(const struct page *page, const struct ta_finding *finding
     if (finding->saving_high_ns == TA_MISSING)
         return;
     const bool range =
-        finding->saving_low_ns != TA_MISSING && finding->saving_low_ns != finding->saving_high_ns;
+        finding->saving_low_ns > 0 && finding->saving_low_ns != finding->saving_high_ns;
     if (range)
         ta_unit_format(low, (double)finding->saving_low_ns, TA_UNIT_NS);
     snprintf(line, sizeof line, "saves %s to %s, confidence %s", range ? low : "up",
