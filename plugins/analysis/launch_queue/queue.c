@@ -18,7 +18,8 @@ struct walk {
     struct ta_tracks tracks;
     struct ta_partial *const *out;
     struct launch *launches;   /* of the device at hand */
-    int64_t *starts, *ends;    /* of the queue at hand, ascending */
+    int64_t *starts, *ends;    /* of the launches, by stream */
+    size_t *places;            /* by track: see part_streams() */
     int64_t **streams;         /* by track: row of the partial, NULL before the first launch */
     struct ta_dist *delays[2]; /* of kernels, and of copies and memory sets */
     size_t n;
@@ -112,6 +113,12 @@ struct bins {
     int bin;
 };
 
+/* What a sweep finds; bins are those of the device, NULL for a stream. */
+struct depths {
+    int64_t area, most, empty, full; /* as FIGURE_… */
+    struct bins *bins;
+};
+
 static int64_t bin_start(const struct walk *w, int bin)
 {
     return w->first + (int64_t)((__int128)(w->last - w->first) * bin / QUEUE_BINS);
@@ -132,46 +139,52 @@ static void fill_bins(const struct walk *w, struct bins *bins, int64_t from, int
 }
 
 /* A stretch of the window in which `depth` launches are in the queue. */
-static void take_stretch(const struct walk *w, int64_t *row, struct bins *bins, int64_t from,
-                         int64_t to, int64_t depth)
+static inline void take_stretch(const struct walk *w, struct depths *depths, int64_t from,
+                                int64_t to, int64_t depth)
 {
     from = ta_max_i64(from, w->first);
     to = ta_min_i64(to, w->last);
     if (from >= to)
         return;
-    ta_sum(&row[FIGURE_AREA], (to - from) * depth);
-    ta_most(&row[FIGURE_MOST], depth);
+    depths->area = ta_add_sat(depths->area, (to - from) * depth);
+    depths->most = ta_max_i64(depths->most, depth);
     if (depth == 0)
-        ta_sum(&row[FIGURE_EMPTY], to - from);
+        depths->empty += to - from;
     if (depth > QUEUE_FULL)
-        ta_sum(&row[FIGURE_FULL], to - from);
-    if (bins)
-        fill_bins(w, bins, from, to, depth);
+        depths->full += to - from;
+    if (depths->bins)
+        fill_bins(w, depths->bins, from, to, depth);
 }
 
-/* Goes over the first n starts and ends in the order of time. */
-static void sweep(struct walk *w, size_t n, int64_t *row, struct bins *bins)
+/* Goes over n starts and ends in the order of time. */
+static struct depths sweep(const struct walk *w, int64_t *starts, int64_t *ends, size_t n,
+                           struct bins *bins)
 {
-    ta_sort_times(w->starts, n);
-    ta_sort_times(w->ends, n);
+    struct depths depths = {.most = TA_MISSING, .bins = bins};
+    ta_sort_times(starts, n);
+    ta_sort_times(ends, n);
     int64_t now = w->first;
     size_t begun = 0, done = 0;
     while (done < n) {
-        const bool ends = begun == n || w->ends[done] <= w->starts[begun];
-        const int64_t next = ends ? w->ends[done] : w->starts[begun];
-        take_stretch(w, row, bins, now, next, (int64_t)(begun - done));
+        const bool is_end = begun == n || ends[done] <= starts[begun];
+        const int64_t next = is_end ? ends[done] : starts[begun];
+        take_stretch(w, &depths, now, next, (int64_t)(begun - done));
         now = ta_max_i64(now, next);
-        if (ends)
-            done++;
-        else
-            begun++;
+        done += is_end;
+        begun += !is_end;
     }
-    take_stretch(w, row, bins, now, w->last, 0);
+    take_stretch(w, &depths, now, w->last, 0);
+    return depths;
+}
+
+static void add_depths(const struct walk *w, const struct depths *depths, size_t n, int64_t *row)
+{
     ta_sum(&row[FIGURE_LAUNCHES], (int64_t)n);
     ta_sum(&row[FIGURE_WINDOW], w->last - w->first);
-    ta_sum(&row[FIGURE_AREA], 0);
-    ta_sum(&row[FIGURE_EMPTY], 0);
-    ta_sum(&row[FIGURE_FULL], 0);
+    ta_sum(&row[FIGURE_AREA], depths->area);
+    ta_most(&row[FIGURE_MOST], depths->most);
+    ta_sum(&row[FIGURE_EMPTY], depths->empty);
+    ta_sum(&row[FIGURE_FULL], depths->full);
     ta_sum(&row[FIGURE_LATE], 0);
 }
 
@@ -189,29 +202,45 @@ static void list_bins(const struct walk *w, int64_t device, const struct bins *b
     }
 }
 
-static int by_track(const void *left, const void *right)
+/* Puts the launches of each stream behind one another, as they came; places[t] is then where those
+ * of track t end. */
+static void part_streams(struct walk *w)
 {
-    const struct launch *a = left, *b = right;
-    return (a->track > b->track) - (a->track < b->track);
+    memset(w->places, 0, (w->tracks.n + 1) * sizeof *w->places);
+    for (size_t i = 0; i < w->n; i++)
+        w->places[w->launches[i].track]++;
+    for (size_t track = 0, below = 0; track < w->tracks.n; track++) {
+        const size_t count = w->places[track];
+        w->places[track] = below;
+        below += count;
+    }
+    for (size_t i = 0; i < w->n; i++) {
+        const size_t at = w->places[w->launches[i].track]++;
+        w->starts[at] = w->launches[i].start;
+        w->ends[at] = w->launches[i].end;
+    }
 }
 
-/* The streams of the device, one after the other. */
-static void sweep_streams(struct walk *w)
+/* The streams of the device, and the device as one queue.  A stream of graphs alone has no row:
+ * nobody queues there. */
+static void sweep_device(struct walk *w, int64_t *row, struct bins *bins)
 {
-    bool one = true;
-    for (size_t i = 1; i < w->n; i++)
-        one &= w->launches[i].track == w->launches[0].track;
-    if (!one)
-        qsort(w->launches, w->n, sizeof *w->launches, by_track);
-    for (size_t from = 0, to; from < w->n; from = to) {
-        const uint32_t track = w->launches[from].track;
-        for (to = from; to < w->n && w->launches[to].track == track; to++) {
-            w->starts[to - from] = w->launches[to].start;
-            w->ends[to - from] = w->launches[to].end;
-        }
-        if (w->streams[track]) /* not one of graphs alone: nobody queues there */
-            sweep(w, to - from, w->streams[track] + STREAM_FIGURES, NULL);
+    part_streams(w);
+    struct depths depths = {0};
+    size_t from = 0, largest = 0;
+    for (size_t track = 0; track < w->tracks.n; track++) {
+        const size_t n = w->places[track] - from;
+        const bool is_all = n == w->n;
+        if (n > 0 && (w->streams[track] || is_all))
+            depths = sweep(w, w->starts + from, w->ends + from, n, is_all ? bins : NULL);
+        if (n > 0 && w->streams[track])
+            add_depths(w, &depths, n, w->streams[track] + STREAM_FIGURES);
+        largest = n > largest ? n : largest;
+        from += n;
     }
+    if (largest < w->n)
+        depths = sweep(w, w->starts, w->ends, w->n, bins);
+    add_depths(w, &depths, w->n, row);
 }
 
 static void walk_device(struct walk *w, size_t from, size_t to)
@@ -223,15 +252,10 @@ static void walk_device(struct walk *w, size_t from, size_t to)
     collect(w, from, to, row);
     if (w->n == 0)
         return;
-    for (size_t i = 0; i < w->n; i++) {
-        w->starts[i] = w->launches[i].start;
-        w->ends[i] = w->launches[i].end;
-    }
     const bool long_enough = w->last - w->first >= QUEUE_BINS;
-    sweep(w, w->n, row + DEVICE_FIGURES, long_enough ? &bins : NULL);
+    sweep_device(w, row + DEVICE_FIGURES, long_enough ? &bins : NULL);
     if (long_enough)
         list_bins(w, device, &bins);
-    sweep_streams(w);
 }
 
 /* ---- one trace ------------------------------------------------------------------------------ */
@@ -241,13 +265,14 @@ static bool open_walk(struct walk *w)
     w->launches = malloc(w->activities.n * sizeof *w->launches);
     w->starts = malloc(w->activities.n * sizeof *w->starts);
     w->ends = malloc(w->activities.n * sizeof *w->ends);
+    w->places = malloc((w->tracks.n + 1) * sizeof *w->places);
     w->streams = calloc(w->tracks.n + 1, sizeof *w->streams);
     static const char *const whats[] = {"kernel", "copy or memory set"};
     for (int i = 0; i < 2; i++)
         w->delays[i] = ta_partial_dist(
             w->out[QUEUE_DELAYS],
             TA_PARTIAL_ROW(w->out[QUEUE_DELAYS], ta_key_text(ta_slice_of(whats[i]))), DELAY_TIMES);
-    return w->launches && w->starts && w->ends && w->streams;
+    return w->launches && w->starts && w->ends && w->places && w->streams;
 }
 
 enum ta_status queue_map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -273,6 +298,7 @@ enum ta_status queue_map(struct ta_ctx *ctx, const struct ta_trace *trace,
     free(w.launches);
     free(w.starts);
     free(w.ends);
+    free(w.places);
     free(w.streams);
     ta_map_free(&w.of_graph);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the queue of a device");
