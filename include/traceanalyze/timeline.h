@@ -87,10 +87,11 @@ struct ta_timeline_file {
     int64_t rank;
     const char *path;
     int64_t offset_ns;
-    int64_t end_ns;         /* of its last slice or sample, on its own clock */
-    uint64_t n_slices;      /* in the file */
-    int64_t shortest_ns;    /* slices below it were left out; 0: none */
-    const uint32_t *labels; /* label of a slice → label of the timeline */
+    int64_t end_ns;              /* of its last slice or sample, on its own clock */
+    uint64_t n_slices;           /* in the file */
+    int64_t shortest_ns;         /* slices below it were left out; 0: none */
+    const uint32_t *by_duration; /* slices in the lanes by class of duration, see below */
+    const uint32_t *labels;      /* label of a slice → label of the timeline */
     const struct ta_timeline_track *tracks;
     size_t n_tracks;
     const struct ta_timeline_counter *counters;

@@ -80,3 +80,8 @@ enum ta_status ta_share_out(struct ta_ctx *ctx, enum ta_stage stage, size_t n, t
     free(helpers);
     return status;
 }
+
+enum ta_status ta_share_tasks(struct ta_ctx *ctx, size_t n, ta_task *task, void *user)
+{
+    return ta_share_out(ctx, TA_STAGE_RENDER, n, task, user);
+}

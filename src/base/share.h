@@ -4,15 +4,9 @@
 #define TA_BASE_SHARE_H
 
 #include "base/context.h"
+#include "traceanalyze/share.h"
 
-/* Does task `i`.  Tasks of one call run at the same time, each in one thread, whose context it
- * gets; they write to places of their own. */
-typedef enum ta_status ta_task(struct ta_ctx *ctx, size_t i, void *user);
-
-/* Does `n` tasks, begun in order, on the calling thread and the helpers of its context, and returns
- * when all are done.  After a failure no more are begun; that of the first task that failed, which
- * does not depend on the number of threads, becomes that of `ctx`.  What helpers spend counts for
- * `stage`. */
+/* ta_share_tasks() for any stage: what helpers spend counts for it. */
 enum ta_status ta_share_out(struct ta_ctx *ctx, enum ta_stage stage, size_t n, ta_task *task,
                             void *user) TA_MUST_CHECK;
 

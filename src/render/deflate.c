@@ -2,8 +2,10 @@
 /* Deflate for what a product embeds.  Parts of a fixed size are deflated each by itself, on all
  * threads that are free, and stand one behind the other in one stream: its bytes do not depend on
  * who made which part. */
-#include "base/share.h"
 #include "traceanalyze/deflate.h"
+
+#include "traceanalyze/context.h"
+#include "traceanalyze/share.h"
 
 #include <stdlib.h>
 #include <zlib.h>
@@ -88,7 +90,7 @@ bool ta_deflate(struct ta_ctx *ctx, struct ta_slice bytes, unsigned char **packe
                             .n = bytes.len / PART + (bytes.len % PART || !bytes.len)};
     all.parts = calloc(all.n, sizeof *all.parts);
     const bool done = all.parts &&
-                      ta_share_out(ctx, TA_STAGE_RENDER, all.n, do_part, &all) == TA_OK &&
+                      ta_share_tasks(ctx, all.n, do_part, &all) == TA_OK &&
                       put_together(&all, packed, size);
     for (size_t i = 0; all.parts && i < all.n; i++)
         free(all.parts[i].bytes);

@@ -40,8 +40,9 @@ struct packer {
     enum group groups[UINT16_MAX + 1]; /* by category */
     struct lane lanes[GROUPS][LANES_MOST];
     size_t n_lanes[GROUPS];
-    int64_t shortest_ns; /* that is kept */
-    int64_t width_ns;    /* of a bin */
+    uint32_t *by_duration; /* slices that are kept */
+    int64_t shortest_ns;   /* that is kept */
+    int64_t width_ns;      /* of a bin */
 };
 
 /* ---- what to keep -------------------------------------------------------------------------- */
@@ -142,6 +143,7 @@ static inline bool write_slice(struct packer *p, struct lane *lane, ta_row row, 
     lane->bytes.n = (size_t)(to - lane->bytes.at);
     lane->kept_ns = start_ns + dur_ns;
     lane->n++;
+    p->by_duration[ta_duration_class(dur_ns)]++;
     return true;
 }
 
@@ -310,9 +312,12 @@ static bool pack(struct packer *p, struct ta_timeline_pool *pool, int64_t most)
     file->end_ns = latest_end(&p->spans, origin);
     p->width_ns = file->end_ns / TA_TIMELINE_BINS + 1;
     part->origin_ns = base == TA_MISSING ? TA_MISSING : base + origin;
+    file->by_duration = p->by_duration =
+        ta_arena_alloc(&part->arena, TA_DURATION_CLASSES * sizeof *p->by_duration);
     read_categories(p);
-    return read_activities(p) && ta_labels_init(&p->labels, p->trace) && pack_tracks(p) &&
-           ta_timeline_pack_samples(part, p->trace) && ta_labels_settle(&p->labels, pool, part);
+    return p->by_duration && read_activities(p) && ta_labels_init(&p->labels, p->trace) &&
+           pack_tracks(p) && ta_timeline_pack_samples(part, p->trace) &&
+           ta_labels_settle(&p->labels, pool, part);
 }
 
 static void packer_free(struct packer *p)

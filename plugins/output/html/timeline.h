@@ -28,7 +28,7 @@ struct packed {
 };
 
 /* timeline_pack.c: false without memory; the caller frees packed->bytes. */
-bool timeline_pack(const struct ta_timeline *timeline, const struct pick *pick,
+bool timeline_pack(struct ta_ctx *ctx, const struct ta_timeline *timeline, const struct pick *pick,
                    struct packed *packed) TA_MUST_CHECK;
 
 /* timeline_pick.c: packs what fits into `room` bytes of base64, and says what that is. */

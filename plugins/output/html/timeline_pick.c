@@ -11,8 +11,13 @@
 #include <stdlib.h>
 #include <traceanalyze/deflate.h>
 
-/* Bytes of base64 that a slice takes, before any is packed. */
+/* Bytes of base64 that a slice takes, before any is packed; and where short ones are left out, for
+ * the others are longer and farther apart. */
 #define BYTES_PER_SLICE 6.0
+#define BYTES_PER_LONG_SLICE 7.0
+/* What windows and bins take stays, so a page shrinks less than the number of slices: about like
+ * its root. */
+#define SHRINKING 2.0
 /* What is shorter than this part of the run cannot be seen on the whole. */
 enum { VISIBLE_PARTS = 4096 };
 enum { TRIES = 8, WINDOWS_MOST = 256, BINS_LEAST = 128 };
@@ -84,26 +89,18 @@ struct census {
     int64_t span_ns;
 };
 
-static void count_lane(struct census *census, const struct ta_timeline_file *file,
-                       const struct ta_timeline_track *track, const struct ta_timeline_lane *lane)
-{
-    struct ta_timeline_cursor cursor = ta_timeline_open(file, track, lane);
-    struct ta_timeline_slice slice;
-    while (ta_timeline_next(&cursor, &slice))
-        census->counts[ta_duration_class(slice.dur_ns)]++;
-    census->n_slices += lane->n;
-    census->n_lanes++;
-}
-
 static struct census take_census(const struct ta_timeline *timeline)
 {
     struct census census = {.n_slices = 0};
     for (size_t i = 0; i < timeline->n_files; i++) {
         const struct ta_timeline_file *file = &timeline->files[i];
         census.span_ns = ta_max_i64(census.span_ns, file->end_ns);
+        for (size_t class = 0; class < TA_DURATION_CLASSES; class ++) {
+            census.counts[class] += file->by_duration[class];
+            census.n_slices += file->by_duration[class];
+        }
         for (size_t t = 0; t < file->n_tracks; t++)
-            for (size_t l = 0; l < file->tracks[t].n_lanes; l++)
-                count_lane(&census, file, &file->tracks[t], &file->tracks[t].lanes[l]);
+            census.n_lanes += file->tracks[t].n_lanes;
     }
     return census;
 }
@@ -171,7 +168,7 @@ static bool deflate_all(struct ta_ctx *ctx, struct packed *packed)
 static bool try_pick(struct ta_ctx *ctx, const struct ta_timeline *timeline,
                      const struct pick *pick, uint64_t room, struct packed *packed, uint64_t *size)
 {
-    if (!timeline_pack(timeline, pick, packed))
+    if (!timeline_pack(ctx, timeline, pick, packed))
         return false;
     const uint64_t estimate = base64_size(estimate_size(ctx, packed));
     if (estimate > 0 && estimate <= room) {
@@ -189,9 +186,10 @@ static bool try_pick(struct ta_ctx *ctx, const struct ta_timeline *timeline,
 static bool fit(struct ta_ctx *ctx, const struct ta_timeline *timeline, const struct census *census,
                 uint64_t room, struct pick *pick, struct timeline_choice *choice)
 {
-    double each = BYTES_PER_SLICE;
+    const bool is_cut = (double)census->n_slices * BYTES_PER_SLICE > (double)room;
+    double each = is_cut ? BYTES_PER_LONG_SLICE : BYTES_PER_SLICE;
     for (int i = 0; i < TRIES; i++) {
-        if ((double)census->n_slices * each > (double)room)
+        if (i > 0 || is_cut)
             pick->shortest_ns =
                 ta_max_i64(pick->shortest_ns, shortest_of(census, (double)room / each));
         uint64_t size;
@@ -205,7 +203,7 @@ static bool fit(struct ta_ctx *ctx, const struct ta_timeline *timeline, const st
         free(choice->packed.bytes);
         choice->packed.bytes = NULL;
         const double worse = (double)size / (double)room;
-        each = fmax(each, BYTES_PER_SLICE) * fmax(worse, 1.05) * 1.03;
+        each = fmax(each, BYTES_PER_LONG_SLICE) * fmax(pow(worse, SHRINKING), 1.05) * 1.03;
         if (i >= TRIES / 2) { /* the windows or the bins alone are too much */
             pick->n_windows = 0;
             pick->bins = BINS_LEAST;
