@@ -144,6 +144,10 @@ const struct kernel_desc kernel_table[KERNEL_COUNT] = {
                             3, API_LAUNCH_KERNEL_EX },
     [KERNEL_BROADCAST] = { NCCL("Broadcast_RING_LL"), 0, { 4, 1, 1 }, { 544, 1, 1 }, 96, 82240,
                            1, API_LAUNCH_KERNEL_EX },
+    [KERNEL_ALL_REDUCE] = { NCCL("AllReduce_Sum_bf16_RING_LL"), 0, { 24, 1, 1 }, { 544, 1, 1 }, 96,
+                            82240, 4, API_LAUNCH_KERNEL_EX },
+    [KERNEL_ALL_REDUCE_FLAG] = { NCCL("AllReduce_Max_i64_TREE_LL"), 0, { 1, 1, 1 }, { 544, 1, 1 },
+                                 96, 82240, 1, API_LAUNCH_KERNEL_EX },
 };
 
 #define BF16 "\"c10::BFloat16\""
@@ -197,6 +201,18 @@ const struct kernel_desc kernel_table[KERNEL_COUNT] = {
 #define ALL_TO_ALL(dims)                                                                           \
     { .levels = { PLAIN("c10d::alltoall_base_", "[" dims ", " dims ", [], [], [], [], []]",        \
                         "[" BF16 ", " BF16 ", \"\", \"\", \"\", \"Scalar\", \"Scalar\"]") },       \
+      .host_ns = 3500 }
+#define ALL_REDUCE(dims)                                                                           \
+    { .levels = { PLAIN("c10d::allreduce_", "[" dims ", [], [], [], []]",                          \
+                        "[\"TensorList\", \"\", \"\", \"\", \"Scalar\"]") },                       \
+      .host_ns = 3500 }
+#define ALL_GATHER(out, in)                                                                        \
+    { .levels = { PLAIN("c10d::_allgather_base_", "[" out ", " in ", [], [], []]",                 \
+                        "[" BF16 ", " BF16 ", \"\", \"Scalar\", \"Scalar\"]") },                   \
+      .host_ns = 3500 }
+#define POINT_TO_POINT(op)                                                                         \
+    { .levels = { PLAIN(op, "[[[$K]], [], [], []]",                                                \
+                        "[\"TensorList\", \"\", \"Scalar\", \"Scalar\"]") },                         \
       .host_ns = 3500 }
 #define COPY(dims, type)                                                                           \
     { .levels = { PLAIN("aten::to", "[" dims ", [], [], [], [], [], []]", COPY_TYPES(type)),       \
@@ -330,20 +346,40 @@ const struct op_desc op_table[OP_COUNT] = {
     [OP_BROADCAST] = { .levels = { PLAIN("c10d::broadcast_", "[[[1, 512]], [], [], [], [], []]",
                                          "[\"TensorList\", \"\", \"Scalar\", \"Scalar\", "
                                          "\"Scalar\", \"Scalar\"]") }, .host_ns = 3500 },
+    [OP_ALL_REDUCE] = ALL_REDUCE("[[$A]]"),
+    [OP_ALL_REDUCE_FLAG] = ALL_REDUCE("[[1]]"),
+    [OP_GATHER_GUIDANCE] = ALL_GATHER("[$P]", "[$N]"),
+    [OP_GATHER_DATA] = ALL_GATHER("[$D]", "[$N]"),
+    [OP_SEND] = POINT_TO_POINT("c10d::send"),
+    [OP_RECEIVE] = POINT_TO_POINT("c10d::recv_"),
 };
 
-/* operator, kernel, name, range, elements in, out, type, group, its description, transfer ns */
+/* operator, kernel, name, range, elements in, out, type, dimension, transfer ns, peer, traffic */
 const struct collective_desc collective_table[COLLECTIVE_COUNT] = {
     [COLLECTIVE_QKV_TO_HEADS] = { OP_QKV_TO_HEADS, KERNEL_SEND_RECV, "all_to_all",
-                                  "nccl:all_to_all", "$Q", "$Q", "BFloat16", "1",
-                                  "sequence_parallel", 33000 },
+                                  "nccl:all_to_all", "$Q", "$Q", "BFloat16", DIM_SEQUENCE, 33000,
+                                  PEER_NONE, 1 },
     [COLLECTIVE_HEADS_TO_TOKENS] = { OP_HEADS_TO_TOKENS, KERNEL_SEND_RECV, "all_to_all",
-                                     "nccl:all_to_all", "$O", "$O", "BFloat16", "1",
-                                     "sequence_parallel", 19000 },
+                                     "nccl:all_to_all", "$O", "$O", "BFloat16", DIM_SEQUENCE,
+                                     19000, PEER_NONE, 1 },
     [COLLECTIVE_GATHER_LATENTS] = { OP_ALL_GATHER, KERNEL_ALL_GATHER, "_allgather_base",
-                                    "nccl:_all_gather_base", "$L", "$M", "BFloat16", "1",
-                                    "sequence_parallel", 24000 },
+                                    "nccl:_all_gather_base", "$L", "$M", "BFloat16", DIM_SEQUENCE,
+                                    24000, PEER_NONE, 1 },
     [COLLECTIVE_BROADCAST_PROMPT] = { OP_BROADCAST, KERNEL_BROADCAST, "broadcast",
-                                      "nccl:broadcast", "512", "512", "Long", "0", "default_pg",
-                                      12000 },
+                                      "nccl:broadcast", "512", "512", "Long", DIM_WORLD, 12000,
+                                      PEER_NONE, 1 },
+    [COLLECTIVE_SUM_PARTS] = { OP_ALL_REDUCE, KERNEL_ALL_REDUCE, "allreduce", "nccl:all_reduce",
+                               "$A", "$A", "BFloat16", DIM_TENSOR, 40000, PEER_NONE, 2 },
+    [COLLECTIVE_AGREE] = { OP_ALL_REDUCE_FLAG, KERNEL_ALL_REDUCE_FLAG, "allreduce",
+                           "nccl:all_reduce", "1", "1", "Long", DIM_WORLD, 14000, PEER_NONE, 2 },
+    [COLLECTIVE_GATHER_GUIDANCE] = { OP_GATHER_GUIDANCE, KERNEL_ALL_GATHER, "_allgather_base",
+                                     "nccl:_all_gather_base", "$N", "$P", "BFloat16",
+                                     DIM_GUIDANCE, 11000, PEER_NONE, 1 },
+    [COLLECTIVE_GATHER_DATA] = { OP_GATHER_DATA, KERNEL_ALL_GATHER, "_allgather_base",
+                                 "nccl:_all_gather_base", "$N", "$D", "BFloat16", DIM_DATA, 22000,
+                                 PEER_NONE, 1 },
+    [COLLECTIVE_SEND] = { OP_SEND, KERNEL_SEND_RECV, "send", "nccl:send", "$K", "$K",
+                          "BFloat16", DIM_RING, 25000, PEER_NEXT, 1 },
+    [COLLECTIVE_RECEIVE] = { OP_RECEIVE, KERNEL_SEND_RECV, "recv", "nccl:recv", "$K", "$K",
+                             "BFloat16", DIM_RING, 25000, PEER_PREVIOUS, 1 },
 };

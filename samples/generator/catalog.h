@@ -69,6 +69,7 @@ enum kernel {
     KERNEL_FUSED_SCHEDULER,
     KERNEL_GEMM_FP32, KERNEL_GEMM_NARROW, KERNEL_CAST,
     KERNEL_SEND_RECV, KERNEL_ALL_GATHER, KERNEL_BROADCAST,
+    KERNEL_ALL_REDUCE, KERNEL_ALL_REDUCE_FLAG,
     KERNEL_COUNT,
 };
 /* clang-format on */
@@ -97,6 +98,7 @@ enum op {
     OP_COPY_WEIGHTS, OP_COPY_TIMESTEP, OP_COPY_CACHE, OP_COPY_FRAMES, OP_ITEM,
     OP_LINEAR_FP32, OP_LINEAR_NARROW, OP_CAST,
     OP_QKV_TO_HEADS, OP_HEADS_TO_TOKENS, OP_ALL_GATHER, OP_BROADCAST,
+    OP_ALL_REDUCE, OP_ALL_REDUCE_FLAG, OP_GATHER_GUIDANCE, OP_GATHER_DATA, OP_SEND, OP_RECEIVE,
     OP_COUNT,
 };
 /* clang-format on */
@@ -119,20 +121,42 @@ struct op_desc {
 
 extern const struct op_desc op_table[OP_COUNT];
 
+/* What the ranks of a process group share; the order of the groups of one rank. */
+enum dimension {
+    DIM_WORLD,
+    DIM_SEQUENCE, /* Ulysses: all-to-all around attention */
+    DIM_TENSOR,   /* weights, all-reduced */
+    DIM_RING,     /* keys and values, passed on from rank to rank */
+    DIM_GUIDANCE, /* with and without the prompt */
+    DIM_DATA,     /* videos */
+    DIM_COUNT,
+};
+
 enum collective {
     COLLECTIVE_QKV_TO_HEADS,
     COLLECTIVE_HEADS_TO_TOKENS,
     COLLECTIVE_GATHER_LATENTS,
     COLLECTIVE_BROADCAST_PROMPT,
+    COLLECTIVE_SUM_PARTS,
+    COLLECTIVE_AGREE,
+    COLLECTIVE_GATHER_GUIDANCE,
+    COLLECTIVE_GATHER_DATA,
+    COLLECTIVE_SEND,
+    COLLECTIVE_RECEIVE,
     COLLECTIVE_COUNT,
 };
+
+enum peer { PEER_NONE, PEER_NEXT, PEER_PREVIOUS };
 
 /* in and out are element counts, with the same placeholders. */
 struct collective_desc {
     enum op op;
     enum kernel kernel;
-    const char *name, *range, *in, *out, *dtype, *group, *group_text;
-    int64_t transfer_ns; /* from the last arrival to the common end */
+    const char *name, *range, *in, *out, *dtype;
+    enum dimension dimension;
+    int64_t transfer_ns; /* from the last arrival to the common end, in the job of workload.c */
+    enum peer peer;
+    int traffic; /* times that each byte passes a rank's link, for large groups */
 };
 
 extern const struct collective_desc collective_table[COLLECTIVE_COUNT];

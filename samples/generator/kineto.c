@@ -23,7 +23,7 @@ static int host_pid(const struct kineto *kineto)
 
 static int device_of(const struct kineto *kineto)
 {
-    return kineto->rank % DEVICES_PER_HOST;
+    return kineto->device;
 }
 
 static void put(struct kineto *kineto, const char *text)
@@ -40,11 +40,18 @@ static void put_number(struct kineto *kineto, const char *before, const char *ke
     sink_integer(&kineto->sink, value);
 }
 
+/* What the clock of this host shows at a true time. */
+static int64_t shown(const struct kineto *kineto, int64_t ns)
+{
+    const struct clock_error *clock = &kineto->clock;
+    return ns + clock->ahead + (ns - clock->origin) / 1000 * clock->ppb / 1000000;
+}
+
 static void put_time(struct kineto *kineto, const char *before, int64_t ns)
 {
     put(kineto, before);
     put(kineto, "\"ts\": ");
-    sink_fixed(&kineto->sink, ns + kineto->clock_error, 3);
+    sink_fixed(&kineto->sink, shown(kineto, ns), 3);
 }
 
 static void open_event(struct kineto *kineto)
@@ -60,6 +67,14 @@ static void put_track(struct kineto *kineto, int pid, int tid)
     const struct punctuation *p = kineto->texts->punctuation;
     put_number(kineto, p->key, "\"pid\": ", pid);
     put_number(kineto, p->key, "\"tid\": ", tid);
+}
+
+static void put_optional(struct kineto *kineto, const char *args)
+{
+    if (*args == '\0')
+        return;
+    put(kineto, kineto->texts->punctuation->arg);
+    put(kineto, args);
 }
 
 /* Phase, category and name; number < 0 is not written. */
@@ -86,7 +101,8 @@ static void put_interval(struct kineto *kineto, const struct event *event)
     put_time(kineto, p->line, event->start);
     put(kineto, p->key);
     put(kineto, "\"dur\": ");
-    sink_fixed(&kineto->sink, event->duration, 3);
+    const int64_t end = event->start + event->duration;
+    sink_fixed(&kineto->sink, shown(kineto, end) - shown(kineto, event->start), 3);
 }
 
 static void open_args(struct kineto *kineto)
@@ -145,11 +161,9 @@ static void put_function_args(struct kineto *kineto, const struct event *event, 
         put(kineto, p->arg);
         put(kineto, "\"Fwd thread id\": 0");
     }
-    if (details != NULL) {
-        put(kineto, p->arg);
-        put(kineto, details);
-    }
-    if (event->kind == EVENT_COMMS_OP)
+    if (details != NULL)
+        put_optional(kineto, details);
+    if (event->kind == EVENT_COMMS_OP && (kineto->texts->lacking & FIELD_SEQUENCE) == 0)
         put_number(kineto, p->arg, "\"Seq\": ", event->value);
     put_number(kineto, p->arg, "\"Ev Idx\": ", event->index);
     close_event(kineto, true);
@@ -269,9 +283,9 @@ static void put_collective(struct kineto *kineto, const struct event *event)
     put_activity(kineto, event, "kernel", kernel_table[kernel].name);
     put_device_args(kineto, event, true);
     put(kineto, kineto->texts->kernel_args[kernel]);
-    put(kineto, p->arg);
-    put(kineto, kineto->texts->collective_args[event->detail]);
-    put_number(kineto, p->arg, "\"Seq\": ", event->value);
+    put_optional(kineto, kineto->texts->collective_args[event->detail]);
+    if ((kineto->texts->lacking & FIELD_SEQUENCE) == 0)
+        put_number(kineto, p->arg, "\"Seq\": ", event->value);
     close_activity(kineto, event);
 }
 
@@ -338,7 +352,7 @@ bool kineto_open(struct kineto *kineto, const char *path, int gzip_level, uint64
 {
     if (!sink_open(&kineto->sink, path, gzip_level))
         return false;
-    char *head = texts_file_head(kineto->texts, kineto->rank, trace_id);
+    char *head = texts_file_head(kineto->texts, kineto->rank, kineto->devices, trace_id);
     if (head == NULL)
         kineto->sink.error = ENOMEM;
     else
@@ -401,7 +415,7 @@ static void put_names(struct kineto *kineto, int64_t ns)
     const int pid = host_pid(kineto);
     char name[64];
     put_process(kineto, pid, ns, false);
-    for (int device = 0; device < DEVICES_PER_HOST; device++)
+    for (int device = 0; device < kineto->host_devices; device++)
         put_process(kineto, device, ns, true);
     for (int i = 0; i < STREAM_COUNT; i++) {
         const int stream = stream_number[i];

@@ -15,7 +15,12 @@ struct kineto {
     struct sink sink;
     const struct texts *texts;
     int rank;
-    int64_t clock_error; /* ns that the clock of this rank is ahead */
+    int device, devices, host_devices; /* its own; those that the file names; those of the host */
+    struct clock_error {
+        int64_t ahead;  /* ns, at the origin */
+        int64_t ppb;    /* ns per second that it gains */
+        int64_t origin; /* true ns */
+    } clock;
     uint64_t events;
 };
 

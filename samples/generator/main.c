@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The command line of traceanalyze-generate: one table holds options, help and defaults. */
 #define _POSIX_C_SOURCE 200809L
+#include "cluster.h"
 #include "dumps.h"
+#include "options.h"
 #include "output.h"
 #include "workload.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { AUTOMATIC = -2, MAX_RANKS = 256, DEFAULT_GZIP_LEVEL = 6 };
@@ -26,48 +26,33 @@ struct settings {
 
 /* ---- values -------------------------------------------------------------------------------- */
 
-static bool parse_number(const char *text, int64_t low, int64_t high, int64_t *value)
+static bool set_ranks(void *context, const char *text)
 {
-    char *end;
-    errno = 0;
-    const long long number = strtoll(text, &end, 10);
-    if (end == text || *end != '\0' || errno != 0 || number < low || number > high)
-        return false;
-    *value = number;
-    return true;
-}
-
-static bool parse_int(const char *text, int low, int high, int *value)
-{
-    int64_t number;
-    if (!parse_number(text, low, high, &number))
-        return false;
-    *value = (int)number;
-    return true;
-}
-
-static bool set_ranks(struct settings *settings, const char *text)
-{
+    struct settings *settings = context;
     return parse_int(text, 1, MAX_RANKS, &settings->workload.ranks);
 }
 
-static bool set_blocks(struct settings *settings, const char *text)
+static bool set_blocks(void *context, const char *text)
 {
+    struct settings *settings = context;
     return parse_int(text, 1, INT_MAX, &settings->workload.blocks);
 }
 
-static bool set_steps(struct settings *settings, const char *text)
+static bool set_steps(void *context, const char *text)
 {
+    struct settings *settings = context;
     return parse_int(text, 1, 1000, &settings->workload.steps);
 }
 
-static bool set_layers(struct settings *settings, const char *text)
+static bool set_layers(void *context, const char *text)
 {
+    struct settings *settings = context;
     return parse_int(text, 1, 1000, &settings->workload.layers);
 }
 
-static bool set_seed(struct settings *settings, const char *text)
+static bool set_seed(void *context, const char *text)
 {
+    struct settings *settings = context;
     int64_t seed;
     if (!parse_number(text, 0, INT64_MAX, &seed))
         return false;
@@ -75,14 +60,16 @@ static bool set_seed(struct settings *settings, const char *text)
     return true;
 }
 
-static bool set_variant(struct settings *settings, const char *text)
+static bool set_variant(void *context, const char *text)
 {
+    struct settings *settings = context;
     settings->workload.optimized = strcmp(text, "optimized") == 0;
     return settings->workload.optimized || strcmp(text, "baseline") == 0;
 }
 
-static bool set_plant(struct settings *settings, const char *text)
+static bool set_plant(void *context, const char *text)
 {
+    struct settings *settings = context;
     for (int i = 0; i < PLANT_COUNT; i++) {
         if (strcmp(text, plant_names[i]) != 0)
             continue;
@@ -92,16 +79,18 @@ static bool set_plant(struct settings *settings, const char *text)
     return false;
 }
 
-static bool set_late_rank(struct settings *settings, const char *text)
+static bool set_late_rank(void *context, const char *text)
 {
+    struct settings *settings = context;
     if (strcmp(text, "none") != 0)
         return parse_int(text, 0, MAX_RANKS - 1, &settings->workload.late_rank);
     settings->workload.late_rank = -1;
     return true;
 }
 
-static bool set_clock_skew(struct settings *settings, const char *text)
+static bool set_clock_skew(void *context, const char *text)
 {
+    struct settings *settings = context;
     int64_t microseconds;
     if (!parse_number(text, -1000000, 1000000, &microseconds))
         return false;
@@ -109,8 +98,9 @@ static bool set_clock_skew(struct settings *settings, const char *text)
     return true;
 }
 
-static bool set_layout(struct settings *settings, const char *text)
+static bool set_layout(void *context, const char *text)
 {
+    struct settings *settings = context;
     for (int i = 0; i < LAYOUT_COUNT; i++) {
         if (strcmp(text, layout_names[i]) != 0)
             continue;
@@ -120,28 +110,32 @@ static bool set_layout(struct settings *settings, const char *text)
     return false;
 }
 
-static bool set_gzip(struct settings *settings, const char *text)
+static bool set_gzip(void *context, const char *text)
 {
+    struct settings *settings = context;
     (void)text;
     settings->output.gzip_level = DEFAULT_GZIP_LEVEL;
     return true;
 }
 
-static bool set_gzip_level(struct settings *settings, const char *text)
+static bool set_gzip_level(void *context, const char *text)
 {
+    struct settings *settings = context;
     return parse_int(text, 1, 9, &settings->output.gzip_level);
 }
 
-static bool set_plain(struct settings *settings, const char *text)
+static bool set_plain(void *context, const char *text)
 {
+    struct settings *settings = context;
     (void)text;
     settings->output.gzip_level = 0;
     return true;
 }
 
 /* A number of bytes, or of thousands, millions or billions of them. */
-static bool set_target_size(struct settings *settings, const char *text)
+static bool set_target_size(void *context, const char *text)
 {
+    struct settings *settings = context;
     char *end;
     errno = 0;
     const unsigned long long number = strtoull(text, &end, 10);
@@ -159,8 +153,9 @@ static bool set_target_size(struct settings *settings, const char *text)
     return true;
 }
 
-static bool set_dumps(struct settings *settings, const char *text)
+static bool set_dumps(void *context, const char *text)
 {
+    struct settings *settings = context;
     for (int i = DUMPS_NONE + 1; i < DUMPS_COUNT; i++) {
         if (strcmp(text, dumps_names[i]) != 0)
             continue;
@@ -170,25 +165,20 @@ static bool set_dumps(struct settings *settings, const char *text)
     return false;
 }
 
-static bool set_folder(struct settings *settings, const char *text)
+static bool set_folder(void *context, const char *text)
 {
+    struct settings *settings = context;
     settings->output.folder = text;
     return *text != '\0';
 }
 
-static bool set_jobs(struct settings *settings, const char *text)
+static bool set_jobs(void *context, const char *text)
 {
+    struct settings *settings = context;
     return parse_int(text, 1, MAX_RANKS, &settings->output.jobs);
 }
 
 /* ---- options ------------------------------------------------------------------------------- */
-
-struct option_desc {
-    const char *name, *value; /* value is NULL for a plain switch */
-    char letter;              /* or 0 */
-    bool (*set)(struct settings *settings, const char *text);
-    const char *help;
-};
 
 /* clang-format off */
 static const struct option_desc option_table[] = {
@@ -219,81 +209,14 @@ static const struct option_desc option_table[] = {
 };
 /* clang-format on */
 
-enum { OPTION_COUNT = sizeof option_table / sizeof option_table[0], OPTION_BASE = 256 };
+enum { OPTION_COUNT = sizeof option_table / sizeof option_table[0] };
 
-static void print_help(void)
-{
-    puts("Usage: traceanalyze-generate [OPTION]...\n"
-         "Writes the Kineto traces of a simulated block-wise text-to-video run.\n");
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        const struct option_desc *option = &option_table[i];
-        char left[64];
-        snprintf(left, sizeof left, "--%s%s%s", option->name, option->value != NULL ? " " : "",
-                 option->value != NULL ? option->value : "");
-        if (option->letter != 0)
-            printf("  -%c, %-22s %s\n", option->letter, left, option->help);
-        else
-            printf("      %-22s %s\n", left, option->help);
-    }
-}
-
-/* getopt's two descriptions of the same table. */
-static void describe_options(struct option *longs, char *letters)
-{
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        const bool value = option_table[i].value != NULL;
-        longs[i] = (struct option){
-            .name = option_table[i].name,
-            .has_arg = value ? required_argument : no_argument,
-            .val = OPTION_BASE + i,
-        };
-        if (option_table[i].letter != 0) {
-            *letters++ = option_table[i].letter;
-            if (value)
-                *letters++ = ':';
-        }
-    }
-    longs[OPTION_COUNT] = (struct option){.name = NULL};
-    *letters = '\0';
-}
-
-static const struct option_desc *find_option(int found)
-{
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        if (found == OPTION_BASE + i || (found != 0 && found == option_table[i].letter))
-            return &option_table[i];
-    }
-    return NULL;
-}
-
-enum answer { ANSWER_RUN, ANSWER_DONE, ANSWER_WRONG };
-
-static enum answer parse_options(struct settings *settings, int argc, char **argv)
-{
-    struct option longs[OPTION_COUNT + 1];
-    char letters[2 * OPTION_COUNT + 1];
-    describe_options(longs, letters);
-    for (;;) {
-        const int found = getopt_long(argc, argv, letters, longs, NULL);
-        if (found == -1)
-            break;
-        const struct option_desc *option = find_option(found);
-        if (option == NULL)
-            return ANSWER_WRONG;
-        if (option->set == NULL) {
-            print_help();
-            return ANSWER_DONE;
-        }
-        if (!option->set(settings, optarg)) {
-            fprintf(stderr, "traceanalyze-generate: --%s cannot be '%s'\n", option->name, optarg);
-            return ANSWER_WRONG;
-        }
-    }
-    if (optind == argc)
-        return ANSWER_RUN;
-    fprintf(stderr, "traceanalyze-generate: unexpected argument '%s'\n", argv[optind]);
-    return ANSWER_WRONG;
-}
+static const char usage[] = "Usage: traceanalyze-generate [OPTION]...\n"
+                            "       traceanalyze-generate cluster [OPTION]...\n"
+                            "Writes the Kineto traces of a simulated block-wise text-to-video run; "
+                            "with cluster, of a\n"
+                            "large one in several process groups (traceanalyze-generate cluster "
+                            "--help).\n";
 
 /* What follows from other options. */
 static bool complete_settings(struct settings *settings)
@@ -373,14 +296,6 @@ static bool generate(const struct settings *settings)
     return complete;
 }
 
-static bool make_folder(const char *path)
-{
-    if (mkdir(path, 0777) == 0 || errno == EEXIST)
-        return true;
-    fprintf(stderr, "traceanalyze-generate: %s: %s\n", path, strerror(errno));
-    return false;
-}
-
 int main(int argc, char **argv)
 {
     struct settings settings = {
@@ -388,12 +303,15 @@ int main(int argc, char **argv)
             {.ranks = 4, .blocks = 4, .steps = 4, .layers = 10, .late_rank = AUTOMATIC, .seed = 1},
         .output = {.folder = ".", .gzip_level = DEFAULT_GZIP_LEVEL},
     };
-    const enum answer answer = parse_options(&settings, argc, argv);
+    if (argc > 1 && strcmp(argv[1], "cluster") == 0)
+        return cluster_main(argc - 1, argv + 1);
+    const enum answer answer =
+        options_parse(option_table, OPTION_COUNT, usage, &settings, argc, argv);
     if (answer != ANSWER_RUN)
         return answer == ANSWER_DONE ? EXIT_SUCCESS : 2;
     if (!complete_settings(&settings))
         return 2;
-    if (!make_folder(settings.output.folder))
+    if (!output_make_folder(settings.output.folder))
         return EXIT_FAILURE;
     const bool complete =
         settings.dumps != DUMPS_NONE

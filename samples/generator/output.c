@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shares the ranks out to threads; a file is only ever touched by one of them at a time. */
+#define _POSIX_C_SOURCE 200809L
 #include "output.h"
 
 #include "rng.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-enum { MAX_PATH = 4096, MAX_JOBS = 64 };
+enum { MAX_PATH = 4096, MAX_JOBS = 64, DEVICES_PER_HOST = 8, BLOCK_TOKENS = 4680 };
+
+bool output_make_folder(const char *path)
+{
+    if (mkdir(path, 0777) == 0 || errno == EEXIST)
+        return true;
+    fprintf(stderr, "traceanalyze-generate: %s: %s\n", path, strerror(errno));
+    return false;
+}
 
 static bool open_rank(struct output *output, int rank, const struct output_options *options)
 {
@@ -25,11 +36,35 @@ static bool open_rank(struct output *output, int rank, const struct output_optio
     struct kineto *kineto = &output->ranks[rank];
     kineto->texts = &output->texts;
     kineto->rank = rank;
-    kineto->clock_error = rank * options->clock_skew;
+    kineto->device = rank % DEVICES_PER_HOST;
+    kineto->devices = options->ranks < DEVICES_PER_HOST ? options->ranks : DEVICES_PER_HOST;
+    kineto->host_devices = DEVICES_PER_HOST;
+    kineto->clock.ahead = rank * options->clock_skew;
     if (kineto_open(kineto, path, options->gzip_level, rng_next(&rng)))
         return true;
     fprintf(stderr, "traceanalyze-generate: %s: %s\n", path, strerror(kineto->sink.error));
     return false;
+}
+
+/* All ranks are in the default group and share one block of latents. */
+static bool make_texts(struct output *output, const struct output_options *options)
+{
+    const struct split split = {BLOCK_TOKENS, options->ranks, 1, 1, 1, 1};
+    struct process_group groups[DIM_COUNT] = {
+        [DIM_WORLD] = {.name = "0", .description = "default_pg"},
+        [DIM_SEQUENCE] = {.name = "1", .description = "sequence_parallel"},
+    };
+    output->all_ranks = calloc((size_t)options->ranks, sizeof *output->all_ranks);
+    if (output->all_ranks == NULL)
+        return false;
+    for (int i = 0; i < options->ranks; i++)
+        output->all_ranks[i] = i;
+    for (int i = DIM_WORLD; i <= DIM_SEQUENCE; i++) {
+        groups[i].ranks = output->all_ranks;
+        groups[i].size = options->ranks;
+    }
+    return texts_make(&output->texts, options->layout, &split) &&
+           texts_set_groups(&output->texts, groups, 0);
 }
 
 bool output_open(struct output *output, const struct output_options *options)
@@ -39,7 +74,7 @@ bool output_open(struct output *output, const struct output_options *options)
         .ranks = calloc((size_t)options->ranks, sizeof *output->ranks),
         .jobs = jobs < MAX_JOBS ? jobs : MAX_JOBS,
     };
-    if (output->ranks == NULL || !texts_make(&output->texts, options->layout, options->ranks)) {
+    if (output->ranks == NULL || !make_texts(output, options)) {
         fputs("traceanalyze-generate: out of memory\n", stderr);
         return false;
     }
@@ -117,6 +152,7 @@ bool output_close(struct output *output, const struct timeline *timeline)
         fprintf(stderr, "traceanalyze-generate: rank %d: %s\n", rank, strerror(kineto->sink.error));
     }
     texts_free(&output->texts);
+    free(output->all_ranks);
     free(output->ranks);
     return complete;
 }

@@ -11,6 +11,7 @@
 
 struct output {
     struct texts texts;
+    int *all_ranks; /* of both process groups */
     struct kineto *ranks;
     int rank_count;
     int jobs; /* threads; the bytes do not depend on it */
@@ -24,6 +25,9 @@ struct output_options {
     int64_t clock_skew; /* the clock of rank r is r times so many ns ahead */
     uint64_t seed;
 };
+
+/* Unless it is there; false after a message. */
+bool output_make_folder(const char *path);
 
 /* False after a message on standard error; output_close() is due in either case. */
 bool output_open(struct output *output, const struct output_options *options);

@@ -52,37 +52,54 @@ static const struct punctuation punctuations[LAYOUT_COUNT] = {
 
 /* ---- shapes -------------------------------------------------------------------------------- */
 
-enum { HIDDEN = 1536, HEAD_COUNT = 12, BLOCK_TOKENS = 4680, LATENT_VALUES = 74880 };
+enum { HIDDEN = 1536, HEAD_COUNT = 12, VALUES_PER_TOKEN = 16 };
 
 /* The number that "$letter" in catalog.c stands for. */
-static int64_t shape_value(char letter, int ranks)
+static int64_t shape_value(char letter, const struct split *split)
 {
-    const int64_t tokens = BLOCK_TOKENS / ranks;
+    const int64_t sharers = (int64_t)split->sequence * split->ring;
+    const int64_t tokens = split->tokens / sharers;
+    const int64_t latents = (int64_t)split->tokens * VALUES_PER_TOKEN / sharers;
+    const int64_t parts = (int64_t)split->sequence * split->tensor;
     switch (letter) {
     case 'T': /* tokens on one rank */
         return tokens;
-    case 'S': /* tokens of a block */
-        return BLOCK_TOKENS;
+    case 'S': /* tokens inside attention */
+        return split->tokens / split->ring;
     case 'H': /* heads on one rank inside attention */
-        return ranks < HEAD_COUNT ? HEAD_COUNT / ranks : 1;
+        return parts < HEAD_COUNT ? HEAD_COUNT / parts : 1;
     case 'Q': /* elements of q, k and v of one rank */
-        return 3 * tokens * HIDDEN;
+        return 3 * tokens * HIDDEN / split->tensor;
     case 'O': /* elements of the attention output of one rank */
+        return tokens * HIDDEN / split->tensor;
+    case 'K': /* elements of k and v that are passed on */
+        return 2 * tokens * HIDDEN / split->tensor;
+    case 'A': /* elements of the activations of one rank */
         return tokens * HIDDEN;
     case 'L': /* elements of the latents of one rank, of all */
-        return LATENT_VALUES / ranks;
+    case 'N':
+        return latents;
     case 'M':
-        return LATENT_VALUES / ranks * ranks;
+        return latents * sharers;
+    case 'P':
+        return latents * split->guidance;
+    case 'D':
+        return latents * split->data;
     default:
         return 0;
     }
 }
 
-static void put_shaped(FILE *out, const char *text, int ranks)
+int64_t split_elements(const struct split *split, const char *shape)
+{
+    return shape[0] == '$' ? shape_value(shape[1], split) : strtoll(shape, NULL, 10);
+}
+
+static void put_shaped(FILE *out, const char *text, const struct split *split)
 {
     for (; *text != '\0'; text++) {
         if (*text == '$')
-            fprintf(out, "%" PRId64, shape_value(*++text, ranks));
+            fprintf(out, "%" PRId64, shape_value(*++text, split));
         else
             fputc(*text, out);
     }
@@ -187,7 +204,7 @@ static char *make_op_args(const struct texts *texts, const struct op_desc *op, i
     if (op->triton)
         fputs("\"kernel_backend\": \"triton\", \"stream\": 7, ", draft.out);
     fprintf(draft.out, "\"Input type\": %s, \"Input Dims\": ", op->levels[level].types);
-    put_shaped(draft.out, op->levels[level].dims, texts->ranks);
+    put_shaped(draft.out, op->levels[level].dims, &texts->split);
     return draft_end(&draft, texts->punctuation, texts->punctuation->depth);
 }
 
@@ -216,38 +233,68 @@ static char *make_kernel_args(const struct texts *texts, const struct kernel_des
 }
 
 /* A long list is shortened, as torch does, to its first ranks and the last one. */
-static void put_rank_list(FILE *out, int ranks)
+static void put_rank_list(FILE *out, const struct process_group *group)
 {
     enum { SHOWN = 30 };
     fputc('[', out);
-    for (int rank = 0; rank < ranks; rank++) {
-        if (ranks > SHOWN && rank == SHOWN - 1) {
+    for (int i = 0; i < group->size; i++) {
+        if (group->size > SHOWN && i == SHOWN - 1) {
             fputs(", ...", out);
-            rank = ranks - 1;
+            i = group->size - 1;
         }
-        fprintf(out, "%s%d", rank != 0 ? ", " : "", rank);
+        fprintf(out, "%s%d", i != 0 ? ", " : "", group->ranks[i]);
     }
     fputc(']', out);
+}
+
+/* Starts the next argument, unless the trace lacks it. */
+static bool has_field(FILE *out, const struct texts *texts, enum collective_field field)
+{
+    if (texts->lacking & field)
+        return false;
+    if (ftell(out) > 0)
+        fputs(", ", out);
+    return true;
+}
+
+static void put_group_args(FILE *out, const struct texts *texts, const struct process_group *group,
+                           enum peer peer)
+{
+    if (has_field(out, texts, FIELD_GROUP))
+        fprintf(out, "\"Process Group Name\": \"%s\", \"Process Group Description\": \"%s\"",
+                group->name, group->description);
+    if (has_field(out, texts, FIELD_RANKS)) {
+        fputs("\"Process Group Ranks\": \"", out);
+        put_rank_list(out, group);
+        fputc('"', out);
+    }
+    if (peer != PEER_NONE && has_field(out, texts, FIELD_RANKS))
+        fprintf(out, "\"%s Rank\": %d", peer == PEER_NEXT ? "Dst" : "Src",
+                peer == PEER_NEXT ? group->next : group->previous);
 }
 
 static char *make_collective_args(const struct texts *texts,
                                   const struct collective_desc *collective)
 {
+    const struct process_group *group = &texts->groups[collective->dimension];
     struct draft draft;
     if (!draft_begin(&draft))
         return NULL;
-    fprintf(draft.out, "\"Collective name\": \"%s\", \"In msg nelems\": ", collective->name);
-    put_shaped(draft.out, collective->in, texts->ranks);
-    fputs(", \"Out msg nelems\": ", draft.out);
-    put_shaped(draft.out, collective->out, texts->ranks);
-    fprintf(draft.out, ", \"Group size\": %d, \"dtype\": \"%s\", ", texts->ranks,
-            collective->dtype);
-    fputs("\"In split size\": \"[]\", \"Out split size\": \"[]\", ", draft.out);
-    fprintf(draft.out, "\"Process Group Name\": \"%s\", \"Process Group Description\": \"%s\", ",
-            collective->group, collective->group_text);
-    fputs("\"Process Group Ranks\": \"", draft.out);
-    put_rank_list(draft.out, texts->ranks);
-    fputc('"', draft.out);
+    if (has_field(draft.out, texts, FIELD_NAME))
+        fprintf(draft.out, "\"Collective name\": \"%s\"", collective->name);
+    if (has_field(draft.out, texts, FIELD_ELEMENTS)) {
+        fputs("\"In msg nelems\": ", draft.out);
+        put_shaped(draft.out, collective->in, &texts->split);
+        fputs(", \"Out msg nelems\": ", draft.out);
+        put_shaped(draft.out, collective->out, &texts->split);
+    }
+    if (has_field(draft.out, texts, FIELD_SIZE))
+        fprintf(draft.out, "\"Group size\": %d", group->size);
+    if (has_field(draft.out, texts, FIELD_TYPE))
+        fprintf(draft.out, "\"dtype\": \"%s\"", collective->dtype);
+    if (has_field(draft.out, texts, FIELD_SPLITS))
+        fputs("\"In split size\": \"[]\", \"Out split size\": \"[]\"", draft.out);
+    put_group_args(draft.out, texts, group, collective->peer);
     return draft_end(&draft, texts->punctuation, texts->punctuation->depth);
 }
 
@@ -265,20 +312,32 @@ static bool make_op_texts(struct texts *texts)
     return true;
 }
 
-bool texts_make(struct texts *texts, enum layout layout, int ranks)
+bool texts_make(struct texts *texts, enum layout layout, const struct split *split)
 {
-    *texts = (struct texts){.punctuation = &punctuations[layout], .ranks = ranks};
+    *texts = (struct texts){.punctuation = &punctuations[layout], .split = *split};
     for (int i = KERNEL_NONE + 1; i < KERNEL_COUNT; i++) {
         texts->kernel_args[i] = make_kernel_args(texts, &kernel_table[i]);
         if (texts->kernel_args[i] == NULL)
             return false;
     }
+    return make_op_texts(texts);
+}
+
+bool texts_set_groups(struct texts *texts, const struct process_group groups[DIM_COUNT],
+                      unsigned lacking)
+{
+    memcpy(texts->groups, groups, sizeof texts->groups);
+    texts->lacking = lacking;
     for (int i = 0; i < COLLECTIVE_COUNT; i++) {
+        free(texts->collective_args[i]);
+        texts->collective_args[i] = NULL;
+        if (groups[collective_table[i].dimension].size == 0)
+            continue;
         texts->collective_args[i] = make_collective_args(texts, &collective_table[i]);
         if (texts->collective_args[i] == NULL)
             return false;
     }
-    return make_op_texts(texts);
+    return true;
 }
 
 void texts_free(struct texts *texts)
@@ -316,41 +375,47 @@ static void put_devices(FILE *out, int count)
     fputs("  ],\n", out);
 }
 
-static void put_group(FILE *out, const char *name, const char *text, int ranks)
+static void put_group(FILE *out, const struct process_group *group)
 {
     fprintf(out,
             "{\"pg_name\": \"%s\", \"pg_desc\": \"%s\", \"backend_config\": \"cuda:nccl\", "
             "\"pg_size\": %d, \"ranks\": ",
-            name, text, ranks);
+            group->name, group->description, group->size);
     fputc('[', out);
-    for (int rank = 0; rank < ranks; rank++)
-        fprintf(out, "%s%d", rank != 0 ? ", " : "", rank);
+    for (int i = 0; i < group->size; i++)
+        fprintf(out, "%s%d", i != 0 ? ", " : "", group->ranks[i]);
     fputs("]}", out);
 }
 
-static void put_distributed_info(FILE *out, int rank, int ranks)
+static void put_distributed_info(FILE *out, const struct texts *texts, int rank)
 {
+    int count = 0;
+    for (int i = 0; i < DIM_COUNT; i++)
+        count += texts->groups[i].size != 0;
     fprintf(out,
             "  \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": %d, "
-            "\"world_size\": %d, \"pg_count\": 2, \"pg_config\": [",
-            rank, ranks);
-    put_group(out, "0", "default_pg", ranks);
-    fputs(", ", out);
-    put_group(out, "1", "sequence_parallel", ranks);
+            "\"world_size\": %d, \"pg_count\": %d, \"pg_config\": [",
+            rank, texts->groups[DIM_WORLD].size, count);
+    for (int i = 0; i < DIM_COUNT; i++) {
+        if (texts->groups[i].size == 0)
+            continue;
+        fputs(i != 0 ? ", " : "", out);
+        put_group(out, &texts->groups[i]);
+    }
     fputs("], \"nccl_version\": \"2.27.3\"},\n", out);
 }
 
-char *texts_file_head(const struct texts *texts, int rank, uint64_t trace_id)
+char *texts_file_head(const struct texts *texts, int rank, int devices, uint64_t trace_id)
 {
     struct draft draft;
     if (!draft_begin(&draft))
         return NULL;
     fputs("{\n  \"schemaVersion\": 1,\n", draft.out);
-    put_devices(draft.out, texts->ranks < DEVICES_PER_HOST ? texts->ranks : DEVICES_PER_HOST);
+    put_devices(draft.out, devices);
     fprintf(draft.out, "  \"trace_id\": \"%016" PRIX64 "%016" PRIX64 "\",\n", trace_id,
             ~trace_id * 3);
     fputs("  \"record_shapes\": 1,\n  \"profile_memory\": 1,\n", draft.out);
-    put_distributed_info(draft.out, rank, texts->ranks);
+    put_distributed_info(draft.out, texts, rank);
     fputs("  \"cuda_driver_version\": 12090,\n  \"cuda_runtime_version\": 12090,\n"
           "  \"cupti_version\": 28,\n  \"displayTimeUnit\": \"ms\",\n",
           draft.out);

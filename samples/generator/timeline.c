@@ -27,7 +27,7 @@ enum {
 };
 
 static const int64_t memory_weights = INT64_C(14326693888);
-static const int64_t window_origin = INT64_C(4172833123456000);
+static const int64_t window_origin = TIMELINE_ORIGIN;
 
 /* A slow host is slow in all it does; now and then the scheduler takes the core away. */
 static int64_t host_cost(struct rank_clock *rank, int64_t ns)
@@ -43,7 +43,7 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-bool timeline_init(struct timeline *timeline, int ranks, uint64_t seed, int late_rank)
+bool timeline_init_some(struct timeline *timeline, int first, int ranks, uint64_t seed)
 {
     *timeline = (struct timeline){
         .ranks = calloc((size_t)ranks, sizeof *timeline->ranks),
@@ -57,15 +57,24 @@ bool timeline_init(struct timeline *timeline, int ranks, uint64_t seed, int late
     rng_seed(&timeline->shared, seed, UINT64_MAX);
     for (int i = 0; i < ranks; i++) {
         struct rank_clock *rank = &timeline->ranks[i];
-        rng_seed(&rank->rng, seed, (uint64_t)i);
+        rng_seed(&rank->rng, seed, (uint64_t)(first + i));
         rank->host = window_origin + 700000 + rng_below(&rank->rng, 250000);
-        rank->host_permille = i == late_rank ? 1120 : 1000;
+        rank->host_permille = 1000;
         rank->allocated = memory_weights;
         rank->sequence = -1;
         rank->external_ids = 1024;
         rank->correlations = 52000 + rng_below(&rank->rng, 9000);
         rank->buffer_full = true;
     }
+    return true;
+}
+
+bool timeline_init(struct timeline *timeline, int ranks, uint64_t seed, int late_rank)
+{
+    if (!timeline_init_some(timeline, 0, ranks, seed))
+        return false;
+    if (late_rank >= 0)
+        timeline->ranks[late_rank].host_permille = 1120;
     return true;
 }
 
@@ -407,12 +416,12 @@ static void launch_collective(struct rank_clock *rank, const struct collective_d
     range->index = range_index;
 }
 
-static void join_collective(struct rank_clock *rank, enum collective collective, uint32_t number)
+void timeline_join(struct rank_clock *rank, enum collective collective)
 {
     const struct collective_desc *desc = &collective_table[collective];
     const struct open_op open = open_op(rank, desc->op);
     const size_t comms = open_level(rank, EVENT_COMMS_OP, (int)collective, open.levels);
-    rank->batch.events[comms].value = number;
+    rank->batch.events[comms].value = ++rank->collectives[desc->dimension];
     rank->host += host_cost(rank, COMMS_SETUP);
     launch_collective(rank, desc);
     rank->host += host_cost(rank, COMMS_SETUP / 4);
@@ -421,10 +430,9 @@ static void join_collective(struct rank_clock *rank, enum collective collective,
     host_call(rank, API_STREAM_WAIT_EVENT, EVENT_API_CALL);
 }
 
-/* The device side of one rank, once the common end is known. */
-static void finish_collective(struct rank_clock *rank, enum collective collective, uint32_t number,
-                              int64_t end)
+void timeline_leave(struct rank_clock *rank, enum collective collective, int64_t end)
 {
+    const struct collective_desc *desc = &collective_table[collective];
     const struct pending_collective *pending = &rank->pending;
     struct event *event = batch_add(&rank->batch);
     event->kind = EVENT_COLLECTIVE;
@@ -434,11 +442,11 @@ static void finish_collective(struct rank_clock *rank, enum collective collectiv
     event->correlation = pending->correlation;
     event->start = pending->arrival;
     event->duration = end - pending->arrival;
-    event->value = number;
+    event->value = rank->collectives[desc->dimension];
     occupy_stream(rank, STREAM_NCCL, pending->arrival, end);
     rank->ready[STREAM_COMPUTE] = later(rank->ready[STREAM_COMPUTE], end);
     const struct range range = {
-        .name = collective_table[collective].range,
+        .name = desc->range,
         .number = -1,
         .external_id = pending->range_id,
         .first[STREAM_NCCL] = pending->arrival,
@@ -450,11 +458,10 @@ static void finish_collective(struct rank_clock *rank, enum collective collectiv
 void timeline_collective(struct timeline *timeline, enum collective collective)
 {
     const struct collective_desc *desc = &collective_table[collective];
-    const uint32_t number = ++timeline->collectives[desc->group[0] - '0'];
     struct rank_clock *last = &timeline->ranks[0];
     for (int i = 0; i < timeline->rank_count; i++) {
         struct rank_clock *rank = &timeline->ranks[i];
-        join_collective(rank, collective, number);
+        timeline_join(rank, collective);
         if (rank->pending.arrival > last->pending.arrival)
             last = rank;
     }
@@ -462,7 +469,7 @@ void timeline_collective(struct timeline *timeline, enum collective collective)
         last->pending.arrival +
         rng_jitter(&timeline->shared, desc->transfer_ns * timeline->transfer_factor, 40);
     for (int i = 0; i < timeline->rank_count; i++)
-        finish_collective(&timeline->ranks[i], collective, number, end);
+        timeline_leave(&timeline->ranks[i], collective, end);
     last->last_arrivals++;
     timeline->collective_count++;
 }

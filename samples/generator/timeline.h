@@ -16,6 +16,9 @@
 
 #include <stdbool.h>
 
+/* When the recording starts, true ns since the base of the traces. */
+#define TIMELINE_ORIGIN INT64_C(4172833123456000)
+
 enum {
     RANGE_DEPTH = 4,     /* step marker > block > denoising step > one spare */
     LAUNCH_QUEUE = 1024, /* launches the driver takes before the host has to wait */
@@ -60,6 +63,7 @@ struct rank_clock {
     int host_permille; /* 1000 = normal host, more = slower */
     struct pending_collective pending;
     int64_t allocated;
+    uint32_t collectives[DIM_COUNT]; /* sequence numbers per process group */
     struct faults faults;
     uint32_t kernels;       /* of the compute stream, also those that are not recorded */
     bool buffer_full;       /* the profiler fetches one at the next launch */
@@ -69,10 +73,9 @@ struct rank_clock {
 struct timeline {
     struct rank_clock *ranks;
     int rank_count;
-    int kernel_permille;     /* duration of a kernel against its table entry */
-    int transfer_factor;     /* duration of a transfer against the same */
-    struct rng shared;       /* for what all ranks share: transfers */
-    uint32_t collectives[2]; /* sequence numbers per process group */
+    int kernel_permille; /* duration of a kernel against its table entry */
+    int transfer_factor; /* duration of a transfer against the same */
+    struct rng shared;   /* for what all ranks share: transfers */
     uint64_t collective_count;
     int64_t window_start;
 };
@@ -80,6 +83,9 @@ struct timeline {
 /* False without memory.  late_rank < 0: all hosts are equally fast. */
 bool timeline_init(struct timeline *timeline, int ranks, uint64_t seed, int late_rank);
 void timeline_free(struct timeline *timeline);
+
+/* As above, of `ranks` ranks from `first` on: each is as it would be among all. */
+bool timeline_init_some(struct timeline *timeline, int first, int ranks, uint64_t seed);
 
 /* Python code between two operators. */
 void timeline_python(struct rank_clock *rank, int64_t ns);
@@ -111,6 +117,11 @@ void timeline_synchronize(struct rank_clock *rank, enum stream stream);
 
 /* All ranks take part; the compute stream of each waits for the end. */
 void timeline_collective(struct timeline *timeline, enum collective collective);
+
+/* The same in its two parts, of one rank: up to its arrival (rank->pending), and from the end on.
+ */
+void timeline_join(struct rank_clock *rank, enum collective collective);
+void timeline_leave(struct rank_clock *rank, enum collective collective, int64_t end);
 
 /* number < 0: the name stands alone.  name must live as long as the timeline. */
 void timeline_range_begin(struct rank_clock *rank, const char *name, int number);
