@@ -212,7 +212,7 @@ const struct kernel_desc kernel_table[KERNEL_COUNT] = {
       .host_ns = 3500 }
 #define POINT_TO_POINT(op)                                                                         \
     { .levels = { PLAIN(op, "[[[$K]], [], [], []]",                                                \
-                        "[\"TensorList\", \"\", \"Scalar\", \"Scalar\"]") },                         \
+                        "[\"TensorList\", \"\", \"Scalar\", \"Scalar\"]") },                       \
       .host_ns = 3500 }
 #define COPY(dims, type)                                                                           \
     { .levels = { PLAIN("aten::to", "[" dims ", [], [], [], [], [], []]", COPY_TYPES(type)),       \

@@ -231,7 +231,8 @@ static const struct option_desc option_table[] = {
       "                             kernels, copy, host, sync or pseudo-fast" },
     { "slow-link", "SPEC", 0, set_slow_link,
       "RANK:PERCENT, may be repeated: transfers that the rank takes part in take so much" },
-    { "clock-offset-us", "N", 0, set_clock_offset, "the clocks of hosts are off by up to N µs (0)" },
+    { "clock-offset-us", "N", 0, set_clock_offset,
+      "the clocks of hosts are off by up to N µs (0)" },
     { "clock-drift-ppm", "N", 0, set_clock_drift, "and drift by up to N µs per second (0)" },
     { "lost-collective", "SPEC", 0, set_lost_collective,
       "RANK:N, may be repeated: the N-th collective of the rank is not recorded" },
@@ -242,7 +243,8 @@ static const struct option_desc option_table[] = {
       "FIELD[@LIST], may be repeated: arguments that collectives lack, on these ranks or on all;\n"
       "                             name, elements, size, type, splits, group, ranks, sequence or\n"
       "                             all" },
-    { "rank-range", "A-B", 0, set_range, "write these ranks only; they are as they would be in all" },
+    { "rank-range", "A-B", 0, set_range,
+      "write these ranks only; they are as they would be in all" },
     { "layout", "NAME", 0, set_layout, "kineto, indent2 or oneline (kineto)" },
     { "gzip-level", "N", 0, set_gzip_level, "compress with level 1 to 9 (3)" },
     { "plain", NULL, 0, set_plain, "do not compress" },

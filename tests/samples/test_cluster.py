@@ -190,9 +190,9 @@ class Cluster(unittest.TestCase):
             self.assertFalse({"Collective name", "dtype", "Process Group Name"} & args.keys())
 
     def test_what_cannot_be(self):
-        for options in (("--groups", "sp=3"), ("--groups", "ring=1,xx=2"), ("--straggler", "1:no:5"),
-                        ("--straggler", "9:host:5"), ("--rank-range", "5-3"),
-                        ("--missing-ranks", "8"), ("--lacking", "colour")):
+        for options in (("--groups", "sp=3"), ("--groups", "ring=1,xx=2"),
+                        ("--straggler", "1:no:5"), ("--straggler", "9:host:5"),
+                        ("--rank-range", "5-3"), ("--missing-ranks", "8"), ("--lacking", "colour")):
             with self.subTest(options=options):
                 done = subprocess.run([GENERATOR, "cluster", "-o", str(self.path("no")), *options],
                                       capture_output=True, text=True)
