@@ -6,17 +6,7 @@
 #include "diff/diff.h"
 #include "traceanalyze/arena.h"
 
-/* One comparison while it is made. */
-struct diff {
-    struct ta_ctx *ctx;
-    const struct ta_diff_side *sides;
-    const struct ta_judging *judging;
-    /* The run of each side that tables show: the one of median length.  What is said to the
-     * nanosecond is said of these two; the others are evidence of how sure it is. */
-    const struct ta_report *shown[TA_DIFF_SIDES];
-    struct ta_arena arena; /* of everything below */
-    struct ta_report *out;
-};
+struct diff;
 
 /* ---- names ------------------------------------------------------------------------------- */
 
@@ -78,10 +68,48 @@ bool diff_judge_pairs(struct diff *diff, struct diff_pairs *pairs);
 /* New minus base, 0 for a side that has it not. */
 int64_t diff_pair_change(const struct diff_pair *pair);
 
+/* ---- the comparison --------------------------------------------------------------------- */
+
+/* What explains most of a change. */
+struct diff_cause {
+    struct ta_slice name, kind; /* empty: nothing does */
+    int64_t ns[TA_DIFF_SIDES];
+};
+
+/* A kernel with two names. */
+struct diff_alias {
+    int side;
+    struct ta_slice name, joint; /* on this side, and for both */
+};
+
+/* One comparison while it is made. */
+struct diff {
+    struct ta_ctx *ctx;
+    const struct ta_diff_side *sides;
+    const struct ta_judging *judging;
+    /* The run of each side that tables show: the one of median length.  What is said to the
+     * nanosecond is said of these two; the others are evidence of how sure it is. */
+    const struct ta_report *shown[TA_DIFF_SIDES];
+    struct ta_arena arena; /* of everything below */
+    struct ta_report *out;
+    struct diff_pairs stages, kernels, copies, ops; /* of the shown runs */
+    struct diff_alias *aliases;                     /* of kernels, by side and name */
+    size_t n_aliases;
+    int64_t window_ns[TA_DIFF_SIDES]; /* longest windows; TA_MISSING without any */
+    struct diff_cause cause;          /* of the change of the longest window */
+};
+
 /* ---- parts of the report ----------------------------------------------------------------- */
 
 /* Kernels, operators, stages, copies: tables by name. */
 bool diff_add_names(struct diff *diff);
+/* Makes one name for each pair of two; false without memory. */
+bool diff_alias(struct diff *diff, const struct diff_pairs *pairs);
+/* The name that both sides have for what has this name on one of them: for what was renamed
+ * "old → new". */
+struct ta_slice diff_name_of(const struct diff *diff, int side, struct ta_slice name);
+/* The change of the longest window, and of that of each rank, term by term. */
+bool diff_add_waterfall(struct diff *diff);
 /* Figures of the runs of both sides. */
 bool diff_add_metrics(struct diff *diff);
 /* Title, ranks, date and accounts of the runs of both sides; false without memory. */

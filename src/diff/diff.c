@@ -42,14 +42,28 @@ static bool choose_run(struct diff *diff, int side)
     return true;
 }
 
+/* Sections in the order of the questions; parts fill them in the order of what they need. */
+static void open_sections(struct diff *diff)
+{
+    static const char *const sections[][2] = {
+        {"diff", "What changed"},
+        {"diff_stages", "Stages compared"},
+        {"diff_kernels", "Kernels compared"},
+        {"diff_ops", "Operators compared"},
+        {"diff_runs", "Runs compared"},
+    };
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        ta_report_open_section(diff->out, sections[i][0], sections[i][1]);
+}
+
 /* ---- together ----------------------------------------------------------------------------- */
 
 static enum ta_status compare(struct diff *diff)
 {
     bool done = choose_run(diff, TA_DIFF_BASE) && choose_run(diff, TA_DIFF_NEW);
-    if (done) {
-        done = diff_add_metrics(diff) && diff_add_names(diff);
-    }
+    open_sections(diff);
+    done = done && diff_add_names(diff) && diff_alias(diff, &diff->kernels) &&
+           diff_add_waterfall(diff) && diff_add_metrics(diff);
     if (done) {
         diff_add_runs(diff);
         diff_add_verdict(diff);
@@ -63,7 +77,11 @@ static enum ta_status compare(struct diff *diff)
 enum ta_status ta_diff_add(struct ta_ctx *ctx, const struct ta_diff_side sides[TA_DIFF_SIDES],
                            const struct ta_judging *judging, struct ta_report *report)
 {
-    struct diff diff = {.ctx = ctx, .sides = sides, .judging = judging, .out = report};
+    struct diff diff = {.ctx = ctx,
+                        .sides = sides,
+                        .judging = judging,
+                        .out = report,
+                        .window_ns = {TA_MISSING, TA_MISSING}};
     return compare(&diff);
 }
 

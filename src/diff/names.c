@@ -6,31 +6,33 @@
 
 static const char *const copies[] = {"memcpy", "memset", NULL};
 
-/* One table of names. */
+/* The tables of names. */
+enum { STAGES, KERNELS, COPIES, OPS, LISTS };
+
 static const struct {
     const char *section, *section_title, *id, *title;
     struct diff_source source;
-} lists[] = {
-    {"diff_stages",
-     "Stages compared",
-     "diff.stages",
-     "Stages",
-     {"stages.by_name", "stage", NULL, NULL}},
-    {"diff_kernels",
-     "Kernels compared",
-     "diff.kernels",
-     "Kernels",
-     {"kernels.by_name", "name", "class", NULL}},
-    {"diff_kernels",
-     "Kernels compared",
-     "diff.copies",
-     "Copies and memory sets",
-     {"gpu_time.by_name", "name", "class", copies}},
-    {"diff_ops",
-     "Operators compared",
-     "diff.ops",
-     "Host operators and calls",
-     {"ops.by_name", "name", "category", NULL}},
+} lists[LISTS] = {
+    [STAGES] = {"diff_stages",
+                "Stages compared",
+                "diff.stages",
+                "Stages",
+                {"stages.by_name", "stage", NULL, NULL}},
+    [KERNELS] = {"diff_kernels",
+                 "Kernels compared",
+                 "diff.kernels",
+                 "Kernels",
+                 {"kernels.by_name", "name", "class", NULL}},
+    [COPIES] = {"diff_kernels",
+                "Kernels compared",
+                "diff.copies",
+                "Copies and memory sets",
+                {"gpu_time.by_name", "name", "class", copies}},
+    [OPS] = {"diff_ops",
+             "Operators compared",
+             "diff.ops",
+             "Host operators and calls",
+             {"ops.by_name", "name", "category", NULL}},
 };
 
 static const struct ta_column columns[] = {
@@ -102,22 +104,26 @@ static void add_pair(struct ta_table_builder *table, const struct diff_pair *pai
            ta_num(pair->evidence.q), method_of(pair), both ? ta_num(pair->confidence) : ta_null());
 }
 
+static bool compare_list(struct diff *diff, int list, struct diff_pairs *pairs)
+{
+    struct diff_items items[TA_DIFF_SIDES];
+    for (int side = 0; side < TA_DIFF_SIDES; side++)
+        if (!diff_items_read(diff, side, &lists[list].source, &items[side]))
+            return false;
+    if (!diff_match(diff, items, pairs) || !diff_judge_pairs(diff, pairs))
+        return false;
+    struct ta_section_builder *section =
+        ta_report_open_section(diff->out, lists[list].section, lists[list].section_title);
+    struct ta_table_builder *table =
+        ta_add_table(section, lists[list].id, lists[list].title, columns, COLUMNS);
+    for (size_t i = 0; i < pairs->n; i++)
+        add_pair(table, &pairs->at[i]);
+    return true;
+}
+
 bool diff_add_names(struct diff *diff)
 {
-    for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
-        struct diff_items items[TA_DIFF_SIDES];
-        struct diff_pairs pairs;
-        for (int side = 0; side < TA_DIFF_SIDES; side++)
-            if (!diff_items_read(diff, side, &lists[l].source, &items[side]))
-                return false;
-        if (!diff_match(diff, items, &pairs) || !diff_judge_pairs(diff, &pairs))
-            return false;
-        struct ta_section_builder *section =
-            ta_report_open_section(diff->out, lists[l].section, lists[l].section_title);
-        struct ta_table_builder *table =
-            ta_add_table(section, lists[l].id, lists[l].title, columns, COLUMNS);
-        for (size_t i = 0; i < pairs.n; i++)
-            add_pair(table, &pairs.at[i]);
-    }
-    return true;
+    return compare_list(diff, STAGES, &diff->stages) &&
+           compare_list(diff, KERNELS, &diff->kernels) &&
+           compare_list(diff, COPIES, &diff->copies) && compare_list(diff, OPS, &diff->ops);
 }

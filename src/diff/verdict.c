@@ -18,8 +18,11 @@ static const char *direction(double change)
 
 void diff_add_verdict(struct diff *diff)
 {
-    const int64_t base = ta_run_time(diff->shown[TA_DIFF_BASE]);
-    const int64_t new = ta_run_time(diff->shown[TA_DIFF_NEW]);
+    const bool known = diff->window_ns[TA_DIFF_BASE] != TA_MISSING;
+    const int64_t base =
+        known ? diff->window_ns[TA_DIFF_BASE] : ta_run_time(diff->shown[TA_DIFF_BASE]);
+    const int64_t new =
+        known ? diff->window_ns[TA_DIFF_NEW] : ta_run_time(diff->shown[TA_DIFF_NEW]);
     char line[512], pair[TA_UNIT_PAIR_MAX], change[TA_UNIT_TEXT_MAX];
     if (base == TA_MISSING || new == TA_MISSING || base <= 0) {
         ta_report_set_verdict(diff->out, "Nothing says how long the runs took", NULL);

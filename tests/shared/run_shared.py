@@ -3,12 +3,13 @@
 """Runs the checkers of ../shared, the folder of real and damaged traces beside the repository.
 
 usage: run_shared.py --program PROGRAM --root REPOSITORY [--sanitized] figures|dumps|expected|
-       peers|roofline|tracelens|faults [CLASS]
+       peers|roofline|tracelens|diffs|faults [CLASS]
 
 `figures` compares the tables of real traces with figures computed elsewhere, `dumps` those of the
 dumps of other profilers, `expected` every figure that stands beside a dump, `peers` every figure of
 other tools about real traces, `roofline` FLOPs and what follows from them, `tracelens` FLOPs of
-that tool; `faults CLASS` runs one class of damaged inputs.  Ends with 77, "skipped", when the
+that tool, `diffs` comparisons of many pairs of runs; `faults CLASS` runs one class of damaged
+inputs.  Ends with 77, "skipped", when the
 folder is not there.
 """
 import argparse
@@ -55,6 +56,11 @@ def tracelens(args, shared):
     return roofline(args, shared, "tracelens")
 
 
+def diffs(args, shared):
+    return [pathlib.Path(__file__).parent / "diffs.py", "--program", args.program,
+            "--shared", shared]
+
+
 def faults(args, shared):
     report = f"{args.program} report --format"
     command = [shared / "tools/faultcheck.py", "--manifest", shared / "data/faults/manifest.json",
@@ -71,7 +77,7 @@ def faults(args, shared):
 
 
 CHECKS = {"figures": figures, "dumps": dumps, "expected": expected, "peers": peers,
-          "roofline": roofline, "tracelens": tracelens, "faults": faults}
+          "roofline": roofline, "tracelens": tracelens, "diffs": diffs, "faults": faults}
 
 
 def main():

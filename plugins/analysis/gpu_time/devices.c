@@ -19,6 +19,7 @@ struct device {
     int64_t number, first, last;
     struct ta_intervals of[CLASSES];
     struct ta_intervals all;
+    struct ta_map rows; /* of the partial of names */
 };
 
 static struct ta_key rank_key(const struct device *d)
@@ -121,7 +122,8 @@ static bool flush(struct device *d)
     split_window(d);
     overlap_classes(d);
     fill_bins(d);
-    const bool done = !d->all.failed;
+    const bool done = !d->all.failed && !d->rows.failed;
+    ta_map_free(&d->rows);
     for (int c = 0; c < CLASSES; c++)
         ta_intervals_free(&d->of[c]);
     ta_intervals_free(&d->all);
@@ -135,7 +137,6 @@ struct walk {
     struct ta_spans spans;
     struct ta_categories categories;
     struct ta_kernels kernels;
-    struct ta_map rows; /* of the partial */
 };
 
 static enum activity_class class_of(const struct walk *w, const struct ta_activity *a)
@@ -150,8 +151,9 @@ static int64_t *name_row(struct walk *w, enum activity_class class, ta_row span)
 {
     const ta_str name = w->spans.name[span];
     return ta_partial_cached(
-        w->device.out[PARTIAL_NAMES], &w->rows, (uint64_t) class << 32 | name,
-        (const struct ta_key[]){ta_key_text(ta_slice_of(activity_class_name(class))),
+        w->device.out[PARTIAL_NAMES], &w->device.rows, (uint64_t) class << 32 | name,
+        (const struct ta_key[]){rank_key(&w->device), ta_key_int(w->device.number),
+                                ta_key_text(ta_slice_of(activity_class_name(class))),
                                 ta_key_text(ta_trace_text(w->device.trace, name))});
 }
 
@@ -159,13 +161,13 @@ static void take(struct walk *w, const struct ta_activity *a)
 {
     const int64_t start = w->spans.ts[a->span], end = start + w->spans.dur[a->span];
     const enum activity_class class = class_of(w, a);
+    w->device.number = a->device;
     int64_t *row = name_row(w, class, a->span);
     ta_sum(&row[NAME_CALLS], 1);
     ta_sum(&row[NAME_TOTAL], end - start);
     ta_sum(&row[NAME_SHARED], 0);
     ta_sharing_begin(&w->sharing, start, end, &row[NAME_SHARED]);
     ta_intervals_add(&w->device.of[class], start, end);
-    w->device.number = a->device;
     w->device.first = ta_min_i64(w->device.first, start);
     w->device.last = ta_max_i64(w->device.last, end);
 }
@@ -189,10 +191,6 @@ enum ta_status gpu_time_map(struct ta_ctx *ctx, const struct ta_trace *trace,
             continue;
         ta_sharing_end(&w->sharing);
         done = flush(&w->device);
-    }
-    if (w) {
-        done &= !w->rows.failed;
-        ta_map_free(&w->rows);
     }
     free(w);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold device intervals");

@@ -32,6 +32,7 @@ static const struct ta_field bin_fields[] = {
 };
 
 static const struct ta_field name_fields[] = {
+    [NAME_RANK] = {"rank", TA_FIELD_RANK},        [NAME_DEVICE] = {"device", TA_FIELD_INT},
     [NAME_CLASS] = {"class", TA_FIELD_TEXT},      [NAME_NAME] = {"name", TA_FIELD_TEXT},
     [NAME_CALLS] = {"calls", TA_FIELD_SUM},       [NAME_TOTAL] = {"total_ns", TA_FIELD_SUM},
     [NAME_SHARED] = {"exposed_ns", TA_FIELD_SUM},
@@ -41,7 +42,7 @@ static const struct ta_partial_def partials[] = {
     [PARTIAL_DEVICES] = {"devices", fields, FIELDS},
     [PARTIAL_OVERLAP] = {"overlap", overlap_fields, 6},
     [PARTIAL_BINS] = {"bins", bin_fields, 9},
-    [PARTIAL_NAMES] = {"names", name_fields, 5},
+    [PARTIAL_NAMES] = {"names", name_fields, 7},
     {0},
 };
 
@@ -146,18 +147,6 @@ static const struct ta_chart bin_chart = {
     .group = "rank",
 };
 
-static const struct ta_column name_columns[] = {
-    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "compute, comm, memcpy or memset"},
-    {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Kernel, copy or memory set"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Activities, all ranks"},
-    TA_NS_COLUMN("total_ns", "Total", TA_LOWER, "Sum of durations: work, not wall time"),
-    TA_NS_COLUMN("exposed_ns", "Exposed", TA_LOWER,
-                 "Part of the busy time: each instant is divided evenly between the activities of "
-                 "the device that run then. The parts of all names add up to the busy time"),
-    {"share", "Busy %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "Exposed time over the busy time of all ranks"},
-};
-
 static double ratio(int64_t part, int64_t whole)
 {
     return whole > 0 ? (double)part / (double)whole : 0;
@@ -195,27 +184,9 @@ static void add_bins(const struct ta_partial *bins, struct ta_section_builder *o
     ta_add_chart(table, &bin_chart);
 }
 
-static void add_names(const struct ta_partial *names, struct ta_section_builder *out)
-{
-    struct ta_table_builder *table =
-        ta_add_table(out, "gpu_time.by_name", "Busy time by name", name_columns, 6);
-    int64_t busy = 0;
-    for (size_t i = 0; i < ta_partial_rows(names); i++)
-        busy = ta_add_sat(busy, ta_partial_at(names, i)[NAME_SHARED]);
-    for (size_t i = 0; i < ta_partial_rows(names); i++) {
-        const int64_t *row = ta_partial_at(names, i);
-        TA_ROW(table, ta_text(ta_partial_text(names, row, NAME_CLASS)),
-               ta_text(ta_partial_text(names, row, NAME_NAME)), ta_int(row[NAME_CALLS]),
-               ta_int(row[NAME_TOTAL]), ta_int(row[NAME_SHARED]),
-               ta_num(ratio(row[NAME_SHARED], busy)));
-    }
-    ta_sort_rows(table, "exposed_ns", true);
-}
-
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_report *prior, struct ta_section_builder *out)
 {
-    (void)ctx;
     const struct ta_partial *devices = merged[PARTIAL_DEVICES];
     struct ta_table_builder *table =
         ta_add_table(out, "gpu_time.by_rank", "GPU time by rank", columns, 14);
@@ -233,7 +204,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     ta_add_chart(table, &chart);
     if (communicates)
         ta_add_chart(table, &comm_chart);
-    add_names(merged[PARTIAL_NAMES], out);
+    if (!gpu_time_add_names(merged[PARTIAL_NAMES], ta_partial_rows(devices), out))
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot add up busy time by name");
     add_overlap(merged[PARTIAL_OVERLAP], out);
     add_bins(merged[PARTIAL_BINS], out);
     if (ta_partial_rows(devices) == 0 && ta_report_is_of_traces(prior))

@@ -40,10 +40,15 @@ enum {
     BIN_COMM,
     BIN_COPY
 };
-enum { NAME_CLASS, NAME_NAME, NAME_CALLS, NAME_TOTAL, NAME_SHARED };
+enum { NAME_RANK, NAME_DEVICE, NAME_CLASS, NAME_NAME, NAME_CALLS, NAME_TOTAL, NAME_SHARED };
 
 /* Stretches of equal length that a window is looked at in. */
 enum { BINS = 100 };
+
+/* What each name takes of the busy time, over all devices and of each (names.c); false without
+ * memory. */
+bool gpu_time_add_names(const struct ta_partial *names, size_t n_devices,
+                        struct ta_section_builder *out);
 
 /* Walks over the devices of a trace and fills the partials. */
 enum ta_status gpu_time_map(struct ta_ctx *ctx, const struct ta_trace *trace,

@@ -23,6 +23,9 @@ enum {
 /* In the order of the questions: which rank, which kernels, who launched them, which steps; of
  * dumps which stages, how fast, how much memory, and how the ranks differ. */
 static const struct text_pick picks[] = {
+    {.table = "diff.waterfall",
+     .rows = 10,
+     .first = "base_ns new_ns delta_ns count_effect_ns rate_effect_ns"},
     {.table = "diff.metrics", .rows = 12, .first = "base new delta change verdict", .whole = true},
     {.table = "diff.stages", .rows = 8, .first = "base_total_ns new_total_ns delta_ns change"},
     {.table = "diff.kernels", .rows = 8, .first = "base_total_ns new_total_ns delta_ns change"},

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gpu_time.by_name and gpu_time.by_rank_name: what each name takes of the busy time. */
+#include "gpu_time.h"
+
+#include <stdlib.h>
+
+/* Rows of gpu_time.by_rank_name in all, and of one device even where devices are many. */
+enum { ROWS_MOST = 20000, ROWS_LEAST = 20 };
+
+/* ---- over all devices ---------------------------------------------------------------------- */
+
+static const struct ta_column name_columns[] = {
+    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "compute, comm, memcpy or memset"},
+    {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Kernel, copy or memory set"},
+    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Activities, all ranks"},
+    TA_NS_COLUMN("total_ns", "Total", TA_LOWER, "Sum of durations: work, not wall time"),
+    TA_NS_COLUMN("exposed_ns", "Exposed", TA_LOWER,
+                 "Part of the busy time: each instant is divided evenly between the activities of "
+                 "the device that run then. The parts of all names add up to the busy time"),
+    {"share", "Busy %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "Exposed time over the busy time of all ranks"},
+};
+
+static const struct ta_column rank_columns[] = {
+    TA_RANK_COLUMN,
+    TA_DEVICE_COLUMN,
+    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "compute, comm, memcpy or memset"},
+    {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Kernel, copy or memory set; none for the sum of those that are not listed"},
+    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Activities"},
+    TA_NS_COLUMN("exposed_ns", "Exposed", TA_LOWER,
+                 "Part of the busy time of the device, each instant divided evenly between the "
+                 "activities that run then. The parts of all rows add up to the busy time"),
+};
+
+/* Rows of the partial. */
+struct rows {
+    const struct ta_partial *names;
+    const int64_t **at;
+    size_t n;
+};
+
+static int by_name(const void *left, const void *right, void *user)
+{
+    const struct ta_partial *names = user;
+    const int64_t *a = *(const int64_t *const *)left, *b = *(const int64_t *const *)right;
+    const int order = ta_slice_compare(ta_partial_text(names, a, NAME_CLASS),
+                                       ta_partial_text(names, b, NAME_CLASS));
+    return order ? order
+                 : ta_slice_compare(ta_partial_text(names, a, NAME_NAME),
+                                    ta_partial_text(names, b, NAME_NAME));
+}
+
+static int64_t busy_of(const struct rows *rows)
+{
+    int64_t busy = 0;
+    for (size_t i = 0; i < rows->n; i++)
+        busy = ta_add_sat(busy, rows->at[i][NAME_SHARED]);
+    return busy;
+}
+
+static void add_by_name(const struct rows *rows, struct ta_section_builder *out)
+{
+    const struct ta_partial *names = rows->names;
+    const int64_t busy = busy_of(rows);
+    struct ta_table_builder *table =
+        ta_add_table(out, "gpu_time.by_name", "Busy time by name", name_columns, 6);
+    for (size_t i = 0, end; i < rows->n; i = end) {
+        int64_t calls = 0, total = 0, shared = 0;
+        for (end = i;
+             end < rows->n && by_name(&rows->at[i], &rows->at[end], (void *)(uintptr_t)names) == 0;
+             end++) {
+            calls += rows->at[end][NAME_CALLS];
+            total = ta_add_sat(total, rows->at[end][NAME_TOTAL]);
+            shared = ta_add_sat(shared, rows->at[end][NAME_SHARED]);
+        }
+        TA_ROW(table, ta_text(ta_partial_text(names, rows->at[i], NAME_CLASS)),
+               ta_text(ta_partial_text(names, rows->at[i], NAME_NAME)), ta_int(calls),
+               ta_int(total), ta_int(shared), ta_share(shared, busy));
+    }
+    ta_sort_rows(table, "exposed_ns", true);
+}
+
+/* ---- of each device ------------------------------------------------------------------------ */
+
+static int by_time(const void *left, const void *right, void *user)
+{
+    const int64_t *a = *(const int64_t *const *)left, *b = *(const int64_t *const *)right;
+    if (a[NAME_SHARED] != b[NAME_SHARED])
+        return (a[NAME_SHARED] < b[NAME_SHARED]) - (a[NAME_SHARED] > b[NAME_SHARED]);
+    return by_name(left, right, user);
+}
+
+static void add_listed(struct ta_table_builder *table, const struct rows *device, size_t most)
+{
+    for (size_t i = 0; i < device->n && i < most; i++) {
+        const int64_t *row = device->at[i];
+        TA_ROW(table, ta_int(row[NAME_RANK]), ta_int(row[NAME_DEVICE]),
+               ta_text(ta_partial_text(device->names, row, NAME_CLASS)),
+               ta_text(ta_partial_text(device->names, row, NAME_NAME)), ta_int(row[NAME_CALLS]),
+               ta_int(row[NAME_SHARED]));
+    }
+}
+
+/* Those that are not listed, as one row of each class. */
+static void add_rest(struct ta_table_builder *table, const struct rows *device, size_t most)
+{
+    for (int c = 0; c < CLASSES; c++) {
+        const struct ta_slice class = ta_slice_of(activity_class_name((enum activity_class)c));
+        int64_t calls = 0, shared = 0;
+        for (size_t i = most; i < device->n; i++)
+            if (ta_slice_equal(ta_partial_text(device->names, device->at[i], NAME_CLASS), class)) {
+                calls += device->at[i][NAME_CALLS];
+                shared += device->at[i][NAME_SHARED];
+            }
+        if (calls)
+            TA_ROW(table, ta_int(device->at[0][NAME_RANK]), ta_int(device->at[0][NAME_DEVICE]),
+                   ta_text(class), ta_null(), ta_int(calls), ta_int(shared));
+    }
+}
+
+static void add_by_rank(const struct rows *rows, size_t n_devices, struct ta_section_builder *out)
+{
+    const size_t share = ROWS_MOST / n_devices, most = share > ROWS_LEAST ? share : ROWS_LEAST;
+    struct ta_table_builder *table =
+        ta_add_table(out, "gpu_time.by_rank_name", "Busy time by rank and name", rank_columns,
+                     sizeof rank_columns / sizeof *rank_columns);
+    for (size_t i = 0, end; i < rows->n; i = end) {
+        const int64_t *first = rows->at[i];
+        for (end = i; end < rows->n && rows->at[end][NAME_RANK] == first[NAME_RANK] &&
+                      rows->at[end][NAME_DEVICE] == first[NAME_DEVICE];
+             end++)
+            ;
+        const struct rows device = {rows->names, rows->at + i, end - i};
+        qsort_r(device.at, device.n, sizeof *device.at, by_time, (void *)(uintptr_t)rows->names);
+        add_listed(table, &device, most);
+        add_rest(table, &device, most);
+    }
+}
+
+bool gpu_time_add_names(const struct ta_partial *names, size_t n_devices,
+                        struct ta_section_builder *out)
+{
+    struct rows rows = {names, NULL, ta_partial_rows(names)};
+    rows.at = calloc(rows.n + 1, sizeof *rows.at);
+    if (!rows.at)
+        return false;
+    for (size_t i = 0; i < rows.n; i++)
+        rows.at[i] = ta_partial_at(names, i);
+    if (n_devices > 1) /* of one device gpu_time.by_name says the same */
+        add_by_rank(&rows, n_devices, out);
+    qsort_r(rows.at, rows.n, sizeof *rows.at, by_name, (void *)(uintptr_t)names);
+    add_by_name(&rows, out);
+    free(rows.at);
+    return true;
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* diff.waterfall, diff.waterfall_by_rank, diff.windows: the change of a window as a sum of terms.
+ *
+ * The terms of a window add up to it on both sides (window.h), so their differences add up to the
+ * difference of the windows.  The change of a term is split by calls n and time per call m = t / n:
+ *
+ *     count effect  (n' - n) (m + m') / 2        rate effect  (m' - m) (n + n') / 2
+ *
+ * whose sum it is; what is on one side only has a count effect alone. */
+#include "diff/window.h"
+#include "result/report.h"
+#include "traceanalyze/columns.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Terms below this share of the sum of all changes are shown as one. */
+#define SHOWN_SHARE 0.005
+
+/* ---- the terms of two windows --------------------------------------------------------------- */
+
+/* One bar. */
+struct bar {
+    struct ta_slice kind, name;
+    int64_t calls[TA_DIFF_SIDES], ns[TA_DIFF_SIDES];
+};
+
+/* Two windows, either of which is NULL when a side has none. */
+struct couple {
+    const struct diff_window *window[TA_DIFF_SIDES];
+    struct bar *bars; /* by the size of the change */
+    size_t n_bars, n_shown;
+};
+
+static int64_t change_of(const struct bar *bar)
+{
+    return bar->ns[TA_DIFF_NEW] - bar->ns[TA_DIFF_BASE];
+}
+
+/* Rounded to nanoseconds; the rate effect is the rest of the change. */
+static int64_t count_effect(const struct bar *bar)
+{
+    const double n = (double)bar->calls[TA_DIFF_BASE], more = (double)bar->calls[TA_DIFF_NEW];
+    if (n == 0 || more == 0)
+        return change_of(bar);
+    const double m = (double)bar->ns[TA_DIFF_BASE] / n, now = (double)bar->ns[TA_DIFF_NEW] / more;
+    return (int64_t)rint((more - n) * (m + now) / 2);
+}
+
+static bool has(const struct diff_window *window, struct ta_slice kind, struct ta_slice name)
+{
+    const struct diff_term key = {.kind = kind, .name = name};
+    return bsearch(&key, window->terms, window->n_terms, sizeof key, diff_term_order) != NULL;
+}
+
+/* Where one side lists a name and the other only the sum of its small ones, nothing says how the
+ * name fared: it belongs to that sum on both. */
+static void take_terms(struct couple *couple, int side)
+{
+    const struct diff_window *own = couple->window[side], *other = couple->window[!side];
+    for (size_t i = 0; i < own->n_terms; i++) {
+        const struct diff_term *term = &own->terms[i];
+        const bool is_pooled =
+            !has(other, term->kind, term->name) && has(other, term->kind, TA_LIT(""));
+        struct bar *bar = &couple->bars[couple->n_bars++];
+        *bar = (struct bar){.kind = term->kind, .name = is_pooled ? TA_LIT("") : term->name};
+        bar->calls[side] = term->calls;
+        bar->ns[side] = term->ns;
+    }
+}
+
+static int by_key(const void *left, const void *right)
+{
+    const struct bar *a = left, *b = right;
+    const int order = ta_slice_compare(a->kind, b->kind);
+    return order ? order : ta_slice_compare(a->name, b->name);
+}
+
+static int by_change(const void *left, const void *right)
+{
+    const int64_t a = llabs(change_of(left)), b = llabs(change_of(right));
+    return a != b ? (a < b) - (a > b) : by_key(left, right);
+}
+
+static void unite_bars(struct couple *couple)
+{
+    size_t n = 0;
+    qsort(couple->bars, couple->n_bars, sizeof *couple->bars, by_key);
+    for (size_t i = 0; i < couple->n_bars; i++) {
+        struct bar *last = n ? &couple->bars[n - 1] : NULL;
+        const struct bar *bar = &couple->bars[i];
+        if (!last || by_key(last, bar) != 0) {
+            couple->bars[n++] = *bar;
+            continue;
+        }
+        for (int s = 0; s < TA_DIFF_SIDES; s++) {
+            last->calls[s] += bar->calls[s];
+            last->ns[s] += bar->ns[s];
+        }
+    }
+    couple->n_bars = n;
+}
+
+static bool make_bars(struct diff *diff, struct couple *couple)
+{
+    const size_t most = couple->window[0]->n_terms + couple->window[1]->n_terms;
+    couple->bars = ta_arena_alloc(&diff->arena, most * sizeof *couple->bars);
+    if (!couple->bars)
+        return false;
+    take_terms(couple, TA_DIFF_BASE);
+    take_terms(couple, TA_DIFF_NEW);
+    unite_bars(couple);
+    qsort(couple->bars, couple->n_bars, sizeof *couple->bars, by_change);
+    double all = 0;
+    for (size_t i = 0; i < couple->n_bars; i++)
+        all += fabs((double)change_of(&couple->bars[i]));
+    while (couple->n_shown < couple->n_bars &&
+           fabs((double)change_of(&couple->bars[couple->n_shown])) > SHOWN_SHARE * all)
+        couple->n_shown++;
+    return true;
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+#define BAR_COLUMNS                                                                                \
+    TA_TEXT_COLUMN("term", "Term", "What takes the time"),                                         \
+        {"kind",                                                                                   \
+         "Kind",                                                                                   \
+         TA_TYPE_WORD,                                                                             \
+         TA_UNIT_NONE,                                                                             \
+         TA_NEUTRAL,                                                                               \
+         "compute, comm, memcpy, memset: what a name takes of the busy time of the device; idle: " \
+         "a cause of idle time; stage; rest: outside of stages; other: terms whose change is "     \
+         "below 0.5 % of the sum of all"},                                                         \
+        TA_NS_COLUMN("base_ns", "Before", TA_LOWER, "Time in the window of the baseline"),         \
+        TA_NS_COLUMN("new_ns", "After", TA_LOWER, "Time in the window of the other run"),          \
+        {"delta_ns",                                                                               \
+         "Change",                                                                                 \
+         TA_TYPE_INTEGER,                                                                          \
+         TA_UNIT_NS_CHANGE,                                                                        \
+         TA_LOWER,                                                                                 \
+         "After minus before; the rows add up to the change of the window exactly"},               \
+        {"count_effect_ns", "By calls", TA_TYPE_INTEGER,                                           \
+         TA_UNIT_NS_CHANGE, TA_LOWER,   "Part of the change that comes from more or fewer calls"}, \
+        {"rate_effect_ns", "By time per call",                                                     \
+         TA_TYPE_INTEGER,  TA_UNIT_NS_CHANGE,                                                      \
+         TA_LOWER,         "The other part: calls that take longer or shorter"},                   \
+        TA_COUNT_COLUMN("base_calls", "Calls before", TA_NEUTRAL, "Calls, or gaps, before"),       \
+        TA_COUNT_COLUMN("new_calls", "Calls after", TA_NEUTRAL, "Calls, or gaps, after")
+
+static const struct ta_column bar_columns[] = {BAR_COLUMNS};
+static const struct ta_column rank_columns[] = {TA_RANK_COLUMN_OF("Rank in both runs"),
+                                                TA_DEVICE_COLUMN_OF("Device in both runs"),
+                                                BAR_COLUMNS};
+
+static const struct ta_column window_columns[] = {
+    {"window", "Window", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
+     "longest: the longest window of each run, whose end is that of the run; rank: the same rank "
+     "and device in both"},
+    {"base_rank", "Rank before", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank in the baseline"},
+    {"base_device", "Device before", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Device in the baseline; none for stages"},
+    {"new_rank", "Rank after", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank in the other run"},
+    {"new_device", "Device after", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Device in the other run; none for stages"},
+    TA_NS_COLUMN("base_ns", "Before", TA_LOWER, "Window in the baseline"),
+    TA_NS_COLUMN("new_ns", "After", TA_LOWER, "Window in the other run"),
+    {"delta_ns", "Change", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, TA_LOWER, "After minus before"},
+    {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_LOWER, "Change over before"},
+    {"explained_ns", "Explained", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, TA_NEUTRAL,
+     "Sum of the changes of all terms"},
+    {"residual_ns", "Residual", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, TA_NEUTRAL,
+     "Change that no term explains"},
+};
+
+enum { BAR_CELLS = sizeof bar_columns / sizeof *bar_columns };
+
+static struct ta_slice name_of(struct diff *diff, const struct bar *bar)
+{
+    if (bar->name.len)
+        return bar->name;
+    const char *text =
+        ta_arena_printf(&diff->arena, "other %.*s", (int)bar->kind.len, bar->kind.ptr);
+    return ta_slice_of(text ? text : "other");
+}
+
+static void put_bar(struct ta_cell *cells, struct ta_slice name, const struct bar *bar,
+                    int64_t count_ns)
+{
+    const struct ta_cell made[BAR_CELLS] = {
+        ta_text(name),
+        ta_text(bar->kind),
+        ta_int(bar->ns[TA_DIFF_BASE]),
+        ta_int(bar->ns[TA_DIFF_NEW]),
+        ta_int(change_of(bar)),
+        ta_int(count_ns),
+        ta_int(change_of(bar) - count_ns),
+        ta_int(bar->calls[TA_DIFF_BASE]),
+        ta_int(bar->calls[TA_DIFF_NEW]),
+    };
+    memcpy(cells, made, sizeof made);
+}
+
+/* Terms that are too small to be shown, as one. */
+static int64_t pool(const struct couple *couple, struct bar *rest)
+{
+    int64_t count_ns = 0;
+    *rest = (struct bar){.kind = TA_LIT("other")};
+    for (size_t i = couple->n_shown; i < couple->n_bars; i++) {
+        for (int s = 0; s < TA_DIFF_SIDES; s++) {
+            rest->ns[s] += couple->bars[i].ns[s];
+            rest->calls[s] += couple->bars[i].calls[s];
+        }
+        count_ns += count_effect(&couple->bars[i]);
+    }
+    return count_ns;
+}
+
+/* The rows of one couple; with `of_rank` rank and device stand before them. */
+static void add_bars(struct diff *diff, struct ta_table_builder *table, const struct couple *couple,
+                     bool of_rank)
+{
+    const struct diff_window *window = couple->window[TA_DIFF_BASE];
+    struct ta_cell cells[2 + BAR_CELLS] = {ta_int(window->rank), ta_int(window->device)};
+    for (size_t i = 0; i < couple->n_shown; i++) {
+        const struct bar *bar = &couple->bars[i];
+        put_bar(cells + 2, name_of(diff, bar), bar, count_effect(bar));
+        ta_add_row(table, of_rank ? cells : cells + 2);
+    }
+    if (couple->n_shown == couple->n_bars)
+        return;
+    struct bar rest;
+    const int64_t count_ns = pool(couple, &rest);
+    const char *text =
+        ta_arena_printf(&diff->arena, "%zu smaller changes", couple->n_bars - couple->n_shown);
+    put_bar(cells + 2, ta_slice_of(text ? text : ""), &rest, count_ns);
+    ta_add_row(table, of_rank ? cells : cells + 2);
+}
+
+static int64_t add_window(struct ta_table_builder *table, const char *what,
+                          const struct couple *couple)
+{
+    const struct diff_window *base = couple->window[TA_DIFF_BASE];
+    const struct diff_window *new = couple->window[TA_DIFF_NEW];
+    int64_t explained = 0;
+    for (size_t i = 0; i < couple->n_bars; i++)
+        explained += change_of(&couple->bars[i]);
+    const int64_t change = new->length_ns - base->length_ns;
+    TA_ROW(table, ta_text(ta_slice_of(what)), ta_int(base->rank), ta_int(base->device),
+           ta_int(new->rank), ta_int(new->device), ta_int(base->length_ns), ta_int(new->length_ns),
+           ta_int(change), ta_share(change, base->length_ns), ta_int(explained),
+           ta_int(change - explained));
+    return change - explained;
+}
+
+static const struct diff_window *same_window(const struct diff_windows *windows,
+                                             const struct diff_window *like)
+{
+    for (size_t i = 0; i < windows->n; i++)
+        if (windows->at[i].rank == like->rank && windows->at[i].device == like->device)
+            return &windows->at[i];
+    return NULL;
+}
+
+static bool add_ranks(struct diff *diff, const struct diff_windows windows[TA_DIFF_SIDES],
+                      struct ta_section_builder *section, struct ta_table_builder *table)
+{
+    const struct diff_windows *base = &windows[TA_DIFF_BASE], *new = &windows[TA_DIFF_NEW];
+    if (base->n < 2 && new->n < 2)
+        return true;
+    struct ta_table_builder *bars =
+        ta_add_table(section, "diff.waterfall_by_rank", "What changed the window of each rank",
+                     rank_columns, 2 + BAR_CELLS);
+    for (size_t i = 0; i < base->n; i++) {
+        struct couple couple = {.window = {&base->at[i], same_window(new, &base->at[i])}};
+        if (!couple.window[TA_DIFF_NEW])
+            continue;
+        if (!make_bars(diff, &couple))
+            return false;
+        add_window(table, "rank", &couple);
+        add_bars(diff, bars, &couple, true);
+    }
+    return true;
+}
+
+/* ---- together ------------------------------------------------------------------------------- */
+
+/* The term that changed most in the direction of the whole. */
+static void note_cause(struct diff *diff, const struct couple *couple)
+{
+    const struct diff_window *base = couple->window[TA_DIFF_BASE];
+    const struct diff_window *new = couple->window[TA_DIFF_NEW];
+    diff->window_ns[TA_DIFF_BASE] = base->length_ns;
+    diff->window_ns[TA_DIFF_NEW] = new->length_ns;
+    const int64_t change = new->length_ns - base->length_ns;
+    for (size_t i = 0; i < couple->n_bars; i++)
+        if ((change_of(&couple->bars[i]) > 0) == (change > 0) && change != 0) {
+            const struct bar *bar = &couple->bars[i];
+            diff->cause = (struct diff_cause){
+                name_of(diff, bar), bar->kind, {bar->ns[TA_DIFF_BASE], bar->ns[TA_DIFF_NEW]}};
+            return;
+        }
+}
+
+static void add_scalars(struct ta_section_builder *section, const struct couple *couple,
+                        int64_t residual_ns)
+{
+    const int64_t base = couple->window[TA_DIFF_BASE]->length_ns;
+    const int64_t new = couple->window[TA_DIFF_NEW]->length_ns;
+    const struct ta_scalar scalars[] = {
+        {"diff_base_window_ns", "Window before", ta_int(base), TA_UNIT_NS, TA_LOWER,
+         "Longest window of the baseline"},
+        {"diff_new_window_ns", "Window after", ta_int(new), TA_UNIT_NS, TA_LOWER,
+         "Longest window of the other run"},
+        {"diff_window_change_ns", "Change", ta_int(new - base), TA_UNIT_NS_CHANGE, TA_LOWER,
+         "After minus before"},
+        {"diff_residual_ns", "Not explained", ta_int(residual_ns), TA_UNIT_NS, TA_LOWER,
+         "Change of the window minus the sum of the changes of its terms"},
+    };
+    for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++)
+        ta_add_scalar(section, &scalars[i]);
+}
+
+/* Why there is nothing to explain, or NULL. */
+static const char *refusal(const struct diff_windows windows[TA_DIFF_SIDES])
+{
+    const struct diff_windows *base = &windows[TA_DIFF_BASE], *new = &windows[TA_DIFF_NEW];
+    if (base->n == 0 && new->n == 0)
+        return "The change of the window is not explained: neither run has device activities or "
+               "stages.";
+    if (base->n == 0 || new->n == 0)
+        return base->n ? "The change of the window is not explained: only the baseline has device "
+                         "activities or stages."
+                       : "The change of the window is not explained: the baseline has no device "
+                         "activities or stages.";
+    if (base->at->is_device != new->at->is_device)
+        return "The change of the window is not explained: only one run has device activities, the "
+               "other has stages.";
+    return NULL;
+}
+
+bool diff_add_waterfall(struct diff *diff)
+{
+    struct diff_windows windows[TA_DIFF_SIDES];
+    for (int side = 0; side < TA_DIFF_SIDES; side++)
+        if (!diff_windows_read(diff, side, &windows[side]))
+            return false;
+    struct ta_section_builder *section = ta_report_open_section(diff->out, "diff", "What changed");
+    const char *reason = refusal(windows);
+    if (reason) {
+        ta_add_missing(section, "%s", reason);
+        return true;
+    }
+    struct couple longest = {
+        .window = {&windows[0].at[windows[0].longest], &windows[1].at[windows[1].longest]}};
+    if (!make_bars(diff, &longest))
+        return false;
+    note_cause(diff, &longest);
+    struct ta_table_builder *bars =
+        ta_add_table(section, "diff.waterfall", "What changed the window", bar_columns, BAR_CELLS);
+    struct ta_table_builder *table =
+        ta_add_table(section, "diff.windows", "Windows compared", window_columns,
+                     sizeof window_columns / sizeof *window_columns);
+    add_scalars(section, &longest, add_window(table, "longest", &longest));
+    add_bars(diff, bars, &longest, false);
+    return add_ranks(diff, windows, section, table);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The windows of a run and what they are made of. */
+#include "diff/window.h"
+
+#include <stdlib.h>
+
+/* ---- the terms of one window ---------------------------------------------------------------- */
+
+static int64_t whole(const struct ta_table *table, size_t row, const char *column)
+{
+    const size_t at = ta_table_column(table, column);
+    const struct ta_cell *cell = at == SIZE_MAX ? NULL : ta_table_cell(table, row, at);
+    return cell && cell->kind == TA_CELL_INT ? cell->i : TA_MISSING;
+}
+
+static int64_t amount(const struct ta_table *table, size_t row, const char *column)
+{
+    const int64_t value = whole(table, row, column);
+    return value == TA_MISSING ? 0 : value;
+}
+
+static bool is_of(const struct ta_table *table, size_t row, const struct diff_window *window)
+{
+    return whole(table, row, "rank") == window->rank &&
+           whole(table, row, "device") == window->device;
+}
+
+static void add_term(struct diff_window *window, struct ta_slice kind, struct ta_slice name,
+                     int64_t calls, int64_t ns)
+{
+    window->terms[window->n_terms++] = (struct diff_term){kind, name, calls, ns};
+    window->explained_ns += ns;
+}
+
+int diff_term_order(const void *left, const void *right)
+{
+    const struct diff_term *a = left, *b = right;
+    const int order = ta_slice_compare(a->kind, b->kind);
+    return order ? order : ta_slice_compare(a->name, b->name);
+}
+
+/* Names that came to be the same thing are one term. */
+static void unite_terms(struct diff_window *window)
+{
+    size_t n = 0;
+    qsort(window->terms, window->n_terms, sizeof *window->terms, diff_term_order);
+    for (size_t i = 0; i < window->n_terms; i++) {
+        struct diff_term *last = n ? &window->terms[n - 1] : NULL;
+        if (last && diff_term_order(last, &window->terms[i]) == 0) {
+            last->calls += window->terms[i].calls;
+            last->ns += window->terms[i].ns;
+        } else {
+            window->terms[n++] = window->terms[i];
+        }
+    }
+    window->n_terms = n;
+}
+
+static bool reserve(struct diff *diff, struct diff_window *window, size_t rows)
+{
+    /* The rest is a term, too. */
+    window->terms = ta_arena_alloc(&diff->arena, (rows + 1) * sizeof *window->terms);
+    return window->terms != NULL;
+}
+
+static bool read_device(struct diff *diff, int side, struct diff_window *window)
+{
+    const struct ta_report *report = diff->shown[side];
+    const struct ta_table *all = ta_report_table(report, "gpu_time.by_name");
+    const struct ta_table *each = ta_report_table(report, "gpu_time.by_rank_name");
+    const struct ta_table *idle = ta_report_table(report, "gpu_idle.by_cause");
+    const struct ta_table *busy = each ? each : all;
+    if (!reserve(diff, window, (busy ? busy->n_rows : 0) + (idle ? idle->n_rows : 0)))
+        return false;
+    for (size_t i = 0; busy && i < busy->n_rows; i++) {
+        const struct ta_slice class = ta_row_text(busy, i, "class");
+        const struct ta_slice name = ta_row_text(busy, i, "name");
+        if (!each || is_of(each, i, window))
+            add_term(window, class, diff_name_of(diff, side, name), amount(busy, i, "calls"),
+                     amount(busy, i, "exposed_ns"));
+    }
+    for (size_t i = 0; idle && i < idle->n_rows; i++)
+        if (is_of(idle, i, window))
+            add_term(window, TA_LIT("idle"), ta_row_text(idle, i, "cause"), amount(idle, i, "gaps"),
+                     amount(idle, i, "total_ns"));
+    unite_terms(window);
+    return true;
+}
+
+/* A stage counts when it has a share: it is in no other then. */
+static bool read_stages(struct diff *diff, int side, struct diff_window *window)
+{
+    const struct ta_table *stages = ta_report_table(diff->shown[side], "stages.by_name");
+    if (!reserve(diff, window, stages->n_rows))
+        return false;
+    for (size_t i = 0; i < stages->n_rows; i++)
+        if (whole(stages, i, "rank") == window->rank && ta_row_number(stages, i, "share", -1) >= 0)
+            add_term(window, TA_LIT("stage"), ta_row_text(stages, i, "stage"),
+                     amount(stages, i, "calls"), amount(stages, i, "total_ns"));
+    if (window->length_ns == TA_MISSING)
+        window->length_ns = window->explained_ns;
+    unite_terms(window);
+    return true;
+}
+
+static bool read_terms(struct diff *diff, int side, struct diff_window *window)
+{
+    const bool done =
+        window->is_device ? read_device(diff, side, window) : read_stages(diff, side, window);
+    const int64_t rest = done ? window->length_ns - window->explained_ns : 0;
+    if (rest != 0) /* of stages what is between them; of a cut report what it does not list */
+        add_term(window, TA_LIT("rest"),
+                 window->is_device ? TA_LIT("not in the report") : TA_LIT("outside of stages"), 1,
+                 rest);
+    return done;
+}
+
+/* ---- the windows of a run ------------------------------------------------------------------- */
+
+static bool list_devices(struct diff *diff, const struct ta_table *table,
+                         struct diff_windows *windows)
+{
+    windows->at = ta_arena_alloc(&diff->arena, table->n_rows * sizeof *windows->at);
+    for (size_t i = 0; windows->at && i < table->n_rows; i++)
+        windows->at[windows->n++] = (struct diff_window){.is_device = true,
+                                                         .rank = whole(table, i, "rank"),
+                                                         .device = whole(table, i, "device"),
+                                                         .length_ns = whole(table, i, "window_ns")};
+    return windows->at != NULL;
+}
+
+static struct diff_window *window_of(struct diff_windows *windows, int64_t rank)
+{
+    for (size_t i = windows->n; i-- > 0;)
+        if (windows->at[i].rank == rank)
+            return &windows->at[i];
+    windows->at[windows->n] =
+        (struct diff_window){.rank = rank, .device = TA_MISSING, .length_ns = TA_MISSING};
+    return &windows->at[windows->n++];
+}
+
+/* Ranks that have stages, with the time of their session where that is known. */
+static bool list_ranks(struct diff *diff, const struct ta_report *report,
+                       const struct ta_table *stages, struct diff_windows *windows)
+{
+    const struct ta_table *sessions = ta_report_table(report, "run.sessions");
+    windows->at = ta_arena_alloc(&diff->arena, stages->n_rows * sizeof *windows->at);
+    if (!windows->at)
+        return false;
+    for (size_t i = 0; i < stages->n_rows; i++)
+        if (ta_row_number(stages, i, "share", -1) >= 0)
+            window_of(windows, whole(stages, i, "rank"));
+    for (size_t i = 0; i < windows->n; i++)
+        for (size_t k = 0; sessions && k < sessions->n_rows; k++)
+            if (whole(sessions, k, "rank") == windows->at[i].rank) {
+                const int64_t ns = whole(sessions, k, "dur_ns"), had = windows->at[i].length_ns;
+                windows->at[i].length_ns = had == TA_MISSING || ns == TA_MISSING ? ns : had + ns;
+            }
+    return true;
+}
+
+bool diff_windows_read(struct diff *diff, int side, struct diff_windows *windows)
+{
+    const struct ta_report *report = diff->shown[side];
+    const struct ta_table *devices = ta_report_table(report, "gpu_time.by_rank");
+    const struct ta_table *stages = ta_report_table(report, "stages.by_name");
+    *windows = (struct diff_windows){NULL, 0, 0};
+    bool done = devices  ? list_devices(diff, devices, windows)
+                : stages ? list_ranks(diff, report, stages, windows)
+                         : true;
+    for (size_t i = 0; done && i < windows->n; i++) {
+        done = read_terms(diff, side, &windows->at[i]);
+        if (windows->at[i].length_ns > windows->at[windows->longest].length_ns)
+            windows->longest = i;
+    }
+    return done;
+}

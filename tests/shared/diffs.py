@@ -1,0 +1,270 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Compares runs of ../shared and holds what `diff` says against figures computed elsewhere.
+
+usage: diffs.py --program PROGRAM --shared FOLDER [--only TEXT] [-v]
+
+  * pairs of traces, related and not: kernels and operators of both sides equal the exact figures of
+    each trace; the terms of every window add up to its change to the nanosecond, with nothing left
+    over, or the comparison says why there are none;
+  * pairs of dumps that were recorded before and after a known change: times and calls of stages and
+    operations equal those of expected_diff.json.
+"""
+import argparse
+import collections
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SIDES = ("base", "new")
+# Far neighbors in the order of names have nothing in common.
+STRIDES = (1, 7)
+# Files of a dump folder that are not of the dump.
+FIGURES = ("contract.json", "expected.json", "README.md")
+
+
+class Faults:
+    def __init__(self, verbose):
+        self.verbose, self.count, self.checks = verbose, 0, 0
+
+    def check(self, what, holds, *details):
+        self.checks += 1
+        if holds:
+            return
+        self.count += 1
+        if self.count <= 40 or self.verbose:
+            print(what, *details)
+
+
+class Comparison:
+    def __init__(self, document):
+        self.tables, self.scalars, self.missing = {}, {}, []
+        for section in document["sections"]:
+            self.missing.append(section.get("missing", ""))
+            for item in section["items"]:
+                if item["kind"] == "table":
+                    keys = [column["key"] for column in item["columns"]]
+                    self.tables[item["id"]] = [dict(zip(keys, row)) for row in item["rows"]]
+                elif item["kind"] == "scalar":
+                    self.scalars[item["id"]] = item["value"]
+
+    def rows(self, table):
+        return self.tables.get(table, [])
+
+
+def compare(program, before, after):
+    done = subprocess.run([program, "diff", before, after, "--json", "-q"], capture_output=True,
+                          text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"exit code {done.returncode}: {done.stderr.strip()}")
+    return Comparison(json.loads(done.stdout))
+
+
+# ---- windows ----------------------------------------------------------------------------------
+
+def check_windows(faults, name, found, lengths=None):
+    """Every window is explained; `lengths` are those of the longest, where they are known."""
+    windows, bars = found.rows("diff.windows"), found.rows("diff.waterfall")
+    if not windows:
+        said = [text for text in found.missing if "is not explained" in text]
+        faults.check(f"{name}: no window, and no reason", said)
+        faults.check(f"{name}: bars without a window", not bars)
+        return
+    longest = windows[0]
+    faults.check(f"{name}: the first window is not the longest", longest["window"] == "longest")
+    total = sum(row["delta_ns"] for row in bars)
+    faults.check(f"{name}: the waterfall does not close", total == longest["delta_ns"], total)
+    for row in windows:
+        faults.check(f"{name}: a window has a residual", row["residual_ns"] == 0, row)
+        faults.check(f"{name}: a window's change",
+                     row["delta_ns"] == row["new_ns"] - row["base_ns"])
+    for row in bars + found.rows("diff.waterfall_by_rank"):
+        faults.check(f"{name}: effects of {row['term']}", row["delta_ns"] ==
+                     row["count_effect_ns"] + row["rate_effect_ns"])
+    ranks = collections.Counter()
+    for row in found.rows("diff.waterfall_by_rank"):
+        ranks[row["rank"], row["device"]] += row["delta_ns"]
+    for row in windows[1:]:
+        faults.check(f"{name}: the waterfall of rank {row['base_rank']} does not close",
+                     ranks[row["base_rank"], row["base_device"]] == row["delta_ns"])
+    for side, length in zip(SIDES, lengths or ()):
+        faults.check(f"{name}: window of {side}", longest[f"{side}_ns"] == length, length,
+                     longest[f"{side}_ns"])
+
+
+# ---- traces with exact figures ------------------------------------------------------------------
+
+def table_of(golden, table):
+    entry = golden["tables"].get(table)
+    if not entry:
+        return []
+    return [dict(zip(entry["columns"], row)) for row in entry["rows"]]
+
+
+def is_whole(golden, table):
+    return golden["tables"].get(table, {}).get("complete", True)
+
+
+def totals_by_name(golden, table):
+    totals = collections.defaultdict(lambda: [0, 0])
+    for row in table_of(golden, table):
+        totals[row["name"]][0] += row["calls"]
+        totals[row["name"]][1] += row["total_ns"]
+    return totals
+
+
+def check_names(faults, name, found, goldens, table, source):
+    """Each side's names with their calls and times, from rows that may have two names."""
+    if not all(is_whole(golden, source) for golden in goldens):
+        return
+    for side, golden in zip(SIDES, goldens):
+        wanted, had = totals_by_name(golden, source), {}
+        for row in found.rows(table):
+            if row["status"] == ("added" if side == "base" else "removed"):
+                faults.check(f"{name}: {table} {row['name']}", row[f"{side}_total_ns"] == 0)
+                continue
+            own = row["name"] if side == "base" else row["matched_as"] or row["name"]
+            faults.check(f"{name}: {table} has {own} twice", own not in had)
+            had[own] = [row[f"{side}_calls"], row[f"{side}_total_ns"]]
+        faults.check(f"{name}: {table} of {side}", had == dict(wanted),
+                     [key for key in set(had) | set(wanted) if had.get(key) != wanted.get(key)][:3])
+    for row in found.rows(table):
+        faults.check(f"{name}: {table} change of {row['name']}",
+                     row["delta_ns"] == row["new_total_ns"] - row["base_total_ns"])
+
+
+def longest_window(golden):
+    return max((row["window_ns"] for row in table_of(golden, "gpu_time.by_rank")), default=None)
+
+
+def trace_pairs(goldens):
+    for stride in STRIDES:
+        for i, golden in enumerate(goldens):
+            yield golden, goldens[(i + stride) % len(goldens)]
+
+
+def check_traces(args, faults):
+    goldens = []
+    for path in sorted((args.shared / "data/goldens/exact").glob("*.json")):
+        golden = json.loads(path.read_text(encoding="utf-8"))
+        if golden.get("schema") == "exact-figures/1":
+            goldens.append(golden)
+    for pair in trace_pairs(goldens):
+        name = " → ".join(golden["trace"] for golden in pair)
+        if args.only and args.only not in name:
+            continue
+        paths = [args.shared / "data/traces" / golden["input"] for golden in pair]
+        try:
+            found = compare(args.program, *paths)
+        except RuntimeError as error:
+            faults.check(f"{name}: {error}", False)
+            continue
+        lengths = [longest_window(golden) for golden in pair]
+        check_windows(faults, name, found, lengths if all(lengths) else None)
+        check_names(faults, name, found, pair, "diff.kernels", "kernels.by_name")
+        check_names(faults, name, found, pair, "diff.ops", "ops.by_name")
+
+
+# ---- dumps --------------------------------------------------------------------------------------
+
+def nanoseconds(seconds):
+    return round(seconds * 1e9)
+
+
+def check_total(faults, name, rows, stage, before, after, calls=None):
+    row = rows.get(stage)
+    faults.check(f"{name}: no {stage}", row)
+    if not row:
+        return
+    for side, seconds in zip(SIDES, (before, after)):
+        wanted, had = nanoseconds(seconds), row[f"{side}_total_ns"]
+        faults.check(f"{name}: {stage} {side}", abs(had - wanted) <= 2 * row[f"{side}_calls"], had,
+                     wanted)
+    if calls:
+        faults.check(f"{name}: calls of {stage}", [row["base_calls"], row["new_calls"]] == calls)
+
+
+def check_framepack(faults, name, found, expected):
+    rows = {row["name"]: row for row in found.rows("diff.stages")}
+    for stage, figures in expected["operations"].items():
+        total = figures["total_s"]
+        check_total(faults, name, rows, stage, total["baseline"], total["optimized"],
+                    figures["count"])
+
+
+def check_annotated(faults, name, found, expected):
+    """Operations of traces by category and name."""
+    rows = {(kind, row["name"]): row for kind in ("diff.kernels", "diff.copies", "diff.ops")
+            for row in found.rows(kind)}
+    for key, figures in expected["operations"].items():
+        category, operation = key.split("|", 1)
+        kind = {"kernel": "diff.kernels", "gpu_memcpy": "diff.copies",
+                "gpu_memset": "diff.copies"}.get(category, "diff.ops")
+        if category.startswith("gpu_user"):
+            continue
+        total = figures["total_us"]
+        check_total(faults, name, {operation: rows.get((kind, operation))}, operation,
+                    total["baseline"] / 1e6, total["optimized"] / 1e6, figures["count"])
+
+
+def check_viztracer(faults, name, found, expected):
+    rows = {row["name"]: row for row in found.rows("diff.ops")}
+    for operation, figures in expected["operations_us"].items():
+        total = figures["total"]
+        check_total(faults, name, rows, operation, total["baseline"] / 1e6,
+                    total["optimized"] / 1e6, figures["count"])
+
+
+def check_diffulex(faults, name, found, expected):
+    rows = {row["name"]: row for row in found.rows("diff.stages")}
+    for stage, figures in expected["sections"].items():
+        total = figures["duration_s"]
+        check_total(faults, name, rows, stage, total["baseline"], total["optimized"])
+
+
+DUMPS = (
+    ("framepack/pair_expected_diff.json", check_framepack),
+    ("framepack/kineto_pair_expected_diff.json", check_annotated),
+    ("viztracer/pair_expected_diff.json", check_viztracer),
+    ("diffulex/pair_expected_diff.json", check_diffulex),
+)
+
+
+def copy_dump(source, target):
+    shutil.copytree(source, target, ignore=lambda _, names: [n for n in names if n in FIGURES])
+    return target
+
+
+def check_dumps(args, faults):
+    for path, check in DUMPS:
+        if args.only and args.only not in path:
+            continue
+        path = args.shared / "data/dumps" / path
+        expected = json.loads(path.read_text(encoding="utf-8"))
+        with tempfile.TemporaryDirectory(prefix="traceanalyze-diffs-") as scratch:
+            sides = [copy_dump(path.parent / expected[side], pathlib.Path(scratch) / side)
+                     for side in ("baseline", "optimized")]
+            found = compare(args.program, *sides)
+        check_windows(faults, path.parent.name, found)
+        check(faults, path.parent.name, found, expected)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", type=pathlib.Path, required=True)
+    parser.add_argument("--shared", type=pathlib.Path, required=True)
+    parser.add_argument("--only")
+    parser.add_argument("-v", action="store_true", dest="verbose")
+    args = parser.parse_args()
+    faults = Faults(args.verbose)
+    check_traces(args, faults)
+    check_dumps(args, faults)
+    print(f"{faults.checks} checks, {faults.count} failed")
+    return 1 if faults.count or not faults.checks else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
