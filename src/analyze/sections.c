@@ -18,6 +18,7 @@ static const struct {
     {"kernels", "Kernels"},
     {"launches", "Launch and idle"},
     {"critical_path", "Critical path"},
+    {"collectives", "Collectives and late ranks"},
     {"copies", "Copies"},
     {"call_tree", "Call tree"},
     {"memory", "Memory"},

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* stragglers.blame: what the last rank did that the others did not.
+ *
+ * The last one to enter a collective is compared with the rank that came in the middle, over the
+ * time since the collective before: where it spent more, on a kernel, a copy, a gap of a cause, it
+ * lost the time.  A rank that was late already when that collective ended, since it waited there
+ * for another one, hands the blame to who came last there. */
+#include "tables.h"
+
+enum { HOPS_MOST = 16 }; /* from a collective to those before that made the rank late */
+
+struct entry {
+    uint32_t rank;
+    const struct coll_item *item; /* NULL for what no item explains */
+    int64_t excess, collectives;
+};
+
+struct blaming {
+    const struct coll_run *run;
+    const struct coll_ranks *ranks;
+    struct entry *at;
+    size_t n, max;
+    struct ta_map numbers;
+    uint32_t *sorted; /* work: entries of an instance by start */
+    bool failed;
+};
+
+/* ---- entries ----------------------------------------------------------------------------------
+ */
+
+static bool is_item(const struct coll_item *a, const struct coll_item *b)
+{
+    if (!a || !b)
+        return a == b;
+    return a->kind == b->kind && ta_slice_equal(a->name, b->name) &&
+           ta_slice_equal(a->within, b->within);
+}
+
+static uint64_t hash_text(uint64_t hash, struct ta_slice text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        hash = (hash ^ (unsigned char)text.ptr[i]) * UINT64_C(0x100000001b3);
+    return hash * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static void add(struct blaming *b, uint32_t rank, const struct coll_item *item, int64_t excess)
+{
+    uint64_t hash = (uint64_t)rank * UINT64_C(0x9e3779b97f4a7c15);
+    if (item)
+        hash = hash_text(hash_text(hash + (uint64_t)item->kind + 1, item->name), item->within);
+    uint64_t *slot;
+    for (;; hash++) {
+        slot = ta_map_at(&b->numbers, hash, UINT64_MAX);
+        if (!slot || *slot == UINT64_MAX ||
+            (b->at[*slot].rank == rank && is_item(b->at[*slot].item, item)))
+            break;
+    }
+    if (!slot || (*slot == UINT64_MAX && !coll_grow(&b->at, &b->max, b->n, sizeof *b->at))) {
+        b->failed = true;
+        return;
+    }
+    if (*slot == UINT64_MAX) {
+        *slot = b->n;
+        b->at[b->n++] = (struct entry){.rank = rank, .item = item};
+    }
+    b->at[*slot].excess = ta_add_sat(b->at[*slot].excess, excess);
+    b->at[*slot].collectives++;
+}
+
+/* ---- one collective ---------------------------------------------------------------------------
+ */
+
+static int by_start(const void *left, const void *right, void *user)
+{
+    const struct coll_run *run = user;
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    const int64_t x = run->records[a].start, y = run->records[b].start;
+    return x != y ? (x < y ? -1 : 1) : (a > b) - (a < b);
+}
+
+/* The record that entered in the middle, the earlier of two. */
+static const struct coll_record *typical(struct blaming *b, const struct coll_instance *instance)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < instance->n; i++) {
+        const uint32_t entry = b->run->entries[instance->first + i];
+        if (coll_telling(b->run, entry))
+            b->sorted[n++] = entry;
+    }
+    qsort_r(b->sorted, n, sizeof *b->sorted, by_start, (void *)(uintptr_t)b->run);
+    return &b->run->records[b->sorted[(n - 1) / 2]];
+}
+
+static int64_t time_of(const struct coll_detail *detail, const struct coll_item *item)
+{
+    for (size_t i = 0; i < detail->n; i++)
+        if (is_item(detail->items[i].what, item))
+            return detail->items[i].ns;
+    return 0;
+}
+
+/* Divides `excess`, what `last` took more than `usual` for itself, between the items on which it
+ * spent more; where they are more than that, since it was faster elsewhere, in proportion. */
+static void blame_items(struct blaming *b, const struct coll_record *last,
+                        const struct coll_record *usual, int64_t excess)
+{
+    const uint32_t rank = b->ranks->of[last->member];
+    struct coll_detail mine, its;
+    int64_t more[COLL_ITEMS_KEPT] = {0}, sum = 0;
+    coll_detail_of(b->run, last, &mine);
+    coll_detail_of(b->run, usual, &its);
+    for (size_t i = 0; i < mine.n; i++) {
+        more[i] = ta_max_i64(0, mine.items[i].ns - time_of(&its, mine.items[i].what));
+        sum = ta_add_sat(sum, more[i]);
+    }
+    int64_t rest = excess;
+    for (size_t i = 0; i < mine.n; i++) {
+        const int64_t part = sum <= excess ? more[i] : (int64_t)((__int128)excess * more[i] / sum);
+        if (part > 0)
+            add(b, rank, mine.items[i].what, part);
+        rest -= part;
+    }
+    if (rest > excess / 100)
+        add(b, rank, NULL, rest);
+}
+
+/* The collective before that a record's time begins with, if it is one that tells. */
+static const struct coll_instance *before(const struct coll_run *run,
+                                          const struct coll_record *record)
+{
+    const size_t index = (size_t)(record - run->records);
+    if (index == run->members[record->member].first)
+        return NULL;
+    return coll_telling(run, (uint32_t)index - 1);
+}
+
+/* Blames what made the last one late by, at most, `late`. */
+static void blame(struct blaming *b, const struct coll_instance *instance)
+{
+    int64_t late = INT64_MAX;
+    for (int hop = 0; hop < HOPS_MOST && instance && !instance->is_tie; hop++) {
+        const struct coll_record *last = &b->run->records[instance->last];
+        const struct coll_record *usual = typical(b, instance);
+        const int64_t behind = ta_min_i64(late, last->start - usual->start);
+        const int64_t own = ta_min_i64(ta_max_i64(last->before - usual->before, 0), behind);
+        if (own > 0)
+            blame_items(b, last, usual, own);
+        late = behind - own;
+        if (late <= instance->uncertainty)
+            return;
+        instance = before(b->run, last);
+    }
+}
+
+/* ---- the table --------------------------------------------------------------------------------
+ */
+
+static const char *const kind_names[COLL_ITEM_KINDS] = {
+    [COLL_ITEM_KERNEL] = "kernel", [COLL_ITEM_COPY] = "copy", [COLL_ITEM_GAP] = "gap"};
+
+static const struct ta_column columns[] = {
+    TA_RANK_COLUMN,
+    {"kind", "Kind", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
+     "kernel, copy (memory sets too), gap (the device was idle), or unexplained: none of the "
+     "longest six of its time"},
+    {"name", "What", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Name of the kernel or copy, cause of the gap as in gpu_idle.by_cause"},
+    {"within", "Within", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Operator that launched it, or where the host was"},
+    TA_COUNT_COLUMN("collectives", "Collectives", TA_NEUTRAL, "That the rank was late to for it"),
+    TA_NS_COLUMN("excess_ns", "Excess", TA_LOWER,
+                 "What the rank spent on it beyond the rank that came in the middle, in the time "
+                 "before the collectives that it entered last; in all never more than it was late"),
+    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER, "Of the excess of all ranks"},
+};
+
+bool coll_add_blame(const struct coll_run *run, const struct coll_ranks *ranks,
+                    struct ta_section_builder *out)
+{
+    struct blaming b = {.run = run, .ranks = ranks};
+    b.sorted = calloc(run->n_members + 1, sizeof *b.sorted);
+    for (size_t i = 0; b.sorted && i < run->n_instances; i++)
+        if (run->instances[i].is_telling)
+            blame(&b, &run->instances[i]);
+    struct ta_table_builder *table = ta_add_table(out, "stragglers.blame", "What makes ranks late",
+                                                  columns, sizeof columns / sizeof *columns);
+    int64_t all = 0;
+    for (size_t i = 0; i < b.n; i++)
+        all = ta_add_sat(all, b.at[i].excess);
+    for (size_t i = 0; i < b.n; i++) {
+        const struct entry *e = &b.at[i];
+        const struct coll_item *item = e->item;
+        TA_ROW(table, ta_int(ranks->at[e->rank].rank),
+               ta_text(ta_slice_of(item ? kind_names[item->kind] : "unexplained")),
+               item ? ta_text(item->name) : ta_null(),
+               item && item->within.len ? ta_text(item->within) : ta_null(), ta_int(e->collectives),
+               ta_int(e->excess), ta_share(e->excess, all));
+    }
+    ta_sort_rows(table, "excess_ns", true);
+    const bool done = b.sorted && !b.failed && !b.numbers.failed;
+    ta_map_free(&b.numbers);
+    free(b.at);
+    free(b.sorted);
+    return done;
+}

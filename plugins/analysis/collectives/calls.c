@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a trace says of its collectives.  Torch writes the facts of a call to the kernel, or, where
+ * the profiler does not know the kernel's origin, only to the operator record_param_comms around
+ * the launch.  Without either, the range or operator around the launch has a name
+ * ("nccl:all_to_all", "c10d::allreduce_"), and the kernel itself nearly always. */
+#include "map.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+const char *const coll_args[] = {"Collective name",
+                                 "Process Group Name",
+                                 "Process Group Description",
+                                 "Process Group Ranks",
+                                 "dtype",
+                                 "In msg nelems",
+                                 "Out msg nelems",
+                                 "Group size",
+                                 NULL};
+
+enum { ANCESTORS = 16 }; /* of a launch that are asked */
+
+void calls_open(struct calls *calls, const struct ta_trace *trace)
+{
+    *calls = (struct calls){
+        .trace = trace,
+        .spans = ta_trace_spans(trace),
+        .op = ta_trace_args(trace, "Collective name"),
+        .group = ta_trace_args(trace, "Process Group Name"),
+        .description = ta_trace_args(trace, "Process Group Description"),
+        .ranks = ta_trace_args(trace, "Process Group Ranks"),
+        .dtype = ta_trace_args(trace, "dtype"),
+        .in = ta_trace_args(trace, "In msg nelems"),
+        .out = ta_trace_args(trace, "Out msg nelems"),
+        .size = ta_trace_args(trace, "Group size"),
+    };
+}
+
+void calls_free(struct calls *calls)
+{
+    free(calls->at);
+}
+
+static struct ta_slice name_of(const struct calls *calls, ta_row row)
+{
+    return ta_trace_text(calls->trace, calls->spans.name[row]);
+}
+
+static bool starts(struct ta_slice text, const char *with)
+{
+    const size_t n = strlen(with);
+    return text.len >= n && strncasecmp(text.ptr, with, n) == 0;
+}
+
+bool calls_is_of_host(struct ta_slice name)
+{
+    static const char *const prefixes[] = {"gloo:", "hcom_", "mpi:", "ucc:"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (starts(name, prefixes[i]))
+            return true;
+    return false;
+}
+
+/* ---- one call -------------------------------------------------------------------------------- */
+
+static int64_t number_at(const struct ta_args *args, ta_row row)
+{
+    int64_t value;
+    return ta_args_find(args, row, &value) && ta_args_text(args, row) == TA_STR_ABSENT ? value
+                                                                                       : TA_MISSING;
+}
+
+/* The span nearest around the launch, itself included, that has the facts; TA_NO_ROW for none. */
+static ta_row facts_of(const struct calls *calls, ta_row span, ta_row launch)
+{
+    if (ta_args_text(&calls->op, span) != TA_STR_ABSENT)
+        return span;
+    for (int i = 0; i < ANCESTORS && launch != TA_NO_ROW; i++) {
+        if (ta_args_text(&calls->op, launch) != TA_STR_ABSENT)
+            return launch;
+        launch = calls->spans.parent[launch];
+    }
+    return TA_NO_ROW;
+}
+
+/* What the ranges and operators around a launch are called. */
+static enum coll_kind kind_around(const struct calls *calls, ta_row launch)
+{
+    for (int i = 0; i < ANCESTORS && launch != TA_NO_ROW; i++) {
+        const struct ta_slice name = name_of(calls, launch);
+        if (starts(name, "nccl:") || starts(name, "rccl:") || starts(name, "c10d::"))
+            return coll_kind_of(name);
+        launch = calls->spans.parent[launch];
+    }
+    return COLL_OTHER;
+}
+
+static struct call describe(const struct calls *calls, ta_row span, ta_row launch)
+{
+    struct call call = {
+        .group_number = TA_MISSING, .in = TA_MISSING, .out = TA_MISSING, .size = TA_MISSING};
+    const ta_row facts = facts_of(calls, span, launch);
+    if (facts == TA_NO_ROW) {
+        call.kind = kind_around(calls, launch);
+        if (call.kind == COLL_OTHER)
+            call.kind = coll_kind_of(name_of(calls, span));
+        return call;
+    }
+    call.op = ta_args_text(&calls->op, facts);
+    call.kind = coll_kind_of(ta_trace_text(calls->trace, call.op));
+    call.group = ta_args_text(&calls->group, facts);
+    call.group_number = number_at(&calls->group, facts);
+    call.description = ta_args_text(&calls->description, facts);
+    call.ranks = ta_args_text(&calls->ranks, facts);
+    call.dtype = ta_args_text(&calls->dtype, facts);
+    call.in = number_at(&calls->in, facts);
+    call.out = number_at(&calls->out, facts);
+    call.size = number_at(&calls->size, facts);
+    return call;
+}
+
+static bool is_same(const struct call *a, const struct call *b)
+{
+    return a->kind == b->kind && a->op == b->op && a->group == b->group && a->ranks == b->ranks &&
+           a->description == b->description && a->dtype == b->dtype &&
+           a->group_number == b->group_number && a->in == b->in && a->out == b->out &&
+           a->size == b->size;
+}
+
+size_t calls_of(struct calls *calls, ta_row span, ta_row launch)
+{
+    const struct call call = describe(calls, span, launch);
+    for (size_t i = calls->n; i-- > 0;)
+        if (is_same(&calls->at[i], &call))
+            return i;
+    if (!coll_grow(&calls->at, &calls->max, calls->n, sizeof *calls->at)) {
+        calls->failed = true;
+        return 0;
+    }
+    calls->at[calls->n] = call;
+    return calls->n++;
+}
+
+/* ---- into a pack ----------------------------------------------------------------------------- */
+
+static void put_text(const struct calls *calls, struct ta_pack *pack, ta_str text)
+{
+    ta_pack_text(pack, text == TA_STR_ABSENT ? TA_LIT("") : ta_trace_text(calls->trace, text));
+}
+
+/* Names of groups are numbers as a rule, and are read as such. */
+static void put_group(const struct calls *calls, struct ta_pack *pack, const struct call *call)
+{
+    char text[24];
+    if (call->group_number == TA_MISSING) {
+        put_text(calls, pack, call->group);
+        return;
+    }
+    snprintf(text, sizeof text, "%lld", (long long)call->group_number);
+    ta_pack_text(pack, ta_slice_of(text));
+}
+
+void calls_put(const struct calls *calls, struct ta_pack *pack)
+{
+    ta_pack_int(pack, (int64_t)calls->n);
+    for (size_t i = 0; i < calls->n; i++) {
+        const struct call *call = &calls->at[i];
+        ta_pack_int(pack, call->kind);
+        put_text(calls, pack, call->op);
+        put_group(calls, pack, call);
+        put_text(calls, pack, call->description);
+        put_text(calls, pack, call->ranks);
+        put_text(calls, pack, call->dtype);
+        ta_pack_int(pack, call->in);
+        ta_pack_int(pack, call->out);
+        ta_pack_int(pack, call->size);
+    }
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* collectives.clocks: how the clock of each rank stands to that of the reference. */
+#include "tables.h"
+
+static const char *const state_names[] = {
+    [COLL_CLOCK_NONE] = "not_compared", [COLL_CLOCK_REFERENCE] = "reference",
+    [COLL_CLOCK_OFFSET] = "offset",     [COLL_CLOCK_DRIFT] = "offset_and_drift",
+    [COLL_CLOCK_REFUSED] = "refused",
+};
+
+static const struct ta_column columns[] = {
+    TA_RANK_COLUMN,
+    TA_DEVICE_COLUMN,
+    {"state", "Clock", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
+     "reference: others are compared with it; offset, offset_and_drift: what was found, the drift "
+     "from 20 collectives on; refused: ends of collectives scatter by more than collectives last; "
+     "not_compared: fewer than two collectives with others that wait for all"},
+    {"axis", "Axis", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Ranks with the same number are comparable; none when not compared"},
+    TA_COUNT_COLUMN("collectives", "Collectives", TA_NEUTRAL, "Common ends that it rests on"),
+    TA_NS_COLUMN("offset_ns", "Offset", TA_NEUTRAL,
+                 "Own time less that of the reference, at the first of them"),
+    {"drift", "Drift", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Change of the offset per unit of time; 1e-6 is one part in a million"},
+    {"uncertainty_ns", "Uncertainty", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
+     "How much the distances of the ends scatter around that: scaled median absolute deviation; "
+     "what ends have in common, such as the order of a ring, does not show"},
+    {"corrected", "Corrected", TA_TYPE_BOOLEAN, TA_UNIT_NONE, TA_NEUTRAL,
+     "Whether times were moved: the offset exceeds three uncertainties"},
+};
+
+void coll_add_clocks(const struct coll_run *run, struct ta_section_builder *out)
+{
+    if (run->n_members < 2)
+        return;
+    struct ta_table_builder *table = ta_add_table(out, "collectives.clocks", "Clocks of the ranks",
+                                                  columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < run->n_members; i++) {
+        const struct coll_member *member = &run->members[i];
+        const struct coll_clock *clock = &member->clock;
+        const bool is_compared = clock->n > 0;
+        const bool has_drift = clock->state == COLL_CLOCK_DRIFT;
+        TA_ROW(table, ta_int(member->rank), ta_int(member->device),
+               ta_text(ta_slice_of(state_names[clock->state])),
+               clock->state == COLL_CLOCK_NONE ? ta_null() : ta_int(clock->axis),
+               is_compared ? ta_int((int64_t)clock->n) : ta_null(),
+               is_compared ? ta_int(clock->offset) : ta_null(),
+               has_drift ? ta_num(clock->drift) : ta_null(),
+               is_compared ? ta_num(clock->uncertainty) : ta_null(), ta_bool(clock->corrected));
+    }
+}

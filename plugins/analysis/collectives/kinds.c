@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* collectives.by_kind: one row per operation and process group. */
+#include "tables.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const struct ta_column columns[] = {
+    {"op", "Operation", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "As the trace names it, or what the kernel is called"},
+    {"group", "Group", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Process group by its name, with its ranks where several have the name; empty when no record "
+     "names it"},
+    {"description", "Description", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "What the program calls the group"},
+    TA_COUNT_COLUMN("ranks", "Ranks", TA_NEUTRAL, "Ranks with such a collective"),
+    TA_COUNT_COLUMN("size", "Group size", TA_NEUTRAL, "Ranks of the group, as recorded"),
+    TA_COUNT_COLUMN("count", "Count", TA_NEUTRAL, "Collectives: one on all its ranks counts once"),
+    TA_BYTES_COLUMN("bytes", "Data", TA_LOWER,
+                    "Sum of the full buffers: elements times their size; all-gather by its output, "
+                    "reduce-scatter by its input. None when no record says"),
+    TA_NS_COLUMN("total_ns", "Total", TA_LOWER,
+                 "Sum of durations, all ranks: waiting and transfer"),
+    TA_NS_COLUMN("wait_ns", "Wait", TA_LOWER,
+                 "Part of it before the last rank has begun, on one clock. None for operations "
+                 "whose ranks need not wait for all, and where fewer than half of the ranks of the "
+                 "group were read; too small where some were not"),
+    TA_NS_COLUMN("transfer_ns", "Transfer", TA_LOWER, "The other part"),
+    {"wait_share", "Wait %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+     "Waiting over waiting and transfer"},
+    {"skew_mean_ns", "Mean skew", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
+     "Mean time from the first rank's start to that of the last"},
+    {"transfer_mean_ns", "Mean transfer", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
+     "Mean time of a collective from the start of the last rank to the median of the ends"},
+    {"bus_bandwidth", "Bus bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, TA_HIGHER,
+     "Data times 2(n−1)/n for all-reduce, (n−1)/n for all-gather, reduce-scatter and all-to-all, 1 "
+     "for others, over the time of transfer: waiting does not count"},
+};
+
+struct sums {
+    uint32_t shape; /* any of the operation and group */
+    int64_t ranks, last_rank;
+    int64_t count, bytes, total, wait, transfer;
+    double skew, moved, moving, transfers; /* of collectives with these */
+    int64_t n_skew, n_transfer;
+};
+
+static int by_kind(const void *left, const void *right, void *user)
+{
+    const struct coll_run *run = user;
+    const struct coll_shape *a = &run->shapes[*(const uint32_t *)left];
+    const struct coll_shape *b = &run->shapes[*(const uint32_t *)right];
+    const int order = ta_slice_compare(a->op, b->op);
+    return order ? order : (a->group > b->group) - (a->group < b->group);
+}
+
+/* For each shape the number of its row; returns how many rows there are, SIZE_MAX without
+ * memory. */
+static size_t number_rows(const struct coll_run *run, uint32_t *rows)
+{
+    uint32_t *order = calloc(run->n_shapes + 1, sizeof *order);
+    if (!order)
+        return SIZE_MAX;
+    for (size_t i = 0; i < run->n_shapes; i++)
+        order[i] = (uint32_t)i;
+    qsort_r(order, run->n_shapes, sizeof *order, by_kind, (void *)(uintptr_t)run);
+    uint32_t n = 0;
+    for (size_t i = 0; i < run->n_shapes; i++) {
+        n += i > 0 && by_kind(&order[i - 1], &order[i], (void *)(uintptr_t)run) != 0;
+        rows[order[i]] = n;
+    }
+    free(order);
+    return run->n_shapes ? n + 1 : 0;
+}
+
+/* ---- sums --------------------------------------------------------------------------------------
+ */
+
+static void add_record(const struct coll_run *run, const struct coll_record *record,
+                       struct sums *to)
+{
+    const int64_t rank = run->members[record->member].rank;
+    const int64_t dur = record->end - record->start;
+    to->shape = record->shape;
+    to->ranks += to->ranks == 0 || to->last_rank != rank; /* records are by rank */
+    to->last_rank = rank;
+    ta_sum(&to->total, dur);
+    if (record->instance == COLL_NONE || run->instances[record->instance].transfer == TA_MISSING)
+        return;
+    const int64_t wait = coll_wait_of(&run->instances[record->instance], record);
+    ta_sum(&to->wait, wait);
+    ta_sum(&to->transfer, dur - wait);
+}
+
+static void add_instance(const struct coll_run *run, const struct coll_instance *instance,
+                         struct sums *to)
+{
+    const struct coll_shape *shape = &run->shapes[instance->shape];
+    to->count++;
+    ta_sum(&to->bytes, shape->bytes);
+    if (instance->n_placed > 1) {
+        to->skew += (double)(instance->last_start - instance->first_start);
+        to->n_skew++;
+    }
+    if (instance->transfer == TA_MISSING)
+        return;
+    to->transfers += (double)instance->transfer;
+    to->n_transfer++;
+    if (shape->bytes == TA_MISSING || instance->transfer == 0)
+        return;
+    const int64_t size = shape->size == TA_MISSING ? (int64_t)instance->n : shape->size;
+    to->moved += (double)shape->bytes * coll_bus_factor(shape->kind, size);
+    to->moving += (double)instance->transfer / 1e9;
+}
+
+/* Transfers between two are not matched: as many as the rank has that has most. */
+static void count_pairs(const struct coll_run *run, const uint32_t *rows, struct sums *sums,
+                        int64_t *counts, size_t n)
+{
+    for (size_t i = 0; i < run->n_members; i++) {
+        const struct coll_member *member = &run->members[i];
+        memset(counts, 0, n * sizeof *counts);
+        for (size_t r = member->first; r < member->first + member->n; r++) {
+            const uint32_t shape = run->records[r].shape;
+            if (coll_is_between_two(run->shapes[shape].kind)) {
+                counts[rows[shape]]++;
+                sums[rows[shape]].count = ta_max_i64(sums[rows[shape]].count, counts[rows[shape]]);
+            }
+        }
+    }
+}
+
+/* ---- the table ---------------------------------------------------------------------------------
+ */
+
+struct ta_cell coll_group_cell(const struct coll_run *run, uint32_t group, char *text, size_t size)
+{
+    const struct coll_group *of = &run->groups[group];
+    if (!of->shares_name || of->ranks.len == 0)
+        return ta_text(of->name);
+    snprintf(text, size, "%.*s %.*s", (int)ta_min_i64((int64_t)of->name.len, 64), of->name.ptr,
+             (int)ta_min_i64((int64_t)of->ranks.len, 128), of->ranks.ptr);
+    return ta_text(ta_slice_of(text));
+}
+
+static struct ta_cell mean(double sum, int64_t n)
+{
+    return n ? ta_num(sum / (double)n) : ta_null();
+}
+
+static void add_row(const struct coll_run *run, const struct sums *s,
+                    struct ta_table_builder *table)
+{
+    const struct coll_shape *shape = &run->shapes[s->shape];
+    const struct coll_group *group = &run->groups[shape->group];
+    char label[256];
+    TA_ROW(table, ta_text(shape->op), coll_group_cell(run, shape->group, label, sizeof label),
+           group->description.len ? ta_text(group->description) : ta_null(), ta_int(s->ranks),
+           ta_int(shape->size), ta_int(s->count), ta_int(s->bytes), ta_int(s->total),
+           ta_int(s->wait), ta_int(s->transfer),
+           s->wait == TA_MISSING ? ta_null() : ta_share(s->wait, ta_add_sat(s->wait, s->transfer)),
+           mean(s->skew, s->n_skew), mean(s->transfers, s->n_transfer),
+           s->moving > 0 ? ta_num(s->moved / s->moving) : ta_null());
+}
+
+bool coll_add_kinds(const struct coll_run *run, struct ta_section_builder *out)
+{
+    uint32_t *rows = calloc(run->n_shapes + 1, sizeof *rows);
+    const size_t n = rows ? number_rows(run, rows) : SIZE_MAX;
+    struct sums *sums = n == SIZE_MAX ? NULL : calloc(n + 1, sizeof *sums);
+    int64_t *counts = n == SIZE_MAX ? NULL : calloc(n + 1, sizeof *counts);
+    const bool done = sums && counts;
+    for (size_t i = 0; done && i < n; i++)
+        sums[i] = (struct sums){
+            .bytes = TA_MISSING, .total = TA_MISSING, .wait = TA_MISSING, .transfer = TA_MISSING};
+    for (size_t i = 0; done && i < run->n_records; i++)
+        add_record(run, &run->records[i], &sums[rows[run->records[i].shape]]);
+    for (size_t i = 0; done && i < run->n_instances; i++)
+        add_instance(run, &run->instances[i], &sums[rows[run->instances[i].shape]]);
+    if (done)
+        count_pairs(run, rows, sums, counts, n);
+    struct ta_table_builder *table = ta_add_table(out, "collectives.by_kind", "Collectives",
+                                                  columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; done && i < n; i++)
+        if (sums[i].total != TA_MISSING) /* shapes that only stand for others have no records */
+            add_row(run, &sums[i], table);
+    ta_sort_rows(table, "total_ns", true);
+    free(rows);
+    free(sums);
+    free(counts);
+    return done;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What map.c is made of: the calls of a trace by how they look, its steps, and what fills the time
+ * before a collective. */
+#ifndef COLLECTIVES_MAP_H
+#define COLLECTIVES_MAP_H
+
+#include "collectives.h"
+
+/* ---- calls (calls.c) ------------------------------------------------------------------------- */
+
+/* How calls of collectives look; texts absent and numbers TA_MISSING where not recorded. */
+struct call {
+    enum coll_kind kind;
+    ta_str op, group, description, ranks, dtype;
+    int64_t group_number; /* its name, when that is one */
+    int64_t in, out, size;
+};
+
+struct calls {
+    const struct ta_trace *trace;
+    struct ta_spans spans;
+    struct ta_args op, group, description, ranks, dtype, in, out, size;
+    struct call *at;
+    size_t n, max;
+    bool failed;
+};
+
+void calls_open(struct calls *calls, const struct ta_trace *trace);
+void calls_free(struct calls *calls);
+/* Number of the call that a span is, or that a device activity was launched by; `launch` is
+ * TA_NO_ROW for a span of the host. */
+size_t calls_of(struct calls *calls, ta_row span, ta_row launch);
+void calls_put(const struct calls *calls, struct ta_pack *pack);
+
+/* Whether a host span is a collective itself, not the launch of one. */
+bool calls_is_of_host(struct ta_slice name);
+
+/* ---- steps (marks.c) ------------------------------------------------------------------------- */
+
+/* The steps that torch.profiler marks, by their start. */
+struct marks {
+    struct mark {
+        int64_t start, end;
+        int32_t number;
+    } * at;
+    size_t n, max;
+};
+
+bool marks_open(struct marks *marks, const struct ta_trace *trace);
+/* Number of the step that is open at a time, or -1. */
+int32_t marks_at(const struct marks *marks, int64_t time);
+
+/* ---- items (items.c) ------------------------------------------------------------------------- */
+
+/* Time by what was done in it, between two collectives. */
+struct items {
+    const struct ta_trace *trace;
+    struct ta_map numbers;
+    struct item {
+        enum coll_item_kind kind;
+        ta_str name, within;
+        int64_t ns;
+        uint32_t number; /* in the pack, COLL_NONE before it is in one */
+    } * at;
+    size_t n, max;
+    uint32_t *touched; /* those with time */
+    size_t n_touched, max_touched;
+    uint32_t *kept; /* those in the pack, by their number there */
+    size_t n_kept, max_kept;
+    bool failed;
+};
+
+/* Adds time to an item; returns its number. */
+uint32_t items_add(struct items *items, enum coll_item_kind kind, ta_str name, ta_str within,
+                   int64_t ns);
+/* Puts the longest items of `whole` nanoseconds into a pack, and starts anew. */
+void items_flush(struct items *items, int64_t whole, struct ta_pack *pack);
+/* The names of what was flushed. */
+void items_put(const struct items *items, struct ta_pack *pack);
+void items_free(struct items *items);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The steps that torch.profiler marks on the host (ProfilerStep#N). */
+#include "map.h"
+
+/* The number behind "ProfilerStep#", or -1. */
+static int32_t number_of(struct ta_slice name)
+{
+    static const char start[] = "ProfilerStep#";
+    const size_t n = sizeof start - 1;
+    int64_t number = 0;
+    if (name.len <= n || name.len > n + 9 || memcmp(name.ptr, start, n) != 0)
+        return -1;
+    for (size_t i = n; i < name.len; i++) {
+        if (name.ptr[i] < '0' || name.ptr[i] > '9')
+            return -1;
+        number = number * 10 + name.ptr[i] - '0';
+    }
+    return (int32_t)number;
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct mark *a = left, *b = right;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+static bool collect(struct marks *marks, const struct ta_trace *trace, const int32_t *numbers)
+{
+    const struct ta_spans spans = ta_trace_spans(trace);
+    const struct ta_categories categories = ta_trace_categories(trace);
+    for (ta_row row = 0; row < spans.n; row++) {
+        if (numbers[spans.name[row]] < 0 || !ta_class_is_host(categories.at[spans.cat[row]].class))
+            continue;
+        if (!coll_grow(&marks->at, &marks->max, marks->n, sizeof *marks->at))
+            return false;
+        marks->at[marks->n++] =
+            (struct mark){spans.ts[row], spans.ts[row] + spans.dur[row], numbers[spans.name[row]]};
+    }
+    return true;
+}
+
+bool marks_open(struct marks *marks, const struct ta_trace *trace)
+{
+    const size_t n = ta_trace_string_count(trace);
+    int32_t *numbers = calloc(n + 1, sizeof *numbers);
+    bool any = false, done = numbers != NULL;
+    for (size_t id = 0; done && id < n; id++)
+        any |= (numbers[id] = number_of(ta_trace_text(trace, (ta_str)id))) >= 0;
+    if (any)
+        done = collect(marks, trace, numbers);
+    if (marks->n)
+        qsort(marks->at, marks->n, sizeof *marks->at, by_start);
+    free(numbers);
+    return done;
+}
+
+int32_t marks_at(const struct marks *marks, int64_t time)
+{
+    size_t low = 0, high = marks->n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (marks->at[middle].start <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && time < marks->at[low - 1].end ? marks->at[low - 1].number : -1;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which collective of one rank is which of another. */
+#ifndef COLLECTIVES_MATCH_H
+#define COLLECTIVES_MATCH_H
+
+#include "collectives.h"
+
+/* The records of a lane that one member has, in the order of time. */
+struct sequence {
+    const struct coll_run *run;
+    const uint32_t *at; /* of the run's records */
+    size_t n;
+};
+
+/* For each of `other` the place in `base` that is the same collective, or COLL_NONE.  By tokens
+ * alone where they leave no choice: as they stand, or the longest common subsequence.  Where
+ * several shifts fit, such as for the equal steps of a loop of which one rank recorded more, the
+ * one with which the ends of both keep their distance.  False without memory. */
+bool sequence_align(const struct sequence *base, const struct sequence *other, uint32_t *places);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* stragglers.by_rank: how late each rank is to the collectives that all have to enter. */
+#include "tables.h"
+
+#include <math.h>
+
+static const struct ta_column columns[] = {
+    TA_RANK_COLUMN,
+    TA_COUNT_COLUMN(
+        "last_arrivals", "Last", TA_LOWER,
+        "Collectives that the rank was the last to enter, beyond the uncertainty of the "
+        "clocks"),
+    TA_COUNT_COLUMN("collectives", "Collectives", TA_NEUTRAL,
+                    "Its collectives with other ranks that nobody can leave before all have "
+                    "entered"),
+    {"last_share", "Last %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER, "The one over the other"},
+    {"mean_lateness_ns", "Mean lateness", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
+     "Mean time from the start of the first rank to its own, on one clock"},
+    TA_NS_COLUMN("max_lateness_ns", "Most lateness", TA_LOWER, "The longest of these"),
+    TA_NS_COLUMN("wait_ns", "Waits", TA_LOWER,
+                 "Time in these collectives before the last one came"),
+    TA_NS_COLUMN("own_ns", "Own time", TA_LOWER,
+                 "Time before these collectives, each since the end of the collective before: what "
+                 "the rank itself takes"),
+    TA_NS_COLUMN("host_late_ns", "Host late", TA_LOWER,
+                 "Part of it in which the device is idle since the host has launched nothing. A "
+                 "rank that computes no longer than others and waits little has it here"),
+    {"excess", "Excess", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+     "Own time per collective over the median of the other ranks, less 1"},
+    {"z", "Modified z", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_LOWER,
+     "Own time per collective less the median of all ranks, in 1.48 median absolute deviations; "
+     "none for fewer than five ranks"},
+    {"p_value", "p", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Probability that some rank is the last so often while all are alike: binomial tail times "
+     "ranks"},
+    {"is_late", "Late", TA_TYPE_BOOLEAN, TA_UNIT_NONE, TA_LOWER,
+     "The verdict: z above 3.5 (of fewer than five ranks: excess above 10 %), excess of at least "
+     "2 %, and p below 0.05"},
+    TA_NS_COLUMN(
+        "held_up_ns", "Held up", TA_LOWER,
+        "Time by which the collectives that it entered last would have begun earlier had it "
+        "taken as long as the typical rank: from the second last to it, at most its own "
+        "excess"),
+    {"since", "Since", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
+     "Of late ranks: start, or change where the excess before a change point (PELT) is less than a "
+     "quarter of that behind it"},
+    TA_NS_COLUMN("since_ns", "Since (time)", TA_NEUTRAL,
+                 "When it changed, since the first collective of the rank"),
+    {"since_step", "Since step", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "In which step of the profiler"},
+};
+
+static void add_row(const struct coll_rank *r, struct ta_table_builder *table)
+{
+    const bool changed = r->is_late && !r->from_start;
+    TA_ROW(table, ta_int(r->rank), ta_int(r->last), ta_int(r->n), ta_share(r->last, r->n),
+           ta_num(r->lateness / (double)r->n), ta_int(r->most), ta_int(r->wait), ta_int(r->own),
+           ta_int(r->host_late), ta_num(r->excess), ta_num(r->z), ta_num(r->p), ta_bool(r->is_late),
+           ta_int(r->held_up),
+           r->is_late ? ta_text(changed ? TA_LIT("change") : TA_LIT("start")) : ta_null(),
+           changed ? ta_int(r->since_ns) : ta_null(),
+           changed && r->since_step >= 0 ? ta_int(r->since_step) : ta_null());
+}
+
+void coll_add_ranks(const struct coll_ranks *ranks, struct ta_section_builder *out)
+{
+    struct ta_table_builder *table = ta_add_table(out, "stragglers.by_rank", "Lateness by rank",
+                                                  columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < ranks->n; i++)
+        if (ranks->at[i].n > 0)
+            add_row(&ranks->at[i], table);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The tables of the analysis, each made from the run; false without memory. */
+#ifndef COLLECTIVES_TABLES_H
+#define COLLECTIVES_TABLES_H
+
+#include "judge.h"
+
+bool coll_add_kinds(const struct coll_run *run, struct ta_section_builder *out);
+void coll_add_ranks(const struct coll_ranks *ranks, struct ta_section_builder *out);
+bool coll_add_blame(const struct coll_run *run, const struct coll_ranks *ranks,
+                    struct ta_section_builder *out);
+/* A group as people know it; `text` takes what has to be put together. */
+struct ta_cell coll_group_cell(const struct coll_run *run, uint32_t group, char *text, size_t size);
+
+void coll_add_clocks(const struct coll_run *run, struct ta_section_builder *out);
+
+#endif

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Compares what the program says of simulated runs with what happened in them.
+
+usage: test_collectives.py TRACEANALYZE
+"""
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import simulate
+
+PROGRAM = None
+
+
+def report(ranks):
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        simulate.write(ranks, folder)
+        out = folder / "out.json"
+        subprocess.run([PROGRAM, "report", str(folder), "-q", "--format", "json", "-o", str(out)],
+                       check=True)
+        return json.loads(out.read_text())
+
+
+def table(document, name):
+    """The rows of a table as dictionaries; none when it is not there."""
+    for section in document["sections"]:
+        for item in section["items"]:
+            if item.get("id") == name and item["kind"] == "table":
+                keys = [c["key"] for c in item["columns"]]
+                return [dict(zip(keys, row)) for row in item["rows"]]
+    return []
+
+
+def named(plan, op, group):
+    """How the program calls it: without facts, what the kernel is called."""
+    return (op, str(group)) if plan.facts else (op.strip("_").split("_base")[0], "")
+
+
+def instances(ranks):
+    """(group, op, number) → rank → (start, end), in true time."""
+    found = collections.defaultdict(dict)
+    for r in ranks:
+        for group, op, start, end, _elements, index in r.comm:
+            found[group, op, index][r.rank] = (start, end)
+    return found
+
+
+class Truth(unittest.TestCase):
+    """Figures against the simulation, up to the error of the clocks."""
+
+    CLOCK = 2000  # ns
+
+    def check(self, plan):
+        ranks = simulate.simulate(plan)
+        document = report(ranks)
+        self.check_clocks(ranks, document)
+        self.check_lateness(ranks, document)
+        self.check_kinds(plan, ranks, document)
+
+    def check_clocks(self, ranks, document):
+        rows = {r["rank"]: r for r in table(document, "collectives.clocks")}
+        reference = [r for r in rows.values() if r["state"] == "reference"]
+        self.assertEqual(len(reference), 1)
+        zero = ranks[reference[0]["rank"]]
+        self.assertEqual(len(rows), len(ranks))
+        for r in ranks:
+            if r is zero:
+                continue
+            row, first, last = rows[r.rank], r.comm[0][3], r.comm[-1][3]
+            for time in (first, last):
+                true = r.local(time) - zero.local(time)
+                said = row["offset_ns"] + (row["drift"] or 0) * (time - first)
+                self.assertLess(abs(true - said), self.CLOCK + abs(time - first) * 2e-9,
+                                f"rank {r.rank}: {row}")
+            self.assertLess(row["uncertainty_ns"], self.CLOCK)
+
+    def check_lateness(self, ranks, document):
+        rows = {r["rank"]: r for r in table(document, "stragglers.by_rank")}
+        late = collections.defaultdict(list)
+        last = collections.Counter()
+        for (_group, op, _), of in instances(ranks).items():
+            if op == "broadcast" or len(of) < 2:
+                continue
+            first = min(s for s, _ in of.values())
+            for rank, (start, _) in of.items():
+                late[rank].append(start - first)
+            order = sorted(of, key=lambda r: of[r][0])
+            if of[order[-1]][0] - of[order[-2]][0] > 3 * self.CLOCK:
+                last[order[-1]] += 1
+        self.assertEqual(set(rows), set(late))
+        for rank, values in late.items():
+            row = rows[rank]
+            self.assertEqual(row["collectives"], len(values))
+            self.assertLess(abs(row["mean_lateness_ns"] - sum(values) / len(values)), self.CLOCK)
+            self.assertLess(abs(row["max_lateness_ns"] - max(values)), 2 * self.CLOCK)
+            self.assertGreaterEqual(row["last_arrivals"], last[rank])
+
+    def check_kinds(self, plan, ranks, document):
+        rows = {(r["op"], r["group"]): r for r in table(document, "collectives.by_kind")}
+        sums = collections.defaultdict(lambda: collections.Counter())
+        moving = collections.defaultdict(list)
+        for (group, op, _), of in instances(ranks).items():
+            key = named(plan, op, group)
+            s = sums[key]
+            last = max(start for start, _ in of.values())
+            s["count"] += 1
+            s["total"] += sum(end - start for start, end in of.values())
+            s["wait"] += sum(last - start for start, _ in of.values())
+            s["bytes"] += (1 << 20) * 2 * (len(of) if op == "_allgather_base" else 1)
+            ends = sorted(end for _, end in of.values())
+            moving[key].append(ends[len(ends) // 2] - last)
+        self.assertEqual(set(rows), set(sums))
+        for key, s in sums.items():
+            row, n = rows[key], len(plan.groups[int(key[1] or 0)])
+            slack = self.CLOCK * s["count"] * n
+            self.assertEqual(row["count"], s["count"])
+            self.assertEqual(row["ranks"], n)
+            self.assertLess(abs(row["total_ns"] - s["total"]), s["count"] * n * 50)
+            if key[0] == "broadcast":
+                self.assertIsNone(row["wait_ns"])
+                continue
+            self.assertLess(abs(row["wait_ns"] - s["wait"]), slack)
+            self.assertEqual(row["wait_ns"] + row["transfer_ns"], row["total_ns"])
+            if not plan.facts:
+                self.assertIsNone(row["bus_bandwidth"])
+                continue
+            self.assertEqual(row["bytes"], s["bytes"])
+            factor = {"allreduce": 2 * (n - 1) / n}.get(key[0], (n - 1) / n)
+            rate = s["bytes"] * factor / (sum(moving[key]) / 1e9)
+            self.assertLess(abs(row["bus_bandwidth"] / rate - 1), 0.03)
+
+    def test_one_group_with_clocks_that_drift(self):
+        self.check(simulate.Plan(ranks=6, steps=24, seed=3, culprit=(4, "kernel", 0.3, 0)))
+
+    def test_all_operations(self):
+        self.check(simulate.Plan(ranks=4, steps=15, seed=4,
+                                 ops=("allreduce", "all_to_all", "broadcast", "_allgather_base")))
+
+    def test_no_facts_but_names(self):
+        """Kernels tell what they are, not of which group: one group."""
+        self.check(simulate.Plan(ranks=4, steps=15, seed=5, facts=False,
+                                 ops=("allreduce", "_allgather_base")))
+
+
+class Matching(unittest.TestCase):
+    """Records that are not there, and groups of their own."""
+
+    def test_groups_that_nothing_connects(self):
+        plan = simulate.Plan(ranks=6, steps=12, seed=6, groups=[[0, 2, 4], [1, 3, 5]])
+        document = report(simulate.simulate(plan))
+        axes = {r["rank"]: r["axis"] for r in table(document, "collectives.clocks")}
+        self.assertEqual(len(set(axes.values())), 2)
+        self.assertEqual(axes[0], axes[4])
+        self.assertNotEqual(axes[0], axes[1])
+        self.assertEqual({r["group"] for r in table(document, "collectives.by_kind")}, {"0", "1"})
+
+    def test_recording_begins_later_on_one_rank(self):
+        """Of equal collectives one rank lacks the first three: the ends tell which is which."""
+        full = simulate.Plan(ranks=4, steps=30, seed=7, ops=("allreduce",), noise=0.05)
+        cut = simulate.Plan(ranks=4, steps=30, seed=7, ops=("allreduce",), noise=0.05,
+                            drop=[(2, 0), (2, 1), (2, 2)])
+        ranks = simulate.simulate(cut)
+        rows = {r["rank"]: r for r in table(report(ranks), "stragglers.by_rank")}
+        whole = {r["rank"]: r for r in table(report(simulate.simulate(full)), "stragglers.by_rank")}
+        self.assertEqual(rows[2]["collectives"], 27)
+        self.assertEqual(rows[0]["collectives"], 30)
+        for rank in rows:
+            self.assertLess(abs(rows[rank]["mean_lateness_ns"] - whole[rank]["mean_lateness_ns"]),
+                            10_000)
+
+    def test_records_lost_in_the_middle(self):
+        """Operations alternate, so the longest common sequence finds the hole."""
+        plan = simulate.Plan(ranks=4, steps=20, seed=8, drop=[(1, 11), (3, 20)])
+        rows = {r["op"]: r for r in table(report(simulate.simulate(plan)), "collectives.by_kind")}
+        self.assertEqual(rows["allreduce"]["count"], 20)
+        self.assertEqual(rows["_allgather_base"]["count"], 20)
+        self.assertLess(rows["allreduce"]["wait_share"], 0.6)
+
+    def test_one_rank_alone_waits_for_nobody_known(self):
+        document = report(simulate.simulate(simulate.Plan(ranks=8, steps=5, seed=9))[:1])
+        rows = table(document, "collectives.by_kind")
+        self.assertTrue(rows)
+        self.assertTrue(all(r["wait_ns"] is None and r["bus_bandwidth"] is None for r in rows))
+        self.assertEqual(table(document, "stragglers.by_rank"), [])
+
+
+class Blame(unittest.TestCase):
+    """The planted cause comes first, with nearly all of the time that it cost."""
+
+    def check(self, kind, name, within):
+        plan = simulate.Plan(ranks=5, steps=20, seed=10, culprit=(3, kind, 0.25, 0), noise=0.005)
+        document = report(simulate.simulate(plan))
+        late = [r["rank"] for r in table(document, "stragglers.by_rank") if r["is_late"]]
+        self.assertEqual(late, [3])
+        rows = table(document, "stragglers.blame")
+        planted = 250_000 * 2 * plan.steps
+        own = [r for r in rows if r["rank"] == 3]
+        self.assertEqual((own[0]["kind"], own[0]["name"], own[0]["within"]), (kind, name, within))
+        self.assertLess(abs(own[0]["excess_ns"] / planted - 1), 0.1)
+        self.assertLess(sum(r["excess_ns"] for r in rows) / planted, 1.1)
+
+    def test_kernel(self):
+        self.check("kernel", "flash_fwd_kernel", "aten::sdpa")
+
+    def test_copy(self):
+        self.check("copy", "Memcpy HtoD (Pageable -> Device)", "aten::copy_")
+
+    def test_gap(self):
+        self.check("gap", "operator dispatch", "tokenize")
+
+    def test_since_when(self):
+        plan = simulate.Plan(ranks=6, steps=30, seed=11, culprit=(1, "gap", 0.3, 18))
+        rows = [r for r in table(report(simulate.simulate(plan)), "stragglers.by_rank")
+                if r["is_late"]]
+        self.assertEqual([r["rank"] for r in rows], [1])
+        self.assertEqual(rows[0]["since"], "change")
+        self.assertLessEqual(abs(rows[0]["since_step"] - 18), 1)
+
+
+if __name__ == "__main__":
+    PROGRAM = sys.argv.pop(1)
+    unittest.main()
