@@ -9,6 +9,10 @@
  *     L ended before a        K was queued: it waited for other work or for the front end
  *     there is no L           nothing is known
  *
+ * From the end of a launch whose kernel was not recorded nothing is known either: the device may
+ * have worked.  And what is queued while nothing runs on any device waits for its device to begin;
+ * above a millisecond nothing tells why it did not.
+ *
  * Gaps below a microsecond are no decision of anybody.  The parts of each gap add up to it, so the
  * causes of a device add up to its idle time to the nanosecond. */
 #ifndef TRACEANALYZE_IDLE_H
@@ -33,6 +37,7 @@ enum ta_idle_cause {
     TA_IDLE_COPY,
     TA_IDLE_ALLOCATE,
     TA_IDLE_COMPILE,
+    TA_IDLE_FIRST_CALL,
     TA_IDLE_DATA,
     TA_IDLE_COLLECTIVE,
     TA_IDLE_PROFILER,
@@ -43,6 +48,7 @@ enum ta_idle_cause {
     TA_IDLE_DEPENDENCY,
     TA_IDLE_MICRO,
     TA_IDLE_UNLINKED,
+    TA_IDLE_LOST,
     TA_IDLE_CAUSES
 };
 

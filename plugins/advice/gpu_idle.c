@@ -60,24 +60,47 @@ static bool find_worst(const struct ta_report *report, struct ta_place *worst,
     return most > 0;
 }
 
-/* The largest of its causes in words; "" when it is not known. */
-static const char *cause_of(const struct ta_report *report, struct ta_advice *advice,
-                            const struct ta_place *place)
+/* The causes that the rule is about, with what to do. */
+static const struct {
+    const char *cause, *advice;
+} causes[] = {
+    {"host untraced", "Nothing was recorded of the host meanwhile: record again with "
+                      "with_stack=True, or with ranges around the phases of the program."},
+    {"memory allocation", "The driver gives out memory: run a few steps before the recording, and "
+                          "keep tensors of a size, so that the allocator has what it needs."},
+    {"compilation", "Code is compiled or loaded: run a few steps before the recording."},
+    {"first call", "First calls load code and set libraries up, once: run a few steps before the "
+                   "recording, so that it shows what lasts."},
+    {"within a graph", "The kernels of a graph wait for each other: look at what its streams "
+                       "depend on."},
+    {"queued, same stream", "Work was queued and began late: look at what its stream waits for."},
+    {"queued, dependency", "Work was queued and waited for other work: look at what its stream "
+                           "waits for, and at other devices."},
+    {"launch not recorded", "Record host and device together: activities=[CPU, CUDA], and all "
+                            "threads."},
+    {"kernels not recorded", "Kernels were launched and not recorded, so the device may have "
+                             "worked: record fewer steps."},
+    {"late start", "The device began long after it could: other processes may use it, or work that "
+                   "was not recorded, such as what was launched before the recording."},
+    {"profiler", "The profiler held the program up: record without stacks and memory."},
+};
+
+/* The largest of its causes, an index of `causes`; SIZE_MAX when it is not known. */
+static size_t cause_of(const struct ta_report *report, const struct ta_place *place)
 {
-    static const char *const causes[] = {
-        "host untraced",       "memory allocation",   "compilation",
-        "within a graph",      "queued, same stream", "queued, dependency",
-        "launch not recorded", "late start",          "profiler"};
-    struct ta_place most = {0}, same;
+    size_t most = SIZE_MAX;
+    double value = 0;
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
-        const struct ta_look look = {
-            .table = "gpu_idle.by_cause", .column = "total_ns", .where = {{"cause", causes[i]}}};
-        if (ta_look_same(report, &look, place, &same) && (!most.table || same.value > most.value))
-            most = same;
+        const struct ta_look look = {.table = "gpu_idle.by_cause",
+                                     .column = "total_ns",
+                                     .where = {{"cause", causes[i].cause}}};
+        struct ta_place same;
+        if (ta_look_same(report, &look, place, &same) && same.value > value) {
+            value = same.value;
+            most = i;
+        }
     }
-    return most.table ? ta_advice_printf(advice, ", most of it \"%s\"",
-                                         ta_place_text(advice, &most, "cause"))
-                      : "";
+    return most;
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
@@ -88,31 +111,34 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
     if (!find_worst(report, &idle, &window) || idle.value / window.value <= threshold)
         return TA_OK;
     const double share = idle.value / window.value;
+    const size_t cause = cause_of(report, &idle);
+    const char *most = cause == SIZE_MAX
+                           ? ""
+                           : ta_advice_printf(advice, ", most of it \"%s\"", causes[cause].cause);
     const struct ta_evidence evidence[] = {ta_place_evidence(&idle), ta_place_evidence(&window)};
-    ta_advise(
-        advice,
-        &(struct ta_finding){
-            .id = "gpu-idle",
-            .rule = "gpu_idle",
-            .title = ta_advice_printf(
-                advice, "The GPU%s is idle for another %s of its window (%s)%s",
-                ta_place_owner(advice, report, &idle),
-                ta_advice_number(advice, share, TA_UNIT_RATIO),
-                ta_advice_number(advice, idle.value, TA_UNIT_NS), cause_of(report, advice, &idle)),
-            .advice = "gpu_idle.longest lists the gaps one by one. Where nothing was recorded "
-                      "of the host, record again with with_stack=True or with ranges around "
-                      "the phases of the program.",
-            .severity = share > ta_ctx_option(ctx, HIGH)     ? TA_HIGH
-                        : share > ta_ctx_option(ctx, MEDIUM) ? TA_MEDIUM
-                                                             : TA_LOW,
-            .evidence = evidence,
-            .n_evidence = 2,
-            .saving_low_ns = 0,
-            .saving_high_ns = (int64_t)idle.value,
-            .confidence = 0.4,
-            .threshold = ta_advice_printf(advice, "such idle share of the window > %s",
-                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-        });
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "gpu-idle",
+                  .rule = "gpu_idle",
+                  .title = ta_advice_printf(advice,
+                                            "The GPU%s is idle for another %s of its window (%s)%s",
+                                            ta_place_owner(advice, report, &idle),
+                                            ta_advice_number(advice, share, TA_UNIT_RATIO),
+                                            ta_advice_number(advice, idle.value, TA_UNIT_NS), most),
+                  .advice = ta_advice_printf(
+                      advice, "%s%sgpu_idle.longest lists the gaps one by one.",
+                      cause == SIZE_MAX ? "" : causes[cause].advice, cause == SIZE_MAX ? "" : " "),
+                  .severity = share > ta_ctx_option(ctx, HIGH)     ? TA_HIGH
+                              : share > ta_ctx_option(ctx, MEDIUM) ? TA_MEDIUM
+                                                                   : TA_LOW,
+                  .evidence = evidence,
+                  .n_evidence = 2,
+                  .saving_low_ns = 0,
+                  .saving_high_ns = (int64_t)idle.value,
+                  .confidence = 0.4,
+                  .threshold = ta_advice_printf(advice, "such idle share of the window > %s",
+                                                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+              });
     return TA_OK;
 }
 

@@ -3,11 +3,13 @@
  * copies are blocking_copies.c's. */
 #include <traceanalyze/rule.h>
 
+#include <math.h>
+
 enum { THRESHOLD };
 
 static const struct ta_option options[] = {
     [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.01, 0, 1, TA_OPTION_RATIO,
-                   "Harmful share of the window from which the rule fires"},
+                   "Share of the window that waits cost, from which the rule fires"},
     TA_OPTIONS_END,
 };
 
@@ -34,13 +36,22 @@ static const char *place_of(struct ta_advice *advice, const struct ta_place *wor
     return *site ? site : *caller ? caller : ta_place_text(advice, worst, "call");
 }
 
-/* The row of sync.by_kind with the largest harmful share of the window of its rank. */
+/* What the waits of a row cost for certain: idle time during and right behind them, as far as the
+ * host would be ahead without them. */
+static double cost_of(const struct ta_place *place)
+{
+    const double during = ta_place_beside(place, "idle_during_ns").value;
+    const double after = ta_place_beside(place, "idle_after_ns").value;
+    return fmin(during + after, ta_place_beside(place, "saving_ns").value);
+}
+
+/* The row of sync.by_kind that costs the largest share of the window of its rank. */
 static bool find_worst(const struct ta_report *report, const struct kind *kind,
                        struct ta_place *worst, double *window)
 {
     static const struct ta_look windows = {.table = "sync.by_rank", .column = "window_ns"};
     const struct ta_look look = {
-        .table = "sync.by_kind", .column = "idle_during_ns", .where = {{"kind", kind->kind}}};
+        .table = "sync.by_kind", .column = "saving_ns", .where = {{"kind", kind->kind}}};
     const struct ta_table *table = ta_report_table(report, look.table);
     double most = 0;
     for (size_t i = 0; table && i < table->n_rows; i++) {
@@ -49,8 +60,8 @@ static bool find_worst(const struct ta_report *report, const struct kind *kind,
         struct ta_place place = {.table = table, .row = i};
         const double rank = ta_place_beside(&place, "rank").value;
         const double length = ta_look_sum(report, &windows, (int64_t)rank);
-        place = ta_place_beside(&place, "idle_during_ns");
-        place.value += ta_place_beside(&place, "idle_after_ns").value;
+        place = ta_place_beside(&place, look.column);
+        place.value = cost_of(&place);
         if (length <= 0 || place.value / length <= most)
             continue;
         most = place.value / length;
@@ -70,17 +81,16 @@ static void advise_kind(const struct ta_report *report, struct ta_advice *advice
     if (!find_worst(report, kind, &worst, &window) || worst.value <= threshold * window ||
         !ta_look_worst(report, &sites, &site))
         return;
-    const struct ta_place after = ta_place_beside(&worst, "idle_after_ns");
-    const struct ta_place saving = ta_place_beside(&worst, "saving_ns");
-    const double during = ta_place_beside(&worst, "idle_during_ns").value;
-    const struct ta_evidence evidence[] = {ta_place_evidence(&worst), ta_place_evidence(&after),
+    const struct ta_place during = ta_place_beside(&worst, "idle_during_ns");
+    const double saving = ta_place_beside(&worst, "saving_ns").value;
+    const struct ta_evidence evidence[] = {ta_place_evidence(&worst), ta_place_evidence(&during),
                                            ta_place_evidence(&site)};
     ta_advise(advice,
               &(struct ta_finding){
                   .id = kind->finding,
                   .rule = "sync_wait",
                   .title = ta_advice_printf(
-                      advice, "The GPU%s idles %s of its window (%s) around %s, most at %s",
+                      advice, "The GPU%s idles %s of its window (%s) because of %s, most at %s",
                       ta_place_owner(advice, report, &worst),
                       ta_advice_number(advice, worst.value / window, TA_UNIT_RATIO),
                       ta_advice_number(advice, worst.value, TA_UNIT_NS), kind->what,
@@ -91,10 +101,10 @@ static void advise_kind(const struct ta_report *report, struct ta_advice *advice
                   .n_evidence = 3,
                   /* What follows a wait would be shorter, not gone: the host still has to hand out
                    * the work. */
-                  .saving_low_ns = (int64_t)(during < saving.value ? during : saving.value),
-                  .saving_high_ns = (int64_t)saving.value,
+                  .saving_low_ns = (int64_t)fmin(during.value, saving),
+                  .saving_high_ns = (int64_t)saving,
                   .confidence = 0.4,
-                  .threshold = ta_advice_printf(advice, "harmful part > %s of the window",
+                  .threshold = ta_advice_printf(advice, "what the waits cost > %s of the window",
                                                 ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
               });
 }

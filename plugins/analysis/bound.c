@@ -7,27 +7,79 @@
 #include <stdlib.h>
 
 /* Parts in the order in which equal ones are named. */
-enum { COMPUTE, COMM, COPIES, LAUNCH, SYNC, INPUT, SETUP, DEPENDENCY, IDLE, PARTS };
+enum part {
+    COMPUTE,
+    COMM,
+    COPIES,
+    LAUNCH,
+    SYNC,
+    INPUT,
+    ALLOCATION,
+    SETUP,
+    DEPENDENCY,
+    HOST,
+    IDLE,
+    PARTS
+};
 
 static const struct {
-    const char *name, *what;
+    const char *name, *class, *what;
 } parts[PARTS] = {
-    [COMPUTE] = {"compute", "a compute kernel runs"},
-    [COMM] = {"communication", "communication that no computation covers"},
-    [COPIES] = {"copy", "copies and memory sets that nothing else covers"},
-    [LAUNCH] = {"launch", "idle while the host hands out work: operators, Python, calls, and the "
-                          "way of a launch to the device"},
-    [SYNC] = {"sync", "idle because the host waits for the device, or copies and waits"},
-    [INPUT] = {"input", "idle while data is loaded, or other hosts are waited for"},
-    [SETUP] = {"setup", "idle while memory is allocated, or code compiled or loaded"},
-    [DEPENDENCY] = {"dependency", "idle though work is queued: it waits for other work, or for the "
-                                  "device to take it"},
-    [IDLE] = {"idle", "idle for reasons that the trace does not hold"},
+    [COMPUTE] = {"compute", "compute-bound", "a compute kernel runs"},
+    [COMM] = {"communication", "communication-bound", "communication that no computation covers"},
+    [COPIES] = {"copy", "copy-bound", "copies and memory sets that nothing else covers"},
+    [LAUNCH] = {"launch", "launch-bound",
+                "idle while the host hands out work: operators, Python, calls, and the way of a "
+                "launch to the device"},
+    [SYNC] = {"sync", "sync-bound",
+              "idle because the host waits for the device, or copies and waits"},
+    [INPUT] = {"input", "input-bound", "idle while data is loaded, or other hosts are waited for"},
+    [ALLOCATION] = {"allocation", "allocation-bound",
+                    "idle while the driver gives or takes back memory"},
+    [SETUP] = {"setup", "setup-bound",
+               "idle while code is compiled or loaded, or a first call sets things up"},
+    [DEPENDENCY] = {"dependency", "dependency-bound",
+                    "idle though work is queued: it waits for other work, or for the device to "
+                    "take it"},
+    [HOST] = {"host", "host-bound", "idle while the host does something that was not recorded"},
+    [IDLE] = {"idle", "idle for reasons that were not recorded",
+              "idle, and the trace cannot tell why: kernels or launches were not recorded, or the "
+              "device began late"},
+};
+
+/* Shares of computing from here on leave little to any other part. */
+#define SATURATED 0.8
+
+/* Where idle time of a cause belongs. */
+static const struct {
+    const char *cause;
+    enum part part;
+} causes[] = {
+    {"operator dispatch", LAUNCH},
+    {"python", LAUNCH},
+    {"launch calls", LAUNCH},
+    {"runtime calls", LAUNCH},
+    {"launch latency", LAUNCH},
+    {"synchronization", SYNC},
+    {"blocking copy", SYNC},
+    {"data loading", INPUT},
+    {"host collective", INPUT},
+    {"memory allocation", ALLOCATION},
+    {"compilation", SETUP},
+    {"first call", SETUP},
+    {"within a graph", DEPENDENCY},
+    {"queued, same stream", DEPENDENCY},
+    {"queued, dependency", DEPENDENCY},
+    {"micro gap", DEPENDENCY},
+    {"host untraced", HOST},
 };
 
 static const struct ta_column columns[] = {
     {"bound", "Bound by", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "Part of the windows; the first one names the run"},
+    TA_TEXT_COLUMN(
+        "class", "Class",
+        "What a run is called whose largest part this is; compute-saturated from 80 % on"),
     {"total_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
      "Of the windows of all devices of all ranks; the parts add up to them"},
     {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL, "Of the sum of the windows"},
@@ -44,33 +96,44 @@ static double sum(const struct ta_table *table, const char *key)
     return total;
 }
 
+static enum part part_of(struct ta_slice cause)
+{
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
+        if (ta_slice_equal(cause, ta_slice_of(causes[i].cause)))
+            return causes[i].part;
+    return IDLE;
+}
+
+static const char *class_of(enum part part, double share)
+{
+    return part == COMPUTE && share >= SATURATED ? "compute-saturated" : parts[part].class;
+}
+
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_report *prior, struct ta_section_builder *out)
 {
     (void)ctx;
     (void)merged;
     const struct ta_table *gpu = ta_report_table(prior, "gpu_time.by_rank");
-    const struct ta_table *idle = ta_report_table(prior, "gpu_idle.by_rank");
+    const struct ta_table *idle = ta_report_table(prior, "gpu_idle.by_cause");
     const double window = sum(gpu, "window_ns");
     if (window <= 0)
         return TA_OK;
-    const double time[PARTS] = {
+    double time[PARTS] = {
         [COMPUTE] = sum(gpu, "compute_ns"),
         [COMM] = sum(gpu, "comm_exposed_ns"),
         [COPIES] = sum(gpu, "memcpy_exposed_ns") + sum(gpu, "memset_exposed_ns"),
-        [LAUNCH] = sum(idle, "dispatch_ns") + sum(idle, "latency_ns"),
-        [SYNC] = sum(idle, "sync_ns"),
-        [INPUT] = sum(idle, "input_ns"),
-        [SETUP] = sum(idle, "setup_ns"),
-        [DEPENDENCY] = sum(idle, "queued_ns"),
-        [IDLE] = sum(idle, "host_ns") + sum(idle, "unknown_ns"),
     };
-    struct ta_table_builder *table =
-        ta_add_table(out, "run.bound", "What bounds the run", columns, 4);
+    for (size_t i = 0; idle && i < idle->n_rows; i++)
+        time[part_of(ta_row_text(idle, i, "cause"))] += ta_row_number(idle, i, "total_ns", 0);
+    struct ta_table_builder *table = ta_add_table(out, "run.bound", "What bounds the run", columns,
+                                                  sizeof columns / sizeof *columns);
     for (int i = 0; i < PARTS; i++)
         if (time[i] > 0)
-            TA_ROW(table, ta_text(ta_slice_of(parts[i].name)), ta_int((int64_t)time[i]),
-                   ta_num(time[i] / window), ta_text(ta_slice_of(parts[i].what)));
+            TA_ROW(table, ta_text(ta_slice_of(parts[i].name)),
+                   ta_text(ta_slice_of(class_of((enum part)i, time[i] / window))),
+                   ta_int((int64_t)time[i]), ta_num(time[i] / window),
+                   ta_text(ta_slice_of(parts[i].what)));
     ta_sort_rows(table, "total_ns", true);
     return TA_OK;
 }

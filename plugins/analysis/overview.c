@@ -2,6 +2,7 @@
 /* The key figures of a run, made from the tables of the other analyses. */
 #include <traceanalyze/analysis.h>
 
+#include <math.h>
 #include <stdlib.h>
 
 struct sums {
@@ -62,27 +63,32 @@ static void add_gpu(struct ta_section_builder *out, const struct ta_table *gpu)
         TA_LOWER, "Communication that no compute covers, over window");
     add(out, "memcpy_exposed_share", "Exposed copies", s.memcpy / s.window, TA_UNIT_RATIO, TA_LOWER,
         "Copies that nothing covers, over window");
-    ta_add_scalar(out, &(struct ta_scalar){.id = "gpu_window_ns",
-                                           .title = "GPU window",
-                                           .value = ta_int(s.longest < 0x1p63 ? (int64_t)s.longest
-                                                                              : INT64_MAX),
-                                           .unit = TA_UNIT_NS,
-                                           .polarity = TA_LOWER,
-                                           .note = "First to last device activity, the longest "
-                                                   "of all ranks"});
+    ta_add_scalar(out, &(struct ta_scalar){
+                           .id = "gpu_window_ns",
+                           .title = "GPU window",
+                           .value = ta_int(s.longest < 0x1p63 ? (int64_t)s.longest : INT64_MAX),
+                           .unit = TA_UNIT_NS,
+                           .polarity = TA_LOWER,
+                           .note = "First to last device activity, the longest "
+                                   "of all ranks"});
 }
 
-/* Median of the host durations of all steps. */
+/* Median of the host durations of the steps that count: all, where none says otherwise. */
 static bool add_step_time(struct ta_section_builder *out, const struct ta_table *steps)
 {
-    const size_t column = ta_table_column(steps, "host_dur_ns");
+    static const char *const columns[] = {"counted_ns", "host_dur_ns"};
+    size_t n = 0;
     double *values = malloc(steps->n_rows * sizeof *values);
     if (!values)
         return false;
-    for (size_t i = 0; i < steps->n_rows; i++)
-        values[i] = ta_cell_number(ta_table_cell(steps, i, column), 0);
-    ta_sort_numbers(values, steps->n_rows);
-    const double median = ta_quantile(values, steps->n_rows, 0.5);
+    for (size_t c = 0; c < 2 && n == 0; c++)
+        for (size_t i = 0; i < steps->n_rows; i++) {
+            const double value = ta_row_number(steps, i, columns[c], NAN);
+            if (!isnan(value))
+                values[n++] = value;
+        }
+    ta_sort_numbers(values, n);
+    const double median = ta_quantile(values, n, 0.5);
     free(values);
     add(out, "step_time_p50_ns", "Step time p50", median, TA_UNIT_NS, TA_LOWER,
         "Median host duration of the marked steps, all ranks");

@@ -2,13 +2,27 @@
 /* steps.by_step: the steps that torch.profiler marks (ProfilerStep#N), on host and device.
  *
  * The device side of a step is what was launched in it, from any thread; activities are never cut
- * at the ends of the marker. */
+ * at the ends of the marker.  Steps that lack more than a twentieth of their kernels, because those
+ * were launched and not recorded, are listed but do not count in statistics. */
 #include <traceanalyze/analysis.h>
+#include <traceanalyze/lost.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { RANK, HOST_START, ORDER, STEP, HOST_DUR, GPU_START, GPU_END, GPU_BUSY, KERNELS, FIELDS };
+enum {
+    RANK,
+    HOST_START,
+    ORDER,
+    STEP,
+    HOST_DUR,
+    GPU_START,
+    GPU_END,
+    GPU_BUSY,
+    KERNELS,
+    LOST,
+    FIELDS
+};
 
 /* Start and order make the key of a step unique, the label goes with them. */
 static const struct ta_field fields[FIELDS] = {
@@ -16,7 +30,7 @@ static const struct ta_field fields[FIELDS] = {
     [ORDER] = {"order", TA_FIELD_INT},          [STEP] = {"step", TA_FIELD_TEXT},
     [HOST_DUR] = {"host_dur_ns", TA_FIELD_SUM}, [GPU_START] = {"gpu_start_ns", TA_FIELD_MIN},
     [GPU_END] = {"gpu_end_ns", TA_FIELD_MAX},   [GPU_BUSY] = {"gpu_busy_ns", TA_FIELD_SUM},
-    [KERNELS] = {"kernels", TA_FIELD_SUM},
+    [KERNELS] = {"kernels", TA_FIELD_SUM},      [LOST] = {"lost", TA_FIELD_SUM},
 };
 
 static const struct ta_partial_def partials[] = {{"steps", fields, FIELDS}, {0}};
@@ -37,6 +51,11 @@ static const struct ta_column columns[] = {
      "Union of these activities over all devices"},
     {"kernels", "Kernels", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
      "Kernels launched in the step"},
+    TA_COUNT_COLUMN("lost", "Lost", TA_LOWER,
+                    "Calls of the step that launched a kernel which was not recorded"),
+    TA_NS_COLUMN("counted_ns", "Counted", TA_LOWER,
+                 "Duration of the marker of steps that lost at most 5 % of their kernels, where "
+                 "others lost more: the others do not count in statistics"),
 };
 
 static const struct ta_chart chart = {
@@ -46,6 +65,17 @@ static const struct ta_chart chart = {
     .kind = TA_CHART_DOTS,
     .label = {"step"},
     .y = {{"host_dur_ns", "Host duration", TA_INK_SERIES_1}},
+    .group = "rank",
+};
+
+static const struct ta_chart counted_chart = {
+    .id = "step-time",
+    .title = "Step time",
+    .caption = "Host duration of each marked step, in order, but for those that lost more than 5 % "
+               "of their kernels.",
+    .kind = TA_CHART_DOTS,
+    .label = {"step"},
+    .y = {{"counted_ns", "Host duration", TA_INK_SERIES_1}},
     .group = "rank",
 };
 
@@ -157,8 +187,13 @@ static void give(struct steps *steps, const struct ta_spans *s, int64_t launched
     }
 }
 
+static int64_t lost_within(const struct ta_lost *lost, int64_t from, int64_t to)
+{
+    return (int64_t)ta_lost_from(lost, to) - (int64_t)ta_lost_from(lost, from);
+}
+
 static bool write_step(const struct ta_trace *trace, struct step *step, int64_t order,
-                       struct ta_partial *out)
+                       const struct ta_lost *lost, struct ta_partial *out)
 {
     const struct ta_spans s = ta_trace_spans(trace);
     const int64_t origin = ta_trace_origin(trace);
@@ -167,6 +202,7 @@ static bool write_step(const struct ta_trace *trace, struct step *step, int64_t 
                        ta_key_int(order), ta_key_text(ta_trace_text(trace, s.name[step->span])));
     ta_sum(&row[HOST_DUR], s.dur[step->span]);
     ta_sum(&row[KERNELS], step->kernels);
+    ta_sum(&row[LOST], lost_within(lost, s.ts[step->span], s.ts[step->span] + s.dur[step->span]));
     const bool done = !step->busy.failed;
     if (step->first != INT64_MAX) {
         ta_intervals_unite(&step->busy);
@@ -185,7 +221,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     const struct ta_spans s = ta_trace_spans(trace);
     const struct ta_categories categories = ta_trace_categories(trace);
     struct steps steps = {0};
-    bool done = find_steps(trace, &steps);
+    struct ta_lost lost = {0};
+    bool done = find_steps(trace, &steps) && (steps.n == 0 || ta_lost_find(trace, &lost));
     for (size_t i = 0; done && steps.n && i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
         if (a->launch != TA_NO_ROW)
@@ -193,8 +230,9 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                  categories.at[s.cat[a->span]].class == TA_CLASS_KERNEL);
     }
     for (size_t i = 0; i < steps.n; i++)
-        done &= write_step(trace, &steps.at[i], (int64_t)i, out[0]);
+        done &= write_step(trace, &steps.at[i], (int64_t)i, &lost, out[0]);
     free(steps.at);
+    ta_lost_free(&lost);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the steps of a trace");
 }
 
@@ -205,12 +243,22 @@ static uint64_t earlier(struct ta_map *labels, const int64_t *row)
     return count ? (*count)++ : 0;
 }
 
+/* Whether a step lacks too many of its kernels to say how long a step takes. */
+static bool lacks_kernels(const int64_t *row)
+{
+    return row[LOST] * 20 > row[LOST] + row[KERNELS];
+}
+
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_report *prior, struct ta_section_builder *out)
 {
     const struct ta_partial *steps = merged[0];
-    struct ta_table_builder *table = ta_add_table(out, "steps.by_step", "Steps", columns, 9);
+    struct ta_table_builder *table =
+        ta_add_table(out, "steps.by_step", "Steps", columns, sizeof columns / sizeof *columns);
     struct ta_map labels = {0};
+    size_t lacking = 0;
+    for (size_t i = 0; i < ta_partial_rows(steps); i++)
+        lacking += lacks_kernels(ta_partial_at(steps, i));
     for (size_t i = 0; i < ta_partial_rows(steps); i++) {
         const int64_t *row = ta_partial_at(steps, i);
         char numbered[160];
@@ -226,11 +274,17 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         TA_ROW(table, ta_int(row[RANK]), ta_text(label), ta_text(TA_LIT("marker")),
                ta_int(row[HOST_START]), ta_int(row[HOST_DUR]), ta_int(row[GPU_START]),
                on_gpu ? ta_int(row[GPU_END] - row[GPU_START]) : ta_null(), ta_int(row[GPU_BUSY]),
-               ta_int(row[KERNELS]));
+               ta_int(row[KERNELS]), ta_int(row[LOST]),
+               lacking && !lacks_kernels(row) ? ta_int(row[HOST_DUR]) : ta_null());
     }
     const bool failed = labels.failed;
     ta_map_free(&labels);
-    ta_add_chart(table, &chart);
+    ta_add_chart(table, lacking ? &counted_chart : &chart);
+    if (lacking)
+        ta_add_missing(out,
+                       "%zu of %zu steps lack more than 5 %% of the kernels that were launched "
+                       "in them, which were not recorded: they do not count in statistics.",
+                       lacking, ta_partial_rows(steps));
     if (ta_partial_rows(steps) == 0 && ta_report_is_of_traces(prior))
         ta_add_missing(out, "No step markers (ProfilerStep#N): the program did not call "
                             "profiler.step(), so the trace counts as one window.");

@@ -64,9 +64,11 @@ static const struct ta_column site_columns[] = {
     {"total_ns", "Host time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
      "Time that host threads spent in the call"},
     {"idle_during_ns", "Idle during", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Part of it in which no device of the rank worked"},
+     "Part of it in which no device of the rank worked and the next work was not launched yet; of "
+     "waits at the same time the first has it"},
     {"idle_after_ns", "Idle after", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "From the end of the call until a device began to work, where none did at its end"},
+     "From the end of the call until a device began to work or the next wait began, where none "
+     "worked at its end"},
     {"harmful_ns", "Harmful", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Idle during and after"},
 };
 
@@ -76,7 +78,7 @@ static const struct ta_column rank_columns[] = {
     {"total_ns", "Host time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
      "Time that host threads spent in waits"},
     {"harmful_ns", "Harmful", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Device idle during waits and right after them; waits of several threads may share it"},
+     "Device idle during waits and right after them, each moment once"},
     {"window_ns", "Window", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
      "First to last activity of all devices of the rank"},
     {"harmful_share", "Harmful %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
@@ -89,9 +91,10 @@ static const struct ta_column kind_columns[] = {
     TA_COUNT_COLUMN("count", "Calls", TA_LOWER, "Number of waits"),
     TA_NS_COLUMN("total_ns", "Host time", TA_LOWER, "Time that host threads spent in the call"),
     TA_NS_COLUMN("idle_during_ns", "Idle during", TA_LOWER,
-                 "Part of it in which no device of the rank worked"),
+                 "Part of it in which no device of the rank worked and the next work was not "
+                 "launched yet; of waits at the same time the first has it"),
     TA_NS_COLUMN("idle_after_ns", "Idle after", TA_LOWER,
-                 "From the end of the call until a device began to work"),
+                 "From the end of the call until a device began to work or the next wait began"),
     TA_NS_COLUMN(
         "idle_refill_ns", "Idle later", TA_LOWER,
         "Further idle time before the next wait in which the host was late: it has not got "
@@ -132,7 +135,7 @@ struct search {
     struct ta_map calls;      /* number of a call and an operator, by their names */
     struct ta_map cells;      /* rows of the partial, by that, the kind and the caller */
     struct ta_args sizes;
-    struct ta_intervals late; /* gaps of devices that began before the next launch was made */
+    struct ta_intervals late; /* the parts of its gaps in which the host was late */
     struct wait *waits;
     size_t n_waits, max_waits;
     bool failed;
@@ -181,16 +184,29 @@ static ta_row caller_of(const struct search *s, ta_row row)
     return row;
 }
 
-/* Idle time in [from, to), and from there until the devices work again; only between the first and
- * the last activity. */
-static void idle_around(const struct ta_intervals *busy, int64_t from, int64_t to, int64_t *during,
-                        int64_t *after)
+/* How far the waits that were taken reach: what lies before counts for them. */
+struct reach {
+    int64_t to;   /* end of the latest, and of the idle time behind it */
+    int64_t next; /* start of the next wait */
+};
+
+/* Idle time of a wait, and behind it until the devices work again or the next wait begins, as far
+ * as the host was late: work that was in the queue already is held up by something else. */
+static void idle_around(const struct search *s, const struct wait *wait, struct reach *reach,
+                        int64_t *during, int64_t *after)
 {
-    *during = ta_intervals_gaps(busy, from, to);
+    const int64_t from = ta_max_i64(wait->from, reach->to), to = ta_max_i64(wait->to, reach->to);
+    *during = from < wait->to ? ta_intervals_within(&s->late, from, wait->to) : 0;
     *after = 0;
-    const size_t i = ta_intervals_behind(busy, to);
-    if (busy->n && to >= busy->at[0].start && i < busy->n && busy->at[i].start > to)
-        *after = busy->at[i].start - to;
+    reach->to = to;
+    const size_t i = ta_intervals_behind(&s->busy, to);
+    if (to < s->busy.at[0].start || i == s->busy.n || s->busy.at[i].start <= to)
+        return;
+    int64_t works = s->busy.at[i].start;
+    if (reach->next >= to)
+        works = ta_min_i64(works, reach->next);
+    *after = ta_intervals_within(&s->late, to, works);
+    reach->to = works;
 }
 
 static ta_str id_of(const struct search *s, ta_row row)
@@ -221,15 +237,13 @@ static void take_site(struct search *s, const struct wait *wait, int64_t during,
     ta_sum(&cells[AFTER], after);
 }
 
-/* `next` is when the next wait begins. */
-static void take_wait(struct search *s, const struct wait *wait, int64_t next)
+static void take_wait(struct search *s, const struct wait *wait, struct reach *reach)
 {
     const int64_t length = wait->to - wait->from;
     int64_t during, after;
-    idle_around(&s->busy, wait->from, wait->to, &during, &after);
-    const int64_t late = ta_min_i64(ta_intervals_within(&s->late, wait->to, next),
-                                    ta_intervals_gaps(&s->busy, wait->to, next));
-    const int64_t refill = ta_max_i64(late - after, 0);
+    idle_around(s, wait, reach, &during, &after);
+    const int64_t refill =
+        reach->next > reach->to ? ta_intervals_within(&s->late, reach->to, reach->next) : 0;
     take_site(s, wait, during, after);
     ta_sum(&s->rank[RANK_COUNT], 1);
     ta_sum(&s->rank[RANK_TOTAL], length);
@@ -277,8 +291,11 @@ static void take_waits(struct search *s)
 {
     if (s->n_waits)
         qsort(s->waits, s->n_waits, sizeof *s->waits, by_start);
-    for (size_t i = 0; i < s->n_waits; i++)
-        take_wait(s, &s->waits[i], i + 1 < s->n_waits ? s->waits[i + 1].from : INT64_MAX);
+    struct reach reach = {.to = INT64_MIN};
+    for (size_t i = 0; i < s->n_waits; i++) {
+        reach.next = i + 1 < s->n_waits ? s->waits[i + 1].from : INT64_MAX;
+        take_wait(s, &s->waits[i], &reach);
+    }
 }
 
 static void find_waits(struct search *s)
@@ -315,25 +332,50 @@ static void take_copy(struct search *s, const struct ta_activity *a)
         *copies |= COPIES_BYTES;
 }
 
+static int64_t end_of(const struct search *s, ta_row row)
+{
+    return s->spans.ts[row] + s->spans.dur[row];
+}
+
+static void find_busy(struct search *s, const struct ta_activities *activities)
+{
+    for (size_t i = 0; i < activities->n; i++) {
+        const ta_row span = activities->at[i].span;
+        ta_intervals_add(&s->busy, s->spans.ts[span], end_of(s, span));
+    }
+    ta_intervals_unite(&s->busy);
+}
+
+/* The gaps of all devices together whose next activity was launched within them, up to its launch
+ * and the way from there to the device. */
+static void find_late(struct search *s, const struct ta_activities *activities)
+{
+    enum { WAY_NS = 1000000 };
+    for (size_t i = 0; i < activities->n; i++) {
+        const struct ta_activity *a = &activities->at[i];
+        const int64_t start = s->spans.ts[a->span];
+        if (a->launch == TA_NO_ROW)
+            continue;
+        const size_t next = ta_intervals_behind(&s->busy, start);
+        if (next == 0 || s->busy.at[next].start != start)
+            continue; /* begins beside others */
+        const int64_t gap = s->busy.at[next - 1].end, launched = end_of(s, a->launch);
+        if (launched > gap)
+            ta_intervals_add(&s->late, gap, ta_min_i64(start, launched + WAY_NS));
+    }
+    ta_intervals_unite(&s->late);
+}
+
 static void take_activities(struct search *s)
 {
     const struct ta_activities activities = ta_trace_activities(s->trace);
-    int64_t last = INT64_MAX; /* end of all earlier work of the device */
+    find_busy(s, &activities);
+    find_late(s, &activities);
     for (size_t i = 0; i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
-        const int64_t start = s->spans.ts[a->span];
-        if (i && a->device != activities.at[i - 1].device)
-            last = INT64_MAX;
-        if (a->launch != TA_NO_ROW && s->spans.ts[a->launch] + s->spans.dur[a->launch] > last)
-            ta_intervals_add(&s->late, last, start);
-        ta_intervals_add(&s->busy, start, start + s->spans.dur[a->span]);
-        last = last == INT64_MAX ? start + s->spans.dur[a->span]
-                                 : ta_max_i64(last, start + s->spans.dur[a->span]);
         if (class_of(s, a->span) == TA_CLASS_MEMCPY && a->launch != TA_NO_ROW)
             take_copy(s, a);
     }
-    ta_intervals_unite(&s->busy);
-    ta_intervals_unite(&s->late);
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,

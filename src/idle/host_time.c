@@ -58,7 +58,8 @@ bool host_time_open(struct host_time *host, const struct ta_trace *trace,
         return false;
     hand_down(host);
     collect_overhead(host);
-    return !host->profiler.failed && !host->loading.failed;
+    return first_calls_open(&host->first_calls, trace) && !host->profiler.failed &&
+           !host->loading.failed;
 }
 
 void host_time_free(struct host_time *host)
@@ -66,11 +67,18 @@ void host_time_free(struct host_time *host)
     free(host->work);
     ta_intervals_free(&host->profiler);
     ta_intervals_free(&host->loading);
+    first_calls_free(&host->first_calls);
+}
+
+void host_time_loads(struct host_time *host, const struct ta_intervals *times)
+{
+    if (times->n)
+        ta_intervals_join(&host->loading, times);
 }
 
 /* ---- stretches of time --------------------------------------------------------------------- */
 
-static enum ta_idle_cause cause_of(enum ta_host_work work)
+static enum ta_idle_cause cause_of(const struct host_time *host, ta_row row)
 {
     static const uint8_t causes[TA_HOST_WORK_COUNT] = {
         [TA_HOST_UNTRACED] = TA_IDLE_UNTRACED,  [TA_HOST_OPERATOR] = TA_IDLE_OPERATOR,
@@ -81,7 +89,11 @@ static enum ta_idle_cause cause_of(enum ta_host_work work)
         [TA_HOST_DATA] = TA_IDLE_DATA,          [TA_HOST_COLLECTIVE] = TA_IDLE_COLLECTIVE,
         [TA_HOST_PROFILER] = TA_IDLE_PROFILER,
     };
-    return (enum ta_idle_cause)causes[work];
+    const enum ta_host_work work =
+        row == TA_NO_ROW ? TA_HOST_UNTRACED : (enum ta_host_work)host->work[row];
+    return !ta_host_is_cause(work) && first_calls_has(&host->first_calls, row, work)
+               ? TA_IDLE_FIRST_CALL
+               : (enum ta_idle_cause)causes[work];
 }
 
 void host_time_piece(struct host_time *host, enum ta_idle_cause cause, int64_t ns, ta_row row,
@@ -103,14 +115,12 @@ void host_time_within(struct host_time *host, ta_row row, int64_t from, int64_t 
         return;
     const int64_t profiler = ta_intervals_within(&host->profiler, from, to);
     const int64_t loading = ta_intervals_within(&host->loading, from, to) - profiler;
-    const enum ta_host_work work =
-        row == TA_NO_ROW ? TA_HOST_UNTRACED : (enum ta_host_work)host->work[row];
     if (profiler)
         host_time_piece(host, TA_IDLE_PROFILER, profiler, TA_NO_ROW, parts);
     if (loading)
         host_time_piece(host, TA_IDLE_COMPILE, loading, row, parts);
     if (to - from > profiler + loading)
-        host_time_piece(host, cause_of(work), to - from - profiler - loading, row, parts);
+        host_time_piece(host, cause_of(host, row), to - from - profiler - loading, row, parts);
 }
 
 static int64_t end_of(const struct host_time *host, ta_row row)

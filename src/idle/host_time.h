@@ -3,6 +3,7 @@
 #ifndef TA_IDLE_HOST_TIME_H
 #define TA_IDLE_HOST_TIME_H
 
+#include "idle/first_calls.h"
 #include "traceanalyze/idle.h"
 #include "traceanalyze/interval.h"
 
@@ -13,6 +14,7 @@ struct host_time {
     struct ta_categories categories;
     uint8_t *work; /* enum ta_host_work by row, that of the nearest cause around it if any */
     struct ta_intervals profiler, loading; /* of the process as a whole, united */
+    struct first_calls first_calls;
     const struct ta_idle_watcher *watcher; /* is told every piece of time with its place */
 };
 
@@ -20,6 +22,9 @@ struct host_time {
 bool host_time_open(struct host_time *host, const struct ta_trace *trace,
                     const struct ta_idle_watcher *watcher);
 void host_time_free(struct host_time *host);
+
+/* Code is made ready in this united set of times, whatever spans are open in it. */
+void host_time_loads(struct host_time *host, const struct ta_intervals *times);
 
 /* Blames a piece of time, `row` being the innermost span open in it or TA_NO_ROW. */
 void host_time_piece(struct host_time *host, enum ta_idle_cause cause, int64_t ns, ta_row row,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The walk over the activities of each device: its gaps. */
 #include "idle/host_time.h"
+#include "traceanalyze/lost.h"
 
 #include <stdlib.h>
 
@@ -14,6 +15,7 @@ const struct ta_idle_cause_info ta_idle_causes[TA_IDLE_CAUSES] = {
     [TA_IDLE_COPY] = {"blocking copy", TA_IDLE_GROUP_SYNC},
     [TA_IDLE_ALLOCATE] = {"memory allocation", TA_IDLE_GROUP_SETUP},
     [TA_IDLE_COMPILE] = {"compilation", TA_IDLE_GROUP_SETUP},
+    [TA_IDLE_FIRST_CALL] = {"first call", TA_IDLE_GROUP_SETUP},
     [TA_IDLE_DATA] = {"data loading", TA_IDLE_GROUP_INPUT},
     [TA_IDLE_COLLECTIVE] = {"host collective", TA_IDLE_GROUP_INPUT},
     [TA_IDLE_PROFILER] = {"profiler", TA_IDLE_GROUP_UNKNOWN},
@@ -24,12 +26,16 @@ const struct ta_idle_cause_info ta_idle_causes[TA_IDLE_CAUSES] = {
     [TA_IDLE_DEPENDENCY] = {"queued, dependency", TA_IDLE_GROUP_QUEUED},
     [TA_IDLE_MICRO] = {"micro gap", TA_IDLE_GROUP_QUEUED},
     [TA_IDLE_UNLINKED] = {"launch not recorded", TA_IDLE_GROUP_UNKNOWN},
+    [TA_IDLE_LOST] = {"kernels not recorded", TA_IDLE_GROUP_UNKNOWN},
 };
 
 struct walk {
     struct host_time host;
     struct ta_activities activities;
     struct ta_spans spans;
+    struct ta_lost lost;
+    bool has_one_device;
+    struct ta_intervals busy; /* of all devices, where there are several */
     const struct ta_idle_watcher *watcher;
 };
 
@@ -43,14 +49,58 @@ static bool is_graph(const struct walk *w, ta_row launch)
     return w->host.work[launch] == TA_HOST_GRAPH;
 }
 
-/* Work that was in the queue before the gap began.  `before` ended last. */
+/* Work that was in the queue before the gap [a, b) began.  `before` ended last. */
 static enum ta_idle_cause queued_cause(const struct walk *w, const struct ta_activity *next,
-                                       const struct ta_activity *before, int64_t length)
+                                       const struct ta_activity *before, int64_t a, int64_t b)
 {
     if (next->launch == before->launch && is_graph(w, next->launch))
         return TA_IDLE_GRAPH;
     const bool same_stream = w->spans.track[next->span] == w->spans.track[before->span];
-    return same_stream && length <= TA_FRONT_END_NS ? TA_IDLE_FRONT_END : TA_IDLE_DEPENDENCY;
+    if (same_stream && b - a <= TA_FRONT_END_NS)
+        return TA_IDLE_FRONT_END;
+    /* Nothing runs anywhere that it could depend on. */
+    const bool waits = b - a <= TA_IDLE_LATENCY_NS ||
+                       (!w->has_one_device && ta_intervals_within(&w->busy, a, b) > 0);
+    return waits ? TA_IDLE_DEPENDENCY : TA_IDLE_LATE_START;
+}
+
+/* The first launch without a kernel among those between the launches of two activities, whose
+ * kernels would have run in the gap between them: only from its thread where there are several
+ * devices.  NULL when there is none. */
+static const struct ta_lost_call *lost_between(const struct walk *w, int64_t from, ta_row launch)
+{
+    for (size_t i = ta_lost_from(&w->lost, from);
+         i < w->lost.n && w->lost.at[i].start < w->spans.ts[launch]; i++)
+        if (w->has_one_device || w->lost.at[i].track == w->spans.track[launch])
+            return &w->lost.at[i];
+    return NULL;
+}
+
+/* The next activity was launched in the gap [a, b). */
+static void blame_host(struct walk *w, ta_row launch, int64_t a, int64_t b,
+                       struct ta_idle_parts *parts)
+{
+    const int64_t late = ta_max_i64(a, ta_min_i64(w->spans.ts[launch], b));
+    const int64_t called = ta_min_i64(end_of(w, launch), b);
+    if (late > a)
+        host_time_blame(&w->host, launch, a, late, parts);
+    if (called > late)
+        host_time_within(&w->host, launch, late, called, parts);
+    if (b > called)
+        host_time_piece(&w->host,
+                        b - called > TA_IDLE_LATENCY_NS ? TA_IDLE_LATE_START : TA_IDLE_LATENCY,
+                        b - called, launch, parts);
+}
+
+/* A kernel of which only the launch is known ran in the gap [a, b), or may have. */
+static void blame_lost(struct walk *w, const struct ta_lost_call *lost, ta_row launch, int64_t a,
+                       int64_t b, struct ta_idle_parts *parts)
+{
+    const int64_t known = ta_max_i64(a, ta_min_i64(lost->end, ta_min_i64(w->spans.ts[launch], b)));
+    if (known > a)
+        host_time_blame(&w->host, launch, a, known, parts);
+    if (b > known)
+        host_time_piece(&w->host, TA_IDLE_LOST, b - known, TA_NO_ROW, parts);
 }
 
 static void blame(struct walk *w, const struct ta_activity *next, const struct ta_activity *before,
@@ -59,22 +109,20 @@ static void blame(struct walk *w, const struct ta_activity *next, const struct t
     const ta_row launch = next->launch;
     if (b - a < TA_IDLE_MICRO_NS) {
         host_time_piece(&w->host, TA_IDLE_MICRO, b - a, TA_NO_ROW, parts);
-    } else if (launch == TA_NO_ROW) {
-        host_time_piece(&w->host, TA_IDLE_UNLINKED, b - a, TA_NO_ROW, parts);
-    } else if (end_of(w, launch) > a || w->spans.ts[launch] >= a) {
-        const int64_t late = ta_max_i64(a, ta_min_i64(w->spans.ts[launch], b));
-        const int64_t called = ta_min_i64(end_of(w, launch), b);
-        if (late > a)
-            host_time_blame(&w->host, launch, a, late, parts);
-        if (called > late)
-            host_time_within(&w->host, launch, late, called, parts);
-        if (b > called)
-            host_time_piece(&w->host,
-                            b - called > TA_IDLE_LATENCY_NS ? TA_IDLE_LATE_START : TA_IDLE_LATENCY,
-                            b - called, launch, parts);
-    } else {
-        host_time_piece(&w->host, queued_cause(w, next, before, b - a), b - a, next->span, parts);
+        return;
     }
+    if (launch == TA_NO_ROW) {
+        host_time_piece(&w->host, TA_IDLE_UNLINKED, b - a, TA_NO_ROW, parts);
+        return;
+    }
+    const int64_t from = before->launch == TA_NO_ROW ? a : w->spans.ts[before->launch];
+    const struct ta_lost_call *lost = w->lost.n ? lost_between(w, from, launch) : NULL;
+    if (lost)
+        blame_lost(w, lost, launch, a, b, parts);
+    else if (end_of(w, launch) > a || w->spans.ts[launch] >= a)
+        blame_host(w, launch, a, b, parts);
+    else
+        host_time_piece(&w->host, queued_cause(w, next, before, a, b), b - a, next->span, parts);
 }
 
 static void take_gap(struct walk *w, size_t next, const struct ta_activity *before, int64_t a)
@@ -108,12 +156,26 @@ static void walk_device(struct walk *w, size_t from, size_t to)
         w->watcher->device(w->watcher->user, w->activities.at[from].device);
 }
 
+static bool open_walk(struct walk *w, const struct ta_trace *trace)
+{
+    const size_t n = w->activities.n;
+    w->has_one_device = n && w->activities.at[0].device == w->activities.at[n - 1].device;
+    for (size_t i = 0; !w->has_one_device && i < n; i++) {
+        const ta_row span = w->activities.at[i].span;
+        ta_intervals_add(&w->busy, w->spans.ts[span], end_of(w, span));
+    }
+    ta_intervals_unite(&w->busy);
+    const bool done = host_time_open(&w->host, trace, w->watcher) && ta_lost_find(trace, &w->lost);
+    host_time_loads(&w->host, &w->lost.captures);
+    return done && !w->busy.failed && !w->host.loading.failed;
+}
+
 bool ta_idle_walk(const struct ta_trace *trace, const struct ta_idle_watcher *watcher)
 {
     struct walk w = {.activities = ta_trace_activities(trace),
                      .spans = ta_trace_spans(trace),
                      .watcher = watcher};
-    const bool done = host_time_open(&w.host, trace, watcher);
+    const bool done = open_walk(&w, trace);
     for (size_t from = 0, to; done && from < w.activities.n; from = to) {
         for (to = from + 1;
              to < w.activities.n && w.activities.at[to].device == w.activities.at[from].device;)
@@ -121,5 +183,7 @@ bool ta_idle_walk(const struct ta_trace *trace, const struct ta_idle_watcher *wa
         walk_device(&w, from, to);
     }
     host_time_free(&w.host);
+    ta_lost_free(&w.lost);
+    ta_intervals_free(&w.busy);
     return done;
 }

@@ -245,22 +245,23 @@ static const char *bound_of(const struct ta_report *report, char *words, size_t 
     words[0] = '\0';
     if (!parts || parts->n_rows == 0)
         return words;
-    const struct ta_slice first = ta_row_text(parts, 0, "bound");
+    const struct ta_slice class = ta_row_text(parts, 0, "class");
     const double share = number(parts, 0, "share");
     char most[TA_UNIT_TEXT_MAX], next[TA_UNIT_TEXT_MAX];
     ta_unit_format(most, share, TA_UNIT_RATIO);
     if (parts->n_rows == 1) {
-        snprintf(words, size, ", %.*s-bound", (int)first.len, first.ptr);
+        snprintf(words, size, ", %.*s", (int)class.len, class.ptr);
         return words;
     }
+    const struct ta_slice second_class = ta_row_text(parts, 1, "class");
     const struct ta_slice second = ta_row_text(parts, 1, "bound");
     const double runner_up = number(parts, 1, "share");
     ta_unit_format(next, runner_up, TA_UNIT_RATIO);
     if (share - runner_up < CLOSE)
-        snprintf(words, size, ", %.*s- and %.*s-bound (%s and %s)", (int)first.len, first.ptr,
-                 (int)second.len, second.ptr, most, next);
+        snprintf(words, size, ", %.*s (%s) and %.*s (%s)", (int)class.len, class.ptr, most,
+                 (int)second_class.len, second_class.ptr, next);
     else
-        snprintf(words, size, ", %.*s-bound (%s, then %.*s %s)", (int)first.len, first.ptr, most,
+        snprintf(words, size, ", %.*s (%s, then %.*s %s)", (int)class.len, class.ptr, most,
                  (int)second.len, second.ptr, next);
     return words;
 }

@@ -21,7 +21,7 @@ SHOWN = {
     "operator dispatch": [("cpu_op", "aten::mul")],
     "python": [("python_function", "model.py(12): forward")],
     "runtime calls": [("cuda_runtime", "cudaEventRecord"), ("cuda_runtime", "cudaStreamWaitEvent")],
-    "launch calls": [("cuda_runtime", "cudaLaunchKernel"), ("cuda_runtime", "cudaMemsetAsync")],
+    "launch calls": [("cuda_runtime", "cudaMemcpyAsync"), ("cuda_runtime", "cudaMemsetAsync")],
     "synchronization": [("cuda_runtime", "cudaStreamSynchronize"),
                         ("cuda_runtime", "cudaDeviceSynchronize")],
     "blocking copy": [("cuda_runtime", "cudaMemcpy"), ("cuda_runtime", "hipMemcpyWithStream")],
@@ -35,7 +35,7 @@ SHOWN = {
 }
 DEEP = {"compilation", "data loading", "host collective"}  # whatever is nested counts as the same
 QUEUED = ("queued, same stream", "queued, dependency", "other stream", "within a graph",
-          "micro gap", "launch not recorded", "late start")
+          "micro gap", "launch not recorded", "late start", "stalled")
 
 
 class Trace:
@@ -57,10 +57,9 @@ class Trace:
         self.add(start, dur, "cuda_runtime", name, correlation=self.correlation)
         return self.correlation
 
-    def kernel(self, start, dur, correlation, stream=7):
+    def kernel(self, start, dur, correlation, stream=7, name="nvjet_kernel"):
         args = {"correlation": correlation} if correlation else {}
-        self.add(start, dur, "kernel", "nvjet_kernel", pid=0, tid=stream, device=0, stream=stream,
-                 **args)
+        self.add(start, dur, "kernel", name, pid=0, tid=stream, device=0, stream=stream, **args)
         self.now = start + dur
 
     def first(self):
@@ -125,6 +124,7 @@ class Trace:
         gap = {"queued, same stream": self.rng.randrange(1000, 20000),
                "micro gap": self.rng.randrange(1, 1000),
                "late start": self.rng.randrange(1000001, 5000000),
+               "stalled": self.rng.randrange(1000001, 5000000),
                }.get(cause, self.rng.randrange(21000, 400000))
         begin, dur = self.now, 40000
         graph = cause == "within a graph"
@@ -140,11 +140,66 @@ class Trace:
         second = (correlation if graph else 0 if cause == "launch not recorded"
                   else self.launch(begin - 500, 300))
         self.kernel(begin, dur, correlation)
-        self.truth["queued, dependency" if cause == "other stream" else cause] += gap
+        self.truth[{"other stream": "queued, dependency", "stalled": "late start"}.get(
+            cause, cause)] += gap
         self.kernel(self.now + gap, 5000, second, 9 if cause == "other stream" else 7)
 
+    def lost_kernel(self):
+        """Of one launch the kernel is missing: from its end on nothing is known."""
+        self.first()
+        at, rest = self.now + 2000, self.rng.randrange(1000, 400000)
+        self.add(self.now, 2000, "cpu_op", "aten::mul")
+        self.launch(at, 700)
+        correlation = self.launch(at + 700 + rest, 900)
+        self.truth["operator dispatch"] += 2000
+        self.truth["launch calls"] += 700
+        self.truth["kernels not recorded"] += rest + 900 + 1100
+        self.kernel(at + 700 + rest + 900 + 1100, 5000, correlation)
+
+    def first_launch(self):
+        """The first launch of a kernel loads its code, the second does not, long as it is."""
+        name = "fresh_%d" % self.correlation
+        for cause in ("first call", "launch calls"):
+            self.first()
+            call = self.rng.randrange(1000000, 9000000)
+            correlation = self.launch(self.now, call)
+            self.truth[cause] += call
+            self.truth["launch latency"] += 1500
+            self.kernel(self.now + call + 1500, 5000, correlation, name=name)
+
+    def first_operator(self):
+        """An operator sets itself up: its first call takes ten times as long as the next ones."""
+        name = "aten::fresh_%d" % self.correlation
+        for cause, least in (("first call", 1000000), ("operator dispatch", 20000)):
+            self.first()
+            dur = least + self.rng.randrange(least)
+            self.add(self.now, dur, "cpu_op", name)
+            correlation = self.launch(self.now + dur, 1000)
+            self.truth[cause] += dur
+            self.truth["launch calls"] += 1000
+            self.truth["launch latency"] += 1500
+            self.kernel(self.now + dur + 1000 + 1500, 5000, correlation)
+
+    def capture(self):
+        """Calls that a capture takes down launch nothing; the time counts as making code."""
+        self.first()
+        at, dur = self.now, self.rng.randrange(20000, 400000)
+        self.add(at, 1000, "cuda_runtime", "cudaStreamBeginCapture")
+        self.add(at + 1000, dur, "python_function", "model.py(12): forward")
+        self.launch(at + 3000, 800)
+        self.add(at + 1000 + dur, 1000, "cuda_runtime", "cudaStreamEndCapture")
+        correlation = self.launch(at + dur + 2000, 1000)
+        self.truth["compilation"] += dur + 2000
+        self.truth["launch calls"] += 1000
+        self.truth["launch latency"] += 1500
+        self.kernel(at + dur + 2000 + 1000 + 1500, 5000, correlation)
+
     def scene(self):
-        kind = self.rng.randrange(4)
+        kind = self.rng.randrange(5)
+        if kind == 4:
+            self.rng.choice((self.lost_kernel, self.first_launch, self.first_operator,
+                             self.capture))()
+            return
         if kind == 0:
             self.queued(self.rng.choice(QUEUED))
         elif kind == 1:
@@ -199,7 +254,8 @@ def main():
         faults += wrong
         planted |= causes
     print("%d causes planted: %s" % (len(planted), ", ".join(sorted(planted))))
-    missing = (set(SHOWN) | set(QUEUED) | {"launch latency"}) - {"other stream"} - planted
+    missing = (set(SHOWN) | set(QUEUED) | {"launch latency", "first call", "kernels not recorded"}
+               ) - {"other stream", "stalled"} - planted
     if missing:
         faults.append("not planted: %s" % sorted(missing))
     for fault in faults:

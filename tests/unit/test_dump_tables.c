@@ -796,6 +796,28 @@ static void test_files_make_one_series(void **state)
     close_run(&run);
 }
 
+/* Six samples in 6 s, half a second apart but for one hole of 4 s. */
+static void test_holes_between_samples(void **state)
+{
+    static const int64_t times[] = {0, 500, 1000, 1500, 5500, 6010};
+    (void)state;
+    struct run run = {.n = 0};
+    struct ta_builder *b = open_file(&run);
+    for (size_t i = 0; i < 6; i++)
+        ADD(b, sample, sample(0, TA_SIGNAL_GPU_POWER, times[i] * MS, 100));
+    analyze(&run);
+    const struct ta_table *t = table_of(&run, "telemetry.sampling");
+    assert_int_equal(t->n_rows, 1);
+    assert_text(t, 0, "signal", "gpu_power");
+    assert_cell(t, 0, "samples", 6);
+    assert_cell(t, 0, "span_ns", 6010.0 * MS);
+    assert_cell(t, 0, "interval_ns", 500.0 * MS);
+    assert_cell(t, 0, "deviation_ns", 0);
+    assert_cell(t, 0, "holes", 1);
+    assert_cell(t, 0, "hole_ns", 4000.0 * MS);
+    close_run(&run);
+}
+
 static void test_absent_devices_are_no_zeros(void **state)
 {
     (void)state;
@@ -1075,6 +1097,7 @@ int main(void)
         cmocka_unit_test(test_allocator_states),
         cmocka_unit_test(test_samples_count_once),
         cmocka_unit_test(test_files_make_one_series),
+        cmocka_unit_test(test_holes_between_samples),
         cmocka_unit_test(test_absent_devices_are_no_zeros),
         cmocka_unit_test(test_energy_is_an_integral),
         cmocka_unit_test(test_long_series_are_thinned),

@@ -86,12 +86,71 @@ static void only_the_host(void **state)
     ta_report_free(report);
 }
 
+/* A thread numbers its operators one by one; of a thinned out trace the numbers leap. */
+static void operators_left_out(void **state)
+{
+    (void)state;
+    for (int keep = 1; keep <= 2; keep++) {
+        struct text json = {0};
+        text_add(&json, "{\"traceEvents\":[");
+        for (int i = 0; i < 100; i++)
+            text_add(&json,
+                     "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm\",\"pid\":1,"
+                     "\"tid\":1,\"ts\":%d,\"dur\":5,\"args\":{\"External id\":%d}},",
+                     10 * i, i + 1 + (keep == 2 ? i / 4 * 40 : 0));
+        text_add(&json, "{}]}");
+        struct ta_report *report = report_on_text(json.at);
+        assert_near(value(report, "operators missing"), keep == 1 ? 0 : 24.0 / 99);
+        ta_report_free(report);
+        text_free(&json);
+    }
+}
+
+/* A step without its kernels is listed and does not count. */
+static void steps_that_lack_kernels(void **state)
+{
+    (void)state;
+    struct text json = {0};
+    text_add(&json, "{\"traceEvents\":[");
+    for (int i = 0; i < 60; i++) {
+        const int at = 1000 * i;
+        if (i % 20 == 0)
+            text_add(&json,
+                     "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#%d\","
+                     "\"pid\":1,\"tid\":1,\"ts\":%d,\"dur\":%d},",
+                     i / 20, at, 19500 - i);
+        text_add(&json,
+                 "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":1,"
+                 "\"tid\":1,\"ts\":%d,\"dur\":5,\"args\":{\"correlation\":%d}},",
+                 at + 10, i + 1);
+        if (i >= 20 || i % 10 != 5)
+            text_add(&json,
+                     "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,"
+                     "\"ts\":%d,\"dur\":20,\"args\":{\"device\":0,\"correlation\":%d}},",
+                     at + 20, i + 1);
+    }
+    text_add(&json, "{}]}");
+    struct ta_report *report = report_on_text(json.at);
+    assert_int_equal(report_number(report, "steps.by_step", "step", "ProfilerStep#0", "lost"), 2);
+    assert_int_equal(report_number(report, "steps.by_step", "step", "ProfilerStep#0", "kernels"),
+                     18);
+    assert_int_equal(report_number(report, "steps.by_step", "step", "ProfilerStep#0", "counted_ns"),
+                     0); /* none */
+    assert_int_equal(report_number(report, "steps.by_step", "step", "ProfilerStep#2", "counted_ns"),
+                     19460000);
+    /* The median of 19.48 and 19.46 ms, not of all three. */
+    const struct ta_scalar *median = ta_report_scalar(report, "step_time_p50_ns");
+    assert_int_equal((int64_t)ta_cell_number(&median->value, 0), 19470000);
+    ta_report_free(report);
+    text_free(&json);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sound_trace),
-        cmocka_unit_test(planted_defects),
-        cmocka_unit_test(only_the_host),
+        cmocka_unit_test(a_sound_trace),           cmocka_unit_test(planted_defects),
+        cmocka_unit_test(only_the_host),           cmocka_unit_test(operators_left_out),
+        cmocka_unit_test(steps_that_lack_kernels),
     };
     return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

@@ -81,12 +81,36 @@ static void copies_that_wait(void **state)
                                  COPY(3, 4096, 110, 2) LAUNCH(4, 130, 5) KERNEL(4, 140, 10));
     assert_int_equal(wait(report, "value read", "count"), 1);
     assert_int_equal(wait(report, "value read", "idle_during_ns"), 38000);
-    assert_int_equal(wait(report, "value read", "idle_after_ns"), 40000);
+    assert_int_equal(wait(report, "value read", "idle_after_ns"), 10000); /* until the next wait */
     assert_int_equal(wait(report, "pageable copy", "count"), 1);
     assert_int_equal(wait(report, "pageable copy", "idle_during_ns"), 38000);
     assert_int_equal(wait(report, "pageable copy", "idle_after_ns"), 20000);
     assert_non_null(ta_report_finding(report, "value-read"));
     assert_null(ta_report_finding(report, "sync-wait"));
+    ta_report_free(report);
+}
+
+/* The kernel was in the queue before the wait began: whatever holds it up, it is not the wait. */
+static void a_wait_for_queued_work(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on_events(LAUNCH(1, 0, 5) KERNEL(1, 10, 10) LAUNCH(
+        2, 12, 3) SYNC(30, 80) KERNEL(2, 90, 10) LAUNCH(3, 115, 5) KERNEL(3, 125, 10));
+    assert_int_equal(wait(report, "synchronization", "idle_during_ns"), 10000); /* 100…110 */
+    assert_int_equal(wait(report, "synchronization", "idle_after_ns"), 15000);
+    ta_report_free(report);
+}
+
+/* Waits of two threads share no moment: the device idles from 20 to 130. */
+static void waits_of_two_threads(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on_events(LAUNCH(1, 0, 5) KERNEL(1, 10, 10) SYNC(
+        15, 75) "{'ph':'X','cat':'cuda_runtime','name':'cudaStreamSynchronize','pid':1,'tid':2,"
+                "'ts':30,'dur':70,'args':{'correlation':0}}," LAUNCH(2, 120, 5) KERNEL(2, 130, 10));
+    assert_int_equal(report_sum(report, "sync.by_rank", "harmful_ns"), 110000);
+    assert_int_equal(report_sum(report, "sync.by_kind", "idle_during_ns"), 70000);
+    assert_int_equal(report_sum(report, "sync.by_kind", "idle_after_ns"), 40000);
     ta_report_free(report);
 }
 
@@ -142,6 +166,8 @@ int main(void)
         cmocka_unit_test(a_wait_that_does_none),
         cmocka_unit_test(a_wait_at_the_end),
         cmocka_unit_test(copies_that_wait),
+        cmocka_unit_test(a_wait_for_queued_work),
+        cmocka_unit_test(waits_of_two_threads),
         cmocka_unit_test(launch_bound),
         cmocka_unit_test(input_bound),
         cmocka_unit_test(neither),

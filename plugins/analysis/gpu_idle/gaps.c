@@ -70,7 +70,8 @@ static void list_longest(void *user, int64_t device)
 static void count_piece(void *user, enum ta_idle_cause cause, int64_t ns, ta_row place)
 {
     struct sums *s = user;
-    if (cause == TA_IDLE_MICRO || cause == TA_IDLE_UNLINKED || cause == TA_IDLE_PROFILER)
+    if (cause == TA_IDLE_MICRO || cause == TA_IDLE_UNLINKED || cause == TA_IDLE_LOST ||
+        cause == TA_IDLE_PROFILER)
         return;
     const ta_str name = place == TA_NO_ROW ? TA_STR_ABSENT : s->spans.name[place];
     int64_t *row = ta_partial_cached(

@@ -38,71 +38,49 @@ static const struct ta_partial_def partials[] = {
 
 /* ---- tables -------------------------------------------------------------------------------- */
 
-#define RANK_COLUMN                                                                                \
-    {                                                                                              \
-        "rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"             \
-    }
-#define DEVICE_COLUMN                                                                              \
-    {                                                                                              \
-        "device", "Device", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,                             \
-            "Device number as recorded; none when the trace does not say"                          \
-    }
-#define NS_COLUMN(key, title, doc)                                                                 \
-    {                                                                                              \
-        key, title, TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, doc                                     \
-    }
-#define TEXT_COLUMN(key, title, doc)                                                               \
-    {                                                                                              \
-        key, title, TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, doc                                  \
-    }
-#define COUNT_COLUMN(key, title, doc)                                                              \
-    {                                                                                              \
-        key, title, TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER, doc                                  \
-    }
-#define RATIO_COLUMN(key, title, doc)                                                              \
-    {                                                                                              \
-        key, title, TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER, doc                                   \
-    }
-
 static const char cause_doc[] =
     "What the time is blamed on. The host was late: what the thread that launched the next "
-    "activity did until that call returned. Launch latency: from there to the start of the "
-    "activity; above 1 ms a late start. Queued: the next activity was launched before the gap "
-    "began. Micro gap: shorter than 1 µs";
+    "activity did until that call returned. First call: an operator, a launch or another call of "
+    "the runtime that takes 1 ms and more as it is the first of its kind, ten times as long as "
+    "the later ones. Launch latency: from the call to the start of the activity. Queued: the next "
+    "activity was launched before the gap began. Late start: either of both, above 1 ms while "
+    "nothing ran. Kernels not recorded: launches in between have none, so the device may have "
+    "worked. Micro gap: shorter than 1 µs";
 
 static const struct ta_column cause_columns[] = {
-    RANK_COLUMN,
-    DEVICE_COLUMN,
-    TEXT_COLUMN("cause", "Cause", cause_doc),
-    COUNT_COLUMN("gaps", "Gaps", "Gaps with a part of this cause"),
-    NS_COLUMN("total_ns", "Total",
-              "Idle time of this cause; the causes of a device add up to its "
-              "idle time"),
-    RATIO_COLUMN("share", "Share", "Of the idle time of the device"),
-    NS_COLUMN("longest_ns", "Longest", "Longest part of one gap"),
+    TA_RANK_COLUMN,
+    TA_DEVICE_COLUMN,
+    TA_TEXT_COLUMN("cause", "Cause", cause_doc),
+    TA_COUNT_COLUMN("gaps", "Gaps", TA_LOWER, "Gaps with a part of this cause"),
+    TA_NS_COLUMN("total_ns", "Total", TA_LOWER,
+                 "Idle time of this cause; the causes of a device add up to its "
+                 "idle time"),
+    TA_RATIO_COLUMN("share", "Share", TA_LOWER, "Of the idle time of the device"),
+    TA_NS_COLUMN("longest_ns", "Longest", TA_LOWER, "Longest part of one gap"),
 };
 
 static const struct ta_column rank_columns[] = {
-    RANK_COLUMN,
-    DEVICE_COLUMN,
-    NS_COLUMN("idle_ns", "Idle", "Window minus busy"),
-    NS_COLUMN("dispatch_ns", "Dispatch",
-              "The host was handing out work: operators, Python, calls "
-              "of the runtime"),
-    NS_COLUMN("host_ns", "Host untraced", "The host was late, and nothing tells why"),
-    NS_COLUMN("sync_ns", "Synchronization",
-              "The host waited for the device before it went on, or "
-              "copied and waited"),
-    NS_COLUMN("setup_ns", "Setup", "Memory was allocated, code compiled or loaded"),
-    NS_COLUMN("input_ns", "Input", "Data was loaded, or other hosts waited for"),
-    NS_COLUMN("latency_ns", "Launch latency",
-              "From the end of a launch to the start of its activity"),
-    NS_COLUMN("queued_ns", "Queued",
-              "Work was queued and waited for other work or for the device "
-              "to take it; micro gaps"),
-    NS_COLUMN("unknown_ns", "Unknown",
-              "No launch was recorded, the profiler held up, or the device began more "
-              "than 1 ms behind the launch"),
+    TA_RANK_COLUMN,
+    TA_DEVICE_COLUMN,
+    TA_NS_COLUMN("idle_ns", "Idle", TA_LOWER, "Window minus busy"),
+    TA_NS_COLUMN("dispatch_ns", "Dispatch", TA_LOWER,
+                 "The host was handing out work: operators, Python, calls "
+                 "of the runtime"),
+    TA_NS_COLUMN("host_ns", "Host untraced", TA_LOWER, "The host was late, and nothing tells why"),
+    TA_NS_COLUMN("sync_ns", "Synchronization", TA_LOWER,
+                 "The host waited for the device before it went on, or "
+                 "copied and waited"),
+    TA_NS_COLUMN("setup_ns", "Setup", TA_LOWER,
+                 "Memory was allocated, code compiled or loaded, or a first call set things up"),
+    TA_NS_COLUMN("input_ns", "Input", TA_LOWER, "Data was loaded, or other hosts waited for"),
+    TA_NS_COLUMN("latency_ns", "Launch latency", TA_LOWER,
+                 "From the end of a launch to the start of its activity"),
+    TA_NS_COLUMN("queued_ns", "Queued", TA_LOWER,
+                 "Work was queued and waited for other work or for the device "
+                 "to take it; micro gaps"),
+    TA_NS_COLUMN("unknown_ns", "Unknown", TA_LOWER,
+                 "No launch or no kernel was recorded, the profiler held up, or the device began "
+                 "more than 1 ms late"),
 };
 
 static const struct ta_chart rank_chart = {
@@ -123,25 +101,26 @@ static const struct ta_chart rank_chart = {
 };
 
 static const struct ta_column site_columns[] = {
-    TEXT_COLUMN("cause", "Cause", cause_doc),
-    TEXT_COLUMN("site", "Where",
-                "The operator, function or range that the host was in, or the "
-                "kernel that waited; none outside of all recorded ones"),
-    COUNT_COLUMN("pieces", "Pieces", "Pieces of time in which the host was at this place"),
-    NS_COLUMN("total_ns", "Total", "Idle time at this place, all ranks"),
-    RATIO_COLUMN("share", "Share", "Of the idle time of all ranks"),
+    TA_TEXT_COLUMN("cause", "Cause", cause_doc),
+    TA_TEXT_COLUMN("site", "Where",
+                   "The operator, function or range that the host was in, or the "
+                   "kernel that waited; none outside of all recorded ones"),
+    TA_COUNT_COLUMN("pieces", "Pieces", TA_LOWER,
+                    "Pieces of time in which the host was at this place"),
+    TA_NS_COLUMN("total_ns", "Total", TA_LOWER, "Idle time at this place, all ranks"),
+    TA_RATIO_COLUMN("share", "Share", TA_LOWER, "Of the idle time of all ranks"),
 };
 
 static const struct ta_column gap_columns[] = {
-    RANK_COLUMN,
-    DEVICE_COLUMN,
+    TA_RANK_COLUMN,
+    TA_DEVICE_COLUMN,
     {"index", "Gap", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
      "Number of the gap among those listed of the device, in the order of time"},
-    NS_COLUMN("start_ns", "Start", "Since the earliest span of the rank's file"),
-    NS_COLUMN("dur_ns", "Length", "Length of the gap"),
-    TEXT_COLUMN("cause", "Main cause", "Cause of the largest part of the gap"),
-    TEXT_COLUMN("site", "Where", "Operator, function or range that the host was in then"),
-    TEXT_COLUMN("next", "Next activity", "What ended the gap"),
+    TA_NS_COLUMN("start_ns", "Start", TA_LOWER, "Since the earliest span of the rank's file"),
+    TA_NS_COLUMN("dur_ns", "Length", TA_LOWER, "Length of the gap"),
+    TA_TEXT_COLUMN("cause", "Main cause", "Cause of the largest part of the gap"),
+    TA_TEXT_COLUMN("site", "Where", "Operator, function or range that the host was in then"),
+    TA_TEXT_COLUMN("next", "Next activity", "What ended the gap"),
 };
 
 /* ---- finish -------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* telemetry.by_rank, telemetry.timeline and energy.by_rank: what was sampled beside a run.
+/* telemetry.by_rank, .sampling and .timeline and energy.by_rank: what was sampled beside a run.
  *
  * Samples of single devices win over sums and largest values of all of them.  A power of 0 is no
  * sample, and a device of which all samples are 0 is none. */
@@ -208,6 +208,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         drop_sums(&all);
         add_ranks(out, &all, values);
         telemetry_add_energy(out, &all, prior, values);
+        telemetry_add_sampling(out, &all, values);
         done = telemetry_add_timeline(out, &all, times);
     }
     free(all.readings);
@@ -228,5 +229,5 @@ static const struct ta_analysis_ops ops = {.after = after,
 
 TA_PLUGIN(analysis, telemetry, &ops, .title = "Device telemetry",
           .summary = "Samples of devices and host, and the energy: telemetry.by_rank, "
-                     "telemetry.timeline, energy.by_rank",
+                     "telemetry.sampling, telemetry.timeline, energy.by_rank",
           .version = "1");

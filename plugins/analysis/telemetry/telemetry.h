@@ -96,6 +96,11 @@ void telemetry_join(struct summary *into, const struct summary *more);
 void telemetry_add_energy(struct ta_section_builder *out, const struct all *all,
                           const struct ta_report *prior, double *scratch);
 
+/* ---- sampling.c ----------------------------------------------------------------------------- */
+
+/* Of series of which all samples were kept. */
+void telemetry_add_sampling(struct ta_section_builder *out, const struct all *all, double *scratch);
+
 /* ---- timeline.c ----------------------------------------------------------------------------- */
 
 bool telemetry_add_timeline(struct ta_section_builder *out, const struct all *all, int64_t *times);

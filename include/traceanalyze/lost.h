@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Calls that launched a kernel which was not recorded: the buffers of the profiler were full, or it
+ * was not ready yet.  The device was busy with them, whatever the trace says. */
+#ifndef TRACEANALYZE_LOST_H
+#define TRACEANALYZE_LOST_H
+
+#include "interval.h"
+#include "model.h"
+
+TA_BEGIN_DECLS
+
+struct ta_lost_call {
+    int64_t start, end;
+    uint32_t track;
+};
+
+/* Zero-initialize, free with ta_lost_free(). */
+struct ta_lost {
+    int64_t calls; /* that launch kernels, but for those that a capture of a graph takes down */
+    int64_t head;  /* lost ones before the first call whose kernel was recorded */
+    size_t n;
+    struct ta_lost_call *at;      /* lost ones by start */
+    struct ta_intervals captures; /* of graphs, by any thread; united */
+};
+
+/* Looks at all calls of a trace.  Where no device activity was recorded the device was not traced:
+ * nothing counts as lost.  False without memory.  O(spans), and O(n log n) of the lost ones. */
+TA_API TA_MUST_CHECK bool ta_lost_find(const struct ta_trace *trace, struct ta_lost *lost);
+TA_API void ta_lost_free(struct ta_lost *lost);
+
+/* Index of the first lost call that starts at `time` or later; n when none does. */
+TA_API size_t ta_lost_from(const struct ta_lost *lost, int64_t time);
+
+TA_END_DECLS
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is counted in each trace, and the checks that are made of it. */
+#ifndef HEALTH_HEALTH_H
+#define HEALTH_HEALTH_H
+
+#include <traceanalyze/analysis.h>
+#include <traceanalyze/host.h>
+
+/* Fields of the partial. */
+enum {
+    HEALTH_RANK,
+    HEALTH_ACTIVITIES,
+    HEALTH_LINKED,
+    HEALTH_EARLY, /* activities that begin before the call that launched them */
+    HEALTH_SHIFT, /* the largest such difference */
+    HEALTH_CALLS, /* calls that launch a kernel */
+    HEALTH_LOST,  /* those whose kernel was not recorded, behind the first whose kernel was */
+    HEALTH_HEAD,  /* such calls before that one */
+    HEALTH_OVERHEAD,
+    HEALTH_SPAN,   /* first to last host span */
+    HEALTH_OPENED, /* spans of the host */
+    HEALTH_GRAIN,  /* divides all times looked at */
+    HEALTH_FAR,    /* spans that begin more than an hour from the median start */
+    HEALTH_PAIRS,  /* numbered operators that follow each other on a thread */
+    HEALTH_LEAPS,  /* those between which numbers are missing */
+    HEALTH_FIELDS
+};
+
+/* With fewer records of a kind there is little to tell from. */
+enum { HEALTH_FEW = 30 };
+
+enum ta_status health_map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out);
+
+#endif

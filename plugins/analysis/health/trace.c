@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is counted in each trace, to say how far it can be trusted. */
+#include "health.h"
+
+#include <traceanalyze/lost.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+struct search {
+    const struct ta_trace *trace;
+    struct ta_spans spans;
+    struct ta_categories categories;
+    struct ta_intervals overhead;
+    int64_t *row;
+};
+
+static enum ta_event_class class_of(const struct search *s, ta_row row)
+{
+    return s->categories.at[s->spans.cat[row]].class;
+}
+
+static int64_t end_of(const struct search *s, ta_row row)
+{
+    return s->spans.ts[row] + s->spans.dur[row];
+}
+
+static bool count_lost(struct search *s)
+{
+    struct ta_lost lost = {0};
+    const bool done = ta_lost_find(s->trace, &lost);
+    ta_sum(&s->row[HEALTH_CALLS], lost.calls);
+    ta_sum(&s->row[HEALTH_LOST], (int64_t)lost.n - lost.head);
+    ta_sum(&s->row[HEALTH_HEAD], lost.head);
+    ta_lost_free(&lost);
+    return done;
+}
+
+static void count_activities(struct search *s)
+{
+    const struct ta_activities activities = ta_trace_activities(s->trace);
+    int64_t linked = 0, early = 0;
+    for (size_t i = 0; i < activities.n; i++) {
+        const struct ta_activity *a = &activities.at[i];
+        if (a->launch == TA_NO_ROW)
+            continue;
+        linked++;
+        const int64_t shift = s->spans.ts[a->launch] - s->spans.ts[a->span];
+        if (shift > 0) {
+            early++;
+            ta_most(&s->row[HEALTH_SHIFT], shift);
+        }
+    }
+    ta_sum(&s->row[HEALTH_ACTIVITIES], (int64_t)activities.n);
+    ta_sum(&s->row[HEALTH_LINKED], linked);
+    ta_sum(&s->row[HEALTH_EARLY], early);
+}
+
+/* Each thread numbers its operators as they begin, together with the ranges around them, so from
+ * one to the next the number grows by one or little more.  Of a trace that was thinned out it
+ * jumps. */
+static void count_successions(struct search *s)
+{
+    enum { LEAP = 3 };
+    const struct ta_args ids = ta_trace_args(s->trace, "External id");
+    int64_t pairs = 0, leaps = 0, before = 0;
+    uint32_t track = UINT32_MAX;
+    for (size_t i = 0; i < ids.n; i++) {
+        const ta_row row = ids.row[i];
+        if (ids.is_text[i] || class_of(s, row) != TA_CLASS_OP)
+            continue;
+        if (s->spans.track[row] == track) {
+            pairs++;
+            leaps += ids.value[i] <= before || ids.value[i] - before > LEAP;
+        }
+        track = s->spans.track[row];
+        before = ids.value[i];
+    }
+    if (pairs < HEALTH_FEW)
+        return;
+    ta_sum(&s->row[HEALTH_PAIRS], pairs);
+    ta_sum(&s->row[HEALTH_LEAPS], leaps);
+}
+
+/* Times to look at for the resolution: enough, and cheap. */
+enum { GRAIN_SAMPLES = 65536 };
+
+static int64_t divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        const int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Overhead, the extent of the host's spans, and the largest number that divides all times. */
+static void look_at_spans(struct search *s)
+{
+    int64_t first = INT64_MAX, last = INT64_MIN, spans = 0, grain = 0;
+    for (ta_row row = 0; row < s->spans.n; row++) {
+        if (!ta_class_is_host(class_of(s, row)))
+            continue;
+        spans++;
+        first = ta_min_i64(first, s->spans.ts[row]);
+        last = ta_max_i64(last, end_of(s, row));
+        if (row < GRAIN_SAMPLES && grain != 1)
+            grain = divisor(divisor(llabs(s->spans.ts[row] - first), s->spans.dur[row]), grain);
+        const struct ta_slice category =
+            ta_trace_text(s->trace, s->categories.at[s->spans.cat[row]].name);
+        if (category.len == 8 && memcmp(category.ptr, "overhead", 8) == 0)
+            ta_intervals_add(&s->overhead, s->spans.ts[row], end_of(s, row));
+    }
+    ta_intervals_unite(&s->overhead);
+    ta_sum(&s->row[HEALTH_OPENED], spans);
+    if (spans == 0)
+        return;
+    ta_sum(&s->row[HEALTH_SPAN], last - first);
+    ta_sum(&s->row[HEALTH_OVERHEAD], ta_intervals_length(&s->overhead));
+    if (grain)
+        ta_least(&s->row[HEALTH_GRAIN], grain);
+}
+
+/* A clock that was set, or a time that is none, moves spans far away from all others. */
+static bool look_for_strays(struct search *s)
+{
+    enum { FAR_NS_IN_S = 3600 };
+    const int64_t far = INT64_C(1000000000) * FAR_NS_IN_S;
+    int64_t first = INT64_MAX, last = INT64_MIN, strays = 0;
+    for (ta_row row = 0; row < s->spans.n; row++) {
+        first = ta_min_i64(first, s->spans.ts[row]);
+        last = ta_max_i64(last, s->spans.ts[row]);
+    }
+    ta_sum(&s->row[HEALTH_FAR], 0);
+    if (last - first <= far)
+        return true; /* as nearly always */
+    int64_t *starts = malloc(s->spans.n * sizeof *starts);
+    if (!starts)
+        return false;
+    memcpy(starts, s->spans.ts, s->spans.n * sizeof *starts);
+    ta_sort_times(starts, s->spans.n);
+    const int64_t median = starts[s->spans.n / 2];
+    for (ta_row row = 0; row < s->spans.n; row++)
+        strays += llabs(s->spans.ts[row] - median) > far;
+    free(starts);
+    ta_sum(&s->row[HEALTH_FAR], strays);
+    return true;
+}
+
+enum ta_status health_map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    struct search s = {
+        .trace = trace,
+        .spans = ta_trace_spans(trace),
+        .categories = ta_trace_categories(trace),
+    };
+    if (s.spans.n == 0)
+        return TA_OK;
+    s.row = TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace)));
+    count_activities(&s);
+    count_successions(&s);
+    look_at_spans(&s);
+    const bool done = count_lost(&s) && look_for_strays(&s) && !s.overhead.failed;
+    ta_intervals_free(&s.overhead);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the checks of a trace");
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Calls that take long because they are the first of their kind: code is loaded, libraries set
+ * themselves up and try algorithms.  That is no cost of handing out work. */
+#ifndef TA_IDLE_FIRST_CALLS_H
+#define TA_IDLE_FIRST_CALLS_H
+
+#include "traceanalyze/host.h"
+
+/* Figures of the spans of a name. */
+struct call_times {
+    int64_t first, count, total; /* start of the earliest; time of all, without what they call */
+};
+
+struct first_calls {
+    struct ta_spans spans;
+    struct ta_categories categories;
+    struct call_times *by_name;
+    int64_t *by_kernel; /* start of the first launch */
+    bool *is_launch;    /* by row: the first launch of a kernel; NULL when no call takes long */
+};
+
+/* False without memory; first_calls_free() all the same. */
+TA_MUST_CHECK bool first_calls_open(struct first_calls *calls, const struct ta_trace *trace);
+void first_calls_free(struct first_calls *calls);
+
+/* Whether the span `row`, which does `work`, takes at least a millisecond because it is the first:
+ * a launch that of its kernel; an operator or a call of the runtime one that takes ten times as
+ * long as the mean of the later ones.  Of an operator that is called once nobody knows; calls of
+ * the runtime that are no launch never take so long otherwise. */
+bool first_calls_has(const struct first_calls *calls, ta_row row, enum ta_host_work work);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Calls that launched a kernel which was not recorded. */
+#include "traceanalyze/lost.h"
+
+#include "base/vec.h"
+#include "traceanalyze/host.h"
+
+#include <stdlib.h>
+
+/* What a call is to this search, by its name. */
+enum call {
+    CALL_UNKNOWN,
+    CALL_OTHER,
+    CALL_KERNEL,
+    CALL_GRAPH,
+    CALL_BEGIN_CAPTURE,
+    CALL_END_CAPTURE
+};
+
+struct search {
+    const struct ta_trace *trace;
+    struct ta_spans spans;
+    struct ta_categories categories;
+    uint8_t *calls;    /* enum call by name */
+    bool *is_recorded; /* by row: the call has an activity */
+    bool all_linked;   /* graphs of some profilers name no launch: then it cannot be told */
+    int64_t first;     /* start of the first call whose activity was recorded */
+    TA_VEC(struct ta_lost_call) found;
+};
+
+static bool holds(struct ta_slice name, const char *text)
+{
+    return memmem(name.ptr, name.len, text, strlen(text)) != NULL;
+}
+
+static enum call classify(struct ta_slice name)
+{
+    if (holds(name, "BeginCapture"))
+        return CALL_BEGIN_CAPTURE;
+    if (holds(name, "EndCapture"))
+        return CALL_END_CAPTURE;
+    const enum ta_host_work work = ta_host_classify(TA_CLASS_RUNTIME, TA_LIT(""), name);
+    return work == TA_HOST_GRAPH                                   ? CALL_GRAPH
+           : work == TA_HOST_LAUNCH && holds(name, "LaunchKernel") ? CALL_KERNEL
+                                                                   : CALL_OTHER;
+}
+
+static enum call call_of(struct search *s, ta_row row)
+{
+    uint8_t *call = &s->calls[s->spans.name[row]];
+    if (*call == CALL_UNKNOWN)
+        *call = (uint8_t)classify(ta_trace_text(s->trace, s->spans.name[row]));
+    return (enum call) * call;
+}
+
+static void mark_recorded(struct search *s)
+{
+    const struct ta_activities activities = ta_trace_activities(s->trace);
+    for (size_t i = 0; i < activities.n; i++) {
+        const ta_row launch = activities.at[i].launch;
+        if (launch == TA_NO_ROW) {
+            s->all_linked = false;
+            continue;
+        }
+        s->is_recorded[launch] = true;
+        s->first = ta_min_i64(s->first, s->spans.ts[launch]);
+    }
+}
+
+/* Calls between the begin and the end of a capture on one thread launch nothing. */
+static bool search_track(struct search *s, const struct ta_track *track, struct ta_lost *lost)
+{
+    bool captures = false, done = true;
+    int64_t begun = 0;
+    for (ta_row row = track->first; done && row < track->first + track->n; row++) {
+        if (s->categories.at[s->spans.cat[row]].class != TA_CLASS_RUNTIME)
+            continue;
+        const enum call call = call_of(s, row);
+        const int64_t start = s->spans.ts[row], end = start + s->spans.dur[row];
+        if (call == CALL_BEGIN_CAPTURE && !captures)
+            begun = start;
+        if (call == CALL_END_CAPTURE && captures)
+            ta_intervals_add(&lost->captures, begun, end);
+        captures = call == CALL_BEGIN_CAPTURE || (captures && call != CALL_END_CAPTURE);
+        if (captures || !(call == CALL_KERNEL || (call == CALL_GRAPH && s->all_linked)))
+            continue;
+        lost->calls++;
+        if (s->is_recorded[row])
+            continue;
+        lost->head += start < s->first;
+        done = ta_vec_push(&s->found, ((struct ta_lost_call){start, end, s->spans.track[row]}));
+    }
+    return done;
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct ta_lost_call *a = left, *b = right;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return (a->track > b->track) - (a->track < b->track);
+}
+
+bool ta_lost_find(const struct ta_trace *trace, struct ta_lost *lost)
+{
+    const struct ta_tracks tracks = ta_trace_tracks(trace);
+    struct search s = {
+        .trace = trace,
+        .spans = ta_trace_spans(trace),
+        .categories = ta_trace_categories(trace),
+        .all_linked = true,
+        .first = INT64_MAX,
+    };
+    if (ta_trace_activities(trace).n == 0)
+        return true;
+    s.calls = calloc(ta_trace_string_count(trace) + 1, sizeof *s.calls);
+    s.is_recorded = calloc(s.spans.n, sizeof *s.is_recorded);
+    bool done = s.calls && s.is_recorded;
+    if (done)
+        mark_recorded(&s);
+    for (size_t t = 0; done && t < tracks.n; t++)
+        done = search_track(&s, &tracks.at[t], lost);
+    if (s.found.n)
+        qsort(s.found.at, s.found.n, sizeof *s.found.at, by_start);
+    lost->at = s.found.at;
+    lost->n = s.found.n;
+    ta_intervals_unite(&lost->captures);
+    done = done && !lost->captures.failed;
+    free(s.calls);
+    free(s.is_recorded);
+    return done;
+}
+
+void ta_lost_free(struct ta_lost *lost)
+{
+    free(lost->at);
+    ta_intervals_free(&lost->captures);
+    *lost = (struct ta_lost){0};
+}
+
+size_t ta_lost_from(const struct ta_lost *lost, int64_t time)
+{
+    size_t low = 0, high = lost->n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (lost->at[middle].start < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
