@@ -31,6 +31,8 @@ struct ta_hardware {
     const char *name, *source;
     double flop_per_s[TA_PEAK_COUNT]; /* dense; 0: not stated */
     double bytes_per_s;               /* of the memory; 0: not stated */
+    double host_bytes_per_s;          /* of the link to the host, one direction; 0: not stated */
+    double peer_bytes_per_s;          /* of that to another device */
 };
 
 /* The peaks of a device.  NULL when they are not known; *why is then a constant that says what is

@@ -123,12 +123,44 @@ static enum ta_status read_peaks(const struct file *file, const struct ta_yaml *
     return status;
 }
 
+static enum ta_status read_links(const struct file *file, const struct ta_yaml *value,
+                                 struct ta_hardware *hardware)
+{
+    enum ta_status status = TA_OK;
+    if (value->kind != TA_YAML_MAP)
+        return expect(file, value, "a map of links");
+    for (const struct ta_yaml *link = value->contents; status == TA_OK && link; link = link->next) {
+        struct ta_suggest close = {.word = link->key->text};
+        ta_suggest_offer(&close, "host");
+        ta_suggest_offer(&close, "peer");
+        if (strcmp(link->key->text, "host") == 0)
+            status = read_number(file, link, &hardware->host_bytes_per_s);
+        else if (strcmp(link->key->text, "peer") == 0)
+            status = read_number(file, link, &hardware->peer_bytes_per_s);
+        else
+            status = unknown_key(file, link->key, &close);
+    }
+    return status;
+}
+
 /* ---- entries ------------------------------------------------------------------------------- */
 
-enum key { NAME, MATCH, UNLESS, MULTIPROCESSORS, MEMORY_BYTES, BANDWIDTH, PEAKS, SOURCE, KEYS };
+enum key {
+    NAME,
+    MATCH,
+    UNLESS,
+    MULTIPROCESSORS,
+    MEMORY_BYTES,
+    BANDWIDTH,
+    PEAKS,
+    LINKS,
+    SOURCE,
+    KEYS
+};
 
 static const char *const key_names[KEYS] = {
-    "name", "match", "unless", "multiprocessors", "memory_bytes", "bandwidth", "peaks", "source"};
+    "name",      "match", "unless", "multiprocessors", "memory_bytes",
+    "bandwidth", "peaks", "links",  "source"};
 
 static enum ta_status read_member(const struct file *file, const struct ta_yaml *value,
                                   struct ta_hardware_entry *entry)
@@ -156,6 +188,8 @@ static enum ta_status read_member(const struct file *file, const struct ta_yaml 
         return read_number(file, value, &entry->hardware.bytes_per_s);
     case PEAKS:
         return read_peaks(file, value, &entry->hardware);
+    case LINKS:
+        return read_links(file, value, &entry->hardware);
     case SOURCE:
         return read_text(file, value, &entry->hardware.source);
     case KEYS:

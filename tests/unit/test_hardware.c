@@ -97,6 +97,26 @@ static void parts_of_devices(void **state)
     expect("AMD Instinct MI300X", 0, 0, "AMD Instinct MI300X"); /* it is not said to be one */
 }
 
+/* Links by their makers, one direction; what may be attached in several ways has none. */
+static void links_of_devices(void **state)
+{
+    (void)state;
+    assert_int_equal(ta_hardware_load(&ctx, NULL, &list), TA_OK);
+    const struct ta_hardware *h100 = find("NVIDIA H100 80GB HBM3", 132, 85018279936);
+    assert_true(h100->host_bytes_per_s == 63e9 && h100->peer_bytes_per_s == 450e9);
+    const struct ta_hardware *l4 = find("NVIDIA L4", 58, 23000000000);
+    assert_true(l4->host_bytes_per_s == 31.5e9 && l4->peer_bytes_per_s == 0);
+    const struct ta_hardware *mi250x = find("AMD Instinct MI250X", 110, 68702699520);
+    assert_true(mi250x->host_bytes_per_s == 0 && mi250x->peer_bytes_per_s == 0);
+    for (size_t i = 0; i < list.entries.n; i++) {
+        const struct ta_hardware *h = &list.entries.at[i].hardware;
+        assert_true(h->host_bytes_per_s == 0 ||
+                    (h->host_bytes_per_s >= 15e9 && h->host_bytes_per_s <= 450e9));
+        assert_true(h->peer_bytes_per_s == 0 || h->peer_bytes_per_s > h->host_bytes_per_s);
+        assert_true(h->peer_bytes_per_s < h->bytes_per_s);
+    }
+}
+
 /* Every entry has a source and figures of the size that such figures have. */
 static void sound_entries(void **state)
 {
@@ -204,6 +224,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(names_of_devices, set_up, tear_down),
         cmocka_unit_test_setup_teardown(parts_of_devices, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(links_of_devices, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sound_entries, set_up, tear_down),
         cmocka_unit_test_setup_teardown(by_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files, set_up, tear_down),

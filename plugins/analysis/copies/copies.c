@@ -18,6 +18,7 @@ static const struct ta_field rate_fields[RATE_FIELDS] = {
     [RATE_MEMORY] = {"memory", TA_FIELD_TEXT}, [RATE_SIZE] = {"size", TA_FIELD_INT},
     [RATE_COUNT] = {"count", TA_FIELD_SUM},    [RATE_BYTES] = {"bytes", TA_FIELD_SUM},
     [RATE_TOTAL] = {"total_ns", TA_FIELD_SUM}, [RATE_EXPOSED] = {"exposed_ns", TA_FIELD_SUM},
+    [RATE_LINK] = {"link", TA_FIELD_MAX},
 };
 
 static const struct ta_field link_fields[LINK_FIELDS] = {

@@ -24,6 +24,7 @@ enum {
     RATE_BYTES,
     RATE_TOTAL,
     RATE_EXPOSED,
+    RATE_LINK, /* what the maker of the device states for the link, bytes/s */
     RATE_FIELDS
 };
 enum { LINK_DIRECTION, LINK_RATE, LINK_FIELDS };

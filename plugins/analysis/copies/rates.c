@@ -2,10 +2,8 @@
 /* How fast each copy was, what ran beside it, and how long it held up the host. */
 #include "copies.h"
 
+#include <traceanalyze/hardware.h>
 #include <traceanalyze/host.h>
-
-#include <math.h>
-#include <stdio.h>
 
 /* What a copy is by its name, worked out once per name and trace. */
 struct kind {
@@ -14,7 +12,9 @@ struct kind {
 };
 
 struct walk {
+    const struct ta_ctx *ctx;
     const struct ta_trace *trace;
+    const struct ta_hardware *hardware; /* of the device at hand; NULL when it is not known */
     struct ta_activities activities;
     struct ta_spans spans;
     struct ta_categories categories;
@@ -48,6 +48,20 @@ static int64_t rate_of(int64_t bytes, int64_t ns)
     return rate < INT64_MAX ? (int64_t)rate : TA_MISSING;
 }
 
+/* What the link of a direction is stated to do; TA_MISSING where that is not known. */
+static int64_t stated_link(const struct walk *w, struct ta_slice direction)
+{
+    if (!w->hardware)
+        return TA_MISSING;
+    const bool is_peer = ta_slice_equal(direction, TA_LIT("PtoP"));
+    const bool is_host =
+        ta_slice_equal(direction, TA_LIT("HtoD")) || ta_slice_equal(direction, TA_LIT("DtoH"));
+    const double rate = is_peer   ? w->hardware->peer_bytes_per_s
+                        : is_host ? w->hardware->host_bytes_per_s
+                                  : 0;
+    return rate > 0 ? (int64_t)rate : TA_MISSING;
+}
+
 /* ---- rates ---------------------------------------------------------------------------------- */
 
 static void take_rate(struct walk *w, ta_row copy, int64_t bytes, int64_t exposed)
@@ -71,6 +85,7 @@ static void take_rate(struct walk *w, ta_row copy, int64_t bytes, int64_t expose
     ta_sum(&row[RATE_BYTES], bytes);
     ta_sum(&row[RATE_TOTAL], ns);
     ta_sum(&row[RATE_EXPOSED], exposed);
+    ta_most(&row[RATE_LINK], stated_link(w, copies_direction(name_of(w, copy))));
     if (bytes >= COPIES_LARGE_FROM) {
         int64_t *link =
             TA_PARTIAL_ROW(w->out[COPIES_LINKS], ta_key_text(copies_direction(name_of(w, copy))));
@@ -130,6 +145,9 @@ static void take_wait(struct walk *w, const struct ta_activity *a, int64_t bytes
 /* The activities [from, to) are those of one device. */
 static void take_device(struct walk *w, size_t from, size_t to)
 {
+    const struct ta_device *device = ta_trace_device(w->trace, w->activities.at[from].device);
+    const char *why;
+    w->hardware = device ? ta_ctx_hardware(w->ctx, device, &why) : NULL;
     w->kernels.n = 0;
     for (size_t i = from; i < to; i++) {
         const ta_row span = w->activities.at[i].span;
@@ -172,6 +190,7 @@ enum ta_status copies_map_rates(struct ta_ctx *ctx, const struct ta_trace *trace
                                 struct ta_partial *const *out)
 {
     struct walk w = {
+        .ctx = ctx,
         .trace = trace,
         .activities = ta_trace_activities(trace),
         .spans = ta_trace_spans(trace),
@@ -196,147 +215,4 @@ enum ta_status copies_map_rates(struct ta_ctx *ctx, const struct ta_trace *trace
     ta_map_free(&w.waits);
     ta_map_free(&w.seen);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the copies of a trace");
-}
-
-/* ---- tables --------------------------------------------------------------------------------- */
-
-#define ID_COLUMN(key, title, doc)                                                                 \
-    {                                                                                              \
-        key, title, TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL, doc                                      \
-    }
-
-static const char direction_doc[] = "HtoD, DtoH, DtoD, PtoP, HtoH or other";
-static const char memory_doc[] = "Memory on the side of the host: pageable, pinned, managed, or "
-                                 "unknown where the trace does not "
-                                 "say; device for copies without the host";
-
-static const struct ta_column rate_columns[] = {
-    TA_RANK_COLUMN,
-    {"path", "Copies", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Direction, and the kind of memory of the host"},
-    ID_COLUMN("direction", "Direction", direction_doc),
-    ID_COLUMN("memory", "Memory", memory_doc),
-    {"size", "Size", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Class of size of the copies"},
-    {"from_bytes", "From", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL, "Least size of the class"},
-    {"count", "Count", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-     "Number of copies that say their bytes and take time"},
-    {"bytes", "Bytes", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER, "Bytes of them"},
-    {"mean_bytes", "Mean size", TA_TYPE_NUMBER, TA_UNIT_BYTES, TA_NEUTRAL, "Bytes over count"},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Sum of durations: work, not wall time"},
-    {"exposed_ns", "Exposed", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Part of it in which no kernel of the device runs; of copies at the same time each counts"},
-    {"bandwidth", "Bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, TA_HIGHER,
-     "Bytes over total time"},
-    {"link", "Link", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, TA_NEUTRAL,
-     "What the link can do: the 99th percentile of the bandwidth of all copies from 1 MiB on in "
-     "this direction, all ranks. None for smaller copies, which are bound by latency, and for "
-     "copies within a device"},
-    {"link_share", "Of the link", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER, "Bandwidth over that"},
-    {"link_name", "Link by", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Where the rate of the link is from"},
-};
-
-static const struct ta_chart rate_chart = {
-    .id = "copy-rates",
-    .title = "Copy bandwidth by size",
-    .caption = "Bytes over time of the copies of each rank, direction and kind of host memory, by "
-               "decades of size, at their mean size; the area of a dot is their total time. Below "
-               "1 MiB copies are bound by latency. Lines: the best that was seen from 1 MiB on.",
-    .kind = TA_CHART_SCATTER,
-    .label = {"path", "rank"},
-    .x = "mean_bytes",
-    .y = {{"bandwidth", "Bandwidth", TA_INK_MEMCPY}},
-    .group = "path",
-    .size = "total_ns",
-    .roof = {.level = "link", .name = "link_name"},
-};
-
-static const struct ta_column wait_columns[] = {
-    TA_RANK_COLUMN,
-    {"path", "Copies", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Direction, and the kind of memory of the host"},
-    ID_COLUMN("direction", "Direction", direction_doc),
-    ID_COLUMN("memory", "Memory", memory_doc),
-    {"call", "Call", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Call that made them: it waits by itself, or because the driver has to stage pageable memory"},
-    {"count", "Count", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-     "Number of copies; reads of single values, below 1 KiB, count as waits instead"},
-    {"bytes", "Bytes", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER, "Bytes of those that say so"},
-    {"copy_ns", "On the device", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Sum of durations of the copies"},
-    {"host_ns", "Host blocked", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Time that host threads spent in the calls"},
-    {"exposed_ns", "Exposed", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Part of the copies in which no kernel of the device runs"},
-    {"idle_ns", "Idle during", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Part of the calls in which no device of the rank works, within the first and last activity"},
-};
-
-/* "HtoD pinned"; the direction alone without the host, or where its memory is not known. */
-static struct ta_slice path_of(struct ta_slice direction, struct ta_slice memory, char text[64])
-{
-    const bool hosts =
-        !ta_slice_equal(memory, TA_LIT("device")) && !ta_slice_equal(memory, TA_LIT("unknown"));
-    const int n = snprintf(text, 64, hosts ? "%.*s %.*s" : "%.*s", (int)direction.len,
-                           direction.ptr, (int)memory.len, memory.ptr);
-    return (struct ta_slice){text, (size_t)n};
-}
-
-/* The rate of the link of a direction, NAN where there is none or too few copies to tell. */
-static double link_of(const struct ta_partial *links, struct ta_slice direction)
-{
-    enum { LEAST_COPIES = 5 };
-    for (size_t i = 0; i < ta_partial_rows(links); i++) {
-        const int64_t *row = ta_partial_at(links, i);
-        const struct ta_dist *rates = ta_partial_dist_at(links, row, LINK_RATE);
-        if (rates && ta_slice_equal(ta_partial_text(links, row, LINK_DIRECTION), direction))
-            return ta_dist_count(rates) >= LEAST_COPIES ? ta_dist_quantile(rates, 99) : NAN;
-    }
-    return NAN;
-}
-
-void copies_add_rates(const struct ta_partial *rates, const struct ta_partial *links,
-                      struct ta_section_builder *out)
-{
-    struct ta_table_builder *table =
-        ta_add_table(out, "copies.bandwidth", "Copy bandwidth by size", rate_columns,
-                     sizeof rate_columns / sizeof *rate_columns);
-    for (size_t i = 0; i < ta_partial_rows(rates); i++) {
-        const int64_t *row = ta_partial_at(rates, i);
-        const struct ta_slice direction = ta_partial_text(rates, row, RATE_DIRECTION);
-        const struct ta_slice memory = ta_partial_text(rates, row, RATE_MEMORY);
-        const int size = (int)row[RATE_SIZE];
-        const bool large = copies_size_from(size) >= COPIES_LARGE_FROM;
-        const double bandwidth = (double)row[RATE_BYTES] * 1e9 / (double)row[RATE_TOTAL];
-        const double link =
-            large && !ta_slice_equal(direction, TA_LIT("DtoD")) ? link_of(links, direction) : NAN;
-        char path[64], name[64];
-        snprintf(name, sizeof name, "%.*s: p99 observed", (int)direction.len, direction.ptr);
-        TA_ROW(table, ta_int(row[RATE_RANK]), ta_text(path_of(direction, memory, path)),
-               ta_text(direction), ta_text(memory), ta_text(ta_slice_of(copies_size_name(size))),
-               ta_int(copies_size_from(size)), ta_int(row[RATE_COUNT]), ta_int(row[RATE_BYTES]),
-               ta_num((double)row[RATE_BYTES] / (double)row[RATE_COUNT]), ta_int(row[RATE_TOTAL]),
-               ta_int(row[RATE_EXPOSED]), ta_num(bandwidth), ta_num(link), ta_num(bandwidth / link),
-               isnan(link) ? ta_null() : ta_text(ta_slice_of(name)));
-    }
-    ta_add_chart(table, &rate_chart);
-}
-
-void copies_add_waits(const struct ta_partial *waits, struct ta_section_builder *out)
-{
-    struct ta_table_builder *table =
-        ta_add_table(out, "copies.blocking", "Copies that the host waits for", wait_columns,
-                     sizeof wait_columns / sizeof *wait_columns);
-    for (size_t i = 0; i < ta_partial_rows(waits); i++) {
-        const int64_t *row = ta_partial_at(waits, i);
-        const struct ta_slice direction = ta_partial_text(waits, row, WAIT_DIRECTION);
-        const struct ta_slice memory = ta_partial_text(waits, row, WAIT_MEMORY);
-        char path[64];
-        TA_ROW(table, ta_int(row[WAIT_RANK]), ta_text(path_of(direction, memory, path)),
-               ta_text(direction), ta_text(memory), ta_text(ta_partial_text(waits, row, WAIT_CALL)),
-               ta_int(row[WAIT_COUNT]), ta_int(row[WAIT_BYTES]), ta_int(row[WAIT_COPY]),
-               ta_int(row[WAIT_HOST]), ta_int(row[WAIT_EXPOSED]), ta_int(row[WAIT_IDLE]));
-    }
-    ta_sort_rows(table, "host_ns", true);
 }
