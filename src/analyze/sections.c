@@ -8,6 +8,7 @@ static const struct {
     const char *id, *title;
 } sections[] = {
     {"findings", "Findings"},
+    {"gates", "Gates"},
     {"overview", "Overview"},
     {"gpu_time", "GPU time"},
     {"steps", "Steps"},

@@ -10,7 +10,7 @@
 #include "base/suggest.h"
 
 /* What getopt_long() calls the operands and the long options without a letter. */
-enum { OPERAND = 1, FIRST_LONG = 256, ROWS_MAX = 64 };
+enum { OPERAND = 1, FIRST_LONG = 256, ROWS_MAX = 128 };
 
 /* Which row a given option means is known when the command is. */
 struct parse {
@@ -313,7 +313,11 @@ static enum ta_status check_operands(struct parse *parse)
 
 struct ta_args ta_args_defaults(void)
 {
-    return (struct ta_args){.world_size = TA_MISSING, .scale = 2, .top = 30};
+    return (struct ta_args){.world_size = TA_MISSING,
+                            .scale = 2,
+                            .top = 30,
+                            .confidence = 0.95,
+                            .min_effect = "50us"};
 }
 
 enum ta_status ta_args_parse(struct ta_ctx *ctx, int argc, char **argv, struct ta_args *args)

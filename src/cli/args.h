@@ -124,6 +124,11 @@ struct ta_args {
     int timeline;        /* enum ta_timeline_mode */
     int64_t jobs, top;   /* 0: the default */
     int64_t world_size;  /* TA_MISSING: not given */
+    struct ta_texts fail_on;
+    int gate; /* enum ta_gate_mode */
+    double confidence;
+    const char *min_effect, *noise_floor, *save_baseline;
+    bool allow_single_run;
     struct ta_texts limits, plugin_paths, settings, disabled_rules, rule_files;
     const char *input, *hardware, *rank_regex, *out, *format, *title, *memory_limit, *tmpdir;
     const char *max_html_size;

@@ -7,6 +7,7 @@
 #include "cli/args.h"
 #include "cli/config.h"
 #include "cli/console.h"
+#include "cli/gating.h"
 #include "cli/place.h"
 #include "cli/timing.h"
 #include "pipeline.h"
@@ -24,6 +25,7 @@ struct ta_cli {
     struct ta_registry *registry; /* of the commands that need plugins */
     uint64_t max_html_size;       /* --max-html-size */
     bool wants_timeline;          /* a chosen output needs it */
+    struct ta_gating gating;      /* of the commands that make a report */
     bool incomplete;              /* --strict, and data was lost: exit code 4 */
     bool reported;                /* what the log left out stands in a product */
 };
@@ -78,7 +80,7 @@ enum ta_status ta_cli_prepare_products(struct ta_cli *cli, const char *folder,
                                        struct ta_products *products) TA_MUST_CHECK;
 
 /* Writes all chosen formats, then warnings and the summary for people. */
-enum ta_status ta_cli_produce(struct ta_cli *cli, const struct ta_report *report,
+enum ta_status ta_cli_produce(struct ta_cli *cli, struct ta_report *report,
                               const struct ta_products *products) TA_MUST_CHECK;
 
 /* Reads and analyzes the inputs by the options; see ta_pipeline_run(). */
@@ -87,6 +89,9 @@ enum ta_status ta_cli_run(struct ta_cli *cli, const char *const *inputs, size_t 
 
 /* Says on standard error what was wrong with the inputs. */
 void ta_cli_warn(struct ta_cli *cli, const struct ta_report *report);
+
+/* Whether data was lost, or ranks of a run are not there. */
+bool ta_cli_has_losses(const struct ta_report *report);
 
 /* Notes for --strict whether anything was lost. */
 void ta_cli_note_losses(struct ta_cli *cli, const struct ta_report *report);

@@ -67,9 +67,8 @@ static enum ta_status compare(struct ta_cli *cli, const struct runs *runs,
         [TA_DIFF_BASE] = {at, runs->base},
         [TA_DIFF_NEW] = {at + runs->base, runs->n - runs->base},
     };
-    const struct ta_judging judging = {.confidence = 0.95, .min_effect_ns = 50e3};
     struct ta_report *diff;
-    enum ta_status status = ta_diff(&cli->ctx, sides, &judging, cli->args.title, &diff);
+    enum ta_status status = ta_diff(&cli->ctx, sides, &cli->gating.judging, cli->args.title, &diff);
     if (status != TA_OK)
         return status;
     status = ta_cli_produce(cli, diff, products);

@@ -5,7 +5,8 @@
 
 #include <stdio.h>
 
-/* Options whose key is another one, by the option and its section; NULL: of a single call. */
+/* Options whose key is another one, by the option and its section (NULL: any); without a key it is
+ * of a single call. */
 static const struct {
     const char *option, *section, *key;
 } renamed[] = {
@@ -22,6 +23,8 @@ static const struct {
     {"disable-rule", NULL, NULL},
     {"json", NULL, NULL},
     {"list", NULL, NULL},
+    {"fail-on", "output", NULL},
+    {"save-baseline", NULL, NULL},
     {"vs", NULL, NULL},
     {"config", NULL, NULL},
     {"no-config", NULL, NULL},
@@ -51,12 +54,12 @@ const char *ta_config_key(const struct ta_arg_option *option, char key[TA_CONFIG
     for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++) {
         if (strcmp(renamed[i].option, option->name) != 0)
             continue;
+        if (renamed[i].section && strcmp(renamed[i].section, section) != 0)
+            continue;
         if (!renamed[i].key)
             return NULL;
-        if (strcmp(renamed[i].section, section) == 0) {
-            snprintf(key, TA_CONFIG_KEY_MAX, "%s", renamed[i].key);
-            return key;
-        }
+        snprintf(key, TA_CONFIG_KEY_MAX, "%s", renamed[i].key);
+        return key;
     }
     snprintf(key, TA_CONFIG_KEY_MAX, "%s%s%s", section, *section ? "." : "", option->name);
     for (char *c = key; *c; c++)

@@ -7,10 +7,12 @@
 
 enum {
     TA_EXIT_OK = 0,
+    TA_EXIT_GATE = 1, /* a gate of --fail-on tripped */
     TA_EXIT_USAGE = 2,
     TA_EXIT_INPUT = 3,
-    TA_EXIT_INCOMPLETE = 4, /* --strict */
+    TA_EXIT_INCOMPLETE = 4, /* --strict, or --fail-on incomplete */
     TA_EXIT_OUTPUT = 5,
+    TA_EXIT_INCONCLUSIVE = 6, /* --fail-on inconclusive */
     TA_EXIT_INTERNAL = 70,
     TA_EXIT_SIGNAL = 128 /* + number of the signal */
 };

@@ -88,6 +88,17 @@ static enum ta_status dispatch(struct ta_cli *cli)
     return status == TA_OK ? commands[cli->args.command - ta_commands](cli) : status;
 }
 
+/* Of several reasons not to go on the first counts. */
+static int judged_code(const struct ta_cli *cli)
+{
+    const struct ta_gates_outcome *gates = &cli->gating.outcome;
+    if (gates->failed)
+        return TA_EXIT_GATE;
+    if (cli->incomplete || gates->incomplete)
+        return TA_EXIT_INCOMPLETE;
+    return gates->inconclusive ? TA_EXIT_INCONCLUSIVE : TA_EXIT_OK;
+}
+
 int main(int argc, char **argv)
 {
     static struct ta_cli cli; /* handlers of signals reach it */
@@ -119,7 +130,6 @@ int main(int argc, char **argv)
     ta_args_free(&cli.args);
     ta_config_free(&cli.config);
     ta_config_free(&cli.rules);
-    if (status == TA_OK && cli.incomplete)
-        return TA_EXIT_INCOMPLETE;
-    return ta_exit_code(status, cli.shared.canceled);
+    ta_gating_free(&cli.gating);
+    return status == TA_OK ? judged_code(&cli) : ta_exit_code(status, cli.shared.canceled);
 }

@@ -93,6 +93,8 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
 static const char *const when[] = {"auto", "always", "never", NULL};
 static const char *const log_formats[] = {"text", "json", NULL};
 static const char *const papers[] = {"a4", "letter", NULL};
+/* Order of enum ta_gate_mode. */
+static const char *const gates[] = {"confident", "strict", "point", NULL};
 /* Order of enum ta_theme; a chart file cannot follow its reader, so it has no "auto". */
 /* Order of enum ta_timeline_mode. */
 static const char *const timelines[] = {"auto", "full", "lod", "none", NULL};
@@ -126,6 +128,23 @@ const struct ta_arg_option ta_arg_options[] = {
 
     {"vs", 0, NULL, FOR(DIFF), TA_GROUP_COMMAND, TA_ARG_FLAG, AT(vs), 0, 0, NULL,
      "what stands before are runs of the baseline, what follows those to compare"},
+
+    {"fail-on", 0, "EXPR", FOR(DIFF), TA_GROUP_COMMAND, TA_ARG_TEXTS, AT(fail_on), 0, 0, NULL,
+     "end with exit code 1 when it holds: regression>5%, total@op:attn*>10%"},
+    {"fail-on", 0, "EXPR", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_TEXTS, AT(fail_on), 0, 0, NULL,
+     "end with exit code 1 when it holds: fps<10, finding>=high"},
+    {"gate", 0, "MODE", FOR(DIFF), TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(gate), 0, 0, gates,
+     "how sure a change beyond a limit has to be (default: confident)"},
+    {"confidence", 0, "LEVEL", FOR(DIFF), TA_GROUP_COMMAND, TA_ARG_NUMBER, AT(confidence), 0, 1,
+     NULL, "level of intervals and verdicts (default: 0.95)"},
+    {"min-effect", 0, "TIME", FOR(DIFF), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(min_effect), 0, 0, NULL,
+     "times that change by less are the same (default: 50us)"},
+    {"noise-floor", 0, "auto|FILE", FOR(DIFF), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(noise_floor), 0, 0,
+     NULL, "how far runs are apart where there are too few (default: auto, the other side)"},
+    {"save-baseline", 0, "FILE", FOR(DIFF), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(save_baseline), 0, 0,
+     NULL, "write how far runs of a side are apart, for --noise-floor"},
+    {"allow-single-run", 0, NULL, FOR(DIFF), TA_GROUP_COMMAND, TA_ARG_FLAG, AT(allow_single_run), 0,
+     0, NULL, "let a single run on each side tell a change"},
 
     {"format", 0, "LIST", FOR(CHART), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(format), 0, 0, NULL,
      "png, svg, pdf or several of them (default: png)"},

@@ -101,6 +101,9 @@ enum ta_status ta_cli_prepare_products(struct ta_cli *cli, const char *folder,
         status = ta_cli_load_plugins(cli);
     if (status != TA_OK)
         return status;
+    status = ta_gating_prepare(cli);
+    if (status != TA_OK)
+        return status;
     products->formats = ta_cli_report_formats(cli, &products->n);
     if (!products->formats)
         return cli->ctx.status;
@@ -111,11 +114,13 @@ enum ta_status ta_cli_prepare_products(struct ta_cli *cli, const char *folder,
     return status;
 }
 
-enum ta_status ta_cli_produce(struct ta_cli *cli, const struct ta_report *report,
+enum ta_status ta_cli_produce(struct ta_cli *cli, struct ta_report *report,
                               const struct ta_products *products)
 {
     struct ta_render_options options;
     enum ta_status status = ta_cli_render_options(cli, report, &options);
+    if (status == TA_OK)
+        status = ta_gating_judge(cli, report);
     if (status == TA_OK)
         status =
             write_products(cli, report, &options, products->formats, products->n, &products->place);
@@ -124,5 +129,6 @@ enum ta_status ta_cli_produce(struct ta_cli *cli, const struct ta_report *report
     cli->reported = true;
     ta_cli_note_losses(cli, report);
     ta_cli_warn(cli, report);
-    return write_summary(cli, report, &options, &products->place);
+    status = write_summary(cli, report, &options, &products->place);
+    return status == TA_OK ? ta_gating_conclude(cli, report, &options) : status;
 }

@@ -285,13 +285,18 @@ static bool has_loss(const struct ta_quality_finding *findings, size_t n)
     return false;
 }
 
-void ta_cli_note_losses(struct ta_cli *cli, const struct ta_report *report)
+bool ta_cli_has_losses(const struct ta_report *report)
 {
     const struct ta_accounts *accounts = ta_report_accounts(report);
     bool loss = has_loss(accounts->findings, accounts->n_findings);
     for (size_t i = 0; !loss && i < accounts->n_files; i++)
         loss = has_loss(accounts->files[i].findings, accounts->files[i].n_findings);
-    cli->incomplete = cli->args.strict && loss;
+    return loss;
+}
+
+void ta_cli_note_losses(struct ta_cli *cli, const struct ta_report *report)
+{
+    cli->incomplete = cli->args.strict && ta_cli_has_losses(report);
 }
 
 /* ---- standard output ---------------------------------------------------------------------- */

@@ -46,6 +46,7 @@ static bool choose_run(struct diff *diff, int side)
 static void open_sections(struct diff *diff)
 {
     static const char *const sections[][2] = {
+        {"gates", "Gates"}, /* judged when all else is there */
         {"diff", "What changed"},
         {"diff_stages", "Stages compared"},
         {"diff_kernels", "Kernels compared"},

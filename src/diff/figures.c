@@ -10,11 +10,11 @@
 struct list {
     struct ta_arena *arena;
     const struct ta_report *report;
-    struct ta_figure *at;
+    struct ta_run_figure *at;
     size_t n, max;
 };
 
-static void add(struct list *list, const struct ta_figure *figure)
+static void add(struct list *list, const struct ta_run_figure *figure)
 {
     if (!isfinite(figure->value) || list->n == list->max || !figure->id)
         return;
@@ -38,17 +38,49 @@ static int64_t largest(const struct ta_table *table, const char *column)
     return most;
 }
 
+struct stage {
+    double rank; /* −1: none */
+    int64_t ns;
+};
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct stage *a = left, *b = right;
+    return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+/* Sum of the stages that are in no other, which have a share, of the rank where it is largest. */
+static int64_t stages_time(const struct ta_table *table)
+{
+    const size_t total = table ? ta_table_column(table, "total_ns") : SIZE_MAX;
+    struct stage *stages = total == SIZE_MAX ? NULL : calloc(table->n_rows, sizeof *stages);
+    int64_t most = TA_MISSING, sum = 0;
+    size_t n = 0;
+    for (size_t i = 0; stages && i < table->n_rows; i++) {
+        const struct ta_cell *cell = ta_table_cell(table, i, total);
+        if (cell->kind == TA_CELL_INT && ta_row_number(table, i, "share", -1) >= 0)
+            stages[n++] = (struct stage){ta_row_number(table, i, "rank", -1), cell->i};
+    }
+    if (n)
+        qsort(stages, n, sizeof *stages, by_rank);
+    for (size_t i = 0; i < n; i++) {
+        sum = i && stages[i].rank == stages[i - 1].rank ? ta_add_sat(sum, stages[i].ns)
+                                                        : stages[i].ns;
+        most = ta_max_i64(most, sum);
+    }
+    free(stages);
+    return most;
+}
+
 int64_t ta_run_time(const struct ta_report *report)
 {
-    static const struct {
-        const char *table, *column;
-    } sources[] = {{"gpu_time.by_rank", "window_ns"},
-                   {"run.sessions", "dur_ns"},
-                   {"trace.by_rank", "window_ns"},
-                   {"stages.by_name", "total_ns"}};
-    int64_t time = TA_MISSING;
-    for (size_t i = 0; time == TA_MISSING && i < sizeof sources / sizeof *sources; i++)
-        time = largest(ta_report_table(report, sources[i].table), sources[i].column);
+    int64_t time = largest(ta_report_table(report, "gpu_time.by_rank"), "window_ns");
+    if (time == TA_MISSING)
+        time = largest(ta_report_table(report, "run.sessions"), "dur_ns");
+    if (time == TA_MISSING)
+        time = stages_time(ta_report_table(report, "stages.by_name"));
+    if (time == TA_MISSING)
+        time = largest(ta_report_table(report, "trace.by_rank"), "window_ns");
     return time;
 }
 
@@ -56,12 +88,12 @@ static void add_run_time(struct list *list)
 {
     const int64_t time = ta_run_time(list->report);
     if (time != TA_MISSING)
-        add(list, &(struct ta_figure){.id = "run_time",
-                                      .title = "Time of the run",
-                                      .value = (double)time,
-                                      .unit = TA_UNIT_NS,
-                                      .polarity = TA_LOWER,
-                                      .is_key = true});
+        add(list, &(struct ta_run_figure){.id = "run_time",
+                                          .title = "Time of the run",
+                                          .value = (double)time,
+                                          .unit = TA_UNIT_NS,
+                                          .polarity = TA_LOWER,
+                                          .is_key = true});
 }
 
 /* ---- steps and blocks ---------------------------------------------------------------------- */
@@ -170,7 +202,7 @@ static void add_times(struct list *list, const struct source *source)
                             [LONGEST] = values[n - 1],
                             [MEAN] = mean_of(values, n)};
     for (int i = MEDIAN; i <= MEAN; i++)
-        add(list, &(struct ta_figure){
+        add(list, &(struct ta_run_figure){
                       .id = source->ids[i],
                       .title = source->titles[i],
                       .value = parts[i],
@@ -204,12 +236,12 @@ static void add_throughput(struct list *list)
         const char *id = ta_arena_printf(list->arena, "%.*s@%.*s", (int)metric.len, metric.ptr,
                                          (int)basis.len, basis.ptr);
         const enum ta_unit unit = ta_table_unit(table, i, ta_table_column(table, "value"));
-        add(list, &(struct ta_figure){.id = id,
-                                      .title = id,
-                                      .value = ta_row_number(table, i, "value", (double)NAN),
-                                      .unit = unit,
-                                      .polarity = unit == TA_UNIT_NS ? TA_LOWER : TA_HIGHER,
-                                      .is_key = unit == TA_UNIT_PER_S});
+        add(list, &(struct ta_run_figure){.id = id,
+                                          .title = id,
+                                          .value = ta_row_number(table, i, "value", (double)NAN),
+                                          .unit = unit,
+                                          .polarity = unit == TA_UNIT_NS ? TA_LOWER : TA_HIGHER,
+                                          .is_key = unit == TA_UNIT_PER_S});
     }
 }
 
@@ -225,11 +257,11 @@ static void add_skew(struct list *list)
         column == SIZE_MAX ? NULL : sorted_column(list->arena, table, column, &n);
     const double median = values ? ta_quantile(values, n, 0.5) : 0;
     if (n >= 2 && median > 0)
-        add(list, &(struct ta_figure){.id = "straggler_skew",
-                                      .title = "Slowest rank behind the median",
-                                      .value = values[n - 1] / median - 1,
-                                      .unit = TA_UNIT_RATIO,
-                                      .polarity = TA_LOWER});
+        add(list, &(struct ta_run_figure){.id = "straggler_skew",
+                                          .title = "Slowest rank behind the median",
+                                          .value = values[n - 1] / median - 1,
+                                          .unit = TA_UNIT_RATIO,
+                                          .polarity = TA_LOWER});
 }
 
 /* ---- scalars ------------------------------------------------------------------------------ */
@@ -240,11 +272,11 @@ static void add_scalars(struct list *list, const struct ta_section *section)
         if (section->items[i].kind != TA_ITEM_SCALAR)
             continue;
         const struct ta_scalar *scalar = section->items[i].scalar;
-        add(list, &(struct ta_figure){.id = scalar->id,
-                                      .title = scalar->title,
-                                      .value = ta_cell_number(&scalar->value, (double)NAN),
-                                      .unit = scalar->unit,
-                                      .polarity = scalar->polarity});
+        add(list, &(struct ta_run_figure){.id = scalar->id,
+                                          .title = scalar->title,
+                                          .value = ta_cell_number(&scalar->value, (double)NAN),
+                                          .unit = scalar->unit,
+                                          .polarity = scalar->polarity});
     }
 }
 
@@ -259,8 +291,8 @@ static size_t count_most(const struct ta_report *report)
     return most + (throughput ? throughput->n_rows : 0);
 }
 
-bool ta_figures_read(struct ta_arena *arena, const struct ta_report *report,
-                     struct ta_figures *figures)
+bool ta_run_figures_read(struct ta_arena *arena, const struct ta_report *report,
+                         struct ta_run_figures *figures)
 {
     struct list list = {.arena = arena, .report = report, .max = count_most(report)};
     list.at = ta_arena_alloc(arena, list.max * sizeof *list.at);
@@ -273,11 +305,12 @@ bool ta_figures_read(struct ta_arena *arena, const struct ta_report *report,
     add_skew(&list);
     for (size_t s = 0; s < ta_report_section_count(report); s++)
         add_scalars(&list, ta_report_section(report, s));
-    *figures = (struct ta_figures){list.at, list.n};
+    *figures = (struct ta_run_figures){list.at, list.n};
     return !arena->failed;
 }
 
-const struct ta_figure *ta_figures_find(const struct ta_figures *figures, const char *id)
+const struct ta_run_figure *ta_run_figures_find(const struct ta_run_figures *figures,
+                                                const char *id)
 {
     for (size_t i = 0; i < figures->n; i++)
         if (strcmp(figures->at[i].id, id) == 0)

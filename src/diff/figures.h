@@ -12,7 +12,7 @@ struct ta_durations {
     size_t n, ranks;
 };
 
-struct ta_figure {
+struct ta_run_figure {
     const char *id, *title;
     double value;
     enum ta_unit unit;
@@ -21,22 +21,24 @@ struct ta_figure {
     const struct ta_durations *series; /* of what `value` is the median, or NULL */
 };
 
-struct ta_figures {
-    struct ta_figure *at;
+struct ta_run_figures {
+    struct ta_run_figure *at;
     size_t n;
 };
 
 /* All figures of a report, each id once, those that tell how long the run takes first: the time of
  * the run, quantiles of step and block times, throughput, every scalar.  Texts and series live as
  * long as the arena and the report.  False without memory. */
-bool ta_figures_read(struct ta_arena *arena, const struct ta_report *report,
-                     struct ta_figures *figures) TA_MUST_CHECK;
+bool ta_run_figures_read(struct ta_arena *arena, const struct ta_report *report,
+                         struct ta_run_figures *figures) TA_MUST_CHECK;
 
 /* The figure with this id, or NULL. */
-const struct ta_figure *ta_figures_find(const struct ta_figures *figures, const char *id);
+const struct ta_run_figure *ta_run_figures_find(const struct ta_run_figures *figures,
+                                                const char *id);
 
-/* Longest window of a device of a run; without devices the time its stages take; TA_MISSING when
- * nothing says how long the run took. */
+/* Longest window of a device of a run; without devices that of a session, the sum of the stages
+ * that are in no other, or the window of the host; TA_MISSING when nothing says how long the run
+ * took. */
 int64_t ta_run_time(const struct ta_report *report);
 
 #endif

@@ -53,8 +53,8 @@ enum { COLUMNS = sizeof columns / sizeof *columns };
 
 /* The figures of all runs of a side. */
 struct side {
-    struct ta_figures *runs;
-    const struct ta_figures *shown;
+    struct ta_run_figures *runs;
+    const struct ta_run_figures *shown;
     double *values; /* room for one of each run */
     size_t n;
 };
@@ -68,7 +68,7 @@ static bool read_side(struct diff *diff, int which, struct side *side)
     if (!side->runs || !side->values)
         return false;
     for (size_t run = 0; run < from->n; run++) {
-        if (!ta_figures_read(&diff->arena, from->runs[run], &side->runs[run]))
+        if (!ta_run_figures_read(&diff->arena, from->runs[run], &side->runs[run]))
             return false;
         if (from->runs[run] == diff->shown[which])
             side->shown = &side->runs[run];
@@ -81,16 +81,16 @@ static struct ta_values values_of(const struct side *side, const char *id)
 {
     struct ta_values values = {side->values, 0};
     for (size_t run = 0; run < side->n; run++) {
-        const struct ta_figure *figure = ta_figures_find(&side->runs[run], id);
+        const struct ta_run_figure *figure = ta_run_figures_find(&side->runs[run], id);
         if (figure)
             side->values[values.n++] = figure->value;
     }
     return values;
 }
 
-static void add_row(struct diff *diff, struct ta_table_builder *table, const struct ta_figure *base,
-                    const struct ta_figure *new, const struct ta_evidence_of_change *evidence,
-                    const size_t runs[TA_DIFF_SIDES])
+static void add_row(struct diff *diff, struct ta_table_builder *table,
+                    const struct ta_run_figure *base, const struct ta_run_figure *new,
+                    const struct ta_evidence_of_change *evidence, const size_t runs[TA_DIFF_SIDES])
 {
     const double own = base->value > 0 ? new->value / base->value : (double)NAN;
     const double ratio = evidence->basis <= TA_BASIS_NOISE ? evidence->ratio.value : own;
@@ -109,8 +109,8 @@ static void add_row(struct diff *diff, struct ta_table_builder *table, const str
 }
 
 static bool add_figure(struct diff *diff, struct ta_table_builder *table,
-                       const struct side sides[TA_DIFF_SIDES], const struct ta_figure *base,
-                       const struct ta_figure *new)
+                       const struct side sides[TA_DIFF_SIDES], const struct ta_run_figure *base,
+                       const struct ta_run_figure *new)
 {
     struct ta_evidence_of_change evidence;
     const struct ta_values before = values_of(&sides[TA_DIFF_BASE], base->id);
@@ -133,10 +133,10 @@ bool diff_add_metrics(struct diff *diff)
     if (!read_side(diff, TA_DIFF_BASE, &sides[TA_DIFF_BASE]) ||
         !read_side(diff, TA_DIFF_NEW, &sides[TA_DIFF_NEW]))
         return false;
-    const struct ta_figures *shown = sides[TA_DIFF_BASE].shown;
+    const struct ta_run_figures *shown = sides[TA_DIFF_BASE].shown;
     for (size_t i = 0; i < shown->n; i++) {
-        const struct ta_figure *base = &shown->at[i];
-        const struct ta_figure *new = ta_figures_find(sides[TA_DIFF_NEW].shown, base->id);
+        const struct ta_run_figure *base = &shown->at[i];
+        const struct ta_run_figure *new = ta_run_figures_find(sides[TA_DIFF_NEW].shown, base->id);
         if (new &&new->unit == base->unit && !add_figure(diff, table, sides, base, new))
             return false;
     }

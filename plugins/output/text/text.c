@@ -23,6 +23,7 @@ enum {
 /* In the order of the questions: which rank, which kernels, who launched them, which steps; of
  * dumps which stages, how fast, how much memory, and how the ranks differ. */
 static const struct text_pick picks[] = {
+    {.table = "gates.results", .rows = 20, .first = "outcome what base new change", .whole = true},
     {.table = "diff.waterfall",
      .rows = 10,
      .first = "base_ns new_ns delta_ns count_effect_ns rate_effect_ns"},
