@@ -78,11 +78,18 @@ static inline bool ta_idle_is_of_host(enum ta_idle_cause cause)
     return ta_idle_causes[cause].group <= TA_IDLE_GROUP_INPUT;
 }
 
-/* Time of one gap by cause, and the span that was open in its longest piece; TA_NO_ROW for none. */
+/* What one cause has of a gap, and the span that was open in its longest piece; TA_NO_ROW for
+ * none. */
+struct ta_idle_part {
+    enum ta_idle_cause cause;
+    int64_t ns, longest;
+    ta_row site;
+};
+
+/* A gap by cause, each once, in the order of time. */
 struct ta_idle_parts {
-    int64_t ns[TA_IDLE_CAUSES];
-    int64_t longest[TA_IDLE_CAUSES];
-    ta_row site[TA_IDLE_CAUSES];
+    size_t n;
+    struct ta_idle_part at[TA_IDLE_CAUSES];
 };
 
 struct ta_idle_gap {
@@ -98,7 +105,7 @@ struct ta_idle_watcher {
      * the host was in, or the kernel that waited; TA_NO_ROW for none.  The pieces of a gap come
      * before the gap. */
     void (*piece)(void *user, enum ta_idle_cause cause, int64_t ns, ta_row place);
-    /* `parts` have their places too. */
+    /* Its sites are places too. */
     void (*gap)(void *user, const struct ta_idle_gap *gap);
     /* All gaps of a device have come. */
     void (*device)(void *user, int64_t device);

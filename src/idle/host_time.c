@@ -96,13 +96,24 @@ static enum ta_idle_cause cause_of(const struct host_time *host, ta_row row)
                : (enum ta_idle_cause)causes[work];
 }
 
+/* Few gaps have more than two causes. */
+static struct ta_idle_part *part_of(struct ta_idle_parts *parts, enum ta_idle_cause cause)
+{
+    for (size_t i = 0; i < parts->n; i++)
+        if (parts->at[i].cause == cause)
+            return &parts->at[i];
+    parts->at[parts->n] = (struct ta_idle_part){.cause = cause, .site = TA_NO_ROW};
+    return &parts->at[parts->n++];
+}
+
 void host_time_piece(struct host_time *host, enum ta_idle_cause cause, int64_t ns, ta_row row,
                      struct ta_idle_parts *parts)
 {
-    parts->ns[cause] += ns;
-    if (ns > parts->longest[cause]) {
-        parts->longest[cause] = ns;
-        parts->site[cause] = row;
+    struct ta_idle_part *part = part_of(parts, cause);
+    part->ns += ns;
+    if (ns > part->longest) {
+        part->longest = ns;
+        part->site = row;
     }
     if (host->watcher->piece)
         host->watcher->piece(host->watcher->user, cause, ns, host_time_caller(host, row));

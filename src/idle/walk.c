@@ -128,13 +128,16 @@ static void blame(struct walk *w, const struct ta_activity *next, const struct t
 static void take_gap(struct walk *w, size_t next, const struct ta_activity *before, int64_t a)
 {
     const struct ta_activity *activity = &w->activities.at[next];
-    struct ta_idle_gap gap = {.start = a, .end = w->spans.ts[activity->span], .next = next};
+    struct ta_idle_gap gap; /* a large one, of which little is used */
+    gap.start = a;
+    gap.end = w->spans.ts[activity->span];
+    gap.next = next;
+    gap.parts.n = 0;
     blame(w, activity, before, a, gap.end, &gap.parts);
     if (!w->watcher->gap)
         return;
-    for (int i = 0; i < TA_IDLE_CAUSES; i++)
-        if (gap.parts.ns[i] > 0)
-            gap.parts.site[i] = host_time_caller(&w->host, gap.parts.site[i]);
+    for (size_t i = 0; i < gap.parts.n; i++)
+        gap.parts.at[i].site = host_time_caller(&w->host, gap.parts.at[i].site);
     w->watcher->gap(w->watcher->user, &gap);
 }
 

@@ -172,15 +172,12 @@ static void take_gap(void *user, const struct ta_idle_gap *gap)
     struct walk *w = user;
     open_device(w);
     advance(w, gap->next);
-    for (int i = 0; i < TA_IDLE_CAUSES; i++) {
-        const int64_t ns = gap->parts.ns[i];
-        if (ns == 0)
-            continue;
-        const ta_row site = gap->parts.site[i];
-        w->last = items_add(&w->items, COLL_ITEM_GAP, (ta_str)i,
-                            site == TA_NO_ROW ? TA_STR_ABSENT : w->spans.name[site], ns);
-        if (ta_idle_is_of_host((enum ta_idle_cause)i))
-            w->host_late += ns;
+    for (size_t i = 0; i < gap->parts.n; i++) {
+        const struct ta_idle_part *part = &gap->parts.at[i];
+        const ta_str site = part->site == TA_NO_ROW ? TA_STR_ABSENT : w->spans.name[part->site];
+        w->last = items_add(&w->items, COLL_ITEM_GAP, (ta_str)part->cause, site, part->ns);
+        if (ta_idle_is_of_host(part->cause))
+            w->host_late += part->ns;
     }
     w->covered = gap->end;
 }

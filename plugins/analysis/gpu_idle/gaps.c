@@ -100,15 +100,13 @@ static void count_gap(void *user, const struct ta_idle_gap *of)
     const struct ta_activity *next = &s->activities.at[of->next];
     struct gap gap = {.start = of->start, .end = of->end, .next = next->span};
     int64_t most = -1;
-    for (int i = 0; i < TA_IDLE_CAUSES; i++) {
-        const enum ta_idle_cause cause = (enum ta_idle_cause)i;
-        if (of->parts.ns[i] == 0)
-            continue;
-        count_cause(s, next->device, cause, of->parts.ns[i]);
-        if (of->parts.ns[i] > most) {
-            most = of->parts.ns[i];
-            gap.cause = cause;
-            gap.site = of->parts.site[i];
+    for (size_t i = 0; i < of->parts.n; i++) {
+        const struct ta_idle_part *part = &of->parts.at[i];
+        count_cause(s, next->device, part->cause, part->ns);
+        if (part->ns > most || (part->ns == most && part->cause < gap.cause)) {
+            most = part->ns;
+            gap.cause = part->cause;
+            gap.site = part->site;
         }
     }
     if (gap.end - gap.start >= TA_IDLE_MICRO_NS)
