@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One name for what has two: terms of a window are the same when their names are. */
 #include "diff/compare.h"
+#include "diff/likeness.h"
 
 #include <stdlib.h>
 
@@ -10,33 +11,48 @@ static int by_side_and_name(const void *left, const void *right)
     return a->side != b->side ? a->side - b->side : ta_slice_compare(a->name, b->name);
 }
 
-static bool has_alias(const struct diff_pair *pair)
-{
-    const struct diff_item *base = pair->item[TA_DIFF_BASE], *new = pair->item[TA_DIFF_NEW];
-    return base && new && !ta_slice_equal(base->name, new->name);
-}
+/* Longer names say no more in a chart. */
+enum { SHORT = 60 };
 
 static struct ta_slice joint_name(struct diff *diff, const struct diff_pair *pair)
 {
-    const struct ta_slice base = pair->item[TA_DIFF_BASE]->name;
-    const struct ta_slice new = pair->item[TA_DIFF_NEW]->name;
-    return ta_slice_of(ta_arena_printf(&diff->arena, "%.*s → %.*s", (int)base.len, base.ptr,
-                                       (int)new.len, new.ptr));
+    struct ta_arena *arena = &diff->arena;
+    const struct ta_slice base = diff_short_name(arena, pair->item[TA_DIFF_BASE]->name, SHORT);
+    const struct ta_slice new = diff_short_name(arena, pair->item[TA_DIFF_NEW]->name, SHORT);
+    return ta_slice_of(
+        ta_arena_printf(arena, "%.*s → %.*s", (int)base.len, base.ptr, (int)new.len, new.ptr));
+}
+
+struct ta_slice diff_set_name(struct diff *diff, size_t number)
+{
+    const struct diff_set *set = &diff->sets[number - 1];
+    const bool named = set->op.len > 0;
+    return ta_slice_of(ta_arena_printf(
+        &diff->arena, "%.*s%s%zu kernel%s → %zu (set %zu)", (int)set->op.len,
+        named ? set->op.ptr : "", named ? ": " : "", set->kernels[TA_DIFF_BASE],
+        set->kernels[TA_DIFF_BASE] == 1 ? "" : "s", set->kernels[TA_DIFF_NEW], number));
+}
+
+static void add_alias(struct diff *diff, int side, const struct diff_item *item,
+                      struct ta_slice joint)
+{
+    if (item && joint.ptr)
+        diff->aliases[diff->n_aliases++] = (struct diff_alias){side, item->name, joint};
 }
 
 bool diff_alias(struct diff *diff, const struct diff_pairs *pairs)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < pairs->n; i++)
-        n += has_alias(&pairs->at[i]);
-    diff->aliases = ta_arena_alloc(&diff->arena, (2 * n + 1) * sizeof *diff->aliases);
+    diff->aliases = ta_arena_alloc(&diff->arena, (2 * pairs->n + 1) * sizeof *diff->aliases);
     for (size_t i = 0; diff->aliases && i < pairs->n; i++) {
-        if (!has_alias(&pairs->at[i]))
+        const struct diff_pair *pair = &pairs->at[i];
+        const struct diff_item *base = pair->item[TA_DIFF_BASE], *new = pair->item[TA_DIFF_NEW];
+        const bool renamed = base && new && !ta_slice_equal(base->name, new->name);
+        if (!renamed && !pair->set)
             continue;
-        const struct ta_slice name = joint_name(diff, &pairs->at[i]);
-        for (int side = 0; name.ptr && side < TA_DIFF_SIDES; side++)
-            diff->aliases[diff->n_aliases++] =
-                (struct diff_alias){side, pairs->at[i].item[side]->name, name};
+        const struct ta_slice joint =
+            renamed ? joint_name(diff, pair) : diff_set_name(diff, pair->set);
+        add_alias(diff, TA_DIFF_BASE, base, joint);
+        add_alias(diff, TA_DIFF_NEW, new, joint);
     }
     if (!diff->aliases || diff->arena.failed)
         return false;

@@ -16,11 +16,25 @@ struct diff_source {
     const char *const *groups;        /* rows of these groups alone, ends with NULL; NULL is all */
 };
 
+/* How two names came together. */
+enum diff_method {
+    DIFF_ALONE, /* not at all: the name is on one side only */
+    DIFF_EXACT,
+    DIFF_NORMALIZED,
+    DIFF_POSITION,
+    DIFF_SIMILAR
+};
+
 /* A name of one side. */
 struct diff_item {
     struct ta_slice name, group; /* of several groups that of the longest total */
     int64_t calls, total_ns;
     int64_t *run_ns; /* total of each run of the side, TA_MISSING where the name is not */
+    /* The name that it is on the other side, NULL for none yet; how, and how sure that is. */
+    struct diff_item *mate;
+    enum diff_method method;
+    double confidence;
+    size_t set; /* number of the set of names that took the place of others, from 1; 0: none */
 };
 
 struct diff_items {
@@ -34,12 +48,6 @@ bool diff_items_read(struct diff *diff, int side, const struct diff_source *sour
 
 /* ---- pairs ------------------------------------------------------------------------------- */
 
-/* How two names came together. */
-enum diff_method {
-    DIFF_ALONE, /* not at all: the name is on one side only */
-    DIFF_EXACT
-};
-
 /* What the runs say about a change; NaN where they are too few. */
 struct diff_evidence {
     double ci_low, ci_high; /* of the ratio new over base */
@@ -50,6 +58,7 @@ struct diff_pair {
     const struct diff_item *item[TA_DIFF_SIDES]; /* NULL: added or removed */
     enum diff_method method;
     double confidence; /* 0…1 that they are the same thing */
+    size_t set;        /* of a name on one side only: see struct diff_item */
     struct diff_evidence evidence;
 };
 
@@ -58,9 +67,13 @@ struct diff_pairs {
     size_t n;
 };
 
-/* Finds for each name its counterpart; false without memory. */
-bool diff_match(struct diff *diff, const struct diff_items items[TA_DIFF_SIDES],
+/* Finds for each name its counterpart; with `by_order` also by the place of kernels in the program.
+ * False without memory. */
+bool diff_match(struct diff *diff, struct diff_items items[TA_DIFF_SIDES], bool by_order,
                 struct diff_pairs *pairs);
+/* Makes a pair of two names. */
+void diff_join(struct diff_item *base, struct diff_item *new, enum diff_method method,
+               double confidence);
 
 /* Fills in what the runs say about each pair; false without memory. */
 bool diff_judge_pairs(struct diff *diff, struct diff_pairs *pairs);
@@ -82,6 +95,13 @@ struct diff_alias {
     struct ta_slice name, joint; /* on this side, and for both */
 };
 
+/* Kernels of both sides that took the place of one another. */
+struct diff_set {
+    struct ta_slice op;            /* lowest operator or range that all are in; may be empty */
+    size_t kernels[TA_DIFF_SIDES]; /* how many */
+    int64_t ns[TA_DIFF_SIDES];
+};
+
 /* One comparison while it is made. */
 struct diff {
     struct ta_ctx *ctx;
@@ -95,6 +115,8 @@ struct diff {
     struct diff_pairs stages, kernels, copies, ops; /* of the shown runs */
     struct diff_alias *aliases;                     /* of kernels, by side and name */
     size_t n_aliases;
+    struct diff_set *sets; /* of kernels, by number */
+    size_t n_sets;
     int64_t window_ns[TA_DIFF_SIDES]; /* longest windows; TA_MISSING without any */
     struct diff_cause cause;          /* of the change of the longest window */
 };
@@ -108,6 +130,10 @@ bool diff_alias(struct diff *diff, const struct diff_pairs *pairs);
 /* The name that both sides have for what has this name on one of them: for what was renamed
  * "old → new". */
 struct ta_slice diff_name_of(const struct diff *diff, int side, struct ta_slice name);
+/* How a set of kernels is called. */
+struct ta_slice diff_set_name(struct diff *diff, size_t number);
+/* Kernels that took the place of one another; false without memory. */
+bool diff_add_sets(struct diff *diff);
 /* The change of the longest window, and of that of each rank, term by term. */
 bool diff_add_waterfall(struct diff *diff);
 /* Figures of the runs of both sides. */

@@ -64,7 +64,7 @@ static enum ta_status compare(struct diff *diff)
     bool done = choose_run(diff, TA_DIFF_BASE) && choose_run(diff, TA_DIFF_NEW);
     open_sections(diff);
     done = done && diff_add_names(diff) && diff_alias(diff, &diff->kernels) &&
-           diff_add_waterfall(diff) && diff_add_metrics(diff);
+           diff_add_sets(diff) && diff_add_waterfall(diff) && diff_add_metrics(diff);
     if (done) {
         diff_add_runs(diff);
         diff_add_verdict(diff);

@@ -62,6 +62,8 @@ static const struct ta_column columns[] = {
     {"method", "Matched by", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
      "How the two names were found to be the same thing; none for names of one side"},
     TA_RATIO_COLUMN("confidence", "Confidence", TA_HIGHER, "How sure that is"),
+    {"set", "Set", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Row of diff.sets that the name is in: it took the place of others, or they took its"},
 };
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
@@ -76,7 +78,11 @@ static const char *status_of(const struct diff_pair *pair)
 
 static struct ta_cell method_of(const struct diff_pair *pair)
 {
-    static const char *const names[] = {[DIFF_ALONE] = NULL, [DIFF_EXACT] = "exact"};
+    static const char *const names[] = {[DIFF_ALONE] = NULL,
+                                        [DIFF_EXACT] = "exact",
+                                        [DIFF_NORMALIZED] = "normalized",
+                                        [DIFF_POSITION] = "position",
+                                        [DIFF_SIMILAR] = "similar"};
     const char *name = names[pair->method];
     return name ? ta_text(ta_slice_of(name)) : ta_null();
 }
@@ -101,7 +107,8 @@ static void add_pair(struct ta_table_builder *table, const struct diff_pair *pai
            both ? quotient(change, base->total_ns) : ta_null(),
            both ? quotient(new->total_ns, base->total_ns) : ta_null(),
            ta_num(pair->evidence.ci_low), ta_num(pair->evidence.ci_high), ta_num(pair->evidence.p),
-           ta_num(pair->evidence.q), method_of(pair), both ? ta_num(pair->confidence) : ta_null());
+           ta_num(pair->evidence.q), method_of(pair), both ? ta_num(pair->confidence) : ta_null(),
+           pair->set ? ta_int((int64_t)pair->set) : ta_null());
 }
 
 static bool compare_list(struct diff *diff, int list, struct diff_pairs *pairs)
@@ -110,7 +117,7 @@ static bool compare_list(struct diff *diff, int list, struct diff_pairs *pairs)
     for (int side = 0; side < TA_DIFF_SIDES; side++)
         if (!diff_items_read(diff, side, &lists[list].source, &items[side]))
             return false;
-    if (!diff_match(diff, items, pairs) || !diff_judge_pairs(diff, pairs))
+    if (!diff_match(diff, items, list == KERNELS, pairs) || !diff_judge_pairs(diff, pairs))
         return false;
     struct ta_section_builder *section =
         ta_report_open_section(diff->out, lists[list].section, lists[list].section_title);

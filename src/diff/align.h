@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Global alignment of two sequences in memory that is linear in their length (Hirschberg 1975). */
+#ifndef TA_DIFF_ALIGN_H
+#define TA_DIFF_ALIGN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* How well element i of the first and k of the second sequence go together: above 0 when they may
+ * stand beside each other, 0 when not. */
+typedef int diff_fit(const void *user, size_t i, size_t k);
+
+#define DIFF_GAP ((size_t)-1)
+
+/* Finds an alignment of largest sum of fits; other[i] becomes the element of the second sequence
+ * beside element i, or DIFF_GAP.  Of several the one that pairs late elements last; the same for
+ * the same input.  False without memory. */
+bool diff_align(diff_fit *fit, const void *user, size_t n, size_t m, size_t *other);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How alike two names are. */
+#include "diff/likeness.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* ---- taking out ------------------------------------------------------------------------------ */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) != 0;
+}
+
+/* Bytes of a hash at the start of a word: eight hexadecimal digits or more, letters and decimal
+ * ones among them. */
+static size_t hash_length(struct ta_slice name, size_t at)
+{
+    enum { LEAST = 8 };
+    bool letter = false, digit = false;
+    size_t n = at;
+    for (; n < name.len && isxdigit((unsigned char)name.ptr[n]); n++) {
+        digit |= is_digit(name.ptr[n]);
+        letter |= !is_digit(name.ptr[n]);
+    }
+    const bool ends = n == name.len || !is_word(name.ptr[n]);
+    return ends && letter && digit && n - at >= LEAST ? n - at : 0;
+}
+
+/* Bytes at `at` that stand for nothing but a number. */
+static size_t number_length(struct ta_slice name, size_t at)
+{
+    size_t n = at;
+    if (at == 0 || !is_word(name.ptr[at - 1])) {
+        const size_t hash = hash_length(name, at);
+        if (hash)
+            return hash;
+        if (at + 2 < name.len && name.ptr[at] == '0' && (name.ptr[at + 1] | 32) == 'x')
+            n = at + 2;
+        while (n > at && n < name.len && isxdigit((unsigned char)name.ptr[n]))
+            n++;
+    }
+    while (n < name.len && is_digit(name.ptr[n]))
+        n++;
+    return n - at;
+}
+
+/* Bytes from an opening bracket to behind the one that closes it; all that is left where none
+ * does. */
+static size_t bracket_length(struct ta_slice name, size_t at)
+{
+    size_t depth = 0, n = at;
+    for (; n < name.len; n++) {
+        depth += name.ptr[n] == '<' || name.ptr[n] == '(';
+        depth -= name.ptr[n] == '>' || name.ptr[n] == ')';
+        if (depth == 0)
+            return n + 1 - at;
+    }
+    return n - at;
+}
+
+static bool opens(struct ta_slice name, size_t at)
+{
+    static const char anonymous[] = "(anonymous namespace)";
+    if (name.ptr[at] == '(') /* part of the name */
+        return name.len - at < sizeof anonymous - 1 ||
+               memcmp(name.ptr + at, anonymous, sizeof anonymous - 1) != 0;
+    return name.ptr[at] == '<' && at > 0 && name.ptr[at - 1] != ' ';
+}
+
+struct ta_slice diff_normalize(struct ta_arena *arena, struct ta_slice name, enum diff_level level)
+{
+    char *text = ta_arena_alloc(arena, name.len + 1);
+    size_t n = 0;
+    for (size_t i = 0; text && i < name.len;) {
+        const size_t bracket =
+            level == DIFF_ARGUMENTS && opens(name, i) ? bracket_length(name, i) : 0;
+        const size_t number = bracket ? 0 : number_length(name, i);
+        if (number && (n == 0 || text[n - 1] != '#'))
+            text[n++] = '#';
+        if (!bracket && !number)
+            text[n++] = name.ptr[i++];
+        i += bracket + number;
+    }
+    return (struct ta_slice){text, n};
+}
+
+struct ta_slice diff_short_name(struct ta_arena *arena, struct ta_slice name, size_t most)
+{
+    static const char returned[] = "void ";
+    if (name.len > sizeof returned && memcmp(name.ptr, returned, sizeof returned - 1) == 0)
+        name = (struct ta_slice){name.ptr + sizeof returned - 1, name.len - sizeof returned + 1};
+    char *text = ta_arena_alloc(arena, name.len + 1);
+    size_t n = 0;
+    for (size_t i = 0; text && i < name.len;) {
+        const size_t bracket = opens(name, i) ? bracket_length(name, i) : 0;
+        if (!bracket)
+            text[n++] = name.ptr[i];
+        i += bracket ? bracket : 1;
+    }
+    while (n > most && ((unsigned char)text[most] & 0xC0) == 0x80)
+        most--; /* not within a character */
+    return (struct ta_slice){text, n < most ? n : most};
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+/* More words than this a name has not. */
+enum { WORDS_MOST = 128 };
+
+static int by_value(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Within "cudaLaunchKernel" the capital letters begin words. */
+static bool begins_word(struct ta_slice name, size_t i)
+{
+    return isupper((unsigned char)name.ptr[i]) && islower((unsigned char)name.ptr[i - 1]);
+}
+
+/* Hashes (FNV-1a) of the words of a name, each once and in order. */
+static size_t words_of(struct ta_slice name, uint64_t words[WORDS_MOST])
+{
+    size_t n = 0, kept = 0;
+    for (size_t i = 0; i < name.len && n < WORDS_MOST;) {
+        if (!is_word(name.ptr[i])) {
+            i++;
+            continue;
+        }
+        const bool digits = is_digit(name.ptr[i]);
+        uint64_t hash = UINT64_C(14695981039346656037);
+        do {
+            hash = (hash ^ (uint64_t)tolower((unsigned char)name.ptr[i])) * UINT64_C(1099511628211);
+            i++;
+        } while (i < name.len && is_word(name.ptr[i]) && is_digit(name.ptr[i]) == digits &&
+                 !begins_word(name, i));
+        const bool is_scope = i + 1 < name.len && name.ptr[i] == ':' && name.ptr[i + 1] == ':';
+        if (!is_scope)
+            words[n++] = hash;
+    }
+    qsort(words, n, sizeof *words, by_value);
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || words[kept - 1] != words[i])
+            words[kept++] = words[i];
+    return kept;
+}
+
+double diff_likeness(struct ta_slice a, struct ta_slice b)
+{
+    uint64_t x[WORDS_MOST], y[WORDS_MOST];
+    const size_t n = words_of(a, x), m = words_of(b, y);
+    size_t both = 0;
+    for (size_t i = 0, k = 0; i < n && k < m;) {
+        both += x[i] == y[k];
+        const bool first = x[i] <= y[k], second = y[k] <= x[i];
+        i += first;
+        k += second;
+    }
+    return n + m ? (double)both / (double)(n + m - both) : 0;
+}
