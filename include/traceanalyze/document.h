@@ -68,8 +68,8 @@ TA_API int64_t ta_text_integer(struct ta_slice text);
 
 /* ---- lines and cells --------------------------------------------------------------------- */
 
-/* Lines of a text, one at a time, without their ends (LF, CRLF), valid UTF-8 without NUL.  Lines
- * longer than 1 MiB are cut and accounted for as too-long. */
+/* Lines of a text, one at a time, without their ends (LF, CRLF) and the colors of a console, valid
+ * UTF-8 without NUL.  Lines longer than 1 MiB are cut and accounted for as too-long. */
 struct ta_lines {
     struct ta_slice line; /* until the next call */
     uint64_t offset;      /* of its first byte */

@@ -31,6 +31,22 @@ static inline int64_t ta_row_place(const struct ta_trace *trace, size_t index)
     return (int64_t)((uint64_t)ta_trace_rank(trace) << 32 | (uint32_t)index);
 }
 
+/* The name of a file as a label: without folders, and without the suffixes of packing and pickle.
+ */
+static inline struct ta_slice ta_row_file_label(const struct ta_trace *trace)
+{
+    static const char *const suffixes[] = {".gz", ".pickle", ".pkl"};
+    const char *path = ta_trace_file(trace).path;
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    struct ta_slice name = ta_slice_of(slash ? slash + 1 : path);
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        const size_t n = strlen(suffixes[i]);
+        if (name.len > n && memcmp(name.ptr + name.len - n, suffixes[i], n) == 0)
+            name.len -= n;
+    }
+    return name;
+}
+
 /* A real number in a cell of kind TA_FIELD_MAX that only one row writes: such numbers are kept, not
  * compared.  What is not finite counts as missing. */
 static inline int64_t ta_real_cell(double value)

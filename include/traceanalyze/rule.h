@@ -75,6 +75,10 @@ struct ta_cell_rule {
  * `severe`; tells whether it did. */
 TA_API bool ta_advise_cell(const struct ta_report *report, struct ta_advice *advice,
                            const struct ta_cell_rule *rule, double threshold, double severe);
+/* The same of a cell that the rule found itself. */
+TA_API bool ta_advise_place(const struct ta_report *report, struct ta_advice *advice,
+                            const struct ta_cell_rule *rule, const struct ta_place *place,
+                            double threshold, double severe);
 
 TA_END_DECLS
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Devices that run kernels for a small part of the sampled time only. */
+/* Devices that run kernels for a small part of the sampled time only.  One that runs none
+ * at all beside others that do is not in use, which is no loss of this run. */
 #include <traceanalyze/rule.h>
+
+#include <math.h>
 
 enum { SHARE, HIGH };
 
@@ -20,17 +23,38 @@ static const struct ta_cell_rule rule = {
     .after = " of the sampled time",
     .advice = "Look for what the device waits for: loading, text encoding, saving and other work "
               "of the host between blocks (see Stages), copies, or many small launches. A "
-              "torch trace of a few steps shows the gaps. A device that other ranks use, or that "
-              "is not used at all, is no loss.",
+              "torch trace of a few steps shows the gaps. A device that other ranks use is no "
+              "loss.",
     .predicate = "mean utilization",
     .severity = TA_MEDIUM,
     .confidence = 0.5,
 };
 
+/* The device that is used least, of those that are used at all when `used`. */
+static struct ta_place least_used(const struct ta_report *report, bool used)
+{
+    const struct ta_table *table = ta_report_table(report, rule.look.table);
+    struct ta_place least = {0};
+    for (size_t row = 0; table && row < table->n_rows; row++) {
+        const struct ta_place here = {table, row, ta_table_column(table, rule.look.column),
+                                      ta_row_number(table, row, rule.look.column, NAN)};
+        if (ta_row_reads(table, row, "signal", "gpu_utilization") && !isnan(here.value) &&
+            (!used || ta_row_number(table, row, "max", 0) > 0) &&
+            (!least.table || here.value < least.value))
+            least = here;
+    }
+    return least;
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
-    ta_advise_cell(report, advice, &rule, ta_ctx_option(ctx, SHARE), ta_ctx_option(ctx, HIGH));
+    struct ta_place least = least_used(report, true);
+    if (!least.table) /* none is, though they were sampled */
+        least = least_used(report, false);
+    if (least.table)
+        ta_advise_place(report, advice, &rule, &least, ta_ctx_option(ctx, SHARE),
+                        ta_ctx_option(ctx, HIGH));
     return TA_OK;
 }
 

@@ -169,19 +169,6 @@ static void add_marks(const struct ta_trace *trace, struct ta_partial *out)
     }
 }
 
-/* The name of a file without folders and ".pickle". */
-static struct ta_slice label_of(const struct ta_trace *trace)
-{
-    static const char suffix[] = ".pickle";
-    const char *path = ta_trace_file(trace).path;
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    struct ta_slice name = ta_slice_of(slash ? slash + 1 : path);
-    const size_t n = sizeof suffix - 1;
-    if (name.len > n && memcmp(name.ptr + name.len - n, suffix, n) == 0)
-        name.len -= n;
-    return name;
-}
-
 static int64_t bytes_of(uint64_t bytes)
 {
     return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
@@ -226,9 +213,9 @@ static void add_history(const struct ta_trace *trace, const struct ta_allocator 
             end++;
         if (!has_device(a, device))
             continue;
-        int64_t *row =
-            TA_PARTIAL_ROW(out, ta_row_rank(trace, TA_MISSING), ta_row_file(trace),
-                           ta_key_int(device), ta_key_int(device), ta_key_text(label_of(trace)));
+        int64_t *row = TA_PARTIAL_ROW(out, ta_row_rank(trace, TA_MISSING), ta_row_file(trace),
+                                      ta_key_int(device), ta_key_int(device),
+                                      ta_key_text(ta_row_file_label(trace)));
         for (size_t e = first; e < end; e++) {
             ta_most(&row[TIME], a->events[e].time_ns);
             if (a->events[e].action == TA_ALLOC_OOM)
@@ -246,7 +233,7 @@ static void add_allocator(const struct ta_trace *trace, struct ta_partial *out)
         const struct ta_alloc_segment *segment = &a->segments[s];
         int64_t *row = TA_PARTIAL_ROW(out, ta_row_rank(trace, TA_MISSING), ta_row_file(trace),
                                       ta_key_int(segment->device), ta_key_int(segment->device),
-                                      ta_key_text(label_of(trace)));
+                                      ta_key_text(ta_row_file_label(trace)));
         row[STATE] = 1;
         ta_sum(&row[ALLOCATED], 0);
         for (size_t b = segment->first; b < segment->first + segment->n; b++)

@@ -193,6 +193,15 @@ static inline int64_t inferix_integer(struct inferix *in, const json_t *object, 
     return number;
 }
 
+/* How many; less than none is no number of them. */
+static inline int64_t inferix_count(struct inferix *in, const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    const int64_t number = ta_document_integer(value);
+    inferix_check(in, value, key, number >= 0);
+    return number < 0 ? TA_MISSING : number;
+}
+
 static inline double inferix_real(struct inferix *in, const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);

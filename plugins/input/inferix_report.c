@@ -67,7 +67,7 @@ static void take_stage(struct inferix *in, const char *name, json_t *stage)
 {
     const struct ta_timed_stage row = {.rank = TA_MISSING,
                                        .name = inferix_intern(in, ta_slice_of(name)),
-                                       .calls = inferix_integer(in, stage, "call_count"),
+                                       .calls = inferix_count(in, stage, "call_count"),
                                        .total_ns = inferix_decimal(in, stage, "total_time", 9),
                                        .min_ns = inferix_decimal(in, stage, "min_time", 9),
                                        .max_ns = inferix_decimal(in, stage, "max_time", 9),
@@ -308,7 +308,7 @@ static void add_layer_sum(struct inferix *in, const char *name, json_t *layer)
 {
     const struct ta_layer row = {.rank = TA_MISSING,
                                  .name = inferix_intern(in, ta_slice_of(name)),
-                                 .calls = inferix_integer(in, layer, "call_count"),
+                                 .calls = inferix_count(in, layer, "call_count"),
                                  .total_ns = inferix_decimal(in, layer, "total_time_ms", 6),
                                  .min_ns = inferix_decimal(in, layer, "min_time_ms", 6),
                                  .max_ns = inferix_decimal(in, layer, "max_time_ms", 6),

@@ -78,7 +78,7 @@ static enum ta_status compare(struct ta_cli *cli, const struct runs *runs,
 
 enum ta_status ta_cmd_diff(struct ta_cli *cli)
 {
-    struct runs runs = {NULL};
+    struct runs runs = {0};
     struct ta_products products;
     enum ta_status status = split(cli, &runs.base);
     if (status == TA_OK)

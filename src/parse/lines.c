@@ -112,6 +112,31 @@ static size_t sound_bytes(struct ta_slice line)
     return nul ? (size_t)(nul - line.ptr) : valid;
 }
 
+/* Length of the control sequence of a terminal at `p`, such as that of a color; 0 when there is
+ * none. */
+static size_t sequence_length(const char *p, size_t n)
+{
+    if (n < 2 || p[0] != '\033' || p[1] != '[')
+        return 0;
+    size_t i = 2;
+    while (i < n && p[i] >= ' ' && p[i] < '@') /* parameters */
+        i++;
+    return i < n && p[i] >= '@' && p[i] <= '~' ? i + 1 : 0;
+}
+
+/* The line of a console without colors and the like, in the buffer of repaired lines. */
+static struct ta_slice strip_sequences(struct ta_lines_state *st, struct ta_slice line)
+{
+    char *out = st->repaired;
+    for (size_t i = 0; i < line.len;) {
+        const size_t sequence = sequence_length(line.ptr + i, line.len - i);
+        if (!sequence)
+            *out++ = line.ptr[i];
+        i += sequence ? sequence : 1;
+    }
+    return (struct ta_slice){st->repaired, (size_t)(out - st->repaired)};
+}
+
 bool ta_lines_next(struct ta_lines *lines)
 {
     struct ta_lines_state *st = lines->state;
@@ -134,6 +159,8 @@ bool ta_lines_next(struct ta_lines *lines)
         ta_quality_add(st->quality, TA_Q_TEXT_ENCODING, st->offset + sound, NULL);
         lines->line = repair(st, lines->line);
     }
+    if (memchr(lines->line.ptr, '\033', lines->line.len))
+        lines->line = strip_sequences(st, lines->line);
     /* Skipping reads over the buffer, in which the line may lie. */
     if (n > LINE_MAX_BYTES && !fed) {
         if (lines->line.ptr != st->repaired)

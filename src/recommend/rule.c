@@ -170,26 +170,24 @@ const char *ta_advice_number(struct ta_advice *advice, double value, enum ta_uni
     return ta_advice_printf(advice, "%s", ta_unit_format(text, value, unit));
 }
 
-bool ta_advise_cell(const struct ta_report *report, struct ta_advice *advice,
-                    const struct ta_cell_rule *rule, double threshold, double severe)
+bool ta_advise_place(const struct ta_report *report, struct ta_advice *advice,
+                     const struct ta_cell_rule *rule, const struct ta_place *place,
+                     double threshold, double severe)
 {
-    struct ta_place place;
-    if (!ta_look_worst(report, &rule->look, &place))
-        return false;
     const bool lowest = rule->look.lowest;
-    if (lowest ? place.value >= threshold : place.value <= threshold)
+    if (lowest ? place->value >= threshold : place->value <= threshold)
         return false;
-    const bool is_severe = lowest ? place.value < severe : place.value > severe;
-    const struct ta_evidence evidence = ta_place_evidence(&place);
+    const bool is_severe = lowest ? place->value < severe : place->value > severe;
+    const struct ta_evidence evidence = ta_place_evidence(place);
     ta_advise(
         advice,
         &(struct ta_finding){
             .id = rule->finding,
             .rule = rule->rule,
             .title = ta_advice_printf(advice, "%s%s%s%s%s", rule->before,
-                                      rule->name ? ta_place_text(advice, &place, rule->name) : "",
-                                      ta_advice_number(advice, place.value, evidence.unit),
-                                      rule->after, ta_place_owner(advice, report, &place)),
+                                      rule->name ? ta_place_text(advice, place, rule->name) : "",
+                                      ta_advice_number(advice, place->value, evidence.unit),
+                                      rule->after, ta_place_owner(advice, report, place)),
             .advice = rule->advice,
             .severity = is_severe ? rule->severity + 1 : rule->severity,
             .evidence = &evidence,
@@ -201,4 +199,12 @@ bool ta_advise_cell(const struct ta_report *report, struct ta_advice *advice,
                                           ta_advice_number(advice, threshold, evidence.unit)),
         });
     return true;
+}
+
+bool ta_advise_cell(const struct ta_report *report, struct ta_advice *advice,
+                    const struct ta_cell_rule *rule, double threshold, double severe)
+{
+    struct ta_place place;
+    return ta_look_worst(report, &rule->look, &place) &&
+           ta_advise_place(report, advice, rule, &place, threshold, severe);
 }

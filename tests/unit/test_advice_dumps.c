@@ -205,7 +205,17 @@ static const struct {
     {DEVICES("0,0,gpu_utilization,0.5,1.0,ratio\n0,0,gpu_temperature,60,85,celsius\n"), "", NULL},
     {DEVICES("0,0,gpu_utilization,0.49,1.0,ratio\n"), "gpu-utilization ", NULL},
     {DEVICES("0,0,cpu_utilization,0.1,1.0,ratio\n0,0,gpu_utilization,,,ratio\n"), "", NULL},
+    /* A device that is not in use beside one that is; the only one. */
+    {DEVICES("0,0,gpu_utilization,0.9,1.0,ratio\n0,1,gpu_utilization,0,0,ratio\n"), "", NULL},
+    {DEVICES("0,0,gpu_utilization,0,0,ratio\n"), "gpu-utilization ", NULL},
     {DEVICES("0,0,gpu_temperature,60,86,celsius\n"), "temperature ", NULL},
+    /* A severe risk, then what saves time, then other risks. */
+    {VALUES("0,first_block_ns,wall,301,ns\n") BLOCKS("0,5,100\n")
+         DEVICES("0,0,gpu_temperature,60,86,celsius\n"),
+     "first-block temperature ", NULL},
+    {VALUES("0,first_block_ns,wall,301,ns\n") BLOCKS("0,5,100\n")
+         DEVICES("0,0,gpu_temperature,60,100,celsius\n"),
+     "temperature first-block ", NULL},
     {DEVICES("0,0,gpu_temperature,60,86,celsius\n"), "", "temperature.limit=86"},
     {DEVICES("0,0,gpu_memory_used,1,90,bytes\n0,0,gpu_memory_total,1,100,bytes\n"), "", NULL},
     {DEVICES("0,0,gpu_memory_used,1,91,bytes\n0,0,gpu_memory_total,1,100,bytes\n"), "gpu-memory ",

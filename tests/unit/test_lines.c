@@ -64,6 +64,22 @@ static void test_lines(void **state)
     fixture_chunk = 0;
 }
 
+/* What is no whole sequence is text. */
+static void test_colors(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "\033[1;32mbold\033[0m plain\033[K\r\n\033\033[\n\033[1\n\033[1\tm\n";
+    struct file f;
+    begin(&f, text, sizeof text - 1);
+    assert_line(&f, 0, "bold plain");
+    assert_line(&f, 26, "\033\033[");
+    assert_line(&f, 30, "\033[1");
+    assert_line(&f, 34, "\033[1\tm");
+    assert_no_finding(&f.quality);
+    end(&f);
+}
+
 static void test_no_line(void **state)
 {
     (void)state;
@@ -196,13 +212,10 @@ static void test_trim(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_no_line),
-        cmocka_unit_test(test_bad_bytes),
-        cmocka_unit_test(test_long_lines),
-        cmocka_unit_test(test_lines_hold_all),
-        cmocka_unit_test(test_cells),
-        cmocka_unit_test(test_cells_are_bounded),
+        cmocka_unit_test(test_lines),      cmocka_unit_test(test_colors),
+        cmocka_unit_test(test_no_line),    cmocka_unit_test(test_bad_bytes),
+        cmocka_unit_test(test_long_lines), cmocka_unit_test(test_lines_hold_all),
+        cmocka_unit_test(test_cells),      cmocka_unit_test(test_cells_are_bounded),
         cmocka_unit_test(test_trim),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -267,19 +267,6 @@ static void collect_device(struct device *d)
     collect_failures(d, &r);
 }
 
-/* The name of a file without folders and ".pickle". */
-static struct ta_slice label_of(const struct ta_trace *trace)
-{
-    static const char suffix[] = ".pickle";
-    const char *path = ta_trace_file(trace).path;
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    struct ta_slice name = ta_slice_of(slash ? slash + 1 : path);
-    const size_t n = sizeof suffix - 1;
-    if (name.len > n && memcmp(name.ptr + name.len - n, suffix, n) == 0)
-        name.len -= n;
-    return name;
-}
-
 /* By device, then by place in the file. */
 static int by_device(const void *left, const void *right)
 {
@@ -314,7 +301,8 @@ enum ta_status memory_collect(struct ta_ctx *ctx, const struct ta_trace *trace,
     const struct ta_allocator *a = ta_trace_allocator(trace);
     if (!a)
         return TA_OK;
-    struct device d = {.trace = trace, .allocator = a, .out = out, .label = label_of(trace)};
+    struct device d = {
+        .trace = trace, .allocator = a, .out = out, .label = ta_row_file_label(trace)};
     const struct ta_alloc_segment **segments = calloc(a->n_segments + 1, sizeof *segments);
     d.sites = calloc(a->n_stacks + 1, sizeof *d.sites);
     d.failed = !segments || !d.sites;

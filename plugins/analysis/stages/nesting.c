@@ -63,8 +63,7 @@ static struct ta_slice short_name(const struct stage *stage)
     return name;
 }
 
-/* Whether the name says that other stages run inside. */
-static bool is_named_parent(const struct stage *stage)
+bool is_named_parent(const struct stage *stage)
 {
     return is_word(short_name(stage), "total") || is_word(short_name(stage), "run_inference");
 }
@@ -203,7 +202,7 @@ static void share_out(struct scope *scope)
     }
     for (size_t i = 0; i < scope->n; i++) {
         struct stage *stage = &scope->at[i];
-        const bool has = base.ns > 0 && total_of(stage) >= 0;
+        const bool has = base.ns > 0 && stage->row[TOTAL] >= 0;
         const bool is_leaf = has && !stage->encloses;
         const bool leaves = has && stage->encloses && stage->inner_ns > 0;
         stage->share = is_leaf ? (double)total_of(stage) / (double)base.ns : NAN;

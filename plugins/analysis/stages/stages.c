@@ -145,8 +145,8 @@ static int by_rank_and_scope(const void *left, const void *right)
     return order ? order : ta_slice_compare(a->name, b->name);
 }
 
-/* A stage table has several stages of a scope; a slash in a name that stands alone, such as that of
- * "loading/caching" on a console, divides nothing. */
+/* A stage table has several stages of a scope, or at least their total; a slash in a name that
+ * stands alone, such as that of "loading/caching" on a console, divides nothing. */
 static void drop_lone_scopes(struct stages *stages)
 {
     struct stage *at = stages->at;
@@ -155,7 +155,7 @@ static void drop_lone_scopes(struct stages *stages)
         for (end = first + 1; end < stages->n && at[end].row[RANK] == at[first].row[RANK] &&
                               ta_slice_equal(at[end].scope, at[first].scope);)
             end++;
-        if (end - first == 1)
+        if (end - first == 1 && !is_named_parent(&at[first]))
             at[first].scope = (struct ta_slice){0};
     }
 }

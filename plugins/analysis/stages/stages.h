@@ -53,6 +53,9 @@ static inline int64_t total_of(const struct stage *stage)
     return stage->row[TOTAL] == TA_MISSING ? 0 : stage->row[TOTAL];
 }
 
+/* Whether the name says that other stages run inside: "total" of a scope, "run_inference". */
+bool is_named_parent(const struct stage *stage);
+
 /* Finds out which stages stand for one in several parts: `family`. */
 bool find_families(struct stages *stages);
 

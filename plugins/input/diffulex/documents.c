@@ -88,7 +88,8 @@ static void take_tags(struct sections *s, struct ta_slice name, json_t *tags, bo
     json_object_foreach(tags, key, value)
     {
         const bool wanted = !texts_only || ta_document_is_text(value);
-        if (wanted && !json_is_null(value) && strcmp(key, "name") != 0)
+        if (wanted && !json_is_null(value) && strcmp(key, "name") != 0 &&
+            strcmp(key, "duration_sec") != 0)
             dx_sections_tag(s, name, ta_slice_of(key),
                             ta_document_show(value, buffer, sizeof buffer));
     }
