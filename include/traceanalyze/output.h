@@ -69,6 +69,12 @@ TA_API void ta_put_markdown(struct ta_file *out, struct ta_slice text);
 /* Text of Markdown in a line of its own or a table cell: nothing in it is markup, HTML or a link.
  */
 TA_API void ta_put_markdown_text(struct ta_file *out, struct ta_slice text);
+/* Text or quoted attribute of XML 1.0: control characters are shown as escapes, and what XML cannot
+ * hold is left out. */
+TA_API void ta_put_xml(struct ta_file *out, struct ta_slice text);
+/* The message of a line that GitHub acts on, or with `is_property` the value of one of its
+ * properties: no text can end the line, the property or the command. */
+TA_API void ta_put_github(struct ta_file *out, struct ta_slice text, bool is_property);
 /* Text for a terminal, cut in the middle to `width` columns (0: not cut) and padded when `pad`:
  * < 0 to the left, > 0 to the right. */
 TA_API void ta_put_terminal(struct ta_file *out, struct ta_slice text, size_t width, int pad);

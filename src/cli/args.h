@@ -90,6 +90,7 @@ struct ta_extent {
 };
 
 enum ta_when { TA_WHEN_AUTO, TA_WHEN_ALWAYS, TA_WHEN_NEVER };
+enum ta_annotate { TA_ANNOTATE_AUTO, TA_ANNOTATE_GITHUB, TA_ANNOTATE_NONE };
 enum ta_theme { TA_THEME_AUTO, TA_THEME_LIGHT, TA_THEME_DARK };
 
 /* An option as it stood on the command line. */
@@ -128,6 +129,8 @@ struct ta_args {
     int gate; /* enum ta_gate_mode */
     double confidence;
     const char *min_effect, *noise_floor, *save_baseline;
+    const char *summary_md, *junit, *bench_json, *bmf_json;
+    int annotate; /* enum ta_annotate */
     bool allow_single_run;
     struct ta_texts limits, plugin_paths, settings, disabled_rules, rule_files;
     const char *input, *hardware, *rank_regex, *out, *format, *title, *memory_limit, *tmpdir;

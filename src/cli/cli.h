@@ -26,6 +26,7 @@ struct ta_cli {
     uint64_t max_html_size;       /* --max-html-size */
     bool wants_timeline;          /* a chosen output needs it */
     struct ta_gating gating;      /* of the commands that make a report */
+    char command_stop[33];        /* a word that lets GitHub take commands again, or "" */
     bool incomplete;              /* --strict, and data was lost: exit code 4 */
     bool reported;                /* what the log left out stands in a product */
 };

@@ -3,6 +3,7 @@
 #include "cli/gating.h"
 
 #include "base/log.h"
+#include "cli/annotate.h"
 #include "cli/cli.h"
 #include "diff/noise.h"
 #include "plugin/registry_impl.h"
@@ -64,7 +65,7 @@ enum ta_status ta_gating_prepare(struct ta_cli *cli)
     if (status == TA_OK && floor && strcmp(floor, "auto") != 0)
         status = ta_noise_read(&cli->ctx, floor, &gating->noise);
     gating->judging.noise = gating->noise;
-    return status;
+    return status == TA_OK ? ta_annotate_begin(cli) : status;
 }
 
 void ta_gating_free(struct ta_gating *gating)
@@ -125,6 +126,43 @@ static enum ta_status save_baseline(struct ta_cli *cli, const struct ta_report *
     return status;
 }
 
+/* Has an output write to a file of its own. */
+static enum ta_status write_to(struct ta_cli *cli, const char *id, enum ta_sink_kind kind,
+                               const char *path, const struct ta_report *report,
+                               const struct ta_render_options *options)
+{
+    const struct ta_entry *output = ta_registry_find(cli->registry, TA_KIND_output, id);
+    if (!output)
+        return ta_fail(&cli->ctx, TA_ERR_USAGE, "No output plugin has the id %s", id);
+    struct ta_sink *sink = ta_sink_new(&cli->ctx, kind, path);
+    if (!sink)
+        return cli->ctx.status;
+    enum ta_status status = ta_cli_write(cli, output, report, options, sink);
+    if (status == TA_OK)
+        status = ta_sink_commit(&cli->ctx, sink);
+    ta_sink_free(sink);
+    return status;
+}
+
+static enum ta_status write_extras(struct ta_cli *cli, const struct ta_report *report,
+                                   const struct ta_render_options *options)
+{
+    const struct ta_args *args = &cli->args;
+    const struct {
+        const char *path, *output;
+        enum ta_sink_kind kind;
+    } extras[] = {{args->junit, "junit", TA_SINK_FILE},
+                  {args->bench_json, "bench_github", TA_SINK_FILE},
+                  {args->bmf_json, "bench_bencher", TA_SINK_FILE},
+                  {args->summary_md, "summary", TA_SINK_APPEND}};
+    enum ta_status status = TA_OK;
+    for (size_t i = 0; status == TA_OK && i < sizeof extras / sizeof *extras; i++)
+        if (extras[i].path)
+            status =
+                write_to(cli, extras[i].output, extras[i].kind, extras[i].path, report, options);
+    return status;
+}
+
 enum ta_status ta_gating_conclude(struct ta_cli *cli, const struct ta_report *report,
                                   const struct ta_render_options *options)
 {
@@ -132,5 +170,8 @@ enum ta_status ta_gating_conclude(struct ta_cli *cli, const struct ta_report *re
     for (size_t i = 0; gates && i < gates->n_rows; i++)
         if (!ta_row_reads(gates, i, "outcome", "passed"))
             say_gate(cli, gates, i);
-    return cli->args.save_baseline ? save_baseline(cli, report, options) : TA_OK;
+    enum ta_status status = write_extras(cli, report, options);
+    if (status == TA_OK && cli->args.save_baseline)
+        status = save_baseline(cli, report, options);
+    return status == TA_OK ? ta_annotate(cli, report) : status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The program: command line in, exit code out. */
+#include "cli/annotate.h"
 #include "cli/cli.h"
 
 #include <stdlib.h>
@@ -126,6 +127,7 @@ int main(int argc, char **argv)
         status = TA_ERR_CANCELED;
     if (status != TA_OK && status != TA_ERR_CANCELED)
         print_error(&cli, status);
+    ta_annotate_end(&cli);
     ta_registry_free(cli.registry);
     ta_args_free(&cli.args);
     ta_config_free(&cli.config);

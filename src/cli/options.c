@@ -93,6 +93,8 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
 static const char *const when[] = {"auto", "always", "never", NULL};
 static const char *const log_formats[] = {"text", "json", NULL};
 static const char *const papers[] = {"a4", "letter", NULL};
+/* Order of enum ta_annotate. */
+static const char *const annotations[] = {"auto", "github", "none", NULL};
 /* Order of enum ta_gate_mode. */
 static const char *const gates[] = {"confident", "strict", "point", NULL};
 /* Order of enum ta_theme; a chart file cannot follow its reader, so it has no "auto". */
@@ -141,6 +143,16 @@ const struct ta_arg_option ta_arg_options[] = {
      "times that change by less are the same (default: 50us)"},
     {"noise-floor", 0, "auto|FILE", FOR(DIFF), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(noise_floor), 0, 0,
      NULL, "how far runs are apart where there are too few (default: auto, the other side)"},
+    {"summary-md", 0, "FILE", REPORTING, TA_GROUP_COMMAND, TA_ARG_TEXT, AT(summary_md), 0, 0, NULL,
+     "add a summary in Markdown to the end of a file"},
+    {"junit", 0, "FILE", REPORTING, TA_GROUP_COMMAND, TA_ARG_TEXT, AT(junit), 0, 0, NULL,
+     "write a test case per gate as JUnit XML"},
+    {"bench-json", 0, "FILE", REPORTING, TA_GROUP_COMMAND, TA_ARG_TEXT, AT(bench_json), 0, 0, NULL,
+     "write figures for github-action-benchmark"},
+    {"bmf-json", 0, "FILE", REPORTING, TA_GROUP_COMMAND, TA_ARG_TEXT, AT(bmf_json), 0, 0, NULL,
+     "write figures for Bencher"},
+    {"annotate", 0, "FOR", REPORTING, TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(annotate), 0, 0,
+     annotations, "print gates that did not pass for GitHub to show (default: auto, within a job)"},
     {"save-baseline", 0, "FILE", FOR(DIFF), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(save_baseline), 0, 0,
      NULL, "write how far runs of a side are apart, for --noise-floor"},
     {"allow-single-run", 0, NULL, FOR(DIFF), TA_GROUP_COMMAND, TA_ARG_FLAG, AT(allow_single_run), 0,

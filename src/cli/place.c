@@ -71,15 +71,18 @@ enum ta_status ta_place_default(struct ta_ctx *ctx, const char *list, struct ta_
     return status;
 }
 
-/* Marks the one format whose extension the path has; false when there is none. */
+/* Marks the one format whose extension the path has, of several the longest ("bench.json", "json");
+ * false when there is none. */
 static bool choose_by_extension(const char *path, struct ta_format *formats, size_t n_formats)
 {
+    struct ta_format *best = NULL;
     for (size_t i = 0; i < n_formats; i++)
-        if (ends_in(path, formats[i].extension)) {
-            formats[i].chosen = true;
-            return true;
-        }
-    return false;
+        if (ends_in(path, formats[i].extension) &&
+            (!best || strlen(formats[i].extension) > strlen(best->extension)))
+            best = &formats[i];
+    if (best)
+        best->chosen = true;
+    return best;
 }
 
 /* Names a folder that is not there and looks like a file of a known format, but for a letter. */

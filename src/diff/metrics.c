@@ -9,7 +9,7 @@
 static const struct ta_column columns[] = {
     {"metric", "Metric", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL,
      "Id of the figure, with its basis behind an @; what --fail-on takes"},
-    {"title", "What", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "The figure in words"},
+    {"title", "What", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL, "The figure in words"},
     {"base", "Before", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
      "Value in the baseline; of several runs in the one of median length"},
     {"new", "After", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,

@@ -5,28 +5,17 @@
 
 #include "base/utf8.h"
 #include "base/visible.h"
+#include "render/escape.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <utf8proc.h>
 
-#define REPLACEMENT TA_LIT("\xef\xbf\xbd") /* U+FFFD */
-#define ELLIPSIS TA_LIT("\xe2\x80\xa6")    /* U+2026 */
+#define ELLIPSIS TA_LIT("\xe2\x80\xa6") /* U+2026 */
 
 static struct ta_slice skip(struct ta_slice text, size_t n)
 {
     return (struct ta_slice){text.ptr + n, text.len - n};
-}
-
-/* Takes one character off the front for a file: what ta_visible_step() shows, but U+FFFD for
- * bytes that are not UTF-8. */
-static struct ta_slice next_visible(struct ta_slice *text, char step[TA_VISIBLE_STEP_MAX])
-{
-    if (ta_utf8_length(text->ptr, text->len) == 0) {
-        *text = skip(*text, 1);
-        return REPLACEMENT;
-    }
-    return (struct ta_slice){step, ta_visible_step(text, step)};
 }
 
 /* ---- JSON ---------------------------------------------------------------------------- */
@@ -72,7 +61,7 @@ void ta_put_json(struct ta_file *out, struct ta_slice text, bool in_script)
         if (n)
             put_json_escape(out, code);
         else
-            ta_put(out, REPLACEMENT);
+            ta_put(out, TA_REPLACEMENT);
         text = skip(text, n ? n : 1);
         plain = text.ptr;
     }
@@ -109,7 +98,7 @@ void ta_put_html(struct ta_file *out, struct ta_slice text)
 {
     while (text.len) {
         char step[TA_VISIBLE_STEP_MAX];
-        const struct ta_slice shown = next_visible(&text, step);
+        const struct ta_slice shown = ta_next_visible(&text, step);
         switch (shown.ptr[0]) {
         case '&':
             ta_puts(out, "&amp;");
@@ -169,7 +158,7 @@ static void put_csv_text(struct ta_file *out, struct ta_slice text)
         ta_putc(out, '\'');
     while (text.len) {
         char step[TA_VISIBLE_STEP_MAX];
-        const struct ta_slice shown = next_visible(&text, step);
+        const struct ta_slice shown = ta_next_visible(&text, step);
         if (shown.ptr[0] == '"')
             ta_putc(out, '"');
         ta_put(out, shown);
@@ -215,7 +204,7 @@ void ta_put_markdown(struct ta_file *out, struct ta_slice text)
     size_t backslashes = 0;
     while (text.len) {
         char step[TA_VISIBLE_STEP_MAX];
-        const struct ta_slice shown = next_visible(&text, step);
+        const struct ta_slice shown = ta_next_visible(&text, step);
         if (shown.ptr[0] == '|')
             ta_puts(out, backslashes % 2 ? "\\\\" : "\\");
         ta_put(out, shown);
@@ -233,7 +222,7 @@ void ta_put_markdown_text(struct ta_file *out, struct ta_slice text)
     bool after_digit = false;
     while (text.len) {
         char step[TA_VISIBLE_STEP_MAX];
-        const struct ta_slice shown = next_visible(&text, step);
+        const struct ta_slice shown = ta_next_visible(&text, step);
         const char c = shown.ptr[0];
         if (c == '<' || c == '>' || c == '&') {
             ta_puts(out, c == '<' ? "&lt;" : c == '>' ? "&gt;" : "&amp;");

@@ -18,7 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-
 /* Which name holds what. */
 enum state {
     WRITTEN,  /* the product has its temporary name */
@@ -46,14 +45,22 @@ struct ta_sink {
     struct product *first, **last;
 };
 
+/* NULL for places that have a path. */
+static const char *standard_name(enum ta_sink_kind kind)
+{
+    return kind == TA_SINK_STDOUT   ? "standard output"
+           : kind == TA_SINK_STDERR ? "standard error"
+                                    : NULL;
+}
+
 struct ta_sink *ta_sink_new(struct ta_ctx *ctx, enum ta_sink_kind kind, const char *path)
 {
-    if (kind != TA_SINK_STDOUT && (!path || !*path)) {
+    if (!standard_name(kind) && (!path || !*path)) {
         ta_fail(ctx, TA_ERR_USAGE, "Empty output path: try -o DIR, -o FILE or -o -");
         return NULL;
     }
     struct ta_sink *sink = calloc(1, sizeof *sink);
-    char *copy = strdup(kind == TA_SINK_STDOUT ? "standard output" : path);
+    char *copy = strdup(standard_name(kind) ? standard_name(kind) : path);
     if (!sink || !copy) {
         free(sink);
         free(copy);
@@ -170,6 +177,21 @@ static bool is_open_already(const struct ta_sink *sink, const struct ta_folder *
     return false;
 }
 
+/* A file that others write to as well: its owner asked for it. */
+static struct ta_file *open_append(struct ta_ctx *ctx, struct ta_sink *sink)
+{
+    struct product *product = add_product(sink);
+    char *path = strdup(sink->path);
+    if (!product || !path) {
+        free(path);
+        ta_fail(ctx, TA_ERR_NOMEM, "Out of memory: doing=open a product");
+        return NULL;
+    }
+    const int fd = open(
+        path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC, 0666);
+    return start(ctx, product, fd, false, path);
+}
+
 static struct ta_file *open_single(struct ta_ctx *ctx, struct ta_sink *sink, const char *name,
                                    const char *signature)
 {
@@ -179,15 +201,18 @@ static struct ta_file *open_single(struct ta_ctx *ctx, struct ta_sink *sink, con
                 sink->path, name);
         return NULL;
     }
-    if (sink->kind == TA_SINK_STDOUT) {
+    if (standard_name(sink->kind)) {
         struct product *product = add_product(sink);
         char *path = strdup(sink->path);
         if (product && path)
-            return start(ctx, product, STDOUT_FILENO, true, path);
+            return start(ctx, product, sink->kind == TA_SINK_STDOUT ? STDOUT_FILENO : STDERR_FILENO,
+                         true, path);
         free(path);
-        ta_fail(ctx, TA_ERR_NOMEM, "Out of memory: doing=open standard output");
+        ta_fail(ctx, TA_ERR_NOMEM, "Out of memory: doing=open %s", sink->path);
         return NULL;
     }
+    if (sink->kind == TA_SINK_APPEND)
+        return open_append(ctx, sink);
     const char *slash = strrchr(sink->path, '/');
     const char *base = slash ? slash + 1 : sink->path;
     if (!*base || strcmp(base, ".") == 0 || strcmp(base, "..") == 0) {

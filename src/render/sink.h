@@ -9,7 +9,10 @@
 enum ta_sink_kind {
     TA_SINK_FOLDER, /* products by their own names below `path`, which is made if missing */
     TA_SINK_FILE,   /* the one product goes to exactly `path` */
-    TA_SINK_STDOUT  /* the one product goes to standard output, written directly */
+    TA_SINK_APPEND, /* the one product is added to the end of the file at `path`, which is no link
+                     */
+    TA_SINK_STDOUT, /* the one product goes to standard output, written directly */
+    TA_SINK_STDERR  /* the same to standard error */
 };
 
 /* Prepares a place; nothing is created yet.  NULL after ta_fail(). */

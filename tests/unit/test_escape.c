@@ -105,6 +105,28 @@ static void html(void **state)
                         "a\\u202e\\x1b\\x0a\xef\xbf\xbd");
 }
 
+static void xml(void **state)
+{
+    (void)state;
+    assert_string_equal(WRITE(ta_put_xml(OUT, TEXT("</a b='\"'>&µ"))),
+                        "&#60;/a b=&#39;&#34;&#39;&#62;&#38;µ");
+    assert_string_equal(WRITE(ta_put_xml(OUT, TEXT("a\0\n\x1b\xff]]>"))),
+                        "a\\x00\\x0a\\x1b\xef\xbf\xbd]]&#62;");
+    assert_string_equal(WRITE(ta_put_xml(OUT, TEXT("a\xef\xbf\xbe\xef\xbf\xbf"
+                                                   "b\xef\xbf\xbd"))),
+                        "ab\xef\xbf\xbd");
+}
+
+static void github(void **state)
+{
+    (void)state;
+    static const struct ta_slice text = TA_LIT("a\r\n::error::b, 5% %0A");
+    assert_string_equal(WRITE(ta_put_github(OUT, text, false)),
+                        "a\\x0d\\x0a::error::b, 5%25 %250A");
+    assert_string_equal(WRITE(ta_put_github(OUT, text, true)),
+                        "a\\x0d\\x0a%3A%3Aerror%3A%3Ab%2C 5%25 %250A");
+}
+
 static const char *csv(struct ta_slice text)
 {
     struct ta_cell cell = ta_text(text);
@@ -256,11 +278,18 @@ static int set_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json_strings),        cmocka_unit_test(json_reads_back),
-        cmocka_unit_test(json_cells),          cmocka_unit_test(html),
-        cmocka_unit_test(csv_cells),           cmocka_unit_test(csv_formulas_get_an_apostrophe),
-        cmocka_unit_test(markdown_code_spans), cmocka_unit_test(markdown_text),
-        cmocka_unit_test(terminal_text),       cmocka_unit_test(terminal_width_counts_columns),
+        cmocka_unit_test(json_strings),
+        cmocka_unit_test(json_reads_back),
+        cmocka_unit_test(json_cells),
+        cmocka_unit_test(html),
+        cmocka_unit_test(xml),
+        cmocka_unit_test(github),
+        cmocka_unit_test(csv_cells),
+        cmocka_unit_test(csv_formulas_get_an_apostrophe),
+        cmocka_unit_test(markdown_code_spans),
+        cmocka_unit_test(markdown_text),
+        cmocka_unit_test(terminal_text),
+        cmocka_unit_test(terminal_width_counts_columns),
         cmocka_unit_test(cells_for_people),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* summary.md: what a pull request or the summary of a job should show, as Markdown: the verdict,
+ * the gates, the figures that tell most, and what changed most.  report.md has the rest. */
+#include <traceanalyze/output.h>
+#include <traceanalyze/plugin.h>
+
+#include <math.h>
+
+#define SIGNATURE "<!-- traceanalyze.summary/1 -->"
+
+enum { FIGURES_MOST = 12, CHANGES_MOST = 10, FINDINGS_MOST = 5 };
+
+/* A table as a list of its columns; those without values are left out. */
+struct view {
+    const char *id, *title;
+    size_t rows; /* at most */
+    const char *columns[8];
+};
+
+static bool is_number(const struct ta_column *column)
+{
+    return column->type == TA_TYPE_INTEGER || column->type == TA_TYPE_NUMBER;
+}
+
+/* " (+8.50 % … +13.8 %)": the interval of a change. */
+static void put_interval(struct ta_file *out, const struct ta_table *table, size_t row)
+{
+    char low[TA_UNIT_TEXT_MAX], high[TA_UNIT_TEXT_MAX];
+    const double from = ta_row_number(table, row, "ci_low", (double)NAN);
+    const double to = ta_row_number(table, row, "ci_high", (double)NAN);
+    if (isnan(from) || isnan(to) || from == to)
+        return;
+    ta_putf(out, " (%s … %s)", ta_unit_format(low, from - 1, TA_UNIT_RATIO_CHANGE),
+            ta_unit_format(high, to - 1, TA_UNIT_RATIO_CHANGE));
+}
+
+/* Names stand in code spans, words and numbers as text. */
+static void put_cell(struct ta_file *out, const struct ta_table *table, size_t row, size_t column)
+{
+    char buffer[TA_WORD_TEXT_MAX];
+    const struct ta_slice text = ta_table_text(table, row, column, buffer);
+    const enum ta_type type = table->columns[column].type;
+    const struct ta_cell *cell = ta_table_cell(table, row, column);
+    if (text.len == 0)
+        ta_puts(out, "–");
+    else if (cell->kind == TA_CELL_TEXT && type == TA_TYPE_STRING)
+        ta_put_markdown(out, text);
+    else
+        ta_put_markdown_text(out, text);
+    if (strcmp(table->columns[column].key, "change") == 0)
+        put_interval(out, table, row);
+}
+
+static size_t column_at(const struct ta_table *table, const struct view *view, size_t i)
+{
+    const size_t column = ta_table_column(table, view->columns[i]);
+    return column != SIZE_MAX && ta_column_has_values(table, column) ? column : SIZE_MAX;
+}
+
+static void put_heads(struct ta_file *out, const struct ta_table *table, const struct view *view)
+{
+    ta_puts(out, "\n|");
+    for (size_t i = 0; view->columns[i]; i++) {
+        const size_t column = column_at(table, view, i);
+        if (column == SIZE_MAX)
+            continue;
+        ta_putc(out, ' ');
+        ta_put_markdown_text(out, ta_slice_of(table->columns[column].title));
+        ta_puts(out, " |");
+    }
+    ta_puts(out, "\n|");
+    for (size_t i = 0; view->columns[i]; i++) {
+        const size_t column = column_at(table, view, i);
+        if (column != SIZE_MAX)
+            ta_puts(out, is_number(&table->columns[column]) ? " ---: |" : " --- |");
+    }
+    ta_putc(out, '\n');
+}
+
+static void put_view(struct ta_file *out, const struct ta_report *report, const struct view *view)
+{
+    const struct ta_table *table = ta_report_table(report, view->id);
+    if (!table)
+        return;
+    ta_puts(out, "\n**");
+    ta_put_markdown_text(out, ta_slice_of(view->title));
+    ta_puts(out, "**\n");
+    put_heads(out, table, view);
+    for (size_t row = 0; row < table->n_rows && row < view->rows; row++) {
+        ta_putc(out, '|');
+        for (size_t i = 0; view->columns[i]; i++) {
+            const size_t column = column_at(table, view, i);
+            if (column == SIZE_MAX)
+                continue;
+            ta_putc(out, ' ');
+            put_cell(out, table, row, column);
+            ta_puts(out, " |");
+        }
+        ta_putc(out, '\n');
+    }
+    if (table->n_rows > view->rows)
+        ta_putf(out, "\n%zu more rows are in the report.\n", table->n_rows - view->rows);
+}
+
+/* ---- one run -------------------------------------------------------------------------- */
+
+static void put_scalars(struct ta_file *out, const struct ta_report *report)
+{
+    char buffer[TA_UNIT_TEXT_MAX];
+    size_t n = 0;
+    for (size_t s = 0; s < ta_report_section_count(report); s++) {
+        const struct ta_section *section = ta_report_section(report, s);
+        for (size_t i = 0; i < section->n_items && n < FIGURES_MOST; i++) {
+            if (section->items[i].kind != TA_ITEM_SCALAR ||
+                section->items[i].scalar->value.kind == TA_CELL_NULL)
+                continue;
+            const struct ta_scalar *scalar = section->items[i].scalar;
+            ta_puts(out, n++ == 0 ? "\n| Figure | Value |\n| --- | ---: |\n| " : "| ");
+            ta_put_markdown_text(out, ta_slice_of(scalar->title));
+            ta_puts(out, " | ");
+            ta_put_markdown_text(out, ta_cell_text(&scalar->value, scalar->unit, buffer));
+            ta_puts(out, " |\n");
+        }
+    }
+}
+
+static void put_findings(struct ta_file *out, const struct ta_report *report)
+{
+    size_t n = 0;
+    for (size_t s = 0; s < ta_report_section_count(report); s++) {
+        const struct ta_section *section = ta_report_section(report, s);
+        for (size_t i = 0; i < section->n_items && n < FINDINGS_MOST; i++) {
+            if (section->items[i].kind != TA_ITEM_FINDING)
+                continue;
+            const struct ta_finding *finding = section->items[i].finding;
+            ta_puts(out, n++ == 0 ? "\n**Findings**\n\n- " : "- ");
+            ta_putf(out, "%s: ", ta_severity_name(finding->severity));
+            ta_put_markdown_text(out, ta_slice_of(finding->title));
+            ta_putc(out, '\n');
+        }
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------ */
+
+static const struct view gates = {
+    "gates.results",
+    "Gates",
+    SIZE_MAX,
+    {"gate", "outcome", "what", "base", "new", "change", "reason", NULL}};
+static const struct view figures = {
+    "diff.metrics", "Figures", FIGURES_MOST, {"title", "base", "new", "change", "verdict", NULL}};
+static const struct view changes[] = {
+    {"diff.waterfall",
+     "What changed the time of the run",
+     CHANGES_MOST,
+     {"term", "kind", "base_ns", "new_ns", "delta_ns", NULL}},
+    {"diff.stages",
+     "Stages",
+     CHANGES_MOST,
+     {"name", "status", "base_total_ns", "new_total_ns", "delta_ns", "change", "q_value", NULL}},
+    {"diff.kernels",
+     "Kernels",
+     CHANGES_MOST,
+     {"name", "status", "base_total_ns", "new_total_ns", "delta_ns", "change", "q_value", NULL}},
+};
+
+static void put_diff(struct ta_file *out, const struct ta_report *report)
+{
+    put_view(out, report, &figures);
+    ta_puts(out, "\n<details><summary>What changed</summary>\n");
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        put_view(out, report, &changes[i]);
+    ta_puts(out, "\n</details>\n");
+}
+
+static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
+                            const struct ta_render_options *options, struct ta_sink *sink)
+{
+    struct ta_file *out = ta_sink_open(ctx, sink, "summary.md", SIGNATURE);
+    if (!out)
+        return ta_cause(ctx, ta_ctx_status(ctx), "Cannot write the summary");
+    ta_puts(out, SIGNATURE "\n### ");
+    ta_put_markdown_text(out, ta_slice_of(ta_report_run(report)->title));
+    ta_puts(out, "\n\n**");
+    ta_put_markdown_text(out, ta_slice_of(ta_report_verdict(report)->headline));
+    ta_puts(out, "**\n");
+    put_view(out, report, &gates);
+    if (ta_report_table(report, figures.id)) {
+        put_diff(out, report);
+    } else {
+        put_scalars(out, report);
+        put_findings(out, report);
+    }
+    ta_puts(out, "\ntraceanalyze ");
+    ta_put_markdown_text(out, ta_slice_of(options->version));
+    ta_puts(out, "\n\n");
+    return ta_file_close(ctx, out);
+}
+
+static const struct ta_output_ops ops = {.extension = "summary.md", .write = write};
+
+TA_PLUGIN(
+    output, summary, &ops, .title = "Summary", .version = "1",
+    .summary = "summary.md: verdict, gates and what changed most, for pull requests and jobs");

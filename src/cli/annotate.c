@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Lines that GitHub shows beside a change. */
+#include "cli/annotate.h"
+
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+
+static bool is_wanted(const struct ta_cli *cli)
+{
+    const char *github = getenv("GITHUB_ACTIONS");
+    if (cli->args.annotate != TA_ANNOTATE_AUTO)
+        return cli->args.annotate == TA_ANNOTATE_GITHUB;
+    return github && strcmp(github, "true") == 0;
+}
+
+/* Standard output, which the service documents, unless a product goes there. */
+static FILE *stream_of(const struct ta_cli *cli)
+{
+    const char *out = cli->args.out;
+    return cli->args.json || (out && strcmp(out, "-") == 0) ? stderr : stdout;
+}
+
+enum ta_status ta_annotate_begin(struct ta_cli *cli)
+{
+    unsigned char random[sizeof cli->command_stop / 2];
+    if (!is_wanted(cli))
+        return TA_OK;
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+        return ta_fail(&cli->ctx, TA_ERR_INTERNAL, "No random bytes for --annotate");
+    for (size_t i = 0; i < sizeof random; i++)
+        snprintf(cli->command_stop + 2 * i, 3, "%02x", random[i]);
+    FILE *stream = stream_of(cli);
+    fprintf(stream, "::stop-commands::%s\n", cli->command_stop);
+    return fflush(stream) == 0 ? TA_OK
+                               : ta_fail(&cli->ctx, TA_ERR_OUTPUT, "Cannot write annotations");
+}
+
+void ta_annotate_end(struct ta_cli *cli)
+{
+    if (!*cli->command_stop)
+        return;
+    FILE *stream = stream_of(cli);
+    fprintf(stream, "::%s::\n", cli->command_stop);
+    fflush(stream);
+    *cli->command_stop = '\0';
+}
+
+/* ---- lines -------------------------------------------------------------------------------- */
+
+static void put(struct ta_file *out, const struct ta_table *gates, size_t row, const char *lead,
+                const char *column, const char *end)
+{
+    char buffer[TA_WORD_TEXT_MAX];
+    const struct ta_slice text = ta_table_text(gates, row, ta_table_column(gates, column), buffer);
+    if (text.len == 0)
+        return;
+    ta_puts(out, lead);
+    ta_put_github(out, text, false);
+    ta_puts(out, end);
+}
+
+/* "::error title=regression>5%25::Time of the run: 86.7 s → 113 s (+30.1 %25)" */
+static void put_line(struct ta_file *out, const struct ta_table *gates, size_t row)
+{
+    ta_puts(out, ta_row_reads(gates, row, "outcome", "failed") ? "::error title=gate "
+                                                               : "::warning title=gate ");
+    ta_put_github(out, ta_row_text(gates, row, "gate"), true);
+    ta_puts(out, "::");
+    put(out, gates, row, "", "outcome", "");
+    put(out, gates, row, ". ", "what", ":");
+    put(out, gates, row, " ", "base", " →");
+    put(out, gates, row, " ", "new", "");
+    put(out, gates, row, " (", "change", ")");
+    put(out, gates, row, ". ", "reason", "");
+    ta_putc(out, '\n');
+}
+
+static void put_lines(struct ta_file *out, const struct ta_table *gates)
+{
+    for (size_t i = 0; i < gates->n_rows; i++)
+        if (!ta_row_reads(gates, i, "outcome", "passed"))
+            put_line(out, gates, i);
+}
+
+enum ta_status ta_annotate(struct ta_cli *cli, const struct ta_report *report)
+{
+    const struct ta_table *gates = ta_report_table(report, TA_GATES_TABLE);
+    if (!*cli->command_stop)
+        return TA_OK;
+    const bool to_error = stream_of(cli) == stderr;
+    ta_annotate_end(cli);
+    if (!gates)
+        return TA_OK;
+    struct ta_sink *sink = ta_sink_new(&cli->ctx, to_error ? TA_SINK_STDERR : TA_SINK_STDOUT, NULL);
+    struct ta_file *out = sink ? ta_sink_open(&cli->ctx, sink, "annotations", "") : NULL;
+    enum ta_status status = cli->ctx.status;
+    if (out) {
+        put_lines(out, gates);
+        status = ta_file_close(&cli->ctx, out);
+    }
+    if (status == TA_OK)
+        status = ta_sink_commit(&cli->ctx, sink);
+    ta_sink_free(sink);
+    return status;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Lines that GitHub shows beside a change.
+ *
+ * A job's log is scanned for commands, "::error::…" at the start of a line after blanks and
+ * "##[error]…" anywhere, and what this program prints holds names from traces.  So within such a
+ * job commands are stopped first, by a word that nobody can know, and taken up again for our own.
+ */
+#ifndef TA_CLI_ANNOTATE_H
+#define TA_CLI_ANNOTATE_H
+
+#include "traceanalyze/result.h"
+
+struct ta_cli;
+
+/* Stops commands when this call is to annotate. */
+enum ta_status ta_annotate_begin(struct ta_cli *cli) TA_MUST_CHECK;
+/* Prints a line for each gate that did not pass. */
+enum ta_status ta_annotate(struct ta_cli *cli, const struct ta_report *report) TA_MUST_CHECK;
+/* Takes commands up again, whatever happened in between. */
+void ta_annotate_end(struct ta_cli *cli);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the writers of all contexts begin with: text as characters that can be shown. */
+#ifndef TA_RENDER_ESCAPE_H
+#define TA_RENDER_ESCAPE_H
+
+#include "base/utf8.h"
+#include "base/visible.h"
+
+#define TA_REPLACEMENT TA_LIT("\xef\xbf\xbd") /* U+FFFD */
+
+/* Takes one character off the front for a file: what ta_visible_step() shows, but U+FFFD for
+ * bytes that are not UTF-8. */
+static inline struct ta_slice ta_next_visible(struct ta_slice *text, char step[TA_VISIBLE_STEP_MAX])
+{
+    if (ta_utf8_length(text->ptr, text->len) == 0) {
+        *text = (struct ta_slice){text->ptr + 1, text->len - 1};
+        return TA_REPLACEMENT;
+    }
+    return (struct ta_slice){step, ta_visible_step(text, step)};
+}
+
+#endif
