@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Exposed communication: collectives that no computation covers, waiting for late ranks included.
  */
-#include <traceanalyze/analysis.h>
+#include <traceanalyze/rule.h>
+
+#include <math.h>
 
 enum { THRESHOLD, MEDIUM, HIGH };
 
@@ -32,6 +34,27 @@ static struct extremes find_extremes(const struct ta_table *gpu, size_t column)
     return e;
 }
 
+/* The part of the exposed time of a row that is waiting for the last rank; its table is NULL where
+ * that is not known. */
+static struct ta_place waiting(const struct ta_report *report, const struct ta_place *exposed)
+{
+    static const struct ta_look look = {.table = "collectives.exposed", .column = "wait_ns"};
+    struct ta_place wait = {0};
+    if (!ta_look_same(report, &look, exposed, &wait) ||
+        ta_row_number(wait.table, wait.row, "unknown_ns", 1) > wait.value)
+        wait.table = NULL;
+    return wait;
+}
+
+/* ", 9.31 ms of it waiting for the last rank". */
+static const char *wait_text(struct ta_advice *advice, const struct ta_place *wait)
+{
+    if (!wait->table)
+        return "";
+    return ta_advice_printf(advice, ", %s of it waiting for the last rank",
+                            ta_advice_number(advice, wait->value, TA_UNIT_NS));
+}
+
 /* A rank that waits little while the others wait long is the one they wait for. */
 static const char *suspect(struct ta_advice *advice, const struct ta_table *gpu, size_t column,
                            struct extremes e)
@@ -47,6 +70,12 @@ static const char *suspect(struct ta_advice *advice, const struct ta_table *gpu,
                             "and the others wait for it. Then overlap collectives with "
                             "computation.",
                             (long long)rank->i);
+}
+
+/* Overlap does not shorten waiting for a rank that is late. */
+static int64_t saving_low(double saving, const struct ta_place *wait)
+{
+    return (int64_t)fmax(0, saving - (wait->table ? wait->value : 0));
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
@@ -66,6 +95,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
     if (window <= 0 || ta_cell_number(most, 0) / window <= threshold)
         return TA_OK;
     const double share = ta_cell_number(most, 0) / window;
+    const struct ta_place worst = {gpu, e.most, exposed, ta_cell_number(most, 0)};
+    const struct ta_place wait = waiting(report, &worst);
     char part[TA_UNIT_TEXT_MAX], time[TA_UNIT_TEXT_MAX], limit[TA_UNIT_TEXT_MAX];
     ta_unit_format(part, share, TA_UNIT_RATIO);
     ta_unit_format(time, ta_cell_number(most, 0), TA_UNIT_NS);
@@ -74,27 +105,30 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
         {"gpu_time.by_rank", "comm_exposed_ns", *rank, *most, TA_UNIT_NS},
         {"gpu_time.by_rank", "comm_exposed_ns", *ta_table_cell(gpu, e.least, 0), *least,
          TA_UNIT_NS},
+        wait.table ? ta_place_evidence(&wait) : (struct ta_evidence){0},
     };
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = "exposed-comm",
-                  .rule = "exposed_comm",
-                  .title = ta_advice_printf(advice,
-                                            "Communication is exposed for %s of the window of rank "
-                                            "%lld (%s)",
-                                            part, (long long)rank->i, time),
-                  .advice = suspect(advice, gpu, exposed, e),
-                  .severity = share > ta_ctx_option(ctx, HIGH)     ? TA_HIGH
-                              : share > ta_ctx_option(ctx, MEDIUM) ? TA_MEDIUM
-                                                                   : TA_LOW,
-                  .evidence = evidence,
-                  .n_evidence = gpu->n_rows > 1 ? 2 : 1,
-                  .saving_low_ns = (int64_t)((share - threshold) * window),
-                  .saving_high_ns = most->i,
-                  .confidence = 0.6,
-                  .threshold =
-                      ta_advice_printf(advice, "exposed communication > %s of the window", limit),
-              });
+    const size_t n_evidence = wait.table ? 3 : gpu->n_rows > 1 ? 2 : 1;
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "exposed-comm",
+            .rule = "exposed_comm",
+            .title = ta_advice_printf(advice,
+                                      "Communication is exposed for %s of the window of rank "
+                                      "%lld (%s%s)",
+                                      part, (long long)rank->i, time, wait_text(advice, &wait)),
+            .advice = suspect(advice, gpu, exposed, e),
+            .severity = share > ta_ctx_option(ctx, HIGH)     ? TA_HIGH
+                        : share > ta_ctx_option(ctx, MEDIUM) ? TA_MEDIUM
+                                                             : TA_LOW,
+            .evidence = evidence,
+            .n_evidence = n_evidence,
+            .saving_low_ns = saving_low((share - threshold) * window, &wait),
+            .saving_high_ns = most->i,
+            .confidence = 0.6,
+            .threshold =
+                ta_advice_printf(advice, "exposed communication > %s of the window", limit),
+        });
     return TA_OK;
 }
 

@@ -20,11 +20,13 @@ class Plan:
 
     def __init__(self, ranks=8, steps=12, seed=1, culprit=None, groups=None, noise=0.01,
                  clocks=True, spread=0.002, ops=("allreduce", "_allgather_base"), drop=(),
-                 facts=True, transfer=180_000):
+                 facts=True, transfer=180_000, elements=None, slow=None):
         self.ranks, self.steps, self.seed, self.culprit = ranks, steps, seed, culprit
         self.groups = groups or [list(range(ranks))]
         self.noise, self.clocks, self.spread, self.ops = noise, clocks, spread, ops
         self.drop, self.facts, self.transfer = set(drop), facts, transfer
+        self.elements = elements or [1 << 20] * len(self.ops)  # of each operation
+        self.slow = slow or {}  # group → how many times as long its transfers take
 
 
 class Rank:
@@ -92,7 +94,8 @@ def work(plan, rank, step, rng):
 def meet(plan, members, group, op, elements, rng, index):
     """A collective of `members`: nobody leaves before the last has come."""
     starts = {r.rank: r.now for r in members}
-    end = max(starts.values()) + round(plan.transfer * (1 + abs(rng.gauss(0, 0.02))))
+    size = max(0.05, elements / (1 << 20)) * plan.slow.get(group, 1)
+    end = max(starts.values()) + round(plan.transfer * size * (1 + abs(rng.gauss(0, 0.02))))
     if op == "broadcast":  # the root leaves when it has sent
         end = None
     for r in members:
@@ -111,11 +114,11 @@ def simulate(plan):
     index = 0
     for step in range(plan.steps):
         begin = [r.now for r in ranks]
-        for op in plan.ops:
+        for op, elements in zip(plan.ops, plan.elements):
             for r in ranks:
                 work(plan, r, step, rng)
             for group, members in enumerate(plan.groups):
-                meet(plan, [ranks[m] for m in members], group, op, 1 << 20, rng, index)
+                meet(plan, [ranks[m] for m in members], group, op, elements, rng, index)
             index += 1
         for r in ranks:
             r.span("user_annotation", f"ProfilerStep#{step}", 1, 1, begin[r.rank] - 160_000,

@@ -37,6 +37,11 @@ def table(document, name):
     return []
 
 
+def findings(document):
+    return {item["id"]: item for section in document["sections"] for item in section["items"]
+            if item["kind"] == "finding"}
+
+
 def named(plan, op, group):
     """How the program calls it: without facts, what the kernel is called."""
     return (op, str(group)) if plan.facts else (op.strip("_").split("_base")[0], "")
@@ -221,6 +226,115 @@ class Blame(unittest.TestCase):
         self.assertEqual([r["rank"] for r in rows], [1])
         self.assertEqual(rows[0]["since"], "change")
         self.assertLessEqual(abs(rows[0]["since_step"] - 18), 1)
+
+
+class Ladder(unittest.TestCase):
+    """Factors of efficiency: their product, and what a run without the loss really takes."""
+
+    def rungs(self, document):
+        return {r["term"]: r for r in table(document, "efficiency.ladder")}
+
+    def window(self, plan):
+        return max(max(e["ts"] + e["dur"] for e in r.events if e["pid"] == 0) -
+                   min(e["ts"] for e in r.events if e["pid"] == 0)
+                   for r in simulate.simulate(plan)) * 1000
+
+    def check(self, seed, culprit):
+        def made(transfer, late):
+            return simulate.Plan(ranks=4, steps=15, seed=seed, culprit=late, noise=0.03,
+                                 transfer=transfer, clocks=False)
+        rungs = self.rungs(report(simulate.simulate(made(180_000, culprit))))
+        product = 1
+        for term in ("transfer", "host", "serialization", "balance"):
+            self.assertLessEqual(rungs[term]["efficiency"], 1 + 1e-12)
+            product *= rungs[term]["efficiency"]
+        self.assertAlmostEqual(product, rungs["parallel"]["efficiency"], delta=1e-12)
+        free = self.window(made(0, culprit))
+        self.assertLess(abs(rungs["transfer"]["without_ns"] / free - 1), 0.01)
+        return rungs, made
+
+    def test_compute_alone(self):
+        rungs, _ = self.check(20, (2, "kernel", 0.3, 0))
+        self.assertGreater(rungs["host"]["efficiency"], 0.999)
+        self.assertLess(rungs["balance"]["efficiency"], 0.85)
+
+    def test_a_host_that_is_late(self):
+        rungs, made = self.check(21, (1, "gap", 0.4, 0))
+        never = self.window(made(0, None))
+        self.assertLess(abs(rungs["host"]["without_ns"] / never - 1), 0.01)
+
+
+class Links(unittest.TestCase):
+    """Bandwidth beside that of peers, messages that are all latency, and exposed time."""
+
+    def test_slow_group(self):
+        groups = [[2 * g, 2 * g + 1] for g in range(7)]
+        plan = simulate.Plan(ranks=14, steps=10, seed=30, groups=groups, slow={4: 1.6})
+        document = report(simulate.simulate(plan))
+        rows = table(document, "collectives.links")
+        self.assertEqual(len(rows), 14)
+        self.assertEqual({r["group"] for r in rows if r["is_slow"]}, {"4"})
+        for row in rows:
+            expected = 1 / 1.6 if row["group"] == "4" else 1
+            self.assertLess(abs(row["ratio"] - expected), 0.05)
+        self.assertIn("slow-link", findings(document))
+        even = report(simulate.simulate(simulate.Plan(ranks=14, steps=10, seed=31, groups=groups)))
+        self.assertFalse([r for r in table(even, "collectives.links") if r["is_slow"]])
+        self.assertNotIn("slow-link", findings(even))
+
+    def test_small_messages(self):
+        plan = simulate.Plan(ranks=4, steps=20, seed=32, ops=["allreduce"] * 4,
+                             elements=[1 << 20, 256, 256, 256])
+        rows = table(report(simulate.simulate(plan)), "collectives.small")
+        self.assertEqual(len(rows), 1)
+        self.assertEqual((rows[0]["small"], rows[0]["largest"]), (60, 512))
+        self.assertLess(abs(rows[0]["latency_ns"] / 9000 - 1), 0.1)
+        self.assertLess(abs(rows[0]["tax_ns"] / (60 * 9000) - 1), 0.1)
+        even = report(simulate.simulate(simulate.Plan(ranks=4, steps=20, seed=33)))
+        self.assertEqual(table(even, "collectives.small"), [])
+
+    def test_exposed_adds_up(self):
+        plan = simulate.Plan(ranks=5, steps=12, seed=34, culprit=(2, "kernel", 0.3, 0))
+        ranks = simulate.simulate(plan)
+        document = report(ranks)
+        rows = {r["rank"]: r for r in table(document, "collectives.exposed")}
+        gpu = {r["rank"]: r for r in table(document, "gpu_time.by_rank")}
+        waits = collections.Counter()
+        for of in instances(ranks).values():
+            last = max(start for start, _ in of.values())
+            for rank, (start, _) in of.items():
+                waits[rank] += last - start
+        for rank, row in rows.items():
+            self.assertEqual(row["wait_ns"] + row["transfer_ns"] + row["unknown_ns"],
+                             row["exposed_ns"])
+            self.assertEqual(row["exposed_ns"], gpu[rank]["comm_exposed_ns"])
+            self.assertEqual(row["unknown_ns"], 0)
+            self.assertLess(abs(row["wait_ns"] - waits[rank]), 2000 * len(instances(ranks)))
+
+
+class Rules(unittest.TestCase):
+    """Findings where something is planted, and none where nothing is."""
+
+    def test_straggler(self):
+        plan = simulate.Plan(ranks=6, steps=20, seed=40, culprit=(5, "copy", 0.2, 0))
+        found = findings(report(simulate.simulate(plan)))
+        title = found["straggler"]["title"]
+        self.assertIn("Rank 5", title)
+        self.assertIn("Memcpy HtoD", title)
+        planted = 200_000 * 2 * plan.steps
+        self.assertLess(abs(found["straggler"]["saving_ns"]["high"] / planted - 1), 0.2)
+
+    def test_balance(self):
+        plan = simulate.Plan(ranks=4, steps=10, seed=41, culprit=(0, "kernel", 0.5, 0))
+        found = findings(report(simulate.simulate(plan)))
+        planted = 500_000 * 2 * plan.steps * 3 / 4
+        self.assertIn("load-balance", found)
+        self.assertLess(abs(found["load-balance"]["saving_ns"]["high"] / planted - 1), 0.2)
+
+    def test_clean(self):
+        found = findings(report(simulate.simulate(simulate.Plan(ranks=6, steps=20, seed=42))))
+        for rule in ("straggler", "slow-link", "small-messages", "load-balance"):
+            self.assertNotIn(rule, found)
 
 
 if __name__ == "__main__":

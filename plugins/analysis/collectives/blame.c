@@ -164,7 +164,7 @@ static const struct ta_column columns[] = {
      "kernel, copy (memory sets too), gap (the device was idle), or unexplained: none of the "
      "longest six of its time"},
     {"name", "What", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Name of the kernel or copy, cause of the gap as in gpu_idle.by_cause"},
+     "Name of the kernel or copy, cause of the gap as in Idle time by cause"},
     {"within", "Within", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "Operator that launched it, or where the host was"},
     TA_COUNT_COLUMN("collectives", "Collectives", TA_NEUTRAL, "That the rank was late to for it"),

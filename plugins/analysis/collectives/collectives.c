@@ -35,13 +35,14 @@ static void add_lacks(const struct coll_run *run, struct ta_section_builder *out
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_report *prior, struct ta_section_builder *out)
 {
-    (void)prior;
     struct coll_run run;
     struct coll_ranks ranks = {0};
     bool done = prepare(merged[0], &run) && coll_judge(&run, &ranks) && coll_add_kinds(&run, out);
     if (done) {
         coll_add_ranks(&ranks, out);
-        done = coll_add_blame(&run, &ranks, out);
+        done = coll_add_blame(&run, &ranks, out) && coll_add_sizes(&run, out) &&
+               coll_add_small(&run, out) && coll_add_ladder(&run, prior, out);
+        coll_add_exposed(&run, prior, out);
         coll_add_clocks(&run, out);
         add_lacks(&run, out);
     }
@@ -50,7 +51,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot compare the collectives of all ranks");
 }
 
+static const char *const after[] = {"gpu_time", NULL};
+
 static const struct ta_analysis_ops ops = {
+    .after = after,
     .needs = TA_NEED_HOST_WORK,
     .needs_args = coll_args,
     .section = "collectives",

@@ -133,13 +133,21 @@ static void count_pairs(const struct coll_run *run, const uint32_t *rows, struct
 /* ---- the table ---------------------------------------------------------------------------------
  */
 
-struct ta_cell coll_group_cell(const struct coll_run *run, uint32_t group, char *text, size_t size)
+int64_t coll_cell_int(const struct ta_table *table, size_t row, const char *column)
+{
+    const size_t at = ta_table_column(table, column);
+    if (at == SIZE_MAX || ta_table_cell(table, row, at)->kind != TA_CELL_INT)
+        return TA_MISSING;
+    return ta_table_cell(table, row, at)->i;
+}
+
+struct ta_cell coll_group_cell(const struct coll_run *run, uint32_t group, char text[COLL_LABEL])
 {
     const struct coll_group *of = &run->groups[group];
     if (!of->shares_name || of->ranks.len == 0)
         return ta_text(of->name);
-    snprintf(text, size, "%.*s %.*s", (int)ta_min_i64((int64_t)of->name.len, 64), of->name.ptr,
-             (int)ta_min_i64((int64_t)of->ranks.len, 128), of->ranks.ptr);
+    snprintf(text, COLL_LABEL, "%.*s %.*s", (int)ta_min_i64((int64_t)of->name.len, 64),
+             of->name.ptr, (int)ta_min_i64((int64_t)of->ranks.len, 128), of->ranks.ptr);
     return ta_text(ta_slice_of(text));
 }
 
@@ -153,8 +161,8 @@ static void add_row(const struct coll_run *run, const struct sums *s,
 {
     const struct coll_shape *shape = &run->shapes[s->shape];
     const struct coll_group *group = &run->groups[shape->group];
-    char label[256];
-    TA_ROW(table, ta_text(shape->op), coll_group_cell(run, shape->group, label, sizeof label),
+    char label[COLL_LABEL];
+    TA_ROW(table, ta_text(shape->op), coll_group_cell(run, shape->group, label),
            group->description.len ? ta_text(group->description) : ta_null(), ta_int(s->ranks),
            ta_int(shape->size), ta_int(s->count), ta_int(s->bytes), ta_int(s->total),
            ta_int(s->wait), ta_int(s->transfer),

@@ -50,6 +50,16 @@ static const struct ta_column columns[] = {
      "In which step of the profiler"},
 };
 
+static const struct ta_chart chart = {
+    .id = "straggler",
+    .title = "Who waits for whom",
+    .caption = "Time of each rank before collectives, and waiting in them for the last one: a rank "
+               "with the longest time of its own that hardly waits is the one others wait for.",
+    .kind = TA_CHART_STACKED_BARS,
+    .label = {"rank"},
+    .y = {{"own_ns", "Own time", TA_INK_COMPUTE}, {"wait_ns", "Waiting", TA_INK_IDLE}},
+};
+
 static void add_row(const struct coll_rank *r, struct ta_table_builder *table)
 {
     const bool changed = r->is_late && !r->from_start;
@@ -69,4 +79,5 @@ void coll_add_ranks(const struct coll_ranks *ranks, struct ta_section_builder *o
     for (size_t i = 0; i < ranks->n; i++)
         if (ranks->at[i].n > 0)
             add_row(&ranks->at[i], table);
+    ta_add_chart(table, &chart);
 }

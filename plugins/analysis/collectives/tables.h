@@ -10,8 +10,19 @@ void coll_add_ranks(const struct coll_ranks *ranks, struct ta_section_builder *o
 bool coll_add_blame(const struct coll_run *run, const struct coll_ranks *ranks,
                     struct ta_section_builder *out);
 /* A group as people know it; `text` takes what has to be put together. */
-struct ta_cell coll_group_cell(const struct coll_run *run, uint32_t group, char *text, size_t size);
+enum { COLL_LABEL = 256 };
+struct ta_cell coll_group_cell(const struct coll_run *run, uint32_t group, char text[COLL_LABEL]);
+
+/* An integer of a row of another analysis, or TA_MISSING. */
+int64_t coll_cell_int(const struct ta_table *table, size_t row, const char *column);
 
 void coll_add_clocks(const struct coll_run *run, struct ta_section_builder *out);
+
+bool coll_add_sizes(const struct coll_run *run, struct ta_section_builder *out);
+bool coll_add_small(const struct coll_run *run, struct ta_section_builder *out);
+void coll_add_exposed(const struct coll_run *run, const struct ta_report *prior,
+                      struct ta_section_builder *out);
+bool coll_add_ladder(const struct coll_run *run, const struct ta_report *prior,
+                     struct ta_section_builder *out);
 
 #endif

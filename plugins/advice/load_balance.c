@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Ranks that compute less than the one with most, and wait for it. */
+#include <traceanalyze/rule.h>
+
+enum { LEAST, HIGH };
+
+static const struct ta_option options[] = {
+    [LEAST] = {"balance", TA_OPTION_NUMBER, 0.8, 0, 1, TA_OPTION_RATIO,
+               "Mean time of compute over the longest, below which the rule fires"},
+    [HIGH] = {"high", TA_OPTION_NUMBER, 0.6, 0, 1, TA_OPTION_RATIO,
+              "The same below which it is severe"},
+    TA_OPTIONS_END,
+};
+
+static const struct ta_look look = {.table = "efficiency.ladder",
+                                    .column = "efficiency",
+                                    .where = {{"term", "balance"}},
+                                    .lowest = true};
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice)
+{
+    static const struct ta_look compute = {.table = "gpu_time.by_rank", .column = "compute_ns"};
+    const double threshold = ta_ctx_option(ctx, LEAST);
+    struct ta_place balance, most;
+    if (!ta_look_worst(report, &look, &balance) || balance.value >= threshold ||
+        !ta_look_worst(report, &compute, &most))
+        return TA_OK;
+    const struct ta_place rank = ta_place_beside(&most, "rank");
+    const struct ta_place loss = ta_place_beside(&balance, "loss_ns");
+    const struct ta_evidence evidence[] = {ta_place_evidence(&balance), ta_place_evidence(&most),
+                                           ta_place_evidence(&loss)};
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "load-balance",
+            .rule = "load_balance",
+            .title = ta_advice_printf(
+                advice, "Rank %.0f computes %s, %s longer than the average rank: balance %s",
+                rank.value, ta_advice_number(advice, most.value, TA_UNIT_NS),
+                ta_advice_number(advice, loss.value, TA_UNIT_NS),
+                ta_advice_number(advice, balance.value, TA_UNIT_RATIO)),
+            .advice =
+                "Divide the work evenly: equal lengths of sequences on all ranks, layers of "
+                "pipeline stages by their time and not their number, decoder and text encoder "
+                "on more than one rank. Where the work is equal, its GPU is slower.",
+            .severity = balance.value < ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = sizeof evidence / sizeof *evidence,
+            .saving_low_ns = 0, /* if the others have work meanwhile */
+            .saving_high_ns = (int64_t)loss.value,
+            .confidence = 0.6,
+            .threshold = ta_advice_printf(advice, "mean compute over the longest < %s",
+                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise};
+
+TA_PLUGIN(advice, load_balance, &ops, .title = "Load balance",
+          .summary = "Fires when ranks compute for different times", .version = "1",
+          .options = options);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Collectives so small that their time is that of starting them. */
+#include <traceanalyze/rule.h>
+
+enum { SHARE, HIGH };
+
+static const struct ta_option options[] = {
+    [SHARE] = {"share", TA_OPTION_NUMBER, 0.02, 0, 1, TA_OPTION_RATIO,
+               "Latency of small collectives over the longest window, above which the rule fires"},
+    [HIGH] = {"high", TA_OPTION_NUMBER, 0.1, 0, 1, TA_OPTION_RATIO,
+              "The same above which it is severe"},
+    TA_OPTIONS_END,
+};
+
+static const struct ta_look look = {.table = "collectives.small", .column = "tax_ns"};
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice)
+{
+    static const struct ta_look windows = {.table = "gpu_time.by_rank", .column = "window_ns"};
+    const double threshold = ta_ctx_option(ctx, SHARE);
+    const double window = ta_look_most(report, &windows, TA_MISSING);
+    struct ta_place tax;
+    if (!ta_look_worst(report, &look, &tax) || window <= 0 || tax.value / window <= threshold)
+        return TA_OK;
+    const double share = tax.value / window;
+    const struct ta_place small = ta_place_beside(&tax, "small");
+    const struct ta_place latency = ta_place_beside(&tax, "latency_ns");
+    const struct ta_place largest = ta_place_beside(&tax, "largest");
+    const struct ta_evidence evidence[] = {ta_place_evidence(&tax), ta_place_evidence(&small),
+                                           ta_place_evidence(&latency)};
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "small-messages",
+            .rule = "small_messages",
+            .title = ta_advice_printf(
+                advice,
+                "%.0f small collectives (%s, up to %s) cost %s in latency, %s of the window",
+                small.value, ta_place_text(advice, &tax, "op"),
+                ta_advice_number(advice, largest.value, TA_UNIT_BYTES),
+                ta_advice_number(advice, tax.value, TA_UNIT_NS),
+                ta_advice_number(advice, share, TA_UNIT_RATIO)),
+            .advice =
+                "Put several into one: flatten small tensors, raise the size of buckets, "
+                "coalesce calls (dist._coalescing_manager), or send less often. Within a node, "
+                "one-shot all-reduce over symmetric memory has a lower latency.",
+            .severity = share > ta_ctx_option(ctx, HIGH) ? TA_MEDIUM : TA_LOW,
+            .evidence = evidence,
+            .n_evidence = sizeof evidence / sizeof *evidence,
+            .saving_low_ns = 0, /* if compute covers them */
+            .saving_high_ns = (int64_t)tax.value,
+            .confidence = 0.6,
+            .threshold = ta_advice_printf(advice, "latency of small collectives > %s of the window",
+                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise};
+
+TA_PLUGIN(advice, small_messages, &ops, .title = "Small messages",
+          .summary = "Fires when many collectives take no longer than it takes to start one",
+          .version = "1", .options = options);

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* efficiency.ladder: where the parallel efficiency of a run goes, as factors whose product it is
+ * (POP model, with a term for the host).
+ *
+ *     T ≥ T1 ≥ T2 ≥ max u ≥ mean u        u: time in which a rank computes
+ *
+ * T is the longest window.  T1 is what is left of it when transfers take no time, T2 when besides
+ * the host is never late.  Both are T less what a replay of the collectives saves: each rank takes
+ * its own time between them, and goes on when the last one has come. */
+#include "tables.h"
+
+#include <math.h>
+
+/* ---- replay -----------------------------------------------------------------------------------
+ */
+
+/* A collective of several ranks, or a record without partners. */
+struct event {
+    int64_t time;
+    uint32_t instance, record; /* one of them, else COLL_NONE */
+};
+
+struct replay {
+    const struct coll_run *run;
+    struct event *events;
+    size_t n;
+    double *now; /* of each member; NAN before its first record */
+    bool with_transfer, with_host;
+};
+
+static int by_time(const void *left, const void *right)
+{
+    const struct event *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    if (a->instance != b->instance)
+        return a->instance < b->instance ? -1 : 1;
+    return (a->record > b->record) - (a->record < b->record);
+}
+
+static bool is_shared(const struct coll_run *run, const struct coll_record *record)
+{
+    return record->instance != COLL_NONE && run->instances[record->instance].transfer != TA_MISSING;
+}
+
+static void list_events(struct replay *r)
+{
+    const struct coll_run *run = r->run;
+    for (uint32_t i = 0; i < run->n_instances; i++)
+        if (run->instances[i].transfer != TA_MISSING)
+            r->events[r->n++] = (struct event){run->instances[i].last_start, i, COLL_NONE};
+    for (uint32_t i = 0; i < run->n_records; i++)
+        if (!is_shared(run, &run->records[i]))
+            r->events[r->n++] = (struct event){run->records[i].start, COLL_NONE, i};
+    qsort(r->events, r->n, sizeof *r->events, by_time);
+}
+
+/* When a member enters a collective. */
+static double arrive(struct replay *r, const struct coll_record *record)
+{
+    struct coll_detail detail;
+    double before = (double)record->before;
+    if (isnan(r->now[record->member]))
+        r->now[record->member] = (double)(record->start - record->before);
+    if (!r->with_host) {
+        coll_detail_of(r->run, record, &detail);
+        before = fmax(0, before - (double)detail.host_late);
+    }
+    return r->now[record->member] + before;
+}
+
+static void pass_instance(struct replay *r, const struct coll_instance *instance, double *arrivals)
+{
+    double last = -INFINITY;
+    for (size_t i = 0; i < instance->n; i++) {
+        const struct coll_record *record = &r->run->records[r->run->entries[instance->first + i]];
+        arrivals[i] = arrive(r, record);
+        last = fmax(last, arrivals[i]);
+    }
+    const double leave = last + (r->with_transfer ? (double)instance->transfer : 0);
+    for (size_t i = 0; i < instance->n; i++) {
+        const struct coll_record *record = &r->run->records[r->run->entries[instance->first + i]];
+        struct coll_detail detail;
+        coll_detail_of(r->run, record, &detail);
+        r->now[record->member] = fmax(leave, arrivals[i] + (double)detail.hidden);
+    }
+}
+
+/* The end of the last record, when all goes as asked. */
+static double replay(struct replay *r, double *arrivals)
+{
+    double end = -INFINITY;
+    for (size_t i = 0; i < r->run->n_members; i++)
+        r->now[i] = NAN;
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->events[i].instance != COLL_NONE) {
+            pass_instance(r, &r->run->instances[r->events[i].instance], arrivals);
+            continue;
+        }
+        const struct coll_record *record = &r->run->records[r->events[i].record];
+        r->now[record->member] = arrive(r, record) + (double)(record->end - record->start);
+    }
+    for (size_t i = 0; i < r->run->n_members; i++)
+        end = isnan(r->now[i]) ? end : fmax(end, r->now[i]);
+    return end;
+}
+
+/* ---- the ladder -------------------------------------------------------------------------------
+ */
+
+struct ladder {
+    double whole, no_transfer, no_host, most, mean; /* T, T1, T2, max u, mean u */
+    int64_t ranks;
+};
+
+/* From gpu_time.by_rank: windows and times of compute; a rank with several devices computes on
+ * their average. */
+static void read_devices(const struct ta_table *gpu, struct ladder *l)
+{
+    double sum = 0;
+    for (size_t row = 0; row < gpu->n_rows; row++) {
+        const double compute = ta_row_number(gpu, row, "compute_ns", 0);
+        l->whole = fmax(l->whole, ta_row_number(gpu, row, "window_ns", 0));
+        l->most = fmax(l->most, compute);
+        sum += compute;
+    }
+    l->mean = sum / (double)gpu->n_rows;
+    l->ranks = (int64_t)gpu->n_rows;
+}
+
+static bool climb(const struct coll_run *run, struct ladder *l)
+{
+    struct replay r = {.run = run, .with_transfer = true, .with_host = true};
+    double *arrivals = calloc(run->n_members + 1, sizeof *arrivals);
+    r.events = calloc(run->n_instances + run->n_records + 1, sizeof *r.events);
+    r.now = calloc(run->n_members + 1, sizeof *r.now);
+    const bool done = arrivals && r.events && r.now;
+    if (done) {
+        list_events(&r);
+        const double actual = replay(&r, arrivals);
+        r.with_transfer = false;
+        const double no_transfer = replay(&r, arrivals);
+        r.with_host = false;
+        const double no_host = replay(&r, arrivals);
+        l->no_transfer = fmax(l->most, fmin(l->whole, l->whole - (actual - no_transfer)));
+        l->no_host = fmax(l->most, fmin(l->no_transfer, l->whole - (actual - no_host)));
+    }
+    free(arrivals);
+    free(r.events);
+    free(r.now);
+    return done;
+}
+
+static const struct ta_column columns[] = {
+    {"term", "Efficiency", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
+     "transfer, host, serialization, balance; parallel is their product"},
+    {"efficiency", "Value", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
+     "Time without the loss over the time with it; from 0.8 on acceptable"},
+    {"with_ns", "With", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Time of the run with the loss"},
+    {"without_ns", "Without", TA_TYPE_NUMBER, TA_UNIT_NS, TA_NEUTRAL,
+     "Time of the run without it: transfers that take no time; a host that is never late; the time "
+     "in which the rank computes that computes longest; the mean over ranks of that time"},
+    {"loss_ns", "Loss", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "The one less the other"},
+    {"meaning", "Meaning", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL, "What is lost there"},
+};
+
+static const struct ta_chart chart = {
+    .id = "efficiency-ladder",
+    .title = "Where parallel efficiency goes",
+    .caption = "Each rung is a factor of the parallel efficiency, the mean time in which ranks "
+               "compute over the longest window; 80 % each is acceptable.",
+    .kind = TA_CHART_BARS,
+    .label = {"term"},
+    .y = {{"efficiency", "Efficiency", TA_INK_SERIES_1}},
+};
+
+static void add_rung(struct ta_table_builder *table, const char *term, double with, double without,
+                     const char *meaning)
+{
+    TA_ROW(table, ta_text(ta_slice_of(term)), ta_num(without / with), ta_num(with), ta_num(without),
+           ta_num(with - without), ta_text(ta_slice_of(meaning)));
+}
+
+bool coll_add_ladder(const struct coll_run *run, const struct ta_report *prior,
+                     struct ta_section_builder *out)
+{
+    const struct ta_table *gpu = ta_report_table(prior, "gpu_time.by_rank");
+    struct ladder l = {0};
+    bool any = false;
+    for (size_t i = 0; i < run->n_instances; i++)
+        any |= run->instances[i].transfer != TA_MISSING;
+    if (!gpu || !any)
+        return true;
+    read_devices(gpu, &l);
+    if (l.ranks < 2 || l.mean <= 0)
+        return true;
+    if (!climb(run, &l))
+        return false;
+    struct ta_table_builder *table = ta_add_table(out, "efficiency.ladder", "Parallel efficiency",
+                                                  columns, sizeof columns / sizeof *columns);
+    add_rung(table, "parallel", l.whole, l.mean,
+             "All of it: the part of the longest window in which the average rank computes");
+    add_rung(table, "transfer", l.whole, l.no_transfer, "Data on its way that nothing covers");
+    add_rung(table, "host", l.no_transfer, l.no_host,
+             "Devices idle since their host has launched nothing");
+    add_rung(table, "serialization", l.no_host, l.most,
+             "Waiting for each other in turn, copies, and gaps on the device");
+    add_rung(table, "balance", l.most, l.mean, "Ranks that compute less than the one with most");
+    ta_add_chart(table, &chart);
+    return true;
+}
