@@ -8,6 +8,8 @@
 #include "result/decode.h"
 #include "traceanalyze/document.h"
 
+#include <sys/stat.h>
+
 static struct ta_slice skip_spaces(struct ta_slice text)
 {
     while (text.len && memchr(" \t\r\n", *text.ptr, 4))
@@ -82,6 +84,9 @@ enum ta_status ta_saved_read(struct ta_ctx *ctx, const char *path, struct ta_rep
     ta_quality_init(&quality);
     struct ta_reader *reader = ta_reader_open(ctx, path, -1, &quality);
     enum ta_status status = reader ? read_report(ctx, reader, &quality, report) : ctx->status;
+    struct stat st;
+    if (status == TA_OK && stat(path, &st) == 0)
+        ta_report_set_input_date(*report, st.st_mtime);
     ta_reader_close(reader);
     ta_quality_free(&quality);
     if (status != TA_OK)

@@ -12,7 +12,7 @@ bool ta_saved_is(struct ta_ctx *ctx, const char *path);
 
 /* Reads one.  Unlike a trace it is not mended: what is cut, broken or of another schema is refused
  * with TA_ERR_INPUT and the place.  Of report.html the tables hold what the page holds, see
- * n_left_out of struct ta_table.  The caller owns *report. */
+ * n_left_out of struct ta_table.  Its input date is that of the file.  The caller owns *report. */
 enum ta_status ta_saved_read(struct ta_ctx *ctx, const char *path,
                              struct ta_report **report) TA_MUST_CHECK;
 

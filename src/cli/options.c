@@ -22,7 +22,8 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
         {"diff", "BASE OPT | BASE... --vs OPT...", "compare a baseline with another run",
          "Each of BASE and OPT is one run: a trace, or a folder or a quoted glob with the traces "
          "of\n"
-         "all ranks or the dumps of a profiler.  With --vs each side may have several runs.\n"
+         "all ranks or the dumps of a profiler, or a report.json or report.html written before.\n"
+         "With --vs each side may have several runs.\n"
          "\n"
          "The answer goes to the terminal, the comparison to ./traceanalyze-diff/ or to where -o\n"
          "says: a folder that is made if missing; one file when a single format is asked for, or\n"
