@@ -23,6 +23,11 @@ static struct ta_slice joint_name(struct diff *diff, const struct diff_pair *pai
         ta_arena_printf(arena, "%.*s → %.*s", (int)base.len, base.ptr, (int)new.len, new.ptr));
 }
 
+struct ta_slice diff_brief(struct diff *diff, struct ta_slice name, size_t most)
+{
+    return diff_short_name(&diff->arena, name, most);
+}
+
 struct ta_slice diff_set_name(struct diff *diff, size_t number)
 {
     const struct diff_set *set = &diff->sets[number - 1];

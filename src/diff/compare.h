@@ -89,6 +89,19 @@ struct diff_cause {
     int64_t ns[TA_DIFF_SIDES];
 };
 
+/* Memory at a label of both runs. */
+struct diff_level_change {
+    struct ta_slice label; /* empty: none */
+    int64_t bytes[TA_DIFF_SIDES];
+};
+
+/* Whether models stay on the device that did not, or the other way. */
+struct diff_offload {
+    int sign;         /* −1 lost, 1 gained, 0 neither */
+    const char *what; /* "memory at after_sampling" */
+    int64_t bytes[TA_DIFF_SIDES];
+};
+
 /* A kernel with two names. */
 struct diff_alias {
     int side;
@@ -119,6 +132,10 @@ struct diff {
     size_t n_sets;
     int64_t window_ns[TA_DIFF_SIDES]; /* longest windows; TA_MISSING without any */
     struct diff_cause cause;          /* of the change of the longest window */
+    struct diff_level_change level;   /* where memory changed most */
+    struct diff_offload offload;
+    enum ta_change change; /* of the time of the run */
+    enum ta_basis basis;   /* what that rests on */
 };
 
 /* ---- parts of the report ----------------------------------------------------------------- */
@@ -130,12 +147,18 @@ bool diff_alias(struct diff *diff, const struct diff_pairs *pairs);
 /* The name that both sides have for what has this name on one of them: for what was renamed
  * "old → new". */
 struct ta_slice diff_name_of(const struct diff *diff, int side, struct ta_slice name);
+/* A name as people say it, cut to `most` bytes. */
+struct ta_slice diff_brief(struct diff *diff, struct ta_slice name, size_t most);
 /* How a set of kernels is called. */
 struct ta_slice diff_set_name(struct diff *diff, size_t number);
 /* Kernels that took the place of one another; false without memory. */
 bool diff_add_sets(struct diff *diff);
 /* The change of the longest window, and of that of each rank, term by term. */
 bool diff_add_waterfall(struct diff *diff);
+/* What changed the peak of memory, and memory at labels; false without memory. */
+bool diff_add_memory(struct diff *diff);
+/* Says when offloading was lost or gained. */
+void diff_find_offloading(struct diff *diff);
 /* Figures of the runs of both sides. */
 bool diff_add_metrics(struct diff *diff);
 /* Title, ranks, date and accounts of the runs of both sides; false without memory. */

@@ -47,10 +47,12 @@ static void open_sections(struct diff *diff)
 {
     static const char *const sections[][2] = {
         {"gates", "Gates"}, /* judged when all else is there */
+        {"findings", "Findings"},
         {"diff", "What changed"},
         {"diff_stages", "Stages compared"},
         {"diff_kernels", "Kernels compared"},
         {"diff_ops", "Operators compared"},
+        {"diff_memory", "Memory compared"},
         {"diff_runs", "Runs compared"},
     };
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
@@ -64,8 +66,10 @@ static enum ta_status compare(struct diff *diff)
     bool done = choose_run(diff, TA_DIFF_BASE) && choose_run(diff, TA_DIFF_NEW);
     open_sections(diff);
     done = done && diff_add_names(diff) && diff_alias(diff, &diff->kernels) &&
-           diff_add_sets(diff) && diff_add_waterfall(diff) && diff_add_metrics(diff);
+           diff_add_sets(diff) && diff_add_waterfall(diff) && diff_add_metrics(diff) &&
+           diff_add_memory(diff);
     if (done) {
+        diff_find_offloading(diff);
         diff_add_runs(diff);
         diff_add_verdict(diff);
     }

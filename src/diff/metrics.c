@@ -96,6 +96,10 @@ static void add_row(struct diff *diff, struct ta_table_builder *table,
     const double ratio = evidence->basis <= TA_BASIS_NOISE ? evidence->ratio.value : own;
     const enum ta_change change = ta_judge_change(diff->judging, base->value, new->value,
                                                   base->unit, base->polarity, evidence);
+    if (strcmp(base->id, "run_time") == 0) {
+        diff->change = change;
+        diff->basis = evidence->basis;
+    }
     TA_ROW(table, ta_text(ta_slice_of(base->id)), ta_text(ta_slice_of(base->title)),
            ta_num(base->value), ta_num(new->value), ta_num(new->value - base->value),
            ta_num(ratio - 1), ta_text(ta_slice_of(ta_change_name(change))), ta_num(ratio),

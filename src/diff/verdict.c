@@ -1,19 +1,62 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a comparison comes to, in one line. */
+/* What a comparison comes to, in one line:
+ *
+ *     Slower by 67.9 % (one run each): vae_decode 45 s → 428 s, offloading lost
+ *
+ * The direction, how sure it is, what changed most, and what came with it. */
 #include "diff/compare.h"
 #include "result/report.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* Changes of less than this say nothing. */
+enum { LINE = 512, CAUSE_MOST = 60 };
+
+/* Where nothing tells how sure a change is, less than this is none. */
 #define SAME_SHARE 0.005
 
-static const char *direction(double change)
+/* "Slower by 67.9 %". */
+static void put_direction(const struct diff *diff, double share, char line[LINE])
 {
-    if (fabs(change) < SAME_SHARE)
-        return "No change";
-    return change > 0 ? "Slower" : "Faster";
+    char change[TA_UNIT_TEXT_MAX];
+    if (diff->change == TA_CHANGE_SAME || fabs(share) < SAME_SHARE) {
+        snprintf(line, LINE, "No change");
+        return;
+    }
+    snprintf(line, LINE, "%s by %s", share > 0 ? "Slower" : "Faster",
+             ta_unit_format(change, fabs(share), TA_UNIT_RATIO));
+}
+
+/* What keeps the direction from being sure. */
+static const char *doubt(const struct diff *diff)
+{
+    const bool single = diff->sides[TA_DIFF_BASE].n == 1 && diff->sides[TA_DIFF_NEW].n == 1;
+    if (diff->change != TA_CHANGE_INCONCLUSIVE)
+        return "";
+    return single ? " (one run each)" : " (inconclusive)";
+}
+
+/* ": vae_decode 45 s → 428 s". */
+static void put_cause(struct diff *diff, char *line)
+{
+    char pair[TA_UNIT_PAIR_MAX];
+    const struct diff_cause *cause = &diff->cause;
+    if (cause->name.len == 0)
+        return;
+    const struct ta_slice name = diff_brief(diff, cause->name, CAUSE_MOST);
+    const size_t n = strlen(line);
+    ta_unit_format_pair(pair, (double)cause->ns[TA_DIFF_BASE], (double)cause->ns[TA_DIFF_NEW],
+                        TA_UNIT_NS);
+    snprintf(line + n, LINE - n, ": %s%.*s %s",
+             ta_slice_equal(cause->kind, TA_LIT("idle")) ? "idle, " : "", (int)name.len, name.ptr,
+             pair);
+}
+
+static void put_offloading(const struct diff *diff, char *line)
+{
+    const size_t n = strlen(line);
+    if (diff->offload.sign)
+        snprintf(line + n, LINE - n, ", offloading %s", diff->offload.sign < 0 ? "lost" : "gained");
 }
 
 void diff_add_verdict(struct diff *diff)
@@ -23,14 +66,19 @@ void diff_add_verdict(struct diff *diff)
         known ? diff->window_ns[TA_DIFF_BASE] : ta_run_time(diff->shown[TA_DIFF_BASE]);
     const int64_t new =
         known ? diff->window_ns[TA_DIFF_NEW] : ta_run_time(diff->shown[TA_DIFF_NEW]);
-    char line[512], pair[TA_UNIT_PAIR_MAX], change[TA_UNIT_TEXT_MAX];
+    char line[LINE];
     if (base == TA_MISSING || new == TA_MISSING || base <= 0) {
         ta_report_set_verdict(diff->out, "Nothing says how long the runs took", NULL);
         return;
     }
-    const double share = (double)(new - base) / (double)base;
-    snprintf(line, sizeof line, "%s: %s (%s)", direction(share),
-             ta_unit_format_pair(pair, (double)base, (double)new, TA_UNIT_NS),
-             ta_unit_format(change, share, TA_UNIT_RATIO_CHANGE));
-    ta_report_set_verdict(diff->out, line, NULL);
+    put_direction(diff, (double)(new - base) / (double)base, line);
+    if (strcmp(line, "No change") != 0) {
+        strncat(line, doubt(diff), LINE - strlen(line) - 1);
+        put_cause(diff, line);
+    }
+    put_offloading(diff, line);
+    ta_report_set_verdict(diff->out, line,
+                          diff->offload.sign < 0   ? "offloading-lost"
+                          : diff->offload.sign > 0 ? "offloading-gained"
+                                                   : NULL);
 }

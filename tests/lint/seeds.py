@@ -34,6 +34,14 @@ def chart_ids(root):
     return found
 
 
+def compared_ids(root):
+    """Tables of comparisons, which no rule looks at."""
+    found = set()
+    for path in (root / "src/diff").glob("*.c"):
+        found.update(re.findall(r'"(diff\.[a-z_]+)"', path.read_text(encoding="utf-8")))
+    return found
+
+
 def rule_ids(program):
     done = subprocess.run([program, "rules", "--no-config", "--json"], check=True,
                           capture_output=True)
@@ -55,7 +63,7 @@ def table_fault(program, trace, named):
 
 
 def faults(root, program, text):
-    charts, rules = chart_ids(root), rule_ids(program)
+    known = chart_ids(root) | rule_ids(program) | compared_ids(root)
     trace = root / "tests/golden/inputs/tiny.json"
     seen, n = {}, 0
     for promised, here, _ in rows(text):
@@ -65,8 +73,9 @@ def faults(root, program, text):
             yield f"{promised}: names nothing"
         for name in names:
             if name not in seen:
-                seen[name] = (table_fault(program, trace, name) if "." in name else
-                              None if name in charts | rules else "no chart or rule")
+                seen[name] = (None if name in known else
+                              table_fault(program, trace, name) if "." in name else
+                              "no chart or rule")
             if seen[name]:
                 yield f"{promised}: {name}: {seen[name]}"
     if n < 30:

@@ -29,6 +29,10 @@ static const struct text_pick picks[] = {
      .first = "base_ns new_ns delta_ns count_effect_ns rate_effect_ns"},
     {.table = "diff.metrics", .rows = 12, .first = "base new delta change verdict", .whole = true},
     {.table = "diff.stages", .rows = 8, .first = "base_total_ns new_total_ns delta_ns change"},
+    {.table = "diff.memory_levels",
+     .rows = 6,
+     .by = "delta_bytes",
+     .first = "base_bytes new_bytes delta_bytes change"},
     {.table = "diff.kernels", .rows = 8, .first = "base_total_ns new_total_ns delta_ns change"},
     {.table = "diff.copies", .rows = 4, .first = "base_total_ns new_total_ns delta_ns change"},
     {.table = "diff.ops", .rows = 8, .first = "base_total_ns new_total_ns delta_ns change"},
@@ -83,6 +87,14 @@ static bool is_picked(const struct ta_report *report, const char *id)
 
 /* ---- head ---------------------------------------------------------------------------- */
 
+/* The answer of a comparison comes first: it is pasted elsewhere. */
+static void put_headline(const struct page *page)
+{
+    text_style(page, TEXT_BOLD);
+    text_wrap(page, ta_report_verdict(page->report)->headline, 0);
+    text_reset(page);
+}
+
 static void put_head(const struct page *page)
 {
     const struct ta_run_info *run = ta_report_run(page->report);
@@ -95,11 +107,16 @@ static void put_head(const struct page *page)
              known ? ta_unit_format(world, (double)run->world_size, TA_UNIT_COUNT) : "",
              (known ? run->world_size : (int64_t)run->n_ranks) == 1 ? "" : "s",
              devices ? " · " : "", devices ? run->devices : "");
+    const bool compares = ta_report_kind(page->report) == TA_REPORT_DIFF;
+    if (compares)
+        put_headline(page);
+    text_style(page, compares ? TEXT_DIM : TEXT_PLAIN);
     text_wrap(page, line, 0);
-    ta_putc(page->out, '\n');
-    text_style(page, TEXT_BOLD);
-    text_wrap(page, ta_report_verdict(page->report)->headline, 0);
     text_reset(page);
+    if (compares)
+        return;
+    ta_putc(page->out, '\n');
+    put_headline(page);
 }
 
 /* ---- key figures --------------------------------------------------------------------- */

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The first line of a comparison: the stage that changed, by how much, and what came with it.
+
+usage: test_head.py --program PROGRAM
+
+Runs of FramePack in which decoding became slow as the transformer stayed in the memory of the
+device, the same the other way around, and runs in which nothing or only noise changed.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = None
+
+STAGES = {"text_encoding_positive": (1, 2.5), "vae_encode": (1, 0.4),
+          "transformer_forward": (36, 96.0)}
+LABELS = ("worker_start", "after_text_encoding", "after_sampling_chunk_0", "after_vae_decode_0")
+
+
+def run(folder, decode_s, held_mib, factor=1.0):
+    """A dump of one run: `decode_s` of decoding, `held_mib` allocated behind the sampling."""
+    stages = {name: (calls, total * factor) for name, (calls, total) in STAGES.items()}
+    stages["vae_decode"] = (12, decode_s)
+    timing = {name: {"count": calls, "total": total, "mean": total / calls,
+                     "min": total / calls, "max": total / calls, "last": total / calls}
+              for name, (calls, total) in stages.items()}
+    levels = dict(zip(LABELS, (1024.0, 4096.0, held_mib, 2048.0)))
+    snapshots, peak = [], 0.0
+    for number, (label, level) in enumerate(levels.items()):
+        peak = max(peak, level)
+        snapshots.append({"label": label, "timestamp": 1795221500.0 + number, "allocated_mb": level,
+                          "reserved_mb": level + 512, "max_allocated_mb": peak})
+    folder.mkdir()
+    (folder / "profiling_report.json").write_text(json.dumps(
+        {"timestamp": 1795221599.0, "timing_stats": timing, "memory_snapshots": snapshots,
+         "iteration_stats": {}}), encoding="utf-8")
+    return folder
+
+
+class Head(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="traceanalyze-head-")
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def compare(self, before, after):
+        done = subprocess.run([PROGRAM, "diff", before, after, "-o", self.folder / "out"],
+                              check=True, capture_output=True, text=True)
+        document = json.loads((self.folder / "out/diff.json").read_text(encoding="utf-8"))
+        items = [item for section in document["sections"] for item in section["items"]]
+        self.tables = {item["id"]: [dict(zip([c["key"] for c in item["columns"]], row))
+                                    for row in item["rows"]]
+                       for item in items if item["kind"] == "table"}
+        self.findings = {item["id"] for item in items if item["kind"] == "finding"}
+        self.headline = document["verdict"]["headline"]
+        return done.stdout.splitlines()[0]
+
+    def test_lost_offloading(self):
+        first = self.compare(run(self.folder / "a", 45.0, 8396.8),
+                             run(self.folder / "b", 428.0, 24064.0))
+        self.assertIn("Slower by 266 %", first)
+        self.assertIn("vae_decode 45 s → 428 s", first)
+        self.assertIn("offloading lost", first)
+        self.assertIn("offloading-lost", self.findings)
+        change = {row["term"]: row["delta_ns"] for row in self.tables["diff.waterfall"]}
+        self.assertEqual(change["vae_decode"], 383 * 10**9)
+        memory = sum(row["delta_bytes"] for row in self.tables["diff.memory"])
+        self.assertEqual(memory, round(24064.0 * 2**20) - round(8396.8 * 2**20))
+
+    def test_gained_offloading(self):
+        first = self.compare(run(self.folder / "a", 428.0, 24064.0),
+                             run(self.folder / "b", 45.0, 8396.8))
+        self.assertIn("Faster by 72.7 %", first)
+        self.assertIn("vae_decode 428 s → 45 s", first)
+        self.assertIn("offloading gained", first)
+
+    def test_the_same(self):
+        first = self.compare(run(self.folder / "a", 45.0, 8396.8),
+                             run(self.folder / "b", 45.0, 8396.8))
+        self.assertEqual(first, "No change")
+        self.assertEqual(self.findings, set())
+
+    def test_more_memory_alone(self):
+        """A tenth more memory is no model."""
+        self.compare(run(self.folder / "a", 45.0, 8396.8),
+                             run(self.folder / "b", 90.0, 9300.0))
+        self.assertNotIn("offloading", self.headline)
+        self.assertIn("vae_decode 45 s → 90 s", self.headline)
+
+
+def main():
+    global PROGRAM
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", required=True)
+    PROGRAM = parser.parse_args().program
+    done = unittest.main(argv=sys.argv[:1], exit=False, verbosity=1)
+    return 0 if done.result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
