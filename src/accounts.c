@@ -132,7 +132,7 @@ static const char *list_devices(struct ta_arena *arena, const struct ta_ingestio
     return text ? text : "";
 }
 
-static const char *default_title(const struct ta_run_options *options, struct ta_arena *arena)
+const char *ta_default_title(const struct ta_run_options *options, struct ta_arena *arena)
 {
     const char *input = options->inputs[0];
     if (strcmp(input, "-") == 0)
@@ -182,13 +182,13 @@ static void set_run(const struct ta_run_options *options, const struct ta_ingest
     int64_t newest = 0;
     for (size_t i = 0; i < ingestion->n_files; i++)
         newest = ta_max_i64(newest, ingestion->files[i].source->mtime_s);
-    ta_report_set_run(report,
-                      &(struct ta_run_info){.title = options->title ? options->title
-                                                                    : default_title(options, arena),
-                                            .ranks = ranks,
-                                            .n_ranks = n,
-                                            .world_size = world_size,
-                                            .devices = list_devices(arena, ingestion)});
+    ta_report_set_run(report, &(struct ta_run_info){.title = options->title
+                                                                 ? options->title
+                                                                 : ta_default_title(options, arena),
+                                                    .ranks = ranks,
+                                                    .n_ranks = n,
+                                                    .world_size = world_size,
+                                                    .devices = list_devices(arena, ingestion)});
     ta_report_set_input_date(report, newest);
 }
 

@@ -18,4 +18,7 @@ enum ta_status ta_account(struct ta_ctx *ctx, const struct ta_run_options *optio
                           const struct ta_ingestion *ingestion, struct ta_quality *job,
                           struct ta_report *report, int64_t world_size) TA_MUST_CHECK;
 
+/* The name of the first input, from the arena; NULL without memory. */
+const char *ta_default_title(const struct ta_run_options *options, struct ta_arena *arena);
+
 #endif

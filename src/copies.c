@@ -105,7 +105,8 @@ static bool break_down(const struct ta_kept *files, size_t file, holdings *all)
                               .rank_known = kept->rank_known,
                               .start = ta_session_start(dump),
                               .winner = file};
-    if (dump->allocator) { /* memory of the moment, more exactly than any summary of it */
+    if (ta_dump_has_allocator(
+            dump)) { /* memory of the moment, more exactly than any summary of it */
         holding.table = TA_DUMP_memory_mark;
         holding.rank = kept->rank;
         if (!ta_vec_push(all, holding))

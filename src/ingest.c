@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "budget.h"
+#include "inputs.h"
 #include "model/trace.h"
 #include "read/codec.h"
 #include "result/report.h"
@@ -77,7 +78,9 @@ static struct look look_at(const struct ta_source *source)
 static enum ta_status take_file(struct crew *crew, struct ta_worker *w, size_t at)
 {
     struct ta_ingested *file = &crew->job.files[crew->order[at]];
-    if (file->refusal)
+    if (file->source->summary && file->source->member > 0)
+        return TA_OK; /* read with the first file of its summary */
+    if (file->refusal && !file->source->summary && !crew->job.options->summaries)
         return TA_OK;
     const uint64_t content = look_at(file->source).content;
     const uint64_t taken = ta_budget_take(&crew->budget, content);
@@ -247,28 +250,55 @@ static void plan_files(struct crew *crew, size_t n_threads, uint64_t part_bytes)
     ta_planner_init(&crew->job.planner, n_threads, crew->planned, n);
 }
 
+const struct ta_ingested ta_ingested_empty = {.first_ts = TA_MISSING,
+                                              .last_ts = TA_MISSING,
+                                              .rank = TA_MISSING,
+                                              .world_size = TA_MISSING,
+                                              .base_ns = TA_MISSING,
+                                              .final_rank = TA_MISSING,
+                                              .rank_source = TA_RANK_NONE};
+
+void ta_ingested_refuse(struct ta_ingested *file, const char *refusal)
+{
+    const struct ta_source *source = file->source;
+    ta_quality_free(&file->quality);
+    ta_trace_free(file->dump);
+    *file = ta_ingested_empty;
+    file->source = source;
+    file->refusal = refusal;
+}
+
+/* What a summary says of one of its files is the file's from here on. */
+static void take_facts(struct ta_ingested *file, const struct ta_source *source)
+{
+    struct ta_ingested *facts = &source->summary->head.files[source->member];
+    *file = *facts;
+    file->source = source;
+    ta_quality_init(&facts->quality);
+}
+
 static void prepare_files(struct ta_ingestion *ingestion, const struct ta_sources *sources,
-                          const size_t *original, uint64_t *bytes_all)
+                          uint64_t *bytes_all)
 {
     for (size_t i = 0; i < ingestion->n_files; i++) {
         struct ta_ingested *file = &ingestion->files[i];
-        *file = (struct ta_ingested){.source = &sources->list.at[i],
-                                     .first_ts = TA_MISSING,
-                                     .last_ts = TA_MISSING,
-                                     .rank = TA_MISSING,
-                                     .world_size = TA_MISSING,
-                                     .base_ns = TA_MISSING,
-                                     .final_rank = TA_MISSING,
-                                     .rank_source = TA_RANK_NONE};
-        ta_quality_init(&file->quality);
-        file->bytes = file->source->size;
-        *bytes_all += file->source->size;
-        if (file->source->refusal)
+        const struct ta_source *source = &sources->list.at[i];
+        *bytes_all += source->size;
+        if (source->summary) {
+            take_facts(file, source);
+            continue;
+        }
+        *file = ta_ingested_empty;
+        file->source = source;
+        file->bytes = source->size;
+        if (source->refusal)
             file->refusal = ta_arena_printf(&ingestion->arenas[0], "Not a regular file but %s",
-                                            file->source->refusal);
-        else if (original[i] != i)
+                                            source->refusal);
+        else if (source->damage)
+            file->refusal = source->damage;
+        else if (source->copy_of)
             file->refusal = ta_arena_printf(&ingestion->arenas[0], "Its content is that of \"%s\"",
-                                            sources->list.at[original[i]].shown);
+                                            source->copy_of);
     }
 }
 
@@ -301,20 +331,22 @@ static enum ta_status ingest(struct ta_ctx *ctx, struct crew *crew, struct ta_in
 
 enum ta_status ta_ingest(struct ta_ctx *ctx, const struct ta_registry *registry,
                          const struct ta_run_options *options, const struct ta_plan *plan,
-                         const struct ta_sources *sources, const size_t *original,
-                         struct ta_ingestion *ingestion)
+                         const struct ta_sources *sources, struct ta_ingestion *ingestion)
 {
     const size_t n = sources->list.n, n_threads = ta_thread_count(options);
     const size_t most_workers = n_threads < n ? n_threads : n ? n : 1;
     *ingestion = (struct ta_ingestion){.n_workers = most_workers};
     ingestion->files = calloc(n + 1, sizeof *ingestion->files);
     ingestion->arenas = calloc(most_workers, sizeof *ingestion->arenas);
-    struct crew crew = {
-        .job = {.registry = registry, .options = options, .plan = plan, .files = ingestion->files},
-        .order = reallocarray(NULL, n + 1, sizeof *crew.order),
-        .planned = calloc(n + 1, sizeof *crew.planned),
-        .members = calloc(most_workers, sizeof *crew.members),
-        .n = n};
+    struct crew crew = {.job = {.registry = registry,
+                                .options = options,
+                                .plan = plan,
+                                .files = ingestion->files,
+                                .n_files = n},
+                        .order = reallocarray(NULL, n + 1, sizeof *crew.order),
+                        .planned = calloc(n + 1, sizeof *crew.planned),
+                        .members = calloc(most_workers, sizeof *crew.members),
+                        .n = n};
     enum ta_status status;
     if (options->timeline)
         ingestion->pool = ta_timeline_pool_new();
@@ -325,7 +357,7 @@ enum ta_status ta_ingest(struct ta_ctx *ctx, const struct ta_registry *registry,
         ingestion->n_files = n;
         crew.job.pool = ingestion->pool;
         crew.job.timeline_share = ta_timeline_share(n);
-        prepare_files(ingestion, sources, original, &crew.bytes_all);
+        prepare_files(ingestion, sources, &crew.bytes_all);
         plan_files(&crew, n_threads, ctx->shared->part_bytes);
         status = ingest(ctx, &crew, ingestion);
     }
@@ -404,6 +436,7 @@ void ta_ingestion_free(struct ta_ingestion *ingestion)
         ta_timeline_part_free(ingestion->files[i].timeline);
         ta_quality_free(&ingestion->files[i].quality);
         ta_trace_free(ingestion->files[i].dump);
+        free(ingestion->files[i].packed.bytes.at);
     }
     for (size_t i = 0; ingestion->arenas && i < ingestion->n_workers; i++)
         ta_arena_free(&ingestion->arenas[i]);

@@ -8,6 +8,7 @@
 #include "base/quality.h"
 #include "discover/discover.h"
 #include "pipeline.h"
+#include "summary/text.h"
 #include "timeline/timeline.h"
 
 /* What became of one file. */
@@ -22,6 +23,7 @@ struct ta_ingested {
     int64_t first_ts, last_ts;
     int64_t rank, world_size; /* from content, or TA_MISSING */
     int64_t base_ns;          /* what ta_trace_base_ns() said */
+    bool is_mapped;           /* a dump whose records are in the partials already: of a summary */
     bool is_dump;             /* records of another profiler, no events */
     bool is_console;          /* TA_EXACT_CONSOLE */
     const char *set;          /* of ta_builder_set_copy(), or NULL; from the arena */
@@ -31,6 +33,7 @@ struct ta_ingested {
     struct ta_trace *dump; /* of a dump, until ta_reconcile(); NULL when it holds no records */
     struct ta_timeline_part *timeline; /* until ta_ingestion_timeline(); NULL when not wanted */
     /* Decided when all files are read (ta_account_ranks()). */
+    struct ta_text packed; /* its summary, when ta_run_options.summaries asks for it */
     int64_t final_rank;
     enum ta_rank_source rank_source;
     const char *vendor;
@@ -46,11 +49,18 @@ struct ta_ingestion {
     size_t n_workers;
 };
 
+/* Of a file of which nothing is known. */
+extern const struct ta_ingested ta_ingested_empty;
+
+/* Forgets what is known of a file but where it is; the reason must live as long as the ingestion.
+ */
+void ta_ingested_refuse(struct ta_ingested *file, const char *refusal);
+
 /* Reads every source but duplicates.  Bad files are accounted for; failures are those of memory,
  * plugins and interruption. */
 enum ta_status ta_ingest(struct ta_ctx *ctx, const struct ta_registry *registry,
                          const struct ta_run_options *options, const struct ta_plan *plan,
-                         const struct ta_sources *sources, const size_t *original,
+                         const struct ta_sources *sources,
                          struct ta_ingestion *ingestion) TA_MUST_CHECK;
 
 /* Gives the report the timeline of all files, when one is wanted.  Ranks are decided. */

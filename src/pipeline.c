@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The whole run.  Each stage reads what the one before gave it, once:
  *
- *     discover    paths                    → struct ta_sources
+ *     discover    paths                    → struct ta_inputs (files, also those of summaries)
  *     ingest      read, parse, normalize, map → struct ta_ingestion (partials, facts of files)
  *     account     facts of files           → ranks
  *     reconcile   dumps of other profilers → partials, each record once
@@ -16,9 +16,9 @@
 #include "accounts.h"
 #include "analyze/analyze.h"
 #include "base/context.h"
-#include "discover/discover.h"
 #include "hardware/hardware.h"
 #include "ingest.h"
+#include "inputs.h"
 #include "parse/cpu.h"
 #include "recommend/recommend.h"
 #include "reconcile.h"
@@ -28,13 +28,12 @@
 
 /* What one run holds until the report is frozen. */
 struct run {
-    struct ta_sources sources;
-    struct ta_quality job;
+    struct ta_run_options options; /* with the title of summaries */
+    struct ta_inputs inputs;
     struct ta_plan plan;
     struct ta_ingestion ingestion;
     struct ta_hardware_list hardware;
-    size_t *original; /* duplicate → first file with this content */
-    int64_t *ranks;   /* by file */
+    int64_t *ranks; /* by file */
 };
 
 /* Here, before anything is read, and not in every worker. */
@@ -54,42 +53,41 @@ static enum ta_status load_hardware(struct ta_ctx *ctx, const struct ta_run_opti
         return TA_OK;
     const enum ta_status status = ta_hardware_load(ctx, options->hardware, &run->hardware);
     ctx->shared->hardware = &run->hardware;
+    ctx->shared->hardware_choice = options->hardware;
     return status;
 }
 
 static enum ta_status gather(struct ta_ctx *ctx, const struct ta_registry *registry,
-                             const struct ta_run_options *options, struct run *run)
+                             struct run *run)
 {
-    enum ta_status status = ta_discover(ctx, options->inputs, options->n_inputs, &run->sources);
+    enum ta_status status = ta_inputs_find(ctx, &run->options, &run->inputs);
     if (status != TA_OK)
         return status;
-    const size_t n = run->sources.list.n;
-    run->original = reallocarray(NULL, n + 1, sizeof *run->original);
+    const size_t n = run->inputs.sources.list.n;
     run->ranks = reallocarray(NULL, n + 1, sizeof *run->ranks);
-    if (!run->original || !run->ranks)
+    if (!run->ranks)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu", n);
-    status = ta_find_duplicates(ctx, &run->sources, options->rank_regex, run->original);
-    ta_times_lap(&ctx->times, TA_STAGE_DISCOVER);
-    if (status != TA_OK)
-        return status;
-    status = ta_ingest(ctx, registry, options, &run->plan, &run->sources, run->original,
-                       &run->ingestion);
+    if (!run->options.title)
+        run->options.title = run->inputs.title;
+    status =
+        ta_ingest(ctx, registry, &run->options, &run->plan, &run->inputs.sources, &run->ingestion);
     ta_times_lap(&ctx->times, TA_STAGE_FILES);
     return status;
 }
 
 static enum ta_status conclude(struct ta_ctx *ctx, const struct ta_registry *registry,
-                               const struct ta_run_options *options, struct run *run,
-                               struct ta_report *report)
+                               struct run *run, struct ta_report *report)
 {
+    const struct ta_run_options *options = &run->options;
+    struct ta_quality *job = &run->inputs.job;
     ta_sections_prepare(report);
     int64_t world_size;
     enum ta_status status =
-        ta_account_ranks(ctx, options, &run->ingestion, &run->job, run->ranks, &world_size);
+        ta_account_ranks(ctx, options, &run->ingestion, job, run->ranks, &world_size);
     if (status == TA_OK)
-        status = ta_reconcile(ctx, &run->ingestion, &run->job);
+        status = ta_reconcile(ctx, &run->ingestion, job);
     if (status == TA_OK)
-        status = ta_account(ctx, options, &run->ingestion, &run->job, report, world_size);
+        status = ta_account(ctx, options, &run->ingestion, job, report, world_size);
     if (status == TA_OK)
         status = ta_ingestion_timeline(ctx, &run->ingestion, report);
     if (status == TA_OK)
@@ -107,9 +105,7 @@ static enum ta_status conclude(struct ta_ctx *ctx, const struct ta_registry *reg
 enum ta_status ta_pipeline_run(struct ta_ctx *ctx, const struct ta_registry *registry,
                                const struct ta_run_options *options, struct ta_report **report)
 {
-    struct run run = {.sources = {.quality = NULL}};
-    run.sources.quality = &run.job;
-    ta_quality_init(&run.job);
+    struct run run = {.options = *options};
     ta_times_start(&ctx->times);
     struct ta_report *made = ta_report_new();
     enum ta_status status =
@@ -119,9 +115,9 @@ enum ta_status ta_pipeline_run(struct ta_ctx *ctx, const struct ta_registry *reg
     if (status == TA_OK)
         status = ta_plan_make(ctx, options->check_only ? NULL : registry, &run.plan);
     if (status == TA_OK)
-        status = gather(ctx, registry, options, &run);
+        status = gather(ctx, registry, &run);
     if (status == TA_OK)
-        status = conclude(ctx, registry, options, &run, made);
+        status = conclude(ctx, registry, &run, made);
     ctx->helpers = ta_thread_count(options) - 1; /* of those who render */
     if (status == TA_OK)
         *report = made;
@@ -129,11 +125,9 @@ enum ta_status ta_pipeline_run(struct ta_ctx *ctx, const struct ta_registry *reg
         ta_report_free(made);
     ta_ingestion_free(&run.ingestion);
     ta_plan_free(&run.plan);
-    ta_sources_free(&run.sources);
-    ta_quality_free(&run.job);
+    ta_inputs_free(&run.inputs);
     ctx->shared->hardware = NULL;
     ta_hardware_free(&run.hardware);
-    free(run.original);
     free(run.ranks);
     return status;
 }

@@ -26,6 +26,9 @@ struct ta_run_options {
     const char *title;      /* NULL is made from the input's name */
     bool check_only;        /* read and account, run no analysis (`check`) */
     bool timeline;          /* make ta_report_timeline() */
+    bool summaries;         /* each file leaves a summary behind (ta_ingested.packed) and nothing in
+                               the partials; `title` and `version` go into it */
+    const char *version;    /* of the program */
     ta_progress *progress;
     void *progress_user;
 };

@@ -4,6 +4,7 @@
 
 #include "normalize/normalize.h"
 #include "read/reader.h"
+#include "summary_files.h"
 #include "split.h"
 
 #include <inttypes.h>
@@ -108,6 +109,16 @@ static enum ta_status map_trace(struct ta_worker *w, struct ta_ingested *file,
     return file->timeline ? TA_OK : w->ctx.status;
 }
 
+/* A dump waits for all files.  One with the history of an allocator, which is no copy of anything,
+ * need not, and a summary has no room for it. */
+static enum ta_status keep_dump(struct ta_worker *w, struct ta_ingested *file,
+                                struct ta_trace *trace)
+{
+    file->dump = trace;
+    file->is_mapped = w->job->options->summaries && trace->dump.allocator;
+    return file->is_mapped ? ta_partial_set_map(&w->ctx, trace, w->partials) : TA_OK;
+}
+
 static enum ta_status analyze(struct ta_worker *w, struct ta_ingested *file,
                               struct ta_builder *builder)
 {
@@ -126,7 +137,7 @@ static enum ta_status analyze(struct ta_worker *w, struct ta_ingested *file,
     if (!copy_dump_facts(w, file, builder, trace))
         status = ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot hold the facts of a file");
     else if (file->is_dump)
-        file->dump = trace;
+        status = keep_dump(w, file, trace);
     else
         status = map_trace(w, file, trace);
     if (!file->dump)
@@ -229,12 +240,9 @@ static enum ta_status read_rows(struct ta_worker *w, struct ta_ingested *file,
     return status;
 }
 
-enum ta_status ta_worker_read(struct ta_worker *w, struct ta_ingested *file, size_t helpers)
+static enum ta_status read_source(struct ta_worker *w, struct ta_ingested *file, size_t helpers)
 {
     const struct ta_source *source = file->source;
-    w->memory = 0;
-    if (file->refusal)
-        return TA_OK;
     ta_times_start(&w->ctx.times);
     struct ta_reader *reader = ta_reader_open(
         &w->ctx, source->path, source->path ? -1 : dup(STDIN_FILENO), &file->quality);
@@ -253,4 +261,17 @@ enum ta_status ta_worker_read(struct ta_worker *w, struct ta_ingested *file, siz
     ta_times_lap(&w->ctx.times, TA_STAGE_READ);
     return status == TA_OK ? status
                            : ta_cause(&w->ctx, status, "Cannot read \"%s\"", source->shown);
+}
+
+enum ta_status ta_worker_read(struct ta_worker *w, struct ta_ingested *file, size_t helpers)
+{
+    enum ta_status status = TA_OK;
+    w->memory = 0;
+    if (file->source->summary)
+        status = ta_summary_file_read(w, file);
+    else if (!file->refusal)
+        status = read_source(w, file, helpers);
+    if (status == TA_OK && w->job->options->summaries)
+        status = ta_summary_file_write(w, file);
+    return status;
 }

@@ -13,6 +13,7 @@ struct ta_job {
     const struct ta_run_options *options;
     const struct ta_plan *plan;
     struct ta_ingested *files; /* one per source; the placeholder of a rank is the index */
+    size_t n_files;
     struct ta_planner planner;
     struct ta_timeline_pool *pool; /* NULL: no timeline is wanted */
     int64_t timeline_share;        /* slices of one file */

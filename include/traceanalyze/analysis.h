@@ -38,6 +38,8 @@ struct ta_analysis_ops {
     /* Turns merged partials into items.  `prior` holds the results of `after`. */
     enum ta_status (*finish)(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_report *prior, struct ta_section_builder *out);
+
+    const struct ta_bound *bounds; /* of cells of `partials`; ends with TA_BOUNDS_END, or NULL */
 };
 
 /* Whether all that was read are traces: an analysis may then say what they lacked, which would be

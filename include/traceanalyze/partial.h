@@ -20,7 +20,9 @@ enum ta_field_kind {
     TA_FIELD_SUM,
     TA_FIELD_MIN,
     TA_FIELD_MAX,
-    TA_FIELD_DIST /* a distribution, see stat.h */
+    TA_FIELD_DIST, /* a distribution, see stat.h */
+    TA_FIELD_FILE, /* key: ta_row_file(); the place of the file among all by name */
+    TA_FIELD_PLACE /* the least ta_row_place(): files by name, then order in the file */
 };
 
 struct ta_field {
@@ -28,12 +30,29 @@ struct ta_field {
     enum ta_field_kind kind;
 };
 
+/* Keys that a table may have. */
+#define TA_PARTIAL_KEYS_MAX 16
+
 /* A keyed table of an analysis; lists of them end with a NULL name. */
 struct ta_partial_def {
     const char *name;
     const struct ta_field *fields;
     size_t n_fields;
 };
+
+/* Rows may come from a saved summary, which is input like any other.  Where finish() takes a cell
+ * for an index, as one of an enumeration, a bound says of how many: the core refuses summaries with
+ * other values than 0 … below − 1, but for TA_MISSING in a cell that is no key. */
+struct ta_bound {
+    size_t table, field; /* places in the lists of the analysis and of the table */
+    int64_t below;
+};
+
+/* Ends a list of bounds. */
+#define TA_BOUNDS_END                                                                              \
+    {                                                                                              \
+        0, 0, 0                                                                                    \
+    }
 
 struct ta_partial;
 

@@ -18,14 +18,14 @@ static inline struct ta_key ta_row_rank(const struct ta_trace *trace, int64_t ra
     return ta_key_int(ta_rank_of_row(trace, rank));
 }
 
-/* The file of a row as a key of kind TA_FIELD_INT: files by name, whatever their ranks are. */
+/* The file of a row, for a field of kind TA_FIELD_FILE: files by name, whatever their ranks are. */
 static inline struct ta_key ta_row_file(const struct ta_trace *trace)
 {
     return ta_key_int(ta_trace_rank(trace));
 }
 
-/* Place of a row among those of all files, for a field of kind TA_FIELD_MIN: files by name, then
- * order in the file. */
+/* Place of a row among those of all files, for a field of kind TA_FIELD_PLACE: files by
+ * name, then order in the file. */
 static inline int64_t ta_row_place(const struct ta_trace *trace, size_t index)
 {
     return (int64_t)((uint64_t)ta_trace_rank(trace) << 32 | (uint32_t)index);

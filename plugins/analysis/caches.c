@@ -13,7 +13,7 @@ static const struct ta_field count_fields[COUNT_FIELDS] = {
 };
 
 static const struct ta_field hit_fields[HIT_FIELDS] = {
-    [HIT_RANK] = {"rank", TA_FIELD_RANK},   [FILE_KEY] = {"file", TA_FIELD_INT},
+    [HIT_RANK] = {"rank", TA_FIELD_RANK},   [FILE_KEY] = {"file", TA_FIELD_FILE},
     [ORDER] = {"order", TA_FIELD_INT},      [HIT_CACHE] = {"cache", TA_FIELD_TEXT},
     [DETAILS] = {"details", TA_FIELD_TEXT}, [VIDEO] = {"video_ns", TA_FIELD_MAX},
     [FRAME] = {"frame", TA_FIELD_MAX},

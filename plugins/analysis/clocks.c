@@ -17,7 +17,7 @@ static const char *const clock_names[] = {
     [CLOCK_RELATIVE] = "relative", [CLOCK_OWN] = "own", [CLOCK_DATE] = "date"};
 
 static const struct ta_field fields[FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},     [FILE_KEY] = {"file", TA_FIELD_INT},
+    [RANK] = {"rank", TA_FIELD_RANK},     [FILE_KEY] = {"file", TA_FIELD_FILE},
     [PATH] = {"path", TA_FIELD_TEXT},     [CLOCK] = {"clock", TA_FIELD_MAX},
     [START] = {"start_ns", TA_FIELD_MIN}, [END] = {"end_ns", TA_FIELD_MAX},
 };

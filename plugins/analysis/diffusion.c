@@ -13,7 +13,7 @@ enum { BLOCK = 3, FRAMES, BLOCK_NS, MEMORY, BLOCK_END, BLOCK_FIELDS };
 
 static const struct ta_field step_fields[STEP_FIELDS] = {
     [RANK] = {"rank", TA_FIELD_RANK},
-    [FILE_KEY] = {"file", TA_FIELD_INT},
+    [FILE_KEY] = {"file", TA_FIELD_FILE},
     [ORDER] = {"order", TA_FIELD_INT},
     [STEP] = {"step", TA_FIELD_MAX},
     [BLOCK_SIZE] = {"block_size", TA_FIELD_MAX},
@@ -23,7 +23,7 @@ static const struct ta_field step_fields[STEP_FIELDS] = {
 };
 
 static const struct ta_field block_fields[BLOCK_FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},          [FILE_KEY] = {"file", TA_FIELD_INT},
+    [RANK] = {"rank", TA_FIELD_RANK},          [FILE_KEY] = {"file", TA_FIELD_FILE},
     [ORDER] = {"order", TA_FIELD_INT},         [BLOCK] = {"block", TA_FIELD_MAX},
     [FRAMES] = {"frames", TA_FIELD_MAX},       [BLOCK_NS] = {"dur_ns", TA_FIELD_MAX},
     [MEMORY] = {"memory_bytes", TA_FIELD_MAX}, [BLOCK_END] = {"end_ns", TA_FIELD_MAX},

@@ -31,7 +31,7 @@ enum {
 
 static const struct ta_field fields[FIELDS] = {
     [RANK] = {"rank", TA_FIELD_RANK},
-    [FILE_KEY] = {"file", TA_FIELD_INT},
+    [FILE_KEY] = {"file", TA_FIELD_FILE},
     [ORDER] = {"order", TA_FIELD_INT},
     [DEVICE] = {"device", TA_FIELD_INT},
     [LABEL] = {"label", TA_FIELD_TEXT},

@@ -10,13 +10,13 @@ enum { ADVICE_RANK, ADVICE_FILE, ORDER, CATEGORY, PRIORITY, ISSUE, SUGGESTION, A
 
 static const struct ta_field figure_fields[FIGURE_FIELDS] = {
     [RANK] = {"rank", TA_FIELD_RANK},   [GROUP] = {"group", TA_FIELD_TEXT},
-    [NAME] = {"figure", TA_FIELD_TEXT}, [FILE_KEY] = {"file", TA_FIELD_INT},
+    [NAME] = {"figure", TA_FIELD_TEXT}, [FILE_KEY] = {"file", TA_FIELD_FILE},
     [UNIT] = {"unit", TA_FIELD_MAX},    [VALUE] = {"value", TA_FIELD_MAX},
 };
 
 static const struct ta_field advice_fields[ADVICE_FIELDS] = {
     [ADVICE_RANK] = {"rank", TA_FIELD_RANK},
-    [ADVICE_FILE] = {"file", TA_FIELD_INT},
+    [ADVICE_FILE] = {"file", TA_FIELD_FILE},
     [ORDER] = {"order", TA_FIELD_INT},
     [CATEGORY] = {"category", TA_FIELD_TEXT},
     [PRIORITY] = {"priority", TA_FIELD_TEXT},

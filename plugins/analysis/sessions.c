@@ -10,7 +10,7 @@ enum { KEY = 1, TAG_VALUE, TAGS, TAG_FIELDS };
 enum { FILE_KEY = 1, ORDER, NAME, DATA, TIME, HAPPENING_FIELDS };
 
 static const struct ta_field session_fields[SESSION_FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},          [SESSION_FILE] = {"file", TA_FIELD_INT},
+    [RANK] = {"rank", TA_FIELD_RANK},          [SESSION_FILE] = {"file", TA_FIELD_FILE},
     [SESSION_ORDER] = {"order", TA_FIELD_INT}, [ID] = {"session", TA_FIELD_TEXT},
     [START] = {"start_ns", TA_FIELD_MIN},      [DURATION] = {"dur_ns", TA_FIELD_MAX},
 };
@@ -23,7 +23,7 @@ static const struct ta_field tag_fields[TAG_FIELDS] = {
 };
 
 static const struct ta_field happening_fields[HAPPENING_FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},  [FILE_KEY] = {"file", TA_FIELD_INT},
+    [RANK] = {"rank", TA_FIELD_RANK},  [FILE_KEY] = {"file", TA_FIELD_FILE},
     [ORDER] = {"order", TA_FIELD_INT}, [NAME] = {"name", TA_FIELD_TEXT},
     [DATA] = {"data", TA_FIELD_TEXT},  [TIME] = {"time_ns", TA_FIELD_MAX},
 };

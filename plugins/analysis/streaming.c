@@ -7,7 +7,7 @@
 enum { RANK, FILE_KEY, EVENTS, SENT, DROPPED, FPS, ENCODE, NETWORK, DROP_RATE, FIELDS };
 
 static const struct ta_field fields[FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},          [FILE_KEY] = {"file", TA_FIELD_INT},
+    [RANK] = {"rank", TA_FIELD_RANK},          [FILE_KEY] = {"file", TA_FIELD_FILE},
     [EVENTS] = {"events", TA_FIELD_MAX},       [SENT] = {"sent", TA_FIELD_MAX},
     [DROPPED] = {"dropped", TA_FIELD_MAX},     [FPS] = {"fps", TA_FIELD_MAX},
     [ENCODE] = {"encode", TA_FIELD_MAX},       [NETWORK] = {"network", TA_FIELD_MAX},

@@ -33,6 +33,12 @@ enum ta_status ta_partial_set_map(struct ta_ctx *ctx, const struct ta_trace *tra
 /* Adds all of `from`; any order gives the same result. */
 void ta_partial_set_merge(struct ta_partial_set *into, const struct ta_partial_set *from);
 
+/* Table i of an analysis of the plan; NULL behind the last. */
+struct ta_partial *ta_partial_set_table(const struct ta_partial_set *set, size_t analysis,
+                                        size_t i);
+/* False when an allocation failed and rows are missing. */
+bool ta_partial_set_ok(const struct ta_partial_set *set);
+
 /* Gives placeholders their ranks and calls finish() of every analysis. */
 enum ta_status ta_finish(struct ta_ctx *ctx, struct ta_partial_set *set, const int64_t *ranks,
                          size_t n_ranks, struct ta_report *report) TA_MUST_CHECK;

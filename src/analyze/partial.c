@@ -25,18 +25,13 @@ struct ta_partial {
     bool failed;
 };
 
-static bool is_key(enum ta_field_kind kind)
-{
-    return kind <= TA_FIELD_TEXT;
-}
-
 struct ta_partial *ta_partial_new(const struct ta_partial_def *def)
 {
     struct ta_partial *p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
     p->def = def;
-    while (p->n_keys < def->n_fields && is_key(def->fields[p->n_keys].kind))
+    while (p->n_keys < def->n_fields && ta_field_is_key(def->fields[p->n_keys].kind))
         p->n_keys++;
     p->mask = 63;
     p->slots = calloc(p->mask + 1, sizeof *p->slots);
@@ -149,7 +144,7 @@ static int64_t *find_row(struct ta_partial *p, const int64_t *keys)
 
 int64_t *ta_partial_row(struct ta_partial *p, const struct ta_key *keys)
 {
-    int64_t cells[16] = {0};
+    int64_t cells[TA_PARTIAL_KEYS_MAX] = {0};
     for (size_t i = 0; i < p->n_keys; i++) {
         cells[i] = keys[i].i;
         if (p->def->fields[i].kind == TA_FIELD_TEXT) {
@@ -189,28 +184,24 @@ struct ta_dist *ta_partial_dist(struct ta_partial *p, int64_t *row, size_t field
 
 /* ---- merging ----------------------------------------------------------------------------- */
 
+void ta_partial_merge_value(enum ta_field_kind kind, int64_t *cell, int64_t value)
+{
+    if (kind == TA_FIELD_SUM)
+        ta_sum(cell, value);
+    else if (kind == TA_FIELD_MAX)
+        ta_most(cell, value);
+    else
+        ta_least(cell, value); /* TA_FIELD_MIN, TA_FIELD_PLACE */
+}
+
 static void merge_cell(struct ta_partial *into, int64_t *row, const struct ta_partial *from,
                        const int64_t *other, size_t field)
 {
-    switch (into->def->fields[field].kind) {
-    case TA_FIELD_SUM:
-        ta_sum(&row[field], other[field]);
-        break;
-    case TA_FIELD_MIN:
-        ta_least(&row[field], other[field]);
-        break;
-    case TA_FIELD_MAX:
-        ta_most(&row[field], other[field]);
-        break;
-    case TA_FIELD_DIST:
-        if (other[field] != TA_MISSING)
-            ta_dist_merge(ta_partial_dist(into, row, field), from->dists.at[other[field] - 1]);
-        break;
-    case TA_FIELD_RANK:
-    case TA_FIELD_INT:
-    case TA_FIELD_TEXT:
-        break;
-    }
+    const enum ta_field_kind kind = into->def->fields[field].kind;
+    if (kind != TA_FIELD_DIST)
+        ta_partial_merge_value(kind, &row[field], other[field]);
+    else if (other[field] != TA_MISSING)
+        ta_dist_merge(ta_partial_dist(into, row, field), from->dists.at[other[field] - 1]);
 }
 
 /* The rank behind a value of kind TA_FIELD_RANK. */
@@ -225,7 +216,7 @@ static int64_t resolve_rank(int64_t value, const int64_t *ranks, size_t n_ranks)
 static void merge_row(struct ta_partial *into, const struct ta_partial *from, const int64_t *other,
                       const int64_t *ranks, size_t n_ranks)
 {
-    struct ta_key keys[16];
+    struct ta_key keys[TA_PARTIAL_KEYS_MAX];
     for (size_t i = 0; i < into->n_keys; i++) {
         const enum ta_field_kind kind = into->def->fields[i].kind;
         keys[i] = ta_key_int(other[i]);
@@ -284,6 +275,7 @@ static int by_keys(const void *left, const void *right, void *user)
 
 bool ta_partial_settle(struct ta_partial *p)
 {
+    free(p->ordered);
     p->ordered = reallocarray(NULL, p->n_rows + 1, sizeof *p->ordered);
     if (!p->ordered || !ta_partial_ok(p))
         return false;
@@ -293,6 +285,11 @@ bool ta_partial_settle(struct ta_partial *p)
     for (size_t i = 0; i < p->dists.n; i++)
         ta_dist_settle(p->dists.at[i]);
     return true;
+}
+
+const struct ta_partial_def *ta_partial_def_of(const struct ta_partial *p)
+{
+    return p->def;
 }
 
 size_t ta_partial_rows(const struct ta_partial *p)

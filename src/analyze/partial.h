@@ -22,6 +22,28 @@ bool ta_partial_has_rank(const struct ta_partial *partial);
 struct ta_partial *ta_partial_resolve(const struct ta_partial *partial, const int64_t *ranks,
                                       size_t n_ranks);
 
+const struct ta_partial_def *ta_partial_def_of(const struct ta_partial *partial);
+
+/* Whether fields of this kind are part of the key of a row. */
+static inline bool ta_field_is_key(enum ta_field_kind kind)
+{
+    return kind <= TA_FIELD_TEXT || kind == TA_FIELD_FILE;
+}
+
+/* Merges a value into a cell of a kind that holds one: not a key, not a distribution. */
+void ta_partial_merge_value(enum ta_field_kind kind, int64_t *cell, int64_t value);
+
+/* A cell of kind TA_FIELD_PLACE: row `index` of a file. */
+static inline int64_t ta_file_place(int64_t file, size_t index)
+{
+    return (int64_t)((uint64_t)file << 32 | (uint32_t)index);
+}
+
+static inline int64_t ta_file_of_place(int64_t place)
+{
+    return place >> 32;
+}
+
 /* Puts rows and samples in order for finish(); no adding afterwards. */
 bool ta_partial_settle(struct ta_partial *partial) TA_MUST_CHECK;
 

@@ -106,6 +106,20 @@ void ta_partial_set_merge(struct ta_partial_set *into, const struct ta_partial_s
     }
 }
 
+struct ta_partial *ta_partial_set_table(const struct ta_partial_set *set, size_t analysis, size_t i)
+{
+    return set->tables[analysis][i];
+}
+
+bool ta_partial_set_ok(const struct ta_partial_set *set)
+{
+    for (size_t a = 0; a < set->plan->n; a++)
+        for (size_t i = 0; set->tables[a][i]; i++)
+            if (!ta_partial_ok(set->tables[a][i]))
+                return false;
+    return true;
+}
+
 /* A partial with final ranks, in order; false without memory. */
 static bool settle_one(struct ta_partial **partial, const int64_t *ranks, size_t n_ranks)
 {

@@ -28,6 +28,7 @@ struct ta_shared {
     uint64_t part_bytes;  /* content of a file per thread for it (planner.h), 0: as is best */
 
     const struct ta_hardware_list *hardware; /* peaks of devices; NULL: none */
+    const char *hardware_choice;             /* --hardware, or NULL */
 
     struct ta_space space; /* what the columns of the run may take */
 };

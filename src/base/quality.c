@@ -312,6 +312,15 @@ void ta_quality_merge(struct ta_quality *into, const struct ta_quality *from)
     into->failed |= from->failed;
 }
 
+void ta_quality_restore(struct ta_quality *quality, enum ta_quality_code code,
+                        const struct ta_quality_slot *saved, const char *text)
+{
+    struct ta_quality_slot *slot = &quality->slots[code];
+    count(slot, saved);
+    if (text && wants_text(slot, saved->text_offset))
+        set_text(quality, slot, text, saved->text_offset);
+}
+
 /* ---- reading ------------------------------------------------------------------------- */
 
 uint64_t ta_quality_count(const struct ta_quality *quality, enum ta_quality_code code)

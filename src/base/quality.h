@@ -30,6 +30,10 @@ void ta_quality_add_many(struct ta_quality *quality, enum ta_quality_code code, 
                          uint64_t offset, uint64_t last_offset, const char *format, ...)
     TA_PRINTF(6, 7);
 
+/* Puts back a finding that was saved, with its example or NULL. */
+void ta_quality_restore(struct ta_quality *quality, enum ta_quality_code code,
+                        const struct ta_quality_slot *saved, const char *text);
+
 /* Adds all of `from`, which stays as it is.  The result does not depend on the order of
  * merging as long as offsets differ. */
 void ta_quality_merge(struct ta_quality *into, const struct ta_quality *from);

@@ -11,6 +11,8 @@
 enum ta_command_id {
     TA_COMMAND_REPORT,
     TA_COMMAND_DIFF,
+    TA_COMMAND_AGGREGATE,
+    TA_COMMAND_REDUCE,
     TA_COMMAND_CHART,
     TA_COMMAND_CHECK,
     TA_COMMAND_PLUGINS,
@@ -125,6 +127,8 @@ struct ta_args {
     int timeline;        /* enum ta_timeline_mode */
     int64_t jobs, top;   /* 0: the default */
     int64_t world_size;  /* TA_MISSING: not given */
+    int64_t shard_count; /* 0: not given */
+    const char *shard;
     struct ta_texts fail_on;
     int gate; /* enum ta_gate_mode */
     double confidence;

@@ -34,6 +34,8 @@ struct ta_cli {
 /* The commands, by enum ta_command_id in main.c. */
 enum ta_status ta_cmd_report(struct ta_cli *cli);
 enum ta_status ta_cmd_diff(struct ta_cli *cli);
+enum ta_status ta_cmd_aggregate(struct ta_cli *cli);
+enum ta_status ta_cmd_reduce(struct ta_cli *cli);
 enum ta_status ta_cmd_chart(struct ta_cli *cli);
 enum ta_status ta_cmd_check(struct ta_cli *cli);
 enum ta_status ta_cmd_plugins(struct ta_cli *cli);
@@ -83,6 +85,10 @@ enum ta_status ta_cli_prepare_products(struct ta_cli *cli, const char *folder,
 /* Writes all chosen formats, then warnings and the summary for people. */
 enum ta_status ta_cli_produce(struct ta_cli *cli, struct ta_report *report,
                               const struct ta_products *products) TA_MUST_CHECK;
+
+/* What the options say of a run; sets the bounds on memory. */
+enum ta_status ta_cli_run_options(struct ta_cli *cli, const char *const *inputs, size_t n_inputs,
+                                  struct ta_run_options *options) TA_MUST_CHECK;
 
 /* Reads and analyzes the inputs by the options; see ta_pipeline_run(). */
 enum ta_status ta_cli_run(struct ta_cli *cli, const char *const *inputs, size_t n_inputs,

@@ -16,6 +16,11 @@ static bool wants_timeline(const struct ta_cli *cli, const struct ta_products *p
     return wanted && cli->args.timeline != TA_TIMELINE_NONE;
 }
 
+enum ta_status ta_cmd_aggregate(struct ta_cli *cli)
+{
+    return ta_cmd_report(cli);
+}
+
 enum ta_status ta_cmd_report(struct ta_cli *cli)
 {
     struct ta_products products;

@@ -33,6 +33,29 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          "  traceanalyze diff before/ after/ -o change.html\n"
          "  traceanalyze diff before-1/ before-2/ before-3/ --vs after-1/ after-2/ after-3/\n",
          2, SIZE_MAX},
+    [TA_COMMAND_AGGREGATE] =
+        {"aggregate", "INPUT...", "write one report of many ranks",
+         "INPUT is whatever `report` takes, and summaries that `reduce` wrote, in folders, by\n"
+         "quoted globs or one by one, mixed as they come.  A report of summaries is that of the\n"
+         "traces they were made of.\n"
+         "\n"
+         "  traceanalyze aggregate summaries/\n"
+         "  traceanalyze aggregate 'node*/rank-*.tas.json.gz' -o run/ --world-size 4096\n",
+         1, SIZE_MAX},
+    [TA_COMMAND_REDUCE] =
+        {"reduce", "INPUT...", "write one mergeable summary per rank",
+         "Reads traces where they are, and writes rank-00012.tas.json.gz and the like, whose size\n"
+         "does not depend on how long the traces are, to ./traceanalyze-summaries/ or to where -o\n"
+         "says.  `aggregate` and `report` take summaries in place of the traces.\n"
+         "\n"
+         "With --shard each of several processes reads its part of the files: process I of N, "
+         "from\n"
+         "0, or what the job system says (SLURM_PROCID, JOB_COMPLETION_INDEX with --shard-count,\n"
+         "OMPI_COMM_WORLD_RANK, PMI_RANK).\n"
+         "\n"
+         "  traceanalyze reduce traces/ -o summaries/\n"
+         "  srun -n 64 traceanalyze reduce traces/ -o summaries/ --shard auto\n",
+         1, SIZE_MAX},
     [TA_COMMAND_CHART] =
         {"chart", "ID[,ID...]|all INPUT...", "draw charts of traces as PNG, SVG or PDF files",
          "Charts go to ./traceanalyze-charts/ or to where -o says: a folder, or for one chart in\n"
@@ -84,10 +107,12 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
 
 #define FOR(command) (UINT32_C(1) << TA_COMMAND_##command)
 #define ALL ((UINT32_C(1) << TA_COMMAND_COUNT) - 1)
+/* Commands that make a report of one run. */
+#define RUNNING (FOR(REPORT) | FOR(AGGREGATE))
 /* Commands that make a report. */
-#define REPORTING (FOR(REPORT) | FOR(DIFF))
+#define REPORTING (RUNNING | FOR(DIFF))
 /* Commands that read traces. */
-#define READING (REPORTING | FOR(CHART) | FOR(CHECK))
+#define READING (REPORTING | FOR(REDUCE) | FOR(CHART) | FOR(CHECK))
 /* Commands that a configuration has a say in. */
 #define CONFIGURED (READING | FOR(PLUGINS) | FOR(RULES) | FOR(CONFIG))
 
@@ -110,8 +135,8 @@ const char *const ta_cpu_choices[] = {"auto", "avx2", "sse2", "scalar", "none", 
 #define AT(field) offsetof(struct ta_args, field)
 
 const struct ta_arg_option ta_arg_options[] = {
-    {"output", 'o', "PATH", REPORTING | FOR(CHART), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(out), 0, 0,
-     NULL, "folder or file to write, - for standard output"},
+    {"output", 'o', "PATH", REPORTING | FOR(REDUCE) | FOR(CHART), TA_GROUP_COMMAND, TA_ARG_TEXT,
+     AT(out), 0, 0, NULL, "folder or file to write, - for standard output"},
     {"format", 0, "LIST", REPORTING, TA_GROUP_COMMAND, TA_ARG_TEXT, AT(format), 0, 0, NULL,
      "formats to write, separated by commas"},
     {"json", 0, NULL, REPORTING, TA_GROUP_COMMAND, TA_ARG_FLAG, AT(json), 0, 0, NULL,
@@ -120,10 +145,10 @@ const struct ta_arg_option ta_arg_options[] = {
      "title of the report (default: name of the input)"},
     {"theme", 0, "THEME", REPORTING, TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(theme), 0, 0, themes,
      "colors of the HTML report (default: auto)"},
-    {"timeline", 0, "MODE", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(timeline), 0, 0,
-     timelines, "slices in the HTML page: what fits, all, what shows, none (default: auto)"},
-    {"max-html-size", 0, "SIZE", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(max_html_size), 0,
-     0, NULL, "size that the timeline may fill the HTML report to (default: 8MiB)"},
+    {"timeline", 0, "MODE", RUNNING, TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(timeline), 0, 0, timelines,
+     "slices in the HTML page: what fits, all, what shows, none (default: auto)"},
+    {"max-html-size", 0, "SIZE", RUNNING, TA_GROUP_COMMAND, TA_ARG_TEXT, AT(max_html_size), 0, 0,
+     NULL, "size that the timeline may fill the HTML report to (default: 8MiB)"},
     {"paper", 0, "SIZE", REPORTING, TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(letter), 0, 0, papers,
      "paper of the PDF report (default: a4)"},
     {"top", 0, "N", REPORTING, TA_GROUP_COMMAND, TA_ARG_WHOLE, AT(top), 1, 1000000, NULL,
@@ -170,6 +195,11 @@ const struct ta_arg_option ta_arg_options[] = {
     {"theme", 0, "THEME", FOR(CHART), TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(theme), 0, 0,
      chart_themes, "colors (default: light)"},
 
+    {"shard", 0, "I/N|auto", FOR(REDUCE), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(shard), 0, 0, NULL,
+     "read part I of N of the files, from 0, or that of the job system"},
+    {"shard-count", 0, "N", FOR(REDUCE), TA_GROUP_COMMAND, TA_ARG_WHOLE, AT(shard_count), 1,
+     1 << 20, NULL, "number of parts, where the job system does not say it"},
+
     {"json", 0, NULL, FOR(CHECK) | FOR(PLUGINS) | FOR(RULES) | FOR(CONFIG), TA_GROUP_COMMAND,
      TA_ARG_FLAG, AT(json), 0, 0, NULL, "write JSON"},
 
@@ -180,8 +210,9 @@ const struct ta_arg_option ta_arg_options[] = {
     {"input", 0, "ID", READING, TA_GROUP_SELECTION, TA_ARG_TEXT, AT(input), 0, 0, NULL,
      "read all files with this input plugin instead of deciding by content"},
 
-    {"hardware", 0, "NAME|FILE", REPORTING | FOR(CHART), TA_GROUP_SELECTION, TA_ARG_TEXT,
-     AT(hardware), 0, 0, NULL, "device whose peaks count, or a file of devices (default: auto)"},
+    {"hardware", 0, "NAME|FILE", REPORTING | FOR(REDUCE) | FOR(CHART), TA_GROUP_SELECTION,
+     TA_ARG_TEXT, AT(hardware), 0, 0, NULL,
+     "device whose peaks count, or a file of devices (default: auto)"},
 
     {"config", 0, "FILE", CONFIGURED, TA_GROUP_GLOBAL, TA_ARG_TEXT, AT(config), 0, 0, NULL,
      "configuration to read besides those at the usual places"},

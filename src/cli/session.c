@@ -213,8 +213,8 @@ static void note_amount(struct ta_cli *cli, const struct ta_accounts *accounts)
         cli->timing.bytes += accounts->files[i].raw_bytes;
 }
 
-enum ta_status ta_cli_run(struct ta_cli *cli, const char *const *inputs, size_t n_inputs,
-                          bool check_only, struct ta_report **report)
+enum ta_status ta_cli_run_options(struct ta_cli *cli, const char *const *inputs, size_t n_inputs,
+                                  struct ta_run_options *options)
 {
     const struct ta_args *args = &cli->args;
     uint64_t memory_limit = 0;
@@ -223,7 +223,7 @@ enum ta_status ta_cli_run(struct ta_cli *cli, const char *const *inputs, size_t 
         return status;
     if (memory_limit) /* what large blocks take goes back at once, else it would count for long */
         mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
-    const struct ta_run_options options = {
+    *options = (struct ta_run_options){
         .inputs = inputs,
         .n_inputs = n_inputs,
         .jobs = (unsigned)args->jobs,
@@ -234,11 +234,22 @@ enum ta_status ta_cli_run(struct ta_cli *cli, const char *const *inputs, size_t 
         .input = args->input,
         .hardware = args->hardware,
         .title = args->title,
-        .check_only = check_only,
         .timeline = cli->wants_timeline,
         .progress = ta_console_progress,
         .progress_user = &cli->console,
+        .version = TA_VERSION,
     };
+    return TA_OK;
+}
+
+enum ta_status ta_cli_run(struct ta_cli *cli, const char *const *inputs, size_t n_inputs,
+                          bool check_only, struct ta_report **report)
+{
+    struct ta_run_options options;
+    enum ta_status status = ta_cli_run_options(cli, inputs, n_inputs, &options);
+    if (status != TA_OK)
+        return status;
+    options.check_only = check_only;
     status = ta_pipeline_run(&cli->ctx, cli->registry, &options, report);
     ta_console_clear(&cli->console);
     if (status == TA_OK)

@@ -12,9 +12,13 @@
 
 /* A file that may hold a trace.  What it is, its bytes tell later. */
 struct ta_source {
-    const char *path;    /* to open; NULL for standard input */
-    const char *shown;   /* below INPUT; of a file its name */
-    const char *refusal; /* why it cannot be read, or NULL */
+    const char *path;                /* to open; NULL for standard input */
+    const char *shown;               /* below INPUT; of a file its name */
+    const char *refusal;             /* why it cannot be read, or NULL */
+    const char *damage;              /* why it is no summary although it begins like one, or NULL */
+    const char *copy_of;             /* `shown` of an earlier file with the same content, or NULL */
+    struct ta_summary_file *summary; /* the summary that it is a file of (inputs.h), or NULL … */
+    size_t member;                   /* … and which one */
     bool expected; /* named by the user, or with a name that traces have: a failure is said aloud */
     dev_t device;
     ino_t inode;
@@ -33,6 +37,8 @@ struct ta_sources {
  * found. */
 enum ta_status ta_discover(struct ta_ctx *ctx, const char *const *inputs, size_t n_inputs,
                            struct ta_sources *sources) TA_MUST_CHECK;
+/* Orders sources by their names and tells those that clash apart.  False without memory. */
+bool ta_sources_order(struct ta_sources *sources) TA_MUST_CHECK;
 void ta_sources_free(struct ta_sources *sources);
 
 /* Finds files with the same content, such as rank0.json and rank0.json.gz: index of the first in

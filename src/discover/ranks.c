@@ -358,9 +358,8 @@ static size_t decide_each(struct ta_quality *quality, struct pattern *by_option,
     for (size_t i = 0; i < n; i++)
         n_traces += !claims[i].is_dump;
     for (size_t i = 0; i < n; i++) {
-        const struct found found = {
-            .by_option = rank_in_name(by_option, claims[i].shown),
-            .by_name = rank_in_name(by_default, claims[i].shown)};
+        const struct found found = {.by_option = rank_in_name(by_option, claims[i].shown),
+                                    .by_name = rank_in_name(by_default, claims[i].shown)};
         n_matched += found.by_option != TA_MISSING;
         if (claims[i].is_dump)
             decide_dump(quality, &claims[i], &found);

@@ -36,7 +36,9 @@ static int by_name(const void *left, const void *right)
 {
     const struct ta_source *a = left, *b = right;
     int order = strcmp(a->shown, b->shown);
-    return order || !a->path || !b->path ? order : strcmp(a->path, b->path);
+    if (!order && a->path && b->path)
+        order = strcmp(a->path, b->path);
+    return order ? order : (a->member > b->member) - (a->member < b->member);
 }
 
 static int by_inode(const void *left, const void *right)
@@ -272,20 +274,26 @@ static enum ta_status add_stdin(struct walk *walk)
 }
 
 /* Files that clash in their shown names are told apart. */
-static bool make_names_unique(struct walk *walk)
+static bool make_names_unique(struct ta_sources *sources)
 {
-    struct ta_source *list = walk->sources->list.at;
+    struct ta_source *list = sources->list.at;
     const char *name = "";
     size_t same = 1;
-    for (size_t i = 0; i < walk->sources->list.n; i++) {
+    for (size_t i = 0; i < sources->list.n; i++) {
         same = strcmp(name, list[i].shown) == 0 ? same + 1 : 1;
         name = list[i].shown;
         if (same > 1)
-            list[i].shown = ta_arena_printf(&walk->sources->arena, "%s (%zu)", name, same);
+            list[i].shown = ta_arena_printf(&sources->arena, "%s (%zu)", name, same);
         if (!list[i].shown)
             return false;
     }
     return true;
+}
+
+bool ta_sources_order(struct ta_sources *sources)
+{
+    qsort(sources->list.at, sources->list.n, sizeof *sources->list.at, by_name);
+    return make_names_unique(sources);
 }
 
 static enum ta_status settle(struct walk *walk)
@@ -298,7 +306,7 @@ static enum ta_status settle(struct walk *walk)
                         "Files beyond the limit \"files\" (--limit files=…) were not read, the "
                         "first is \"%s\"",
                         walk->dropped ? walk->dropped : "");
-    if (!make_names_unique(walk))
+    if (!make_names_unique(walk->sources))
         return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot name the input files");
     return TA_OK;
 }

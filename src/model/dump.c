@@ -71,7 +71,21 @@ bool ta_dump_holds_any(const struct ta_dump *dump)
     for (int table = 0; table < TA_DUMP_COUNT; table++)
         if (dump->rows[table].n)
             return true;
-    return dump->allocator != NULL;
+    return ta_dump_has_allocator(dump);
+}
+
+bool ta_dump_has_allocator(const struct ta_dump *dump)
+{
+    return dump->allocator || dump->held_allocator;
+}
+
+bool ta_dump_allocator_is_dated(const struct ta_dump *dump)
+{
+    const struct ta_allocator *allocator = dump->allocator;
+    for (size_t i = 0; allocator && i < allocator->n_events; i++)
+        if (allocator->events[i].time_ns != TA_MISSING)
+            return true;
+    return dump->allocator_dated;
 }
 
 /* ---- what rows have in common ---------------------------------------------------------------- */
@@ -195,7 +209,7 @@ const int64_t *ta_dump_ranks(const struct ta_dump *dump, struct ta_arena *arena,
         memcpy(ranks, found, distinct * sizeof *ranks);
     free(found);
     *n = distinct;
-    *all &= dump->allocator == NULL;
+    *all &= !ta_dump_has_allocator(dump);
     return ranks;
 }
 
@@ -229,11 +243,7 @@ bool ta_dump_is_relative(const struct ta_dump *dump)
 
 bool ta_dump_is_dated(const struct ta_dump *dump)
 {
-    const struct ta_allocator *allocator = dump->allocator;
-    for (size_t i = 0; allocator && i < allocator->n_events; i++)
-        if (allocator->events[i].time_ns != TA_MISSING)
-            return true;
-    return has_sample(dump, false) ||
+    return ta_dump_allocator_is_dated(dump) || has_sample(dump, false) ||
            HAS_TIME(dump, diffusion_step, struct ta_diffusion_step, end_ns) ||
            HAS_TIME(dump, diffusion_block, struct ta_diffusion_block, end_ns) ||
            HAS_TIME(dump, memory_mark, struct ta_memory_mark, time_ns) ||

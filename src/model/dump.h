@@ -14,12 +14,20 @@ struct ta_dump {
     size_t sample_bytes;              /* in use */
     struct ta_sample last_sample;
     struct ta_allocator *allocator;
-    const char *set; /* of which this file is a copy; NULL: of none */
+    bool held_allocator;  /* it went into partials before a summary was written … */
+    bool allocator_dated; /* … and its history had times */
+    const char *set;      /* of which this file is a copy; NULL: of none */
     enum ta_exactness exactness;
 };
 
 /* `store` is that of the trace, where the rows are. */
 void ta_dump_free(struct ta_dump *dump, struct ta_store *store);
+
+/* Whether the file holds an allocator, here or before it was summed up. */
+bool ta_dump_has_allocator(const struct ta_dump *dump);
+
+/* Whether its history tells times. */
+bool ta_dump_allocator_is_dated(const struct ta_dump *dump);
 
 /* Whether there is any row or an allocator. */
 bool ta_dump_holds_any(const struct ta_dump *dump);

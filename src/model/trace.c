@@ -118,7 +118,7 @@ struct ta_tracks ta_trace_tracks(const struct ta_trace *trace)
 struct ta_spans ta_trace_spans(const struct ta_trace *trace)
 {
     const struct span_columns *c = &trace->spans;
-    return (struct ta_spans){c->n,   c->ts,    c->dur,    c->self, c->name,
+    return (struct ta_spans){c->n,   c->ts,    c->dur,    c->self,  c->name,
                              c->cat, c->track, c->parent, c->depth, c->work};
 }
 

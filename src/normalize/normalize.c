@@ -104,7 +104,7 @@ static bool sort_others(struct linking *linking)
 }
 
 static bool (*const steps[])(struct linking *) = {nest, link_activities, classify_hosts,
-                                                 sort_others};
+                                                  sort_others};
 
 static enum ta_status do_step(struct ta_ctx *ctx, size_t i, void *user)
 {

@@ -441,7 +441,11 @@ enum scan_result scan_value(struct scan *scan, struct ta_token *token)
         return scan_scalar(scan, token);
     enum scan_result result = scan_nested(scan);
     if (result == SCAN_OK)
-        *token = (struct ta_token){start, (uint32_t)(scan->p - start),
-                                   *start == '{' ? TA_TOKEN_OBJECT : TA_TOKEN_ARRAY, 1, 0, 0};
+        *token = (struct ta_token){start,
+                                   (uint32_t)(scan->p - start),
+                                   *start == '{' ? TA_TOKEN_OBJECT : TA_TOKEN_ARRAY,
+                                   1,
+                                   0,
+                                   0};
     return result;
 }

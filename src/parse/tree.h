@@ -23,7 +23,7 @@ struct tree {
     const char *start;
     size_t depth, most_depth, arrays, n_values;
     struct mend mend;
-    uint64_t n_lost; /* elements that damage took, those within others not counted */
+    uint64_t n_lost;    /* elements that damage took, those within others not counted */
     uint64_t n_skipped; /* bytes of them and around them */
     bool damaged;
     uint64_t damage_at; /* the first */

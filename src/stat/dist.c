@@ -7,18 +7,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Values below 2^SUB_BITS have a bucket each; above, each octave has 2^SUB_BITS.  A bucket of the
+/* Values below SUB have a bucket each; above, each octave has SUB of them.  A bucket of the
  * octave [2^e, 2^(e+1)) is 2^(e-7) wide, so its midpoint is within 2^(e-8) of any sample in it,
  * and samples are at least 2^e: relative error <= 1/256.  Integers only, so that every machine
  * puts a sample into the same bucket (a logarithm would not). */
-enum { SUB_BITS = 7, SUB = 1 << SUB_BITS, BUCKETS = (64 - SUB_BITS) * SUB };
+enum { SUB = 1 << TA_DIST_SUB_BITS };
 
 static size_t bucket_of(int64_t value)
 {
     const uint64_t v = (uint64_t)value;
     if (v < SUB)
         return (size_t)v;
-    const unsigned shift = 63u - (unsigned)__builtin_clzll(v) - SUB_BITS;
+    const unsigned shift = 63u - (unsigned)__builtin_clzll(v) - TA_DIST_SUB_BITS;
     return (size_t)(shift + 1) * SUB + (size_t)((v >> shift) - SUB);
 }
 
@@ -42,7 +42,7 @@ static bool use_buckets(struct ta_dist *dist)
 {
     if (dist->buckets)
         return true;
-    dist->buckets = calloc(BUCKETS, sizeof *dist->buckets);
+    dist->buckets = calloc(TA_DIST_BUCKETS, sizeof *dist->buckets);
     if (!dist->buckets) {
         dist->failed = true;
         return false;
@@ -109,7 +109,7 @@ void ta_dist_merge(struct ta_dist *into, const struct ta_dist *from)
     if (from->buckets || into->buckets || into->n_samples + from->n_samples > TA_DIST_EXACT) {
         if (!use_buckets(into))
             return;
-        for (size_t i = 0; from->buckets && i < BUCKETS; i++)
+        for (size_t i = 0; from->buckets && i < TA_DIST_BUCKETS; i++)
             into->buckets[i] += from->buckets[i];
         for (size_t i = 0; i < from->n_samples; i++)
             into->buckets[bucket_of(from->samples[i])]++;
@@ -173,7 +173,7 @@ static int64_t nth(const struct ta_dist *dist, uint64_t at)
     if (dist->samples)
         return dist->samples[at];
     uint64_t below = 0;
-    for (size_t i = 0; i < BUCKETS; i++) {
+    for (size_t i = 0; i < TA_DIST_BUCKETS; i++) {
         below += dist->buckets[i];
         if (below > at)
             return ta_max_i64(dist->min, ta_min_i64(dist->max, midpoint(i)));
@@ -201,7 +201,7 @@ void ta_dist_walk(const struct ta_dist *dist,
         if (i + 1 == dist->n_samples || dist->samples[i + 1] != dist->samples[i])
             each(user, dist->samples[i], (int64_t)i + 1);
     uint64_t below = 0;
-    for (size_t i = 0; dist->buckets && i < BUCKETS; i++) {
+    for (size_t i = 0; dist->buckets && i < TA_DIST_BUCKETS; i++) {
         below += dist->buckets[i];
         if (dist->buckets[i])
             each(user, midpoint(i), (int64_t)below);

@@ -5,6 +5,9 @@
 
 #include "traceanalyze/stat.h"
 
+/* Values below 2^TA_DIST_SUB_BITS have a bucket each, each octave above has as many. */
+enum { TA_DIST_SUB_BITS = 7, TA_DIST_BUCKETS = (64 - TA_DIST_SUB_BITS) * (1 << TA_DIST_SUB_BITS) };
+
 struct ta_dist {
     uint64_t n;
     unsigned __int128 sum, squares; /* exact; squares wrap only beyond any real trace */

@@ -4,6 +4,7 @@
 #include "read/reader.h"
 #include "recommend/recommend.h"
 #include "render/sink.h"
+#include "analyze/partial.h"
 #include "result/report.h"
 #include "traceanalyze/analysis.h"
 #include "traceanalyze/output.h"
@@ -96,7 +97,7 @@ static void check_partials(const struct ta_entry *entry)
         for (size_t i = 0; i < def->n_fields; i++) {
             if (!is_word(def->fields[i].name))
                 fail_msg("%s: field %zu of %s", entry->plugin.id, i, def->name);
-            if (def->fields[i].kind <= TA_FIELD_TEXT)
+            if (ta_field_is_key(def->fields[i].kind))
                 assert_int_equal(n_keys++, i);
             for (size_t j = 0; j < i; j++)
                 assert_string_not_equal(def->fields[i].name, def->fields[j].name);

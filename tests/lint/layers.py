@@ -34,8 +34,9 @@ MAY_INCLUDE = {
     "diff": ("base", "read", "result"),
     "gate": ("base", "diff", "result"),
     "render": ("base", "result"),
+    "summary": ("base", "stat", "model", "plugin", "analyze", ""),
     "": ("base", "hardware", "stat", "model", "plugin", "read", "discover", "parse", "normalize",
-         "result", "timeline", "analyze", "recommend"),
+         "result", "timeline", "analyze", "recommend", "summary"),
     "cli": ("base", "config", "plugin", "result", "render", "diff", "gate", ""),
 }
 
@@ -43,7 +44,7 @@ MAY_INCLUDE = {
 LIBRARIES = {
     "gsl/": ("src/stat/", "src/cli/cmd_help.c"),
     "isa-l": ("src/read/", "src/cli/cmd_help.c"),
-    "zlib.h": ("src/read/", "src/discover/", "src/render/", "src/cli/cmd_help.c"),
+    "zlib.h": ("src/read/", "src/discover/", "src/render/", "src/summary/", "src/cli/cmd_help.c"),
     "cairo": ("src/render/", "src/cli/cmd_help.c", "plugins/output/"),
     "pango": ("src/render/", "src/cli/cmd_help.c", "plugins/output/",
               "include/traceanalyze/draw.h"),

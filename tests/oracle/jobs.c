@@ -85,10 +85,6 @@ static void ingest(struct oracle *o, const struct ta_sources *sources, const str
     struct ta_ingestion ingestion;
     char text[160];
     const struct ta_run_options options = {.jobs = jobs, .world_size = TA_MISSING};
-    size_t *original = calloc(sources->list.n + 1, sizeof *original);
-    assert_non_null(original);
-    for (size_t i = 0; i < sources->list.n; i++)
-        original[i] = i;
     config_text(config, text, 100);
     snprintf(text + strlen(text), 40, " jobs=%u", jobs);
     watch.config = text;
@@ -97,8 +93,8 @@ static void ingest(struct oracle *o, const struct ta_sources *sources, const str
     o->fixture.shared.block = config->block;
     fixture_chunk = config->block;
     ta_ctx_init(&ctx, &o->fixture.shared);
-    if (ta_ingest(&ctx, o->fixture.registry, &options, &o->fixture.plan, sources, original,
-                  &ingestion) != TA_OK)
+    if (ta_ingest(&ctx, o->fixture.registry, &options, &o->fixture.plan, sources, &ingestion) !=
+        TA_OK)
         fail_msg("%s: %s", text, ta_ctx_causes(&ctx));
     unsigned refused = 0;
     for (size_t i = 0; i < ingestion.n_files; i++) {
@@ -111,7 +107,6 @@ static void ingest(struct oracle *o, const struct ta_sources *sources, const str
     fixture_chunk = 0;
     o->fixture.shared.cpu = NULL;
     o->fixture.shared.block = 0;
-    free(original);
 }
 
 static void expect(struct oracle *o, const char *folder, const char *shown, struct expected *e)

@@ -101,7 +101,7 @@ bool coll_match(struct coll_run *run)
     struct matching m = {.run = run};
     bool done = true;
     for (size_t i = 0; done && i < run->n_lanes; i++)
-        if (!run->lanes[i].between_two)
+        if (run->lanes[i].n && !run->lanes[i].between_two) /* none: of a pack that is damaged */
             done = match_lane(&m, &run->lanes[i]);
     free(m.places);
     return done && place_entries(run);

@@ -132,7 +132,8 @@ static uint32_t shape_number(struct reading *in, struct coll_shape *shape)
     if (coll_is_uneven(shape->kind) && (shape->in != TA_MISSING || shape->out != TA_MISSING)) {
         struct coll_shape alike = *shape;
         alike.in = alike.out = TA_MISSING;
-        run->shapes[number].token = shape_number(in, &alike);
+        const uint32_t token = shape_number(in, &alike); /* may move the shapes */
+        run->shapes[number].token = token;
     }
     return number;
 }

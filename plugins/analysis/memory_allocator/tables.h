@@ -11,7 +11,7 @@
 enum { RANK, FILE_KEY, DEVICE, LABEL, OWN };
 
 #define OWNER_FIELDS                                                                               \
-    [RANK] = {"rank", TA_FIELD_RANK}, [FILE_KEY] = {"file", TA_FIELD_INT},                         \
+    [RANK] = {"rank", TA_FIELD_RANK}, [FILE_KEY] = {"file", TA_FIELD_FILE},                        \
     [DEVICE] = {"device", TA_FIELD_INT}, [LABEL] = {"label", TA_FIELD_TEXT}
 
 enum partial { TIMELINE, SITES, CLASSES, STATES, CHURN, FAILURES, PARTIALS };

@@ -10,7 +10,7 @@
 static const struct ta_field stage_fields[STAGE_FIELDS] = {
     [RANK] = {"rank", TA_FIELD_RANK},
     [NAME] = {"stage", TA_FIELD_TEXT},
-    [FIRST] = {"first", TA_FIELD_MIN},
+    [FIRST] = {"first", TA_FIELD_PLACE},
     [CALLS] = {"calls", TA_FIELD_SUM},
     [TOTAL] = {"total_ns", TA_FIELD_SUM},
     [LEAST] = {"min_ns", TA_FIELD_MIN},

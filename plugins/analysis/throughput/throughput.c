@@ -18,7 +18,7 @@ enum { FIGURE_RANK, NAME, GROUP, FILE_KEY, VALUE, UNIT, FIGURE_FIELDS };
 
 static const struct ta_field figure_fields[FIGURE_FIELDS] = {
     [FIGURE_RANK] = {"rank", TA_FIELD_RANK}, [NAME] = {"name", TA_FIELD_TEXT},
-    [GROUP] = {"group", TA_FIELD_TEXT},      [FILE_KEY] = {"file", TA_FIELD_INT},
+    [GROUP] = {"group", TA_FIELD_TEXT},      [FILE_KEY] = {"file", TA_FIELD_FILE},
     [VALUE] = {"value", TA_FIELD_MAX}, /* ta_real_cell() */
     [UNIT] = {"unit", TA_FIELD_MAX},
 };
