@@ -3,6 +3,7 @@
 #include "render/file.h"
 
 #include "render/folder.h"
+#include "render/deflate_parts.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -26,6 +27,8 @@ void ta_file_end(struct ta_file *file)
     if (file->fd >= 0 && !file->foreign)
         close(file->fd);
     file->fd = -1;
+    ta_gzip_free(file->gzip);
+    file->gzip = NULL;
     free(file->buffer);
     file->buffer = NULL;
     free(file->path);
@@ -41,7 +44,6 @@ static bool wait_until_writable(int fd)
 
 static void write_all(struct ta_file *file, const char *bytes, size_t n)
 {
-    file->flushed += n;
     while (n && !file->error) {
         ssize_t written = write(file->fd, bytes, n);
         if (written > 0) {
@@ -58,9 +60,19 @@ static void write_all(struct ta_file *file, const char *bytes, size_t n)
     }
 }
 
+/* Bytes as they were put: packs them or writes them. */
+static void pass_on(struct ta_file *file, const char *bytes, size_t n)
+{
+    file->flushed += n;
+    if (!file->gzip)
+        write_all(file, bytes, n);
+    else if (!file->error && !ta_gzip_put(file->gzip, (struct ta_slice){bytes, n}))
+        file->error = ENOMEM;
+}
+
 static void flush(struct ta_file *file)
 {
-    write_all(file, file->buffer, file->used);
+    pass_on(file, file->buffer, file->used);
     file->used = 0;
 }
 
@@ -69,10 +81,41 @@ void ta_put(struct ta_file *out, struct ta_slice bytes)
     if (bytes.len > BUFFER_SIZE - out->used)
         flush(out);
     if (bytes.len > BUFFER_SIZE) {
-        write_all(out, bytes.ptr, bytes.len);
+        pass_on(out, bytes.ptr, bytes.len);
     } else if (bytes.len) {
         memcpy(out->buffer + out->used, bytes.ptr, bytes.len);
         out->used += bytes.len;
+    }
+}
+
+static void write_packed(void *user, struct ta_slice packed)
+{
+    write_all(user, packed.ptr, packed.len);
+}
+
+void ta_file_pack(struct ta_ctx *ctx, struct ta_file *file, const char *comment)
+{
+    file->gzip = ta_gzip_new(ctx, comment, write_packed, file);
+    if (!file->gzip)
+        file->error = ENOMEM;
+}
+
+bool ta_file_can_patch(const struct ta_file *file)
+{
+    return !file->gzip && lseek(file->fd, 0, SEEK_CUR) >= 0;
+}
+
+void ta_file_patch(struct ta_file *file, uint64_t offset, struct ta_slice bytes)
+{
+    flush(file);
+    while (bytes.len && !file->error) {
+        const ssize_t written = pwrite(file->fd, bytes.ptr, bytes.len, (off_t)offset);
+        if (written > 0) {
+            bytes = (struct ta_slice){bytes.ptr + written, bytes.len - (size_t)written};
+            offset += (uint64_t)written;
+        } else if (written == 0 || errno != EINTR) {
+            file->error = written == 0 ? ENOSPC : errno;
+        }
     }
 }
 
@@ -137,6 +180,10 @@ enum ta_status ta_file_close(struct ta_ctx *ctx, struct ta_file *file)
     if (file->fd < 0)
         return ta_fail(ctx, TA_ERR_INTERNAL, "Product closed twice: path=\"%s\"", file->path);
     flush(file);
+    if (file->gzip && !file->error && !ta_gzip_end(file->gzip))
+        file->error = ENOMEM;
+    ta_gzip_free(file->gzip);
+    file->gzip = NULL;
     if (!file->error && !file->foreign && !synchronize(file->fd))
         file->error = errno;
     bool closed = file->foreign ? probe_close(file->fd) : close(file->fd) == 0 || errno == EINTR;

@@ -5,6 +5,8 @@
 
 #include "traceanalyze/output.h"
 
+struct ta_gzip;
+
 struct ta_file {
     char *path;    /* for messages */
     int fd;        /* -1 once it is closed */
@@ -13,12 +15,23 @@ struct ta_file {
     bool foreign;  /* standard output: flushed at the end but not closed */
     char *buffer;
     size_t used;
-    uint64_t flushed; /* bytes that went through the buffer, or past it */
+    uint64_t flushed;     /* bytes that went through the buffer, or past it */
+    struct ta_gzip *gzip; /* what packs them, or NULL */
 };
 
 /* Starts writing to an open descriptor; false when out of memory.  The path is taken over in
  * any case. */
 bool ta_file_start(struct ta_file *file, int fd, bool foreign, char *path);
+/* From here on, which is the start of the file, everything goes through gzip; the helpers of `ctx`,
+ * which must outlive the file, pack.  `comment` stands in the header, as the signature of such
+ * files.  Without memory the file has failed. */
+void ta_file_pack(struct ta_ctx *ctx, struct ta_file *file, const char *comment);
+
+/* Whether ta_file_patch() can work: of a file that is not packed, and no pipe. */
+bool ta_file_can_patch(const struct ta_file *file);
+/* Writes over bytes that were put before. */
+void ta_file_patch(struct ta_file *file, uint64_t offset, struct ta_slice bytes);
+
 /* Gives up what was not closed. */
 void ta_file_end(struct ta_file *file);
 
