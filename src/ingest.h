@@ -23,6 +23,7 @@ struct ta_ingested {
     int64_t first_ts, last_ts;
     int64_t rank, world_size; /* from content, or TA_MISSING */
     int64_t base_ns;          /* what ta_trace_base_ns() said */
+    int64_t origin;           /* what ta_trace_origin() said */
     bool is_mapped;           /* a dump whose records are in the partials already: of a summary */
     bool is_dump;             /* records of another profiler, no events */
     bool is_console;          /* TA_EXACT_CONSOLE */

@@ -23,6 +23,7 @@
 #include "recommend/recommend.h"
 #include "reconcile.h"
 #include "result/report.h"
+#include "survey.h"
 
 #include <stdlib.h>
 
@@ -84,6 +85,8 @@ static enum ta_status conclude(struct ta_ctx *ctx, const struct ta_registry *reg
     int64_t world_size;
     enum ta_status status =
         ta_account_ranks(ctx, options, &run->ingestion, job, run->ranks, &world_size);
+    if (status == TA_OK && options->survey && !ta_survey_take(options->survey, &run->ingestion))
+        status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of traces");
     if (status == TA_OK)
         status = ta_reconcile(ctx, &run->ingestion, job);
     if (status == TA_OK)

@@ -3,6 +3,7 @@
 #ifndef TA_PIPELINE_H
 #define TA_PIPELINE_H
 
+#include "traceanalyze/arena.h"
 #include "traceanalyze/result.h"
 
 struct ta_ctx;
@@ -11,6 +12,25 @@ struct ta_registry;
 /* Called now and then while files are read, from any thread but never twice at a time. */
 typedef void ta_progress(void *user, uint64_t bytes_done, uint64_t bytes_all, size_t files_done,
                          size_t files_all);
+
+/* A trace that was read, for those who read it again. */
+struct ta_surveyed {
+    const char *path;   /* to open; NULL for standard input */
+    const char *shown;  /* below INPUT; of a file its name */
+    const char *format; /* id of the input plugin */
+    uint64_t bytes;     /* on disk */
+    int64_t rank;
+    int64_t base_ns;           /* of its clock, or TA_MISSING */
+    int64_t origin_ns;         /* earliest start of a span */
+    int64_t first_ns, last_ns; /* times of events, TA_MISSING without any */
+};
+
+/* The traces of a run, by rank, then by path; zero-initialize. */
+struct ta_survey {
+    struct ta_arena arena;
+    struct ta_surveyed *at;
+    size_t n;
+};
 
 struct ta_run_options {
     const char *const *inputs; /* files, folders, globs, "-" */
@@ -31,6 +51,7 @@ struct ta_run_options {
     const char *version;    /* of the program */
     ta_progress *progress;
     void *progress_user;
+    struct ta_survey *survey; /* to fill, or NULL; its arena is the caller's to free */
 };
 
 /* discover → read → parse → normalize → analyze → recommend.  On TA_OK the caller owns

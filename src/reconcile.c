@@ -15,13 +15,10 @@
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
 
-/* Time stamps that no clock but one with a date gives: those since 2001, in ns since 1970. */
-#define DATED_FROM (INT64_C(1000000000) * 1000000000)
-
 static bool has_undated_times(const struct ta_ingested *file)
 {
     return !file->refusal && file->first_ts != TA_MISSING && file->base_ns == TA_MISSING &&
-           file->first_ts < DATED_FROM;
+           file->first_ts < TA_DATED_FROM_NS;
 }
 
 static bool has_dates(const struct ta_ingested *file)

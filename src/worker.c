@@ -73,6 +73,7 @@ static bool copy_dump_facts(struct ta_worker *w, struct ta_ingested *file,
     const struct ta_dump *dump = &trace->dump;
     const bool holds_any = ta_dump_holds_any(dump);
     file->base_ns = trace->base_ns;
+    file->origin = trace->origin;
     file->is_dump = !builder->events && (holds_any || dump->set || builder->kept);
     file->set = dump->set ? ta_arena_copy(w->arena, ta_slice_of(dump->set)) : NULL;
     if (!file->is_dump)

@@ -60,6 +60,9 @@ typedef uint32_t ta_row;
 /* A value that was not recorded.  It is not zero: sums skip it, products show it as missing. */
 #define TA_MISSING INT64_MIN
 
+/* Time stamps that no clock but one with a date gives: those since 2001, in ns since 1970. */
+#define TA_DATED_FROM_NS (INT64_C(1000000000) * 1000000000)
+
 /* Sums of hostile durations stay at the ends of the range instead of wrapping. */
 static inline int64_t ta_add_sat(int64_t a, int64_t b)
 {

@@ -36,9 +36,6 @@ static const struct ta_column columns[] = {
      "Last time of the file on that axis; none for a trace"},
 };
 
-/* Times of traces that only a clock with a date gives: those since 2001. */
-#define DATED_FROM (INT64_C(1000000000) * 1000000000)
-
 /* ---- map ----------------------------------------------------------------------------------- */
 
 static void note(int64_t *row, int64_t time_ns)
@@ -55,7 +52,7 @@ static void note_trace(const struct ta_trace *trace, int64_t *row)
     const int64_t origin = ta_trace_origin(trace), base = ta_trace_base_ns(trace);
     if (ta_trace_file(trace).events == 0 || origin == TA_MISSING)
         return;
-    const bool dated = base != TA_MISSING || origin >= DATED_FROM;
+    const bool dated = base != TA_MISSING || origin >= TA_DATED_FROM_NS;
     ta_most(&row[CLOCK], dated ? CLOCK_DATE : CLOCK_OWN);
     if (dated)
         ta_least(&row[START], base == TA_MISSING ? origin : ta_add_sat(base, origin));

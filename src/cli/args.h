@@ -15,6 +15,7 @@ enum ta_command_id {
     TA_COMMAND_REDUCE,
     TA_COMMAND_CHART,
     TA_COMMAND_CHECK,
+    TA_COMMAND_MERGE,
     TA_COMMAND_PLUGINS,
     TA_COMMAND_RULES,
     TA_COMMAND_SCHEMA,
@@ -125,6 +126,7 @@ struct ta_args {
     int inflater;        /* order of ta_inflater_names[] */
     int cpu;             /* order of ta_cpu_choices[] */
     int timeline;        /* enum ta_timeline_mode */
+    int align;           /* enum ta_align */
     int64_t jobs, top;   /* 0: the default */
     int64_t world_size;  /* TA_MISSING: not given */
     int64_t shard_count; /* 0: not given */
@@ -139,6 +141,7 @@ struct ta_args {
     struct ta_texts limits, plugin_paths, settings, disabled_rules, rule_files;
     const char *input, *hardware, *rank_regex, *out, *format, *title, *memory_limit, *tmpdir;
     const char *max_html_size;
+    const char *rank, *steps, *time_range, *drop_category;
     const char *config;
     bool no_config;
     struct ta_extent size; /* 0 × 0: the default */

@@ -27,6 +27,7 @@ struct ta_cli {
     bool wants_timeline;          /* a chosen output needs it */
     struct ta_gating gating;      /* of the commands that make a report */
     char command_stop[33];        /* a word that lets GitHub take commands again, or "" */
+    struct ta_survey *survey;     /* of traces that are read again, or NULL */
     bool incomplete;              /* --strict, and data was lost: exit code 4 */
     bool reported;                /* what the log left out stands in a product */
 };
@@ -38,6 +39,7 @@ enum ta_status ta_cmd_aggregate(struct ta_cli *cli);
 enum ta_status ta_cmd_reduce(struct ta_cli *cli);
 enum ta_status ta_cmd_chart(struct ta_cli *cli);
 enum ta_status ta_cmd_check(struct ta_cli *cli);
+enum ta_status ta_cmd_merge(struct ta_cli *cli);
 enum ta_status ta_cmd_plugins(struct ta_cli *cli);
 enum ta_status ta_cmd_rules(struct ta_cli *cli);
 enum ta_status ta_cmd_schema(struct ta_cli *cli);

@@ -74,6 +74,20 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          "  traceanalyze check traces/\n"
          "  traceanalyze check --strict --json traces/ > quality.json\n",
          1, SIZE_MAX},
+    [TA_COMMAND_MERGE] =
+        {"merge", "INPUT...", "put the traces of all ranks into one file for viewers",
+         "Events pass through complete.  -o says what is written:\n"
+         "  .json.gz, .json  one Chrome trace, for any viewer: clocks aligned, ids of processes\n"
+         "                   and events made unique, processes named by rank (default:\n"
+         "                   ./merged.json.gz; - is standard output, not packed)\n"
+         "  .tar             the traces as they are behind a manifest with machine and clock of\n"
+         "                   each, for Perfetto 58.2 and newer\n"
+         "Spans that reach into a range are kept whole.\n"
+         "\n"
+         "  traceanalyze merge traces/ -o merged.json.gz\n"
+         "  traceanalyze merge traces/ --rank 0-3 --steps 5-6 -o run.perfetto.tar\n"
+         "  traceanalyze merge traces/ --time-range 1.5s,2s --drop-category python_function\n",
+         1, SIZE_MAX},
     [TA_COMMAND_PLUGINS] =
         {"plugins", "", "list the plugins and their options",
          "Plugins read inputs, analyze traces, give advice and write outputs.  Those of the\n"
@@ -112,7 +126,7 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
 /* Commands that make a report. */
 #define REPORTING (RUNNING | FOR(DIFF))
 /* Commands that read traces. */
-#define READING (REPORTING | FOR(REDUCE) | FOR(CHART) | FOR(CHECK))
+#define READING (REPORTING | FOR(REDUCE) | FOR(CHART) | FOR(CHECK) | FOR(MERGE))
 /* Commands that a configuration has a say in. */
 #define CONFIGURED (READING | FOR(PLUGINS) | FOR(RULES) | FOR(CONFIG))
 
@@ -127,6 +141,8 @@ static const char *const gates[] = {"confident", "strict", "point", NULL};
 /* Order of enum ta_timeline_mode. */
 static const char *const timelines[] = {"auto", "full", "lod", "none", NULL};
 static const char *const themes[] = {"auto", "light", "dark", NULL};
+/* Order of enum ta_align. */
+static const char *const alignments[] = {"auto", "collectives", "clock", "none", NULL};
 static const char *const chart_themes[] = {"", "light", "dark", NULL};
 
 const char *const ta_inflater_names[] = {"auto", "isal", "zlib", NULL};
@@ -200,6 +216,11 @@ const struct ta_arg_option ta_arg_options[] = {
     {"shard-count", 0, "N", FOR(REDUCE), TA_GROUP_COMMAND, TA_ARG_WHOLE, AT(shard_count), 1,
      1 << 20, NULL, "number of parts, where the job system does not say it"},
 
+    {"output", 'o', "FILE", FOR(MERGE), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(out), 0, 0, NULL,
+     "file to write, - for standard output (default: merged.json.gz)"},
+    {"drop-category", 0, "LIST", FOR(MERGE), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(drop_category), 0, 0,
+     NULL, "leave out events of these categories, whatever the case of letters"},
+
     {"json", 0, NULL, FOR(CHECK) | FOR(PLUGINS) | FOR(RULES) | FOR(CONFIG), TA_GROUP_COMMAND,
      TA_ARG_FLAG, AT(json), 0, 0, NULL, "write JSON"},
 
@@ -209,6 +230,15 @@ const struct ta_arg_option ta_arg_options[] = {
      INT64_C(1) << 31, NULL, "number of ranks that there should be, whatever the files say"},
     {"input", 0, "ID", READING, TA_GROUP_SELECTION, TA_ARG_TEXT, AT(input), 0, 0, NULL,
      "read all files with this input plugin instead of deciding by content"},
+
+    {"rank", 0, "LIST", FOR(MERGE), TA_GROUP_SELECTION, TA_ARG_TEXT, AT(rank), 0, 0, NULL,
+     "these ranks only, such as 0,2,8-15"},
+    {"steps", 0, "A-B", FOR(MERGE), TA_GROUP_SELECTION, TA_ARG_TEXT, AT(steps), 0, 0, NULL,
+     "what runs in these marked steps, on hosts and devices"},
+    {"time-range", 0, "A,B", FOR(MERGE), TA_GROUP_SELECTION, TA_ARG_TEXT, AT(time_range), 0, 0,
+     NULL, "from A to B since the run started, such as 1.5s,2s or 2s,"},
+    {"align", 0, "HOW", FOR(MERGE), TA_GROUP_SELECTION, TA_ARG_CHOICE, AT(align), 0, 0, alignments,
+     "how clocks are aligned (default: auto, by collectives, else by dates)"},
 
     {"hardware", 0, "NAME|FILE", REPORTING | FOR(REDUCE) | FOR(CHART), TA_GROUP_SELECTION,
      TA_ARG_TEXT, AT(hardware), 0, 0, NULL,

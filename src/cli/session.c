@@ -238,6 +238,7 @@ enum ta_status ta_cli_run_options(struct ta_cli *cli, const char *const *inputs,
         .progress = ta_console_progress,
         .progress_user = &cli->console,
         .version = TA_VERSION,
+        .survey = cli->survey,
     };
     return TA_OK;
 }

@@ -276,6 +276,17 @@ enum ta_status ta_registry_set_rule(struct ta_ctx *ctx, struct ta_registry *regi
     return status == TA_OK ? set(ctx, registry, &given) : status;
 }
 
+void ta_registry_keep_analyses(struct ta_registry *registry, const char *const *ids)
+{
+    for (size_t i = 0; i < registry->count[TA_KIND_analysis]; i++) {
+        struct ta_entry *entry = &registry->slots[TA_KIND_analysis][i]->entry;
+        bool is_kept = false;
+        for (const char *const *id = ids; *id; id++)
+            is_kept |= strcmp(*id, entry->plugin.id) == 0;
+        entry->off |= !is_kept;
+    }
+}
+
 enum ta_status ta_registry_disable_rule(struct ta_ctx *ctx, struct ta_registry *registry,
                                         const char *id, const char *origin)
 {

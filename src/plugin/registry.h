@@ -69,6 +69,9 @@ enum ta_status ta_registry_set(struct ta_ctx *ctx, struct ta_registry *registry,
 enum ta_status ta_registry_set_rule(struct ta_ctx *ctx, struct ta_registry *registry,
                                     const char *assignment, const char *origin) TA_MUST_CHECK;
 
+/* Leaves all analyses out of a run but those of a list, which ends with NULL. */
+void ta_registry_keep_analyses(struct ta_registry *registry, const char *const *ids);
+
 /* Leaves a rule out of a run, not the analysis of the same id. */
 enum ta_status ta_registry_disable_rule(struct ta_ctx *ctx, struct ta_registry *registry,
                                         const char *id, const char *origin) TA_MUST_CHECK;
@@ -85,6 +88,9 @@ const struct ta_entry *ta_registry_at(const struct ta_registry *registry, enum t
 /* NULL when there is none. */
 const struct ta_entry *ta_registry_find(const struct ta_registry *registry,
                                         enum ta_plugin_kind kind, const char *id);
+
+/* A decimal number with or without one of the suffixes of a unit; which one goes to `unit`. */
+bool ta_option_number(const char *text, double *value, enum ta_option_unit *unit);
 
 /* "input", "analysis", "advice", "output". */
 const char *ta_plugin_kind_name(enum ta_plugin_kind kind);

@@ -41,9 +41,6 @@ enum ta_status ta_registry_add_data(struct ta_ctx *ctx, struct ta_registry *regi
                                     const struct ta_plugin *plugin,
                                     const struct ta_rule_data *data) TA_MUST_CHECK;
 
-/* A decimal number with or without one of the suffixes of a unit; which one goes to `unit`. */
-bool ta_option_number(const char *text, double *value, enum ta_option_unit *unit);
-
 /* Says in a rule's words what the rule shall say; TA_ERR_USAGE for a word that makes no sense. */
 enum ta_status ta_rule_say(struct ta_ctx *ctx, struct ta_registry *registry, struct ta_slot *slot,
                            enum ta_rule_word word, const char *text,

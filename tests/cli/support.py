@@ -39,11 +39,12 @@ class ProcessTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def run_program(self, *args, **options):
+        options.setdefault("stdin", subprocess.DEVNULL)
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("cwd", self.folder)
         options.setdefault("env", environment())
-        return subprocess.run([PROGRAM, *args], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-                              check=False, timeout=240, **options)
+        return subprocess.run([PROGRAM, *args], stderr=subprocess.PIPE, check=False, timeout=240,
+                              **options)
 
     def expect(self, code, *args, **options):
         done = self.run_program(*args, **options)

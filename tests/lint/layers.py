@@ -34,10 +34,11 @@ MAY_INCLUDE = {
     "diff": ("base", "read", "result"),
     "gate": ("base", "diff", "result"),
     "render": ("base", "result"),
+    "merge": ("base", "model", "read", "parse", "render"),
     "summary": ("base", "stat", "model", "plugin", "analyze", ""),
     "": ("base", "hardware", "stat", "model", "plugin", "read", "discover", "parse", "normalize",
          "result", "timeline", "analyze", "recommend", "summary"),
-    "cli": ("base", "config", "plugin", "result", "render", "diff", "gate", ""),
+    "cli": ("base", "config", "plugin", "result", "render", "merge", "diff", "gate", ""),
 }
 
 # Library → where its headers may be included; src/cli/cmd_help.c prints the versions of all.

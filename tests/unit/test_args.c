@@ -195,8 +195,10 @@ static void table_is_sound(void **state)
         assert_int_equal(o->type == TA_ARG_CHOICE, o->choices != NULL);
         assert_int_equal(o->type == TA_ARG_FLAG || o->type == TA_ARG_COUNT, o->argument == NULL);
         for (const struct ta_arg_option *other = ta_arg_options; other < o; other++) {
-            assert_false(o->letter && o->letter == other->letter);
-            if (strcmp(o->name, other->name) == 0) {
+            const bool same = strcmp(o->name, other->name) == 0;
+            assert_false(o->letter && o->letter == other->letter && !same);
+            if (same) {
+                assert_int_equal(o->letter, other->letter);
                 assert_int_equal(o->commands & other->commands, 0);
                 assert_int_equal(o->argument == NULL, other->argument == NULL);
             }

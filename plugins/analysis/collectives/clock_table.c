@@ -2,6 +2,9 @@
 /* collectives.clocks: how the clock of each rank stands to that of the reference. */
 #include "tables.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 static const char *const state_names[] = {
     [COLL_CLOCK_NONE] = "not_compared", [COLL_CLOCK_REFERENCE] = "reference",
     [COLL_CLOCK_OFFSET] = "offset",     [COLL_CLOCK_DRIFT] = "offset_and_drift",
@@ -22,12 +25,22 @@ static const struct ta_column columns[] = {
                  "Own time less that of the reference, at the first of them"),
     {"drift", "Drift", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
      "Change of the offset per unit of time; 1e-6 is one part in a million"},
+    {"origin", "Drift from", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL,
+     "Own time that the offset with a drift holds at: ns since 1970 where the trace has a date, "
+     "else "
+     "as recorded; a text, as numbers of JSON need not be exact so far"},
     {"uncertainty_ns", "Uncertainty", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
      "How much the distances of the ends scatter around that: scaled median absolute deviation; "
      "what ends have in common, such as the order of a ring, does not show"},
     {"corrected", "Corrected", TA_TYPE_BOOLEAN, TA_UNIT_NONE, TA_NEUTRAL,
      "Whether times were moved: the offset exceeds three uncertainties"},
 };
+
+static struct ta_cell origin_of(const struct coll_clock *clock, char text[24])
+{
+    snprintf(text, 24, "%" PRId64, clock->origin);
+    return ta_text(ta_slice_of(text));
+}
 
 void coll_add_clocks(const struct coll_run *run, struct ta_section_builder *out)
 {
@@ -40,12 +53,14 @@ void coll_add_clocks(const struct coll_run *run, struct ta_section_builder *out)
         const struct coll_clock *clock = &member->clock;
         const bool is_compared = clock->n > 0;
         const bool has_drift = clock->state == COLL_CLOCK_DRIFT;
+        char origin[24];
         TA_ROW(table, ta_int(member->rank), ta_int(member->device),
                ta_text(ta_slice_of(state_names[clock->state])),
                clock->state == COLL_CLOCK_NONE ? ta_null() : ta_int(clock->axis),
                is_compared ? ta_int((int64_t)clock->n) : ta_null(),
                is_compared ? ta_int(clock->offset) : ta_null(),
                has_drift ? ta_num(clock->drift) : ta_null(),
+               has_drift ? origin_of(clock, origin) : ta_null(),
                is_compared ? ta_num(clock->uncertainty) : ta_null(), ta_bool(clock->corrected));
     }
 }

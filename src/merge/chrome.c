@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One Chrome trace of all. */
+#include "merge/trace.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Whose a process is, "rank 3" or "rank 3 (capture.json)". */
+static void name_owner(const struct ta_merge_trace *trace, char *text, size_t size)
+{
+    if (trace->shares_rank)
+        snprintf(text, size, "rank %" PRId64 " (%s)", trace->rank, trace->shown);
+    else
+        snprintf(text, size, "rank %" PRId64, trace->rank);
+}
+
+static void put_head(const struct ta_merge *merge, struct ta_file *out)
+{
+    ta_puts(out, "{\n\"" MERGE_MEMBER "\": {\"schema\": \"" TA_MERGE_SIGNATURE "\", \"version\": ");
+    ta_put_json(out, ta_slice_of(merge->version), false);
+    ta_puts(out, ", \"alignment\": ");
+    ta_put_json(out, ta_slice_of(merge->alignment), false);
+    ta_puts(out, ", \"traces\": [");
+    for (size_t i = 0; i < merge->n; i++) {
+        ta_puts(out, i ? ",\n" : "\n");
+        merge_trace_describe(&merge->traces[i], out);
+    }
+    ta_puts(out, "]},\n");
+    if (merge->base_ns != TA_MISSING)
+        ta_putf(out, "\"baseTimeNanoseconds\": %" PRId64 ",\n", merge->base_ns);
+    ta_puts(out, "\"traceEvents\": [");
+}
+
+/* What the run says of itself follows its events: by then it is known. */
+static void put_tail(const struct merge_members *members, struct ta_file *out)
+{
+    ta_puts(out, "\n]");
+    merge_members_put(members, out);
+    ta_puts(out, "\n}\n");
+}
+
+static void warn_of_limits(struct ta_ctx *ctx, const struct merge_ids *ids,
+                           const struct merge_processes *processes)
+{
+    if (ids->is_full)
+        ta_log(ctx, TA_LOG_WARNING,
+               "A trace has more ids than can be told apart (--limit names=…): "
+               "those beyond stay as they are, and may meet those of others");
+    if (processes->is_full)
+        ta_log(ctx, TA_LOG_WARNING,
+               "A trace has more processes than can be told apart "
+               "(--limit names=…): those beyond count as its first one");
+}
+
+enum ta_status ta_merge_chrome(struct ta_ctx *ctx, const struct ta_merge *merge,
+                               struct ta_file *out)
+{
+    const size_t limit = (size_t)ta_ctx_limit(ctx, TA_LIMIT_NAMES);
+    struct merge_ids ids = {.limit = limit};
+    struct merge_processes processes = {.limit = limit};
+    struct merge_members members = {0};
+    struct merge_writer writer = {
+        .ids = merge->n > 1 ? &ids : NULL, .processes = &processes, .out = out, .separator = "\n"};
+    enum ta_status status = TA_OK;
+    put_head(merge, out);
+    for (size_t i = 0; status == TA_OK && i < merge->n; i++) {
+        struct ta_merge_trace *trace = &merge->traces[i];
+        char owner[512];
+        merge_ids_next(&ids, (int64_t)i);
+        writer.clock = &trace->clock;
+        writer.moves = trace->clock.offset_ns || trace->clock.drift_ppt;
+        status = merge_trace(ctx, merge, trace, &writer, &members, true);
+        name_owner(trace, owner, sizeof owner);
+        merge_processes_end(&processes, owner, out, &writer.separator);
+        if (status == TA_OK && processes.failed)
+            status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the processes of a trace");
+    }
+    put_tail(&members, out);
+    warn_of_limits(ctx, &ids, &processes);
+    ta_clean_free(&writer.clean);
+    merge_ids_free(&ids);
+    merge_processes_free(&processes);
+    merge_members_free(&members);
+    return status;
+}

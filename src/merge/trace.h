@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One trace on its way from its file into the merged one. */
+#ifndef TA_MERGE_TRACE_H
+#define TA_MERGE_TRACE_H
+
+#include "merge/event.h"
+
+/* The member of a document where it says what was merged. */
+#define MERGE_MEMBER "traceanalyze"
+
+/* Members of documents beside their events: each key with the first value that was seen. */
+struct merge_members {
+    struct merge_member {
+        char *key, *value; /* as JSON, the key with its quotes */
+    } * at;
+    size_t n, max, bytes;
+};
+
+void merge_members_free(struct merge_members *members);
+/* Writes `"key": value`, each behind a comma and a newline. */
+void merge_members_put(const struct merge_members *members, struct ta_file *out);
+
+/* Writes the events that are wanted of one trace, by `writer`, and gathers the members of its
+ * documents.  Those that only hold for one trace are left out with `common`. */
+enum ta_status merge_trace(struct ta_ctx *ctx, const struct ta_merge *merge,
+                           struct ta_merge_trace *trace, struct merge_writer *writer,
+                           struct merge_members *members, bool common) TA_MUST_CHECK;
+
+/* A trace and its members as they are told in a product: {"rank":0,"file":"a.json",…}. */
+void merge_trace_describe(const struct ta_merge_trace *trace, struct ta_file *out);
+
+#endif
