@@ -96,7 +96,7 @@ enum ta_status ta_cli_prepare_products(struct ta_cli *cli, const char *folder,
                                        struct ta_products *products)
 {
     enum ta_status status = expand_json(cli);
-    *products = (struct ta_products){NULL};
+    *products = (struct ta_products){0};
     if (status == TA_OK)
         status = ta_cli_load_plugins(cli);
     if (status != TA_OK)

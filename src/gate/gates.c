@@ -63,10 +63,11 @@ static void judge_findings(const struct gate_job *job, const struct ta_gate *gat
             if (section->items[i].kind != TA_ITEM_FINDING)
                 continue;
             const struct ta_finding *finding = section->items[i].finding;
-            if (!ta_gate_trips(gate, finding->severity) || verdict->beyond >= finding->severity)
+            if (!ta_gate_trips(gate, finding->severity) ||
+                verdict->beyond >= (double)finding->severity)
                 continue;
             verdict->outcome = GATE_FAILED;
-            verdict->beyond = finding->severity;
+            verdict->beyond = (double)finding->severity;
             verdict->what = finding->title;
         }
     }

@@ -229,7 +229,7 @@ static void say_host(struct line *line, const struct ta_report *report)
     char share[TA_UNIT_TEXT_MAX], time[TA_UNIT_TEXT_MAX];
     ta_unit_format(share, self / all, TA_UNIT_RATIO);
     ta_unit_format(time, self, TA_UNIT_NS);
-    say(line, "%.*s takes %s of the host's time itself (%s).", (int)name.len, name.ptr, share,
+    say(line, "%.*s itself takes %s of the host's time (%s).", (int)name.len, name.ptr, share,
         time);
 }
 

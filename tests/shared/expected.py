@@ -1015,7 +1015,8 @@ def ascend_step(report, wanted, name):
 def allocator(case, path):
     file, name = path[1], path[2]
     report = case.report(file)
-    rows = report.rows("memory.fragmentation")
+    rows = [{**state, **segments} for state, segments in
+            zip(report.rows("memory.fragmentation"), report.rows("memory.segments"))]
 
     def total(column):
         return sum(row[column] for row in rows)

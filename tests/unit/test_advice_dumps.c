@@ -154,6 +154,9 @@ static void findings_of(const struct run *run, char *text, size_t size)
 #define DEVICES(rows) "telemetry.by_rank\nrank,device,signal,mean,max,unit\n" rows "\n"
 #define MEMORY(rows)                                                                               \
     "memory.by_rank\nrank,device,peak_reserved_bytes,total_bytes,gap_share\n" rows "\n"
+#define FAILURES(rows)                                                                             \
+    "memory.failures\nrank,device,wanted_bytes,device_free_bytes,allocated_bytes,reserved_"        \
+    "bytes\n" rows "\n"
 #define GPU(rows)                                                                                  \
     "gpu_time.by_rank\nrank,device,window_ns,busy_ns,idle_ns,comm_exposed_ns,"                     \
     "memcpy_exposed_ns\n" rows "\n"
@@ -229,6 +232,9 @@ static const struct {
     {MEMORY("0,0,4294967296,,0.2\n"), "", NULL},
     {MEMORY("0,0,4294967296,,0.21\n"), "fragmentation ", NULL},
     {MEMORY("0,0,4194304,,0.5\n"), "", NULL},
+    {FAILURES("0,0,900,300,100,640\n"), "failed-allocations ", NULL},
+    {FAILURES("0,0,900,300,100,640\n"), "", "failed_allocations.count=1"},
+    {FAILURES("0,,900,,,\n"), "failed-allocations ", NULL},
     {"streaming.by_rank\nrank,drop_ratio\n0,0.05\n", "", NULL},
     {"streaming.by_rank\nrank,drop_ratio\n0,0.051\n", "frame-drops ", NULL},
     {SCALING("1,,,\n4,1,2.8,0.7\n"), "", NULL},
@@ -327,6 +333,26 @@ static void test_texts(void **state)
     close_run(&run);
 }
 
+/* What the device had left and the allocator held unused would have been enough, or not. */
+static void test_why_an_allocation_failed(void **state)
+{
+    (void)state;
+    struct run run;
+    open_run(&run, FAILURES("0,1,900,300,100,700\n"), NULL);
+    const struct ta_finding *finding = ta_report_finding(run.report, "failed-allocations");
+    assert_non_null(finding);
+    assert_string_equal(
+        finding->title,
+        "An allocation of 900 B failed: the device had 300 B left, the allocator held 600 B "
+        "unused (device 1)");
+    assert_non_null(strstr(finding->advice, "expandable_segments"));
+    close_run(&run);
+    open_run(&run, FAILURES("0,1,900,300,100,699\n"), NULL);
+    finding = ta_report_finding(run.report, "failed-allocations");
+    assert_null(strstr(finding->advice, "expandable_segments"));
+    close_run(&run);
+}
+
 /* A large model alone is no bottleneck. */
 static void test_information_is_no_verdict(void **state)
 {
@@ -344,8 +370,11 @@ static void test_information_is_no_verdict(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fires_beyond_its_threshold), cmocka_unit_test(test_saving_of_steps),
-        cmocka_unit_test(test_saving_of_first_block),      cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_fires_beyond_its_threshold),
+        cmocka_unit_test(test_saving_of_steps),
+        cmocka_unit_test(test_saving_of_first_block),
+        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_why_an_allocation_failed),
         cmocka_unit_test(test_information_is_no_verdict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the states and histories of PyTorch's caching allocator tell: memory.timeline, memory.sites,
- * memory.size_classes, memory.fragmentation, memory.churn, memory.failures. */
+ * memory.size_classes, memory.fragmentation, memory.segments, memory.peaks, memory.churn,
+ * memory.failures. */
 #include "tables.h"
 
 static const struct ta_field timeline_fields[TIMELINE_FIELDS] = {
@@ -91,5 +92,6 @@ static const struct ta_analysis_ops ops = {.after = after,
 
 TA_PLUGIN(analysis, memory_allocator, &ops, .title = "Allocator",
           .summary = "States and histories of PyTorch's allocator: memory.timeline, memory.sites, "
-                     "memory.size_classes, memory.fragmentation, memory.churn, memory.failures",
+                     "memory.size_classes, memory.fragmentation, memory.segments, memory.peaks, "
+                     "memory.churn, memory.failures",
           .version = "1");

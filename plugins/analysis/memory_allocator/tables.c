@@ -239,8 +239,6 @@ static void add_sites(struct ta_section_builder *out, const struct ta_partial *p
 
 static const struct ta_column state_columns[] = {
     OWNER_COLUMNS,
-    TA_COUNT_COLUMN("segments", "Segments", TA_LOWER, "Pieces of memory obtained from the driver"),
-    TA_COUNT_COLUMN("blocks", "Blocks", TA_LOWER, "Blocks that they are split into"),
     TA_BYTES_COLUMN("reserved_bytes", "Reserved", TA_LOWER, "Sum of the segments"),
     TA_BYTES_COLUMN("allocated_bytes", "Allocated", TA_LOWER, "Sum of the blocks in use"),
     TA_BYTES_COLUMN("pending_bytes", "Pending", TA_LOWER,
@@ -253,17 +251,23 @@ static const struct ta_column state_columns[] = {
     TA_BYTES_COLUMN(
         "split_free_bytes", "Free, split", TA_LOWER,
         "Of those, what shares a segment with other blocks and cannot go back to the driver"),
-    TA_BYTES_COLUMN("largest_free_bytes", "Largest free", TA_HIGHER,
-                    "Largest block that is not in use"),
     TA_RATIO_COLUMN("gap_share", "Gap", TA_LOWER, "1 − allocated over reserved, in the state"),
-    TA_RATIO_COLUMN(
-        "largest_free_share", "Largest of free", TA_HIGHER,
-        "Largest free block over all that is free: low when free memory is in small pieces"),
     TA_RATIO_COLUMN(
         "peak_gap_share", "Gap at peak", TA_LOWER,
         "1 − allocated over reserved when most was reserved, at the best moment of that time; "
         "from the "
         "history"),
+};
+
+static const struct ta_column segment_columns[] = {
+    OWNER_COLUMNS,
+    TA_COUNT_COLUMN("segments", "Segments", TA_LOWER, "Pieces of memory obtained from the driver"),
+    TA_COUNT_COLUMN("blocks", "Blocks", TA_LOWER, "Blocks that they are split into"),
+    TA_BYTES_COLUMN("largest_free_bytes", "Largest free", TA_HIGHER,
+                    "Largest block that is not in use"),
+    TA_RATIO_COLUMN(
+        "largest_free_share", "Largest of free", TA_HIGHER,
+        "Largest free block over all that is free: low when free memory is in small pieces"),
 };
 
 #define STATE_CHART(owner)                                                                         \
@@ -305,18 +309,27 @@ static void add_states(struct ta_section_builder *out, const struct ta_partial *
     for (size_t i = 0; i < ta_partial_rows(p); i++) {
         const int64_t *row = ta_partial_at(p, i), *history = history_of(churn, row);
         const int64_t active = ta_add_sat(row[STATE_ALLOCATED], row[PENDING]);
-        const bool free = row[FREE] > 0;
-        TA_ROW(table, OWNER_CELLS(p, row), ta_int(row[SEGMENTS]), ta_int(row[BLOCKS]),
-               ta_int(row[STATE_RESERVED]), ta_int(row[STATE_ALLOCATED]), ta_int(row[PENDING]),
-               ta_int(active - row[REQUESTED]), ta_int(row[FREE]), ta_int(row[SPLIT]),
-               free ? ta_int(row[LARGEST_FREE]) : ta_null(),
-               rest_of(row[STATE_ALLOCATED], row[STATE_RESERVED]),
-               free ? ta_share(row[LARGEST_FREE], row[FREE]) : ta_null(),
-               history ? rest_of(history[ALLOCATED_AT_RESERVED], history[PEAK_RESERVED])
-                       : ta_null());
+        TA_ROW(
+            table, OWNER_CELLS(p, row), ta_int(row[STATE_RESERVED]), ta_int(row[STATE_ALLOCATED]),
+            ta_int(row[PENDING]), ta_int(active - row[REQUESTED]), ta_int(row[FREE]),
+            ta_int(row[SPLIT]), rest_of(row[STATE_ALLOCATED], row[STATE_RESERVED]),
+            history ? rest_of(history[ALLOCATED_AT_RESERVED], history[PEAK_RESERVED]) : ta_null());
     }
     if (ta_partial_rows(p))
         ta_add_chart(table, &state_charts[owners_of(p)]);
+}
+
+static void add_segments(struct ta_section_builder *out, const struct ta_partial *p)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "memory.segments", "Segments and free blocks", ALL(segment_columns));
+    for (size_t i = 0; i < ta_partial_rows(p); i++) {
+        const int64_t *row = ta_partial_at(p, i);
+        const bool free = row[FREE] > 0;
+        TA_ROW(table, OWNER_CELLS(p, row), ta_int(row[SEGMENTS]), ta_int(row[BLOCKS]),
+               free ? ta_int(row[LARGEST_FREE]) : ta_null(),
+               free ? ta_share(row[LARGEST_FREE], row[FREE]) : ta_null());
+    }
 }
 
 /* ---- churn and failures -------------------------------------------------------------------- */
@@ -425,6 +438,7 @@ enum ta_status memory_finish(struct ta_ctx *ctx, const struct ta_partial *const 
         ta_add_table(out, "memory.size_classes", "Memory by size of request", ALL(class_columns)),
         merged[CLASSES], true);
     add_states(out, merged[STATES], merged[CHURN]);
+    add_segments(out, merged[STATES]);
     add_peaks(out, merged[CHURN]);
     add_churn(out, merged[CHURN]);
     add_failures(out, merged[FAILURES]);

@@ -26,7 +26,8 @@ void html_count(const struct page *page, uint64_t n, const char *one, const char
     html_text(page, n == 1 ? one : many);
 }
 
-/* Names up to NAME_WHOLE bytes are never cut; of longer ones the last NAME_TAIL stay visible. */
+/* Names up to NAME_WHOLE bytes are never cut; of longer ones the last third stays visible, at most
+ * NAME_TAIL bytes: the style sheet would cut more than 45 % of what is seen. */
 enum { NAME_WHOLE = 20, NAME_TAIL = 10 };
 
 static bool continues_character(char byte)
@@ -38,7 +39,8 @@ size_t html_name_split(struct ta_slice name)
 {
     if (name.len <= NAME_WHOLE)
         return name.len;
-    size_t split = name.len - NAME_TAIL;
+    const size_t third = name.len / 3;
+    size_t split = name.len - (third < NAME_TAIL ? third : NAME_TAIL);
     while (split > 0 && continues_character(name.ptr[split]))
         split--;
     return split;
