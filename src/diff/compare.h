@@ -83,6 +83,9 @@ int64_t diff_pair_change(const struct diff_pair *pair);
 
 /* ---- the comparison --------------------------------------------------------------------- */
 
+/* Work that a run is made of. */
+enum diff_unit { DIFF_STEPS, DIFF_FRAMES };
+
 /* What explains most of a change. */
 struct diff_cause {
     struct ta_slice name, kind; /* empty: nothing does */
@@ -130,10 +133,14 @@ struct diff {
     size_t n_aliases;
     struct diff_set *sets; /* of kernels, by number */
     size_t n_sets;
-    int64_t window_ns[TA_DIFF_SIDES]; /* longest windows; TA_MISSING without any */
-    struct diff_cause cause;          /* of the change of the longest window */
-    struct diff_level_change level;   /* where memory changed most */
+    int64_t window_ns[TA_DIFF_SIDES];  /* longest windows; TA_MISSING without any */
+    int64_t compute_ns[TA_DIFF_SIDES]; /* of that what compute takes; TA_MISSING without devices */
+    const char *unit; /* that the runs did different numbers of; NULL: as many, or unknown */
+    int64_t units[TA_DIFF_SIDES];
+    struct diff_cause cause;        /* of the change of the longest window */
+    struct diff_level_change level; /* where memory changed most */
     struct diff_offload offload;
+    bool is_alien;         /* the runs have nothing in common */
     enum ta_change change; /* of the time of the run */
     enum ta_basis basis;   /* what that rests on */
 };
@@ -159,6 +166,18 @@ bool diff_add_waterfall(struct diff *diff);
 bool diff_add_memory(struct diff *diff);
 /* Says when offloading was lost or gained. */
 void diff_find_offloading(struct diff *diff);
+/* The window for each step and frame. */
+void diff_add_normalized(struct diff *diff);
+/* Steps or frames of a run, of the rank with most; TA_MISSING when nothing says them. */
+int64_t diff_units(const struct ta_report *report, enum diff_unit unit);
+/* Changes of means that come from what they are of. */
+void diff_add_mix(struct diff *diff);
+/* What the clocks of the machine did to the window. */
+void diff_add_machine(struct diff *diff);
+/* Where the runs part; false without memory. */
+bool diff_add_divergence(struct diff *diff);
+/* What the runs were of, and whether they can be compared. */
+void diff_add_environment(struct diff *diff);
 /* Figures of the runs of both sides. */
 bool diff_add_metrics(struct diff *diff);
 /* Title, ranks, date and accounts of the runs of both sides; false without memory. */

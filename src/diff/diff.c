@@ -67,9 +67,13 @@ static enum ta_status compare(struct diff *diff)
     open_sections(diff);
     done = done && diff_add_names(diff) && diff_alias(diff, &diff->kernels) &&
            diff_add_sets(diff) && diff_add_waterfall(diff) && diff_add_metrics(diff) &&
-           diff_add_memory(diff);
+           diff_add_memory(diff) && diff_add_divergence(diff);
     if (done) {
+        diff_add_normalized(diff);
+        diff_add_mix(diff);
+        diff_add_machine(diff);
         diff_find_offloading(diff);
+        diff_add_environment(diff);
         diff_add_runs(diff);
         diff_add_verdict(diff);
     }
@@ -86,7 +90,8 @@ enum ta_status ta_diff_add(struct ta_ctx *ctx, const struct ta_diff_side sides[T
                         .sides = sides,
                         .judging = judging,
                         .out = report,
-                        .window_ns = {TA_MISSING, TA_MISSING}};
+                        .window_ns = {TA_MISSING, TA_MISSING},
+                        .compute_ns = {TA_MISSING, TA_MISSING}};
     return compare(&diff);
 }
 

@@ -229,8 +229,10 @@ static void add_levels(struct diff *diff, struct ta_section_builder *section,
         const size_t row = row_of(new, label);
         if (row == SIZE_MAX || row_of(base, label) != base->rows[i])
             continue;
-        const int64_t before = amount(base->table, base->rows[i], "allocated_bytes");
-        const int64_t after = amount(new->table, row, "allocated_bytes");
+        const int64_t before = whole(base->table, base->rows[i], "allocated_bytes");
+        const int64_t after = whole(new->table, row, "allocated_bytes");
+        if (before == TA_MISSING || after == TA_MISSING)
+            continue;
         TA_ROW(table, ta_text(label), ta_int(before), ta_int(after), ta_int(after - before),
                ta_share(after - before, before));
         if (llabs(after - before) >
@@ -249,7 +251,7 @@ bool diff_add_memory(struct diff *diff)
         for (int side = 0; side < TA_DIFF_SIDES; side++)
             if (!find_highest(diff, side, &sources[i], &devices[side]))
                 return false;
-        if (devices[0].n == 0 || devices[1].n == 0)
+        if (devices[0].peak <= 0 || devices[1].peak <= 0)
             continue;
         if (!explained && !add_peak(diff, section, devices))
             return false;

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { LINE = 512, CAUSE_MOST = 60 };
+enum { LINE = 512, CAUSE_MOST = 60, TIMES = 10 };
 
 /* Where nothing tells how sure a change is, less than this is none. */
 #define SAME_SHARE 0.005
@@ -19,12 +19,28 @@ enum { LINE = 512, CAUSE_MOST = 60 };
 static void put_direction(const struct diff *diff, double share, char line[LINE])
 {
     char change[TA_UNIT_TEXT_MAX];
-    if (diff->change == TA_CHANGE_SAME || fabs(share) < SAME_SHARE) {
+    if ((diff->change == TA_CHANGE_SAME && !diff->unit) || fabs(share) < SAME_SHARE) {
         snprintf(line, LINE, "No change");
         return;
     }
-    snprintf(line, LINE, "%s by %s", share > 0 ? "Slower" : "Faster",
-             ta_unit_format(change, fabs(share), TA_UNIT_RATIO));
+    const char *per = diff->unit ? " per " : "", *unit = diff->unit ? diff->unit : "";
+    if (share >= TIMES) /* thousands of percent are hard to read */
+        snprintf(line, LINE, "Slower, %s times as long%s%s",
+                 ta_unit_format(change, rint(1 + share), TA_UNIT_COUNT), per, unit);
+    else
+        snprintf(line, LINE, "%s by %s%s%s", share > 0 ? "Slower" : "Faster",
+                 ta_unit_format(change, fabs(share), TA_UNIT_RATIO), per, unit);
+}
+
+/* Runs that did different amounts of work are compared by the unit. */
+static double change_of(const struct diff *diff, int64_t base, int64_t new)
+{
+    double before = (double)base, after = (double)new;
+    if (diff->unit) {
+        before /= (double)diff->units[TA_DIFF_BASE];
+        after /= (double)diff->units[TA_DIFF_NEW];
+    }
+    return (after - before) / before;
 }
 
 /* What keeps the direction from being sure. */
@@ -71,7 +87,17 @@ void diff_add_verdict(struct diff *diff)
         ta_report_set_verdict(diff->out, "Nothing says how long the runs took", NULL);
         return;
     }
-    put_direction(diff, (double)(new - base) / (double)base, line);
+    if (diff->is_alien) {
+        ta_unit_format_pair(line, (double)base, (double)new, TA_UNIT_NS);
+        ta_report_set_verdict(diff->out,
+                              ta_arena_printf(&diff->arena,
+                                              "Not comparable: the runs have nothing in common "
+                                              "(%s)",
+                                              line),
+                              NULL);
+        return;
+    }
+    put_direction(diff, change_of(diff, base, new), line);
     if (strcmp(line, "No change") != 0) {
         strncat(line, doubt(diff), LINE - strlen(line) - 1);
         put_cause(diff, line);

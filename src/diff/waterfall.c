@@ -232,7 +232,8 @@ static void add_bars(struct diff *diff, struct ta_table_builder *table, const st
     struct bar rest;
     const int64_t count_ns = pool(couple, &rest);
     const char *text =
-        ta_arena_printf(&diff->arena, "%zu smaller changes", couple->n_bars - couple->n_shown);
+        ta_arena_printf(&diff->arena, "%zu smaller change%s", couple->n_bars - couple->n_shown,
+                        couple->n_bars - couple->n_shown == 1 ? "" : "s");
     put_bar(cells + 2, ta_slice_of(text ? text : ""), &rest, count_ns);
     ta_add_row(table, of_rank ? cells : cells + 2);
 }
@@ -285,6 +286,16 @@ static bool add_ranks(struct diff *diff, const struct diff_windows windows[TA_DI
 
 /* ---- together ------------------------------------------------------------------------------- */
 
+/* Of a device; TA_MISSING of stages. */
+static int64_t compute_time(const struct diff_window *window)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < window->n_terms; i++)
+        if (ta_slice_equal(window->terms[i].kind, TA_LIT("compute")))
+            sum = ta_add_sat(sum, window->terms[i].ns);
+    return window->is_device ? sum : TA_MISSING;
+}
+
 /* The term that changed most in the direction of the whole. */
 static void note_cause(struct diff *diff, const struct couple *couple)
 {
@@ -292,6 +303,8 @@ static void note_cause(struct diff *diff, const struct couple *couple)
     const struct diff_window *new = couple->window[TA_DIFF_NEW];
     diff->window_ns[TA_DIFF_BASE] = base->length_ns;
     diff->window_ns[TA_DIFF_NEW] = new->length_ns;
+    diff->compute_ns[TA_DIFF_BASE] = compute_time(base);
+    diff->compute_ns[TA_DIFF_NEW] = compute_time(new);
     const int64_t change = new->length_ns - base->length_ns;
     for (size_t i = 0; i < couple->n_bars; i++)
         if ((change_of(&couple->bars[i]) > 0) == (change > 0) && change != 0) {

@@ -8,8 +8,8 @@ enum { PROSE_MAX = 100 };
 void text_style(const struct page *page, enum text_style style)
 {
     static const char *const codes[] = {
-        [TEXT_PLAIN] = "",        [TEXT_BOLD] = "\x1b[1m",  [TEXT_DIM] = "\x1b[2m",
-        [TEXT_GOOD] = "\x1b[32m", [TEXT_WARN] = "\x1b[33m", [TEXT_BAD] = "\x1b[1;31m",
+        [TEXT_BOLD] = "\x1b[1m",  [TEXT_DIM] = "\x1b[2m",    [TEXT_GOOD] = "\x1b[32m",
+        [TEXT_WARN] = "\x1b[33m", [TEXT_BAD] = "\x1b[1;31m",
     };
     if (page->options->color)
         ta_puts(page->out, codes[style]);

@@ -27,6 +27,9 @@ static const struct text_pick picks[] = {
     {.table = "diff.waterfall",
      .rows = 10,
      .first = "base_ns new_ns delta_ns count_effect_ns rate_effect_ns"},
+    {.table = "diff.normalized", .rows = 3},
+    {.table = "diff.machine", .rows = 1},
+    {.table = "diff.environment", .rows = 8, .spare = "same", .whole = true},
     {.table = "diff.metrics", .rows = 12, .first = "base new delta change verdict", .whole = true},
     {.table = "diff.stages", .rows = 8, .first = "base_total_ns new_total_ns delta_ns change"},
     {.table = "diff.memory_levels",
@@ -63,11 +66,32 @@ static const struct text_pick picks[] = {
      .whole = true},
 };
 
+/* Whether any row has other numbers in two columns. */
+static bool differs(const struct ta_table *table, const char *first, const char *second)
+{
+    for (size_t i = 0; table && i < table->n_rows; i++)
+        if (ta_row_number(table, i, first, 0) != ta_row_number(table, i, second, 0))
+            return true;
+    return false;
+}
+
+static bool has_other(const struct ta_table *table, const char *column, const char *word)
+{
+    for (size_t i = 0; table && i < table->n_rows; i++)
+        if (!ta_row_reads(table, i, column, word))
+            return true;
+    return false;
+}
+
 /* Whether a table of the list is left to the others: stages of one rank are listed by name, those
  * of several over all ranks; memory by rank is for want of labels, or for many ranks; the time of
  * the devices says itself how ranks differ. */
 static bool is_left_out(const struct ta_report *report, const char *id)
 {
+    if (strcmp(id, "diff.normalized") == 0) /* says nothing new of the same amount of work */
+        return !differs(ta_report_table(report, id), "base_units", "new_units");
+    if (strcmp(id, "diff.environment") == 0)
+        return !has_other(ta_report_table(report, id), "status", "same");
     const bool several = ta_report_run(report)->n_ranks > 1;
     if (strcmp(id, several ? "stages.by_name" : "stages.over_ranks") == 0)
         return true;
@@ -107,16 +131,16 @@ static void put_head(const struct page *page)
              known ? ta_unit_format(world, (double)run->world_size, TA_UNIT_COUNT) : "",
              (known ? run->world_size : (int64_t)run->n_ranks) == 1 ? "" : "s",
              devices ? " · " : "", devices ? run->devices : "");
-    const bool compares = ta_report_kind(page->report) == TA_REPORT_DIFF;
-    if (compares)
+    if (ta_report_kind(page->report) == TA_REPORT_DIFF) {
         put_headline(page);
-    text_style(page, compares ? TEXT_DIM : TEXT_PLAIN);
-    text_wrap(page, line, 0);
-    text_reset(page);
-    if (compares)
-        return;
-    ta_putc(page->out, '\n');
-    put_headline(page);
+        text_style(page, TEXT_DIM);
+        text_wrap(page, line, 0);
+        text_reset(page);
+    } else {
+        text_wrap(page, line, 0);
+        ta_putc(page->out, '\n');
+        put_headline(page);
+    }
 }
 
 /* ---- key figures --------------------------------------------------------------------- */

@@ -18,7 +18,7 @@ struct page {
 /* Columns that everything below a heading is moved in by. */
 enum { TEXT_INDENT = 2 };
 
-enum text_style { TEXT_PLAIN, TEXT_BOLD, TEXT_DIM, TEXT_GOOD, TEXT_WARN, TEXT_BAD };
+enum text_style { TEXT_BOLD, TEXT_DIM, TEXT_GOOD, TEXT_WARN, TEXT_BAD };
 
 /* Both do nothing without colors. */
 void text_style(const struct page *page, enum text_style style);
