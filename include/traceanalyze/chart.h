@@ -89,12 +89,13 @@ struct ta_chart {
     struct ta_series y[TA_CHART_SERIES_MAX]; /* ends with a NULL column; a chart without any, of a
                                                 report that was read, cannot be drawn */
     const char *group;                       /* column that splits rows into series, or NULL */
-    bool log_x;
-    uint32_t top;                /* rows drawn at most; 0 is all */
-    const struct ta_chart *next; /* set by the report */
-    const char *size;            /* scatter: value column, or NULL */
-    struct ta_roof roof;         /* scatter */
+    bool log_x;                              /* ECDF, lines */
+    uint32_t top;                            /* rows drawn at most; 0 is all */
+    const struct ta_chart *next;             /* set by the report */
+    const char *size;                        /* scatter: value column, or NULL */
+    struct ta_roof roof;                     /* scatter */
     const struct ta_kind *kinds; /* of a tree: the most telling first; ends with a NULL value */
+    bool log_y;                  /* lines in one panel */
 };
 
 /* ---- scenes -------------------------------------------------------------------------- */

@@ -12,15 +12,26 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_look look = {
-    .table = "scaling.by_world_size", .column = "efficiency", .lowest = true};
+/* Sessions of a profiler in one run; runs that are compared. */
+static const struct ta_look looks[] = {
+    {.table = "scaling.by_world_size", .column = "efficiency", .lowest = true},
+    {.table = "scaling.runs", .column = "efficiency", .lowest = true},
+};
+
+static bool find_worst(const struct ta_report *report, struct ta_place *worst)
+{
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
+        if (ta_look_worst(report, &looks[i], worst))
+            return true;
+    return false;
+}
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, EFFICIENCY);
     struct ta_place worst;
-    if (!ta_look_worst(report, &look, &worst) || worst.value >= threshold)
+    if (!find_worst(report, &worst) || worst.value >= threshold)
         return TA_OK;
     const struct ta_place world = ta_place_beside(&worst, "world_size");
     const struct ta_place base = ta_place_beside(&worst, "base_world_size");

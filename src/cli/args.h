@@ -13,6 +13,7 @@ enum ta_command_id {
     TA_COMMAND_DIFF,
     TA_COMMAND_AGGREGATE,
     TA_COMMAND_REDUCE,
+    TA_COMMAND_SCALING,
     TA_COMMAND_CHART,
     TA_COMMAND_CHECK,
     TA_COMMAND_MERGE,
@@ -117,7 +118,7 @@ struct ta_setting {
 struct ta_args {
     const struct ta_command *command; /* NULL when none was given */
     struct ta_texts operands;
-    bool help, version, quiet, strict, json, list, vs;
+    bool help, version, quiet, strict, json, list, vs, strong, weak;
     int verbose;
     int color, progress; /* enum ta_when */
     int json_log;        /* 0 text, 1 JSON */

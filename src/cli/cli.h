@@ -37,6 +37,7 @@ enum ta_status ta_cmd_report(struct ta_cli *cli);
 enum ta_status ta_cmd_diff(struct ta_cli *cli);
 enum ta_status ta_cmd_aggregate(struct ta_cli *cli);
 enum ta_status ta_cmd_reduce(struct ta_cli *cli);
+enum ta_status ta_cmd_scaling(struct ta_cli *cli);
 enum ta_status ta_cmd_chart(struct ta_cli *cli);
 enum ta_status ta_cmd_check(struct ta_cli *cli);
 enum ta_status ta_cmd_merge(struct ta_cli *cli);

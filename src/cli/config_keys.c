@@ -35,6 +35,8 @@ static const struct {
     {"steps", NULL, NULL},
     {"time-range", NULL, NULL},
     {"drop-category", NULL, NULL},
+    {"strong", NULL, NULL},
+    {"weak", NULL, NULL},
     {"config", NULL, NULL},
     {"no-config", NULL, NULL},
     {"help", NULL, NULL},

@@ -10,12 +10,13 @@
 #include "cli/signals.h"
 
 static enum ta_status (*const commands[TA_COMMAND_COUNT])(struct ta_cli *cli) = {
-    [TA_COMMAND_REPORT] = ta_cmd_report, [TA_COMMAND_AGGREGATE] = ta_cmd_aggregate,
-    [TA_COMMAND_REDUCE] = ta_cmd_reduce, [TA_COMMAND_DIFF] = ta_cmd_diff,
-    [TA_COMMAND_CHART] = ta_cmd_chart,   [TA_COMMAND_CHECK] = ta_cmd_check,
-    [TA_COMMAND_MERGE] = ta_cmd_merge,   [TA_COMMAND_PLUGINS] = ta_cmd_plugins,
-    [TA_COMMAND_RULES] = ta_cmd_rules,   [TA_COMMAND_SCHEMA] = ta_cmd_schema,
-    [TA_COMMAND_CONFIG] = ta_cmd_config, [TA_COMMAND_HELP] = ta_cmd_help,
+    [TA_COMMAND_REPORT] = ta_cmd_report,   [TA_COMMAND_AGGREGATE] = ta_cmd_aggregate,
+    [TA_COMMAND_REDUCE] = ta_cmd_reduce,   [TA_COMMAND_DIFF] = ta_cmd_diff,
+    [TA_COMMAND_SCALING] = ta_cmd_scaling, [TA_COMMAND_CHART] = ta_cmd_chart,
+    [TA_COMMAND_CHECK] = ta_cmd_check,     [TA_COMMAND_MERGE] = ta_cmd_merge,
+    [TA_COMMAND_PLUGINS] = ta_cmd_plugins, [TA_COMMAND_RULES] = ta_cmd_rules,
+    [TA_COMMAND_SCHEMA] = ta_cmd_schema,   [TA_COMMAND_CONFIG] = ta_cmd_config,
+    [TA_COMMAND_HELP] = ta_cmd_help,
 };
 
 /* What to try, by status; "help" is about the command at hand, or about plugins. */

@@ -56,6 +56,19 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          "  traceanalyze reduce traces/ -o summaries/\n"
          "  srun -n 64 traceanalyze reduce traces/ -o summaries/ --shard auto\n",
          1, SIZE_MAX},
+    [TA_COMMAND_SCALING] =
+        {"scaling", "RUN RUN...", "compare runs of different world size",
+         "Each RUN is one run: a folder or a quoted glob with the traces of all its ranks or the\n"
+         "dumps of a profiler.  Says how much faster more ranks are, what that costs in GPU time,\n"
+         "and what Amdahl's law (3 world sizes) and the universal scalability law (4) make of it.\n"
+         "\n"
+         "The answer goes to the terminal, the comparison to ./traceanalyze-scaling/ or to where\n"
+         "-o says: a folder that is made if missing; one file when a single format is asked for,\n"
+         "or when PATH ends in the extension of one; or - for standard output.\n"
+         "\n"
+         "  traceanalyze scaling gpus-1/ gpus-2/ gpus-4/ gpus-8/\n"
+         "  traceanalyze scaling --weak nodes-*/ -o scaling.html\n",
+         2, SIZE_MAX},
     [TA_COMMAND_CHART] =
         {"chart", "ID[,ID...]|all INPUT...", "draw charts of traces as PNG, SVG or PDF files",
          "Charts go to ./traceanalyze-charts/ or to where -o says: a folder, or for one chart in\n"
@@ -124,7 +137,7 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
 /* Commands that make a report of one run. */
 #define RUNNING (FOR(REPORT) | FOR(AGGREGATE))
 /* Commands that make a report. */
-#define REPORTING (RUNNING | FOR(DIFF))
+#define REPORTING (RUNNING | FOR(DIFF) | FOR(SCALING))
 /* Commands that read traces. */
 #define READING (REPORTING | FOR(REDUCE) | FOR(CHART) | FOR(CHECK) | FOR(MERGE))
 /* Commands that a configuration has a say in. */
@@ -199,6 +212,10 @@ const struct ta_arg_option ta_arg_options[] = {
      NULL, "write how far runs of a side are apart, for --noise-floor"},
     {"allow-single-run", 0, NULL, FOR(DIFF), TA_GROUP_COMMAND, TA_ARG_FLAG, AT(allow_single_run), 0,
      0, NULL, "let a single run on each side tell a change"},
+    {"strong", 0, NULL, FOR(SCALING), TA_GROUP_COMMAND, TA_ARG_FLAG, AT(strong), 0, 0, NULL,
+     "all runs do the same work (default: as recorded, by frames or FLOPs)"},
+    {"weak", 0, NULL, FOR(SCALING), TA_GROUP_COMMAND, TA_ARG_FLAG, AT(weak), 0, 0, NULL,
+     "each rank does the same work, whatever the world size"},
 
     {"format", 0, "LIST", FOR(CHART), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(format), 0, 0, NULL,
      "png, svg, pdf or several of them (default: png)"},

@@ -7,7 +7,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { TITLE_LINE = 18, PANEL_GAP = 10, LEAST_PANEL = 56, ONE_PANEL = 190, SOME_PANELS = 92 };
+enum {
+    TITLE_LINE = 18,
+    PANEL_GAP = 10,
+    LEAST_PANEL = 56,
+    ONE_PANEL = 190,
+    SOME_PANELS = 92,
+    X_TICK_ROOM = 40,
+    Y_TICK_ROOM = 30
+};
 
 /* More points of a line than this are not marked by dots. */
 enum { DOTS_MOST = 80 };
@@ -157,14 +165,35 @@ static double draw_legend(struct ta_layout *layout, const struct lines *lines)
     return n ? ta_guide_legend(layout, entries, n, 0) + 6 : 0;
 }
 
+static double least_positive(const struct lines *lines)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < lines->n_panels; i++)
+        for (size_t k = 0; k < lines->panels[i].n; k++)
+            if (lines->panels[i].points[k].y > 0)
+                least = fmin(least, lines->panels[i].points[k].y);
+    return least;
+}
+
+/* A logarithmic axis starts at the smallest positive value: 0 has no place on it. */
+static struct ta_axis x_axis_of(struct ta_layout *layout, const struct lines *lines, double w)
+{
+    if (layout->chart->log_x && lines->x_low > 0)
+        return ta_axis_log(lines->x_low, lines->x_high, lines->x_unit, (size_t)(w / X_TICK_ROOM));
+    return ta_guide_fit(layout, lines->x_low, fmax(lines->x_high, lines->x_low), lines->x_unit, w);
+}
+
 /* From zero, so that lines of different panels can be compared by height. */
-static struct ta_axis y_axis_of(const struct lines *lines, const struct panel *panel, double h)
+static struct ta_axis y_axis_of(const struct ta_layout *layout, const struct lines *lines,
+                                const struct panel *panel, double h)
 {
     double low = fmin(0, panel->low), high = panel->high;
     for (size_t i = 0; i < lines->n_panels && lines->together; i++) {
         low = fmin(low, lines->panels[i].low);
         high = fmax(high, lines->panels[i].high);
     }
+    if (layout->chart->log_y && lines->together && isfinite(least_positive(lines)))
+        return ta_axis_log(least_positive(lines), high, panel->unit, (size_t)(h / Y_TICK_ROOM));
     if (panel->unit == TA_UNIT_RATIO && high <= 1)
         high = 1;
     return ta_axis_linear(low, high > low ? high : low + 1, panel->unit, h < 80 ? 2 : 5,
@@ -260,12 +289,11 @@ static void draw(struct ta_layout *layout, struct lines *lines)
     const double h = panel_height(layout, panels, y, below);
     struct ta_axis axes[TA_CHART_SERIES_MAX];
     for (size_t i = 0; i < panels; i++) {
-        axes[i] = y_axis_of(lines, &lines->panels[i], h);
+        axes[i] = y_axis_of(layout, lines, &lines->panels[i], h);
         left = fmax(left, ta_guide_y_width(layout, &axes[i]));
     }
     struct ta_plot plot = {.x = left, .w = layout->width - left - 10, .h = h};
-    lines->x_axis = ta_guide_fit(layout, lines->x_low, fmax(lines->x_high, lines->x_low),
-                                 lines->x_unit, plot.w);
+    lines->x_axis = x_axis_of(layout, lines, plot.w);
     for (size_t i = 0; i < panels; i++) {
         plot.y = y + TITLE_LINE;
         ta_guide_x_grid(layout, &lines->x_axis, &plot);

@@ -39,6 +39,7 @@ static const struct reading parts[] = {
     {"cuda", "CUDA"},
     {"d2h", "D2H"},
     {"dit", "DiT"},
+    {"flop", "FLOPs"},
     {"fps", "FPS"},
     {"framepack", "FramePack"},
     {"gpu", "GPU"},
@@ -54,6 +55,7 @@ static const struct reading parts[] = {
     {"tpf", "TPF"},
     {"tpot", "TPOT"},
     {"ttft", "TTFT"},
+    {"usl", "USL"},
     {"vae", "VAE"},
     {"viztracer", "VizTracer"},
 };

@@ -33,12 +33,14 @@ MAY_INCLUDE = {
     "recommend": ("base", "plugin", "result", "analyze"),
     "diff": ("base", "read", "result"),
     "gate": ("base", "diff", "result"),
+    "scaling": ("base", "diff", "plugin", "recommend", "result", "stat"),
     "render": ("base", "result"),
     "merge": ("base", "model", "read", "parse", "render"),
     "summary": ("base", "stat", "model", "plugin", "analyze", ""),
     "": ("base", "hardware", "stat", "model", "plugin", "read", "discover", "parse", "normalize",
          "result", "timeline", "analyze", "recommend", "summary"),
-    "cli": ("base", "config", "plugin", "result", "render", "merge", "diff", "gate", ""),
+    "cli": ("base", "config", "plugin", "result", "render", "merge", "diff", "gate",
+            "scaling", ""),
 }
 
 # Library → where its headers may be included; src/cli/cmd_help.c prints the versions of all.
