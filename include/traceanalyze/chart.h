@@ -24,6 +24,10 @@ enum ta_chart_kind {
                         area by `size`, below the lines of `roof` */
     TA_CHART_TREE,    /* y[0] of each row as a box below that of its parent; rows in preorder, their
                          depth in x, their inks by `group` and `kinds` */
+    TA_CHART_WATERFALL, /* y[2], the change from y[0] to y[1], of each row behind that of the row
+                           before */
+    TA_CHART_FOREST,    /* y[0], a ratio, of each row with its interval from y[1] to y[2] */
+    TA_CHART_HEATMAP,   /* y[0], a change, of each row as a cell at `x` and the first label */
     TA_CHART_KINDS
 };
 
@@ -42,7 +46,11 @@ enum ta_ink {
     TA_INK_MEMSET,
     TA_INK_IDLE, /* grey with hatching */
     TA_INK_OTHER,
-    TA_INK_BAND,     /* pale band behind lines and dots */
+    TA_INK_BAND,    /* pale band behind lines and dots */
+    TA_INK_WORSE_1, /* steps of a change, from pale to TA_INK_WORSE or TA_INK_BETTER */
+    TA_INK_WORSE_2,
+    TA_INK_BETTER_1,
+    TA_INK_BETTER_2,
     TA_INK_SERIES_1, /* categorical, for groups without a fixed meaning */
     TA_INK_SERIES_2,
     TA_INK_SERIES_3,
@@ -55,6 +63,8 @@ enum ta_ink {
     TA_INK_HOST,
     TA_INK_RANGE,
     TA_INK_SYNC,
+    TA_INK_WORSE, /* changes */
+    TA_INK_BETTER,
     TA_INK_COUNT
 };
 

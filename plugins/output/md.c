@@ -309,7 +309,8 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
     if (!out)
         return ta_cause(ctx, ta_ctx_status(ctx), "Cannot write the Markdown report");
     put_head(out, report, options);
-    put_findings(out, report);
+    if (ta_report_kind(report) == TA_REPORT_RUN)
+        put_findings(out, report);
     for (size_t i = 0; i < ta_report_section_count(report); i++)
         put_section(out, ta_report_section(report, i), options);
     put_accounts(out, ta_report_accounts(report));

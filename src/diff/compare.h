@@ -178,6 +178,8 @@ void diff_add_machine(struct diff *diff);
 bool diff_add_divergence(struct diff *diff);
 /* What the runs were of, and whether they can be compared. */
 void diff_add_environment(struct diff *diff);
+/* How the steps of both runs are distributed. */
+bool diff_add_steps(struct diff *diff);
 /* Figures of the runs of both sides. */
 bool diff_add_metrics(struct diff *diff);
 /* Title, ranks, date and accounts of the runs of both sides; false without memory. */

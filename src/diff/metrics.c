@@ -2,6 +2,7 @@
 /* diff.metrics: every figure that both sides have, with what the runs say about its change. */
 #include "diff/compare.h"
 #include "result/report.h"
+#include "traceanalyze/chart.h"
 #include "traceanalyze/columns.h"
 
 #include <math.h>
@@ -26,10 +27,10 @@ static const struct ta_column columns[] = {
      "Lower end of the confidence interval of the ratio; none with too few runs"},
     {"ci_high", "CI high", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
      "Upper end of the confidence interval of the ratio; none with too few runs"},
-    {"p_value", "p", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
+    {"p_value", "p", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
      "Probability of such a ratio without a change, by Welch's test on logarithms; none with too "
      "few runs"},
-    {"p_rank", "p (ranks)", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
+    {"p_rank", "p (ranks)", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
      "The same by the Mann-Whitney test; none with fewer than four runs on a side"},
     {"spread", "Spread", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
      "Relative standard deviation between the runs of a side, or the stored one; none when "
@@ -47,6 +48,19 @@ static const struct ta_column columns[] = {
     TA_COUNT_COLUMN("base_runs", "Runs before", TA_NEUTRAL, "Runs of the baseline that have it"),
     TA_COUNT_COLUMN("new_runs", "Runs after", TA_NEUTRAL, "Runs of the other side that have it"),
     {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit of the values"},
+};
+
+static const struct ta_chart forest = {
+    .id = "diff-forest-figures",
+    .title = "Relative change of figures",
+    .caption =
+        "Figure after over figure before, less one, with its confidence interval over the runs, "
+        "or over the steps of one run where the table says so.",
+    .kind = TA_CHART_FOREST,
+    .label = {"title"},
+    .y = {{"ratio", "change", TA_INK_WORSE},
+          {"ci_low", "low", TA_INK_WORSE},
+          {"ci_high", "high", TA_INK_WORSE}},
 };
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
@@ -114,7 +128,7 @@ static void add_row(struct diff *diff, struct ta_table_builder *table,
 
 static bool add_figure(struct diff *diff, struct ta_table_builder *table,
                        const struct side sides[TA_DIFF_SIDES], const struct ta_run_figure *base,
-                       const struct ta_run_figure *new)
+                       const struct ta_run_figure *new, bool *has_interval)
 {
     struct ta_evidence_of_change evidence;
     const struct ta_values before = values_of(&sides[TA_DIFF_BASE], base->id);
@@ -124,6 +138,7 @@ static bool add_figure(struct diff *diff, struct ta_table_builder *table,
     if (evidence.basis == TA_BASIS_NONE && base->series && new->series &&
         !ta_evidence_within_runs(diff->judging, base->id, base->series, new->series, &evidence))
         return false;
+    *has_interval |= evidence.basis != TA_BASIS_NONE;
     add_row(diff, table, base, new, &evidence, (const size_t[]){before.n, after.n});
     return true;
 }
@@ -137,12 +152,16 @@ bool diff_add_metrics(struct diff *diff)
     if (!read_side(diff, TA_DIFF_BASE, &sides[TA_DIFF_BASE]) ||
         !read_side(diff, TA_DIFF_NEW, &sides[TA_DIFF_NEW]))
         return false;
+    bool has_interval = false;
     const struct ta_run_figures *shown = sides[TA_DIFF_BASE].shown;
     for (size_t i = 0; i < shown->n; i++) {
         const struct ta_run_figure *base = &shown->at[i];
         const struct ta_run_figure *new = ta_run_figures_find(sides[TA_DIFF_NEW].shown, base->id);
-        if (new &&new->unit == base->unit && !add_figure(diff, table, sides, base, new))
+        if (new &&new->unit == base->unit &&
+            !add_figure(diff, table, sides, base, new, &has_interval))
             return false;
     }
+    if (has_interval)
+        ta_add_chart(table, &forest);
     return true;
 }

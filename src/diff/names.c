@@ -2,7 +2,10 @@
 /* diff.kernels, diff.ops, diff.stages, diff.copies: what changed, name by name. */
 #include "diff/compare.h"
 #include "result/report.h"
+#include "traceanalyze/chart.h"
 #include "traceanalyze/columns.h"
+
+#include <math.h>
 
 static const char *const copies[] = {"memcpy", "memset", NULL};
 
@@ -111,6 +114,26 @@ static void add_pair(struct ta_table_builder *table, const struct diff_pair *pai
            pair->set ? ta_int((int64_t)pair->set) : ta_null());
 }
 
+#define FOREST(suffix, what)                                                                       \
+    {                                                                                              \
+        .id = "diff-forest" suffix, .title = "Relative change of " what,                           \
+        .caption = "Time after over time before, less one, with its confidence interval over the " \
+                   "runs; the largest changes first.",                                             \
+        .kind = TA_CHART_FOREST, .label = {"name"}, .y = {                                         \
+            {"ratio", "change", TA_INK_WORSE},                                                     \
+            {"ci_low", "low", TA_INK_WORSE},                                                       \
+            {"ci_high", "high", TA_INK_WORSE}                                                      \
+        }                                                                                          \
+    }
+
+/* Drawn where the runs give intervals. */
+static const struct ta_chart forests[] = {
+    [STAGES] = FOREST("-stages", "stages"),
+    [KERNELS] = FOREST("-kernels", "kernels"),
+    [COPIES] = FOREST("-copies", "copies"),
+    [OPS] = FOREST("", "operators"),
+};
+
 static bool compare_list(struct diff *diff, int list, struct diff_pairs *pairs)
 {
     struct diff_items items[TA_DIFF_SIDES];
@@ -123,8 +146,13 @@ static bool compare_list(struct diff *diff, int list, struct diff_pairs *pairs)
         ta_report_open_section(diff->out, lists[list].section, lists[list].section_title);
     struct ta_table_builder *table =
         ta_add_table(section, lists[list].id, lists[list].title, columns, COLUMNS);
-    for (size_t i = 0; i < pairs->n; i++)
+    bool has_intervals = false;
+    for (size_t i = 0; i < pairs->n; i++) {
         add_pair(table, &pairs->at[i]);
+        has_intervals |= !isnan(pairs->at[i].evidence.ci_low);
+    }
+    if (has_intervals)
+        ta_add_chart(table, &forests[list]);
     return true;
 }
 

@@ -9,6 +9,7 @@
  * whose sum it is; what is on one side only has a count effect alone. */
 #include "diff/window.h"
 #include "result/report.h"
+#include "traceanalyze/chart.h"
 #include "traceanalyze/columns.h"
 
 #include <math.h>
@@ -149,6 +150,29 @@ static bool make_bars(struct diff *diff, struct couple *couple)
         TA_COUNT_COLUMN("new_calls", "Calls after", TA_NEUTRAL, "Calls, or gaps, after")
 
 static const struct ta_column bar_columns[] = {BAR_COLUMNS};
+
+static const struct ta_chart waterfall = {
+    .id = "diff-waterfall",
+    .title = "What changed the window",
+    .caption =
+        "From the window before to the window after, term by term; the changes add up to that "
+        "of the window.",
+    .kind = TA_CHART_WATERFALL,
+    .label = {"term"},
+    .y = {{"base_ns", "before", TA_INK_IDLE},
+          {"new_ns", "after", TA_INK_IDLE},
+          {"delta_ns", "change", TA_INK_WORSE}},
+};
+
+static const struct ta_chart heatmap = {
+    .id = "diff-heatmap",
+    .title = "What changed the window of each rank",
+    .caption = "Change of each term on each rank.",
+    .kind = TA_CHART_HEATMAP,
+    .label = {"term"},
+    .x = "rank",
+    .y = {{"delta_ns", "change", TA_INK_WORSE}},
+};
 static const struct ta_column rank_columns[] = {TA_RANK_COLUMN_OF("Rank in both runs"),
                                                 TA_DEVICE_COLUMN_OF("Device in both runs"),
                                                 BAR_COLUMNS};
@@ -231,9 +255,10 @@ static void add_bars(struct diff *diff, struct ta_table_builder *table, const st
         return;
     struct bar rest;
     const int64_t count_ns = pool(couple, &rest);
-    const char *text =
-        ta_arena_printf(&diff->arena, "%zu smaller change%s", couple->n_bars - couple->n_shown,
-                        couple->n_bars - couple->n_shown == 1 ? "" : "s");
+    const size_t pooled = couple->n_bars - couple->n_shown;
+    const char *text = of_rank ? "smaller changes" /* one line of a heat map for all ranks */
+                               : ta_arena_printf(&diff->arena, "%zu smaller change%s", pooled,
+                                                 pooled == 1 ? "" : "s");
     put_bar(cells + 2, ta_slice_of(text ? text : ""), &rest, count_ns);
     ta_add_row(table, of_rank ? cells : cells + 2);
 }
@@ -272,6 +297,7 @@ static bool add_ranks(struct diff *diff, const struct diff_windows windows[TA_DI
     struct ta_table_builder *bars =
         ta_add_table(section, "diff.waterfall_by_rank", "What changed the window of each rank",
                      rank_columns, 2 + BAR_CELLS);
+    ta_add_chart(bars, &heatmap);
     for (size_t i = 0; i < base->n; i++) {
         struct couple couple = {.window = {&base->at[i], same_window(new, &base->at[i])}};
         if (!couple.window[TA_DIFF_NEW])
@@ -376,5 +402,6 @@ bool diff_add_waterfall(struct diff *diff)
                      sizeof window_columns / sizeof *window_columns);
     add_scalars(section, &longest, add_window(table, "longest", &longest));
     add_bars(diff, bars, &longest, false);
+    ta_add_chart(bars, &waterfall);
     return add_ranks(diff, windows, section, table);
 }

@@ -48,6 +48,15 @@ static void lay(struct ta_layout *layout)
     case TA_CHART_TREE:
         ta_lay_tree(layout);
         break;
+    case TA_CHART_WATERFALL:
+        ta_lay_waterfall(layout);
+        break;
+    case TA_CHART_FOREST:
+        ta_lay_forest(layout);
+        break;
+    case TA_CHART_HEATMAP:
+        ta_lay_heatmap(layout);
+        break;
     case TA_CHART_KINDS:
         break;
     }

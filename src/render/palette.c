@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The colors of all charts, in both themes, and the sizes of their type.
  *
- * There are three sets of a theme: a class of device time keeps its color in every chart, so does
- * what host threads do, and series have no fixed meaning.  Within a set colors differ from the
- * paper by a contrast of at least 3:1 and from each other by CIEDE2000 >= 15 for normal, protan,
- * deutan and tritan vision; the first four series, which most charts of ranks need and which thin
- * lines must tell apart, by 20.
- * tests/unit/test_palette.c computes all of it. */
+ * There are four sets of a theme: a class of device time keeps its color in every chart, so does
+ * what host threads do and whether a change is for the worse, and series have no fixed meaning.
+ * Within a set colors differ from the paper by a contrast of at least 3:1 and from each other by
+ * CIEDE2000 >= 15 for normal, protan, deutan and tritan vision; the first four series, which most
+ * charts of ranks need and which thin lines must tell apart, by 20. tests/unit/test_palette.c
+ * computes all of it. */
 #include "traceanalyze/chart.h"
 
 #define LIGHT_PAPER 0xffffff
@@ -32,6 +32,10 @@ static const struct ink inks[TA_INK_COUNT] = {
     [TA_INK_IDLE] = {"idle", 0x8a8f98, 0x6e7681, true, true},
     [TA_INK_OTHER] = {"other", 0x4a2720, 0x77681e, false, true},
     [TA_INK_BAND] = {"band", 0xe3eef6, 0x16283a, true, true},
+    [TA_INK_WORSE_1] = {"worse-1", 0xfbd9a8, 0x4d2e0c, true, true},
+    [TA_INK_WORSE_2] = {"worse-2", 0xf1a340, 0x9a5b12, true, true},
+    [TA_INK_BETTER_1] = {"better-1", 0xd8daeb, 0x35304d, true, true},
+    [TA_INK_BETTER_2] = {"better-2", 0x998ec3, 0x655a94, true, true},
     [TA_INK_SERIES_1] = {"series-1", 0x0072b2, 0x56b4e9, false, false},
     [TA_INK_SERIES_2] = {"series-2", 0xd55e00, 0xe69f00, true, false},
     [TA_INK_SERIES_3] = {"series-3", 0x781450, 0x783cf0, false, true},
@@ -44,6 +48,8 @@ static const struct ink inks[TA_INK_COUNT] = {
     [TA_INK_HOST] = {"host", 0x646e82, 0x60657b, false, true},
     [TA_INK_RANGE] = {"range", 0x8d2ef2, 0xb283f1, false, false},
     [TA_INK_SYNC] = {"sync", 0xab3748, 0xdc243b, false, true},
+    [TA_INK_WORSE] = {"worse", 0xb35806, 0xf1a340, false, false},
+    [TA_INK_BETTER] = {"better", 0x542788, 0xb2abd2, false, false},
 };
 
 static const struct ink *ink_at(enum ta_ink ink)

@@ -273,6 +273,71 @@ static inline void fixture_add_scatter(struct ta_section_builder *section, struc
     ta_add_chart(table, chart);
 }
 
+/* ---- changes -------------------------------------------------------------------------------- */
+
+static const struct ta_column fixture_change_columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the change."},
+    {"term", "Term", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "What changed."},
+    {"base_ns", "Before", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Before."},
+    {"new_ns", "After", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "After."},
+    {"delta_ns", "Change", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, TA_LOWER, "After minus before."},
+    {"ratio", "Ratio", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER, "After over before."},
+    {"ci_low", "Low", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER, "Of its interval."},
+    {"ci_high", "High", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER, "Of its interval."},
+};
+
+static const struct ta_chart fixture_waterfall_chart = {
+    .id = "waterfall",
+    .title = "Changes",
+    .caption = "Term by term.",
+    .kind = TA_CHART_WATERFALL,
+    .label = {"term"},
+    .y = {{"base_ns", "before", TA_INK_IDLE},
+          {"new_ns", "after", TA_INK_IDLE},
+          {"delta_ns", "change", TA_INK_WORSE}},
+};
+
+static const struct ta_chart fixture_forest_chart = {
+    .id = "forest",
+    .title = "Changes",
+    .caption = "With their intervals.",
+    .kind = TA_CHART_FOREST,
+    .label = {"term"},
+    .y = {{"ratio", "change", TA_INK_WORSE},
+          {"ci_low", "low", TA_INK_WORSE},
+          {"ci_high", "high", TA_INK_WORSE}},
+};
+
+static const struct ta_chart fixture_heatmap_chart = {
+    .id = "heatmap",
+    .title = "Changes",
+    .caption = "By rank.",
+    .kind = TA_CHART_HEATMAP,
+    .label = {"term"},
+    .x = "rank",
+    .y = {{"delta_ns", "change", TA_INK_WORSE}},
+};
+
+/* Changes for better and worse, some none, on four ranks. */
+static inline void fixture_add_changes(struct ta_section_builder *section, struct fixture f,
+                                       const struct ta_chart *chart)
+{
+    struct ta_table_builder *table =
+        ta_add_table(section, "changes", "Changes", fixture_change_columns, 8);
+    for (size_t i = 0; i < f.rows; i++) {
+        char name[300];
+        const double base = 100 + (double)(i % 9), new = base *(0.8 + 0.05 * (double)(i % 10));
+        const double ratio = f.scale > 0 ? new / base : (double)NAN;
+        const struct ta_cell before = fixture_value(&f, i, base), after = fixture_value(&f, i, new);
+        const bool known = before.kind == TA_CELL_INT && after.kind == TA_CELL_INT;
+        snprintf(name, sizeof name, "%s%zu", i % 4 ? "term " : FIXTURE_LONG_NAME, i / 4);
+        TA_ROW(table, ta_int((int64_t)(i % 4)), ta_text(ta_slice_of(name)), before, after,
+               known ? ta_int(after.i - before.i) : ta_null(), ta_num(ratio), ta_num(ratio * 0.93),
+               ta_num(ratio * (i % 7 ? 1.08 : 9)));
+    }
+    ta_add_chart(table, chart);
+}
+
 /* ---- trees --------------------------------------------------------------------------------- */
 
 static const struct ta_column fixture_tree_columns[] = {

@@ -132,7 +132,7 @@ static void test_all_kinds_in_all_sizes(void **state)
         {65, 1, 64}, {500, 1, 2}, {500, 1e10, 0}, {2500, 1e3, 0}, {5, 1, 1},
     };
     for (size_t i = 0; i < sizeof fixtures / sizeof *fixtures; i++)
-        for (int kind = 0; kind < 17; kind++) {
+        for (int kind = 0; kind < 20; kind++) {
             struct world world = begin();
             struct fixture f = fixtures[i];
             if (kind == 0)
@@ -145,6 +145,11 @@ static void test_all_kinds_in_all_sizes(void **state)
                 fixture_add_steps(world.section, f, 4, &fixture_bars_chart);
             else if (kind < 7)
                 fixture_add_ecdf(world.section, f, kind == 5 ? 2 : 10);
+            else if (kind > 16)
+                fixture_add_changes(world.section, f,
+                                    kind == 17   ? &fixture_waterfall_chart
+                                    : kind == 18 ? &fixture_forest_chart
+                                                 : &fixture_heatmap_chart);
             else if (kind > 13)
                 fixture_add_tree(world.section, f, kind == 14 ? 2 : kind == 15 ? 9 : 300);
             else if (kind >= 11)
@@ -183,6 +188,92 @@ static void test_segments_add_up(void **state)
     for (size_t i = 0; i < scene->n_marks; i++)
         if (scene->marks[i].kind == TA_MARK_RECT)
             assert_true(scene->marks[i].rect.x + scene->marks[i].rect.w < right + 1e-6);
+    ta_scene_free(scene);
+    ta_report_free(world.report);
+}
+
+/* Each bar begins where the one before ends, and all of them end where the whole change does. */
+static void test_a_waterfall_is_closed(void **state)
+{
+    (void)state;
+    static const int64_t terms[][2] = {{100, 160}, {50, 20}, {0, 15}, {40, 0}, {7, 7}};
+    struct world world = begin();
+    struct ta_table_builder *builder =
+        ta_add_table(world.section, "changes", "Changes", fixture_change_columns, 8);
+    for (size_t i = 0; i < 5; i++)
+        TA_ROW(builder, ta_int(0), ta_text(ta_slice_of(i % 2 ? "odd" : "even")),
+               ta_int(terms[i][0]), ta_int(terms[i][1]), ta_int(terms[i][1] - terms[i][0]),
+               ta_null(), ta_null(), ta_null());
+    ta_add_chart(builder, &fixture_waterfall_chart);
+    const struct ta_table *table = freeze(&world);
+    struct ta_scene *scene = ta_scene_build(table, table->chart, 720, 0);
+    assert_sound(scene);
+    double at = NAN, unit = NAN, zero = NAN;
+    size_t n = 0;
+    for (size_t i = 0; i < scene->n_marks; i++) {
+        const struct ta_mark *mark = &scene->marks[i];
+        if (mark->kind != TA_MARK_RECT || !mark->tip)
+            continue;
+        if (n == 4) { /* "After": from no change to all of it, 202 less 197 */
+            assert_true(fabs(mark->rect.x - zero) < 1e-6);
+            assert_true(fabs(mark->rect.w - 5 * unit) < 1e-6);
+            break;
+        }
+        const int64_t change = terms[n][1] - terms[n][0];
+        const double from = change > 0 ? mark->rect.x : mark->rect.x + mark->rect.w;
+        if (n == 0) {
+            zero = from;
+            unit = mark->rect.w / 60;
+        } else {
+            assert_true(fabs(from - at) < 1e-6);
+        }
+        assert_true(fabs(mark->rect.w - unit * fabs((double)change)) < 1e-6);
+        assert_int_equal(mark->ink, change > 0 ? TA_INK_WORSE : TA_INK_BETTER);
+        at = change > 0 ? mark->rect.x + mark->rect.w : mark->rect.x;
+        n++;
+    }
+    assert_int_equal(n, 4);
+    assert_non_null(strstr(scene->summary, "From 197 ns to 202 ns (+5 ns)"));
+    ta_scene_free(scene);
+    ta_report_free(world.report);
+}
+
+/* What is sure has the color of its direction, what may be nothing has none. */
+static void test_a_forest_tells_what_is_sure(void **state)
+{
+    (void)state;
+    static const struct {
+        double ratio, low, high;
+        enum ta_ink ink;
+    } rows[] = {{1.2, 1.1, 1.3, TA_INK_WORSE},
+                {0.8, 0.7, 0.9, TA_INK_BETTER},
+                {1.05, 0.95, 1.2, TA_INK_MUTED}};
+    struct world world = begin();
+    struct ta_table_builder *builder =
+        ta_add_table(world.section, "changes", "Changes", fixture_change_columns, 8);
+    for (size_t i = 0; i < 3; i++)
+        TA_ROW(builder, ta_int(0), ta_text(TA_LIT("x")), ta_null(), ta_null(), ta_null(),
+               ta_num(rows[i].ratio), ta_num(rows[i].low), ta_num(rows[i].high));
+    TA_ROW(builder, ta_int(0), ta_text(TA_LIT("same")), ta_null(), ta_null(), ta_null(), ta_num(1),
+           ta_num(1), ta_num(1));
+    ta_add_chart(builder, &fixture_forest_chart);
+    const struct ta_table *table = freeze(&world);
+    struct ta_scene *scene = ta_scene_build(table, table->chart, 720, 0);
+    assert_sound(scene);
+    size_t n = 0;
+    double unit = NAN;
+    for (size_t i = 0; i < scene->n_marks; i++) {
+        const struct ta_mark *mark = &scene->marks[i];
+        if (mark->kind != TA_MARK_RECT || !mark->tip)
+            continue;
+        assert_true(n < 3);
+        assert_int_equal(mark->ink, rows[n].ink);
+        unit = n ? unit : mark->rect.w / (rows[0].high - rows[0].low);
+        assert_true(fabs(mark->rect.w - unit * (rows[n].high - rows[n].low)) < 1e-6);
+        n++;
+    }
+    assert_int_equal(n, 3);
+    assert_non_null(strstr(scene->summary, "1 are worse, 1 better, 1 may be none"));
     ta_scene_free(scene);
     ta_report_free(world.report);
 }
@@ -531,6 +622,8 @@ int main(void)
         cmocka_unit_test(test_boxes_of_a_tree_nest),
         cmocka_unit_test(test_large_trees_are_bounded),
         cmocka_unit_test(test_segments_add_up),
+        cmocka_unit_test(test_a_waterfall_is_closed),
+        cmocka_unit_test(test_a_forest_tells_what_is_sure),
         cmocka_unit_test(test_many_rows_become_an_overview),
         cmocka_unit_test(test_missing_values_are_said),
         cmocka_unit_test(test_nothing_to_draw),

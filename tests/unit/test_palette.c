@@ -168,6 +168,7 @@ static void test_colors_are_apart(void **state)
         check_set(TA_INK_COMPUTE, TA_INK_OTHER, dark, 15);
         check_set(TA_INK_SERIES_1, TA_INK_SERIES_7, dark, 15);
         check_set(TA_INK_OP, TA_INK_SYNC, dark, 15);
+        check_set(TA_INK_WORSE, TA_INK_BETTER, dark, 20);
         check_set(TA_INK_SERIES_1, TA_INK_SERIES_4, dark, 20);
     }
 }

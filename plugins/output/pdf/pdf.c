@@ -32,7 +32,8 @@ static void compose(struct pdf *pdf)
     pdf_begin(pdf);
     pdf_tag(pdf, "Document");
     pdf_front(pdf);
-    pdf_findings(pdf);
+    if (ta_report_kind(pdf->report) == TA_REPORT_RUN || pdf_finding_number(pdf, NULL))
+        pdf_findings(pdf);
     pdf_sections(pdf);
     pdf_quality(pdf);
     pdf_method(pdf);

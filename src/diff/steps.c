@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* diff.step_times: how the steps of both shown runs are distributed. */
+#include "diff/compare.h"
+#include "result/report.h"
+#include "traceanalyze/chart.h"
+#include "traceanalyze/stat.h"
+
+#include <math.h>
+
+/* Points of a curve; more are smaller than a pixel. */
+enum { POINTS_MOST = 400 };
+
+static const struct ta_column columns[] = {
+    {"side", "Side", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL, "base or new"},
+    {"dur_ns", "Duration", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Duration of steps, or of blocks"},
+    {"share", "Share of steps", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "Share of the steps of all ranks that take no longer"},
+};
+
+static const struct ta_chart chart = {
+    .id = "diff-ecdf",
+    .title = "Step times",
+    .caption = "Share of steps that take no longer than a duration, before and after, all ranks.",
+    .kind = TA_CHART_ECDF,
+    .x = "dur_ns",
+    .y = {{"share", "Share of steps", TA_INK_NONE}},
+    .group = "side",
+    .log_x = true,
+};
+
+/* The figure of both sides that rests on steps, the first one that does. */
+static const struct ta_run_figure *find(const struct ta_run_figures *of, const char *id)
+{
+    for (size_t i = 0; i < of->n; i++)
+        if (of->at[i].series && (!id || strcmp(of->at[i].id, id) == 0))
+            return &of->at[i];
+    return NULL;
+}
+
+static bool add_side(struct diff *diff, struct ta_table_builder *table, struct ta_slice side,
+                     const struct ta_durations *series)
+{
+    const size_t all = series->n * series->ranks;
+    double *values = ta_arena_alloc(&diff->arena, (all + 1) * sizeof *values);
+    size_t n = 0, last = SIZE_MAX;
+    for (size_t i = 0; values && i < all; i++)
+        if (!isnan(series->at[i]))
+            values[n++] = series->at[i];
+    if (!values)
+        return false;
+    ta_sort_numbers(values, n);
+    const size_t points = n < POINTS_MOST ? n : POINTS_MOST;
+    for (size_t point = 1; point <= points; point++) {
+        const size_t at = n * point / points - 1;
+        if (at != last)
+            TA_ROW(table, ta_text(side), ta_num(values[at]), ta_num((double)(at + 1) / (double)n));
+        last = at;
+    }
+    return true;
+}
+
+bool diff_add_steps(struct diff *diff)
+{
+    struct ta_run_figures base, new;
+    if (!ta_run_figures_read(&diff->arena, diff->shown[TA_DIFF_BASE], &base) ||
+        !ta_run_figures_read(&diff->arena, diff->shown[TA_DIFF_NEW], &new))
+        return false;
+    const struct ta_run_figure *before = find(&base, NULL);
+    const struct ta_run_figure *after = before ? find(&new, before->id) : NULL;
+    if (!after)
+        return true;
+    struct ta_table_builder *table =
+        ta_add_table(ta_report_open_section(diff->out, "diff", "What changed"), "diff.step_times",
+                     "Step times before and after", columns, 3);
+    ta_add_chart(table, &chart);
+    return add_side(diff, table, TA_LIT("base"), before->series) &&
+           add_side(diff, table, TA_LIT("new"), after->series);
+}
