@@ -136,6 +136,8 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
 #define ALL ((UINT32_C(1) << TA_COMMAND_COUNT) - 1)
 /* Commands that make a report of one run. */
 #define RUNNING (FOR(REPORT) | FOR(AGGREGATE))
+/* Commands that judge changes. */
+#define JUDGING (FOR(REPORT) | FOR(DIFF))
 /* Commands that make a report. */
 #define REPORTING (RUNNING | FOR(DIFF) | FOR(SCALING))
 /* Commands that read traces. */
@@ -188,15 +190,15 @@ const struct ta_arg_option ta_arg_options[] = {
 
     {"fail-on", 0, "EXPR", FOR(DIFF), TA_GROUP_COMMAND, TA_ARG_TEXTS, AT(fail_on), 0, 0, NULL,
      "end with exit code 1 when it holds: regression>5%, total@op:attn*>10%"},
-    {"fail-on", 0, "EXPR", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_TEXTS, AT(fail_on), 0, 0, NULL,
+    {"fail-on", 0, "EXPR", RUNNING, TA_GROUP_COMMAND, TA_ARG_TEXTS, AT(fail_on), 0, 0, NULL,
      "end with exit code 1 when it holds: fps<10, finding>=high"},
-    {"gate", 0, "MODE", FOR(DIFF), TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(gate), 0, 0, gates,
+    {"gate", 0, "MODE", JUDGING, TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(gate), 0, 0, gates,
      "how sure a change beyond a limit has to be (default: confident)"},
-    {"confidence", 0, "LEVEL", FOR(DIFF), TA_GROUP_COMMAND, TA_ARG_NUMBER, AT(confidence), 0, 1,
-     NULL, "level of intervals and verdicts (default: 0.95)"},
-    {"min-effect", 0, "TIME", FOR(DIFF), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(min_effect), 0, 0, NULL,
+    {"confidence", 0, "LEVEL", JUDGING, TA_GROUP_COMMAND, TA_ARG_NUMBER, AT(confidence), 0, 1, NULL,
+     "level of intervals and verdicts (default: 0.95)"},
+    {"min-effect", 0, "TIME", JUDGING, TA_GROUP_COMMAND, TA_ARG_TEXT, AT(min_effect), 0, 0, NULL,
      "times that change by less are the same (default: 50us)"},
-    {"noise-floor", 0, "auto|FILE", FOR(DIFF), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(noise_floor), 0, 0,
+    {"noise-floor", 0, "auto|FILE", JUDGING, TA_GROUP_COMMAND, TA_ARG_TEXT, AT(noise_floor), 0, 0,
      NULL, "how far runs are apart where there are too few (default: auto, the other side)"},
     {"summary-md", 0, "FILE", REPORTING, TA_GROUP_COMMAND, TA_ARG_TEXT, AT(summary_md), 0, 0, NULL,
      "add a summary in Markdown to the end of a file"},
@@ -210,7 +212,7 @@ const struct ta_arg_option ta_arg_options[] = {
      annotations, "print gates that did not pass for GitHub to show (default: auto, within a job)"},
     {"save-baseline", 0, "FILE", FOR(DIFF), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(save_baseline), 0, 0,
      NULL, "write how far runs of a side are apart, for --noise-floor"},
-    {"allow-single-run", 0, NULL, FOR(DIFF), TA_GROUP_COMMAND, TA_ARG_FLAG, AT(allow_single_run), 0,
+    {"allow-single-run", 0, NULL, JUDGING, TA_GROUP_COMMAND, TA_ARG_FLAG, AT(allow_single_run), 0,
      0, NULL, "let a single run on each side tell a change"},
     {"strong", 0, NULL, FOR(SCALING), TA_GROUP_COMMAND, TA_ARG_FLAG, AT(strong), 0, 0, NULL,
      "all runs do the same work (default: as recorded, by frames or FLOPs)"},
