@@ -13,7 +13,7 @@ struct ta_shard {
 };
 
 /* Room for the name of a summary. */
-#define TA_SUMMARY_NAME_MAX 64
+#define TA_SUMMARY_NAME_MAX 96
 
 /* Takes a summary, gzip of JSON, and the name of its file. */
 typedef enum ta_status ta_summary_taker(struct ta_ctx *ctx, void *user, const char *name,

@@ -18,6 +18,8 @@ static const struct reading readings[] = {
     {"chrome_json", "Chrome trace"},
     {"decode_tokens_per_s", "Tokens per second, decode"},
     {"diffulex", "Diffulex"},
+    {"faster", "Better"}, /* of memory, shares and rates as well */
+    {"slower", "Worse"},
     {"e2e_tokens_per_s", "Tokens per second, end to end"},
     {"first_block_ns", "First block"},
     {"framepack", "FramePack report"},
