@@ -22,6 +22,7 @@ enum ta_chart_kind {
                          with one unit a single panel, one line per y column */
     TA_CHART_SCATTER, /* y[0] over x, both logarithmic: a dot per row, its color by `group`, its
                         area by `size`, below the lines of `roof` */
+    TA_CHART_HEAT,    /* a line per label[0], a cell per x, an integer; its color by y[0] */
     TA_CHART_TREE,    /* y[0] of each row as a box below that of its parent; rows in preorder, their
                          depth in x, their inks by `group` and `kinds` */
     TA_CHART_WATERFALL, /* y[2], the change from y[0] to y[1], of each row behind that of the row
@@ -65,6 +66,13 @@ enum ta_ink {
     TA_INK_SYNC,
     TA_INK_WORSE, /* changes */
     TA_INK_BETTER,
+    TA_INK_HEAT_1, /* little to much (cividis) */
+    TA_INK_HEAT_2,
+    TA_INK_HEAT_3,
+    TA_INK_HEAT_4,
+    TA_INK_HEAT_5,
+    TA_INK_HEAT_6,
+    TA_INK_HEAT_7,
     TA_INK_COUNT
 };
 

@@ -45,6 +45,9 @@ static void lay(struct ta_layout *layout)
     case TA_CHART_SCATTER:
         ta_lay_scatter(layout);
         break;
+    case TA_CHART_HEAT:
+        ta_lay_heat(layout);
+        break;
     case TA_CHART_TREE:
         ta_lay_tree(layout);
         break;

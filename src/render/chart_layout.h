@@ -32,6 +32,7 @@ void ta_lay_dots(struct ta_layout *layout);
 void ta_lay_ecdf(struct ta_layout *layout);
 void ta_lay_lines(struct ta_layout *layout);
 void ta_lay_scatter(struct ta_layout *layout);
+void ta_lay_heat(struct ta_layout *layout);
 void ta_lay_tree(struct ta_layout *layout);
 void ta_lay_waterfall(struct ta_layout *layout);
 void ta_lay_forest(struct ta_layout *layout);

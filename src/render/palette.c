@@ -6,7 +6,10 @@
  * Within a set colors differ from the paper by a contrast of at least 3:1 and from each other by
  * CIEDE2000 >= 15 for normal, protan, deutan and tritan vision; the first four series, which most
  * charts of ranks need and which thin lines must tell apart, by 20. tests/unit/test_palette.c
- * computes all of it. */
+ * computes all of it.
+ *
+ * The steps of a heat map rise in lightness, dark blue to yellow for all eyes (cividis; Nunez,
+ * Anderton & Renslow 2018), the same in both themes: cells touch each other, not the paper. */
 #include "traceanalyze/chart.h"
 
 #define LIGHT_PAPER 0xffffff
@@ -50,6 +53,13 @@ static const struct ink inks[TA_INK_COUNT] = {
     [TA_INK_SYNC] = {"sync", 0xab3748, 0xdc243b, false, true},
     [TA_INK_WORSE] = {"worse", 0xb35806, 0xf1a340, false, false},
     [TA_INK_BETTER] = {"better", 0x542788, 0xb2abd2, false, false},
+    [TA_INK_HEAT_1] = {"heat-1", 0x00224e, 0x00224e, false, true},
+    [TA_INK_HEAT_2] = {"heat-2", 0x2a3f6d, 0x2a3f6d, false, true},
+    [TA_INK_HEAT_3] = {"heat-3", 0x575d6d, 0x575d6d, false, true},
+    [TA_INK_HEAT_4] = {"heat-4", 0x7d7c78, 0x7d7c78, false, false},
+    [TA_INK_HEAT_5] = {"heat-5", 0xa69d75, 0xa69d75, true, false},
+    [TA_INK_HEAT_6] = {"heat-6", 0xd3c164, 0xd3c164, true, false},
+    [TA_INK_HEAT_7] = {"heat-7", 0xfee838, 0xfee838, true, false},
 };
 
 static const struct ink *ink_at(enum ta_ink ink)

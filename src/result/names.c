@@ -32,6 +32,7 @@ const char *ta_chart_kind_name(enum ta_chart_kind kind)
         [TA_CHART_ECDF] = "ecdf",
         [TA_CHART_LINES] = "lines",
         [TA_CHART_SCATTER] = "scatter",
+        [TA_CHART_HEAT] = "heat",
         [TA_CHART_TREE] = "tree",
         [TA_CHART_WATERFALL] = "waterfall",
         [TA_CHART_FOREST] = "forest",

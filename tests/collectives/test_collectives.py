@@ -228,6 +228,34 @@ class Blame(unittest.TestCase):
         self.assertLessEqual(abs(rows[0]["since_step"] - 18), 1)
 
 
+class Steps(unittest.TestCase):
+    """Lateness by rank and step, of many ranks by neighbors."""
+
+    def check(self, plan, together):
+        ranks = simulate.simulate(plan)
+        rows = table(report(ranks), "stragglers.by_step")
+        late = collections.defaultdict(list)
+        for (_group, _op, index), of in instances(ranks).items():
+            first = min(start for start, _ in of.values())
+            for rank, (start, _) in of.items():
+                late[rank, index // len(plan.ops)].append(start - first)
+        expected = collections.defaultdict(float)
+        for (rank, step), values in late.items():
+            key = (rank // together * together, step)
+            expected[key] = max(expected[key], sum(values) / len(values))
+        self.assertEqual({(r["rank"], r["part"]) for r in rows}, set(expected))
+        self.assertTrue(all(r["is_step"] for r in rows))
+        for row in rows:
+            self.assertLess(abs(row["lateness_ns"] - expected[row["rank"], row["part"]]), 4000)
+
+    def test_few_ranks(self):
+        self.check(simulate.Plan(ranks=5, steps=15, seed=60, culprit=(2, "gap", 0.2, 7)), 1)
+
+    def test_many_ranks(self):
+        self.check(simulate.Plan(ranks=70, steps=10, seed=61, ops=("allreduce", "all_to_all"),
+                                 culprit=(33, "kernel", 0.2, 3)), 2)
+
+
 class Ladder(unittest.TestCase):
     """Factors of efficiency: their product, and what a run without the loss really takes."""
 

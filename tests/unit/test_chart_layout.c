@@ -601,6 +601,57 @@ static void test_areas_of_dots(void **state)
     ta_report_free(world.report);
 }
 
+static const struct ta_column heat_columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, ""},
+    {"step", "Step", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, ""},
+    {"late_ns", "Lateness", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, ""},
+};
+
+static const struct ta_chart heat_chart = {
+    .id = "heat",
+    .title = "Heat",
+    .caption = "",
+    .kind = TA_CHART_HEAT,
+    .label = {"rank"},
+    .x = "step",
+    .y = {{"late_ns", "Lateness", TA_INK_HEAT_7}},
+};
+
+/* Ranks by steps; rank 1 is late from step 3 on, one cell is missing. */
+static void test_heat_is_where_values_are(void **state)
+{
+    (void)state;
+    for (int64_t ranks = 3; ranks <= 300; ranks *= 10) {
+        struct world world = begin();
+        struct ta_table_builder *table = ta_add_table(world.section, "h", "H", heat_columns, 3);
+        for (int64_t rank = 0; rank < ranks; rank++)
+            for (int64_t step = 2; step < 8; step++)
+                if (rank != 2 || step != 4)
+                    TA_ROW(table, ta_int(rank), ta_int(step),
+                           ta_num(rank == 1 && step >= 3 ? 9e6 : 1e3));
+        ta_add_chart(table, &heat_chart);
+        struct ta_scene *scene = ta_scene_build(freeze(&world), &heat_chart, 720, 0);
+        assert_non_null(scene);
+        size_t hot = 0, cold = 0;
+        for (size_t i = 0; i < scene->n_marks; i++) {
+            const struct ta_mark *m = &scene->marks[i];
+            if (m->kind != TA_MARK_RECT || !m->tip)
+                continue;
+            hot += m->ink == TA_INK_HEAT_7;
+            cold += m->ink == TA_INK_HEAT_1;
+            if (m->ink == TA_INK_HEAT_7)
+                assert_string_equal(m->tip, "rank 1 · Step 3 to 7 · up to 9.00 ms");
+        }
+        /* A mark per line, two where it changes or a cell is missing. */
+        assert_int_equal(hot, 1);
+        assert_int_equal(cold, ranks + 1);
+        assert_non_null(strstr(scene->summary, "rank 1"));
+        assert_true(scene->height < 700);
+        ta_scene_free(scene);
+        ta_report_free(world.report);
+    }
+}
+
 static void test_css_covers_every_ink(void **state)
 {
     (void)state;
@@ -634,6 +685,7 @@ int main(void)
         cmocka_unit_test(test_long_lines_are_thinned),
         cmocka_unit_test(test_dots_stay_below_their_roof),
         cmocka_unit_test(test_areas_of_dots),
+        cmocka_unit_test(test_heat_is_where_values_are),
         cmocka_unit_test(test_css_covers_every_ink),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -173,9 +173,11 @@ static void test_colors_are_apart(void **state)
     }
 }
 
+/* Cells of heat maps touch each other: their colors rise instead. */
 static bool has_color(enum ta_ink ink)
 {
-    return (ink >= TA_INK_COMPUTE && ink <= TA_INK_OTHER) || ink >= TA_INK_SERIES_1;
+    return (ink >= TA_INK_COMPUTE && ink <= TA_INK_OTHER) ||
+           (ink >= TA_INK_SERIES_1 && ink < TA_INK_HEAT_1);
 }
 
 static void test_colors_stand_out(void **state)
@@ -196,12 +198,25 @@ static void test_colors_stand_out(void **state)
         }
 }
 
+static void test_heat_rises(void **state)
+{
+    (void)state;
+    for (int ink = TA_INK_HEAT_1; ink < TA_INK_HEAT_7; ink++)
+        for (int dark = 0; dark < 2; dark++) {
+            const uint32_t a = ta_ink_color((enum ta_ink)ink, dark);
+            const uint32_t b = ta_ink_color((enum ta_ink)(ink + 1), dark);
+            assert_true(luminance(b) > luminance(a) * 1.3);
+            assert_true(apart(a, b) >= 7);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_difference_is_right),
         cmocka_unit_test(test_colors_are_apart),
         cmocka_unit_test(test_colors_stand_out),
+        cmocka_unit_test(test_heat_rises),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -198,14 +198,14 @@ bool coll_add_ladder(const struct coll_run *run, const struct ta_report *prior,
         return false;
     struct ta_table_builder *table = ta_add_table(out, "efficiency.ladder", "Parallel efficiency",
                                                   columns, sizeof columns / sizeof *columns);
-    add_rung(table, "parallel", l.whole, l.mean,
-             "All of it: the part of the longest window in which the average rank computes");
     add_rung(table, "transfer", l.whole, l.no_transfer, "Data on its way that nothing covers");
     add_rung(table, "host", l.no_transfer, l.no_host,
              "Devices idle since their host has launched nothing");
     add_rung(table, "serialization", l.no_host, l.most,
              "Waiting for each other in turn, copies, and gaps on the device");
     add_rung(table, "balance", l.most, l.mean, "Ranks that compute less than the one with most");
+    add_rung(table, "parallel", l.whole, l.mean,
+             "All of it: the part of the longest window in which the average rank computes");
     ta_add_chart(table, &chart);
     return true;
 }

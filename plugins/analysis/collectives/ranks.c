@@ -53,11 +53,12 @@ static const struct ta_column columns[] = {
 static const struct ta_chart chart = {
     .id = "straggler",
     .title = "Who waits for whom",
-    .caption = "Time of each rank before collectives, and waiting in them for the last one: a rank "
-               "with the longest time of its own that hardly waits is the one others wait for.",
+    .caption =
+        "Waiting of each rank in collectives for the last one, and its own time before them: "
+        "the rank that hardly waits is the one others wait for.",
     .kind = TA_CHART_STACKED_BARS,
     .label = {"rank"},
-    .y = {{"own_ns", "Own time", TA_INK_COMPUTE}, {"wait_ns", "Waiting", TA_INK_IDLE}},
+    .y = {{"wait_ns", "Waiting", TA_INK_IDLE}, {"own_ns", "Own time", TA_INK_COMPUTE}},
 };
 
 static void add_row(const struct coll_rank *r, struct ta_table_builder *table)

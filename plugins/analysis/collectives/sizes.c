@@ -117,9 +117,8 @@ static const struct ta_column size_columns[] = {
 static const struct ta_chart size_chart = {
     .id = "collectives",
     .title = "Bandwidth of collectives by size",
-    .caption = "Bus bandwidth over the size of the message, per operation and process group; the "
-               "area of a dot is the number of collectives. Time before the last rank came does "
-               "not count.",
+    .caption = "Bus bandwidth over the size of the message, per operation and process group. Time "
+               "before the last rank came does not count.",
     .kind = TA_CHART_SCATTER,
     .label = {"op", "group"},
     .x = "bytes",

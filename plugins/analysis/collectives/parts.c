@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* stragglers.by_step: how late each rank is in each step, for a picture of the whole run.
+ *
+ * Steps are those of the profiler; without, or with more than fit, the collectives in the order of
+ * time are divided into parts of equal number.  Of many ranks neighbors share a row, which shows
+ * the latest of them. */
+#include "tables.h"
+
+#include <math.h>
+
+enum { PARTS_MOST = 64, ROWS_MOST = 64 };
+
+struct parts {
+    const struct coll_run *run;
+    uint32_t *of;   /* part of each instance, COLL_NONE for those that tell nothing */
+    bool are_steps; /* a part is a step of the profiler, else a stretch of collectives */
+    size_t n;       /* parts */
+    int32_t first;  /* step of the first part */
+};
+
+/* ---- parts ------------------------------------------------------------------------------------
+ */
+
+static int32_t step_of(const struct coll_run *run, const struct coll_instance *instance)
+{
+    return run->records[instance->last].step;
+}
+
+/* Whether all that tell lie in few steps that follow each other. */
+static bool have_steps(struct parts *p)
+{
+    int32_t least = INT32_MAX, most = -1;
+    for (size_t i = 0; i < p->run->n_instances; i++) {
+        const struct coll_instance *instance = &p->run->instances[i];
+        if (!instance->is_telling)
+            continue;
+        const int32_t step = step_of(p->run, instance);
+        if (step < 0)
+            return false;
+        least = step < least ? step : least;
+        most = step > most ? step : most;
+    }
+    p->first = least;
+    p->n = most > least && most - least < PARTS_MOST ? (size_t)(most - least) + 1 : 0;
+    return p->n > 0;
+}
+
+static int by_time(const void *left, const void *right, void *user)
+{
+    const struct coll_instance *at = user;
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    if (at[a].last_start != at[b].last_start)
+        return at[a].last_start < at[b].last_start ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+static bool divide_evenly(struct parts *p)
+{
+    uint32_t *order = calloc(p->run->n_instances + 1, sizeof *order);
+    size_t n = 0;
+    for (uint32_t i = 0; order && i < p->run->n_instances; i++)
+        if (p->run->instances[i].is_telling)
+            order[n++] = i;
+    if (n)
+        qsort_r(order, n, sizeof *order, by_time, p->run->instances);
+    p->n = n < PARTS_MOST ? n : PARTS_MOST;
+    for (size_t i = 0; i < n; i++)
+        p->of[order[i]] = (uint32_t)(i * p->n / n);
+    free(order);
+    return order != NULL;
+}
+
+static bool divide(struct parts *p)
+{
+    p->of = calloc(p->run->n_instances + 1, sizeof *p->of);
+    if (!p->of)
+        return false;
+    for (size_t i = 0; i < p->run->n_instances; i++)
+        p->of[i] = COLL_NONE;
+    p->are_steps = have_steps(p);
+    if (!p->are_steps)
+        return divide_evenly(p);
+    for (size_t i = 0; i < p->run->n_instances; i++)
+        if (p->run->instances[i].is_telling)
+            p->of[i] = (uint32_t)(step_of(p->run, &p->run->instances[i]) - p->first);
+    return true;
+}
+
+/* ---- the table --------------------------------------------------------------------------------
+ */
+
+static const struct ta_column columns[] = {
+    TA_RANK_COLUMN_OF("Rank, or the first of several with rows in common"),
+    TA_COUNT_COLUMN("ranks", "Ranks", TA_NEUTRAL, "Ranks that share the row: 1 up to 64 ranks"),
+    {"part", "Step", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Step of the profiler; without steps, or with more than 64, the number of the part: the "
+     "collectives in the order of time, in up to 64 parts of equal number"},
+    {"is_step", "Is step", TA_TYPE_BOOLEAN, TA_UNIT_NONE, TA_NEUTRAL, "Which of the two"},
+    {"lateness_ns", "Lateness", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
+     "Mean time from the start of the first rank to its own, over the collectives of the part; of "
+     "several ranks the largest"},
+};
+
+static const struct ta_chart chart = {
+    .id = "rank-step-heatmap",
+    .title = "Lateness by rank and step",
+    .caption =
+        "Mean time by which each rank enters collectives behind the first one. A bright line "
+        "is a rank that is always late, a bright column a step in which ranks drift apart.",
+    .kind = TA_CHART_HEAT,
+    .label = {"rank"},
+    .x = "part",
+    .y = {{"lateness_ns", "Lateness", TA_INK_HEAT_7}},
+};
+
+/* Mean lateness of a rank in each part, NAN where it has none. */
+static void sum_rank(const struct parts *p, const struct coll_ranks *ranks, uint32_t rank,
+                     size_t *member, double *sums, size_t *counts)
+{
+    const struct coll_run *run = p->run;
+    memset(sums, 0, p->n * sizeof *sums);
+    memset(counts, 0, p->n * sizeof *counts);
+    for (; *member < run->n_members && ranks->of[*member] == rank; ++*member) {
+        const struct coll_member *m = &run->members[*member];
+        for (size_t r = m->first; r < m->first + m->n; r++) {
+            const struct coll_instance *instance = coll_telling(run, (uint32_t)r);
+            const uint32_t part = instance ? p->of[instance - run->instances] : COLL_NONE;
+            if (part == COLL_NONE)
+                continue;
+            sums[part] += (double)(run->records[r].start - instance->first_start);
+            counts[part]++;
+        }
+    }
+    for (size_t i = 0; i < p->n; i++)
+        sums[i] = counts[i] ? sums[i] / (double)counts[i] : NAN;
+}
+
+static void add_rows(const struct parts *p, int64_t first_rank, size_t n_ranks, double *latest,
+                     struct ta_table_builder *table)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        if (!isnan(latest[i]))
+            TA_ROW(table, ta_int(first_rank), ta_int((int64_t)n_ranks),
+                   ta_int((p->are_steps ? p->first : 0) + (int64_t)i), ta_bool(p->are_steps),
+                   ta_num(latest[i]));
+        latest[i] = NAN;
+    }
+}
+
+static bool add_table(const struct parts *p, const struct coll_ranks *ranks,
+                      struct ta_section_builder *out)
+{
+    double *sums = calloc(p->n, sizeof *sums), *latest = calloc(p->n, sizeof *latest);
+    size_t *counts = calloc(p->n, sizeof *counts);
+    const bool done = sums && latest && counts;
+    struct ta_table_builder *table = ta_add_table(out, "stragglers.by_step", "Lateness by step",
+                                                  columns, sizeof columns / sizeof *columns);
+    const size_t together = (ranks->n + ROWS_MOST - 1) / ROWS_MOST;
+    for (size_t i = 0; done && i < p->n; i++)
+        latest[i] = NAN;
+    for (size_t rank = 0, member = 0, first = 0; done && rank < ranks->n; rank++) {
+        sum_rank(p, ranks, (uint32_t)rank, &member, sums, counts);
+        for (size_t i = 0; i < p->n; i++)
+            latest[i] = fmax(latest[i], sums[i]); /* which leaves out NAN */
+        if (rank + 1 - first < together && rank + 1 < ranks->n)
+            continue;
+        add_rows(p, ranks->at[first].rank, rank + 1 - first, latest, table);
+        first = rank + 1;
+    }
+    if (p->n > 1)
+        ta_add_chart(table, &chart);
+    free(sums);
+    free(latest);
+    free(counts);
+    return done;
+}
+
+bool coll_add_parts(const struct coll_run *run, const struct coll_ranks *ranks,
+                    struct ta_section_builder *out)
+{
+    struct parts p = {.run = run};
+    bool done = divide(&p);
+    if (done && p.n > 0)
+        done = add_table(&p, ranks, out);
+    free(p.of);
+    return done;
+}
