@@ -143,9 +143,22 @@ static void put_finding(struct ta_file *out, const struct ta_report *report,
     }
 }
 
+static bool has_finding(const struct ta_report *report)
+{
+    for (size_t s = 0; s < ta_report_section_count(report); s++) {
+        const struct ta_section *section = ta_report_section(report, s);
+        for (size_t i = 0; i < section->n_items; i++)
+            if (section->items[i].kind == TA_ITEM_FINDING)
+                return true;
+    }
+    return false;
+}
+
 static void put_findings(struct ta_file *out, const struct ta_report *report)
 {
     size_t number = 0;
+    if (ta_report_kind(report) == TA_REPORT_DIFF && !has_finding(report))
+        return; /* a comparison is no advice */
     ta_puts(out, "\n## Findings\n");
     for (size_t s = 0; s < ta_report_section_count(report); s++) {
         const struct ta_section *section = ta_report_section(report, s);

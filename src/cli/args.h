@@ -143,7 +143,7 @@ struct ta_args {
     const char *input, *hardware, *rank_regex, *out, *format, *title, *memory_limit, *tmpdir;
     const char *max_html_size;
     const char *rank, *steps, *time_range, *drop_category;
-    const char *config;
+    const char *config, *baseline;
     bool no_config;
     struct ta_extent size; /* 0 × 0: the default */
     double scale;

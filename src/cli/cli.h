@@ -97,6 +97,11 @@ enum ta_status ta_cli_run_options(struct ta_cli *cli, const char *const *inputs,
 enum ta_status ta_cli_run(struct ta_cli *cli, const char *const *inputs, size_t n_inputs,
                           bool check_only, struct ta_report **report) TA_MUST_CHECK;
 
+/* The same of an operand that is a run of a comparison: inputs, or a report that was written
+ * before. */
+enum ta_status ta_cli_read_run(struct ta_cli *cli, const char *operand,
+                               struct ta_report **report) TA_MUST_CHECK;
+
 /* Says on standard error what was wrong with the inputs. */
 void ta_cli_warn(struct ta_cli *cli, const struct ta_report *report);
 

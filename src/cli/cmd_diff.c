@@ -4,10 +4,8 @@
 
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "diff/diff.h"
 #include "result/report.h"
-#include "saved.h"
 
 /* The reports of all runs, those of the baseline first. */
 struct runs {
@@ -34,28 +32,6 @@ static enum ta_status split(struct ta_cli *cli, size_t *base)
     return TA_OK;
 }
 
-/* Whether a page of a report holds less than the report did. */
-static bool is_cut(const struct ta_report *report)
-{
-    for (const struct ta_table *table = ta_report_table_after(report, NULL); table;
-         table = ta_report_table_after(report, table))
-        if (table->n_left_out)
-            return true;
-    return false;
-}
-
-/* An operand is a run to read, or a report that was written before. */
-static enum ta_status read_run(struct ta_cli *cli, const char *operand, struct ta_report **report)
-{
-    if (!ta_saved_is(&cli->ctx, operand))
-        return ta_cli_run(cli, &operand, 1, false, report);
-    const enum ta_status status = ta_saved_read(&cli->ctx, operand, report);
-    if (status == TA_OK && is_cut(*report))
-        ta_log(&cli->ctx, TA_LOG_WARNING,
-               "%s has only the first rows of long tables; report.json has all", operand);
-    return status;
-}
-
 /* The title is that of the comparison; each run has that of its input. */
 static enum ta_status read_runs(struct ta_cli *cli, struct runs *runs)
 {
@@ -68,7 +44,7 @@ static enum ta_status read_runs(struct ta_cli *cli, struct runs *runs)
     cli->args.title = NULL;
     for (; status == TA_OK && runs->n < operands->n; runs->n += status == TA_OK) {
         const char *operand = operands->items[runs->n];
-        status = read_run(cli, operand, &runs->at[runs->n]);
+        status = ta_cli_read_run(cli, operand, &runs->at[runs->n]);
         if (status != TA_OK)
             status = ta_cause(&cli->ctx, status, "Cannot compare with %s", operand);
     }

@@ -36,6 +36,7 @@ static const struct {
     {"bmf-json", NULL, NULL},
     {"annotate", NULL, NULL},
     {"vs", NULL, NULL},
+    {"baseline", NULL, NULL},
     {"rank", NULL, NULL},
     {"steps", NULL, NULL},
     {"time-range", NULL, NULL},

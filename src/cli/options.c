@@ -176,6 +176,8 @@ const struct ta_arg_option ta_arg_options[] = {
      "title of the report (default: name of the input)"},
     {"theme", 0, "THEME", REPORTING, TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(theme), 0, 0, themes,
      "colors of the HTML report (default: auto)"},
+    {"baseline", 0, "INPUT", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(baseline), 0, 0, NULL,
+     "run, or its report, to compare with; see `traceanalyze help diff`"},
     {"timeline", 0, "MODE", RUNNING, TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(timeline), 0, 0, timelines,
      "slices in the HTML page: what fits, all, what shows, none (default: auto)"},
     {"max-html-size", 0, "SIZE", RUNNING, TA_GROUP_COMMAND, TA_ARG_TEXT, AT(max_html_size), 0, 0,

@@ -75,6 +75,37 @@ static void put_offloading(const struct diff *diff, char *line)
         snprintf(line + n, LINE - n, ", offloading %s", diff->offload.sign < 0 ? "lost" : "gained");
 }
 
+/* A report of a run keeps the verdict of its own, and has the line as a finding. */
+static void say(struct diff *diff, const char *line, const char *finding)
+{
+    const char *text = line ? line : "";
+    if (ta_report_kind(diff->out) == TA_REPORT_DIFF) {
+        ta_report_set_verdict(diff->out, text, finding);
+        return;
+    }
+    const char *title = ta_arena_printf(&diff->arena, "Against the baseline %s: %s",
+                                        ta_report_run(diff->shown[TA_DIFF_BASE])->title, text);
+    const struct ta_evidence evidence = {.table = "diff.metrics",
+                                         .column = "delta",
+                                         .row = ta_text(TA_LIT("run_time")),
+                                         .value = ta_int(ta_run_time(diff->shown[TA_DIFF_NEW]) -
+                                                         ta_run_time(diff->shown[TA_DIFF_BASE])),
+                                         .unit = TA_UNIT_NS_CHANGE};
+    ta_add_finding(
+        ta_report_open_section(diff->out, "findings", "Findings"),
+        &(struct ta_finding){.id = "against-baseline",
+                             .rule = "diff",
+                             .title = title ? title : text,
+                             .severity = diff->change == TA_CHANGE_SLOWER ? TA_HIGH : TA_INFO,
+                             .evidence = &evidence,
+                             .n_evidence = 1,
+                             .saving_low_ns = TA_MISSING,
+                             .saving_high_ns = TA_MISSING,
+                             .confidence = 1,
+                             .advice = "",
+                             .threshold = "with --baseline"});
+}
+
 void diff_add_verdict(struct diff *diff)
 {
     const bool known = diff->window_ns[TA_DIFF_BASE] != TA_MISSING;
@@ -84,17 +115,18 @@ void diff_add_verdict(struct diff *diff)
         known ? diff->window_ns[TA_DIFF_NEW] : ta_run_time(diff->shown[TA_DIFF_NEW]);
     char line[LINE];
     if (base == TA_MISSING || new == TA_MISSING || base <= 0) {
-        ta_report_set_verdict(diff->out, "Nothing says how long the runs took", NULL);
+        if (ta_report_kind(diff->out) == TA_REPORT_DIFF)
+            ta_report_set_verdict(diff->out, "Nothing says how long the runs took", NULL);
         return;
     }
     if (diff->is_alien) {
         ta_unit_format_pair(line, (double)base, (double)new, TA_UNIT_NS);
-        ta_report_set_verdict(diff->out,
-                              ta_arena_printf(&diff->arena,
-                                              "Not comparable: the runs have nothing in common "
-                                              "(%s)",
-                                              line),
-                              NULL);
+        say(diff,
+            ta_arena_printf(&diff->arena,
+                            "Not comparable: the runs have nothing in common "
+                            "(%s)",
+                            line),
+            NULL);
         return;
     }
     put_direction(diff, change_of(diff, base, new), line);
@@ -103,8 +135,8 @@ void diff_add_verdict(struct diff *diff)
         put_cause(diff, line);
     }
     put_offloading(diff, line);
-    ta_report_set_verdict(diff->out, line,
-                          diff->offload.sign < 0   ? "offloading-lost"
-                          : diff->offload.sign > 0 ? "offloading-gained"
-                                                   : NULL);
+    say(diff, line,
+        diff->offload.sign < 0   ? "offloading-lost"
+        : diff->offload.sign > 0 ? "offloading-gained"
+                                 : NULL);
 }

@@ -133,11 +133,14 @@ static void put_finding(struct pdf *pdf, const void *data)
 void pdf_findings(struct pdf *pdf)
 {
     size_t number = 0, n_sections = ta_report_section_count(pdf->report);
+    const bool none = pdf_finding_number(pdf, NULL) == 0;
+    if (none && ta_report_kind(pdf->report) == TA_REPORT_DIFF)
+        return; /* a comparison is no advice */
     pdf->section = "Findings";
     pdf_tag(pdf, "Sect");
     pdf_heading(pdf, 1, "Findings", PDF_AT_FINDINGS, 60);
     int entry = pdf_outline(pdf, 0, "Findings", PDF_AT_FINDINGS);
-    if (pdf_finding_number(pdf, NULL) == 0)
+    if (none)
         pdf_paragraph(pdf, PDF_BODY, TA_INK_TEXT, "No rule found anything to improve.", 6);
     for (size_t s = 0; s < n_sections; s++) {
         const struct ta_section *section = ta_report_section(pdf->report, s);
