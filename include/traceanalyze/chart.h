@@ -45,7 +45,9 @@ enum ta_ink {
     TA_INK_COMM,
     TA_INK_MEMCPY,
     TA_INK_MEMSET,
-    TA_INK_IDLE, /* grey with hatching */
+    TA_INK_IDLE,        /* grey with hatching */
+    TA_INK_COMM_HIDDEN, /* communication beside compute */
+    TA_INK_WAIT,        /* idle, though work is queued */
     TA_INK_OTHER,
     TA_INK_BAND,    /* pale band behind lines and dots */
     TA_INK_WORSE_1, /* steps of a change, from pale to TA_INK_WORSE or TA_INK_BETTER */

@@ -10,6 +10,7 @@
 enum part {
     COMPUTE,
     COMM,
+    IMBALANCE,
     COPIES,
     LAUNCH,
     SYNC,
@@ -27,6 +28,9 @@ static const struct {
 } parts[PARTS] = {
     [COMPUTE] = {"compute", "compute-bound", "a compute kernel runs"},
     [COMM] = {"communication", "communication-bound", "communication that no computation covers"},
+    [IMBALANCE] = {"imbalance", "imbalance-bound",
+                   "communication that no computation covers, before the last rank has come: the "
+                   "share of waiting in all of it, where the ranks have a common clock"},
     [COPIES] = {"copy", "copy-bound", "copies and memory sets that nothing else covers"},
     [LAUNCH] = {"launch", "launch-bound",
                 "idle while the host hands out work: operators, Python, calls, and the way of a "
@@ -124,6 +128,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         [COMM] = sum(gpu, "comm_exposed_ns"),
         [COPIES] = sum(gpu, "memcpy_exposed_ns") + sum(gpu, "memset_exposed_ns"),
     };
+    time[IMBALANCE] = sum(ta_report_table(prior, "collectives.exposed"), "wait_ns");
+    time[COMM] -= time[IMBALANCE];
     for (size_t i = 0; idle && i < idle->n_rows; i++)
         time[part_of(ta_row_text(idle, i, "cause"))] += ta_row_number(idle, i, "total_ns", 0);
     struct ta_table_builder *table = ta_add_table(out, "run.bound", "What bounds the run", columns,
@@ -138,7 +144,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const char *const after[] = {"gpu_time", "gpu_idle", NULL};
+static const char *const after[] = {"gpu_time", "gpu_idle", "collectives", NULL};
 
 static const struct ta_analysis_ops ops = {.after = after, .section = "overview", .finish = finish};
 

@@ -70,21 +70,6 @@ static const struct ta_column columns[] = {
      "Busy time over the window: time in use, not use of its units"},
 };
 
-static const struct ta_chart chart = {
-    .id = "gpu-time-breakdown",
-    .title = "GPU time by rank",
-    .caption = "The window of each device, first start to last end of its activities. Each instant "
-               "counts once: compute first, then communication, copies and memory sets that "
-               "nothing before covers; the rest is idle.",
-    .kind = TA_CHART_STACKED_BARS,
-    .label = {"rank", "device"},
-    .y = {{"compute_ns", "Compute", TA_INK_COMPUTE},
-          {"comm_exposed_ns", "Exposed communication", TA_INK_COMM},
-          {"memcpy_exposed_ns", "Exposed copies", TA_INK_MEMCPY},
-          {"memset_exposed_ns", "Exposed memset", TA_INK_MEMSET},
-          {"idle_ns", "Idle", TA_INK_IDLE}},
-};
-
 static const struct ta_chart comm_chart = {
     .id = "overlap",
     .title = "Communication and compute",
@@ -92,7 +77,7 @@ static const struct ta_chart comm_chart = {
     .kind = TA_CHART_STACKED_BARS,
     .label = {"rank", "device"},
     .y = {{"comm_exposed_ns", "Exposed", TA_INK_COMM},
-          {"comm_hidden_ns", "Hidden by compute", TA_INK_COMPUTE}},
+          {"comm_hidden_ns", "Hidden by compute", TA_INK_COMM_HIDDEN}},
 };
 
 static const struct ta_column overlap_columns[] = {
@@ -201,7 +186,6 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                ta_int(row[MEMSET_EXPOSED]), ta_int(row[WINDOW] - row[BUSY]),
                row[WINDOW] ? ta_num((double)row[BUSY] / (double)row[WINDOW]) : ta_null());
     }
-    ta_add_chart(table, &chart);
     if (communicates)
         ta_add_chart(table, &comm_chart);
     if (!gpu_time_add_names(merged[PARTIAL_NAMES], ta_partial_rows(devices), out))

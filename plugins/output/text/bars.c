@@ -57,7 +57,10 @@ struct ta_cell text_bar_share(const struct text_bars *bars, const struct ta_tabl
 static const char *shade(enum ta_ink ink, size_t segment)
 {
     static const char *const shades[] = {"█", "▓", "▒", "░"};
-    return ink == TA_INK_IDLE ? "·" : shades[segment % 4];
+    return ink == TA_INK_IDLE    ? "·"
+           : ink == TA_INK_WAIT  ? "-"
+           : ink == TA_INK_OTHER ? "x"
+                                 : shades[segment % 4];
 }
 
 /* The color of an ink in the 6 × 6 × 6 cube that every terminal with colors knows. */

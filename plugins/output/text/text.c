@@ -44,6 +44,7 @@ static const struct text_pick picks[] = {
      .first = "run world_size time_ns speedup efficiency serial gpu_ns",
      .said = "the smallest"},
     {.table = "scaling.fits", .rows = 6, .first = "law figure value low high deviation"},
+    {.table = "gpu_time.parts", .by = "host_wait_ns", .rows = 16},
     {.table = "gpu_time.by_rank", .by = "idle_ns", .rows = 16},
     {.table = "kernels.by_name", .by = "total_ns", .rows = 8},
     {.table = "stages.by_name", .by = "total_ns", .rows = 12},
@@ -90,7 +91,7 @@ static bool has_other(const struct ta_table *table, const char *column, const ch
 
 /* Whether a table of the list is left to the others: stages of one rank are listed by name, those
  * of several over all ranks; memory by rank is for want of labels, or for many ranks; the time of
- * the devices says itself how ranks differ. */
+ * the devices says itself how ranks differ, and in parts what it is spent on. */
 static bool is_left_out(const struct ta_report *report, const char *id)
 {
     if (strcmp(id, "diff.normalized") == 0) /* says nothing new of the same amount of work */
@@ -100,6 +101,8 @@ static bool is_left_out(const struct ta_report *report, const char *id)
     const bool several = ta_report_run(report)->n_ranks > 1;
     if (strcmp(id, several ? "stages.by_name" : "stages.over_ranks") == 0)
         return true;
+    if (strcmp(id, "gpu_time.by_rank") == 0)
+        return ta_report_table(report, "gpu_time.parts") != NULL;
     if (strcmp(id, "ranks.metrics") == 0)
         return ta_report_table(report, "gpu_time.by_rank") != NULL;
     const bool labelled = ta_report_table(report, "memory.snapshots") && !several;

@@ -4,7 +4,7 @@ import functools
 import math
 
 from .causes import blame
-from .ledger import DESCRIBES, DIFFERS, LATER, THEIRS, Case, Ledger, Rule, is_number
+from .ledger import DESCRIBES, DIFFERS, RESTATED, LATER, THEIRS, Case, Ledger, Rule, is_number
 from .tb_plugin_model import PARTS, Operators, Settings, Steps, device_figures, kernel_table
 from .trace import Trace
 
@@ -52,8 +52,12 @@ STEPS_WRONG = Rule(
     DIFFERS, "Parts of a step that do not add up",
     "A part that fills the step resets what is left, a marker on the track of the device counts "
     "as a step, and collectives of today are not known.", proved=False)
+EFFICIENCY = Rule(
+    RESTATED, "SM efficiency of another window",
+    "Over the time from the first step to the last; kernels.occupancy has it over the window of "
+    "the device.")
 DEVICE = Rule(
-    THEIRS, "Utilization within steps, SM efficiency, occupancy",
+    THEIRS, "Utilization within steps",
     "Kernels alone, over the time from the first step to the last. Our busy share is of the "
     "window of the device, with copies.")
 TIMELINE = Rule(
@@ -224,11 +228,28 @@ class Check:
 
     def device(self):
         for device in self.part["gpu"]:
-            mine = device_figures(self.worker.trace, self.worker.steps.window(), device)
+            window = self.worker.steps.window()
+            mine = device_figures(self.worker.trace, window, device)
+            ours = self.ours_of_device(device, window[1] - window[0])
             for key, value in mine.items():
                 path = (*self.at, "gpu", device, key)
-                self.case.check(path, None, [(DEVICE, value), (DEVICE, round(value or 0, 6))],
-                                1e-6)
+                ways = [(DEVICE, value), (DEVICE, round(value or 0, 6))]
+                if ours.get("est_sm_efficiency") is not None and key == "est_sm_efficiency":
+                    ways.insert(0, (EFFICIENCY, ours[key]))
+                self.case.check(path, ours.get("est_achieved_occupancy_pct")
+                                if key == "est_achieved_occupancy_pct" else None, ways, 1e-6)
+
+    def ours_of_device(self, device, length):
+        """Figures of kernels.occupancy; the time of multiprocessors in use over their window."""
+        report = self.worker.report
+        rows = [row for row in (report.rows("kernels.occupancy") if report else ())
+                if str(row["device"]) == device]
+        if len(rows) != 1 or not length:
+            return {}
+        row, occupancy = rows[0], rows[0]["occupancy"]
+        used = None if row["sm_efficiency"] is None else row["sm_efficiency"] * row["window_ns"]
+        return {"est_achieved_occupancy_pct": None if occupancy is None else 100 * occupancy,
+                "est_sm_efficiency": None if used is None else used / 1000 / length}
 
     def rest(self):
         for part, rule in (("operators_by_input_shape", SHAPES),

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kernels.waves: how well the blocks of a kernel fill the multiprocessors of its device.
+/* kernels.waves and kernels.occupancy: how well the blocks of a kernel fill the multiprocessors of
+ * its device.
  *
  * A device runs `resident` blocks per multiprocessor at a time. A kernel with more blocks runs in
  * waves, the last of which is mostly not full: of w waves it takes the time of ceil(w). A kernel
  * with fewer blocks than multiprocessors leaves some of these without work. In between, each has
  * work, and nothing is counted as lost. Kernels that fetch their work themselves are left out. */
-#include <traceanalyze/analysis.h>
+#include "wave_efficiency.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,8 +25,10 @@ static const struct ta_field fields[FIELDS] = {
 static const struct ta_field all_fields[ALL_FIELDS] = {
     [ALL_KEY] = {"all", TA_FIELD_INT}, [ALL_NS] = {"total_ns", TA_FIELD_SUM}};
 
-static const struct ta_partial_def partials[] = {
-    {"kernels", fields, FIELDS}, {"all", all_fields, ALL_FIELDS}, {0}};
+static const struct ta_partial_def partials[] = {{"kernels", fields, FIELDS},
+                                                 {"all", all_fields, ALL_FIELDS},
+                                                 {"devices", occupancy_fields, OCCUPANCY_FIELDS},
+                                                 {0}};
 
 static const struct ta_column columns[] = {
     {"name", "Kernel", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the kernel"},
@@ -53,80 +56,7 @@ static const struct ta_column columns[] = {
      "and, with more blocks than those, the occupancy were recorded"},
 };
 
-/* ---- numbers of a kernel -------------------------------------------------------------------- */
-
-/* Product of the numbers in "[4, 106, 1]"; 0 when it is no such list. */
-static double product(struct ta_slice text)
-{
-    double all = 1;
-    size_t numbers = 0;
-    for (size_t i = 0; i < text.len;) {
-        double number = 0;
-        size_t digits = 0;
-        for (; i < text.len && text.ptr[i] >= '0' && text.ptr[i] <= '9'; i++, digits++)
-            number = number * 10 + (text.ptr[i] - '0');
-        if (digits) {
-            all *= number;
-            numbers++;
-        } else {
-            i++;
-        }
-    }
-    return numbers ? all : 0;
-}
-
-/* "0.006757", or a whole number; 0 when it is none. */
-static double decimal(struct ta_slice text)
-{
-    char copy[32];
-    if (text.len == 0 || text.len >= sizeof copy)
-        return 0;
-    memcpy(copy, text.ptr, text.len);
-    copy[text.len] = '\0';
-    double value = 0, unit = 1;
-    bool fraction = false;
-    for (const char *c = copy; *c; c++) {
-        if (*c == '.' && !fraction) {
-            fraction = true;
-        } else if (*c >= '0' && *c <= '9') {
-            value = value * 10 + (*c - '0');
-            unit *= fraction ? 10 : 1;
-        } else {
-            return 0;
-        }
-    }
-    return value / unit;
-}
-
-/* The values of an argument, each text read once. */
-struct argument {
-    struct ta_args args;
-    const struct ta_trace *trace;
-    double (*read)(struct ta_slice text);
-    struct ta_map known; /* bits of the number by id of the text */
-};
-
-static double number_of(struct argument *argument, ta_row row)
-{
-    int64_t whole;
-    if (ta_args_find(&argument->args, row, &whole))
-        return (double)whole;
-    const ta_str text = ta_args_text(&argument->args, row);
-    uint64_t *known = text == TA_STR_ABSENT ? NULL : ta_map_at(&argument->known, text, UINT64_MAX);
-    if (!known)
-        return 0;
-    double number;
-    if (*known == UINT64_MAX) {
-        number = argument->read(ta_trace_text(argument->trace, text));
-        memcpy(known, &number, sizeof number);
-    }
-    memcpy(&number, known, sizeof number);
-    return number;
-}
-
 /* ---- waves ---------------------------------------------------------------------------------- */
-
-enum { GRID, BLOCK, PER_UNIT, OCCUPANCY, ARGUMENTS };
 
 struct shape {
     double blocks, units, resident; /* 0 when not known */
@@ -219,10 +149,11 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 {
     const struct ta_kernels kernels = ta_trace_kernels(trace);
     struct argument arguments[ARGUMENTS] = {
-        [GRID] = {.args = ta_trace_args(trace, "grid"), .read = product},
-        [BLOCK] = {.args = ta_trace_args(trace, "block"), .read = product},
-        [PER_UNIT] = {.args = ta_trace_args(trace, "blocks per SM"), .read = decimal},
-        [OCCUPANCY] = {.args = ta_trace_args(trace, "est. achieved occupancy %"), .read = decimal},
+        [GRID] = {.args = ta_trace_args(trace, "grid"), .read = product_of},
+        [BLOCK] = {.args = ta_trace_args(trace, "block"), .read = product_of},
+        [PER_UNIT] = {.args = ta_trace_args(trace, "blocks per SM"), .read = decimal_of},
+        [OCCUPANCY] = {.args = ta_trace_args(trace, "est. achieved occupancy %"),
+                       .read = decimal_of},
     };
     if (kernels.n == 0 || arguments[GRID].args.n == 0)
         return TA_OK;
@@ -237,6 +168,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     }
     for (int i = 0; i < ARGUMENTS; i++)
         arguments[i].trace = trace;
+    if (done)
+        occupancy_map(trace, arguments, out[2]);
     if (done)
         add_all(trace, arguments, sums, &TA_PARTIAL_ROW(out[1], ta_key_int(0))[ALL_NS]);
     for (int i = 0; i < ARGUMENTS; i++) {
@@ -281,6 +214,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
             add_row(table, merged[0], row, all);
     }
     ta_sort_rows(table, "lost_ns", true);
+    occupancy_add(merged[2], out);
     return TA_OK;
 }
 
@@ -295,6 +229,7 @@ static const struct ta_analysis_ops ops = {.needs_args = needs_args,
                                            .map = map,
                                            .finish = finish};
 
-TA_PLUGIN(analysis, wave_efficiency, &ops, .title = "Wave efficiency",
-          .summary = "How well the blocks of kernels fill the device: kernels.waves",
-          .version = "1");
+TA_PLUGIN(
+    analysis, wave_efficiency, &ops, .title = "Wave efficiency",
+    .summary = "How well the blocks of kernels fill the device: kernels.waves, kernels.occupancy",
+    .version = "1");
