@@ -42,7 +42,7 @@ struct ta_partial_def {
 
 /* Rows may come from a saved summary, which is input like any other.  Where finish() takes a cell
  * for an index, as one of an enumeration, a bound says of how many: the core refuses summaries with
- * other values than 0 … below − 1, but for TA_MISSING in a cell that is no key. */
+ * other values than 0 … below − 1, TA_MISSING among them. */
 struct ta_bound {
     size_t table, field; /* places in the lists of the analysis and of the table */
     int64_t below;

@@ -132,8 +132,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
+/* Indices in the rows of saved summaries. */
+static const struct ta_bound bounds[] = {{0, CLOCK, CLOCK_DATE + 1}, TA_BOUNDS_END};
+
 static const struct ta_analysis_ops ops = {
-    .section = "run", .partials = partials, .map = map, .finish = finish};
+    .bounds = bounds, .section = "run", .partials = partials, .map = map, .finish = finish};
 
 TA_PLUGIN(analysis, clocks, &ops, .title = "Files and events",
           .summary = "Where the files of a rank stand on one axis of time: run.clocks",

@@ -311,8 +311,16 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const after[] = {"graph_launches", NULL};
 
-static const struct ta_analysis_ops ops = {
-    .after = after, .section = "launches", .partials = partials, .map = map, .finish = finish};
+/* Indices in the rows of saved summaries. */
+static const struct ta_bound bounds[] = {
+    {0, WHAT, AUTOTUNING + 1}, {0, PHASE, SECOND_HALF + 1}, TA_BOUNDS_END};
+
+static const struct ta_analysis_ops ops = {.bounds = bounds,
+                                           .after = after,
+                                           .section = "launches",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish};
 
 TA_PLUGIN(analysis, interruptions, &ops, .title = "Allocation, loading and compilation",
           .summary = "Calls that belong into the warm-up, and what they cost later: "

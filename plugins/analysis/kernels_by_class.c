@@ -194,8 +194,15 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const after[] = {"kernels_by_name", NULL};
 
-static const struct ta_analysis_ops ops = {
-    .after = after, .section = "kernels", .partials = partials, .map = map, .finish = finish};
+/* Indices in the rows of saved summaries. */
+static const struct ta_bound bounds[] = {{0, KIND, TA_KERNEL_KIND_COUNT}, TA_BOUNDS_END};
+
+static const struct ta_analysis_ops ops = {.bounds = bounds,
+                                           .after = after,
+                                           .section = "kernels",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish};
 
 TA_PLUGIN(analysis, kernels_by_class, &ops, .title = "Kernel classes",
           .summary = "Device time by what kernels do: kernels.by_class, kernels.by_family, "

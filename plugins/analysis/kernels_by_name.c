@@ -151,8 +151,15 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const after[] = {"files", NULL};
 
-static const struct ta_analysis_ops ops = {
-    .after = after, .section = "kernels", .partials = partials, .map = map, .finish = finish};
+/* Indices in the rows of saved summaries. */
+static const struct ta_bound bounds[] = {{1, CLASS, TA_KERNEL_CLASS_COUNT}, TA_BOUNDS_END};
+
+static const struct ta_analysis_ops ops = {.bounds = bounds,
+                                           .after = after,
+                                           .section = "kernels",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish};
 
 TA_PLUGIN(analysis, kernels_by_name, &ops, .title = "Kernels",
           .summary = "Device time by kernel name and how durations spread: kernels.by_name, "

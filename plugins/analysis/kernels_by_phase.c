@@ -478,8 +478,17 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const after[] = {"kernels_by_class", NULL};
 
-static const struct ta_analysis_ops ops = {
-    .after = after, .section = "kernels", .partials = partials, .map = map, .finish = finish};
+/* Indices in the rows of saved summaries. */
+static const struct ta_bound bounds[] = {{PARTIAL_STEPS, STEP_CLASS, TA_KERNEL_KIND_COUNT},
+                                         {PARTIAL_PHASES, CLASS, TA_KERNEL_KIND_COUNT},
+                                         TA_BOUNDS_END};
+
+static const struct ta_analysis_ops ops = {.bounds = bounds,
+                                           .after = after,
+                                           .section = "kernels",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish};
 
 TA_PLUGIN(analysis, kernels_by_phase, &ops, .title = "Kernel classes by step and phase",
           .summary = "What kernels do, by step and by annotated range: kernels.by_step, "

@@ -202,8 +202,15 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const after[] = {"ops_device_time", NULL};
 
-static const struct ta_analysis_ops ops = {
-    .after = after, .section = "operators", .partials = partials, .map = map, .finish = finish};
+/* Indices in the rows of saved summaries. */
+static const struct ta_bound bounds[] = {{0, KIND, KINDS}, TA_BOUNDS_END};
+
+static const struct ta_analysis_ops ops = {.bounds = bounds,
+                                           .after = after,
+                                           .section = "operators",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish};
 
 TA_PLUGIN(analysis, operators, &ops, .title = "Operators",
           .summary = "Host and device time of operators, by themselves and with what they call: "

@@ -289,7 +289,7 @@ static void take_value(struct ta_summary_in *in, enum ta_field_kind kind, struct
         return;
     }
     const int64_t value = kind == TA_FIELD_PLACE ? take_place(in)
-                          : in->below[at] ? ta_scan_within(&in->scan, 0, in->below[at] - 1, true)
+                          : in->below[at] ? ta_scan_within(&in->scan, 0, in->below[at] - 1, false)
                                           : ta_scan_int(&in->scan);
     if (into && !in->scan.problem)
         ta_partial_merge_value(kind, &row[at], value);

@@ -195,8 +195,10 @@ static struct ta_partial *made(size_t many)
     for (int i = 0; i < 5; i++)
         ta_dist_add(dist, 1000 - i % 2);
     row = row_of(p, TA_RANK_NAMED + 31, TA_MISSING, 0, "");
+    row[MOST] = 0;
     ta_partial_dist(p, row, DIST); /* without samples */
     row = row_of(p, TA_MISSING, 7, 1, "\"x\"");
+    row[MOST] = 1;
     dist = ta_partial_dist(p, row, DIST);
     for (size_t i = 0; i < many; i++)
         ta_dist_add(dist, (int64_t)(i * i % 1000003));
@@ -300,7 +302,8 @@ static void hostile_rows(void **state)
         {"0,1,2,1,1,1,1,1,null", "a number is out of range"},
         {"0,1,2,null,1,1,1,1,null", "a number is out of range"},
         {"0,1,2,0,1,1,100,1,null", "a number is out of range"},
-        {"0,1,2,0,1,1,null,1,null", NULL},
+        {"0,1,2,0,1,1,null,1,null", "a number is out of range"},
+        {"0,1,2,0,null,null,1,null,null", NULL},
         {"0,1,2,0,1,1,1,8589934592,null", "a number is out of range"},
         {"0,1,2,0,1,1,1,1,{\"samples\":[1,-1]}", "a number is out of range"},
         {"0,1,2,0,1,1,1,1,{\"samples\":[9223372036854775807,1]}", "too many or too large samples"},

@@ -338,8 +338,12 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot lay out the call tree");
 }
 
+/* Indices in the rows of saved summaries. */
+static const struct ta_bound bounds[] = {
+    {PARTIAL_CALLS, KIND, NODE_KINDS}, {PARTIAL_MODULES, KIND, NODE_KINDS}, TA_BOUNDS_END};
+
 static const struct ta_analysis_ops ops = {
-    .section = "call_tree", .partials = partials, .map = map, .finish = finish};
+    .bounds = bounds, .section = "call_tree", .partials = partials, .map = map, .finish = finish};
 
 TA_PLUGIN(analysis, call_tree, &ops, .title = "Call tree",
           .summary = "Time by who called what, and by module: ops.call_tree, ops.module_tree, "

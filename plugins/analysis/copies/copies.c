@@ -154,7 +154,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const needs_args[] = {"bytes", NULL};
 
-static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
+/* Indices in the rows of saved summaries. */
+static const struct ta_bound bounds[] = {{COPIES_RATES, RATE_SIZE, COPIES_SIZES}, TA_BOUNDS_END};
+
+static const struct ta_analysis_ops ops = {.bounds = bounds,
+                                           .needs = TA_NEED_HOST_WORK,
                                            .needs_args = needs_args,
                                            .section = "copies",
                                            .partials = partials,

@@ -55,6 +55,7 @@ struct ta_slice copies_host_memory(struct ta_slice name);
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
 /* Classes of sizes: decades of KiB, MiB and GiB.  Copies below a MiB are bound by latency. */
+enum { COPIES_SIZES = 10 };
 int copies_size_class(int64_t bytes);
 /* Least size of a class, and its name: "1 to 10 MiB". */
 int64_t copies_size_from(int size_class);

@@ -72,7 +72,7 @@ struct ta_slice copies_host_memory(struct ta_slice name)
 static const struct {
     int64_t from;
     const char *name;
-} sizes[] = {
+} sizes[COPIES_SIZES] = {
     {0, "below 1 KiB"},
     {KIB, "1 to 10 KiB"},
     {10 * KIB, "10 to 100 KiB"},

@@ -84,7 +84,11 @@ const struct ta_partial_def memory_partials[] = {
 
 static const char *const after[] = {"memory", NULL};
 
-static const struct ta_analysis_ops ops = {.after = after,
+/* Indices in the rows of saved summaries. */
+static const struct ta_bound bounds[] = {{CLASSES, WHAT, SIZE_CLASSES}, TA_BOUNDS_END};
+
+static const struct ta_analysis_ops ops = {.bounds = bounds,
+                                           .after = after,
                                            .section = "memory",
                                            .partials = memory_partials,
                                            .map = memory_collect,

@@ -510,7 +510,15 @@ static const char *const needs_args[] = {"Input Dims", "Input dims", "Input type
                                          "Concrete Inputs", NULL};
 static const char *const after[] = {"attention", NULL};
 
-static const struct ta_analysis_ops ops = {.needs_args = needs_args,
+/* Indices in the rows of saved summaries. */
+static const struct ta_bound bounds[] = {{PART_OPS, OP_CLASS, WORK_CLASSES},
+                                         {PART_LACKS, LACK_WHY, LACK_COUNT},
+                                         {PART_FLOPS, FLOPS_CLASS, WORK_CLASSES},
+                                         {PART_FLOPS, FLOPS_EVIDENCE, EVIDENCES},
+                                         TA_BOUNDS_END};
+
+static const struct ta_analysis_ops ops = {.bounds = bounds,
+                                           .needs_args = needs_args,
                                            .after = after,
                                            .section = "kernels",
                                            .partials = roofline_partials,

@@ -225,8 +225,12 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the stages");
 }
 
+/* Indices in the rows of saved summaries. */
+static const struct ta_bound bounds[] = {{0, SOURCE, sizeof sources / sizeof *sources},
+                                         TA_BOUNDS_END};
+
 static const struct ta_analysis_ops ops = {
-    .section = "stages", .partials = partials, .map = map, .finish = finish};
+    .bounds = bounds, .section = "stages", .partials = partials, .map = map, .finish = finish};
 
 TA_PLUGIN(analysis, stages, &ops, .title = "Stages",
           .summary = "Stages, sections and timed operations of dumps: stages.by_name, "

@@ -275,9 +275,10 @@ enum ta_status telemetry_map(struct ta_ctx *ctx, const struct ta_trace *trace,
 static size_t unpack(const struct ta_partial *samples, size_t row, struct reading *readings)
 {
     const struct ta_slice text = ta_partial_text(samples, ta_partial_at(samples, row), READINGS);
+    const size_t n = text.len / sizeof *readings; /* that of a damaged summary may be any */
     if (readings)
-        memcpy(readings, text.ptr, text.len);
-    return text.len / sizeof *readings;
+        memcpy(readings, text.ptr, n * sizeof *readings);
+    return n;
 }
 
 static bool is_many(const struct all *all, size_t row)

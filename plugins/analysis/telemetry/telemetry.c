@@ -221,7 +221,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const after[] = {"diffusion", NULL};
 
-static const struct ta_analysis_ops ops = {.after = after,
+/* Indices in the rows of saved summaries. */
+static const struct ta_bound bounds[] = {{0, SIGNAL, TA_SIGNAL_COUNT}, TA_BOUNDS_END};
+
+static const struct ta_analysis_ops ops = {.bounds = bounds,
+                                           .after = after,
                                            .section = "telemetry",
                                            .partials = partials,
                                            .map = telemetry_map,
