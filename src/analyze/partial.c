@@ -195,11 +195,13 @@ void ta_partial_merge_value(enum ta_field_kind kind, int64_t *cell, int64_t valu
 }
 
 static void merge_cell(struct ta_partial *into, int64_t *row, const struct ta_partial *from,
-                       const int64_t *other, size_t field)
+                       const int64_t *other, size_t field, bool moves)
 {
     const enum ta_field_kind kind = into->def->fields[field].kind;
     if (kind != TA_FIELD_DIST)
         ta_partial_merge_value(kind, &row[field], other[field]);
+    else if (other[field] != TA_MISSING && moves)
+        ta_dist_move(ta_partial_dist(into, row, field), from->dists.at[other[field] - 1]);
     else if (other[field] != TA_MISSING)
         ta_dist_merge(ta_partial_dist(into, row, field), from->dists.at[other[field] - 1]);
 }
@@ -212,7 +214,8 @@ static int64_t resolve_rank(int64_t value, const int64_t *ranks, size_t n_ranks)
     return (uint64_t)value < n_ranks ? ranks[value] : value;
 }
 
-/* Adds one row of `from`, placeholders of ranks replaced when `ranks` is given. */
+/* Adds one row of `from`; with `ranks` placeholders of ranks are replaced, and distributions move.
+ */
 static void merge_row(struct ta_partial *into, const struct ta_partial *from, const int64_t *other,
                       const int64_t *ranks, size_t n_ranks)
 {
@@ -227,7 +230,7 @@ static void merge_row(struct ta_partial *into, const struct ta_partial *from, co
     }
     int64_t *row = ta_partial_row(into, keys);
     for (size_t i = into->n_keys; i < into->def->n_fields; i++)
-        merge_cell(into, row, from, other, i);
+        merge_cell(into, row, from, other, i, ranks != NULL);
 }
 
 void ta_partial_merge(struct ta_partial *into, const struct ta_partial *from)
@@ -245,8 +248,7 @@ bool ta_partial_has_rank(const struct ta_partial *p)
     return false;
 }
 
-struct ta_partial *ta_partial_resolve(const struct ta_partial *p, const int64_t *ranks,
-                                      size_t n_ranks)
+struct ta_partial *ta_partial_resolve(struct ta_partial *p, const int64_t *ranks, size_t n_ranks)
 {
     struct ta_partial *resolved = ta_partial_new(p->def);
     for (size_t i = 0; resolved && i < p->n_rows; i++)

@@ -18,8 +18,9 @@ bool ta_partial_has_rank(const struct ta_partial *partial);
 
 /* Replaces placeholders in fields of kind TA_FIELD_RANK: the rank of placeholder p is ranks[p], and
  * ranks that rows name (TA_RANK_NAMED) become those.  Rows that become equal are merged.  Returns a
- * new partial, NULL without memory. */
-struct ta_partial *ta_partial_resolve(const struct ta_partial *partial, const int64_t *ranks,
+ * new partial, NULL without memory; distributions move there, so the old one is of no further use.
+ */
+struct ta_partial *ta_partial_resolve(struct ta_partial *partial, const int64_t *ranks,
                                       size_t n_ranks);
 
 const struct ta_partial_def *ta_partial_def_of(const struct ta_partial *partial);

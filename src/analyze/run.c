@@ -133,15 +133,22 @@ static bool settle_one(struct ta_partial **partial, const int64_t *ranks, size_t
     return ta_partial_settle(*partial);
 }
 
-static enum ta_status settle(struct ta_ctx *ctx, struct ta_partial_set *set, const int64_t *ranks,
-                             size_t n_ranks)
+static enum ta_status settle(struct ta_ctx *ctx, struct ta_partial_set *set, size_t a,
+                             const int64_t *ranks, size_t n_ranks)
 {
-    for (size_t a = 0; a < set->plan->n; a++)
-        for (size_t i = 0; set->tables[a][i]; i++)
-            if (!settle_one(&set->tables[a][i], ranks, n_ranks))
-                return ta_fail(ctx, TA_ERR_NOMEM, "Cannot merge the results of analysis \"%s\"",
-                               set->plan->analyses[a]->plugin.id);
+    for (size_t i = 0; set->tables[a][i]; i++)
+        if (!settle_one(&set->tables[a][i], ranks, n_ranks))
+            return ta_fail(ctx, TA_ERR_NOMEM, "Cannot merge the results of analysis \"%s\"",
+                           set->plan->analyses[a]->plugin.id);
     return TA_OK;
+}
+
+/* Of thousands of ranks partials are large, and the report grows as they are used up. */
+static void drop_tables(struct ta_partial_set *set, size_t a)
+{
+    for (size_t i = 0; set->tables[a][i]; i++)
+        ta_partial_free(set->tables[a][i]);
+    set->tables[a][0] = NULL;
 }
 
 /* Tells those who ask for it which analyses take long on traces. */
@@ -158,7 +165,7 @@ static void say_times(struct ta_ctx *ctx, const struct ta_partial_set *set)
 enum ta_status ta_finish(struct ta_ctx *ctx, struct ta_partial_set *set, const int64_t *ranks,
                          size_t n_ranks, struct ta_report *report)
 {
-    enum ta_status status = settle(ctx, set, ranks, n_ranks);
+    enum ta_status status = TA_OK;
     say_times(ctx, set);
     for (size_t a = 0; status == TA_OK && a < set->plan->n; a++) {
         const struct ta_entry *entry = set->plan->analyses[a];
@@ -166,10 +173,14 @@ enum ta_status ta_finish(struct ta_ctx *ctx, struct ta_partial_set *set, const i
         struct ta_section_builder *section =
             ta_report_open_section(report, plugin->analysis->section, plugin->title);
         ctx->option_values = entry->option_values;
+        status = settle(ctx, set, a, ranks, n_ranks);
+        if (status != TA_OK)
+            return status;
         status = plugin->analysis->finish(ctx, (const struct ta_partial *const *)set->tables[a],
                                           report, section);
         if (status != TA_OK)
             return ta_cause(ctx, status, "Analysis \"%s\" could not finish", plugin->id);
+        drop_tables(set, a);
     }
     return status;
 }

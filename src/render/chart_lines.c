@@ -20,6 +20,9 @@ enum {
 /* More points of a line than this are not marked by dots. */
 enum { DOTS_MOST = 80 };
 
+/* More lines without a color of their own become a band. */
+enum { LINES_MOST = 32 };
+
 /* Points closer than this to the last one drawn are left out. */
 #define CLOSEST 0.6
 
@@ -147,6 +150,15 @@ static bool share_a_panel(const struct lines *lines)
 
 /* ---- frame --------------------------------------------------------------------------------- */
 
+/* Lines without a color of their own. */
+static size_t count_rest(const struct lines *lines)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < lines->groups.n && !lines->together; i++)
+        n += ta_groups_rest(&lines->groups, i);
+    return n;
+}
+
 static double draw_legend(struct ta_layout *layout, const struct lines *lines)
 {
     struct ta_legend_entry entries[TA_CHART_SERIES_MAX + 1];
@@ -159,7 +171,10 @@ static double draw_legend(struct ta_layout *layout, const struct lines *lines)
             entries[n++] = (struct ta_legend_entry){lines->groups.inks[i], TA_MARK_LINE,
                                                     lines->groups.names[i]};
     if (lines->groups.others && !lines->together) {
-        const char *rest = ta_pen_printf(layout, "other (%zu)", lines->groups.n - n);
+        const char *rest = ta_pen_printf(
+            layout,
+            count_rest(lines) > LINES_MOST ? "other (%zu): lowest, median, highest" : "other (%zu)",
+            lines->groups.n - n);
         entries[n++] = (struct ta_legend_entry){TA_INK_REST, TA_MARK_LINE, rest};
     }
     return n ? ta_guide_legend(layout, entries, n, 0) + 6 : 0;
@@ -257,15 +272,86 @@ static void draw_line(struct ta_layout *layout, const struct lines *lines,
     }
 }
 
+/* ---- many lines ------------------------------------------------------------------------------ */
+
+static bool is_rest(const struct lines *lines, const struct point *point)
+{
+    return !lines->together && ta_groups_rest(&lines->groups, point->group);
+}
+
+static int by_x(const void *left, const void *right)
+{
+    const struct point *a = left, *b = right;
+    if (a->x != b->x)
+        return (a->x > b->x) - (a->x < b->x);
+    return (a->y > b->y) - (a->y < b->y);
+}
+
+/* The points of the rest by x; NULL without memory. */
+static struct point *list_rest(struct ta_layout *layout, const struct lines *lines,
+                               const struct panel *panel, size_t *n)
+{
+    struct point *rest = ta_arena_alloc(layout->arena, (panel->n + 1) * sizeof *rest);
+    *n = 0;
+    for (size_t i = 0; rest && i < panel->n; i++)
+        if (is_rest(lines, &panel->points[i]))
+            rest[(*n)++] = panel->points[i];
+    if (rest)
+        qsort(rest, *n, sizeof *rest, by_x);
+    return rest;
+}
+
+/* One quantile of the rest over the axis, a point for each of BANDS stretches that has any. */
+static void draw_quantile(struct ta_layout *layout, const struct lines *lines,
+                          const struct ta_axis *y_axis, const struct ta_plot *plot,
+                          const struct point *rest, size_t n, double *values, double share,
+                          const char *name)
+{
+    enum { BANDS = 160 };
+    struct ta_point points[BANDS];
+    const double width = (lines->x_high - lines->x_low) / BANDS;
+    size_t n_points = 0;
+    for (size_t first = 0, end; first < n && n_points < BANDS; first = end) {
+        const size_t band = width > 0 ? (size_t)((rest[first].x - lines->x_low) / width) : 0;
+        const double until = lines->x_low + (double)(band + 1) * width;
+        for (end = first; end < n && (end == first || rest[end].x < until); end++)
+            values[end - first] = rest[end].y;
+        ta_sort_numbers(values, end - first);
+        const struct point at = {0, rest[first].x, ta_quantile(values, end - first, share)};
+        points[n_points++] = place(lines, y_axis, plot, &at);
+    }
+    ta_pen_line(layout, TA_INK_REST, points, n_points, share == 0.5 ? 1.6 : 1, name);
+}
+
+/* In place of more lines than can be told apart: lowest, median and highest of them. */
+static void draw_band(struct ta_layout *layout, const struct lines *lines,
+                      const struct panel *panel, const struct ta_axis *y_axis,
+                      const struct ta_plot *plot)
+{
+    static const struct {
+        double share;
+        const char *name;
+    } quantiles[] = {{0, "lowest"}, {0.5, "median"}, {1, "highest"}};
+    size_t n;
+    const struct point *rest = list_rest(layout, lines, panel, &n);
+    double *values = ta_arena_alloc(layout->arena, (panel->n + 1) * sizeof *values);
+    for (size_t i = 0; rest && values && n && i < sizeof quantiles / sizeof *quantiles; i++)
+        draw_quantile(
+            layout, lines, y_axis, plot, rest, n, values, quantiles[i].share,
+            ta_pen_printf(layout, "%s: %s of the others", panel->label, quantiles[i].name));
+}
+
 static void draw_panel(struct ta_layout *layout, const struct lines *lines,
                        const struct panel *panel, const struct ta_axis *y_axis,
                        const struct ta_plot *plot)
 {
-    for (int pass = 0; pass < 2; pass++) /* those without a color of their own lie below */
+    const bool has_band = count_rest(lines) > LINES_MOST;
+    if (has_band)
+        draw_band(layout, lines, panel, y_axis, plot);
+    for (int pass = has_band; pass < 2; pass++) /* those without a color of their own lie below */
         for (size_t first = 0, end; first < panel->n; first = end) {
             end = line_end(panel, first);
-            const bool rest = ta_groups_rest(&lines->groups, panel->points[first].group);
-            if (rest == (pass == 0))
+            if (is_rest(lines, &panel->points[first]) == (pass == 0))
                 draw_line(layout, lines, panel, y_axis, plot, first, end);
         }
 }

@@ -55,13 +55,17 @@ static bool use_buckets(struct ta_dist *dist)
     return true;
 }
 
+enum { LEAST_SAMPLES = 8 };
+
 static bool reserve(struct ta_dist *dist, size_t n)
 {
     if (n <= dist->max_samples)
         return true;
-    size_t more = dist->max_samples ? dist->max_samples * 2 : 8;
+    size_t more = dist->max_samples ? dist->max_samples * 2 : n; /* often all that ever come */
     while (more < n)
         more *= 2;
+    if (more < LEAST_SAMPLES)
+        more = LEAST_SAMPLES;
     int64_t *grown = reallocarray(dist->samples, more, sizeof *grown);
     if (!grown) {
         dist->failed = true;
@@ -118,6 +122,17 @@ void ta_dist_merge(struct ta_dist *into, const struct ta_dist *from)
                from->n_samples * sizeof *from->samples);
         into->n_samples += from->n_samples;
     }
+}
+
+void ta_dist_move(struct ta_dist *into, struct ta_dist *from)
+{
+    if (into->n || into->failed) {
+        ta_dist_merge(into, from);
+        return;
+    }
+    ta_dist_free(into);
+    *into = *from;
+    *from = (struct ta_dist){0};
 }
 
 void ta_dist_settle(struct ta_dist *dist)

@@ -24,6 +24,9 @@ void ta_dist_free(struct ta_dist *dist);
 /* Adds all samples of `from`, which stays as it is. */
 void ta_dist_merge(struct ta_dist *into, const struct ta_dist *from);
 
+/* The same, but `from` may be emptied: its memory is taken over where `into` has none. */
+void ta_dist_move(struct ta_dist *into, struct ta_dist *from);
+
 /* Puts the samples in order, so that reading needs no writing: call once, before finish(). */
 void ta_dist_settle(struct ta_dist *dist);
 

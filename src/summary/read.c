@@ -72,6 +72,15 @@ static void take_files(struct ta_scan *scan, struct files *list)
     }
 }
 
+/* A list begins with room for many, and most summaries are of one file. */
+static void shrink(struct files *list)
+{
+    void *files = reallocarray(list->files.at, list->files.n + 1, sizeof *list->files.at);
+    list->files.at = files ? files : list->files.at;
+    void *sources = reallocarray(list->sources.at, list->sources.n + 1, sizeof *list->sources.at);
+    list->sources.at = sources ? sources : list->sources.at;
+}
+
 /* Up to the list of files. */
 static void take_head(struct ta_scan *scan, struct ta_summary_head *head, struct files *list)
 {
@@ -104,6 +113,7 @@ enum ta_status ta_summary_read_head(struct ta_ctx *ctx, struct ta_slice text,
     struct files list = {0};
     *head = (struct ta_summary_head){0};
     take_head(&scan, head, &list);
+    shrink(&list);
     head->files = list.files.at;
     head->sources = list.sources.at;
     head->n_files = list.sources.n;

@@ -265,7 +265,8 @@ static struct ta_slice take_hex(struct ta_scan *scan)
     for (size_t i = 0; is_hex && i < digits.len; i += 2) {
         const int high = hex_digit(digits.ptr[i]), low = hex_digit(digits.ptr[i + 1]);
         is_hex = high >= 0 && low >= 0;
-        copy[i / 2] = is_hex ? (char)(high << 4 | low) : '\0';
+        if (is_hex)
+            copy[i / 2] = (char)(high << 4 | low);
     }
     if (!is_hex)
         ta_scan_fail(scan, copy ? "expected a string or bytes" : "no memory for it");

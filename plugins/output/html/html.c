@@ -181,19 +181,19 @@ static enum ta_status put_page(const struct page *page)
 static enum ta_status write_html(struct ta_ctx *ctx, const struct ta_report *report,
                                  const struct ta_render_options *options, struct ta_sink *sink)
 {
-    struct ta_file *out =
-        ta_sink_open_report(ctx, sink, report, "html",
-                            "<meta name=\"generator\" content=\"traceanalyze");
+    struct ta_file *out = ta_sink_open_report(ctx, sink, report, "html",
+                                              "<meta name=\"generator\" content=\"traceanalyze");
     if (!out)
         return ta_cause(ctx, ta_ctx_status(ctx), "Cannot write the HTML report");
     const struct ta_timeline *timeline = ta_report_timeline(report);
     const bool has_timeline =
         timeline && timeline->n_files && options->timeline != TA_TIMELINE_NONE;
-    const struct page page = {.ctx = ctx,
-                              .out = out,
-                              .report = report,
-                              .options = options,
-                              .timeline = has_timeline ? timeline : NULL};
+    struct page page = {.ctx = ctx,
+                        .out = out,
+                        .report = report,
+                        .options = options,
+                        .timeline = has_timeline ? timeline : NULL};
+    html_choose_rows(&page);
     const enum ta_status status = put_page(&page);
     const enum ta_status closed = ta_file_close(ctx, out);
     return status ? status : closed;

@@ -16,11 +16,9 @@ struct page {
     const struct ta_report *report;
     const struct ta_render_options *options;
     const struct ta_timeline *timeline; /* NULL: the page has none */
+    size_t rows_markup;                 /* rows of a table that stand in the markup, at most */
+    size_t rows_carried; /* with those that travel as data; the whole is always in report.json */
 };
-
-/* Rows of a table that stand in the markup; what follows travels as data, up to the second
- * number.  The whole table is always in report.json. */
-enum { HTML_ROWS_MARKUP = 500, HTML_ROWS_CARRIED = 5000 };
 
 /* Id of the section whose scalars are the key figures on top of the page. */
 #define HTML_OVERVIEW "overview"
@@ -53,7 +51,10 @@ void html_finding(const struct page *page, const struct ta_finding *finding, int
 /* figures.c: all charts of a table. */
 enum ta_status html_figures(const struct page *page, const struct ta_table *table) TA_MUST_CHECK;
 
-/* tables.c: a table with everything a script needs to sort and filter it; `heading` is its
+/* tables.c: how many rows of a table the page holds, so that reports of thousands of ranks do not
+ * outgrow browsers. */
+void html_choose_rows(struct page *page);
+/* A table with everything a script needs to sort and filter it; `heading` is its
  * title, or NULL when the section's title says it all. */
 enum ta_status html_table(const struct page *page, const struct ta_table *table,
                           const char *heading) TA_MUST_CHECK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tables: complete in the markup up to HTML_ROWS_MARKUP rows, the rest as data for the script.
+/* Tables: complete in the markup up to some hundred rows, the rest as data for the script.
  *
  * A cell shows the value for people and carries the exact one in data-v, by which the script
  * sorts, copies and exports. */
@@ -7,6 +7,47 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+
+/* ---- how many rows ------------------------------------------------------------------------- */
+
+/* Rows of one table, and cells of all tables together, in the markup (60 to 100 bytes a cell) and
+ * as data (20 to 30).  Reports of a few ranks have far fewer. */
+enum { MARKUP_MOST = 500, CARRIED_MOST = 5000, MARKUP_CELLS = 30000, CARRIED_CELLS = 60000 };
+
+/* Cells of the rows [from, to) of each table. */
+static size_t count_cells(const struct ta_report *report, size_t from, size_t to)
+{
+    size_t cells = 0;
+    for (size_t s = 0; s < ta_report_section_count(report); s++) {
+        const struct ta_section *section = ta_report_section(report, s);
+        for (size_t i = 0; i < section->n_items; i++) {
+            const struct ta_item *item = &section->items[i];
+            const size_t rows = item->kind == TA_ITEM_TABLE ? item->table->n_rows : 0;
+            if (rows > from)
+                cells += ((rows < to ? rows : to) - from) * item->table->n_columns;
+        }
+    }
+    return cells;
+}
+
+/* The most rows of each table behind the first `from` that keep to a number of cells. */
+static size_t fit(const struct ta_report *report, size_t from, size_t most, size_t cells)
+{
+    size_t rows = most;
+    while (rows > from && count_cells(report, from, rows) > cells)
+        rows -= (rows - from + 7) / 8;
+    return rows;
+}
+
+void html_choose_rows(struct page *page)
+{
+    page->rows_markup = fit(page->report, 0, MARKUP_MOST, MARKUP_CELLS);
+    if (page->rows_markup < page->options->top) /* what is unfolded needs no script */
+        page->rows_markup = page->options->top < MARKUP_MOST ? page->options->top : MARKUP_MOST;
+    page->rows_carried = fit(page->report, page->rows_markup, CARRIED_MOST, CARRIED_CELLS);
+}
+
+/* ---- cells --------------------------------------------------------------------------------- */
 
 static bool is_numeric(const struct ta_column *column)
 {
@@ -140,8 +181,8 @@ static void put_data_cell(const struct page *page, const struct ta_table *table,
 static void put_rest(const struct page *page, const struct ta_table *table, size_t end)
 {
     ta_puts(page->out, "<script type=\"application/json\">[");
-    for (size_t row = HTML_ROWS_MARKUP; row < end; row++) {
-        ta_puts(page->out, row > HTML_ROWS_MARKUP ? ",\n[" : "\n[");
+    for (size_t row = page->rows_markup; row < end; row++) {
+        ta_puts(page->out, row > page->rows_markup ? ",\n[" : "\n[");
         for (size_t i = 0; i < table->n_columns; i++) {
             if (i)
                 ta_putc(page->out, ',');
@@ -155,9 +196,9 @@ static void put_rest(const struct page *page, const struct ta_table *table, size
 /* Says what is not in the page; the script knows of data-carried more rows than stand here. */
 static void put_limits(const struct page *page, const struct ta_table *table, size_t carried)
 {
-    if (carried > HTML_ROWS_MARKUP) {
+    if (carried > page->rows_markup) {
         ta_puts(page->out, "<p class=\"limit static\">The first ");
-        html_count(page, HTML_ROWS_MARKUP, "row", "rows");
+        html_count(page, page->rows_markup, "row", "rows");
         ta_puts(page->out, " of ");
         html_number(page, table->n_rows);
         ta_puts(page->out, " are shown. report.json holds all of them.</p>\n");
@@ -211,8 +252,8 @@ enum ta_status html_table(const struct page *page, const struct ta_table *table,
         return ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot lay out a table: id=\"%s\"", table->id);
     for (size_t i = 0; i < table->n_columns; i++)
         hidden[i] = !ta_column_is_useful(table, i);
-    const size_t carried = table->n_rows < HTML_ROWS_CARRIED ? table->n_rows : HTML_ROWS_CARRIED;
-    const size_t written = carried < HTML_ROWS_MARKUP ? carried : HTML_ROWS_MARKUP;
+    const size_t carried = table->n_rows < page->rows_carried ? table->n_rows : page->rows_carried;
+    const size_t written = carried < page->rows_markup ? carried : page->rows_markup;
 
     ta_puts(out, "<div class=\"table\" id=\"t-");
     html_text(page, table->id);
