@@ -193,6 +193,65 @@ static void test_segments_add_up(void **state)
 }
 
 /* Each bar begins where the one before ends, and all of them end where the whole change does. */
+static size_t count_texts(const struct ta_scene *scene, const char *part)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < scene->n_marks; i++)
+        n += scene->marks[i].kind == TA_MARK_TEXT && strstr(scene->marks[i].text.text, part);
+    return n;
+}
+
+/* Rows of one name are one bar with a segment per group; of nine groups the six largest have one of
+ * their own, and the other three share one. */
+static void test_a_segment_per_group(void **state)
+{
+    static const struct ta_column columns[] = {
+        {"step", "Step", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Label."},
+        {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Of kernels."},
+        {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum."},
+    };
+    static const struct ta_chart chart = {
+        .id = "classes",
+        .title = "Classes",
+        .caption = "By step.",
+        .kind = TA_CHART_STACKED_BARS,
+        .label = {"step"},
+        .y = {{"total_ns", "Total", TA_INK_SERIES_1}},
+        .group = "class",
+    };
+    (void)state;
+    struct world world = begin();
+    struct ta_table_builder *builder = ta_add_table(world.section, "t", "Classes", columns, 3);
+    for (int step = 0; step < 2; step++)
+        for (int class = 0; class < 9; class ++) {
+            char name[2][8];
+            snprintf(name[0], sizeof name[0], "step %d", step);
+            snprintf(name[1], sizeof name[1], "c%d", class);
+            TA_ROW(builder, ta_text(ta_slice_of(name[0])), ta_text(ta_slice_of(name[1])),
+                   ta_int(100 * (class + 1)));
+        }
+    ta_add_chart(builder, &chart);
+    const struct ta_table *table = freeze(&world);
+    struct ta_scene *scene = ta_scene_build(table, table->chart, 720, 0);
+    size_t segments = 0, rest = 0;
+    double drawn[2] = {0, 0};
+    for (size_t i = 0; i < scene->n_marks; i++) {
+        const struct ta_mark *mark = &scene->marks[i];
+        if (mark->kind != TA_MARK_RECT || !mark->tip)
+            continue;
+        segments++;
+        rest += strstr(mark->tip, "other classes (3)") != NULL;
+        drawn[0] += strstr(mark->tip, "c8") ? mark->rect.w : 0;
+        drawn[1] += strstr(mark->tip, "c4") ? mark->rect.w : 0;
+    }
+    assert_int_equal(segments, 2 * 7);
+    assert_int_equal(rest, 2); /* 100 + 200 + 300 ns */
+    assert_true(drawn[1] > 0 && fabs(drawn[0] / drawn[1] - 9.0 / 5) < 0.01);
+    assert_int_equal(count_texts(scene, "step "), 2);
+    ta_scene_free(scene);
+    ta_report_free(world.report);
+}
+
 static void test_a_waterfall_is_closed(void **state)
 {
     (void)state;
@@ -361,14 +420,6 @@ static void test_large_trees_are_bounded(void **state)
     assert_non_null(strstr(scene->caption, "deeper is not drawn"));
     ta_scene_free(scene);
     ta_report_free(world.report);
-}
-
-static size_t count_texts(const struct ta_scene *scene, const char *part)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < scene->n_marks; i++)
-        n += scene->marks[i].kind == TA_MARK_TEXT && strstr(scene->marks[i].text.text, part);
-    return n;
 }
 
 static void test_many_rows_become_an_overview(void **state)
@@ -673,6 +724,7 @@ int main(void)
         cmocka_unit_test(test_boxes_of_a_tree_nest),
         cmocka_unit_test(test_large_trees_are_bounded),
         cmocka_unit_test(test_segments_add_up),
+        cmocka_unit_test(test_a_segment_per_group),
         cmocka_unit_test(test_a_waterfall_is_closed),
         cmocka_unit_test(test_a_forest_tells_what_is_sure),
         cmocka_unit_test(test_many_rows_become_an_overview),
