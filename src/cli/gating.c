@@ -103,63 +103,83 @@ static void say_gate(struct ta_cli *cli, const struct ta_table *gates, size_t ro
            (int)reason.len, reason.ptr);
 }
 
-static enum ta_status save_baseline(struct ta_cli *cli, const struct ta_report *report,
-                                    const struct ta_render_options *options)
+/* ---- files beside the products --------------------------------------------------------------- */
+
+static enum ta_status write_baseline(struct ta_cli *cli, const struct ta_report *report,
+                                     const struct ta_render_options *options, struct ta_sink *sink)
 {
     if (ta_noise_count(report) == 0)
         return ta_fail(
             &cli->ctx, TA_ERR_USAGE,
             "Nothing to save with --save-baseline: it takes three runs on a side to know "
             "how far runs are apart");
-    struct ta_sink *sink = ta_sink_new(&cli->ctx, TA_SINK_FILE, cli->args.save_baseline);
-    if (!sink)
-        return cli->ctx.status;
     struct ta_file *out = ta_sink_open(&cli->ctx, sink, "baseline.json", TA_NOISE_SCHEMA);
-    enum ta_status status = cli->ctx.status;
-    if (out) {
-        ta_noise_put(out, report, options->version);
-        status = ta_file_close(&cli->ctx, out);
-    }
-    if (status == TA_OK)
-        status = ta_sink_commit(&cli->ctx, sink);
-    ta_sink_free(sink);
-    return status;
+    if (!out)
+        return cli->ctx.status;
+    ta_noise_put(out, report, options->version);
+    return ta_file_close(&cli->ctx, out);
 }
 
-/* Has an output write to a file of its own. */
-static enum ta_status write_to(struct ta_cli *cli, const char *id, enum ta_sink_kind kind,
-                               const char *path, const struct ta_report *report,
-                               const struct ta_render_options *options)
+static enum ta_status write_output(struct ta_cli *cli, const char *id,
+                                   const struct ta_report *report,
+                                   const struct ta_render_options *options, struct ta_sink *sink)
 {
     const struct ta_entry *output = ta_registry_find(cli->registry, TA_KIND_output, id);
     if (!output)
         return ta_fail(&cli->ctx, TA_ERR_USAGE, "No output plugin has the id %s", id);
-    struct ta_sink *sink = ta_sink_new(&cli->ctx, kind, path);
-    if (!sink)
-        return cli->ctx.status;
-    enum ta_status status = ta_cli_write(cli, output, report, options, sink);
-    if (status == TA_OK)
-        status = ta_sink_commit(&cli->ctx, sink);
-    ta_sink_free(sink);
-    return status;
+    return ta_cli_write(cli, output, report, options, sink);
 }
 
-static enum ta_status write_extras(struct ta_cli *cli, const struct ta_report *report,
-                                   const struct ta_render_options *options)
+enum ta_status ta_gating_write(struct ta_cli *cli, const struct ta_report *report,
+                               const struct ta_render_options *options, struct ta_extras *extras)
 {
     const struct ta_args *args = &cli->args;
     const struct {
-        const char *path, *output;
-        enum ta_sink_kind kind;
-    } extras[] = {{args->junit, "junit", TA_SINK_FILE},
-                  {args->bench_json, "bench_github", TA_SINK_FILE},
-                  {args->bmf_json, "bench_bencher", TA_SINK_FILE},
-                  {args->summary_md, "summary", TA_SINK_APPEND}};
+        const char *path, *output; /* NULL: the baseline */
+    } files[TA_EXTRAS_MAX] = {{args->junit, "junit"},
+                              {args->bench_json, "bench_github"},
+                              {args->bmf_json, "bench_bencher"},
+                              {args->save_baseline, NULL}};
     enum ta_status status = TA_OK;
-    for (size_t i = 0; status == TA_OK && i < sizeof extras / sizeof *extras; i++)
-        if (extras[i].path)
-            status =
-                write_to(cli, extras[i].output, extras[i].kind, extras[i].path, report, options);
+    for (size_t i = 0; status == TA_OK && i < TA_EXTRAS_MAX; i++) {
+        if (!files[i].path)
+            continue;
+        struct ta_sink *sink = ta_sink_new(&cli->ctx, TA_SINK_FILE, files[i].path);
+        if (!sink)
+            return cli->ctx.status;
+        extras->sinks[extras->n++] = sink;
+        status = files[i].output ? write_output(cli, files[i].output, report, options, sink)
+                                 : write_baseline(cli, report, options, sink);
+    }
+    return status;
+}
+
+enum ta_status ta_extras_commit(struct ta_cli *cli, struct ta_extras *extras)
+{
+    enum ta_status status = TA_OK;
+    for (size_t i = 0; status == TA_OK && i < extras->n; i++)
+        status = ta_sink_commit(&cli->ctx, extras->sinks[i]);
+    return status;
+}
+
+void ta_extras_free(struct ta_extras *extras)
+{
+    for (size_t i = 0; i < extras->n; i++)
+        ta_sink_free(extras->sinks[i]);
+}
+
+/* ---- what is said ---------------------------------------------------------------------------- */
+
+static enum ta_status add_summary(struct ta_cli *cli, const struct ta_report *report,
+                                  const struct ta_render_options *options)
+{
+    struct ta_sink *sink = ta_sink_new(&cli->ctx, TA_SINK_APPEND, cli->args.summary_md);
+    if (!sink)
+        return cli->ctx.status;
+    enum ta_status status = write_output(cli, "summary", report, options, sink);
+    if (status == TA_OK)
+        status = ta_sink_commit(&cli->ctx, sink);
+    ta_sink_free(sink);
     return status;
 }
 
@@ -170,8 +190,6 @@ enum ta_status ta_gating_conclude(struct ta_cli *cli, const struct ta_report *re
     for (size_t i = 0; gates && i < gates->n_rows; i++)
         if (!ta_row_reads(gates, i, "outcome", "passed"))
             say_gate(cli, gates, i);
-    enum ta_status status = write_extras(cli, report, options);
-    if (status == TA_OK && cli->args.save_baseline)
-        status = save_baseline(cli, report, options);
+    const enum ta_status status = cli->args.summary_md ? add_summary(cli, report, options) : TA_OK;
     return status == TA_OK ? ta_annotate(cli, report) : status;
 }

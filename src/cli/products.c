@@ -61,8 +61,14 @@ static enum ta_status write_products(struct ta_cli *cli, const struct ta_report 
         else if (formats[i].chosen)
             status = ta_cli_write(cli, output_at(cli, i), report, options, sink);
     }
+    struct ta_extras extras = {.n = 0};
+    if (status == TA_OK)
+        status = ta_gating_write(cli, report, options, &extras);
+    if (status == TA_OK)
+        status = ta_extras_commit(cli, &extras);
     if (status == TA_OK)
         status = ta_sink_commit(&cli->ctx, sink);
+    ta_extras_free(&extras);
     ta_sink_free(sink);
     return status;
 }

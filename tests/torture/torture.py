@@ -24,6 +24,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INPUTS = ROOT / "tests/golden/inputs"
+GATES = INPUTS.parent / "gates/in"
 SAMPLES = ROOT / "samples"
 
 # Names of errors by kind; all but alloc may be one of several.
@@ -60,6 +61,11 @@ def scenarios():
     yield "html", [*report, "--format=html", "-o", "OUT", tiny]
     yield "pdf", [*report, "--format=pdf", "-o", "OUT", tiny]
     yield "chart", ["chart", "-q", "-j1", "all", "--format=png,svg,pdf", "-o", "OUT", tiny]
+    runs = [str(GATES / f"{side}-{n}.json") for side in ("base", "new") for n in (1, 2, 3)]
+    yield "diff", ["diff", "-q", "-j1", "--format=json,md", "-o", "OUT", *runs[:3], "--vs",
+                   *runs[3:], "--fail-on", "regression>50%", "--fail-on", "total@op:*>90%",
+                   "--noise-floor", str(GATES.parent / "expect/baseline.json"),
+                   "--junit", "OUT/junit.xml", "--bmf-json", "OUT/bmf.json"]
     yield "check", ["check", "-j1", "--json", str(INPUTS / "mixed")]
     yield "config", ["--config", "TMP/config.yaml", *report, "--format=json", "-o", "OUT", tiny]
     yield "config-show", ["--config", "TMP/config.yaml", "config", "show"]
