@@ -78,6 +78,8 @@ static struct look look_at(const struct ta_source *source)
 static enum ta_status take_file(struct crew *crew, struct ta_worker *w, size_t at)
 {
     struct ta_ingested *file = &crew->job.files[crew->order[at]];
+    if (file->source->is_elsewhere)
+        return TA_OK;
     if (file->source->summary && file->source->member > 0)
         return TA_OK; /* read with the first file of its summary */
     if (file->refusal && !file->source->summary && !crew->job.options->summaries)
@@ -217,14 +219,20 @@ size_t ta_thread_count(const struct ta_run_options *options)
     return options->jobs ? options->jobs : cores > 0 ? (size_t)cores : 1;
 }
 
-/* Files that are refused already come last. */
+/* Whether there is nothing to read: it was refused, or another process reads it. */
+static bool is_idle(const struct ta_ingested *file)
+{
+    return file->refusal || file->source->is_elsewhere;
+}
+
+/* Files without work come last. */
 static int by_falling_size(const void *left, const void *right, void *user)
 {
     const struct ta_ingested *files = user;
     const size_t a = *(const size_t *)left, b = *(const size_t *)right;
     const uint64_t x = files[a].source->size, y = files[b].source->size;
-    if (!files[a].refusal != !files[b].refusal)
-        return files[a].refusal ? 1 : -1;
+    if (is_idle(&files[a]) != is_idle(&files[b]))
+        return is_idle(&files[a]) ? 1 : -1;
     if (x != y)
         return x > y ? -1 : 1;
     return a < b ? -1 : a > b;
@@ -238,7 +246,7 @@ static void plan_files(struct crew *crew, size_t n_threads, uint64_t part_bytes)
     qsort_r(crew->order, crew->n, sizeof *crew->order, by_falling_size, crew->job.files);
     size_t n = 0; /* files to be read */
     for (size_t i = 0; i < crew->n; i++)
-        n += !crew->job.files[i].refusal;
+        n += !is_idle(&crew->job.files[i]);
     for (size_t i = 0; i < n; i++) {
         const struct ta_source *source = crew->job.files[crew->order[i]].source;
         const struct look look = n_threads > 1 ? look_at(source) : (struct look){.is_plain = true};
@@ -283,7 +291,7 @@ static void prepare_files(struct ta_ingestion *ingestion, const struct ta_source
     for (size_t i = 0; i < ingestion->n_files; i++) {
         struct ta_ingested *file = &ingestion->files[i];
         const struct ta_source *source = &sources->list.at[i];
-        *bytes_all += source->size;
+        *bytes_all += source->is_elsewhere ? 0 : source->size;
         if (source->summary) {
             take_facts(file, source);
             continue;

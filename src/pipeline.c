@@ -24,6 +24,7 @@
 #include "reconcile.h"
 #include "result/report.h"
 #include "survey.h"
+#include "team.h"
 
 #include <stdlib.h>
 
@@ -35,6 +36,7 @@ struct run {
     struct ta_ingestion ingestion;
     struct ta_hardware_list hardware;
     int64_t *ranks; /* by file */
+    size_t *owner;  /* process that reads a file, of a team */
 };
 
 /* Here, before anything is read, and not in every worker. */
@@ -58,6 +60,16 @@ static enum ta_status load_hardware(struct ta_ctx *ctx, const struct ta_run_opti
     return status;
 }
 
+/* Leaves to the other processes of a team what they read. */
+static enum ta_status share(struct ta_ctx *ctx, struct run *run)
+{
+    const size_t n = run->inputs.sources.list.n;
+    run->owner = reallocarray(NULL, n + 1, sizeof *run->owner);
+    if (!run->owner)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu", n);
+    return ta_team_share(ctx, run->options.team, &run->inputs.sources, run->owner);
+}
+
 static enum ta_status gather(struct ta_ctx *ctx, const struct ta_registry *registry,
                              struct run *run)
 {
@@ -70,8 +82,14 @@ static enum ta_status gather(struct ta_ctx *ctx, const struct ta_registry *regis
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu", n);
     if (!run->options.title)
         run->options.title = run->inputs.title;
-    status =
-        ta_ingest(ctx, registry, &run->options, &run->plan, &run->inputs.sources, &run->ingestion);
+    struct ta_team *team = run->options.team;
+    if (team)
+        status = share(ctx, run);
+    if (status == TA_OK)
+        status = ta_ingest(ctx, registry, &run->options, &run->plan, &run->inputs.sources,
+                           &run->ingestion);
+    if (status == TA_OK && team)
+        status = ta_team_gather(ctx, team, &run->options, &run->plan, run->owner, &run->ingestion);
     ta_times_lap(&ctx->times, TA_STAGE_FILES);
     return status;
 }
@@ -119,12 +137,13 @@ enum ta_status ta_pipeline_run(struct ta_ctx *ctx, const struct ta_registry *reg
         status = ta_plan_make(ctx, options->check_only ? NULL : registry, &run.plan);
     if (status == TA_OK)
         status = gather(ctx, registry, &run);
-    if (status == TA_OK)
+    const bool reports = !options->team || options->team->index == 0;
+    if (status == TA_OK && reports)
         status = conclude(ctx, registry, &run, made);
     ctx->helpers = ta_thread_count(options) - 1; /* of those who render */
     if (status == TA_OK)
-        *report = made;
-    else
+        *report = reports ? made : NULL;
+    if (status != TA_OK || !reports)
         ta_report_free(made);
     ta_ingestion_free(&run.ingestion);
     ta_plan_free(&run.plan);
@@ -132,5 +151,6 @@ enum ta_status ta_pipeline_run(struct ta_ctx *ctx, const struct ta_registry *reg
     ctx->shared->hardware = NULL;
     ta_hardware_free(&run.hardware);
     free(run.ranks);
+    free(run.owner);
     return status;
 }

@@ -8,6 +8,7 @@
 
 struct ta_ctx;
 struct ta_registry;
+struct ta_team;
 
 /* Called now and then while files are read, from any thread but never twice at a time. */
 typedef void ta_progress(void *user, uint64_t bytes_done, uint64_t bytes_all, size_t files_done,
@@ -52,10 +53,12 @@ struct ta_run_options {
     ta_progress *progress;
     void *progress_user;
     struct ta_survey *survey; /* to fill, or NULL; its arena is the caller's to free */
+    struct ta_team *team;     /* processes that read the files together, or NULL; with `version` */
 };
 
 /* discover → read → parse → normalize → analyze → recommend.  On TA_OK the caller owns
- * *report; on failure the chain of causes is in ctx.  TA_ERR_INPUT when nothing was usable. */
+ * *report; on failure the chain of causes is in ctx.  TA_ERR_INPUT when nothing was usable.  Of a
+ * team only the first process gets a report, all others NULL. */
 enum ta_status ta_pipeline_run(struct ta_ctx *ctx, const struct ta_registry *registry,
                                const struct ta_run_options *options,
                                struct ta_report **report) TA_MUST_CHECK;

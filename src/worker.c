@@ -116,7 +116,8 @@ static enum ta_status keep_dump(struct ta_worker *w, struct ta_ingested *file,
                                 struct ta_trace *trace)
 {
     file->dump = trace;
-    file->is_mapped = w->job->options->summaries && trace->dump.allocator;
+    file->is_mapped =
+        (w->job->options->summaries || w->job->options->team) && trace->dump.allocator;
     return file->is_mapped ? ta_partial_set_map(&w->ctx, trace, w->partials) : TA_OK;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/timing.h"
 #include "pipeline.h"
 #include "plugin/registry.h"
+#include "team.h"
 #include "traceanalyze/output.h"
 
 struct ta_cli {
@@ -28,6 +29,7 @@ struct ta_cli {
     struct ta_gating gating;      /* of the commands that make a report */
     char command_stop[33];        /* a word that lets GitHub take commands again, or "" */
     struct ta_survey *survey;     /* of traces that are read again, or NULL */
+    struct ta_team *team;         /* processes that read the inputs together, or NULL */
     bool incomplete;              /* --strict, and data was lost: exit code 4 */
     bool reported;                /* what the log left out stands in a product */
 };

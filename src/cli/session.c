@@ -239,6 +239,7 @@ enum ta_status ta_cli_run_options(struct ta_cli *cli, const char *const *inputs,
         .progress_user = &cli->console,
         .version = TA_VERSION,
         .survey = cli->survey,
+        .team = cli->team,
     };
     return TA_OK;
 }
@@ -253,7 +254,7 @@ enum ta_status ta_cli_run(struct ta_cli *cli, const char *const *inputs, size_t 
     options.check_only = check_only;
     status = ta_pipeline_run(&cli->ctx, cli->registry, &options, report);
     ta_console_clear(&cli->console);
-    if (status == TA_OK)
+    if (status == TA_OK && *report)
         note_amount(cli, ta_report_accounts(*report));
     return status;
 }

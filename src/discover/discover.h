@@ -19,6 +19,7 @@ struct ta_source {
     const char *copy_of;             /* `shown` of an earlier file with the same content, or NULL */
     struct ta_summary_file *summary; /* the summary that it is a file of (inputs.h), or NULL … */
     size_t member;                   /* … and which one */
+    bool is_elsewhere;               /* another process reads it (team.h) */
     bool expected; /* named by the user, or with a name that traces have: a failure is said aloud */
     dev_t device;
     ino_t inode;

@@ -41,6 +41,7 @@ MAY_INCLUDE = {
          "result", "timeline", "analyze", "recommend", "summary"),
     "cli": ("base", "config", "plugin", "result", "render", "merge", "diff", "gate",
             "scaling", ""),
+    "mpi": ("base", "cli", ""),
 }
 
 # Library → where its headers may be included; src/cli/cmd_help.c prints the versions of all.
@@ -52,6 +53,7 @@ LIBRARIES = {
     "pango": ("src/render/", "src/cli/cmd_help.c", "plugins/output/",
               "include/traceanalyze/draw.h"),
     "glib": ("plugins/output/",),
+    "mpi.h": ("src/mpi/",),
     "yaml.h": ("src/config/", "src/cli/cmd_help.c"),
 }
 
