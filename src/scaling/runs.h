@@ -67,6 +67,9 @@ bool scaling_compare(struct scaling *scaling) TA_MUST_CHECK;
 /* Fits both laws; false without memory. */
 bool scaling_fit(struct scaling *scaling) TA_MUST_CHECK;
 
+/* Table scaling.factors: which factors of the parallel efficiency change from run to run. */
+void scaling_add_factors(struct scaling *scaling, struct ta_section_builder *section);
+
 /* Tables scaling.runs; scaling.fits and scaling.curve with the chart. */
 void scaling_add_runs(struct scaling *scaling, struct ta_section_builder *section);
 void scaling_add_laws(struct scaling *scaling, struct ta_section_builder *section);

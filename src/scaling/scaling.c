@@ -86,6 +86,7 @@ static enum ta_status compare(struct scaling *scaling, const struct ta_registry 
     struct ta_section_builder *section = ta_report_open_section(scaling->out, "scaling", "Scaling");
     scaling_add_runs(scaling, section);
     scaling_add_laws(scaling, section);
+    scaling_add_factors(scaling, section);
     if (!describe(scaling, title))
         return ta_fail(scaling->ctx, TA_ERR_NOMEM, "Cannot hold the accounts of the runs");
     status = ta_recommend(scaling->ctx, registry, scaling->out);

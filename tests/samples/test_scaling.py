@@ -184,6 +184,19 @@ class Scaling(unittest.TestCase):
             fits = table(scaling(*self.strong[:n]), "scaling.fits")
             self.assertEqual({row["law"] for row in fits}, laws)
 
+    def test_factors_make_up_the_change(self):
+        rows = table(scaling(*self.strong), "scaling.factors")
+        runs = sorted({row["world_size"] for row in rows})
+        self.assertGreaterEqual(len(runs), 3)
+        for world in runs:
+            changes = {row["factor"]: row["change"] for row in rows if row["world_size"] == world}
+            parallel = changes.pop("parallel")
+            self.assertEqual(len(changes), 4)
+            self.assertAlmostEqual(sum(changes.values()), parallel, places=9)
+            shares = [row["share"] for row in rows
+                      if row["world_size"] == world and row["factor"] != "parallel"]
+            self.assertAlmostEqual(sum(shares), 1, places=9)
+
     def test_a_base_of_several_ranks(self):
         rows = table(scaling(*self.strong[1:]), "scaling.runs")
         self.assertEqual([row["base_world_size"] for row in rows], [2] * 4)

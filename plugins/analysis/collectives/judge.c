@@ -14,6 +14,7 @@ static const double Z_MOST = 3.5;        /* from Z_FROM ranks on */
 static const double EXCESS_OF_FEW = 0.1; /* of fewer ranks */
 static const double EXCESS_LEAST = 0.02;
 static const double CHANCE_MOST = 0.05;
+static const double LONG_SHARE = 0.9; /* of all waiting for the last one, by the longest waits */
 
 enum { Z_FROM = 5, SERIES_LEAST = 12 };
 
@@ -79,6 +80,66 @@ static void add_instance(const struct coll_run *run, const struct coll_instance 
     rank->held_up = ta_add_sat(rank->held_up, (int64_t)fmax(0, fmin(gap, excess)));
 }
 
+/* From the second last one to the last; negative where nobody waited for anyone. */
+static double wait_for_last(const struct coll_run *run, const struct coll_instance *instance)
+{
+    int64_t second = INT64_MIN;
+    if (!instance->is_telling || instance->is_tie)
+        return -1;
+    for (size_t i = 0; i < instance->n; i++) {
+        const uint32_t entry = run->entries[instance->first + i];
+        if (entry != instance->last && coll_telling(run, entry))
+            second = ta_max_i64(second, run->records[entry].start);
+    }
+    return second == INT64_MIN ? -1 : (double)(run->records[instance->last].start - second);
+}
+
+static void add_long_wait(const struct coll_run *run, const struct coll_instance *instance,
+                          struct coll_ranks *ranks)
+{
+    for (size_t i = 0; i < instance->n; i++) {
+        const uint32_t entry = run->entries[instance->first + i];
+        if (!coll_telling(run, entry))
+            continue;
+        struct coll_rank *rank = &ranks->at[ranks->of[run->records[entry].member]];
+        rank->n_long++;
+        rank->last_long += entry == instance->last;
+        rank->chance_long += 1 / (double)instance->n_placed;
+    }
+}
+
+/* The shortest of the longest waits that make up LONG_SHARE of all. */
+static double least_long(const double *sorted, size_t n)
+{
+    double all = 0, longest = 0;
+    for (size_t i = 0; i < n; i++)
+        all += sorted[i];
+    while (n > 0 && longest < LONG_SHARE * all)
+        longest += sorted[--n];
+    return all > 0 ? sorted[n] : INFINITY;
+}
+
+/* A rank that is late once per step is the last one of few collectives, but of those that wait. */
+static bool add_long_waits(const struct coll_run *run, struct coll_ranks *ranks)
+{
+    double *waits = calloc(run->n_instances + 1, sizeof *waits);
+    size_t n = 0;
+    if (!waits)
+        return false;
+    for (size_t i = 0; i < run->n_instances; i++) {
+        const double wait = wait_for_last(run, &run->instances[i]);
+        if (wait >= 0)
+            waits[n++] = wait;
+    }
+    ta_sort_numbers(waits, n);
+    const double least = least_long(waits, n);
+    for (size_t i = 0; i < run->n_instances; i++)
+        if (wait_for_last(run, &run->instances[i]) >= least)
+            add_long_wait(run, &run->instances[i], ranks);
+    free(waits);
+    return true;
+}
+
 /* ---- the verdict ------------------------------------------------------------------------------
  */
 
@@ -118,7 +179,10 @@ static void compare(struct coll_rank *rank, const double *sorted, size_t n, doub
     rank->z = NAN;
     if (n >= Z_FROM)
         ta_modified_z(sorted, n, &own, 1, &rank->z);
-    rank->p = fmin(1, upper_tail(rank->n, rank->chance / (double)rank->n, rank->last) * (double)n);
+    const double of_all = upper_tail(rank->n, rank->chance / (double)rank->n, rank->last);
+    const double of_long =
+        upper_tail(rank->n_long, rank->chance_long / (double)rank->n_long, rank->last_long);
+    rank->p = fmin(1, 2 * fmin(of_all, of_long) * (double)n);
     const bool stands_out = n >= Z_FROM ? rank->z > Z_MOST : n > 1 && rank->excess > EXCESS_OF_FEW;
     rank->is_late = stands_out && rank->excess >= EXCESS_LEAST && rank->p < CHANCE_MOST;
 }
@@ -230,6 +294,7 @@ bool coll_judge(const struct coll_run *run, struct coll_ranks *ranks)
         add_record(run, i, &ranks->at[ranks->of[run->records[i].member]]);
     for (size_t i = 0; done && i < run->n_instances; i++)
         add_instance(run, &run->instances[i], ranks, work);
+    done = done && add_long_waits(run, ranks);
     for (uint32_t axis = 0; done && axis < run->n_axes; axis++)
         compare_axis(ranks, axis, sorted, work);
     done = done && date_late(run, ranks, work);

@@ -8,8 +8,10 @@
 struct coll_rank {
     int64_t rank;
     uint32_t axis;
-    int64_t n, last;   /* its telling collectives, and those it was the last to enter */
-    double chance;     /* of being last in each, were all ranks alike: sum of 1/ranks */
+    int64_t n, last;           /* its telling collectives, and those it was the last to enter */
+    double chance;             /* of being last in each, were all ranks alike: sum of 1/ranks */
+    int64_t n_long, last_long; /* the same of those with the longest waits */
+    double chance_long;
     double lateness;   /* sum */
     int64_t most;      /* lateness */
     int64_t wait;      /* in these collectives */
@@ -18,7 +20,8 @@ struct coll_rank {
     int64_t held_up;   /* time that the others had won if it had come with the second last */
     double excess;     /* own time per collective over the median of the other ranks, less 1 */
     double z;          /* modified z of the own time; NAN of fewer than five ranks */
-    double p;          /* of being last so often by chance, times the number of ranks, at most 1 */
+    double p;          /* of being last so often by chance, of all collectives or of those that had
+                          to wait long: the smaller one times 2 and ranks, at most 1 */
     bool is_late;      /* verdict */
     /* Of late ranks: */
     bool from_start;  /* late all the time; else since: */

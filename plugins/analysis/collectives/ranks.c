@@ -31,8 +31,9 @@ static const struct ta_column columns[] = {
      "Own time per collective less the median of all ranks, in 1.48 median absolute deviations; "
      "none for fewer than five ranks"},
     {"p_value", "p", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Probability that some rank is the last so often while all are alike: binomial tail times "
-     "ranks"},
+     "Probability that some rank is the last so often while all are alike, of all its collectives "
+     "or of those with the longest waits for the last rank, nine tenths of all such waiting: the "
+     "smaller binomial tail times 2 and ranks"},
     {"is_late", "Late", TA_TYPE_BOOLEAN, TA_UNIT_NONE, TA_LOWER,
      "The verdict: z above 3.5 (of fewer than five ranks: excess above 10 %), excess of at least "
      "2 %, and p below 0.05"},
