@@ -219,8 +219,10 @@ void diff_add_environment(struct diff *diff)
         shared = shared_time(&diff->stages);
     if (shared < 0)
         shared = shared_time(&diff->ops);
-    const bool no = shared < LEAST_SHARED;
+    const bool no = shared >= 0 && shared < LEAST_SHARED;
     diff->is_alien = no;
+    if (shared < 0)
+        add_doubt(&doubts, "time in common");
     const char *note =
         no         ? "The runs have no kernels, stages or operators in common"
         : doubts.n ? ta_arena_printf(&diff->arena, "Differ or are not known: %s", doubts.text)

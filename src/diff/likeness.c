@@ -104,6 +104,8 @@ struct ta_slice diff_short_name(struct ta_arena *arena, struct ta_slice name, si
             text[n++] = name.ptr[i];
         i += bracket ? bracket : 1;
     }
+    while (n && text[n - 1] == ' ')
+        n--;
     while (n > most && ((unsigned char)text[most] & 0xC0) == 0x80)
         most--; /* not within a character */
     return (struct ta_slice){text, n < most ? n : most};

@@ -63,9 +63,10 @@ static void put_cause(struct diff *diff, char *line)
     const size_t n = strlen(line);
     ta_unit_format_pair(pair, (double)cause->ns[TA_DIFF_BASE], (double)cause->ns[TA_DIFF_NEW],
                         TA_UNIT_NS);
-    snprintf(line + n, LINE - n, ": %s%.*s %s",
+    const bool is_pair = memmem(name.ptr, name.len, "→", strlen("→")) != NULL;
+    snprintf(line + n, LINE - n, ": %s%.*s%s %s",
              ta_slice_equal(cause->kind, TA_LIT("idle")) ? "idle, " : "", (int)name.len, name.ptr,
-             pair);
+             is_pair ? "," : "", pair);
 }
 
 static void put_offloading(const struct diff *diff, char *line)
@@ -73,6 +74,25 @@ static void put_offloading(const struct diff *diff, char *line)
     const size_t n = strlen(line);
     if (diff->offload.sign)
         snprintf(line + n, LINE - n, ", offloading %s", diff->offload.sign < 0 ? "lost" : "gained");
+}
+
+/* Of runs that took no time, as far as is known, memory may say something. */
+static const char *untimed(const struct diff *diff, char line[LINE])
+{
+    char pair[TA_UNIT_PAIR_MAX];
+    const struct ta_scalar *base =
+        ta_report_scalar(diff->shown[TA_DIFF_BASE], "peak_allocated_bytes");
+    const struct ta_scalar *new =
+        ta_report_scalar(diff->shown[TA_DIFF_NEW], "peak_allocated_bytes");
+    if (!base || !new)
+        return "Nothing says how long the runs took";
+    const double before = ta_cell_number(&base->value, 0), after = ta_cell_number(&new->value, 0);
+    snprintf(line, LINE, "%s memory at the peak: %s",
+             after > before   ? "More"
+             : after < before ? "Less"
+                              : "As much",
+             ta_unit_format_pair(pair, before, after, TA_UNIT_BYTES));
+    return line;
 }
 
 /* A report of a run keeps the verdict of its own, and has the line as a finding. */
@@ -116,7 +136,7 @@ void diff_add_verdict(struct diff *diff)
     char line[LINE];
     if (base == TA_MISSING || new == TA_MISSING || base <= 0) {
         if (ta_report_kind(diff->out) == TA_REPORT_DIFF)
-            ta_report_set_verdict(diff->out, "Nothing says how long the runs took", NULL);
+            ta_report_set_verdict(diff->out, untimed(diff, line), NULL);
         return;
     }
     if (diff->is_alien) {

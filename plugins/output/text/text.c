@@ -32,6 +32,7 @@ static const struct text_pick picks[] = {
     {.table = "diff.environment", .rows = 8, .spare = "same", .whole = true},
     {.table = "diff.metrics", .rows = 12, .first = "base new delta change verdict", .whole = true},
     {.table = "diff.stages", .rows = 8, .first = "base_total_ns new_total_ns delta_ns change"},
+    {.table = "diff.memory", .rows = 6},
     {.table = "diff.memory_levels",
      .rows = 6,
      .by = "delta_bytes",
@@ -99,6 +100,8 @@ static bool is_left_out(const struct ta_report *report, const char *id)
 {
     if (strcmp(id, "diff.normalized") == 0) /* says nothing new of the same amount of work */
         return !differs(ta_report_table(report, id), "base_units", "new_units");
+    if (strcmp(id, "diff.memory") == 0) /* the levels say more */
+        return ta_report_table(report, "diff.memory_levels") != NULL;
     if (strcmp(id, "diff.environment") == 0)
         return !has_other(ta_report_table(report, id), "status", "same");
     const bool several = ta_report_run(report)->n_ranks > 1;
