@@ -204,6 +204,22 @@ TA_API bool ta_args_find(const struct ta_args *args, ta_row row, int64_t *value)
 /* The text at one row, lists as written; TA_STR_ABSENT when it has none. */
 TA_API ta_str ta_args_text(const struct ta_args *args, ta_row row);
 
+/* A list, "[[2, 3], []]", the same however the file spaces it, as keys need it; `out` holds twice
+ * the length of the text. */
+static inline struct ta_slice ta_list_tidy(struct ta_slice text, char *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        const char c = text.ptr[i];
+        if (c == ' ' || c == '\n' || c == '\r' || c == '\t')
+            continue;
+        out[n++] = c;
+        if (c == ',')
+            out[n++] = ' ';
+    }
+    return (struct ta_slice){out, n};
+}
+
 /* What the file says of a device. */
 struct ta_device {
     int64_t id;              /* TA_MISSING when it does not say */

@@ -33,21 +33,6 @@ static const struct ta_column columns[] = {
      "Time during which it was the innermost span of its thread"},
 };
 
-/* "[[2, 3], []]" however the file spaces it; `out` holds twice the length of the text. */
-static struct ta_slice tidy(struct ta_slice text, char *out)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        const char c = text.ptr[i];
-        if (c == ' ' || c == '\n' || c == '\r' || c == '\t')
-            continue;
-        out[n++] = c;
-        if (c == ',')
-            out[n++] = ' ';
-    }
-    return (struct ta_slice){out, n};
-}
-
 /* The row of an operator and the text of its shapes. */
 static int64_t *row_of(struct ta_partial *out, struct ta_map *rows, const struct ta_trace *trace,
                        ta_str name, ta_str shapes)
@@ -59,10 +44,10 @@ static int64_t *row_of(struct ta_partial *out, struct ta_map *rows, const struct
     const struct ta_slice text = ta_trace_text(trace, shapes);
     char *copy = reallocarray(NULL, text.len + 1, 2);
     rows->failed |= !copy;
-    int64_t *row =
-        ta_partial_cached(out, rows, id,
-                          (const struct ta_key[]){ta_key_text(ta_trace_text(trace, name)),
-                                                  ta_key_text(copy ? tidy(text, copy) : text)});
+    int64_t *row = ta_partial_cached(
+        out, rows, id,
+        (const struct ta_key[]){ta_key_text(ta_trace_text(trace, name)),
+                                ta_key_text(copy ? ta_list_tidy(text, copy) : text)});
     free(copy);
     return row;
 }

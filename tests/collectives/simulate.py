@@ -60,13 +60,15 @@ class Rank:
         self.now += dur
 
 
-def facts(plan, group, op, elements, dtype):
+def facts(plan, group, op, elements, dtype, blank):
+    """`blank`: what the writer puts between elements of a list."""
     ranks = plan.groups[group]
     if not plan.facts:
         return {}
     gathered = elements * len(ranks) if op == "_allgather_base" else elements
     return {"Collective name": op, "Process Group Name": str(group), "dtype": dtype,
-            "Process Group Description": "tp", "Process Group Ranks": str(ranks),
+            "Process Group Description": "tp",
+            "Process Group Ranks": str(ranks).replace(" ", blank),
             "Group size": len(ranks), "In msg nelems": elements, "Out msg nelems": gathered}
 
 
@@ -103,7 +105,8 @@ def meet(plan, members, group, op, elements, rng, index):
         if (r.rank, index) not in plan.drop:
             dur = leave - r.now
             r.launch(COMM[op], dur, 50_000, stream=20,
-                     **facts(plan, group, op, elements, "BFloat16"))
+                     **facts(plan, group, op, elements, "BFloat16",
+                             " " if r.rank % 2 else ""))
             r.comm.append((group, op, starts[r.rank], leave, elements, index))
         r.now = leave
 

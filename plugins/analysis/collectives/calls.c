@@ -6,6 +6,7 @@
 #include "map.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <strings.h>
 
 const char *const coll_args[] = {"Collective name",
@@ -148,6 +149,18 @@ static void put_text(const struct calls *calls, struct ta_pack *pack, ta_str tex
     ta_pack_text(pack, text == TA_STR_ABSENT ? TA_LIT("") : ta_trace_text(calls->trace, text));
 }
 
+/* Files may space the list in their own ways. */
+static void put_ranks(const struct calls *calls, struct ta_pack *pack, ta_str ranks)
+{
+    const struct ta_slice text =
+        ranks == TA_STR_ABSENT ? TA_LIT("") : ta_trace_text(calls->trace, ranks);
+    char *copy = reallocarray(NULL, text.len + 1, 2);
+    pack->failed |= !copy;
+    if (copy)
+        ta_pack_text(pack, ta_list_tidy(text, copy));
+    free(copy);
+}
+
 /* Names of groups are numbers as a rule, and are read as such. */
 static void put_group(const struct calls *calls, struct ta_pack *pack, const struct call *call)
 {
@@ -169,7 +182,7 @@ void calls_put(const struct calls *calls, struct ta_pack *pack)
         put_text(calls, pack, call->op);
         put_group(calls, pack, call);
         put_text(calls, pack, call->description);
-        put_text(calls, pack, call->ranks);
+        put_ranks(calls, pack, call->ranks);
         put_text(calls, pack, call->dtype);
         ta_pack_int(pack, call->in);
         ta_pack_int(pack, call->out);

@@ -189,8 +189,9 @@ static void measure_cells(const struct layout *layout, size_t column)
         all_equal =
             all_equal && ta_slice_equal(text, cell_text(layout, layout->rows[0], column, first));
         const size_t number = slot->numeric ? number_length(text) : 0;
-        slot->number = larger(slot->number, ta_terminal_width((struct ta_slice){text.ptr, number}));
-        slot->suffix = larger(slot->suffix, text.len - number);
+        const size_t before = ta_terminal_width((struct ta_slice){text.ptr, number});
+        slot->number = larger(slot->number, before);
+        slot->suffix = larger(slot->suffix, ta_terminal_width(text) - before);
         width = larger(width, ta_terminal_width(text));
     }
     if (slot->numeric && layout->n_rows)
