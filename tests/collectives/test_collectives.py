@@ -7,6 +7,7 @@ usage: test_collectives.py TRACEANALYZE
 import collections
 import json
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
@@ -338,6 +339,53 @@ class Links(unittest.TestCase):
             self.assertEqual(row["exposed_ns"], gpu[rank]["comm_exposed_ns"])
             self.assertEqual(row["unknown_ns"], 0)
             self.assertLess(abs(row["wait_ns"] - waits[rank]), 2000 * len(instances(ranks)))
+
+
+class Clusters(unittest.TestCase):
+    """Average linkage against the plain algorithm, on ranks with a kernel, a collective, and a gap."""
+
+    def linkage(self, points, cut):
+        """Joins the two clusters with the least mean distance until none is within the cut."""
+        clusters = [[i] for i in range(len(points))]
+
+        def mean(a, b):
+            return sum(sum(abs(x - y) for x, y in zip(points[i], points[j]))
+                       for i in a for j in b) / (len(a) * len(b))
+
+        while len(clusters) > 1:
+            least, a, b = min((mean(a, b), a, b) for i, a in enumerate(clusters)
+                              for b in clusters[:i])
+            if least > cut:
+                break
+            clusters = [c for c in clusters if c not in (a, b)] + [sorted(a + b)]
+        return {tuple(c) for c in clusters}
+
+    def test_like_the_plain_algorithm(self):
+        rng = random.Random(70)
+        ranks, points = [], []
+        for rank in range(40):
+            r = simulate.Rank(rank, rng, simulate.Plan(clocks=False))
+            kernel, gap, comm = (rng.randint(1, 9) * 100_000 for _ in range(3))
+            r.launch("gemm", kernel, 5000)
+            r.now += gap
+            r.launch(simulate.COMM["allreduce"], comm, 5000)
+            ranks.append(r)
+            points.append([x / (kernel + gap + comm) for x in (kernel, comm, gap)])
+        rows = table(report(ranks), "ranks.clusters")
+        expected = self.linkage(points, 0.1)
+        self.assertEqual(sum(r["devices"] for r in rows), 40)
+        found = set()
+        for row in rows:
+            members = set()
+            for part in row["ranks"].split(", "):
+                first, _, last = part.partition("–")
+                members |= set(range(int(first), int(last or first) + 1))
+            found.add(tuple(sorted(members)))
+            total = {i: sum(sum(abs(x - y) for x, y in zip(points[i], points[j]))
+                            for j in members) for i in members}
+            self.assertLess(total[row["rank"]], min(total.values()) + 1e-9)
+        self.assertEqual(found, expected)
+        self.assertGreater(len(found), 5)
 
 
 class Rules(unittest.TestCase):

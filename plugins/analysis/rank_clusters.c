@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ranks.clusters: ranks that spend their time alike, and one of each kind to look at.
+ *
+ * A rank is a point: the shares of its window in which it computes, communicates, copies, sets
+ * memory, and is idle.  Points are joined by average linkage on the sum of absolute differences
+ * (UPGMA), by chains of nearest neighbors (Murtagh, Computer Journal 26, 1983), in O(n²).  Beyond
+ * POINTS_MOST ranks those that are equal after rounding are one point with their number. */
+#include <traceanalyze/analysis.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CUT };
+
+static const struct ta_option options[] = {
+    [CUT] = {"cut", TA_OPTION_NUMBER, 0.1, 0, 2, TA_OPTION_RATIO,
+             "Mean distance up to which ranks are alike: sum of the differences of their shares"},
+    TA_OPTIONS_END,
+};
+
+static const char *const shares[] = {"compute_ns", "comm_ns", "memcpy_ns", "memset_ns", "idle_ns"};
+
+enum { SHARES = sizeof shares / sizeof *shares, POINTS_MOST = 1024, LIST_MOST = 160 };
+
+struct device {
+    int64_t rank, device;
+    double at[SHARES];
+    uint32_t point, cluster;
+};
+
+struct points {
+    double (*at)[SHARES];
+    double *weight;
+    uint32_t *cluster; /* a point of the same cluster; itself at first */
+    double *distance;  /* n × n */
+    bool *gone;
+    size_t n;
+};
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+static size_t read_devices(const struct ta_table *gpu, struct device *devices)
+{
+    size_t n = 0;
+    for (size_t row = 0; row < gpu->n_rows; row++) {
+        const double window = ta_row_number(gpu, row, "window_ns", 0);
+        if (window <= 0)
+            continue;
+        struct device *d = &devices[n++];
+        d->rank = (int64_t)ta_row_number(gpu, row, "rank", -1);
+        d->device = (int64_t)ta_row_number(gpu, row, "device", -1);
+        for (int i = 0; i < SHARES; i++)
+            d->at[i] = ta_row_number(gpu, row, shares[i], 0) / window;
+    }
+    return n;
+}
+
+static int by_shares(const void *left, const void *right, void *user)
+{
+    const struct device *devices = user;
+    const double *a = devices[*(const uint32_t *)left].at,
+                 *b = devices[*(const uint32_t *)right].at;
+    for (int i = 0; i < SHARES; i++)
+        if (a[i] != b[i])
+            return a[i] < b[i] ? -1 : 1;
+    return 0;
+}
+
+/* Rounds the shares to multiples of `grid` where it is not 0, and numbers those that are equal.
+ * Returns how many there are. */
+static size_t number_points(struct device *devices, uint32_t *order, size_t n, double grid)
+{
+    size_t points = 0;
+    for (size_t i = 0; i < n; i++) {
+        order[i] = (uint32_t)i;
+        for (int s = 0; s < SHARES && grid > 0; s++)
+            devices[i].at[s] = round(devices[i].at[s] / grid) * grid;
+    }
+    qsort_r(order, n, sizeof *order, by_shares, devices);
+    for (size_t i = 0; i < n; i++) {
+        points += i == 0 || by_shares(&order[i - 1], &order[i], devices) != 0;
+        devices[order[i]].point = (uint32_t)points - 1;
+    }
+    return points;
+}
+
+/* ---- average linkage ----------------------------------------------------------------------- */
+
+static double between(const double *a, const double *b)
+{
+    double sum = 0;
+    for (int i = 0; i < SHARES; i++)
+        sum += fabs(a[i] - b[i]);
+    return sum;
+}
+
+static bool make_points(struct points *p, const struct device *devices, size_t n_devices, size_t n)
+{
+    p->n = n;
+    p->at = calloc(n, sizeof *p->at);
+    p->weight = calloc(n, sizeof *p->weight);
+    p->cluster = calloc(n, sizeof *p->cluster);
+    p->gone = calloc(n, sizeof *p->gone);
+    p->distance = calloc(n * n, sizeof *p->distance);
+    if (!p->at || !p->weight || !p->cluster || !p->gone || !p->distance)
+        return false;
+    for (size_t i = 0; i < n_devices; i++) {
+        memcpy(p->at[devices[i].point], devices[i].at, sizeof *p->at);
+        p->weight[devices[i].point]++;
+    }
+    for (size_t i = 0; i < n; i++) {
+        p->cluster[i] = (uint32_t)i;
+        for (size_t j = 0; j < n; j++)
+            p->distance[i * n + j] = between(p->at[i], p->at[j]);
+    }
+    return true;
+}
+
+static uint32_t root_of(struct points *p, uint32_t point)
+{
+    while (p->cluster[point] != point)
+        point = p->cluster[point] = p->cluster[p->cluster[point]];
+    return point;
+}
+
+/* The nearest that is left, `before` when it is as near. */
+static size_t nearest(const struct points *p, size_t to, size_t before)
+{
+    size_t best = before;
+    for (size_t i = 0; i < p->n; i++)
+        if (i != to && !p->gone[i] &&
+            (best == SIZE_MAX || p->distance[to * p->n + i] < p->distance[to * p->n + best]))
+            best = i;
+    return best;
+}
+
+/* `b` becomes part of `a`; they are of one cluster when they are near enough. */
+static void join(struct points *p, size_t a, size_t b, double cut)
+{
+    if (p->distance[a * p->n + b] <= cut)
+        p->cluster[root_of(p, (uint32_t)b)] = root_of(p, (uint32_t)a);
+    const double both = p->weight[a] + p->weight[b];
+    for (size_t i = 0; i < p->n; i++) {
+        const double d =
+            (p->weight[a] * p->distance[a * p->n + i] + p->weight[b] * p->distance[b * p->n + i]) /
+            both;
+        p->distance[a * p->n + i] = p->distance[i * p->n + a] = d;
+    }
+    p->weight[a] = both;
+    p->gone[b] = true;
+}
+
+/* Follows nearest neighbors until two are that of each other, and joins these. */
+static bool link_points(struct points *p, double cut)
+{
+    size_t *chain = calloc(p->n + 1, sizeof *chain);
+    size_t n = 0, left = p->n;
+    while (chain && left > 1) {
+        if (n == 0)
+            while (p->gone[chain[0]])
+                chain[0]++;
+        n = n ? n : 1;
+        const size_t last = chain[n - 1], before = n > 1 ? chain[n - 2] : SIZE_MAX;
+        const size_t next = nearest(p, last, before);
+        if (next != before) {
+            chain[n++] = next;
+            continue;
+        }
+        join(p, last < before ? last : before, last < before ? before : last, cut);
+        left--;
+        n -= 2;
+        if (n == 0)
+            chain[0] = 0;
+    }
+    free(chain);
+    return chain != NULL;
+}
+
+/* ---- clusters ------------------------------------------------------------------------------ */
+
+/* Numbers clusters in the order of their first rank. */
+static uint32_t number_clusters(struct points *p, struct device *devices, size_t n,
+                                uint32_t *numbers)
+{
+    uint32_t found = 0;
+    for (size_t i = 0; i < p->n; i++)
+        numbers[i] = UINT32_MAX;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t root = root_of(p, devices[i].point);
+        if (numbers[root] == UINT32_MAX)
+            numbers[root] = found++;
+        devices[i].cluster = numbers[root];
+    }
+    return found;
+}
+
+/* The member with the least distance to all of its cluster, the first of equals. */
+static const struct device *exemplar(const struct device *devices, size_t n, uint32_t cluster)
+{
+    const struct device *best = NULL;
+    double least = INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < n && devices[i].cluster == cluster && sum < least; j++)
+            if (devices[j].cluster == cluster)
+                sum += between(devices[i].at, devices[j].at);
+        if (devices[i].cluster == cluster && sum < least) {
+            best = &devices[i];
+            least = sum;
+        }
+    }
+    return best;
+}
+
+/* "0–3, 7", cut where it is long. */
+static void list_ranks(const struct device *devices, size_t n, uint32_t cluster,
+                       char text[LIST_MOST])
+{
+    size_t used = 0;
+    for (size_t i = 0, to; i < n; i = to) {
+        to = i + 1;
+        if (devices[i].cluster != cluster)
+            continue;
+        while (to < n && devices[to].cluster == cluster)
+            to++;
+        char piece[64];
+        const long long first = devices[i].rank, last = devices[to - 1].rank;
+        const int length =
+            last > first
+                ? snprintf(piece, sizeof piece, "%s%lld–%lld", used ? ", " : "", first, last)
+                : snprintf(piece, sizeof piece, "%s%lld", used ? ", " : "", first);
+        if (used + (size_t)length + 6 > LIST_MOST) {
+            memcpy(text + used, ", …", sizeof ", …");
+            return;
+        }
+        memcpy(text + used, piece, (size_t)length + 1);
+        used += (size_t)length;
+    }
+}
+
+static const struct ta_column columns[] = {
+    {"cluster", "Cluster", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Number of the cluster, in the order of their first ranks"},
+    TA_COUNT_COLUMN("devices", "Devices", TA_NEUTRAL, "Devices of ranks that belong to it"),
+    {"rank", "Exemplar", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Rank with the least distance to all others of it: look at this one for all"},
+    TA_TEXT_COLUMN("ranks", "Ranks", "Its ranks"),
+    TA_RATIO_COLUMN("compute_share", "Compute", TA_HIGHER, "Mean share of the window"),
+    TA_RATIO_COLUMN("comm_share", "Comm", TA_NEUTRAL, "Likewise, communication"),
+    TA_RATIO_COLUMN("memcpy_share", "Copies", TA_NEUTRAL, "Likewise, copies"),
+    TA_RATIO_COLUMN("memset_share", "Memset", TA_NEUTRAL, "Likewise, memory sets"),
+    TA_RATIO_COLUMN("idle_share", "Idle", TA_LOWER, "Likewise, idle time"),
+};
+
+static void add_cluster(const struct device *devices, size_t n, uint32_t cluster,
+                        struct ta_table_builder *table)
+{
+    double sum[SHARES] = {0};
+    int64_t members = 0;
+    char text[LIST_MOST] = "";
+    for (size_t i = 0; i < n; i++)
+        if (devices[i].cluster == cluster) {
+            members++;
+            for (int s = 0; s < SHARES; s++)
+                sum[s] += devices[i].at[s];
+        }
+    for (int s = 0; s < SHARES; s++)
+        sum[s] /= (double)members;
+    list_ranks(devices, n, cluster, text);
+    TA_ROW(table, ta_int(cluster), ta_int(members), ta_int(exemplar(devices, n, cluster)->rank),
+           ta_text(ta_slice_of(text)), ta_num(sum[0]), ta_num(sum[1]), ta_num(sum[2]),
+           ta_num(sum[3]), ta_num(sum[4]));
+}
+
+static bool cluster(struct device *devices, size_t n, double cut, struct ta_section_builder *out)
+{
+    struct points p = {0};
+    uint32_t *order = calloc(n, sizeof *order);
+    size_t points = order ? number_points(devices, order, n, 0) : 0;
+    for (double grid = 1e-3; points > POINTS_MOST; grid *= 2)
+        points = number_points(devices, order, n, grid);
+    const bool done = order && make_points(&p, devices, n, points) && link_points(&p, cut);
+    const uint32_t found = done ? number_clusters(&p, devices, n, order) : 0;
+    struct ta_table_builder *table = ta_add_table(out, "ranks.clusters", "Ranks that are alike",
+                                                  columns, sizeof columns / sizeof *columns);
+    for (uint32_t i = 0; i < found; i++)
+        add_cluster(devices, n, i, table);
+    free(order);
+    free(p.at);
+    free(p.weight);
+    free(p.cluster);
+    free(p.gone);
+    free(p.distance);
+    return done;
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)merged;
+    const struct ta_table *gpu = ta_report_table(prior, "gpu_time.by_rank");
+    if (!gpu || gpu->n_rows < 2)
+        return TA_OK;
+    struct device *devices = calloc(gpu->n_rows, sizeof *devices);
+    const size_t n = devices ? read_devices(gpu, devices) : 0;
+    const bool done = devices && (n < 2 || cluster(devices, n, ta_ctx_option(ctx, CUT), out));
+    free(devices);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the distances of ranks");
+}
+
+static const char *const after[] = {"gpu_time", NULL};
+
+static const struct ta_analysis_ops ops = {.after = after, .section = "ranks", .finish = finish};
+
+TA_PLUGIN(analysis, rank_clusters, &ops, .title = "Rank clusters",
+          .summary = "Ranks that spend their time alike, and one of each kind: ranks.clusters",
+          .version = "1", .options = options);
