@@ -286,7 +286,7 @@ bool ta_partial_settle(struct ta_partial *p)
     qsort_r(p->ordered, p->n_rows, sizeof *p->ordered, by_keys, p);
     for (size_t i = 0; i < p->dists.n; i++)
         ta_dist_settle(p->dists.at[i]);
-    return true;
+    return ta_partial_ok(p);
 }
 
 const struct ta_partial_def *ta_partial_def_of(const struct ta_partial *p)

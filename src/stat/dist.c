@@ -34,7 +34,38 @@ static int64_t midpoint(size_t bucket)
 void ta_dist_free(struct ta_dist *dist)
 {
     free(dist->samples);
+    free(dist->narrow);
     free(dist->buckets);
+}
+
+/* Of thousands of ranks most samples wait for their analysis, and nearly all are below 2^32 ns. */
+static void copy_narrow(struct ta_dist *into, const struct ta_dist *from)
+{
+    into->narrow = reallocarray(NULL, from->n_samples, sizeof *into->narrow);
+    for (size_t i = 0; into->narrow && i < from->n_samples; i++)
+        into->narrow[i] = from->narrow ? from->narrow[i] : (uint32_t)from->samples[i];
+    into->n_samples = into->max_samples = into->narrow ? from->n_samples : 0;
+    into->failed |= !into->narrow;
+}
+
+/* False without memory. */
+static bool widen(struct ta_dist *dist)
+{
+    if (!dist->narrow)
+        return true;
+    dist->samples = reallocarray(NULL, dist->n_samples, sizeof *dist->samples);
+    dist->failed |= !dist->samples;
+    for (size_t i = 0; dist->samples && i < dist->n_samples; i++)
+        dist->samples[i] = dist->narrow[i];
+    free(dist->narrow);
+    dist->narrow = NULL;
+    dist->n_samples = dist->max_samples = dist->samples ? dist->n_samples : 0;
+    return dist->samples != NULL;
+}
+
+static int64_t sample_at(const struct ta_dist *dist, size_t i)
+{
+    return dist->narrow ? (int64_t)dist->narrow[i] : dist->samples[i];
 }
 
 /* Gives up single samples for the histogram. */
@@ -48,9 +79,11 @@ static bool use_buckets(struct ta_dist *dist)
         return false;
     }
     for (size_t i = 0; i < dist->n_samples; i++)
-        dist->buckets[bucket_of(dist->samples[i])]++;
+        dist->buckets[bucket_of(sample_at(dist, i))]++;
     free(dist->samples);
+    free(dist->narrow);
     dist->samples = NULL;
+    dist->narrow = NULL;
     dist->n_samples = dist->max_samples = 0;
     return true;
 }
@@ -79,7 +112,7 @@ static bool reserve(struct ta_dist *dist, size_t n)
 static void keep(struct ta_dist *dist, int64_t value)
 {
     if (!dist->buckets && dist->n_samples < TA_DIST_EXACT) {
-        if (reserve(dist, dist->n_samples + 1))
+        if (widen(dist) && reserve(dist, dist->n_samples + 1))
             dist->samples[dist->n_samples++] = value;
         dist->sorted = false;
     } else if (use_buckets(dist)) {
@@ -101,6 +134,7 @@ void ta_dist_add(struct ta_dist *dist, int64_t value)
 
 void ta_dist_merge(struct ta_dist *into, const struct ta_dist *from)
 {
+    const bool was_empty = into->n == 0 && !into->buckets;
     if (from->n == 0)
         return;
     into->min = into->n && into->min < from->min ? into->min : from->min;
@@ -116,11 +150,12 @@ void ta_dist_merge(struct ta_dist *into, const struct ta_dist *from)
         for (size_t i = 0; from->buckets && i < TA_DIST_BUCKETS; i++)
             into->buckets[i] += from->buckets[i];
         for (size_t i = 0; i < from->n_samples; i++)
-            into->buckets[bucket_of(from->samples[i])]++;
-    } else if (reserve(into, into->n_samples + from->n_samples)) {
-        memcpy(into->samples + into->n_samples, from->samples,
-               from->n_samples * sizeof *from->samples);
-        into->n_samples += from->n_samples;
+            into->buckets[bucket_of(sample_at(from, i))]++;
+    } else if (was_empty && !into->samples && from->max <= UINT32_MAX) {
+        copy_narrow(into, from);
+    } else if (widen(into) && reserve(into, into->n_samples + from->n_samples)) {
+        for (size_t i = 0; i < from->n_samples; i++)
+            into->samples[into->n_samples++] = sample_at(from, i);
     }
 }
 
@@ -137,6 +172,8 @@ void ta_dist_move(struct ta_dist *into, struct ta_dist *from)
 
 void ta_dist_settle(struct ta_dist *dist)
 {
+    if (!widen(dist))
+        return;
     if (!dist->sorted && dist->samples)
         ta_radix_sort(dist->samples, dist->n_samples, dist->min, dist->max);
     dist->sorted = true;

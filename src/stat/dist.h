@@ -14,6 +14,8 @@ struct ta_dist {
     int64_t min, max;
     int64_t *samples; /* exact samples, at most TA_DIST_EXACT; NULL once there are buckets */
     size_t n_samples, max_samples;
+    uint32_t *narrow; /* the same samples while they rest and fit, `samples` is NULL then: settling,
+                         adding and merging make them wide again */
     uint64_t *buckets; /* counts of the histogram, TA_DIST_BUCKETS of them */
     bool sorted;       /* the samples are in order */
     bool failed;       /* out of memory: quantiles are incomplete */

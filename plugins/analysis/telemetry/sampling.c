@@ -21,8 +21,11 @@ static const struct ta_column sampling_columns[] = {
 static size_t find_steps(const struct all *all, const struct series *series, double *steps)
 {
     size_t n = 0;
-    for (size_t i = series->first + 1; i < series->end; i++)
-        steps[n++] = (double)(all->readings[i].time - all->readings[i - 1].time);
+    for (size_t i = series->first + 1; i < series->end; i++) {
+        const int64_t before = all->readings[i - 1].time, now = all->readings[i].time;
+        if (before != TA_MISSING && now != TA_MISSING)
+            steps[n++] = (double)ta_add_sat(now, -before);
+    }
     ta_sort_numbers(steps, n);
     return n;
 }
