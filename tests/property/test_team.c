@@ -187,7 +187,8 @@ static void idle_members(void **state)
     char root[64], path[256];
     fixture_folder(root);
     snprintf(path, sizeof path, "%s/rank0.json", root);
-    fixture_write(path, "[{\"ph\":\"i\",\"name\":\"x\",\"ts\":1,\"pid\":1,\"tid\":1}]", 48);
+    static const char one[] = "[{\"ph\":\"i\",\"name\":\"x\",\"ts\":1,\"pid\":1,\"tid\":1}]";
+    fixture_write(path, one, sizeof one - 1);
     check((const char *const[]){root}, 1);
     fixture_write(path, "nothing", 7);
     run_team(&hall, members, 3, (const char *const[]){root}, 1, NULL);
