@@ -4,6 +4,7 @@
 #define TA_DIFF_COMPARE_H
 
 #include "diff/diff.h"
+#include "diff/likeness.h"
 #include "traceanalyze/arena.h"
 
 struct diff;
@@ -35,6 +36,7 @@ struct diff_item {
     enum diff_method method;
     double confidence;
     size_t set; /* number of the set of names that took the place of others, from 1; 0: none */
+    struct diff_words words; /* of the name, once it was looked for by them */
 };
 
 struct diff_items {

@@ -129,7 +129,7 @@ static bool begins_word(struct ta_slice name, size_t i)
 }
 
 /* Hashes (FNV-1a) of the words of a name, each once and in order. */
-static size_t words_of(struct ta_slice name, uint64_t words[WORDS_MOST])
+static size_t hash_words(struct ta_slice name, uint64_t words[WORDS_MOST])
 {
     size_t n = 0, kept = 0;
     for (size_t i = 0; i < name.len && n < WORDS_MOST;) {
@@ -155,16 +155,24 @@ static size_t words_of(struct ta_slice name, uint64_t words[WORDS_MOST])
     return kept;
 }
 
-double diff_likeness(struct ta_slice a, struct ta_slice b)
+struct diff_words diff_words_of(struct ta_arena *arena, struct ta_slice name)
 {
-    uint64_t x[WORDS_MOST], y[WORDS_MOST];
-    const size_t n = words_of(a, x), m = words_of(b, y);
+    uint64_t words[WORDS_MOST];
+    const size_t n = hash_words(name, words);
+    uint64_t *at = ta_arena_alloc(arena, (n + 1) * sizeof *at);
+    if (at)
+        memcpy(at, words, n * sizeof *at);
+    return (struct diff_words){at, at ? n : 0};
+}
+
+double diff_likeness(struct diff_words a, struct diff_words b)
+{
     size_t both = 0;
-    for (size_t i = 0, k = 0; i < n && k < m;) {
-        both += x[i] == y[k];
-        const bool first = x[i] <= y[k], second = y[k] <= x[i];
+    for (size_t i = 0, k = 0; i < a.n && k < b.n;) {
+        both += a.at[i] == b.at[k];
+        const bool first = a.at[i] <= b.at[k], second = b.at[k] <= a.at[i];
         i += first;
         k += second;
     }
-    return n + m ? (double)both / (double)(n + m - both) : 0;
+    return a.n + b.n ? (double)both / (double)(a.n + b.n - both) : 0;
 }

@@ -17,9 +17,17 @@ struct ta_slice diff_normalize(struct ta_arena *arena, struct ta_slice name, enu
 /* The name as people say it: without arguments and the type it returns, cut to `most` bytes. */
 struct ta_slice diff_short_name(struct ta_arena *arena, struct ta_slice name, size_t most);
 
-/* Jaccard index of the sets of words of two names: those in both over those in either, 0…1.  Words
- * are runs of letters or of digits, without regard to case but where a capital letter begins one;
- * names of scopes ("aten::") do not count. */
-double diff_likeness(struct ta_slice a, struct ta_slice b);
+/* The words of a name, by their hashes: runs of letters or of digits, without regard to case but
+ * where a capital letter begins one; names of scopes ("aten::") do not count. */
+struct diff_words {
+    const uint64_t *at; /* ascending, each once */
+    size_t n;
+};
+
+/* The words of a name, in the arena; none without memory. */
+struct diff_words diff_words_of(struct ta_arena *arena, struct ta_slice name);
+
+/* Jaccard index of two sets of words: those in both over those in either, 0…1. */
+double diff_likeness(struct diff_words a, struct diff_words b);
 
 #endif

@@ -10,7 +10,6 @@
  * What is left is added or removed; kernels among it that took the place of one another are a set
  * (order.c). */
 #include "diff/compare.h"
-#include "diff/likeness.h"
 #include "diff/order.h"
 
 #include <math.h>
@@ -75,12 +74,16 @@ static bool list_singles(struct diff *diff, struct diff_items items[TA_DIFF_SIDE
     *singles = (struct singles){
         ta_arena_alloc(&diff->arena, (items[0].n + items[1].n + 1) * sizeof *singles->at), 0};
     for (int side = 0; singles->at && side < TA_DIFF_SIDES; side++)
-        for (size_t i = 0; i < items[side].n; i++)
-            if (!items[side].at[i].mate)
-                singles->at[singles->n++] = (struct single){.key = items[side].at[i].name,
-                                                            .item = &items[side].at[i],
-                                                            .is_new = side == TA_DIFF_NEW};
-    return singles->at != NULL;
+        for (size_t i = 0; i < items[side].n; i++) {
+            struct diff_item *item = &items[side].at[i];
+            if (item->mate)
+                continue;
+            if (!item->words.at)
+                item->words = diff_words_of(&diff->arena, item->name);
+            singles->at[singles->n++] =
+                (struct single){.key = item->name, .item = item, .is_new = side == TA_DIFF_NEW};
+        }
+    return singles->at && !diff->arena.failed;
 }
 
 /* By key, then side, then as they stood: in the order of their names. */
@@ -111,10 +114,20 @@ static int by_score(const void *left, const void *right)
     return (a->new > b->new) - (a->new < b->new);
 }
 
-/* As many calls speak for two names; they break ties. */
-static double score_of(const struct diff_item *base, const struct diff_item *new)
+/* Sets of too different size are not alike enough, whatever is in them. */
+static bool may_reach(struct diff_words a, struct diff_words b, double least)
 {
-    return diff_likeness(base->name, new->name) + (base->calls == new->calls ? 1e-3 : 0);
+    const size_t fewer = a.n < b.n ? a.n : b.n, more = a.n < b.n ? b.n : a.n;
+    return (double)fewer >= least * (double)more;
+}
+
+/* As many calls speak for two names; they break ties.  −1 when it is less than `least`. */
+static double score_of(const struct diff_item *base, const struct diff_item *new, double least)
+{
+    if (!may_reach(base->words, new->words, least))
+        return -1;
+    const double likeness = diff_likeness(base->words, new->words);
+    return likeness < least ? -1 : likeness + (base->calls == new->calls ? 1e-3 : 0);
 }
 
 /* Joins singles of both sides one to one, the most alike first; false without memory. */
@@ -125,8 +138,8 @@ static bool join_best(const struct single *base, size_t n, const struct single *
     size_t count = 0;
     for (size_t i = 0; candidates && i < n; i++)
         for (size_t k = 0; k < m; k++) {
-            const double score = score_of(base[i].item, new[k].item);
-            if (score >= least)
+            const double score = score_of(base[i].item, new[k].item, least);
+            if (score >= 0)
                 candidates[count++] = (struct candidate){base[i].item, new[k].item, score};
         }
     if (!candidates)
