@@ -342,7 +342,7 @@ class Links(unittest.TestCase):
 
 
 class Clusters(unittest.TestCase):
-    """Average linkage against the plain algorithm, on ranks with a kernel, a collective, and a gap."""
+    """Average linkage against the plain algorithm; ranks have a kernel, a collective, a gap."""
 
     def linkage(self, points, cut):
         """Joins the two clusters with the least mean distance until none is within the cut."""
