@@ -14,7 +14,7 @@ build=${TA_FUZZ_BUILD:-$root/build-fuzz}
 seconds=${1:-60}
 shift || true
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(scanner gzip report saved escape pickle dumps tables config)
+[ ${#targets[@]} -gt 0 ] || targets=(scanner gzip report saved escape pickle dumps tables config summary)
 
 # Debug code is slow under two sanitizers; -O1 finds the same and reaches further.
 cmake -S "$root" -B "$build" --preset fuzz -DCMAKE_C_FLAGS_DEBUG="-g -O1" >/dev/null
@@ -50,16 +50,32 @@ saved() {
     done < <(find "$root/tests/golden/inputs" -type f -name '*.json' -size -2k -print0 | sort -z)
 }
 
+# Summaries of small inputs.
+summary() {
+    local file number=0
+    mkdir -p "$build/fuzz/summary/seeds"
+    while IFS= read -r -d '' file; do
+        number=$((number + 1))
+        "$build/traceanalyze" reduce --no-config -q -o - "$file" 2>/dev/null | gzip -dc \
+            >"$build/fuzz/summary/seeds/summary-$number" 2>/dev/null || true
+    done < <(find "$root/tests/golden/inputs" -type f -size -2k -print0 | sort -z)
+}
+
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
 export LSAN_OPTIONS=suppressions=$root/tests/support/lsan.supp:print_suppressions=0
 
 status=0
 for target in "${targets[@]}"; do
     work=$build/fuzz/$target
-    if [ "$target" = saved ]; then saved; else seed "$target" "${folders[@]}"; fi
+    case $target in
+    saved | summary) "$target" ;;
+    *) seed "$target" "${folders[@]}" ;;
+    esac
     mkdir -p "$work/corpus" "$work/finds"
     longest=16384
-    [ "$target" != saved ] || longest=131072 # no report is shorter than some 50 KiB
+    case $target in # no report and no summary is shorter than some 20 KiB
+    saved | summary) longest=131072 ;;
+    esac
     options=(-max_total_time="$seconds" -max_len="$longest" -timeout=10 -rss_limit_mb=2048
         -print_final_stats=1 -artifact_prefix="$work/finds/")
     [ ! -f "$root/tests/fuzz/$target.dict" ] || options+=(-dict="$root/tests/fuzz/$target.dict")
