@@ -266,7 +266,7 @@ static struct ta_slice take_hex(struct ta_scan *scan)
         const int high = hex_digit(digits.ptr[i]), low = hex_digit(digits.ptr[i + 1]);
         is_hex = high >= 0 && low >= 0;
         if (is_hex)
-            copy[i / 2] = (char)(high << 4 | low);
+            copy[i / 2] = (char)((unsigned)high << 4 | (unsigned)low);
     }
     if (!is_hex)
         ta_scan_fail(scan, copy ? "expected a string or bytes" : "no memory for it");
