@@ -14,7 +14,7 @@
 enum { CUT };
 
 static const struct ta_option options[] = {
-    [CUT] = {"cut", TA_OPTION_NUMBER, 0.1, 0, 2, TA_OPTION_RATIO,
+    [CUT] = {"cut", TA_OPTION_NUMBER, 0.1, 0, 2, TA_OPTION_PLAIN,
              "Mean distance up to which ranks are alike: sum of the differences of their shares"},
     TA_OPTIONS_END,
 };
