@@ -33,8 +33,7 @@ bool ta_merge_takes_rank(const struct ta_merge_choice *choice, int64_t rank);
 /* Sets the clocks of the traces, which stand in the order of `surveyed`; what was done goes to
  * merge->alignment.  TA_ERR_INPUT when what --align asks for cannot be had. */
 enum ta_status ta_merge_align(struct ta_cli *cli, const struct ta_surveyed *surveyed,
-                              const struct ta_report *report,
-                              struct ta_merge *merge) TA_MUST_CHECK;
+                              const struct ta_report *report, struct ta_merge *merge) TA_MUST_CHECK;
 
 /* Sets what is wanted of each trace, by --time-range and by the steps in the report. */
 enum ta_status ta_merge_limit(struct ta_cli *cli, const struct ta_merge_choice *choice,

@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "result/report.h"
-#include "saved.h"
+#include "run/saved.h"
 
 /* Whether a page of a report holds less than the report did. */
 static bool is_cut(const struct ta_report *report)

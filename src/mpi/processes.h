@@ -3,7 +3,7 @@
 #ifndef TA_MPI_PROCESSES_H
 #define TA_MPI_PROCESSES_H
 
-#include "team.h"
+#include "run/team.h"
 
 /* Between MPI_Init() and MPI_Finalize(). */
 void ta_processes_join(struct ta_team *team);

@@ -3,7 +3,7 @@
 #ifndef TA_SUMMARY_FACTS_H
 #define TA_SUMMARY_FACTS_H
 
-#include "ingest.h"
+#include "run/ingest.h"
 #include "summary/scan.h"
 #include "summary/text.h"
 

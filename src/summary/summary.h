@@ -10,7 +10,7 @@
 #ifndef TA_SUMMARY_SUMMARY_H
 #define TA_SUMMARY_SUMMARY_H
 
-#include "ingest.h"
+#include "run/ingest.h"
 #include "summary/text.h"
 
 /* How every summary begins, behind its first brace. */

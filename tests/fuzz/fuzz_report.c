@@ -3,7 +3,7 @@
  * whose accounts add up, and one more output. */
 #include "support.h"
 
-#include "pipeline.h"
+#include "run/pipeline.h"
 #include "result/report.h"
 
 #include <jansson.h>

@@ -5,7 +5,7 @@
 
 #include "render/sink.h"
 #include "result/report.h"
-#include "saved.h"
+#include "run/saved.h"
 
 #include <unistd.h>
 

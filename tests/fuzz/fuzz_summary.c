@@ -3,7 +3,7 @@
  */
 #include "support.h"
 
-#include "pipeline.h"
+#include "run/pipeline.h"
 #include "result/report.h"
 
 #include <stdio.h>

@@ -13,7 +13,7 @@ import sys
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
 
 # Folder of src/ → folders whose headers it may include besides its own and <traceanalyze/…>.
-# "" is src/ itself, the pipeline.  Stages stand in the order of the flow.
+# Stages stand in the order of the flow; "run" calls them.
 MAY_INCLUDE = {
     "base": (),
     "config": ("base",),
@@ -36,12 +36,12 @@ MAY_INCLUDE = {
     "scaling": ("base", "diff", "plugin", "recommend", "result", "stat"),
     "render": ("base", "result"),
     "merge": ("base", "model", "read", "parse", "render"),
-    "summary": ("base", "stat", "model", "plugin", "analyze", ""),
-    "": ("base", "hardware", "stat", "model", "plugin", "read", "discover", "parse", "normalize",
+    "summary": ("base", "stat", "model", "plugin", "analyze", "run"),
+    "run": ("base", "hardware", "stat", "model", "plugin", "read", "discover", "parse", "normalize",
          "result", "timeline", "analyze", "recommend", "summary"),
     "cli": ("base", "config", "plugin", "result", "render", "merge", "diff", "gate",
-            "scaling", ""),
-    "mpi": ("base", "cli", ""),
+            "scaling", "run"),
+    "mpi": ("base", "cli", "run"),
 }
 
 # Library → where its headers may be included; src/cli/cmd_help.c prints the versions of all.
@@ -67,14 +67,14 @@ def includes(path):
 
 def source_fault(root, path, name):
     """What is wrong with #include "name" in a file of src/, or None."""
-    folder = path.relative_to(root / "src").parts[0] if path.parent != root / "src" else ""
+    folder = path.relative_to(root / "src").parts[0]
     if folder not in MAY_INCLUDE:
         return f"src/{folder}/ has no place in the flow: add it to tests/lint/layers.py"
     if name.startswith("traceanalyze/"):
         return None if (root / "include" / name).exists() else "no such public header"
     if not (root / "src" / name).exists():
         return "quoted names are paths below src/ or traceanalyze/…"
-    target = name.split("/")[0] if "/" in name else ""
+    target = name.split("/")[0]
     if target == folder or target in MAY_INCLUDE[folder]:
         return None
     return f"src/{folder}/ may not include src/{target}/"

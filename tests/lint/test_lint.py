@@ -16,7 +16,7 @@ class Lint(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
         for name in ("include/traceanalyze/base.h", "src/base/vec.h", "src/read/reader.h",
-                     "src/render/sink.h", "src/pipeline.h", "plugins/output/html/html.h"):
+                     "src/render/sink.h", "src/run/pipeline.h", "plugins/output/html/html.h"):
             self.write(name)
 
     def write(self, name, text=LICENCE):
@@ -50,8 +50,8 @@ class Lint(unittest.TestCase):
                 ("src/config/x.c", '#include "read/reader.h"', False),
                 ("src/base/x.h", '#include "read/reader.h"', False),
                 ("src/new/x.c", '#include "base/vec.h"', False),
-                ("src/pipeline.c", '#include "read/reader.h"', True),
-                ("src/pipeline.c", '#include "render/sink.h"', False),
+                ("src/run/pipeline.c", '#include "read/reader.h"', True),
+                ("src/run/pipeline.c", '#include "render/sink.h"', False),
                 ("src/cli/x.c", '#include "render/sink.h"', True),
                 ("src/cli/x.c", '#include "read/reader.h"', False),
                 ("plugins/output/x.c", "#include <traceanalyze/base.h>", True),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One file read by several threads gives what it gives read in one go: every column, every account
  * and every byte offset, wherever it is cut, packed or not, and whatever is wrong with it. */
-#include "split.h"
-#include "pipeline.h"
+#include "run/split.h"
+#include "run/pipeline.h"
 #include "read/reader.h"
 #include "result/report.h"
 #include "trace_fixture.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Processes that share the files of a run make the report of one process, byte for byte, however
  * many they are.  Threads stand in for them here. */
-#include "pipeline.h"
+#include "run/pipeline.h"
 #include "report_fixture.h"
-#include "team.h"
+#include "run/team.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Records that several files hold count once, and what is no copy stays. */
-#include "copies.h"
+#include "run/copies.h"
 
 #include "model/builder.h"
 #include "trace_fixture.h"

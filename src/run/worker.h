@@ -4,8 +4,8 @@
 #define TA_WORKER_H
 
 #include "base/context.h"
-#include "ingest.h"
-#include "planner.h"
+#include "run/ingest.h"
+#include "run/planner.h"
 
 /* What the workers of one run share. */
 struct ta_job {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One file on several threads. */
-#include "split.h"
+#include "run/split.h"
 
 #include "base/quality.h"
 #include "model/append.h"

@@ -3,7 +3,7 @@
 #ifndef TA_ACCOUNTS_H
 #define TA_ACCOUNTS_H
 
-#include "ingest.h"
+#include "run/ingest.h"
 
 struct ta_report;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Summaries in a worker. */
-#include "summary_files.h"
+#include "run/summary_files.h"
 
-#include "inputs.h"
+#include "run/inputs.h"
 #include "model/trace.h"
 #include "read/reader.h"
 

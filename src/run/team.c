@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sharing out the files of a run among processes, and bringing together what they leave behind. */
-#include "team.h"
+#include "run/team.h"
 
 #include "base/context.h"
 #include "base/hash.h"
-#include "inputs.h"
+#include "run/inputs.h"
 #include "model/trace.h"
 
 #include <stdlib.h>

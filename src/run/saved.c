@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reports that were written before. */
-#include "saved.h"
+#include "run/saved.h"
 
 #include "base/context.h"
 #include "base/quality.h"

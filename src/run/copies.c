@@ -4,11 +4,11 @@
  * What a file holds is broken down into holdings: rows of one table and rank; of samples those of
  * one signal, of figures and tags those of one name.  Sorted by folder, rank, kind and set,
  * holdings that are copies of each other stand side by side, the most exact one first. */
-#include "copies.h"
+#include "run/copies.h"
 
 #include "base/hash.h"
 #include "discover/discover.h"
-#include "sessions.h"
+#include "run/sessions.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shares of memory. */
-#include "budget.h"
+#include "run/budget.h"
 
 /* Windows, rings of blocks and tables of a file, however small it is. */
 #define FIXED (UINT64_C(8) << 20)

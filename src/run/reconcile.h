@@ -3,7 +3,7 @@
 #ifndef TA_RECONCILE_H
 #define TA_RECONCILE_H
 
-#include "ingest.h"
+#include "run/ingest.h"
 
 /* Maps the traces that were kept into the partials of the ingestion and frees them.  Ranks are
  * decided (ta_account_ranks()); what is noticed goes to the accounts of the job. */

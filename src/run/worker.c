@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One file to partials. */
-#include "worker.h"
+#include "run/worker.h"
 
 #include "normalize/normalize.h"
 #include "read/reader.h"
-#include "summary_files.h"
-#include "split.h"
+#include "run/summary_files.h"
+#include "run/split.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

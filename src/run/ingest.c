@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Files to partials, on several threads: which worker reads which file, and when all is done. */
-#include "ingest.h"
+#include "run/ingest.h"
 
 #include "base/memory.h"
-#include "budget.h"
-#include "inputs.h"
+#include "run/budget.h"
+#include "run/inputs.h"
 #include "model/trace.h"
 #include "read/codec.h"
 #include "result/report.h"
-#include "worker.h"
+#include "run/worker.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -4,12 +4,12 @@
  * Each file leaves a packed summary of its own behind, so that no more than one trace per thread is
  * in memory.  Which files are of one rank is known when all are read: their summaries are merged
  * then. */
-#include "reduce.h"
+#include "run/reduce.h"
 
-#include "accounts.h"
+#include "run/accounts.h"
 #include "base/context.h"
 #include "hardware/hardware.h"
-#include "inputs.h"
+#include "run/inputs.h"
 #include "model/trace.h"
 
 #include <inttypes.h>

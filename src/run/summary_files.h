@@ -3,7 +3,7 @@
 #ifndef TA_SUMMARY_FILES_H
 #define TA_SUMMARY_FILES_H
 
-#include "worker.h"
+#include "run/worker.h"
 
 /* Packs what a file has left behind, as ta_run_options.summaries asks, and empties the worker. */
 enum ta_status ta_summary_file_write(struct ta_worker *w, struct ta_ingested *file) TA_MUST_CHECK;

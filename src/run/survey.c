@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From what became of the files to the traces among them. */
-#include "survey.h"
+#include "run/survey.h"
 
 #include <stdlib.h>
 

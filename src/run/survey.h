@@ -3,7 +3,7 @@
 #ifndef TA_SURVEY_H
 #define TA_SURVEY_H
 
-#include "ingest.h"
+#include "run/ingest.h"
 
 /* Fills in a survey when ranks are decided; false without memory. */
 bool ta_survey_take(struct ta_survey *survey, const struct ta_ingestion *ingestion) TA_MUST_CHECK;

@@ -7,7 +7,7 @@
 #include "analyze/analyze.h"
 #include "base/quality.h"
 #include "discover/discover.h"
-#include "pipeline.h"
+#include "run/pipeline.h"
 #include "summary/text.h"
 #include "timeline/timeline.h"
 

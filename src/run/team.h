@@ -9,7 +9,7 @@
 #ifndef TA_TEAM_H
 #define TA_TEAM_H
 
-#include "pipeline.h"
+#include "run/pipeline.h"
 #include "summary/text.h"
 
 struct ta_ingestion;

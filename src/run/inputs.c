@@ -4,7 +4,7 @@
  * A placeholder of a rank is the place of a file by name.  So the files that summaries are of have
  * to be known, and in order with all others, before partials are merged: the heads of summaries are
  * read first (ADR 17). */
-#include "inputs.h"
+#include "run/inputs.h"
 
 #include "base/context.h"
 #include "read/reader.h"

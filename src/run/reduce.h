@@ -3,7 +3,7 @@
 #ifndef TA_REDUCE_H
 #define TA_REDUCE_H
 
-#include "pipeline.h"
+#include "run/pipeline.h"
 #include "summary/text.h"
 
 /* The part of the files that one of several processes reads: files whose paths name a rank go by

@@ -11,20 +11,20 @@
  *     recommend   report                   → findings, verdict
  *
  * Rendering follows in the commands, from the frozen report alone. */
-#include "pipeline.h"
+#include "run/pipeline.h"
 
-#include "accounts.h"
+#include "run/accounts.h"
 #include "analyze/analyze.h"
 #include "base/context.h"
 #include "hardware/hardware.h"
-#include "ingest.h"
-#include "inputs.h"
+#include "run/ingest.h"
+#include "run/inputs.h"
 #include "parse/cpu.h"
 #include "recommend/recommend.h"
-#include "reconcile.h"
+#include "run/reconcile.h"
 #include "result/report.h"
-#include "survey.h"
-#include "team.h"
+#include "run/survey.h"
+#include "run/team.h"
 
 #include <stdlib.h>
 

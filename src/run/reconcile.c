@@ -3,12 +3,12 @@
  *
  * A trace is mapped in the worker that read it.  A dump waits, because whether its rows count
  * depends on the other files of its folder. */
-#include "reconcile.h"
+#include "run/reconcile.h"
 
 #include "base/context.h"
-#include "copies.h"
+#include "run/copies.h"
 #include "model/trace.h"
-#include "sessions.h"
+#include "run/sessions.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

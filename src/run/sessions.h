@@ -3,7 +3,7 @@
 #ifndef TA_SESSIONS_H
 #define TA_SESSIONS_H
 
-#include "copies.h"
+#include "run/copies.h"
 
 /* A profiler that samples in the background may write the samples of earlier sessions of its
  * process again, into a file that does not say when its session began.  Drops them where another

@@ -6,7 +6,7 @@
  * beyond the number of files, and those that would wait for a single file much larger than the
  * rest.  Both help: by reading parts of a file, or by inflating ahead of the one that parses.
  * Costs are taken as the bytes on disk. */
-#include "planner.h"
+#include "run/planner.h"
 
 size_t ta_planner_most(uint64_t content, bool is_packed, uint64_t part_bytes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From what became of the files to the accounts of a report. */
-#include "accounts.h"
+#include "run/accounts.h"
 
 #include "base/context.h"
 #include "result/report.h"

@@ -4,7 +4,7 @@
 #define TA_INPUTS_H
 
 #include "discover/discover.h"
-#include "pipeline.h"
+#include "run/pipeline.h"
 #include "summary/summary.h"
 
 /* A summary among the inputs.  Its files take its place among the sources. */
