@@ -154,14 +154,6 @@ enum ta_status ta_gating_write(struct ta_cli *cli, const struct ta_report *repor
     return status;
 }
 
-enum ta_status ta_extras_commit(struct ta_cli *cli, struct ta_extras *extras)
-{
-    enum ta_status status = TA_OK;
-    for (size_t i = 0; status == TA_OK && i < extras->n; i++)
-        status = ta_sink_commit(&cli->ctx, extras->sinks[i]);
-    return status;
-}
-
 void ta_extras_free(struct ta_extras *extras)
 {
     for (size_t i = 0; i < extras->n; i++)

@@ -24,7 +24,7 @@ enum ta_status ta_gating_prepare(struct ta_cli *cli) TA_MUST_CHECK;
 /* Judges the report, to which it adds what became of the gates. */
 enum ta_status ta_gating_judge(struct ta_cli *cli, struct ta_report *report) TA_MUST_CHECK;
 
-/* Files beside the products, written and not yet in place. */
+/* Places of files beside the products, written and not yet in place. */
 enum { TA_EXTRAS_MAX = 4 };
 struct ta_extras {
     struct ta_sink *sinks[TA_EXTRAS_MAX];
@@ -36,8 +36,6 @@ struct ta_extras {
 enum ta_status ta_gating_write(struct ta_cli *cli, const struct ta_report *report,
                                const struct ta_render_options *options,
                                struct ta_extras *extras) TA_MUST_CHECK;
-/* Puts them in place. */
-enum ta_status ta_extras_commit(struct ta_cli *cli, struct ta_extras *extras) TA_MUST_CHECK;
 void ta_extras_free(struct ta_extras *extras);
 
 /* Says which gates did not pass: on standard error, in the summary of --summary-md, in annotations.

@@ -64,10 +64,11 @@ static enum ta_status write_products(struct ta_cli *cli, const struct ta_report 
     struct ta_extras extras = {.n = 0};
     if (status == TA_OK)
         status = ta_gating_write(cli, report, options, &extras);
+    struct ta_sink *sinks[TA_EXTRAS_MAX + 1] = {sink};
+    for (size_t i = 0; i < extras.n; i++)
+        sinks[i + 1] = extras.sinks[i];
     if (status == TA_OK)
-        status = ta_extras_commit(cli, &extras);
-    if (status == TA_OK)
-        status = ta_sink_commit(&cli->ctx, sink);
+        status = ta_sinks_commit(&cli->ctx, sinks, extras.n + 1);
     ta_extras_free(&extras);
     ta_sink_free(sink);
     return status;

@@ -105,6 +105,8 @@ static bool compare_once(struct search *search, const char *a, const char *b, bo
     }
     *early = ended_early(&ignored[0]) || ended_early(&ignored[1]);
     for (int i = 0; i < 2; i++) {
+        if (readers[i])
+            ta_reader_uncount(readers[i]);
         ta_reader_close(readers[i]);
         ta_quality_free(&ignored[i]);
     }
@@ -138,6 +140,8 @@ static bool try_head(struct search *search, struct candidate *candidate)
             holds(head, TA_LIT("\"traceEvents\"")) || holds(head, TA_LIT("\"ph\""));
     }
     const bool early = ended_early(&ignored);
+    if (reader)
+        ta_reader_uncount(reader);
     ta_reader_close(reader);
     ta_quality_free(&ignored);
     return !early;

@@ -57,4 +57,8 @@ uint64_t ta_reader_left(const struct ta_reader *reader);
 uint64_t ta_reader_bytes(const struct ta_reader *reader);
 uint64_t ta_reader_raw_bytes(const struct ta_reader *reader);
 
+/* For a look at a file that is read again later: what was taken from it so far does not count for
+ * the progress.  Not while another thread reads ahead. */
+void ta_reader_uncount(struct ta_reader *reader);
+
 #endif

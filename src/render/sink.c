@@ -327,19 +327,30 @@ static enum ta_status check_complete(struct ta_ctx *ctx, const struct ta_sink *s
     return TA_OK;
 }
 
+/* Whatever became of its products. */
+static void conclude(struct ta_sink *sink, bool committed)
+{
+    sink->committed = committed;
+    for (struct product *p = sink->first; p && !committed; p = p->next)
+        take_back(p);
+}
+
+enum ta_status ta_sinks_commit(struct ta_ctx *ctx, struct ta_sink *const *sinks, size_t n)
+{
+    enum ta_status status = TA_OK;
+    for (size_t i = 0; status == TA_OK && i < n; i++)
+        status = check_complete(ctx, sinks[i]);
+    for (int last = 0; last < 2; last++)
+        for (size_t i = 0; status == TA_OK && i < n; i++)
+            status = place_all(ctx, sinks[i], last);
+    for (size_t i = 0; i < n; i++)
+        conclude(sinks[i], status == TA_OK);
+    return status;
+}
+
 enum ta_status ta_sink_commit(struct ta_ctx *ctx, struct ta_sink *sink)
 {
-    enum ta_status status = check_complete(ctx, sink);
-    if (status == TA_OK)
-        status = place_all(ctx, sink, false);
-    if (status == TA_OK)
-        status = place_all(ctx, sink, true);
-    if (status == TA_OK)
-        sink->committed = true;
-    else
-        for (struct product *p = sink->first; p; p = p->next)
-            take_back(p);
-    return status;
+    return ta_sinks_commit(ctx, &sink, 1);
 }
 
 void ta_sink_free(struct ta_sink *sink)

@@ -23,6 +23,10 @@ struct ta_sink *ta_sink_new(struct ta_ctx *ctx, enum ta_sink_kind kind,
  * run remains and earlier products are as they were. */
 enum ta_status ta_sink_commit(struct ta_ctx *ctx, struct ta_sink *sink) TA_MUST_CHECK;
 
+/* The same for several places at once. */
+enum ta_status ta_sinks_commit(struct ta_ctx *ctx, struct ta_sink *const *sinks,
+                               size_t n) TA_MUST_CHECK;
+
 /* Removes what was not committed, and folders this sink made that are empty. */
 void ta_sink_free(struct ta_sink *sink);
 

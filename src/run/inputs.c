@@ -84,6 +84,8 @@ static enum ta_status open_summary(struct ta_ctx *ctx, struct ta_sources *source
         status = TA_ERR_NOMEM;
     if (front.reader && ta_summary_is(ta_reader_probe(front.reader).head))
         status = read_head(ctx, sources, &front, &head);
+    if (front.reader)
+        ta_reader_uncount(front.reader);
     ta_reader_close(front.reader);
     ta_quality_free(&ignored);
     free(front.text.bytes.at);

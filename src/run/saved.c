@@ -42,6 +42,8 @@ bool ta_saved_is(struct ta_ctx *ctx, const char *path)
     ta_quality_init(&quality);
     struct ta_reader *reader = ta_reader_open(&own, path, -1, &quality);
     const bool is = reader && is_report(ta_reader_probe(reader).head);
+    if (reader)
+        ta_reader_uncount(reader);
     ta_reader_close(reader);
     ta_quality_free(&quality);
     return is;
