@@ -6,7 +6,8 @@ usage: run_readme.py --program PROGRAM --root REPOSITORY
 
 Takes the blocks marked `sh` and of them the lines that call traceanalyze or ./run with anything
 but `test`.  They run in an empty folder with a link samples/ and a folder traces/; all must end
-with 0.  Ends with 77, "skipped", when there is no README.md.
+with 0.  Runs to compare are folders before/ and after/, and three of each with a number.  Ends with
+77, "skipped", when there is no README.md.
 """
 import argparse
 import os
@@ -39,7 +40,10 @@ def missing_tool(line):
 def prepare(folder, root, program):
     (folder / "samples").symlink_to(root / "samples")
     (folder / "build").mkdir()
-    shutil.copytree(root / "samples/video-4ranks", folder / "traces")
+    for name in ("traces", "before", "before-1", "before-2", "before-3"):
+        shutil.copytree(root / "samples/video-4ranks", folder / name)
+    for name in ("after", "after-1", "after-2", "after-3"):
+        shutil.copytree(root / "samples/video-4ranks-optimized", folder / name)
     for name in ("run", "traceanalyze", "build/traceanalyze"):
         path = folder / name
         path.write_text(f'#!/bin/sh\nexec "{program}" "$@"\n', encoding="utf-8")
