@@ -339,13 +339,16 @@ enum ta_status ta_args_parse(struct ta_ctx *ctx, int argc, char **argv, struct t
 
 /* ---- together with a configuration --------------------------------------------------------- */
 
+/* The lists of options that may be repeated; two commands may share one. */
 static void free_options(struct ta_args *args)
 {
-    free(args->limits.items);
-    free(args->plugin_paths.items);
-    free(args->settings.items);
-    free(args->disabled_rules.items);
-    free(args->rule_files.items);
+    for (const struct ta_arg_option *o = ta_arg_options; o->name; o++) {
+        if (o->type != TA_ARG_TEXTS)
+            continue;
+        struct ta_texts *texts = (struct ta_texts *)((char *)args + o->offset);
+        free(texts->items);
+        *texts = (struct ta_texts){0};
+    }
 }
 
 enum ta_status ta_args_configure(struct ta_ctx *ctx, struct ta_args *args,
