@@ -121,7 +121,7 @@ static enum merge_fate fate_of_pair(struct merge_selection *selection, struct ta
     if (!stack)
         return own;
     if (phase == 'B')
-        selection->failed |= !ta_vec_push(&stack->begins, own);
+        selection->failed |= !ta_vec_push(&stack->begins, (unsigned char)own);
     else if (stack->begins.n)
         return stack->begins.at[--stack->begins.n];
     return own;
