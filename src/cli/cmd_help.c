@@ -107,11 +107,12 @@ static void put_overview(struct ta_file *out)
                  "where the time goes and what would save some.  Works offline.\n\n"
                  "Commands:\n");
     for (const struct ta_command *c = ta_commands; c < ta_commands + TA_COMMAND_COUNT; c++)
-        ta_putf(out, "  %-9s %s\n", c->name, c->summary);
+        ta_putf(out, "  %-10s %s\n", c->name, c->summary);
     put_options(out, &ta_commands[TA_COMMAND_HELP]);
     ta_puts(out, "\n'traceanalyze help COMMAND' explains one command.\n\n"
-                 "Exit codes: 0 success, 2 usage, 3 no usable input, 4 --strict and data lost,\n"
-                 "5 output not written, 70 internal error, 128+N ended by signal N.\n");
+                 "Exit codes: 0 success, 1 a gate failed, 2 usage, 3 no usable input, 4 --strict\n"
+                 "and data lost, 5 output not written, 6 too little evidence, 70 internal error,\n"
+                 "128+N ended by signal N.\n");
 }
 
 /* The command to explain: `traceanalyze help NAME` or `traceanalyze NAME --help`. */
