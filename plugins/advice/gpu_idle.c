@@ -85,8 +85,8 @@ static const struct {
     {"profiler", "The profiler held the program up: record without stacks and memory."},
 };
 
-/* The largest of its causes, an index of `causes`; SIZE_MAX when it is not known. */
-static size_t cause_of(const struct ta_report *report, const struct ta_place *place)
+/* The largest of its causes, an index of `causes`, and its time; SIZE_MAX when it is not known. */
+static size_t cause_of(const struct ta_report *report, const struct ta_place *place, double *time)
 {
     size_t most = SIZE_MAX;
     double value = 0;
@@ -100,6 +100,7 @@ static size_t cause_of(const struct ta_report *report, const struct ta_place *pl
             most = i;
         }
     }
+    *time = value;
     return most;
 }
 
@@ -111,22 +112,27 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
     if (!find_worst(report, &idle, &window) || idle.value / window.value <= threshold)
         return TA_OK;
     const double share = idle.value / window.value;
-    const size_t cause = cause_of(report, &idle);
-    const char *most = cause == SIZE_MAX
-                           ? ""
-                           : ta_advice_printf(advice, ", most of it \"%s\"", causes[cause].cause);
+    double time = 0;
+    const size_t cause = cause_of(report, &idle, &time);
+    const char *most =
+        cause == SIZE_MAX
+            ? ""
+            : ta_advice_printf(advice, ", %s of it for \"%s\"",
+                               ta_advice_number(advice, fmin(time, idle.value), TA_UNIT_NS),
+                               causes[cause].cause);
     const struct ta_evidence evidence[] = {ta_place_evidence(&idle), ta_place_evidence(&window)};
     ta_advise(advice,
               &(struct ta_finding){
                   .id = "gpu-idle",
                   .rule = "gpu_idle",
-                  .title = ta_advice_printf(advice,
-                                            "The GPU%s is idle for another %s of its window (%s)%s",
+                  .title = ta_advice_printf(advice, "The GPU%s idles %s of its window (%s%s)",
                                             ta_place_owner(advice, report, &idle),
                                             ta_advice_number(advice, share, TA_UNIT_RATIO),
                                             ta_advice_number(advice, idle.value, TA_UNIT_NS), most),
                   .advice = ta_advice_printf(
-                      advice, "%s%sgpu_idle.longest lists the gaps one by one.",
+                      advice,
+                      "%s%sIdle time that findings of their own are about is left out. "
+                      "gpu_idle.longest lists the gaps one by one.",
                       cause == SIZE_MAX ? "" : causes[cause].advice, cause == SIZE_MAX ? "" : " "),
                   .severity = share > ta_ctx_option(ctx, HIGH)     ? TA_HIGH
                               : share > ta_ctx_option(ctx, MEDIUM) ? TA_MEDIUM

@@ -2,6 +2,8 @@
 /* How alike two names are. */
 #include "diff/likeness.h"
 
+#include "result/short_name.h"
+
 #include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -51,36 +53,12 @@ static size_t number_length(struct ta_slice name, size_t at)
     return n - at;
 }
 
-/* Bytes from an opening bracket to behind the one that closes it; all that is left where none
- * does. */
-static size_t bracket_length(struct ta_slice name, size_t at)
-{
-    size_t depth = 0, n = at;
-    for (; n < name.len; n++) {
-        depth += name.ptr[n] == '<' || name.ptr[n] == '(';
-        depth -= name.ptr[n] == '>' || name.ptr[n] == ')';
-        if (depth == 0)
-            return n + 1 - at;
-    }
-    return n - at;
-}
-
-static bool opens(struct ta_slice name, size_t at)
-{
-    static const char anonymous[] = "(anonymous namespace)";
-    if (name.ptr[at] == '(') /* part of the name */
-        return name.len - at < sizeof anonymous - 1 ||
-               memcmp(name.ptr + at, anonymous, sizeof anonymous - 1) != 0;
-    return name.ptr[at] == '<' && at > 0 && name.ptr[at - 1] != ' ';
-}
-
 struct ta_slice diff_normalize(struct ta_arena *arena, struct ta_slice name, enum diff_level level)
 {
     char *text = ta_arena_alloc(arena, name.len + 1);
     size_t n = 0;
     for (size_t i = 0; text && i < name.len;) {
-        const size_t bracket =
-            level == DIFF_ARGUMENTS && opens(name, i) ? bracket_length(name, i) : 0;
+        const size_t bracket = level == DIFF_ARGUMENTS ? ta_bracket_length(name, i) : 0;
         const size_t number = bracket ? 0 : number_length(name, i);
         if (number && (n == 0 || text[n - 1] != '#'))
             text[n++] = '#';
@@ -93,22 +71,7 @@ struct ta_slice diff_normalize(struct ta_arena *arena, struct ta_slice name, enu
 
 struct ta_slice diff_short_name(struct ta_arena *arena, struct ta_slice name, size_t most)
 {
-    static const char returned[] = "void ";
-    if (name.len > sizeof returned && memcmp(name.ptr, returned, sizeof returned - 1) == 0)
-        name = (struct ta_slice){name.ptr + sizeof returned - 1, name.len - sizeof returned + 1};
-    char *text = ta_arena_alloc(arena, name.len + 1);
-    size_t n = 0;
-    for (size_t i = 0; text && i < name.len;) {
-        const size_t bracket = opens(name, i) ? bracket_length(name, i) : 0;
-        if (!bracket)
-            text[n++] = name.ptr[i];
-        i += bracket ? bracket : 1;
-    }
-    while (n && text[n - 1] == ' ')
-        n--;
-    while (n > most && ((unsigned char)text[most] & 0xC0) == 0x80)
-        most--; /* not within a character */
-    return (struct ta_slice){text, n < most ? n : most};
+    return ta_short_name(arena, ta_bare_name(arena, name), most);
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */

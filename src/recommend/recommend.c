@@ -97,6 +97,11 @@ void ta_advise(struct ta_advice *advice, const struct ta_finding *finding)
         advice->failed = true;
 }
 
+struct ta_arena *ta_advice_arena(struct ta_advice *advice)
+{
+    return advice->arena;
+}
+
 const char *ta_advice_printf(struct ta_advice *advice, const char *format, ...)
 {
     va_list args, again;

@@ -14,4 +14,7 @@ enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *regist
 /* The headline of a report; `worst` is its first finding or NULL. */
 void ta_verdict_set(struct ta_report *report, const struct ta_finding *worst);
 
+/* What lives as long as the findings. */
+struct ta_arena *ta_advice_arena(struct ta_advice *advice);
+
 #endif

@@ -2,6 +2,9 @@
 /* What rules share: finding the worst cell of a table, and turning it into a finding. */
 #include "traceanalyze/rule.h"
 
+#include "recommend/recommend.h"
+#include "result/short_name.h"
+
 #include <string.h>
 
 enum { NAME_MAX_BYTES = 60 };
@@ -155,13 +158,9 @@ const char *ta_place_owner(struct ta_advice *advice, const struct ta_report *rep
 const char *ta_place_text(struct ta_advice *advice, const struct ta_place *place,
                           const char *column)
 {
-    const struct ta_slice text = ta_row_text(place->table, place->row, column);
-    if (text.len <= NAME_MAX_BYTES)
-        return ta_advice_printf(advice, "%.*s", (int)text.len, text.ptr);
-    size_t cut = NAME_MAX_BYTES;
-    while (cut > 0 && ((unsigned char)text.ptr[cut] & 0xC0) == 0x80) /* not inside a character */
-        cut--;
-    return ta_advice_printf(advice, "%.*s…", (int)cut, text.ptr);
+    const struct ta_slice name = ta_short_name(
+        ta_advice_arena(advice), ta_row_text(place->table, place->row, column), NAME_MAX_BYTES);
+    return ta_advice_printf(advice, "%.*s", (int)name.len, name.len ? name.ptr : "");
 }
 
 const char *ta_advice_number(struct ta_advice *advice, double value, enum ta_unit unit)

@@ -4,12 +4,14 @@
 #include "recommend/recommend.h"
 
 #include "result/report.h"
+#include "result/short_name.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 struct line {
+    struct ta_arena *arena; /* of the report */
     char text[1024];
     size_t n;
 };
@@ -91,16 +93,8 @@ static void say_rate(struct line *line, const struct ta_report *report)
     }
 }
 
-/* What fits a sentence, not cut inside a character. */
-static struct ta_slice shorten(struct ta_slice name)
-{
-    const size_t most = 80;
-    if (name.len <= most)
-        return name;
-    for (name.len = most; name.len && ((unsigned char)name.ptr[name.len] & 0xc0) == 0x80;)
-        name.len--;
-    return name;
-}
+/* What fits a sentence. */
+enum { NAME_MOST = 80 };
 
 /* Below this share a stage explains little. */
 #define TELLING 0.2
@@ -131,7 +125,8 @@ static void say_stage(struct line *line, const struct ta_report *report)
         number(stages, most, "share") < TELLING)
         return;
     char total[TA_UNIT_TEXT_MAX], share[TA_UNIT_TEXT_MAX];
-    const struct ta_slice name = shorten(ta_row_text(stages, most, "stage"));
+    const struct ta_slice name =
+        ta_short_name(line->arena, ta_row_text(stages, most, "stage"), NAME_MOST);
     const bool shared = !isnan(number(stages, most, "share"));
     ta_unit_format(total, number(stages, most, "mean_total_ns"), TA_UNIT_NS);
     ta_unit_format(share, number(stages, most, "share"), TA_UNIT_RATIO);
@@ -225,7 +220,8 @@ static void say_host(struct line *line, const struct ta_report *report)
     if (!(all > 0))
         return;
     const double self = number(ops, most, "self_ns");
-    const struct ta_slice name = shorten(ta_row_text(ops, most, "name"));
+    const struct ta_slice name =
+        ta_short_name(line->arena, ta_row_text(ops, most, "name"), NAME_MOST);
     char share[TA_UNIT_TEXT_MAX], time[TA_UNIT_TEXT_MAX];
     ta_unit_format(share, self / all, TA_UNIT_RATIO);
     ta_unit_format(time, self, TA_UNIT_NS);
@@ -278,7 +274,7 @@ static void say_devices(struct line *line, const struct ta_report *report, doubl
 
 void ta_verdict_set(struct ta_report *report, const struct ta_finding *worst)
 {
-    struct line line = {.n = 0};
+    struct line line = {.arena = ta_report_arena(report)};
     const double busy = scalar(report, "gpu_busy_share");
     if (busy >= 0) {
         say_devices(&line, report, busy, worst);

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Names of kernels and functions, which run to kilobytes, at a length that fits a sentence. */
+#include "result/short_name.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool begins(struct ta_slice name, size_t at, const char *word)
+{
+    const size_t n = strlen(word);
+    return name.len - at >= n && memcmp(name.ptr + at, word, n) == 0;
+}
+
+static bool opens(struct ta_slice name, size_t at)
+{
+    if (name.ptr[at] == '(')
+        return !begins(name, at, "(anonymous namespace)"); /* part of the name */
+    return name.ptr[at] == '<' && at > 0 && name.ptr[at - 1] != ' ';
+}
+
+size_t ta_bracket_length(struct ta_slice name, size_t at)
+{
+    size_t depth = 0, n = at;
+    if (!opens(name, at))
+        return 0;
+    for (; n < name.len; n++) {
+        depth += name.ptr[n] == '<' || name.ptr[n] == '(';
+        depth -= name.ptr[n] == '>' || name.ptr[n] == ')';
+        if (depth == 0)
+            return n + 1 - at;
+    }
+    return n - at;
+}
+
+struct ta_slice ta_bare_name(struct ta_arena *arena, struct ta_slice name)
+{
+    static const char returned[] = "void ";
+    if (name.len > sizeof returned && begins(name, 0, returned))
+        name = (struct ta_slice){name.ptr + sizeof returned - 1, name.len - sizeof returned + 1};
+    char *text = ta_arena_alloc(arena, name.len + 1);
+    size_t n = 0;
+    for (size_t i = 0; text && i < name.len;) {
+        const size_t bracket = ta_bracket_length(name, i);
+        if (!bracket)
+            text[n++] = name.ptr[i];
+        i += bracket ? bracket : 1;
+    }
+    while (n && text[n - 1] == ' ')
+        n--;
+    return (struct ta_slice){text, n};
+}
+
+/* ---- frames of Python ------------------------------------------------------------------------ */
+
+/* "folder/file.py(12): function" */
+struct frame {
+    struct ta_slice path, line, function;
+};
+
+static size_t find(struct ta_slice text, size_t from, const char *word)
+{
+    for (size_t i = from; i < text.len; i++)
+        if (begins(text, i, word))
+            return i;
+    return SIZE_MAX;
+}
+
+static bool is_frame(struct ta_slice name, struct frame *frame)
+{
+    static const char suffix[] = ".py(", end[] = "): ";
+    const size_t path = find(name, 0, suffix);
+    const size_t close = path == SIZE_MAX ? SIZE_MAX : find(name, path, end);
+    if (close == SIZE_MAX)
+        return false;
+    const size_t line = path + sizeof suffix - 1, function = close + sizeof end - 1;
+    *frame = (struct frame){.path = {name.ptr, line - 1},
+                            .line = {name.ptr + line, close - line},
+                            .function = {name.ptr + function, name.len - function}};
+    return true;
+}
+
+/* Files that compilers write have hashes for names, which tell nobody anything. */
+static bool is_generated(struct ta_slice path)
+{
+    static const char *const folders[] = {"torchinductor", "/inductor/", ".triton/cache",
+                                          "torch_compile_cache"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (find(path, 0, folders[i]) != SIZE_MAX)
+            return true;
+    return false;
+}
+
+static struct ta_slice generated_name(struct ta_arena *arena, const struct frame *frame)
+{
+    static const char format[] = "%.*s (compiled code, line %.*s)";
+    const size_t size = sizeof format + frame->function.len + frame->line.len;
+    char *text = ta_arena_alloc(arena, size);
+    const int n = text ? snprintf(text, size, format, (int)frame->function.len, frame->function.ptr,
+                                  (int)frame->line.len, frame->line.ptr)
+                       : 0;
+    return (struct ta_slice){text, n > 0 ? (size_t)n : 0};
+}
+
+/* Without as many folders as are too many. */
+static struct ta_slice without_folders(struct ta_slice name, struct ta_slice path, size_t most)
+{
+    const char *const end = name.ptr + name.len;
+    const char *start = name.ptr;
+    while ((size_t)(end - start) > most) {
+        const char *slash = memchr(start, '/', (size_t)(path.ptr + path.len - start));
+        if (!slash)
+            break;
+        start = slash + 1;
+    }
+    return (struct ta_slice){start, (size_t)(end - start)};
+}
+
+/* ---- cutting --------------------------------------------------------------------------------- */
+
+static bool in_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || ((unsigned char)c & 0x80);
+}
+
+/* Cuts between words where half of it or more is left, else between characters. */
+static struct ta_slice cut(struct ta_arena *arena, struct ta_slice name, size_t most)
+{
+    static const char dots[] = "…";
+    size_t n = most, word = most;
+    while (n && ((unsigned char)name.ptr[n] & 0xC0) == 0x80)
+        n--;
+    while (word && in_word(name.ptr[word]) && in_word(name.ptr[word - 1]))
+        word--;
+    if (word >= most / 2)
+        n = word;
+    while (n && (name.ptr[n - 1] == ':' || name.ptr[n - 1] == ' '))
+        n--;
+    char *text = ta_arena_alloc(arena, n + sizeof dots);
+    if (!text)
+        return (struct ta_slice){NULL, 0};
+    memcpy(text, name.ptr, n);
+    memcpy(text + n, dots, sizeof dots);
+    return (struct ta_slice){text, n + sizeof dots - 1};
+}
+
+struct ta_slice ta_short_name(struct ta_arena *arena, struct ta_slice name, size_t most)
+{
+    struct frame frame;
+    const bool framed = is_frame(name, &frame);
+    if (framed && is_generated(frame.path))
+        name = generated_name(arena, &frame);
+    else if (framed)
+        name = without_folders(name, frame.path, most);
+    else if (name.len > most)
+        name = ta_bare_name(arena, name);
+    return name.len > most ? cut(arena, name, most) : name;
+}
