@@ -32,6 +32,10 @@ TA_API struct ta_file *ta_sink_open_report(struct ta_ctx *ctx, struct ta_sink *s
                                            const struct ta_report *report, const char *extension,
                                            const char *signature);
 
+/* The name of that product, "report.css", in at most 32 bytes with its NUL. */
+TA_API const char *ta_report_file_name(const struct ta_report *report, const char *extension,
+                                       char name[32]);
+
 /* Flushes and closes; the file gets its final name when the whole run has succeeded. */
 TA_API enum ta_status ta_file_close(struct ta_ctx *ctx, struct ta_file *file) TA_MUST_CHECK;
 
@@ -143,6 +147,7 @@ struct ta_render_options {
     const char *version; /* of traceanalyze */
     enum ta_timeline_mode timeline;
     uint64_t max_html_size; /* bytes of report.html */
+    bool split_assets;      /* --assets=split: style and script in files beside the page */
 };
 
 struct ta_output_ops {

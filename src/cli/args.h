@@ -127,6 +127,7 @@ struct ta_args {
     int inflater;        /* order of ta_inflater_names[] */
     int cpu;             /* order of ta_cpu_choices[] */
     int timeline;        /* enum ta_timeline_mode */
+    int assets;          /* 0 inline, 1 split */
     int align;           /* enum ta_align */
     int64_t jobs, top;   /* 0: the default */
     int64_t world_size;  /* TA_MISSING: not given */

@@ -152,9 +152,11 @@ static const char *const papers[] = {"a4", "letter", NULL};
 static const char *const annotations[] = {"auto", "github", "none", NULL};
 /* Order of enum ta_gate_mode. */
 static const char *const gates[] = {"confident", "strict", "point", NULL};
-/* Order of enum ta_theme; a chart file cannot follow its reader, so it has no "auto". */
 /* Order of enum ta_timeline_mode. */
 static const char *const timelines[] = {"auto", "full", "lod", "none", NULL};
+/* The second one sets ta_render_options.split_assets. */
+static const char *const assets[] = {"inline", "split", NULL};
+/* Order of enum ta_theme; a chart file cannot follow its reader, so it has no "auto". */
 static const char *const themes[] = {"auto", "light", "dark", NULL};
 /* Order of enum ta_align. */
 static const char *const alignments[] = {"auto", "collectives", "clock", "none", NULL};
@@ -176,6 +178,8 @@ const struct ta_arg_option ta_arg_options[] = {
      "title of the report (default: name of the input)"},
     {"theme", 0, "THEME", REPORTING, TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(theme), 0, 0, themes,
      "colors of the HTML report (default: auto)"},
+    {"assets", 0, "WHERE", REPORTING, TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(assets), 0, 0, assets,
+     "style and script in the HTML page or in files beside it (default: inline)"},
     {"baseline", 0, "INPUT", FOR(REPORT), TA_GROUP_COMMAND, TA_ARG_TEXT, AT(baseline), 0, 0, NULL,
      "run, or its report, to compare with; see `traceanalyze help diff`"},
     {"timeline", 0, "MODE", RUNNING, TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(timeline), 0, 0, timelines,

@@ -427,6 +427,7 @@ enum ta_status ta_cli_render_options(struct ta_cli *cli, const struct ta_report 
         .version = TA_VERSION,
         .timeline = (enum ta_timeline_mode)cli->args.timeline,
         .max_html_size = cli->max_html_size,
+        .split_assets = cli->args.assets,
     };
     return TA_OK;
 }

@@ -113,6 +113,21 @@ class Places(ProcessTest):
         (self.out / "report.md").write_text("mine", encoding="utf-8")
         self.refuse("-q", "--format", "html,json,md", "-o", str(self.out), says=b"not ours")
 
+    def test_style_and_script_beside_the_page(self):
+        split = ("report", str(TINY), "-q", "--format", "html", "--assets=split", "-o")
+        self.expect(0, *split, str(self.out))
+        self.assertEqual(sorted(p.name for p in self.out.iterdir()),
+                         ["report.css", "report.html", "report.js"])
+        page = (self.out / "report.html").read_text(encoding="utf-8")
+        for text in ("<style", "sha256-", "(() => {"):
+            self.assertNotIn(text, page)
+        self.expect(0, *split, str(self.out))  # its own files may be replaced
+        (self.out / "report.css").write_text("body {}", encoding="utf-8")
+        self.refuse(*split[2:], str(self.out), says=b"not ours")
+        # One file has everything within.
+        self.expect(0, *split, str(self.folder / "one.html"))
+        self.assertIn("<style>", (self.folder / "one.html").read_text(encoding="utf-8"))
+
     def test_missing_folders_are_made_and_unmade(self):
         deep = self.folder / "a/b/c"
         self.expect(0, "report", str(TINY), "-q", "-o", str(deep))

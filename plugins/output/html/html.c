@@ -190,6 +190,7 @@ static enum ta_status write_html(struct ta_ctx *ctx, const struct ta_report *rep
         timeline && timeline->n_files && options->timeline != TA_TIMELINE_NONE;
     struct page page = {.ctx = ctx,
                         .out = out,
+                        .sink = sink,
                         .report = report,
                         .options = options,
                         .timeline = has_timeline ? timeline : NULL};

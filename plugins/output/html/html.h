@@ -13,6 +13,7 @@
 struct page {
     struct ta_ctx *ctx;
     struct ta_file *out;
+    struct ta_sink *sink;
     const struct ta_report *report;
     const struct ta_render_options *options;
     const struct ta_timeline *timeline; /* NULL: the page has none */
@@ -37,7 +38,10 @@ void html_name(const struct page *page, struct ta_slice name);
 /* Bytes of the first of the two runs in which html_name() writes a name; all if it is short. */
 size_t html_name_split(struct ta_slice name);
 
-/* head.c: <head> with policy, style and script. */
+/* assets.c: policy, style and script, in the page or beside it. */
+enum ta_status html_assets(const struct page *page) TA_MUST_CHECK;
+
+/* head.c: <head>. */
 enum ta_status html_head(const struct page *page) TA_MUST_CHECK;
 
 /* hero.c: title, verdict, key figures, the line on data quality. */
