@@ -8,6 +8,7 @@
  */
 #include "base/store.h"
 
+#include "base/heap.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -18,10 +19,6 @@
 #include <unistd.h>
 
 enum { LARGE = 256 * 1024 };
-
-/* Blocks from HUGE_FROM on are worth huge pages: those cost a page fault per 2 MiB instead of 512,
- * and the last one is in use by half on average. */
-enum { HUGE_PAGE = 2 * 1024 * 1024, HUGE_FROM = 1 * HUGE_PAGE };
 
 void ta_space_open(struct ta_space *space, uint64_t limit, const char *folder)
 {
@@ -41,20 +38,12 @@ static size_t counted(void *at)
     return bytes < LARGE ? 0 : bytes;
 }
 
-/* Asks for huge pages in a block in memory; whether there are any is all the same. */
-static void advise_huge(void *at, size_t bytes)
-{
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)at / page * page;
-    if (bytes >= HUGE_FROM)
-        madvise((void *)start, (uintptr_t)at + malloc_usable_size(at) - start, MADV_HUGEPAGE);
-}
-
 static void *resize_plain(struct ta_store *store, void *at, size_t bytes)
 {
     const size_t before = store && store->space ? counted(at) : 0;
     void *resized = realloc(at, bytes ? bytes : 1);
     if (resized)
-        advise_huge(resized, bytes);
+        ta_heap_advise(resized, bytes);
     if (resized && store && store->space)
         atomic_fetch_add_explicit(&store->space->held, counted(resized) - before,
                                   memory_order_relaxed);

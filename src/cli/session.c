@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -141,9 +140,6 @@ static enum ta_status check_input_id(struct ta_cli *cli)
                    ta_suggest_text(&close, hint));
 }
 
-/* Larger ones get pages of their own. */
-enum { LARGE_BLOCK = 128 * 1024 };
-
 /* `size` keeps its value where the option is not given. */
 static enum ta_status read_size(struct ta_cli *cli, const char *option, const char *text,
                                 uint64_t *size)
@@ -221,8 +217,6 @@ enum ta_status ta_cli_run_options(struct ta_cli *cli, const char *const *inputs,
     enum ta_status status = ta_cli_check_options(cli, &memory_limit);
     if (status != TA_OK)
         return status;
-    if (memory_limit) /* what large blocks take goes back at once, else it would count for long */
-        mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
     *options = (struct ta_run_options){
         .inputs = inputs,
         .n_inputs = n_inputs,

@@ -2,6 +2,7 @@
 /* Files to partials, on several threads: which worker reads which file, and when all is done. */
 #include "run/ingest.h"
 
+#include "base/heap.h"
 #include "base/memory.h"
 #include "run/budget.h"
 #include "run/inputs.h"
@@ -343,6 +344,7 @@ enum ta_status ta_ingest(struct ta_ctx *ctx, const struct ta_registry *registry,
 {
     const size_t n = sources->list.n, n_threads = ta_thread_count(options);
     const size_t most_workers = n_threads < n ? n_threads : n ? n : 1;
+    ta_heap_keep(options->memory_limit == 0, n_threads); /* what is kept counts against a limit */
     *ingestion = (struct ta_ingestion){.n_workers = most_workers};
     ingestion->files = calloc(n + 1, sizeof *ingestion->files);
     ingestion->arenas = calloc(most_workers, sizeof *ingestion->arenas);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is freed serves the next one, or goes back to the system. */
+#include "base/heap.h"
+
+#include "base/memory.h"
+
+#include "trace_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+enum { BLOCK = 32 * 1024 * 1024, PAGES = BLOCK / 4096 };
+
+static long faults(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_minflt;
+}
+
+/* Page faults of a block that is filled. */
+static long fill_block(size_t bytes)
+{
+    const long before = faults();
+    char *block = malloc(bytes);
+    assert_non_null(block);
+    ta_heap_advise(block, bytes);
+    memset(block, 1, bytes);
+    const long n = faults() - before;
+    assert_int_equal(block[bytes / 2], 1);
+    free(block);
+    return n;
+}
+
+static void serves_the_next_one(void **state)
+{
+    (void)state;
+    ta_heap_keep(true, 2);
+    const uint64_t before = ta_memory_used();
+    fill_block(BLOCK);
+    assert_in_range(ta_memory_used() - before, BLOCK / 2, BLOCK * 2);
+    assert_true(fill_block(BLOCK) < PAGES / 16);
+    assert_true(fill_block(BLOCK / 2) < PAGES / 16); /* and a smaller one */
+}
+
+static void goes_back(void **state)
+{
+    (void)state;
+    ta_heap_keep(false, 2);
+    const uint64_t used = ta_memory_used();
+    fill_block(4 * BLOCK);
+    assert_true(ta_memory_used() < used + BLOCK);
+    assert_true(fill_block(4 * BLOCK) > 4 * BLOCK / (2 * 1024 * 1024) / 2);
+}
+
+int main(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+    return 0; /* has a heap of its own */
+#endif
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(goes_back), /* first: what was kept stays */
+        cmocka_unit_test(serves_the_next_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
