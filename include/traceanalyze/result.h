@@ -186,6 +186,11 @@ TA_API const struct ta_table *ta_report_table(const struct ta_report *report, co
 TA_API const struct ta_scalar *ta_report_scalar(const struct ta_report *report, const char *id);
 TA_API const struct ta_finding *ta_report_finding(const struct ta_report *report, const char *id);
 
+/* The tables one after the other, in the order of sections; `table` NULL gives the first, NULL is
+ * behind the last.  finish() finds there what was added before it. */
+TA_API const struct ta_table *ta_report_table_after(const struct ta_report *report,
+                                                    const struct ta_table *table);
+
 /* Column number of a key, or SIZE_MAX. */
 TA_API size_t ta_table_column(const struct ta_table *table, const char *key);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* steps.by_step: the steps that torch.profiler marks (ProfilerStep#N), on host and device.
+/* steps.by_step, steps.by_rank: the steps that torch.profiler marks (ProfilerStep#N), on host and
+ * device.
  *
  * The device side of a step is what was launched in it, from any thread; activities are never cut
  * at the ends of the marker.  Steps that lack more than a twentieth of their kernels, because those
@@ -236,17 +237,89 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the steps of a trace");
 }
 
-/* How often a label came before within its rank: (rank, step) is a key, so repeats are numbered. */
-static uint64_t earlier(struct ta_map *labels, const int64_t *row)
-{
-    uint64_t *count = ta_map_at(labels, (uint64_t)row[RANK] << 32 | (uint64_t)row[STEP], 0);
-    return count ? (*count)++ : 0;
-}
+/* ---- by rank ------------------------------------------------------------------------------- */
+
+static const struct ta_column rank_columns[] = {
+    TA_RANK_COLUMN,
+    TA_COUNT_COLUMN("steps", "Steps", TA_NEUTRAL,
+                    "Marked steps, without those that lack more than 5 % of their kernels"),
+    TA_NS_COLUMN("total_ns", "Total", TA_LOWER, "Sum of their host durations"),
+    {"mean_ns", "Mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Total divided by steps"},
+    TA_NS_COLUMN("min_ns", "Min", TA_LOWER, "Shortest"),
+    TA_NS_COLUMN("max_ns", "Max", TA_LOWER, "Longest"),
+    {"p50_ns", "p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Median host duration"},
+    {"p95_ns", "p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "95th percentile (type 7)"},
+    {"gpu_mean_ns", "GPU mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
+     "Mean of first start to last end of what the steps launched, of those that launched anything"},
+    {"gpu_busy_mean_ns", "GPU busy mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
+     "Mean of the union of these activities"},
+    {"kernels_mean", "Kernels", TA_TYPE_NUMBER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Mean number of kernels that a step launched"},
+};
 
 /* Whether a step lacks too many of its kernels to say how long a step takes. */
 static bool lacks_kernels(const int64_t *row)
 {
     return row[LOST] * 20 > row[LOST] + row[KERNELS];
+}
+
+static struct ta_cell mean(int64_t sum, int64_t n)
+{
+    return n ? ta_num((double)sum / (double)n) : ta_null();
+}
+
+/* The steps [first, end) of one rank; `durations` has room for them. */
+static void add_rank(const struct ta_partial *steps, size_t first, size_t end, double *durations,
+                     struct ta_table_builder *table)
+{
+    int64_t total = 0, gpu = 0, busy = 0, kernels = 0, n = 0, on_gpu = 0;
+    for (size_t i = first; i < end; i++) {
+        const int64_t *row = ta_partial_at(steps, i);
+        if (lacks_kernels(row))
+            continue;
+        durations[n++] = (double)row[HOST_DUR];
+        total = ta_add_sat(total, row[HOST_DUR]);
+        kernels += row[KERNELS];
+        if (row[GPU_START] == TA_MISSING)
+            continue;
+        on_gpu++;
+        gpu = ta_add_sat(gpu, row[GPU_END] - row[GPU_START]);
+        busy = ta_add_sat(busy, row[GPU_BUSY]);
+    }
+    if (n == 0)
+        return;
+    ta_sort_numbers(durations, (size_t)n);
+    TA_ROW(table, ta_int(ta_partial_at(steps, first)[RANK]), ta_int(n), ta_int(total),
+           mean(total, n), ta_int((int64_t)durations[0]), ta_int((int64_t)durations[n - 1]),
+           ta_num(ta_quantile(durations, (size_t)n, 0.5)),
+           ta_num(ta_quantile(durations, (size_t)n, 0.95)), mean(gpu, on_gpu), mean(busy, on_gpu),
+           mean(kernels, n));
+}
+
+static bool add_ranks(const struct ta_partial *steps, struct ta_section_builder *out)
+{
+    const size_t n = ta_partial_rows(steps);
+    double *durations = calloc(n + 1, sizeof *durations);
+    struct ta_table_builder *table =
+        ta_add_table(out, "steps.by_rank", "Steps by rank", rank_columns,
+                     sizeof rank_columns / sizeof *rank_columns);
+    for (size_t first = 0, end; durations && first < n; first = end) {
+        const int64_t rank = ta_partial_at(steps, first)[RANK];
+        for (end = first + 1; end < n && ta_partial_at(steps, end)[RANK] == rank;)
+            end++;
+        add_rank(steps, first, end, durations, table);
+    }
+    free(durations);
+    return durations != NULL;
+}
+
+/* ---- by step ------------------------------------------------------------------------------- */
+
+/* How often a label came before within its rank: (rank, step) is a key, so repeats are numbered. */
+static uint64_t earlier(struct ta_map *labels, const int64_t *row)
+{
+    uint64_t *count = ta_map_at(labels, (uint64_t)row[RANK] << 32 | (uint64_t)row[STEP], 0);
+    return count ? (*count)++ : 0;
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
@@ -277,7 +350,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                ta_int(row[KERNELS]), ta_int(row[LOST]),
                lacking && !lacks_kernels(row) ? ta_int(row[HOST_DUR]) : ta_null());
     }
-    const bool failed = labels.failed;
+    const bool failed = !add_ranks(steps, out) || labels.failed;
     ta_map_free(&labels);
     ta_add_chart(table, lacking ? &counted_chart : &chart);
     if (lacking)
@@ -288,7 +361,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     if (ta_partial_rows(steps) == 0 && ta_report_is_of_traces(prior))
         ta_add_missing(out, "No step markers (ProfilerStep#N): the program did not call "
                             "profiler.step(), so the trace counts as one window.");
-    return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot number the steps") : TA_OK;
+    return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the steps") : TA_OK;
 }
 
 static const char *const after[] = {"files", NULL};
@@ -297,4 +370,6 @@ static const struct ta_analysis_ops ops = {
     .after = after, .section = "steps", .partials = partials, .map = map, .finish = finish};
 
 TA_PLUGIN(analysis, steps, &ops, .title = "Steps",
-          .summary = "Marked steps on host and device: steps.by_step", .version = "1");
+          .summary = "Marked steps on host and device: steps.by_step, "
+                     "steps.by_rank",
+          .version = "1");

@@ -313,8 +313,12 @@ static enum ta_status check_operands(struct parse *parse)
 
 struct ta_args ta_args_defaults(void)
 {
-    return (struct ta_args){
-        .world_size = TA_MISSING, .scale = 2, .top = 30, .confidence = 0.95, .min_effect = "50us"};
+    return (struct ta_args){.world_size = TA_MISSING,
+                            .outliers = TA_MISSING,
+                            .scale = 2,
+                            .top = 30,
+                            .confidence = 0.95,
+                            .min_effect = "50us"};
 }
 
 enum ta_status ta_args_parse(struct ta_ctx *ctx, int argc, char **argv, struct ta_args *args)

@@ -118,20 +118,23 @@ struct ta_setting {
 struct ta_args {
     const struct ta_command *command; /* NULL when none was given */
     struct ta_texts operands;
-    bool help, version, quiet, strict, json, list, vs, strong, weak;
+    bool help, version, quiet, strict, json, list, vs, strong, weak, partial;
     int verbose;
-    int color, progress; /* enum ta_when */
-    int json_log;        /* 0 text, 1 JSON */
-    int theme;           /* enum ta_theme */
-    int letter;          /* 0 A4, 1 letter */
-    int inflater;        /* order of ta_inflater_names[] */
-    int cpu;             /* order of ta_cpu_choices[] */
-    int timeline;        /* enum ta_timeline_mode */
-    int assets;          /* 0 inline, 1 split */
-    int align;           /* enum ta_align */
-    int64_t jobs, top;   /* 0: the default */
-    int64_t world_size;  /* TA_MISSING: not given */
-    int64_t shard_count; /* 0: not given */
+    int color, progress;    /* enum ta_when */
+    int json_log;           /* 0 text, 1 JSON */
+    int theme;              /* enum ta_theme */
+    int letter;             /* 0 A4, 1 letter */
+    int inflater;           /* order of ta_inflater_names[] */
+    int cpu;                /* order of ta_cpu_choices[] */
+    int timeline;           /* enum ta_timeline_mode */
+    int assets;             /* 0 inline, 1 split */
+    int align;              /* enum ta_align */
+    int by;                 /* 0 rank, 1 node, 2 group */
+    int64_t outliers;       /* TA_MISSING: not given */
+    int64_t ranks_per_node; /* 0: not given */
+    int64_t jobs, top;      /* 0: the default */
+    int64_t world_size;     /* TA_MISSING: not given */
+    int64_t shard_count;    /* 0: not given */
     const char *shard;
     struct ta_texts fail_on;
     int gate; /* enum ta_gate_mode */

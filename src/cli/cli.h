@@ -104,6 +104,18 @@ enum ta_status ta_cli_run(struct ta_cli *cli, const char *const *inputs, size_t 
 enum ta_status ta_cli_read_run(struct ta_cli *cli, const char *operand,
                                struct ta_report **report) TA_MUST_CHECK;
 
+/* The runs of a comparison, one per operand. */
+struct ta_runs {
+    struct ta_report **at;
+    size_t n;
+};
+
+/* Reads each operand as a run of its own, so that ranks of different runs never meet.  --title is
+ * that of the comparison: each run has that of its input.  Whatever it returns, ta_cli_free_runs()
+ * ends it. */
+enum ta_status ta_cli_read_runs(struct ta_cli *cli, struct ta_runs *runs) TA_MUST_CHECK;
+void ta_cli_free_runs(struct ta_runs *runs);
+
 /* Says on standard error what was wrong with the inputs. */
 void ta_cli_warn(struct ta_cli *cli, const struct ta_report *report);
 

@@ -7,12 +7,6 @@
 #include "diff/diff.h"
 #include "result/report.h"
 
-/* The reports of all runs, those of the baseline first. */
-struct runs {
-    struct ta_report **at;
-    size_t n, base; /* base: how many are of the baseline */
-};
-
 /* How many operands are of the baseline: those before --vs, or one of two. */
 static enum ta_status split(struct ta_cli *cli, size_t *base)
 {
@@ -32,40 +26,14 @@ static enum ta_status split(struct ta_cli *cli, size_t *base)
     return TA_OK;
 }
 
-/* The title is that of the comparison; each run has that of its input. */
-static enum ta_status read_runs(struct ta_cli *cli, struct runs *runs)
-{
-    const struct ta_texts *operands = &cli->args.operands;
-    const char *title = cli->args.title;
-    enum ta_status status = TA_OK;
-    runs->at = calloc(operands->n, sizeof(struct ta_report *));
-    if (!runs->at)
-        return ta_fail(&cli->ctx, TA_ERR_NOMEM, "Out of memory: runs=%zu", operands->n);
-    cli->args.title = NULL;
-    for (; status == TA_OK && runs->n < operands->n; runs->n += status == TA_OK) {
-        const char *operand = operands->items[runs->n];
-        status = ta_cli_read_run(cli, operand, &runs->at[runs->n]);
-        if (status != TA_OK)
-            status = ta_cause(&cli->ctx, status, "Cannot compare with %s", operand);
-    }
-    cli->args.title = title;
-    return status;
-}
-
-static void free_runs(struct runs *runs)
-{
-    for (size_t i = 0; i < runs->n; i++)
-        ta_report_free(runs->at[i]);
-    free(runs->at);
-}
-
-static enum ta_status compare(struct ta_cli *cli, const struct runs *runs,
+/* `base` is how many runs, the first, are of the baseline. */
+static enum ta_status compare(struct ta_cli *cli, const struct ta_runs *runs, size_t base,
                               const struct ta_products *products)
 {
     const struct ta_report *const *at = (const struct ta_report *const *)runs->at;
     const struct ta_diff_side sides[TA_DIFF_SIDES] = {
-        [TA_DIFF_BASE] = {at, runs->base},
-        [TA_DIFF_NEW] = {at + runs->base, runs->n - runs->base},
+        [TA_DIFF_BASE] = {at, base},
+        [TA_DIFF_NEW] = {at + base, runs->n - base},
     };
     struct ta_report *diff;
     enum ta_status status = ta_diff(&cli->ctx, sides, &cli->gating.judging, cli->args.title, &diff);
@@ -78,17 +46,18 @@ static enum ta_status compare(struct ta_cli *cli, const struct runs *runs,
 
 enum ta_status ta_cmd_diff(struct ta_cli *cli)
 {
-    struct runs runs = {0};
+    struct ta_runs runs;
     struct ta_products products;
-    enum ta_status status = split(cli, &runs.base);
+    size_t base;
+    enum ta_status status = split(cli, &base);
     if (status == TA_OK)
         status = ta_cli_prepare_products(cli, "traceanalyze-diff", &products);
     if (status != TA_OK)
         return status;
-    status = read_runs(cli, &runs);
+    status = ta_cli_read_runs(cli, &runs);
     if (status == TA_OK)
-        status = compare(cli, &runs, &products);
-    free_runs(&runs);
+        status = compare(cli, &runs, base, &products);
+    ta_cli_free_runs(&runs);
     free(products.formats);
     return status;
 }

@@ -7,32 +7,7 @@
 #include "result/report.h"
 #include "scaling/scaling.h"
 
-struct runs {
-    struct ta_report **at;
-    size_t n;
-};
-
-/* Each operand is a run of its own, so that ranks of different runs never meet. */
-static enum ta_status read_runs(struct ta_cli *cli, struct runs *runs)
-{
-    const struct ta_texts *operands = &cli->args.operands;
-    const char *title = cli->args.title;
-    enum ta_status status = TA_OK;
-    runs->at = calloc(operands->n, sizeof(struct ta_report *));
-    if (!runs->at)
-        return ta_fail(&cli->ctx, TA_ERR_NOMEM, "Out of memory: runs=%zu", operands->n);
-    cli->args.title = NULL;
-    for (; status == TA_OK && runs->n < operands->n; runs->n += status == TA_OK) {
-        const char *operand = operands->items[runs->n];
-        status = ta_cli_run(cli, &operand, 1, false, &runs->at[runs->n]);
-        if (status != TA_OK)
-            status = ta_cause(&cli->ctx, status, "Cannot read the run %s", operand);
-    }
-    cli->args.title = title;
-    return status;
-}
-
-static enum ta_status compare(struct ta_cli *cli, const struct runs *runs,
+static enum ta_status compare(struct ta_cli *cli, const struct ta_runs *runs,
                               const struct ta_products *products)
 {
     const enum ta_scaling_kind kind = cli->args.weak     ? TA_SCALING_WEAK
@@ -51,19 +26,17 @@ static enum ta_status compare(struct ta_cli *cli, const struct runs *runs,
 
 enum ta_status ta_cmd_scaling(struct ta_cli *cli)
 {
-    struct runs runs = {NULL, 0};
+    struct ta_runs runs;
     struct ta_products products;
     if (cli->args.strong && cli->args.weak)
         return ta_fail(&cli->ctx, TA_ERR_USAGE, "--strong and --weak exclude each other");
     enum ta_status status = ta_cli_prepare_products(cli, "traceanalyze-scaling", &products);
     if (status != TA_OK)
         return status;
-    status = read_runs(cli, &runs);
+    status = ta_cli_read_runs(cli, &runs);
     if (status == TA_OK)
         status = compare(cli, &runs, &products);
-    for (size_t i = 0; i < runs.n; i++)
-        ta_report_free(runs.at[i]);
-    free(runs.at);
+    ta_cli_free_runs(&runs);
     free(products.formats);
     return status;
 }

@@ -39,6 +39,11 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          "quoted globs or one by one, mixed as they come.  A report of summaries is that of the\n"
          "traces they were made of.\n"
          "\n"
+         "Ranks are compared in every figure: `ranks.metrics` has the extremes and who holds "
+         "them,\n"
+         "`ranks.outliers` the ranks that differ.  --by node and --by group add `ranks.parts` and\n"
+         "`parts.metrics`, the same of means over nodes or process groups.\n"
+         "\n"
          "  traceanalyze aggregate summaries/\n"
          "  traceanalyze aggregate 'node*/rank-*.tas.json.gz' -o run/ --world-size 4096\n",
          1, SIZE_MAX},
@@ -59,8 +64,9 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
     [TA_COMMAND_SCALING] =
         {"scaling", "RUN RUN...", "compare runs of different world size",
          "Each RUN is one run: a folder or a quoted glob with the traces of all its ranks or the\n"
-         "dumps of a profiler.  Says how much faster more ranks are, what that costs in GPU time,\n"
-         "and what Amdahl's law (3 world sizes) and the universal scalability law (4) make of it.\n"
+         "dumps of a profiler, or a report.json or report.html written before.  Says how much\n"
+         "faster more ranks are, what that costs in GPU time, and what Amdahl's law (3 world\n"
+         "sizes) and the universal scalability law (4) make of it.\n"
          "\n"
          "The answer goes to the terminal, the comparison to ./traceanalyze-scaling/ or to where\n"
          "-o says: a folder that is made if missing; one file when a single format is asked for,\n"
@@ -160,6 +166,8 @@ static const char *const assets[] = {"inline", "split", NULL};
 static const char *const themes[] = {"auto", "light", "dark", NULL};
 /* Order of enum ta_align. */
 static const char *const alignments[] = {"auto", "collectives", "clock", "none", NULL};
+/* Order of enum ranks_by of the analysis `ranks`. */
+static const char *const parts[] = {"rank", "node", "group", NULL};
 static const char *const chart_themes[] = {"", "light", "dark", NULL};
 
 const char *const ta_inflater_names[] = {"auto", "isal", "zlib", NULL};
@@ -190,6 +198,13 @@ const struct ta_arg_option ta_arg_options[] = {
      "paper of the PDF report (default: a4)"},
     {"top", 0, "N", REPORTING, TA_GROUP_COMMAND, TA_ARG_WHOLE, AT(top), 1, 1000000, NULL,
      "rows shown of a long table (default: 30); files of data hold all"},
+
+    {"by", 0, "WHAT", FOR(AGGREGATE), TA_GROUP_COMMAND, TA_ARG_CHOICE, AT(by), 0, 0, parts,
+     "compare ranks, also nodes, or also process groups (default: rank)"},
+    {"outliers", 0, "N", FOR(AGGREGATE), TA_GROUP_COMMAND, TA_ARG_WHOLE, AT(outliers), 0, 1000000,
+     NULL, "ranks listed that differ most from the others (default: 16)"},
+    {"partial", 0, NULL, FOR(AGGREGATE), TA_GROUP_COMMAND, TA_ARG_FLAG, AT(partial), 0, 0, NULL,
+     "accept that ranks are missing: no warning, no failure of --strict"},
 
     {"vs", 0, NULL, FOR(DIFF), TA_GROUP_COMMAND, TA_ARG_FLAG, AT(vs), 0, 0, NULL,
      "what stands before are runs of the baseline, what follows those to compare"},
@@ -253,6 +268,8 @@ const struct ta_arg_option ta_arg_options[] = {
      "extended regular expression on paths; its first group is the rank"},
     {"world-size", 0, "N", READING, TA_GROUP_SELECTION, TA_ARG_WHOLE, AT(world_size), 1,
      INT64_C(1) << 31, NULL, "number of ranks that there should be, whatever the files say"},
+    {"ranks-per-node", 0, "N", RUNNING, TA_GROUP_SELECTION, TA_ARG_WHOLE, AT(ranks_per_node), 1,
+     1000000, NULL, "ranks of a node (default: by the numbers of devices, else 8)"},
     {"input", 0, "ID", READING, TA_GROUP_SELECTION, TA_ARG_TEXT, AT(input), 0, 0, NULL,
      "read all files with this input plugin instead of deciding by content"},
 

@@ -93,6 +93,27 @@ static enum ta_status set_options(struct ta_cli *cli)
     return status;
 }
 
+/* Options of ours that stand for one of an analysis. */
+static enum ta_status set_ranks(struct ta_cli *cli)
+{
+    const struct ta_args *args = &cli->args;
+    const struct {
+        const char *option, *name;
+        int64_t value;
+        bool is_given;
+    } given[] = {{"--by", "by", args->by, args->by != 0},
+                 {"--outliers", "outliers", args->outliers, args->outliers != TA_MISSING},
+                 {"--ranks-per-node", "per_node", args->ranks_per_node, args->ranks_per_node != 0}};
+    enum ta_status status = TA_OK;
+    for (size_t i = 0; i < sizeof given / sizeof *given && status == TA_OK; i++) {
+        char setting[64];
+        snprintf(setting, sizeof setting, "ranks.%s=%" PRId64, given[i].name, given[i].value);
+        if (given[i].is_given)
+            status = ta_registry_set(&cli->ctx, cli->registry, setting, given[i].option);
+    }
+    return status;
+}
+
 void ta_cli_say_configuration(struct ta_cli *cli)
 {
     for (size_t i = 0; i < cli->config.files.n; i++)
@@ -111,7 +132,9 @@ enum ta_status ta_cli_load_plugins(struct ta_cli *cli)
     enum ta_status status = ta_registry_load_defaults(ctx, cli->registry);
     for (size_t i = 0; status == TA_OK && i < args->plugin_paths.n; i++)
         status = ta_registry_load(ctx, cli->registry, args->plugin_paths.items[i]);
-    return status == TA_OK ? set_options(cli) : status;
+    if (status == TA_OK)
+        status = set_options(cli);
+    return status == TA_OK ? set_ranks(cli) : status;
 }
 
 const char *ta_cli_option_text(const struct ta_option *option, double value,
@@ -225,6 +248,7 @@ enum ta_status ta_cli_run_options(struct ta_cli *cli, const char *const *inputs,
         .tmpdir = args->tmpdir,
         .rank_regex = args->rank_regex,
         .world_size = args->world_size,
+        .partial = args->partial,
         .input = args->input,
         .hardware = args->hardware,
         .title = args->title,

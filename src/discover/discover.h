@@ -80,10 +80,10 @@ bool ta_folder_is_below(struct ta_slice folder, struct ta_slice above);
 bool ta_rank_in_path(const char *shown, const char *pattern, int64_t *rank) TA_MUST_CHECK;
 
 /* Decides the ranks of files given in order of their names, and accounts for every
- * contradiction.  `pattern` is --rank-regex or NULL; `world_size` is --world-size or
- * TA_MISSING, and becomes that of the traces. */
+ * contradiction.  `pattern` is --rank-regex or NULL; `partial` says that ranks may be missing;
+ * `world_size` is --world-size or TA_MISSING, and becomes that of the traces. */
 enum ta_status ta_decide_ranks(struct ta_ctx *ctx, struct ta_quality *quality, const char *pattern,
-                               int64_t *world_size, struct ta_rank_claim *claims,
+                               bool partial, int64_t *world_size, struct ta_rank_claim *claims,
                                size_t n) TA_MUST_CHECK;
 
 #endif

@@ -303,7 +303,7 @@ static void check_vendors(struct ta_quality *quality, const struct ta_rank_claim
 
 /* Names the ranks nobody has, as ranges: "2, 5–7". */
 static void check_missing(struct ta_quality *quality, int64_t world_size, const int64_t *ranks,
-                          size_t n, size_t n_files)
+                          size_t n, bool on_purpose)
 {
     char text[160] = "";
     size_t used = 0;
@@ -324,9 +324,8 @@ static void check_missing(struct ta_quality *quality, int64_t world_size, const 
     }
     if (!missing)
         return;
-    /* One file is often given on purpose; of several one misses the rest. */
     ta_quality_add_severity(quality, TA_Q_RANK_MISSING,
-                            n_files == 1 ? TA_QUALITY_INFO : TA_QUALITY_NOTICE, TA_NO_OFFSET,
+                            on_purpose ? TA_QUALITY_INFO : TA_QUALITY_NOTICE, TA_NO_OFFSET,
                             TA_NO_OFFSET, "%" PRIu64 " of %" PRId64 " ranks have no trace: rank %s",
                             missing, world_size, text);
 }
@@ -369,9 +368,10 @@ static size_t decide_each(struct ta_quality *quality, struct pattern *by_option,
     return n_matched;
 }
 
-/* All together, when each has a rank. */
-static bool check(struct ta_quality *quality, int64_t *world_size, struct ta_rank_claim **ordered,
-                  const struct ta_rank_claim *claims, size_t n)
+/* All together, when each has a rank.  One file is often given on purpose; of several one misses
+ * the rest, unless the user says otherwise. */
+static bool check(struct ta_quality *quality, bool partial, int64_t *world_size,
+                  struct ta_rank_claim **ordered, const struct ta_rank_claim *claims, size_t n)
 {
     size_t n_ranks;
     int64_t *ranks = list_ranks(claims, n, &n_ranks);
@@ -382,7 +382,7 @@ static bool check(struct ta_quality *quality, int64_t *world_size, struct ta_ran
     check_vendors(quality, claims, n);
     check_claims(quality, *world_size, ordered, n);
     if (*world_size != TA_MISSING)
-        check_missing(quality, *world_size, ranks, n_ranks, n);
+        check_missing(quality, *world_size, ranks, n_ranks, partial || n == 1);
     free(ranks);
     return true;
 }
@@ -418,7 +418,8 @@ static enum ta_status compile(struct ta_ctx *ctx, struct pattern *pattern, const
 }
 
 enum ta_status ta_decide_ranks(struct ta_ctx *ctx, struct ta_quality *quality, const char *pattern,
-                               int64_t *world_size, struct ta_rank_claim *claims, size_t n)
+                               bool partial, int64_t *world_size, struct ta_rank_claim *claims,
+                               size_t n)
 {
     struct pattern by_option = {.is_given = false}, by_default = {.is_given = false};
     struct ta_rank_claim **list = reallocarray(NULL, n + 1, sizeof *list);
@@ -431,7 +432,7 @@ enum ta_status ta_decide_ranks(struct ta_ctx *ctx, struct ta_quality *quality, c
         share_ranks(claims, n, list);
         for (size_t i = 0; i < n; i++)
             list[i] = &claims[i];
-        status = check(quality, world_size, list, claims, n) ? TA_OK : TA_ERR_NOMEM;
+        status = check(quality, partial, world_size, list, claims, n) ? TA_OK : TA_ERR_NOMEM;
     }
     if (by_option.is_given)
         regfree(&by_option.regex);

@@ -36,11 +36,6 @@ void ta_report_set_timeline(struct ta_report *report, struct ta_timeline *timeli
 void ta_report_set_input_date(struct ta_report *report, int64_t date_s);
 int64_t ta_report_input_date(const struct ta_report *report);
 
-/* The tables one after the other, NULL after the last; `table` NULL gives the first.  The report
- * need not be frozen. */
-const struct ta_table *ta_report_table_after(const struct ta_report *report,
-                                             const struct ta_table *table);
-
 /* Turns builders into what readers see; what is added afterwards is seen after another call.
  * TA_ERR_NOMEM when any step of the building ran out of memory. */
 enum ta_status ta_report_freeze(struct ta_report *report) TA_MUST_CHECK;

@@ -88,7 +88,7 @@ enum ta_status ta_account_ranks(struct ta_ctx *ctx, const struct ta_run_options 
             claims[n++] = claim_of(&ingestion->files[i]);
     *world_size = options->world_size;
     const enum ta_status status =
-        n ? ta_decide_ranks(ctx, job, options->rank_regex, world_size, claims, n)
+        n ? ta_decide_ranks(ctx, job, options->rank_regex, options->partial, world_size, claims, n)
           : nothing_usable(ctx, options, ingestion);
     for (size_t i = 0, claim = 0; status == TA_OK && i < ingestion->n_files; i++) {
         struct ta_ingested *file = &ingestion->files[i];

@@ -30,7 +30,7 @@ static void decide(struct deciding *d, const char *pattern, int64_t world_size,
     *d = (struct deciding){.n = n, .world_size = world_size};
     ta_quality_init(&d->quality);
     memcpy(d->claims, claims, n * sizeof *claims);
-    d->status = ta_decide_ranks(&ctx, &d->quality, pattern, &d->world_size, d->claims, n);
+    d->status = ta_decide_ranks(&ctx, &d->quality, pattern, false, &d->world_size, d->claims, n);
 }
 
 #define DECIDE(d, pattern, world_size, ...)                                                        \
@@ -193,7 +193,7 @@ static void many_missing_ranks(void **state)
         claims[i] = claim(names[i], i * 1000000, INT64_C(1000000000000));
     }
     int64_t world_size = NONE;
-    assert_int_equal(ta_decide_ranks(&ctx, &quality, NULL, &world_size, claims, N), TA_OK);
+    assert_int_equal(ta_decide_ranks(&ctx, &quality, NULL, false, &world_size, claims, N), TA_OK);
     const char *text = quality.slots[TA_Q_RANK_MISSING].text;
     assert_non_null(strstr(text, "999999999900 of 1000000000000 ranks"));
     assert_true(strlen(text) < 300);

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ranks.outliers: the ranks that differ most from the others, and in what.
+ *
+ * A rank differs in a figure when its value is beyond three interquartile ranges of the quartiles
+ * (Tukey's severe fence), has a modified z above 3.5 (Iglewicz & Hoaglin), and is a hundredth of
+ * the median away from it: of equal ranks the last digit is no difference. */
+#include "ranks.h"
+
+#include <traceanalyze/stat_sample.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { RANKS_LEAST = 5, NAMED_MOST = 3 };
+
+#define Z_LIMIT 3.5
+#define APART 0.01
+
+static const struct ta_column columns[] = {
+    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank that differs"},
+    TA_COUNT_COLUMN("figures", "Figures", TA_LOWER, "Figures in which it differs"),
+    TA_TEXT_COLUMN("label", "Most in", "The figure in which the difference tells most"),
+    {"metric", "Metric", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL,
+     "The same as `ranks.metrics` has it"},
+    {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit of value and median"},
+    {"value", "Value", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "That figure of the rank"},
+    {"p50", "p50", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Median of it over all ranks"},
+    {"difference", "Difference", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_NEUTRAL,
+     "Value minus median over the median; none of a median of 0"},
+    TA_TEXT_COLUMN("others", "Also in", "Further figures, the most telling first"),
+};
+
+/* A rank and a figure in which it differs. */
+struct difference {
+    int64_t rank;
+    const struct figure *figure;
+    double value;
+    double tells; /* weight of the figure, by how far apart the values are */
+};
+
+struct differences {
+    struct difference *at;
+    size_t n, max;
+};
+
+static bool add(struct differences *list, const struct difference *difference)
+{
+    if (list->n == list->max) {
+        const size_t more = list->max ? 2 * list->max : 64;
+        struct difference *grown = reallocarray(list->at, more, sizeof *grown);
+        if (!grown)
+            return false;
+        list->at = grown;
+        list->max = more;
+    }
+    list->at[list->n++] = *difference;
+    return true;
+}
+
+static bool find_in(const struct figure *f, struct differences *list)
+{
+    struct ta_fences fences;
+    bool done = true;
+    if (f->n < RANKS_LEAST || f->low == f->high)
+        return true;
+    ta_tukey_fences(f->ordered, f->n, &fences);
+    for (size_t i = 0; i < f->n && done; i++) {
+        const double value = f->values[i], apart = fabs(value - f->median);
+        double z;
+        if ((value >= fences.severe_low && value <= fences.severe_high) ||
+            apart <= APART * fabs(f->median))
+            continue;
+        ta_modified_z(f->ordered, f->n, &value, 1, &z);
+        if (fabs(z) > Z_LIMIT)
+            done = add(
+                list, &(struct difference){f->ranks[i], f, value,
+                                           f->weight * apart / fmax(fabs(value), fabs(f->median))});
+    }
+    return done;
+}
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct difference *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    if (a->tells != b->tells)
+        return a->tells > b->tells ? -1 : 1;
+    return strcmp(a->figure->name, b->figure->name);
+}
+
+/* The differences of one rank, the most telling first. */
+struct outlier {
+    const struct difference *first;
+    size_t n;
+};
+
+static int by_telling(const void *left, const void *right)
+{
+    const struct outlier *a = left, *b = right;
+    if (a->first->tells != b->first->tells)
+        return a->first->tells > b->first->tells ? -1 : 1;
+    if (a->n != b->n)
+        return a->n > b->n ? -1 : 1;
+    return (a->first->rank > b->first->rank) - (a->first->rank < b->first->rank);
+}
+
+static size_t gather(struct differences *list, struct outlier *outliers)
+{
+    size_t n = 0;
+    qsort(list->at, list->n, sizeof *list->at, by_rank);
+    for (size_t i = 0; i < list->n; i++) {
+        if (i == 0 || list->at[i].rank != list->at[i - 1].rank)
+            outliers[n++] = (struct outlier){&list->at[i], 0};
+        outliers[n - 1].n++;
+    }
+    qsort(outliers, n, sizeof *outliers, by_telling);
+    return n;
+}
+
+static bool add_row(const struct outlier *outlier, struct ta_arena *arena,
+                    struct ta_table_builder *table)
+{
+    const struct difference *most = outlier->first;
+    const struct figure *f = most->figure;
+    const char *others = "";
+    const size_t named = outlier->n <= NAMED_MOST + 1 ? outlier->n : NAMED_MOST + 1;
+    for (size_t i = 1; i < named && others; i++)
+        others = ta_arena_printf(arena, "%s%s%s", others, *others ? ", " : "",
+                                 outlier->first[i].figure->label);
+    if (others && outlier->n > named)
+        others = ta_arena_printf(arena, "%s and %zu more", others, outlier->n - named);
+    if (!others)
+        return false;
+    TA_ROW(table, ta_int(most->rank), ta_int((int64_t)outlier->n), ta_text(ta_slice_of(f->label)),
+           ta_text(ta_slice_of(f->name)), ta_text(ta_slice_of(f->unit)), ta_num(most->value),
+           ta_num(f->median),
+           f->median != 0 ? ta_num((most->value - f->median) / fabs(f->median)) : ta_null(),
+           *others ? ta_text(ta_slice_of(others)) : ta_null());
+    return true;
+}
+
+bool ranks_add_outliers(const struct figures *figures, size_t most, struct ta_section_builder *out)
+{
+    struct differences list = {NULL, 0, 0};
+    struct ta_arena arena = {0};
+    bool done = true;
+    for (size_t i = 0; i < figures->n && done; i++)
+        done = find_in(&figures->at[i], &list);
+    struct outlier *outliers = calloc(list.n + 1, sizeof *outliers);
+    done = done && outliers;
+    const size_t n = done && list.n ? gather(&list, outliers) : 0;
+    struct ta_table_builder *table = ta_add_table(out, "ranks.outliers", "Ranks that differ",
+                                                  columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < n && i < most && done; i++)
+        done = add_row(&outliers[i], &arena, table);
+    if (n > most)
+        ta_add_missing(out,
+                       "%zu ranks differ from the others; those %zu that differ most are "
+                       "listed (--outliers).",
+                       n, most);
+    free(list.at);
+    free(outliers);
+    ta_arena_free(&arena);
+    return done;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Ranks compared: every figure of every table by rank, which ranks differ from the others, and
+ * nodes or process groups beside each other. */
+#include "ranks.h"
+
+enum { BY, OUTLIERS, PER_NODE };
+
+static const struct ta_option options[] = {
+    [BY] = {"by", TA_OPTION_INTEGER, RANKS_BY_RANK, RANKS_BY_RANK, RANKS_BY_GROUP, TA_OPTION_PLAIN,
+            "Compare also nodes (1) or process groups (2), not only ranks (0)"},
+    [OUTLIERS] = {"outliers", TA_OPTION_INTEGER, 16, 0, 1e6, TA_OPTION_PLAIN,
+                  "Ranks listed at most that differ from the others"},
+    [PER_NODE] = {"per_node", TA_OPTION_INTEGER, 0, 0, 1e6, TA_OPTION_PLAIN,
+                  "Ranks of a node; 0 is what the numbers of devices say, else 8"},
+    TA_OPTIONS_END,
+};
+
+static const struct ta_field fields[GROUP_FIELDS] = {
+    [GROUP_RANK] = {"rank", TA_FIELD_RANK},
+    [GROUP_NAME] = {"name", TA_FIELD_TEXT},
+    [GROUP_DESCRIPTION] = {"description", TA_FIELD_TEXT},
+    [GROUP_RANKS] = {"ranks", TA_FIELD_TEXT},
+    [GROUP_CALLS] = {"calls", TA_FIELD_SUM},
+};
+
+static const struct ta_partial_def partials[] = {{"groups", fields, GROUP_FIELDS}, {0}};
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    (void)ctx;
+    groups_map(trace, out[0]);
+    return TA_OK;
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    const int by = (int)ta_ctx_option(ctx, BY);
+    struct figures figures;
+    bool done = ranks_read(prior, &figures);
+    if (done)
+        ranks_add_metrics(&figures, out);
+    done = done && ranks_add_outliers(&figures, (size_t)ta_ctx_option(ctx, OUTLIERS), out);
+    if (by == RANKS_BY_NODE)
+        done = done && ranks_add_nodes(&figures, prior, (int64_t)ta_ctx_option(ctx, PER_NODE), out);
+    if (by == RANKS_BY_GROUP)
+        done = done && ranks_add_groups(&figures, merged[0], out);
+    ranks_free(&figures);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot compare the ranks");
+}
+
+/* All that make tables by rank. */
+static const char *const after[] = {
+    "gpu_time",       "gpu_parts",        "gpu_idle",      "launch_queue",
+    "launches",       "graph_launches",   "sync_points",   "collectives",
+    "roofline",       "wave_efficiency",  "small_kernels", "compiled",
+    "copies",         "critical_path",    "interruptions", "steps",
+    "stages",         "diffusion",        "throughput",    "iterations",
+    "section_tokens", "operators",        "operator_sums", "models",
+    "memory",         "memory_allocator", "telemetry",     "caches",
+    "streaming",      "requests",         "reported",      "recorded",
+    "sessions",       "event_kinds",      "files",         NULL};
+
+static const struct ta_analysis_ops ops = {.needs_args = groups_args,
+                                           .after = after,
+                                           .section = "ranks",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish};
+
+TA_PLUGIN(analysis, ranks, &ops, .title = "Ranks", .options = options,
+          .summary =
+              "Every figure by rank, compared over all ranks, and ranks, nodes or groups that "
+              "differ: ranks.metrics, ranks.outliers, ranks.parts, parts.metrics",
+          .version = "2");

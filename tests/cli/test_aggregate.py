@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`aggregate`: ranks, nodes and process groups compared, against the same figures made from the
+tables by rank in another way."""
+import collections
+import itertools
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+
+from support import ROOT, SAMPLE, ProcessTest, main
+
+GENERATOR = str(pathlib.Path(os.environ["TA_GENERATOR"]).resolve())
+INFERIX = ROOT / "samples/inferix-4ranks"
+
+
+def tables(report):
+    """Every table by id, its rows as dictionaries."""
+    found = {}
+    for section in report["sections"]:
+        for item in section["items"]:
+            if item["kind"] == "table":
+                keys = [column["key"] for column in item["columns"]]
+                found[item["id"]] = [dict(zip(keys, row)) for row in item["rows"]]
+    return found
+
+
+ABOUT_FIGURES = {"format", "hardware", "inside", "name", "note", "path", "peak_source", "share_of",
+                 "since", "source", "unit"}
+
+
+def split(metric):
+    """(table, column, keys) of "copies.by_direction.bytes[HtoD]"."""
+    name, _, keys = metric.partition("[")
+    table, _, column = name.rpartition(".")
+    return table, column, keys.removesuffix("]")
+
+
+def stands_under(row, keys):
+    """Whether the keys are texts of the row, and perhaps its device."""
+    texts = [str(value) for column, value in row.items() if column not in ABOUT_FIGURES and
+             (isinstance(value, str) or column == "device" and "stream" not in row)]
+    texts = [text for text in texts if text in keys]
+    return not keys or any(", ".join(some) == keys for n in range(1, 4)
+                           for some in itertools.permutations(texts, n))
+
+
+class Aggregate(ProcessTest):
+    def generate(self, *options):
+        subprocess.run([GENERATOR, "cluster", "-o", "run", "--steps", "3", "--layers", "1",
+                        *options], check=True, stdout=subprocess.DEVNULL, cwd=self.folder)
+
+    def aggregate(self, *args, code=0):
+        done = self.expect(code, "aggregate", "--json", *map(str, args))
+        return tables(json.loads(done.stdout)), done.stderr.decode()
+
+    def by_rank(self, found, metric):
+        """What the tables have of a metric, by rank."""
+        table, column, keys = split(metric)
+        rows = [row for row in found[table] if row["rank"] is not None
+                and stands_under(row, keys)]
+        if len({row["rank"] for row in rows}) < len(rows): # then devices are keys too
+            first = keys.partition(", ")[0]
+            device = first if first.isdigit() else "None"
+            rows = [row for row in rows if str(row["device"]) == device]
+        return {row["rank"]: row[column] for row in rows if row[column] is not None}
+
+    def check_metrics(self, found):
+        self.assertTrue(found["ranks.metrics"])
+        for row in found["ranks.metrics"]:
+            with self.subTest(metric=row["metric"]):
+                values = self.by_rank(found, row["metric"])
+                self.assertEqual(len(values), row["ranks"])
+                self.assertEqual((min(values.values()), max(values.values())),
+                                 (row["min"], row["max"]))
+                self.assertEqual(row["min_rank"], min(r for r in values if values[r] == row["min"]))
+                self.assertEqual(row["max_rank"], min(r for r in values if values[r] == row["max"]))
+                self.assertAlmostEqual(statistics.fmean(values.values()), row["mean"],
+                                       delta=1e-9 * abs(row["mean"]))
+                self.assertAlmostEqual(statistics.median(values.values()), row["p50"],
+                                       delta=1e-9 * abs(row["p50"]))
+
+    def test_metrics_are_those_of_the_tables(self):
+        for run in (SAMPLE, INFERIX):
+            self.check_metrics(self.aggregate(run)[0])
+
+    def test_no_table_by_rank_is_left_out(self):
+        """Figures that all four ranks have, one row each, must be compared."""
+        for run in (SAMPLE, INFERIX):
+            found, _ = self.aggregate(run)
+            compared = {split(row["metric"])[:2] for row in found["ranks.metrics"]}
+            for name, rows in found.items():
+                if name.startswith("ranks.") or "rank" not in rows[0]:
+                    continue
+                if {"index", "start_ns"} & rows[0].keys(): # moments, not figures
+                    continue
+                if sorted(row["rank"] or 0 for row in rows) != [0, 1, 2, 3]:
+                    continue
+                for column, value in rows[0].items():
+                    if column.endswith("_ns") and all(r[column] is not None for r in rows) and \
+                            name not in ("collectives.clocks",):
+                        self.assertIn((name, column), compared)
+
+    def test_steps_of_a_rank(self):
+        found, _ = self.aggregate(SAMPLE)
+        steps = collections.defaultdict(list)
+        for row in found["steps.by_step"]:
+            steps[row["rank"]].append(row["host_dur_ns"])
+        for row in found["steps.by_rank"]:
+            mine = steps.pop(row["rank"])
+            self.assertEqual((len(mine), sum(mine), min(mine), max(mine), statistics.median(mine)),
+                             (row["steps"], row["total_ns"], row["min_ns"], row["max_ns"],
+                              row["p50_ns"]))
+        self.assertFalse(steps)
+
+    def check_parts(self, found, parts):
+        """`parts`: kind -> {label: ranks}."""
+        for kind, members in parts.items():
+            shown = {row["part"]: row["ranks"] for row in found["ranks.parts"]
+                     if row["kind"] == kind}
+            self.assertEqual(shown, {label: len(ranks) for label, ranks in members.items()})
+        for row in found["parts.metrics"]:
+            with self.subTest(kind=row["kind"], metric=row["metric"]):
+                values = self.by_rank(found, row["metric"])
+                means = {}
+                for label, ranks in parts[row["kind"]].items():
+                    mine = [values[rank] for rank in ranks if rank in values]
+                    if mine:
+                        means[label] = statistics.fmean(mine)
+                near = max(1e-9 * abs(row["max"]), 1e-9 * abs(row["min"]))
+                self.assertEqual(len(means), row["parts"])
+                self.assertAlmostEqual(min(means.values()), row["min"], delta=near)
+                self.assertAlmostEqual(max(means.values()), row["max"], delta=near)
+                self.assertAlmostEqual(means[row["max_part"]], row["max"], delta=near)
+                self.assertAlmostEqual(means[row["min_part"]], row["min"], delta=near)
+                self.assertAlmostEqual(statistics.median(means.values()), row["p50"], delta=near)
+
+    def test_nodes(self):
+        self.generate("--ranks", "12", "--ranks-per-host", "4", "--groups", "sp=4")
+        nodes = {f"node {n}": range(4 * n, 4 * n + 4) for n in range(3)}
+        self.check_parts(self.aggregate("run", "--by", "node")[0], {"node": nodes})
+        nodes = {"node 0": range(8), "node 1": range(8, 12)}
+        self.check_parts(self.aggregate("run", "--by", "node", "--ranks-per-node", "8")[0],
+                         {"node": nodes})
+
+    def test_groups(self):
+        self.generate("--ranks", "8", "--groups", "tp=2,sp=4")
+        found, _ = self.aggregate("run", "--by", "group")
+        members = collections.defaultdict(dict)
+        for row in found["ranks.parts"]:
+            ranks = []
+            for piece in row["members"].split(", "):
+                first, _, last = piece.partition("–")
+                ranks += range(int(first), int(last or first) + 1)
+            members[row["kind"]][row["part"]] = ranks
+        self.assertEqual(sorted(map(tuple, members["tensor_parallel"].values())),
+                         [(0, 1), (2, 3), (4, 5), (6, 7)])
+        self.assertEqual(sorted(map(tuple, members["sequence_parallel"].values())),
+                         [(0, 2, 4, 6), (1, 3, 5, 7)])
+        self.check_parts(found, members)
+        dumps, _ = self.aggregate(INFERIX, "--by", "group")
+        self.assertNotIn("ranks.parts", dumps)
+
+    def test_outliers(self):
+        self.generate("--ranks", "16", "--groups", "sp=8", "--straggler", "11:copy:40")
+        found, _ = self.aggregate("run")
+        self.assertEqual(found["ranks.outliers"][0]["rank"], 11)
+        self.assertLessEqual(len(found["ranks.outliers"]), 16)
+        metrics = {row["metric"]: row for row in found["ranks.metrics"]}
+        for row in found["ranks.outliers"]:
+            values = self.by_rank(found, row["metric"])
+            self.assertEqual(values[row["rank"]], row["value"])
+            self.assertEqual(metrics[row["metric"]]["p50"], row["p50"])
+            low, _, high = statistics.quantiles(values.values(), method="inclusive")
+            self.assertFalse(low - 3 * (high - low) <= row["value"] <= high + 3 * (high - low))
+        self.assertEqual(len(self.aggregate("run", "--outliers", "1")[0]["ranks.outliers"]), 1)
+        self.assertNotIn("ranks.outliers", self.aggregate("run", "--outliers", "0")[0])
+
+    def test_partial(self):
+        self.generate("--ranks", "4", "--groups", "sp=4", "--missing-ranks", "2")
+        _, said = self.aggregate("run", "--strict", code=4)
+        self.assertIn("1 of 4 ranks have no trace: rank 2", said)
+        _, said = self.aggregate("run", "--strict", "--partial")
+        self.assertNotIn("no trace", said)
+
+
+if __name__ == "__main__":
+    main()
