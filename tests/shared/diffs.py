@@ -187,6 +187,15 @@ def check_total(faults, name, rows, stage, before, after, calls=None):
         faults.check(f"{name}: calls of {stage}", [row["base_calls"], row["new_calls"]] == calls)
 
 
+def check_figure(faults, name, found, metric, before, after, within=0.0):
+    rows = [row for row in found.rows("diff.metrics") if row["metric"] == metric]
+    faults.check(f"{name}: no {metric}", rows)
+    for row in rows:
+        for side, wanted in zip(SIDES, (before, after)):
+            faults.check(f"{name}: {metric} {side}",
+                         abs(row[side] - wanted) <= within + 1e-9 * abs(wanted), row[side], wanted)
+
+
 def check_framepack(faults, name, found, expected):
     rows = {row["name"]: row for row in found.rows("diff.stages")}
     for stage, figures in expected["operations"].items():
@@ -195,19 +204,70 @@ def check_framepack(faults, name, found, expected):
                     figures["count"])
 
 
-def check_annotated(faults, name, found, expected):
+KINDS = {"kernel": "diff.kernels", "gpu_memcpy": "diff.copies", "gpu_memset": "diff.copies"}
+
+
+def check_operations(faults, name, found, operations):
     """Operations of traces by category and name."""
     rows = {(kind, row["name"]): row for kind in ("diff.kernels", "diff.copies", "diff.ops")
             for row in found.rows(kind)}
-    for key, figures in expected["operations"].items():
+    for key, figures in operations.items():
         category, operation = key.split("|", 1)
-        kind = {"kernel": "diff.kernels", "gpu_memcpy": "diff.copies",
-                "gpu_memset": "diff.copies"}.get(category, "diff.ops")
         if category.startswith("gpu_user"):
             continue
         total = figures["total_us"]
-        check_total(faults, name, {operation: rows.get((kind, operation))}, operation,
-                    total["baseline"] / 1e6, total["optimized"] / 1e6, figures["count"])
+        row = rows.get((KINDS.get(category, "diff.ops"), operation))
+        check_total(faults, name, {operation: row}, operation, total["baseline"] / 1e6,
+                    total["optimized"] / 1e6, figures["count"])
+
+
+def check_annotated(faults, name, found, expected):
+    check_operations(faults, name, found, expected["operations"])
+    busy = expected["gpu_busy_union_us"]
+    for row in found.rows("diff.windows")[:1]:
+        for side, word in zip(SIDES, ("baseline", "optimized")):
+            idle = sum(bar[f"{side}_ns"] for bar in found.rows("diff.waterfall")
+                       if bar["kind"] == "idle")
+            # Small causes are in the term of all that is small.
+            other = sum(bar[f"{side}_ns"] for bar in found.rows("diff.waterfall")
+                        if bar["kind"] == "other")
+            gap = row[f"{side}_ns"] - nanoseconds(busy[word] / 1e6)
+            faults.check(f"{name}: busy time {side}", idle - 1 <= gap <= idle + other + 1, gap,
+                         idle, other)
+
+
+def check_ranks(faults, name, found, expected):
+    """Operations of all ranks: sums over them."""
+    sums = {}
+    for rank in expected["per_rank"].values():
+        for key, figures in rank["operations"].items():
+            into = sums.setdefault(key, {"total_us": {"baseline": 0.0, "optimized": 0.0},
+                                         "count": [0, 0]})
+            for side in into["total_us"]:
+                into["total_us"][side] += figures["total_us"][side]
+            into["count"] = [a + b for a, b in zip(into["count"], figures["count"])]
+    # Of each rank only the operations that changed most are listed: those of all ranks count.
+    listed = [set(rank["operations"]) for rank in expected["per_rank"].values()]
+    check_operations(faults, name, found,
+                     {key: sums[key] for key in set.intersection(*listed)})
+
+
+def check_inferix(faults, name, found, expected):
+    rows = {row["name"]: row for row in found.rows("diff.stages")}
+    for stage, figures in expected["stages"].items():
+        average, row = figures["avg_over_ranks"], rows.get(stage)
+        faults.check(f"{name}: no {stage}", row)
+        for side, word in zip(SIDES, ("baseline", "optimized") if row else ()):
+            # Every rank that has the stage runs it as often: all of it once, parts twice.
+            ranks = row[f"{side}_calls"] / (1 if stage == "run_inference" else 2)
+            faults.check(f"{name}: {stage} {side}",
+                         abs(row[f"{side}_total_ns"] / ranks - average[word] * 1e9) < 8,
+                         row[f"{side}_total_ns"] / ranks, average[word] * 1e9)
+    for metric, theirs, unit in (("step_time.mean", "step_mean_ms", 1e6),
+                                 ("block_time.mean", "block_mean_ms", 1e6)):
+        figure = expected["metrics"][theirs]
+        check_figure(faults, name, found, metric, figure["baseline"] * unit,
+                     figure["optimized"] * unit, within=1)
 
 
 def check_viztracer(faults, name, found, expected):
@@ -223,6 +283,10 @@ def check_diffulex(faults, name, found, expected):
     for stage, figures in expected["sections"].items():
         total = figures["duration_s"]
         check_total(faults, name, rows, stage, total["baseline"], total["optimized"])
+    for figures in expected["stage_timing_cpu_ms"]:
+        total = figures["total"]
+        check_total(faults, name, rows, f"{figures['scope']}/{figures['stage']}",
+                    total["baseline"] / 1e3, total["optimized"] / 1e3)
 
 
 DUMPS = (
@@ -230,6 +294,9 @@ DUMPS = (
     ("framepack/kineto_pair_expected_diff.json", check_annotated),
     ("viztracer/pair_expected_diff.json", check_viztracer),
     ("diffulex/pair_expected_diff.json", check_diffulex),
+    ("cache-dit/pair_expected_diff.json", check_ranks),
+    ("cache-dit/kineto_pair_expected_diff.json", check_ranks),
+    ("inferix/pair_expected_diff.json", check_inferix),
 )
 
 
@@ -248,8 +315,13 @@ def check_dumps(args, faults):
             sides = [copy_dump(path.parent / expected[side], pathlib.Path(scratch) / side)
                      for side in ("baseline", "optimized")]
             found = compare(args.program, *sides)
-        check_windows(faults, path.parent.name, found)
-        check(faults, path.parent.name, found, expected)
+        name = f"{path.parent.name} {expected['baseline']}"
+        check_windows(faults, name, found)
+        check(faults, name, found, expected)
+    missing = {str(path.relative_to(args.shared / "data/dumps"))
+               for path in (args.shared / "data/dumps").rglob("*expected_diff.json")} - \
+        {path for path, _ in DUMPS}
+    faults.check("pairs that are not checked", not missing, missing)
 
 
 def main():

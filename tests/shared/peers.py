@@ -16,10 +16,11 @@ import os
 import pathlib
 import sys
 
-from peer import diffusion, document, hta, tb_plugin, tracelens
+from peer import diffs, diffusion, document, hta, tb_plugin, tracelens
 from reports import Run
 
-TOOLS = {"hta": hta, "tracelens": tracelens, "tb_plugin": tb_plugin, "diffusion": diffusion}
+TOOLS = {"hta": hta, "tracelens": tracelens, "tb_plugin": tb_plugin, "diffusion": diffusion,
+         "diffs": diffs}
 
 
 def show(ledger, everything):

@@ -50,6 +50,11 @@ class Run:
             self.made[path] = Report(done.stdout) if done.returncode == 0 else None
         return self.made[path]
 
+    def comparison(self, base, new):
+        done = subprocess.run([self.program, "diff", "-q", "--no-config", "--json", base, new],
+                              capture_output=True, check=True)
+        return Report(done.stdout)
+
 
 def leaves(value, path=()):
     if isinstance(value, dict) and value:

@@ -16,7 +16,7 @@ VERDICTS = {
              "the trace gives the other tool's",
     THEIRS: "we have no such figure; the definition of the other tool gives it from the trace",
     OTHER: "another question, or a result that hangs on what the tool does inside",
-    LATER: "about several ranks, or about the difference of two traces: not compared yet",
+    LATER: "about several ranks: not compared yet",
     DESCRIBES: "no measurement: names, counts of rows, settings, messages",
 }
 
