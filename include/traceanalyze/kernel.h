@@ -70,6 +70,11 @@ TA_API struct ta_kernel_facts ta_kernel_describe(struct ta_slice name);
 /* "gemm", "attention", …, "comm", "other"; a constant. */
 TA_API const char *ta_kernel_kind_name(enum ta_kernel_kind kind);
 
+/* The name as people say it: of a function of C++ without the type it returns, scopes and
+ * parameters; other names as they are.  Writes at most `size` bytes, never more than the name has,
+ * and gives their number; no zero behind them. */
+TA_API size_t ta_kernel_brief(struct ta_slice name, char *out, size_t size);
+
 /* "fp32", "bf16", …, "unknown"; a constant. */
 TA_API const char *ta_precision_name(enum ta_precision precision);
 

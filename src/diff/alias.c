@@ -14,8 +14,11 @@ static int by_side_and_name(const void *left, const void *right)
 /* Longer names say no more in a chart. */
 enum { SHORT = 60 };
 
+/* "old → new"; names that differ in numbers and arguments alone keep the old one. */
 static struct ta_slice joint_name(struct diff *diff, const struct diff_pair *pair)
 {
+    if (pair->method == DIFF_NORMALIZED)
+        return pair->item[TA_DIFF_BASE]->name;
     struct ta_arena *arena = &diff->arena;
     const struct ta_slice base = diff_short_name(arena, pair->item[TA_DIFF_BASE]->name, SHORT);
     const struct ta_slice new = diff_short_name(arena, pair->item[TA_DIFF_NEW]->name, SHORT);
@@ -28,14 +31,29 @@ struct ta_slice diff_brief(struct diff *diff, struct ta_slice name, size_t most)
     return diff_short_name(&diff->arena, name, most);
 }
 
+/* "mla_decode + 1 more": what takes most of the time of a set on one side. */
+static const char *names_of(struct diff *diff, size_t number, int side)
+{
+    enum { SHORT_ONE = 36 };
+    const struct diff_item *most = NULL;
+    for (size_t i = 0; i < diff->kernels.n; i++) {
+        const struct diff_item *item = diff->kernels.at[i].item[side];
+        if (item && item->set == number && (!most || item->total_ns > most->total_ns))
+            most = item;
+    }
+    const size_t more = diff->sets[number - 1].kernels[side] - 1;
+    const struct ta_slice name =
+        most ? diff_short_name(&diff->arena, most->name, SHORT_ONE) : TA_LIT("");
+    return more ? ta_arena_printf(&diff->arena, "%.*s + %zu more", (int)name.len, name.ptr, more)
+                : ta_arena_printf(&diff->arena, "%.*s", (int)name.len, name.ptr);
+}
+
 struct ta_slice diff_set_name(struct diff *diff, size_t number)
 {
-    const struct diff_set *set = &diff->sets[number - 1];
-    const bool named = set->op.len > 0;
-    return ta_slice_of(ta_arena_printf(
-        &diff->arena, "%.*s%s%zu kernel%s → %zu (set %zu)", (int)set->op.len,
-        named ? set->op.ptr : "", named ? ": " : "", set->kernels[TA_DIFF_BASE],
-        set->kernels[TA_DIFF_BASE] == 1 ? "" : "s", set->kernels[TA_DIFF_NEW], number));
+    const char *base = names_of(diff, number, TA_DIFF_BASE);
+    const char *new = names_of(diff, number, TA_DIFF_NEW);
+    return ta_slice_of(
+        base && new ? ta_arena_printf(&diff->arena, "%s → %s (set %zu)", base, new, number) : "");
 }
 
 static void add_alias(struct diff *diff, int side, const struct diff_item *item,

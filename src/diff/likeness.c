@@ -3,6 +3,7 @@
 #include "diff/likeness.h"
 
 #include "result/short_name.h"
+#include "traceanalyze/kernel.h"
 
 #include <ctype.h>
 #include <stdint.h>
@@ -69,9 +70,23 @@ struct ta_slice diff_normalize(struct ta_arena *arena, struct ta_slice name, enu
     return (struct ta_slice){text, n};
 }
 
+/* A name of so many bytes tells enough without the arguments of its template. */
+enum { TELLING = 10 };
+
 struct ta_slice diff_short_name(struct ta_arena *arena, struct ta_slice name, size_t most)
 {
-    return ta_short_name(arena, ta_bare_name(arena, name), most);
+    char *text = ta_arena_alloc(arena, name.len + 1);
+    if (!text)
+        return TA_LIT("");
+    const size_t n = ta_kernel_brief(name, text, name.len);
+    if (n <= most)
+        return (struct ta_slice){text, n};
+    const char *arguments = memchr(text, '<', most);
+    if (arguments && arguments - text >= TELLING)
+        return (struct ta_slice){text, (size_t)(arguments - text)};
+    while (most && ((unsigned char)text[most] & 0xC0) == 0x80)
+        most--; /* not within a character */
+    return ta_slice_of(ta_arena_printf(arena, "%.*s…", (int)most, text));
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */

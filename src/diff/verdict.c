@@ -59,11 +59,16 @@ static void put_cause(struct diff *diff, char *line)
     const struct diff_cause *cause = &diff->cause;
     if (cause->name.len == 0)
         return;
-    const struct ta_slice name = diff_brief(diff, cause->name, CAUSE_MOST);
+    const struct ta_slice arrow = TA_LIT(" → ");
+    const bool is_pair =
+        memmem(cause->name.ptr, cause->name.len, arrow.ptr, arrow.len) != NULL; /* is short */
+    struct ta_slice name = is_pair ? cause->name : diff_brief(diff, cause->name, CAUSE_MOST);
+    const char *set = memmem(name.ptr, name.len, " (set ", strlen(" (set "));
+    if (is_pair && set) /* a number that tables tell */
+        name.len = (size_t)(set - name.ptr);
     const size_t n = strlen(line);
     ta_unit_format_pair(pair, (double)cause->ns[TA_DIFF_BASE], (double)cause->ns[TA_DIFF_NEW],
                         TA_UNIT_NS);
-    const bool is_pair = memmem(name.ptr, name.len, "→", strlen("→")) != NULL;
     snprintf(line + n, LINE - n, ": %s%.*s%s %s",
              ta_slice_equal(cause->kind, TA_LIT("idle")) ? "idle, " : "", (int)name.len, name.ptr,
              is_pair ? "," : "", pair);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One writer per context: text from input becomes text in JSON, HTML, CSV, Markdown and on a
- * terminal, and can become nothing else there. */
+/* One writer per context: text from input becomes text in JSON, HTML, CSV and Markdown, and can
+ * become nothing else there; escape_terminal.c is that for terminals. */
 #include "traceanalyze/output.h"
 
 #include "base/utf8.h"
@@ -9,9 +9,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <utf8proc.h>
-
-#define ELLIPSIS TA_LIT("\xe2\x80\xa6") /* U+2026 */
 
 static struct ta_slice skip(struct ta_slice text, size_t n)
 {
@@ -236,76 +233,6 @@ void ta_put_markdown_text(struct ta_file *out, struct ta_slice text)
         after_digit = (starts_line || after_digit) && c >= '0' && c <= '9';
         starts_line = starts_line && c == ' ';
     }
-}
-
-/* ---- terminal ------------------------------------------------------------------------ */
-
-/* Columns of what one step shows: an escape is ASCII, all else one character. */
-static size_t step_width(struct ta_slice step)
-{
-    if (step.len == 1 || step.ptr[0] == '\\')
-        return step.len;
-    int width = utf8proc_charwidth((utf8proc_int32_t)ta_utf8_decode(step.ptr, step.len));
-    return width > 0 ? (size_t)width : 0;
-}
-
-size_t ta_terminal_width(struct ta_slice text)
-{
-    size_t width = 0;
-    while (text.len) {
-        char step[TA_VISIBLE_STEP_MAX];
-        struct ta_slice shown = {step, ta_visible_step(&text, step)};
-        width += step_width(shown);
-    }
-    return width;
-}
-
-/* Puts the middle of a text that is `total` columns wide away: a head and a tail stay, with
- * marks that take no column next to their base.  Returns the columns used, at most `width`. */
-static size_t put_cut(struct ta_file *out, struct ta_slice text, size_t total, size_t width)
-{
-    const size_t tail = (width - 1) / 2, head = width - 1 - tail;
-    size_t seen = 0, used = 0;
-    bool in_head = true, in_tail = false;
-    while (text.len) {
-        char step[TA_VISIBLE_STEP_MAX];
-        struct ta_slice shown = {step, ta_visible_step(&text, step)};
-        size_t columns = step_width(shown);
-        if (in_head && seen + columns > head) {
-            in_head = false;
-            ta_put(out, ELLIPSIS);
-            used++;
-        }
-        in_tail = in_tail || (!in_head && columns > 0 && total - seen <= tail);
-        if (in_head || in_tail) {
-            ta_put(out, shown);
-            used += columns;
-        }
-        seen += columns;
-    }
-    return used;
-}
-
-static void put_blanks(struct ta_file *out, size_t n)
-{
-    for (; n; n--)
-        ta_putc(out, ' ');
-}
-
-void ta_put_terminal(struct ta_file *out, struct ta_slice text, size_t width, int pad)
-{
-    const size_t total = ta_terminal_width(text);
-    const bool cut = width && total > width;
-    if (pad < 0 && !cut && total < width)
-        put_blanks(out, width - total);
-    const size_t used = cut ? put_cut(out, text, total, width) : total;
-    while (!cut && text.len) {
-        char step[TA_VISIBLE_STEP_MAX];
-        const struct ta_slice shown = {step, ta_visible_step(&text, step)};
-        ta_put(out, shown);
-    }
-    if (pad && (pad > 0 || cut) && used < width)
-        put_blanks(out, width - used);
 }
 
 /* ---- cells for people ---------------------------------------------------------------- */

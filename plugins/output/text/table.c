@@ -5,6 +5,8 @@
  * table.  Numbers end at one place, whatever the length of their unit. */
 #include "text.h"
 
+#include <traceanalyze/kernel.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -33,87 +35,21 @@ struct slot {
 struct layout {
     const struct page *page;
     const struct ta_table *table;
+
     struct slot *slots; /* one per column of the table */
-    size_t *rows;       /* those shown */
-    size_t n_rows;
-    bool is_cut; /* more rows are worth showing */
-    size_t name; /* the key that grows and shrinks, SIZE_MAX without one */
+    struct text_rows shown;
+    size_t name;    /* the key that grows and shrinks, SIZE_MAX without one */
+    size_t renamed; /* the column with the other name of what has two, SIZE_MAX without one */
     struct text_bars bars;
     size_t bar_width;
 };
-
-/* Whether a list of words with blanks between them has this one. */
-static bool holds_word(const char *list, const char *word)
-{
-    const size_t n = strlen(word);
-    for (const char *at = list; at && *at;) {
-        const size_t length = strcspn(at, " ");
-        if (length == n && memcmp(at, word, n) == 0)
-            return true;
-        at += length + (at[length] == ' ');
-    }
-    return false;
-}
-
-/* ---- rows ---------------------------------------------------------------------------- */
-
-struct ranking {
-    const struct ta_table *table;
-    size_t column;
-};
-
-static int compare_rows(const void *left, const void *right, void *with)
-{
-    const struct ranking *ranking = with;
-    const size_t a = *(const size_t *)left, b = *(const size_t *)right;
-    const double x = ta_cell_number(ta_table_cell(ranking->table, a, ranking->column), -1);
-    const double y = ta_cell_number(ta_table_cell(ranking->table, b, ranking->column), -1);
-    return x != y ? (x < y) - (x > y) : (a > b) - (a < b);
-}
-
-static bool is_spare(const struct ta_table *table, size_t row, const char *words)
-{
-    char word[TA_WORD_TEXT_MAX];
-    for (size_t i = 0; words && i < table->n_columns; i++) {
-        const struct ta_cell *cell = ta_table_cell(table, row, i);
-        if (cell->kind != TA_CELL_TEXT || cell->text.len >= sizeof word)
-            continue;
-        memcpy(word, cell->text.ptr, cell->text.len);
-        word[cell->text.len] = '\0';
-        if (holds_word(words, word))
-            return true;
-    }
-    return false;
-}
-
-/* All rows in order of the table, or those with the largest values. */
-static bool choose_rows(struct layout *layout, const struct text_pick *pick)
-{
-    const struct ta_table *table = layout->table;
-    const uint32_t top = layout->page->options->top;
-    const size_t most = top && top < pick->rows ? top : pick->rows;
-    struct ranking ranking = {table, pick->by ? ta_table_column(table, pick->by) : SIZE_MAX};
-    layout->rows = calloc(table->n_rows, sizeof *layout->rows);
-    if (!layout->rows)
-        return false;
-    for (size_t i = 0; i < table->n_rows; i++)
-        if (!is_spare(table, i, pick->spare))
-            layout->rows[layout->n_rows++] = i;
-    layout->is_cut = layout->n_rows > most;
-    if (layout->is_cut) {
-        if (ranking.column != SIZE_MAX)
-            qsort_r(layout->rows, layout->n_rows, sizeof *layout->rows, compare_rows, &ranking);
-        layout->n_rows = most;
-    }
-    return true;
-}
 
 /* ---- columns ------------------------------------------------------------------------- */
 
 /* What a reader of a summary looks for first. */
 static int priority_of(const struct ta_column *column, const char *first)
 {
-    if (holds_word(first, column->key))
+    if (text_holds_word(first, column->key))
         return 1;
     static const struct {
         const char *part;
@@ -130,9 +66,36 @@ static int priority_of(const struct ta_column *column, const char *first)
     return 4;
 }
 
-static struct ta_slice cell_text(const struct layout *layout, size_t row, size_t column,
-                                 char buffer[TA_WORD_TEXT_MAX])
+/* Bytes of the text of a cell that is not in the table as it is. */
+enum { CELL_MAX = 1024 };
+
+/* Whether a row has two names that differ in more than numbers. */
+static bool is_renamed(const struct layout *layout, size_t row)
 {
+    return layout->renamed != SIZE_MAX &&
+           ta_table_cell(layout->table, row, layout->renamed)->kind == TA_CELL_TEXT &&
+           !ta_row_reads(layout->table, row, "method", "normalized");
+}
+
+/* "old → new", each name as people say it. */
+static struct ta_slice joint_name(const struct layout *layout, size_t row, size_t column,
+                                  char buffer[CELL_MAX])
+{
+    const struct ta_slice arrow = TA_LIT(" → ");
+    const size_t half = (CELL_MAX - arrow.len) / 2;
+    size_t n = ta_kernel_brief(ta_table_cell(layout->table, row, column)->text, buffer, half);
+    memcpy(buffer + n, arrow.ptr, arrow.len);
+    n += arrow.len;
+    n +=
+        ta_kernel_brief(ta_table_cell(layout->table, row, layout->renamed)->text, buffer + n, half);
+    return (struct ta_slice){buffer, n};
+}
+
+static struct ta_slice cell_text(const struct layout *layout, size_t row, size_t column,
+                                 char buffer[CELL_MAX])
+{
+    if (column == 0 && is_renamed(layout, row))
+        return joint_name(layout, row, column, buffer);
     if (ta_table_cell(layout->table, row, column)->kind == TA_CELL_NULL)
         return layout->slots[column].numeric ? TA_LIT("–") : TA_LIT("");
     return ta_table_text(layout->table, row, column, buffer);
@@ -180,24 +143,24 @@ static void measure_cells(const struct layout *layout, size_t column)
     bool all_equal = true, all_zero = slot->numeric && !slot->key;
     slot->empty = true;
     size_t width = 0;
-    for (size_t i = 0; i < layout->n_rows; i++) {
-        const struct ta_cell *cell = ta_table_cell(layout->table, layout->rows[i], column);
-        char buffer[TA_WORD_TEXT_MAX], first[TA_WORD_TEXT_MAX];
-        const struct ta_slice text = cell_text(layout, layout->rows[i], column, buffer);
+    for (size_t i = 0; i < layout->shown.n; i++) {
+        const struct ta_cell *cell = ta_table_cell(layout->table, layout->shown.at[i], column);
+        char buffer[CELL_MAX], first[CELL_MAX];
+        const struct ta_slice text = cell_text(layout, layout->shown.at[i], column, buffer);
         slot->empty = slot->empty && cell->kind == TA_CELL_NULL;
         all_zero = all_zero && ta_cell_number(cell, 0) == 0;
-        all_equal =
-            all_equal && ta_slice_equal(text, cell_text(layout, layout->rows[0], column, first));
+        all_equal = all_equal &&
+                    ta_slice_equal(text, cell_text(layout, layout->shown.at[0], column, first));
         const size_t number = slot->numeric ? number_length(text) : 0;
         const size_t before = ta_terminal_width((struct ta_slice){text.ptr, number});
         slot->number = larger(slot->number, before);
         slot->suffix = larger(slot->suffix, ta_terminal_width(text) - before);
         width = larger(width, ta_terminal_width(text));
     }
-    if (slot->numeric && layout->n_rows)
+    if (slot->numeric && layout->shown.n)
         width = slot->number + slot->suffix;
     slot->width = larger(slot->width, width);
-    if (all_equal && layout->n_rows > 1 && slot->priority != 1) /* says little of a single row */
+    if (all_equal && layout->shown.n > 1 && slot->priority != 1) /* says little of a single row */
         slot->priority += slot->key ? 4 : 1;
     slot->empty = slot->empty || all_zero;
 }
@@ -217,7 +180,8 @@ static void measure(struct layout *layout, const struct text_pick *pick)
         slot->priority = slot->key || ranks ? 0 : priority_of(column, pick->first);
         slot->width = measure_head(column->title, &slot->head);
         measure_cells(layout, i);
-        slot->empty = slot->empty || !ta_column_is_shown(table, i);
+        slot->empty = slot->empty || !ta_column_is_shown(table, i) || i == layout->renamed ||
+                      text_holds_word(pick->without, column->key);
         if (slot->key && !slot->numeric && !slot->empty &&
             (layout->name == SIZE_MAX || slot->width > layout->slots[layout->name].width))
             layout->name = i;
@@ -228,8 +192,8 @@ static void measure(struct layout *layout, const struct text_pick *pick)
             continue;
         slot->width = smaller(slot->width, KEY_MOST);
         if (!slot->numeric &&
-            !holds_word(pick->first, table->columns[i].key)) /* where there is little room a total
-                                                                says more than a class */
+            !text_holds_word(pick->first, table->columns[i].key)) /* where there is little room a
+                                                                total says more than a class */
             slot->priority += 2;
     }
 }
@@ -308,7 +272,7 @@ static void put_aligned(const struct layout *layout, size_t column, struct ta_sl
 static void put_cell(const struct layout *layout, size_t row, size_t column)
 {
     const struct slot *slot = &layout->slots[column];
-    char buffer[TA_WORD_TEXT_MAX];
+    char buffer[CELL_MAX];
     const struct ta_slice text = cell_text(layout, row, column, buffer);
     if (!slot->numeric || slot->width < slot->number + slot->suffix) {
         put_aligned(layout, column, text);
@@ -380,7 +344,7 @@ static void put_bar(const struct layout *layout, size_t row, size_t gap)
 /* A remark that has no room beside its row stands below it. */
 static void put_remark(const struct layout *layout, size_t row)
 {
-    char buffer[TA_WORD_TEXT_MAX], line[512];
+    char buffer[CELL_MAX], line[512];
     const size_t column = ta_table_column(layout->table, "note");
     if (column == SIZE_MAX || layout->slots[column].taken ||
         ta_table_cell(layout->table, row, column)->kind == TA_CELL_NULL)
@@ -418,19 +382,19 @@ static void put_foot(const struct layout *layout, const struct text_pick *pick)
     const struct page *page = layout->page;
     if (layout->bar_width)
         text_bar_legend(page, &layout->bars);
-    if (layout->n_rows == layout->table->n_rows)
+    if (layout->shown.n == layout->table->n_rows)
         return;
     const size_t by = pick->by ? ta_table_column(layout->table, pick->by) : SIZE_MAX;
     char shown[TA_UNIT_TEXT_MAX], all[TA_UNIT_TEXT_MAX], line[256];
     snprintf(line, sizeof line, "%s of %s rows%s%s",
-             ta_unit_format(shown, (double)layout->n_rows, TA_UNIT_COUNT),
+             ta_unit_format(shown, (double)layout->shown.n, TA_UNIT_COUNT),
              ta_unit_format(all, (double)layout->table->n_rows, TA_UNIT_COUNT),
-             by != SIZE_MAX                 ? ", the largest by "
-             : pick->said && layout->is_cut ? ", "
-                                            : "",
-             by != SIZE_MAX                 ? layout->table->columns[by].title
-             : pick->said && layout->is_cut ? pick->said
-                                            : "");
+             by != SIZE_MAX                       ? ", the largest by "
+             : pick->said && layout->shown.is_cut ? ", "
+                                                  : "",
+             by != SIZE_MAX                       ? layout->table->columns[by].title
+             : pick->said && layout->shown.is_cut ? pick->said
+                                                  : "");
     text_blanks(page, TEXT_INDENT);
     text_style(page, TEXT_DIM);
     text_wrap(page, line, TEXT_INDENT);
@@ -440,21 +404,25 @@ static void put_foot(const struct layout *layout, const struct text_pick *pick)
 enum ta_status text_table(const struct page *page, const struct ta_table *table,
                           const struct text_pick *pick)
 {
-    struct layout layout = {.page = page, .table = table};
+    struct layout layout = {
+        .page = page,
+        .table = table,
+        .renamed = pick->renamed ? ta_table_column(table, pick->renamed) : SIZE_MAX,
+    };
     layout.slots = calloc(table->n_columns, sizeof *layout.slots);
-    if (!layout.slots || !choose_rows(&layout, pick)) {
+    if (!layout.slots || !text_rows_choose(page, table, pick, &layout.shown)) {
         free(layout.slots);
         return ta_fail(page->ctx, TA_ERR_NOMEM, "Out of memory: doing=lay out table %s", table->id);
     }
-    layout.bars = text_bars_of(table, layout.rows, layout.n_rows);
+    layout.bars = text_bars_of(table, layout.shown.at, layout.shown.n);
     measure(&layout, pick);
     choose_columns(&layout, pick);
     text_heading(page, table->title);
     put_heads(&layout);
-    for (size_t i = 0; i < layout.n_rows; i++)
-        put_row(&layout, layout.rows[i]);
+    for (size_t i = 0; i < layout.shown.n; i++)
+        put_row(&layout, layout.shown.at[i]);
     put_foot(&layout, pick);
-    free(layout.rows);
+    free(layout.shown.at);
     free(layout.slots);
     return TA_OK;
 }

@@ -20,26 +20,37 @@ enum {
     QUALITY_MOST = 6
 };
 
+/* What tables of names of a comparison show: the ratio is the change, and without calls or time on
+ * a side a name was added or removed. */
+#define DIFF_NAMES                                                                                 \
+    .first = "base_total_ns new_total_ns delta_ns change", .renamed = "matched_as",                \
+    .without = "ratio status method confidence set"
+
 /* In the order of the questions: which rank, which kernels, who launched them, which steps; of
  * dumps which stages, how fast, how much memory, and how the ranks differ. */
 static const struct text_pick picks[] = {
     {.table = "gates.results", .rows = 20, .first = "outcome what base new change", .whole = true},
     {.table = "diff.waterfall",
      .rows = 10,
-     .first = "base_ns new_ns delta_ns count_effect_ns rate_effect_ns"},
+     .first = "base_ns new_ns delta_ns count_effect_ns rate_effect_ns",
+     .without = "base_calls new_calls"},
     {.table = "diff.normalized", .rows = 3},
     {.table = "diff.machine", .rows = 1},
     {.table = "diff.environment", .rows = 8, .spare = "same", .whole = true},
-    {.table = "diff.metrics", .rows = 12, .first = "base new delta change verdict", .whole = true},
-    {.table = "diff.stages", .rows = 8, .first = "base_total_ns new_total_ns delta_ns change"},
+    {.table = "diff.metrics",
+     .rows = 12,
+     .first = "base new delta change verdict",
+     .whole = true,
+     .without = "ratio"},
+    {.table = "diff.stages", .rows = 8, DIFF_NAMES},
     {.table = "diff.memory", .rows = 6},
     {.table = "diff.memory_levels",
      .rows = 6,
      .by = "delta_bytes",
      .first = "base_bytes new_bytes delta_bytes change"},
-    {.table = "diff.kernels", .rows = 8, .first = "base_total_ns new_total_ns delta_ns change"},
-    {.table = "diff.copies", .rows = 4, .first = "base_total_ns new_total_ns delta_ns change"},
-    {.table = "diff.ops", .rows = 8, .first = "base_total_ns new_total_ns delta_ns change"},
+    {.table = "diff.kernels", .rows = 10, DIFF_NAMES},
+    {.table = "diff.copies", .rows = 4, DIFF_NAMES},
+    {.table = "diff.ops", .rows = 8, DIFF_NAMES},
     {.table = "scaling.runs",
      .rows = 16,
      .first = "run world_size time_ns speedup efficiency serial gpu_ns",

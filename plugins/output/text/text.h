@@ -36,11 +36,27 @@ struct text_pick {
     const char *table; /* id */
     const char *by;    /* with more than `rows` rows, those with the largest values here */
     size_t rows;
-    const char *first; /* keys of the columns that come before all others, or NULL */
-    const char *said;  /* which rows are shown when not all are, or NULL */
-    const char *spare; /* words of rows that are left out, or NULL */
-    bool whole;        /* names are shown whole before any other column has room */
+    const char *first;   /* keys of the columns that come before all others, or NULL */
+    const char *said;    /* which rows are shown when not all are, or NULL */
+    const char *spare;   /* words of rows that are left out, or NULL */
+    bool whole;          /* names are shown whole before any other column has room */
+    const char *renamed; /* key of the column with the other name of what has two, or NULL */
+    const char *without; /* keys of columns that say nothing new, or NULL */
 };
+
+/* ---- rows (rows.c) --------------------------------------------------------------------- */
+
+struct text_rows {
+    size_t *at, n;
+    bool is_cut; /* more are worth showing */
+};
+
+/* All rows in order of the table, or those with the largest values; false without memory. */
+bool text_rows_choose(const struct page *page, const struct ta_table *table,
+                      const struct text_pick *pick, struct text_rows *rows) TA_MUST_CHECK;
+
+/* Whether a list of words with blanks between them has this one; NULL has none. */
+bool text_holds_word(const char *list, const char *word);
 
 /* Draws a table within the width: keys, then the columns that matter most, then bars. */
 enum ta_status text_table(const struct page *page, const struct ta_table *table,

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which rows of a table are shown. */
+#include "text.h"
+
+#include <stdlib.h>
+
+bool text_holds_word(const char *list, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *at = list; at && *at;) {
+        const size_t length = strcspn(at, " ");
+        if (length == n && memcmp(at, word, n) == 0)
+            return true;
+        at += length + (at[length] == ' ');
+    }
+    return false;
+}
+
+struct ranking {
+    const struct ta_table *table;
+    size_t column;
+};
+
+static int compare_rows(const void *left, const void *right, void *with)
+{
+    const struct ranking *ranking = with;
+    const size_t a = *(const size_t *)left, b = *(const size_t *)right;
+    const double x = ta_cell_number(ta_table_cell(ranking->table, a, ranking->column), -1);
+    const double y = ta_cell_number(ta_table_cell(ranking->table, b, ranking->column), -1);
+    return x != y ? (x < y) - (x > y) : (a > b) - (a < b);
+}
+
+static bool is_spare(const struct ta_table *table, size_t row, const char *words)
+{
+    char word[TA_WORD_TEXT_MAX];
+    for (size_t i = 0; words && i < table->n_columns; i++) {
+        const struct ta_cell *cell = ta_table_cell(table, row, i);
+        if (cell->kind != TA_CELL_TEXT || cell->text.len >= sizeof word)
+            continue;
+        memcpy(word, cell->text.ptr, cell->text.len);
+        word[cell->text.len] = '\0';
+        if (text_holds_word(words, word))
+            return true;
+    }
+    return false;
+}
+
+bool text_rows_choose(const struct page *page, const struct ta_table *table,
+                      const struct text_pick *pick, struct text_rows *rows)
+{
+    const uint32_t top = page->options->top;
+    const size_t most = top && top < pick->rows ? top : pick->rows;
+    struct ranking ranking = {table, pick->by ? ta_table_column(table, pick->by) : SIZE_MAX};
+    *rows = (struct text_rows){.at = calloc(table->n_rows, sizeof *rows->at)};
+    if (!rows->at)
+        return false;
+    for (size_t i = 0; i < table->n_rows; i++)
+        if (!is_spare(table, i, pick->spare))
+            rows->at[rows->n++] = i;
+    rows->is_cut = rows->n > most;
+    if (rows->is_cut) {
+        if (ranking.column != SIZE_MAX)
+            qsort_r(rows->at, rows->n, sizeof *rows->at, compare_rows, &ranking);
+        rows->n = most;
+    }
+    return true;
+}
