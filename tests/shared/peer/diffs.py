@@ -301,7 +301,8 @@ def check_tracelens(case, sides, found):
             case.check(("by_cpu_op", index, f"{column}_kernels"), own["kernels"])
     if case.golden.get("identical"):
         comparison = found.comparison
-        case.check(("identical",), all(row["delta_ns"] == 0 for table in ("diff.ops", "diff.kernels")
+        case.check(("identical",), all(row["delta_ns"] == 0
+                                       for table in ("diff.ops", "diff.kernels")
                                        for row in comparison.rows(table)))
     for part in ("by_cpu_op", "by_lca_name", "merged_nodes", "lca_groups", "by_lca_name_rows",
                  "gpu_rows"):
