@@ -4,6 +4,7 @@
  *
  * A kernel belongs to the innermost operator around its launch that has a formula; each call of
  * that operator counts its work once, whatever the number of its kernels. */
+#include "counted.h"
 #include "roofline.h"
 
 #include <traceanalyze/host.h>
@@ -64,153 +65,20 @@ const struct ta_partial_def roofline_partials[] = {
     {0},
 };
 
-/* ---- the arguments of an operator ---------------------------------------------------------- */
-
-/* An argument key.  Activities come in the order of their start, and so mostly do the operators
- * that launch them: the search for a row starts where the last one was found. */
-struct finger {
-    struct ta_args args;
-    size_t at;
-};
-
-static ta_str text_near(struct finger *f, ta_row row)
-{
-    const struct ta_args *args = &f->args;
-    size_t low = 0, high = args->n; /* the row is in [low, high) if it is there */
-    if (args->n == 0)
-        return TA_STR_ABSENT;
-    size_t step = 1;
-    if (args->row[f->at] <= row) {
-        for (low = f->at; low + step < args->n && args->row[low + step] <= row; step *= 2)
-            low += step;
-        high = low + step < args->n ? low + step : args->n;
-    } else {
-        for (high = f->at; high > step && args->row[high - step] > row; step *= 2)
-            high -= step;
-        low = high > step ? high - step : 0;
-    }
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        *(args->row[middle] <= row ? &low : &high) = middle;
-    }
-    f->at = low;
-    return args->row[low] == row && args->is_text[low] ? (ta_str)args->value[low] : TA_STR_ABSENT;
-}
-
-/* ---- work by the texts of a call ------------------------------------------------------------ */
-
-/* Same name, shapes, types and values: the same work. */
-struct texts {
-    ta_str name, dims, types, values;
-};
-
-struct counted {
-    struct texts texts;
-    enum lack lack;
-    struct work work;
-};
-
-enum { RECENT = 1024 };
-
-struct rows; /* of the partial, see below */
+/* ---- which operator ------------------------------------------------------------------------- */
 
 struct mapping {
     const struct ta_trace *trace;
     struct ta_partial *const *out;
     struct ta_spans spans;
     struct ta_categories categories;
-    struct finger dims, old_dims, types, values;
-    const struct formula **formulas; /* by name; NULL: not yet looked up */
-    struct counted *counted;
-    size_t n_counted, max_counted;
-    struct ta_map known[3];  /* texts → index, step by step */
-    uint32_t recent[RECENT]; /* index + 1 by hash */
-    uint8_t *seen, *outer;   /* a bit per span: work counted; a product lies inside */
-    struct entry *entries;   /* calls of one kind on one device */
+    struct counting counting;
+    uint8_t *seen, *outer; /* a bit per span: work counted; a product lies inside */
+    struct entry *entries; /* calls of one kind on one device */
     size_t n_entries, max_entries;
     struct ta_map entry_of, lack_of;
     bool failed;
 };
-
-static const struct formula no_formula;
-
-/* &no_formula without one. */
-static const struct formula *formula_of(struct mapping *m, ta_str name)
-{
-    if (!m->formulas[name]) {
-        const struct formula *found = formula_find(ta_trace_text(m->trace, name));
-        m->formulas[name] = found ? found : &no_formula;
-    }
-    return m->formulas[name];
-}
-
-static struct ta_slice text_or_empty(const struct mapping *m, ta_str text)
-{
-    return text == TA_STR_ABSENT ? (struct ta_slice){"", 0} : ta_trace_text(m->trace, text);
-}
-
-static void count(struct mapping *m, struct counted *counted)
-{
-    struct call call;
-    counted->lack =
-        call_read(text_or_empty(m, counted->texts.dims), text_or_empty(m, counted->texts.types),
-                  text_or_empty(m, counted->texts.values), &call);
-    if (counted->lack == LACK_NOTHING)
-        counted->lack = work_count(formula_of(m, counted->texts.name), &call, &counted->work);
-}
-
-static uint64_t step(struct mapping *m, int level, uint64_t left, ta_str right)
-{
-    uint64_t *known = ta_map_at(&m->known[level], left << 32 | right, m->known[level].n);
-    return known ? *known : 0;
-}
-
-/* The place of these texts among those counted; made when they are new. */
-static size_t find_counted(struct mapping *m, const struct texts *t)
-{
-    const uint64_t shape = step(m, 0, t->dims, t->types), call = step(m, 1, shape, t->values);
-    const uint64_t index = step(m, 2, call, t->name);
-    if (index < m->n_counted)
-        return index;
-    if (m->n_counted == m->max_counted) {
-        const size_t more = m->max_counted ? 2 * m->max_counted : 64;
-        struct counted *grown = reallocarray(m->counted, more, sizeof *grown);
-        if (!grown) {
-            m->failed = true;
-            return SIZE_MAX;
-        }
-        m->counted = grown;
-        m->max_counted = more;
-    }
-    m->counted[m->n_counted] = (struct counted){.texts = *t};
-    count(m, &m->counted[m->n_counted]);
-    return m->n_counted++;
-}
-
-static bool same_texts(const struct texts *a, const struct texts *b)
-{
-    return a->name == b->name && a->dims == b->dims && a->types == b->types &&
-           a->values == b->values;
-}
-
-/* SIZE_MAX without memory. */
-static size_t counted_of(struct mapping *m, ta_row op)
-{
-    struct texts t = {m->spans.name[op], text_near(&m->dims, op), text_near(&m->types, op),
-                      text_near(&m->values, op)};
-    if (t.dims == TA_STR_ABSENT)
-        t.dims = text_near(&m->old_dims, op);
-    const uint32_t hash = (t.name * 31 + t.dims) * 31 + t.types * 7 + t.values;
-    uint32_t *recent = &m->recent[hash % RECENT];
-    if (*recent && same_texts(&m->counted[*recent - 1].texts, &t))
-        return *recent - 1;
-    const size_t index = find_counted(m, &t);
-    if (index != SIZE_MAX)
-        *recent = (uint32_t)index + 1;
-    return index;
-}
-
-/* ---- which operator ------------------------------------------------------------------------- */
 
 static bool test(const uint8_t *bits, ta_row row)
 {
@@ -234,7 +102,7 @@ static bool is_operator(const struct mapping *m, ta_row row)
 static ta_row owner_of(struct mapping *m, ta_row op)
 {
     for (ta_row row = op; row != TA_NO_ROW && is_operator(m, row); row = m->spans.parent[row])
-        if (formula_of(m, m->spans.name[row]) != &no_formula)
+        if (counting_formula(&m->counting, m->spans.name[row]) != &no_formula)
             return row;
     return op;
 }
@@ -251,7 +119,7 @@ static void mark_outer(struct mapping *m, ta_row op)
 static bool is_graph(const struct mapping *m, ta_row launch)
 {
     const struct ta_category *category = &m->categories.at[m->spans.cat[launch]];
-    return ta_host_classify(category->class, text_or_empty(m, category->name),
+    return ta_host_classify(category->class, text_or_empty(m->trace, category->name),
                             ta_trace_text(m->trace, m->spans.name[launch])) == TA_HOST_GRAPH;
 }
 
@@ -262,7 +130,7 @@ static enum lack lack_of(struct mapping *m, const struct ta_activity *a, ta_row 
         return LACK_GRAPH;
     if (owner == TA_NO_ROW || !is_operator(m, owner))
         return LACK_OPERATOR;
-    if (formula_of(m, m->spans.name[owner]) == &no_formula)
+    if (counting_formula(&m->counting, m->spans.name[owner]) == &no_formula)
         return LACK_MODEL;
     return LACK_NOTHING;
 }
@@ -336,7 +204,7 @@ static struct entry *entry_of(struct mapping *m, size_t counted, const struct cu
     }
     m->entries[m->n_entries] = (struct entry){
         .counted = counted,
-        .row = op_row(m, &m->counted[counted], &device->facts),
+        .row = op_row(m, &m->counting.at[counted], &device->facts),
         .device = device->id,
         .reached = INT64_MIN,
     };
@@ -357,7 +225,7 @@ static void add_lack(struct mapping *m, ta_row owner, enum lack lack, int64_t du
     const ta_str name = owner == TA_NO_ROW ? TA_STR_ABSENT : m->spans.name[owner];
     int64_t *row = ta_partial_cached(
         m->out[PART_LACKS], &m->lack_of, (uint64_t)name << 8 | (uint64_t)lack,
-        (const struct ta_key[]){ta_key_text(text_or_empty(m, name)), ta_key_int(lack)});
+        (const struct ta_key[]){ta_key_text(text_or_empty(m->trace, name)), ta_key_int(lack)});
     ta_sum(&row[LACK_CALLS], owner != TA_NO_ROW && set(m->seen, owner));
     ta_sum(&row[LACK_KERNELS], 1);
     ta_sum(&row[LACK_TOTAL], dur);
@@ -367,10 +235,10 @@ static void add_lack(struct mapping *m, ta_row owner, enum lack lack, int64_t du
 static enum lack add_kernel(struct mapping *m, const struct ta_activity *a, ta_row owner,
                             struct current *device)
 {
-    const size_t index = counted_of(m, owner);
+    const size_t index = counting_of(&m->counting, owner);
     if (index == SIZE_MAX)
         return LACK_NOTHING;
-    const struct counted *counted = &m->counted[index];
+    const struct counted *counted = &m->counting.at[index];
     if (counted->lack != LACK_NOTHING)
         return counted->lack;
     if (work_is_product(counted->work.class) && test(m->outer, owner))
@@ -422,11 +290,11 @@ static void find_outer(struct mapping *m)
             continue;
         last = op;
         const ta_row owner = owner_of(m, op);
-        const struct formula *formula = formula_of(m, m->spans.name[owner]);
+        const struct formula *formula = counting_formula(&m->counting, m->spans.name[owner]);
         if (formula == &no_formula || !work_is_product(formula->class))
             continue;
-        const size_t index = counted_of(m, owner);
-        if (index != SIZE_MAX && m->counted[index].lack == LACK_NOTHING)
+        const size_t index = counting_of(&m->counting, owner);
+        if (index != SIZE_MAX && m->counting.at[index].lack == LACK_NOTHING)
             mark_outer(m, owner);
     }
 }
@@ -436,7 +304,7 @@ static void add_flops(struct mapping *m)
 {
     for (size_t i = 0; i < m->n_entries; i++) {
         const struct entry *entry = &m->entries[i];
-        const struct work *work = &m->counted[entry->counted].work;
+        const struct work *work = &m->counting.at[entry->counted].work;
         int evidence = 0;
         for (int e = 0; e < EVIDENCES; e++) {
             ta_sum(&entry->row[OP_EVIDENCE + e], entry->evidence_ns[e]);
@@ -455,13 +323,10 @@ static void add_flops(struct mapping *m)
 
 static void free_mapping(struct mapping *m)
 {
-    free(m->formulas);
-    free(m->counted);
+    counting_end(&m->counting);
     free(m->entries);
     free(m->seen);
     free(m->outer);
-    for (int i = 0; i < 3; i++)
-        ta_map_free(&m->known[i]);
     ta_map_free(&m->entry_of);
     ta_map_free(&m->lack_of);
 }
@@ -480,34 +345,27 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         .out = out,
         .spans = ta_trace_spans(trace),
         .categories = ta_trace_categories(trace),
-        .dims.args = ta_trace_args(trace, "Input Dims"),
-        .old_dims.args = ta_trace_args(trace, "Input dims"),
-        .types.args = ta_trace_args(trace, "Input type"),
-        .values.args = ta_trace_args(trace, "Concrete Inputs"),
-        .formulas = calloc(ta_trace_string_count(trace) + 1, sizeof *m->formulas),
         .seen = calloc(ta_trace_spans(trace).n / 8 + 1, 1),
         .outer = calloc(ta_trace_spans(trace).n / 8 + 1, 1),
     };
     struct current device = {.id = TA_MISSING};
-    m->failed = !m->formulas || !m->seen || !m->outer;
+    counting_begin(&m->counting, trace);
+    m->failed = m->counting.failed || !m->seen || !m->outer;
     if (!m->failed)
         find_outer(m);
-    for (size_t i = 0; !m->failed && i < activities.n; i++) {
+    for (size_t i = 0; !m->failed && !m->counting.failed && i < activities.n; i++) {
         if (i == 0 || activities.at[i].device != device.id)
             meet_device(m, &device, activities.at[i].device);
         add_activity(m, &activities.at[i], &device);
     }
     if (!m->failed)
         add_flops(m);
-    const bool failed = m->failed || m->known[0].failed || m->known[1].failed ||
-                        m->known[2].failed || m->lack_of.failed;
+    const bool failed = m->failed || counting_failed(&m->counting) || m->lack_of.failed;
     free_mapping(m);
     free(m);
     return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot count work") : TA_OK;
 }
 
-static const char *const needs_args[] = {"Input Dims", "Input dims", "Input type",
-                                         "Concrete Inputs", NULL};
 static const char *const after[] = {"attention", NULL};
 
 /* Indices in the rows of saved summaries. */
@@ -518,7 +376,7 @@ static const struct ta_bound bounds[] = {{PART_OPS, OP_CLASS, WORK_CLASSES},
                                          TA_BOUNDS_END};
 
 static const struct ta_analysis_ops ops = {.bounds = bounds,
-                                           .needs_args = needs_args,
+                                           .needs_args = counting_args,
                                            .after = after,
                                            .section = "kernels",
                                            .partials = roofline_partials,
