@@ -190,7 +190,8 @@ static const struct option_desc option_table[] = {
     { "seed", "N", 0, set_seed, "equal options and seed give equal bytes (1)" },
     { "variant", "NAME", 0, set_variant, "baseline or optimized (baseline)" },
     { "plant", "NAME", 0, set_plant,
-      "one more fault: unfused-attention, fp32, casts, narrow, allocation, slow-dispatch, sync,\n"
+      "one more fault: unfused-attention, fp32, thin-matrix, thin-vector,\n"
+      "                             row-vector, casts, narrow, allocation, slow-dispatch, sync,\n"
       "                             value-read, pageable, slow-input, slow-link, lost-kernels,\n"
       "                             clock-shift or buffers (none)" },
     { "late-rank", "N", 0, set_late_rank,

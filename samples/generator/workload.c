@@ -16,6 +16,9 @@ const char *const plant_names[PLANT_COUNT] = {
     [PLANT_NONE] = "none",
     [PLANT_UNFUSED_ATTENTION] = "unfused-attention",
     [PLANT_FP32] = "fp32",
+    [PLANT_THIN_MATRIX] = "thin-matrix",
+    [PLANT_THIN_VECTOR] = "thin-vector",
+    [PLANT_ROW_VECTOR] = "row-vector",
     [PLANT_CASTS] = "casts",
     [PLANT_NARROW] = "narrow",
     [PLANT_ALLOCATION] = "allocation",
@@ -93,13 +96,31 @@ static enum op planted_op(enum plant plant, enum op op)
     return plant == PLANT_NARROW && op == OP_LINEAR_OUT ? OP_LINEAR_NARROW : op;
 }
 
+/* What runs behind each projection, and how often. */
+struct more {
+    enum op op;
+    int times;
+};
+
+static struct more planted_more(enum plant plant)
+{
+    static const struct more more[PLANT_COUNT] = {
+        [PLANT_CASTS] = {OP_CAST, 2},
+        [PLANT_THIN_MATRIX] = {OP_LINEAR_THIN_MATRIX, 6},
+        [PLANT_THIN_VECTOR] = {OP_LINEAR_THIN_VECTOR, 6},
+        [PLANT_ROW_VECTOR] = {OP_LINEAR_ROW_VECTOR, 6},
+    };
+    return more[plant];
+}
+
 static void run_ops(struct job *job, struct rank_clock *rank, const uint8_t *ops)
 {
     for (; *ops != OP_LIST_END; ops++) {
         const enum op op = planted_op(job->load->plant, *ops);
         timeline_op(job->timeline, rank, op, 1000);
-        for (int i = 0; job->load->plant == PLANT_CASTS && *ops == OP_LINEAR_OUT && i < 2; i++)
-            timeline_op(job->timeline, rank, OP_CAST, 1000);
+        const struct more more = planted_more(job->load->plant);
+        for (int i = 0; *ops == OP_LINEAR_OUT && i < more.times; i++)
+            timeline_op(job->timeline, rank, more.op, 1000);
     }
 }
 

@@ -13,6 +13,9 @@ enum plant {
     PLANT_NONE,
     PLANT_UNFUSED_ATTENTION, /* products and softmax, three times the time of the fused kernel */
     PLANT_FP32,              /* the MLP in fp32 without matrix units, four times the time */
+    PLANT_THIN_MATRIX,       /* products of 56 rows, which memory bounds on matrix units */
+    PLANT_THIN_VECTOR,       /* the same without them, 1.92 times the time */
+    PLANT_ROW_VECTOR,        /* products of 8 rows without them, which memory bounds all the same */
     PLANT_CASTS,             /* each projection is cast twice */
     PLANT_NARROW,            /* projections with 33 blocks, four times the time */
     PLANT_ALLOCATION,        /* memory from the driver in every step */

@@ -32,7 +32,8 @@ async function look(browser, url, prepare) {
 
 async function checkReport(browser, file) {
   const local = await look(browser, pathToFileURL(file).href, async () => {});
-  check(local.display !== "block" && local.ink, "the style is that of the file", JSON.stringify(local));
+  check(local.display !== "block" && local.ink, "the style is that of the file",
+    JSON.stringify(local));
   check(local.within === 0, "nothing of it is left in the page", local.within);
   check(local.buttons > 0 && local.complaints.length === 0, "the script runs",
     JSON.stringify(local));

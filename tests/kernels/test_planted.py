@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Plants a fault in the simulated job and compares the advice with what the fault really costs.
 
-usage: test_planted.py --program PROGRAM --generator TRACEANALYZE-GENERATE kernels|job|recording
+usage: test_planted.py --program PROGRAM --generator TRACEANALYZE-GENERATE WHAT
+
+WHAT is kernels, memory, job or recording.
 
 Without a plant no rule speaks.  With one, its rule does, and the fault's true cost, the window with
 it minus the window without it, lies within the estimate, by a fifth of either end.  Faults of a job
@@ -67,6 +69,22 @@ def check_costs(options, folder, plants, ranks):
     return faults
 
 
+def check_memory_bound(options, folder):
+    """Of products that memory bounds on matrix units, only what is beyond can be gained: the same
+    products take 1.92 times as long without, and those of few rows no longer at all."""
+    matrix, vector, row = (Report(options, folder, plant, 1)
+                           for plant in ("thin-matrix", "thin-vector", "row-vector"))
+    faults = check_cost("thin-vector", "matrix-units-idle", (), vector,
+                        vector.window - matrix.window)
+    for plant, report in (("thin-matrix", matrix), ("row-vector", row)):
+        faults += ["%s: %s" % (plant, f["title"]) for f in report.findings]
+    units = {r["matrix_unit"]: r["total_ns"] for r in row.tables["kernels.matrix_units"]}
+    kernels = sum(r["total_ns"] for r in row.tables["kernels.by_class"])
+    if units.get("no", 0) < 0.1 * kernels:
+        faults.append("row-vector: too little time without matrix units to tell: %s" % units)
+    return faults
+
+
 def check_recording(options, folder):
     faults = []
 
@@ -101,11 +119,12 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
     parser.add_argument("--generator", required=True)
-    parser.add_argument("what", choices=("kernels", "job", "recording"))
+    parser.add_argument("what", choices=("kernels", "memory", "job", "recording"))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         faults = {"kernels": lambda: check_costs(options, folder, KERNELS, 1),
+                  "memory": lambda: check_memory_bound(options, folder),
                   "job": lambda: check_costs(options, folder, JOB, 4),
                   "recording": lambda: check_recording(options, folder)}[options.what]()
     for fault in faults:
