@@ -31,6 +31,9 @@ enum cause {
     CAUSE_HOST,        /* each step starts with Python that launches nothing */
     CAUSE_SYNC,        /* the host waits for the device in each layer and then works */
     CAUSE_PSEUDO_FAST, /* as host, while the kernels take a tenth less than on the others */
+    CAUSE_ATTENTION,   /* attention alone takes longer */
+    CAUSE_THROTTLE,    /* as kernels and twice as much, in every other pair of steps */
+    CAUSE_PAUSES,      /* as host and three times as much, in every third step */
     CAUSE_COUNT
 };
 

@@ -228,7 +228,9 @@ static const struct option_desc option_table[] = {
     { "seed", "N", 0, set_seed, "equal options and seed give equal bytes (1)" },
     { "straggler", "SPEC", 0, set_straggler,
       "RANK:CAUSE:PERCENT[:STEP], may be repeated: late by so much of a step, from this step on;\n"
-      "                             kernels, copy, host, sync or pseudo-fast" },
+      "                             kernels, copy, host, sync, pseudo-fast, attention, throttle\n"
+      "                             (kernels, in every other pair of steps) or pauses (host, in\n"
+      "                             every third step)" },
     { "slow-link", "SPEC", 0, set_slow_link,
       "RANK:PERCENT, may be repeated: transfers that the rank takes part in take so much" },
     { "clock-offset-us", "N", 0, set_clock_offset,

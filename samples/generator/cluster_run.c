@@ -11,7 +11,8 @@ enum {
     TRIAL_STEPS = 4,
 };
 
-const char *const cause_names[CAUSE_COUNT] = {"kernels", "copy", "host", "sync", "pseudo-fast"};
+const char *const cause_names[CAUSE_COUNT] = {"kernels",     "copy",      "host",     "sync",
+                                              "pseudo-fast", "attention", "throttle", "pauses"};
 
 static const uint8_t before_attention[] = {OP_FUSED_NORM, OP_LINEAR_QKV, OP_FUSED_ROPE,
                                            OP_LIST_END};
@@ -43,7 +44,16 @@ static int kernel_permille(const struct crew *crew, int number)
     const struct straggler *straggler = straggler_of(crew, number);
     if (is_late(straggler, CAUSE_KERNELS))
         return 1000 + 10 * straggler->percent;
+    if (is_late(straggler, CAUSE_THROTTLE))
+        return crew->step / 2 % 2 ? 1000 + 20 * straggler->percent : 1000;
     return is_late(straggler, CAUSE_PSEUDO_FAST) ? FAST_PERMILLE : 1000;
+}
+
+static int attention_permille(const struct crew *crew, int number)
+{
+    const struct straggler *straggler = straggler_of(crew, number);
+    return is_late(straggler, CAUSE_ATTENTION) ? 1000 + 10 * straggler->percent
+                                               : kernel_permille(crew, number);
 }
 
 /* Faults draw no numbers, so a run without them is the same but for what they delay. */
@@ -60,6 +70,8 @@ static void plant_in_step(struct crew *crew, struct rank_clock *rank, int number
         timeline_copy(rank, &copy);
     if (straggler->cause == CAUSE_HOST || straggler->cause == CAUSE_PSEUDO_FAST)
         rank->host += lost;
+    if (straggler->cause == CAUSE_PAUSES && crew->step % 3 == 0)
+        rank->host += 3 * lost;
     rank->rng = before;
 }
 
@@ -115,7 +127,7 @@ static void attend(struct crew *crew, struct rank_clock *rank, int number, int r
     const int ring = crew->part->size[DIM_RING];
     if (round < ring)
         timeline_op(&crew->timeline, rank, OP_ATTENTION,
-                    CLUSTER_WORK * kernel_permille(crew, number) / ring);
+                    CLUSTER_WORK * attention_permille(crew, number) / ring);
 }
 
 static void project_out(struct crew *crew, struct rank_clock *rank, int number, int layer)

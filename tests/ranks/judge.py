@@ -4,11 +4,13 @@
 
 usage: judge.py --program PROGRAM --generator GENERATOR [--runs N] [--seed N] [--keep DIR] [-v]
 
-Makes N runs of 8 ranks with a late rank, N without, and N/4 with clocks that are off, all of them
-different in groups, length, cause, size and start of the fault. It ends with 1 when
+Makes N runs of 2 to 64 ranks with a late rank, N without, and N/4 with clocks that are off, all of
+them different in groups, length, cause, size and start of the fault, and in what the recording
+lacks: ranks, collectives, arguments. It ends with 1 when
 
-  * the late rank is not the first of those found late in 95 % of its runs,
-  * what it is blamed on is not what was planted in 90 % of the runs where it is found,
+  * the late rank is not the first of those found late in 98 % of its runs,
+  * what it is blamed on is not what was planted in 95 % of the runs where it is found,
+  * what it is said to cost is off by more than a tenth in 5 % of these,
   * a rank is found late in 1 % or more of the runs without a late one,
   * an aligned clock is off by 2 µs or more where 20 collectives or more tell of it.
 
@@ -24,12 +26,45 @@ import subprocess
 import sys
 import tempfile
 
-RANKS = 8
-LAYOUTS = ("sp=8", "sp=4", "tp=2,sp=4", "sp=4,cfg=2", "tp=2,sp=2,cfg=2", "sp=2,ring=4", "tp=4")
-CAUSES = ("kernels", "copy", "host", "sync", "pseudo-fast")
+SIZES = (2, 4, 4, 8, 8, 8, 8, 16, 16, 32, 64)
 # What each cause looks like on the device: kind of stragglers.blame.
-BLAME = {"kernels": "kernel", "copy": "copy", "host": "gap", "sync": "gap", "pseudo-fast": "gap"}
-FOUND, BLAMED, ALARMS, CLOCK_NS = 0.95, 0.90, 0.01, 2000
+BLAME = {"kernels": "kernel", "attention": "kernel", "throttle": "kernel", "copy": "copy",
+         "host": "gap", "sync": "gap", "pseudo-fast": "gap", "pauses": "gap"}
+# What costs less of the run nobody needs to hear of; of fewer than five ranks there is no spread
+# to compare with, and the verdict asks for 10 % more time.
+COST_LEAST, COST_LEAST_OF_FEW = 0.02, 0.1
+FOUND, BLAMED, PRICED, ALARMS, CLOCK_NS = 0.98, 0.95, 0.95, 0.01, 2000
+PRICE_ERROR = 0.1
+
+
+def arrangement(random_, ranks):
+    """Sizes of groups that divide the ranks; what is left is data parallel."""
+    while True:
+        sizes = {key: random_.choice(of) for key, of in
+                 (("tp", (1, 1, 2, 4)), ("sp", (1, 2, 4, 8)), ("ring", (1, 1, 1, 2, 4)),
+                  ("cfg", (1, 1, 2)))}
+        if 1 < math.prod(sizes.values()) <= ranks and ranks % math.prod(sizes.values()) == 0:
+            return ",".join(f"{key}={size}" for key, size in sizes.items() if size > 1)
+
+
+def groups_of(random_, ranks):
+    """Now and then two halves of the ranks that are arranged each in its own way."""
+    if ranks >= 8 and random_.random() < 0.15:
+        return "/".join(arrangement(random_, ranks // 2) for _ in range(2))
+    return arrangement(random_, ranks)
+
+
+def wear(random_, ranks, spared):
+    """What the recording lacks: files, collectives, arguments; of most runs nothing."""
+    others = [rank for rank in range(ranks) if rank != spared]
+    planted = []
+    if ranks >= 8 and random_.random() < 0.2:
+        planted += ["--missing-ranks", ",".join(map(str, random_.sample(others, ranks // 8)))]
+    for _ in range(random_.choice((0, 0, 0, 2))):
+        planted += ["--lost-collective", f"{random_.choice(others)}:{random_.randrange(2, 40)}"]
+    if random_.random() < 0.2:
+        planted += ["--lacking", random_.choice(("sequence", "elements", "type", "ranks", "size"))]
+    return planted
 
 
 class Judge:
@@ -38,10 +73,10 @@ class Judge:
         self.folder = pathlib.Path(folder)
         self.faults = []
 
-    def generate(self, name, *planted, random_):
+    def generate(self, name, ranks, *planted, random_):
         folder = self.folder / name
-        subprocess.run([self.options.generator, "cluster", "-o", folder, "--ranks", str(RANKS),
-                        "--groups", random_.choice(LAYOUTS), "--seed",
+        subprocess.run([self.options.generator, "cluster", "-o", folder, "--ranks", str(ranks),
+                        "--groups", groups_of(random_, ranks), "--seed",
                         str(random_.randrange(1, 2 ** 31)), *map(str, planted)], check=True,
                        stdout=subprocess.DEVNULL)
         return folder, json.loads(pathlib.Path(f"{folder}.truth.json").read_text())
@@ -79,43 +114,82 @@ def blame_of(tables, rank):
 
 
 def shape(random_):
-    """Length and clocks of a run: at least 60 collectives of all ranks or of groups."""
-    return ("--layers", random_.choice((1, 2, 3)), "--steps", random_.randrange(10, 25),
+    """Length and clocks of a run, from a handful of collectives to some hundred."""
+    return ("--layers", random_.choice((1, 1, 2, 3)), "--steps", random_.choice((6, 9, 12, 18, 24)),
             "--ranks-per-host", random_.choice((4, 8)), "--clock-offset-us",
             random_.choice((0, 50, 2000)), "--clock-drift-ppm", random_.choice((0, 20)))
 
 
-def judge_culprits(judge, random_):
-    found = blamed = 0
-    for i in range(judge.options.runs):
-        rank, cause = random_.randrange(RANKS), random_.choice(CAUSES)
-        percent = random_.randrange(12, 60)
-        planted = shape(random_)
+def cost_of(truth):
+    """Share of the run that the late rank costs."""
+    return truth["stragglers"][0]["cost_ns"] / truth["step_end_ns"][-1]
+
+
+def is_plain(truth):
+    """Whether the late rank costs something, and more often than chance would have one rank do."""
+    late, ranks, steps = truth["stragglers"][0], truth["world_size"], truth["steps"]
+    slow = {"throttle": lambda step: step // 2 % 2, "pauses": lambda step: step % 3 == 0}
+    is_hit = slow.get(late["cause"], lambda step: True)
+    hit = sum(bool(is_hit(step)) for step in range(late["from_step"], steps))
+    least = COST_LEAST if ranks >= 5 else COST_LEAST_OF_FEW
+    return cost_of(truth) >= least and ranks ** (1 - hit) < 0.05
+
+
+def plant(judge, number, random_):
+    """A run with a late rank that is to be found: (folder, truth, rank, cause, text)."""
+    while True:
+        ranks, cause = random_.choice(SIZES), random_.choice(tuple(BLAME))
+        rank, percent, planted = random_.randrange(ranks), random_.randrange(12, 60), shape(random_)
         step = random_.choice((0, 0, planted[3] // 3))
-        folder, _ = judge.generate(f"late-{i}", *planted, "--straggler",
-                                   f"{rank}:{cause}:{percent}:{step}", random_=random_)
+        folder, truth = judge.generate(
+            f"late-{number}", ranks, *planted, *wear(random_, ranks, rank), "--straggler",
+            f"{rank}:{cause}:{percent}:{step}", random_=random_)
+        if is_plain(truth):
+            text = (f"rank {rank} of {ranks} ({cause} {percent} % from step {step}, costs "
+                    f"{cost_of(truth):.1%})")
+            return folder, truth, rank, cause, text
+        shutil.rmtree(folder)
+
+
+def is_priced(tables, rank, truth):
+    """Whether the cost is that of the plan, as far as all ranks and collectives were recorded."""
+    said = next(row["cost_ns"] for row in tables["stragglers.by_rank"] if row["rank"] == rank)
+    if truth["missing_ranks"] or truth["lost_collectives"] or truth["lacking_fields"]:
+        return True
+    return abs(said / truth["stragglers"][0]["cost_ns"] - 1) < PRICE_ERROR
+
+
+def judge_culprits(judge, random_):
+    found = blamed = priced = 0
+    for i in range(judge.options.runs):
+        folder, truth, rank, cause, text = plant(judge, i, random_)
         tables = judge.report(folder)
         late = late_ranks(tables)
         if late[:1] == [rank]:
             found += 1
             kind = blame_of(tables, rank)
             blamed += kind == BLAME[cause]
+            priced += is_priced(tables, rank, truth)
+            if not is_priced(tables, rank, truth):
+                judge.note(folder, f"{text}: the cost is wrong")
             if kind != BLAME[cause]:
-                judge.note(folder, f"{cause} {percent} % of rank {rank} is blamed on {kind}")
+                judge.note(folder, f"{text} is blamed on {kind}")
         else:
-            judge.note(folder, f"rank {rank} ({cause} {percent} %): late are {late}")
+            judge.note(folder, f"{text}: late are {late}")
         judge.forget(folder)
-    return found, blamed
+    return found, blamed, priced
 
 
 def judge_equals(judge, random_):
     alarms = 0
     for i in range(judge.options.runs):
-        folder, _ = judge.generate(f"equal-{i}", *shape(random_), random_=random_)
+        ranks = random_.choice(SIZES)
+        folder, _ = judge.generate(f"equal-{i}", ranks, *shape(random_),
+                                   *wear(random_, ranks, None), random_=random_)
         late = late_ranks(judge.report(folder))
         alarms += bool(late)
         if late:
-            judge.note(folder, f"nobody is late, but it says {late}")
+            judge.note(folder, f"nobody of {ranks} is late, but it says {late}")
         judge.forget(folder)
     return alarms
 
@@ -143,7 +217,7 @@ def judge_clocks(judge, random_):
     worst = compared = 0
     for i in range(max(1, judge.options.runs // 4)):
         folder, truth = judge.generate(
-            f"clock-{i}", "--layers", random_.choice((1, 4)), "--steps",
+            f"clock-{i}", random_.choice((4, 8, 16)), "--layers", random_.choice((1, 4)), "--steps",
             random_.choice((40, 150)), "--ranks-per-host", random_.choice((1, 2, 4)),
             "--clock-offset-us", 5000, "--clock-drift-ppm", 20, random_=random_)
         for rank, error in clock_errors(judge.report(folder), truth):
@@ -179,9 +253,9 @@ def main():
         judge = Judge(options, options.keep or folder)
         judge.folder.mkdir(parents=True, exist_ok=True)
         n = options.runs
-        found, blamed = judge_culprits(judge, random_)
-        print(f"late rank first: {found} of {n}; blamed on what was planted: {blamed} of {found}",
-              flush=True)
+        found, blamed, priced = judge_culprits(judge, random_)
+        print(f"late rank first: {found} of {n}; blamed on what was planted: {blamed} of {found}; "
+              f"cost right: {priced} of {found}", flush=True)
         alarms = judge_equals(judge, random_)
         print(f"false alarms: {alarms} of {n}", flush=True)
         worst, compared = judge_clocks(judge, random_)
@@ -189,6 +263,7 @@ def main():
     bad = [text for failed, text in (
         (too_many(n, n - found, 1 - FOUND), "late ranks are missed"),
         (found and too_many(found, found - blamed, 1 - BLAMED), "the wrong cause is blamed"),
+        (found and too_many(found, found - priced, 1 - PRICED), "the cost is wrong"),
         (too_many(n, alarms, ALARMS), "false alarms"),
         (worst >= CLOCK_NS, "clocks are off"),
         (compared == 0, "no clock was compared"),

@@ -22,17 +22,32 @@ const struct coll_instance *coll_telling(const struct coll_run *run, uint32_t re
     return &run->instances[of->instance];
 }
 
-/* Whether waiting can be told from transfer: nearly all data comes from, and goes to, all. */
-static bool has_waits(enum coll_kind kind)
+const struct coll_instance *coll_waits(const struct coll_run *run, uint32_t record)
 {
-    return coll_is_even(kind) || kind == COLL_ALL_TO_ALLV;
+    const struct coll_record *of = &run->records[record];
+    if (of->instance == COLL_NONE || run->instances[of->instance].transfer == TA_MISSING ||
+        !is_placed(run, of))
+        return NULL;
+    return &run->instances[of->instance];
+}
+
+/* Whether waiting can be told from transfer: nearly all data comes from, and goes to, all.  Of two
+ * the one that sends may be gone before the other comes, if the data fits in a buffer. */
+static bool has_waits(const struct coll_run *run, const struct coll_instance *instance)
+{
+    const enum coll_kind kind = run->shapes[instance->shape].kind;
+    bool together = coll_is_between_two(kind) && instance->n_placed == 2;
+    for (size_t i = 0; together && i < instance->n; i++)
+        together = run->records[run->entries[instance->first + i]].end >= instance->last_start;
+    return together || coll_is_even(kind) || kind == COLL_ALL_TO_ALLV;
 }
 
 /* The transfer is that of all ranks; where most of the group are not there it is not known who
  * came last. */
 static bool is_mostly_there(const struct coll_run *run, const struct coll_instance *instance)
 {
-    const int64_t size = run->shapes[instance->shape].size;
+    const struct coll_shape *shape = &run->shapes[instance->shape];
+    const int64_t size = coll_is_between_two(shape->kind) ? 2 : shape->size;
     return instance->n_placed > 1 &&
            (size == TA_MISSING || (int64_t)instance->n_placed * 2 >= size);
 }
@@ -76,7 +91,7 @@ static void arrive(struct coll_run *run, struct coll_instance *instance, int64_t
     instance->is_tie = (double)(instance->last_start - instance->first_start) < 2 * uncertainty ||
                        instance->last_start == instance->first_start;
     instance->is_telling = coll_is_even(run->shapes[instance->shape].kind);
-    if (has_waits(run->shapes[instance->shape].kind) && is_mostly_there(run, instance))
+    if (has_waits(run, instance) && is_mostly_there(run, instance))
         instance->transfer = ta_max_i64(instance->median_end - instance->last_start, 0);
 }
 

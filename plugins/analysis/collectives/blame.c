@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* stragglers.blame: what the last rank did that the others did not.
  *
- * The last one to enter a collective is compared with the rank that came in the middle, over the
- * time since the collective before: where it spent more, on a kernel, a copy, a gap of a cause, it
- * lost the time.  A rank that was late already when that collective ended, since it waited there
- * for another one, hands the blame to who came last there. */
+ * The last one to enter a collective, or a transfer between two, is compared with the typical one
+ * of its peers over the time since the collective before: where it spent more, on a kernel, a copy,
+ * a gap of a cause, it lost the time.  It is to blame for no more than it is behind the rank that
+ * came in the middle.  A rank that was late already when the collective before ended, since it
+ * waited there for another one, hands the blame to who came last there. */
 #include "tables.h"
 
 enum { HOPS_MOST = 16 }; /* from a collective to those before that made the rank late */
@@ -84,7 +85,7 @@ static const struct coll_record *typical(struct blaming *b, const struct coll_in
     size_t n = 0;
     for (size_t i = 0; i < instance->n; i++) {
         const uint32_t entry = b->run->entries[instance->first + i];
-        if (coll_telling(b->run, entry))
+        if (coll_waits(b->run, entry))
             b->sorted[n++] = entry;
     }
     qsort_r(b->sorted, n, sizeof *b->sorted, by_start, (void *)(uintptr_t)b->run);
@@ -124,14 +125,25 @@ static void blame_items(struct blaming *b, const struct coll_record *last,
         add(b, rank, NULL, rest);
 }
 
-/* The collective before that a record's time begins with, if it is one that tells. */
+/* The collective or transfer before that a record's time begins with, if it waits for others. */
 static const struct coll_instance *before(const struct coll_run *run,
                                           const struct coll_record *record)
 {
     const size_t index = (size_t)(record - run->records);
     if (index == run->members[record->member].first)
         return NULL;
-    return coll_telling(run, (uint32_t)index - 1);
+    return coll_waits(run, (uint32_t)index - 1);
+}
+
+/* What the last one took more than its peers for itself, and who of these is the typical one; of
+ * records without peers, than the one that came in the middle. */
+static int64_t own_excess(struct blaming *b, const struct coll_record *last,
+                          const struct coll_record *middle, const struct coll_record **usual)
+{
+    const size_t index = (size_t)(last - b->run->records);
+    const uint32_t peer = b->run->usual[index];
+    *usual = peer == COLL_NONE ? middle : &b->run->records[peer];
+    return peer == COLL_NONE ? last->before - middle->before : b->run->excess[index];
 }
 
 /* Blames what made the last one late by, at most, `late`. */
@@ -140,9 +152,9 @@ static void blame(struct blaming *b, const struct coll_instance *instance)
     int64_t late = INT64_MAX;
     for (int hop = 0; hop < HOPS_MOST && instance && !instance->is_tie; hop++) {
         const struct coll_record *last = &b->run->records[instance->last];
-        const struct coll_record *usual = typical(b, instance);
-        const int64_t behind = ta_min_i64(late, last->start - usual->start);
-        const int64_t own = ta_min_i64(ta_max_i64(last->before - usual->before, 0), behind);
+        const struct coll_record *middle = typical(b, instance), *usual;
+        const int64_t behind = ta_min_i64(late, last->start - middle->start);
+        const int64_t own = ta_min_i64(ta_max_i64(own_excess(b, last, middle, &usual), 0), behind);
         if (own > 0)
             blame_items(b, last, usual, own);
         late = behind - own;
@@ -180,7 +192,7 @@ bool coll_add_blame(const struct coll_run *run, const struct coll_ranks *ranks,
     struct blaming b = {.run = run, .ranks = ranks};
     b.sorted = calloc(run->n_members + 1, sizeof *b.sorted);
     for (size_t i = 0; b.sorted && i < run->n_instances; i++)
-        if (run->instances[i].is_telling)
+        if (run->instances[i].transfer != TA_MISSING)
             blame(&b, &run->instances[i]);
     struct ta_table_builder *table = ta_add_table(out, "stragglers.blame", "What makes ranks late",
                                                   columns, sizeof columns / sizeof *columns);

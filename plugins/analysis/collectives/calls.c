@@ -17,6 +17,9 @@ const char *const coll_args[] = {"Collective name",
                                  "In msg nelems",
                                  "Out msg nelems",
                                  "Group size",
+                                 "Seq",
+                                 "Src Rank",
+                                 "Dst Rank",
                                  NULL};
 
 enum { ANCESTORS = 16 }; /* of a launch that are asked */
@@ -34,6 +37,9 @@ void calls_open(struct calls *calls, const struct ta_trace *trace)
         .in = ta_trace_args(trace, "In msg nelems"),
         .out = ta_trace_args(trace, "Out msg nelems"),
         .size = ta_trace_args(trace, "Group size"),
+        .seq = ta_trace_args(trace, "Seq"),
+        .source = ta_trace_args(trace, "Src Rank"),
+        .target = ta_trace_args(trace, "Dst Rank"),
     };
 }
 
@@ -96,11 +102,15 @@ static enum coll_kind kind_around(const struct calls *calls, ta_row launch)
     return COLL_OTHER;
 }
 
-static struct call describe(const struct calls *calls, ta_row span, ta_row launch)
+static struct call describe(const struct calls *calls, ta_row span, ta_row launch, int64_t *seq)
 {
-    struct call call = {
-        .group_number = TA_MISSING, .in = TA_MISSING, .out = TA_MISSING, .size = TA_MISSING};
+    struct call call = {.group_number = TA_MISSING,
+                        .in = TA_MISSING,
+                        .out = TA_MISSING,
+                        .size = TA_MISSING,
+                        .peer = TA_MISSING};
     const ta_row facts = facts_of(calls, span, launch);
+    *seq = TA_MISSING;
     if (facts == TA_NO_ROW) {
         call.kind = kind_around(calls, launch);
         if (call.kind == COLL_OTHER)
@@ -117,6 +127,10 @@ static struct call describe(const struct calls *calls, ta_row span, ta_row launc
     call.in = number_at(&calls->in, facts);
     call.out = number_at(&calls->out, facts);
     call.size = number_at(&calls->size, facts);
+    if (coll_is_between_two(call.kind))
+        call.peer = number_at(call.kind == COLL_RECV ? &calls->source : &calls->target, facts);
+    *seq = number_at(&calls->seq, facts);
+    call.is_numbered = *seq >= 0 && *seq < INT32_MAX;
     return call;
 }
 
@@ -125,12 +139,14 @@ static bool is_same(const struct call *a, const struct call *b)
     return a->kind == b->kind && a->op == b->op && a->group == b->group && a->ranks == b->ranks &&
            a->description == b->description && a->dtype == b->dtype &&
            a->group_number == b->group_number && a->in == b->in && a->out == b->out &&
-           a->size == b->size;
+           a->size == b->size && a->peer == b->peer && a->is_numbered == b->is_numbered;
 }
 
-size_t calls_of(struct calls *calls, ta_row span, ta_row launch)
+size_t calls_of(struct calls *calls, ta_row span, ta_row launch, int64_t *seq)
 {
-    const struct call call = describe(calls, span, launch);
+    const struct call call = describe(calls, span, launch, seq);
+    if (!call.is_numbered)
+        *seq = TA_MISSING;
     for (size_t i = calls->n; i-- > 0;)
         if (is_same(&calls->at[i], &call))
             return i;
@@ -187,5 +203,7 @@ void calls_put(const struct calls *calls, struct ta_pack *pack)
         ta_pack_int(pack, call->in);
         ta_pack_int(pack, call->out);
         ta_pack_int(pack, call->size);
+        ta_pack_int(pack, call->peer);
+        ta_pack_int(pack, call->is_numbered);
     }
 }

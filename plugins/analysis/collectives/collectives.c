@@ -13,7 +13,8 @@ static const struct ta_partial_def partials[] = {{"records", record_fields, RECO
 
 static bool prepare(const struct ta_partial *records, struct coll_run *run)
 {
-    return coll_read(records, run) && coll_match(run) && coll_align(run) && coll_arrive(run);
+    return coll_read(records, run) && coll_match(run) && coll_align(run) && coll_arrive(run) &&
+           coll_compare(run);
 }
 
 /* Says what is not known, and why. */

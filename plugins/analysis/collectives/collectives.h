@@ -6,6 +6,7 @@
  *     match    records of ranks that are one collective become an instance (match.c)
  *     clocks   the clock of each rank against that of one of them (clocks.c)
  *     arrivals who came last, how long the others waited, how long the transfer took (arrivals.c)
+ *     compare  own time of each rank beside ranks that do the same (stretches.c)
  *
  * Tables are made from that (collectives.c, ranks.c).  A member is a device of a rank. */
 #ifndef COLLECTIVES_COLLECTIVES_H
@@ -80,7 +81,7 @@ enum { COLL_RECORDS_MOST = 32768 };
 enum { COLL_ITEMS_KEPT = 6 };
 
 /* The layout of packs; others are refused. */
-enum { COLL_PACK_VERSION = 1 };
+enum { COLL_PACK_VERSION = 2 };
 
 extern const char *const coll_args[];
 
@@ -113,6 +114,7 @@ struct coll_shape {
     struct ta_slice dtype;
     int64_t in, out; /* elements of the rank */
     int64_t size;    /* ranks of the group, or TA_MISSING */
+    int64_t peer;    /* of a transfer between two: the rank at the other end, or TA_MISSING */
     int64_t bytes;
 };
 
@@ -127,6 +129,7 @@ struct coll_record {
     const char *detail; /* the rest of it, in the pack: coll_detail() */
     uint32_t shape, member, instance, pack;
     int32_t step; /* number of the profiler's step, or -1 */
+    int32_t seq;  /* in the sequence of its group, as recorded, or -1 */
 };
 
 /* Where records come from. */
@@ -173,6 +176,7 @@ struct coll_lane {
 /* One collective, on all the members that have it. */
 struct coll_instance {
     uint32_t shape;
+    int64_t place;   /* in the sequence of its lane: its number there, or as many as come before */
     uint32_t last;   /* record that came last on the common clock, COLL_NONE when not known */
     size_t first, n; /* in coll_run.entries */
     size_t n_placed; /* of those, on the common clock; what follows is of them, if several */
@@ -181,6 +185,12 @@ struct coll_instance {
     int64_t uncertainty; /* of the clocks, the largest of the members */
     bool is_tie;         /* they came within it */
     bool is_telling;     /* even, so that who comes last holds up the others */
+};
+
+/* The same stretch between two collectives on several members: records of `by_stretch`, that with
+ * the least own time first. */
+struct coll_stretch {
+    uint32_t first, n;
 };
 
 struct coll_run {
@@ -193,9 +203,14 @@ struct coll_run {
     struct coll_instance *instances;
     uint32_t *order;   /* records by lane, member, start */
     uint32_t *entries; /* records by instance, member */
+    struct coll_stretch *stretches;
+    uint32_t *by_stretch;
+    uint32_t *usual; /* of each record the peer with the median own time, or COLL_NONE */
+    int64_t *excess; /* own time less that of the median of its peers, TA_MISSING without */
     struct coll_item *items;
     struct coll_pack *packs;
-    size_t n_groups, n_shapes, n_lanes, n_members, n_records, n_instances, n_items, n_packs;
+    size_t n_stretches, n_groups, n_shapes, n_lanes, n_members, n_records, n_instances, n_items,
+        n_packs;
     size_t n_unmatched; /* records of groups of several members that have no partner */
     size_t n_axes;
     int64_t left_out;
@@ -207,6 +222,7 @@ bool coll_read(const struct ta_partial *records, struct coll_run *run);
 bool coll_match(struct coll_run *run);
 bool coll_align(struct coll_run *run);
 bool coll_arrive(struct coll_run *run);
+bool coll_compare(struct coll_run *run);
 void coll_run_free(struct coll_run *run);
 
 /* How long a record waited for the last one; the rest of it is transfer. */
@@ -215,6 +231,10 @@ int64_t coll_wait_of(const struct coll_instance *instance, const struct coll_rec
 /* The instance of a record when it tells who is late and the record is on the common clock, else
  * NULL. */
 const struct coll_instance *coll_telling(const struct coll_run *run, uint32_t record);
+
+/* The instance of a record when its ranks wait for each other, transfers between two among them,
+ * and the record is on the common clock, else NULL. */
+const struct coll_instance *coll_waits(const struct coll_run *run, uint32_t record);
 
 /* What a record has besides its times. */
 struct coll_detail {

@@ -92,12 +92,11 @@ static void add_record(const struct coll_run *run, const struct coll_record *rec
     ta_sum(&to->transfer, dur - wait);
 }
 
-static void add_instance(const struct coll_run *run, const struct coll_instance *instance,
+/* What its collectives take, or the transfers of a send; those of receives are the same. */
+static void add_transfer(const struct coll_run *run, const struct coll_instance *instance,
                          struct sums *to)
 {
     const struct coll_shape *shape = &run->shapes[instance->shape];
-    to->count++;
-    ta_sum(&to->bytes, shape->bytes);
     if (instance->n_placed > 1) {
         to->skew += (double)(instance->last_start - instance->first_start);
         to->n_skew++;
@@ -108,12 +107,32 @@ static void add_instance(const struct coll_run *run, const struct coll_instance 
     to->n_transfer++;
     if (shape->bytes == TA_MISSING || instance->transfer == 0)
         return;
-    const int64_t size = shape->size == TA_MISSING ? (int64_t)instance->n : shape->size;
+    const int64_t size = coll_is_between_two(shape->kind) ? 2
+                         : shape->size == TA_MISSING      ? (int64_t)instance->n
+                                                          : shape->size;
     to->moved += (double)shape->bytes * coll_bus_factor(shape->kind, size);
     to->moving += (double)instance->transfer / 1e9;
 }
 
-/* Transfers between two are not matched: as many as the rank has that has most. */
+static void add_instance(const struct coll_run *run, const struct coll_instance *instance,
+                         const uint32_t *rows, struct sums *sums)
+{
+    const struct coll_shape *shape = &run->shapes[instance->shape];
+    struct sums *to = &sums[rows[instance->shape]];
+    add_transfer(run, instance, to);
+    if (!coll_is_between_two(shape->kind)) {
+        to->count++;
+        ta_sum(&to->bytes, shape->bytes);
+        return;
+    }
+    for (size_t i = 0; i < instance->n; i++) {
+        const uint32_t row = rows[run->records[run->entries[instance->first + i]].shape];
+        if (&sums[row] != to)
+            add_transfer(run, instance, &sums[row]);
+    }
+}
+
+/* Transfers between two are not all matched: as many as the rank has that has most. */
 static void count_pairs(const struct coll_run *run, const uint32_t *rows, struct sums *sums,
                         int64_t *counts, size_t n)
 {
@@ -184,7 +203,7 @@ bool coll_add_kinds(const struct coll_run *run, struct ta_section_builder *out)
     for (size_t i = 0; done && i < run->n_records; i++)
         add_record(run, &run->records[i], &sums[rows[run->records[i].shape]]);
     for (size_t i = 0; done && i < run->n_instances; i++)
-        add_instance(run, &run->instances[i], &sums[rows[run->instances[i].shape]]);
+        add_instance(run, &run->instances[i], rows, sums);
     if (done)
         count_pairs(run, rows, sums, counts, n);
     struct ta_table_builder *table = ta_add_table(out, "collectives.by_kind", "Collectives",

@@ -5,105 +5,11 @@
  *     T ≥ T1 ≥ T2 ≥ max u ≥ mean u        u: time in which a rank computes
  *
  * T is the longest window.  T1 is what is left of it when transfers take no time, T2 when besides
- * the host is never late.  Both are T less what a replay of the collectives saves: each rank takes
- * its own time between them, and goes on when the last one has come. */
+ * the host is never late.  Both are T less what a replay of the collectives saves. */
+#include "replay.h"
 #include "tables.h"
 
 #include <math.h>
-
-/* ---- replay -----------------------------------------------------------------------------------
- */
-
-/* A collective of several ranks, or a record without partners. */
-struct event {
-    int64_t time;
-    uint32_t instance, record; /* one of them, else COLL_NONE */
-};
-
-struct replay {
-    const struct coll_run *run;
-    struct event *events;
-    size_t n;
-    double *now; /* of each member; NAN before its first record */
-    bool with_transfer, with_host;
-};
-
-static int by_time(const void *left, const void *right)
-{
-    const struct event *a = left, *b = right;
-    if (a->time != b->time)
-        return a->time < b->time ? -1 : 1;
-    if (a->instance != b->instance)
-        return a->instance < b->instance ? -1 : 1;
-    return (a->record > b->record) - (a->record < b->record);
-}
-
-static bool is_shared(const struct coll_run *run, const struct coll_record *record)
-{
-    return record->instance != COLL_NONE && run->instances[record->instance].transfer != TA_MISSING;
-}
-
-static void list_events(struct replay *r)
-{
-    const struct coll_run *run = r->run;
-    for (uint32_t i = 0; i < run->n_instances; i++)
-        if (run->instances[i].transfer != TA_MISSING)
-            r->events[r->n++] = (struct event){run->instances[i].last_start, i, COLL_NONE};
-    for (uint32_t i = 0; i < run->n_records; i++)
-        if (!is_shared(run, &run->records[i]))
-            r->events[r->n++] = (struct event){run->records[i].start, COLL_NONE, i};
-    qsort(r->events, r->n, sizeof *r->events, by_time);
-}
-
-/* When a member enters a collective. */
-static double arrive(struct replay *r, const struct coll_record *record)
-{
-    struct coll_detail detail;
-    double before = (double)record->before;
-    if (isnan(r->now[record->member]))
-        r->now[record->member] = (double)(record->start - record->before);
-    if (!r->with_host) {
-        coll_detail_of(r->run, record, &detail);
-        before = fmax(0, before - (double)detail.host_late);
-    }
-    return r->now[record->member] + before;
-}
-
-static void pass_instance(struct replay *r, const struct coll_instance *instance, double *arrivals)
-{
-    double last = -INFINITY;
-    for (size_t i = 0; i < instance->n; i++) {
-        const struct coll_record *record = &r->run->records[r->run->entries[instance->first + i]];
-        arrivals[i] = arrive(r, record);
-        last = fmax(last, arrivals[i]);
-    }
-    const double leave = last + (r->with_transfer ? (double)instance->transfer : 0);
-    for (size_t i = 0; i < instance->n; i++) {
-        const struct coll_record *record = &r->run->records[r->run->entries[instance->first + i]];
-        struct coll_detail detail;
-        coll_detail_of(r->run, record, &detail);
-        r->now[record->member] = fmax(leave, arrivals[i] + (double)detail.hidden);
-    }
-}
-
-/* The end of the last record, when all goes as asked. */
-static double replay(struct replay *r, double *arrivals)
-{
-    double end = -INFINITY;
-    for (size_t i = 0; i < r->run->n_members; i++)
-        r->now[i] = NAN;
-    for (size_t i = 0; i < r->n; i++) {
-        if (r->events[i].instance != COLL_NONE) {
-            pass_instance(r, &r->run->instances[r->events[i].instance], arrivals);
-            continue;
-        }
-        const struct coll_record *record = &r->run->records[r->events[i].record];
-        r->now[record->member] = arrive(r, record) + (double)(record->end - record->start);
-    }
-    for (size_t i = 0; i < r->run->n_members; i++)
-        end = isnan(r->now[i]) ? end : fmax(end, r->now[i]);
-    return end;
-}
 
 /* ---- the ladder -------------------------------------------------------------------------------
  */
@@ -130,25 +36,17 @@ static void read_devices(const struct ta_table *gpu, struct ladder *l)
 
 static bool climb(const struct coll_run *run, struct ladder *l)
 {
-    struct replay r = {.run = run, .with_transfer = true, .with_host = true};
-    double *arrivals = calloc(run->n_members + 1, sizeof *arrivals);
-    r.events = calloc(run->n_instances + run->n_records + 1, sizeof *r.events);
-    r.now = calloc(run->n_members + 1, sizeof *r.now);
-    const bool done = arrivals && r.events && r.now;
-    if (done) {
-        list_events(&r);
-        const double actual = replay(&r, arrivals);
-        r.with_transfer = false;
-        const double no_transfer = replay(&r, arrivals);
-        r.with_host = false;
-        const double no_host = replay(&r, arrivals);
+    struct coll_replay *r = coll_replay_open(run);
+    if (r) {
+        const double actual = coll_replay_end(r, &(struct coll_change){0});
+        const double no_transfer = coll_replay_end(r, &(struct coll_change){.no_transfer = true});
+        const double no_host =
+            coll_replay_end(r, &(struct coll_change){.no_transfer = true, .no_host = true});
         l->no_transfer = fmax(l->most, fmin(l->whole, l->whole - (actual - no_transfer)));
         l->no_host = fmax(l->most, fmin(l->no_transfer, l->whole - (actual - no_host)));
     }
-    free(arrivals);
-    free(r.events);
-    free(r.now);
-    return done;
+    coll_replay_close(r);
+    return r != NULL;
 }
 
 static const struct ta_column columns[] = {

@@ -52,7 +52,13 @@ static void put_record(struct walk *w, ta_row span, ta_row launch, int64_t whole
     const int32_t step = marks_at(&w->marks, launch == TA_NO_ROW ? start : w->spans.ts[launch]);
     if (w->n++ == 0)
         w->base = w->before_start = start;
-    ta_pack_int(&w->records, (int64_t)calls_of(&w->calls, span, launch));
+    int64_t seq;
+    const size_t call = calls_of(&w->calls, span, launch, &seq);
+    ta_pack_int(&w->records, (int64_t)call);
+    if (seq != TA_MISSING && !w->calls.failed) {
+        ta_pack_int(&w->records, seq - w->calls.at[call].seq);
+        w->calls.at[call].seq = seq;
+    }
     ta_pack_int(&w->records, step - w->before_step);
     ta_pack_int(&w->records, start - w->before_start);
     ta_pack_int(&w->records, end - start);

@@ -14,12 +14,15 @@ struct call {
     ta_str op, group, description, ranks, dtype;
     int64_t group_number; /* its name, when that is one */
     int64_t in, out, size;
+    int64_t peer;     /* of a transfer between two: the rank at the other end */
+    bool is_numbered; /* its records have their number in the group's sequence */
+    int64_t seq;      /* the last of these in a pack */
 };
 
 struct calls {
     const struct ta_trace *trace;
     struct ta_spans spans;
-    struct ta_args op, group, description, ranks, dtype, in, out, size;
+    struct ta_args op, group, description, ranks, dtype, in, out, size, seq, source, target;
     struct call *at;
     size_t n, max;
     bool failed;
@@ -28,8 +31,9 @@ struct calls {
 void calls_open(struct calls *calls, const struct ta_trace *trace);
 void calls_free(struct calls *calls);
 /* Number of the call that a span is, or that a device activity was launched by; `launch` is
- * TA_NO_ROW for a span of the host. */
-size_t calls_of(struct calls *calls, ta_row span, ta_row launch);
+ * TA_NO_ROW for a span of the host.  `seq` becomes its number in the sequence of the group, or
+ * TA_MISSING. */
+size_t calls_of(struct calls *calls, ta_row span, ta_row launch, int64_t *seq);
 void calls_put(const struct calls *calls, struct ta_pack *pack);
 
 /* Whether a host span is a collective itself, not the launch of one. */

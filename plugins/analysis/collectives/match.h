@@ -5,6 +5,20 @@
 
 #include "collectives.h"
 
+struct matching {
+    struct coll_run *run;
+    uint32_t *places; /* work */
+    size_t max_instances, max_places;
+};
+
+/* Adds an instance like a record, at a place of its lane.  False without memory. */
+bool match_add(struct matching *m, uint32_t record, int64_t place);
+/* Room for `n` places. */
+bool match_reserve(struct matching *m, size_t n);
+
+/* Matches what one rank sends with what another receives.  False without memory. */
+bool match_pairs(struct matching *m, const struct coll_lane *lane);
+
 /* The records of a lane that one member has, in the order of time. */
 struct sequence {
     const struct coll_run *run;

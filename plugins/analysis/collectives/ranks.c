@@ -26,14 +26,17 @@ static const struct ta_column columns[] = {
                  "Part of it in which the device is idle since the host has launched nothing. A "
                  "rank that computes no longer than others and waits little has it here"),
     {"excess", "Excess", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Own time per collective over the median of the other ranks, less 1"},
+     "Own time beyond that of its peers, over theirs: of each collective the median of the other "
+     "ranks that come to the same place of the program from the same place before. None without "
+     "peers, such as of a pipeline stage that has no replicas"},
     {"z", "Modified z", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_LOWER,
-     "Own time per collective less the median of all ranks, in 1.48 median absolute deviations; "
-     "none for fewer than five ranks"},
+     "Excess less the median of all ranks, in 1.48 median absolute deviations; none for fewer than "
+     "five ranks"},
     {"p_value", "p", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Probability that some rank is the last so often while all are alike, of all its collectives "
-     "or of those with the longest waits for the last rank, nine tenths of all such waiting: the "
-     "smaller binomial tail times 2 and ranks"},
+     "Probability that some rank takes longest so often while all are alike: of the collectives, "
+     "and "
+     "of the steps, that make up nine tenths of the excess of those who take longest, the smaller "
+     "binomial tail times ranks"},
     {"is_late", "Late", TA_TYPE_BOOLEAN, TA_UNIT_NONE, TA_LOWER,
      "The verdict: z above 3.5 (of fewer than five ranks: excess above 10 %), excess of at least "
      "2 %, and p below 0.05"},
@@ -49,6 +52,14 @@ static const struct ta_column columns[] = {
                  "When it changed, since the first collective of the rank"),
     {"since_step", "Since step", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
      "In which step of the profiler"},
+    TA_NS_COLUMN(
+        "cost_ns", "Cost", TA_LOWER,
+        "Of late ranks: by how much the run would be shorter had the rank taken as long as "
+        "its peers; the collectives are gone through once more, where each rank goes on "
+        "when the last one has come. All of its excess where ranks of its groups were not "
+        "read, since how long others waited for these is not known"),
+    TA_NS_COLUMN("cost_step_ns", "Cost per step", TA_LOWER,
+                 "The same over the steps of the profiler that it was recorded in"),
 };
 
 static const struct ta_chart chart = {
@@ -71,7 +82,8 @@ static void add_row(const struct coll_rank *r, struct ta_table_builder *table)
            ta_int(r->held_up),
            r->is_late ? ta_text(changed ? TA_LIT("change") : TA_LIT("start")) : ta_null(),
            changed ? ta_int(r->since_ns) : ta_null(),
-           changed && r->since_step >= 0 ? ta_int(r->since_step) : ta_null());
+           changed && r->since_step >= 0 ? ta_int(r->since_step) : ta_null(),
+           r->is_late ? ta_int(r->cost) : ta_null(), r->is_late ? ta_int(r->cost_step) : ta_null());
 }
 
 void coll_add_ranks(const struct coll_ranks *ranks, struct ta_section_builder *out)

@@ -8,7 +8,11 @@ struct reading {
     struct coll_run *run;
     struct ta_map shape_numbers, group_numbers, lane_numbers;
     size_t max_groups, max_shapes, max_lanes, max_items, max_packs, max_members, max_records;
-    uint32_t *shapes; /* of the pack, by their number in it */
+    struct pack_shape {
+        uint32_t number;
+        bool is_numbered; /* its records have their place in the sequence of the group */
+        int32_t seq;      /* of the last one */
+    } * shapes;           /* of the pack, by their number in it */
     size_t n_shapes, max_pack_shapes;
     bool failed;
 };
@@ -109,7 +113,8 @@ static bool is_shape(const struct coll_run *run, size_t number, const void *key)
 {
     const struct coll_shape *a = &run->shapes[number], *b = key;
     return a->group == b->group && a->kind == b->kind && a->in == b->in && a->out == b->out &&
-           a->size == b->size && ta_slice_equal(a->op, b->op) && ta_slice_equal(a->dtype, b->dtype);
+           a->size == b->size && a->peer == b->peer && ta_slice_equal(a->op, b->op) &&
+           ta_slice_equal(a->dtype, b->dtype);
 }
 
 static uint32_t shape_number(struct reading *in, struct coll_shape *shape)
@@ -118,7 +123,7 @@ static uint32_t shape_number(struct reading *in, struct coll_shape *shape)
     const uint64_t hash =
         mix(mix(mix(mix_text(mix_text(mix(3, shape->group), shape->op), shape->dtype), shape->kind),
                 (uint64_t)shape->in),
-            mix((uint64_t)shape->out, (uint64_t)shape->size));
+            mix(mix((uint64_t)shape->out, (uint64_t)shape->size), (uint64_t)shape->peer));
     uint64_t *slot = find(&in->shape_numbers, hash, is_shape, run, shape);
     if (slot && *slot != UINT64_MAX)
         return (uint32_t)*slot;
@@ -129,9 +134,14 @@ static uint32_t shape_number(struct reading *in, struct coll_shape *shape)
     shape->bytes = coll_bytes(shape->kind, shape->in, shape->out, shape->dtype);
     shape->token = number;
     run->shapes[number] = *shape;
-    if (coll_is_uneven(shape->kind) && (shape->in != TA_MISSING || shape->out != TA_MISSING)) {
-        struct coll_shape alike = *shape;
+    struct coll_shape alike = *shape;
+    if (coll_is_uneven(shape->kind))
         alike.in = alike.out = TA_MISSING;
+    if (coll_is_between_two(shape->kind)) { /* both ends are one transfer */
+        alike.op = ta_slice_of(coll_kind_name(alike.kind = COLL_SENDRECV));
+        alike.peer = TA_MISSING;
+    }
+    if (!is_shape(run, number, &alike)) {
         const uint32_t token = shape_number(in, &alike); /* may move the shapes */
         run->shapes[number].token = token;
     }
@@ -153,6 +163,8 @@ static void read_shape(struct reading *in, struct ta_unpack *pack)
     shape.in = ta_unpack_int(pack);
     shape.out = ta_unpack_int(pack);
     shape.size = ta_unpack_int(pack);
+    shape.peer = ta_unpack_int(pack);
+    const bool is_numbered = ta_unpack_index(pack, 2);
     if (shape.op.len == 0)
         shape.op = ta_slice_of(coll_kind_name(shape.kind));
     shape.group = group_number(in, &group);
@@ -161,7 +173,7 @@ static void read_shape(struct reading *in, struct ta_unpack *pack)
         in->failed = true;
         return;
     }
-    in->shapes[in->n_shapes++] = shape_number(in, &shape);
+    in->shapes[in->n_shapes++] = (struct pack_shape){shape_number(in, &shape), is_numbered, 0};
 }
 
 static void read_item(struct reading *in, struct ta_unpack *pack)
@@ -202,17 +214,29 @@ static int64_t time_of(struct ta_unpack *pack, int64_t from, int64_t least)
     return 0;
 }
 
+static int32_t read_seq(struct ta_unpack *pack, struct pack_shape *shape)
+{
+    if (!shape || !shape->is_numbered)
+        return -1;
+    const int64_t seq = ta_add_sat(shape->seq, ta_unpack_int(pack));
+    if (seq >= 0 && seq < INT32_MAX)
+        return shape->seq = (int32_t)seq;
+    pack->bad = true;
+    return -1;
+}
+
 /* Reads what follows `before`, the record before it in the pack. */
 static void read_record(struct reading *in, struct ta_unpack *pack, struct coll_record *now)
 {
     struct coll_run *run = in->run;
     const size_t shape = ta_unpack_index(pack, in->n_shapes);
+    now->seq = read_seq(pack, pack->bad ? NULL : &in->shapes[shape]);
     now->step = (int32_t)time_of(pack, now->step, INT32_MIN);
     now->start = time_of(pack, now->start, 0);
     now->end = time_of(pack, now->start, 0);
     now->before = time_of(pack, 0, 0);
     now->detail = pack->at;
-    now->shape = pack->bad ? 0 : in->shapes[shape];
+    now->shape = pack->bad ? 0 : in->shapes[shape].number;
     skip_detail(pack, run->packs[now->pack].n_items);
     if (!coll_grow(&run->records, &in->max_records, run->n_records, sizeof *run->records))
         in->failed = true;
@@ -377,6 +401,10 @@ void coll_run_free(struct coll_run *run)
     free(run->instances);
     free(run->order);
     free(run->entries);
+    free(run->stretches);
+    free(run->by_stretch);
+    free(run->usual);
+    free(run->excess);
     free(run->items);
     free(run->packs);
 }

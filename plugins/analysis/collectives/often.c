@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How likely it is that a rank takes longest so often, were all ranks alike: of the collectives,
+ * and of the steps, that make up most of the excess of those who take longest.  Shared noise within
+ * a step makes collectives one event, and what happens once per step shows in steps alone, so both
+ * are looked at. */
+#include "judge.h"
+
+#include <math.h>
+
+static const double LONG_SHARE = 0.9; /* of all excess, by the largest */
+
+enum { ROUNDS_MOST = 256 };
+
+/* A stretch, or a step: who takes longest, by how much, and of how many. */
+struct top {
+    double excess, chance;
+    uint32_t rank;
+};
+
+struct tops {
+    struct top *at;
+    size_t n;
+    double *sorted; /* work, as long */
+};
+
+static bool open_tops(struct tops *tops, size_t n)
+{
+    *tops = (struct tops){calloc(n + 1, sizeof *tops->at), 0, calloc(n + 1, sizeof(double))};
+    return tops->at && tops->sorted;
+}
+
+static void close_tops(struct tops *tops)
+{
+    free(tops->at);
+    free(tops->sorted);
+}
+
+/* P(Bin(n, p) >= k). */
+static double upper_tail(int64_t n, double p, int64_t k)
+{
+    double tail = 0;
+    if (k <= 0 || p >= 1)
+        return 1;
+    for (int64_t i = k; i <= n; i++) {
+        const double term =
+            exp(lgamma((double)n + 1) - lgamma((double)i + 1) - lgamma((double)(n - i) + 1) +
+                (double)i * log(p) + (double)(n - i) * log1p(-p));
+        tail += term;
+        if (term < tail * 1e-17)
+            break; /* terms only fall beyond the mean */
+    }
+    return fmin(tail, 1);
+}
+
+/* The shortest of the longest that make up LONG_SHARE of all. */
+static double least_long(struct tops *tops)
+{
+    double all = 0, longest = 0;
+    size_t n = tops->n;
+    for (size_t i = 0; i < n; i++)
+        tops->sorted[i] = tops->at[i].excess;
+    ta_sort_numbers(tops->sorted, n);
+    for (size_t i = 0; i < n; i++)
+        all += tops->sorted[i];
+    while (n > 0 && longest < LONG_SHARE * all)
+        longest += tops->sorted[--n];
+    return all > 0 ? tops->sorted[n] : INFINITY;
+}
+
+/* Of the tops that make up most of the excess: a rank that is late once per step takes longest in
+ * few stretches, but in those that matter. */
+static void weigh_tops(struct tops *tops, struct coll_ranks *ranks, int64_t *counts)
+{
+    const double least = least_long(tops);
+    double chance = 0;
+    int64_t n = 0;
+    memset(counts, 0, ranks->n * sizeof *counts);
+    for (size_t i = 0; i < tops->n; i++) {
+        if (tops->at[i].excess < least)
+            continue;
+        n++;
+        chance += tops->at[i].chance;
+        counts[tops->at[i].rank]++;
+    }
+    for (size_t i = 0; i < ranks->n; i++)
+        if (counts[i])
+            ranks->at[i].p = fmin(ranks->at[i].p, upper_tail(n, chance / (double)n, counts[i]));
+}
+
+static bool weigh_stretches(const struct coll_run *run, struct coll_ranks *ranks, int64_t *counts)
+{
+    struct tops tops;
+    const bool done = open_tops(&tops, run->n_stretches);
+    for (size_t i = 0; done && i < run->n_stretches; i++) {
+        const struct coll_stretch *s = &run->stretches[i];
+        const uint32_t last = run->by_stretch[s->first + s->n - 1];
+        tops.at[tops.n++] = (struct top){(double)run->excess[last], 1 / (double)s->n,
+                                         ranks->of[run->records[last].member]};
+    }
+    if (done)
+        weigh_tops(&tops, ranks, counts);
+    close_tops(&tops);
+    return done;
+}
+
+/* ---- by step -----------------------------------------------------------------------------------
+ */
+
+/* Steps of the profiler, neighbors together where there are many; parts of the collectives of each
+ * rank where there are none. */
+struct rounds {
+    int64_t first, last;
+    size_t n;
+    double *sums; /* excess by round, rank; NAN without */
+};
+
+static struct rounds divide(const struct coll_run *run)
+{
+    struct rounds r = {INT64_MAX, -1, 0, NULL};
+    for (size_t i = 0; i < run->n_records; i++) {
+        if (run->excess[i] == TA_MISSING)
+            continue;
+        if (run->records[i].step < 0)
+            return (struct rounds){.last = -1, .n = ROUNDS_MOST};
+        r.first = ta_min_i64(r.first, run->records[i].step);
+        r.last = ta_max_i64(r.last, run->records[i].step);
+    }
+    r.n = r.last < r.first ? 0 : (size_t)ta_min_i64(r.last - r.first + 1, ROUNDS_MOST);
+    return r;
+}
+
+static size_t round_of(const struct rounds *r, const struct coll_run *run, size_t record)
+{
+    const struct coll_record *of = &run->records[record];
+    const struct coll_member *member = &run->members[of->member];
+    if (r->last < 0)
+        return (record - member->first) * r->n / member->n;
+    return (size_t)((of->step - r->first) * (int64_t)r->n / (r->last - r->first + 1));
+}
+
+static void add_round(const struct rounds *r, size_t round, const struct coll_ranks *ranks,
+                      struct tops *tops)
+{
+    const double *sums = r->sums + round * ranks->n;
+    struct top top = {-INFINITY, 0, 0};
+    size_t n = 0;
+    for (uint32_t i = 0; i < ranks->n; i++) {
+        n += isnan(sums[i]) ? 0 : 1;
+        if (sums[i] > top.excess)
+            top = (struct top){sums[i], 0, i};
+    }
+    top.chance = 1 / (double)n;
+    if (n > 1)
+        tops->at[tops->n++] = top;
+}
+
+static bool weigh_rounds(const struct coll_run *run, struct coll_ranks *ranks, int64_t *counts)
+{
+    struct rounds r = divide(run);
+    struct tops tops;
+    r.sums = reallocarray(NULL, r.n * ranks->n + 1, sizeof *r.sums);
+    const bool done = open_tops(&tops, r.n) && r.sums;
+    for (size_t i = 0; done && i < r.n * ranks->n; i++)
+        r.sums[i] = NAN;
+    for (size_t i = 0; done && i < run->n_records; i++) {
+        if (run->excess[i] == TA_MISSING)
+            continue;
+        double *sum = &r.sums[round_of(&r, run, i) * ranks->n + ranks->of[run->records[i].member]];
+        *sum = (isnan(*sum) ? 0 : *sum) + (double)run->excess[i];
+    }
+    for (size_t i = 0; done && i < r.n; i++)
+        add_round(&r, i, ranks, &tops);
+    if (done)
+        weigh_tops(&tops, ranks, counts);
+    close_tops(&tops);
+    free(r.sums);
+    return done;
+}
+
+bool coll_weigh(const struct coll_run *run, struct coll_ranks *ranks)
+{
+    int64_t *counts = calloc(ranks->n + 1, sizeof *counts);
+    for (size_t i = 0; i < ranks->n; i++)
+        ranks->at[i].p = 1;
+    const bool done =
+        counts && weigh_stretches(run, ranks, counts) && weigh_rounds(run, ranks, counts);
+    free(counts);
+    return done;
+}
