@@ -6,9 +6,9 @@ usage: test_key_averages.py --program PROGRAM TRACE...
 
 key_averages() groups calls by name: count, CPU total (durations), self CPU (without the events
 directly below), device total and self device (the kernels, copies and sets below, and those that no
-inner operator launched).  It adds calls up one by one, so the totals of an operator that runs within
-itself count its inner calls twice; ours count them once, and for such names both figures are made
-here, from the events alone.  All times are integers of ns, so all has to be equal.
+inner operator launched).  It adds calls up one by one, so the totals of an operator that runs
+within itself count its inner calls twice; ours count them once, and for such names both figures are
+made here, from the events alone.  All times are integers of ns, so all has to be equal.
 """
 import argparse
 import collections
