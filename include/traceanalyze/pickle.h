@@ -41,6 +41,10 @@ typedef uint32_t ta_object;
 TA_API struct ta_objects *ta_objects_read(struct ta_ctx *ctx, struct ta_reader *reader);
 TA_API void ta_objects_free(struct ta_objects *objects);
 
+/* Whether a file begins like a pickle of protocol 0 or 1, which have no magic bytes, that would
+ * load and call something.  Those of plain data look like any text; these can be told. */
+TA_API bool ta_pickle_calls(struct ta_slice head);
+
 /* What the file is: its outermost object. */
 TA_API ta_object ta_objects_root(const struct ta_objects *objects);
 /* Number of distinct objects. */

@@ -105,6 +105,23 @@ static enum ta_status refuse_typo(struct ta_ctx *ctx, const char *path,
                        : TA_OK;
 }
 
+/* Names a file of one format, which is no folder, for the product of another. */
+static enum ta_status refuse_other_extension(struct ta_ctx *ctx, const char *path, const char *list,
+                                             const struct ta_format *formats, size_t n_formats)
+{
+    struct stat st;
+    const struct ta_format *other = NULL;
+    for (size_t i = 0; i < n_formats; i++)
+        if (ends_in(path, formats[i].extension))
+            other = &formats[i];
+    if (!other || (stat(path, &st) == 0 && S_ISDIR(st.st_mode)))
+        return TA_OK;
+    return ta_fail(ctx, TA_ERR_USAGE,
+                   "-o %s is the name of one file of format %s, not of --format=%s (for a folder "
+                   "of that name write %s/)",
+                   path, other->name, list, path);
+}
+
 /* The chosen format when there is only one, else NULL. */
 static const struct ta_format *only_one(const struct ta_format *formats, size_t n_formats)
 {
@@ -137,6 +154,11 @@ enum ta_status ta_place_choose(struct ta_ctx *ctx, const char *list, const char 
             formats[i].chosen = formats[i].by_default;
     }
     const struct ta_format *one = single ? only_one(formats, n_formats) : NULL;
+    if (list && may_be_file && one && !ends_in(out, one->extension)) {
+        const enum ta_status status = refuse_other_extension(ctx, out, list, formats, n_formats);
+        if (status != TA_OK)
+            return status;
+    }
     if (to_stdout && !one)
         return ta_fail(ctx, TA_ERR_USAGE,
                        "Standard output takes one product: name it with --format, or give a "

@@ -43,6 +43,33 @@ static bool is_text(struct ta_slice head)
     return true;
 }
 
+static bool take(struct ta_slice *text, const char *token)
+{
+    const size_t n = strlen(token);
+    while (text->len && memchr(" \t\r\n", *text->ptr, 4))
+        *text = (struct ta_slice){text->ptr + 1, text->len - 1};
+    if (text->len < n || memcmp(text->ptr, token, n) != 0)
+        return false;
+    *text = (struct ta_slice){text->ptr + n, text->len - n};
+    return true;
+}
+
+/* All that we write names its schema first. */
+const char *ta_describe_product(struct ta_slice head, bool in_folder)
+{
+    if (!take(&head, "{"))
+        return NULL;
+    const bool is_merged = take(&head, "\"traceanalyze\"") && take(&head, ":") && take(&head, "{");
+    if (!take(&head, "\"schema\"") || !take(&head, ":") || !take(&head, "\"traceanalyze."))
+        return NULL;
+    if (is_merged)
+        return in_folder ? "a trace that traceanalyze has merged" : NULL;
+    if (take(&head, "summary"))
+        return NULL;
+    return take(&head, "report") ? "a report of traceanalyze, which `diff` and --baseline take"
+                                 : "what traceanalyze has written";
+}
+
 const char *ta_describe(struct ta_slice head)
 {
     if (head.len == 0)

@@ -21,6 +21,7 @@ struct ta_source {
     size_t member;                   /* … and which one */
     bool is_elsewhere;               /* another process reads it (team.h) */
     bool expected; /* named by the user, or with a name that traces have: a failure is said aloud */
+    bool is_below; /* found in a folder, not named by the user */
     dev_t device;
     ino_t inode;
     int64_t mtime_s;
@@ -51,6 +52,10 @@ enum ta_status ta_find_duplicates(struct ta_ctx *ctx, const struct ta_sources *s
 
 /* What the first bytes of an unreadable file look like: "an HTML page", "a zip archive". */
 const char *ta_describe(struct ta_slice head);
+
+/* Which product of ours it is that is no input, by its first bytes, or NULL.  In a folder a merged
+ * trace is none either: those that it was made of lie beside it. */
+const char *ta_describe_product(struct ta_slice head, bool in_folder);
 
 /* ---- ranks --------------------------------------------------------------------------------- */
 

@@ -19,6 +19,7 @@ struct walk {
     struct ta_sources *sources;
     size_t base; /* length of the operand and its slash in the path of an entry */
     const char *prefix;
+    bool is_below; /* of the operand */
     uint64_t limit;
     const char *dropped; /* the first file by name that is beyond the limit, or NULL */
     uint64_t n_dropped;
@@ -119,7 +120,8 @@ static enum ta_status add(struct walk *walk, const char *path, const char *shown
     if (sources->list.n / 2 >= walk->limit && !order_files(walk))
         return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot order the input files: files=%zu",
                        sources->list.n);
-    struct ta_source source = {.refusal = refusal, .expected = expected};
+    struct ta_source source = {
+        .refusal = refusal, .expected = expected, .is_below = walk->is_below};
     source.path = ta_arena_copy(&sources->arena, ta_slice_of(path));
     source.shown = ta_arena_copy(&sources->arena, ta_slice_of(shown));
     if (st) {
@@ -155,6 +157,8 @@ static enum ta_status walk_entry(struct walk *walk, const char *path, const char
     struct stat link, target;
     if (!shown)
         return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot list a folder");
+    if (lstat(path, &link) != 0 && errno != ENOENT)
+        return add(walk, path, shown, NULL, "a file that cannot be looked at", true);
     if (lstat(path, &link) != 0)
         return TA_OK; /* gone while we looked */
     if (S_ISDIR(link.st_mode))
@@ -173,6 +177,22 @@ static enum ta_status walk_entry(struct walk *walk, const char *path, const char
     return TA_OK;
 }
 
+/* Hidden files are those of other programs, and what a killed run of ours leaves: a trace among
+ * them would be missed. */
+static enum ta_status pass_hidden(struct walk *walk, const char *folder, const char *name)
+{
+    if (!looks_like_trace(name))
+        return TA_OK;
+    const char *path = ta_arena_printf(&walk->sources->arena, "%s/%s", folder, name);
+    const char *shown =
+        path ? ta_arena_printf(&walk->sources->arena, "%s%s", walk->prefix, path + walk->base)
+             : NULL;
+    if (!shown)
+        return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot list a folder");
+    skip(walk, shown, "hidden");
+    return TA_OK;
+}
+
 /* A folder below an operand that is not looked into.  Nobody knows what one that cannot be opened
  * holds: it counts as a refused file. */
 static enum ta_status pass_over(struct walk *walk, const char *path, unsigned depth)
@@ -182,31 +202,45 @@ static enum ta_status pass_over(struct walk *walk, const char *path, unsigned de
     if (!shown)
         return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot list a folder");
     if (depth < DEPTH_MAX)
-        return add(walk, path, shown, NULL, "a folder that cannot be opened", true);
+        return add(walk, path, shown, NULL, "a folder that cannot be read", true);
     skip(walk, shown, "nested too deeply");
     return TA_OK;
 }
 
+static enum ta_status walk_name(struct walk *walk, const char *folder, const char *name,
+                                unsigned depth)
+{
+    if (name[0] == '.')
+        return pass_hidden(walk, folder, name);
+    const char *path = ta_arena_printf(&walk->sources->arena, "%s/%s", folder, name);
+    return path ? walk_entry(walk, path, name, depth)
+                : ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot list a folder");
+}
+
+static int by_entry(const struct dirent **left, const struct dirent **right)
+{
+    return strcmp((*left)->d_name, (*right)->d_name);
+}
+
+/* By name, since what is said of several entries names the first. */
 static enum ta_status walk_folder(struct walk *walk, const char *path, unsigned depth)
 {
-    DIR *folder = depth < DEPTH_MAX ? opendir(path) : NULL;
-    if (!folder && depth < DEPTH_MAX && errno == ENOMEM)
+    struct dirent **entries = NULL;
+    const int n = depth < DEPTH_MAX ? scandir(path, &entries, NULL, by_entry) : -1;
+    if (n < 0 && depth < DEPTH_MAX && errno == ENOMEM)
         return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot list a folder");
-    if (!folder && depth == 0)
-        return ta_fail(walk->ctx, TA_ERR_INPUT, "Cannot open the folder \"%s\": %s", path,
+    if (n < 0 && depth == 0)
+        return ta_fail(walk->ctx, TA_ERR_INPUT, "Cannot read the folder \"%s\": %s", path,
                        strerror(errno));
-    if (!folder)
+    if (n < 0)
         return pass_over(walk, path, depth);
     enum ta_status status = TA_OK;
-    const struct dirent *entry;
-    while (status == TA_OK && (entry = readdir(folder))) {
-        if (entry->d_name[0] == '.')
-            continue;
-        char *below = ta_arena_printf(&walk->sources->arena, "%s/%s", path, entry->d_name);
-        status = below ? walk_entry(walk, below, entry->d_name, depth)
-                       : ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot list a folder");
+    for (int i = 0; i < n; i++) {
+        if (status == TA_OK)
+            status = walk_name(walk, path, entries[i]->d_name, depth);
+        free(entries[i]);
     }
-    closedir(folder);
+    free(entries);
     return status;
 }
 
@@ -244,7 +278,9 @@ static enum ta_status walk_operand(struct walk *walk, const char *operand, bool 
     walk->prefix = alone ? "" : ta_arena_printf(arena, "%s/", base_name(folder));
     walk->base = strlen(folder) + 1;
     const size_t before = walk->sources->list.n;
+    walk->is_below = true;
     enum ta_status status = walk_folder(walk, folder, 0);
+    walk->is_below = false;
     if (status == TA_OK && walk->sources->list.n == before && alone)
         return ta_fail(walk->ctx, TA_ERR_INPUT, "No file in the folder \"%s\"", operand);
     return status;

@@ -81,6 +81,9 @@ static void refill_text(struct ta_reader *reader)
         got = read_content(reader, wide, sizeof wide);
         reader->head_end = ta_utf16_convert(&reader->utf16, wide, got, reader->head);
     } while (got && reader->head_end == 0);
+    if (got == 0 && ta_utf16_end(&reader->utf16))
+        ta_quality_add(reader->quality, TA_Q_TEXT_ENCODING, TA_NO_OFFSET,
+                       "The file ends in the middle of a character of UTF-16");
 }
 
 /* Removes a byte order mark, or starts to transcode when it is one of UTF-16.  False without

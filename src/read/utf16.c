@@ -4,7 +4,8 @@
 
 #include "base/utf8.h"
 
-enum { REPLACEMENT = 0xfffd };
+/* UTF-8 never holds it: who reads the text makes U+FFFD of it, and counts it with its place. */
+enum { NO_CHARACTER = 0xff };
 
 bool ta_utf16_detect(struct ta_utf16 *utf16, const char *head, size_t size)
 {
@@ -25,11 +26,15 @@ static char *put_unit(struct ta_utf16 *utf16, uint16_t unit, char *out)
         return out;
     }
     if (utf16->high)
-        out += ta_utf8_encode(REPLACEMENT, out);
+        *out++ = (char)NO_CHARACTER;
     utf16->high = is_high ? unit : 0;
     if (is_high)
         return out;
-    return out + ta_utf8_encode(is_low ? REPLACEMENT : unit, out);
+    if (is_low) {
+        *out++ = (char)NO_CHARACTER;
+        return out;
+    }
+    return out + ta_utf8_encode(unit, out);
 }
 
 size_t ta_utf16_convert(struct ta_utf16 *utf16, const char *in, size_t size, char *out)
@@ -47,10 +52,13 @@ size_t ta_utf16_convert(struct ta_utf16 *utf16, const char *in, size_t size, cha
         unsigned high = utf16->order == TA_UTF16_LITTLE ? byte : utf16->odd;
         out = put_unit(utf16, (uint16_t)(high << 8 | low), out);
     }
-    if (size == 0 && (utf16->high || utf16->has_odd)) {
-        out += ta_utf8_encode(REPLACEMENT, out);
-        utf16->high = 0;
-        utf16->has_odd = false;
-    }
     return (size_t)(out - start);
+}
+
+bool ta_utf16_end(struct ta_utf16 *utf16)
+{
+    const bool is_cut = utf16->high || utf16->has_odd;
+    utf16->high = 0;
+    utf16->has_odd = false;
+    return is_cut;
 }

@@ -20,8 +20,11 @@ static inline bool ta_utf16_active(const struct ta_utf16 *utf16)
     return utf16->order != TA_UTF16_OFF;
 }
 
-/* Converts `size` bytes; size 0 flushes at the end.  `out` has room for size / 2 * 3 + 6 bytes.
- * Returns the number of bytes written; lone surrogates become U+FFFD. */
+/* Converts `size` bytes.  `out` has room for size / 2 * 3 + 6 bytes.  Returns the number of bytes
+ * written; a lone surrogate becomes a byte that is no UTF-8. */
 size_t ta_utf16_convert(struct ta_utf16 *utf16, const char *in, size_t size, char *out);
+
+/* Forgets half a character behind the last one; true when there was one. */
+bool ta_utf16_end(struct ta_utf16 *utf16);
 
 #endif

@@ -23,7 +23,7 @@ static void account_refusals(struct ta_ingestion *ingestion, struct ta_quality *
         if (duplicate)
             ta_quality_add(&file->quality, TA_Q_DUPLICATE_CONTENT, TA_NO_OFFSET, "%s",
                            file->refusal);
-        else if (file->source->expected)
+        else if (ta_ingested_is_missed(file))
             ta_quality_add(&file->quality, TA_Q_REFUSED, TA_NO_OFFSET, "%s", file->refusal);
         else
             ta_quality_add(job, TA_Q_SKIPPED_FILE, TA_NO_OFFSET, "Not read: \"%s\": %s",
@@ -266,7 +266,7 @@ enum ta_status ta_account(struct ta_ctx *ctx, const struct ta_run_options *optio
     struct ta_accounts accounts = {.files = files};
     for (size_t i = 0; i < n; i++) {
         const struct ta_ingested *file = &ingestion->files[i];
-        if (file->refusal && !file->source->expected)
+        if (file->refusal && !ta_ingested_is_missed(file))
             continue; /* skipped, and said so among the findings of the job */
         struct ta_file_account *account = &files[accounts.n_files++];
         *account = account_file(file, arena);

@@ -17,6 +17,7 @@ struct ta_ingested {
     const char *format;  /* id of the input plugin, NULL when refused */
     const char *refusal; /* why it was refused; from the arena of the ingestion */
     struct ta_quality quality;
+    bool is_product; /* refused because it is one of ours in a folder of traces: nothing is lost */
     bool truncated;
     uint64_t bytes, raw_bytes;
     uint64_t events, kept, repaired, dropped, bytes_skipped;
@@ -52,6 +53,12 @@ struct ta_ingestion {
 
 /* Of a file of which nothing is known. */
 extern const struct ta_ingested ta_ingested_empty;
+
+/* Whether it counts as lost when it is refused. */
+static inline bool ta_ingested_is_missed(const struct ta_ingested *file)
+{
+    return file->source->expected && !file->is_product;
+}
 
 /* Forgets what is known of a file but where it is; the reason must live as long as the ingestion.
  */

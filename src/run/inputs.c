@@ -150,6 +150,45 @@ static enum ta_status take_summaries(struct ta_ctx *ctx, struct ta_inputs *input
     return status;
 }
 
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Whether the file that a summary is of is read itself. */
+static bool is_read(const struct ta_sources *sources, const struct ta_summary_head *head, size_t i)
+{
+    const struct ta_source *member = &head->sources[i];
+    for (size_t k = 0; k < sources->list.n; k++) {
+        const struct ta_source *file = &sources->list.at[k];
+        if (file->mtime_s == member->mtime_s && file->size == head->files[i].bytes &&
+            strcmp(base_name(file->shown), base_name(member->shown)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Leaves out summaries that lie beside the traces that they are of. */
+static void leave_out_copies(struct ta_inputs *inputs)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < inputs->summaries.n; i++) {
+        struct ta_summary_file *summary = inputs->summaries.at[i];
+        size_t n = 0;
+        while (n < summary->head.n_files && is_read(&inputs->sources, &summary->head, n))
+            n++;
+        if (n < summary->head.n_files) {
+            inputs->summaries.at[kept++] = summary;
+            continue;
+        }
+        ta_quality_add(&inputs->job, TA_Q_SKIPPED_FILE, TA_NO_OFFSET,
+                       "Not read: \"%s\" is a summary of traces that are read", summary->shown);
+        ta_summary_head_free(&summary->head);
+    }
+    inputs->summaries.n = kept;
+}
+
 /* Puts the files of the summaries in their place. */
 static enum ta_status unfold(struct ta_ctx *ctx, struct ta_inputs *inputs)
 {
@@ -199,6 +238,8 @@ enum ta_status ta_inputs_find(struct ta_ctx *ctx, const struct ta_run_options *o
         status = take_summaries(ctx, inputs);
     if (status == TA_OK && options->summaries)
         pass_over(ctx, inputs);
+    if (status == TA_OK)
+        leave_out_copies(inputs);
     if (status == TA_OK)
         status = unfold(ctx, inputs);
     ta_times_lap(&ctx->times, TA_STAGE_DISCOVER);

@@ -14,11 +14,26 @@
 
 /* ---- which plugin ---------------------------------------------------------------------------- */
 
+/* Refuses what we have written ourselves, as lies in a folder that was analyzed before. */
+static bool refuse_product(struct ta_worker *w, struct ta_ingested *file,
+                           const struct ta_probe *probe)
+{
+    const bool in_folder = file->source->is_below;
+    const char *product = ta_describe_product(probe->head, in_folder);
+    if (!product)
+        return false;
+    file->is_product = in_folder;
+    file->refusal = ta_arena_printf(w->arena, "Not a trace but %s", product);
+    return true;
+}
+
 /* The plugin that is surest, or NULL with the file refused. */
 static const struct ta_entry *choose_input(struct ta_worker *w, struct ta_ingested *file,
                                            const struct ta_probe *probe)
 {
     const struct ta_registry *registry = w->job->registry;
+    if (refuse_product(w, file, probe))
+        return NULL;
     if (w->job->options->input)
         return ta_registry_find(registry, TA_KIND_input, w->job->options->input);
     const struct ta_entry *best = NULL, *rival = NULL;

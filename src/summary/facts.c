@@ -246,7 +246,7 @@ void ta_summary_put_facts(struct ta_text *text, const struct ta_ingested *file)
     ta_text_puts(text, "{\"path\":");
     ta_text_string(text, ta_slice_of(file->source->shown));
     ta_text_key(text, "expected");
-    ta_text_bool(text, file->source->expected);
+    ta_text_bool(text, ta_ingested_is_missed(file));
     ta_text_key(text, "mtime_s");
     ta_text_int(text, file->source->mtime_s);
     for (size_t i = 0; i < N_FACTS; i++)

@@ -532,6 +532,47 @@ static void runs_nothing(void **state)
 }
 
 /* Opcodes that name or make something lead to one function, which refuses. */
+/* Of protocols 0 and 1, which begin like any text. */
+static void knows_what_calls(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool calls;
+    } texts[] = {
+        {"cos\nsystem\nS'true'\n\205R.", true},
+        {"cos\nsystem\np0\n(Vtrue\np1\ntp2\nRp3\n.", true}, /* as Python writes it */
+        {"cposix\nsystem\nq\001(X\004\0\0\0trueq\002tq\003Rq\004.", false}, /* ends at the NUL */
+        {"(S'true'\nios\nsystem\n.", true},
+        {"(cos\nsystem\nS'true'\no.", true},
+        {"cos\nsystem\n.", true},
+        {"(dp0\nS'a'\ncos\nsystem\n(S'x'\ntRs.", true},
+        {"(lp0\nI1\naF2.5\na.", false}, /* plain data */
+        {"cos\nsystem\nR.", false},     /* no arguments */
+        {"cos\nsystem", false},
+        {"cat\ndog\nRabbit\n", false},
+        {"certifi\nnumpy\npandas\n", false},
+        {"count,name\n1,a\n", false},
+        {"c++\nstd\n.", false},
+        {"(info)\nNo such file\n", false},
+        {"iteration\nsystem\n", false},
+        {"", false},
+        {"{\"a\": 1}", false},
+        {"((((((((((((((((((((((((((((((((((((((((", false},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const struct ta_slice head = {texts[i].text, strlen(texts[i].text)};
+        if (ta_pickle_calls(head) != texts[i].calls)
+            fail_msg("%zu: %s", i, texts[i].text);
+    }
+    static const char binary[] = "cposix\nsystem\nq\001(X\004\0\0\0trueq\002tq\003Rq\004.";
+    assert_true(ta_pickle_calls((struct ta_slice){binary, sizeof binary - 1}));
+    /* Up to the byte that calls, no beginning is enough. */
+    const size_t n = sizeof binary - 5;
+    for (size_t size = 0; size <= n; size++)
+        assert_false(ta_pickle_calls((struct ta_slice){binary, size}));
+}
+
 static void allows_no_other_opcodes(void **state)
 {
     (void)state;
@@ -597,6 +638,7 @@ int main(void)
         TEST(visits_shared_objects_once),
         TEST(refuses_all_that_names_code),
         TEST(runs_nothing),
+        TEST(knows_what_calls),
         TEST(allows_no_other_opcodes),
         TEST(refuses_every_prefix),
         TEST(survives_every_byte),

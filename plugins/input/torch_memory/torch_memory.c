@@ -31,9 +31,13 @@ static int sniff(const struct ta_probe *probe)
     const unsigned char first = head.len ? (unsigned char)head.ptr[0] : 0;
     if (first == 0x80 && head.len > 1)
         return head.ptr[1] >= 2 && head.ptr[1] <= 5 ? 100 : 0;
-    /* Protocols 0 and 1 have no magic bytes. */
+    /* Protocols 0 and 1 have no magic bytes.  One that would call something is refused by name. */
+    if (first && strchr("(]}", first) && (holds(head, "segments") || holds_segment(head)))
+        return 85;
+    if (ta_pickle_calls(head))
+        return 85;
     if (first && strchr("(]}", first))
-        return holds(head, "segments") || holds_segment(head) ? 85 : 0;
+        return 0;
     while (head.len && memchr(" \t\r\n", head.ptr[0], 4)) {
         head.ptr++;
         head.len--;
