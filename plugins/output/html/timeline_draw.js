@@ -67,6 +67,9 @@ function readInks(kinds) {
 
 /* ---- lanes --------------------------------------------------------------------------------- */
 
+/* Letter → width, in the font of slices. */
+const letterWidths = new Map();
+
 class Painter {
   constructor(canvas) {
     this.canvas = canvas;
@@ -155,11 +158,32 @@ class Painter {
     const start = Math.max(x, 0), room = Math.min(to, this.span) - start - 6;
     if (room > 22 && this.bar > 10) {
       context.fillStyle = isPale ? inks.text : inks.inside[label.kind];
-      const letters = Math.floor(room / 5.6);
-      const name = label.name.length <= letters ? label.name
-        : label.name.slice(0, Math.max(letters - 1, 1)) + "…";
-      context.fillText(name, this.left + start + 3, this.y + this.bar / 2 + 0.5);
+      context.font = inks.font;
+      context.fillText(this.fit(label.name, room), this.left + start + 3,
+        this.y + this.bar / 2 + 0.5);
     }
+  }
+
+  /* As much of a name as there is room for, with "…" where that is not all. */
+  fit(name, room) {
+    const dots = this.widthOf("…");
+    let width = 0, kept = "";
+    for (const letter of name) {
+      width += this.widthOf(letter);
+      if (width > room) {
+        return kept + "…";
+      }
+      kept += width + dots <= room ? letter : "";
+    }
+    return name;
+  }
+
+  /* Of a letter in the one font of all slices, which is measured once. */
+  widthOf(letter) {
+    if (!letterWidths.has(letter)) {
+      letterWidths.set(letter, this.context.measureText(letter).width);
+    }
+    return letterWidths.get(letter);
   }
 
   /* Slices that were left out, as the share of each bin that they filled. */
