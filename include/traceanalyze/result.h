@@ -80,6 +80,26 @@ static inline double ta_cell_number(const struct ta_cell *cell, double otherwise
     return cell->kind == TA_CELL_NUM ? cell->f : otherwise;
 }
 
+/* Whether two cells hold the same; NaN is no cell, and an integer is no number. */
+static inline bool ta_cell_equal(const struct ta_cell *a, const struct ta_cell *b)
+{
+    if (a->kind != b->kind)
+        return false;
+    switch (a->kind) {
+    case TA_CELL_NULL:
+        return true;
+    case TA_CELL_TEXT:
+        return ta_slice_equal(a->text, b->text);
+    case TA_CELL_INT:
+        return a->i == b->i;
+    case TA_CELL_NUM:
+        return a->f == b->f;
+    case TA_CELL_BOOL:
+        return a->b == b->b;
+    }
+    return false;
+}
+
 /* ---- items --------------------------------------------------------------------------- */
 
 struct ta_column {
@@ -218,6 +238,15 @@ static inline double ta_row_number(const struct ta_table *table, size_t row, con
 {
     const size_t at = ta_table_column(table, column);
     return at == SIZE_MAX ? otherwise : ta_cell_number(ta_table_cell(table, row, at), otherwise);
+}
+
+/* The integer in a column of a row; TA_MISSING without such a column or an integer in it. */
+static inline int64_t ta_row_integer(const struct ta_table *table, size_t row, const char *column)
+{
+    const size_t at = ta_table_column(table, column);
+    if (at == SIZE_MAX || ta_table_cell(table, row, at)->kind != TA_CELL_INT)
+        return TA_MISSING;
+    return ta_table_cell(table, row, at)->i;
 }
 
 /* The text in a column of a row; empty without such a column or a text in it. */

@@ -48,7 +48,8 @@ static const char *names_of(struct diff *diff, size_t number, int side)
                 : ta_arena_printf(&diff->arena, "%.*s", (int)name.len, name.ptr);
 }
 
-struct ta_slice diff_set_name(struct diff *diff, size_t number)
+/* How a set of kernels is called. */
+static struct ta_slice set_name(struct diff *diff, size_t number)
 {
     const char *base = names_of(diff, number, TA_DIFF_BASE);
     const char *new = names_of(diff, number, TA_DIFF_NEW);
@@ -72,8 +73,7 @@ bool diff_alias(struct diff *diff, const struct diff_pairs *pairs)
         const bool renamed = base && new && !ta_slice_equal(base->name, new->name);
         if (!renamed && !pair->set)
             continue;
-        const struct ta_slice joint =
-            renamed ? joint_name(diff, pair) : diff_set_name(diff, pair->set);
+        const struct ta_slice joint = renamed ? joint_name(diff, pair) : set_name(diff, pair->set);
         add_alias(diff, TA_DIFF_BASE, base, joint);
         add_alias(diff, TA_DIFF_NEW, new, joint);
     }

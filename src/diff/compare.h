@@ -153,13 +153,18 @@ struct diff {
 bool diff_add_names(struct diff *diff);
 /* Makes one name for each pair of two; false without memory. */
 bool diff_alias(struct diff *diff, const struct diff_pairs *pairs);
+/* The integer in a column of a row, 0 without one: for what is added up. */
+static inline int64_t diff_amount(const struct ta_table *table, size_t row, const char *column)
+{
+    const int64_t value = ta_row_integer(table, row, column);
+    return value == TA_MISSING ? 0 : value;
+}
+
 /* The name that both sides have for what has this name on one of them: for what was renamed
  * "old → new". */
 struct ta_slice diff_name_of(const struct diff *diff, int side, struct ta_slice name);
 /* A name as people say it, cut to `most` bytes. */
 struct ta_slice diff_brief(struct diff *diff, struct ta_slice name, size_t most);
-/* How a set of kernels is called. */
-struct ta_slice diff_set_name(struct diff *diff, size_t number);
 /* Kernels that took the place of one another; false without memory. */
 bool diff_add_sets(struct diff *diff);
 /* The change of the longest window, and of that of each rank, term by term. */

@@ -28,13 +28,6 @@ static bool is_wanted(const struct diff_source *source, struct ta_slice group)
     return false;
 }
 
-static int64_t whole(const struct ta_table *table, size_t row, const char *column)
-{
-    const size_t at = ta_table_column(table, column);
-    const struct ta_cell *cell = at == SIZE_MAX ? NULL : ta_table_cell(table, row, at);
-    return cell && cell->kind == TA_CELL_INT ? cell->i : 0;
-}
-
 /* Sorts, and adds up rows of one name: of several ranks, or of several groups. */
 static void settle(struct diff_items *items)
 {
@@ -66,10 +59,11 @@ static bool read_run(struct diff *diff, const struct ta_report *report,
         const struct ta_slice group =
             source->group ? ta_row_text(table, i, source->group) : TA_LIT("");
         if (is_wanted(source, group))
-            items->at[items->n++] = (struct diff_item){.name = ta_row_text(table, i, source->name),
-                                                       .group = group,
-                                                       .calls = whole(table, i, calls_column),
-                                                       .total_ns = whole(table, i, total_column)};
+            items->at[items->n++] =
+                (struct diff_item){.name = ta_row_text(table, i, source->name),
+                                   .group = group,
+                                   .calls = diff_amount(table, i, calls_column),
+                                   .total_ns = diff_amount(table, i, total_column)};
     }
     settle(items);
     return true;

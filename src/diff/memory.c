@@ -10,19 +10,6 @@
 
 #include <stdlib.h>
 
-static int64_t whole(const struct ta_table *table, size_t row, const char *column)
-{
-    const size_t at = ta_table_column(table, column);
-    const struct ta_cell *cell = at == SIZE_MAX ? NULL : ta_table_cell(table, row, at);
-    return cell && cell->kind == TA_CELL_INT ? cell->i : TA_MISSING;
-}
-
-static int64_t amount(const struct ta_table *table, size_t row, const char *column)
-{
-    const int64_t value = whole(table, row, column);
-    return value == TA_MISSING ? 0 : value;
-}
-
 /* ---- the device with the largest peak ------------------------------------------------------- */
 
 /* A table whose rows say what is in memory. */
@@ -50,8 +37,10 @@ static int by_device(const void *left, const void *right, void *user)
 {
     const struct device *all = user;
     const size_t a = *(const size_t *)left, b = *(const size_t *)right;
-    const int64_t x[] = {whole(all->table, a, "rank"), whole(all->table, a, "device")};
-    const int64_t y[] = {whole(all->table, b, "rank"), whole(all->table, b, "device")};
+    const int64_t x[] = {ta_row_integer(all->table, a, "rank"),
+                         ta_row_integer(all->table, a, "device")};
+    const int64_t y[] = {ta_row_integer(all->table, b, "rank"),
+                         ta_row_integer(all->table, b, "device")};
     for (int i = 0; i < 2; i++)
         if (x[i] != y[i])
             return x[i] < y[i] ? -1 : 1;
@@ -76,7 +65,7 @@ static void measure(const struct device *all, size_t from, size_t end, struct de
                               .n = end - from,
                               .peak = all->source->levels ? TA_MISSING : 0};
     for (size_t i = 0; i < device->n; i++) {
-        const int64_t bytes = amount(all->table, device->rows[i], all->source->bytes);
+        const int64_t bytes = diff_amount(all->table, device->rows[i], all->source->bytes);
         if (!all->source->levels)
             device->peak = ta_add_sat(device->peak, bytes);
         else if (bytes > device->peak) {
@@ -150,7 +139,7 @@ static size_t take_terms(const struct device *device, int side, struct term *ter
     int64_t before = 0;
     size_t n = 0;
     for (size_t i = 0; i < device->n; i++) {
-        const int64_t bytes = amount(device->table, device->rows[i], device->source->bytes);
+        const int64_t bytes = diff_amount(device->table, device->rows[i], device->source->bytes);
         if (device->source->levels && i > device->peak_row)
             break;
         terms[n] = (struct term){
@@ -229,8 +218,8 @@ static void add_levels(struct diff *diff, struct ta_section_builder *section,
         const size_t row = row_of(new, label);
         if (row == SIZE_MAX || row_of(base, label) != base->rows[i])
             continue;
-        const int64_t before = whole(base->table, base->rows[i], "allocated_bytes");
-        const int64_t after = whole(new->table, row, "allocated_bytes");
+        const int64_t before = ta_row_integer(base->table, base->rows[i], "allocated_bytes");
+        const int64_t after = ta_row_integer(new->table, row, "allocated_bytes");
         if (before == TA_MISSING || after == TA_MISSING)
             continue;
         TA_ROW(table, ta_text(label), ta_int(before), ta_int(after), ta_int(after - before),

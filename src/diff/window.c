@@ -6,23 +6,10 @@
 
 /* ---- the terms of one window ---------------------------------------------------------------- */
 
-static int64_t whole(const struct ta_table *table, size_t row, const char *column)
-{
-    const size_t at = ta_table_column(table, column);
-    const struct ta_cell *cell = at == SIZE_MAX ? NULL : ta_table_cell(table, row, at);
-    return cell && cell->kind == TA_CELL_INT ? cell->i : TA_MISSING;
-}
-
-static int64_t amount(const struct ta_table *table, size_t row, const char *column)
-{
-    const int64_t value = whole(table, row, column);
-    return value == TA_MISSING ? 0 : value;
-}
-
 static bool is_of(const struct ta_table *table, size_t row, const struct diff_window *window)
 {
-    return whole(table, row, "rank") == window->rank &&
-           whole(table, row, "device") == window->device;
+    return ta_row_integer(table, row, "rank") == window->rank &&
+           ta_row_integer(table, row, "device") == window->device;
 }
 
 static void add_term(struct diff_window *window, struct ta_slice kind, struct ta_slice name,
@@ -76,13 +63,13 @@ static bool read_device(struct diff *diff, int side, struct diff_window *window)
         const struct ta_slice class = ta_row_text(busy, i, "class");
         const struct ta_slice name = ta_row_text(busy, i, "name");
         if (!each || is_of(each, i, window))
-            add_term(window, class, diff_name_of(diff, side, name), amount(busy, i, "calls"),
-                     amount(busy, i, "exposed_ns"));
+            add_term(window, class, diff_name_of(diff, side, name), diff_amount(busy, i, "calls"),
+                     diff_amount(busy, i, "exposed_ns"));
     }
     for (size_t i = 0; idle && i < idle->n_rows; i++)
         if (is_of(idle, i, window))
-            add_term(window, TA_LIT("idle"), ta_row_text(idle, i, "cause"), amount(idle, i, "gaps"),
-                     amount(idle, i, "total_ns"));
+            add_term(window, TA_LIT("idle"), ta_row_text(idle, i, "cause"),
+                     diff_amount(idle, i, "gaps"), diff_amount(idle, i, "total_ns"));
     unite_terms(window);
     return true;
 }
@@ -94,9 +81,10 @@ static bool read_stages(struct diff *diff, int side, struct diff_window *window)
     if (!reserve(diff, window, stages->n_rows))
         return false;
     for (size_t i = 0; i < stages->n_rows; i++)
-        if (whole(stages, i, "rank") == window->rank && ta_row_number(stages, i, "share", -1) >= 0)
+        if (ta_row_integer(stages, i, "rank") == window->rank &&
+            ta_row_number(stages, i, "share", -1) >= 0)
             add_term(window, TA_LIT("stage"), ta_row_text(stages, i, "stage"),
-                     amount(stages, i, "calls"), amount(stages, i, "total_ns"));
+                     diff_amount(stages, i, "calls"), diff_amount(stages, i, "total_ns"));
     if (window->length_ns == TA_MISSING)
         window->length_ns = window->explained_ns;
     unite_terms(window);
@@ -122,10 +110,11 @@ static bool list_devices(struct diff *diff, const struct ta_table *table,
 {
     windows->at = ta_arena_alloc(&diff->arena, table->n_rows * sizeof *windows->at);
     for (size_t i = 0; windows->at && i < table->n_rows; i++)
-        windows->at[windows->n++] = (struct diff_window){.is_device = true,
-                                                         .rank = whole(table, i, "rank"),
-                                                         .device = whole(table, i, "device"),
-                                                         .length_ns = whole(table, i, "window_ns")};
+        windows->at[windows->n++] =
+            (struct diff_window){.is_device = true,
+                                 .rank = ta_row_integer(table, i, "rank"),
+                                 .device = ta_row_integer(table, i, "device"),
+                                 .length_ns = ta_row_integer(table, i, "window_ns")};
     return windows->at != NULL;
 }
 
@@ -149,11 +138,12 @@ static bool list_ranks(struct diff *diff, const struct ta_report *report,
         return false;
     for (size_t i = 0; i < stages->n_rows; i++)
         if (ta_row_number(stages, i, "share", -1) >= 0)
-            window_of(windows, whole(stages, i, "rank"));
+            window_of(windows, ta_row_integer(stages, i, "rank"));
     for (size_t i = 0; i < windows->n; i++)
         for (size_t k = 0; sessions && k < sessions->n_rows; k++)
-            if (whole(sessions, k, "rank") == windows->at[i].rank) {
-                const int64_t ns = whole(sessions, k, "dur_ns"), had = windows->at[i].length_ns;
+            if (ta_row_integer(sessions, k, "rank") == windows->at[i].rank) {
+                const int64_t ns = ta_row_integer(sessions, k, "dur_ns"),
+                              had = windows->at[i].length_ns;
                 windows->at[i].length_ns = had == TA_MISSING || ns == TA_MISSING ? ns : had + ns;
             }
     return true;

@@ -5,25 +5,6 @@
 #include <ctype.h>
 #include <stdio.h>
 
-static bool same_cell(const struct ta_cell *a, const struct ta_cell *b)
-{
-    if (a->kind != b->kind)
-        return false;
-    switch (a->kind) {
-    case TA_CELL_TEXT:
-        return ta_slice_equal(a->text, b->text);
-    case TA_CELL_INT:
-        return a->i == b->i;
-    case TA_CELL_NUM:
-        return a->f == b->f;
-    case TA_CELL_BOOL:
-        return a->b == b->b;
-    case TA_CELL_NULL:
-        return true;
-    }
-    return false;
-}
-
 /* The first cell of a row need not be unique (a rank has several directions of copies): of the
  * rows with the right one, the row that holds the cited value is meant. */
 size_t ta_evidence_row(const struct ta_table *table, const struct ta_evidence *evidence)
@@ -31,9 +12,10 @@ size_t ta_evidence_row(const struct ta_table *table, const struct ta_evidence *e
     const size_t column = ta_table_column(table, evidence->column);
     size_t first = SIZE_MAX;
     for (size_t row = 0; row < table->n_rows; row++) {
-        if (!same_cell(ta_table_cell(table, row, 0), &evidence->row))
+        if (!ta_cell_equal(ta_table_cell(table, row, 0), &evidence->row))
             continue;
-        if (column != SIZE_MAX && same_cell(ta_table_cell(table, row, column), &evidence->value))
+        if (column != SIZE_MAX &&
+            ta_cell_equal(ta_table_cell(table, row, column), &evidence->value))
             return row;
         if (first == SIZE_MAX)
             first = row;

@@ -150,8 +150,9 @@ static const struct {
     [RATE_STEPS] = {"steps_per_s", "steps"}, [RATE_TOKENS] = {"tokens_per_s", "sections"},
 };
 
-void add_value(struct ta_table_builder *table, int64_t rank, const char *metric, const char *basis,
-               double value, enum ta_unit unit, const char *note)
+/* Adds a row of throughput.values; what is not finite is left out.  `note` may be NULL. */
+static void add_value(struct ta_table_builder *table, int64_t rank, const char *metric,
+                      const char *basis, double value, enum ta_unit unit, const char *note)
 {
     if (isfinite(value))
         TA_ROW(table, ta_int(rank), ta_text(ta_slice_of(metric)), ta_text(ta_slice_of(basis)),
@@ -171,12 +172,6 @@ struct sums {
     bool all_frames, all_ns; /* every row says them */
 };
 
-static int64_t cell_int(const struct ta_table *table, size_t row, const char *column)
-{
-    const struct ta_cell *cell = ta_table_cell(table, row, ta_table_column(table, column));
-    return cell->kind == TA_CELL_INT ? cell->i : TA_MISSING;
-}
-
 /* A table by rank and index, and how far its rows have been used. */
 struct rows {
     const struct ta_table *table; /* or NULL */
@@ -187,7 +182,7 @@ struct rows {
 static size_t first_of(struct rows *rows, int64_t rank)
 {
     while (rows->table && rows->at < rows->table->n_rows &&
-           cell_int(rows->table, rows->at, "rank") < rank)
+           ta_row_integer(rows->table, rows->at, "rank") < rank)
         rows->at++;
     return rows->at;
 }
@@ -198,11 +193,11 @@ static struct sums sum_up(struct rows *rows, int64_t rank, const char *frames, i
     struct sums sums = {.all_frames = true, .all_ns = true};
     const struct ta_table *table = rows->table;
     for (size_t i = first_of(rows, rank);
-         table && i < table->n_rows && cell_int(table, i, "rank") == rank; i++) {
-        if (cell_int(table, i, "index") < skip)
+         table && i < table->n_rows && ta_row_integer(table, i, "rank") == rank; i++) {
+        if (ta_row_integer(table, i, "index") < skip)
             continue;
-        const int64_t ns = cell_int(table, i, "dur_ns");
-        const int64_t count = frames ? cell_int(table, i, frames) : TA_MISSING;
+        const int64_t ns = ta_row_integer(table, i, "dur_ns");
+        const int64_t count = frames ? ta_row_integer(table, i, frames) : TA_MISSING;
         sums.n++;
         sums.all_ns &= ns != TA_MISSING;
         sums.all_frames &= count != TA_MISSING;
@@ -368,7 +363,7 @@ static struct rank *list_ranks(const struct ta_partial *const *merged, const str
                 ranks[n++] = (struct rank){.rank = row[RANK]};
         }
     for (size_t i = 0; ranks && i < n_steps; i++) {
-        const int64_t rank = cell_int(steps->table, i, "rank");
+        const int64_t rank = ta_row_integer(steps->table, i, "rank");
         if (n == 0 || ranks[n - 1].rank != rank)
             ranks[n++] = (struct rank){.rank = rank};
     }

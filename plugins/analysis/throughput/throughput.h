@@ -31,9 +31,6 @@ struct rank {
     int64_t frames, blocks; /* TA_MISSING when not known */
 };
 
-/* Adds a row of throughput.values; what is not finite is left out.  `note` may be NULL. */
-void add_value(struct ta_table_builder *table, int64_t rank, const char *metric, const char *basis,
-               double value, enum ta_unit unit, const char *note);
 void add_rate(struct ta_table_builder *table, int64_t rank, enum rate rate, double value,
               const char *note);
 
