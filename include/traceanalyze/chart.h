@@ -35,7 +35,7 @@ enum ta_chart_kind {
 /* "stacked-bars", "tree"; a constant. */
 TA_API const char *ta_chart_kind_name(enum ta_chart_kind kind);
 
-/* What a mark stands for; its color is fixed in all charts and outputs (render/palette.c). */
+/* What a mark stands for; its color is fixed in all charts and outputs (chart/palette.c). */
 enum ta_ink {
     TA_INK_NONE, /* the paper itself: it hides what lies below */
     TA_INK_TEXT,

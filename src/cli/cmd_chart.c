@@ -7,7 +7,7 @@
 
 #include "base/suggest.h"
 #include "cli/place.h"
-#include "render/chart_files.h"
+#include "chart/files.h"
 #include "result/report.h"
 #include "traceanalyze/timeline_scene.h"
 

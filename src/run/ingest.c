@@ -259,24 +259,6 @@ static void plan_files(struct crew *crew, size_t n_threads, uint64_t part_bytes)
     ta_planner_init(&crew->job.planner, n_threads, crew->planned, n);
 }
 
-const struct ta_ingested ta_ingested_empty = {.first_ts = TA_MISSING,
-                                              .last_ts = TA_MISSING,
-                                              .rank = TA_MISSING,
-                                              .world_size = TA_MISSING,
-                                              .base_ns = TA_MISSING,
-                                              .final_rank = TA_MISSING,
-                                              .rank_source = TA_RANK_NONE};
-
-void ta_ingested_refuse(struct ta_ingested *file, const char *refusal)
-{
-    const struct ta_source *source = file->source;
-    ta_quality_free(&file->quality);
-    ta_trace_free(file->dump);
-    *file = ta_ingested_empty;
-    file->source = source;
-    file->refusal = refusal;
-}
-
 /* What a summary says of one of its files is the file's from here on. */
 static void take_facts(struct ta_ingested *file, const struct ta_source *source)
 {

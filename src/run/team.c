@@ -4,8 +4,9 @@
 
 #include "base/context.h"
 #include "base/hash.h"
-#include "run/inputs.h"
 #include "model/trace.h"
+#include "run/ingest.h"
+#include "run/inputs.h"
 
 #include <stdlib.h>
 

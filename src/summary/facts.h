@@ -3,9 +3,8 @@
 #ifndef TA_SUMMARY_FACTS_H
 #define TA_SUMMARY_FACTS_H
 
-#include "run/ingest.h"
+#include "summary/ingested.h"
 #include "summary/scan.h"
-#include "summary/text.h"
 
 void ta_summary_put_facts(struct ta_text *text, const struct ta_ingested *file);
 void ta_summary_put_findings(struct ta_text *text, const struct ta_quality *quality);

@@ -49,20 +49,12 @@ struct files {
     TA_VEC(struct ta_source) sources;
 };
 
-static const struct ta_ingested no_file = {.first_ts = TA_MISSING,
-                                           .last_ts = TA_MISSING,
-                                           .rank = TA_MISSING,
-                                           .world_size = TA_MISSING,
-                                           .base_ns = TA_MISSING,
-                                           .final_rank = TA_MISSING,
-                                           .rank_source = TA_RANK_NONE};
-
 static void take_files(struct ta_scan *scan, struct files *list)
 {
     if (!ta_scan_open(scan, '['))
         return;
     while (ta_scan_item(scan, ']')) {
-        if (list->files.n == FILES_MOST || !ta_vec_push(&list->files, no_file) ||
+        if (list->files.n == FILES_MOST || !ta_vec_push(&list->files, ta_ingested_empty) ||
             !ta_vec_push(&list->sources, (struct ta_source){0})) {
             ta_scan_fail(scan, "too many files");
             return;

@@ -10,8 +10,8 @@
 #ifndef TA_SUMMARY_SUMMARY_H
 #define TA_SUMMARY_SUMMARY_H
 
-#include "run/ingest.h"
-#include "summary/text.h"
+#include "analyze/analyze.h"
+#include "summary/ingested.h"
 
 /* How every summary begins, behind its first brace. */
 #define TA_SUMMARY_SCHEMA "\"schema\":\"traceanalyze.summary/1\""

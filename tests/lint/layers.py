@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks what may include what: stages only earlier ones, plugins only the public headers.
+"""Checks what includes what: folders of src/ as docs/ARCHITECTURE.md says, plugins only the public
+headers.
 
 usage: layers.py [REPOSITORY]
 
-Prints a line per wrong #include and ends with 1 when there is one.
+Prints a line per wrong #include and per wrong row of the table, and ends with 1 when there is one.
 """
 import pathlib
 import re
@@ -12,45 +13,16 @@ import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
 
-# Folder of src/ → folders whose headers it may include besides its own and <traceanalyze/…>.
-# Stages stand in the order of the flow; "run" calls them.
-MAY_INCLUDE = {
-    "base": (),
-    "config": ("base",),
-    "hardware": ("base", "config"),
-    "stat": ("base",),
-    "model": ("base",),
-    "plugin": ("base",),
-    "pickle": ("base",),
-    "read": ("base",),
-    "discover": ("base", "read"),
-    "parse": ("base", "model", "read"),
-    "normalize": ("base", "model", "parse"),
-    "result": ("base",),
-    "idle": (),
-    "timeline": ("base", "model"),
-    "analyze": ("base", "stat", "model", "plugin", "result"),
-    "recommend": ("base", "plugin", "result", "analyze"),
-    "diff": ("base", "read", "result"),
-    "gate": ("base", "diff", "result"),
-    "scaling": ("base", "diff", "plugin", "recommend", "result", "stat"),
-    "render": ("base", "result"),
-    "merge": ("base", "model", "read", "parse", "render"),
-    "summary": ("base", "stat", "model", "plugin", "analyze", "run"),
-    "run": ("base", "hardware", "stat", "model", "plugin", "read", "discover", "parse", "normalize",
-         "result", "timeline", "analyze", "recommend", "summary"),
-    "cli": ("base", "config", "plugin", "result", "render", "merge", "diff", "gate",
-            "scaling", "run"),
-    "mpi": ("base", "cli", "run"),
-}
+# A row "| `src/x` | `src/a`, `src/b` |" of the table in docs/ARCHITECTURE.md.
+ROW = re.compile(r"^\| `src/(\w+)` \| (–|`src/\w+`(?:, `src/\w+`)*) \|$", re.MULTILINE)
 
 # Library → where its headers may be included; src/cli/cmd_help.c prints the versions of all.
 LIBRARIES = {
     "gsl/": ("src/stat/", "src/cli/cmd_help.c"),
     "isa-l": ("src/read/", "src/cli/cmd_help.c"),
-    "zlib.h": ("src/read/", "src/discover/", "src/render/", "src/summary/", "src/cli/cmd_help.c"),
-    "cairo": ("src/render/", "src/cli/cmd_help.c", "plugins/output/"),
-    "pango": ("src/render/", "src/cli/cmd_help.c", "plugins/output/",
+    "zlib.h": ("src/read/", "src/chart/", "src/render/", "src/summary/", "src/cli/cmd_help.c"),
+    "cairo": ("src/chart/", "src/cli/cmd_help.c", "plugins/output/"),
+    "pango": ("src/chart/", "src/cli/cmd_help.c", "plugins/output/",
               "include/traceanalyze/draw.h"),
     "glib": ("plugins/output/",),
     "mpi.h": ("src/mpi/",),
@@ -65,17 +37,37 @@ def includes(path):
         yield text.count("\n", 0, match.start(1)) + 1, match[1] == '"', match[2]
 
 
-def source_fault(root, path, name):
+def read_table(root):
+    """Folder of src/ → folders whose headers it includes besides its own, in order of the rows."""
+    text = (root / "docs/ARCHITECTURE.md").read_text(encoding="utf-8")
+    return {folder: re.findall(r"src/(\w+)", others) for folder, others in ROW.findall(text)}
+
+
+def table_faults(root, table):
+    """What is wrong with the rows: circles, and what no file of the folder includes."""
+    above = set()
+    for folder, others in table.items():
+        used = {name.split("/")[0] for path in (root / "src" / folder).glob("*.[ch]")
+                for _, _, name in includes(path)}
+        for other in others:
+            if other not in above:
+                yield f"src/{folder}/ names src/{other}/, which does not stand above it"
+            elif other not in used:
+                yield f"src/{folder}/ names src/{other}/ and does not include it"
+        above.add(folder)
+
+
+def source_fault(root, table, path, name):
     """What is wrong with #include "name" in a file of src/, or None."""
     folder = path.relative_to(root / "src").parts[0]
-    if folder not in MAY_INCLUDE:
-        return f"src/{folder}/ has no place in the flow: add it to tests/lint/layers.py"
+    if folder not in table:
+        return f"src/{folder}/ is not in the table of docs/ARCHITECTURE.md"
     if name.startswith("traceanalyze/"):
         return None if (root / "include" / name).exists() else "no such public header"
     if not (root / "src" / name).exists():
         return "quoted names are paths below src/ or traceanalyze/…"
     target = name.split("/")[0]
-    if target == folder or target in MAY_INCLUDE[folder]:
+    if target == folder or target in table[folder]:
         return None
     return f"src/{folder}/ may not include src/{target}/"
 
@@ -107,12 +99,12 @@ def library_fault(place, name):
     return None
 
 
-def fault(root, path, quoted, name):
+def fault(root, table, path, quoted, name):
     place = path.relative_to(root).as_posix()
     if not quoted and library_fault(place, name):
         return library_fault(place, name)
     if place.startswith("src/"):
-        return source_fault(root, path, name) if quoted else None
+        return source_fault(root, table, path, name) if quoted else None
     if place.startswith("plugins/"):
         return plugin_fault(root, path, quoted, name)
     return public_fault(root, path, quoted, name)
@@ -122,10 +114,14 @@ def main(arguments):
     root = pathlib.Path(arguments[1] if len(arguments) > 1 else ".").resolve()
     files = sorted(path for folder in ("include", "src", "plugins")
                    for path in (root / folder).rglob("*.[ch]"))
+    table = read_table(root)
     faults = 0
+    for wrong in table_faults(root, table):
+        faults += 1
+        print(f"docs/ARCHITECTURE.md: {wrong}")
     for path in files:
         for line, quoted, name in includes(path):
-            wrong = fault(root, path, quoted, name)
+            wrong = fault(root, table, path, quoted, name)
             if wrong:
                 faults += 1
                 print(f"{path.relative_to(root)}:{line}: {name}: {wrong}")

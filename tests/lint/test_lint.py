@@ -9,17 +9,37 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 LICENCE = "/* SPDX-License-Identifier: GPL-3.0-or-later */\n"
 
+# A tree that keeps the rules: the table of docs/ARCHITECTURE.md, and files by name.
+TABLE = """
+| `src/base` | – |
+| `src/config` | `src/base` |
+| `src/read` | `src/base` |
+| `src/render` | – |
+| `src/run` | `src/read` |
+| `src/cli` | `src/render`, `src/run` |
+"""
+FILES = {
+    "include/traceanalyze/base.h": "",
+    "plugins/output/html/html.h": "",
+    "src/base/vec.h": "",
+    "src/config/yaml.c": '#include "base/vec.h"\n',
+    "src/read/reader.h": '#include "base/vec.h"\n',
+    "src/render/sink.h": "",
+    "src/run/pipeline.h": '#include "read/reader.h"\n',
+    "src/cli/main.c": '#include "render/sink.h"\n#include "run/pipeline.h"\n',
+}
+
 
 class Lint(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
-        for name in ("include/traceanalyze/base.h", "src/base/vec.h", "src/read/reader.h",
-                     "src/render/sink.h", "src/run/pipeline.h", "plugins/output/html/html.h"):
-            self.write(name)
+        self.write("docs/ARCHITECTURE.md", TABLE)
+        for name, text in FILES.items():
+            self.write(name, LICENCE + text)
 
-    def write(self, name, text=LICENCE):
+    def write(self, name, text):
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -50,8 +70,8 @@ class Lint(unittest.TestCase):
                 ("src/config/x.c", '#include "read/reader.h"', False),
                 ("src/base/x.h", '#include "read/reader.h"', False),
                 ("src/new/x.c", '#include "base/vec.h"', False),
-                ("src/run/pipeline.c", '#include "read/reader.h"', True),
-                ("src/run/pipeline.c", '#include "render/sink.h"', False),
+                ("src/run/x.c", '#include "read/reader.h"', True),
+                ("src/run/x.c", '#include "render/sink.h"', False),
                 ("src/cli/x.c", '#include "render/sink.h"', True),
                 ("src/cli/x.c", '#include "read/reader.h"', False),
                 ("plugins/output/x.c", "#include <traceanalyze/base.h>", True),
@@ -64,6 +84,19 @@ class Lint(unittest.TestCase):
                 ("include/traceanalyze/x.h", '#include "read/reader.h"', False)):
             with self.subTest(name=name, line=line):
                 self.expect("layers.py", name, f"{LICENCE}{line}\n", is_right)
+
+    def test_table_of_folders(self):
+        for row, is_right in (
+                ("| `src/read` | `src/base` |", True),
+                ("| `src/read` | `src/base`, `src/run` |", False),     # a circle
+                ("| `src/read` | `src/base`, `src/config` |", False),  # included by no file
+                ("| `src/read` | `src/base`, `src/new` |", False),
+                ("| `src/read` | – |", False)):                        # reader.h includes base/
+            with self.subTest(row=row):
+                table = TABLE.replace("| `src/read` | `src/base` |", row)
+                self.write("docs/ARCHITECTURE.md", table)
+                code, output = self.run_check("layers.py")
+                self.assertEqual(code, 0 if is_right else 1, output)
 
     def test_licence_and_form(self):
         for text, is_right in (

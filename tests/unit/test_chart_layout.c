@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Scenes as numbers: marks inside the scene, labels apart, segments that add up, in any size. */
 #include "chart_fixture.h"
-#include "render/chart_text.h"
+#include "chart/measure.h"
 #include "traceanalyze/svg.h"
 
 #include <setjmp.h>
@@ -39,9 +39,9 @@ struct box {
     double left, top, right, bottom;
 };
 
-static struct box text_box(struct ta_text *text, const struct ta_mark *mark)
+static struct box text_box(struct ta_measure *measure, const struct ta_mark *mark)
 {
-    double width = ta_text_width(text, mark->text.face, mark->text.text);
+    double width = ta_measure_width(measure, mark->text.face, mark->text.text);
     double size = ta_face_size(mark->text.face);
     double left = mark->text.x - (mark->text.anchor == TA_ANCHOR_START    ? 0
                                   : mark->text.anchor == TA_ANCHOR_MIDDLE ? width / 2
@@ -50,7 +50,7 @@ static struct box text_box(struct ta_text *text, const struct ta_mark *mark)
     return (struct box){left, mark->text.y - size * 0.74, left + width, mark->text.y};
 }
 
-static struct box mark_box(struct ta_text *text, const struct ta_mark *mark)
+static struct box mark_box(struct ta_measure *measure, const struct ta_mark *mark)
 {
     switch (mark->kind) {
     case TA_MARK_RECT:
@@ -60,7 +60,7 @@ static struct box mark_box(struct ta_text *text, const struct ta_mark *mark)
         return (struct box){mark->circle.x - mark->circle.r, mark->circle.y - mark->circle.r,
                             mark->circle.x + mark->circle.r, mark->circle.y + mark->circle.r};
     case TA_MARK_TEXT:
-        return text_box(text, mark);
+        return text_box(measure, mark);
     case TA_MARK_LINE:
         break;
     }
@@ -93,12 +93,12 @@ static void assert_sound(const struct ta_scene *scene)
     assert_non_null(scene);
     assert_true(scene->height > 0 && scene->height < 1e5);
     assert_true(scene->summary[0] != '\0');
-    struct ta_text *text = ta_text_new();
+    struct ta_measure *measure = ta_measure_new();
     struct box *boxes = calloc(scene->n_marks + 1, sizeof *boxes);
     const struct ta_mark **marks = calloc(scene->n_marks + 1, sizeof *marks);
     size_t n = 0; /* texts */
     for (size_t i = 0; i < scene->n_marks; i++) {
-        struct box box = mark_box(text, &scene->marks[i]);
+        struct box box = mark_box(measure, &scene->marks[i]);
         assert_inside(scene, box);
         if (scene->marks[i].kind != TA_MARK_TEXT)
             continue;
@@ -111,7 +111,7 @@ static void assert_sound(const struct ta_scene *scene)
     }
     free(marks);
     free(boxes);
-    ta_text_free(text);
+    ta_measure_free(measure);
 }
 
 static void check(const struct ta_table *table)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Text metrics of charts on Pango. */
-#include "render/chart_text.h"
+#include "chart/measure.h"
 #include "base/visible.h"
 
 #include "traceanalyze/draw.h"
@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-struct ta_text {
+struct ta_measure {
     PangoContext *context;
     PangoLayout *layouts[TA_FACE_COUNT];
 };
@@ -78,7 +78,7 @@ void ta_draw_prepare(PangoContext *context)
     cairo_font_options_destroy(options);
 }
 
-PangoFontDescription *ta_text_font(enum ta_face face)
+PangoFontDescription *ta_face_font(enum ta_face face)
 {
     PangoFontDescription *font = pango_font_description_new();
     pango_font_description_set_family_static(font, face == TA_FACE_MONO ? "monospace" : "sans");
@@ -88,38 +88,38 @@ PangoFontDescription *ta_text_font(enum ta_face face)
     return font;
 }
 
-struct ta_text *ta_text_new(void)
+struct ta_measure *ta_measure_new(void)
 {
-    struct ta_text *text = ta_draw_start() ? calloc(1, sizeof *text) : NULL;
-    if (!text)
+    struct ta_measure *measure = ta_draw_start() ? calloc(1, sizeof *measure) : NULL;
+    if (!measure)
         return NULL;
-    text->context = pango_font_map_create_context(pango_cairo_font_map_get_default());
-    ta_draw_prepare(text->context);
+    measure->context = pango_font_map_create_context(pango_cairo_font_map_get_default());
+    ta_draw_prepare(measure->context);
     for (int face = 0; face < TA_FACE_COUNT; face++) {
-        PangoFontDescription *font = ta_text_font((enum ta_face)face);
-        text->layouts[face] = pango_layout_new(text->context);
-        pango_layout_set_font_description(text->layouts[face], font);
-        pango_layout_set_single_paragraph_mode(text->layouts[face], TRUE);
+        PangoFontDescription *font = ta_face_font((enum ta_face)face);
+        measure->layouts[face] = pango_layout_new(measure->context);
+        pango_layout_set_font_description(measure->layouts[face], font);
+        pango_layout_set_single_paragraph_mode(measure->layouts[face], TRUE);
         pango_font_description_free(font);
     }
-    return text;
+    return measure;
 }
 
-void ta_text_free(struct ta_text *text)
+void ta_measure_free(struct ta_measure *measure)
 {
-    if (!text)
+    if (!measure)
         return;
     for (int face = 0; face < TA_FACE_COUNT; face++)
-        g_object_unref(text->layouts[face]);
-    g_object_unref(text->context);
-    free(text);
+        g_object_unref(measure->layouts[face]);
+    g_object_unref(measure->context);
+    free(measure);
 }
 
-double ta_text_width(struct ta_text *text, enum ta_face face, const char *line)
+double ta_measure_width(struct ta_measure *measure, enum ta_face face, const char *line)
 {
     int width = 0;
-    pango_layout_set_text(text->layouts[face], line, -1);
-    pango_layout_get_size(text->layouts[face], &width, NULL);
+    pango_layout_set_text(measure->layouts[face], line, -1);
+    pango_layout_get_size(measure->layouts[face], &width, NULL);
     return (double)width / PANGO_SCALE;
 }
 
@@ -134,10 +134,10 @@ static const char *shorten(struct ta_arena *arena, const char *line, size_t leng
     return ta_arena_printf(arena, "%.*s…%s", (int)head, line, line + tail);
 }
 
-const char *ta_text_fit(struct ta_text *text, struct ta_arena *arena, enum ta_face face,
-                        const char *line, double width)
+const char *ta_measure_fit(struct ta_measure *measure, struct ta_arena *arena, enum ta_face face,
+                           const char *line, double width)
 {
-    if (ta_text_width(text, face, line) <= width)
+    if (ta_measure_width(measure, face, line) <= width)
         return line;
     size_t length = strlen(line), fits = 0, too_long = length;
     const char *best = "";
@@ -146,7 +146,7 @@ const char *ta_text_fit(struct ta_text *text, struct ta_arena *arena, enum ta_fa
         const char *shorter = shorten(arena, line, length, keep);
         if (!shorter)
             return best;
-        if (ta_text_width(text, face, shorter) <= width) {
+        if (ta_measure_width(measure, face, shorter) <= width) {
             fits = keep;
             best = shorter;
         } else {

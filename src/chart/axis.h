@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Axes: round tick values for linear and logarithmic scales. */
-#ifndef TA_RENDER_CHART_AXIS_H
-#define TA_RENDER_CHART_AXIS_H
+#ifndef TA_CHART_AXIS_H
+#define TA_CHART_AXIS_H
 
 #include "traceanalyze/unit.h"
 

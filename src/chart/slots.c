@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Places along a horizontal axis of rows, such as steps: which rows share one, and the labels. */
-#include "render/chart_layout.h"
+#include "chart/layout.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the files of the scatter chart share: its dots and its roofs, in one plot. */
-#ifndef TA_RENDER_CHART_SCATTER_H
-#define TA_RENDER_CHART_SCATTER_H
+#ifndef TA_CHART_SCATTER_H
+#define TA_CHART_SCATTER_H
 
-#include "render/chart_layout.h"
+#include "chart/layout.h"
 
 /* More roofs than this are not told apart. */
 enum { TA_ROOFS_MAX = 6 };
@@ -51,7 +51,7 @@ struct ta_point ta_scatter_at(const struct ta_scatter *scatter, double x, double
 bool ta_scatter_label(struct ta_layout *layout, struct ta_scatter *scatter, enum ta_ink ink,
                       double x, double y, const char *text);
 
-/* The limits of the rows that are drawn (chart_roof.c). */
+/* The limits of the rows that are drawn (roof.c). */
 void ta_roof_read(struct ta_layout *layout, struct ta_scatter *scatter);
 /* Moves the ends of the axes so that the lines and their bends are to be seen. */
 void ta_roof_widen(const struct ta_scatter *scatter, double x[2], double y[2]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Scenes drawn with Cairo and Pango. */
 #include "traceanalyze/draw.h"
-#include "render/chart_text.h"
+#include "chart/measure.h"
 
 #include <math.h>
 
@@ -137,7 +137,7 @@ void ta_scene_draw(const struct ta_scene *scene, cairo_t *cr, bool dark)
     PangoLayout *layouts[TA_FACE_COUNT];
     cairo_save(cr);
     for (int face = 0; face < TA_FACE_COUNT; face++) {
-        PangoFontDescription *font = ta_text_font((enum ta_face)face);
+        PangoFontDescription *font = ta_face_font((enum ta_face)face);
         layouts[face] = pango_cairo_create_layout(cr);
         ta_draw_prepare(pango_layout_get_context(layouts[face]));
         pango_layout_set_font_description(layouts[face], font);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The pen: collects the marks of a scene. */
-#include "render/chart_layout.h"
+#include "chart/layout.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -120,11 +120,11 @@ const char *ta_pen_sample(struct ta_layout *layout, size_t n, size_t missing)
 
 double ta_pen_width(const struct ta_layout *layout, enum ta_face face, const char *text)
 {
-    return ta_text_width(layout->text, face, text);
+    return ta_measure_width(layout->measure, face, text);
 }
 
 const char *ta_pen_fit(const struct ta_layout *layout, enum ta_face face, const char *text,
                        double width)
 {
-    return ta_text_fit(layout->text, layout->arena, face, text, width);
+    return ta_measure_fit(layout->measure, layout->arena, face, text, width);
 }

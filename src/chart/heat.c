@@ -3,7 +3,7 @@
  * y[0].  The steps of color grow with the square of their number: the largest value has the last
  * one, and it does not make all others look alike.  Neighbors of one color are one mark: ranks that
  * do the same cost little, however many there are. */
-#include "render/chart_layout.h"
+#include "chart/layout.h"
 
 #include <math.h>
 

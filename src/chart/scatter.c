@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Scatter: two values of each row against each other on logarithmic axes, a dot per row, its color
  * by group, its area by a third value, below the lines that no dot should pass. */
-#include "render/chart_scatter.h"
+#include "chart/scatter.h"
 
 #include <math.h>
 #include <stdlib.h>

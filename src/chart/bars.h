@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A list of horizontal bars with names, segments and numbers; every bar chart is one. */
-#ifndef TA_RENDER_CHART_BARS_H
-#define TA_RENDER_CHART_BARS_H
+#ifndef TA_CHART_BARS_H
+#define TA_CHART_BARS_H
 
-#include "render/chart_layout.h"
+#include "chart/layout.h"
 
 enum ta_bar_kind {
     TA_BAR_HEADING, /* a line of text over the bars that follow */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lines over a common axis, such as time: small panels one below the other, one per value, with a
  * line per group.  Values of one unit and one group share a panel, a line each. */
-#include "render/chart_layout.h"
+#include "chart/layout.h"
 #include "traceanalyze/stat.h"
 
 #include <math.h>

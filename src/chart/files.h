@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Charts as files of their own: PNG, SVG, PDF. */
-#ifndef TA_RENDER_CHART_FILES_H
-#define TA_RENDER_CHART_FILES_H
+#ifndef TA_CHART_FILES_H
+#define TA_CHART_FILES_H
 
 #include "traceanalyze/chart.h"
 #include "traceanalyze/output.h"

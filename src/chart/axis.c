@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Axes: round tick values for linear and logarithmic scales. */
-#include "render/chart_axis.h"
+#include "chart/axis.h"
 
 #include <math.h>
 

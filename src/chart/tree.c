@@ -5,7 +5,7 @@
  * A chain of rows that pass nearly all on is one box: wrappers would otherwise fill the drawing. It
  * is named after its most telling row, the one whose group comes first among the chart's kinds, and
  * of equals the innermost. */
-#include "render/chart_layout.h"
+#include "chart/layout.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A list of horizontal bars with names, segments and numbers. */
-#include "render/chart_bars.h"
+#include "chart/bars.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Guides of charts: legend, axes with their grid, and the note of an empty chart. */
-#include "render/chart_layout.h"
+#include "chart/layout.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Grouped bars: a bar per row under the heading of its group.  Of many rows each group is one
  * range, p5 to p95 with its median. */
-#include "render/chart_bars.h"
+#include "chart/bars.h"
 #include "traceanalyze/stat.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From a table and its hint to a scene: the frame that all kinds of chart share. */
-#include "render/chart_layout.h"
+#include "chart/layout.h"
 
 #include "traceanalyze/timeline_scene.h"
 
@@ -97,17 +97,17 @@ static struct ta_scene *build(const struct ta_table *table, const struct ta_time
                               const struct ta_chart *chart, double width, double height)
 {
     struct owner *owner = calloc(1, sizeof *owner);
-    struct ta_text *text = ta_text_new();
-    if (!owner || !text) {
+    struct ta_measure *measure = ta_measure_new();
+    if (!owner || !measure) {
         free(owner);
-        ta_text_free(text);
+        ta_measure_free(measure);
         return NULL;
     }
     struct ta_layout layout = {
         .table = table,
         .chart = chart,
         .arena = &owner->arena,
-        .text = text,
+        .measure = measure,
         .width = fmax(LEAST_WIDTH, width),
         .height = height > 0 ? height : 0,
     };
@@ -116,7 +116,7 @@ static struct ta_scene *build(const struct ta_table *table, const struct ta_time
     else
         lay(&layout);
     struct ta_scene *scene = finish(owner, &layout);
-    ta_text_free(text);
+    ta_measure_free(measure);
     return scene;
 }
 

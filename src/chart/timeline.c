@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The timeline as a still picture: rows of streams and threads, kinds of slices stacked by the
  * share of time that they fill. */
-#include "render/chart_layout.h"
+#include "chart/layout.h"
 #include "traceanalyze/timeline.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Dots: each row's value in row order, colored by group, over the median line and the band from
  * p5 to p95 of all values.  Too many dots are drawn as a range per column of the plot. */
-#include "render/chart_layout.h"
+#include "chart/layout.h"
 #include "traceanalyze/stat.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
  *
  * Of more than 64 rows the chart shows how each segment spreads over them (p5, median, p95) and
  * the 16 rows that have the smallest share of the first segment, which is the useful part. */
-#include "render/chart_bars.h"
+#include "chart/bars.h"
 #include "traceanalyze/stat.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 /* Changes as rows: a waterfall, in which each change begins where the one before ends, and a forest
  * plot of relative changes with their intervals.  Both have names at the left, numbers at the right
  * and a line where nothing changes. */
-#include "render/chart_layout.h"
+#include "chart/layout.h"
 
 #include <math.h>
 #include <stdlib.h>

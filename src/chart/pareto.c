@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Pareto chart: the largest rows as bars, with their cumulative share of all rows as text. */
-#include "render/chart_bars.h"
+#include "chart/bars.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* A heat map of changes: a cell per row of the table, its column by x (ranks), its line by the
  * first label (terms).  Color is by steps of the largest change, so that it can be told apart and
  * named in a legend; the sign is written, too, as there are two colors. */
-#include "render/chart_layout.h"
+#include "chart/layout.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,17 +4,17 @@
  *
  * A layout draws from y = 0 downwards and sets `height` to where it ends.  Nothing may stand
  * outside 0 … width; texts are measured before they are placed. */
-#ifndef TA_RENDER_CHART_LAYOUT_H
-#define TA_RENDER_CHART_LAYOUT_H
+#ifndef TA_CHART_LAYOUT_H
+#define TA_CHART_LAYOUT_H
 
-#include "render/chart_axis.h"
-#include "render/chart_text.h"
+#include "chart/axis.h"
+#include "chart/measure.h"
 
 struct ta_layout {
     const struct ta_table *table;
     const struct ta_chart *chart;
     struct ta_arena *arena; /* of the scene */
-    struct ta_text *text;
+    struct ta_measure *measure;
     double width;
     double height; /* asked for (0: free), in the end what was used */
     struct ta_mark *marks;
@@ -41,7 +41,7 @@ void ta_lay_heatmap(struct ta_layout *layout);
 struct ta_timeline;
 void ta_lay_timeline(struct ta_layout *layout, const struct ta_timeline *timeline);
 
-/* ---- pen (chart_pen.c) ------------------------------------------------------------------ */
+/* ---- pen (pen.c) ------------------------------------------------------------------------ */
 /* Texts must live as long as the scene: constants or in its arena. */
 
 void ta_pen_rect(struct ta_layout *layout, enum ta_ink ink, double x, double y, double w, double h,
@@ -72,7 +72,7 @@ double ta_pen_width(const struct ta_layout *layout, enum ta_face face, const cha
 const char *ta_pen_fit(const struct ta_layout *layout, enum ta_face face, const char *text,
                        double width);
 
-/* ---- guides (chart_guide.c) ------------------------------------------------------------- */
+/* ---- guides (guide.c) ------------------------------------------------------------------- */
 
 struct ta_legend_entry {
     enum ta_ink ink;
@@ -115,7 +115,7 @@ const char *ta_guide_title(struct ta_layout *layout, const char *title, const st
 /* The whole drawing when there is nothing to draw. */
 void ta_guide_empty(struct ta_layout *layout);
 
-/* ---- data (chart_data.c) ---------------------------------------------------------------- */
+/* ---- data (data.c) ---------------------------------------------------------------------- */
 
 /* Column of a key; SIZE_MAX for NULL and for a key the table does not have. */
 size_t ta_data_column(const struct ta_layout *layout, const char *key);
@@ -156,7 +156,7 @@ bool ta_data_groups(struct ta_layout *layout, size_t column, struct ta_groups *g
 /* Gives a color to each group; of more than TA_GROUPS_SHOWN only the largest scores get one. */
 void ta_data_color_groups(struct ta_layout *layout, struct ta_groups *groups, const double *scores);
 
-/* ---- places along an axis of rows (chart_slots.c) ---------------------------------------- */
+/* ---- places along an axis of rows (slots.c) ---------------------------------------------- */
 
 /* Rows of the same label (step 17 of each rank) share a slot. */
 struct ta_slots {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Roofs of a scatter chart: what the values of y cannot pass.  On logarithmic axes a rate per unit
  * of x is a line that rises by 45 degrees, up to the level at which it bends. */
-#include "render/chart_scatter.h"
+#include "chart/scatter.h"
 
 #include <math.h>
 

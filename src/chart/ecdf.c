@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Cumulative distributions: the share of all that is at most x, a line of steps per group. */
-#include "render/chart_layout.h"
+#include "chart/layout.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Charts as files of their own: title, scene and caption on one sheet, streamed into the sink. */
-#include "render/chart_files.h"
-#include "render/chart_text.h"
+#include "chart/files.h"
+#include "chart/measure.h"
 #include "traceanalyze/draw.h"
 #include "traceanalyze/status.h"
 
@@ -35,7 +35,7 @@ static PangoLayout *make_text(PangoContext *context, enum ta_face face, const ch
                               double width)
 {
     PangoLayout *layout = pango_layout_new(context);
-    PangoFontDescription *font = ta_text_font(face);
+    PangoFontDescription *font = ta_face_font(face);
     pango_layout_set_font_description(layout, font);
     pango_layout_set_width(layout, (int)(width * PANGO_SCALE));
     pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Charts read their tables through this: numbers, names safe to show, groups. */
-#include "render/chart_layout.h"
+#include "chart/layout.h"
 #include "traceanalyze/output.h"
 
 #include <ctype.h>
@@ -85,25 +85,6 @@ const char *ta_data_full_name(struct ta_layout *layout, size_t row)
 
 /* ---- groups -------------------------------------------------------------------------- */
 
-static bool same_cell(const struct ta_cell *a, const struct ta_cell *b)
-{
-    if (a->kind != b->kind)
-        return false;
-    switch (a->kind) {
-    case TA_CELL_NULL:
-        return true;
-    case TA_CELL_TEXT:
-        return ta_slice_equal(a->text, b->text);
-    case TA_CELL_INT:
-        return a->i == b->i;
-    case TA_CELL_NUM:
-        return a->f == b->f;
-    case TA_CELL_BOOL:
-        return a->b == b->b;
-    }
-    return false;
-}
-
 bool ta_data_groups(struct ta_layout *layout, size_t column, struct ta_groups *groups)
 {
     const size_t n_rows = layout->table->n_rows;
@@ -120,9 +101,9 @@ bool ta_data_groups(struct ta_layout *layout, size_t column, struct ta_groups *g
         const struct ta_cell *cell = ta_table_cell(layout->table, row, column);
         /* Rows of a group mostly stand together, so the last group is tried first. */
         if (groups->n == 0 ||
-            !same_cell(cell, ta_table_cell(layout->table, first_row[group], column)))
+            !ta_cell_equal(cell, ta_table_cell(layout->table, first_row[group], column)))
             for (group = 0; group < groups->n; group++)
-                if (same_cell(cell, ta_table_cell(layout->table, first_row[group], column)))
+                if (ta_cell_equal(cell, ta_table_cell(layout->table, first_row[group], column)))
                     break;
         if (group == groups->n)
             first_row[groups->n++] = row;
