@@ -551,7 +551,7 @@ static void put_recommendations(struct json *json, const struct run *run,
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-bool inferix_write_report(const struct run *run, const char *folder)
+static bool write_report(const struct run *run, const char *folder)
 {
     const struct telemetry telemetry = sum_telemetry(run);
     struct run_sums sums;
@@ -587,7 +587,7 @@ bool dump_inferix(const char *folder, uint64_t seed)
         snprintf(name, sizeof name, "rank_%d", rank);
         run_simulate(&runs[rank], rank, seed);
         complete = complete && dumps_folder(path, folder, name) &&
-                   inferix_write_report(&runs[rank], path) &&
+                   write_report(&runs[rank], path) &&
                    (rank != 0 || inferix_write_raw(&runs[rank], path));
     }
     return complete && inferix_write_summaries(runs, folder) &&

@@ -72,7 +72,6 @@ extern const int run_timesteps[RUN_STEPS]; /* thousandths */
 void run_simulate(struct run *run, int rank, uint64_t seed);
 
 /* The two largest files of a rank, and the smaller ones of the whole run. */
-bool inferix_write_report(const struct run *run, const char *folder);
 bool inferix_write_raw(const struct run *run, const char *folder);
 bool inferix_write_summaries(const struct run *runs, const char *folder);
 bool inferix_write_console(const struct run *run, const char *folder);

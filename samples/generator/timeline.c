@@ -85,7 +85,8 @@ void timeline_free(struct timeline *timeline)
     free(timeline->ranks);
 }
 
-void timeline_python(struct rank_clock *rank, int64_t ns)
+/* Python code between two operators. */
+static void run_python(struct rank_clock *rank, int64_t ns)
 {
     rank->host += host_cost(rank, ns);
 }
@@ -134,7 +135,7 @@ static struct open_op open_op(struct rank_clock *rank, enum op op)
 {
     const struct op_desc *desc = &op_table[op];
     struct open_op open = {.levels = 0};
-    timeline_python(rank, PYTHON_GAP);
+    run_python(rank, PYTHON_GAP);
     while (open.levels < OP_LEVELS && desc->levels[open.levels].name != NULL) {
         open.places[open.levels] = open_level(rank, EVENT_OP, (int)op, open.levels);
         open.levels++;

@@ -87,9 +87,6 @@ void timeline_free(struct timeline *timeline);
 /* As above, of `ranks` ranks from `first` on: each is as it would be among all. */
 bool timeline_init_some(struct timeline *timeline, int first, int ranks, uint64_t seed);
 
-/* Python code between two operators. */
-void timeline_python(struct rank_clock *rank, int64_t ns);
-
 /* One operator with its kernels on the compute stream, permille of their usual duration. */
 void timeline_op(struct timeline *timeline, struct rank_clock *rank, enum op op, int permille);
 

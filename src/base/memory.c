@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 /* Reads a small file as a string; "" when there is none. */
@@ -92,10 +91,4 @@ uint64_t ta_memory_used(void)
     if (sscanf(text, "%*u %" SCNu64 " %" SCNu64, &pages, &of_files) != 2 || pages < of_files)
         return 0;
     return (pages - of_files) * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-uint64_t ta_memory_peak(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
 }

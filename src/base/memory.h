@@ -15,7 +15,5 @@ uint64_t ta_memory_of_groups(const char *root, const char *groups);
 
 /* Memory in use now that no file backs; 0 when unknown. */
 uint64_t ta_memory_used(void);
-/* Memory in use, files included, at most since the process began; 0 when unknown. */
-uint64_t ta_memory_peak(void);
 
 #endif

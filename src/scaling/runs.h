@@ -55,10 +55,8 @@ struct scaling {
 bool scaling_read(struct scaling *scaling, const struct ta_report *report,
                   struct scaling_run *run) TA_MUST_CHECK;
 
-/* What a unit of work costs: ns of waiting for it, ns of GPUs, joules (NaN when not recorded). */
+/* What a unit of work costs in ns of waiting for it. */
 double scaling_latency(const struct scaling *scaling, const struct scaling_run *run);
-double scaling_gpu_time(const struct scaling *scaling, const struct scaling_run *run);
-double scaling_energy(const struct scaling *scaling, const struct scaling_run *run);
 
 /* Chooses the basis and finds work, speed-ups with their intervals, and which runs are worth their
  * cost; false without memory. */

@@ -109,15 +109,16 @@ double scaling_latency(const struct scaling *scaling, const struct scaling_run *
     return run->series[scaling->basis].time;
 }
 
-/* Work of the base is the unit, of frames a frame. */
-double scaling_gpu_time(const struct scaling *scaling, const struct scaling_run *run)
+/* What a unit of work costs in ns of GPUs; work of the base is the unit, of frames a frame. */
+static double gpu_time(const struct scaling *scaling, const struct scaling_run *run)
 {
     if (scaling->basis == SCALING_FRAMES)
         return (double)run->world / run->fps * 1e9;
     return (double)run->world * scaling_latency(scaling, run) / run->work;
 }
 
-double scaling_energy(const struct scaling *scaling, const struct scaling_run *run)
+/* The same in joules; NaN when not recorded. */
+static double energy(const struct scaling *scaling, const struct scaling_run *run)
 {
     return scaling->basis == SCALING_FRAMES && run->ranks == run->world ? run->joules / run->frames
                                                                         : (double)NAN;
@@ -125,10 +126,10 @@ double scaling_energy(const struct scaling *scaling, const struct scaling_run *r
 
 static bool is_beaten(const struct scaling *scaling, const struct scaling_run *run)
 {
-    const double time = scaling_latency(scaling, run), cost = scaling_gpu_time(scaling, run);
+    const double time = scaling_latency(scaling, run), cost = gpu_time(scaling, run);
     for (size_t i = 0; i < scaling->n; i++) {
         const struct scaling_run *other = &scaling->runs[i];
-        const double a = scaling_latency(scaling, other), b = scaling_gpu_time(scaling, other);
+        const double a = scaling_latency(scaling, other), b = gpu_time(scaling, other);
         if (a <= time && b <= cost && (a < time || b < cost))
             return true;
     }
@@ -207,7 +208,7 @@ void scaling_add_runs(struct scaling *scaling, struct ta_section_builder *sectio
                ta_num(scaling_latency(scaling, run)), ta_num(run->work),
                ta_text(ta_slice_of(scaling->work)), ta_int(base->world), ta_num(s->value),
                ta_num(s->low), ta_num(s->high), ta_num(s->value / run->size),
-               ta_num(ta_karp_flatt(run->size, s->value)), ta_num(scaling_gpu_time(scaling, run)),
-               ta_num(scaling_energy(scaling, run)), ta_bool(run->is_pareto));
+               ta_num(ta_karp_flatt(run->size, s->value)), ta_num(gpu_time(scaling, run)),
+               ta_num(energy(scaling, run)), ta_bool(run->is_pareto));
     }
 }

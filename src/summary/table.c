@@ -11,7 +11,8 @@
 /* Cases and samples that one summary may claim, so that counts of all files fit 64 bits. */
 #define COUNT_MOST (INT64_C(1) << 46)
 
-const char *ta_field_kind_name(enum ta_field_kind kind)
+/* "rank", "integer", "sum" …; constants. */
+static const char *kind_name(enum ta_field_kind kind)
 {
     static const char *const names[] = {
         [TA_FIELD_RANK] = "rank",   [TA_FIELD_FILE] = "file",   [TA_FIELD_INT] = "integer",
@@ -124,7 +125,7 @@ bool ta_summary_put_table(struct ta_summary_out *out, struct ta_text *text,
         ta_text_puts(text, i ? ",[" : "[");
         ta_text_string(text, ta_slice_of(def->fields[i].name));
         ta_text_putc(text, ',');
-        ta_text_string(text, ta_slice_of(ta_field_kind_name(def->fields[i].kind)));
+        ta_text_string(text, ta_slice_of(kind_name(def->fields[i].kind)));
         ta_text_putc(text, ']');
     }
     ta_text_puts(text, "],\"rows\":[");
@@ -333,8 +334,7 @@ static void check_fields(struct ta_summary_in *in, const struct ta_partial_def *
         same = n < def->n_fields && ta_scan_open(scan, '[') && ta_scan_item(scan, ']') &&
                ta_slice_equal(ta_scan_string(scan), ta_slice_of(def->fields[n].name)) &&
                ta_scan_item(scan, ']') &&
-               ta_slice_equal(ta_scan_string(scan),
-                              ta_slice_of(ta_field_kind_name(def->fields[n].kind))) &&
+               ta_slice_equal(ta_scan_string(scan), ta_slice_of(kind_name(def->fields[n].kind))) &&
                !ta_scan_item(scan, ']');
     }
     if (!same || n != def->n_fields)

@@ -47,7 +47,4 @@ void ta_summary_take_table(struct ta_summary_in *in, const struct ta_analysis_op
 /* The text behind a place in the list. */
 struct ta_slice ta_summary_take_text(struct ta_summary_in *in);
 
-/* "rank", "integer", "sum" …; constants. */
-const char *ta_field_kind_name(enum ta_field_kind kind);
-
 #endif

@@ -72,7 +72,7 @@ static const struct ta_field failure_fields[FAIL_FIELDS] = {
     [FAIL_RESERVED] = {"reserved_bytes", TA_FIELD_MAX},
 };
 
-const struct ta_partial_def memory_partials[] = {
+static const struct ta_partial_def partials[] = {
     [TIMELINE] = {"timeline", timeline_fields, TIMELINE_FIELDS},
     [SITES] = {"sites", site_fields, BLOCK_FIELDS},
     [CLASSES] = {"classes", class_fields, BLOCK_FIELDS},
@@ -90,7 +90,7 @@ static const struct ta_bound bounds[] = {{CLASSES, WHAT, SIZE_CLASSES}, TA_BOUND
 static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .after = after,
                                            .section = "memory",
-                                           .partials = memory_partials,
+                                           .partials = partials,
                                            .map = memory_collect,
                                            .finish = memory_finish};
 

@@ -23,7 +23,9 @@ static bool has_folder(struct ta_slice path, const char *part)
     return false;
 }
 
-bool site_is_framework(struct ta_slice frame)
+/* Whether a frame, "function (file:line)", belongs to the allocator, PyTorch, Python itself, or
+ * to no source file. */
+static bool is_framework(struct ta_slice frame)
 {
     /* "torch/" alone would take a program's own folder of that name for PyTorch. */
     static const char *const folders[] = {
@@ -64,7 +66,7 @@ struct ta_slice site_of(const struct ta_trace *trace, const struct ta_frames *st
 {
     for (uint32_t i = 0; i < stack->n; i++) {
         const struct ta_slice frame = ta_trace_text(trace, stack->at[i]);
-        if (!site_is_framework(frame))
+        if (!is_framework(frame))
             return frame;
     }
     return stack->n ? ta_trace_text(trace, stack->at[0]) : TA_LIT("");

@@ -5,10 +5,6 @@
 
 #include <traceanalyze/dump.h>
 
-/* Whether a frame, "function (file:line)", belongs to the allocator, PyTorch, Python itself, or
- * to no source file. */
-bool site_is_framework(struct ta_slice frame);
-
 /* The first frame that is no framework code, else the innermost. */
 struct ta_slice site_of(const struct ta_trace *trace, const struct ta_frames *stack);
 

@@ -84,8 +84,6 @@ extern const struct size_class {
 /* Stretches of a history that are drawn, and failures that are listed, at most. */
 enum { STRETCHES = 240, FAILURES_MAX = 1000 };
 
-extern const struct ta_partial_def memory_partials[];
-
 enum ta_status memory_collect(struct ta_ctx *ctx, const struct ta_trace *trace,
                               struct ta_partial *const *out) TA_MUST_CHECK;
 enum ta_status memory_finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,

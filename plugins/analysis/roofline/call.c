@@ -53,7 +53,8 @@ static const struct type types[] = {
 
 enum { TYPES = sizeof types / sizeof *types };
 
-const struct type *type_find(struct ta_slice word)
+/* NULL for what is no type of a tensor. */
+static const struct type *type_find(struct ta_slice word)
 {
     for (size_t i = 0; i < TYPES; i++)
         if (ta_slice_equal(word, ta_slice_of(types[i].word)))
@@ -240,15 +241,6 @@ enum lack call_read(struct ta_slice dims, struct ta_slice words, struct ta_slice
     add_types(words, call);
     read_texts(values, call->values);
     return LACK_NOTHING;
-}
-
-int64_t operand_bytes(const struct operand *operand)
-{
-    if (operand->kind == NO_TENSOR)
-        return 0;
-    if (operand->kind != TENSOR || !operand->type)
-        return TOO_MUCH;
-    return times(operand->elements, operand->type->bytes);
 }
 
 /* ---- values ------------------------------------------------------------------------------- */

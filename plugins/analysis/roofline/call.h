@@ -54,8 +54,6 @@ struct type {
     int order;                   /* of two types the higher one is that of the result */
 };
 
-/* NULL for what is no type of a tensor. */
-const struct type *type_find(struct ta_slice word);
 /* A type by the name of the table: "bf16". */
 const struct type *type_named(const char *name);
 /* The number of a type of PyTorch's ScalarType, as arguments have it. */
@@ -97,9 +95,6 @@ static inline bool has_tensor(const struct call *call, int at)
 {
     return at >= 0 && call->at[at].kind == TENSOR && call->at[at].elements != 0;
 }
-
-/* Bytes of a tensor, 0 of none; TOO_MUCH where they cannot be told. */
-int64_t operand_bytes(const struct operand *operand);
 
 /* Values of arguments; false when the text says something else, or nothing. */
 bool value_integer(const struct call *call, int at, int64_t *value);

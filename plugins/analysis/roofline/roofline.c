@@ -57,7 +57,7 @@ static const struct ta_field flop_fields[FLOPS_FIELDS] = {
     [FLOPS_LOW] = {"low", TA_FIELD_SUM},
 };
 
-const struct ta_partial_def roofline_partials[] = {
+static const struct ta_partial_def partials[] = {
     [PART_OPS] = {"ops", op_fields, OP_FIELDS},
     [PART_LACKS] = {"lacks", lack_fields, LACK_FIELDS},
     [PART_DEVICES] = {"devices", device_fields, DEV_FIELDS},
@@ -379,7 +379,7 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .needs_args = counting_args,
                                            .after = after,
                                            .section = "kernels",
-                                           .partials = roofline_partials,
+                                           .partials = partials,
                                            .map = map,
                                            .finish = roofline_finish};
 

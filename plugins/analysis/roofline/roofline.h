@@ -66,12 +66,6 @@ enum {
 };
 enum { FLOPS_SHIFT = 32 };
 
-extern const struct ta_partial_def roofline_partials[];
-
-/* Which peak bounds work of a class and type; false when the device has none for it. */
-bool roofline_peak(const struct ta_hardware *hardware, enum work_class class,
-                   const struct type *type, enum evidence evidence, enum ta_peak *peak);
-
 enum ta_status roofline_finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                                const struct ta_report *prior, struct ta_section_builder *out);
 

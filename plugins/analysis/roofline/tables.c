@@ -138,8 +138,9 @@ static enum ta_peak peak_of_product(const struct ta_hardware *hardware, enum ta_
     return evidence == EVIDENCE_MATRIX ? TA_PEAK_TF32 : TA_PEAK_FP32;
 }
 
-bool roofline_peak(const struct ta_hardware *hardware, enum work_class class,
-                   const struct type *type, enum evidence evidence, enum ta_peak *peak)
+/* Which peak bounds work of a class and type; false when the device has none for it. */
+static bool bounding_peak(const struct ta_hardware *hardware, enum work_class class,
+                          const struct type *type, enum evidence evidence, enum ta_peak *peak)
 {
     if (!type || type->precision == TA_PRECISION_ANY)
         return false;
@@ -211,7 +212,7 @@ static struct bounds bounds_of(struct ta_ctx *ctx, const struct ta_partial *ops,
     if (hardware->bytes_per_s > 0)
         b.byte_rate = hardware->bytes_per_s;
     const bool computes = row[OP_FLOP] != TA_MISSING && row[OP_FLOP] > 0;
-    if (computes && roofline_peak(hardware, (enum work_class)row[OP_CLASS],
+    if (computes && bounding_peak(hardware, (enum work_class)row[OP_CLASS],
                                   type_of(ops, row, OP_TYPE), main_evidence(row), &peak)) {
         b.flop_rate = hardware->flop_per_s[peak];
         b.unit = ta_peak_name(peak);
@@ -298,7 +299,7 @@ static struct flops flops_of(const struct ta_partial *partial, const int64_t *de
         if (row[FLOPS_RANK] != device[DEV_RANK] || row[FLOPS_DEVICE] != device[DEV_DEVICE])
             continue;
         flops.all += flops_in(row);
-        if (hardware && roofline_peak(hardware, (enum work_class)row[FLOPS_CLASS],
+        if (hardware && bounding_peak(hardware, (enum work_class)row[FLOPS_CLASS],
                                       type_of(partial, row, FLOPS_TYPE),
                                       (enum evidence)row[FLOPS_EVIDENCE], &peak))
             by_peak[peak] += flops_in(row);

@@ -30,8 +30,6 @@ int dx_sniff_tables(struct ta_slice head);
 int dx_sniff_summary(struct ta_slice head);
 int dx_sniff_markdown(struct ta_slice head);
 
-/* Blanks in front left out. */
-struct ta_slice dx_skip_blanks(struct ta_slice text);
 bool dx_holds(struct ta_slice text, const char *what);
 bool dx_starts_with(struct ta_slice text, const char *what);
 

@@ -40,7 +40,7 @@ void pdf_end(struct pdf *pdf)
         cairo_show_page(pdf->cr);
 }
 
-bool pdf_fits(const struct pdf *pdf, double height)
+static bool fits(const struct pdf *pdf, double height)
 {
     return pdf->y + height <= pdf->bottom;
 }
@@ -48,7 +48,7 @@ bool pdf_fits(const struct pdf *pdf, double height)
 void pdf_need(struct pdf *pdf, double height)
 {
     /* What is higher than a page has to start at the top of one, not on one after another. */
-    if (pdf_fits(pdf, height) || pdf->y <= pdf->top)
+    if (fits(pdf, height) || pdf->y <= pdf->top)
         return;
     pdf_end(pdf);
     pdf->page++;

@@ -61,7 +61,6 @@ void pdf_begin(struct pdf *pdf);
 void pdf_end(struct pdf *pdf);
 /* Starts a new page unless `height` still fits on this one. */
 void pdf_need(struct pdf *pdf, double height);
-bool pdf_fits(const struct pdf *pdf, double height);
 /* Height that a part takes up, found by composing it without drawing. */
 double pdf_trial(struct pdf *pdf, void (*part)(struct pdf *pdf, const void *data),
                  const void *data);
@@ -103,7 +102,6 @@ void pdf_heading(struct pdf *pdf, int level, const char *text, const char *place
 
 /* Text from input, safe to draw; "" when memory ran out. */
 const char *pdf_safe(struct pdf *pdf, const char *text);
-const char *pdf_safe_slice(struct pdf *pdf, struct ta_slice text);
 /* A cell with its unit, "–" for null. */
 const char *pdf_cell_text(struct pdf *pdf, const struct ta_cell *cell, enum ta_unit unit);
 /* A cell of a table, "–" for null. */

@@ -165,7 +165,7 @@ void pdf_heading(struct pdf *pdf, int level, const char *text, const char *place
 
 /* ---- words and numbers --------------------------------------------------------------- */
 
-const char *pdf_safe_slice(struct pdf *pdf, struct ta_slice text)
+static const char *safe_slice(struct pdf *pdf, struct ta_slice text)
 {
     const char *shown = ta_draw_text(&pdf->arena, text, 0);
     return shown ? shown : "";
@@ -173,7 +173,7 @@ const char *pdf_safe_slice(struct pdf *pdf, struct ta_slice text)
 
 const char *pdf_safe(struct pdf *pdf, const char *text)
 {
-    return text ? pdf_safe_slice(pdf, ta_slice_of(text)) : "";
+    return text ? safe_slice(pdf, ta_slice_of(text)) : "";
 }
 
 const char *pdf_cell_text(struct pdf *pdf, const struct ta_cell *cell, enum ta_unit unit)
