@@ -7,7 +7,7 @@
  * copied, pointers handed out live until ta_report_free().
  *
  * Building never fails in the middle: when memory runs out the report remembers it, further
- * calls do nothing useful but are safe, and ta_report_status() says TA_ERR_NOMEM once. */
+ * calls do nothing useful but are safe, and ta_report_freeze() says TA_ERR_NOMEM once. */
 #ifndef TRACEANALYZE_RESULT_H
 #define TRACEANALYZE_RESULT_H
 

@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "merge/merge.h"
 
-/* How clocks are aligned; order of ta_align_names[]. */
+/* How clocks are aligned; the words of --align in options.c stand in this order. */
 enum ta_align { TA_ALIGN_AUTO, TA_ALIGN_COLLECTIVES, TA_ALIGN_CLOCK, TA_ALIGN_NONE };
 
 /* Whole numbers from `first` to `last`. */

@@ -6,6 +6,7 @@ usage: docs.py --root REPOSITORY [--compiler CC] [--program TRACEANALYZE] [--inp
 
   * paths, functions, types, macros, options, table ids and plugin settings that README.md, docs/
     and CONTRIBUTING.md cite in backticks, and links between documents, lead somewhere;
+  * so do functions, types and macros of ours that comments of the code name;
   * every code of data quality, with its severity, and every plugin is documented;
   * every option of the program is in a manual page;
   * every function of the public headers has a comment;
@@ -29,6 +30,8 @@ OF_THE_READER = re.compile(r"^(/tmp|traces/|out/.*|build[-\w]*/.*|(.*/)?traceana
 PATH = re.compile(r"^[\w.-]+(/[\w.-]+)+/?$|^[\w.-]+/$|"
                   r"^[\w-]+\.(c|h|md|py|txt|cmake|css|js|json|html|pdf)$")
 SYMBOL = re.compile(r"^(?:(?:struct|enum) )?((?:ta|TA)_\w+)(?:\(\))?$")
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+OURS = re.compile(r"\b(?:ta|TA)_\w+")
 CALL = re.compile(r"^(\w+)\(\)$")
 OPTION = re.compile(r"^(--[a-z][a-z-]*)\b")
 SETTING = re.compile(r"^([a-z_]+)\.([a-z_]+)(?:=.*)?$")
@@ -53,7 +56,7 @@ class Lint:
                    if p.suffix in (".c", ".h", ".in", ".cmake", ".txt") and p.is_file()
                    and "node_modules" not in p.parts]
         self.code = {p: p.read_text(encoding="utf-8", errors="replace") for p in sources}
-        self.words = set(re.findall(r"\w+", "\n".join(self.code.values())))
+        self.words = set(re.findall(r"\w+", COMMENT.sub(" ", "\n".join(self.code.values()))))
         self.literals = set(re.findall(r'"([^"\\\n]*)"', "\n".join(self.code.values())))
         self.documents = [p for p in [root / "README.md", root / "CONTRIBUTING.md",
                                       *sorted((root / "docs").rglob("*.md"))] if p.exists()]
@@ -110,6 +113,15 @@ def check_citations(lint):
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", prose):
             if "://" not in target and not (document.parent / target).exists():
                 lint.fault(document, f"links to {target}, which does not exist")
+
+
+def check_comments(lint):
+    for path, text in lint.code.items():
+        if path.suffix not in (".c", ".h"):
+            continue
+        for name in {name for comment in COMMENT.findall(text) for name in OURS.findall(comment)}:
+            if name not in lint.words and not name.endswith("_"):
+                lint.fault(path, f"a comment names {name}, which no source has")
 
 
 # ---- what must be documented -------------------------------------------------------------------
@@ -247,6 +259,7 @@ def main():
     args = parser.parse_args()
     lint = Lint(args.root.resolve())
     check_citations(lint)
+    check_comments(lint)
     check_quality_codes(lint)
     check_plugins(lint)
     check_manual(lint)
