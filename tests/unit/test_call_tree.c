@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Call trees: figures worked out by hand, sums that hold whatever is folded, and names that differ
  * from rank to rank. */
+#include "events.h"
 #include "trace_fixture.h"
 
 #include "plugin/registry.h"
@@ -93,15 +94,9 @@ static void assert_adds_up(const struct ta_table *table)
 
 /* ---- pieces of traces; times in µs ---------------------------------------------------------- */
 
-#define SPAN(cat, name, tid, ts, dur)                                                              \
-    "{'ph':'X','cat':'" cat "','name':'" name "','pid':1,'tid':" #tid ",'ts':" #ts ",'dur':" #dur  \
-    "},"
-#define CALL(name, id, tid, ts, dur)                                                               \
-    "{'ph':'X','cat':'cuda_runtime','name':'" name "','pid':1,'tid':" #tid ",'ts':" #ts            \
-    ",'dur':" #dur ",'args':{'correlation':" #id "}},"
-#define ACTIVITY(cat, name, id, ts, dur)                                                           \
-    "{'ph':'X','cat':'" cat "','name':'" name "','pid':0,'tid':7,'ts':" #ts ",'dur':" #dur         \
-    ",'args':{'correlation':" #id ",'device':0}},"
+#define SPAN EVENT_SPAN
+#define CALL EVENT_CALL
+#define ACTIVITY(cat, name, id, ts, dur) EVENT_ACTIVITY(cat, name, id, 7, ts, dur)
 #define THREAD(tid, name)                                                                          \
     "{'ph':'M','name':'thread_name','pid':1,'tid':" #tid ",'args':{'name':'" name "'}},"
 

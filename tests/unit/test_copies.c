@@ -1,51 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Records that several files hold count once, and what is no copy stays. */
-#include "run/copies.h"
-
-#include "model/builder.h"
-#include "trace_fixture.h"
+#include "kept_files.h"
 
 #include <math.h>
 #include <stdio.h>
-
-enum { FILES = 4 };
-
-struct files {
-    struct ta_shared shared;
-    struct ta_ctx ctx;
-    struct ta_quality quality;
-    struct ta_builder builders[FILES];
-    struct ta_kept kept[FILES];
-    size_t n;
-};
-
-static void begin(struct files *f)
-{
-    memset(f, 0, sizeof *f);
-    ta_shared_init(&f->shared);
-    ta_ctx_init(&f->ctx, &f->shared);
-    ta_quality_init(&f->quality);
-}
-
-static void end(struct files *f)
-{
-    for (size_t i = 0; i < f->n; i++)
-        ta_builder_free(&f->builders[i]);
-    ta_quality_free(&f->quality);
-}
-
-/* The next file by name; a NULL set makes no call of ta_builder_set_copy(). */
-static struct ta_builder *add_file(struct files *f, const char *shown, int64_t rank,
-                                   const char *set, enum ta_exactness exactness)
-{
-    struct ta_builder *builder = &f->builders[f->n];
-    assert_true(ta_builder_init(builder, &f->quality, 0, NULL, 0, 1000));
-    if (set)
-        ta_builder_set_copy(builder, ta_slice_of(set), exactness);
-    f->kept[f->n++] =
-        (struct ta_kept){.trace = builder->trace, .shown = shown, .rank = rank, .rank_known = true};
-    return builder;
-}
 
 static void add_stage(struct files *f, struct ta_builder *b, int64_t rank, const char *name)
 {

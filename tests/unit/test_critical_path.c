@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The critical path: known chains on small traces, and identities on random ones. */
+#include "events.h"
 #include "report_fixture.h"
 
 static int64_t class(const struct ta_report *report, const char *name)
@@ -7,15 +8,9 @@ static int64_t class(const struct ta_report *report, const char *name)
     return report_number(report, "critical_path.by_class", "class", name, "total_ns");
 }
 
-#define SPAN(tid, cat, name, ts, dur)                                                              \
-    "{'ph':'X','cat':'" cat "','name':'" name "','pid':1,'tid':" #tid ",'ts':" #ts ",'dur':" #dur  \
-    "},"
-#define LAUNCH(tid, id, ts, dur)                                                                   \
-    "{'ph':'X','cat':'cuda_runtime','name':'cudaLaunchKernel','pid':1,'tid':" #tid ",'ts':" #ts    \
-    ",'dur':" #dur ",'args':{'correlation':" #id "}},"
-#define KERNEL(id, stream, ts, dur)                                                                \
-    "{'ph':'X','cat':'kernel','name':'k" #id "','pid':0,'tid':" #stream ",'ts':" #ts               \
-    ",'dur':" #dur ",'args':{'correlation':" #id ",'device':0}},"
+#define SPAN(tid, cat, name, ts, dur) EVENT_SPAN(cat, name, tid, ts, dur)
+#define LAUNCH(tid, id, ts, dur) EVENT_LAUNCH(id, tid, ts, dur)
+#define KERNEL(id, stream, ts, dur) EVENT_KERNEL("k" #id, id, stream, ts, dur)
 
 /* The host stays ahead: the path is the stream. */
 static void a_full_queue(void **state)

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What devices do in their window: its parts, which add up to it, what bounds the run, and how
  * kernels fill the multiprocessors. */
+#include "events.h"
 #include "report_fixture.h"
 
 #include <stdio.h>
 
-#define LAUNCH(id, ts, dur)                                                                        \
-    "{'ph':'X','cat':'cuda_runtime','name':'cudaLaunchKernel','pid':1,'tid':1,'ts':" #ts           \
-    ",'dur':" #dur ",'args':{'correlation':" #id "}},"
-#define KERNEL(name, id, stream, ts, dur)                                                          \
-    "{'ph':'X','cat':'kernel','name':'" name "','pid':0,'tid':" #stream ",'ts':" #ts               \
-    ",'dur':" #dur ",'args':{'correlation':" #id ",'device':0}},"
+#define LAUNCH(id, ts, dur) EVENT_LAUNCH(id, 1, ts, dur)
+#define KERNEL(name, id, stream, ts, dur) EVENT_KERNEL(name, id, stream, ts, dur)
 #define FILLING(stream, ts, dur, blocks, occupancy)                                                \
     "{'ph':'X','cat':'kernel','name':'k','pid':0,'tid':" #stream ",'ts':" #ts ",'dur':" #dur       \
     ",'args':{'device':0,'grid':[8,1,1],'block':[64,1,1],'blocks per SM':" #blocks                 \

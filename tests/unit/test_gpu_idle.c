@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Why devices were idle: gaps with planted causes, recovered to the nanosecond, and identities on
  * random traces. */
+#include "events.h"
 #include "report_fixture.h"
 
 #include <stdio.h>
@@ -12,17 +13,10 @@ static int64_t cause(const struct ta_report *report, const char *name)
 
 /* ---- pieces of traces; times in µs ---------------------------------------------------------- */
 
-#define SPAN(cat, name, ts, dur)                                                                   \
-    "{'ph':'X','cat':'" cat "','name':'" name "','pid':1,'tid':1,'ts':" #ts ",'dur':" #dur "},"
-#define LAUNCH(id, ts, dur)                                                                        \
-    "{'ph':'X','cat':'cuda_runtime','name':'cudaLaunchKernel','pid':1,'tid':1,'ts':" #ts           \
-    ",'dur':" #dur ",'args':{'correlation':" #id "}},"
-#define GRAPH(id, ts, dur)                                                                         \
-    "{'ph':'X','cat':'cuda_runtime','name':'cudaGraphLaunch','pid':1,'tid':1,'ts':" #ts            \
-    ",'dur':" #dur ",'args':{'correlation':" #id "}},"
-#define KERNEL(id, stream, ts, dur)                                                                \
-    "{'ph':'X','cat':'kernel','name':'k" #id "','pid':0,'tid':" #stream ",'ts':" #ts               \
-    ",'dur':" #dur ",'args':{'correlation':" #id ",'device':0}},"
+#define SPAN(cat, name, ts, dur) EVENT_SPAN(cat, name, 1, ts, dur)
+#define LAUNCH(id, ts, dur) EVENT_LAUNCH(id, 1, ts, dur)
+#define GRAPH(id, ts, dur) EVENT_CALL("cudaGraphLaunch", id, 1, ts, dur)
+#define KERNEL(id, stream, ts, dur) EVENT_KERNEL("k" #id, id, stream, ts, dur)
 
 /* The device ends at 20 µs; the launch of the next kernel begins at 100 µs, and in between the
  * thread does one thing after another. */

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Classes of kernels by step and by phase: where kernels belong is worked out by hand. */
+#include "events.h"
 #include "report_fixture.h"
 
-#define SPAN(cat, name, tid, ts, dur)                                                              \
-    "{'ph':'X','cat':'" cat "','name':'" name "','pid':1,'tid':" #tid ",'ts':" #ts ",'dur':" #dur  \
-    "},"
+#define SPAN EVENT_SPAN
 /* A launch, and its kernel long after it. */
 #define KERNEL(name, id, tid, ts, dur)                                                             \
-    "{'ph':'X','cat':'cuda_runtime','name':'cudaLaunchKernel','pid':1,'tid':" #tid ",'ts':" #ts    \
-    ",'dur':1,'args':{'correlation':" #id "}},"                                                    \
-    "{'ph':'X','cat':'kernel','name':'" name "','pid':0,'tid':7,'ts':1" #ts ",'dur':" #dur         \
-    ",'args':{'correlation':" #id ",'device':0}},"
+    EVENT_LAUNCH(id, tid, ts, 1) EVENT_KERNEL(name, id, 7, 1##ts, dur)
 
 static int64_t total(const struct ta_report *report, const char *id, const char *place,
                      const char *class)

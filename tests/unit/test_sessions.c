@@ -3,37 +3,14 @@
  * nowhere else. */
 #include "run/sessions.h"
 
-#include "model/builder.h"
-#include "trace_fixture.h"
+#include "kept_files.h"
 
-enum { FILES = 3, SAMPLES = 4 };
+enum { SAMPLES = 4 };
 
-struct files {
-    struct ta_shared shared;
-    struct ta_ctx ctx;
-    struct ta_quality quality;
-    struct ta_builder builders[FILES];
-    struct ta_kept kept[FILES];
-    size_t n;
-};
-
-static void begin(struct files *f)
+/* A file of a set says of itself that it is a full copy. */
+static struct ta_builder *add(struct files *f, const char *shown, int64_t rank, const char *set)
 {
-    memset(f, 0, sizeof *f);
-    ta_shared_init(&f->shared);
-    ta_ctx_init(&f->ctx, &f->shared);
-    ta_quality_init(&f->quality);
-}
-
-static struct ta_builder *add_file(struct files *f, const char *shown, int64_t rank,
-                                   const char *set)
-{
-    struct ta_builder *builder = &f->builders[f->n];
-    assert_true(ta_builder_init(builder, &f->quality, 0, NULL, 0, 1000));
-    if (set)
-        ta_builder_set_copy(builder, ta_slice_of(set), TA_EXACT_FULL);
-    f->kept[f->n++] = (struct ta_kept){.trace = builder->trace, .shown = shown, .rank = rank};
-    return builder;
+    return add_file(f, shown, rank, set, TA_EXACT_FULL);
 }
 
 static void add_session(struct files *f, struct ta_builder *b, int64_t start)
@@ -57,9 +34,7 @@ static void check(struct files *f, size_t file, size_t left, uint64_t said)
     assert_true(ta_drop_earlier_samples(f->kept, f->n, &f->quality));
     assert_int_equal(f->kept[file].trace->dump.rows[TA_DUMP_sample].n, left);
     assert_int_equal(f->quality.slots[TA_Q_OTHER_SESSION].count, said);
-    for (size_t i = 0; i < f->n; i++)
-        ta_builder_free(&f->builders[i]);
-    ta_quality_free(&f->quality);
+    end(f);
 }
 
 static void test_drops_what_is_earlier(void **state)
@@ -67,8 +42,8 @@ static void test_drops_what_is_earlier(void **state)
     (void)state;
     struct files f;
     begin(&f);
-    add_session(&f, add_file(&f, "d/rank_1/a", 1, "s"), 10);
-    add_samples(&f, add_file(&f, "d/b", 1, "s"));
+    add_session(&f, add(&f, "d/rank_1/a", 1, "s"), 10);
+    add_samples(&f, add(&f, "d/b", 1, "s"));
     check(&f, 1, 3, 1);
 }
 
@@ -77,9 +52,9 @@ static void test_first_of_several_sessions(void **state)
     (void)state;
     struct files f;
     begin(&f);
-    add_samples(&f, add_file(&f, "a", 1, "s"));
-    add_session(&f, add_file(&f, "b", 1, "s"), 20);
-    add_session(&f, add_file(&f, "c", 1, "s"), 10);
+    add_samples(&f, add(&f, "a", 1, "s"));
+    add_session(&f, add(&f, "b", 1, "s"), 20);
+    add_session(&f, add(&f, "c", 1, "s"), 10);
     check(&f, 0, 3, 1);
 }
 
@@ -95,9 +70,8 @@ static void test_keeps_all_else(void **state)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         struct files f;
         begin(&f);
-        add_session(&f, add_file(&f, others[i].shown, others[i].rank, others[i].set),
-                    others[i].start);
-        add_samples(&f, add_file(&f, "d/b", 1, "s"));
+        add_session(&f, add(&f, others[i].shown, others[i].rank, others[i].set), others[i].start);
+        add_samples(&f, add(&f, "d/b", 1, "s"));
         check(&f, 1, SAMPLES, 0);
     }
 }
@@ -108,7 +82,7 @@ static void test_keeps_own(void **state)
     (void)state;
     struct files f;
     begin(&f);
-    struct ta_builder *own = add_file(&f, "a", 1, "s");
+    struct ta_builder *own = add(&f, "a", 1, "s");
     add_session(&f, own, 10);
     add_samples(&f, own);
     check(&f, 0, SAMPLES, 0);

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Waits of the host and the part of them that does harm, and the rules on devices that wait for
  * their host: planted waits, recovered to the nanosecond, and devices that never wait. */
+#include "events.h"
 #include "report_fixture.h"
 
 /* ---- pieces of traces; times in µs ---------------------------------------------------------- */
 
-#define SPAN(cat, name, ts, dur)                                                                   \
-    "{'ph':'X','cat':'" cat "','name':'" name "','pid':1,'tid':1,'ts':" #ts ",'dur':" #dur "},"
-#define CALL(name, id, ts, dur)                                                                    \
-    "{'ph':'X','cat':'cuda_runtime','name':'" name "','pid':1,'tid':1,'ts':" #ts ",'dur':" #dur    \
-    ",'args':{'correlation':" #id "}},"
+#define SPAN(cat, name, ts, dur) EVENT_SPAN(cat, name, 1, ts, dur)
+#define CALL(name, id, ts, dur) EVENT_CALL(name, id, 1, ts, dur)
 #define LAUNCH(id, ts, dur) CALL("cudaLaunchKernel", id, ts, dur)
 #define SYNC(ts, dur) CALL("cudaStreamSynchronize", 0, ts, dur)
-#define KERNEL(id, ts, dur)                                                                        \
-    "{'ph':'X','cat':'kernel','name':'k" #id "','pid':0,'tid':7,'ts':" #ts ",'dur':" #dur          \
-    ",'args':{'correlation':" #id ",'device':0}},"
+#define KERNEL(id, ts, dur) EVENT_KERNEL("k" #id, id, 7, ts, dur)
 #define COPY(id, bytes, ts, dur)                                                                   \
     "{'ph':'X','cat':'gpu_memcpy','name':'Memcpy DtoH (Device -> Pageable)','pid':0,'tid':7,"      \
     "'ts':" #ts ",'dur':" #dur ",'args':{'correlation':" #id ",'device':0,'bytes':" #bytes "}},"
