@@ -5,42 +5,22 @@
 usage: test_collectives.py TRACEANALYZE
 """
 import collections
-import json
 import pathlib
 import random
-import subprocess
 import sys
 import tempfile
 import unittest
 
+import reports
 import simulate
 
 PROGRAM = None
 
 
 def report(ranks):
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        simulate.write(ranks, folder)
-        out = folder / "out.json"
-        subprocess.run([PROGRAM, "report", str(folder), "-q", "--format", "json", "-o", str(out)],
-                       check=True)
-        return json.loads(out.read_text())
-
-
-def table(document, name):
-    """The rows of a table as dictionaries; none when it is not there."""
-    for section in document["sections"]:
-        for item in section["items"]:
-            if item.get("id") == name and item["kind"] == "table":
-                keys = [c["key"] for c in item["columns"]]
-                return [dict(zip(keys, row)) for row in item["rows"]]
-    return []
-
-
-def findings(document):
-    return {item["id"]: item for section in document["sections"] for item in section["items"]
-            if item["kind"] == "finding"}
+    with tempfile.TemporaryDirectory() as folder:
+        simulate.write(ranks, pathlib.Path(folder))
+        return reports.read(PROGRAM, folder)
 
 
 def named(plan, op, group):
@@ -70,7 +50,7 @@ class Truth(unittest.TestCase):
         self.check_kinds(plan, ranks, document)
 
     def check_clocks(self, ranks, document):
-        rows = {r["rank"]: r for r in table(document, "collectives.clocks")}
+        rows = {r["rank"]: r for r in document.rows("collectives.clocks")}
         reference = [r for r in rows.values() if r["state"] == "reference"]
         self.assertEqual(len(reference), 1)
         zero = ranks[reference[0]["rank"]]
@@ -87,7 +67,7 @@ class Truth(unittest.TestCase):
             self.assertLess(row["uncertainty_ns"], self.CLOCK)
 
     def check_lateness(self, ranks, document):
-        rows = {r["rank"]: r for r in table(document, "stragglers.by_rank")}
+        rows = {r["rank"]: r for r in document.rows("stragglers.by_rank")}
         late = collections.defaultdict(list)
         last = collections.Counter()
         for (_group, op, _), of in instances(ranks).items():
@@ -108,7 +88,7 @@ class Truth(unittest.TestCase):
             self.assertGreaterEqual(row["last_arrivals"], last[rank])
 
     def check_kinds(self, plan, ranks, document):
-        rows = {(r["op"], r["group"]): r for r in table(document, "collectives.by_kind")}
+        rows = {(r["op"], r["group"]): r for r in document.rows("collectives.by_kind")}
         sums = collections.defaultdict(lambda: collections.Counter())
         moving = collections.defaultdict(list)
         for (group, op, _), of in instances(ranks).items():
@@ -160,11 +140,11 @@ class Matching(unittest.TestCase):
     def test_groups_that_nothing_connects(self):
         plan = simulate.Plan(ranks=6, steps=12, seed=6, groups=[[0, 2, 4], [1, 3, 5]])
         document = report(simulate.simulate(plan))
-        axes = {r["rank"]: r["axis"] for r in table(document, "collectives.clocks")}
+        axes = {r["rank"]: r["axis"] for r in document.rows("collectives.clocks")}
         self.assertEqual(len(set(axes.values())), 2)
         self.assertEqual(axes[0], axes[4])
         self.assertNotEqual(axes[0], axes[1])
-        self.assertEqual({r["group"] for r in table(document, "collectives.by_kind")}, {"0", "1"})
+        self.assertEqual({r["group"] for r in document.rows("collectives.by_kind")}, {"0", "1"})
 
     def test_recording_begins_later_on_one_rank(self):
         """Of equal collectives one rank lacks the first three: the ends tell which is which."""
@@ -172,8 +152,8 @@ class Matching(unittest.TestCase):
         cut = simulate.Plan(ranks=4, steps=30, seed=7, ops=("allreduce",), noise=0.05,
                             drop=[(2, 0), (2, 1), (2, 2)])
         ranks = simulate.simulate(cut)
-        rows = {r["rank"]: r for r in table(report(ranks), "stragglers.by_rank")}
-        whole = {r["rank"]: r for r in table(report(simulate.simulate(full)), "stragglers.by_rank")}
+        rows = {r["rank"]: r for r in report(ranks).rows("stragglers.by_rank")}
+        whole = {r["rank"]: r for r in report(simulate.simulate(full)).rows("stragglers.by_rank")}
         self.assertEqual(rows[2]["collectives"], 27)
         self.assertEqual(rows[0]["collectives"], 30)
         for rank in rows:
@@ -183,17 +163,17 @@ class Matching(unittest.TestCase):
     def test_records_lost_in_the_middle(self):
         """Operations alternate, so the longest common sequence finds the hole."""
         plan = simulate.Plan(ranks=4, steps=20, seed=8, drop=[(1, 11), (3, 20)])
-        rows = {r["op"]: r for r in table(report(simulate.simulate(plan)), "collectives.by_kind")}
+        rows = {r["op"]: r for r in report(simulate.simulate(plan)).rows("collectives.by_kind")}
         self.assertEqual(rows["allreduce"]["count"], 20)
         self.assertEqual(rows["_allgather_base"]["count"], 20)
         self.assertLess(rows["allreduce"]["wait_share"], 0.6)
 
     def test_one_rank_alone_waits_for_nobody_known(self):
         document = report(simulate.simulate(simulate.Plan(ranks=8, steps=5, seed=9))[:1])
-        rows = table(document, "collectives.by_kind")
+        rows = document.rows("collectives.by_kind")
         self.assertTrue(rows)
         self.assertTrue(all(r["wait_ns"] is None and r["bus_bandwidth"] is None for r in rows))
-        self.assertEqual(table(document, "stragglers.by_rank"), [])
+        self.assertEqual(document.rows("stragglers.by_rank"), [])
 
 
 class Blame(unittest.TestCase):
@@ -202,9 +182,9 @@ class Blame(unittest.TestCase):
     def check(self, kind, name, within):
         plan = simulate.Plan(ranks=5, steps=20, seed=10, culprit=(3, kind, 0.25, 0), noise=0.005)
         document = report(simulate.simulate(plan))
-        late = [r["rank"] for r in table(document, "stragglers.by_rank") if r["is_late"]]
+        late = [r["rank"] for r in document.rows("stragglers.by_rank") if r["is_late"]]
         self.assertEqual(late, [3])
-        rows = table(document, "stragglers.blame")
+        rows = document.rows("stragglers.blame")
         planted = 250_000 * 2 * plan.steps
         own = [r for r in rows if r["rank"] == 3]
         self.assertEqual((own[0]["kind"], own[0]["name"], own[0]["within"]), (kind, name, within))
@@ -222,7 +202,7 @@ class Blame(unittest.TestCase):
 
     def test_since_when(self):
         plan = simulate.Plan(ranks=6, steps=30, seed=11, culprit=(1, "gap", 0.3, 18))
-        rows = [r for r in table(report(simulate.simulate(plan)), "stragglers.by_rank")
+        rows = [r for r in report(simulate.simulate(plan)).rows("stragglers.by_rank")
                 if r["is_late"]]
         self.assertEqual([r["rank"] for r in rows], [1])
         self.assertEqual(rows[0]["since"], "change")
@@ -234,7 +214,7 @@ class Steps(unittest.TestCase):
 
     def check(self, plan, together):
         ranks = simulate.simulate(plan)
-        rows = table(report(ranks), "stragglers.by_step")
+        rows = report(ranks).rows("stragglers.by_step")
         late = collections.defaultdict(list)
         for (_group, _op, index), of in instances(ranks).items():
             first = min(start for start, _ in of.values())
@@ -261,7 +241,7 @@ class Ladder(unittest.TestCase):
     """Factors of efficiency: their product, and what a run without the loss really takes."""
 
     def rungs(self, document):
-        return {r["term"]: r for r in table(document, "efficiency.ladder")}
+        return {r["term"]: r for r in document.rows("efficiency.ladder")}
 
     def window(self, plan):
         return max(max(e["ts"] + e["dur"] for e in r.events if e["pid"] == 0) -
@@ -300,34 +280,34 @@ class Links(unittest.TestCase):
         groups = [[2 * g, 2 * g + 1] for g in range(7)]
         plan = simulate.Plan(ranks=14, steps=10, seed=30, groups=groups, slow={4: 1.6})
         document = report(simulate.simulate(plan))
-        rows = table(document, "collectives.links")
+        rows = document.rows("collectives.links")
         self.assertEqual(len(rows), 14)
         self.assertEqual({r["group"] for r in rows if r["is_slow"]}, {"4"})
         for row in rows:
             expected = 1 / 1.6 if row["group"] == "4" else 1
             self.assertLess(abs(row["ratio"] - expected), 0.05)
-        self.assertIn("slow-link", findings(document))
+        self.assertTrue(document.finding("slow-link"))
         even = report(simulate.simulate(simulate.Plan(ranks=14, steps=10, seed=31, groups=groups)))
-        self.assertFalse([r for r in table(even, "collectives.links") if r["is_slow"]])
-        self.assertNotIn("slow-link", findings(even))
+        self.assertFalse([r for r in even.rows("collectives.links") if r["is_slow"]])
+        self.assertFalse(even.finding("slow-link"))
 
     def test_small_messages(self):
         plan = simulate.Plan(ranks=4, steps=20, seed=32, ops=["allreduce"] * 4,
                              elements=[1 << 20, 256, 256, 256])
-        rows = table(report(simulate.simulate(plan)), "collectives.small")
+        rows = report(simulate.simulate(plan)).rows("collectives.small")
         self.assertEqual(len(rows), 1)
         self.assertEqual((rows[0]["small"], rows[0]["largest"]), (60, 512))
         self.assertLess(abs(rows[0]["latency_ns"] / 9000 - 1), 0.1)
         self.assertLess(abs(rows[0]["tax_ns"] / (60 * 9000) - 1), 0.1)
         even = report(simulate.simulate(simulate.Plan(ranks=4, steps=20, seed=33)))
-        self.assertEqual(table(even, "collectives.small"), [])
+        self.assertEqual(even.rows("collectives.small"), [])
 
     def test_exposed_adds_up(self):
         plan = simulate.Plan(ranks=5, steps=12, seed=34, culprit=(2, "kernel", 0.3, 0))
         ranks = simulate.simulate(plan)
         document = report(ranks)
-        rows = {r["rank"]: r for r in table(document, "collectives.exposed")}
-        gpu = {r["rank"]: r for r in table(document, "gpu_time.by_rank")}
+        rows = {r["rank"]: r for r in document.rows("collectives.exposed")}
+        gpu = {r["rank"]: r for r in document.rows("gpu_time.by_rank")}
         waits = collections.Counter()
         for of in instances(ranks).values():
             last = max(start for start, _ in of.values())
@@ -371,7 +351,7 @@ class Clusters(unittest.TestCase):
             r.launch(simulate.COMM["allreduce"], comm, 5000)
             ranks.append(r)
             points.append([x / (kernel + gap + comm) for x in (kernel, comm, gap)])
-        rows = table(report(ranks), "ranks.clusters")
+        rows = report(ranks).rows("ranks.clusters")
         expected = self.linkage(points, 0.1)
         self.assertEqual(sum(r["devices"] for r in rows), 40)
         found = set()
@@ -393,24 +373,23 @@ class Rules(unittest.TestCase):
 
     def test_straggler(self):
         plan = simulate.Plan(ranks=6, steps=20, seed=40, culprit=(5, "copy", 0.2, 0))
-        found = findings(report(simulate.simulate(plan)))
-        title = found["straggler"]["title"]
+        found = report(simulate.simulate(plan))
+        title = found.finding("straggler")["title"]
         self.assertIn("Rank 5", title)
         self.assertIn("Memcpy HtoD", title)
         planted = 200_000 * 2 * plan.steps
-        self.assertLess(abs(found["straggler"]["saving_ns"]["high"] / planted - 1), 0.2)
+        self.assertLess(abs(found.finding("straggler")["saving_ns"]["high"] / planted - 1), 0.2)
 
     def test_balance(self):
         plan = simulate.Plan(ranks=4, steps=10, seed=41, culprit=(0, "kernel", 0.5, 0))
-        found = findings(report(simulate.simulate(plan)))
+        found = report(simulate.simulate(plan))
         planted = 500_000 * 2 * plan.steps * 3 / 4
-        self.assertIn("load-balance", found)
-        self.assertLess(abs(found["load-balance"]["saving_ns"]["high"] / planted - 1), 0.2)
+        self.assertLess(abs(found.finding("load-balance")["saving_ns"]["high"] / planted - 1), 0.2)
 
     def test_clean(self):
-        found = findings(report(simulate.simulate(simulate.Plan(ranks=6, steps=20, seed=42))))
+        found = report(simulate.simulate(simulate.Plan(ranks=6, steps=20, seed=42)))
         for rule in ("straggler", "slow-link", "small-messages", "load-balance"):
-            self.assertNotIn(rule, found)
+            self.assertFalse(found.finding(rule))
 
 
 if __name__ == "__main__":

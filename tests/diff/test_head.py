@@ -15,6 +15,8 @@ import sys
 import tempfile
 import unittest
 
+import reports
+
 PROGRAM = None
 
 STAGES = {"text_encoding_positive": (1, 2.5), "vae_encode": (1, 0.4),
@@ -49,15 +51,11 @@ class Head(unittest.TestCase):
         self.folder = pathlib.Path(scratch.name)
 
     def compare(self, before, after):
-        done = subprocess.run([PROGRAM, "diff", before, after, "-o", self.folder / "out"],
-                              check=True, capture_output=True, text=True)
-        document = json.loads((self.folder / "out/diff.json").read_text(encoding="utf-8"))
-        items = [item for section in document["sections"] for item in section["items"]]
-        self.tables = {item["id"]: [dict(zip([c["key"] for c in item["columns"]], row))
-                                    for row in item["rows"]]
-                       for item in items if item["kind"] == "table"}
-        self.findings = {item["id"] for item in items if item["kind"] == "finding"}
-        self.headline = document["verdict"]["headline"]
+        """The first line that people see; the document is kept."""
+        done = subprocess.run([PROGRAM, "--no-config", "diff", before, after, "-o",
+                               self.folder / "out"], check=True, capture_output=True, text=True)
+        self.diff = reports.Report((self.folder / "out/diff.json").read_text(encoding="utf-8"))
+        self.headline = self.diff.document["verdict"]["headline"]
         return done.stdout.splitlines()[0]
 
     def test_lost_offloading(self):
@@ -66,10 +64,10 @@ class Head(unittest.TestCase):
         self.assertIn("Slower by 266 %", first)
         self.assertIn("vae_decode 45 s → 428 s", first)
         self.assertIn("offloading lost", first)
-        self.assertIn("offloading-lost", self.findings)
-        change = {row["term"]: row["delta_ns"] for row in self.tables["diff.waterfall"]}
+        self.assertTrue(self.diff.finding("offloading-lost"))
+        change = {row["term"]: row["delta_ns"] for row in self.diff.rows("diff.waterfall")}
         self.assertEqual(change["vae_decode"], 383 * 10**9)
-        memory = sum(row["delta_bytes"] for row in self.tables["diff.memory"])
+        memory = self.diff.total("diff.memory", "delta_bytes")
         self.assertEqual(memory, round(24064.0 * 2**20) - round(8396.8 * 2**20))
 
     def test_gained_offloading(self):
@@ -83,12 +81,11 @@ class Head(unittest.TestCase):
         first = self.compare(run(self.folder / "a", 45.0, 8396.8),
                              run(self.folder / "b", 45.0, 8396.8))
         self.assertEqual(first, "No change")
-        self.assertEqual(self.findings, set())
+        self.assertEqual(self.diff.findings, [])
 
     def test_more_memory_alone(self):
         """A tenth more memory is no model."""
-        self.compare(run(self.folder / "a", 45.0, 8396.8),
-                             run(self.folder / "b", 90.0, 9300.0))
+        self.compare(run(self.folder / "a", 45.0, 8396.8), run(self.folder / "b", 90.0, 9300.0))
         self.assertNotIn("offloading", self.headline)
         self.assertIn("vae_decode 45 s → 90 s", self.headline)
 

@@ -14,9 +14,10 @@ import argparse
 import json
 import pathlib
 import random
-import subprocess
 import sys
 import tempfile
+
+import reports
 
 LEAST = 0.95
 
@@ -131,14 +132,7 @@ def write_trace(path, program, rng, layers=4):
 
 class Comparison:
     def __init__(self, program, before, after):
-        done = subprocess.run([program, "diff", before, after, "--json", "-q"], check=True,
-                              capture_output=True, text=True)
-        self.tables = {}
-        for section in json.loads(done.stdout)["sections"]:
-            for item in section["items"]:
-                if item["kind"] == "table":
-                    keys = [column["key"] for column in item["columns"]]
-                    self.tables[item["id"]] = [dict(zip(keys, row)) for row in item["rows"]]
+        self.tables = reports.read(program, before, after, command="diff").tables
 
     def mates(self):
         return {row["name"]: row["matched_as"] or row["name"]

@@ -12,9 +12,10 @@ import collections
 import json
 import pathlib
 import random
-import subprocess
 import sys
 import tempfile
+
+import reports
 
 # cause: category and name of a span that shows it
 SHOWN = {
@@ -216,15 +217,11 @@ class Trace:
 
 def causes_of(program, trace):
     with tempfile.TemporaryDirectory() as folder:
-        source, out = pathlib.Path(folder) / "trace.json", pathlib.Path(folder) / "report.json"
+        source = pathlib.Path(folder) / "trace.json"
         source.write_text(trace.text(), encoding="utf-8")
-        subprocess.run([program, "report", str(source), "-q", "--format", "json", "-o", str(out)],
-                       check=True)
-        report = json.loads(out.read_text(encoding="utf-8"))
-    tables = {i["id"]: [dict(zip([c["key"] for c in i["columns"]], row)) for row in i["rows"]]
-              for s in report["sections"] for i in s["items"] if i["kind"] == "table"}
-    causes = {row["cause"]: row["total_ns"] for row in tables["gpu_idle.by_cause"]}
-    return causes, sum(row["idle_ns"] for row in tables["gpu_time.by_rank"])
+        report = reports.read(program, source)
+    causes = {row["cause"]: row["total_ns"] for row in report.rows("gpu_idle.by_cause")}
+    return causes, report.total("gpu_time.by_rank", "idle_ns")
 
 
 def check(program, seed, scenes):

@@ -11,9 +11,10 @@ the warm-up only.  Every other case replaces or adds one thing of a known size.
 import argparse
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
+
+import reports
 
 RULES = {"kernel_attention", "kernel_units", "kernel_fusion", "kernel_waves", "interruptions"}
 GEMM = "nvjet_tst_192x192_64x4_2x1_v_bz_coopB_TNT"
@@ -147,28 +148,13 @@ def graphs(trace):
         trace.device += 20
 
 
-class Report:
-    def __init__(self, program, trace):
-        with tempfile.TemporaryDirectory() as folder:
-            source = pathlib.Path(folder) / "trace.json"
-            source.write_text(trace.text(), encoding="utf-8")
-            out = pathlib.Path(folder) / "out"
-            subprocess.run([program, "report", str(source), "-q", "--format", "json", "-o",
-                            str(out)], check=True)
-            report = json.loads((out / "report.json").read_text(encoding="utf-8"))
-        items = [i for s in report["sections"] for i in s["items"]]
-        self.findings = [i for i in items if i["kind"] == "finding" and i["rule"] in RULES]
-        self.scalars = {i["id"]: i["value"] for i in items if i["kind"] == "scalar"}
-        self.tables = {i["id"]: [dict(zip([c["key"] for c in i["columns"]], row))
-                                 for row in i["rows"]] for i in items if i["kind"] == "table"}
-
-    def row(self, table, **keys):
-        rows = [r for r in self.tables.get(table, [])
-                if all(r[k] == v for k, v in keys.items())]
-        if len(rows) != 1:
-            sys.exit("%s has %d rows with %s: %s" % (table, len(rows), keys,
-                                                     self.tables.get(table)))
-        return rows[0]
+def report_of(program, trace):
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder) / "trace.json"
+        source.write_text(trace.text(), encoding="utf-8")
+        report = reports.read(program, source)
+    report.findings = [found for found in report.findings if found["rule"] in RULES]
+    return report
 
 
 def expect(what, got, wanted, tolerance=0.0):
@@ -316,7 +302,7 @@ def main():
     parser.add_argument("case", choices=sorted(CASES))
     options = parser.parse_args()
     trace, check = CASES[options.case]
-    check(Report(options.program, trace()))
+    check(report_of(options.program, trace()))
 
 
 if __name__ == "__main__":

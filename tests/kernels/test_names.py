@@ -10,12 +10,11 @@ count in the sum only.  Ends with 77, skipped, without the folder.
 """
 import argparse
 import collections
-import json
 import os
 import pathlib
-import subprocess
 import sys
-import tempfile
+
+import reports
 
 LIMIT = 0.03
 INVENTED = ("tb_unit", "kineto_flow_fix")
@@ -27,14 +26,10 @@ def traces_of(folder):
             if name.endswith((".json", ".json.gz")) and not name.startswith("INDEX")]
 
 
-def tables_of(program, path, out):
-    done = subprocess.run([program, "report", str(path), "-q", "--format", "json", "-o", str(out)],
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    if done.returncode or not (out / "report.json").exists():
-        return {}
-    report = json.loads((out / "report.json").read_text(encoding="utf-8"))
-    return {i["id"]: [dict(zip([c["key"] for c in i["columns"]], row)) for row in i["rows"]]
-            for s in report["sections"] for i in s["items"] if i["kind"] == "table"}
+def tables_of(program, path):
+    """None of a file that is no trace."""
+    done = reports.call(program, "report", path)
+    return reports.Report(done.stdout).tables if done.returncode == 0 else {}
 
 
 def main():
@@ -47,20 +42,19 @@ def main():
         return 77
     names, faults = {}, []
     known_ns = collections.Counter()
-    with tempfile.TemporaryDirectory() as scratch:
-        for number, path in enumerate(traces_of(options.traces)):
-            tables = tables_of(options.program, path, pathlib.Path(scratch) / str(number))
-            total = sum(r["total_ns"] for r in tables.get("kernels.by_class", []))
-            unknown = sum(r["total_ns"] for r in tables.get("kernels.unknown", []))
-            for row in tables.get("kernels.by_name", []):
-                names[row["name"]] = (row["kind"], row["family"])
-            known_ns["all"] += total
-            known_ns["unknown"] += unknown
-            relative = path.relative_to(options.traces)
-            if total and unknown / total > LIMIT and relative.parts[0] not in INVENTED:
-                faults.append("%s: %.1f %% of the kernel time is of unknown class: %s"
-                              % (relative, 100 * unknown / total,
-                                 [r["name"][:80] for r in tables["kernels.unknown"][:5]]))
+    for path in traces_of(options.traces):
+        tables = tables_of(options.program, path)
+        total = sum(r["total_ns"] for r in tables.get("kernels.by_class", []))
+        unknown = sum(r["total_ns"] for r in tables.get("kernels.unknown", []))
+        for row in tables.get("kernels.by_name", []):
+            names[row["name"]] = (row["kind"], row["family"])
+        known_ns["all"] += total
+        known_ns["unknown"] += unknown
+        relative = path.relative_to(options.traces)
+        if total and unknown / total > LIMIT and relative.parts[0] not in INVENTED:
+            faults.append("%s: %.1f %% of the kernel time is of unknown class: %s"
+                          % (relative, 100 * unknown / total,
+                             [r["name"][:80] for r in tables["kernels.unknown"][:5]]))
     for name, (kind, family) in sorted(names.items(), key=lambda item: (item[1], item[0])):
         print("%-12s %-18s %s" % (kind, family, name[:300]))
     share = known_ns["unknown"] / max(known_ns["all"], 1)

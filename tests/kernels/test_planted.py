@@ -12,11 +12,12 @@ of four ranks may have company, named here: ranks that are held up make the othe
 the recording cost nothing; the checks of the traces have to find them with their size.
 """
 import argparse
-import json
 import pathlib
 import subprocess
 import sys
 import tempfile
+
+import reports
 
 RULES = {"kernel_attention", "kernel_units", "kernel_fusion", "kernel_waves", "interruptions",
          "launch_bound", "sync_wait", "blocking_copies", "copies", "exposed_comm", "input_bound",
@@ -30,21 +31,16 @@ JOB = {"slow-dispatch": ("launch-bound", ("exposed-comm",)), "sync": ("sync-wait
        "slow-input": ("input-bound", ("sync-wait",)), "slow-link": ("exposed-comm", ("sync-wait",))}
 
 
-class Report:
-    def __init__(self, options, folder, plant, ranks):
-        traces, out = folder / plant, folder / (plant + "-report")
-        subprocess.run([options.generator, "--variant", "optimized", "--ranks", str(ranks),
-                        "--blocks", "3", "--layers", "12", "--plant", plant, "-o", str(traces)],
-                       check=True, stdout=subprocess.DEVNULL)
-        subprocess.run([options.program, "report", str(traces), "-q", "--format", "json", "-o",
-                        str(out)], check=True)
-        report = json.loads((out / "report.json").read_text(encoding="utf-8"))
-        items = [i for s in report["sections"] for i in s["items"]]
-        self.findings = [i for i in items if i["kind"] == "finding" and i["rule"] in RULES]
-        self.tables = {i["id"]: [dict(zip([c["key"] for c in i["columns"]], row))
-                                 for row in i["rows"]] for i in items if i["kind"] == "table"}
-        self.window = max(row["window_ns"] for row in self.tables["gpu_time.by_rank"])
-        self.checks = {row["check"]: row for row in self.tables["health.checks"]}
+def report_of(options, folder, plant, ranks):
+    traces = folder / plant
+    subprocess.run([options.generator, "--variant", "optimized", "--ranks", str(ranks),
+                    "--blocks", "3", "--layers", "12", "--plant", plant, "-o", str(traces)],
+                   check=True, stdout=subprocess.DEVNULL)
+    report = reports.read(options.program, traces)
+    report.findings = [found for found in report.findings if found["rule"] in RULES]
+    report.window = max(row["window_ns"] for row in report.rows("gpu_time.by_rank"))
+    report.checks = {row["check"]: row for row in report.rows("health.checks")}
+    return report
 
 
 def check_cost(plant, wanted, company, report, cost):
@@ -61,10 +57,10 @@ def check_cost(plant, wanted, company, report, cost):
 
 
 def check_costs(options, folder, plants, ranks):
-    clean = Report(options, folder, "none", ranks)
+    clean = report_of(options, folder, "none", ranks)
     faults = ["nothing is planted, but: %s" % f["title"] for f in clean.findings]
     for plant, (wanted, company) in plants.items():
-        report = Report(options, folder, plant, ranks)
+        report = report_of(options, folder, plant, ranks)
         faults += check_cost(plant, wanted, company, report, report.window - clean.window)
     return faults
 
@@ -93,20 +89,20 @@ def check_recording(options, folder):
         print("%-18s %s: %g" % (plant, check, value))
         if abs(value - wanted) > tolerance * wanted or report.checks[check]["holds"]:
             faults.append("%s: %s is %g, expected %g" % (plant, check, value, wanted))
-    clean = Report(options, folder, "none", 4)
+    clean = report_of(options, folder, "none", 4)
     faults += ["nothing is planted, but %s fails" % name
                for name, row in clean.checks.items() if not row["holds"]]
-    lost = Report(options, folder, "lost-kernels", 4)
+    lost = report_of(options, folder, "lost-kernels", 4)
     kernels = sum(row["calls"] for row in clean.tables["kernels.by_name"])
     recorded = sum(row["calls"] for row in lost.tables["kernels.by_name"])
     near("lost-kernels", "kernels lost", lost, (kernels - recorded) / kernels, 0.2)
     if [f["id"] for f in lost.findings if f["severity"] != "info"] != ["trust"]:
         faults.append("lost-kernels: findings that are more than hints: %s" % lost.findings)
-    shifted = Report(options, folder, "clock-shift", 4)
+    shifted = report_of(options, folder, "clock-shift", 4)
     near("clock-shift", "lead of activities", shifted, 400000, 0.02)
     if shifted.checks["activities before their call"]["holds"]:
         faults.append("clock-shift: no activity begins before its call")
-    slowed = Report(options, folder, "buffers", 4)
+    slowed = report_of(options, folder, "buffers", 4)
     held = sum(row["total_ns"] for row in slowed.tables["ops.by_name"]
                if row["name"] == "Activity Buffer Request")
     near("buffers", "profiler overhead", slowed, held / (4 * slowed.window), 0.2)

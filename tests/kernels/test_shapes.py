@@ -13,8 +13,9 @@ import decimal
 import gzip
 import json
 import pathlib
-import subprocess
 import sys
+
+import reports
 
 OPERATORS = ("cpu_op", "operator")
 
@@ -40,18 +41,6 @@ def counted(path):
     return out, bare
 
 
-def tables(program, path):
-    done = subprocess.run([program, "report", "-q", "--no-config", "--json", path], check=True,
-                          capture_output=True)
-    out = {}
-    for section in json.loads(done.stdout)["sections"]:
-        for item in section["items"]:
-            if item["kind"] == "table":
-                keys = [column["key"] for column in item["columns"]]
-                out[item["id"]] = [dict(zip(keys, row)) for row in item["rows"]]
-    return out
-
-
 def faults_of(found, wanted, bare):
     rows = found.get("ops.by_shape", [])
     if not rows or len(rows) != len(wanted):
@@ -74,7 +63,7 @@ def main():
     parser.add_argument("--program", type=pathlib.Path, required=True)
     parser.add_argument("--trace", type=pathlib.Path, required=True)
     args = parser.parse_args()
-    faults = list(faults_of(tables(args.program, args.trace), *counted(args.trace)))
+    faults = list(faults_of(reports.read(args.program, args.trace).tables, *counted(args.trace)))
     for fault in faults:
         print(fault, file=sys.stderr)
     return 1 if faults else 0

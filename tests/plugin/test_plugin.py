@@ -12,6 +12,8 @@ import stat
 import subprocess
 import sys
 
+import reports
+
 SKIPPED = 77
 
 TRACE = {
@@ -45,18 +47,9 @@ def run(*command, expect=0, **options):
     return done
 
 
-def table(report, table_id):
-    for section in report["sections"]:
-        for item in section["items"]:
-            if item["kind"] == "table" and item["id"] == table_id:
-                keys = [column["key"] for column in item["columns"]]
-                return [dict(zip(keys, row)) for row in item["rows"]]
-    sys.exit(f"no table {table_id}")
-
-
 def report_of(program, trace, *options):
     done = run(program, "report", "--json", trace, *options)
-    return table(json.loads(done.stdout), "short_kernels.by_rank")
+    return reports.Report(done.stdout).tables["short_kernels.by_rank"]
 
 
 def build_sample(args, prefix):

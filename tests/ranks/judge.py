@@ -26,6 +26,8 @@ import subprocess
 import sys
 import tempfile
 
+import reports
+
 SIZES = (2, 4, 4, 8, 8, 8, 8, 16, 16, 32, 64)
 # What each cause looks like on the device: kind of stragglers.blame.
 BLAME = {"kernels": "kernel", "attention": "kernel", "throttle": "kernel", "copy": "copy",
@@ -82,15 +84,7 @@ class Judge:
         return folder, json.loads(pathlib.Path(f"{folder}.truth.json").read_text())
 
     def report(self, folder):
-        done = subprocess.run([self.options.program, "--no-config", "report", "--json", "-q",
-                               folder], capture_output=True, check=True, timeout=240)
-        tables = {}
-        for section in json.loads(done.stdout)["sections"]:
-            for item in section["items"]:
-                if item["kind"] == "table":
-                    keys = [column["key"] for column in item["columns"]]
-                    tables[item["id"]] = [dict(zip(keys, row)) for row in item["rows"]]
-        return tables
+        return reports.read(self.options.program, folder).tables
 
     def forget(self, folder):
         if not self.options.keep:

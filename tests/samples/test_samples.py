@@ -11,6 +11,8 @@ import sys
 import tempfile
 import unittest
 
+import reports
+
 PROGRAM = pathlib.Path(os.environ["TA_PROGRAM"]).resolve()
 GENERATOR = pathlib.Path(os.environ["TA_GENERATOR"]).resolve()
 SAMPLES = pathlib.Path(__file__).resolve().parents[2] / "samples"
@@ -25,21 +27,7 @@ def contents(folder):
 
 
 def report(*inputs):
-    done = subprocess.run([PROGRAM, "--no-config", "report", "--json", *inputs],
-                          stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=240)
-    if done.returncode != 0:
-        raise AssertionError(f"exit {done.returncode}: {done.stderr.decode('utf-8', 'replace')}")
-    return json.loads(done.stdout)
-
-
-def table(document, name):
-    """Rows of a table as dictionaries."""
-    for section in document["sections"]:
-        for item in section["items"]:
-            if item["kind"] == "table" and item["id"] == name:
-                keys = [column["key"] for column in item["columns"]]
-                return [dict(zip(keys, row)) for row in item["rows"]]
-    raise AssertionError(f"no table {name}")
+    return reports.read(PROGRAM, *inputs)
 
 
 def only(rows, **wanted):
@@ -81,7 +69,7 @@ class Inferix(unittest.TestCase):
             for rank in range(4)]
 
     def rows(self, name):
-        return table(self.report, name)
+        return self.report.rows(name)
 
     def test_stages(self):
         for rank, dump in enumerate(self.dumps):
@@ -135,7 +123,7 @@ class Inferix(unittest.TestCase):
         self.assertEqual(sorted({row["format"] for row in self.rows("run.files")}),
                          ["inferix_aggregate", "inferix_console", "inferix_flat", "inferix_raw",
                           "inferix_report", "inferix_stream"])
-        self.assertEqual(self.report["data_quality"]["status"], "clean")
+        self.assertEqual(self.report.document["data_quality"]["status"], "clean")
 
 
 class FramePack(unittest.TestCase):
@@ -145,7 +133,7 @@ class FramePack(unittest.TestCase):
                     for name in ("baseline", "regressed")]
 
     def stage(self, run, name):
-        return only(table(self.runs[run], "stages.by_name"), stage=name)
+        return only(self.runs[run].rows("stages.by_name"), stage=name)
 
     def test_regression(self):
         for name, calls, before, after in (("vae_decode", 12, 2.61, 3.76),
@@ -161,17 +149,17 @@ class FramePack(unittest.TestCase):
         for run, name in enumerate(("baseline", "regressed")):
             marks = json.loads((SAMPLES / "framepack-pair" / name / "memory_log.json").read_text())
             peak = max(mark["max_allocated_mb"] for mark in marks)
-            row, = table(self.runs[run], "memory.by_rank")
+            row, = self.runs[run].rows("memory.by_rank")
             self.assertAlmostEqual(row["peak_allocated_bytes"] / 2**20, peak, places=3)
             self.assertEqual(row["snapshots"], len(marks))
 
     def test_tables(self):
         for run in self.runs:
-            row, = table(run, "iterations.by_name")
+            row, = run.rows("iterations.by_name")
             self.assertEqual(row["count"], 300)
-            self.assertEqual(len(table(run, "caches.hits")), 96)
-            self.assertEqual(len(table(run, "run.files")), 4)
-            self.assertEqual(run["data_quality"]["status"], "clean")
+            self.assertEqual(len(run.rows("caches.hits")), 96)
+            self.assertEqual(len(run.rows("run.files")), 4)
+            self.assertEqual(run.document["data_quality"]["status"], "clean")
 
 
 class Diffulex(unittest.TestCase):
@@ -180,7 +168,7 @@ class Diffulex(unittest.TestCase):
         cls.report = report(SAMPLES / "diffulex")
 
     def rows(self, name):
-        return table(self.report, name)
+        return self.report.rows(name)
 
     def test_sections(self):
         dump = json.loads((SAMPLES / "diffulex/profile_20260115_103000.json").read_text())
@@ -211,7 +199,7 @@ class Diffulex(unittest.TestCase):
         self.assertEqual((row["requests"], row["tokens"]), (8, 917))
         reported = only(self.rows("throughput.values"), metric="ttft_ns", basis="as_reported")
         self.assertAlmostEqual(row["ttft_mean_ns"], reported["value"], delta=1e3)
-        self.assertEqual(self.report["data_quality"]["status"], "clean")
+        self.assertEqual(self.report.document["data_quality"]["status"], "clean")
 
 
 if __name__ == "__main__":

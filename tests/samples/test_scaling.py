@@ -13,6 +13,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import reports
+
 PROGRAM = os.environ["TA_PROGRAM"]
 GENERATOR = os.environ["TA_GENERATOR"]
 
@@ -25,29 +27,11 @@ def generate(folder, *options):
 
 
 def run(*operands):
-    return subprocess.run([PROGRAM, "--no-config", "scaling", "--json", *map(str, operands)],
-                          capture_output=True, text=True, timeout=240)
+    return reports.call(PROGRAM, "scaling", *operands)
 
 
 def scaling(*operands):
-    done = run(*operands)
-    if done.returncode != 0:
-        raise AssertionError(done.stderr)
-    return json.loads(done.stdout)
-
-
-def table(document, name):
-    for section in document["sections"]:
-        for item in section["items"]:
-            if item["kind"] == "table" and item["id"] == name:
-                keys = [column["key"] for column in item["columns"]]
-                return [dict(zip(keys, row)) for row in item["rows"]]
-    return []
-
-
-def findings(document):
-    return [item["id"] for section in document["sections"] for item in section["items"]
-            if item["kind"] == "finding"]
+    return reports.read(PROGRAM, *operands, command="scaling")
 
 
 def ns(text):
@@ -119,7 +103,7 @@ class Scaling(unittest.TestCase):
         return Path(self.root.name) / self.id() / name
 
     def test_speedups_are_those_of_the_steps(self):
-        rows = table(scaling(*self.strong), "scaling.runs")
+        rows = scaling(*self.strong).rows("scaling.runs")
         base = None
         for row, folder in zip(rows, self.strong):
             time = statistics.median(steps(folder))
@@ -144,10 +128,17 @@ class Scaling(unittest.TestCase):
         wanted = run(*self.strong, "-j", "1").stdout
         self.assertEqual(wanted, run(*reversed(self.strong), "-j", "4").stdout)
 
+    def test_reports_stand_for_their_runs(self):
+        saved = [self.path(f"saved-{number}.json") for number in range(len(self.strong))]
+        saved[0].parent.mkdir(parents=True)
+        for path, folder in zip(saved, self.strong):
+            path.write_bytes(reports.call(PROGRAM, "report", folder).stdout)
+        self.assertEqual(run(*saved).stdout, run(*self.strong).stdout)
+
     def test_no_other_coefficients_fit_better(self):
         document = scaling(*self.strong)
-        points = [(row["world_size"], row["speedup"]) for row in table(document, "scaling.runs")]
-        fits = {(row["law"], row["figure"]): row for row in table(document, "scaling.fits")}
+        points = [(row["world_size"], row["speedup"]) for row in document.rows("scaling.runs")]
+        fits = {(row["law"], row["figure"]): row for row in document.rows("scaling.fits")}
         serial = fits["amdahl", "serial"]["value"]
         best = squares(amdahl, points, serial)
         for factor in (0.9, 0.999, 1.001, 1.1):
@@ -162,7 +153,7 @@ class Scaling(unittest.TestCase):
                     self.assertGreater(squares(usl, points, *other), best)
         peak = math.sqrt((1 - sigma) / kappa)
         self.assertAlmostEqual(fits["usl", "peak_world_size"]["value"], peak, places=6)
-        for row in table(document, "scaling.curve"):
+        for row in document.rows("scaling.curve"):
             p = row["world_size"]
             self.assertAlmostEqual(row["amdahl"], amdahl(p, serial), places=6)
             self.assertAlmostEqual(row["usl"], usl(p, sigma, kappa), places=6)
@@ -171,7 +162,7 @@ class Scaling(unittest.TestCase):
         folders = [*self.strong, generate(self.path("late"), "--ranks", "4", "--groups", "sp=4",
                                           "--steps", "5", "--layers", "2", "--straggler",
                                           "1:kernels:300")]
-        rows = table(scaling(*folders), "scaling.runs")
+        rows = scaling(*folders).rows("scaling.runs")
         for row in rows:
             beaten = any(other["time_ns"] <= row["time_ns"] and other["gpu_ns"] <= row["gpu_ns"]
                          and (other["time_ns"], other["gpu_ns"]) != (row["time_ns"], row["gpu_ns"])
@@ -181,11 +172,11 @@ class Scaling(unittest.TestCase):
 
     def test_laws_need_their_number_of_sizes(self):
         for n, laws in ((2, set()), (3, {"amdahl"}), (4, {"amdahl", "usl"})):
-            fits = table(scaling(*self.strong[:n]), "scaling.fits")
+            fits = scaling(*self.strong[:n]).rows("scaling.fits")
             self.assertEqual({row["law"] for row in fits}, laws)
 
     def test_factors_make_up_the_change(self):
-        rows = table(scaling(*self.strong), "scaling.factors")
+        rows = scaling(*self.strong).rows("scaling.factors")
         runs = sorted({row["world_size"] for row in rows})
         self.assertGreaterEqual(len(runs), 3)
         for world in runs:
@@ -198,7 +189,7 @@ class Scaling(unittest.TestCase):
             self.assertAlmostEqual(sum(shares), 1, places=9)
 
     def test_a_base_of_several_ranks(self):
-        rows = table(scaling(*self.strong[1:]), "scaling.runs")
+        rows = scaling(*self.strong[1:]).rows("scaling.runs")
         self.assertEqual([row["base_world_size"] for row in rows], [2] * 4)
         self.assertEqual(rows[0]["speedup"], 1)
         self.assertAlmostEqual(rows[1]["efficiency"], rows[1]["speedup"] / 2, places=9)
@@ -206,21 +197,21 @@ class Scaling(unittest.TestCase):
     def test_weak_scaling_is_seen_by_its_flops(self):
         folders = [generate(self.path(f"weak-{n}"), "--ranks", str(n), "--groups", "sp=2",
                             "--steps", "4", "--layers", "2") for n in (2, 4, 8)]
-        rows = table(scaling(*folders), "scaling.runs")
+        rows = scaling(*folders).rows("scaling.runs")
         self.assertEqual([row["work"] for row in rows], [1, 2, 4])
         for row in rows:
             self.assertAlmostEqual(row["efficiency"], rows[0]["time_ns"] / row["time_ns"],
                                    places=9)
-        given = table(scaling("--strong", *folders), "scaling.runs")
+        given = scaling("--strong", *folders).rows("scaling.runs")
         self.assertEqual([(row["work"], row["work_source"]) for row in given], [(1, "given")] * 3)
-        self.assertIn("scaling", findings(scaling("--strong", *folders)))
-        self.assertNotIn("scaling", findings(scaling(*folders)))
+        self.assertTrue(scaling("--strong", *folders).finding("scaling"))
+        self.assertFalse(scaling(*folders).finding("scaling"))
 
     def test_dumps_are_compared_by_frames(self):
         for world, block_ms in ((1, 400), (2, 220), (4, 130)):
             for rank in range(world):
                 session(self.path(f"dump-{world}"), rank, world, block_ms)
-        rows = table(scaling(*(self.path(f"dump-{n}") for n in (1, 2, 4))), "scaling.runs")
+        rows = scaling(*(self.path(f"dump-{n}") for n in (1, 2, 4))).rows("scaling.runs")
         self.assertEqual([row["world_size"] for row in rows], [1, 2, 4])
         self.assertEqual({(row["basis"], row["work_source"]) for row in rows},
                          {("blocks", "frames")})
@@ -237,7 +228,7 @@ class Scaling(unittest.TestCase):
             with self.subTest(text=text):
                 done = run(*operands)
                 self.assertEqual(done.returncode, status, done.stderr)
-                self.assertIn(text, done.stderr)
+                self.assertIn(text, done.stderr.decode())
 
 
 if __name__ == "__main__":

@@ -15,9 +15,10 @@ import collections
 import json
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
+
+import reports
 
 SIDES = ("base", "new")
 # Far neighbors in the order of names have nothing in common.
@@ -39,28 +40,8 @@ class Faults:
             print(what, *details)
 
 
-class Comparison:
-    def __init__(self, document):
-        self.tables, self.scalars, self.missing = {}, {}, []
-        for section in document["sections"]:
-            self.missing.append(section.get("missing", ""))
-            for item in section["items"]:
-                if item["kind"] == "table":
-                    keys = [column["key"] for column in item["columns"]]
-                    self.tables[item["id"]] = [dict(zip(keys, row)) for row in item["rows"]]
-                elif item["kind"] == "scalar":
-                    self.scalars[item["id"]] = item["value"]
-
-    def rows(self, table):
-        return self.tables.get(table, [])
-
-
 def compare(program, before, after):
-    done = subprocess.run([program, "diff", before, after, "--json", "-q"], capture_output=True,
-                          text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"exit code {done.returncode}: {done.stderr.strip()}")
-    return Comparison(json.loads(done.stdout))
+    return reports.read(program, before, after, command="diff")
 
 
 # ---- windows ----------------------------------------------------------------------------------
@@ -159,7 +140,7 @@ def check_traces(args, faults):
         paths = [args.shared / "data/traces" / golden["input"] for golden in pair]
         try:
             found = compare(args.program, *paths)
-        except RuntimeError as error:
+        except AssertionError as error:
             faults.check(f"{name}: {error}", False)
             continue
         lengths = [longest_window(golden) for golden in pair]

@@ -17,9 +17,10 @@ import json
 import math
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
+
+import reports
 
 SIZES = {"bool": 1, "unsigned char": 1, "signed char": 1, "short": 2, "short int": 2, "int": 4,
          "long": 8, "long int": 8, "c10::Half": 2, "c10::BFloat16": 2, "float": 4, "double": 8,
@@ -509,17 +510,9 @@ def union(intervals):
 # ---- reports ----------------------------------------------------------------------------------
 
 def report(program, path):
-    done = subprocess.run([program, "report", path, "-q", "--no-config", "--json"],
-                          capture_output=True, check=False)
-    if done.returncode not in (0, 4):
-        return None
-    tables = {}
-    for section in json.loads(done.stdout)["sections"]:
-        for item in section["items"]:
-            if item["kind"] == "table":
-                keys = [column["key"] for column in item["columns"]]
-                tables[item["id"]] = [dict(zip(keys, row)) for row in item["rows"]]
-    return tables
+    """The tables of a report; None where there is none."""
+    done = reports.call(program, "report", path)
+    return reports.Report(done.stdout).tables if done.returncode == 0 else None
 
 
 def peaks(path):

@@ -12,10 +12,10 @@ import heapq
 import json
 import os
 import re
-import subprocess
 import sys
-import tempfile
 from decimal import ROUND_HALF_UP, Decimal
+
+import reports
 
 DEVICE = {"kernel": "kernel", "mtia_ccp_events": "kernel", "gpu_memcpy": "copy", "memcpy": "copy",
           "gpu_memset": "memset", "memset": "memset"}
@@ -207,13 +207,6 @@ def add_classes(trace, rows):
 
 # ---- what the program says ---------------------------------------------------------------------
 
-def tables_of(report):
-    return {item["id"]: [dict(zip([c["key"] for c in item["columns"]], row))
-                         for row in item["rows"]]
-            for section in report["sections"] for item in section["items"]
-            if item["kind"] == "table"}
-
-
 def nodes_of(rows):
     """Sums by path: the same names in another kind are another row."""
     paths, nodes = {}, collections.defaultdict(lambda: [0, 0, 0])
@@ -241,12 +234,7 @@ def check(program, path):
     add_tree(trace, nodes, modules)
     add_operators(trace, operators)
     add_classes(trace, classes)
-    with tempfile.TemporaryDirectory() as folder:
-        out = os.path.join(folder, "report.json")
-        subprocess.run([program, "report", path, "-q", "--format", "json", "-o", out,
-                        "--set", "call_tree.nodes=100000"], check=True)
-        with open(out, encoding="utf-8") as file:
-            tables = tables_of(json.load(file))
+    tables = reports.read(program, path, "--set", "call_tree.nodes=100000").tables
     problems = []
     compare("node", nodes, nodes_of(tables.get("ops.call_tree", [])), problems)
     found = nodes_of(tables.get("ops.module_tree", []))
