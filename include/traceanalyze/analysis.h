@@ -40,6 +40,10 @@ struct ta_analysis_ops {
                              const struct ta_report *prior, struct ta_section_builder *out);
 
     const struct ta_bound *bounds; /* of cells of `partials`; ends with TA_BOUNDS_END, or NULL */
+
+    /* finish() makes everything of `prior`, so it is called also for reports of several parts of a
+     * run that are put together, whose traces are gone: all partials are empty then. */
+    bool of_tables;
 };
 
 /* Whether all that was read are traces: an analysis may then say what they lacked, which would be

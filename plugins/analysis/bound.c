@@ -146,7 +146,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const after[] = {"gpu_time", "gpu_idle", "collectives", NULL};
 
-static const struct ta_analysis_ops ops = {.after = after, .section = "overview", .finish = finish};
+static const struct ta_analysis_ops ops = {
+    .after = after, .section = "overview", .finish = finish, .of_tables = true};
 
 TA_PLUGIN(analysis, bound, &ops, .title = "What bounds the run",
           .summary = "The windows of the devices by what they are spent on: run.bound",

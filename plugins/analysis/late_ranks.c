@@ -163,7 +163,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const after[] = {"stages", "models", "iterations", "diffusion", NULL};
 
-static const struct ta_analysis_ops ops = {.after = after, .section = "ranks", .finish = finish};
+static const struct ta_analysis_ops ops = {
+    .after = after, .section = "ranks", .finish = finish, .of_tables = true};
 
 TA_PLUGIN(analysis, late_ranks, &ops, .title = "Ranks",
           .summary = "The slowest rank by each figure of time in dumps: ranks.late",

@@ -311,7 +311,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const after[] = {"gpu_time", NULL};
 
-static const struct ta_analysis_ops ops = {.after = after, .section = "ranks", .finish = finish};
+static const struct ta_analysis_ops ops = {
+    .after = after, .section = "ranks", .finish = finish, .of_tables = true};
 
 TA_PLUGIN(analysis, rank_clusters, &ops, .title = "Rank clusters",
           .summary = "Ranks that spend their time alike, and one of each kind: ranks.clusters",

@@ -39,6 +39,10 @@ struct ta_partial *ta_partial_set_table(const struct ta_partial_set *set, size_t
 /* False when an allocation failed and rows are missing. */
 bool ta_partial_set_ok(const struct ta_partial_set *set);
 
+/* Calls finish() of one analysis of the plan, whose partials have no placeholders any more. */
+enum ta_status ta_partial_set_finish_one(struct ta_ctx *ctx, struct ta_partial_set *set,
+                                         size_t analysis, struct ta_report *report) TA_MUST_CHECK;
+
 /* Gives placeholders their ranks and calls finish() of every analysis.  The set is empty then. */
 enum ta_status ta_finish(struct ta_ctx *ctx, struct ta_partial_set *set, const int64_t *ranks,
                          size_t n_ranks, struct ta_report *report) TA_MUST_CHECK;

@@ -162,25 +162,31 @@ static void say_times(struct ta_ctx *ctx, const struct ta_partial_set *set)
                    (double)set->spent[a].cpu_ns / 1e9);
 }
 
+enum ta_status ta_partial_set_finish_one(struct ta_ctx *ctx, struct ta_partial_set *set, size_t a,
+                                         struct ta_report *report)
+{
+    const struct ta_entry *entry = set->plan->analyses[a];
+    const struct ta_plugin *plugin = &entry->plugin;
+    struct ta_section_builder *section =
+        ta_report_open_section(report, plugin->analysis->section, plugin->title);
+    ctx->option_values = entry->option_values;
+    const enum ta_status status = plugin->analysis->finish(
+        ctx, (const struct ta_partial *const *)set->tables[a], report, section);
+    return status == TA_OK ? TA_OK
+                           : ta_cause(ctx, status, "Analysis \"%s\" could not finish", plugin->id);
+}
+
 enum ta_status ta_finish(struct ta_ctx *ctx, struct ta_partial_set *set, const int64_t *ranks,
                          size_t n_ranks, struct ta_report *report)
 {
     enum ta_status status = TA_OK;
     say_times(ctx, set);
     for (size_t a = 0; status == TA_OK && a < set->plan->n; a++) {
-        const struct ta_entry *entry = set->plan->analyses[a];
-        const struct ta_plugin *plugin = &entry->plugin;
-        struct ta_section_builder *section =
-            ta_report_open_section(report, plugin->analysis->section, plugin->title);
-        ctx->option_values = entry->option_values;
         status = settle(ctx, set, a, ranks, n_ranks);
-        if (status != TA_OK)
-            return status;
-        status = plugin->analysis->finish(ctx, (const struct ta_partial *const *)set->tables[a],
-                                          report, section);
-        if (status != TA_OK)
-            return ta_cause(ctx, status, "Analysis \"%s\" could not finish", plugin->id);
-        drop_tables(set, a);
+        if (status == TA_OK)
+            status = ta_partial_set_finish_one(ctx, set, a, report);
+        if (status == TA_OK)
+            drop_tables(set, a);
     }
     return status;
 }

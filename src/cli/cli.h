@@ -26,6 +26,7 @@ struct ta_cli {
     struct ta_registry *registry; /* of the commands that need plugins */
     uint64_t max_html_size;       /* --max-html-size */
     bool wants_timeline;          /* a chosen output needs it */
+    bool takes_reports;           /* that were written before, among the inputs */
     struct ta_gating gating;      /* of the commands that make a report */
     char command_stop[33];        /* a word that lets GitHub take commands again, or "" */
     struct ta_survey *survey;     /* of traces that are read again, or NULL */

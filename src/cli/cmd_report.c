@@ -25,7 +25,7 @@ static enum ta_status compare(struct ta_cli *cli, struct ta_report *report)
         return TA_OK;
     const char *title = cli->args.title;
     cli->args.title = NULL;
-    cli->wants_timeline = false;
+    cli->wants_timeline = cli->takes_reports = false;
     enum ta_status status = ta_cli_read_run(cli, cli->args.baseline, &baseline);
     cli->args.title = title;
     if (status != TA_OK)
@@ -52,6 +52,7 @@ enum ta_status ta_cmd_report(struct ta_cli *cli)
     if (status != TA_OK)
         return status;
     cli->wants_timeline = wants_timeline(cli, &products);
+    cli->takes_reports = true;
     status = ta_cli_run(cli, inputs->items, inputs->n, false, &report);
     if (status == TA_OK) {
         status = compare(cli, report);

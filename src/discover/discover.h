@@ -20,6 +20,7 @@ struct ta_source {
     struct ta_summary_file *summary; /* the summary that it is a file of (inputs.h), or NULL … */
     size_t member;                   /* … and which one */
     bool is_elsewhere;               /* another process reads it (team.h) */
+    bool is_named;                   /* by the user or a glob, and not found in a folder */
     bool expected; /* named by the user, or with a name that traces have: a failure is said aloud */
     bool is_below; /* found in a folder, not named by the user */
     dev_t device;
@@ -90,5 +91,10 @@ bool ta_rank_in_path(const char *shown, const char *pattern, int64_t *rank) TA_M
 enum ta_status ta_decide_ranks(struct ta_ctx *ctx, struct ta_quality *quality, const char *pattern,
                                bool partial, int64_t *world_size, struct ta_rank_claim *claims,
                                size_t n) TA_MUST_CHECK;
+
+/* Notes the ranks below `world_size` that are not among the `n`, which ascend, as ranges: "2, 5–7".
+ * `on_purpose`: that is no notice. */
+void ta_check_missing_ranks(struct ta_quality *quality, int64_t world_size, const int64_t *ranks,
+                            size_t n, bool on_purpose);
 
 #endif

@@ -301,9 +301,8 @@ static void check_vendors(struct ta_quality *quality, const struct ta_rank_claim
     }
 }
 
-/* Names the ranks nobody has, as ranges: "2, 5–7". */
-static void check_missing(struct ta_quality *quality, int64_t world_size, const int64_t *ranks,
-                          size_t n, bool on_purpose)
+void ta_check_missing_ranks(struct ta_quality *quality, int64_t world_size, const int64_t *ranks,
+                            size_t n, bool on_purpose)
 {
     char text[160] = "";
     size_t used = 0;
@@ -382,7 +381,7 @@ static bool check(struct ta_quality *quality, bool partial, int64_t *world_size,
     check_vendors(quality, claims, n);
     check_claims(quality, *world_size, ordered, n);
     if (*world_size != TA_MISSING)
-        check_missing(quality, *world_size, ranks, n_ranks, partial || n == 1);
+        ta_check_missing_ranks(quality, *world_size, ranks, n_ranks, partial || n == 1);
     free(ranks);
     return true;
 }

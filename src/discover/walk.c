@@ -261,6 +261,16 @@ static char *trim(struct ta_arena *arena, const char *path)
     return ta_arena_copy(arena, (struct ta_slice){path, n});
 }
 
+/* A file that is an operand itself, or matches one. */
+static enum ta_status add_named(struct walk *walk, const char *path, const struct stat *st)
+{
+    const size_t before = walk->sources->list.n;
+    const enum ta_status status = add(walk, path, base_name(path), st, NULL, true);
+    if (walk->sources->list.n > before)
+        walk->sources->list.at[before].is_named = true;
+    return status;
+}
+
 static enum ta_status walk_operand(struct walk *walk, const char *operand, bool alone)
 {
     struct stat st;
@@ -268,7 +278,7 @@ static enum ta_status walk_operand(struct walk *walk, const char *operand, bool 
     if (stat(operand, &st) != 0)
         return ta_fail(walk->ctx, TA_ERR_INPUT, "Cannot find \"%s\": %s", operand, strerror(errno));
     if (S_ISREG(st.st_mode))
-        return add(walk, operand, base_name(operand), &st, NULL, true);
+        return add_named(walk, operand, &st);
     if (!S_ISDIR(st.st_mode))
         return add(walk, operand, operand, NULL, kind_of(st.st_mode), true);
     const char *folder = trim(arena, operand);

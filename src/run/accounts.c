@@ -240,7 +240,7 @@ static struct ta_file_account account_file(const struct ta_ingested *file, struc
     return account;
 }
 
-static enum ta_quality_status status_of(const struct ta_accounts *accounts)
+enum ta_quality_status ta_accounts_status(const struct ta_accounts *accounts)
 {
     enum ta_quality_severity worst = TA_QUALITY_INFO;
     for (size_t i = 0; i < accounts->n_findings; i++)
@@ -273,7 +273,7 @@ enum ta_status ta_account(struct ta_ctx *ctx, const struct ta_run_options *optio
         add_totals(&accounts.totals, account);
     }
     accounts.findings = ta_quality_findings(job, arena, &accounts.n_findings);
-    accounts.status = status_of(&accounts);
+    accounts.status = ta_accounts_status(&accounts);
     ta_report_set_accounts(report, &accounts);
     set_run(options, ingestion, report, world_size);
     return TA_OK;

@@ -18,6 +18,9 @@ enum ta_status ta_account(struct ta_ctx *ctx, const struct ta_run_options *optio
                           const struct ta_ingestion *ingestion, struct ta_quality *job,
                           struct ta_report *report, int64_t world_size) TA_MUST_CHECK;
 
+/* What the findings of accounts come to. */
+enum ta_quality_status ta_accounts_status(const struct ta_accounts *accounts);
+
 /* The name of the first input, from the arena; NULL without memory. */
 const char *ta_default_title(const struct ta_run_options *options, struct ta_arena *arena);
 

@@ -8,6 +8,7 @@
 
 #include "base/context.h"
 #include "read/reader.h"
+#include "run/saved.h"
 
 #include <stdlib.h>
 
@@ -69,21 +70,25 @@ static enum ta_status read_head(struct ta_ctx *ctx, struct ta_sources *sources, 
     return status;
 }
 
-/* A summary for the source, or NULL with TA_OK when it is none. */
+/* A summary for the source, or NULL with TA_OK when it is none; it may be a report then. */
 static enum ta_status open_summary(struct ta_ctx *ctx, struct ta_sources *sources,
-                                   struct ta_source *source, struct ta_summary_file **summary)
+                                   struct ta_source *source, struct ta_summary_file **summary,
+                                   bool *is_report)
 {
     struct ta_quality ignored; /* the worker that reads the whole says what is wrong */
     struct front front = {0};
     struct ta_summary_head head = {0};
     enum ta_status status = TA_OK;
     *summary = NULL;
+    *is_report = false;
     ta_quality_init(&ignored);
     front.reader = ta_reader_open(ctx, source->path, -1, &ignored);
     if (!front.reader && ta_ctx_status(ctx) == TA_ERR_NOMEM)
         status = TA_ERR_NOMEM;
     if (front.reader && ta_summary_is(ta_reader_probe(front.reader).head))
         status = read_head(ctx, sources, &front, &head);
+    else if (front.reader)
+        *is_report = ta_saved_is_head(ta_reader_probe(front.reader).head);
     if (front.reader)
         ta_reader_uncount(front.reader);
     ta_reader_close(front.reader);
@@ -128,7 +133,7 @@ static void agree(const struct ta_summary_file *summary, bool is_first, const ch
         *title = NULL;
 }
 
-/* Takes the summaries out of the sources. */
+/* Takes the summaries out of the sources, and the reports. */
 static enum ta_status take_summaries(struct ta_ctx *ctx, struct ta_inputs *inputs)
 {
     struct ta_sources *sources = &inputs->sources;
@@ -138,11 +143,15 @@ static enum ta_status take_summaries(struct ta_ctx *ctx, struct ta_inputs *input
     for (size_t i = 0; status == TA_OK && i < n; i++) {
         struct ta_source source = sources->list.at[i];
         struct ta_summary_file *summary = NULL;
+        bool is_report = false;
         if (source.path && !source.refusal && !source.copy_of)
-            status = open_summary(ctx, sources, &source, &summary);
-        if (!summary)
+            status = open_summary(ctx, sources, &source, &summary, &is_report);
+        if (is_report) {
+            if (!ta_vec_push(&inputs->reports, source))
+                status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of reports");
+        } else if (!summary) {
             sources->list.at[sources->list.n++] = source;
-        else if (!ta_vec_push(&inputs->summaries, summary)) {
+        } else if (!ta_vec_push(&inputs->summaries, summary)) {
             ta_summary_head_free(&summary->head);
             status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of summaries");
         }
@@ -187,6 +196,32 @@ static void leave_out_copies(struct ta_inputs *inputs)
         ta_summary_head_free(&summary->head);
     }
     inputs->summaries.n = kept;
+}
+
+/* Reports count when they are named, or when a folder holds nothing else: those beside traces are
+ * of them.  Where they cannot be used, named ones are left to be refused. */
+static enum ta_status choose_reports(struct ta_ctx *ctx, const struct ta_run_options *options,
+                                     struct ta_inputs *inputs)
+{
+    struct ta_sources *sources = &inputs->sources;
+    const size_t n = inputs->reports.n;
+    const bool alone = sources->list.n == 0 && inputs->summaries.n == 0;
+    inputs->reports.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct ta_source report = inputs->reports.at[i];
+        bool done = true;
+        if (options->reports && (report.is_named || alone))
+            inputs->reports.at[inputs->reports.n++] = report;
+        else if (report.is_named || alone)
+            done = ta_vec_push(&sources->list, report);
+        else
+            ta_quality_add(&inputs->job, TA_Q_SKIPPED_FILE, TA_NO_OFFSET,
+                           "Not read: \"%s\": a report of traceanalyze", report.shown);
+        if (!done)
+            return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files");
+    }
+    return ta_sources_order(sources) ? TA_OK
+                                     : ta_fail(ctx, TA_ERR_NOMEM, "Cannot name the input files");
 }
 
 /* Puts the files of the summaries in their place. */
@@ -236,6 +271,8 @@ enum ta_status ta_inputs_find(struct ta_ctx *ctx, const struct ta_run_options *o
         status = note_copies(ctx, options, &inputs->sources);
     if (status == TA_OK)
         status = take_summaries(ctx, inputs);
+    if (status == TA_OK && inputs->reports.n)
+        status = choose_reports(ctx, options, inputs);
     if (status == TA_OK && options->summaries)
         pass_over(ctx, inputs);
     if (status == TA_OK)
@@ -251,6 +288,7 @@ void ta_inputs_free(struct ta_inputs *inputs)
     for (size_t i = 0; i < inputs->summaries.n; i++)
         ta_summary_head_free(&inputs->summaries.at[i]->head);
     free(inputs->summaries.at);
+    free(inputs->reports.at);
     ta_sources_free(&inputs->sources);
     ta_quality_free(&inputs->job);
 }

@@ -19,6 +19,7 @@ struct ta_inputs {
     struct ta_sources sources;
     struct ta_quality job; /* what was noticed about all files */
     TA_VEC(struct ta_summary_file *) summaries;
+    TA_VEC(struct ta_source) reports; /* written before, of parts of the run */
     const char *title; /* that all summaries agree on, when there is nothing else; or NULL */
 };
 

@@ -19,9 +19,11 @@
 #include "hardware/hardware.h"
 #include "run/ingest.h"
 #include "run/inputs.h"
+#include "run/join.h"
 #include "parse/cpu.h"
 #include "recommend/recommend.h"
 #include "run/reconcile.h"
+#include "run/saved.h"
 #include "result/report.h"
 #include "run/survey.h"
 #include "run/team.h"
@@ -77,6 +79,8 @@ static enum ta_status gather(struct ta_ctx *ctx, const struct ta_registry *regis
     if (status != TA_OK)
         return status;
     const size_t n = run->inputs.sources.list.n;
+    if (n == 0 && run->inputs.reports.n)
+        return TA_OK;
     run->ranks = reallocarray(NULL, n + 1, sizeof *run->ranks);
     if (!run->ranks)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu", n);
@@ -123,6 +127,66 @@ static enum ta_status conclude(struct ta_ctx *ctx, const struct ta_registry *reg
     return status;
 }
 
+/* ---- reports that were written before ------------------------------------------------------- */
+
+static enum ta_status read_reports(struct ta_ctx *ctx, const struct run *run,
+                                   struct ta_report **read, size_t *n)
+{
+    enum ta_status status = TA_OK;
+    for (*n = 0; *n < run->inputs.reports.n && status == TA_OK; *n += status == TA_OK)
+        status = ta_saved_read(ctx, run->inputs.reports.at[*n].path, &read[*n]);
+    return status;
+}
+
+/* Puts the report of what was read here, or NULL, and those written before together; a single one
+ * stays as it is. */
+static enum ta_status join(struct ta_ctx *ctx, const struct ta_registry *registry, struct run *run,
+                           struct ta_report *own, struct ta_report **report)
+{
+    const size_t most = run->inputs.reports.n;
+    struct ta_quality none; /* what was noticed about the files is in their report */
+    ta_quality_init(&none);
+    struct ta_report **read = calloc(most, sizeof *read);
+    struct ta_joined *parts = calloc(most + 1, sizeof *parts);
+    size_t n = 0;
+    enum ta_status status = read && parts ? read_reports(ctx, run, read, &n)
+                                          : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the reports");
+    for (size_t i = 0; i < n; i++)
+        parts[i] = (struct ta_joined){read[i], run->inputs.reports.at[i].shown};
+    if (own)
+        parts[n] = (struct ta_joined){own, "the files that were read"};
+    if (status == TA_OK && !own && n == 1 && !run->options.title) {
+        *report = read[0];
+        n = 0;
+    } else if (status == TA_OK) {
+        status = ta_join(ctx, registry, &run->options, &run->plan, parts, n + (own != NULL),
+                         own ? &none : &run->inputs.job, report);
+    }
+    ta_quality_free(&none);
+    for (size_t i = 0; i < n; i++)
+        ta_report_free(read[i]);
+    free(read);
+    free(parts);
+    return status;
+}
+
+/* The report of all inputs; `made` is an empty one, which is used or freed. */
+static enum ta_status make_report(struct ta_ctx *ctx, const struct ta_registry *registry,
+                                  struct run *run, struct ta_report *made,
+                                  struct ta_report **report)
+{
+    const bool has_files = run->inputs.sources.list.n > 0;
+    enum ta_status status = has_files ? conclude(ctx, registry, run, made) : TA_OK;
+    if (status == TA_OK && run->inputs.reports.n == 0) {
+        *report = made;
+        return TA_OK;
+    }
+    if (status == TA_OK)
+        status = join(ctx, registry, run, has_files ? made : NULL, report);
+    ta_report_free(made);
+    return status;
+}
+
 enum ta_status ta_pipeline_run(struct ta_ctx *ctx, const struct ta_registry *registry,
                                const struct ta_run_options *options, struct ta_report **report)
 {
@@ -137,14 +201,14 @@ enum ta_status ta_pipeline_run(struct ta_ctx *ctx, const struct ta_registry *reg
         status = ta_plan_make(ctx, options->check_only ? NULL : registry, &run.plan);
     if (status == TA_OK)
         status = gather(ctx, registry, &run);
-    const bool reports = !options->team || options->team->index == 0;
-    if (status == TA_OK && reports)
-        status = conclude(ctx, registry, &run, made);
+    struct ta_report *finished = NULL;
+    if (status == TA_OK && (!options->team || options->team->index == 0))
+        status = make_report(ctx, registry, &run, made, &finished);
+    else
+        ta_report_free(made);
     ctx->helpers = ta_thread_count(options) - 1; /* of those who render */
     if (status == TA_OK)
-        *report = reports ? made : NULL;
-    if (status != TA_OK || !reports)
-        ta_report_free(made);
+        *report = finished;
     ta_ingestion_free(&run.ingestion);
     ta_plan_free(&run.plan);
     ta_inputs_free(&run.inputs);

@@ -53,6 +53,7 @@ struct ta_run_options {
     const char *version;    /* of the program */
     ta_progress *progress;
     void *progress_user;
+    bool reports; /* join reports that were written before, of parts of the run (join.h) */
     struct ta_survey *survey; /* to fill, or NULL; its arena is the caller's to free */
     struct ta_team *team;     /* processes that read the files together, or NULL; with `version` */
 };

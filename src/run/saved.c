@@ -28,7 +28,7 @@ static bool take(struct ta_slice *text, const char *token)
 }
 
 /* The schema is the first member of what we write. */
-static bool is_report(struct ta_slice head)
+bool ta_saved_is_head(struct ta_slice head)
 {
     return take(&head, "{") && take(&head, "\"schema\"") && take(&head, ":") &&
            take(&head, "\"traceanalyze.report/");
@@ -41,7 +41,7 @@ bool ta_saved_is(struct ta_ctx *ctx, const char *path)
     ta_ctx_init(&own, ctx->shared); /* what fails here fails where the file is read */
     ta_quality_init(&quality);
     struct ta_reader *reader = ta_reader_open(&own, path, -1, &quality);
-    const bool is = reader && is_report(ta_reader_probe(reader).head);
+    const bool is = reader && ta_saved_is_head(ta_reader_probe(reader).head);
     if (reader)
         ta_reader_uncount(reader);
     ta_reader_close(reader);

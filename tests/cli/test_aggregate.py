@@ -184,6 +184,89 @@ class Aggregate(ProcessTest):
         _, said = self.aggregate("run", "--strict", "--partial")
         self.assertNotIn("no trace", said)
 
+    # ---- reports that were written before ------------------------------------------------------
+
+    def save_ranks(self, *options):
+        """A report of each rank of a run, and the traces."""
+        self.generate("--ranks", "3", "--groups", "sp=3", *options)
+        traces = sorted((self.folder / "run").iterdir())
+        (self.folder / "saved").mkdir()
+        for rank, trace in enumerate(traces):
+            self.expect(0, "report", "-q", str(trace), "-o", f"saved/r{rank}.json")
+        return traces
+
+    def assert_close(self, ours, theirs):
+        for mine, other in zip(ours, theirs, strict=True):
+            if isinstance(other, float):
+                self.assertAlmostEqual(mine, other, delta=1e-9 * abs(other))
+            else:
+                self.assertEqual(mine, other)
+
+    def test_reports_of_ranks_are_one_run(self):
+        """Rows by rank are those of all traces together; of names all but quantiles is."""
+        self.save_ranks()
+        joined = json.loads(self.expect(0, "aggregate", "--json", "--strict", "saved").stdout)
+        whole = json.loads(self.expect(0, "aggregate", "--json", "run").stdout)
+        self.assertEqual(joined["run"]["ranks"], [0, 1, 2])
+        self.assertEqual(joined["data_quality"]["totals"], whole["data_quality"]["totals"])
+        ours, theirs = tables(joined), tables(whole)
+        for name in ("gpu_time.by_rank", "gpu_time.parts", "steps.by_step", "gpu_idle.by_cause",
+                     "launches.by_rank", "copies.by_direction", "events.by_kind", "run.files"):
+            self.assertEqual(sorted(map(json.dumps, ours[name])),
+                             sorted(map(json.dumps, theirs[name])), name)
+        for name, keys in (("ops.by_name", ("category", "name")), ("ops.device_time", ("name",)),
+                           ("kernels.by_name", ("name",)), ("kernels.by_class", ("class",))):
+            by_name = {tuple(row[key] for key in keys): row for row in theirs[name]}
+            self.assertEqual(len(ours[name]), len(by_name))
+            for row in ours[name]:
+                other = by_name[tuple(row[key] for key in keys)]
+                known = [key for key in row if key not in ("p50_ns", "p95_ns", "p99_ns")]
+                self.assert_close([row[key] for key in known], [other[key] for key in known])
+        self.check_metrics(ours)
+        metrics = {row["metric"]: row for row in theirs["ranks.metrics"]}
+        for row in ours["ranks.metrics"]:
+            self.assertEqual(row, metrics[row["metric"]])
+        self.assertNotIn("collectives.by_kind", ours)
+        said = {section["id"]: section.get("missing") for section in joined["sections"]}
+        self.assertIn("Collectives", said["collectives"])
+
+    def test_order_of_reports_and_traces(self):
+        traces = self.save_ranks()
+        saved = [f"saved/r{rank}.json" for rank in range(3)]
+        run = ("aggregate", "--json", "-q", "--title", "run")
+        first = self.expect(0, *run, *saved).stdout
+        self.assertTrue(self.expect(0, *run, *reversed(saved)).stdout == first)
+        self.assertTrue(self.expect(0, *run, "saved/*.json").stdout == first)
+        mixed, said = self.aggregate(str(traces[2]), saved[0], saved[1], "--strict")
+        self.assertEqual(sorted(row["rank"] for row in mixed["gpu_time.by_rank"]), [0, 1, 2], said)
+
+    def test_one_report_stays_as_it_is(self):
+        self.save_ranks()
+        again = self.expect(0, "aggregate", "--json", "-q", "saved/r1.json").stdout
+        self.assertTrue(again == (self.folder / "saved/r1.json").read_bytes())
+        self.expect(0, "aggregate", "-q", "saved/r1.json", "-o", "one.html")
+        page, _ = self.aggregate("one.html")
+        self.assertEqual([row["rank"] for row in page["gpu_time.by_rank"]], [1])
+
+    def test_reports_that_do_not_fit(self):
+        traces = self.save_ranks()
+        done = self.expect(3, "aggregate", "saved/r1.json", str(traces[1]), "-o", "x.json")
+        self.assertIn(b"Rank 1 is in two reports", done.stderr)
+        (self.folder / "cut.json").write_bytes((self.folder / "saved/r0.json").read_bytes()[:9000])
+        done = self.expect(3, "aggregate", "cut.json", "saved/r1.json", "-o", "x.json")
+        self.assertIn(b"cut.json", done.stderr)
+        done = self.expect(4, "aggregate", "saved/r0.json", "saved/r2.json", "--strict", "-q", "-o",
+                           "x.json")
+        self.assertIn("rank 1", (self.folder / "x.json").read_text())
+        self.expect(0, "aggregate", "saved/r0.json", "saved/r2.json", "--strict", "--partial", "-q",
+                    "-o", "x.json")
+
+    def test_reports_beside_traces_are_of_them(self):
+        self.save_ranks()
+        whole = self.aggregate("run")[0]
+        (self.folder / "saved/r1.json").rename(self.folder / "run/report.json")
+        self.assertEqual(self.aggregate("run", "--strict")[0], whole)
+
 
 if __name__ == "__main__":
     main()

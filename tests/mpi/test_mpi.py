@@ -54,6 +54,14 @@ class Mpi(ProcessTest):
     def test_dumps(self):
         self.same(*DUMPS)
 
+    def test_reports(self):
+        """Those of ranks alone, and beside traces."""
+        traces = sorted(SAMPLE.iterdir())
+        for rank in (0, 1):
+            self.expect(0, "report", "-q", str(traces[rank]), "-o", f"r{rank}.json")
+        self.same("r0.json", "r1.json")
+        self.same("r0.json", *traces[1:])
+
     def test_products(self):
         self.expect(0, "aggregate", str(SAMPLE), "-q", "-o", "one", "--timeline=none",
                     "--format", "html,json,csv,md")

@@ -67,7 +67,8 @@ static const struct ta_analysis_ops ops = {.needs_args = groups_args,
                                            .section = "ranks",
                                            .partials = partials,
                                            .map = map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .of_tables = true};
 
 TA_PLUGIN(analysis, ranks, &ops, .title = "Ranks", .options = options,
           .summary =
