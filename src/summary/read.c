@@ -204,17 +204,21 @@ static void take_tables(struct body *body, size_t analysis)
         ta_scan_fail(scan, "the tables of an analysis are not those of this version");
 }
 
-/* Whether the analysis was told what it is told in this run. */
+/* Whether the analysis was told what it is told in this run.  One that maps nothing has left nothing
+ * here, so what it was told is of no matter. */
 static void check_options(struct ta_scan *scan, const struct ta_entry *entry)
 {
     const struct ta_option *options = entry->plugin.options;
+    const bool matters = entry->plugin.analysis->map != NULL;
     struct ta_slice key;
     size_t next = 0;
     bool same = ta_scan_open(scan, '{');
-    for (; same && ta_scan_member(scan, &key); next++)
+    for (; same && ta_scan_member(scan, &key); next++) {
+        const double value = ta_scan_real(scan);
         same = options && options[next].name &&
                ta_slice_equal(key, ta_slice_of(options[next].name)) &&
-               ta_scan_real(scan) == entry->option_values[next];
+               (!matters || value == entry->option_values[next]);
+    }
     if (!same || (options && options[next].name))
         ta_scan_fail(scan, "an analysis had other options (--set) than it has here");
 }

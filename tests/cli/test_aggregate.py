@@ -162,6 +162,14 @@ class Aggregate(ProcessTest):
         dumps, _ = self.aggregate(INFERIX, "--by", "group")
         self.assertNotIn("ranks.parts", dumps)
 
+    def test_options_over_summaries(self):
+        """What only compares ranks may differ between `reduce` and `aggregate`."""
+        self.generate("--ranks", "8", "--groups", "tp=2,sp=4")
+        self.expect(0, "reduce", "run", "-q", "-o", "sums")
+        for by in ("rank", "node", "group"):
+            options = ("--by", by, "--outliers", "3", "--ranks-per-node", "2")
+            self.assertEqual(self.aggregate("sums", *options)[0], self.aggregate("run", *options)[0])
+
     def test_outliers(self):
         self.generate("--ranks", "16", "--groups", "sp=8", "--straggler", "11:copy:40")
         found, _ = self.aggregate("run")

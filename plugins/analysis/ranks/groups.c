@@ -1,40 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Process groups: the ranks whose collectives name the same one. */
+/* Process groups: the ranks that name the same one in groups.by_rank. */
 #include "parts.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-
-const char *const groups_args[] = {"Process Group Name", "Process Group Description",
-                                   "Process Group Ranks", NULL};
-
-/* ---- reading ------------------------------------------------------------------------------- */
-
-static struct ta_slice text_of(const struct ta_trace *trace, ta_str text)
-{
-    return text == TA_STR_ABSENT ? TA_LIT("") : ta_trace_text(trace, text);
-}
-
-void groups_map(const struct ta_trace *trace, struct ta_partial *out)
-{
-    const struct ta_args names = ta_trace_args(trace, groups_args[0]);
-    const struct ta_args descriptions = ta_trace_args(trace, groups_args[1]);
-    const struct ta_args ranks = ta_trace_args(trace, groups_args[2]);
-    for (size_t i = 0; i < names.n; i++) {
-        char number[24];
-        struct ta_slice name = {number, 0};
-        if (names.is_text[i])
-            name = ta_trace_text(trace, (ta_str)names.value[i]);
-        else
-            name.len = (size_t)snprintf(number, sizeof number, "%" PRId64, names.value[i]);
-        int64_t *row =
-            TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)), ta_key_text(name),
-                           ta_key_text(text_of(trace, ta_args_text(&descriptions, names.row[i]))),
-                           ta_key_text(text_of(trace, ta_args_text(&ranks, names.row[i]))));
-        ta_sum(&row[GROUP_CALLS], 1);
-    }
-}
 
 /* ---- groups -------------------------------------------------------------------------------- */
 
@@ -61,16 +29,16 @@ static bool is_same(const struct member *a, const struct member *b)
            ta_slice_equal(a->ranks, b->ranks);
 }
 
-static size_t list_members(const struct ta_partial *groups, struct member *members)
+static size_t list_members(const struct ta_table *groups, struct member *members)
 {
+    const size_t rank = ta_table_column(groups, "rank");
     size_t n = 0;
-    for (size_t i = 0; i < ta_partial_rows(groups); i++) {
-        const int64_t *row = ta_partial_at(groups, i);
-        if (row[GROUP_RANK] != TA_MISSING)
-            members[n++] =
-                (struct member){ta_partial_text(groups, row, GROUP_DESCRIPTION),
-                                ta_partial_text(groups, row, GROUP_NAME),
-                                ta_partial_text(groups, row, GROUP_RANKS), row[GROUP_RANK]};
+    for (size_t i = 0; i < groups->n_rows && rank != SIZE_MAX; i++) {
+        const struct ta_cell *cell = ta_table_cell(groups, i, rank);
+        if (cell->kind == TA_CELL_INT)
+            members[n++] = (struct member){ta_row_text(groups, i, "description"),
+                                           ta_row_text(groups, i, "group"),
+                                           ta_row_text(groups, i, "ranks"), cell->i};
     }
     if (n)
         qsort(members, n, sizeof *members, by_group);
@@ -95,9 +63,9 @@ static bool add_group(struct parts *parts, const struct member *members, size_t 
     return label && parts_add(parts, kind, label, ranks, n);
 }
 
-static bool add_all(const struct ta_partial *groups, struct parts *parts)
+static bool add_all(const struct ta_table *groups, struct parts *parts)
 {
-    struct member *members = calloc(ta_partial_rows(groups) + 1, sizeof *members);
+    struct member *members = calloc(groups->n_rows + 1, sizeof *members);
     const size_t n = members ? list_members(groups, members) : 0;
     bool done = members != NULL;
     for (size_t first = 0, end; done && first < n; first = end) {
@@ -109,11 +77,12 @@ static bool add_all(const struct ta_partial *groups, struct parts *parts)
     return done;
 }
 
-bool ranks_add_groups(const struct figures *figures, const struct ta_partial *groups,
+bool ranks_add_groups(const struct figures *figures, const struct ta_report *prior,
                       struct ta_section_builder *out)
 {
     struct parts parts = {.title = "Process groups", .compared = "Process groups compared"};
-    const bool done = add_all(groups, &parts) && parts_report(figures, &parts, out);
+    const struct ta_table *groups = ta_report_table(prior, "groups.by_rank");
+    const bool done = !groups || (add_all(groups, &parts) && parts_report(figures, &parts, out));
     if (parts.n == 0)
         ta_add_missing(out, "No process groups: the collectives of these inputs do not name theirs "
                             "(--by group).");

@@ -15,27 +15,10 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_field fields[GROUP_FIELDS] = {
-    [GROUP_RANK] = {"rank", TA_FIELD_RANK},
-    [GROUP_NAME] = {"name", TA_FIELD_TEXT},
-    [GROUP_DESCRIPTION] = {"description", TA_FIELD_TEXT},
-    [GROUP_RANKS] = {"ranks", TA_FIELD_TEXT},
-    [GROUP_CALLS] = {"calls", TA_FIELD_SUM},
-};
-
-static const struct ta_partial_def partials[] = {{"groups", fields, GROUP_FIELDS}, {0}};
-
-static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
-                          struct ta_partial *const *out)
-{
-    (void)ctx;
-    groups_map(trace, out[0]);
-    return TA_OK;
-}
-
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_report *prior, struct ta_section_builder *out)
 {
+    (void)merged;
     const int by = (int)ta_ctx_option(ctx, BY);
     struct figures figures;
     bool done = ranks_read(prior, &figures);
@@ -45,30 +28,52 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     if (by == RANKS_BY_NODE)
         done = done && ranks_add_nodes(&figures, prior, (int64_t)ta_ctx_option(ctx, PER_NODE), out);
     if (by == RANKS_BY_GROUP)
-        done = done && ranks_add_groups(&figures, merged[0], out);
+        done = done && ranks_add_groups(&figures, prior, out);
     ranks_free(&figures);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot compare the ranks");
 }
 
 /* All that make tables by rank. */
-static const char *const after[] = {
-    "gpu_time",       "gpu_parts",        "gpu_idle",      "launch_queue",
-    "launches",       "graph_launches",   "sync_points",   "collectives",
-    "roofline",       "wave_efficiency",  "small_kernels", "compiled",
-    "copies",         "critical_path",    "interruptions", "steps",
-    "stages",         "diffusion",        "throughput",    "iterations",
-    "section_tokens", "operators",        "operator_sums", "models",
-    "memory",         "memory_allocator", "telemetry",     "caches",
-    "streaming",      "requests",         "reported",      "recorded",
-    "sessions",       "event_kinds",      "files",         NULL};
+static const char *const after[] = {"gpu_time",
+                                    "gpu_parts",
+                                    "gpu_idle",
+                                    "launch_queue",
+                                    "launches",
+                                    "graph_launches",
+                                    "sync_points",
+                                    "collectives",
+                                    "roofline",
+                                    "wave_efficiency",
+                                    "small_kernels",
+                                    "compiled",
+                                    "copies",
+                                    "critical_path",
+                                    "interruptions",
+                                    "steps",
+                                    "stages",
+                                    "diffusion",
+                                    "throughput",
+                                    "iterations",
+                                    "section_tokens",
+                                    "operators",
+                                    "operator_sums",
+                                    "models",
+                                    "memory",
+                                    "memory_allocator",
+                                    "telemetry",
+                                    "caches",
+                                    "streaming",
+                                    "requests",
+                                    "reported",
+                                    "recorded",
+                                    "sessions",
+                                    "event_kinds",
+                                    "process_groups",
+                                    "files",
+                                    NULL};
 
-static const struct ta_analysis_ops ops = {.needs_args = groups_args,
-                                           .after = after,
-                                           .section = "ranks",
-                                           .partials = partials,
-                                           .map = map,
-                                           .finish = finish,
-                                           .of_tables = true};
+static const struct ta_analysis_ops ops = {
+    .after = after, .section = "ranks", .finish = finish, .of_tables = true};
 
 TA_PLUGIN(analysis, ranks, &ops, .title = "Ranks", .options = options,
           .summary =

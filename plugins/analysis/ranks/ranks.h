@@ -34,13 +34,6 @@ void ranks_free(struct figures *figures);
 /* Which ranks belong together. */
 enum ranks_by { RANKS_BY_RANK, RANKS_BY_NODE, RANKS_BY_GROUP };
 
-/* Keys of the partial of groups: who says to be in which. */
-enum { GROUP_RANK, GROUP_NAME, GROUP_DESCRIPTION, GROUP_RANKS, GROUP_CALLS, GROUP_FIELDS };
-
-/* The arguments that groups are read from, and the groups of a trace. */
-extern const char *const groups_args[];
-void groups_map(const struct ta_trace *trace, struct ta_partial *out);
-
 /* ranks.metrics (metrics.c), ranks.outliers (outliers.c), of nodes and of groups ranks.parts and
  * parts.metrics (parts.c): false without memory. */
 void ranks_add_metrics(const struct figures *figures, struct ta_section_builder *out);
@@ -48,7 +41,7 @@ bool ranks_add_outliers(const struct figures *figures, size_t most,
                         struct ta_section_builder *out) TA_MUST_CHECK;
 bool ranks_add_nodes(const struct figures *figures, const struct ta_report *prior, int64_t per_node,
                      struct ta_section_builder *out) TA_MUST_CHECK;
-bool ranks_add_groups(const struct figures *figures, const struct ta_partial *groups,
+bool ranks_add_groups(const struct figures *figures, const struct ta_report *prior,
                       struct ta_section_builder *out) TA_MUST_CHECK;
 
 #endif

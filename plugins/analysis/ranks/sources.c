@@ -173,8 +173,9 @@ static const struct {
 /* Tables with a rank of which no rank has rows to compare: what happened when, where, or why. */
 static const char *const passed_over[] = {
     "collectives.clocks", "copies.bandwidth", "gpu_time.by_rank_name",
-    "memory.sites",       "ranks.clusters",   "ranks.late",
-    "run.tags",           "stacks.folded",    "stragglers.blame",
+    "groups.by_rank",     "memory.sites",     "ranks.clusters",
+    "ranks.late",         "run.tags",         "stacks.folded",
+    "stragglers.blame",
 };
 
 /* Columns that say which of a series a row is: such tables are over time. */
