@@ -204,8 +204,8 @@ static void take_tables(struct body *body, size_t analysis)
         ta_scan_fail(scan, "the tables of an analysis are not those of this version");
 }
 
-/* Whether the analysis was told what it is told in this run.  One that maps nothing has left nothing
- * here, so what it was told is of no matter. */
+/* Whether the analysis was told what it is told in this run.  One that maps nothing has left
+ * nothing here, so what it was told is of no matter. */
 static void check_options(struct ta_scan *scan, const struct ta_entry *entry)
 {
     const struct ta_option *options = entry->plugin.options;

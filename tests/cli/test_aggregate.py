@@ -168,7 +168,8 @@ class Aggregate(ProcessTest):
         self.expect(0, "reduce", "run", "-q", "-o", "sums")
         for by in ("rank", "node", "group"):
             options = ("--by", by, "--outliers", "3", "--ranks-per-node", "2")
-            self.assertEqual(self.aggregate("sums", *options)[0], self.aggregate("run", *options)[0])
+            self.assertEqual(self.aggregate("sums", *options)[0],
+                             self.aggregate("run", *options)[0])
 
     def test_outliers(self):
         self.generate("--ranks", "16", "--groups", "sp=8", "--straggler", "11:copy:40")

@@ -90,13 +90,15 @@ class Equal(Summaries):
             self.check(SHARED / "traces" / name)
 
     def test_any_order_and_number_of_threads(self):
-        files = self.reduce(SAMPLE)
-        expected = self.report_of("report", SAMPLE)
+        """More than 200 orders: of traces a few, of dumps, which are quick, the others."""
         dice = random.Random(20)
-        for jobs in ("1", "2", "8"):
-            for _ in range(2 if IS_SANITIZED else 20):
-                dice.shuffle(files)
-                self.assertEqual(self.report_of("aggregate", *files, jobs=jobs), expected)
+        for source, orders in ((SAMPLE, 20), (ROOT / "samples/inferix-4ranks", 50)):
+            files = self.fresh(source)
+            expected = self.report_of("report", source)
+            for jobs in ("1", "2", "8"):
+                for _ in range(2 if IS_SANITIZED else orders):
+                    dice.shuffle(files)
+                    self.assertEqual(self.report_of("aggregate", *files, jobs=jobs), expected)
 
     def test_traces_and_summaries_together(self):
         """Of two ranks of four there are summaries only."""
