@@ -2,6 +2,7 @@
 /* Chrome trace event JSON as Kineto, VizTracer, Ascend and Chrome itself write it: object form,
  * bare arrays, one event per line; CUDA, ROCm and MTIA; schemas since 2021. */
 #include <traceanalyze/builder.h>
+#include <traceanalyze/dump.h>
 #include <traceanalyze/json.h>
 #include <traceanalyze/plugin.h>
 
@@ -288,6 +289,32 @@ static bool each_device(void *user, const struct ta_token *token)
     return true;
 }
 
+/* Versions of libraries and what the profiler recorded: what runs are compared by. */
+static bool is_setting(struct ta_slice key)
+{
+    static const char suffix[] = "_version";
+    static const char *const options[] = {"record_shapes", "profile_memory", "with_stack",
+                                          "with_flops", "with_modules"};
+    const size_t n = sizeof suffix - 1;
+    bool is = key.len > n && memcmp(key.ptr + key.len - n, suffix, n) == 0;
+    for (size_t i = 0; !is && i < sizeof options / sizeof *options; i++)
+        is = ta_slice_equal(key, ta_slice_of(options[i]));
+    return is;
+}
+
+static void take_setting(struct reading *r, struct ta_slice key, const struct ta_token *value)
+{
+    if (value->type != TA_TOKEN_NUMBER && value->type != TA_TOKEN_STRING)
+        return;
+    const ta_str name = ta_builder_string(r->builder, key); /* its text may be in the same buffer */
+    const struct ta_tag tag = {
+        .rank = TA_MISSING,
+        .key = name,
+        .value = ta_builder_string(r->builder, ta_json_text(r->json, value)),
+    };
+    r->status = ta_builder_add_tag(r->ctx, r->builder, &tag);
+}
+
 static void take_member(struct reading *r)
 {
     const struct ta_member *member = &r->json->member;
@@ -302,6 +329,8 @@ static void take_member(struct reading *r)
         ta_builder_set_base_ns(r->builder, number);
     else if (ta_slice_equal(key, TA_LIT("viztracer_metadata")))
         ta_json_members(r->json, &member->value, each_viztracer, r);
+    else if (is_setting(key))
+        take_setting(r, key, &member->value);
 }
 
 /* ---- the file ------------------------------------------------------------------------------ */
@@ -341,6 +370,7 @@ static enum ta_status read_items(struct reading *r)
             status = take_record(r);
         } else if (item == TA_JSON_MEMBER) {
             take_member(r);
+            status = r->status;
         } else {
             r->dropped++;
         }

@@ -12,11 +12,11 @@ enum { TITLE_LINE = 18, LOG_TICK_ROOM = 60, LEAST_HEIGHT = 130, MOST_HEIGHT = 27
 
 struct sample {
     size_t group;
-    double x, share;
+    double x, share, band; /* NaN: without a band */
 };
 
 struct ecdf {
-    size_t x_column, share_column, group_column;
+    size_t x_column, share_column, group_column, band_column;
     enum ta_unit unit;
     struct ta_groups groups;
     struct sample *samples; /* by group, then x */
@@ -41,7 +41,8 @@ static void read_samples(const struct ta_layout *layout, struct ecdf *ecdf)
         double x = ta_data_value(layout, row, ecdf->x_column);
         double share = ta_data_value(layout, row, ecdf->share_column);
         if (!isnan(x) && !isnan(share))
-            ecdf->samples[ecdf->n++] = (struct sample){ecdf->groups.of_row[row], x, share};
+            ecdf->samples[ecdf->n++] = (struct sample){
+                ecdf->groups.of_row[row], x, share, ta_data_value(layout, row, ecdf->band_column)};
     }
     if (ecdf->n)
         qsort(ecdf->samples, ecdf->n, sizeof *ecdf->samples, by_group);
@@ -150,6 +151,33 @@ static struct ta_point place(const struct ecdf *ecdf, double x, double share)
     };
 }
 
+/* The steps moved up or down by the band, from x to x; as many points as 2 n. */
+static void move_steps(const struct ecdf *ecdf, const struct sample *samples, size_t n, double sign,
+                       struct ta_point *points)
+{
+    double before = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double move = sign * samples[i].band;
+        points[2 * i] = place(ecdf, samples[i].x, fmin(fmax(before + move, 0), 1));
+        before = fmax(before, samples[i].share);
+        points[2 * i + 1] = place(ecdf, samples[i].x, fmin(fmax(before + move, 0), 1));
+    }
+}
+
+/* What the true curve is within, as thin lines of its color: filled bands would hide each other. */
+static void draw_band(struct ta_layout *layout, const struct ecdf *ecdf,
+                      const struct sample *samples, size_t n)
+{
+    struct ta_point *points = ta_arena_alloc(layout->arena, 4 * n * sizeof *points);
+    if (!points || isnan(samples[0].band))
+        return;
+    const enum ta_ink ink = ecdf->groups.inks[samples[0].group];
+    move_steps(ecdf, samples, n, 1, points);
+    move_steps(ecdf, samples, n, -1, points + 2 * n);
+    ta_pen_line(layout, ink, points, 2 * n, 0.6, NULL);
+    ta_pen_line(layout, ink, points + 2 * n, 2 * n, 0.6, NULL);
+}
+
 static void draw_group(struct ta_layout *layout, const struct ecdf *ecdf,
                        const struct sample *samples, size_t n)
 {
@@ -210,8 +238,10 @@ static void draw(struct ta_layout *layout, struct ecdf *ecdf)
     for (int pass = 0; pass < 2; pass++) { /* those without a color of their own lie below */
         for (size_t first = 0, end; first < ecdf->n; first = end) {
             end = group_end(ecdf, first);
-            if (ta_groups_rest(&ecdf->groups, ecdf->samples[first].group) == (pass == 0))
-                draw_group(layout, ecdf, &ecdf->samples[first], end - first);
+            if (ta_groups_rest(&ecdf->groups, ecdf->samples[first].group) != (pass == 0))
+                continue;
+            draw_band(layout, ecdf, &ecdf->samples[first], end - first);
+            draw_group(layout, ecdf, &ecdf->samples[first], end - first);
         }
     }
     summarize(layout, ecdf);
@@ -223,6 +253,7 @@ void ta_lay_ecdf(struct ta_layout *layout)
         .x_column = ta_data_column(layout, layout->chart->x),
         .share_column = ta_data_column(layout, layout->chart->y[0].column),
         .group_column = ta_data_column(layout, layout->chart->group),
+        .band_column = ta_data_column(layout, layout->chart->y[1].column),
         .samples = calloc(layout->table->n_rows + 1, sizeof *ecdf.samples),
     };
     ecdf.unit = ta_data_unit(layout, ecdf.x_column);

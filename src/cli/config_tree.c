@@ -160,7 +160,8 @@ static enum ta_status read_scalar(struct ta_config_file *file, const struct ta_a
     return ta_config_add(file, option, value, ta_config_scalar_text(file, value));
 }
 
-/* A list of words becomes one text with commas, or one setting per word. */
+/* A list of words becomes one text with commas, or one setting per word, of which there may be
+ * none: "fail_on: []". */
 static enum ta_status read_list(struct ta_config_file *file, const struct ta_arg_option *option,
                                 const struct ta_yaml *list)
 {
@@ -178,7 +179,7 @@ static enum ta_status read_list(struct ta_config_file *file, const struct ta_arg
         if (!text)
             return ta_fail(file->ctx, TA_ERR_NOMEM, "Out of memory: configuration %s", file->name);
     }
-    if (!list->contents)
+    if (!list->contents && option->type != TA_ARG_TEXTS)
         return ta_config_refuse(file, list, "%s: the list is empty", list->key->text);
     return text ? ta_config_add(file, option, list, text) : TA_OK;
 }

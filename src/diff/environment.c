@@ -8,7 +8,8 @@
 
 static const struct ta_column columns[] = {
     {"key", "What", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "What was compared; tags of the session stand as they are"},
+     "What was compared; tags of the session, versions and options of the profiler stand as they "
+     "are"},
     TA_TEXT_COLUMN("base", "Before", "Its value in the baseline; none when nothing says it"),
     TA_TEXT_COLUMN("new", "After", "Its value in the other run; none when nothing says it"),
     {"status", "Status", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
@@ -85,6 +86,32 @@ static const char *yes_or_no(bool yes)
     return yes ? "yes" : "no";
 }
 
+/* Input shapes of an operator where it takes the device longest. */
+static const char *largest_shapes(struct diff *diff, const struct ta_report *report,
+                                  struct ta_slice op)
+{
+    const struct ta_table *table = ta_report_table(report, "ops.by_shape");
+    size_t most = SIZE_MAX;
+    for (size_t i = 0; table && i < table->n_rows; i++)
+        if (ta_slice_equal(ta_row_text(table, i, "name"), op) &&
+            (most == SIZE_MAX || ta_row_number(table, i, "device_self_ns", 0) >
+                                     ta_row_number(table, most, "device_self_ns", 0)))
+            most = i;
+    if (most == SIZE_MAX)
+        return NULL;
+    const struct ta_slice shapes = ta_row_text(table, most, "shapes");
+    return ta_arena_printf(&diff->arena, "%.*s %.*s", (int)op.len, op.ptr, (int)shapes.len,
+                           shapes.ptr);
+}
+
+/* Of the operator that takes the device of the baseline longest. */
+static const char *shapes(struct diff *diff, const struct ta_report *report)
+{
+    const char *op =
+        most_of(diff, diff->shown[TA_DIFF_BASE], "ops.by_shape", "name", "device_self_ns");
+    return op ? largest_shapes(diff, report, ta_slice_of(op)) : NULL;
+}
+
 static const char *shapes_recorded(struct diff *diff, const struct ta_report *report)
 {
     (void)diff;
@@ -122,6 +149,7 @@ static const struct {
     {"model", model, true},
     {"steps", steps, true},
     {"frames", frames, true},
+    {"shapes", shapes, true},
     {"format", format, true},
     {"shapes_recorded", shapes_recorded, false},
     {"python_recorded", python_recorded, false},
@@ -163,26 +191,34 @@ static void add_keys(struct diff *diff, struct ta_table_builder *table, struct d
     }
 }
 
-/* Tags that a session was given; those of other ranks are mostly the same. */
+static size_t find_tag(const struct ta_table *table, struct ta_slice key)
+{
+    size_t i = 0;
+    while (i < table->n_rows && !ta_slice_equal(ta_row_text(table, i, "key"), key))
+        i++;
+    return i;
+}
+
+/* Tags of a session, versions of libraries, options of the profiler; as the first rank has them:
+ * others mostly have the same.  What one run alone says is not known of the other. */
 static void add_tags(struct diff *diff, struct ta_table_builder *table, struct doubts *doubts)
 {
+    enum { NAMED_MOST = 8 };
     const struct ta_table *base = ta_report_table(diff->shown[TA_DIFF_BASE], "run.tags");
     const struct ta_table *new = ta_report_table(diff->shown[TA_DIFF_NEW], "run.tags");
+    const double rank = base ? ta_row_number(base, 0, "rank", -1) : 0;
     for (size_t i = 0; base && new &&i < base->n_rows; i++) {
         const struct ta_slice key = ta_row_text(base, i, "key");
-        for (size_t k = 0; k < new->n_rows; k++) {
-            if (!ta_slice_equal(ta_row_text(new, k, "key"), key) ||
-                ta_row_number(new, k, "rank", -1) != ta_row_number(base, i, "rank", -1) ||
-                ta_slice_equal(ta_row_text(new, k, "value"), ta_row_text(base, i, "value")))
-                continue;
-            const char *name = ta_arena_copy(&diff->arena, key);
-            if (name && doubts->n < 8)
-                add_doubt(doubts, name);
-            TA_ROW(table, ta_text(key), ta_text(ta_row_text(base, i, "value")),
-                   ta_text(ta_row_text(new, k, "value")), ta_text(TA_LIT("differs")),
-                   ta_text(TA_LIT("caution")));
-            break;
-        }
+        const size_t k = find_tag(new, key);
+        if (ta_row_number(base, i, "rank", -1) != rank || k == new->n_rows ||
+            ta_slice_equal(ta_row_text(new, k, "value"), ta_row_text(base, i, "value")))
+            continue;
+        const char *name = ta_arena_copy(&diff->arena, key);
+        if (name && doubts->n < NAMED_MOST)
+            add_doubt(doubts, name);
+        TA_ROW(table, ta_text(key), ta_text(ta_row_text(base, i, "value")),
+               ta_text(ta_row_text(new, k, "value")), ta_text(TA_LIT("differs")),
+               ta_text(TA_LIT("caution")));
     }
 }
 
@@ -203,6 +239,8 @@ static double shared_time(const struct diff_pairs *pairs)
 
 /* Runs with less in common did different things. */
 #define LEAST_SHARED 0.05
+/* Runs with less are compared with caution. */
+#define ENOUGH_SHARED 0.5
 
 void diff_add_environment(struct diff *diff)
 {
@@ -221,8 +259,8 @@ void diff_add_environment(struct diff *diff)
         shared = shared_time(&diff->ops);
     const bool no = shared >= 0 && shared < LEAST_SHARED;
     diff->is_alien = no;
-    if (shared < 0)
-        add_doubt(&doubts, "time in common");
+    if (shared < ENOUGH_SHARED)
+        add_doubt(&doubts, shared < 0 ? "time in common" : "most of the time");
     const char *note =
         no         ? "The runs have no kernels, stages or operators in common"
         : doubts.n ? ta_arena_printf(&diff->arena, "Differ or are not known: %s", doubts.text)

@@ -15,15 +15,19 @@ static const struct ta_column columns[] = {
     {"dur_ns", "Duration", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Duration of steps, or of blocks"},
     {"share", "Share of steps", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
      "Share of the steps of all ranks that take no longer"},
+    {"band", "Band ±", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "How far the share of all steps that there could have been is from this at most, at the level "
+     "of confidence (Dvoretzky-Kiefer-Wolfowitz); ranks of a step count as one"},
 };
 
 static const struct ta_chart chart = {
     .id = "diff-ecdf",
     .title = "Step times",
-    .caption = "Share of steps that take no longer than a duration, before and after, all ranks.",
+    .caption = "Share of steps that take no longer than a duration, before and after, all ranks; "
+               "with bands of confidence within the runs shown.",
     .kind = TA_CHART_ECDF,
     .x = "dur_ns",
-    .y = {{"share", "Share of steps", TA_INK_NONE}},
+    .y = {{"share", "Share of steps", TA_INK_NONE}, {"band", "band", TA_INK_BAND}},
     .group = "side",
     .log_x = true,
 };
@@ -35,6 +39,13 @@ static const struct ta_run_figure *find(const struct ta_run_figures *of, const c
         if (of->at[i].series && (!id || strcmp(of->at[i].id, id) == 0))
             return &of->at[i];
     return NULL;
+}
+
+/* Massart's form of the inequality of Dvoretzky, Kiefer and Wolfowitz: a band for the whole curve.
+ */
+static double band_of(const struct ta_durations *series, double confidence)
+{
+    return fmin(1, sqrt(log(2 / (1 - confidence)) / (2 * (double)series->n)));
 }
 
 static bool add_side(struct diff *diff, struct ta_table_builder *table, struct ta_slice side,
@@ -49,11 +60,13 @@ static bool add_side(struct diff *diff, struct ta_table_builder *table, struct t
     if (!values)
         return false;
     ta_sort_numbers(values, n);
+    const double band = band_of(series, diff->judging->confidence);
     const size_t points = n < POINTS_MOST ? n : POINTS_MOST;
     for (size_t point = 1; point <= points; point++) {
         const size_t at = n * point / points - 1;
         if (at != last)
-            TA_ROW(table, ta_text(side), ta_num(values[at]), ta_num((double)(at + 1) / (double)n));
+            TA_ROW(table, ta_text(side), ta_num(values[at]), ta_num((double)(at + 1) / (double)n),
+                   ta_num(band));
         last = at;
     }
     return true;
@@ -71,7 +84,7 @@ bool diff_add_steps(struct diff *diff)
         return true;
     struct ta_table_builder *table =
         ta_add_table(ta_report_open_section(diff->out, "diff", "What changed"), "diff.step_times",
-                     "Step times before and after", columns, 3);
+                     "Step times before and after", columns, sizeof columns / sizeof *columns);
     ta_add_chart(table, &chart);
     return add_side(diff, table, TA_LIT("base"), before->series) &&
            add_side(diff, table, TA_LIT("new"), after->series);

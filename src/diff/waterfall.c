@@ -131,7 +131,8 @@ static bool make_bars(struct diff *diff, struct couple *couple)
          TA_UNIT_NONE,                                                                             \
          TA_NEUTRAL,                                                                               \
          "compute, comm, memcpy, memset: what a name takes of the busy time of the device; idle: " \
-         "a cause of idle time; stage; rest: outside of stages; other: terms whose change is "     \
+         "a cause of idle time; stage; host: an operator or call where there are no devices; "     \
+         "rest: outside of stages; other: terms whose change is "                                  \
          "below 0.5 % of the sum of all"},                                                         \
         TA_NS_COLUMN("base_ns", "Before", TA_LOWER, "Time in the window of the baseline"),         \
         TA_NS_COLUMN("new_ns", "After", TA_LOWER, "Time in the window of the other run"),          \
@@ -319,7 +320,7 @@ static int64_t compute_time(const struct diff_window *window)
     for (size_t i = 0; i < window->n_terms; i++)
         if (ta_slice_equal(window->terms[i].kind, TA_LIT("compute")))
             sum = ta_add_sat(sum, window->terms[i].ns);
-    return window->is_device ? sum : TA_MISSING;
+    return window->kind == DIFF_OF_DEVICE ? sum : TA_MISSING;
 }
 
 /* The term that changed most in the direction of the whole. */
@@ -361,20 +362,26 @@ static void add_scalars(struct ta_section_builder *section, const struct couple 
 }
 
 /* Why there is nothing to explain, or NULL. */
-static const char *refusal(const struct diff_windows windows[TA_DIFF_SIDES])
+static const char *refusal(struct diff *diff, const struct diff_windows windows[TA_DIFF_SIDES])
 {
+    static const char *const things[] = {[DIFF_OF_DEVICE] = "device activities",
+                                         [DIFF_OF_STAGES] = "stages",
+                                         [DIFF_OF_HOST] = "spans of the host"};
+    static const char *const sides[] = {"the baseline", "the other run"};
     const struct diff_windows *base = &windows[TA_DIFF_BASE], *new = &windows[TA_DIFF_NEW];
     if (base->n == 0 && new->n == 0)
-        return "The change of the window is not explained: neither run has device activities or "
-               "stages.";
+        return "The change of the window is not explained: neither run has device activities, "
+               "stages or spans of one rank.";
     if (base->n == 0 || new->n == 0)
-        return base->n ? "The change of the window is not explained: only the baseline has device "
-                         "activities or stages."
-                       : "The change of the window is not explained: the baseline has no device "
-                         "activities or stages.";
-    if (base->at->is_device != new->at->is_device)
-        return "The change of the window is not explained: only one run has device activities, the "
-               "other has stages.";
+        return ta_arena_printf(&diff->arena,
+                               "The change of the window is not explained: %s has no device "
+                               "activities, stages or spans of one rank.",
+                               sides[base->n != 0]);
+    if (base->at->kind != new->at->kind)
+        return ta_arena_printf(&diff->arena,
+                               "The change of the window is not explained: of the baseline it is "
+                               "made of %s, of the other run of %s.",
+                               things[base->at->kind], things[new->at->kind]);
     return NULL;
 }
 
@@ -385,7 +392,7 @@ bool diff_add_waterfall(struct diff *diff)
         if (!diff_windows_read(diff, side, &windows[side]))
             return false;
     struct ta_section_builder *section = ta_report_open_section(diff->out, "diff", "What changed");
-    const char *reason = refusal(windows);
+    const char *reason = refusal(diff, windows);
     if (reason) {
         ta_add_missing(section, "%s", reason);
         return true;

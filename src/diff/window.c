@@ -91,15 +91,32 @@ static bool read_stages(struct diff *diff, int side, struct diff_window *window)
     return true;
 }
 
+static bool read_host(struct diff *diff, int side, struct diff_window *window)
+{
+    const struct ta_table *ops = ta_report_table(diff->shown[side], "ops.by_name");
+    if (!reserve(diff, window, ops->n_rows))
+        return false;
+    for (size_t i = 0; i < ops->n_rows; i++)
+        add_term(window, TA_LIT("host"), ta_row_text(ops, i, "name"), diff_amount(ops, i, "calls"),
+                 diff_amount(ops, i, "self_ns"));
+    unite_terms(window);
+    return true;
+}
+
 static bool read_terms(struct diff *diff, int side, struct diff_window *window)
 {
-    const bool done =
-        window->is_device ? read_device(diff, side, window) : read_stages(diff, side, window);
+    static const struct {
+        bool (*read)(struct diff *diff, int side, struct diff_window *window);
+        const char *rest; /* what no term is of */
+    } kinds[] = {
+        [DIFF_OF_DEVICE] = {read_device, "not in the report"}, /* of a cut report */
+        [DIFF_OF_STAGES] = {read_stages, "outside of stages"},
+        [DIFF_OF_HOST] = {read_host, "outside of spans, less what threads do at once"},
+    };
+    const bool done = kinds[window->kind].read(diff, side, window);
     const int64_t rest = done ? window->length_ns - window->explained_ns : 0;
-    if (rest != 0) /* of stages what is between them; of a cut report what it does not list */
-        add_term(window, TA_LIT("rest"),
-                 window->is_device ? TA_LIT("not in the report") : TA_LIT("outside of stages"), 1,
-                 rest);
+    if (rest != 0)
+        add_term(window, TA_LIT("rest"), ta_slice_of(kinds[window->kind].rest), 1, rest);
     return done;
 }
 
@@ -111,7 +128,7 @@ static bool list_devices(struct diff *diff, const struct ta_table *table,
     windows->at = ta_arena_alloc(&diff->arena, table->n_rows * sizeof *windows->at);
     for (size_t i = 0; windows->at && i < table->n_rows; i++)
         windows->at[windows->n++] =
-            (struct diff_window){.is_device = true,
+            (struct diff_window){.kind = DIFF_OF_DEVICE,
                                  .rank = ta_row_integer(table, i, "rank"),
                                  .device = ta_row_integer(table, i, "device"),
                                  .length_ns = ta_row_integer(table, i, "window_ns")};
@@ -123,8 +140,8 @@ static struct diff_window *window_of(struct diff_windows *windows, int64_t rank)
     for (size_t i = windows->n; i-- > 0;)
         if (windows->at[i].rank == rank)
             return &windows->at[i];
-    windows->at[windows->n] =
-        (struct diff_window){.rank = rank, .device = TA_MISSING, .length_ns = TA_MISSING};
+    windows->at[windows->n] = (struct diff_window){
+        .kind = DIFF_OF_STAGES, .rank = rank, .device = TA_MISSING, .length_ns = TA_MISSING};
     return &windows->at[windows->n++];
 }
 
@@ -149,6 +166,24 @@ static bool list_ranks(struct diff *diff, const struct ta_report *report,
     return true;
 }
 
+/* Operators are listed over all ranks: they say what one rank did where there is one. */
+static bool list_host(struct diff *diff, const struct ta_report *report,
+                      struct diff_windows *windows)
+{
+    const struct ta_table *traces = ta_report_table(report, "trace.by_rank");
+    if (!traces || traces->n_rows != 1 || !ta_report_table(report, "ops.by_name"))
+        return true;
+    windows->at = ta_arena_alloc(&diff->arena, sizeof *windows->at);
+    if (!windows->at)
+        return false;
+    windows->n = 1;
+    *windows->at = (struct diff_window){.kind = DIFF_OF_HOST,
+                                        .rank = ta_row_integer(traces, 0, "rank"),
+                                        .device = TA_MISSING,
+                                        .length_ns = ta_row_integer(traces, 0, "window_ns")};
+    return true;
+}
+
 bool diff_windows_read(struct diff *diff, int side, struct diff_windows *windows)
 {
     const struct ta_report *report = diff->shown[side];
@@ -157,7 +192,7 @@ bool diff_windows_read(struct diff *diff, int side, struct diff_windows *windows
     *windows = (struct diff_windows){NULL, 0, 0};
     bool done = devices  ? list_devices(diff, devices, windows)
                 : stages ? list_ranks(diff, report, stages, windows)
-                         : true;
+                         : list_host(diff, report, windows);
     for (size_t i = 0; done && i < windows->n; i++) {
         done = read_terms(diff, side, &windows->at[i]);
         if (windows->at[i].length_ns > windows->at[windows->longest].length_ns)

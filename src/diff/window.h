@@ -5,7 +5,9 @@
  * name takes of it (gpu_time.by_rank_name), the idle time that of its causes (gpu_idle.by_cause).
  * All of them are integers, so the terms of a window add up to it to the nanosecond.  In a run
  * without devices the window of a rank is that of its session, or else the sum of its stages; its
- * terms are the stages that are in no other, and the rest. */
+ * terms are the stages that are in no other, and the rest.  Without stages, too, it is that of the
+ * recording of the only rank, and its terms are the own times of operators and calls; what threads
+ * do at once counts for each, so that the rest may be negative. */
 #ifndef TA_DIFF_WINDOW_H
 #define TA_DIFF_WINDOW_H
 
@@ -18,8 +20,10 @@ struct diff_term {
     int64_t calls, ns;
 };
 
+enum diff_window_kind { DIFF_OF_DEVICE, DIFF_OF_STAGES, DIFF_OF_HOST };
+
 struct diff_window {
-    bool is_device;
+    enum diff_window_kind kind;
     int64_t rank, device; /* TA_MISSING: not known, or no device */
     int64_t length_ns, explained_ns;
     struct diff_term *terms; /* by kind and name, each once */

@@ -247,6 +247,7 @@ static void values_of_the_wrong_kind_are_refused(void **state)
     REFUSES("traceanalyze: {output: {title: true}}\n", "1:32", "quotes");
     REFUSES("traceanalyze: {output: {title: [a]}}\n", "1:32", "a list");
     REFUSES("traceanalyze: {output: {formats: []}}\n", "1:34", "empty");
+    assert_int_equal(read_as("traceanalyze: {diff: {fail_on: []}}\n", false), TA_OK);
     REFUSES("traceanalyze: {output: {formats: ['html,json']}}\n", "1:35", "words");
     REFUSES("traceanalyze: {input: {rank_regex: '('}}\n", "1:36", "group");
     REFUSES("traceanalyze: {input: {rank_regex: 'rank'}}\n", "1:36", "group");

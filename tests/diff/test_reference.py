@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Effects of the mix, the first divergence, the share of the clock, bands of distributions and what
+runs are compared by, against figures computed here from what was written into the traces.
+
+usage: test_reference.py --program PROGRAM
+"""
+import argparse
+import json
+import math
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = None
+GEMM, CONV, COPY = "sm90_xmma_gemm_bf16", "cudnn_conv_fprop", "elementwise_copy_kernel"
+
+
+class Writer:
+    """A trace of steps, each with kernels of given names and durations in ns."""
+
+    def __init__(self, **members):
+        self.events, self.members, self.now, self.launched = [], members, 1_000_000, 0
+
+    def span(self, category, name, start, dur, tid, **args):
+        self.events.append({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": tid,
+                            "ts": start / 1000, "dur": dur / 1000, "args": args})
+
+    def step(self, number, kernels, dur):
+        begin = self.now
+        self.span("user_annotation", f"ProfilerStep#{number}", begin, dur, 10)
+        at = begin + 1000
+        for op, name, length in kernels:
+            self.launched += 1
+            self.span("cpu_op", op, at, 900, 10)
+            self.span("cuda_runtime", "cudaLaunchKernel", at + 100, 500, 10,
+                      correlation=self.launched)
+            self.span("kernel", name, at + 1000, length, 70, device=0, stream=7,
+                      correlation=self.launched)
+            at += 1000 + length
+        self.now = begin + max(dur, at - begin)
+
+    def write(self, path):
+        path.write_text(json.dumps({**self.members, "traceEvents": self.events}),
+                        encoding="utf-8")
+        return path
+
+
+class Reference(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="traceanalyze-reference-")
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def compare(self, before, after, *options):
+        done = subprocess.run([PROGRAM, "diff", before, after, "--json", "-q", *options],
+                              check=True, capture_output=True, text=True)
+        self.scalars, self.tables = {}, {}
+        self.document = json.loads(done.stdout)
+        for section in self.document["sections"]:
+            for item in section["items"]:
+                if item["kind"] == "table":
+                    keys = [column["key"] for column in item["columns"]]
+                    self.tables[item["id"]] = [dict(zip(keys, row)) for row in item["rows"]]
+                elif item["kind"] == "scalar":
+                    self.scalars[item["id"]] = item["value"]
+        return self.tables
+
+    def pair(self, name, steps, **members):
+        writer = Writer(**members)
+        for number, (kernels, dur) in enumerate(steps):
+            writer.step(number, kernels, dur)
+        return writer.write(self.folder / f"{name}.json")
+
+    # ---- the mix ----
+
+    def test_mix(self):
+        """More of what is slow: both classes became faster, and the mean slower."""
+        rng = random.Random(7)
+        durations = []
+        for gemms, copies, scale in ((5, 40, 1.0), (40, 5, 0.9)):
+            durations.append(
+                [("aten::mm", GEMM, round(scale * rng.randint(90_000, 110_000)))
+                 for _ in range(gemms)] +
+                [("aten::copy_", COPY, round(scale * rng.randint(4_000, 6_000)))
+                 for _ in range(copies)])
+        paths = [self.pair(name, [(kernels, 10_000)])
+                 for name, kernels in zip(("a", "b"), durations)]
+        row = next(row for row in self.compare(*paths)["diff.mix"]
+                   if row["of"] == "kernels_by_class")
+        sides = [{name: [length for _, kernel, length in kernels if kernel == name]
+                  for name in (GEMM, COPY)} for kernels in durations]
+        counts = [sum(map(len, side.values())) for side in sides]
+        means = [sum(map(sum, side.values())) / n for side, n in zip(sides, counts)]
+        within = sum((len(sides[0][name]) / counts[0] + len(sides[1][name]) / counts[1]) / 2 *
+                     (sum(sides[1][name]) / len(sides[1][name]) -
+                      sum(sides[0][name]) / len(sides[0][name])) for name in (GEMM, COPY))
+        mix = sum((sum(sides[1][name]) / len(sides[1][name]) +
+                   sum(sides[0][name]) / len(sides[0][name])) / 2 *
+                  (len(sides[1][name]) / counts[1] - len(sides[0][name]) / counts[0])
+                  for name in (GEMM, COPY))
+        for key, wanted in (("base_mean_ns", means[0]), ("new_mean_ns", means[1]),
+                            ("delta_ns", means[1] - means[0]), ("within_ns", within),
+                            ("mix_ns", mix)):
+            self.assertAlmostEqual(row[key], wanted, delta=1e-6 * abs(wanted), msg=key)
+        self.assertLess(within, 0)
+        self.assertTrue(row["misleads"])
+
+    # ---- divergence ----
+
+    def test_first_kernel(self):
+        """The fourth pair of operator and kernel is another one on one side."""
+        kernels = [("aten::mm", GEMM, 50_000), ("aten::conv2d", CONV, 40_000),
+                   ("aten::copy_", COPY, 5_000), ("aten::gelu", "gelu_kernel", 8_000),
+                   ("aten::add", "add_kernel", 7_000)]
+        for place in range(1, len(kernels)):
+            changed = list(kernels)
+            changed[place] = ("wholly::different", "zzz_unrelated_thing_9", 3_000)
+            rows = self.compare(self.pair("a", [(kernels, 300_000)]),
+                                self.pair("b", [(changed, 300_000)]))["diff.divergence"]
+            row = next(row for row in rows if row["what"] == "kernel")
+            self.assertEqual(row["place"], place)
+            self.assertEqual((row["base"], row["new"]), (kernels[place][1], changed[place][1]))
+
+    def test_first_slow_step(self):
+        """From one step on all are a third slower."""
+        rng = random.Random(3)
+        for first in (6, 11, 17):
+            kernels = [("aten::mm", GEMM, 20_000)]
+            steps = [[(kernels, round(rng.gauss(1_000_000, 4_000) * (1 + slow * (i >= first) / 3)))
+                      for i in range(24)] for slow in (0, 1)]
+            rows = self.compare(self.pair("a", steps[0]), self.pair("b", steps[1]))
+            row = next(row for row in rows["diff.divergence"] if row["what"] == "step")
+            self.assertEqual(row["place"], first)
+            logs = [math.log(steps[1][i][1] / steps[0][i][1]) for i in range(first, 24)]
+            # The stretch may end before the steps do, where noise looks like another change.
+            self.assertAlmostEqual(row["change"], math.exp(sum(logs) / len(logs)) - 1, delta=0.02)
+
+    # ---- distributions ----
+
+    def test_bands(self):
+        """The band of Dvoretzky, Kiefer, Wolfowitz and Massart at the level asked for."""
+        kernels = [("aten::mm", GEMM, 20_000)]
+        paths = [self.pair(name, [(kernels, 900_000 + 1000 * i) for i in range(n)])
+                 for name, n in (("a", 20), ("b", 45))]
+        for level in (0.95, 0.8):
+            rows = self.compare(*paths, "--confidence", str(level))["diff.step_times"]
+            for side, n in (("base", 20), ("new", 45)):
+                bands = {row["band"] for row in rows if row["side"] == side}
+                self.assertEqual(len(bands), 1)
+                self.assertAlmostEqual(bands.pop(), math.sqrt(math.log(2 / (1 - level)) / (2 * n)))
+
+    # ---- what the runs were of ----
+
+    def test_versions_and_options(self):
+        kernels = [("aten::mm", GEMM, 50_000)]
+        members = {"cuda_runtime_version": 12010, "with_stack": 1, "record_shapes": 1}
+        paths = [self.pair("a", [(kernels, 100_000)], **members),
+                 self.pair("b", [(kernels, 100_000)], **{**members, "cuda_runtime_version": 12090,
+                                                         "with_stack": 0})]
+        rows = {row["key"]: row for row in self.compare(*paths)["diff.environment"]}
+        self.assertEqual((rows["cuda_runtime_version"]["base"],
+                          rows["cuda_runtime_version"]["new"]), ("12010", "12090"))
+        self.assertEqual(rows["with_stack"]["status"], "differs")
+        self.assertNotIn("record_shapes", rows)
+        self.assertEqual(self.scalars["diff_comparable"], "with caution")
+
+    # ---- the host alone ----
+
+    def test_host(self):
+        """Without devices and stages own times of operators make the window."""
+        paths = []
+        for name, decode in (("a", 450_000), ("b", 4_280_000)):
+            writer = Writer()
+            end = 1_000_000 + 20_000 + decode
+            writer.span("cpu_op", "generate", 1_000_000, end - 1_000_000 + 30_000, 10)
+            writer.span("cpu_op", "encode", 1_005_000, 10_000, 10)
+            writer.span("cpu_op", "vae_decode", 1_020_000, decode, 10)
+            paths.append(writer.write(self.folder / f"{name}.json"))
+        tables = self.compare(*paths)
+        change = {row["term"]: row["delta_ns"] for row in tables["diff.waterfall"]}
+        self.assertEqual(change["vae_decode"], 4_280_000 - 450_000)
+        self.assertEqual(sum(change.values()), tables["diff.windows"][0]["delta_ns"])
+        self.assertEqual(tables["diff.windows"][0]["residual_ns"], 0)
+        self.assertIn("vae_decode", self.document["verdict"]["headline"])
+
+
+def main():
+    global PROGRAM
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", required=True)
+    PROGRAM = parser.parse_args().program
+    done = unittest.main(argv=sys.argv[:1], exit=False, verbosity=1)
+    return 0 if done.result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
