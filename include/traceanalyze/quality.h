@@ -111,6 +111,7 @@ enum ta_rank_source {
     TA_RANK_OPTION,   /* --rank-regex */
     TA_RANK_CONTENT,  /* distributedInfo.rank */
     TA_RANK_NAME,     /* the default pattern on its path */
+    TA_RANK_PRODUCT,  /* that of the dump which names it as its own */
     TA_RANK_POSITION, /* its place by name among the traces */
     TA_RANK_DEFAULT,  /* 0: dumps that name no rank are of the only one */
     TA_RANK_NONE      /* refused before it had one */

@@ -158,8 +158,10 @@ const char *ta_file_state_name(enum ta_file_state state)
 const char *ta_rank_source_name(enum ta_rank_source source)
 {
     static const char *const names[] = {
-        [TA_RANK_OPTION] = "option",     [TA_RANK_CONTENT] = "content", [TA_RANK_NAME] = "name",
-        [TA_RANK_POSITION] = "position", [TA_RANK_DEFAULT] = "default", [TA_RANK_NONE] = "none",
+        [TA_RANK_OPTION] = "option",     [TA_RANK_CONTENT] = "content",
+        [TA_RANK_NAME] = "name",         [TA_RANK_PRODUCT] = "product",
+        [TA_RANK_POSITION] = "position", [TA_RANK_DEFAULT] = "default",
+        [TA_RANK_NONE] = "none",
     };
     return names[source];
 }

@@ -69,6 +69,7 @@ struct ta_rank_claim {
     bool is_dump;
     bool is_console;          /* a copy that may stand above the folder of what it copies */
     const char *set;          /* what files it is a copy of have in common, or NULL */
+    const char **products;    /* names of files that a dump says are its own, ends with NULL */
     const int64_t *row_ranks; /* that rows of the dump name themselves, ascending */
     size_t n_row_ranks;
     bool all_rows; /* no row leaves its rank to the file */

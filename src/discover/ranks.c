@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which rank a file belongs to, and every contradiction about it.
  *
- * Order of belief: --rank-regex, the rank in the content, the default pattern on the name; then the
- * place by name among the traces.  Dumps of other profilers instead share the rank of the files
- * they are copies of, and without that all are rank 0: a process writes many of them. */
+ * Order of belief: --rank-regex, the rank in the content, the default pattern on the name, the rank
+ * of the dump that names the trace as its own; then the place by name among the traces.  Dumps of
+ * other profilers instead share the rank of the files they are copies of, and without that all are
+ * rank 0: a process writes many of them. */
 #include "discover/discover.h"
 
 #include <errno.h>
@@ -89,14 +90,19 @@ static bool decide_known(struct ta_quality *quality, struct ta_rank_claim *claim
     return true;
 }
 
+/* `owner` is the rank of the dump that names the trace as its own, or TA_MISSING. */
 static void decide_trace(struct ta_quality *quality, struct ta_rank_claim *claim, size_t position,
-                         const struct found *found, size_t n_traces)
+                         int64_t owner, const struct found *found, size_t n_traces)
 {
     if (decide_known(quality, claim, found))
         return;
     const bool by_name = found->by_name != TA_MISSING;
-    claim->rank = by_name ? found->by_name : (int64_t)position;
-    claim->source = by_name ? TA_RANK_NAME : TA_RANK_POSITION;
+    claim->rank = by_name ? found->by_name : owner != TA_MISSING ? owner : (int64_t)position;
+    claim->source = by_name               ? TA_RANK_NAME
+                    : owner != TA_MISSING ? TA_RANK_PRODUCT
+                                          : TA_RANK_POSITION;
+    if (claim->source == TA_RANK_PRODUCT)
+        return;
     if (n_traces == 1)
         return;
     if (claim->source == TA_RANK_NAME)
@@ -227,6 +233,33 @@ static void share_ranks(struct ta_rank_claim *claims, size_t n, struct ta_rank_c
             share_with_console(&claims[i], claims, n);
 }
 
+static bool is_product(const struct ta_rank_claim *dump, const char *shown)
+{
+    const char *name = strrchr(shown, '/');
+    name = name ? name + 1 : shown;
+    for (const char **own = dump->products; own && *own; own++)
+        if (strcmp(*own, name) == 0)
+            return ta_slice_compare(ta_copy_folder(dump->shown), ta_copy_folder(shown)) == 0;
+    return false;
+}
+
+/* The rank of the dumps of its folder that name a trace as their own: the sections of one process
+ * have a trace each.  TA_MISSING without any, and where they are of several ranks. */
+static int64_t rank_of_owner(const struct ta_rank_claim *trace, const struct ta_rank_claim *claims,
+                             size_t n)
+{
+    int64_t rank = TA_MISSING;
+    for (size_t i = 0; i < n; i++) {
+        if (!claims[i].is_dump || claims[i].rank == TA_MISSING ||
+            !is_product(&claims[i], trace->shown))
+            continue;
+        if (rank != TA_MISSING && rank != claims[i].rank)
+            return TA_MISSING;
+        rank = claims[i].rank;
+    }
+    return rank;
+}
+
 /* ---- all files ----------------------------------------------------------------------------- */
 
 static int by_rank(const void *left, const void *right)
@@ -335,7 +368,8 @@ static void check_claims(struct ta_quality *quality, int64_t world_size,
     const struct ta_rank_claim *before = NULL; /* trace; dumps of one rank join it */
     for (size_t i = 0; i < n; i++) {
         const struct ta_rank_claim *claim = ordered[i];
-        if (before && !claim->is_dump && before->rank == claim->rank)
+        const bool is_other = before && !claim->is_dump && before->rank == claim->rank;
+        if (is_other && (before->source != TA_RANK_PRODUCT || claim->source != TA_RANK_PRODUCT))
             ta_quality_add(quality, TA_Q_RANK_DUPLICATE, TA_NO_OFFSET,
                            "Two traces claim rank %" PRId64 ": \"%s\" and \"%s\"; both are used",
                            claim->rank, before->shown, claim->shown);
@@ -348,21 +382,36 @@ static void check_claims(struct ta_quality *quality, int64_t world_size,
     }
 }
 
-/* Each by itself; returns how many the pattern of the user found. */
+static struct found look_up(struct pattern *by_option, struct pattern *by_default,
+                            const struct ta_rank_claim *claim)
+{
+    return (struct found){.by_option = rank_in_name(by_option, claim->shown),
+                          .by_name = rank_in_name(by_default, claim->shown)};
+}
+
+/* Dumps first, since some name the traces that are their own; returns how many the pattern of the
+ * user found.  `list` is room for all of them. */
 static size_t decide_each(struct ta_quality *quality, struct pattern *by_option,
-                          struct pattern *by_default, struct ta_rank_claim *claims, size_t n)
+                          struct pattern *by_default, struct ta_rank_claim *claims, size_t n,
+                          struct ta_rank_claim **list)
 {
     size_t n_matched = 0, n_traces = 0, position = 0;
-    for (size_t i = 0; i < n; i++)
-        n_traces += !claims[i].is_dump;
     for (size_t i = 0; i < n; i++) {
-        const struct found found = {.by_option = rank_in_name(by_option, claims[i].shown),
-                                    .by_name = rank_in_name(by_default, claims[i].shown)};
+        n_traces += !claims[i].is_dump;
+        if (!claims[i].is_dump)
+            continue;
+        const struct found found = look_up(by_option, by_default, &claims[i]);
         n_matched += found.by_option != TA_MISSING;
+        decide_dump(quality, &claims[i], &found);
+    }
+    share_ranks(claims, n, list);
+    for (size_t i = 0; i < n; i++) {
         if (claims[i].is_dump)
-            decide_dump(quality, &claims[i], &found);
-        else
-            decide_trace(quality, &claims[i], position++, &found, n_traces);
+            continue;
+        const struct found found = look_up(by_option, by_default, &claims[i]);
+        n_matched += found.by_option != TA_MISSING;
+        decide_trace(quality, &claims[i], position++, rank_of_owner(&claims[i], claims, n), &found,
+                     n_traces);
     }
     return n_matched;
 }
@@ -389,9 +438,9 @@ static bool check(struct ta_quality *quality, bool partial, int64_t *world_size,
 /* All files; TA_ERR_NOMEM is left to the caller to explain. */
 static enum ta_status decide(struct ta_ctx *ctx, struct ta_quality *quality, const char *text,
                              struct pattern *by_option, struct pattern *by_default,
-                             struct ta_rank_claim *claims, size_t n)
+                             struct ta_rank_claim *claims, size_t n, struct ta_rank_claim **list)
 {
-    const size_t n_matched = decide_each(quality, by_option, by_default, claims, n);
+    const size_t n_matched = decide_each(quality, by_option, by_default, claims, n, list);
     if (by_option->failed || by_default->failed)
         return TA_ERR_NOMEM;
     if (text && n_matched == 0)
@@ -426,9 +475,8 @@ enum ta_status ta_decide_ranks(struct ta_ctx *ctx, struct ta_quality *quality, c
     if (status == TA_OK)
         status = compile(ctx, &by_default, default_pattern);
     if (status == TA_OK)
-        status = decide(ctx, quality, pattern, &by_option, &by_default, claims, n);
+        status = decide(ctx, quality, pattern, &by_option, &by_default, claims, n, list);
     if (status == TA_OK) {
-        share_ranks(claims, n, list);
         for (size_t i = 0; i < n; i++)
             list[i] = &claims[i];
         status = check(quality, partial, world_size, list, claims, n) ? TA_OK : TA_ERR_NOMEM;

@@ -356,6 +356,8 @@ static bool take_facts(struct ta_builder *into, const struct ta_builder *from,
         into->trace->base_ns = from->trace->base_ns;
     for (size_t i = 0; i < from->devices.n; i++)
         ta_builder_add_device(into, ta_slice_of(from->devices.at[i]));
+    for (size_t i = 0; i < from->products.n; i++)
+        ta_builder_add_product(into, ta_slice_of(from->products.at[i]));
     for (size_t i = 0; i < from->trace->devices.n; i++)
         ta_builder_describe_device(into, &from->trace->devices.at[i]);
     merge_unit(&into->trace->units.multiprocessors, from->trace->units.multiprocessors);
@@ -386,7 +388,7 @@ static void forget(struct ta_builder *from)
         memset(from->kind_counts, 0, trace->categories.n * sizeof *from->kind_counts);
     ta_map_free(&from->process_names);
     from->process_names = (struct ta_map){.slots = NULL};
-    from->devices.n = 0;
+    from->devices.n = from->products.n = 0;
     from->kept = from->repaired = from->dropped = from->bytes_skipped = from->events = 0;
     from->timed = from->zero_times = 0;
     from->first_ts = from->last_ts = from->rank = from->world_size = TA_MISSING;

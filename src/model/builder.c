@@ -50,6 +50,7 @@ void ta_builder_free(struct ta_builder *builder)
     ta_map_free(&builder->category_of);
     ta_map_free(&builder->process_names);
     free(builder->devices.at);
+    free(builder->products.at);
     free(builder->kind_counts);
 }
 
@@ -443,6 +444,13 @@ void ta_builder_add_device(struct ta_builder *builder, struct ta_slice name)
 {
     const char *copy = ta_arena_copy(&builder->trace->arena, name);
     if (!copy || !ta_vec_push(&builder->devices, copy))
+        builder->track_of.failed = true;
+}
+
+void ta_builder_add_product(struct ta_builder *builder, struct ta_slice name)
+{
+    const char *copy = ta_arena_copy(&builder->trace->arena, name);
+    if (!copy || !ta_vec_push(&builder->products, copy))
         builder->track_of.failed = true;
 }
 

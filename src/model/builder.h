@@ -47,6 +47,7 @@ struct ta_builder {
     TA_VEC(struct pair_edge) edges;       /* B and E */
     TA_VEC(struct pair_edge) async_edges; /* b and e */
     TA_VEC(const char *) devices;
+    TA_VEC(const char *) products;            /* names of files */
     int64_t (*kind_counts)[sizeof TA_PHASES]; /* by category */
     size_t kind_counts_max;
     uint64_t kept, repaired, dropped, bytes_skipped, events;

@@ -69,6 +69,7 @@ static struct ta_rank_claim claim_of(const struct ta_ingested *file)
                                   .is_dump = file->is_dump || file->set,
                                   .is_console = file->is_console,
                                   .set = file->set,
+                                  .products = file->products,
                                   .row_ranks = file->row_ranks,
                                   .n_row_ranks = file->n_row_ranks,
                                   .all_rows = file->all_rows};

@@ -62,6 +62,15 @@ static const struct ta_entry *choose_input(struct ta_worker *w, struct ta_ingest
 
 /* ---- rows to partials ------------------------------------------------------------------------ */
 
+/* A list that ends with NULL; NULL without memory. */
+static const char **copy_names(struct ta_arena *arena, const char *const *names, size_t n)
+{
+    const char **copy = ta_arena_alloc(arena, (n + 1) * sizeof *copy);
+    for (size_t i = 0; copy && i < n; i++)
+        copy[i] = ta_arena_copy(arena, ta_slice_of(names[i]));
+    return copy;
+}
+
 static void copy_facts(struct ta_worker *w, struct ta_ingested *file,
                        const struct ta_builder *builder)
 {
@@ -76,9 +85,8 @@ static void copy_facts(struct ta_worker *w, struct ta_ingested *file,
     file->world_size = builder->world_size;
     file->vendor = builder->vendor;
     file->truncated |= builder->truncated;
-    file->devices = ta_arena_alloc(w->arena, (builder->devices.n + 1) * sizeof(char *));
-    for (size_t i = 0; file->devices && i < builder->devices.n; i++)
-        file->devices[i] = ta_arena_copy(w->arena, ta_slice_of(builder->devices.at[i]));
+    file->devices = copy_names(w->arena, builder->devices.at, builder->devices.n);
+    file->products = copy_names(w->arena, builder->products.at, builder->products.n);
 }
 
 /* What is needed of a dump when all files are read. */

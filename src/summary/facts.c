@@ -185,6 +185,17 @@ void ta_summary_take_findings(struct ta_scan *scan, struct ta_quality *quality)
 
 /* ---- lists --------------------------------------------------------------------------------- */
 
+static void put_names(struct ta_text *text, const char *key, const char *const *names)
+{
+    ta_text_key(text, key);
+    ta_text_putc(text, '[');
+    for (; names && *names; names++) {
+        ta_text_comma(text);
+        ta_text_string(text, ta_slice_of(*names));
+    }
+    ta_text_putc(text, ']');
+}
+
 static void put_lists(struct ta_text *text, const struct ta_ingested *file)
 {
     ta_text_key(text, "row_ranks");
@@ -194,13 +205,8 @@ static void put_lists(struct ta_text *text, const struct ta_ingested *file)
         ta_text_int(text, file->row_ranks[i]);
     }
     ta_text_putc(text, ']');
-    ta_text_key(text, "devices");
-    ta_text_putc(text, '[');
-    for (const char **name = file->devices; name && *name; name++) {
-        ta_text_comma(text);
-        ta_text_string(text, ta_slice_of(*name));
-    }
-    ta_text_putc(text, ']');
+    put_names(text, "devices", file->devices);
+    put_names(text, "products", file->products);
 }
 
 static void take_row_ranks(struct ta_scan *scan, struct ta_ingested *file)
@@ -223,7 +229,8 @@ static void take_row_ranks(struct ta_scan *scan, struct ta_ingested *file)
     free(found.at);
 }
 
-static void take_devices(struct ta_scan *scan, struct ta_ingested *file)
+/* A list that ends with NULL. */
+static const char **take_names(struct ta_scan *scan)
 {
     TA_VEC(const char *) found = {0};
     bool done = ta_scan_open(scan, '[');
@@ -231,12 +238,13 @@ static void take_devices(struct ta_scan *scan, struct ta_ingested *file)
         const char *name = ta_scan_copy(scan);
         done = name && found.n < LIST_MOST && ta_vec_push(&found, name);
     }
-    file->devices = ta_arena_alloc(scan->arena, (found.n + 1) * sizeof *file->devices);
-    if (!done || !file->devices)
-        ta_scan_fail(scan, "too many devices");
+    const char **names = ta_arena_alloc(scan->arena, (found.n + 1) * sizeof *names);
+    if (!done || !names)
+        ta_scan_fail(scan, "too many names");
     else if (found.n)
-        memcpy(file->devices, found.at, found.n * sizeof *file->devices);
+        memcpy(names, found.at, found.n * sizeof *names);
     free(found.at);
+    return names;
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
@@ -275,7 +283,9 @@ static void take_member(struct ta_scan *scan, struct ta_slice key, struct ta_ing
     else if (ta_slice_equal(key, TA_LIT("row_ranks")))
         take_row_ranks(scan, file);
     else if (ta_slice_equal(key, TA_LIT("devices")))
-        take_devices(scan, file);
+        file->devices = take_names(scan);
+    else if (ta_slice_equal(key, TA_LIT("products")))
+        file->products = take_names(scan);
     else if (ta_slice_equal(key, TA_LIT("findings")))
         ta_summary_take_findings(scan, &file->quality);
     else

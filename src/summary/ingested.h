@@ -37,7 +37,8 @@ struct ta_ingested {
     int64_t final_rank;
     enum ta_rank_source rank_source;
     const char *vendor;
-    const char **devices; /* ends with NULL; from the arena */
+    const char **devices;  /* ends with NULL; from the arena */
+    const char **products; /* files that the dump names as its own, likewise */
 };
 
 /* Of a file of which nothing is known. */

@@ -323,6 +323,45 @@ static void files_of_a_set_share_a_rank(void **state)
     end(&d);
 }
 
+/* The sections of a process have a trace each, which the dump of the process names. */
+static void traces_that_a_dump_names_are_of_its_rank(void **state)
+{
+    (void)state;
+    static const char *products[] = {"a.json", "c.json", "rank7.json", NULL};
+    static const char *others[] = {"b.json", "d.json", NULL};
+    struct deciding d;
+    struct ta_rank_claim claims[] = {
+        claim("a.json", NONE, NONE),     claim("b.json", NONE, NONE),
+        claim("c.json", NONE, NONE),     claim("d.json", 5, NONE),
+        claim("rank7.json", NONE, NONE), claim("sub/a.json", NONE, NONE),
+        dump("run.json", "s", 3),        dump("run.txt", "s", NONE)};
+    claims[6].products = claims[7].products = products;
+    decide(&d, NULL, NONE, claims, 8);
+    assert_decided(&d, 0, 3, TA_RANK_PRODUCT);
+    assert_decided(&d, 1, 1, TA_RANK_POSITION);
+    assert_decided(&d, 2, 3, TA_RANK_PRODUCT);
+    assert_decided(&d, 3, 5, TA_RANK_CONTENT);
+    assert_decided(&d, 4, 7, TA_RANK_NAME);
+    assert_decided(&d, 5, 5, TA_RANK_POSITION); /* another folder */
+    assert_said(&d, TA_Q_RANK_POSITION, 2, "b.json");
+    assert_said(&d, TA_Q_RANK_DUPLICATE, 1, "\"d.json\" and \"sub/a.json\""); /* not a and c */
+    end(&d);
+    claims[7] = dump("other.json", "t", 4); /* dumps of two ranks that both name c: whose is it? */
+    claims[7].products = products;
+    claims[6].products = products;
+    decide(&d, NULL, NONE, claims, 8);
+    assert_decided(&d, 2, 2, TA_RANK_POSITION);
+    end(&d);
+    claims[7].products = others;
+    decide(&d, NULL, NONE, claims, 8);
+    assert_decided(&d, 1, 4, TA_RANK_PRODUCT);
+    assert_decided(&d, 2, 3, TA_RANK_PRODUCT);
+    end(&d);
+    decide(&d, "(5)$", NONE, claims, 8); /* finds nothing */
+    assert_decided(&d, 0, 3, TA_RANK_PRODUCT);
+    end(&d);
+}
+
 static void a_console_has_the_only_rank_below(void **state)
 {
     (void)state;
@@ -414,6 +453,7 @@ int main(void)
         cmocka_unit_test(dumps_without_a_rank_are_one),
         cmocka_unit_test(files_of_different_kinds_join),
         cmocka_unit_test(files_of_a_set_share_a_rank),
+        cmocka_unit_test(traces_that_a_dump_names_are_of_its_rank),
         cmocka_unit_test(a_console_has_the_only_rank_below),
         cmocka_unit_test(tables_of_several_ranks),
         cmocka_unit_test(the_option_counts_for_dumps),

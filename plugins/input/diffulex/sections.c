@@ -123,12 +123,24 @@ void dx_sections_add(struct sections *s, const struct section *section)
                       (double)section->memory_change, TA_UNIT_BYTES);
 }
 
+/* The file behind all folders, as Linux and Windows write them, of a trace that a section names. */
+static void add_product(struct reading *r, struct ta_slice key, struct ta_slice path)
+{
+    if (!ta_slice_equal(key, TA_LIT("trace_file")) && !ta_slice_equal(key, TA_LIT("output_file")))
+        return;
+    size_t start = path.len;
+    while (start > 0 && path.ptr[start - 1] != '/' && path.ptr[start - 1] != '\\')
+        start--;
+    ta_builder_add_product(r->builder, (struct ta_slice){path.ptr + start, path.len - start});
+}
+
 void dx_sections_tag(struct sections *s, struct ta_slice name, struct ta_slice key,
                      struct ta_slice value)
 {
     struct reading *r = s->r;
     if (r->status != TA_OK)
         return;
+    add_product(r, key, value);
     const struct ta_tag tag = {
         .rank = TA_MISSING,
         .key = dx_join(r, name, key),
