@@ -92,6 +92,10 @@ TA_API size_t ta_csv_split(struct ta_slice line, char separator, struct ta_slice
 /* Without blanks at both ends. */
 TA_API struct ta_slice ta_text_trim(struct ta_slice text);
 
+/* Takes the next line from a text in memory, without its end.  Lines end with a line feed, with or
+ * without a carriage return before it; of a text without any line feed with a carriage return. */
+TA_API struct ta_slice ta_text_line(struct ta_slice *text);
+
 TA_END_DECLS
 
 #endif

@@ -118,14 +118,10 @@ static int sniff(const struct ta_probe *probe)
     struct ta_slice head = probe->head;
     bool first = true;
     while (head.len) {
-        const char *end = memchr(head.ptr, '\n', head.len);
-        const size_t n = end ? (size_t)(end - head.ptr) : head.len;
-        const struct words words = split((struct ta_slice){head.ptr, n});
+        const struct words words = split(ta_text_line(&head));
         if (is_header(&words))
             return first ? 95 : 85;
         first = first && words.n == 0;
-        head.ptr += n + (end != NULL);
-        head.len -= n + (end != NULL);
     }
     return 0;
 }

@@ -88,23 +88,13 @@ static bool split_header(struct ta_slice line, const struct ta_csv_shape *shapes
     return false;
 }
 
-/* The next line of a text in memory. */
-static struct ta_slice take_line(struct ta_slice *text)
-{
-    const char *feed = memchr(text->ptr, '\n', text->len);
-    const struct ta_slice line = {text->ptr, feed ? (size_t)(feed - text->ptr) : text->len};
-    text->ptr += line.len + (feed != NULL);
-    text->len -= line.len + (feed != NULL);
-    return line;
-}
-
 size_t ta_csv_recognize(struct ta_slice head, const struct ta_csv_shape *shapes, size_t n)
 {
     char *buffer = malloc(head.len + 1);
     struct header header = {.at = calloc(COLUMNS_MAX, sizeof *header.at)};
     bool found = false;
     for (int i = 0; buffer && header.at && head.len && i < PREAMBLE && !found; i++)
-        found = split_header(ta_text_trim(take_line(&head)), shapes, n, buffer, &header);
+        found = split_header(ta_text_trim(ta_text_line(&head)), shapes, n, buffer, &header);
     free(buffer);
     free(header.at);
     return found ? header.shape : SIZE_MAX;

@@ -14,6 +14,8 @@ struct ta_lines_state {
     size_t at, end;  /* bytes of the buffer not yet used */
     uint64_t offset; /* of the byte at `at` */
     bool ended;
+    bool began; /* the byte that ends lines is known: */
+    char feed;
     char buffer[BUFFER];
     char repaired[3 * LINE_MAX_BYTES]; /* a bad byte becomes the three of U+FFFD */
 };
@@ -32,7 +34,8 @@ struct ta_lines *ta_lines_new(struct ta_ctx *ctx, struct ta_reader *reader)
     st->quality = ta_reader_quality(reader);
     st->at = st->end = 0;
     st->offset = 0;
-    st->ended = false;
+    st->ended = st->began = false;
+    st->feed = '\n';
     lines->state = st;
     return lines;
 }
@@ -66,11 +69,26 @@ static void use(struct ta_lines_state *st, size_t n)
     st->offset += n;
 }
 
+/* The byte that ends the lines of a text. */
+static char feed_of(const char *text, size_t n)
+{
+    return memchr(text, '\n', n) || !memchr(text, '\r', n) ? '\n' : '\r';
+}
+
+/* Looks at the first block: files of old systems end lines with carriage returns alone. */
+static void begin(struct ta_lines_state *st)
+{
+    while (st->end < BLOCK && read_more(st))
+        ;
+    st->feed = feed_of(st->buffer, st->end);
+    st->began = true;
+}
+
 /* Bytes up to the next line feed, at most those of a line and one more; `*n` leaves it out. */
 static bool find_end(struct ta_lines_state *st, size_t *n)
 {
     for (size_t seen = 0;;) {
-        const char *feed = memchr(st->buffer + st->at + seen, '\n', st->end - st->at - seen);
+        const char *feed = memchr(st->buffer + st->at + seen, st->feed, st->end - st->at - seen);
         seen = st->end - st->at;
         *n = feed ? (size_t)(feed - st->buffer) - st->at : seen;
         if (feed || seen > LINE_MAX_BYTES || !read_more(st))
@@ -82,7 +100,7 @@ static bool find_end(struct ta_lines_state *st, size_t *n)
 static void skip_rest(struct ta_lines_state *st)
 {
     for (;;) {
-        const char *feed = memchr(st->buffer + st->at, '\n', st->end - st->at);
+        const char *feed = memchr(st->buffer + st->at, st->feed, st->end - st->at);
         use(st, feed ? (size_t)(feed - st->buffer) - st->at + 1 : st->end - st->at);
         if (feed || !read_more(st))
             return;
@@ -141,6 +159,8 @@ bool ta_lines_next(struct ta_lines *lines)
 {
     struct ta_lines_state *st = lines->state;
     size_t n;
+    if (!st->began)
+        begin(st);
     const bool fed = find_end(st, &n);
     if (!fed && n == 0)
         return false;
@@ -170,6 +190,17 @@ bool ta_lines_next(struct ta_lines *lines)
         use(st, n + fed);
     }
     return true;
+}
+
+struct ta_slice ta_text_line(struct ta_slice *text)
+{
+    const char *end = memchr(text->ptr, feed_of(text->ptr, text->len), text->len);
+    struct ta_slice line = {text->ptr, end ? (size_t)(end - text->ptr) : text->len};
+    text->ptr += line.len + (end != NULL);
+    text->len -= line.len + (end != NULL);
+    while (line.len && line.ptr[line.len - 1] == '\r')
+        line.len--;
+    return line;
 }
 
 /* ---- cells --------------------------------------------------------------------------------- */

@@ -47,6 +47,35 @@ static void assert_line(struct file *f, uint64_t offset, const char *expected)
     assert_slice(f->lines->line, expected);
 }
 
+/* Files of old systems; one line feed anywhere makes carriage returns what they are elsewhere. */
+static void test_lines_that_end_with_carriage_returns(void **state)
+{
+    (void)state;
+    for (fixture_chunk = 0; fixture_chunk < 6; fixture_chunk++) {
+        struct file f;
+        begin(&f, "one\r\rtwo\rlast\r", 14);
+        assert_line(&f, 0, "one");
+        assert_line(&f, 4, "");
+        assert_line(&f, 5, "two");
+        assert_line(&f, 9, "last");
+        end(&f);
+        begin(&f, "10 %\r20 %\r\nend", 14);
+        assert_line(&f, 0, "10 %\r20 %");
+        assert_line(&f, 11, "end");
+        end(&f);
+    }
+    fixture_chunk = 0;
+    struct ta_slice text = TA_LIT("a\rb\r\r");
+    assert_slice(ta_text_line(&text), "a");
+    assert_slice(ta_text_line(&text), "b");
+    assert_slice(ta_text_line(&text), "");
+    assert_int_equal(text.len, 0);
+    text = TA_LIT("a\rb\r\n\nc");
+    assert_slice(ta_text_line(&text), "a\rb");
+    assert_slice(ta_text_line(&text), "");
+    assert_slice(ta_text_line(&text), "c");
+}
+
 static void test_lines(void **state)
 {
     (void)state;
@@ -212,10 +241,15 @@ static void test_trim(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),      cmocka_unit_test(test_colors),
-        cmocka_unit_test(test_no_line),    cmocka_unit_test(test_bad_bytes),
-        cmocka_unit_test(test_long_lines), cmocka_unit_test(test_lines_hold_all),
-        cmocka_unit_test(test_cells),      cmocka_unit_test(test_cells_are_bounded),
+        cmocka_unit_test(test_lines_that_end_with_carriage_returns),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_colors),
+        cmocka_unit_test(test_no_line),
+        cmocka_unit_test(test_bad_bytes),
+        cmocka_unit_test(test_long_lines),
+        cmocka_unit_test(test_lines_hold_all),
+        cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_cells_are_bounded),
         cmocka_unit_test(test_trim),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

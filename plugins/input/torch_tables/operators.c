@@ -123,7 +123,7 @@ int tt_sniff_operators(struct ta_slice head)
     if (!tt_holds(head, "# of Calls") || !tt_holds(head, "Self CPU"))
         return 0;
     while (head.len)
-        if (parse_ruler(tt_take_line(&head), columns))
+        if (parse_ruler(ta_text_line(&head), columns))
             return 85;
     return 0;
 }

@@ -24,8 +24,8 @@ int tt_sniff_stacks(const struct ta_probe *probe)
     struct ta_slice head = probe->head, stack, value;
     bool folded = false;
     while (head.len) {
-        const bool cut = !probe->whole && !memchr(head.ptr, '\n', head.len);
-        const struct ta_slice line = tt_take_line(&head);
+        const struct ta_slice line = ta_text_line(&head);
+        const bool cut = !probe->whole && head.len == 0;
         if (cut || ta_text_trim(line).len == 0)
             continue;
         if (!split(line, &stack, &value))

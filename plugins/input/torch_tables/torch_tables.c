@@ -13,17 +13,6 @@ bool tt_holds(struct ta_slice text, const char *what)
     return memmem(text.ptr, text.len, what, strlen(what)) != NULL;
 }
 
-struct ta_slice tt_take_line(struct ta_slice *text)
-{
-    const char *feed = memchr(text->ptr, '\n', text->len);
-    struct ta_slice line = {text->ptr, feed ? (size_t)(feed - text->ptr) : text->len};
-    text->ptr += line.len + (feed != NULL);
-    text->len -= line.len + (feed != NULL);
-    while (line.len && line.ptr[line.len - 1] == '\r')
-        line.len--;
-    return line;
-}
-
 bool tt_next(struct text_reading *r)
 {
     if (r->status != TA_OK || ta_ctx_canceled(r->ctx) || !ta_lines_next(r->lines))

@@ -30,8 +30,6 @@ void tt_read_operators(struct text_reading *r);
 void tt_read_memory(struct text_reading *r);
 void tt_read_stacks(struct text_reading *r);
 
-/* Takes the next line off a text in memory, without its end. */
-struct ta_slice tt_take_line(struct ta_slice *text);
 bool tt_holds(struct ta_slice text, const char *what);
 
 /* A number with its unit, "539.000us", "-4.50 Kb", "915 MiB", as ns or bytes; TA_MISSING for all

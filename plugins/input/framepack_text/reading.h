@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A text while it is read: which table a line is in, and the rows that wait for the end of it. */
+#ifndef FRAMEPACK_READING_H
+#define FRAMEPACK_READING_H
+
+#include "framepack_text.h"
+
+#include <traceanalyze/map.h>
+
+enum part { NOTHING, TIMING, MEMORY, ITERATIONS, CACHE, OPERATORS };
+
+struct stages {
+    struct ta_timed_stage *at;
+    uint32_t *printed; /* in which of the tables */
+    size_t n, max;
+    struct ta_map of; /* name to its last row */
+    uint32_t tables;
+};
+
+struct marks {
+    struct ta_memory_mark *at;
+    size_t n, max;
+    size_t before, first; /* where the table before and the present one begin */
+};
+
+struct reading {
+    struct ta_ctx *ctx;
+    struct ta_builder *builder;
+    struct ta_quality *quality;
+    struct ta_lines *lines;
+    enum part part;
+    bool saw_row;   /* of the present part */
+    unsigned rules; /* of dashes in the present part */
+    bool console;   /* more than a cache timeline */
+    bool known;     /* something of FramePack was seen */
+    struct stages stages;
+    struct marks marks;
+    struct ta_iterations iterations;
+    struct operator_table operators;
+    uint64_t kept, dropped;
+    enum ta_status status;
+};
+
+/* Each takes a line of its table; false when the line is none of its rows. */
+bool take_timing(struct reading *r, struct ta_slice line);
+bool take_memory(struct reading *r, struct ta_slice line);
+bool take_iteration_line(struct reading *r, struct ta_slice line);
+bool take_hit(struct reading *r, struct ta_slice line);
+bool take_operator(struct reading *r, struct ta_slice line);
+/* A figure of the profiler. */
+void add_figure(struct reading *r, ta_str name, const char *group, double value, enum ta_unit unit);
+/* At the end of a table of memory: one that begins with all rows of the one before is the same
+ * list, printed again. */
+void close_marks(struct marks *m);
+
+#endif
