@@ -361,6 +361,10 @@ static void files_are_recognized_by_content(void **state)
     assert_int_equal(sureness(""), 0);
     assert_int_equal(sureness("{\"traceEvents\": [], \"metrics\": [], \"total_sections\": 0}"), 0);
     assert_int_equal(sureness("{\"metrics\": [1]}"), 0);
+    assert_int_equal(sureness("{\"metrics\": [{\"name\": \"a\"}]}"), 0);
+    assert_int_equal(sureness("{\"metrics\": []}"), 60); /* a run without sections */
+    assert_int_equal(sureness("\n{ \"metrics\" : [\n], \"summary\": {}}"), 80);
+    assert_int_equal(sureness("{\"metrics\": [{\"name\": \"a\", \"duration_sec\": 1}]}"), 60);
     assert_int_equal(sureness("name,duration_sec\n"), 0);
     assert_int_equal(sureness("[{\"ph\": \"X\"}]"), 0);
     assert_int_equal(sureness("[]"), 0);

@@ -5,6 +5,22 @@
 #include <inttypes.h>
 #include <math.h>
 
+/* A document that begins with an empty list of sections, or one of objects with names. */
+static bool begins_with_sections(struct ta_slice head)
+{
+    static const char *const parts[] = {"{", "\"metrics\"", ":", "["};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const size_t n = strlen(parts[i]);
+        head = dx_skip_blanks(head);
+        if (head.len < n || memcmp(head.ptr, parts[i], n) != 0)
+            return false;
+        head = (struct ta_slice){head.ptr + n, head.len - n};
+    }
+    head = dx_skip_blanks(head);
+    return dx_starts_with(head, "]") ||
+           (dx_starts_with(head, "{") && dx_holds(head, "\"duration_sec\""));
+}
+
 int dx_sniff_document(struct ta_slice head)
 {
     if (head.len == 0 || dx_holds(head, "\"traceEvents\""))
@@ -12,6 +28,8 @@ int dx_sniff_document(struct ta_slice head)
     if (head.ptr[0] == '{' && dx_holds(head, "\"metrics\"") &&
         (dx_holds(head, "\"throughput_tokens_per_sec\"") || dx_holds(head, "\"total_sections\"")))
         return 92;
+    if (begins_with_sections(head))
+        return dx_holds(head, "\"summary\"") ? 80 : 60;
     if (head.ptr[0] == '{' && dx_holds(head, "\"total_nfe\"") &&
         (dx_holds(head, "\"tpf\"") || dx_holds(head, "\"nfe_per_token\"")))
         return 92;
