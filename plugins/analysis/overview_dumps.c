@@ -82,6 +82,31 @@ static double most_of_a_rank(const struct ta_table *table, const char *column)
     return found;
 }
 
+/* Mean over all devices of the means of a signal. */
+static double mean_of_devices(const struct ta_table *telemetry, const char *signal)
+{
+    double sum = 0, n = 0;
+    for (size_t i = 0; telemetry && i < telemetry->n_rows; i++) {
+        if (!ta_row_reads(telemetry, i, "signal", signal) || isnan(number(telemetry, i, "mean")))
+            continue;
+        sum += number(telemetry, i, "mean");
+        n++;
+    }
+    return n > 0 ? sum / n : NAN;
+}
+
+/* The rate of the slowest rank of a run with a single loop: that of several tells nothing. */
+static double iteration_rate(const struct ta_table *loops)
+{
+    double slowest = NAN;
+    for (size_t i = 0; loops && i < loops->n_rows; i++) {
+        if (!ta_slice_equal(ta_row_text(loops, i, "loop"), ta_row_text(loops, 0, "loop")))
+            return NAN;
+        slowest = fmin(slowest, number(loops, i, "per_s"));
+    }
+    return slowest;
+}
+
 static struct ta_cell whole(double value)
 {
     return value >= 0 && value < 9e18 ? ta_int((int64_t)value) : ta_null();
@@ -95,6 +120,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     const struct ta_table *memory = ta_report_table(prior, "memory.by_rank");
     const struct ta_table *telemetry = ta_report_table(prior, "telemetry.by_rank");
     add_throughput(out, ta_report_table(prior, "throughput.values"));
+    if (!ta_report_table(prior, "throughput.values"))
+        add(out, "iterations_per_s", "Iterations per second",
+            ta_num(iteration_rate(ta_report_table(prior, "iterations.by_name"))), TA_UNIT_PER_S,
+            TA_HIGHER, "Iterations over their time, slowest rank");
     add(out, "session_ns", "Session",
         whole(largest(ta_report_table(prior, "run.sessions"), "dur_ns", NULL, NULL)), TA_UNIT_NS,
         TA_LOWER, "Duration of the longest session");
@@ -107,6 +136,9 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     add(out, "peak_reserved_bytes", "Peak memory reserved",
         whole(largest(memory, "peak_reserved_bytes", NULL, NULL)), TA_UNIT_BYTES, TA_LOWER,
         "Largest memory held by the allocator, of all ranks and devices");
+    add(out, "gpu_utilization", "Devices in use",
+        ta_num(mean_of_devices(telemetry, "gpu_utilization")), TA_UNIT_RATIO, TA_HIGHER,
+        "Share of time with work on the device, mean of its samples and of all devices");
     add(out, "gpu_temperature", "Hottest device",
         ta_num(largest(telemetry, "max", "signal", "gpu_temperature")), TA_UNIT_CELSIUS, TA_LOWER,
         "Largest sample of all devices");
@@ -116,8 +148,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const char *const after[] = {"overview",  "throughput", "models", "memory",
-                                    "telemetry", "sessions",   NULL};
+static const char *const after[] = {"overview", "throughput", "iterations", "models",
+                                    "memory",   "telemetry",  "sessions",   NULL};
 
 static const struct ta_analysis_ops ops = {
     .after = after, .section = "overview", .finish = finish, .of_tables = true};

@@ -98,6 +98,8 @@ enum { NAME_MOST = 80 };
 
 /* Below this share a stage explains little. */
 #define TELLING 0.2
+/* A lone stage of less than this share of what several parts take is not what to look at. */
+#define RIVAL 0.5
 
 /* The row with the largest value, SIZE_MAX without any; `lone`: of those that are not one stage in
  * several parts. */
@@ -112,29 +114,42 @@ static size_t largest(const struct ta_table *stages, const char *column, bool lo
 }
 
 /* The stage with the largest share; without shares the one with the largest total.  Batches and
- * chunks are the run itself, so they tell less than any other large part. */
-static void say_stage(struct line *line, const struct ta_report *report)
+ * chunks are the run itself, so they tell less than another part of about their size. */
+static size_t telling_stage(const struct ta_table *stages)
 {
-    const struct ta_table *stages = ta_report_table(report, "stages.over_ranks");
-    size_t most = largest(stages, "share", true);
-    if (most == SIZE_MAX || number(stages, most, "share") < TELLING)
-        most = largest(stages, "share", false);
+    const size_t lone = largest(stages, "share", true);
+    size_t most = largest(stages, "share", false);
     if (most == SIZE_MAX)
         most = largest(stages, "mean_total_ns", false);
+    else if (lone != SIZE_MAX && number(stages, lone, "share") >= TELLING &&
+             number(stages, lone, "share") >= RIVAL * number(stages, most, "share"))
+        most = lone;
+    return most;
+}
+
+/* Returns the name that it says; empty when no stage tells anything. */
+static struct ta_slice say_stage(struct line *line, const struct ta_report *report)
+{
+    const struct ta_table *stages = ta_report_table(report, "stages.over_ranks");
+    const size_t most = telling_stage(stages);
     if (most == SIZE_MAX || !(number(stages, most, "mean_total_ns") > 0) ||
         number(stages, most, "share") < TELLING)
-        return;
-    char total[TA_UNIT_TEXT_MAX], share[TA_UNIT_TEXT_MAX];
+        return (struct ta_slice){.len = 0};
+    char total[TA_UNIT_TEXT_MAX], share[TA_UNIT_TEXT_MAX], parts[48] = "";
     const struct ta_slice name =
         ta_short_name(line->arena, ta_row_text(stages, most, "stage"), NAME_MOST);
     const bool shared = !isnan(number(stages, most, "share"));
+    const double members = number(stages, most, "members");
     ta_unit_format(total, number(stages, most, "mean_total_ns"), TA_UNIT_NS);
     ta_unit_format(share, number(stages, most, "share"), TA_UNIT_RATIO);
+    if (members > 1)
+        snprintf(parts, sizeof parts, " (%.0f stages)", members);
     if (shared)
-        say(line, "%.*s takes %s of the time%s (%s).", (int)name.len, name.ptr, share,
+        say(line, "%.*s%s takes %s of the time%s (%s).", (int)name.len, name.ptr, parts, share,
             ta_row_reads(stages, most, "share_of", "sum") ? " in all stages" : "", total);
     else
-        say(line, "%.*s takes most time: %s.", (int)name.len, name.ptr, total);
+        say(line, "%.*s%s takes most time: %s.", (int)name.len, name.ptr, parts, total);
+    return name;
 }
 
 static void say_step(struct line *line, const struct ta_report *report)
@@ -159,48 +174,20 @@ static void say_memory(struct line *line, const struct ta_report *report)
             ta_unit_format(text_of[1], reserved, TA_UNIT_BYTES));
 }
 
-/* Mean of the utilization over all devices. */
 static void say_utilization(struct line *line, const struct ta_report *report)
 {
-    const struct ta_table *table = ta_report_table(report, "telemetry.by_rank");
-    double sum = 0, n = 0;
-    for (size_t i = 0; table && i < table->n_rows; i++)
-        if (ta_row_reads(table, i, "signal", "gpu_utilization")) {
-            sum += number(table, i, "mean");
-            n++;
-        }
-    char share[TA_UNIT_TEXT_MAX];
-    if (n > 0)
+    const double share = scalar(report, "gpu_utilization");
+    char text[TA_UNIT_TEXT_MAX];
+    if (share >= 0)
         say(line, "The devices are in use %s of the time.",
-            ta_unit_format(share, sum / n, TA_UNIT_RATIO));
+            ta_unit_format(text, share, TA_UNIT_RATIO));
 }
 
-/* Whether a finding is of the stage that the sentence, "vae_decode takes …", is about. */
-static bool is_of_stage(const struct ta_finding *finding, const char *sentence)
+/* Whether a finding is of the stage that a sentence is about. */
+static bool is_of_stage(const struct ta_finding *finding, struct ta_slice name)
 {
-    sentence += *sentence == ' ';
-    const char *end = strstr(sentence, " takes ");
-    const size_t n = end ? (size_t)(end - sentence) : 0;
-    return n && strcmp(finding->rule, "stage_share") == 0 &&
-           strncmp(finding->title, sentence, n) == 0 && finding->title[n] == ' ';
-}
-
-static void say_dumps(struct line *line, const struct ta_report *report,
-                      const struct ta_finding *worst)
-{
-    say_rate(line, report);
-    const size_t before = line->n;
-    say_stage(line, report);
-    if (line->n == before)
-        say_step(line, report);
-    else if (worst && is_of_stage(worst, line->text + before))
-        return;
-    if (line->n == 0)
-        say_memory(line, report);
-    if (line->n == 0)
-        say_utilization(line, report);
-    if (line->n && worst)
-        say(line, "%s.", worst->title);
+    return name.len && strcmp(finding->rule, "stage_share") == 0 &&
+           strncmp(finding->title, name.ptr, name.len) == 0 && finding->title[name.len] == ' ';
 }
 
 /* The function or operator that takes most of the host's time. */
@@ -209,9 +196,8 @@ static void say_host(struct line *line, const struct ta_report *report)
     const struct ta_table *ops = ta_report_table(report, "ops.by_name");
     double all = 0;
     size_t most = 0;
-    say(line, ops || ta_report_table(report, "ops.summed")
-                  ? "No device activity was recorded: host figures only."
-                  : "No timed events were recorded.");
+    if (ops || ta_report_table(report, "ops.summed"))
+        say(line, "No device activity was recorded: host figures only.");
     for (size_t i = 0; ops && i < ops->n_rows; i++) {
         all += number(ops, i, "self_ns");
         if (number(ops, i, "self_ns") > number(ops, most, "self_ns"))
@@ -227,6 +213,25 @@ static void say_host(struct line *line, const struct ta_report *report)
     ta_unit_format(time, self, TA_UNIT_NS);
     say(line, "%.*s itself takes %s of the host's time (%s).", (int)name.len, name.ptr, share,
         time);
+}
+
+static void say_dumps(struct line *line, const struct ta_report *report,
+                      const struct ta_finding *worst)
+{
+    say_rate(line, report);
+    const struct ta_slice stage = say_stage(line, report);
+    if (stage.len == 0)
+        say_step(line, report);
+    if (line->n == 0) {
+        say_host(line, report);
+        say_memory(line, report);
+    }
+    if (line->n == 0)
+        say_utilization(line, report);
+    if (line->n == 0)
+        say(line, "No timed events were recorded.");
+    if (worst && !is_of_stage(worst, stage))
+        say(line, "%s.", worst->title);
 }
 
 /* ---- the line ------------------------------------------------------------------------------ */
@@ -276,12 +281,9 @@ void ta_verdict_set(struct ta_report *report, const struct ta_finding *worst)
 {
     struct line line = {.arena = ta_report_arena(report)};
     const double busy = scalar(report, "gpu_busy_share");
-    if (busy >= 0) {
+    if (busy >= 0)
         say_devices(&line, report, busy, worst);
-    } else {
+    else
         say_dumps(&line, report, worst);
-        if (line.n == 0)
-            say_host(&line, report);
-    }
     ta_report_set_verdict(report, line.text, worst ? worst->id : NULL);
 }

@@ -17,8 +17,10 @@ static const struct ta_column columns[] = {
     {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Calls on all ranks"},
     {"mean_total_ns", "Total per rank", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
      "Mean over the ranks of the total of the stage"},
-    {"min_total_ns", "Least", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Smallest total of a rank"},
-    {"max_total_ns", "Most", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Largest total of a rank"},
+    {"min_total_ns", "Least", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Smallest total of a rank, where several ran it"},
+    {"max_total_ns", "Most", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Largest total of a rank, where several ran it"},
     {"max_rank", "Rank of the most", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
      "The rank with the largest total, the first of equals"},
     {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
@@ -125,10 +127,12 @@ static bool add_row(struct ta_table_builder *table, const struct family *family)
         add_rank(&sums, stages + first, end - first);
     }
     const size_t members = count_members(family);
+    const bool several = sums.ranks > 1;
     TA_ROW(table, ta_text(stages->family), ta_text(stages->source), ta_int((int64_t)members),
            ta_text_or_null(stages->inside), ta_int(sums.ranks), ta_int(sums.calls),
-           ta_num((double)sums.sum / (double)sums.ranks), ta_int(sums.least), ta_int(sums.most),
-           ta_int(sums.most_rank), ta_num(sums.share / (double)sums.ranks),
+           ta_num((double)sums.sum / (double)sums.ranks), several ? ta_int(sums.least) : ta_null(),
+           several ? ta_int(sums.most) : ta_null(), several ? ta_int(sums.most_rank) : ta_null(),
+           ta_num(sums.share / (double)sums.ranks),
            stages->own_share_of ? ta_text(ta_slice_of(stages->own_share_of)) : ta_null());
     return members > 0;
 }

@@ -7,7 +7,7 @@ const chooserFrom = 6;
 /* With more columns than this a table stands closer. */
 const wideFrom = 9;
 /* In a table without room names become as narrow as this, in pixels. */
-const nameLeast = 110;
+const nameLeast = 150;
 /* What stands for a text without any character. */
 const emptyText = "(empty)";
 
