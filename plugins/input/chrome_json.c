@@ -7,6 +7,8 @@
 #include <traceanalyze/plugin.h>
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 
 enum { PH, NAME, CAT, TS, DUR, PID, TID, ID, ARGS };
 
@@ -19,7 +21,7 @@ struct reading {
     struct ta_event_arg args[TA_RECORD_ARGS];
     size_t n_keys;
     uint64_t kept, repaired, dropped, metadata;
-    ta_str empty;
+    ta_str empty, memory;        /* texts that events are compared with */
     ta_str known[UINT8_MAX + 1]; /* what texts with a number were interned as (ta_token.known) */
     enum ta_status status;       /* of callbacks */
 };
@@ -169,6 +171,49 @@ static bool each_series(void *user, const struct ta_token *key, const struct ta_
     return r->status == TA_OK;
 }
 
+/* What torch says of the allocator of a device whenever it hands out or takes back memory. */
+struct memory {
+    struct reading *reading;
+    int64_t type, device; /* type 0 is the host, whose totals torch does not count */
+    double allocated, reserved;
+};
+
+static bool each_total(void *user, const struct ta_token *key, const struct ta_token *value)
+{
+    struct memory *memory = user;
+    const struct ta_slice name = ta_json_text(memory->reading->json, key);
+    if (ta_slice_equal(name, TA_LIT("Total Allocated")))
+        ta_token_double(value, &memory->allocated);
+    else if (ta_slice_equal(name, TA_LIT("Total Reserved")))
+        ta_token_double(value, &memory->reserved);
+    else if (ta_slice_equal(name, TA_LIT("Device Type")))
+        ta_token_integer(value, &memory->type);
+    else if (ta_slice_equal(name, TA_LIT("Device Id")))
+        ta_token_integer(value, &memory->device);
+    return true;
+}
+
+/* Instants named [memory] are samples of two counters of the device. */
+__attribute__((noinline)) static void take_memory(struct reading *r)
+{
+    struct memory memory = {r, TA_MISSING, TA_MISSING, NAN, NAN};
+    char name[48];
+    ta_json_members(r->json, &r->json->record.field[ARGS], each_total, &memory);
+    if (memory.type == 0 || memory.device < 0)
+        return;
+    const int n = snprintf(name, sizeof name, "Memory of device %" PRId64, memory.device);
+    struct ta_event event = r->event;
+    event.name = ta_builder_string(r->builder, (struct ta_slice){name, (size_t)n});
+    if (!isnan(memory.allocated))
+        r->status = ta_builder_counter(r->ctx, r->builder, &event,
+                                       ta_builder_string(r->builder, TA_LIT("allocated bytes")),
+                                       memory.allocated);
+    if (r->status == TA_OK && !isnan(memory.reserved))
+        r->status = ta_builder_counter(r->ctx, r->builder, &event,
+                                       ta_builder_string(r->builder, TA_LIT("reserved bytes")),
+                                       memory.reserved);
+}
+
 static bool each_name(void *user, const struct ta_token *key, const struct ta_token *value)
 {
     struct reading *r = user;
@@ -212,6 +257,8 @@ static enum ta_status take_record(struct reading *r)
     r->status = ta_builder_add(r->ctx, r->builder, event);
     if (r->status == TA_OK && event->phase == 'C')
         ta_json_members(r->json, &record->field[ARGS], each_series, r);
+    if (r->status == TA_OK && event->phase == 'i' && event->name == r->memory)
+        take_memory(r);
     if (r->status == TA_OK && event->phase == 'M')
         ta_json_members(r->json, &record->field[ARGS], each_name, r);
     return r->status;
@@ -406,6 +453,7 @@ static enum ta_status read_trace(struct ta_ctx *ctx, struct ta_reader *reader,
     if (!r.json)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate the window of a file");
     r.empty = ta_builder_string(builder, TA_LIT(""));
+    r.memory = ta_builder_string(builder, TA_LIT("[memory]"));
     enum ta_status status = read_items(&r);
     ta_builder_count(builder, r.kept, r.repaired, r.dropped);
     if (status == TA_OK) {

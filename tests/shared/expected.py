@@ -105,7 +105,6 @@ NOT_A_FIGURE = Skip("names or describes, is no figure")
 SHAPE = Skip("how the file is written, not what was measured")
 PERCENTILE = Skip("reports have p50, p95 and p99, by linear interpolation")
 NOT_RECORDED = Skip("the file keeps sums only; expected.json says so")
-MISSING = Skip("not in a report yet: arguments of instants are not kept")
 OF_THE_CLOCK = Skip("a point of the wall clock; reports have times since the start")
 
 
@@ -282,6 +281,15 @@ def instant(case, path):
     return case.report(path[1]).total("instants.by_name", "count", name=path[3])
 
 
+def memory_instants(case, path):
+    """Samples of the counters that [memory] instants are, by "type:device"."""
+    if path[-1] in ("alloc_bytes", "free_bytes"):
+        return Skip("reports have the levels that torch counts, not the sum of all requests")
+    row, = case.report(path[1]).rows("counters.by_name", series="allocated bytes",
+                                     counter="Memory of device " + path[3].split(":")[1])
+    return row["samples"] if path[-1] == "events" else row["max"]
+
+
 def trace_map(*prefix):
     """Rows for the figures of a trace at files/NAME or below a name of its own."""
     return [
@@ -303,7 +311,7 @@ def trace_map(*prefix):
         ((*prefix, "operations_us", INDEX, ANY), operation),
         ((*prefix, "operations_us"), SHAPE),
         ((*prefix, "gpu"), device),
-        ((*prefix, "memory_instants"), MISSING),
+        ((*prefix, "memory_instants"), memory_instants),
         ((*prefix, "instants"), instant),
         ((*prefix, "counters"), counter),
         ((*prefix, "flows"), flows),
