@@ -77,9 +77,11 @@ def plugin_fault(root, path, quoted, name):
     if quoted:
         is_own = own and "/" not in name and ((own / name).exists() or
                                               name == f"embedded_{own.name}.h")
-        # Plugins for the files of one producer, "inferix_raw.c" and so on, may share "inferix.h".
-        is_own = is_own or not own and path.name.startswith(name.removesuffix(".h") + "_") and (
-            path.parent / name).exists()
+        # Plugins for the files of one producer, "inferix_raw.c", "inferix_report/" and so on, may
+        # share "inferix.h" beside them.
+        plugin, shared = (own.name, name.removeprefix("../")) if own else (path.name, name)
+        is_own = is_own or (shared != name) == bool(own) and "/" not in shared and (
+            plugin.startswith(shared.removesuffix(".h") + "_") and (path.parent / name).exists())
         return None if is_own else "plugins include <traceanalyze/…> and headers of their folder"
     if name.startswith("traceanalyze/"):
         return None if (root / "include" / name).exists() else "no such public header"

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* memory.by_rank: the peaks of every rank and device, by all snapshots of it. */
+#include "memory.h"
+
+#include <stdlib.h>
+
+static const struct ta_column rank_columns[] = {
+    TA_DUMP_RANK_COLUMN,
+    TA_DEVICE_COLUMN_OF("Device, none when the dump does not name it"),
+    {"snapshots", "Snapshots", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of snapshots"},
+    {"peak_allocated_bytes", "Peak allocated", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
+     "Largest of what was in use at a snapshot, of the peaks recorded with them, and of the "
+     "history "
+     "of an allocator"},
+    {"peak_source", "Peak from", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Where that peak is from: snapshot, profiler (its own peak) or history, whose sizes are those "
+     "asked for"},
+    {"peak_reserved_bytes", "Peak reserved", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
+     "Largest number of bytes that the allocator held"},
+    {"total_bytes", "Capacity", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL,
+     "Memory of the device, where the dump tells"},
+    {"gap_share", "Gap at peak", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+     "1 − allocated over reserved, at the snapshot or the moment of the history that reserves "
+     "most"},
+    {"ooms", "Failed", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
+     "Allocations that failed for lack of memory"},
+    {"retries", "Retried", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
+     "Allocations that were tried again after all cached memory was given back"},
+};
+
+struct device {
+    int64_t rank, device, snapshots, allocated, reserved, capacity, ooms, retries;
+    const char *source; /* of the peak of what was in use */
+    double gap;         /* where most is reserved, of the moments that say what is in use */
+    int64_t widest;     /* reserved then */
+};
+
+static int by_device(const void *left, const void *right)
+{
+    const int64_t *const *a = left, *const *b = right;
+    for (int i = 0; i < 2; i++) {
+        const int64_t x = (*a)[i ? DEVICE : RANK], y = (*b)[i ? DEVICE : RANK];
+        if (x != y)
+            return x < y ? -1 : 1;
+    }
+    return 0;
+}
+
+static void take_peak(struct device *device, int64_t allocated, const char *source)
+{
+    if (allocated > device->allocated)
+        device->source = source;
+    ta_most(&device->allocated, allocated);
+}
+
+/* The first of equals says the gap. */
+static void take_reserved(struct device *device, int64_t reserved, double gap)
+{
+    if (reserved > device->widest)
+        device->gap = gap;
+    ta_most(&device->widest, reserved);
+    ta_most(&device->reserved, reserved);
+}
+
+static void sum_up(struct device *device, const int64_t *row)
+{
+    device->snapshots++;
+    take_peak(device, row[ALLOCATED], "snapshot");
+    take_peak(device, row[MAX_ALLOCATED], "profiler");
+    take_peak(device, row[PEAK_ALLOCATED], "history");
+    take_reserved(device, row[PEAK_RESERVED], gap_of(row[ALLOCATED_AT_PEAK], row[PEAK_RESERVED]));
+    take_reserved(device, row[RESERVED], gap_of(row[ALLOCATED], row[RESERVED]));
+    ta_most(&device->reserved, row[MAX_RESERVED]);
+    ta_most(&device->capacity, row[CAPACITY]);
+    ta_most(&device->ooms, row[OOMS]);
+    ta_most(&device->retries, row[RETRIES]);
+}
+
+static void add_device(struct ta_table_builder *table, const struct device *d)
+{
+    const bool known = d->source && d->allocated >= 0;
+    TA_ROW(table, ta_int(d->rank), ta_int(d->device), ta_int(d->snapshots),
+           not_negative(d->allocated), known ? ta_text(ta_slice_of(d->source)) : ta_null(),
+           not_negative(d->reserved), not_negative(d->capacity), ta_num(d->gap),
+           not_negative(d->ooms), not_negative(d->retries));
+}
+
+bool add_ranks(struct ta_section_builder *out, const struct snapshots *all)
+{
+    const size_t n = all->n;
+    const int64_t **rows = calloc(n + 1, sizeof *rows);
+    if (!rows)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        rows[i] = all->rows[i];
+    qsort(rows, n, sizeof *rows, by_device);
+    struct ta_table_builder *table =
+        ta_add_table(out, "memory.by_rank", "Memory by rank", rank_columns, 10);
+    for (size_t first = 0, end; first < n; first = end) {
+        struct device device = {.rank = rows[first][RANK],
+                                .device = rows[first][DEVICE],
+                                .allocated = TA_MISSING,
+                                .reserved = TA_MISSING,
+                                .capacity = TA_MISSING,
+                                .ooms = TA_MISSING,
+                                .retries = TA_MISSING,
+                                .gap = NAN,
+                                .widest = TA_MISSING};
+        for (end = first; end < n && by_device(&rows[first], &rows[end]) == 0; end++)
+            sum_up(&device, rows[end]);
+        add_device(table, &device);
+    }
+    free(rows);
+    return true;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* memory.snapshots and memory.by_rank: memory at labelled moments, and the state of PyTorch's
+ * allocator by device; allocations.by_allocator: what allocators were asked for. */
+#include "memory.h"
+
+#include <traceanalyze/levels.h>
+
+#include <stdlib.h>
+
+static const struct ta_field fields[FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},
+    [FILE_KEY] = {"file", TA_FIELD_FILE},
+    [ORDER] = {"order", TA_FIELD_INT},
+    [DEVICE] = {"device", TA_FIELD_INT},
+    [LABEL] = {"label", TA_FIELD_TEXT},
+    [TIME] = {"time_ns", TA_FIELD_MAX},
+    [ALLOCATED] = {"allocated_bytes", TA_FIELD_MAX},
+    [RESERVED] = {"reserved_bytes", TA_FIELD_MAX},
+    [MAX_ALLOCATED] = {"max_allocated_bytes", TA_FIELD_MAX},
+    [MAX_RESERVED] = {"max_reserved_bytes", TA_FIELD_MAX},
+    [CAPACITY] = {"total_bytes", TA_FIELD_MAX},
+    [OOMS] = {"ooms", TA_FIELD_MAX},
+    [RETRIES] = {"retries", TA_FIELD_MAX},
+    [STATE] = {"state", TA_FIELD_MAX},
+    [PEAK_ALLOCATED] = {"peak_allocated_bytes", TA_FIELD_MAX},
+    [PEAK_RESERVED] = {"peak_reserved_bytes", TA_FIELD_MAX},
+    [ALLOCATED_AT_PEAK] = {"allocated_at_peak_bytes", TA_FIELD_MAX},
+};
+
+enum { PATTERN_RANK, ALLOCATOR, ALLOCS, FREES, BYTES, LEAST, MOST, SMALL, PATTERN_FIELDS };
+
+static const struct ta_field pattern_fields[PATTERN_FIELDS] = {
+    [PATTERN_RANK] = {"rank", TA_FIELD_RANK},
+    [ALLOCATOR] = {"allocator", TA_FIELD_TEXT},
+    [ALLOCS] = {"allocations", TA_FIELD_SUM},
+    [FREES] = {"deallocations", TA_FIELD_SUM},
+    [BYTES] = {"bytes", TA_FIELD_SUM},
+    [LEAST] = {"min_bytes", TA_FIELD_MIN},
+    [MOST] = {"max_bytes", TA_FIELD_MAX},
+    [SMALL] = {"small", TA_FIELD_SUM}, /* allocations below 1 MiB, in billionths */
+};
+
+static const struct ta_partial_def partials[] = {
+    {"snapshots", fields, FIELDS}, {"patterns", pattern_fields, PATTERN_FIELDS}, {0}};
+
+static const struct ta_column pattern_columns[] = {
+    TA_DUMP_RANK_COLUMN,
+    {"allocator", "Allocator", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the allocator"},
+    {"allocations", "Allocations", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
+     "Number of allocations"},
+    {"deallocations", "Frees", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Number of deallocations"},
+    {"bytes", "Bytes", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
+     "Bytes as the profiler sums them up, which may include those given back"},
+    {"min_bytes", "Smallest", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL, "Smallest request"},
+    {"max_bytes", "Largest", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL, "Largest request"},
+    {"small_share", "Small", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+     "Share of the allocations below 1 MiB"},
+};
+
+/* ---- map ----------------------------------------------------------------------------------- */
+
+static void add_marks(const struct ta_trace *trace, struct ta_partial *out)
+{
+    size_t n;
+    const struct ta_memory_mark *marks = ta_trace_memory_mark_rows(trace, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct ta_memory_mark *mark = &marks[i];
+        int64_t *row = TA_PARTIAL_ROW(out, ta_row_rank(trace, mark->rank), ta_row_file(trace),
+                                      ta_key_int((int64_t)i), ta_key_int(mark->device),
+                                      ta_key_text(ta_trace_text(trace, mark->label)));
+        row[TIME] = mark->time_ns;
+        row[ALLOCATED] = mark->allocated_bytes;
+        row[RESERVED] = mark->reserved_bytes;
+        row[MAX_ALLOCATED] = mark->max_allocated_bytes;
+        row[MAX_RESERVED] = mark->max_reserved_bytes;
+        row[CAPACITY] = mark->total_bytes;
+        row[OOMS] = mark->ooms;
+        row[RETRIES] = mark->retries;
+    }
+}
+
+static int64_t bytes_of(uint64_t bytes)
+{
+    return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
+}
+
+static bool has_device(const struct ta_allocator *a, int64_t device)
+{
+    for (size_t s = 0; s < a->n_segments; s++)
+        if (a->segments[s].device == device)
+            return true;
+    return false;
+}
+
+/* The entries [first, end) of a device, which has a state. */
+static void add_peaks(const struct ta_allocator *a, size_t first, size_t end, int64_t *row)
+{
+    struct ta_levels state = {0};
+    for (size_t s = 0; s < a->n_segments; s++)
+        if (a->segments[s].device == a->events[first].device)
+            ta_levels_add(&a->segments[s], a->blocks, &state);
+    struct ta_levels levels = ta_levels_start(&state, a->events + first, end - first);
+    for (size_t e = first; e <= end; e++) {
+        const bool higher = levels.reserved > row[PEAK_RESERVED];
+        if (higher || row[PEAK_RESERVED] == TA_MISSING)
+            row[ALLOCATED_AT_PEAK] = TA_MISSING;
+        ta_most(&row[PEAK_ALLOCATED], levels.allocated);
+        ta_most(&row[PEAK_RESERVED], levels.reserved);
+        if (levels.reserved == row[PEAK_RESERVED])
+            ta_most(&row[ALLOCATED_AT_PEAK], levels.allocated);
+        if (e < end)
+            ta_levels_step(&a->events[e], &levels);
+    }
+}
+
+/* Adds what the history of a device tells; a device without memory has no row. */
+static void add_history(const struct ta_trace *trace, const struct ta_allocator *a,
+                        struct ta_partial *out)
+{
+    for (size_t first = 0, end; first < a->n_events; first = end) {
+        const int64_t device = a->events[first].device;
+        for (end = first + 1; end < a->n_events && a->events[end].device == device;)
+            end++;
+        if (!has_device(a, device))
+            continue;
+        int64_t *row = TA_PARTIAL_ROW(out, ta_row_rank(trace, TA_MISSING), ta_row_file(trace),
+                                      ta_key_int(device), ta_key_int(device),
+                                      ta_key_text(ta_row_file_label(trace)));
+        for (size_t e = first; e < end; e++) {
+            ta_most(&row[TIME], a->events[e].time_ns);
+            if (a->events[e].action == TA_ALLOC_OOM)
+                ta_sum(&row[OOMS], 1);
+        }
+        add_peaks(a, first, end, row);
+    }
+}
+
+/* The state is that at the end of the history of its device. */
+static void add_allocator(const struct ta_trace *trace, struct ta_partial *out)
+{
+    const struct ta_allocator *a = ta_trace_allocator(trace);
+    for (size_t s = 0; a && s < a->n_segments; s++) {
+        const struct ta_alloc_segment *segment = &a->segments[s];
+        int64_t *row = TA_PARTIAL_ROW(out, ta_row_rank(trace, TA_MISSING), ta_row_file(trace),
+                                      ta_key_int(segment->device), ta_key_int(segment->device),
+                                      ta_key_text(ta_row_file_label(trace)));
+        row[STATE] = 1;
+        ta_sum(&row[ALLOCATED], 0);
+        for (size_t b = segment->first; b < segment->first + segment->n; b++)
+            if (a->blocks[b].state == TA_BLOCK_ALLOCATED)
+                ta_sum(&row[ALLOCATED], bytes_of(a->blocks[b].size));
+        ta_sum(&row[RESERVED], bytes_of(segment->total));
+    }
+    if (a)
+        add_history(trace, a, out);
+}
+
+static void add_patterns(const struct ta_trace *trace, struct ta_partial *out)
+{
+    size_t n;
+    const struct ta_allocation_pattern *patterns = ta_trace_allocation_rows(trace, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct ta_allocation_pattern *pattern = &patterns[i];
+        int64_t *row = TA_PARTIAL_ROW(out, ta_row_rank(trace, pattern->rank),
+                                      ta_key_text(ta_trace_text(trace, pattern->allocator)));
+        ta_sum(&row[ALLOCS], pattern->allocations);
+        ta_sum(&row[FREES], pattern->deallocations);
+        ta_sum(&row[BYTES], pattern->bytes);
+        ta_least(&row[LEAST], pattern->min_bytes);
+        ta_most(&row[MOST], pattern->max_bytes);
+        const double small = pattern->small_ratio * 1e9 * (double)pattern->allocations;
+        if (pattern->allocations >= 0 && small >= 0 && small < 9e18)
+            ta_sum(&row[SMALL], (int64_t)llround(small));
+    }
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    (void)ctx;
+    add_marks(trace, out[0]);
+    add_allocator(trace, out[0]);
+    add_patterns(trace, out[1]);
+    return TA_OK;
+}
+
+/* ---- allocators ---------------------------------------------------------------------------- */
+
+static void add_allocators(struct ta_section_builder *out, const struct ta_partial *patterns)
+{
+    struct ta_table_builder *table = ta_add_table(out, "allocations.by_allocator",
+                                                  "Allocations by allocator", pattern_columns, 8);
+    for (size_t i = 0; i < ta_partial_rows(patterns); i++) {
+        const int64_t *row = ta_partial_at(patterns, i);
+        const double share = row[SMALL] == TA_MISSING || row[ALLOCS] <= 0
+                                 ? NAN
+                                 : (double)row[SMALL] / 1e9 / (double)row[ALLOCS];
+        TA_ROW(table, ta_int(row[PATTERN_RANK]), ta_text(ta_partial_text(patterns, row, ALLOCATOR)),
+               not_negative(row[ALLOCS]), not_negative(row[FREES]), ta_int(row[BYTES]),
+               ta_int(row[LEAST]), ta_int(row[MOST]), ta_num(share <= 1 ? share : NAN));
+    }
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)prior;
+    struct snapshots all;
+    bool done = gather_snapshots(merged[0], &all);
+    if (done) {
+        done = add_ranks(out, &all);
+        add_snapshots(out, &all);
+    }
+    free(all.rows);
+    add_allocators(out, merged[1]);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the memory snapshots");
+}
+
+static const struct ta_analysis_ops ops = {
+    .section = "memory", .partials = partials, .map = map, .finish = finish};
+
+TA_PLUGIN(analysis, memory, &ops, .title = "Memory",
+          .summary = "Memory at labelled snapshots and in allocator states: memory.snapshots, "
+                     "memory.by_rank, allocations.by_allocator",
+          .version = "1");

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* memory.snapshots: memory at labelled moments, and the state of PyTorch's allocator by device. */
+#include "memory.h"
+
+#include <stdlib.h>
+
+static const struct ta_column snapshot_columns[] = {
+    TA_DUMP_RANK_COLUMN,
+    {"index", "Index", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Place in the order of recording, from 0"},
+    {"label", "Label", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Label of the snapshot; of an allocator state the name of its file"},
+    TA_DEVICE_COLUMN_OF("Device, none when the dump does not name it"),
+    {"time_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
+     "Time since the first snapshot of the rank"},
+    {"allocated_bytes", "Allocated", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
+     "Bytes in use by tensors"},
+    {"reserved_bytes", "Reserved", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
+     "Bytes that the allocator holds"},
+    {"max_allocated_bytes", "Peak so far", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
+     "Largest number of bytes in use so far: as the profiler says it, of an allocator state by its "
+     "history"},
+    {"gap_bytes", "Gap", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
+     "Reserved minus allocated: held and not in use"},
+    {"gap_share", "Gap share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+     "Gap over reserved: fragmentation, or a cache that is not needed now"},
+};
+
+static const struct ta_chart timeline_chart = {
+    .id = "memory-timeline",
+    .title = "Memory over time",
+    .caption = "Memory at each snapshot; between snapshots nothing is known.",
+    .kind = TA_CHART_LINES,
+    .x = "time_ns",
+    .y = {{"reserved_bytes", "Reserved", TA_INK_SERIES_2},
+          {"max_allocated_bytes", "Peak so far", TA_INK_SERIES_3},
+          {"allocated_bytes", "Allocated", TA_INK_SERIES_1}},
+    .group = "rank",
+};
+
+static const struct ta_chart phases_chart = {
+    .id = "memory-phases",
+    .title = "Memory at labelled snapshots",
+    .caption = "Allocated memory and the gap up to what the allocator holds.",
+    .kind = TA_CHART_STACKED_BARS,
+    .label = {"label", "rank"},
+    .y = {{"allocated_bytes", "Allocated", TA_INK_COMPUTE}, {"gap_bytes", "Gap", TA_INK_IDLE}},
+};
+
+/* The state of the same allocator, where both it and torch's memory summary were written. */
+static int64_t *state_behind(const struct snapshots *all, const int64_t *summary)
+{
+    if (!ta_slice_equal(ta_partial_text(all->partial, summary, LABEL), TA_LIT("memory summary")))
+        return NULL;
+    for (size_t i = 0; i < all->n; i++)
+        if (all->rows[i][STATE] == 1 && all->rows[i][RANK] == summary[RANK] &&
+            all->rows[i][DEVICE] == summary[DEVICE])
+            return all->rows[i];
+    return NULL;
+}
+
+/* A summary is a copy of the state at printed precision, but it also knows the peaks. */
+bool gather_snapshots(const struct ta_partial *partial, struct snapshots *all)
+{
+    const size_t n = ta_partial_rows(partial);
+    *all = (struct snapshots){.rows = calloc(n + 1, sizeof *all->rows), .n = n, .partial = partial};
+    if (!all->rows)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        memcpy(all->rows[i], ta_partial_at(partial, i), sizeof *all->rows);
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        int64_t *state = state_behind(all, all->rows[i]);
+        if (!state)
+            continue;
+        static const int known[] = {MAX_ALLOCATED, MAX_RESERVED, OOMS, RETRIES};
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+            ta_most(&state[known[k]], all->rows[i][known[k]]);
+        all->rows[i][STATE] = 0; /* left out */
+    }
+    for (size_t i = 0; i < n; i++)
+        if (all->rows[i][STATE] != 0)
+            memmove(all->rows[kept++], all->rows[i], sizeof *all->rows);
+    all->n = kept;
+    return true;
+}
+
+/* The time of the first snapshot of the rank at `i` that has one: labels come in the order of
+ * recording, allocator states by the names of their files, so of these alone it is the earliest. */
+static int64_t first_time(const struct snapshots *all, size_t i)
+{
+    const int64_t rank = all->rows[i][RANK];
+    int64_t first = TA_MISSING, earliest = TA_MISSING;
+    bool labels = false;
+    for (; i < all->n && all->rows[i][RANK] == rank; i++) {
+        const int64_t time = all->rows[i][TIME];
+        labels |= all->rows[i][STATE] != 1;
+        first = first == TA_MISSING ? time : first;
+        if (time != TA_MISSING && (earliest == TA_MISSING || time < earliest))
+            earliest = time;
+    }
+    return labels ? first : earliest;
+}
+
+/* Counts on within the rank. */
+void add_snapshots(struct ta_section_builder *out, const struct snapshots *all)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "memory.snapshots", "Memory by label", snapshot_columns, 10);
+    int64_t index = 0, first_ns = TA_MISSING;
+    bool timed = false, phased = false;
+    for (size_t i = 0; i < all->n; i++) {
+        const int64_t *row = all->rows[i];
+        if (i == 0 || all->rows[i - 1][RANK] != row[RANK]) {
+            index = 0;
+            first_ns = first_time(all, i);
+        }
+        /* States of several devices at one moment are no course of time. */
+        timed |= row[STATE] != 1 && row[TIME] != TA_MISSING && row[TIME] != first_ns;
+        const bool both = row[ALLOCATED] >= 0 && row[RESERVED] >= row[ALLOCATED];
+        phased |= both;
+        TA_ROW(table, ta_int(row[RANK]), ta_int(index++),
+               ta_text_or_null(ta_partial_text(all->partial, row, LABEL)), ta_int(row[DEVICE]),
+               row[TIME] == TA_MISSING ? ta_null() : ta_int(row[TIME] - first_ns),
+               not_negative(row[ALLOCATED]), not_negative(row[RESERVED]),
+               not_negative(ta_max_i64(row[MAX_ALLOCATED], row[PEAK_ALLOCATED])),
+               both ? ta_int(row[RESERVED] - row[ALLOCATED]) : ta_null(),
+               ta_num(gap_of(row[ALLOCATED], row[RESERVED])));
+    }
+    if (timed) /* a line needs two points */
+        ta_add_chart(table, &timeline_chart);
+    if (phased)
+        ta_add_chart(table, &phases_chart);
+}
