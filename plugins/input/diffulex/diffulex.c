@@ -7,7 +7,7 @@
 #include <traceanalyze/plugin.h>
 
 /* Blanks in front left out. */
-static struct ta_slice skip_blanks(struct ta_slice text)
+struct ta_slice dx_skip_blanks(struct ta_slice text)
 {
     while (text.len && strchr(" \t\r\n", text.ptr[0])) {
         text.ptr++;
@@ -42,7 +42,7 @@ static const struct kind *recognize(const struct ta_probe *probe, int *surest)
     const struct kind *best = &kinds[0];
     *surest = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const int score = kinds[i].sniff(skip_blanks(probe->head));
+        const int score = kinds[i].sniff(dx_skip_blanks(probe->head));
         if (score > *surest) {
             *surest = score;
             best = &kinds[i];
