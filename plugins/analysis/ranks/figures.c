@@ -27,6 +27,7 @@ struct reading {
     size_t n;
     struct figures *out;
     struct ta_arena *arena; /* of the figures */
+    struct ta_arena keys;   /* of the table */
 };
 
 /* The other keys of a row, "run_inference" or "0, gpu_power". */
@@ -39,10 +40,10 @@ static const char *keys_of(struct reading *m, size_t row)
         const struct ta_cell *cell = ta_table_cell(m->table, row, m->columns[i]);
         const char *comma = *text ? ", " : "";
         if (cell->kind == TA_CELL_INT)
-            text = ta_arena_printf(m->arena, "%s%s%lld", text, comma, (long long)cell->i);
+            text = ta_arena_printf(&m->keys, "%s%s%lld", text, comma, (long long)cell->i);
         else if (cell->kind == TA_CELL_TEXT)
             text =
-                ta_arena_printf(m->arena, "%s%s%.*s", text, comma,
+                ta_arena_printf(&m->keys, "%s%s%.*s", text, comma,
                                 (int)(cell->text.len < 400 ? cell->text.len : 400), cell->text.ptr);
     }
     return text;
@@ -267,7 +268,9 @@ static bool add_table(struct reading *m)
         if (source_has_figure(&m->source, &m->table->columns[i], &weight))
             done = add_column(m, i, weight);
     free(m->entries);
-    return done && !m->arena->failed;
+    done = done && !m->keys.failed && !m->arena->failed;
+    ta_arena_free(&m->keys); /* of thousands of ranks they are many */
+    return done;
 }
 
 /* ---- all of them --------------------------------------------------------------------------- */
