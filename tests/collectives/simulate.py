@@ -20,12 +20,13 @@ class Plan:
 
     def __init__(self, ranks=8, steps=12, seed=1, culprit=None, groups=None, noise=0.01,
                  clocks=True, spread=0.002, ops=("allreduce", "_allgather_base"), drop=(),
-                 facts=True, transfer=180_000, elements=None, slow=None):
+                 facts=True, transfer=180_000, elements=None, slow=None, description="tp"):
         self.ranks, self.steps, self.seed, self.culprit = ranks, steps, seed, culprit
         self.groups = groups or [list(range(ranks))]
         self.noise, self.clocks, self.spread, self.ops = noise, clocks, spread, ops
         self.drop, self.facts, self.transfer = set(drop), facts, transfer
         self.elements = elements or [1 << 20] * len(self.ops)  # of each operation
+        self.description = description
         self.slow = slow or {}  # group → how many times as long its transfers take
 
 
@@ -67,7 +68,7 @@ def facts(plan, group, op, elements, dtype, blank):
         return {}
     gathered = elements * len(ranks) if op == "_allgather_base" else elements
     return {"Collective name": op, "Process Group Name": str(group), "dtype": dtype,
-            "Process Group Description": "tp",
+            "Process Group Description": plan.description,
             "Process Group Ranks": str(ranks).replace(" ", blank),
             "Group size": len(ranks), "In msg nelems": elements, "Out msg nelems": gathered}
 

@@ -368,6 +368,71 @@ class Clusters(unittest.TestCase):
         self.assertGreater(len(found), 5)
 
 
+class Layout(unittest.TestCase):
+    """What groups of ranks are for, by their name or by what they do."""
+
+    def rows(self, **plan):
+        plan = simulate.Plan(ranks=8, steps=6, seed=80, **plan)
+        return report(simulate.simulate(plan)).rows("collectives.layout")
+
+    def check(self, row, dimension, groups, size, stride, basis):
+        self.assertEqual([row[key] for key in ("dimension", "groups", "size", "stride", "basis")],
+                         [dimension, groups, size, stride, basis])
+
+    def test_names_win(self):
+        (row,) = self.rows(groups=[[i, i + 4] for i in range(4)], ops=("all_to_all",))
+        self.check(row, "tensor", 4, 2, 4, "description")
+        self.assertEqual((row["ranks"], row["op"], row["count"]), ("[0, 4]", "all_to_all", 24))
+        self.assertEqual(row["bytes"], 24 * (1 << 21))
+
+    def test_operations_tell(self):
+        pairs = [[i, i + 1] for i in range(0, 8, 2)]
+        for ops, dimension in ((("all_to_all",), "sequence"), (("allreduce",) * 6, "tensor"),
+                               (("allreduce",), "data"), (("_allgather_base",), "guidance")):
+            (row,) = self.rows(groups=pairs, ops=ops, description="undefined")
+            self.check(row, dimension, 4, 2, 1, "operations")
+            self.assertLess(row["confidence"], 0.9)
+
+    def test_all_ranks(self):
+        (row,) = self.rows(ops=("allreduce",), description="default_pg")
+        self.check(row, "world", 1, 8, 1, "description")
+        (row,) = self.rows(ops=("allreduce",) * 6, description="default_pg")
+        self.check(row, "tensor", 1, 8, 1, "operations")
+
+    def test_uneven_distances(self):
+        (row,) = self.rows(groups=[[0, 1, 4], [2, 3, 5, 6, 7]][:1] + [[2, 3, 6]])
+        self.check(row, "tensor", 2, 3, None, "description")
+
+
+class Numbers(unittest.TestCase):
+    """Records with Seq are matched by it, whatever is lost."""
+
+    def test_lost_records(self):
+        """Equal collectives in a row: only their numbers tell which ones are lost."""
+        plan = simulate.Plan(ranks=4, steps=20, seed=81, ops=("allreduce",) * 3, noise=0.05,
+                             drop=[(1, 10), (1, 11), (3, 40), (0, 0)])
+        ranks = simulate.simulate(plan)
+        for r in ranks:  # as torch counts: from 1 on in each group, what is lost included
+            numbers = [index + 1 for *_, index in r.comm]
+            kernels = [e for e in r.events if "Collective name" in e["args"]]
+            self.assertEqual(len(kernels), len(numbers))
+            for event, number in zip(kernels, numbers):
+                event["args"]["Seq"] = number
+        document = report(ranks)
+        rows = {r["rank"]: r for r in document.rows("stragglers.by_rank")}
+        late = collections.defaultdict(list)
+        for of in instances(ranks).values():
+            first = min(start for start, _ in of.values())
+            for rank, (start, _) in of.items():
+                late[rank].append(start - first)
+        for rank, values in late.items():
+            self.assertEqual(rows[rank]["collectives"], len(values))
+            self.assertLess(abs(rows[rank]["mean_lateness_ns"] - sum(values) / len(values)), 2000)
+        (kind,) = document.rows("collectives.by_kind")
+        self.assertEqual(kind["count"], 60)
+        self.assertFalse([r for r in rows.values() if r["is_late"]])
+
+
 class Rules(unittest.TestCase):
     """Findings where something is planted, and none where nothing is."""
 
@@ -378,7 +443,7 @@ class Rules(unittest.TestCase):
         self.assertIn("Rank 5", title)
         self.assertIn("Memcpy HtoD", title)
         planted = 200_000 * 2 * plan.steps
-        self.assertLess(abs(found.finding("straggler")["saving_ns"]["high"] / planted - 1), 0.2)
+        self.assertLess(abs(found.finding("straggler")["saving_ns"]["high"] / planted - 1), 0.1)
 
     def test_balance(self):
         plan = simulate.Plan(ranks=4, steps=10, seed=41, culprit=(0, "kernel", 0.5, 0))

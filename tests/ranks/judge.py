@@ -126,6 +126,7 @@ def is_plain(truth):
     is_hit = slow.get(late["cause"], lambda step: True)
     hit = sum(bool(is_hit(step)) for step in range(late["from_step"], steps))
     least = COST_LEAST if ranks >= 5 else COST_LEAST_OF_FEW
+    hit -= 1  # what is before the first collective is not compared
     return cost_of(truth) >= least and ranks ** (1 - hit) < 0.05
 
 

@@ -43,7 +43,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         coll_add_ranks(&ranks, out);
         done = coll_add_blame(&run, &ranks, out) && coll_add_parts(&run, &ranks, out) &&
                coll_add_sizes(&run, out) && coll_add_small(&run, out) &&
-               coll_add_ladder(&run, prior, out);
+               coll_add_layout(&run, out) && coll_add_ladder(&run, prior, out);
         coll_add_exposed(&run, prior, out);
         coll_add_clocks(&run, out);
         add_lacks(&run, out);

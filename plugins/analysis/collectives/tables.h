@@ -21,6 +21,7 @@ void coll_add_clocks(const struct coll_run *run, struct ta_section_builder *out)
 bool coll_add_parts(const struct coll_run *run, const struct coll_ranks *ranks,
                     struct ta_section_builder *out);
 bool coll_add_sizes(const struct coll_run *run, struct ta_section_builder *out);
+bool coll_add_layout(const struct coll_run *run, struct ta_section_builder *out);
 bool coll_add_small(const struct coll_run *run, struct ta_section_builder *out);
 void coll_add_exposed(const struct coll_run *run, const struct ta_report *prior,
                       struct ta_section_builder *out);
