@@ -112,7 +112,8 @@ struct ta_idle_watcher {
 };
 
 /* Walks over the gaps of each device, in the order of devices and time.  Needs TA_NEED_HOST_WORK.
- * Linear in the spans; false without memory. */
+ * The first walk over a trace looks for them, linear in its spans; those after it hear what was
+ * found, linear in the activities.  From any thread; false without memory. */
 TA_API TA_MUST_CHECK bool ta_idle_walk(const struct ta_trace *trace,
                                        const struct ta_idle_watcher *watcher);
 

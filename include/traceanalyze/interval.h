@@ -35,6 +35,8 @@ TA_API int64_t ta_intervals_outside(const struct ta_intervals *a, const struct t
 /* Index of the first interval of a united set that ends behind `time`; n when none does.
  * O(log n). */
 TA_API size_t ta_intervals_behind(const struct ta_intervals *set, int64_t time);
+/* The same, begun at a guess, such as what the last call gave: O(log d) when it is d away. */
+TA_API size_t ta_intervals_near(const struct ta_intervals *set, int64_t time, size_t guess);
 
 /* How much of [from, to) a united set covers.  O(log n) and the intervals met. */
 TA_API int64_t ta_intervals_within(const struct ta_intervals *set, int64_t from, int64_t to);

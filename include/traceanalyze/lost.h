@@ -14,7 +14,6 @@ struct ta_lost_call {
     uint32_t track;
 };
 
-/* Zero-initialize, free with ta_lost_free(). */
 struct ta_lost {
     int64_t calls; /* that launch kernels, but for those that a capture of a graph takes down */
     int64_t head;  /* lost ones before the first call whose kernel was recorded */
@@ -23,10 +22,10 @@ struct ta_lost {
     struct ta_intervals captures; /* of graphs, by any thread; united */
 };
 
-/* Looks at all calls of a trace.  Where no device activity was recorded the device was not traced:
- * nothing counts as lost.  False without memory.  O(spans), and O(n log n) of the lost ones. */
-TA_API TA_MUST_CHECK bool ta_lost_find(const struct ta_trace *trace, struct ta_lost *lost);
-TA_API void ta_lost_free(struct ta_lost *lost);
+/* What was lost of a frozen trace, found once and kept with it; from any thread.  Where no device
+ * activity was recorded the device was not traced: nothing counts as lost.  NULL without memory.
+ * O(spans), and O(n log n) of the lost ones. */
+TA_API const struct ta_lost *ta_trace_lost(const struct ta_trace *trace);
 
 /* Index of the first lost call that starts at `time` or later; n when none does. */
 TA_API size_t ta_lost_from(const struct ta_lost *lost, int64_t time);

@@ -222,18 +222,17 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     const struct ta_spans s = ta_trace_spans(trace);
     const struct ta_categories categories = ta_trace_categories(trace);
     struct steps steps = {0};
-    struct ta_lost lost = {0};
-    bool done = find_steps(trace, &steps) && (steps.n == 0 || ta_lost_find(trace, &lost));
+    const struct ta_lost *lost = ta_trace_lost(trace);
+    bool done = find_steps(trace, &steps) && lost;
     for (size_t i = 0; done && steps.n && i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
         if (a->launch != TA_NO_ROW)
             give(&steps, &s, s.ts[a->launch], a->span,
                  categories.at[s.cat[a->span]].class == TA_CLASS_KERNEL);
     }
-    for (size_t i = 0; i < steps.n; i++)
-        done &= write_step(trace, &steps.at[i], (int64_t)i, &lost, out[0]);
+    for (size_t i = 0; lost && i < steps.n; i++)
+        done &= write_step(trace, &steps.at[i], (int64_t)i, lost, out[0]);
     free(steps.at);
-    ta_lost_free(&lost);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the steps of a trace");
 }
 

@@ -44,11 +44,11 @@ static void collect_overhead(struct host_time *host)
 }
 
 bool host_time_open(struct host_time *host, const struct ta_trace *trace,
-                    const struct ta_idle_watcher *watcher)
+                    struct idle_record *record)
 {
     *host = (struct host_time){
         .trace = trace,
-        .watcher = watcher,
+        .record = record,
         .spans = ta_trace_spans(trace),
         .tracks = ta_trace_tracks(trace),
         .categories = ta_trace_categories(trace),
@@ -96,42 +96,46 @@ static enum ta_idle_cause cause_of(const struct host_time *host, ta_row row)
                : (enum ta_idle_cause)causes[work];
 }
 
-/* Few gaps have more than two causes. */
-static struct ta_idle_part *part_of(struct ta_idle_parts *parts, enum ta_idle_cause cause)
+/* Built-in functions have no place in a file; who calls them has. */
+static bool is_place(const struct host_time *host, ta_row row)
 {
-    for (size_t i = 0; i < parts->n; i++)
-        if (parts->at[i].cause == cause)
-            return &parts->at[i];
-    parts->at[parts->n] = (struct ta_idle_part){.cause = cause, .site = TA_NO_ROW};
-    return &parts->at[parts->n++];
+    const struct ta_slice name = ta_trace_text(host->trace, host->spans.name[row]);
+    return class_of(host, row) != TA_CLASS_RUNTIME && !ta_host_is_builtin(name);
 }
 
-void host_time_piece(struct host_time *host, enum ta_idle_cause cause, int64_t ns, ta_row row,
-                     struct ta_idle_parts *parts)
+/* Where a piece of time is to be shown: the outermost span of the same cause, and from there the
+ * nearest around it that has a place in the program, an operator, a function, a range.  Rows that
+ * are not of the host stay as they are. */
+static ta_row place_of(const struct host_time *host, ta_row row)
 {
-    struct ta_idle_part *part = part_of(parts, cause);
-    part->ns += ns;
-    if (ns > part->longest) {
-        part->longest = ns;
-        part->site = row;
-    }
-    if (host->watcher->piece)
-        host->watcher->piece(host->watcher->user, cause, ns, host_time_caller(host, row));
+    if (row == TA_NO_ROW || !ta_class_is_host(class_of(host, row)))
+        return row;
+    const ta_row *const parent = host->spans.parent;
+    if (ta_host_is_cause((enum ta_host_work)host->work[row]))
+        while (parent[row] != TA_NO_ROW && host->work[parent[row]] == host->work[row])
+            row = parent[row];
+    while (!is_place(host, row) && parent[row] != TA_NO_ROW)
+        row = parent[row];
+    return row;
 }
 
-void host_time_within(struct host_time *host, ta_row row, int64_t from, int64_t to,
-                      struct ta_idle_parts *parts)
+void host_time_piece(struct host_time *host, enum ta_idle_cause cause, int64_t ns, ta_row row)
+{
+    idle_record_piece(host->record, cause, ns, place_of(host, row));
+}
+
+void host_time_within(struct host_time *host, ta_row row, int64_t from, int64_t to)
 {
     if (from >= to)
         return;
     const int64_t profiler = ta_intervals_within(&host->profiler, from, to);
     const int64_t loading = ta_intervals_within(&host->loading, from, to) - profiler;
     if (profiler)
-        host_time_piece(host, TA_IDLE_PROFILER, profiler, TA_NO_ROW, parts);
+        host_time_piece(host, TA_IDLE_PROFILER, profiler, TA_NO_ROW);
     if (loading)
-        host_time_piece(host, TA_IDLE_COMPILE, loading, row, parts);
+        host_time_piece(host, TA_IDLE_COMPILE, loading, row);
     if (to - from > profiler + loading)
-        host_time_piece(host, cause_of(host, row), to - from - profiler - loading, row, parts);
+        host_time_piece(host, cause_of(host, row), to - from - profiler - loading, row);
 }
 
 static int64_t end_of(const struct host_time *host, ta_row row)
@@ -163,8 +167,7 @@ static ta_row last_before(const struct host_time *host, ta_row first, ta_row row
     return TA_NO_ROW;
 }
 
-void host_time_blame(struct host_time *host, ta_row launch, int64_t from, int64_t to,
-                     struct ta_idle_parts *parts)
+void host_time_blame(struct host_time *host, ta_row launch, int64_t from, int64_t to)
 {
     const ta_row first = host->tracks.at[host->spans.track[launch]].first;
     ta_row next;
@@ -173,7 +176,7 @@ void host_time_blame(struct host_time *host, ta_row launch, int64_t from, int64_
         const int64_t end = row == TA_NO_ROW ? to : ta_min_i64(end_of(host, row), to);
         const int64_t start = next < launch ? ta_min_i64(host->spans.ts[next], to) : to;
         const int64_t stop = ta_min_i64(end, start);
-        host_time_within(host, row, now, stop, parts);
+        host_time_within(host, row, now, stop);
         now = stop;
         if (start <= stop && next < launch) {
             if (ta_class_is_host(class_of(host, next)))
@@ -182,24 +185,4 @@ void host_time_blame(struct host_time *host, ta_row launch, int64_t from, int64_
         }
         row = open_at(host, row, now);
     }
-}
-
-/* Built-in functions have no place in a file; who calls them has. */
-static bool is_place(const struct host_time *host, ta_row row)
-{
-    const struct ta_slice name = ta_trace_text(host->trace, host->spans.name[row]);
-    return class_of(host, row) != TA_CLASS_RUNTIME && !ta_host_is_builtin(name);
-}
-
-ta_row host_time_caller(const struct host_time *host, ta_row row)
-{
-    if (row == TA_NO_ROW || !ta_class_is_host(class_of(host, row)))
-        return row;
-    const ta_row *const parent = host->spans.parent;
-    if (ta_host_is_cause((enum ta_host_work)host->work[row]))
-        while (parent[row] != TA_NO_ROW && host->work[parent[row]] == host->work[row])
-            row = parent[row];
-    while (!is_place(host, row) && parent[row] != TA_NO_ROW)
-        row = parent[row];
-    return row;
 }

@@ -4,6 +4,7 @@
 #define TA_IDLE_HOST_TIME_H
 
 #include "idle/first_calls.h"
+#include "idle/record.h"
 #include "traceanalyze/idle.h"
 #include "traceanalyze/interval.h"
 
@@ -15,34 +16,26 @@ struct host_time {
     uint8_t *work; /* enum ta_host_work by row, that of the nearest cause around it if any */
     struct ta_intervals profiler, loading; /* of the process as a whole, united */
     struct first_calls first_calls;
-    const struct ta_idle_watcher *watcher; /* is told every piece of time with its place */
+    struct idle_record *record; /* of every piece of time with its place */
 };
 
 /* False without memory; host_time_free() all the same. */
 bool host_time_open(struct host_time *host, const struct ta_trace *trace,
-                    const struct ta_idle_watcher *watcher);
+                    struct idle_record *record);
 void host_time_free(struct host_time *host);
 
 /* Code is made ready in this united set of times, whatever spans are open in it. */
 void host_time_loads(struct host_time *host, const struct ta_intervals *times);
 
 /* Blames a piece of time, `row` being the innermost span open in it or TA_NO_ROW. */
-void host_time_piece(struct host_time *host, enum ta_idle_cause cause, int64_t ns, ta_row row,
-                     struct ta_idle_parts *parts);
+void host_time_piece(struct host_time *host, enum ta_idle_cause cause, int64_t ns, ta_row row);
 
 /* Blames [from, to) on the span `row`, the innermost that is open in it, TA_NO_ROW for none; on the
  * profiler where that held up the process. */
-void host_time_within(struct host_time *host, ta_row row, int64_t from, int64_t to,
-                      struct ta_idle_parts *parts);
+void host_time_within(struct host_time *host, ta_row row, int64_t from, int64_t to);
 
 /* Blames [from, to) on what the thread of the call `launch` did in it; `to` is at most the start
  * of the call.  Linear in the spans that begin in between. */
-void host_time_blame(struct host_time *host, ta_row launch, int64_t from, int64_t to,
-                     struct ta_idle_parts *parts);
-
-/* Where a piece of time is to be shown: the outermost span of the same cause, and from there the
- * nearest around it that has a place in the program, an operator, a function, a range.  Rows that
- * are not of the host stay as they are. */
-ta_row host_time_caller(const struct host_time *host, ta_row row);
+void host_time_blame(struct host_time *host, ta_row launch, int64_t from, int64_t to);
 
 #endif

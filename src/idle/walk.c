@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The walk over the activities of each device: its gaps. */
 #include "idle/host_time.h"
+#include "model/fact.h"
 #include "traceanalyze/lost.h"
 
 #include <stdlib.h>
@@ -33,10 +34,10 @@ struct walk {
     struct host_time host;
     struct ta_activities activities;
     struct ta_spans spans;
-    struct ta_lost lost;
+    const struct ta_lost *lost;
     bool has_one_device;
     struct ta_intervals busy; /* of all devices, where there are several */
-    const struct ta_idle_watcher *watcher;
+    struct idle_record *record;
 };
 
 static int64_t end_of(const struct walk *w, ta_row row)
@@ -69,76 +70,66 @@ static enum ta_idle_cause queued_cause(const struct walk *w, const struct ta_act
  * devices.  NULL when there is none. */
 static const struct ta_lost_call *lost_between(const struct walk *w, int64_t from, ta_row launch)
 {
-    for (size_t i = ta_lost_from(&w->lost, from);
-         i < w->lost.n && w->lost.at[i].start < w->spans.ts[launch]; i++)
-        if (w->has_one_device || w->lost.at[i].track == w->spans.track[launch])
-            return &w->lost.at[i];
+    for (size_t i = ta_lost_from(w->lost, from);
+         i < w->lost->n && w->lost->at[i].start < w->spans.ts[launch]; i++)
+        if (w->has_one_device || w->lost->at[i].track == w->spans.track[launch])
+            return &w->lost->at[i];
     return NULL;
 }
 
 /* The next activity was launched in the gap [a, b). */
-static void blame_host(struct walk *w, ta_row launch, int64_t a, int64_t b,
-                       struct ta_idle_parts *parts)
+static void blame_host(struct walk *w, ta_row launch, int64_t a, int64_t b)
 {
     const int64_t late = ta_max_i64(a, ta_min_i64(w->spans.ts[launch], b));
     const int64_t called = ta_min_i64(end_of(w, launch), b);
     if (late > a)
-        host_time_blame(&w->host, launch, a, late, parts);
+        host_time_blame(&w->host, launch, a, late);
     if (called > late)
-        host_time_within(&w->host, launch, late, called, parts);
+        host_time_within(&w->host, launch, late, called);
     if (b > called)
         host_time_piece(&w->host,
                         b - called > TA_IDLE_LATENCY_NS ? TA_IDLE_LATE_START : TA_IDLE_LATENCY,
-                        b - called, launch, parts);
+                        b - called, launch);
 }
 
 /* A kernel of which only the launch is known ran in the gap [a, b), or may have. */
 static void blame_lost(struct walk *w, const struct ta_lost_call *lost, ta_row launch, int64_t a,
-                       int64_t b, struct ta_idle_parts *parts)
+                       int64_t b)
 {
     const int64_t known = ta_max_i64(a, ta_min_i64(lost->end, ta_min_i64(w->spans.ts[launch], b)));
     if (known > a)
-        host_time_blame(&w->host, launch, a, known, parts);
+        host_time_blame(&w->host, launch, a, known);
     if (b > known)
-        host_time_piece(&w->host, TA_IDLE_LOST, b - known, TA_NO_ROW, parts);
+        host_time_piece(&w->host, TA_IDLE_LOST, b - known, TA_NO_ROW);
 }
 
 static void blame(struct walk *w, const struct ta_activity *next, const struct ta_activity *before,
-                  int64_t a, int64_t b, struct ta_idle_parts *parts)
+                  int64_t a, int64_t b)
 {
     const ta_row launch = next->launch;
     if (b - a < TA_IDLE_MICRO_NS) {
-        host_time_piece(&w->host, TA_IDLE_MICRO, b - a, TA_NO_ROW, parts);
+        host_time_piece(&w->host, TA_IDLE_MICRO, b - a, TA_NO_ROW);
         return;
     }
     if (launch == TA_NO_ROW) {
-        host_time_piece(&w->host, TA_IDLE_UNLINKED, b - a, TA_NO_ROW, parts);
+        host_time_piece(&w->host, TA_IDLE_UNLINKED, b - a, TA_NO_ROW);
         return;
     }
     const int64_t from = before->launch == TA_NO_ROW ? a : w->spans.ts[before->launch];
-    const struct ta_lost_call *lost = w->lost.n ? lost_between(w, from, launch) : NULL;
+    const struct ta_lost_call *lost = w->lost->n ? lost_between(w, from, launch) : NULL;
     if (lost)
-        blame_lost(w, lost, launch, a, b, parts);
+        blame_lost(w, lost, launch, a, b);
     else if (end_of(w, launch) > a || w->spans.ts[launch] >= a)
-        blame_host(w, launch, a, b, parts);
+        blame_host(w, launch, a, b);
     else
-        host_time_piece(&w->host, queued_cause(w, next, before, a, b), b - a, next->span, parts);
+        host_time_piece(&w->host, queued_cause(w, next, before, a, b), b - a, next->span);
 }
 
 static void take_gap(struct walk *w, size_t next, const struct ta_activity *before, int64_t a)
 {
     const struct ta_activity *activity = &w->activities.at[next];
-    struct ta_idle_gap gap; /* a large one, of which little is used */
-    gap.start = a;
-    gap.end = w->spans.ts[activity->span];
-    gap.next = next;
-    gap.parts.n = 0;
-    blame(w, activity, before, a, gap.end, &gap.parts);
-    if (!w->watcher->gap)
-        return;
-    for (size_t i = 0; i < gap.parts.n; i++)
-        gap.parts.at[i].site = host_time_caller(&w->host, gap.parts.at[i].site);
-    w->watcher->gap(w->watcher->user, &gap);
+    idle_record_gap(w->record, a, next);
+    blame(w, activity, before, a, w->spans.ts[activity->span]);
 }
 
 /* The activities [from, to) are those of one device. */
@@ -155,8 +146,6 @@ static void walk_device(struct walk *w, size_t from, size_t to)
             before = a;
         }
     }
-    if (w->watcher->device)
-        w->watcher->device(w->watcher->user, w->activities.at[from].device);
 }
 
 static bool open_walk(struct walk *w, const struct ta_trace *trace)
@@ -168,16 +157,18 @@ static bool open_walk(struct walk *w, const struct ta_trace *trace)
         ta_intervals_add(&w->busy, w->spans.ts[span], end_of(w, span));
     }
     ta_intervals_unite(&w->busy);
-    const bool done = host_time_open(&w->host, trace, w->watcher) && ta_lost_find(trace, &w->lost);
-    host_time_loads(&w->host, &w->lost.captures);
+    w->lost = ta_trace_lost(trace);
+    const bool done = host_time_open(&w->host, trace, w->record) && w->lost;
+    if (done)
+        host_time_loads(&w->host, &w->lost->captures);
     return done && !w->busy.failed && !w->host.loading.failed;
 }
 
-bool ta_idle_walk(const struct ta_trace *trace, const struct ta_idle_watcher *watcher)
+/* Walks over the activities of each device, which stand together. */
+static bool find_gaps(const struct ta_trace *trace, struct idle_record *record)
 {
-    struct walk w = {.activities = ta_trace_activities(trace),
-                     .spans = ta_trace_spans(trace),
-                     .watcher = watcher};
+    struct walk w = {
+        .activities = ta_trace_activities(trace), .spans = ta_trace_spans(trace), .record = record};
     const bool done = open_walk(&w, trace);
     for (size_t from = 0, to; done && from < w.activities.n; from = to) {
         for (to = from + 1;
@@ -186,7 +177,30 @@ bool ta_idle_walk(const struct ta_trace *trace, const struct ta_idle_watcher *wa
         walk_device(&w, from, to);
     }
     host_time_free(&w.host);
-    ta_lost_free(&w.lost);
     ta_intervals_free(&w.busy);
-    return done;
+    return done && !record->failed;
+}
+
+static void free_record(void *at)
+{
+    idle_record_free(at);
+    free(at);
+}
+
+static void *make_record(const struct ta_trace *trace)
+{
+    struct idle_record *record = calloc(1, sizeof *record);
+    if (record && find_gaps(trace, record))
+        return record;
+    if (record)
+        free_record(record);
+    return NULL;
+}
+
+bool ta_idle_walk(const struct ta_trace *trace, const struct ta_idle_watcher *watcher)
+{
+    const struct idle_record *record = ta_trace_fact(trace, TA_FACT_GAPS, make_record, free_record);
+    if (record)
+        idle_record_tell(record, trace, watcher);
+    return record != NULL;
 }

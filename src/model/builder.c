@@ -27,8 +27,9 @@ bool ta_builder_init(struct ta_builder *builder, struct ta_quality *quality, uin
     if (!trace || !ta_strings_init(&trace->strings, names_limit))
         return false;
     trace->base_ns = TA_MISSING;
+    trace->facts = ta_facts_new();
     trace->args = ta_arena_alloc(&trace->arena, (n_keys + 1) * sizeof *trace->args);
-    if (!trace->args)
+    if (!trace->facts || !trace->args)
         return false;
     trace->n_args = n_keys;
     for (size_t i = 0; i < n_keys; i++) {

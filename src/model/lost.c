@@ -3,6 +3,7 @@
 #include "traceanalyze/lost.h"
 
 #include "base/vec.h"
+#include "model/fact.h"
 #include "traceanalyze/host.h"
 
 #include <stdlib.h>
@@ -101,7 +102,7 @@ static int by_start(const void *left, const void *right)
     return (a->track > b->track) - (a->track < b->track);
 }
 
-bool ta_lost_find(const struct ta_trace *trace, struct ta_lost *lost)
+static bool find(const struct ta_trace *trace, struct ta_lost *lost)
 {
     const struct ta_tracks tracks = ta_trace_tracks(trace);
     struct search s = {
@@ -131,11 +132,27 @@ bool ta_lost_find(const struct ta_trace *trace, struct ta_lost *lost)
     return done;
 }
 
-void ta_lost_free(struct ta_lost *lost)
+static void free_lost(void *at)
 {
+    struct ta_lost *lost = at;
     free(lost->at);
     ta_intervals_free(&lost->captures);
-    *lost = (struct ta_lost){0};
+    free(lost);
+}
+
+static void *make_lost(const struct ta_trace *trace)
+{
+    struct ta_lost *lost = calloc(1, sizeof *lost);
+    if (lost && find(trace, lost))
+        return lost;
+    if (lost)
+        free_lost(lost);
+    return NULL;
+}
+
+const struct ta_lost *ta_trace_lost(const struct ta_trace *trace)
+{
+    return ta_trace_fact(trace, TA_FACT_LOST, make_lost, free_lost);
 }
 
 size_t ta_lost_from(const struct ta_lost *lost, int64_t time)

@@ -44,6 +44,7 @@ void ta_trace_free(struct ta_trace *trace)
 {
     if (!trace)
         return;
+    ta_facts_free(trace->facts);
     free_spans(&trace->store, &trace->spans);
     free_others(trace);
     for (size_t i = 0; i < trace->n_args; i++) {

@@ -6,6 +6,7 @@
 
 #include "base/store.h"
 #include "model/dump.h"
+#include "model/fact.h"
 #include "model/row_set.h"
 #include "model/strings.h"
 #include "traceanalyze/arena.h"
@@ -91,6 +92,7 @@ struct ta_trace {
     struct arg_column *args;
     size_t n_args;
     struct ta_dump dump;
+    struct ta_facts *facts; /* found when someone asks for them */
 };
 
 void ta_trace_free(struct ta_trace *trace);

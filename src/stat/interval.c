@@ -97,9 +97,9 @@ int64_t ta_intervals_outside(const struct ta_intervals *a, const struct ta_inter
     return outside;
 }
 
-size_t ta_intervals_behind(const struct ta_intervals *set, int64_t time)
+/* The first interval of [low, high) that ends behind `time`; `high` when none does. */
+static size_t search(const struct ta_intervals *set, int64_t time, size_t low, size_t high)
 {
-    size_t low = 0, high = set->n;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (set->at[middle].end <= time)
@@ -108,6 +108,28 @@ size_t ta_intervals_behind(const struct ta_intervals *set, int64_t time)
             high = middle;
     }
     return low;
+}
+
+size_t ta_intervals_behind(const struct ta_intervals *set, int64_t time)
+{
+    return search(set, time, 0, set->n);
+}
+
+/* Goes away from the guess in steps that double, until the interval is behind it. */
+size_t ta_intervals_near(const struct ta_intervals *set, int64_t time, size_t guess)
+{
+    size_t low = guess < set->n ? guess : set->n, high = low, step = 1;
+    while (low > 0 && set->at[low - 1].end > time) {
+        high = low - 1;
+        low = step < high ? high - step : 0;
+        step *= 2;
+    }
+    while (high < set->n && set->at[high].end <= time) {
+        low = high + 1;
+        high = step < set->n - low ? low + step : set->n;
+        step *= 2;
+    }
+    return search(set, time, low, high);
 }
 
 int64_t ta_intervals_within(const struct ta_intervals *set, int64_t from, int64_t to)

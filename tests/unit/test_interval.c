@@ -134,6 +134,8 @@ static void stretches_of_random_sets(void **state)
         const size_t behind = ta_intervals_behind(&set, from);
         assert_true(behind == set.n || set.at[behind].end > from);
         assert_true(behind == 0 || set.at[behind - 1].end <= from);
+        for (size_t guess = 0; guess <= set.n + 1; guess++)
+            assert_int_equal(ta_intervals_near(&set, from, guess), behind);
         ta_intervals_free(&set);
     }
 }

@@ -27,13 +27,13 @@ static int64_t end_of(const struct search *s, ta_row row)
 
 static bool count_lost(struct search *s)
 {
-    struct ta_lost lost = {0};
-    const bool done = ta_lost_find(s->trace, &lost);
-    ta_sum(&s->row[HEALTH_CALLS], lost.calls);
-    ta_sum(&s->row[HEALTH_LOST], (int64_t)lost.n - lost.head);
-    ta_sum(&s->row[HEALTH_HEAD], lost.head);
-    ta_lost_free(&lost);
-    return done;
+    const struct ta_lost *lost = ta_trace_lost(s->trace);
+    if (!lost)
+        return false;
+    ta_sum(&s->row[HEALTH_CALLS], lost->calls);
+    ta_sum(&s->row[HEALTH_LOST], (int64_t)lost->n - lost->head);
+    ta_sum(&s->row[HEALTH_HEAD], lost->head);
+    return true;
 }
 
 static void count_activities(struct search *s)

@@ -22,14 +22,16 @@ struct wait {
 };
 
 /* What the copies of a call are. */
-enum { COPIES_PAGEABLE = 1, COPIES_BYTES = 2 /* more than a single value */ };
+enum { COPIES = 1, COPIES_PAGEABLE = 2, COPIES_BYTES = 4 /* more than a single value */ };
 
 struct search {
     const struct ta_trace *trace;
     struct ta_spans spans;
     struct ta_categories categories;
     struct ta_intervals busy; /* of all devices together */
-    struct ta_map copies;     /* what is known of the calls that copied, by row */
+    uint8_t *copies;          /* what is known of the calls that copied, by row */
+    ta_str looked_at;         /* name of a copy */
+    bool is_pageable;         /* such copies are */
     struct ta_map calls;      /* number of a call and an operator, by their names */
     struct ta_map cells;      /* rows of the partial, by that, the kind and the caller */
     struct ta_args sizes;
@@ -206,26 +208,33 @@ static void find_waits(struct search *s)
         if (parent != TA_NO_ROW && class_of(s, parent) == TA_CLASS_RUNTIME &&
             is_wait(work_of(s, parent)))
             continue; /* part of that wait */
-        const uint64_t *copies = ta_map_find(&s->copies, row);
+        const uint8_t copies = s->copies[row];
         if (work == TA_HOST_SYNC)
             add_wait(s, row, SYNCHRONIZATION);
-        else if (work == TA_HOST_COPY || (copies && *copies & COPIES_PAGEABLE))
+        else if (work == TA_HOST_COPY || copies & COPIES_PAGEABLE)
             add_wait(s, row,
-                     copies && !(*copies & COPIES_BYTES) ? VALUE_READ
-                     : work == TA_HOST_COPY              ? BLOCKING_COPY
-                                                         : PAGEABLE_COPY);
+                     copies && !(copies & COPIES_BYTES) ? VALUE_READ
+                     : work == TA_HOST_COPY             ? BLOCKING_COPY
+                                                        : PAGEABLE_COPY);
     }
+}
+
+static bool is_pageable(struct search *s, ta_str id)
+{
+    const struct ta_slice name = ta_trace_text(s->trace, id);
+    if (id != s->looked_at)
+        s->is_pageable = memmem(name.ptr, name.len, "Pageable", strlen("Pageable")) != NULL;
+    s->looked_at = id;
+    return s->is_pageable;
 }
 
 static void take_copy(struct search *s, const struct ta_activity *a)
 {
-    const struct ta_slice name = name_of(s, a->span);
-    int64_t bytes = TA_MISSING;
-    uint64_t *copies = ta_map_at(&s->copies, a->launch, 0);
-    if (!copies)
-        return;
-    if (memmem(name.ptr, name.len, "Pageable", 8))
+    uint8_t *copies = &s->copies[a->launch];
+    *copies |= COPIES;
+    if (is_pageable(s, s->spans.name[a->span]))
         *copies |= COPIES_PAGEABLE;
+    int64_t bytes = TA_MISSING;
     if (!ta_args_find(&s->sizes, a->span, &bytes) || bytes >= TA_HOST_VALUE_BYTES)
         *copies |= COPIES_BYTES;
 }
@@ -249,13 +258,14 @@ static void find_busy(struct search *s, const struct ta_activities *activities)
 static void find_late(struct search *s, const struct ta_activities *activities)
 {
     enum { WAY_NS = 1000000 };
+    size_t next = 0; /* activities of a stream come in order */
     for (size_t i = 0; i < activities->n; i++) {
         const struct ta_activity *a = &activities->at[i];
         const int64_t start = s->spans.ts[a->span];
         if (a->launch == TA_NO_ROW)
             continue;
-        const size_t next = ta_intervals_behind(&s->busy, start);
-        if (next == 0 || s->busy.at[next].start != start)
+        next = ta_intervals_near(&s->busy, start, next);
+        if (next == 0 || next == s->busy.n || s->busy.at[next].start != start)
             continue; /* begins beside others */
         const int64_t gap = s->busy.at[next - 1].end, launched = end_of(s, a->launch);
         if (launched > gap)
@@ -284,7 +294,10 @@ enum ta_status sync_map(struct ta_ctx *ctx, const struct ta_trace *trace,
                        .categories = ta_trace_categories(trace),
                        .sizes = ta_trace_args(trace, "bytes"),
                        .out = out};
-    take_activities(&s);
+    s.copies = calloc(s.spans.n + 1, sizeof *s.copies);
+    s.failed = !s.copies;
+    if (s.copies)
+        take_activities(&s);
     if (s.busy.n && !s.busy.failed) {
         s.rank = TA_PARTIAL_ROW(out[PARTIAL_RANKS], ta_key_int(ta_trace_rank(trace)));
         ta_sum(&s.rank[RANK_WINDOW], s.busy.at[s.busy.n - 1].end - s.busy.at[0].start);
@@ -294,12 +307,12 @@ enum ta_status sync_map(struct ta_ctx *ctx, const struct ta_trace *trace,
         find_waits(&s);
         take_waits(&s);
     }
-    const bool done = !s.failed && !s.busy.failed && !s.late.failed && !s.copies.failed &&
-                      !s.calls.failed && !s.cells.failed;
+    const bool done =
+        !s.failed && !s.busy.failed && !s.late.failed && !s.calls.failed && !s.cells.failed;
     ta_intervals_free(&s.busy);
     ta_intervals_free(&s.late);
     free(s.waits);
-    ta_map_free(&s.copies);
+    free(s.copies);
     ta_map_free(&s.calls);
     ta_map_free(&s.cells);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the waits of a trace");
