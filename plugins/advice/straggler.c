@@ -73,19 +73,21 @@ static const char *what(struct ta_advice *advice, const struct ta_place *blame)
                             *within ? " in " : "", within);
 }
 
-/* Which rank, since when, how much. */
+/* Which rank, since when, how much; when it comes last tells something where it mostly does. */
 static const char *verdict(struct ta_advice *advice, const struct ta_place *cost)
 {
     const char *from = since(advice, cost);
+    const double last = ta_place_beside(cost, "last_arrivals").value;
+    const double all = ta_place_beside(cost, "collectives").value;
+    const char *arrivals =
+        last > all / 2
+            ? ta_advice_printf(advice, ", and was the last to enter %.0f of %.0f", last, all)
+            : "";
     return ta_advice_printf(
-        advice,
-        "%s%s rank %.0f takes %s longer between collectives than ranks that do the same, and was "
-        "the "
-        "last to enter %.0f of %.0f.",
+        advice, "%s%s rank %.0f takes %s longer between collectives than ranks that do the same%s.",
         from ? "Since " : "From the start of the recording", from ? from : "",
         ta_place_beside(cost, "rank").value,
-        ta_advice_number(advice, ta_place_beside(cost, "excess").value, TA_UNIT_RATIO),
-        ta_place_beside(cost, "last_arrivals").value, ta_place_beside(cost, "collectives").value);
+        ta_advice_number(advice, ta_place_beside(cost, "excess").value, TA_UNIT_RATIO), arrivals);
 }
 
 static const char *kind_of(const struct ta_place *blame)
@@ -221,8 +223,12 @@ static const char *pseudo_fast(const struct ta_report *report, struct ta_advice 
     return "";
 }
 
-static const char *what_to_do(const struct ta_place *blame)
+static const char *what_to_do(const struct ta_report *report, const struct ta_place *blame)
 {
+    if (!ta_report_table(report, "gpu_time.by_rank"))
+        return "Compare what its host does between collectives with the others, function by "
+               "function, other processes on its cores, and the sizes of its inputs; a recording "
+               "with device activities tells more.";
     if (!blame->table || ta_row_reads(blame->table, blame->row, "kind", "kernel"))
         return "The same kernels take longer there, or it has more to compute: compare clocks, "
                "temperature and power of its GPU with the others (nvidia-smi dmon), other "
@@ -277,10 +283,11 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                                       from ? ", since " : "", from ? from : "",
                                       blame.table ? ", most on " : "",
                                       blame.table ? what(advice, &blame) : ""),
-            .advice = ta_advice_printf(
-                advice, "%s%s%s%s%s%s", verdict(advice, &cost), chain(advice, &blame),
-                pseudo_fast(report, advice, rank.value, &blame),
-                telemetry(report, advice, rank.value), price(advice, &cost), what_to_do(&blame)),
+            .advice = ta_advice_printf(advice, "%s%s%s%s%s%s", verdict(advice, &cost),
+                                       chain(advice, &blame),
+                                       pseudo_fast(report, advice, rank.value, &blame),
+                                       telemetry(report, advice, rank.value), price(advice, &cost),
+                                       what_to_do(report, &blame)),
             .severity =
                 window > 0 && cost.value / window > ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,

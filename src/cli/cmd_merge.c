@@ -98,6 +98,7 @@ static struct ta_merge_trace *list_traces(const struct ta_survey *survey)
         const struct ta_surveyed *trace = &survey->at[i];
         traces[i] = (struct ta_merge_trace){.path = trace->path,
                                             .shown = trace->shown,
+                                            .events = trace->events,
                                             .rank = trace->rank,
                                             .shares_rank =
                                                 (i > 0 && trace[-1].rank == trace->rank) ||

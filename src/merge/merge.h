@@ -24,6 +24,7 @@ int64_t ta_merge_time(const struct ta_merge_clock *clock, int64_t ts_ns);
 struct ta_merge_trace {
     const char *path;  /* to open */
     const char *shown; /* for people */
+    uint64_t events;   /* that a look at it has found: fewer are an error */
     int64_t rank;
     bool shares_rank; /* another trace is of the same rank */
     struct ta_merge_clock clock;

@@ -154,6 +154,20 @@ static enum ta_status pass_stream(struct passing *p, struct ta_reader *reader)
     return status;
 }
 
+/* What an earlier reading found must be there again: the file may have changed since, or its disk
+ * fails. */
+static enum ta_status check_events(struct ta_ctx *ctx, const struct ta_merge_trace *trace)
+{
+    const struct ta_merge_counts *counts = &trace->counts;
+    const uint64_t n = counts->kept + counts->out_of_range + counts->of_category + counts->lost;
+    return n >= trace->events
+               ? TA_OK
+               : ta_fail(ctx, TA_ERR_INPUT,
+                         "Another reading of the file gave fewer events: before=%" PRIu64
+                         ", now=%" PRIu64,
+                         trace->events, n);
+}
+
 enum ta_status merge_trace(struct ta_ctx *ctx, const struct ta_merge *merge,
                            struct ta_merge_trace *trace, struct merge_writer *writer,
                            struct merge_members *members, bool common)
@@ -176,6 +190,8 @@ enum ta_status merge_trace(struct ta_ctx *ctx, const struct ta_merge *merge,
         status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold what is merged");
     if (status == TA_OK)
         status = pass_stream(&p, reader);
+    if (status == TA_OK)
+        status = check_events(ctx, trace);
     if (reader)
         merge_selection_free(&p.selection);
     ta_reader_close(reader);

@@ -84,7 +84,7 @@ double ta_look_most(const struct ta_report *report, const struct ta_look *look, 
 
 struct ta_place ta_place_beside(const struct ta_place *place, const char *column)
 {
-    const size_t other = ta_table_column(place->table, column);
+    const size_t other = place->table ? ta_table_column(place->table, column) : SIZE_MAX;
     if (other == SIZE_MAX)
         return (struct ta_place){0};
     const struct ta_place beside = place_at(place->table, place->row, other);

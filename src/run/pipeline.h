@@ -20,6 +20,7 @@ struct ta_surveyed {
     const char *shown;  /* below INPUT; of a file its name */
     const char *format; /* id of the input plugin */
     uint64_t bytes;     /* on disk */
+    uint64_t events;    /* that could be used */
     int64_t rank;
     int64_t base_ns;           /* of its clock, or TA_MISSING */
     int64_t origin_ns;         /* earliest start of a span */

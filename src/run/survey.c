@@ -35,6 +35,7 @@ bool ta_survey_take(struct ta_survey *survey, const struct ta_ingestion *ingesti
             continue;
         struct ta_surveyed *trace = &survey->at[survey->n++];
         *trace = (struct ta_surveyed){.bytes = file->bytes,
+                                      .events = file->kept,
                                       .rank = file->final_rank,
                                       .base_ns = file->base_ns,
                                       .origin_ns = file->origin,
