@@ -9,6 +9,8 @@
 enum { SCENE_WIDTH = 660 };
 /* Highest figure, as a share of the page. */
 #define MOST_HEIGHT 0.55
+/* What a figure may be made smaller by to stay on its page. */
+#define LEAST_SCALE 0.8
 /* What heading, caption and summary may take, and the gap over a heading. */
 enum { AROUND = 90, ABOVE = 10 };
 
@@ -61,14 +63,22 @@ static struct ta_scene *build_to_fit(struct pdf *pdf, const struct ta_table *tab
     return build(pdf, table, chart, height / scale);
 }
 
+/* As wide as the page, where it is high enough for that; a little smaller to stay on this page. */
+static double scale_of(const struct pdf *pdf, const struct ta_scene *scene)
+{
+    const double width = (pdf->right - pdf->left) / SCENE_WIDTH;
+    const double page = (pdf->bottom - pdf->top - AROUND) / scene->height;
+    const double rest = (pdf->bottom - pdf->y - AROUND) / scene->height;
+    const double scale = fmin(width, page);
+    return rest < scale && rest > LEAST_SCALE * scale ? rest : scale;
+}
+
 /* Puts a scene on this page or the next, and frees it. */
 static void put_scene(struct pdf *pdf, struct ta_scene *scene)
 {
     if (!scene)
         return;
-    double scale = (pdf->right - pdf->left) / SCENE_WIDTH;
-    double most = (pdf->bottom - pdf->top - AROUND) / scene->height;
-    const struct figure figure = {scene, fmin(scale, most)};
+    const struct figure figure = {scene, scale_of(pdf, scene)};
     pdf_need(pdf, pdf_trial(pdf, put_figure, &figure) + ABOVE);
     put_figure(pdf, &figure);
     ta_scene_free(scene);
