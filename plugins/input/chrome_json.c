@@ -7,10 +7,11 @@
 #include <traceanalyze/plugin.h>
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 
 enum { PH, NAME, CAT, TS, DUR, PID, TID, ID, ARGS };
+
+enum memory_key { ALLOCATED, RESERVED, DEVICE_TYPE, DEVICE, MEMORY_KEYS };
 
 struct reading {
     struct ta_ctx *ctx;
@@ -19,7 +20,10 @@ struct reading {
     struct ta_quality *quality;
     struct ta_event event;
     struct ta_event_arg args[TA_RECORD_ARGS];
-    size_t n_keys;
+    size_t n_keys; /* of arguments that analyses ask for */
+    size_t memory_at[MEMORY_KEYS];
+    int64_t memory_device; /* that came last, and its counters */
+    ta_str memory_name;
     uint64_t kept, repaired, dropped, metadata;
     ta_str empty, memory;        /* texts that events are compared with */
     ta_str known[UINT8_MAX + 1]; /* what texts with a number were interned as (ta_token.known) */
@@ -145,7 +149,8 @@ static bool take_phase(struct reading *r)
 static void take_args(struct reading *r)
 {
     r->event.n_args = 0;
-    for (uint64_t left = r->json->record.has_nested; left; left &= left - 1) {
+    const uint64_t asked = r->n_keys < 64 ? (UINT64_C(1) << r->n_keys) - 1 : UINT64_MAX;
+    for (uint64_t left = r->json->record.has_nested & asked; left; left &= left - 1) {
         const unsigned key = (unsigned)__builtin_ctzll(left);
         const struct ta_token *token = &r->json->record.nested[key];
         struct ta_event_arg *arg = &r->args[r->event.n_args];
@@ -172,46 +177,71 @@ static bool each_series(void *user, const struct ta_token *key, const struct ta_
 }
 
 /* What torch says of the allocator of a device whenever it hands out or takes back memory. */
-struct memory {
-    struct reading *reading;
-    int64_t type, device; /* type 0 is the host, whose totals torch does not count */
-    double allocated, reserved;
+static const char *const memory_keys[MEMORY_KEYS] = {
+    [ALLOCATED] = "Total Allocated",
+    [RESERVED] = "Total Reserved",
+    [DEVICE_TYPE] = "Device Type",
+    [DEVICE] = "Device Id",
 };
 
-static bool each_total(void *user, const struct ta_token *key, const struct ta_token *value)
+static const struct ta_token *memory_token(const struct reading *r, enum memory_key key)
 {
-    struct memory *memory = user;
-    const struct ta_slice name = ta_json_text(memory->reading->json, key);
-    if (ta_slice_equal(name, TA_LIT("Total Allocated")))
-        ta_token_double(value, &memory->allocated);
-    else if (ta_slice_equal(name, TA_LIT("Total Reserved")))
-        ta_token_double(value, &memory->reserved);
-    else if (ta_slice_equal(name, TA_LIT("Device Type")))
-        ta_token_integer(value, &memory->type);
-    else if (ta_slice_equal(name, TA_LIT("Device Id")))
-        ta_token_integer(value, &memory->device);
-    return true;
+    const size_t at = r->memory_at[key];
+    const bool is_there = at < TA_RECORD_ARGS && r->json->record.has_nested >> at & 1;
+    return is_there ? &r->json->record.nested[at] : NULL;
 }
 
-/* Instants named [memory] are samples of two counters of the device. */
+static int64_t memory_number(const struct reading *r, enum memory_key key)
+{
+    const struct ta_token *token = memory_token(r, key);
+    int64_t number;
+    return token && ta_token_integer(token, &number) ? number : TA_MISSING;
+}
+
+static void add_memory(struct reading *r, enum memory_key key, const char *series)
+{
+    const struct ta_token *token = memory_token(r, key);
+    struct ta_event event = r->event;
+    double bytes;
+    if (r->status != TA_OK || !token || !ta_token_double(token, &bytes))
+        return;
+    event.name = r->memory_name;
+    r->status = ta_builder_counter(r->ctx, r->builder, &event,
+                                   ta_builder_string(r->builder, ta_slice_of(series)), bytes);
+}
+
+/* Instants named [memory] are samples of two counters of the device; type 0 is the host, whose
+ * totals torch does not count. */
 __attribute__((noinline)) static void take_memory(struct reading *r)
 {
-    struct memory memory = {r, TA_MISSING, TA_MISSING, NAN, NAN};
+    const int64_t device = memory_number(r, DEVICE);
     char name[48];
-    ta_json_members(r->json, &r->json->record.field[ARGS], each_total, &memory);
-    if (memory.type == 0 || memory.device < 0)
+    if (memory_number(r, DEVICE_TYPE) == 0 || device < 0)
         return;
-    const int n = snprintf(name, sizeof name, "Memory of device %" PRId64, memory.device);
-    struct ta_event event = r->event;
-    event.name = ta_builder_string(r->builder, (struct ta_slice){name, (size_t)n});
-    if (!isnan(memory.allocated))
-        r->status = ta_builder_counter(r->ctx, r->builder, &event,
-                                       ta_builder_string(r->builder, TA_LIT("allocated bytes")),
-                                       memory.allocated);
-    if (r->status == TA_OK && !isnan(memory.reserved))
-        r->status = ta_builder_counter(r->ctx, r->builder, &event,
-                                       ta_builder_string(r->builder, TA_LIT("reserved bytes")),
-                                       memory.reserved);
+    if (r->memory_name == TA_STR_ABSENT || device != r->memory_device) {
+        const int n = snprintf(name, sizeof name, "Memory of device %" PRId64, device);
+        r->memory_name = ta_builder_string(r->builder, (struct ta_slice){name, (size_t)n});
+        r->memory_device = device;
+    }
+    add_memory(r, ALLOCATED, "allocated bytes");
+    add_memory(r, RESERVED, "reserved bytes");
+}
+
+/* The keys of arguments: those that analyses ask for, and behind them those of memory that are not
+ * among these.  Returns how many. */
+static size_t list_keys(struct reading *r, const struct ta_slice *asked, struct ta_slice *keys)
+{
+    size_t n = r->n_keys;
+    memcpy(keys, asked, n * sizeof *keys);
+    for (size_t i = 0; i < MEMORY_KEYS; i++) {
+        size_t at = 0;
+        while (at < n && !ta_slice_equal(keys[at], ta_slice_of(memory_keys[i])))
+            at++;
+        r->memory_at[i] = at;
+        if (at == n && n < TA_RECORD_ARGS)
+            keys[n++] = ta_slice_of(memory_keys[i]);
+    }
+    return n;
 }
 
 static bool each_name(void *user, const struct ta_token *key, const struct ta_token *value)
@@ -432,7 +462,9 @@ static enum ta_status read_trace(struct ta_ctx *ctx, struct ta_reader *reader,
                                  struct ta_builder *builder)
 {
     struct reading r = {.ctx = ctx, .builder = builder, .quality = ta_reader_quality(reader)};
-    const struct ta_slice *keys = ta_builder_keys(builder, &r.n_keys);
+    const struct ta_slice *asked = ta_builder_keys(builder, &r.n_keys);
+    struct ta_slice keys[TA_RECORD_ARGS];
+    const size_t n_keys = list_keys(&r, asked, keys);
     const struct ta_record_schema schema = {
         .array = "traceEvents",
         .mark = PH,
@@ -447,7 +479,7 @@ static enum ta_status read_trace(struct ta_ctx *ctx, struct ta_reader *reader,
                   [ARGS] = "args"},
         .nested = ARGS,
         .nested_keys = keys,
-        .n_nested_keys = r.n_keys,
+        .n_nested_keys = n_keys,
     };
     r.json = ta_json_new(ctx, reader, &schema);
     if (!r.json)

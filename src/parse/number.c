@@ -156,9 +156,15 @@ bool ta_token_integer(const struct ta_token *token, int64_t *value)
 
 bool ta_token_double(const struct ta_token *token, double *value)
 {
+    enum { EXACT_DIGITS = 15 };
     char text[64];
+    int64_t integer;
     if (token->type != TA_TOKEN_NUMBER || token->len >= sizeof text)
         return false;
+    if (token->len <= EXACT_DIGITS && *token->ptr != '-' && ta_token_integer(token, &integer)) {
+        *value = (double)integer;
+        return true;
+    }
     memcpy(text, token->ptr, token->len);
     text[token->len] = '\0';
     char *end;
