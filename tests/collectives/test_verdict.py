@@ -31,10 +31,9 @@ def plan(seed, is_late):
 
 def judge(of):
     """(ranks called late, rank and cause that the blame begins with)."""
-    document = test_collectives.report(simulate.simulate(of))
-    late = [r["rank"] for r in test_collectives.table(document, "stragglers.by_rank")
-            if r["is_late"]]
-    blame = test_collectives.table(document, "stragglers.blame")
+    report = test_collectives.report(simulate.simulate(of))
+    late = [r["rank"] for r in report.rows("stragglers.by_rank") if r["is_late"]]
+    blame = report.rows("stragglers.blame")
     return late, (blame[0]["rank"], blame[0]["name"]) if blame else None
 
 

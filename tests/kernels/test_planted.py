@@ -68,7 +68,7 @@ def check_costs(options, folder, plants, ranks):
 def check_memory_bound(options, folder):
     """Of products that memory bounds on matrix units, only what is beyond can be gained: the same
     products take 1.92 times as long without, and those of few rows no longer at all."""
-    matrix, vector, row = (Report(options, folder, plant, 1)
+    matrix, vector, row = (report_of(options, folder, plant, 1)
                            for plant in ("thin-matrix", "thin-vector", "row-vector"))
     faults = check_cost("thin-vector", "matrix-units-idle", (), vector,
                         vector.window - matrix.window)

@@ -2,6 +2,7 @@
 /* A trace by jansson, event after event. */
 #include "slow_reader.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <zlib.h>
@@ -415,6 +416,32 @@ static void add_counters(struct reading_state *st, const struct ta_event *event)
     }
 }
 
+/* Totals of the allocator of a device, as torch notes them down: a counter each. */
+static void add_memory(struct reading_state *st, const struct ta_event *event, const json_t *args)
+{
+    static const struct {
+        const char *key, *series;
+    } totals[] = {{"Total Allocated", "allocated bytes"}, {"Total Reserved", "reserved bytes"}};
+    int64_t type, device;
+    char text[64];
+    if (!whole_number(find_value(&st->args, args, TA_LIT("Device Id")), &device) || device < 0 ||
+        (whole_number(find_value(&st->args, args, TA_LIT("Device Type")), &type) && type == 0))
+        return;
+    snprintf(text, sizeof text, "Memory of device %" PRId64, device);
+    struct ta_event sample = *event;
+    sample.name = ta_builder_string(st->builder, ta_slice_of(text));
+    for (size_t i = 0; i < 2; i++) {
+        const struct value total = find_value(&st->args, args, ta_slice_of(totals[i].key));
+        const ta_str series = json_is_number(total.json)
+                                  ? ta_builder_string(st->builder, ta_slice_of(totals[i].series))
+                                  : TA_STR_ABSENT;
+        if (json_is_number(total.json))
+            assert_int_equal(ta_builder_counter(st->ctx, st->builder, &sample, series,
+                                                json_number_value(total.json)),
+                             TA_OK);
+    }
+}
+
 static void add_name(struct reading_state *st, const struct ta_event *event, const json_t *kind,
                      const json_t *args)
 {
@@ -455,6 +482,9 @@ static void add_event(struct reading_state *st, const json_t *object, struct ta_
     assert_int_equal(ta_builder_add(st->ctx, st->builder, event), TA_OK);
     if (event->phase == 'C')
         add_counters(st, event);
+    if (event->phase == 'i' &&
+        ta_slice_equal(ta_trace_text(st->builder->trace, event->name), TA_LIT("[memory]")))
+        add_memory(st, event, in_args);
     if (event->phase == 'M')
         add_name(st, event, json_object_get(object, "name"), in_args);
     st->kept++;

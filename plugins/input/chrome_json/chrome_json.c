@@ -1,34 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Chrome trace event JSON as Kineto, VizTracer, Ascend and Chrome itself write it: object form,
  * bare arrays, one event per line; CUDA, ROCm and MTIA; schemas since 2021. */
-#include <traceanalyze/builder.h>
-#include <traceanalyze/dump.h>
-#include <traceanalyze/json.h>
+#include "chrome_json.h"
+
 #include <traceanalyze/plugin.h>
 
 #include <inttypes.h>
-#include <stdio.h>
-
-enum { PH, NAME, CAT, TS, DUR, PID, TID, ID, ARGS };
-
-enum memory_key { ALLOCATED, RESERVED, DEVICE_TYPE, DEVICE, MEMORY_KEYS };
-
-struct reading {
-    struct ta_ctx *ctx;
-    struct ta_builder *builder;
-    struct ta_json *json;
-    struct ta_quality *quality;
-    struct ta_event event;
-    struct ta_event_arg args[TA_RECORD_ARGS];
-    size_t n_keys; /* of arguments that analyses ask for */
-    size_t memory_at[MEMORY_KEYS];
-    int64_t memory_device; /* that came last, and its counters */
-    ta_str memory_name;
-    uint64_t kept, repaired, dropped, metadata;
-    ta_str empty, memory;        /* texts that events are compared with */
-    ta_str known[UINT8_MAX + 1]; /* what texts with a number were interned as (ta_token.known) */
-    enum ta_status status;       /* of callbacks */
-};
 
 /* ---- recognizing ------------------------------------------------------------------------- */
 
@@ -176,74 +153,6 @@ static bool each_series(void *user, const struct ta_token *key, const struct ta_
     return r->status == TA_OK;
 }
 
-/* What torch says of the allocator of a device whenever it hands out or takes back memory. */
-static const char *const memory_keys[MEMORY_KEYS] = {
-    [ALLOCATED] = "Total Allocated",
-    [RESERVED] = "Total Reserved",
-    [DEVICE_TYPE] = "Device Type",
-    [DEVICE] = "Device Id",
-};
-
-static const struct ta_token *memory_token(const struct reading *r, enum memory_key key)
-{
-    const size_t at = r->memory_at[key];
-    const bool is_there = at < TA_RECORD_ARGS && r->json->record.has_nested >> at & 1;
-    return is_there ? &r->json->record.nested[at] : NULL;
-}
-
-static int64_t memory_number(const struct reading *r, enum memory_key key)
-{
-    const struct ta_token *token = memory_token(r, key);
-    int64_t number;
-    return token && ta_token_integer(token, &number) ? number : TA_MISSING;
-}
-
-static void add_memory(struct reading *r, enum memory_key key, const char *series)
-{
-    const struct ta_token *token = memory_token(r, key);
-    struct ta_event event = r->event;
-    double bytes;
-    if (r->status != TA_OK || !token || !ta_token_double(token, &bytes))
-        return;
-    event.name = r->memory_name;
-    r->status = ta_builder_counter(r->ctx, r->builder, &event,
-                                   ta_builder_string(r->builder, ta_slice_of(series)), bytes);
-}
-
-/* Instants named [memory] are samples of two counters of the device; type 0 is the host, whose
- * totals torch does not count. */
-__attribute__((noinline)) static void take_memory(struct reading *r)
-{
-    const int64_t device = memory_number(r, DEVICE);
-    char name[48];
-    if (memory_number(r, DEVICE_TYPE) == 0 || device < 0)
-        return;
-    if (r->memory_name == TA_STR_ABSENT || device != r->memory_device) {
-        const int n = snprintf(name, sizeof name, "Memory of device %" PRId64, device);
-        r->memory_name = ta_builder_string(r->builder, (struct ta_slice){name, (size_t)n});
-        r->memory_device = device;
-    }
-    add_memory(r, ALLOCATED, "allocated bytes");
-    add_memory(r, RESERVED, "reserved bytes");
-}
-
-/* The keys of arguments: those that analyses ask for, and behind them those of memory that are not
- * among these.  Returns how many. */
-static size_t list_keys(struct reading *r, const struct ta_slice *asked, struct ta_slice *keys)
-{
-    size_t n = r->n_keys;
-    memcpy(keys, asked, n * sizeof *keys);
-    for (size_t i = 0; i < MEMORY_KEYS; i++) {
-        size_t at = 0;
-        while (at < n && !ta_slice_equal(keys[at], ta_slice_of(memory_keys[i])))
-            at++;
-        r->memory_at[i] = at;
-        if (at == n && n < TA_RECORD_ARGS)
-            keys[n++] = ta_slice_of(memory_keys[i]);
-    }
-    return n;
-}
-
 static bool each_name(void *user, const struct ta_token *key, const struct ta_token *value)
 {
     struct reading *r = user;
@@ -288,126 +197,10 @@ static enum ta_status take_record(struct reading *r)
     if (r->status == TA_OK && event->phase == 'C')
         ta_json_members(r->json, &record->field[ARGS], each_series, r);
     if (r->status == TA_OK && event->phase == 'i' && event->name == r->memory)
-        take_memory(r);
+        chrome_take_memory(r);
     if (r->status == TA_OK && event->phase == 'M')
         ta_json_members(r->json, &record->field[ARGS], each_name, r);
     return r->status;
-}
-
-/* ---- what the file says about itself -------------------------------------------------------- */
-
-static bool each_distributed(void *user, const struct ta_token *key, const struct ta_token *value)
-{
-    struct reading *r = user;
-    const struct ta_slice name = ta_json_text(r->json, key);
-    int64_t number;
-    if (!ta_token_integer(value, &number) || number < 0)
-        return true;
-    if (ta_slice_equal(name, TA_LIT("rank")))
-        ta_builder_set_rank(r->builder, number);
-    else if (ta_slice_equal(name, TA_LIT("world_size")))
-        ta_builder_set_world_size(r->builder, number);
-    return true;
-}
-
-static bool each_viztracer(void *user, const struct ta_token *key, const struct ta_token *value)
-{
-    struct reading *r = user;
-    const struct ta_slice name = ta_json_text(r->json, key);
-    int64_t number;
-    if (ta_slice_equal(name, TA_LIT("overflow")) && value->type == TA_TOKEN_TRUE)
-        ta_quality_add(r->quality, TA_Q_EVENTS_LOST, r->json->member.offset,
-                       "VizTracer's buffer was full: the oldest events are lost, so sums over the "
-                       "whole run are too small");
-    else if (ta_slice_equal(name, TA_LIT("baseTimeNanoseconds")) &&
-             ta_token_integer(value, &number))
-        ta_builder_set_base_ns(r->builder, number);
-    return true;
-}
-
-struct device {
-    struct reading *reading;
-    struct ta_token name; /* the last one of several */
-    struct ta_device facts;
-};
-
-static bool each_property(void *user, const struct ta_token *key, const struct ta_token *value)
-{
-    struct device *device = user;
-    struct reading *r = device->reading;
-    const struct ta_slice property = ta_json_text(r->json, key);
-    int64_t number;
-    if (ta_slice_equal(property, TA_LIT("name")))
-        device->name = *value;
-    else if (ta_slice_equal(property, TA_LIT("id")) && ta_token_integer(value, &number))
-        device->facts.id = number;
-    else if (ta_slice_equal(property, TA_LIT("totalGlobalMem")) && ta_token_integer(value, &number))
-        device->facts.memory_bytes = number;
-    else if (ta_slice_equal(property, TA_LIT("numSms")) && ta_token_integer(value, &number)) {
-        device->facts.multiprocessors = number;
-        ta_builder_set_multiprocessors(r->builder, number);
-    } else if (ta_slice_equal(property, TA_LIT("maxThreadsPerMultiprocessor")) &&
-               ta_token_integer(value, &number))
-        ta_builder_set_threads(r->builder, number);
-    return true;
-}
-
-static bool each_device(void *user, const struct ta_token *token)
-{
-    struct reading *r = user;
-    struct device device = {
-        .reading = r, .name.type = TA_TOKEN_ABSENT, .facts = {.id = TA_MISSING}};
-    ta_json_members(r->json, token, each_property, &device);
-    if (device.name.type == TA_TOKEN_STRING)
-        device.facts.name = ta_json_text(r->json, &device.name);
-    if (device.facts.name.len)
-        ta_builder_add_device(r->builder, device.facts.name);
-    ta_builder_describe_device(r->builder, &device.facts);
-    return true;
-}
-
-/* Versions of libraries and what the profiler recorded: what runs are compared by. */
-static bool is_setting(struct ta_slice key)
-{
-    static const char suffix[] = "_version";
-    static const char *const options[] = {"record_shapes", "profile_memory", "with_stack",
-                                          "with_flops", "with_modules"};
-    const size_t n = sizeof suffix - 1;
-    bool is = key.len > n && memcmp(key.ptr + key.len - n, suffix, n) == 0;
-    for (size_t i = 0; !is && i < sizeof options / sizeof *options; i++)
-        is = ta_slice_equal(key, ta_slice_of(options[i]));
-    return is;
-}
-
-static void take_setting(struct reading *r, struct ta_slice key, const struct ta_token *value)
-{
-    if (value->type != TA_TOKEN_NUMBER && value->type != TA_TOKEN_STRING)
-        return;
-    const ta_str name = ta_builder_string(r->builder, key); /* its text may be in the same buffer */
-    const struct ta_tag tag = {
-        .rank = TA_MISSING,
-        .key = name,
-        .value = ta_builder_string(r->builder, ta_json_text(r->json, value)),
-    };
-    r->status = ta_builder_add_tag(r->ctx, r->builder, &tag);
-}
-
-static void take_member(struct reading *r)
-{
-    const struct ta_member *member = &r->json->member;
-    const struct ta_slice key = ta_json_text(r->json, &member->key);
-    int64_t number;
-    if (ta_slice_equal(key, TA_LIT("distributedInfo")))
-        ta_json_members(r->json, &member->value, each_distributed, r);
-    else if (ta_slice_equal(key, TA_LIT("deviceProperties")))
-        ta_json_elements(r->json, &member->value, each_device, r);
-    else if (ta_slice_equal(key, TA_LIT("baseTimeNanoseconds")) &&
-             ta_token_integer(&member->value, &number))
-        ta_builder_set_base_ns(r->builder, number);
-    else if (ta_slice_equal(key, TA_LIT("viztracer_metadata")))
-        ta_json_members(r->json, &member->value, each_viztracer, r);
-    else if (is_setting(key))
-        take_setting(r, key, &member->value);
 }
 
 /* ---- the file ------------------------------------------------------------------------------ */
@@ -446,7 +239,7 @@ static enum ta_status read_items(struct reading *r)
         if (item == TA_JSON_RECORD) {
             status = take_record(r);
         } else if (item == TA_JSON_MEMBER) {
-            take_member(r);
+            chrome_take_member(r);
             status = r->status;
         } else {
             r->dropped++;
@@ -464,7 +257,7 @@ static enum ta_status read_trace(struct ta_ctx *ctx, struct ta_reader *reader,
     struct reading r = {.ctx = ctx, .builder = builder, .quality = ta_reader_quality(reader)};
     const struct ta_slice *asked = ta_builder_keys(builder, &r.n_keys);
     struct ta_slice keys[TA_RECORD_ARGS];
-    const size_t n_keys = list_keys(&r, asked, keys);
+    const size_t n_keys = chrome_list_keys(&r, asked, keys);
     const struct ta_record_schema schema = {
         .array = "traceEvents",
         .mark = PH,

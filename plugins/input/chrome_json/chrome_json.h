@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the parts of the reader of Chrome traces share. */
+#ifndef TA_INPUT_CHROME_JSON_H
+#define TA_INPUT_CHROME_JSON_H
+
+#include <traceanalyze/builder.h>
+#include <traceanalyze/json.h>
+
+enum { PH, NAME, CAT, TS, DUR, PID, TID, ID, ARGS };
+
+enum memory_key { ALLOCATED, RESERVED, DEVICE_TYPE, DEVICE, MEMORY_KEYS };
+
+struct reading {
+    struct ta_ctx *ctx;
+    struct ta_builder *builder;
+    struct ta_json *json;
+    struct ta_quality *quality;
+    struct ta_event event;
+    struct ta_event_arg args[TA_RECORD_ARGS];
+    size_t n_keys; /* of arguments that analyses ask for */
+    size_t memory_at[MEMORY_KEYS];
+    int64_t memory_device; /* that came last, and its counters */
+    ta_str memory_name;
+    uint64_t kept, repaired, dropped, metadata;
+    ta_str empty, memory;        /* texts that events are compared with */
+    ta_str known[UINT8_MAX + 1]; /* what texts with a number were interned as (ta_token.known) */
+    enum ta_status status;       /* of callbacks */
+};
+
+/* ---- memory.c -------------------------------------------------------------------------------- */
+
+/* The keys of arguments: those that analyses ask for, and behind them those of memory that are not
+ * among these; room for TA_RECORD_ARGS.  Returns how many. */
+size_t chrome_list_keys(struct reading *r, const struct ta_slice *asked, struct ta_slice *keys);
+
+/* The present event, an instant named [memory], is a sample of two counters of a device. */
+void chrome_take_memory(struct reading *r);
+
+/* ---- members.c ------------------------------------------------------------------------------- */
+
+/* What the file says about itself, member by member. */
+void chrome_take_member(struct reading *r);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a Chrome trace says about itself: ranks, devices, clocks, versions. */
+#include "chrome_json.h"
+
+#include <traceanalyze/dump.h>
+
+static bool each_distributed(void *user, const struct ta_token *key, const struct ta_token *value)
+{
+    struct reading *r = user;
+    const struct ta_slice name = ta_json_text(r->json, key);
+    int64_t number;
+    if (!ta_token_integer(value, &number) || number < 0)
+        return true;
+    if (ta_slice_equal(name, TA_LIT("rank")))
+        ta_builder_set_rank(r->builder, number);
+    else if (ta_slice_equal(name, TA_LIT("world_size")))
+        ta_builder_set_world_size(r->builder, number);
+    return true;
+}
+
+static bool each_viztracer(void *user, const struct ta_token *key, const struct ta_token *value)
+{
+    struct reading *r = user;
+    const struct ta_slice name = ta_json_text(r->json, key);
+    int64_t number;
+    if (ta_slice_equal(name, TA_LIT("overflow")) && value->type == TA_TOKEN_TRUE)
+        ta_quality_add(r->quality, TA_Q_EVENTS_LOST, r->json->member.offset,
+                       "VizTracer's buffer was full: the oldest events are lost, so sums over the "
+                       "whole run are too small");
+    else if (ta_slice_equal(name, TA_LIT("baseTimeNanoseconds")) &&
+             ta_token_integer(value, &number))
+        ta_builder_set_base_ns(r->builder, number);
+    return true;
+}
+
+struct device {
+    struct reading *reading;
+    struct ta_token name; /* the last one of several */
+    struct ta_device facts;
+};
+
+static bool each_property(void *user, const struct ta_token *key, const struct ta_token *value)
+{
+    struct device *device = user;
+    struct reading *r = device->reading;
+    const struct ta_slice property = ta_json_text(r->json, key);
+    int64_t number;
+    if (ta_slice_equal(property, TA_LIT("name")))
+        device->name = *value;
+    else if (ta_slice_equal(property, TA_LIT("id")) && ta_token_integer(value, &number))
+        device->facts.id = number;
+    else if (ta_slice_equal(property, TA_LIT("totalGlobalMem")) && ta_token_integer(value, &number))
+        device->facts.memory_bytes = number;
+    else if (ta_slice_equal(property, TA_LIT("numSms")) && ta_token_integer(value, &number)) {
+        device->facts.multiprocessors = number;
+        ta_builder_set_multiprocessors(r->builder, number);
+    } else if (ta_slice_equal(property, TA_LIT("maxThreadsPerMultiprocessor")) &&
+               ta_token_integer(value, &number))
+        ta_builder_set_threads(r->builder, number);
+    return true;
+}
+
+static bool each_device(void *user, const struct ta_token *token)
+{
+    struct reading *r = user;
+    struct device device = {
+        .reading = r, .name.type = TA_TOKEN_ABSENT, .facts = {.id = TA_MISSING}};
+    ta_json_members(r->json, token, each_property, &device);
+    if (device.name.type == TA_TOKEN_STRING)
+        device.facts.name = ta_json_text(r->json, &device.name);
+    if (device.facts.name.len)
+        ta_builder_add_device(r->builder, device.facts.name);
+    ta_builder_describe_device(r->builder, &device.facts);
+    return true;
+}
+
+/* Versions of libraries and what the profiler recorded: what runs are compared by. */
+static bool is_setting(struct ta_slice key)
+{
+    static const char suffix[] = "_version";
+    static const char *const options[] = {"record_shapes", "profile_memory", "with_stack",
+                                          "with_flops", "with_modules"};
+    const size_t n = sizeof suffix - 1;
+    bool is = key.len > n && memcmp(key.ptr + key.len - n, suffix, n) == 0;
+    for (size_t i = 0; !is && i < sizeof options / sizeof *options; i++)
+        is = ta_slice_equal(key, ta_slice_of(options[i]));
+    return is;
+}
+
+static void take_setting(struct reading *r, struct ta_slice key, const struct ta_token *value)
+{
+    if (value->type != TA_TOKEN_NUMBER && value->type != TA_TOKEN_STRING)
+        return;
+    const ta_str name = ta_builder_string(r->builder, key); /* its text may be in the same buffer */
+    const struct ta_tag tag = {
+        .rank = TA_MISSING,
+        .key = name,
+        .value = ta_builder_string(r->builder, ta_json_text(r->json, value)),
+    };
+    r->status = ta_builder_add_tag(r->ctx, r->builder, &tag);
+}
+
+void chrome_take_member(struct reading *r)
+{
+    const struct ta_member *member = &r->json->member;
+    const struct ta_slice key = ta_json_text(r->json, &member->key);
+    int64_t number;
+    if (ta_slice_equal(key, TA_LIT("distributedInfo")))
+        ta_json_members(r->json, &member->value, each_distributed, r);
+    else if (ta_slice_equal(key, TA_LIT("deviceProperties")))
+        ta_json_elements(r->json, &member->value, each_device, r);
+    else if (ta_slice_equal(key, TA_LIT("baseTimeNanoseconds")) &&
+             ta_token_integer(&member->value, &number))
+        ta_builder_set_base_ns(r->builder, number);
+    else if (ta_slice_equal(key, TA_LIT("viztracer_metadata")))
+        ta_json_members(r->json, &member->value, each_viztracer, r);
+    else if (is_setting(key))
+        take_setting(r, key, &member->value);
+}
