@@ -150,7 +150,8 @@ static void a_block_moves(void **state)
 static void other_memory_counts(void **state)
 {
     (void)state;
-    struct ta_store store = store_with(ta_memory_used() + 64 * MIB, folder);
+    const uint64_t limit = 2 * (ta_memory_used() + 64 * MIB); /* half of it is for columns */
+    struct ta_store store = store_with(limit, folder);
     void *first = ta_store_resize(&store, NULL, 16 * MIB, 1);
     assert_non_null(first);
     assert_int_equal(store.spilled.n, 0);
