@@ -326,9 +326,7 @@ enum ta_status ta_ingest(struct ta_ctx *ctx, const struct ta_registry *registry,
 {
     const size_t n = sources->list.n, n_threads = ta_thread_count(options);
     const size_t most_workers = n_threads < n ? n_threads : n ? n : 1;
-    /* What is kept counts against a limit, and is of no use where nothing follows reading. */
-    if (options->memory_limit || !options->check_only)
-        ta_heap_keep(options->memory_limit == 0, n_threads);
+    ta_heap_keep(options->memory_limit == 0, n_threads); /* what is kept counts against a limit */
     *ingestion = (struct ta_ingestion){.n_workers = most_workers};
     ingestion->files = calloc(n + 1, sizeof *ingestion->files);
     ingestion->arenas = calloc(most_workers, sizeof *ingestion->arenas);
