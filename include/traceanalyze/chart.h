@@ -79,6 +79,7 @@ enum ta_ink {
 };
 
 #define TA_CHART_SERIES_MAX 8
+#define TA_CHART_LABELS 3
 
 struct ta_series {
     const char *column; /* key of a column */
@@ -104,7 +105,7 @@ struct ta_chart {
     const char *title;
     const char *caption; /* what is shown and how it is aggregated; one or two sentences */
     enum ta_chart_kind kind;
-    const char *label[2]; /* key columns that name a row; the second may be NULL */
+    const char *label[TA_CHART_LABELS]; /* key columns that name a row; NULL after the last */
     const char *x;        /* ECDF, lines, scatter: value column */
     struct ta_series y[TA_CHART_SERIES_MAX]; /* ends with a NULL column; a chart without any, of a
                                                 report that was read, cannot be drawn */

@@ -58,7 +58,7 @@ const char *ta_data_cell(struct ta_layout *layout, size_t row, size_t column)
 const char *ta_data_name(struct ta_layout *layout, size_t row, size_t without)
 {
     const char *name = "";
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < TA_CHART_LABELS; i++) {
         size_t column = ta_data_column(layout, layout->chart->label[i]);
         if (column == SIZE_MAX || column == without)
             continue;
@@ -74,7 +74,7 @@ const char *ta_data_full_name(struct ta_layout *layout, size_t row)
 {
     size_t group = ta_data_column(layout, layout->chart->group);
     const char *name = ta_data_name(layout, row, SIZE_MAX);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < TA_CHART_LABELS; i++)
         if (group == ta_data_column(layout, layout->chart->label[i]))
             return name;
     if (group == SIZE_MAX)

@@ -134,11 +134,32 @@ static const char *shorten(struct ta_arena *arena, const char *line, size_t leng
     return ta_arena_printf(arena, "%.*s…%s", (int)head, line, line + tail);
 }
 
+/* Frames of a stack without their folders, "f (vae.py:30)" of "f (/a/b/vae.py:30)": what tells
+ * them apart stands at both ends, and a cut in the middle would take it.  NULL without memory. */
+static const char *without_folders(struct ta_arena *arena, const char *line)
+{
+    char *shown = ta_arena_alloc(arena, strlen(line) + 1);
+    size_t n = 0;
+    while (shown && *line) {
+        shown[n++] = *line++;
+        const size_t inside = line[-1] == '(' ? strcspn(line, "()") : 0;
+        const char *folder = inside ? memrchr(line, '/', inside) : NULL;
+        if (folder && memchr(folder, ':', (size_t)(line + inside - folder)))
+            line = folder + 1;
+    }
+    if (shown)
+        shown[n] = '\0';
+    return shown;
+}
+
 const char *ta_measure_fit(struct ta_measure *measure, struct ta_arena *arena, enum ta_face face,
                            const char *line, double width)
 {
     if (ta_measure_width(measure, face, line) <= width)
         return line;
+    line = without_folders(arena, line);
+    if (!line || ta_measure_width(measure, face, line) <= width)
+        return line ? line : "";
     size_t length = strlen(line), fits = 0, too_long = length;
     const char *best = "";
     while (fits + 1 < too_long) {

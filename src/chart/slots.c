@@ -94,7 +94,7 @@ bool ta_slots_make(struct ta_layout *layout, const struct ta_groups *groups, siz
                    struct ta_slots *slots)
 {
     size_t column = SIZE_MAX;
-    for (int i = 0; i < 2 && column == SIZE_MAX; i++) {
+    for (int i = 0; i < TA_CHART_LABELS && column == SIZE_MAX; i++) {
         column = ta_data_column(layout, layout->chart->label[i]);
         column = column == group_column ? SIZE_MAX : column;
     }

@@ -17,6 +17,7 @@ struct ta_source {
     const char *refusal;             /* why it cannot be read, or NULL */
     const char *damage;              /* why it is no summary although it begins like one, or NULL */
     const char *copy_of;             /* `shown` of an earlier file with the same content, or NULL */
+    const char *combines;            /* `shown` of files whose events it holds, or NULL */
     struct ta_summary_file *summary; /* the summary that it is a file of (inputs.h), or NULL … */
     size_t member;                   /* … and which one */
     bool is_elsewhere;               /* another process reads it (team.h) */
@@ -50,6 +51,10 @@ void ta_sources_free(struct ta_sources *sources);
  * trace never are.  `pattern` is --rank-regex or NULL. */
 enum ta_status ta_find_duplicates(struct ta_ctx *ctx, const struct ta_sources *sources,
                                   const char *pattern, size_t *original) TA_MUST_CHECK;
+
+/* Finds traces that hold what others of the sources hold together, as VizTracer combines those of
+ * processes, and says so in their `combines`. */
+enum ta_status ta_find_combined(struct ta_ctx *ctx, struct ta_sources *sources) TA_MUST_CHECK;
 
 /* What the first bytes of an unreadable file look like: "an HTML page", "a zip archive". */
 const char *ta_describe(struct ta_slice head);

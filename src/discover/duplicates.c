@@ -6,10 +6,7 @@
 #include "discover/discover.h"
 
 #include "base/hash.h"
-#include "read/reader.h"
-
-#include <fcntl.h>
-#include <unistd.h>
+#include "discover/look.h"
 
 /* What all comparisons share. */
 struct search {
@@ -28,54 +25,11 @@ struct candidate {
     bool is_trace; /* by these bytes */
 };
 
-/* A failure that comes and goes must not make one file two. */
-enum { TRIES = 2 };
-
-static bool read_at(int fd, unsigned char *bytes, size_t n, off_t offset)
-{
-    bool done = false;
-    for (int tries = 0; !done && tries < TRIES; tries++)
-        done = pread(fd, bytes, n, offset) == (ssize_t)n;
-    return done;
-}
-
 static struct candidate measure(const struct ta_source *source, size_t index)
 {
-    struct candidate c = {.index = index, .length = (uint32_t)source->size};
-    if (!source->path || source->refusal || source->size == 0)
-        return c;
-    int fd = -1;
-    for (int tries = 0; fd < 0 && tries < TRIES; tries++)
-        fd = open(source->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return c;
-    unsigned char magic[2] = {0}, tail[4] = {0};
-    c.known = read_at(fd, magic, 2, 0);
-    if (c.known && magic[0] == 0x1f && magic[1] == 0x8b) {
-        c.known = source->size > 18 && read_at(fd, tail, 4, (off_t)source->size - 4);
-        c.length = (uint32_t)tail[0] | (uint32_t)tail[1] << 8 | (uint32_t)tail[2] << 16 |
-                   (uint32_t)tail[3] << 24;
-    }
-    close(fd);
+    struct candidate c = {.index = index};
+    c.known = ta_look_length(source, &c.length);
     return c;
-}
-
-/* A reader for a look; NULL when the file cannot be read. */
-static struct ta_reader *open_source(struct search *search, const char *path,
-                                     struct ta_quality *ignored)
-{
-    struct ta_reader *reader = NULL;
-    for (int tries = 0; !reader && !search->failed && tries < TRIES; tries++) {
-        reader = ta_reader_open(search->ctx, path, -1, ignored);
-        search->failed = !reader && ta_ctx_status(search->ctx) == TA_ERR_NOMEM;
-    }
-    return reader;
-}
-
-/* Whether reading for a look ended early, as it does when it fails. */
-static bool ended_early(const struct ta_quality *ignored)
-{
-    return ta_quality_count(ignored, TA_Q_TRUNCATED) > 0;
 }
 
 /* Compares what two files hold, damage aside; sets *early when one was not read to its end. */
@@ -86,11 +40,9 @@ static bool compare_once(struct search *search, const char *a, const char *b, bo
     struct ta_reader *readers[2];
     char *blocks = malloc(2 * BLOCK);
     search->failed |= !blocks;
-    for (int i = 0; i < 2; i++) {
-        ta_quality_init(&ignored[i]);
-        readers[i] = blocks ? open_source(search, i ? b : a, &ignored[i]) : NULL;
-    }
-    bool same = readers[0] && readers[1];
+    for (int i = 0; i < 2; i++)
+        readers[i] = ta_look_open(search->ctx, i ? b : a, &ignored[i], &search->failed);
+    bool same = blocks && readers[0] && readers[1];
     for (bool more = same; same && more;) {
         size_t filled[2] = {0};
         for (int i = 0; i < 2; i++) {
@@ -103,13 +55,9 @@ static bool compare_once(struct search *search, const char *a, const char *b, bo
         same = filled[0] == filled[1] && memcmp(blocks, blocks + BLOCK, filled[0]) == 0;
         more = filled[0] == BLOCK;
     }
-    *early = ended_early(&ignored[0]) || ended_early(&ignored[1]);
-    for (int i = 0; i < 2; i++) {
-        if (readers[i])
-            ta_reader_uncount(readers[i]);
-        ta_reader_close(readers[i]);
-        ta_quality_free(&ignored[i]);
-    }
+    *early = ta_look_ended_early(&ignored[0]) || ta_look_ended_early(&ignored[1]);
+    for (int i = 0; i < 2; i++)
+        ta_look_close(readers[i], &ignored[i]);
     free(blocks);
     return same;
 }
@@ -117,7 +65,7 @@ static bool compare_once(struct search *search, const char *a, const char *b, bo
 static bool same_content(struct search *search, const char *a, const char *b)
 {
     bool same = false, early = true;
-    for (int tries = 0; !same && early && !search->failed && tries < TRIES; tries++)
+    for (int tries = 0; !same && early && !search->failed && tries < TA_LOOK_TRIES; tries++)
         same = compare_once(search, a, b, &early);
     return same;
 }
@@ -131,25 +79,22 @@ static bool holds(struct ta_slice text, struct ta_slice word)
 static bool try_head(struct search *search, struct candidate *candidate)
 {
     struct ta_quality ignored;
-    ta_quality_init(&ignored);
-    struct ta_reader *reader = open_source(search, search->list[candidate->index].path, &ignored);
+    struct ta_reader *reader = ta_look_open(search->ctx, search->list[candidate->index].path,
+                                            &ignored, &search->failed);
     if (reader) {
         const struct ta_slice head = ta_reader_probe(reader).head;
         candidate->head = ta_hash_bytes(head.ptr, head.len, 0);
         candidate->is_trace =
             holds(head, TA_LIT("\"traceEvents\"")) || holds(head, TA_LIT("\"ph\""));
     }
-    const bool early = ended_early(&ignored);
-    if (reader)
-        ta_reader_uncount(reader);
-    ta_reader_close(reader);
-    ta_quality_free(&ignored);
+    const bool early = ta_look_ended_early(&ignored);
+    ta_look_close(reader, &ignored);
     return !early;
 }
 
 static void look_at_head(struct search *search, struct candidate *candidate)
 {
-    for (int tries = 0; tries < TRIES && !try_head(search, candidate); tries++)
+    for (int tries = 0; tries < TA_LOOK_TRIES && !try_head(search, candidate); tries++)
         ;
 }
 

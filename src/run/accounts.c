@@ -75,6 +75,12 @@ static struct ta_rank_claim claim_of(const struct ta_ingested *file)
                                   .all_rows = file->all_rows};
 }
 
+/* Whether anything of the file counts. */
+static bool has_rank(const struct ta_ingested *file)
+{
+    return !file->refusal && !file->source->combines;
+}
+
 enum ta_status ta_account_ranks(struct ta_ctx *ctx, const struct ta_run_options *options,
                                 struct ta_ingestion *ingestion, struct ta_quality *job,
                                 int64_t *ranks, int64_t *world_size)
@@ -85,7 +91,7 @@ enum ta_status ta_account_ranks(struct ta_ctx *ctx, const struct ta_run_options 
     size_t n = 0;
     account_refusals(ingestion, job);
     for (size_t i = 0; i < ingestion->n_files; i++)
-        if (!ingestion->files[i].refusal)
+        if (has_rank(&ingestion->files[i]))
             claims[n++] = claim_of(&ingestion->files[i]);
     *world_size = options->world_size;
     const enum ta_status status =
@@ -93,7 +99,7 @@ enum ta_status ta_account_ranks(struct ta_ctx *ctx, const struct ta_run_options 
           : nothing_usable(ctx, options, ingestion);
     for (size_t i = 0, claim = 0; status == TA_OK && i < ingestion->n_files; i++) {
         struct ta_ingested *file = &ingestion->files[i];
-        if (!file->refusal) {
+        if (has_rank(file)) {
             file->final_rank = claims[claim].rank;
             file->rank_source = claims[claim++].source;
         }

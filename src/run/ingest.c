@@ -268,8 +268,14 @@ static void take_facts(struct ta_ingested *file, const struct ta_source *source)
     ta_quality_init(&facts->quality);
 }
 
-static void prepare_files(struct ta_ingestion *ingestion, const struct ta_sources *sources,
-                          uint64_t *bytes_all)
+/* A summary has no room for a file that is not of a rank. */
+static bool leaves_combinations_out(const struct ta_run_options *options)
+{
+    return options->summaries || options->team;
+}
+
+static void prepare_files(struct ta_ingestion *ingestion, const struct ta_run_options *options,
+                          const struct ta_sources *sources, uint64_t *bytes_all)
 {
     for (size_t i = 0; i < ingestion->n_files; i++) {
         struct ta_ingested *file = &ingestion->files[i];
@@ -290,6 +296,9 @@ static void prepare_files(struct ta_ingestion *ingestion, const struct ta_source
         else if (source->copy_of)
             file->refusal = ta_arena_printf(&ingestion->arenas[0], "Its content is that of \"%s\"",
                                             source->copy_of);
+        else if (source->combines && leaves_combinations_out(options))
+            file->refusal = ta_arena_printf(&ingestion->arenas[0], "Its content is that of %s",
+                                            source->combines);
     }
 }
 
@@ -349,7 +358,7 @@ enum ta_status ta_ingest(struct ta_ctx *ctx, const struct ta_registry *registry,
         ingestion->n_files = n;
         crew.job.pool = ingestion->pool;
         crew.job.timeline_share = ta_timeline_share(n);
-        prepare_files(ingestion, sources, &crew.bytes_all);
+        prepare_files(ingestion, options, sources, &crew.bytes_all);
         plan_files(&crew, n_threads, ctx->shared->part_bytes);
         status = ingest(ctx, &crew, ingestion);
     }

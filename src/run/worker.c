@@ -214,6 +214,30 @@ static enum ta_status read_whole(struct ta_worker *w, struct ta_ingested *file,
     return status;
 }
 
+/* A trace whose events are those of other files is read as one without any, to its end. */
+static enum ta_status pass_over(struct ta_worker *w, struct ta_ingested *file,
+                                struct ta_reader *reader, const struct ta_entry *input)
+{
+    const struct ta_plan *plan = w->job->plan;
+    char block[4096];
+    struct ta_builder builder;
+    enum ta_status status = TA_OK;
+    while (ta_reader_read(reader, block, sizeof block))
+        ;
+    note_bytes(file, ta_reader_bytes(reader), ta_reader_raw_bytes(reader),
+               ta_reader_ended_early(reader));
+    ta_quality_add(&file->quality, TA_Q_DUPLICATE_CONTENT, TA_NO_OFFSET,
+                   "Its events are those of %s; they count once", file->source->combines);
+    file->format = input->plugin.id;
+    if (ta_builder_init(&builder, &file->quality, plan->needs, plan->keys, plan->n_keys,
+                        (size_t)ta_ctx_limit(&w->ctx, TA_LIMIT_NAMES)))
+        status = analyze(w, file, &builder);
+    else
+        status = ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot allocate a trace");
+    ta_builder_free(&builder);
+    return status;
+}
+
 /* Reads with `helpers` more threads.  False, with TA_OK, when the file has to be read in one go. */
 static bool read_split(struct ta_worker *w, struct ta_ingested *file, const struct ta_entry *input,
                        size_t helpers, enum ta_status *status)
@@ -280,7 +304,9 @@ static enum ta_status read_source(struct ta_worker *w, struct ta_ingested *file,
     enum ta_status status = TA_OK;
     const struct ta_probe probe = ta_reader_probe(reader);
     const struct ta_entry *input = choose_input(w, file, &probe);
-    if (input)
+    if (input && source->combines)
+        status = pass_over(w, file, reader, input);
+    else if (input)
         status = read_rows(w, file, reader, input, helpers);
     ta_reader_close(reader);
     ta_times_lap(&w->ctx.times, TA_STAGE_READ);

@@ -38,14 +38,29 @@ static const struct ta_chart timeline_chart = {
     .group = "rank",
 };
 
-static const struct ta_chart phases_chart = {
-    .id = "memory-phases",
-    .title = "Memory at labelled snapshots",
-    .caption = "Allocated memory and the gap up to what the allocator holds.",
-    .kind = TA_CHART_STACKED_BARS,
-    .label = {"label", "rank"},
-    .y = {{"allocated_bytes", "Allocated", TA_INK_COMPUTE}, {"gap_bytes", "Gap", TA_INK_IDLE}},
-};
+/* Bars are named by what tells them apart. */
+static void add_phases(struct ta_table_builder *table, const struct snapshots *all)
+{
+    struct ta_chart chart = {
+        .id = "memory-phases",
+        .title = "Memory at labelled snapshots",
+        .caption = "Allocated memory and the gap up to what the allocator holds.",
+        .kind = TA_CHART_STACKED_BARS,
+        .label = {"label"},
+        .y = {{"allocated_bytes", "Allocated", TA_INK_COMPUTE}, {"gap_bytes", "Gap", TA_INK_IDLE}},
+    };
+    bool ranks = false, devices = false;
+    for (size_t i = 1; i < all->n; i++) {
+        ranks |= all->rows[i][RANK] != all->rows[0][RANK];
+        devices |= all->rows[i][DEVICE] != all->rows[0][DEVICE];
+    }
+    size_t n = 1;
+    if (ranks)
+        chart.label[n++] = "rank";
+    if (devices)
+        chart.label[n] = "device";
+    ta_add_chart(table, &chart);
+}
 
 /* The state of the same allocator, where both it and torch's memory summary were written. */
 static int64_t *state_behind(const struct snapshots *all, const int64_t *summary)
@@ -130,5 +145,5 @@ void add_snapshots(struct ta_section_builder *out, const struct snapshots *all)
     if (timed) /* a line needs two points */
         ta_add_chart(table, &timeline_chart);
     if (phased)
-        ta_add_chart(table, &phases_chart);
+        add_phases(table, all);
 }

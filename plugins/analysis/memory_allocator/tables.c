@@ -150,28 +150,8 @@ static const struct ta_column class_columns[] = {
     BLOCK_COLUMNS,
 };
 
-#define SITES_CHART(heading, text, second, column)                                                 \
-    {                                                                                              \
-        .id = "memory-sites", .title = heading, .caption = text, .kind = TA_CHART_PARETO,          \
-        .label = {"site", second}, .y = {{column, "Bytes", TA_INK_SERIES_1}}, .top = 20,           \
-    }
-#define PEAK_CHART(second)                                                                         \
-    SITES_CHART("Memory at the peak by call site",                                                 \
-                "Bytes alive when most memory was allocated, by the place that asked for them.",   \
-                second, "peak_bytes")
-#define HELD_CHART(second)                                                                         \
-    SITES_CHART("Memory held by call site",                                                        \
-                "Bytes in use when the snapshot was taken, by the place that asked for them.",     \
-                second, "held_bytes")
-
 /* What else names a row beside its site: with several snapshots of a rank, or of several ranks. */
 enum owners { ONE, RANKS, SNAPSHOTS };
-
-/* By [there is a history][owners]. */
-static const struct ta_chart site_charts[2][3] = {
-    {[ONE] = HELD_CHART(NULL), [RANKS] = HELD_CHART("rank"), [SNAPSHOTS] = HELD_CHART("label")},
-    {[ONE] = PEAK_CHART(NULL), [RANKS] = PEAK_CHART("rank"), [SNAPSHOTS] = PEAK_CHART("label")},
-};
 
 /* Rows stand by rank, then by snapshot and device. */
 static enum owners owners_of(const struct ta_partial *p)
@@ -185,6 +165,38 @@ static enum owners owners_of(const struct ta_partial *p)
             owners = SNAPSHOTS;
     }
     return owners;
+}
+
+static bool has_several_devices(const struct ta_partial *p)
+{
+    for (size_t i = 1; i < ta_partial_rows(p); i++)
+        if (ta_partial_at(p, i)[DEVICE] != ta_partial_at(p, 0)[DEVICE])
+            return true;
+    return false;
+}
+
+static void add_site_chart(struct ta_table_builder *table, const struct ta_partial *p,
+                           bool has_history)
+{
+    struct ta_chart chart = {
+        .id = "memory-sites",
+        .title = has_history ? "Memory at the peak by call site" : "Memory held by call site",
+        .caption =
+            has_history
+                ? "Bytes alive when most memory was allocated, by the place that asked for them."
+                : "Bytes in use when the snapshot was taken, by the place that asked for them.",
+        .kind = TA_CHART_PARETO,
+        .label = {"site"},
+        .y = {{has_history ? "peak_bytes" : "held_bytes", "Bytes", TA_INK_SERIES_1}},
+        .top = 20,
+    };
+    const enum owners owners = owners_of(p);
+    size_t n = 1;
+    if (owners != ONE)
+        chart.label[n++] = owners == RANKS ? "rank" : "label";
+    if (has_several_devices(p))
+        chart.label[n] = "device";
+    ta_add_chart(table, &chart);
 }
 
 /* What is alive at the peak of the device that row `first` begins. */
@@ -232,7 +244,7 @@ static void add_sites(struct ta_section_builder *out, const struct ta_partial *p
     const bool any_peak = add_blocks(table, p, false);
     ta_sort_rows(table, any_peak ? "peak_bytes" : "held_bytes", true);
     if (ta_partial_rows(p))
-        ta_add_chart(table, &site_charts[any_peak][owners_of(p)]);
+        add_site_chart(table, p, any_peak);
 }
 
 /* ---- fragmentation ------------------------------------------------------------------------- */

@@ -35,6 +35,9 @@ static const struct {
  * rounded. */
 #define ROUNDING 1.01
 
+/* How much longer than the run stages one after the other may be, for the same reason. */
+#define ROUNDING_OF_SUM 1.002
+
 /* The stage of an engine in which the processes of another scope run. */
 static const char runner[] = "model_runner_run";
 
@@ -176,7 +179,8 @@ static void find_parents(struct scope *scope, const struct base *base)
     struct stage *named = named_parent(scope), *parent = named;
     for (size_t i = 0; i < scope->n; i++) {
         struct stage *stage = &scope->at[i];
-        const bool proven = base->ns != TA_MISSING && scope->n > 1 && scope->sum > base->ns &&
+        const bool proven = base->ns != TA_MISSING && scope->n > 1 &&
+                            (double)scope->sum > ROUNDING_OF_SUM * (double)base->ns &&
                             total_of(stage) >= scope->sum - total_of(stage) && !stage->inside.len &&
                             stage->inner_ns == 0;
         if (proven && !parent)

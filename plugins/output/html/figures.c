@@ -13,7 +13,7 @@ static const double chart_width = 720;
 /* Rows of a chart's own data table; the table below the chart has the others. */
 enum { DATA_ROWS = 60 };
 /* Two names, one x, the series, one group. */
-enum { DATA_COLUMNS = 2 + 1 + TA_CHART_SERIES_MAX + 1 };
+enum { DATA_COLUMNS = TA_CHART_LABELS + 1 + TA_CHART_SERIES_MAX + 1 };
 
 struct selection {
     size_t columns[DATA_COLUMNS];
@@ -36,8 +36,8 @@ static void select_column(struct selection *selection, const struct ta_table *ta
 static struct selection select_columns(const struct ta_table *table, const struct ta_chart *chart)
 {
     struct selection selection = {.n = 0};
-    select_column(&selection, table, chart->label[0]);
-    select_column(&selection, table, chart->label[1]);
+    for (size_t i = 0; i < TA_CHART_LABELS; i++)
+        select_column(&selection, table, chart->label[i]);
     select_column(&selection, table, chart->group);
     select_column(&selection, table, chart->x);
     for (size_t i = 0; i < TA_CHART_SERIES_MAX && chart->y[i].column; i++)
