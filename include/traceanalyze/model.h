@@ -161,14 +161,28 @@ struct ta_kind_counts {
     const struct ta_kind_count *at;
 };
 
-/* Values of one argument key on spans, by ascending row; sparse. */
+/* Values of one argument key on spans, by ascending row; sparse.  ta_args_value() and
+ * ta_args_is_text() know which of the lists there are. */
 struct ta_args {
     size_t n;
     const ta_row *row;
-    const int64_t *value; /* a ta_str where is_text is set */
-    const bool *is_text;
+    const int32_t *narrow; /* the values when all fit, or */
+    const int64_t *wide;
+    const bool *is_text; /* NULL when all are texts or none is, and then: */
+    bool all_text;
     const struct row_word *places; /* for ta_args_find() and ta_args_text() */
 };
+
+/* Value number i; a ta_str when it is a text. */
+static inline int64_t ta_args_value(const struct ta_args *args, size_t i)
+{
+    return args->wide ? args->wide[i] : args->narrow[i];
+}
+
+static inline bool ta_args_is_text(const struct ta_args *args, size_t i)
+{
+    return args->is_text ? args->is_text[i] : args->all_text;
+}
 
 /* ---- access ---------------------------------------------------------------------------- */
 

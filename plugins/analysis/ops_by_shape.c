@@ -62,9 +62,9 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     struct ta_map rows = {0};
     for (size_t i = 0; i < dims.n; i++) {
         const ta_row span = dims.row[i];
-        if (!dims.is_text[i] || categories.at[s.cat[span]].class != TA_CLASS_OP)
+        if (!ta_args_is_text(&dims, i) || categories.at[s.cat[span]].class != TA_CLASS_OP)
             continue;
-        int64_t *row = row_of(out[0], &rows, trace, s.name[span], (ta_str)dims.value[i]);
+        int64_t *row = row_of(out[0], &rows, trace, s.name[span], (ta_str)ta_args_value(&dims, i));
         ta_sum(&row[CALLS], 1);
         ta_sum(&row[TOTAL], s.dur[span]);
         ta_sum(&row[SELF], s.self[span]);

@@ -44,10 +44,11 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     for (size_t i = 0; i < names.n; i++) {
         char number[24];
         struct ta_slice name = {number, 0};
-        if (names.is_text[i])
-            name = ta_trace_text(trace, (ta_str)names.value[i]);
+        if (ta_args_is_text(&names, i))
+            name = ta_trace_text(trace, (ta_str)ta_args_value(&names, i));
         else
-            name.len = (size_t)snprintf(number, sizeof number, "%" PRId64, names.value[i]);
+            name.len =
+                (size_t)snprintf(number, sizeof number, "%" PRId64, ta_args_value(&names, i));
         int64_t *row =
             TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace)), ta_key_text(name),
                            ta_key_text(text_of(trace, ta_args_text(&descriptions, names.row[i]))),

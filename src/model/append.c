@@ -18,6 +18,7 @@ enum { MANY_ROWS = 64 * 1024 };
 struct appending {
     const struct ta_renaming *ids;
     struct ta_store *into, *from;
+    double share; /* of the input, when they are added */
 };
 
 void ta_renaming_free(struct ta_renaming *ids)
@@ -152,8 +153,10 @@ struct table_size {
 static bool append_columns(const struct appending *with, const struct column_pair *pairs,
                            size_t count, struct table_size size)
 {
-    const size_t n = *size.n, more = *size.from_n, half = *size.max + *size.max / 2;
-    const size_t max = n + more <= *size.max ? *size.max : n + more < half ? half : n + more;
+    const size_t n = *size.n, more = *size.from_n;
+    const size_t room =
+        n + more <= *size.max ? *size.max : columns_room(with->into, n, with->share);
+    const size_t max = room < n + more ? n + more : room;
     const bool is_freed = more > MANY_ROWS;
     if (more == 0)
         return true;
@@ -211,15 +214,20 @@ static bool append_spans(struct ta_trace *into, struct ta_trace *from, const str
 static bool append_args(struct arg_column *a, struct arg_column *b, size_t rows,
                         const struct appending *with)
 {
-    const struct column_pair pairs[] = {PAIR(a->row, b->row), PAIR(a->value, b->value),
+    if (b->n == 0)
+        return true;
+    if (!arg_columns_agree(with->into, a, with->from, b))
+        return false;
+    const struct column_pair narrow = PAIR(a->narrow, b->narrow), wide = PAIR(a->wide, b->wide);
+    const struct column_pair pairs[] = {PAIR(a->row, b->row), a->is_wide ? wide : narrow,
                                         PAIR(a->is_text, b->is_text)};
     const size_t n = a->n;
-    if (!append_columns(with, pairs, 3, SIZE(a, b)))
+    if (!append_columns(with, pairs, a->texts == ARG_SOME_TEXTS ? 3 : 2, SIZE(a, b)))
         return false;
     for (size_t i = n; i < a->n; i++) {
         a->row[i] += (ta_row)rows;
-        if (a->is_text[i])
-            a->value[i] = with->ids->names.at[a->value[i]];
+        if (arg_column_is_text(a, i))
+            arg_column_set(a, i, with->ids->names.at[arg_column_value(a, i)]);
     }
     return true;
 }
@@ -400,8 +408,10 @@ static void forget(struct ta_builder *from)
 
 bool ta_builder_append(struct ta_builder *into, struct ta_builder *from, struct ta_renaming *ids)
 {
-    const struct appending with = {
-        .ids = ids, .into = &into->trace->store, .from = &from->trace->store};
+    const struct appending with = {.ids = ids,
+                                   .into = &into->trace->store,
+                                   .from = &from->trace->store,
+                                   .share = into->share ? *into->share : 0};
     if (!rename_names(into, from, ids) || !rename_tracks(into, from, ids) ||
         !rename_categories(into, from, ids) || !take_facts(into, from, ids) ||
         !append_rows(into, from, &with))

@@ -160,24 +160,26 @@ static inline uint32_t category_of(struct ta_builder *builder, ta_str name)
 
 /* ---- rows -------------------------------------------------------------------------------- */
 
-static bool grow_spans(struct ta_store *store, struct span_columns *c)
+/* Which share of the input the rows are from; 0 when nobody knows. */
+static inline double share_of(const struct ta_builder *builder)
 {
-    const struct column_ref columns[] = {COLUMN(c->ts), COLUMN(c->dur), COLUMN(c->name),
-                                         COLUMN(c->cat), COLUMN(c->track)};
-    return c->n < TA_NO_ROW - 1 && columns_grow(store, columns, 5, c->n, &c->max);
+    return builder->share ? *builder->share : 0;
 }
 
-static bool grow_args(struct ta_store *store, struct arg_column *a)
+static bool grow_spans(struct ta_builder *builder)
 {
-    const struct column_ref columns[] = {COLUMN(a->row), COLUMN(a->value), COLUMN(a->is_text)};
-    return columns_grow(store, columns, 3, a->n, &a->max);
+    struct span_columns *c = &builder->trace->spans;
+    const struct column_ref columns[] = {COLUMN(c->ts), COLUMN(c->dur), COLUMN(c->name),
+                                         COLUMN(c->cat), COLUMN(c->track)};
+    return c->n < TA_NO_ROW - 1 &&
+           columns_grow(&builder->trace->store, columns, 5, c->n, &c->max, share_of(builder));
 }
 
 static bool add_span(struct ta_builder *builder, const struct ta_event *event, uint32_t track,
                      ta_cat cat, int64_t dur)
 {
     struct span_columns *c = &builder->trace->spans;
-    if (c->n >= c->max && !grow_spans(&builder->trace->store, c))
+    if (c->n >= c->max && !grow_spans(builder))
         return false;
     const size_t row = c->n++;
     c->ts[row] = event->ts_ns;
@@ -188,11 +190,9 @@ static bool add_span(struct ta_builder *builder, const struct ta_event *event, u
     for (size_t i = 0; i < event->n_args; i++) {
         const struct ta_event_arg *arg = &event->args[i];
         struct arg_column *a = &builder->trace->args[arg->key];
-        if (a->n >= a->max && !grow_args(&builder->trace->store, a))
+        if (!arg_column_add(&builder->trace->store, a, (ta_row)row, arg->value, arg->is_text,
+                            share_of(builder)))
             return false;
-        a->row[a->n] = (ta_row)row;
-        a->value[a->n] = arg->value;
-        a->is_text[a->n++] = arg->is_text;
     }
     return true;
 }
@@ -262,7 +262,7 @@ static bool add_instant(struct ta_builder *builder, const struct ta_event *event
     struct instant_columns *c = &builder->trace->instants;
     const struct column_ref columns[] = {COLUMN(c->ts), COLUMN(c->name), COLUMN(c->cat),
                                          COLUMN(c->track)};
-    if (!columns_grow(&builder->trace->store, columns, 4, c->n, &c->max))
+    if (!columns_grow(&builder->trace->store, columns, 4, c->n, &c->max, share_of(builder)))
         return false;
     c->ts[c->n] = event->ts_ns;
     c->name[c->n] = event->name;
@@ -276,7 +276,7 @@ static bool add_flow(struct ta_builder *builder, const struct ta_event *event, u
     struct flow_columns *c = &builder->trace->flows;
     const struct column_ref columns[] = {COLUMN(c->ts), COLUMN(c->name), COLUMN(c->id),
                                          COLUMN(c->track), COLUMN(c->phase)};
-    if (!columns_grow(&builder->trace->store, columns, 5, c->n, &c->max))
+    if (!columns_grow(&builder->trace->store, columns, 5, c->n, &c->max, share_of(builder)))
         return false;
     c->ts[c->n] = event->ts_ns;
     c->name[c->n] = event->name;
@@ -358,7 +358,8 @@ enum ta_status ta_builder_counter(struct ta_ctx *ctx, struct ta_builder *builder
     const struct column_ref columns[] = {COLUMN(c->ts), COLUMN(c->value), COLUMN(c->name),
                                          COLUMN(c->series), COLUMN(c->track)};
     const uint32_t track = track_of(builder, event->pid, event->tid);
-    if (track == UINT32_MAX || !columns_grow(&builder->trace->store, columns, 5, c->n, &c->max))
+    if (track == UINT32_MAX ||
+        !columns_grow(&builder->trace->store, columns, 5, c->n, &c->max, share_of(builder)))
         return no_memory(ctx, builder);
     c->ts[c->n] = event->ts_ns;
     c->value[c->n] = value;

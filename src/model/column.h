@@ -16,16 +16,42 @@ struct column_ref {
         &(pointer), sizeof *(pointer)                                                              \
     }
 
-/* Makes room for row number `n` in all columns; false without memory. */
+/* Rows from which on their number tells how many there will be. */
+enum { COLUMN_TELLS_FROM = 16 * 1024 };
+
+static inline size_t columns_half(size_t max)
+{
+    return max < 256 ? 256 : max + max / 2;
+}
+
+/* How many rows to make room for when there are `max`, from `share` of the input, 0 … 1, or 0 when
+ * that is not known.  Room that is not used takes no memory, but what is copied when a column grows
+ * does, twice. */
+static inline size_t columns_room(const struct ta_store *store, size_t max, double share)
+{
+    const bool is_limited = store && store->space && store->space->limit; /* all of it counts */
+    if (share <= 0 || max < COLUMN_TELLS_FROM || is_limited)
+        return columns_half(max);
+    const double expected = (double)max / share * 1.03, least = (double)max * 1.125,
+                 most = (double)max * 64;
+    return (size_t)(expected < least ? least : expected < most ? expected : most);
+}
+
+/* Makes room for row number `n` in all columns, for as many as are expected if memory has that
+ * much; false without any. */
 static inline bool columns_grow(struct ta_store *store, const struct column_ref *columns,
-                                size_t count, size_t n, size_t *max)
+                                size_t count, size_t n, size_t *max, double share)
 {
     if (n < *max)
         return true;
-    const size_t more = *max < 256 ? 256 : *max + *max / 2;
+    size_t more = columns_room(store, *max, share);
     for (size_t i = 0; i < count; i++) {
         void **at = columns[i].at;
         void *grown = ta_store_resize(store, *at, more, columns[i].size);
+        if (!grown && more > columns_half(*max)) {
+            more = columns_half(*max);
+            grown = ta_store_resize(store, *at, more, columns[i].size);
+        }
         if (!grown)
             return false;
         *at = grown;
@@ -37,7 +63,7 @@ static inline bool columns_grow(struct ta_store *store, const struct column_ref 
 /* ta_vec_push() for a list of as many items as there are rows. */
 #define column_push(store, vec, ...)                                                               \
     ((vec)->n < (vec)->max || columns_grow((store), &(const struct column_ref)COLUMN((vec)->at),   \
-                                           1, (vec)->n, &(vec)->max)                               \
+                                           1, (vec)->n, &(vec)->max, 0)                            \
          ? ((vec)->at[(vec)->n++] = (__VA_ARGS__), true)                                           \
          : false)
 

@@ -47,12 +47,8 @@ void ta_trace_free(struct ta_trace *trace)
     ta_facts_free(trace->facts);
     free_spans(&trace->store, &trace->spans);
     free_others(trace);
-    for (size_t i = 0; i < trace->n_args; i++) {
-        ta_store_free(&trace->store, trace->args[i].row);
-        ta_store_free(&trace->store, trace->args[i].value);
-        ta_store_free(&trace->store, trace->args[i].is_text);
-        ta_store_free(&trace->store, trace->args[i].places);
-    }
+    for (size_t i = 0; i < trace->n_args; i++)
+        arg_column_free(&trace->store, &trace->args[i]);
     free(trace->categories.at);
     free(trace->tracks.at);
     free(trace->kinds.at);
@@ -194,8 +190,7 @@ struct ta_kind_counts ta_trace_kind_counts(const struct ta_trace *trace)
 struct ta_args ta_trace_args(const struct ta_trace *trace, const char *key)
 {
     const struct arg_column *c = ta_trace_arg_column((struct ta_trace *)(uintptr_t)trace, key);
-    return c ? (struct ta_args){c->n, c->row, c->value, c->is_text, c->places}
-             : (struct ta_args){0};
+    return c ? arg_column_view(c) : (struct ta_args){0};
 }
 
 /* Place of the value at one row; n when it has none. */
@@ -219,14 +214,15 @@ static size_t find_row(const struct ta_args *args, ta_row row)
 bool ta_args_find(const struct ta_args *args, ta_row row, int64_t *value)
 {
     const size_t at = find_row(args, row);
-    if (at == args->n || args->is_text[at])
+    if (at == args->n || ta_args_is_text(args, at))
         return false;
-    *value = args->value[at];
+    *value = ta_args_value(args, at);
     return true;
 }
 
 ta_str ta_args_text(const struct ta_args *args, ta_row row)
 {
     const size_t at = find_row(args, row);
-    return at == args->n || !args->is_text[at] ? TA_STR_ABSENT : (ta_str)args->value[at];
+    return at < args->n && ta_args_is_text(args, at) ? (ta_str)ta_args_value(args, at)
+                                                     : TA_STR_ABSENT;
 }

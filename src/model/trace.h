@@ -5,9 +5,9 @@
 #define TA_MODEL_TRACE_H
 
 #include "base/store.h"
+#include "model/arg_column.h"
 #include "model/dump.h"
 #include "model/fact.h"
-#include "model/row_set.h"
 #include "model/strings.h"
 #include "traceanalyze/arena.h"
 #include "traceanalyze/model.h"
@@ -28,15 +28,6 @@ struct span_columns {
     ta_row *parent;
     uint16_t *depth;
     uint8_t *work;
-};
-
-struct arg_column {
-    struct ta_slice key;
-    size_t n, max;
-    ta_row *row;
-    int64_t *value;
-    bool *is_text;
-    struct row_word *places; /* of the rows, once they are in order; NULL when they are few */
 };
 
 struct counter_columns {

@@ -24,9 +24,9 @@ static int64_t cursor_value(struct cursor *cursor, ta_row row)
     const struct arg_column *c = cursor->column;
     while (c && cursor->at < c->n && c->row[cursor->at] < row)
         cursor->at++;
-    if (!c || cursor->at == c->n || c->row[cursor->at] != row || c->is_text[cursor->at])
+    if (!c || cursor->at == c->n || c->row[cursor->at] != row || arg_column_is_text(c, cursor->at))
         return TA_MISSING;
-    return c->value[cursor->at];
+    return arg_column_value(c, cursor->at);
 }
 
 /* Correlation id → earliest runtime call; of calls that start together the first in the file. */
@@ -36,9 +36,10 @@ static bool index_calls(const struct ta_trace *trace, const struct arg_column *c
     bool done = true;
     for (size_t i = 0; done && correlation && i < correlation->n; i++) {
         const ta_row row = correlation->row[i];
-        if (correlation->value[i] > 0 && !correlation->is_text[i] &&
+        const int64_t id = arg_column_value(correlation, i);
+        if (id > 0 && !arg_column_is_text(correlation, i) &&
             class_of(trace, row) == TA_CLASS_RUNTIME && trace->spans.dur[row] >= 0)
-            done = ta_calls_put(calls, correlation->value[i], row);
+            done = ta_calls_put(calls, id, row);
     }
     return done;
 }
@@ -99,10 +100,11 @@ struct open_op {
 /* What the search for launching operators holds. */
 struct search {
     const struct ta_trace *trace;
+    struct ta_store *store;
     bool *is_step;  /* by name: a step marker, which 2021 traces put among the operators */
     bool *launches; /* by track: a call of it launched something */
     ta_row *op_of;  /* by row of a runtime call: the operator, or the call itself */
-    struct open_op *stack;
+    TA_VEC(struct open_op) stack;
 };
 
 static bool is_operator(const struct search *s, ta_row row)
@@ -112,24 +114,26 @@ static bool is_operator(const struct search *s, ta_row row)
 
 /* For each runtime call of a track the last operator in nesting order that is open when the call
  * starts (start <= t < end).  Operators that start together with a call count as open, so each
- * group of equal starts is pushed before its calls are resolved. */
-static void resolve_track(const struct search *s, const struct ta_track *track)
+ * group of equal starts is pushed before its calls are resolved.  False without memory. */
+static bool resolve_track(struct search *s, const struct ta_track *track)
 {
     const struct span_columns *c = &s->trace->spans;
     const ta_row end = track->first + track->n;
-    size_t depth = 0;
+    s->stack.n = 0;
     for (ta_row row = track->first; row < end;) {
         const int64_t start = c->ts[row];
         ta_row next = row;
         for (; next < end && c->ts[next] == start; next++)
-            if (is_operator(s, next))
-                s->stack[depth++] = (struct open_op){start + c->dur[next], next};
-        while (depth && s->stack[depth - 1].end <= start)
-            depth--;
+            if (is_operator(s, next) &&
+                !column_push(s->store, &s->stack, (struct open_op){start + c->dur[next], next}))
+                return false;
+        while (s->stack.n && s->stack.at[s->stack.n - 1].end <= start)
+            s->stack.n--;
         for (; row < next; row++)
             if (class_of(s->trace, row) == TA_CLASS_RUNTIME)
-                s->op_of[row] = depth ? s->stack[depth - 1].row : row;
+                s->op_of[row] = s->stack.n ? s->stack.at[s->stack.n - 1].row : row;
     }
+    return true;
 }
 
 /* Looks at each name and each launch once, so that the walk over spans need not. */
@@ -151,17 +155,17 @@ bool ta_link_operators(struct ta_trace *trace)
     struct ta_store *store = &trace->store;
     struct search s = {
         .trace = trace,
+        .store = store,
         .is_step = calloc(trace->strings.texts.n, sizeof *s.is_step),
         .launches = calloc(trace->tracks.n + 1, sizeof *s.launches),
         .op_of = ta_store_resize(store, NULL, trace->spans.n + 1, sizeof *s.op_of),
-        .stack = ta_store_resize(store, NULL, ta_longest_track(trace) + 1, sizeof *s.stack),
     };
-    const bool done = s.is_step && s.launches && s.op_of && s.stack;
+    bool done = s.is_step && s.launches && s.op_of;
     if (done)
         prepare(&s);
     for (size_t t = 0; done && t < trace->tracks.n; t++)
         if (s.launches[t])
-            resolve_track(&s, &trace->tracks.at[t]);
+            done = resolve_track(&s, &trace->tracks.at[t]);
     for (size_t i = 0; done && i < trace->activities.n; i++) {
         struct ta_activity *activity = &trace->activities.at[i];
         if (activity->launch != TA_NO_ROW)
@@ -170,6 +174,6 @@ bool ta_link_operators(struct ta_trace *trace)
     free(s.is_step);
     free(s.launches);
     ta_store_free(store, s.op_of);
-    ta_store_free(store, s.stack);
+    ta_store_free(store, s.stack.at);
     return done;
 }

@@ -10,9 +10,8 @@
 
 /* Memory for the values of an argument. */
 struct spare {
-    size_t max;
-    int64_t *value;
-    bool *is_text;
+    size_t bytes;
+    void *at;
 };
 
 /* What moves, and what the threads that move it share. */
@@ -79,23 +78,15 @@ static void give_spare(struct moving *moving, struct spare spare)
     pthread_mutex_unlock(&moving->lock);
 }
 
-static void free_spare(struct ta_store *store, struct spare *spare)
+/* Makes room for `n` elements, whatever they are. */
+static bool reserve(struct ta_store *store, struct spare *spare, size_t n, size_t size)
 {
-    ta_store_free(store, spare->value);
-    ta_store_free(store, spare->is_text);
-}
-
-/* Room for `n` values, whatever they are. */
-static bool reserve(struct ta_store *store, struct spare *spare, size_t n)
-{
-    if (n <= spare->max)
+    if (n * size <= spare->bytes)
         return true;
-    free_spare(store, spare);
-    *spare = (struct spare){.value = ta_store_resize(store, NULL, n, sizeof *spare->value),
-                            .is_text = ta_store_resize(store, NULL, n, sizeof *spare->is_text)};
-    const bool done = spare->value && spare->is_text;
-    spare->max = done ? n : 0;
-    return done;
+    ta_store_free(store, spare->at);
+    spare->at = ta_store_resize(store, NULL, n, size);
+    spare->bytes = spare->at ? n * size : 0;
+    return spare->at != NULL;
 }
 
 /* The set of the new rows of a column's values. */
@@ -114,18 +105,51 @@ static struct row_word *make_set(const struct moving *moving, const struct arg_c
     return set;
 }
 
-/* Values go to the places of their new rows in the spare memory. */
-static void place_values(const struct arg_column *a, const struct spare *to,
-                         const struct row_word *set, const ta_row *new_row)
-{
-    for (size_t i = 0; i < a->n; i++) {
-        const ta_row row = new_row[a->row[i]];
-        if (row == TA_NO_ROW)
-            continue;
-        const size_t place = row_set_place(set, row);
-        to->value[place] = a->value[i];
-        to->is_text[place] = a->is_text[i];
+/* Elements of one type go to the places of their new rows. */
+#define PLACE(T, from, to, a, set, new_row)                                                        \
+    for (size_t i = 0; i < (a)->n; i++) {                                                          \
+        const ta_row row = (new_row)[(a)->row[i]];                                                 \
+        if (row != TA_NO_ROW)                                                                      \
+            ((T *)(to))[row_set_place((set), row)] = (from)[i];                                    \
     }
+
+/* Makes the values those at the places of their new rows, in the spare memory, which theirs becomes
+ * in turn. */
+static bool place_values(const struct moving *moving, struct arg_column *a,
+                         const struct row_word *set, size_t n, struct spare *spare)
+{
+    struct ta_store *store = &moving->trace->store;
+    const size_t size = a->is_wide ? sizeof *a->wide : sizeof *a->narrow;
+    struct spare old = {a->max * size, a->is_wide ? (void *)a->wide : a->narrow};
+    if (!reserve(store, spare, n, size))
+        return false;
+    if (a->is_wide) {
+        PLACE(int64_t, a->wide, spare->at, a, set, moving->new_row);
+        a->wide = spare->at;
+        TA_FIT(store, a->wide, n);
+    } else {
+        PLACE(int32_t, a->narrow, spare->at, a, set, moving->new_row);
+        a->narrow = spare->at;
+        TA_FIT(store, a->narrow, n);
+    }
+    *spare = old;
+    return true;
+}
+
+/* Which of them are texts, where that is not the same for all. */
+static bool place_kinds(const struct moving *moving, struct arg_column *a,
+                        const struct row_word *set, size_t n)
+{
+    if (a->texts != ARG_SOME_TEXTS)
+        return true;
+    struct ta_store *store = &moving->trace->store;
+    bool *placed = ta_store_resize(store, NULL, n, sizeof *placed);
+    if (!placed)
+        return false;
+    PLACE(bool, a->is_text, placed, a, set, moving->new_row);
+    ta_store_free(store, a->is_text);
+    a->is_text = placed;
+    return true;
 }
 
 /* Lists the rows of a set, of `n_words`. */
@@ -146,21 +170,15 @@ static bool move_args(struct moving *moving, struct arg_column *a)
     size_t n = 0;
     struct row_word *set = make_set(moving, a, &n);
     struct spare spare = take_spare(moving);
-    const bool done = set && reserve(store, &spare, n);
+    const bool done =
+        set && place_values(moving, a, set, n, &spare) && place_kinds(moving, a, set, n);
     if (done) {
-        const struct spare old = {a->max, a->value, a->is_text};
-        place_values(a, &spare, set, moving->new_row);
         list_rows(set, n_words, a->row);
-        a->value = spare.value;
-        a->is_text = spare.is_text;
         a->n = a->max = n;
-        spare = old;
         TA_FIT(store, a->row, n);
-        TA_FIT(store, a->value, n);
-        TA_FIT(store, a->is_text, n);
     }
     give_spare(moving, spare);
-    if (done && n_words * sizeof *set <= n * (sizeof *a->row + sizeof *a->value))
+    if (done && n_words * sizeof *set <= n * arg_column_size(a))
         a->places = set;
     else
         ta_store_free(store, set);
@@ -216,7 +234,7 @@ static bool move_all(struct ta_ctx *ctx, struct moving *moving)
     const bool done =
         ta_share_out(ctx, TA_STAGE_NORMALIZE, 1 + trace->n_args, move_part, moving) == TA_OK;
     for (size_t i = 0; i < moving->n_spares; i++)
-        free_spare(&trace->store, &moving->spares[i]);
+        ta_store_free(&trace->store, moving->spares[i].at);
     free(moving->spares);
     return done && move_activities(trace, moving->new_row);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Who encloses whom on a host thread, and how long each span was the innermost. */
+#include "model/column.h"
 #include "normalize/normalize.h"
 
 /* Clock rounding lets a child end up to a microsecond after its parent. */
@@ -13,10 +14,11 @@ struct open {
 };
 
 struct nesting {
+    struct ta_store *store;
     struct span_columns *c;
-    struct open *stack; /* open spans in nesting order, the innermost last */
-    size_t depth;
-    int64_t now; /* self time is given out up to here */
+    TA_VEC(struct open) stack; /* open spans in nesting order, the innermost last */
+    int64_t now;               /* self time is given out up to here */
+    uint64_t crossing;         /* spans that cross the end of the one they begin in */
 };
 
 /* Gives the time up to `until` to the innermost open spans.  Where spans cross, the time both cover
@@ -24,8 +26,8 @@ struct nesting {
  * when the later one is popped. */
 static void advance(struct nesting *n, int64_t until)
 {
-    while (n->depth && n->now < until) {
-        const struct open *top = &n->stack[n->depth - 1];
+    while (n->stack.n && n->now < until) {
+        const struct open *top = &n->stack.at[n->stack.n - 1];
         const int64_t stop = ta_min_i64(top->end, until);
         if (stop > n->now) {
             n->c->self[top->row] += stop - n->now;
@@ -33,68 +35,53 @@ static void advance(struct nesting *n, int64_t until)
         }
         if (top->end > n->now)
             return;
-        n->depth--;
+        n->stack.n--;
     }
 }
 
-/* Opens a host span below the innermost one that is open at its start.  Returns whether it crosses
- * the end of that one. */
+/* Opens a host span below the innermost one that is open at its start; false without memory. */
 static bool open_span(struct nesting *n, ta_row row)
 {
     struct span_columns *c = n->c;
     const int64_t start = c->ts[row];
     struct open span = {start + c->dur[row], row, 0};
-    bool crosses = false;
     advance(n, start);
     n->now = start;
-    while (n->depth && n->stack[n->depth - 1].end <= start)
-        n->depth--;
-    if (n->depth) {
-        const struct open *parent = &n->stack[n->depth - 1];
+    while (n->stack.n && n->stack.at[n->stack.n - 1].end <= start)
+        n->stack.n--;
+    if (n->stack.n) {
+        const struct open *parent = &n->stack.at[n->stack.n - 1];
         span.depth = (uint16_t)(parent->depth + (parent->depth < UINT16_MAX));
         c->parent[row] = parent->row;
         c->depth[row] = span.depth;
-        crosses = span.end > parent->end + ROUNDING_NS;
+        n->crossing += span.end > parent->end + ROUNDING_NS;
     }
-    n->stack[n->depth++] = span;
-    return crosses;
+    return column_push(n->store, &n->stack, span);
 }
 
-static uint64_t nest_track(struct nesting *n, const struct ta_trace *trace,
-                           const struct ta_track *track)
+static bool nest_track(struct nesting *n, const struct ta_trace *trace,
+                       const struct ta_track *track)
 {
     struct span_columns *c = n->c;
-    uint64_t crossing = 0;
-    n->depth = 0;
+    n->stack.n = 0;
     for (ta_row row = track->first; row < track->first + track->n; row++) {
         c->self[row] = 0;
         c->parent[row] = TA_NO_ROW;
         c->depth[row] = 0;
-        if (ta_class_is_host(trace->categories.at[c->cat[row]].class))
-            crossing += open_span(n, row);
+        if (ta_class_is_host(trace->categories.at[c->cat[row]].class) && !open_span(n, row))
+            return false;
     }
     advance(n, INT64_MAX);
-    return crossing;
-}
-
-size_t ta_longest_track(const struct ta_trace *trace)
-{
-    size_t longest = 0;
-    for (size_t t = 0; t < trace->tracks.n; t++)
-        if (trace->tracks.at[t].n > longest)
-            longest = trace->tracks.at[t].n;
-    return longest;
+    return true;
 }
 
 bool ta_nest_spans(struct ta_trace *trace, uint64_t *crossing)
 {
-    struct nesting nesting = {.c = &trace->spans};
-    nesting.stack =
-        ta_store_resize(&trace->store, NULL, ta_longest_track(trace) + 1, sizeof *nesting.stack);
-    if (!nesting.stack)
-        return false;
-    for (size_t t = 0; t < trace->tracks.n; t++)
-        *crossing += nest_track(&nesting, trace, &trace->tracks.at[t]);
-    ta_store_free(&trace->store, nesting.stack);
-    return true;
+    struct nesting nesting = {.store = &trace->store, .c = &trace->spans};
+    bool done = true;
+    for (size_t t = 0; done && t < trace->tracks.n; t++)
+        done = nest_track(&nesting, trace, &trace->tracks.at[t]);
+    *crossing = nesting.crossing;
+    ta_store_free(&trace->store, nesting.stack.at);
+    return done;
 }

@@ -34,11 +34,8 @@ bool ta_move_spans(struct ta_ctx *ctx, struct ta_trace *trace, const ta_row *row
 /* Orders counter samples by (track, name, series, time, place in the file). */
 bool ta_sort_counters(struct ta_trace *trace);
 
-/* Spans of the track that has the most: a stack of open spans needs no more room. */
-size_t ta_longest_track(const struct ta_trace *trace);
-
-/* Fills depth, parent and self time; spans that are not of the host have none.  Returns the number
- * of spans that cross the end of an earlier one by more than a microsecond. */
+/* Fills depth, parent and self time; spans that are not of the host have none.  Sets the
+ * number of spans that cross the end of an earlier one by more than a microsecond. */
 bool ta_nest_spans(struct ta_trace *trace, uint64_t *crossing);
 
 /* The one rank that processes of the trace are named after, "rank 3"; TA_MISSING without one. */

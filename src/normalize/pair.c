@@ -114,7 +114,7 @@ static bool add_async(struct ta_trace *trace, const struct pair_edge *begin,
     struct async_columns *c = &trace->asyncs;
     const struct column_ref columns[] = {COLUMN(c->ts), COLUMN(c->dur), COLUMN(c->name),
                                          COLUMN(c->id), COLUMN(c->cat)};
-    if (!columns_grow(&trace->store, columns, 5, c->n, &c->max))
+    if (!columns_grow(&trace->store, columns, 5, c->n, &c->max, 0))
         return false;
     c->ts[c->n] = begin->ts;
     c->dur[c->n] = end->ts - begin->ts;

@@ -6,6 +6,7 @@
 #include "base/quality.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 /* A ratio of expanded to compressed bytes says nothing about the start of a file. */
 #define RATIO_FROM (UINT64_C(64) << 20)
@@ -74,6 +75,8 @@ static void tell_progress(struct ta_content *content)
     atomic_fetch_add_explicit(content->progress, content->raw.consumed - content->told,
                               memory_order_relaxed);
     content->told = content->facts.bytes = content->raw.consumed;
+    if (content->raw.size)
+        content->facts.share = fmin(1, (double)content->told / (double)content->raw.size);
 }
 
 size_t ta_content_read(struct ta_content *content, char *out, size_t max)

@@ -10,6 +10,7 @@
 struct ta_content_facts {
     uint64_t bytes;    /* taken from the file */
     uint64_t inflated; /* bytes that left the codec */
+    double share;      /* of the file that this is, 0 … 1; 0 when its size is not known */
     bool ended;        /* no content follows */
     bool early;        /* it ended before its own end mark: cut, corrupt, or stopped by a limit */
 };

@@ -4,8 +4,18 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
+
+/* Bytes of a file from where it is now; 0 of what is none. */
+static uint64_t size_behind(int fd)
+{
+    struct stat st;
+    const off_t at = lseek(fd, 0, SEEK_CUR);
+    const bool is_file = at >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    return is_file && st.st_size > at ? (uint64_t)(st.st_size - at) : 0;
+}
 
 bool ta_raw_open(struct ta_raw *raw, int fd, const atomic_int *canceled)
 {
@@ -14,6 +24,7 @@ bool ta_raw_open(struct ta_raw *raw, int fd, const atomic_int *canceled)
                            .at = TA_RAW_KEPT,
                            .end = TA_RAW_KEPT,
                            .start = lseek(fd, 0, SEEK_CUR),
+                           .size = size_behind(fd),
                            .canceled = canceled};
     return raw->buffer != NULL;
 }

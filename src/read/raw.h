@@ -18,6 +18,7 @@ struct ta_raw {
     size_t at, end;    /* unread part of the buffer; at >= TA_RAW_KEPT after a fill */
     uint64_t consumed; /* bytes taken by the codec */
     int64_t start;     /* place of the descriptor when it was opened, -1 when it has none */
+    uint64_t size;     /* bytes from there on, 0 when nobody knows */
     bool eof;
     int error; /* errno of a failed read, 0 otherwise */
     const atomic_int *canceled;

@@ -323,6 +323,11 @@ uint64_t ta_reader_raw_bytes(const struct ta_reader *reader)
     return reader->facts.inflated;
 }
 
+const double *ta_reader_share(const struct ta_reader *reader)
+{
+    return &reader->facts.share;
+}
+
 void ta_reader_uncount(struct ta_reader *reader)
 {
     atomic_fetch_sub_explicit(reader->content.progress, reader->content.told, memory_order_relaxed);

@@ -57,6 +57,10 @@ uint64_t ta_reader_left(const struct ta_reader *reader);
 uint64_t ta_reader_bytes(const struct ta_reader *reader);
 uint64_t ta_reader_raw_bytes(const struct ta_reader *reader);
 
+/* Which share of the file that is, 0 … 1, at an address that stays; 0 when nobody knows: of a pipe,
+ * or a part. */
+const double *ta_reader_share(const struct ta_reader *reader);
+
 /* For a look at a file that is read again later: what was taken from it so far does not count for
  * the progress.  Not while another thread reads ahead. */
 void ta_reader_uncount(struct ta_reader *reader);

@@ -198,6 +198,7 @@ static struct ta_relay_block *fill_for(struct ta_relay *relay, struct ta_part *p
     const struct ta_lap start = ta_lap_now();
     fill(relay, block);
     const uint64_t border = cut(relay, block, part);
+    part->share = *ta_reader_share(relay->source);
     ta_lap_add(&part->filling, start);
     pthread_mutex_lock(&relay->lock);
     part->border = border;

@@ -57,7 +57,8 @@ struct ta_part {
     struct ta_relay_block *followed; /* those of parts that were passed, to be read next */
     bool in_vain;                    /* of the thread: its block was filled for another part */
     uint64_t given;                  /* of the thread: end of the bytes that it was given */
-    struct ta_lap filling;           /* of the thread: what it spent on that */
+    double share;          /* of the thread: of the stream, up to the end of what it filled */
+    struct ta_lap filling; /* of the thread: what it spent on that */
 };
 
 /* A relay of `n` threads over what `source` reads from here on, which stays the caller's, in blocks

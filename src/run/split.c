@@ -29,6 +29,7 @@ struct sharing {
     /* Of the first part in the queue: */
     struct ta_split *split;
     uint64_t attempts; /* bytes scanned by failed attempts to resume */
+    double share;      /* of the file, up to the end of the part */
     bool done;         /* the last part was added */
     enum ta_status status;
 };
@@ -75,6 +76,7 @@ static bool add_part(struct lane *lane, enum ta_status status)
         all->status = status == TA_ERR_NOMEM || status == TA_ERR_CANCELED ? status : TA_OK;
         return false;
     }
+    all->share = lane->part.share;
     if (!ta_builder_append(into, &lane->builder, &lane->ids)) {
         all->status = TA_ERR_NOMEM;
         return false;
@@ -220,8 +222,11 @@ bool ta_split_read(struct ta_ctx *ctx, struct ta_reader *source, const struct ta
                           .split = split};
     struct lane *lanes = calloc(n, sizeof *lanes);
     all.relay = lanes ? ta_relay_new(source, n, part_size(all.block, n)) : NULL;
-    if (all.relay && make_builder(&all, ctx, &split->builder, &split->quality))
+    const bool can_start = all.relay && make_builder(&all, ctx, &split->builder, &split->quality);
+    split->builder.share = &all.share;
+    if (can_start)
         run_lanes(ctx, &all, lanes, n);
+    split->builder.share = NULL;
     ta_relay_free(all.relay);
     free(lanes);
     split->bytes = ta_reader_bytes(source);

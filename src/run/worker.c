@@ -116,7 +116,7 @@ static uint64_t memory_of(const struct ta_trace *trace)
                    sizeof *c->work;
     uint64_t bytes = (row + 2 * sizeof(ta_row)) * c->n;
     for (size_t i = 0; i < trace->n_args; i++)
-        bytes += trace->args[i].n * (sizeof(ta_row) + sizeof(int64_t) + sizeof(bool));
+        bytes += trace->args[i].n * arg_column_size(&trace->args[i]);
     bytes += trace->activities.n * sizeof *trace->activities.at;
     bytes += trace->strings.texts.n * 2 * sizeof *trace->strings.texts.at;
     row = 2 * sizeof(int64_t) + 3 * sizeof(ta_str); /* at most, of the other tables */
@@ -190,6 +190,7 @@ static enum ta_status read_whole(struct ta_worker *w, struct ta_ingested *file,
     if (ta_builder_init(&builder, &file->quality, plan->needs, plan->keys, plan->n_keys,
                         (size_t)ta_ctx_limit(&w->ctx, TA_LIMIT_NAMES))) {
         builder.trace->store.space = &w->ctx.shared->space;
+        builder.share = ta_reader_share(reader);
         status = input->plugin.input->read(&w->ctx, reader, &builder);
     } else {
         ta_fail(&w->ctx, status, "Cannot allocate a trace");

@@ -71,6 +71,16 @@ static int64_t latest_end(const struct ta_spans *spans, int64_t origin)
 
 /* ---- one lane ------------------------------------------------------------------------------ */
 
+/* Bytes of a lane up to which the next track has its memory. */
+enum { LANE_KEPT = 64 * 1024 };
+
+static void lane_free(struct lane *lane)
+{
+    free(lane->bytes.at);
+    free(lane->busy.at);
+    *lane = (struct lane){.n = 0};
+}
+
 static inline bool reserve(struct lane *lane)
 {
     if (lane->bytes.max - lane->bytes.n >= SLICE_ROOM)
@@ -170,8 +180,9 @@ static inline ta_str shapes_of(struct packer *p, ta_row row)
 {
     while (p->shape < p->shapes.n && p->shapes.row[p->shape] < row)
         p->shape++;
-    return p->shape < p->shapes.n && p->shapes.row[p->shape] == row && p->shapes.is_text[p->shape]
-               ? (ta_str)p->shapes.value[p->shape]
+    return p->shape < p->shapes.n && p->shapes.row[p->shape] == row &&
+                   ta_args_is_text(&p->shapes, p->shape)
+               ? (ta_str)ta_args_value(&p->shapes, p->shape)
                : TA_STR_ABSENT;
 }
 
@@ -202,7 +213,8 @@ static const unsigned char *keep(struct ta_arena *arena, const unsigned char *by
     return (const unsigned char *)ta_arena_copy(arena, n ? slice : TA_LIT(""));
 }
 
-/* Moves the lanes of a track, the empty ones left out, to where they stay. */
+/* Moves the lanes of a track, the empty ones left out, to where they stay.  The memory of a long
+ * lane goes, so that a trace is not there twice for its longest track. */
 static bool keep_lanes(struct packer *p, struct ta_timeline_track *track)
 {
     struct ta_arena *arena = &p->part->arena;
@@ -223,6 +235,8 @@ static bool keep_lanes(struct packer *p, struct ta_timeline_track *track)
                                           .n_left_out = lane->n_left_out,
                                           .busy = keep(arena, lane->busy.at, lane->busy.n),
                                           .busy_size = lane->busy.n};
+            if (lane->bytes.max > LANE_KEPT)
+                lane_free(lane);
         }
     return done && !arena->failed;
 }
@@ -323,10 +337,8 @@ static bool pack(struct packer *p, struct ta_timeline_pool *pool, int64_t most)
 static void packer_free(struct packer *p)
 {
     for (int group = 0; group < GROUPS; group++)
-        for (size_t i = 0; i < LANES_MOST; i++) {
-            free(p->lanes[group][i].bytes.at);
-            free(p->lanes[group][i].busy.at);
-        }
+        for (size_t i = 0; i < LANES_MOST; i++)
+            lane_free(&p->lanes[group][i]);
     ta_labels_free(&p->labels);
     free(p->devices);
     free(p->launch);

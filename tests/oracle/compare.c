@@ -157,10 +157,11 @@ static bool same_args(struct comparison *c, struct ta_slice key)
         c->row = a.row[i];
         c->in_spans = true;
         if (!same_number(c, "row", a.row[i], b.row[i]) ||
-            !same_number(c, "is text", a.is_text[i], b.is_text[i]))
+            !same_number(c, "is text", ta_args_is_text(&a, i), ta_args_is_text(&b, i)))
             return false;
-        if (a.is_text[i] ? !same_text(c, "text", (ta_str)a.value[i], (ta_str)b.value[i])
-                         : !same_number(c, "value", a.value[i], b.value[i]))
+        const int64_t x = ta_args_value(&a, i), y = ta_args_value(&b, i);
+        if (ta_args_is_text(&a, i) ? !same_text(c, "text", (ta_str)x, (ta_str)y)
+                                   : !same_number(c, "value", x, y))
             return false;
     }
     return same_count(c, a.n, b.n);

@@ -102,8 +102,8 @@ static void rows_and_ids(void **state)
         assert_string_equal(name_of(&a, t->tracks.at[t->spans.track[i]].tid), rows[i].tid);
         assert_int_equal(t->spans.ts[i], 10 * (i + 1));
         assert_int_equal(t->args[0].row[i], i);
-        assert_int_equal(t->args[0].value[i], 20 * (i + 1));
-        assert_string_equal(name_of(&a, (ta_str)t->args[1].value[i]), rows[i].name);
+        assert_int_equal(arg_column_value(&t->args[0], i), 20 * (i + 1));
+        assert_string_equal(name_of(&a, (ta_str)arg_column_value(&t->args[1], i)), rows[i].name);
     }
     assert_int_equal(t->categories.at[2].class, TA_CLASS_HOST);
     assert_int_equal(a.kind_counts[0][0] + a.kind_counts[1][0] + a.kind_counts[2][0], 5);

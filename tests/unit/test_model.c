@@ -313,8 +313,8 @@ static void arguments_of_dropped_spans_are_gone(void **state)
     assert_int_equal(bytes.n, 2);
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(bytes.row[i], i);
-    assert_int_equal(bytes.value[0], 1);
-    assert_int_equal(bytes.value[1], 3);
+    assert_int_equal(ta_args_value(&bytes, 0), 1);
+    assert_int_equal(ta_args_value(&bytes, 1), 3);
     reading_free(&r);
 }
 

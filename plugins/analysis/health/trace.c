@@ -67,14 +67,15 @@ static void count_successions(struct search *s)
     uint32_t track = UINT32_MAX;
     for (size_t i = 0; i < ids.n; i++) {
         const ta_row row = ids.row[i];
-        if (ids.is_text[i] || class_of(s, row) != TA_CLASS_OP)
+        if (ta_args_is_text(&ids, i) || class_of(s, row) != TA_CLASS_OP)
             continue;
+        const int64_t id = ta_args_value(&ids, i);
         if (s->spans.track[row] == track) {
             pairs++;
-            leaps += ids.value[i] <= before || ids.value[i] - before > LEAP;
+            leaps += id <= before || id - before > LEAP;
         }
         track = s->spans.track[row];
-        before = ids.value[i];
+        before = id;
     }
     if (pairs < HEALTH_FEW)
         return;

@@ -32,7 +32,8 @@ static ta_str text_near(struct finger *f, ta_row row)
         *(args->row[middle] <= row ? &low : &high) = middle;
     }
     f->at = low;
-    return args->row[low] == row && args->is_text[low] ? (ta_str)args->value[low] : TA_STR_ABSENT;
+    return args->row[low] == row && ta_args_is_text(args, low) ? (ta_str)ta_args_value(args, low)
+                                                               : TA_STR_ABSENT;
 }
 
 /* ---- work by the texts of a call ------------------------------------------------------------ */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which slices the page holds.
  *
- * All of them where they fit.  Else those from a duration on, as short a one as the room allows;
- * what is shorter is summed up in bins per lane.  In the windows that findings cite every slice is
- * kept.  How large the slices become is known only when they are packed, so a guess is packed and
- * corrected by what came of it. */
+ * All of them where they fit.  Else those from a duration on, as short a one as half of the room
+ * allows; what is shorter is summed up in bins per lane.  In the windows that findings cite every
+ * slice is kept.  How large the slices become is known only when they are packed, so a guess is
+ * packed and corrected by what came of it. */
 #include "timeline.h"
 
 #include <math.h>
@@ -126,6 +126,21 @@ static uint32_t bins_of(const struct census *census, uint64_t room)
 
 /* ---- packing ------------------------------------------------------------------------------- */
 
+/* Whether the slices would not all fit, before any is packed. */
+static bool is_too_much(const struct census *census, uint64_t room)
+{
+    return (double)census->n_slices * BYTES_PER_SLICE > (double)room;
+}
+
+/* What the slices may take.  Where they do not all fit anyway, the longest of them in half of the
+ * room show as much of the whole, and the page is written and opened in half the time. */
+static uint64_t room_for(enum ta_timeline_mode mode, const struct census *census, uint64_t room)
+{
+    if (mode == TA_TIMELINE_FULL)
+        return UINT64_MAX;
+    return is_too_much(census, room) ? room / 2 : room;
+}
+
 static uint64_t base64_size(uint64_t n)
 {
     return (n + 2) / 3 * 4;
@@ -186,7 +201,7 @@ static bool try_pick(struct ta_ctx *ctx, const struct ta_timeline *timeline,
 static bool fit(struct ta_ctx *ctx, const struct ta_timeline *timeline, const struct census *census,
                 uint64_t room, struct pick *pick, struct timeline_choice *choice)
 {
-    const bool is_cut = (double)census->n_slices * BYTES_PER_SLICE > (double)room;
+    const bool is_cut = is_too_much(census, room);
     double each = is_cut ? BYTES_PER_LONG_SLICE : BYTES_PER_SLICE;
     for (int i = 0; i < TRIES; i++) {
         if (i > 0 || is_cut)
@@ -218,14 +233,14 @@ enum ta_status timeline_choose(const struct page *page, uint64_t room,
     struct window windows[WINDOWS_MOST];
     const struct ta_timeline *timeline = page->timeline;
     const struct census census = take_census(timeline);
-    const bool is_full = page->options->timeline == TA_TIMELINE_FULL;
+    room = room_for(page->options->timeline, &census, room);
     struct pick pick = {.windows = windows,
                         .n_windows = list_windows(page, windows),
-                        .bins = bins_of(&census, is_full ? UINT64_MAX : room)};
+                        .bins = bins_of(&census, room)};
     *choice = (struct timeline_choice){.fits = false};
     if (page->options->timeline == TA_TIMELINE_LOD)
         pick.shortest_ns = census.span_ns / VISIBLE_PARTS;
-    if (fit(page->ctx, timeline, &census, is_full ? UINT64_MAX : room, &pick, choice))
+    if (fit(page->ctx, timeline, &census, room, &pick, choice))
         return TA_OK;
     return ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot pack the timeline: slices=%zu",
                    (size_t)census.n_slices);

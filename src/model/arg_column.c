@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/arg_column.h"
+
+#include "model/column.h"
+
+/* Gives all values eight bytes. */
+static bool widen(struct ta_store *store, struct arg_column *a)
+{
+    int64_t *wide = a->max ? ta_store_resize(store, NULL, a->max, sizeof *wide) : NULL;
+    if (a->max && !wide)
+        return false;
+    for (size_t i = 0; i < a->n; i++)
+        wide[i] = a->narrow[i];
+    ta_store_free(store, a->narrow);
+    a->narrow = NULL;
+    a->wide = wide;
+    a->is_wide = true;
+    return true;
+}
+
+/* Keeps for each value whether it is a text. */
+static bool tell_texts(struct ta_store *store, struct arg_column *a)
+{
+    bool *is_text = a->max ? ta_store_resize(store, NULL, a->max, sizeof *is_text) : NULL;
+    if (a->max && !is_text)
+        return false;
+    for (size_t i = 0; i < a->n; i++)
+        is_text[i] = a->texts == ARG_ALL_TEXTS;
+    a->is_text = is_text;
+    a->texts = ARG_SOME_TEXTS;
+    return true;
+}
+
+/* Makes the column one of such texts; none of its values decides while it is empty. */
+static bool be_of(struct ta_store *store, struct arg_column *a, enum arg_texts texts)
+{
+    if (a->texts == texts || a->texts == ARG_SOME_TEXTS)
+        return true;
+    if (a->n > 0 || texts == ARG_SOME_TEXTS)
+        return tell_texts(store, a);
+    a->texts = texts;
+    return true;
+}
+
+bool arg_column_prepare(struct ta_store *store, struct arg_column *a, bool is_wide, bool is_text,
+                        double share)
+{
+    if ((is_wide && !a->is_wide && !widen(store, a)) ||
+        !be_of(store, a, is_text ? ARG_ALL_TEXTS : ARG_NO_TEXTS))
+        return false;
+    const struct column_ref columns[] = {COLUMN(a->row),
+                                         a->is_wide ? (struct column_ref)COLUMN(a->wide)
+                                                    : (struct column_ref)COLUMN(a->narrow),
+                                         COLUMN(a->is_text)};
+    return columns_grow(store, columns, a->texts == ARG_SOME_TEXTS ? 3 : 2, a->n, &a->max, share);
+}
+
+bool arg_columns_agree(struct ta_store *store, struct arg_column *a, struct ta_store *other,
+                       struct arg_column *b)
+{
+    return (a->is_wide || !b->is_wide || widen(store, a)) &&
+           (b->is_wide || !a->is_wide || widen(other, b)) && be_of(store, a, b->texts) &&
+           be_of(other, b, a->texts);
+}
+
+void arg_column_free(struct ta_store *store, struct arg_column *a)
+{
+    ta_store_free(store, a->row);
+    ta_store_free(store, a->narrow);
+    ta_store_free(store, a->wide);
+    ta_store_free(store, a->is_text);
+    ta_store_free(store, a->places);
+}
