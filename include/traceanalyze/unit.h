@@ -26,8 +26,9 @@ enum ta_unit {
     TA_UNIT_NS_CHANGE,
     TA_UNIT_BYTES_CHANGE,
     TA_UNIT_COUNT_CHANGE,
-    TA_UNIT_RATIO_CHANGE,
-    TA_UNIT_CHANGE, /* of values whose unit stands in the row */
+    TA_UNIT_RATIO_CHANGE,  /* relative to something: +5 % */
+    TA_UNIT_CHANGE,        /* of values whose unit stands in the row */
+    TA_UNIT_POINTS_CHANGE, /* a ratio minus another: +5 pp */
     TA_UNIT_COUNT_OF_UNITS
 };
 

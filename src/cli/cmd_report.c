@@ -25,7 +25,7 @@ static enum ta_status compare(struct ta_cli *cli, struct ta_report *report)
         return TA_OK;
     const char *title = cli->args.title;
     cli->args.title = NULL;
-    cli->wants_timeline = cli->takes_reports = false;
+    cli->wants_timeline = false;
     enum ta_status status = ta_cli_read_run(cli, cli->args.baseline, &baseline);
     cli->args.title = title;
     if (status != TA_OK)

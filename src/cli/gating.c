@@ -116,8 +116,9 @@ static enum ta_status write_baseline(struct ta_cli *cli, const struct ta_report 
     struct ta_file *out = ta_sink_open(&cli->ctx, sink, "baseline.json", TA_NOISE_SCHEMA);
     if (!out)
         return cli->ctx.status;
-    ta_noise_put(out, report, options->version);
-    return ta_file_close(&cli->ctx, out);
+    const bool done = ta_noise_put(out, report, options->version);
+    const enum ta_status status = ta_file_close(&cli->ctx, out);
+    return done ? status : ta_fail(&cli->ctx, TA_ERR_NOMEM, "Cannot write the noise floor");
 }
 
 static enum ta_status write_output(struct ta_cli *cli, const char *id,

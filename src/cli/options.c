@@ -21,9 +21,10 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
     [TA_COMMAND_DIFF] =
         {"diff", "BASE OPT | BASE... --vs OPT...", "compare a baseline with another run",
          "Each of BASE and OPT is one run: a trace, or a folder or a quoted glob with the traces\n"
-         "of all ranks or the dumps of a profiler, or a report.json or report.html written "
-         "before.\n"
-         "With --vs each side may have several runs.\n"
+         "of all ranks or the dumps of a profiler, summaries that `reduce` wrote, or a "
+         "report.json\n"
+         "or report.html written before, or the folder of one.  With --vs each side may have\n"
+         "several runs.\n"
          "\n"
          "The answer goes to the terminal, the comparison to ./traceanalyze-diff/ or to where -o\n"
          "says: a folder that is made if missing; one file when PATH ends in the extension of its\n"
@@ -68,7 +69,7 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
     [TA_COMMAND_SCALING] =
         {"scaling", "RUN RUN...", "compare runs of different world size",
          "Each RUN is one run: a folder or a quoted glob with the traces of all its ranks or the\n"
-         "dumps of a profiler, or a report.json or report.html written before.  Says how much\n"
+         "dumps of a profiler, or a report written before, or its folder.  Says how much\n"
          "faster more ranks are, what that costs in GPU time, and what Amdahl's law (3 world\n"
          "sizes) and the universal scalability law (4) make of it.\n"
          "\n"

@@ -4,29 +4,12 @@
 
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "result/report.h"
-#include "run/saved.h"
-
-/* Whether a page of a report holds less than the report did. */
-static bool is_cut(const struct ta_report *report)
-{
-    for (const struct ta_table *table = ta_report_table_after(report, NULL); table;
-         table = ta_report_table_after(report, table))
-        if (table->n_left_out)
-            return true;
-    return false;
-}
 
 enum ta_status ta_cli_read_run(struct ta_cli *cli, const char *operand, struct ta_report **report)
 {
-    if (!ta_saved_is(&cli->ctx, operand))
-        return ta_cli_run(cli, &operand, 1, false, report);
-    const enum ta_status status = ta_saved_read(&cli->ctx, operand, report);
-    if (status == TA_OK && is_cut(*report))
-        ta_log(&cli->ctx, TA_LOG_WARNING,
-               "%s has only the first rows of long tables; report.json has all", operand);
-    return status;
+    cli->takes_reports = true;
+    return ta_cli_run(cli, &operand, 1, false, report);
 }
 
 enum ta_status ta_cli_read_runs(struct ta_cli *cli, struct ta_runs *runs)

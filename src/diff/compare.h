@@ -52,9 +52,14 @@ bool diff_items_read(struct diff *diff, int side, const struct diff_source *sour
 
 /* What the runs say about a change; NaN where they are too few. */
 struct diff_evidence {
-    double ci_low, ci_high; /* of the ratio new over base */
+    double ratio;           /* new over base, of the geometric means of the runs */
+    double ci_low, ci_high; /* of that */
     double p, q;            /* q: over all names of the table */
+    double spread;          /* relative deviation between runs */
+    double detectable;      /* least true change that would be seen in four of five comparisons */
 };
+
+extern const struct diff_evidence diff_no_evidence;
 
 struct diff_pair {
     const struct diff_item *item[TA_DIFF_SIDES]; /* NULL: added or removed */
@@ -77,8 +82,9 @@ bool diff_match(struct diff *diff, struct diff_items items[TA_DIFF_SIDES], bool 
 void diff_join(struct diff_item *base, struct diff_item *new, enum diff_method method,
                double confidence);
 
-/* Fills in what the runs say about each pair; false without memory. */
-bool diff_judge_pairs(struct diff *diff, struct diff_pairs *pairs);
+/* Fills in what the runs say about each pair; `figure` is what stored spreads of such names begin
+ * with, such as "total@op:".  False without memory. */
+bool diff_judge_pairs(struct diff *diff, const char *figure, struct diff_pairs *pairs);
 
 /* New minus base, 0 for a side that has it not. */
 int64_t diff_pair_change(const struct diff_pair *pair);
@@ -142,9 +148,10 @@ struct diff {
     struct diff_cause cause;        /* of the change of the longest window */
     struct diff_level_change level; /* where memory changed most */
     struct diff_offload offload;
-    bool is_alien;         /* the runs have nothing in common */
-    enum ta_change change; /* of the time of the run */
-    enum ta_basis basis;   /* what that rests on */
+    bool is_alien;                 /* the runs have nothing in common */
+    enum ta_change change;         /* of the time of the run */
+    enum ta_basis basis;           /* what that rests on */
+    struct ta_estimate time_ratio; /* of the time of the run, new : base, as that basis tells it */
 };
 
 /* ---- parts of the report ----------------------------------------------------------------- */

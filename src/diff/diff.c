@@ -12,6 +12,7 @@
 #include "diff/compare.h"
 #include "result/report.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* ---- the runs ----------------------------------------------------------------------------- */
@@ -91,7 +92,9 @@ enum ta_status ta_diff_add(struct ta_ctx *ctx, const struct ta_diff_side sides[T
                         .judging = judging,
                         .out = report,
                         .window_ns = {TA_MISSING, TA_MISSING},
-                        .compute_ns = {TA_MISSING, TA_MISSING}};
+                        .compute_ns = {TA_MISSING, TA_MISSING},
+                        .basis = TA_BASIS_NONE,
+                        .time_ratio = {(double)NAN, (double)NAN, (double)NAN}};
     return compare(&diff);
 }
 

@@ -4,6 +4,9 @@
 
 #include <math.h>
 
+const struct diff_evidence diff_no_evidence = {(double)NAN, (double)NAN, (double)NAN, (double)NAN,
+                                               (double)NAN, (double)NAN, (double)NAN};
+
 /* Of the time of either side; names with less are not tested, so that they do not cost the others
  * their power. */
 #define LEAST_SHARE 0.001
@@ -37,24 +40,30 @@ static bool read_values(const struct diff *diff, const struct diff_item *item, i
     return true;
 }
 
-static bool judge(struct diff *diff, struct diff_pair *pair, double *values[TA_DIFF_SIDES])
+static bool judge(struct diff *diff, const char *figure, struct diff_pair *pair,
+                  double *values[TA_DIFF_SIDES])
 {
     struct ta_evidence_of_change evidence;
     for (int side = 0; side < TA_DIFF_SIDES; side++)
         if (!read_values(diff, pair->item[side], side, values[side]))
             return true;
-    if (!ta_evidence_of_runs(diff->judging, "",
-                             (struct ta_values){values[TA_DIFF_BASE], diff->sides[TA_DIFF_BASE].n},
-                             (struct ta_values){values[TA_DIFF_NEW], diff->sides[TA_DIFF_NEW].n},
-                             &evidence))
+    const struct ta_slice name = pair->item[TA_DIFF_BASE]->name;
+    const char *id = ta_arena_printf(&diff->arena, "%s%.*s", figure, (int)name.len, name.ptr);
+    if (!id || !ta_evidence_of_runs(
+                   diff->judging, id,
+                   (struct ta_values){values[TA_DIFF_BASE], diff->sides[TA_DIFF_BASE].n},
+                   (struct ta_values){values[TA_DIFF_NEW], diff->sides[TA_DIFF_NEW].n}, &evidence))
         return false;
+    pair->evidence.ratio = evidence.ratio.value;
     pair->evidence.ci_low = evidence.ratio.low;
     pair->evidence.ci_high = evidence.ratio.high;
     pair->evidence.p = evidence.p;
+    pair->evidence.spread = evidence.spread;
+    pair->evidence.detectable = evidence.detectable;
     return true;
 }
 
-bool diff_judge_pairs(struct diff *diff, struct diff_pairs *pairs)
+bool diff_judge_pairs(struct diff *diff, const char *figure, struct diff_pairs *pairs)
 {
     const double sums[] = {sum_of(pairs, TA_DIFF_BASE), sum_of(pairs, TA_DIFF_NEW)};
     double *values[TA_DIFF_SIDES];
@@ -64,7 +73,7 @@ bool diff_judge_pairs(struct diff *diff, struct diff_pairs *pairs)
     if (!values[TA_DIFF_BASE] || !values[TA_DIFF_NEW] || !p)
         return false;
     for (size_t i = 0; i < pairs->n; i++) {
-        if (counts(&pairs->at[i], sums) && !judge(diff, &pairs->at[i], values))
+        if (counts(&pairs->at[i], sums) && !judge(diff, figure, &pairs->at[i], values))
             return false;
         p[i] = pairs->at[i].evidence.p;
     }

@@ -215,14 +215,13 @@ static int by_change(const void *left, const void *right)
 static void add_pair(struct diff_pairs *pairs, const struct diff_item *base,
                      const struct diff_item *new)
 {
-    pairs->at[pairs->n++] =
-        (struct diff_pair){.item = {base, new},
-                           .method = base && new ? base->method : DIFF_ALONE,
-                           .confidence = base &&new ? base->confidence : 0,
-                           .set = base && base->set ? base->set
-                                  : new             ? new->set
-                                                    : 0,
-                           .evidence = {(double)NAN, (double)NAN, (double)NAN, (double)NAN}};
+    pairs->at[pairs->n++] = (struct diff_pair){.item = {base, new},
+                                               .method = base && new ? base->method : DIFF_ALONE,
+                                               .confidence = base &&new ? base->confidence : 0,
+                                               .set = base && base->set ? base->set
+                                                      : new             ? new->set
+                                                                        : 0,
+                                               .evidence = diff_no_evidence};
 }
 
 static bool make_pairs(struct diff *diff, const struct diff_items items[TA_DIFF_SIDES],

@@ -12,17 +12,18 @@ static const struct ta_column columns[] = {
      "Id of the figure, with its basis behind an @; what --fail-on takes"},
     {"title", "What", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL, "The figure in words"},
     {"base", "Before", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Value in the baseline; of several runs in the one of median length"},
+     "Value in the baseline; of several runs their geometric mean, where all are above 0, else "
+     "that "
+     "of the run of median length"},
     {"new", "After", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Value in the other run; of several in the one of median length"},
+     "Value in the other run; of several in the same way"},
     {"delta", "Change", TA_TYPE_NUMBER, TA_UNIT_CHANGE, TA_NEUTRAL, "After minus before"},
-    {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_NEUTRAL,
-     "Change over before; with an interval by the geometric means of all runs"},
+    {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_NEUTRAL, "Change over before"},
     {"verdict", "Verdict", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
      "faster: better by its polarity; slower: worse; same: equal, neither way is better, or within "
      "2 %; inconclusive: the runs are too few or too different to say"},
     {"ratio", "After / before", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "After over before; with an interval of the geometric means of all runs"},
+     "After over before; of the steps of one run where the evidence is within it"},
     {"ci_low", "CI low", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
      "Lower end of the confidence interval of the ratio; none with too few runs"},
     {"ci_high", "CI high", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
@@ -102,23 +103,40 @@ static struct ta_values values_of(const struct side *side, const char *id)
     return values;
 }
 
+/* What stands for all runs of a side, so that differences and ratios are those that the interval is
+ * of: their geometric mean.  Without one, and of runs that agree, the value of the shown run. */
+static double center_of(struct ta_values values, double shown)
+{
+    double sum = 0;
+    bool agree = true;
+    for (size_t i = 0; i < values.n; i++) {
+        if (!(values.at[i] > 0))
+            return shown;
+        agree = agree && values.at[i] == shown;
+        sum += log(values.at[i]);
+    }
+    return agree ? shown : exp(sum / (double)values.n);
+}
+
 static void add_row(struct diff *diff, struct ta_table_builder *table,
-                    const struct ta_run_figure *base, const struct ta_run_figure *new,
+                    const struct ta_run_figure *base, const double center[TA_DIFF_SIDES],
                     const struct ta_evidence_of_change *evidence, const size_t runs[TA_DIFF_SIDES])
 {
-    const double own = base->value > 0 ? new->value / base->value : (double)NAN;
+    const double before = center[TA_DIFF_BASE], after = center[TA_DIFF_NEW];
+    const double own = before > 0 ? after / before : (double)NAN;
     const double ratio = evidence->basis <= TA_BASIS_NOISE ? evidence->ratio.value : own;
-    const enum ta_change change = ta_judge_change(diff->judging, base->value, new->value,
-                                                  base->unit, base->polarity, evidence);
+    const enum ta_change change =
+        ta_judge_change(diff->judging, before, after, base->unit, base->polarity, evidence);
     if (strcmp(base->id, "run_time") == 0) {
         diff->change = change;
         diff->basis = evidence->basis;
+        diff->time_ratio = evidence->ratio;
     }
-    TA_ROW(table, ta_text(ta_slice_of(base->id)), ta_text(ta_slice_of(base->title)),
-           ta_num(base->value), ta_num(new->value), ta_num(new->value - base->value),
-           ta_num(ratio - 1), ta_text(ta_slice_of(ta_change_name(change))), ta_num(ratio),
-           ta_num(evidence->ratio.low), ta_num(evidence->ratio.high), ta_num(evidence->p),
-           ta_num(evidence->p_rank), ta_num(evidence->spread), ta_num(evidence->detectable),
+    TA_ROW(table, ta_text(ta_slice_of(base->id)), ta_text(ta_slice_of(base->title)), ta_num(before),
+           ta_num(after), ta_num(after - before), ta_num(ratio - 1),
+           ta_text(ta_slice_of(ta_change_name(change))), ta_num(ratio), ta_num(evidence->ratio.low),
+           ta_num(evidence->ratio.high), ta_num(evidence->p), ta_num(evidence->p_rank),
+           ta_num(evidence->spread), ta_num(evidence->detectable),
            ta_text(ta_slice_of(ta_basis_name(evidence->basis))),
            ta_text(ta_slice_of(ta_polarity_name(base->polarity))),
            ta_text(base->is_key ? TA_LIT("key") : TA_LIT("other")),
@@ -139,7 +157,9 @@ static bool add_figure(struct diff *diff, struct ta_table_builder *table,
         !ta_evidence_within_runs(diff->judging, base->id, base->series, new->series, &evidence))
         return false;
     *has_interval |= evidence.basis != TA_BASIS_NONE;
-    add_row(diff, table, base, new, &evidence, (const size_t[]){before.n, after.n});
+    add_row(diff, table, base,
+            (const double[]){center_of(before, base->value), center_of(after, new->value)},
+            &evidence, (const size_t[]){before.n, after.n});
     return true;
 }
 

@@ -85,6 +85,9 @@ static bool is_first(const struct ta_table *table, size_t i, const char *key)
     return true;
 }
 
+/* Of means that are sums of a few hundred quotients. */
+#define ROUNDING 1e-13
+
 /* More classes than this are no classes. */
 enum { CLASSES_MOST = 200 };
 
@@ -109,7 +112,9 @@ static void add_mean(struct ta_table_builder *out, const struct classes *classes
         n++;
     }
     const double before = all.total / all.calls, after = now.total / now.calls;
-    const double change = after - before;
+    double change = after - before;
+    if (fabs(change - within) <= ROUNDING * (before + after)) /* there is no mix then */
+        change = within;
     const bool misleads = n > 1 && ((faster == n && change > 0) || (slower == n && change < 0));
     if (n > 1)
         TA_ROW(out, ta_text(ta_slice_of(classes->of)), ta_int((int64_t)n), ta_num(before),

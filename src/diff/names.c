@@ -14,27 +14,32 @@ enum { STAGES, KERNELS, COPIES, OPS, LISTS };
 
 static const struct {
     const char *section, *section_title, *id, *title;
+    const char *figure; /* what stored spreads of the names begin with, as gates call them */
     struct diff_source source;
 } lists[LISTS] = {
     [STAGES] = {"diff_stages",
                 "Stages compared",
                 "diff.stages",
                 "Stages",
+                TA_NOISE_OF_STAGE,
                 {"stages.by_name", "stage", NULL, NULL}},
     [KERNELS] = {"diff_kernels",
                  "Kernels compared",
                  "diff.kernels",
                  "Kernels",
+                 TA_NOISE_OF_KERNEL,
                  {"kernels.by_name", "name", "class", NULL}},
     [COPIES] = {"diff_kernels",
                 "Kernels compared",
                 "diff.copies",
                 "Copies and memory sets",
+                TA_NOISE_OF_COPY,
                 {"gpu_time.by_name", "name", "class", copies}},
     [OPS] = {"diff_ops",
              "Operators compared",
              "diff.ops",
              "Host operators and calls",
+             TA_NOISE_OF_OP,
              {"ops.by_name", "name", "category", NULL}},
 };
 
@@ -52,8 +57,10 @@ static const struct ta_column columns[] = {
     TA_NS_COLUMN("new_total_ns", "After", TA_LOWER,
                  "Sum of durations in the other run over all ranks"),
     {"delta_ns", "Change", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, TA_LOWER, "After minus before"},
-    {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_LOWER, "Change over before"},
-    {"ratio", "After / before", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER, "After over before"},
+    {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_LOWER,
+     "Change over before; with an interval by the geometric means of all runs"},
+    {"ratio", "After / before", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+     "After over before; with an interval of the geometric means of all runs"},
     {"ci_low", "CI low", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
      "Lower end of the confidence interval of the ratio; none with too few runs"},
     {"ci_high", "CI high", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
@@ -62,6 +69,11 @@ static const struct ta_column columns[] = {
      "Probability of such a difference without a change; none with too few runs"},
     {"q_value", "q", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
      "The same, corrected for the number of names (Benjamini-Hochberg)"},
+    {"spread", "Spread", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+     "Relative standard deviation between the runs of a side, or the stored one; none when "
+     "unknown"},
+    {"detectable", "Detectable", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+     "Least true change that so many runs show in four of five comparisons, by the spread"},
     {"method", "Matched by", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
      "How the two names were found to be the same thing; none for names of one side"},
     TA_RATIO_COLUMN("confidence", "Confidence", TA_HIGHER, "How sure that is"),
@@ -90,9 +102,24 @@ static struct ta_cell method_of(const struct diff_pair *pair)
     return name ? ta_text(ta_slice_of(name)) : ta_null();
 }
 
-static struct ta_cell quotient(int64_t a, int64_t b)
+/* Where runs tell how sure a change is, it is that of all of them. */
+static struct ta_cell ratio_of(const struct diff_pair *pair)
 {
-    return b > 0 ? ta_num((double)a / (double)b) : ta_null();
+    const struct diff_item *base = pair->item[TA_DIFF_BASE], *new = pair->item[TA_DIFF_NEW];
+    if (!base || !new || base->total_ns <= 0)
+        return ta_null();
+    return ta_num(isnan(pair->evidence.ci_low) ? (double)new->total_ns / (double)base->total_ns
+                                               : pair->evidence.ratio);
+}
+
+static struct ta_cell change_of(const struct diff_pair *pair)
+{
+    const struct ta_cell ratio = ratio_of(pair);
+    if (ratio.kind == TA_CELL_NULL)
+        return ratio;
+    return ta_num(isnan(pair->evidence.ci_low)
+                      ? (double)diff_pair_change(pair) / (double)pair->item[TA_DIFF_BASE]->total_ns
+                      : pair->evidence.ratio - 1);
 }
 
 static void add_pair(struct ta_table_builder *table, const struct diff_pair *pair)
@@ -100,17 +127,16 @@ static void add_pair(struct ta_table_builder *table, const struct diff_pair *pai
     const struct diff_item *base = pair->item[TA_DIFF_BASE], *new = pair->item[TA_DIFF_NEW];
     const struct diff_item *named = base ? base : new;
     const bool both = base && new;
-    const int64_t change = diff_pair_change(pair);
     TA_ROW(table, ta_text(named->name),
            both && !ta_slice_equal(base->name, new->name) ? ta_text(new->name) : ta_null(),
            ta_text(ta_slice_of(status_of(pair))),
            named->group.len ? ta_text(named->group) : ta_null(), ta_int(base ? base->calls : 0),
            ta_int(new ? new->calls : 0), ta_int(base ? base->total_ns : 0),
-           ta_int(new ? new->total_ns : 0), ta_int(change),
-           both ? quotient(change, base->total_ns) : ta_null(),
-           both ? quotient(new->total_ns, base->total_ns) : ta_null(),
-           ta_num(pair->evidence.ci_low), ta_num(pair->evidence.ci_high), ta_num(pair->evidence.p),
-           ta_num(pair->evidence.q), method_of(pair), both ? ta_num(pair->confidence) : ta_null(),
+           ta_int(new ? new->total_ns : 0), ta_int(diff_pair_change(pair)), change_of(pair),
+           ratio_of(pair), ta_num(pair->evidence.ci_low), ta_num(pair->evidence.ci_high),
+           ta_num(pair->evidence.p), ta_num(pair->evidence.q), ta_num(pair->evidence.spread),
+           ta_num(pair->evidence.detectable), method_of(pair),
+           both ? ta_num(pair->confidence) : ta_null(),
            pair->set ? ta_int((int64_t)pair->set) : ta_null());
 }
 
@@ -140,7 +166,8 @@ static bool compare_list(struct diff *diff, int list, struct diff_pairs *pairs)
     for (int side = 0; side < TA_DIFF_SIDES; side++)
         if (!diff_items_read(diff, side, &lists[list].source, &items[side]))
             return false;
-    if (!diff_match(diff, items, list == KERNELS, pairs) || !diff_judge_pairs(diff, pairs))
+    if (!diff_match(diff, items, list == KERNELS, pairs) ||
+        !diff_judge_pairs(diff, lists[list].figure, pairs))
         return false;
     struct ta_section_builder *section =
         ta_report_open_section(diff->out, lists[list].section, lists[list].section_title);

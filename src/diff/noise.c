@@ -116,69 +116,122 @@ bool ta_noise_find(const struct ta_noise *noise, const char *figure, struct ta_l
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-static const struct ta_table *metrics_of(const struct ta_report *diff)
+/* Where spreads stand: of figures, and of the times of names. */
+static const struct source {
+    const char *table, *prefix, *id; /* the id of a figure is prefix and the text of a column */
+    const char *unit;                /* NULL: it stands in the row */
+    const char *base, *new;
+} sources[] = {
+    {"diff.metrics", "", "metric", NULL, "base", "new"},
+    {"diff.stages", TA_NOISE_OF_STAGE, "name", "ns", "base_total_ns", "new_total_ns"},
+    {"diff.kernels", TA_NOISE_OF_KERNEL, "name", "ns", "base_total_ns", "new_total_ns"},
+    {"diff.copies", TA_NOISE_OF_COPY, "name", "ns", "base_total_ns", "new_total_ns"},
+    {"diff.ops", TA_NOISE_OF_OP, "name", "ns", "base_total_ns", "new_total_ns"},
+};
+
+/* A spread worth keeping. */
+struct kept {
+    const struct ta_report *diff;
+    size_t source, row; /* of the next one to look at */
+    const struct source *at;
+    const struct ta_table *table;
+    size_t k; /* the row of this one */
+    struct ta_log_spread spread;
+};
+
+/* Runs on the side of a comparison that has them; of names all have them that have a spread. */
+static double runs_of(const struct ta_report *diff, const char *column)
 {
-    return ta_report_table(diff, "diff.metrics");
+    const struct ta_table *metrics = ta_report_table(diff, "diff.metrics");
+    return metrics && metrics->n_rows ? ta_row_number(metrics, 0, column, 0) : 0;
 }
 
 /* The spread that the runs of a row have; false when they are too few. */
-static bool spread_of(const struct ta_table *metrics, size_t row, struct ta_log_spread *spread)
+static bool spread_of(struct kept *kept)
 {
-    const double base = ta_row_number(metrics, row, "base_runs", 0);
-    const double new = ta_row_number(metrics, row, "new_runs", 0);
-    const bool has_runs = base >= RUNS_LEAST || new >= RUNS_LEAST;
-    spread->sd = ta_row_number(metrics, row, "spread", (double)NAN);
-    spread->df = (base > 1 ? base - 1 : 0) + (new > 1 ? new - 1 : 0);
-    return has_runs && spread->sd > 0;
+    const bool own = kept->at->unit == NULL;
+    const double base = own ? ta_row_number(kept->table, kept->k, "base_runs", 0)
+                            : runs_of(kept->diff, "base_runs");
+    const double new =
+        own ? ta_row_number(kept->table, kept->k, "new_runs", 0) : runs_of(kept->diff, "new_runs");
+    kept->spread.sd = ta_row_number(kept->table, kept->k, "spread", (double)NAN);
+    kept->spread.df = (base > 1 ? base - 1 : 0) + (new > 1 ? new - 1 : 0);
+    return (base >= RUNS_LEAST || new >= RUNS_LEAST) && kept->spread.sd > 0;
+}
+
+/* The next one; false behind the last. */
+static bool next_spread(struct kept *kept)
+{
+    for (; kept->source < sizeof sources / sizeof *sources; kept->source++, kept->row = 0) {
+        kept->at = &sources[kept->source];
+        kept->table = ta_report_table(kept->diff, kept->at->table);
+        while (kept->table && kept->row < kept->table->n_rows) {
+            kept->k = kept->row++;
+            if (spread_of(kept))
+                return true;
+        }
+    }
+    return false;
 }
 
 size_t ta_noise_count(const struct ta_report *diff)
 {
-    const struct ta_table *metrics = metrics_of(diff);
-    struct ta_log_spread spread;
+    struct kept kept = {.diff = diff};
     size_t n = 0;
-    for (size_t i = 0; metrics && i < metrics->n_rows; i++)
-        n += spread_of(metrics, i, &spread);
+    while (next_spread(&kept))
+        n++;
     return n;
 }
 
-static void put_figure(struct ta_file *out, const struct ta_table *metrics, size_t row,
-                       const struct ta_log_spread *spread)
+static void put_number(struct ta_file *out, const char *key, double value)
 {
-    const struct ta_cell sd = ta_num(spread->sd), df = ta_num(spread->df);
-    const struct ta_cell base = ta_num(ta_row_number(metrics, row, "base", (double)NAN));
-    const struct ta_cell new = ta_num(ta_row_number(metrics, row, "new", (double)NAN));
-    ta_puts(out, "  {\"id\": ");
-    ta_put_json(out, ta_row_text(metrics, row, "metric"), false);
-    ta_puts(out, ", \"unit\": ");
-    ta_put_json(out, ta_row_text(metrics, row, "unit"), false);
-    ta_puts(out, ", \"base\": ");
-    ta_put_json_cell(out, &base, false);
-    ta_puts(out, ", \"new\": ");
-    ta_put_json_cell(out, &new, false);
-    ta_puts(out, ", \"spread\": ");
-    ta_put_json_cell(out, &sd, false);
-    ta_puts(out, ", \"degrees\": ");
-    ta_put_json_cell(out, &df, false);
-    ta_putc(out, '}');
+    const struct ta_cell cell = ta_num(value);
+    ta_putf(out, ", \"%s\": ", key);
+    ta_put_json_cell(out, &cell, false);
 }
 
-void ta_noise_put(struct ta_file *out, const struct ta_report *diff, const char *version)
+/* The text of "PREFIX" and "NAME" as one JSON string: the name is of the input. */
+static bool put_id(struct ta_file *out, const char *prefix, struct ta_slice name)
 {
-    const struct ta_table *metrics = metrics_of(diff);
-    struct ta_log_spread spread;
-    bool is_first = true;
+    struct ta_arena arena = {0};
+    const char *id = ta_arena_printf(&arena, "%s%.*s", prefix, (int)name.len, name.ptr);
+    if (id)
+        ta_put_json(out, ta_slice_of(id), false);
+    ta_arena_free(&arena);
+    return id != NULL;
+}
+
+static bool put_figure(struct ta_file *out, const struct kept *kept)
+{
+    const struct source *at = kept->at;
+    ta_puts(out, "  {\"id\": ");
+    const bool done = put_id(out, at->prefix, ta_row_text(kept->table, kept->k, at->id));
+    ta_puts(out, ", \"unit\": ");
+    ta_put_json(out, at->unit ? ta_slice_of(at->unit) : ta_row_text(kept->table, kept->k, "unit"),
+                false);
+    put_number(out, "base", ta_row_number(kept->table, kept->k, at->base, (double)NAN));
+    put_number(out, "new", ta_row_number(kept->table, kept->k, at->new, (double)NAN));
+    put_number(out, "spread", kept->spread.sd);
+    put_number(out, "degrees", kept->spread.df);
+    ta_putc(out, '}');
+    return done;
+}
+
+bool ta_noise_put(struct ta_file *out, const struct ta_report *diff, const char *version)
+{
+    struct kept kept = {.diff = diff};
+    bool is_first = true, done = true;
     ta_puts(out,
             "{" TA_NOISE_SCHEMA ",\n \"generator\": {\"name\": \"traceanalyze\", \"version\": ");
     ta_put_json(out, ta_slice_of(version), false);
     ta_puts(out, "},\n \"title\": ");
     ta_put_json(out, ta_slice_of(ta_report_run(diff)->title), false);
     ta_puts(out, ",\n \"figures\": [");
-    for (size_t i = 0; metrics && i < metrics->n_rows; i++)
-        if (spread_of(metrics, i, &spread)) {
-            ta_puts(out, is_first ? "\n" : ",\n");
-            put_figure(out, metrics, i, &spread);
-            is_first = false;
-        }
+    while (done && next_spread(&kept)) {
+        ta_puts(out, is_first ? "\n" : ",\n");
+        done = put_figure(out, &kept);
+        is_first = false;
+    }
     ta_puts(out, "]}\n");
+    return done;
 }

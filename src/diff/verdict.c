@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a comparison comes to, in one line:
  *
- *     Slower by 67.9 % (one run each): vae_decode 45 s → 428 s, offloading lost
+ *     Slower by 67.9 %: vae_decode 45 s → 428 s, offloading lost (one run each: inconclusive)
  *
- * The direction, how sure it is, what changed most, and what came with it. */
+ * The direction, what changed most, what came with it, and how sure that is. */
 #include "diff/compare.h"
 #include "result/report.h"
 
@@ -15,12 +15,25 @@ enum { LINE = 512, CAUSE_MOST = 60, TIMES = 10 };
 /* Where nothing tells how sure a change is, less than this is none. */
 #define SAME_SHARE 0.005
 
+/* Whether runs, or the noise of runs before, tell how sure the change of the time is.  Of runs that
+ * did different amounts of work they do not. */
+static bool has_runs(const struct diff *diff)
+{
+    return diff->basis <= TA_BASIS_NOISE && !diff->unit && !isnan(diff->time_ratio.low);
+}
+
 /* "Slower by 67.9 %". */
 static void put_direction(const struct diff *diff, double share, char line[LINE])
 {
     char change[TA_UNIT_TEXT_MAX];
-    if ((diff->change == TA_CHANGE_SAME && !diff->unit) || fabs(share) < SAME_SHARE) {
+    const bool is_none = has_runs(diff) ? diff->change == TA_CHANGE_SAME : fabs(share) < SAME_SHARE;
+    if (is_none || (diff->change == TA_CHANGE_SAME && !diff->unit)) {
         snprintf(line, LINE, "No change");
+        return;
+    }
+    if (has_runs(diff) && diff->change == TA_CHANGE_INCONCLUSIVE) {
+        snprintf(line, LINE, "Inconclusive, %s",
+                 ta_unit_format(change, share, TA_UNIT_RATIO_CHANGE));
         return;
     }
     const char *per = diff->unit ? " per " : "", *unit = diff->unit ? diff->unit : "";
@@ -32,9 +45,13 @@ static void put_direction(const struct diff *diff, double share, char line[LINE]
                  ta_unit_format(change, fabs(share), TA_UNIT_RATIO), per, unit);
 }
 
-/* Runs that did different amounts of work are compared by the unit. */
+/* Several runs are compared by all of them, those that did different amounts of work by the unit.
+ */
 static double change_of(const struct diff *diff, int64_t base, int64_t new)
 {
+    const bool several = diff->sides[TA_DIFF_BASE].n > 1 || diff->sides[TA_DIFF_NEW].n > 1;
+    if (several && !diff->unit && !isnan(diff->time_ratio.value))
+        return diff->time_ratio.value - 1;
     double before = (double)base, after = (double)new;
     if (diff->unit) {
         before /= (double)diff->units[TA_DIFF_BASE];
@@ -43,13 +60,26 @@ static double change_of(const struct diff *diff, int64_t base, int64_t new)
     return (after - before) / before;
 }
 
-/* What keeps the direction from being sure. */
-static const char *doubt(const struct diff *diff)
+/* " (95 % CI +3.87 % … +11.3 %, 5 against 5 runs)": how sure the change is. */
+static void put_evidence(const struct diff *diff, char *line)
 {
-    const bool single = diff->sides[TA_DIFF_BASE].n == 1 && diff->sides[TA_DIFF_NEW].n == 1;
-    if (diff->change != TA_CHANGE_INCONCLUSIVE)
-        return "";
-    return single ? " (one run each)" : " (inconclusive)";
+    const size_t n = strlen(line), before = diff->sides[TA_DIFF_BASE].n,
+                 after = diff->sides[TA_DIFF_NEW].n;
+    char level[TA_UNIT_TEXT_MAX], low[TA_UNIT_TEXT_MAX], high[TA_UNIT_TEXT_MAX];
+    if (has_runs(diff))
+        snprintf(line + n, LINE - n, " (%s CI %s … %s, %zu against %zu run%s%s)",
+                 ta_unit_format_tick(level, diff->judging->confidence, 1, TA_UNIT_RATIO, true),
+                 ta_unit_format(low, diff->time_ratio.low - 1, TA_UNIT_RATIO_CHANGE),
+                 ta_unit_format(high, diff->time_ratio.high - 1, TA_UNIT_RATIO_CHANGE), before,
+                 after, after == 1 ? "" : "s",
+                 diff->basis == TA_BASIS_RUNS ? ""
+                 : diff->judging->noise       ? " by the noise of those before"
+                                              : " by the spread of one side");
+    else if (diff->change == TA_CHANGE_INCONCLUSIVE && before == 1 && after == 1)
+        snprintf(line + n, LINE - n, " (one run each: inconclusive)");
+    else if (diff->change == TA_CHANGE_INCONCLUSIVE)
+        snprintf(line + n, LINE - n, " (%zu against %zu run%s: inconclusive)", before, after,
+                 after == 1 ? "" : "s");
 }
 
 /* ": vae_decode 45 s → 428 s". */
@@ -155,11 +185,12 @@ void diff_add_verdict(struct diff *diff)
         return;
     }
     put_direction(diff, change_of(diff, base, new), line);
-    if (strcmp(line, "No change") != 0) {
-        strncat(line, doubt(diff), LINE - strlen(line) - 1);
+    const bool is_none = strcmp(line, "No change") == 0;
+    if (!is_none)
         put_cause(diff, line);
-    }
     put_offloading(diff, line);
+    if (!is_none || has_runs(diff)) /* last: what a narrow terminal shows first is what changed */
+        put_evidence(diff, line);
     say(diff, line,
         diff->offload.sign < 0   ? "offloading-lost"
         : diff->offload.sign > 0 ? "offloading-gained"

@@ -70,6 +70,14 @@ const char *ta_describe_product(struct ta_slice head, bool in_folder)
                                  : "what traceanalyze has written";
 }
 
+/* Each names the program first, behind little more than the marks of its format. */
+bool ta_describe_ours(struct ta_slice head)
+{
+    static const char name[] = "traceanalyze";
+    enum { MARKS_MAX = 128 };
+    return memmem(head.ptr, head.len < MARKS_MAX ? head.len : MARKS_MAX, name, sizeof name - 1);
+}
+
 const char *ta_describe(struct ta_slice head)
 {
     if (head.len == 0)

@@ -24,6 +24,7 @@ struct ta_source {
     bool is_named;                   /* by the user or a glob, and not found in a folder */
     bool expected; /* named by the user, or with a name that traces have: a failure is said aloud */
     bool is_below; /* found in a folder, not named by the user */
+    bool is_ours;  /* begins as what traceanalyze writes; see ta_describe_ours() */
     dev_t device;
     ino_t inode;
     int64_t mtime_s;
@@ -62,6 +63,9 @@ const char *ta_describe(struct ta_slice head);
 /* Which product of ours it is that is no input, by its first bytes, or NULL.  In a folder a merged
  * trace is none either: those that it was made of lie beside it. */
 const char *ta_describe_product(struct ta_slice head, bool in_folder);
+
+/* Whether a file begins as those of our products do that people or other services read. */
+bool ta_describe_ours(struct ta_slice head);
 
 /* ---- ranks --------------------------------------------------------------------------------- */
 

@@ -529,7 +529,7 @@ static enum ta_unit change_of(enum ta_unit unit)
     case TA_UNIT_COUNT:
         return TA_UNIT_COUNT_CHANGE;
     case TA_UNIT_RATIO:
-        return TA_UNIT_RATIO_CHANGE;
+        return TA_UNIT_POINTS_CHANGE;
     default:
         return unit;
     }

@@ -74,6 +74,7 @@ static const struct unit units[TA_UNIT_COUNT_OF_UNITS] = {
     [TA_UNIT_COUNT_CHANGE] = {"count", "", 0, NULL, true},
     [TA_UNIT_RATIO_CHANGE] = {"ratio", "%", 0.01, NULL, true},
     [TA_UNIT_CHANGE] = {"none", "", 0, NULL, true},
+    [TA_UNIT_POINTS_CHANGE] = {"ratio", "pp", 0.01, NULL, true},
 };
 
 const char *ta_unit_name(enum ta_unit unit)

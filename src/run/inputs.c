@@ -8,6 +8,7 @@
 
 #include "base/context.h"
 #include "read/reader.h"
+#include "run/beside.h"
 #include "run/saved.h"
 
 #include <stdlib.h>
@@ -89,6 +90,8 @@ static enum ta_status open_summary(struct ta_ctx *ctx, struct ta_sources *source
         status = read_head(ctx, sources, &front, &head);
     else if (front.reader)
         *is_report = ta_saved_is_head(ta_reader_probe(front.reader).head);
+    if (front.reader)
+        source->is_ours = ta_describe_ours(ta_reader_probe(front.reader).head);
     if (front.reader)
         ta_reader_uncount(front.reader);
     ta_reader_close(front.reader);
@@ -198,32 +201,6 @@ static void leave_out_copies(struct ta_inputs *inputs)
     inputs->summaries.n = kept;
 }
 
-/* Reports count when they are named, or when a folder holds nothing else: those beside traces are
- * of them.  Where they cannot be used, named ones are left to be refused. */
-static enum ta_status choose_reports(struct ta_ctx *ctx, const struct ta_run_options *options,
-                                     struct ta_inputs *inputs)
-{
-    struct ta_sources *sources = &inputs->sources;
-    const size_t n = inputs->reports.n;
-    const bool alone = sources->list.n == 0 && inputs->summaries.n == 0;
-    inputs->reports.n = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct ta_source report = inputs->reports.at[i];
-        bool done = true;
-        if (options->reports && (report.is_named || alone))
-            inputs->reports.at[inputs->reports.n++] = report;
-        else if (report.is_named || alone)
-            done = ta_vec_push(&sources->list, report);
-        else
-            ta_quality_add(&inputs->job, TA_Q_SKIPPED_FILE, TA_NO_OFFSET,
-                           "Not read: \"%s\": a report of traceanalyze", report.shown);
-        if (!done)
-            return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files");
-    }
-    return ta_sources_order(sources) ? TA_OK
-                                     : ta_fail(ctx, TA_ERR_NOMEM, "Cannot name the input files");
-}
-
 /* Puts the files of the summaries in their place. */
 static enum ta_status unfold(struct ta_ctx *ctx, struct ta_inputs *inputs)
 {
@@ -272,7 +249,7 @@ enum ta_status ta_inputs_find(struct ta_ctx *ctx, const struct ta_run_options *o
     if (status == TA_OK)
         status = take_summaries(ctx, inputs);
     if (status == TA_OK && inputs->reports.n)
-        status = choose_reports(ctx, options, inputs);
+        status = ta_choose_reports(ctx, options, inputs);
     if (status == TA_OK && options->summaries)
         pass_over(ctx, inputs);
     if (status == TA_OK)

@@ -16,6 +16,7 @@
 #include "run/accounts.h"
 #include "analyze/analyze.h"
 #include "base/context.h"
+#include "base/log.h"
 #include "hardware/hardware.h"
 #include "run/ingest.h"
 #include "run/inputs.h"
@@ -129,12 +130,27 @@ static enum ta_status conclude(struct ta_ctx *ctx, const struct ta_registry *reg
 
 /* ---- reports that were written before ------------------------------------------------------- */
 
+/* Whether a page of a report holds less than the report did. */
+static bool is_cut(const struct ta_report *report)
+{
+    for (const struct ta_table *table = ta_report_table_after(report, NULL); table;
+         table = ta_report_table_after(report, table))
+        if (table->n_left_out)
+            return true;
+    return false;
+}
+
 static enum ta_status read_reports(struct ta_ctx *ctx, const struct run *run,
                                    struct ta_report **read, size_t *n)
 {
     enum ta_status status = TA_OK;
-    for (*n = 0; *n < run->inputs.reports.n && status == TA_OK; *n += status == TA_OK)
-        status = ta_saved_read(ctx, run->inputs.reports.at[*n].path, &read[*n]);
+    for (*n = 0; *n < run->inputs.reports.n && status == TA_OK; *n += status == TA_OK) {
+        const char *path = run->inputs.reports.at[*n].path;
+        status = ta_saved_read(ctx, path, &read[*n]);
+        if (status == TA_OK && is_cut(read[*n]))
+            ta_log(ctx, TA_LOG_WARNING,
+                   "%s has only the first rows of long tables; report.json has all", path);
+    }
     return status;
 }
 

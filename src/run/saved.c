@@ -34,21 +34,6 @@ bool ta_saved_is_head(struct ta_slice head)
            take(&head, "\"traceanalyze.report/");
 }
 
-bool ta_saved_is(struct ta_ctx *ctx, const char *path)
-{
-    struct ta_ctx own;
-    struct ta_quality quality;
-    ta_ctx_init(&own, ctx->shared); /* what fails here fails where the file is read */
-    ta_quality_init(&quality);
-    struct ta_reader *reader = ta_reader_open(&own, path, -1, &quality);
-    const bool is = reader && ta_saved_is_head(ta_reader_probe(reader).head);
-    if (reader)
-        ta_reader_uncount(reader);
-    ta_reader_close(reader);
-    ta_quality_free(&quality);
-    return is;
-}
-
 /* The first thing that was mended or lost: a program wrote this file, so nothing should be. */
 static enum ta_status check_whole(struct ta_ctx *ctx, const struct ta_quality *quality)
 {

@@ -7,10 +7,7 @@
 
 struct ta_ctx;
 
-/* Whether a file is such a report, by its first bytes; false as well for what cannot be read. */
-bool ta_saved_is(struct ta_ctx *ctx, const char *path);
-
-/* The same of the first bytes of the JSON. */
+/* Whether a file is such a report, by its first bytes. */
 bool ta_saved_is_head(struct ta_slice head);
 
 /* Reads one.  Unlike a trace it is not mended: what is cut, broken or of another schema is refused

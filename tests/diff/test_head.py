@@ -70,6 +70,21 @@ class Head(unittest.TestCase):
         memory = self.diff.total("diff.memory", "delta_bytes")
         self.assertEqual(memory, round(24064.0 * 2**20) - round(8396.8 * 2**20))
 
+    def test_gate(self):
+        """A single run each fails a gate only where that was allowed."""
+        sides = (run(self.folder / "a", 45.0, 8396.8), run(self.folder / "b", 428.0, 24064.0))
+        for number, (order, options, code) in enumerate((
+                (1, ["--allow-single-run"], 1), (1, [], 0), (1, ["--fail-on", "inconclusive"], 6),
+                (-1, ["--allow-single-run"], 0), (1, ["--gate=point"], 1))):
+            out = self.folder / f"gate-{number}"
+            done = subprocess.run([PROGRAM, "--no-config", "diff", *sides[::order], "-o", out,
+                                   "--fail-on", "regression>5%", *options],
+                                  check=False, capture_output=True, text=True)
+            self.assertEqual(done.returncode, code, (order, options, done.stderr))
+            first = done.stdout.splitlines()[0]
+            wanted = "45 s → 428 s" if order == 1 else "428 s → 45 s"
+            self.assertIn(f"vae_decode {wanted}, offloading", first)
+
     def test_gained_offloading(self):
         first = self.compare(run(self.folder / "a", 428.0, 24064.0),
                              run(self.folder / "b", 45.0, 8396.8))

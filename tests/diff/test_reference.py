@@ -125,6 +125,31 @@ class Reference(unittest.TestCase):
             self.assertEqual(row["place"], place)
             self.assertEqual((row["base"], row["new"]), (kernels[place][1], changed[place][1]))
 
+    def test_kernels_between_others(self):
+        """What was put in or left out is told from what took the place of another, by what
+        follows; numbers in names are no difference, other implementations are."""
+        kernels = [("aten::mm", GEMM, 50_000), ("aten::conv2d", CONV, 40_000),
+                   ("aten::copy_", COPY, 5_000), ("aten::gelu", "gelu_kernel", 8_000),
+                   ("aten::add", "add_kernel", 7_000), ("aten::sum", "triton_red_fused_3", 9_000)]
+        extra = ("aten::sort", "radix_sort_block", 6_000)
+        numbered = kernels[:-1] + [("aten::sum", "triton_red_fused_7", 9_000)]
+        cases = [("added", kernels[:i] + [extra] + kernels[i:], i, None, extra[1])
+                 for i in range(1, len(kernels) + 1)]
+        cases += [("removed", kernels[:i] + kernels[i + 1:], i, kernels[i][1], None)
+                  for i in range(1, len(kernels))]
+        cases += [("replaced", [*kernels[:i], (kernels[i][0], "zzz_unrelated_thing", 6_000),
+                                *kernels[i + 1:]], i, kernels[i][1], "zzz_unrelated_thing")
+                  for i in range(1, len(kernels))]
+        base = self.pair("a", [(kernels, 300_000)])
+        for difference, changed, place, before, after in cases:
+            rows = self.compare(base, self.pair("b", [(changed, 300_000)]))["diff.divergence"]
+            row = next(row for row in rows if row["what"] == "kernel")
+            self.assertEqual((row["difference"], row["place"], row["base"], row["new"]),
+                             (difference, place, before, after))
+        tables = self.compare(base, self.pair("b", [(numbered, 300_000)]))
+        self.assertEqual([row for row in tables.get("diff.divergence", ())
+                          if row["what"] == "kernel"], [])
+
     def test_first_slow_step(self):
         """From one step on all are a third slower."""
         rng = random.Random(3)
@@ -152,6 +177,40 @@ class Reference(unittest.TestCase):
                 bands = {row["band"] for row in rows if row["side"] == side}
                 self.assertEqual(len(bands), 1)
                 self.assertAlmostEqual(bands.pop(), math.sqrt(math.log(2 / (1 - level)) / (2 * n)))
+
+    # ---- machine and program ----
+
+    def test_clocks(self):
+        """Compute at the clock of the baseline, and what is left, from the samples written."""
+        kernels = [("aten::mm", GEMM, 400_000), ("aten::conv2d", CONV, 300_000)]
+        for before, after, longer in ((1_800, 1_500, 1.2), (1_500, 1_800, 0.9), (1_700, 1_700, 1)):
+            clocks, paths = [], []
+            for name, clock, factor in (("a", before, 1), ("b", after, longer)):
+                folder = self.folder / f"{name}-{clock}-{factor}"
+                folder.mkdir(exist_ok=True)
+                writer = Writer()
+                scaled = [(op, kernel, round(ns * factor)) for op, kernel, ns in kernels]
+                for number in range(5):
+                    writer.step(number, scaled, 1_000_000)
+                writer.write(folder / "rank0.json")
+                samples = [clock + 10 * (i % 3) for i in range(9)]
+                clocks.append(sum(samples) / len(samples))
+                lines = ["# gpu   pwr gtemp mtemp    sm   mem   enc   dec  mclk  pclk",
+                         "# Idx     W     C     C     %     %     %     %   MHz   MHz"]
+                lines += [f"    0   300    60     -    90    40     0     0  2619  {sample}"
+                          for sample in samples]
+                (folder / "dmon.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+                paths.append(folder)
+            tables = self.compare(*paths)
+            row, window = tables["diff.machine"][0], tables["diff.windows"][0]
+            for key, clock in zip(("base_clock", "new_clock"), clocks):
+                self.assertAlmostEqual(row[key], clock * 1e6, delta=1)
+            compute = [sum(round(ns * factor) for _, _, ns in kernels) * 5 for factor in (1, longer)]
+            self.assertEqual((row["base_compute_ns"], row["new_compute_ns"]), tuple(compute))
+            machine = compute[1] * (1 - clocks[1] / clocks[0])
+            self.assertAlmostEqual(row["machine_ns"], machine, delta=1)
+            self.assertEqual(row["delta_ns"], window["delta_ns"])
+            self.assertEqual(row["machine_ns"] + row["program_ns"], row["delta_ns"])
 
     # ---- what the runs were of ----
 

@@ -311,16 +311,8 @@ static void only_reports_are_taken_for_reports(void **state)
                  {"{\"a\": 1, \"schema\": \"traceanalyze.report/1\"}", false},
                  {"{\"traceEvents\": [{\"name\": \"traceanalyze.report/\"}]}", false},
                  {"", false}};
-    char root[64], path[128];
-    fixture_folder(root);
-    snprintf(path, sizeof path, "%s/file", root);
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        fixture_write(path, files[i].text, strlen(files[i].text));
-        assert_int_equal(ta_saved_is(&fixture.ctx, path), files[i].is);
-    }
-    assert_false(ta_saved_is(&fixture.ctx, root));
-    fixture_remove(root);
-    assert_false(ta_saved_is(&fixture.ctx, path));
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        assert_int_equal(ta_saved_is_head(ta_slice_of(files[i].text)), files[i].is);
 }
 
 int main(void)

@@ -45,6 +45,13 @@ static bool is_spare(const struct ta_table *table, size_t row, const char *words
     return false;
 }
 
+bool text_row_is_renamed(const struct ta_table *table, size_t row, const char *column)
+{
+    const size_t k = column ? ta_table_column(table, column) : SIZE_MAX;
+    return k != SIZE_MAX && ta_table_cell(table, row, k)->kind == TA_CELL_TEXT &&
+           !ta_row_reads(table, row, "method", "normalized");
+}
+
 bool text_rows_choose(const struct page *page, const struct ta_table *table,
                       const struct text_pick *pick, struct text_rows *rows)
 {
@@ -55,7 +62,7 @@ bool text_rows_choose(const struct page *page, const struct ta_table *table,
     if (!rows->at)
         return false;
     for (size_t i = 0; i < table->n_rows; i++)
-        if (!is_spare(table, i, pick->spare))
+        if (!is_spare(table, i, pick->spare) || text_row_is_renamed(table, i, pick->renamed))
             rows->at[rows->n++] = i;
     rows->is_cut = rows->n > most;
     if (rows->is_cut) {

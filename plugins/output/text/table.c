@@ -15,7 +15,8 @@ enum {
     NAME_LEAST = 20,   /* columns that a name gets before any number is left out */
     NAME_GOOD = 48,    /* and before the less important ones */
     PRIORITY_LAST = 8, /* points in time are left out: they say nothing by themselves */
-    KEY_MOST = 18,     /* width of a key that is not the name */
+    PRIORITY_TOGETHER = 100,
+    KEY_MOST = 18, /* width of a key that is not the name */
     BAR_LEAST = 12,
     BAR_MOST = 40,
     SHARE = 8,  /* "<0.01 %" and a blank, before the bar */
@@ -35,6 +36,7 @@ struct slot {
 struct layout {
     const struct page *page;
     const struct ta_table *table;
+    const struct text_pick *pick;
 
     struct slot *slots; /* one per column of the table */
     struct text_rows shown;
@@ -47,10 +49,12 @@ struct layout {
 /* ---- columns ------------------------------------------------------------------------- */
 
 /* What a reader of a summary looks for first. */
-static int priority_of(const struct ta_column *column, const char *first)
+static int priority_of(const struct ta_column *column, const struct text_pick *pick)
 {
-    if (text_holds_word(first, column->key))
+    if (text_holds_word(pick->first, column->key))
         return 1;
+    if (text_holds_word(pick->together, column->key))
+        return PRIORITY_TOGETHER;
     static const struct {
         const char *part;
         int priority;
@@ -69,14 +73,6 @@ static int priority_of(const struct ta_column *column, const char *first)
 /* Bytes of the text of a cell that is not in the table as it is. */
 enum { CELL_MAX = 1024 };
 
-/* Whether a row has two names that differ in more than numbers. */
-static bool is_renamed(const struct layout *layout, size_t row)
-{
-    return layout->renamed != SIZE_MAX &&
-           ta_table_cell(layout->table, row, layout->renamed)->kind == TA_CELL_TEXT &&
-           !ta_row_reads(layout->table, row, "method", "normalized");
-}
-
 /* "old → new", each name as people say it. */
 static struct ta_slice joint_name(const struct layout *layout, size_t row, size_t column,
                                   char buffer[CELL_MAX])
@@ -94,7 +90,7 @@ static struct ta_slice joint_name(const struct layout *layout, size_t row, size_
 static struct ta_slice cell_text(const struct layout *layout, size_t row, size_t column,
                                  char buffer[CELL_MAX])
 {
-    if (column == 0 && is_renamed(layout, row))
+    if (column == 0 && text_row_is_renamed(layout->table, row, layout->pick->renamed))
         return joint_name(layout, row, column, buffer);
     if (ta_table_cell(layout->table, row, column)->kind == TA_CELL_NULL)
         return layout->slots[column].numeric ? TA_LIT("–") : TA_LIT("");
@@ -177,7 +173,7 @@ static void measure(struct layout *layout, const struct text_pick *pick)
         slot->key = in_key || i == 0;
         slot->numeric = column->type == TA_TYPE_INTEGER || column->type == TA_TYPE_NUMBER;
         const bool ranks = pick->by && strcmp(column->key, pick->by) == 0;
-        slot->priority = slot->key || ranks ? 0 : priority_of(column, pick->first);
+        slot->priority = slot->key || ranks ? 0 : priority_of(column, pick);
         slot->width = measure_head(column->title, &slot->head);
         measure_cells(layout, i);
         slot->empty = slot->empty || !ta_column_is_shown(table, i) || i == layout->renamed ||
@@ -213,6 +209,17 @@ static void take_columns(struct layout *layout, int first, int last, size_t *roo
     }
 }
 
+/* Takes columns that say something only together, if all of them fit. */
+static void take_together(struct layout *layout, size_t *room)
+{
+    size_t wanted = 0;
+    for (size_t i = 0; i < layout->table->n_columns; i++)
+        if (layout->slots[i].priority >= PRIORITY_TOGETHER && !layout->slots[i].empty)
+            wanted += layout->slots[i].width + GAP;
+    if (wanted <= *room)
+        take_columns(layout, PRIORITY_TOGETHER, PRIORITY_TOGETHER + 1, room);
+}
+
 /* Widens the name to what it needs, at most to `most`. */
 static void grow_name(struct layout *layout, size_t natural, size_t most, size_t *room)
 {
@@ -243,6 +250,7 @@ static void choose_columns(struct layout *layout, const struct text_pick *pick)
     }
     take_columns(layout, 0, 3, &room);
     grow_name(layout, natural, NAME_GOOD, &room);
+    take_together(layout, &room);
     take_columns(layout, 4, PRIORITY_LAST, &room);
     grow_name(layout, natural, natural, &room);
     if (layout->bar_width)
@@ -407,6 +415,7 @@ enum ta_status text_table(const struct page *page, const struct ta_table *table,
     struct layout layout = {
         .page = page,
         .table = table,
+        .pick = pick,
         .renamed = pick->renamed ? ta_table_column(table, pick->renamed) : SIZE_MAX,
     };
     layout.slots = calloc(table->n_columns, sizeof *layout.slots);

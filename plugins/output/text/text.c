@@ -23,16 +23,22 @@ enum {
 /* What tables of names of a comparison show: the ratio is the change, and without calls or time on
  * a side a name was added or removed. */
 #define DIFF_NAMES                                                                                 \
-    .first = "base_total_ns new_total_ns delta_ns change", .renamed = "matched_as",                \
-    .without = "ratio status method confidence set"
+    .first = "base_total_ns new_total_ns delta_ns change q_value", .renamed = "matched_as",        \
+    .together = "base_calls new_calls", .spare = "same",                                           \
+    .without = "ratio status method confidence set ci_low ci_high p_value"
 
 /* In the order of the questions: which rank, which kernels, who launched them, which steps; of
  * dumps which stages, how fast, how much memory, and how the ranks differ. */
 static const struct text_pick picks[] = {
-    {.table = "gates.results", .rows = 20, .first = "outcome what base new change", .whole = true},
+    {.table = "gates.results",
+     .rows = 20,
+     .first = "outcome what base new change",
+     .whole = true,
+     .together = "change_low change_high"},
     {.table = "diff.waterfall",
      .rows = 10,
-     .first = "base_ns new_ns delta_ns count_effect_ns rate_effect_ns",
+     .first = "base_ns new_ns delta_ns",
+     .together = "count_effect_ns rate_effect_ns",
      .without = "base_calls new_calls"},
     {.table = "diff.normalized", .rows = 3},
     {.table = "diff.machine", .rows = 1},
@@ -41,7 +47,7 @@ static const struct text_pick picks[] = {
      .rows = 12,
      .first = "base new delta change verdict",
      .whole = true,
-     .without = "ratio"},
+     .without = "ratio ci_low ci_high polarity evidence base_runs new_runs"},
     {.table = "diff.stages", .rows = 8, DIFF_NAMES},
     {.table = "diff.memory", .rows = 6},
     {.table = "diff.memory_levels",
@@ -104,10 +110,12 @@ static bool differs(const struct ta_table *table, const char *first, const char 
     return false;
 }
 
-static bool has_other(const struct ta_table *table, const char *column, const char *word)
+/* Whether a table of a comparison has anything that is not as it was. */
+static bool tells_change(const struct ta_table *table)
 {
     for (size_t i = 0; table && i < table->n_rows; i++)
-        if (!ta_row_reads(table, i, column, word))
+        if (!ta_row_reads(table, i, "status", "same") ||
+            text_row_is_renamed(table, i, "matched_as"))
             return true;
     return false;
 }
@@ -121,8 +129,11 @@ static bool is_left_out(const struct ta_report *report, const char *id)
         return !differs(ta_report_table(report, id), "base_units", "new_units");
     if (strcmp(id, "diff.memory") == 0) /* the levels say more */
         return ta_report_table(report, "diff.memory_levels") != NULL;
-    if (strcmp(id, "diff.environment") == 0)
-        return !has_other(ta_report_table(report, id), "status", "same");
+    static const char *const changes[] = {"diff.environment", "diff.stages", "diff.kernels",
+                                          "diff.copies", "diff.ops"};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        if (strcmp(id, changes[i]) == 0)
+            return !tells_change(ta_report_table(report, id));
     const bool several = ta_report_run(report)->n_ranks > 1;
     if (strcmp(id, several ? "stages.by_name" : "stages.over_ranks") == 0)
         return true;

@@ -36,12 +36,14 @@ struct text_pick {
     const char *table; /* id */
     const char *by;    /* with more than `rows` rows, those with the largest values here */
     size_t rows;
-    const char *first;   /* keys of the columns that come before all others, or NULL */
-    const char *said;    /* which rows are shown when not all are, or NULL */
-    const char *spare;   /* words of rows that are left out, or NULL */
-    bool whole;          /* names are shown whole before any other column has room */
-    const char *renamed; /* key of the column with the other name of what has two, or NULL */
-    const char *without; /* keys of columns that say nothing new, or NULL */
+    const char *first;    /* keys of the columns that come before all others, or NULL */
+    const char *said;     /* which rows are shown when not all are, or NULL */
+    const char *spare;    /* words of rows that are left out, or NULL */
+    bool whole;           /* names are shown whole before any other column has room */
+    const char *renamed;  /* key of the column with the other name of what has two, or NULL */
+    const char *without;  /* keys of columns that say nothing new, or NULL */
+    const char *together; /* keys of columns that come after names that can be read, all of them or
+                             none, or NULL */
 };
 
 /* ---- rows (rows.c) --------------------------------------------------------------------- */
@@ -54,6 +56,10 @@ struct text_rows {
 /* All rows in order of the table, or those with the largest values; false without memory. */
 bool text_rows_choose(const struct page *page, const struct ta_table *table,
                       const struct text_pick *pick, struct text_rows *rows) TA_MUST_CHECK;
+
+/* Whether a row has two names that differ in more than numbers; `column` has the other one, NULL:
+ * no row has. */
+bool text_row_is_renamed(const struct ta_table *table, size_t row, const char *column);
 
 /* Whether a list of words with blanks between them has this one; NULL has none. */
 bool text_holds_word(const char *list, const char *word);
