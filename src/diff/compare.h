@@ -184,6 +184,8 @@ void diff_find_offloading(struct diff *diff);
 void diff_add_normalized(struct diff *diff);
 /* Steps or frames of a run, of the rank with most; TA_MISSING when nothing says them. */
 int64_t diff_units(const struct ta_report *report, enum diff_unit unit);
+/* Steps compared with those of their class; false without memory. */
+bool diff_add_step_classes(struct diff *diff);
 /* Changes of means that come from what they are of. */
 void diff_add_mix(struct diff *diff);
 /* What the clocks of the machine did to the window. */

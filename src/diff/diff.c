@@ -68,7 +68,8 @@ static enum ta_status compare(struct diff *diff)
     open_sections(diff);
     done = done && diff_add_names(diff) && diff_alias(diff, &diff->kernels) &&
            diff_add_sets(diff) && diff_add_waterfall(diff) && diff_add_metrics(diff) &&
-           diff_add_steps(diff) && diff_add_memory(diff) && diff_add_divergence(diff);
+           diff_add_steps(diff) && diff_add_step_classes(diff) && diff_add_memory(diff) &&
+           diff_add_divergence(diff);
     if (done) {
         diff_add_normalized(diff);
         diff_add_mix(diff);

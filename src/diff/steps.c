@@ -72,6 +72,13 @@ static bool add_side(struct diff *diff, struct ta_table_builder *table, struct t
     return true;
 }
 
+/* One step or two are no curve. */
+static bool is_distribution(const struct ta_durations *series)
+{
+    enum { LEAST = 3 };
+    return series->n * series->ranks >= LEAST;
+}
+
 bool diff_add_steps(struct diff *diff)
 {
     struct ta_run_figures base, new;
@@ -80,7 +87,7 @@ bool diff_add_steps(struct diff *diff)
         return false;
     const struct ta_run_figure *before = find(&base, NULL);
     const struct ta_run_figure *after = before ? find(&new, before->id) : NULL;
-    if (!after)
+    if (!after || !is_distribution(before->series) || !is_distribution(after->series))
         return true;
     struct ta_table_builder *table =
         ta_add_table(ta_report_open_section(diff->out, "diff", "What changed"), "diff.step_times",

@@ -29,7 +29,8 @@ TABLES = ("diff.waterfall", "diff.waterfall_by_rank", "diff.windows", "diff.kern
 def write_trace(path, factor):
     writer, rng = Writer(), random.Random(5)
     for number in range(4):
-        kernels = [("aten::mm", "sm90_xmma_gemm_bf16", round(factor * rng.randint(500_000, 600_000))),
+        length = round(factor * rng.randint(500_000, 600_000))
+        kernels = [("aten::mm", "sm90_xmma_gemm_bf16", length),
                    ("aten::gelu", "gelu_kernel", rng.randint(7_000, 9_000))]
         writer.step(number, kernels, 1_000_000)
     return writer.write(path)
@@ -119,7 +120,7 @@ class Inputs(unittest.TestCase):
             self.assertTrue(report.finding("against-baseline"))
 
     def test_many_runs(self):
-        """Three runs against three of every form: ratios of geometric means, and all in the head."""
+        """Three runs against three of every form: ratios of geometric means, all in the head."""
         factors = {"base": (1.0, 1.03, 0.98), "new": (1.21, 1.18, 1.24)}
         forms, times = {}, {}
         for side, list_ in factors.items():

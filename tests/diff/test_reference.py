@@ -178,6 +178,46 @@ class Reference(unittest.TestCase):
                 self.assertEqual(len(bands), 1)
                 self.assertAlmostEqual(bands.pop(), math.sqrt(math.log(2 / (1 - level)) / (2 * n)))
 
+    # ---- steps of one class ----
+
+    def test_classes_of_steps(self):
+        """Steps with and without a cache: more of the long ones, or longer ones, or none of one."""
+        rng = random.Random(11)
+        kernels = [("aten::mm", GEMM, 20_000)]
+        for counts, factors in ((((12, 6), (6, 12)), (1, 1)), (((12, 6), (12, 6)), (1, 1.3)),
+                                (((12, 6), (10, 9)), (1, 0.8)), (((12, 6), (0, 16)), (1, 1))):
+            sides, paths = [], []
+            for name, (short, long), factor in zip("ab", counts, factors):
+                lengths = [[round(factor * rng.gauss(mean, mean / 100)) for _ in range(n)]
+                           for n, mean in ((short, 200_000), (long, 900_000))]
+                steps = [length for class_ in lengths for length in class_]
+                rng.shuffle(steps)
+                sides.append(lengths)
+                paths.append(self.pair(name, [(kernels, length) for length in steps]))
+            rows = {row["class"]: row for row in self.compare(*paths)["diff.step_classes"]}
+            for class_, word in enumerate(("short", "long")):
+                row = rows[word]
+                for side, key in enumerate(("base", "new")):
+                    values = sides[side][class_]
+                    self.assertEqual(row[f"{key}_steps"], len(values))
+                    mean = row[f"{key}_mean_ns"]
+                    if values:
+                        self.assertAlmostEqual(mean, sum(values) / len(values), delta=1e-6 * mean)
+                    else:
+                        self.assertIsNone(mean)
+            all_ = rows["all"]
+            means = [sum(map(sum, side)) / sum(map(len, side)) for side in sides]
+            self.assertAlmostEqual(all_["delta_ns"], means[1] - means[0], delta=1e-3)
+            self.assertAlmostEqual(all_["within_ns"] + all_["mix_ns"], means[1] - means[0],
+                                   delta=1e-3)
+            if counts[0] == counts[1]:
+                self.assertAlmostEqual(all_["mix_ns"], 0, delta=1e-3)
+        self.assertAlmostEqual(rows["short"]["within_ns"], 0, delta=1e-9)
+        for spread in (0.01, 0.2):  # noise alone makes no classes
+            paths = [self.pair(name, [(kernels, round(500_000 * math.exp(rng.gauss(0, spread))))
+                                      for _ in range(40)]) for name in "ab"]
+            self.assertNotIn("diff.step_classes", self.compare(*paths))
+
     # ---- machine and program ----
 
     def test_clocks(self):
@@ -205,7 +245,8 @@ class Reference(unittest.TestCase):
             row, window = tables["diff.machine"][0], tables["diff.windows"][0]
             for key, clock in zip(("base_clock", "new_clock"), clocks):
                 self.assertAlmostEqual(row[key], clock * 1e6, delta=1)
-            compute = [sum(round(ns * factor) for _, _, ns in kernels) * 5 for factor in (1, longer)]
+            compute = [sum(round(ns * factor) for _, _, ns in kernels) * 5
+                       for factor in (1, longer)]
             self.assertEqual((row["base_compute_ns"], row["new_compute_ns"]), tuple(compute))
             machine = compute[1] * (1 - clocks[1] / clocks[0])
             self.assertAlmostEqual(row["machine_ns"], machine, delta=1)
