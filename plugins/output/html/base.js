@@ -113,3 +113,14 @@ function writeAddress() {
   const text = params.toString();
   history.replaceState(null, "", text ? "#" + text : location.pathname + location.search);
 }
+
+/* A text that keeps its ends: as many letters of it as `room` takes, by the widths of `widthOf`. */
+function withoutMiddle(text, room, widthOf) {
+  let keep = text.length, shown = text;
+  for (let width = widthOf(shown); width > room && keep > 1; width = widthOf(shown)) {
+    keep = Math.min(keep - 1, Math.floor(keep * room / width));
+    shown = `${text.slice(0, Math.ceil(keep / 2))}…${text.slice(text.length -
+      Math.floor(keep / 2))}`;
+  }
+  return shown;
+}

@@ -138,7 +138,13 @@ class Timeline {
     context.beginPath();
     context.rect(0, y, row.track || row.counter ? p.left - 6 : p.width, row.height);
     context.clip();
-    context.fillText(text, row.track || row.counter ? 18 : 6, y + Math.min(row.height, 20) / 2);
+    const left = row.track || row.counter ? 18 : 6;
+    if (row.left !== p.left) {
+      row.left = p.left;
+      row.label = row.track || row.counter ? withoutMiddle(text, p.left - 6 - left,
+        (part) => context.measureText(part).width) : text;
+    }
+    context.fillText(row.label, left, y + Math.min(row.height, 20) / 2);
     context.fillStyle = this.inks.muted;
     context.font = this.inks.font;
     if (row.counter) {

@@ -128,15 +128,7 @@ class Tree {
     if (length(box.name) <= room) {
       return box.name;
     }
-    const name = box.name.replace(/^[^ <]*\/(?=.)/, "");
-    let keep = name.length;
-    const shorter = () => keep < name.length
-      ? `${name.slice(0, Math.ceil(keep / 2))}…${name.slice(name.length - Math.floor(keep / 2))}`
-      : name;
-    while (keep > 1 && length(shorter()) > room) {
-      keep = Math.min(keep - 1, Math.floor(keep * room / length(shorter())));
-    }
-    return shorter();
+    return withoutMiddle(box.name.replace(/^[^ <]*\/(?=.)/, ""), room, length);
   }
 
   say() {

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import math
 
-from . import hta, tb_plugin_model
+from . import hta, tb_plugin_tree
 from .causes import blame
 from .ledger import DESCRIBES, DIFFERS, OTHER, RESTATED, THEIRS, Case, Ledger, Rule, is_number
 from .trace import Trace
@@ -318,17 +318,18 @@ class WithinSteps:
     def __init__(self, trace):
         steps = [span for span in trace.spans if span.name.startswith("ProfilerStep#")]
         main = (steps[0].pid, steps[0].tid)
-        self.device = trace.device
+        self.device, self.events = trace.device, trace.events
         self.spans = [span for span in trace.spans if not span.is_op or
                       (span.pid, span.tid) == main and
                       any(step.ts <= span.ts and span.end <= step.end for step in steps)]
 
 
 def check_tb_plugin(case, sides, found):
-    settings = tb_plugin_model.Settings()
-    theirs = [tb_plugin_model.Operators(WithinSteps(side.trace), settings).table for side in sides]
-    plain = [tb_plugin_model.Operators(
-        side.trace, dataclasses.replace(settings, merged=False, dropped=False)).table
+    settings = tb_plugin_tree.Settings()
+    theirs = [tb_plugin_tree.Operators(WithinSteps(side.trace), settings).table for side in sides]
+    plain = [tb_plugin_tree.Operators(
+        side.trace, dataclasses.replace(settings, merged=False, dropped=False, frames=False,
+                                        backward=False)).table
         for side in sides]
     for index, row in enumerate(case.at("ops")):
         for side, word in enumerate(("left", "right")):

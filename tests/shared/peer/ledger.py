@@ -105,6 +105,11 @@ class Case:
             if leaf not in self.entries:
                 self._enter(leaf, rule.verdict, rule)
 
+    def put(self, rule, leaf):
+        """Claims one leaf, if nothing has."""
+        if leaf not in self.entries:
+            self._enter(leaf, rule.verdict, rule)
+
     def label(self, *path):
         """Claims texts, flags and nulls below a path that stand beside claimed figures."""
         beside = {leaf[:-1] for leaf in self.entries}

@@ -1,17 +1,31 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The figures of the TensorBoard plug-in."""
+import dataclasses
 import functools
 import math
 
 from .causes import blame
 from .ledger import DESCRIBES, DIFFERS, RESTATED, LATER, THEIRS, Case, Ledger, Rule, is_number
-from .tb_plugin_model import PARTS, Operators, Settings, Steps, device_figures, kernel_table
+from .tb_plugin_model import PARTS, Steps, device_figures, kernel_table, utilization
+from .tb_plugin_tree import Operators, Settings, uses_units, without_effect
 from .trace import Trace
 
 TITLE = "torch-tb-profiler 0.4.3"
 FOLDER = "tb_plugin"
 
 CAUSES = {
+    "backward": Rule(
+        DIFFERS, "Backward operators left out",
+        "Of the threads of the backward pass it keeps what hangs on a module of the main thread by "
+        "the arrows of the profiler, while the main thread lasts. Our calls are all records."),
+    "python": Rule(
+        DIFFERS, "Python below an operator is its own time",
+        "Functions of Python and ranges that run within an operator are not in the tree. Our own "
+        "times are what nothing below covers."),
+    "frames": Rule(
+        DIFFERS, "Modules take time from operators",
+        "Frames of modules and annotations of collectives are nodes among the operators: their "
+        "time is taken off the operator around them."),
     "merged": Rule(
         DIFFERS, "Operators merged into their parent",
         "A single child with the name of its parent (aten::div, redispatched operators) is merged "
@@ -29,13 +43,9 @@ CAUSES = {
         "Triton kernels and others launched through cuLaunchKernel belong to no operator, and the "
         "calls are not taken off its self time."),
 }
-THREADS = Rule(
-    DIFFERS, "Operators of other threads left out",
-    "Of backward threads it keeps what it can attach to a module or a step; Python frames take "
-    "host time from the operators around them.", proved=False)
-BELOW_OPEN = Rule(
+BELOW = Rule(
     THEIRS, "Device time below an operator, of what the tree kept",
-    "The same of operators that are not all in its tree.", proved=False)
+    "The same of operators that are not all in its tree.")
 UNITS = Rule(
     THEIRS, "Blocks per SM and occupancy of kernels",
     "Means of what the profiler recorded, by duration; missing values count as 0. kernels.waves "
@@ -59,25 +69,36 @@ DEVICE = Rule(
     "window of the device, with copies.")
 TIMELINE = Rule(
     THEIRS, "Utilization over time", "In buckets of powers of ten µs; gpu_time.over_time has 100 "
-    "equal parts of the window.", proved=False)
+    "equal parts of the window.")
 TENSOR = Rule(
     DIFFERS, "Tensor cores by names of 2021",
     "A list of 18 fragments of names, in which nvjet, wgmma, sm90, sm100 and Tensile are missing. "
-    "kernels.matrix_units goes by the table of kernel names.", proved=False)
+    "kernels.matrix_units goes by the table of kernel names.")
 SHAPES = Rule(
-    DIFFERS, "Operators by input shapes",
-    "As by name, what its tree merges or leaves out; ops.by_shape has the 500 rows with the most "
-    "device time.", proved=False)
+    THEIRS, "Operators by input shapes, below our first 500",
+    "ops.by_shape has the 500 rows with the most device time.")
 LAUNCHES = Rule(
     THEIRS, "Kernels by operator and launch", "By operator, grid, block, registers and shared "
-    "memory.", proved=False)
+    "memory. Kernels without a call are counted once for each track that has steps.")
 MEMORY = Rule(
-    THEIRS, "Memory by operator", "From [memory] instants, whose arguments we do not read.",
-    proved=False)
-MODULES = Rule(THEIRS, "Modules", "The tree of nn.Module with the work below each.", proved=False)
+    THEIRS, "Memory by operator", "Changes of memory below each operator. Ours are counters over "
+    "time.")
+MODULES = Rule(
+    THEIRS, "Modules", "The tree of nn.Module with the work below each, and with all calls that "
+    "have no External id below the first.")
 RANKS = Rule(LATER, "Collectives of several workers", "Compared with the analyses over ranks.",
              proved=False)
 SETTING = Rule(DESCRIBES, "Settings, counts of rows, advice in words", "", proved=False)
+
+
+SHAPE_COLUMNS = (("calls", "calls", 1), ("host_total", "host_total_ns", 1e3),
+                 ("host_self", "host_self_ns", 1e3), ("device_self", "device_self_ns", 1e3))
+# Figures of an operator, and of how many doubles that are rounded each is the sum in a call.
+TERMS = {"calls": 0, "host_total": 4, "host_self": 40, "device_self": 4, "device_total": 40}
+LAUNCH_COLUMNS = ("calls", "total", "mean", "min", "max", "blocks_per_sm", "occupancy")
+FLAGS = ("tc_used", "tc_eligible", "op_tc_eligible")
+MODULE_COLUMNS = ("occurrences", "operators", "host_total", "host_self", "device_total",
+                  "device_self")
 
 
 def canonical(shapes):
@@ -90,9 +111,16 @@ class Worker:
 
     def __init__(self, path, run):
         self.trace, self.report = Trace(path), run.report(path)
-        self.operators = functools.cache(functools.partial(Operators, self.trace))
+        self.model = functools.cache(functools.partial(Operators, self.trace))
         self.classes = {row["name"]: row["class"]
                         for row in (self.report.rows("kernels.by_name") if self.report else ())}
+
+    def operators(self, settings):
+        return self.model(dataclasses.replace(settings, **self.idle))
+
+    @functools.cached_property
+    def idle(self):
+        return without_effect(self.trace)
 
     @functools.cached_property
     def steps(self):
@@ -111,6 +139,14 @@ class Worker:
     @functools.cached_property
     def kernels(self):
         return kernel_table(self.trace)
+
+    @functools.cached_property
+    def launches(self):
+        return self.operators(Settings()).launches(self.trace)
+
+    @functools.cached_property
+    def memory(self):
+        return self.operators(Settings()).memory(self.trace)
 
     def ours(self, name):
         """Our figures of an operator."""
@@ -138,45 +174,108 @@ class Check:
         self.part = case.at(*at)
 
     def operators(self):
-        ours = {row["name"]: self.worker.ours(row["name"]) for row in self.part["operators"]}
-        spacing = self.worker.spacing
         for index, row in enumerate(self.part["operators"]):
-            name, mine = row["name"], ours[row["name"]]
-            for key in ("calls", "host_total", "host_self", "device_self", "device_total"):
-                path = (*self.at, "operators", index, key)
-                within = 0.0 if key == "calls" else spacing * 4 * row["calls"]
-                if self.case.check(path, mine.get(key), (), within) is None:
-                    self.case.check(path, mine.get(key), blame(
-                        CAUSES, Settings(), lambda settings, name=name, key=key:
-                        self.worker.operators(settings).table[name][key], row[key],
-                        None, within), within)
-                if path not in self.case.entries and self.may_lack(row, mine):
-                    self.case.say(THREADS, *path)
-                if key == "device_total":
-                    self.case.say(BELOW_OPEN, *path)
+            self.figures(("operators", index), row, self.worker.ours(row["name"]),
+                         lambda model, name=row["name"]: model.table[name])
 
-    @staticmethod
-    def may_lack(row, mine):
-        """Whether the plug-in has fewer calls, or less time in them, than were recorded."""
-        return bool(mine) and (row["calls"] < mine["calls"] or
-                               abs(row["host_self"] - mine["host_self"]) > 1e-3 or
-                               row["device_self"] < mine["device_self"])
+    def figures(self, path, row, ours, row_of, last=BELOW):
+        """A row of an operator: ours, or what the settings of the plug-in make of the trace."""
+        spacing, theirs = self.worker.spacing, row_of(self.worker.operators(Settings()))
+        for key in TERMS:
+            at, mine = (*self.at, *path, key), ours.get(key)
+            within = TERMS[key] * spacing * row["calls"]
+            if self.case.check(at, mine, (), within) is None:
+                ways = blame(CAUSES, Settings(), lambda settings, key=key: row_of(
+                    self.worker.operators(settings))[key], row[key], mine, within)
+                if mine is None or key == "device_total":
+                    ways.append((last, theirs[key]))
+                self.case.check(at, mine, ways, within)
 
     def shapes(self):
-        """Operators by input shapes, where all calls of the operator have the same figures."""
+        """Operators by input shapes."""
         for part in ("operators_by_input_shape", "operators_by_input_shape_top100"):
             for index, row in enumerate(self.part.get(part, ())):
-                mine = self.worker.by_shape.get((row["name"], canonical(row["input_shape"])))
-                if not mine:
-                    continue
-                within = self.worker.spacing * 4 * row["calls"]
-                columns = {"calls": mine["calls"], "host_total": mine["host_total_ns"] / 1e3,
-                           "host_self": mine["host_self_ns"] / 1e3,
-                           "device_self": mine["device_self_ns"] / 1e3}
-                for key, value in columns.items():
-                    self.case.check((*self.at, part, index, key), value, (),
-                                    0.0 if key == "calls" else within)
-                self.case.say(BELOW_OPEN, *self.at, part, index, "device_total")
+                key = row["name"], canonical(row["input_shape"])
+                mine = self.worker.by_shape.get(key, {})
+                ours = {name: mine[column] / unit for name, column, unit in SHAPE_COLUMNS
+                        if column in mine}
+                self.figures((part, index), row, ours, lambda model, key=key: model.shapes[key],
+                             BELOW if mine else SHAPES)
+
+    def launches(self):
+        for part in ("kernels_by_op", "kernels_by_op_and_launch_top100"):
+            for index, row in enumerate(self.part.get(part, ())):
+                found = self.worker.launches.get((row["name"], row["op"], *(
+                    canonical(row[key]) for key in ("grid", "block", "regs", "shared"))), {})
+                for key in LAUNCH_COLUMNS:
+                    if key in row:
+                        self.case.check((*self.at, part, index, key), None,
+                                        [(LAUNCHES, found.get(key))],
+                                        self.worker.spacing * 4 * row["calls"])
+
+    def modules(self):
+        def walk(rows, *path):
+            for index, row in enumerate(rows):
+                found = self.worker.operators(Settings()).modules.get((row["name"], row["id"]), {})
+                at = (*path, index)
+                within = self.worker.spacing * (4 * row["occurrences"] + 40)
+                for key in MODULE_COLUMNS:
+                    value = found.get("calls" if key == "occurrences" else key, 0)
+                    self.case.check((*at, key), None, [(MODULES, value if found else None)],
+                                    within if key[-5:] in ("total", "_self") else 0.0)
+                walk(row.get("children", ()), *at, "children")
+                if (*at, "children_omitted") in self.case.leaves:
+                    self.case.put(SETTING, (*at, "children_omitted"))
+
+        for part in ("modules", "modules_depth2"):
+            walk(self.part.get(part, ()), *self.at, part)
+
+    def timeline(self):
+        for device, buckets in (self.part.get("gpu_util_timeline") or {}).get(
+                "buckets", {}).items():
+            mine = utilization(self.worker.trace, device)
+            for index, _ in enumerate(buckets):
+                for side in range(2):
+                    self.case.check((*self.at, "gpu_util_timeline", "buckets", device, index, side),
+                                    None, [(TIMELINE, mine[index][side] if index < len(mine)
+                                            else None)], self.worker.spacing + 1e-6)
+
+    def memory(self):
+        if "memory_by_op" not in self.part:
+            return
+        rows, peaks = self.worker.memory
+        for device, operators in (self.part["memory_by_op"] or {}).items():
+            for name, sums in operators.items():
+                for index, _ in enumerate(sums[:6]):
+                    self.case.check((*self.at, "memory_by_op", device, name, index), None,
+                                    [(MEMORY, rows[device].get(name, [None] * 6)[index])])
+                # Last the calls, which are among the operators.
+                self.case.put(SETTING, (*self.at, "memory_by_op", device, name, 6))
+        for device in self.part.get("memory_peak_bytes") or {}:
+            self.case.check((*self.at, "memory_peak_bytes", device), None,
+                            [(MEMORY, peaks.get(device))])
+        if "memory_events" in self.part:
+            report = self.worker.report
+            self.case.check((*self.at, "memory_events"),
+                            report.total("instants.by_name", "count", name="[memory]"))
+
+    def tensor(self):
+        """What runs on matrix units, by a list of names."""
+        model = self.worker.operators(Settings())
+        shares, eligible = model.units
+        for index, row in enumerate(self.part["operators"]):
+            for key in ("self", "total"):
+                at = (*self.at, "operators", index, f"tc_{key}_pct")
+                if at in self.case.leaves:
+                    self.case.check(at, None, [(TENSOR, shares.get(row["name"], {}).get(key))])
+        kernels = [span for span in self.worker.trace.device if span.kind == "kernel"]
+        used = sum(span.dus for span in kernels if uses_units(span.name))
+        share = used / max(sum(span.dus for span in kernels), 1e-9)
+        for path in self.case.below(*self.at):
+            if path[-1] in ("tensor_core_kernel_time_ratio", "tc_ratio", "tc_used_ratio"):
+                self.case.check(path, None, [(TENSOR, share)])
+            elif path[-1] == "tc_eligible_ops_kernel_ratio":
+                self.case.check(path, None, [(TENSOR, eligible)], 1e-5)
 
     def kernels(self):
         for index, row in enumerate(self.part.get("kernels", ())):
@@ -249,27 +348,25 @@ class Check:
                 "est_sm_efficiency": None if used is None else used / 1000 / length}
 
     def rest(self):
-        for part, rule in (("operators_by_input_shape", SHAPES),
-                           ("operators_by_input_shape_top100", SHAPES),
-                           ("kernels_by_op", LAUNCHES),
-                           ("kernels_by_op_and_launch_top100", LAUNCHES),
-                           ("memory_by_op", MEMORY), ("memory_peak_bytes", MEMORY),
-                           ("memory_events", MEMORY), ("memory_columns", SETTING),
-                           ("gpu_util_timeline", TIMELINE), ("modules", MODULES),
-                           ("modules_depth2", MODULES), ("tc_used_ratio", TENSOR),
-                           ("tc_eligible_ops_kernel_ratio", TENSOR), ("recommendations", SETTING)):
+        for part in ("memory_columns", "recommendations"):
             if part in self.part:
-                self.case.say(rule, *self.at, part)
+                self.case.say(SETTING, *self.at, part)
         for path in self.case.below(*self.at):
-            if path[-1] in ("tensor_core_kernel_time_ratio", "tc_ratio", "tc_self_pct",
-                            "tc_total_pct", "tc_used", "tc_eligible"):
-                self.case.say(TENSOR, *path)
+            if path[-1] in ("bucket_size", "bucket_unit") or path[-1] in FLAGS or \
+                    path[-2:-1] and path[-2] in ("grid", "block") or \
+                    path[-1] in ("regs", "shared", "id"):
+                self.case.put(SETTING, path)
         self.case.label(*self.at)
 
     def check(self):
         self.operators()
         self.shapes()
         self.kernels()
+        self.launches()
+        self.modules()
+        self.timeline()
+        self.memory()
+        self.tensor()
         self.steps()
         self.device()
         self.rest()
@@ -292,5 +389,5 @@ def check(goldens, traces, run, only=""):
         for leaf, value in case.leaves.items():
             if not is_number(value) or leaf[0] in ("schema_version", "modules_count") or \
                     str(leaf[0]).endswith("_count") or leaf[0] == "kernels_launched_by_driver_api":
-                case.say(SETTING, *leaf)
+                case.put(SETTING, leaf)
     return ledger

@@ -2,7 +2,6 @@
 """The definitions of the TensorBoard plug-in torch-tb-profiler 0.4.3, applied to a trace; what is
 questionable in them can be switched off. Times are microseconds."""
 import collections
-import dataclasses
 import functools
 import re
 
@@ -14,154 +13,25 @@ LOADER = re.compile(r"^enumerate\((DataLoader|DataPipe)\)#.*\.__next__$")
 COLLECTIVE = re.compile(r"^(nccl|gloo):(broadcast|reduce|all_reduce|all_gather|reduce_scatter)$")
 PARTS = ("kernel", "memcpy", "memset", "communication", "runtime", "dataloader", "cpu_exec")
 HOST = ("operator", "python", "annotation")
-NO_OPERATOR = ("DataParallel.forward", "DistributedDataParallel.forward")
 
 
-@dataclasses.dataclass(frozen=True)
-class Settings:
-    """What the plug-in does that changes figures."""
-    merged: bool = True   # a single child of the name of its parent is merged into it
-    dropped: bool = True  # an operator that ends after its parent is left out, with all below it
-    by_id: bool = True    # calls belong to the operator of their External id, not by time
-    driver: bool = True   # calls of the driver are not read
+@functools.cache
+def kind_of_category(category):
+    category = (category or "").lower()
+    if category in RUNTIME:
+        return "runtime"
+    return {"cpu_op": "operator", "operator": "operator", "python": "python",
+            "python_function": "python_function", "user_annotation": "annotation",
+            "gpu_user_annotation": "annotation"}.get(category)
 
 
 def kind_of(span):
     """The type of an event; None for what is not read."""
-    cat = (span.cat or "").lower()
-    if span.kind:
-        return span.kind
-    if cat in RUNTIME:
-        return "runtime"
-    return {"cpu_op": "operator", "operator": "operator", "python": "python",
-            "python_function": "python_function", "user_annotation": "annotation",
-            "gpu_user_annotation": "annotation"}.get(cat)
+    return span.kind or kind_of_category(span.cat)
 
 
 def us(span):
     return span.us, span.us + span.dus
-
-
-class Node:
-    __slots__ = ("span", "children", "calls", "start", "end", "name")
-
-    def __init__(self, span):
-        self.span, self.name, self.children, self.calls = span, span.name, [], []
-        self.start, self.end = us(span)
-
-
-class Operators:
-    """The tree of operators of each thread, and their figures."""
-
-    def __init__(self, trace, settings):
-        self.settings = settings
-        self.nodes, by_id = [], {}
-        threads = collections.defaultdict(list)
-        for span in trace.spans:
-            kind = kind_of(span)
-            if kind == "operator" or span.name.startswith("ProfilerStep#") and kind == "annotation":
-                threads[span.pid, span.tid].append(Node(span))
-        self.threads = {thread: self._nest(nodes) for thread, nodes in threads.items()}
-        for node in self.nodes:
-            ident = node.span.args.get("External id", node.span.args.get("external id"))
-            if node.span.is_op and ident:
-                by_id[ident] = node
-        self._give_calls(trace, by_id)
-        work = collections.defaultdict(list)
-        for span in trace.device:
-            if span.correlation >= 0:
-                work[span.correlation].append(span)
-        self.work = work
-        if settings.merged:
-            self.nodes = [node for node in self.nodes if not self._is_merged(node)]
-
-    def _nest(self, nodes):
-        nodes.sort(key=lambda node: (node.start, -node.end))
-        stack = []
-        for node in nodes:
-            while stack and stack[-1].end <= node.start and \
-                    not (stack[-1].end == node.start == node.end):
-                stack.pop()
-            if stack and node.end > stack[-1].end and self.settings.dropped:
-                continue
-            if stack:
-                stack[-1].children.append(node)
-            stack.append(node)
-            self.nodes.append(node)
-        return nodes
-
-    def _give_calls(self, trace, by_id):
-        by_time = self._by_time(trace) if not self.settings.by_id else {}
-        for span in trace.spans:
-            if kind_of(span) != "runtime" and (self.settings.driver or not span.is_call):
-                continue
-            if self.settings.by_id:
-                ident = span.args.get("External id", span.args.get("external id"))
-                node = by_id.get(ident) if ident else None
-            else:
-                node = by_time.get(id(span))
-            if node:
-                node.calls.append(span)
-
-    def _by_time(self, trace):
-        """{call: innermost open operator of its thread}"""
-        out, kept = {}, set(map(id, self.nodes))
-        threads = collections.defaultdict(list)
-        for span in trace.spans:
-            if span.is_call:
-                threads[span.pid, span.tid].append(span)
-        for thread, calls in threads.items():
-            nodes, place, running = self.threads.get(thread, []), 0, []
-            for call in sorted(calls, key=lambda span: span.us):
-                while place < len(nodes) and nodes[place].start <= call.us:
-                    if nodes[place].span.is_op and id(nodes[place]) in kept:
-                        running.append(nodes[place])
-                    place += 1
-                running = [node for node in running if node.end > call.us]
-                if running:
-                    out[id(call)] = running[-1]
-        return out
-
-    def _is_merged(self, node):
-        """Whether a node goes into its parent; gives its calls and children to it."""
-        return id(node) in self._merged
-
-    @functools.cached_property
-    def _merged(self):
-        gone = set()
-        for node in self.nodes:
-            while len(node.children) == 1 and node.children[0].name == node.name and \
-                    node.span.is_op:
-                child = node.children[0]
-                gone.add(id(child))
-                node.calls += child.calls
-                node.children = child.children
-        return gone
-
-    def _device(self, node):
-        return sum(span.dus for call in node.calls for span in self.work.get(call.correlation, ()))
-
-    @functools.cached_property
-    def table(self):
-        """{name: calls, host and device figures}"""
-        total = {}
-        for node in reversed(self.nodes):
-            total[id(node)] = self._device(node) + sum(total.get(id(child), 0.0)
-                                                       for child in node.children)
-        out = collections.defaultdict(collections.Counter)
-        for node in self.nodes:
-            if not node.span.is_op or \
-                    node.name.startswith(("Optimizer.", "ProfilerStep#", *NO_OPERATOR)):
-                continue
-            row = out[node.name]
-            row["calls"] += 1
-            row["host_total"] += node.end - node.start
-            row["host_self"] += node.end - node.start - \
-                sum(child.end - child.start for child in node.children) - \
-                sum(call.dus for call in node.calls)
-            row["device_self"] += self._device(node)
-            row["device_total"] += total[id(node)]
-        return out
 
 
 class Steps:
@@ -274,6 +144,30 @@ def device_figures(trace, window, device):
     out["est_achieved_occupancy_pct"] = \
         sum(value * part for value, part in known) / time if time else None
     return out
+
+
+def utilization(trace, device):
+    """(start, share of kernels) of buckets of the smallest power of ten µs that gives at most 100;
+    the last takes what is left, and its end follows."""
+    marks = [us(span) for span in trace.spans if span.name == "PyTorch Profiler (0)"] or \
+        [us(span) for span in trace.spans]
+    first, last = min(start for start, _ in marks), max(end for _, end in marks)
+    size = 1
+    while (last - first) / size > 100:
+        size *= 10
+    starts = [first + place * size for place in range(max(int((last - first) // size), 1))]
+    ends = starts[1:] + [last]
+    busy = union([us(span) for span in trace.device if span.kind == "kernel"
+                  and str(span.args.get("device", span.pid)) == device])
+    edges = list(zip(starts, ends))
+    covered = dict.fromkeys(starts, 0.0)
+    place = 0
+    for low, high in intersection([list(edge) for edge in edges], busy):
+        while place + 1 < len(starts) and starts[place + 1] <= low:
+            place += 1
+        covered[starts[place]] += high - low
+    return [(start, covered[start] / (end - start) if end > start else 0.0)
+            for start, end in edges] + [(last, 0)]
 
 
 def sm_efficiency(inside, window):
