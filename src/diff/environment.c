@@ -152,6 +152,17 @@ static const char *python_recorded(struct diff *diff, const struct ta_report *re
     return yes_or_no(false);
 }
 
+/* Figures of a trace that is trusted less are hints, as are those of a comparison with it. */
+static const char *trust(struct diff *diff, const struct ta_report *report)
+{
+    static const double enough = 0.5;
+    const struct ta_scalar *score = ta_report_scalar(report, "trust_score");
+    (void)diff;
+    if (!score || score->value.kind == TA_CELL_NULL)
+        return NULL;
+    return ta_cell_number(&score->value, 1) < enough ? "hints only" : "trusted";
+}
+
 static const char *data_status(struct diff *diff, const struct ta_report *report)
 {
     (void)diff;
@@ -176,6 +187,7 @@ static const struct {
     {"shapes", shapes, true},
     {"attention", attention, false},
     {"format", format, true},
+    {"trust", trust, true},
     {"shapes_recorded", shapes_recorded, false},
     {"python_recorded", python_recorded, false},
     {"data_status", data_status, false},

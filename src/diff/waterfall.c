@@ -342,16 +342,18 @@ static void note_cause(struct diff *diff, const struct couple *couple)
         }
 }
 
-static void add_scalars(struct ta_section_builder *section, const struct couple *couple,
-                        int64_t residual_ns)
+static void add_scalars(const struct diff *diff, struct ta_section_builder *section,
+                        const struct couple *couple, int64_t residual_ns)
 {
     const int64_t base = couple->window[TA_DIFF_BASE]->length_ns;
     const int64_t new = couple->window[TA_DIFF_NEW]->length_ns;
     const struct ta_scalar scalars[] = {
         {"diff_base_window_ns", "Window before", ta_int(base), TA_UNIT_NS, TA_LOWER,
-         "Longest window of the baseline"},
+         diff->sides[TA_DIFF_BASE].n > 1 ? "Longest window of the run of median length"
+                                         : "Longest window of the baseline"},
         {"diff_new_window_ns", "Window after", ta_int(new), TA_UNIT_NS, TA_LOWER,
-         "Longest window of the other run"},
+         diff->sides[TA_DIFF_NEW].n > 1 ? "Longest window of the run of median length"
+                                        : "Longest window of the other run"},
         {"diff_window_change_ns", "Change", ta_int(new - base), TA_UNIT_NS_CHANGE, TA_LOWER,
          "After minus before"},
         {"diff_residual_ns", "Not explained", ta_int(residual_ns), TA_UNIT_NS, TA_LOWER,
@@ -407,7 +409,7 @@ bool diff_add_waterfall(struct diff *diff)
     struct ta_table_builder *table =
         ta_add_table(section, "diff.windows", "Windows compared", window_columns,
                      sizeof window_columns / sizeof *window_columns);
-    add_scalars(section, &longest, add_window(table, "longest", &longest));
+    add_scalars(diff, section, &longest, add_window(table, "longest", &longest));
     add_bars(diff, bars, &longest, false);
     ta_add_chart(bars, &waterfall);
     return add_ranks(diff, windows, section, table);
