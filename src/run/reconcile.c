@@ -8,6 +8,7 @@
 #include "base/context.h"
 #include "run/copies.h"
 #include "model/trace.h"
+#include "run/dump_events.h"
 #include "run/sessions.h"
 
 #include <inttypes.h>
@@ -100,13 +101,20 @@ static bool drop_copies(const struct ta_ingestion *ingestion, struct ta_quality 
 
 /* ---- timelines ------------------------------------------------------------------------------ */
 
-/* What a dump sampled becomes counters of the timeline. */
-static enum ta_status pack_samples(struct ta_ctx *ctx, const struct ta_ingestion *ingestion,
-                                   struct ta_ingested *file)
+/* What a dump sampled becomes counters of the timeline, and what it says when it was, slices. */
+static enum ta_status pack_dump(struct ta_ctx *ctx, const struct ta_ingestion *ingestion,
+                                struct ta_ingested *file)
 {
-    if (!ingestion->pool || !ta_trace_samples(file->dump).left || file->final_rank == TA_MISSING)
+    struct ta_trace *events = NULL;
+    if (!ingestion->pool || file->final_rank == TA_MISSING)
         return TA_OK;
-    file->timeline = ta_timeline_pack(ctx, ingestion->pool, file->dump, 0);
+    const enum ta_status status = ta_dump_events(ctx, file->dump, &events);
+    if (status != TA_OK || (!events && !ta_trace_samples(file->dump).left))
+        return status;
+    const int64_t share = ta_timeline_share(ingestion->n_files);
+    file->timeline = ta_timeline_pack(ctx, ingestion->pool, events ? events : file->dump,
+                                      file->dump, share);
+    ta_trace_free(events);
     return file->timeline ? TA_OK : ctx->status;
 }
 
@@ -125,7 +133,7 @@ enum ta_status ta_reconcile(struct ta_ctx *ctx, struct ta_ingestion *ingestion,
             continue;
         status = file->is_mapped ? TA_OK : ta_partial_set_map(ctx, file->dump, ingestion->partials);
         if (status == TA_OK)
-            status = pack_samples(ctx, ingestion, file);
+            status = pack_dump(ctx, ingestion, file);
         if (status != TA_OK)
             ta_cause(ctx, status, "Cannot use \"%s\"", file->source->shown);
         ta_trace_free(file->dump);

@@ -129,7 +129,7 @@ static enum ta_status map_trace(struct ta_worker *w, struct ta_ingested *file,
     const enum ta_status status = ta_partial_set_map(&w->ctx, trace, w->partials);
     if (status != TA_OK || !w->job->pool)
         return status;
-    file->timeline = ta_timeline_pack(&w->ctx, w->job->pool, trace, w->job->timeline_share);
+    file->timeline = ta_timeline_pack(&w->ctx, w->job->pool, trace, trace, w->job->timeline_share);
     return file->timeline ? TA_OK : w->ctx.status;
 }
 

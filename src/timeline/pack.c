@@ -29,7 +29,7 @@ struct lane {
 };
 
 struct packer {
-    const struct ta_trace *trace;
+    const struct ta_trace *trace, *samples;
     struct ta_timeline_part *part;
     struct ta_labels labels;
     struct ta_spans spans;
@@ -330,7 +330,7 @@ static bool pack(struct packer *p, struct ta_timeline_pool *pool, int64_t most)
         ta_arena_alloc(&part->arena, TA_DURATION_CLASSES * sizeof *p->by_duration);
     read_categories(p);
     return p->by_duration && read_activities(p) && ta_labels_init(&p->labels, p->trace) &&
-           pack_tracks(p) && ta_timeline_pack_samples(part, p->trace) &&
+           pack_tracks(p) && ta_timeline_pack_samples(part, p->samples) &&
            ta_labels_settle(&p->labels, pool, part);
 }
 
@@ -346,13 +346,15 @@ static void packer_free(struct packer *p)
 }
 
 struct ta_timeline_part *ta_timeline_pack(struct ta_ctx *ctx, struct ta_timeline_pool *pool,
-                                          const struct ta_trace *trace, int64_t most)
+                                          const struct ta_trace *trace,
+                                          const struct ta_trace *samples, int64_t most)
 {
     struct packer *p = calloc(1, sizeof *p);
     struct ta_timeline_part *part = calloc(1, sizeof *part);
     bool done = p && part;
     if (done) {
         p->trace = trace;
+        p->samples = samples;
         p->part = part;
         done = pack(p, pool, most);
     }

@@ -275,7 +275,12 @@ static bool pack_signal(struct ta_timeline_part *part, const struct signals *sig
 /* One counter per signal of a device. */
 static bool pack_signals(struct ta_timeline_part *part, struct signals *signals)
 {
+    const bool has_slices = part->file.n_tracks > 0;
+    if (has_slices && signals->relative) /* on another clock */
+        return true;
     struct ta_timeline_counter *counters = make_room(part, signals->all.n);
+    if (has_slices) /* they begin before the samples */
+        signals->origin = part->origin_ns;
     part->origin_ns = signals->relative ? TA_MISSING : signals->origin;
     qsort(signals->all.at, signals->all.n, sizeof *signals->all.at, by_signal);
     for (size_t i = 0; counters && i < signals->all.n; i++)

@@ -42,10 +42,13 @@ struct ta_timeline_part {
     int64_t origin_ns; /* time 0 of the part in ns since 1970, or TA_MISSING */
 };
 
-/* Packs a trace with at most `most` slices; the shortest are left out first.  NULL after
- * ta_fail(). */
+/* Packs a trace with at most `most` slices; the shortest are left out first.  Samples of devices
+ * are those of `samples`, which is the same trace, or the dump that the spans are made of and has
+ * none before them.  NULL after ta_fail(). */
 struct ta_timeline_part *ta_timeline_pack(struct ta_ctx *ctx, struct ta_timeline_pool *pool,
-                                          const struct ta_trace *trace, int64_t most) TA_MUST_CHECK;
+                                          const struct ta_trace *trace,
+                                          const struct ta_trace *samples,
+                                          int64_t most) TA_MUST_CHECK;
 void ta_timeline_part_free(struct ta_timeline_part *part);
 
 /* Slices that a file may keep when there are `files`; the same for every number of threads. */

@@ -105,7 +105,7 @@ function readTrack(bytes, texts) {
   const thread = track.thread || (track.device === null ? "thread " : "stream ") + track.tid;
   const process = track.device >= 0 && track.device !== null ? `GPU ${track.device}`
     : [track.process, track.pid].filter(Boolean).join(" ");
-  track.name = `${process} · ${thread}`;
+  track.name = process ? `${process} · ${thread}` : thread;
   track.id = `${track.pid}/${track.tid}`;
   return track;
 }
