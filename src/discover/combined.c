@@ -114,8 +114,7 @@ static bool scan(struct content *content, const char *bytes, size_t n, size_t n_
     const char *const end = bytes + n, *const last = bytes + n_new;
     for (const char *at = bytes; at < last && (at = memchr(at, '"', (size_t)(last - at))); at++)
         for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-            if ((size_t)(end - at) > keys[i].len &&
-                memcmp(at + 1, keys[i].ptr, keys[i].len) == 0 &&
+            if ((size_t)(end - at) > keys[i].len && memcmp(at + 1, keys[i].ptr, keys[i].len) == 0 &&
                 !take(content, keys[i], at + 1 + keys[i].len, end))
                 return false;
     return true;
@@ -155,9 +154,8 @@ static void look_at(struct search *search, struct content *content)
         return;
     content->is_scanned = true;
     struct ta_quality ignored;
-    struct ta_reader *reader =
-        ta_look_open(search->ctx, search->sources->list.at[content->index].path, &ignored,
-                     &search->failed);
+    struct ta_reader *reader = ta_look_open(
+        search->ctx, search->sources->list.at[content->index].path, &ignored, &search->failed);
     if (reader && begins_like_viztracer(reader)) {
         char *buffer = malloc(BLOCK);
         content->at = calloc(PROCESSES_MOST, sizeof *content->at);
@@ -167,9 +165,8 @@ static void look_at(struct search *search, struct content *content)
         free(buffer);
     }
     ta_look_close(reader, &ignored);
-    struct process *shrunk = content->is_usable
-                                 ? reallocarray(content->at, content->n, sizeof *shrunk)
-                                 : NULL;
+    struct process *shrunk =
+        content->is_usable ? reallocarray(content->at, content->n, sizeof *shrunk) : NULL;
     if (!content->is_usable)
         free(content->at);
     content->at = shrunk ? shrunk : content->is_usable ? content->at : NULL;
@@ -229,9 +226,8 @@ static bool say(struct ta_sources *sources, size_t whole, const size_t *parts, s
     size_t first = parts[0];
     for (size_t i = 1; i < n; i++)
         first = parts[i] < first ? parts[i] : first;
-    const char *text =
-        ta_arena_printf(&sources->arena, "\"%s\" and %zu other%s", sources->list.at[first].shown,
-                        n - 1, n == 2 ? "" : "s");
+    const char *text = ta_arena_printf(&sources->arena, "\"%s\" and %zu other%s",
+                                       sources->list.at[first].shown, n - 1, n == 2 ? "" : "s");
     sources->list.at[whole].combines = text;
     return text != NULL;
 }

@@ -79,8 +79,8 @@ static bool holds(struct ta_slice text, struct ta_slice word)
 static bool try_head(struct search *search, struct candidate *candidate)
 {
     struct ta_quality ignored;
-    struct ta_reader *reader = ta_look_open(search->ctx, search->list[candidate->index].path,
-                                            &ignored, &search->failed);
+    struct ta_reader *reader =
+        ta_look_open(search->ctx, search->list[candidate->index].path, &ignored, &search->failed);
     if (reader) {
         const struct ta_slice head = ta_reader_probe(reader).head;
         candidate->head = ta_hash_bytes(head.ptr, head.len, 0);

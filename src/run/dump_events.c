@@ -57,9 +57,9 @@ static void add_all(struct events *e)
     const struct ta_session *sessions = ta_trace_session_rows(e->dump, &n);
     for (size_t i = 0; i < n; i++) {
         const struct ta_session *s = &sessions[i];
-        const int64_t dur_ns =
-            s->start_ns != TA_MISSING && s->end_ns != TA_MISSING ? s->end_ns - s->start_ns
-                                                                 : TA_MISSING;
+        const int64_t dur_ns = s->start_ns != TA_MISSING && s->end_ns != TA_MISSING
+                                   ? s->end_ns - s->start_ns
+                                   : TA_MISSING;
         add(e, "Sessions", s->rank, s->end_ns, dur_ns,
             s->id == TA_STR_ABSENT ? TA_LIT("session") : ta_trace_text(e->dump, s->id));
     }

@@ -112,8 +112,8 @@ static enum ta_status pack_dump(struct ta_ctx *ctx, const struct ta_ingestion *i
     if (status != TA_OK || (!events && !ta_trace_samples(file->dump).left))
         return status;
     const int64_t share = ta_timeline_share(ingestion->n_files);
-    file->timeline = ta_timeline_pack(ctx, ingestion->pool, events ? events : file->dump,
-                                      file->dump, share);
+    file->timeline =
+        ta_timeline_pack(ctx, ingestion->pool, events ? events : file->dump, file->dump, share);
     ta_trace_free(events);
     return file->timeline ? TA_OK : ctx->status;
 }

@@ -31,8 +31,7 @@ static struct ta_timeline *timeline_of(struct reading *readings, size_t n, int64
     assert_non_null(parts);
     for (size_t k = 0; k < n; k++) {
         const size_t i = (k + turn) % n;
-        parts[i] = ta_timeline_pack(&fixture.ctx, pool, readings[i].trace,
-                                    readings[i].trace, most);
+        parts[i] = ta_timeline_pack(&fixture.ctx, pool, readings[i].trace, readings[i].trace, most);
         assert_non_null(parts[i]);
         parts[i]->file.rank = (int64_t)i;
         parts[i]->file.path = "";
@@ -245,8 +244,8 @@ static void dated_files_of_a_rank_share_an_axis(void **state)
     struct ta_timeline_pool *pool = ta_timeline_pool_new();
     struct ta_timeline_part **parts = calloc(2, sizeof(void *));
     for (size_t i = 0; i < 2; i++) {
-        parts[i] = ta_timeline_pack(&fixture.ctx, pool, readings[i].trace,
-                                    readings[i].trace, INT64_MAX);
+        parts[i] =
+            ta_timeline_pack(&fixture.ctx, pool, readings[i].trace, readings[i].trace, INT64_MAX);
         assert_non_null(parts[i]);
         parts[i]->file.path = "";
     }

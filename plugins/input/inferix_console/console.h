@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the parts of a console share: marks, pieces of a line, and where the reader is. */
+#ifndef INFERIX_CONSOLE_H
+#define INFERIX_CONSOLE_H
+
+#include "../inferix.h"
+
+/* ---- marks ---------------------------------------------------------------------------------- */
+
+#define METRICS "=== Profiling Metrics ("
+#define SESSION "Profiling session '"
+#define PIPELINE "Profiling results:"
+#define ELAPSED "Time Elapsed: ["
+#define AGGREGATION "=== Aggregation Summary ==="
+#define DIFFUSION "Diffusion Analysis:"
+#define BLOCKS "Block Analysis:"
+#define STREAMING "Streaming Performance Summary:"
+#define EXTRACT "Extracting streaming metrics..."
+
+/* ---- the reader ----------------------------------------------------------------------------- */
+
+/* What the lines that follow belong to. */
+enum part {
+    NOTHING,
+    OF_DIFFUSION,
+    OF_BLOCKS,
+    OF_STREAMING,
+    OF_PIPELINE,
+    OF_AGGREGATION,
+    OF_EXTRACT
+};
+
+struct console {
+    struct inferix in;
+    enum part part;
+    struct ta_slice line;
+    char *session; /* the last one that was named */
+    size_t session_len;
+    bool open;       /* it has not ended yet */
+    char first[128]; /* the first line that gave anything */
+    size_t first_len;
+    bool saw_cpu;
+};
+
+/* Each takes from the line what it knows, and nothing where it knows nothing. */
+void console_take_readings(struct console *c);
+void console_take_session(struct console *c);
+void console_take_figure(struct console *c);
+void console_take_aggregate(struct console *c);
+void console_take_pipeline(struct console *c);
+void console_take_elapsed(struct console *c);
+
+/* A session whose end was not printed. */
+void console_close_session(struct console *c);
+/* A session with the name, which may be empty; dur_ns may be TA_MISSING. */
+void console_add_session(struct console *c, struct ta_slice id, int64_t dur_ns);
+
+/* ---- pieces of a line ----------------------------------------------------------------------- */
+
+/* Moves behind the mark when it is in the text. */
+static inline bool console_behind(struct ta_slice *text, const char *mark)
+{
+    const size_t n = strlen(mark);
+    const char *at = text->len ? memmem(text->ptr, text->len, mark, n) : NULL;
+    if (!at)
+        return false;
+    text->len -= (size_t)(at - text->ptr) + n;
+    text->ptr = at + n;
+    return true;
+}
+
+/* What comes before the mark, and moves behind it. */
+static inline bool console_before(struct ta_slice *text, const char *mark, struct ta_slice *part)
+{
+    const char *const start = text->ptr;
+    if (!console_behind(text, mark))
+        return false;
+    *part = (struct ta_slice){start, (size_t)(text->ptr - start) - strlen(mark)};
+    return true;
+}
+
+/* The number that the text begins with, behind blanks; empty without one. */
+static inline struct ta_slice console_number_at(struct ta_slice text)
+{
+    while (text.len && *text.ptr == ' ') {
+        text.ptr++;
+        text.len--;
+    }
+    size_t n = text.len && *text.ptr == '-';
+    while (n < text.len && memchr("0123456789.", text.ptr[n], 11))
+        n++;
+    return (struct ta_slice){text.ptr, n};
+}
+
+/* Moves behind the mark and gives the number there. */
+static inline double console_number_behind(struct ta_slice *text, const char *mark)
+{
+    return console_behind(text, mark) ? ta_text_double(console_number_at(*text)) : (double)NAN;
+}
+
+static inline double console_mib_behind(struct ta_slice *text, const char *mark)
+{
+    return console_behind(text, mark) ? inferix_bytes(ta_text_mib(console_number_at(*text)))
+                                      : (double)NAN;
+}
+
+#endif

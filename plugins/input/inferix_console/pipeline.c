@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Times of the pipeline and of the event timer. */
+#include "console.h"
+
+static void add_call(struct console *c, struct ta_slice name, int64_t dur_ns)
+{
+    const struct ta_timed_stage stage = {.rank = TA_MISSING,
+                                         .name = inferix_intern(&c->in, name),
+                                         .calls = 1,
+                                         .total_ns = dur_ns,
+                                         .min_ns = dur_ns,
+                                         .max_ns = dur_ns,
+                                         .last_ns = TA_MISSING,
+                                         .median_ns = TA_MISSING,
+                                         .device_ns = TA_MISSING,
+                                         .step = TA_MISSING,
+                                         .is_call = true};
+    INFERIX_ADD(&c->in, stage, &stage);
+    c->in.kept++;
+}
+
+static void add_block(struct console *c, int64_t index, int64_t dur_ns)
+{
+    const struct ta_diffusion_block block = {.rank = TA_MISSING,
+                                             .block = index,
+                                             .frames = TA_MISSING,
+                                             .dur_ns = dur_ns,
+                                             .memory_bytes = TA_MISSING,
+                                             .end_ns = TA_MISSING};
+    INFERIX_ADD(&c->in, diffusion_block, &block);
+    c->in.kept++;
+}
+
+/* "- VAE decoding time: 168.93 ms (26.50%)", "- Block 0 generation time: 70.73 ms (17.74% …)" */
+void console_take_pipeline(struct console *c)
+{
+    struct ta_slice text = ta_text_trim(c->line), name, share;
+    if (text.len < 2 || memcmp(text.ptr, "- ", 2) != 0 || !console_before(&text, " time: ", &name))
+        return;
+    name = (struct ta_slice){name.ptr + 2, name.len - 2};
+    const int64_t dur_ns = ta_text_decimal(console_number_at(text), 6);
+    if (dur_ns == TA_MISSING || !console_behind(&text, " ms"))
+        return;
+    struct ta_slice block = name, number;
+    if (console_behind(&block, "Block ") && console_before(&block, " generation", &number)) {
+        add_block(c, ta_text_integer(number), dur_ns);
+    } else if (ta_slice_equal(name, TA_LIT("Total"))) {
+        console_add_session(c, (struct ta_slice){NULL, 0}, dur_ns);
+    } else {
+        add_call(c, name, dur_ns);
+        if (console_behind(&text, "(") && console_before(&text, "%", &share))
+            inferix_figure(&c->in, "stage", name, TA_LIT("percentage_of_total"), share);
+    }
+}
+
+/* "0:00:01.250134" or "2 days, 0:00:01" to ns. */
+static int64_t elapsed(struct ta_slice text)
+{
+    struct ta_slice part;
+    int64_t days = 0, hours, minutes;
+    if (console_before(&text, " day", &part)) {
+        days = ta_text_integer(part);
+        if (!console_before(&text, ", ", &part))
+            return TA_MISSING;
+    }
+    if (!console_before(&text, ":", &part))
+        return TA_MISSING;
+    hours = ta_text_integer(part);
+    if (!console_before(&text, ":", &part))
+        return TA_MISSING;
+    minutes = ta_text_integer(part);
+    const int64_t ns = ta_text_decimal(text, 9);
+    if (days < 0 || days > 10000 || hours < 0 || hours > 23 || minutes < 0 || minutes > 59 ||
+        ns < 0 || ns >= INT64_C(60000000000))
+        return TA_MISSING;
+    return ((days * 24 + hours) * 60 + minutes) * INT64_C(60000000000) + ns;
+}
+
+/* "load model (2026-11-21 00:36:14.289411)" without its time. */
+static struct ta_slice event_of(struct ta_slice text)
+{
+    for (size_t i = text.len; i > 1; i--)
+        if (text.ptr[i - 1] == '(' && text.ptr[i - 2] == ' ')
+            return (struct ta_slice){text.ptr, i - 2};
+    return text;
+}
+
+/* Time Elapsed: [0:00:00.210351] From [load model (…)] To [text encode (…)] */
+void console_take_elapsed(struct console *c)
+{
+    enum { NAME_MAX_BYTES = 200 };
+    struct ta_slice text = c->line, time, from, to;
+    if (!console_behind(&text, ELAPSED) || !console_before(&text, "] From [", &time) ||
+        !console_before(&text, "] To [", &from) || !console_before(&text, "]", &to))
+        return;
+    const int64_t dur_ns = elapsed(time);
+    from = event_of(from);
+    to = event_of(to);
+    if (dur_ns == TA_MISSING || from.len > NAME_MAX_BYTES || to.len > NAME_MAX_BYTES) {
+        inferix_drop(&c->in, "An elapsed time cannot be read");
+        return;
+    }
+    char name[2 * NAME_MAX_BYTES + 8];
+    const int length =
+        snprintf(name, sizeof name, "%.*s → %.*s", (int)from.len, from.ptr, (int)to.len, to.ptr);
+    add_call(c, (struct ta_slice){name, (size_t)length}, dur_ns);
+}
