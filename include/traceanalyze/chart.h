@@ -108,7 +108,7 @@ struct ta_chart {
     const char *label[TA_CHART_LABELS]; /* key columns that name a row; NULL after the last */
     const char *x;        /* ECDF, lines, scatter: value column */
     struct ta_series y[TA_CHART_SERIES_MAX]; /* ends with a NULL column; a chart without any, of a
-                                                report that was read, cannot be drawn */
+                                                report of an earlier version, cannot be drawn */
     const char *group;                       /* column that splits rows into series, or NULL */
     bool log_x;                              /* ECDF, lines */
     uint32_t top;                            /* rows drawn at most; 0 is all */

@@ -130,6 +130,12 @@ TA_API size_t ta_partial_rows(const struct ta_partial *partial);
 TA_API const int64_t *ta_partial_at(const struct ta_partial *partial, size_t index);
 TA_API struct ta_slice ta_partial_text(const struct ta_partial *partial, const int64_t *row,
                                        size_t field);
+/* Merges the row at `index` and those behind it whose last key, an integer not below 0, falls into
+ * the same `width` ≥ 1 numbers and whose other keys are equal, into `cells`, one for each field;
+ * the last key becomes the number of the group.  The table has no distributions.  Returns the index
+ * of the first row that is not in the group. */
+TA_API size_t ta_partial_fold(const struct ta_partial *partial, size_t index, int64_t width,
+                              int64_t *cells);
 /* NULL when the cell never got a sample. */
 TA_API const struct ta_dist *ta_partial_dist_at(const struct ta_partial *partial,
                                                 const int64_t *row, size_t field);

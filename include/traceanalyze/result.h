@@ -232,6 +232,21 @@ static inline const struct ta_cell *ta_table_cell(const struct ta_table *table, 
     return &table->cells[row * table->n_columns + column];
 }
 
+/* The row of `table` that has these two cells first, such as rank and device; SIZE_MAX when there
+ * is none.  The search begins at `from`: looking for row after row of a table in the same order,
+ * with the one behind the last find, is quick. */
+static inline size_t ta_table_row_of(const struct ta_table *table, size_t from,
+                                     const struct ta_cell *first, const struct ta_cell *second)
+{
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const size_t row = (from + i) % table->n_rows;
+        if (ta_cell_equal(ta_table_cell(table, row, 0), first) &&
+            ta_cell_equal(ta_table_cell(table, row, 1), second))
+            return row;
+    }
+    return SIZE_MAX;
+}
+
 /* The number in a column of a row; `otherwise` without such a column or a number in it. */
 static inline double ta_row_number(const struct ta_table *table, size_t row, const char *column,
                                    double otherwise)

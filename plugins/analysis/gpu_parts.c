@@ -46,26 +46,16 @@ static const struct ta_chart chart = {
           {"other_ns", "Other", TA_INK_OTHER}},
 };
 
-/* The row of the same rank and device, SIZE_MAX when there is none. */
-static size_t row_beside(const struct ta_table *gpu, size_t row, const struct ta_table *idle)
-{
-    for (size_t i = 0; idle && i < idle->n_rows; i++)
-        if (ta_table_cell(idle, i, 0)->i == ta_table_cell(gpu, row, 0)->i &&
-            ta_table_cell(idle, i, 1)->i == ta_table_cell(gpu, row, 1)->i)
-            return i;
-    return SIZE_MAX;
-}
-
 static int64_t cell(const struct ta_table *table, size_t row, const char *key)
 {
     const size_t column = row == SIZE_MAX ? SIZE_MAX : ta_table_column(table, key);
     return column == SIZE_MAX ? 0 : ta_table_cell(table, row, column)->i;
 }
 
+/* `same` is the row of `idle` that is of the same device, or SIZE_MAX. */
 static void add_device(struct ta_table_builder *table, const struct ta_table *gpu, size_t row,
-                       const struct ta_table *idle)
+                       const struct ta_table *idle, size_t same)
 {
-    const size_t same = row_beside(gpu, row, idle);
     const int64_t hidden = cell(gpu, row, "comm_hidden_ns");
     const int64_t queued = cell(idle, same, "queued_ns"), unknown = cell(idle, same, "unknown_ns");
     TA_ROW(table, *ta_table_cell(gpu, row, 0), *ta_table_cell(gpu, row, 1),
@@ -86,8 +76,13 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     const struct ta_table *idle = ta_report_table(prior, "gpu_idle.by_rank");
     struct ta_table_builder *table = ta_add_table(out, "gpu_time.parts", "Parts of the GPU time",
                                                   columns, sizeof columns / sizeof *columns);
-    for (size_t i = 0; gpu && i < gpu->n_rows; i++)
-        add_device(table, gpu, i, idle);
+    for (size_t i = 0, next = 0; gpu && i < gpu->n_rows; i++) {
+        const size_t same =
+            idle ? ta_table_row_of(idle, next, ta_table_cell(gpu, i, 0), ta_table_cell(gpu, i, 1))
+                 : SIZE_MAX;
+        add_device(table, gpu, i, idle, same);
+        next = same == SIZE_MAX ? next : same + 1;
+    }
     ta_add_chart(table, &chart);
     return TA_OK;
 }

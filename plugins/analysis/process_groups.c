@@ -86,7 +86,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const struct ta_analysis_ops ops = {.needs_args = args,
+/* What is known of the collectives themselves comes first. */
+static const char *const after[] = {"collectives", NULL};
+
+static const struct ta_analysis_ops ops = {.after = after,
+                                           .needs_args = args,
                                            .section = "collectives",
                                            .partials = partials,
                                            .map = map,

@@ -30,8 +30,8 @@ void ta_partial_set_free(struct ta_partial_set *set);
 /* Adds one trace: calls map() of every analysis. */
 enum ta_status ta_partial_set_map(struct ta_ctx *ctx, const struct ta_trace *trace,
                                   struct ta_partial_set *set) TA_MUST_CHECK;
-/* Adds all of `from`; any order gives the same result. */
-void ta_partial_set_merge(struct ta_partial_set *into, const struct ta_partial_set *from);
+/* Adds all of `from` and frees it, table by table; any order gives the same result. */
+void ta_partial_set_drain(struct ta_partial_set *into, struct ta_partial_set *from);
 
 /* Table i of an analysis of the plan; NULL behind the last. */
 struct ta_partial *ta_partial_set_table(const struct ta_partial_set *set, size_t analysis,

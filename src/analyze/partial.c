@@ -214,29 +214,48 @@ static int64_t resolve_rank(int64_t value, const int64_t *ranks, size_t n_ranks)
     return (uint64_t)value < n_ranks ? ranks[value] : value;
 }
 
-/* Adds one row of `from`; with `ranks` placeholders of ranks are replaced, and distributions move.
- */
+/* Adds one row of `from`, whose distributions move or are copied. */
 static void merge_row(struct ta_partial *into, const struct ta_partial *from, const int64_t *other,
-                      const int64_t *ranks, size_t n_ranks)
+                      bool moves)
 {
     struct ta_key keys[TA_PARTIAL_KEYS_MAX];
-    for (size_t i = 0; i < into->n_keys; i++) {
-        const enum ta_field_kind kind = into->def->fields[i].kind;
-        keys[i] = ta_key_int(other[i]);
-        if (kind == TA_FIELD_TEXT)
-            keys[i] = ta_key_text(ta_strings_text(&from->texts, (ta_str)other[i]));
-        else if (kind == TA_FIELD_RANK && ranks)
-            keys[i] = ta_key_int(resolve_rank(other[i], ranks, n_ranks));
-    }
+    for (size_t i = 0; i < into->n_keys; i++)
+        keys[i] = into->def->fields[i].kind == TA_FIELD_TEXT
+                      ? ta_key_text(ta_strings_text(&from->texts, (ta_str)other[i]))
+                      : ta_key_int(other[i]);
     int64_t *row = ta_partial_row(into, keys);
     for (size_t i = into->n_keys; i < into->def->n_fields; i++)
-        merge_cell(into, row, from, other, i, ranks != NULL);
+        merge_cell(into, row, from, other, i, moves);
 }
 
 void ta_partial_merge(struct ta_partial *into, const struct ta_partial *from)
 {
     for (size_t i = 0; i < from->n_rows; i++)
-        merge_row(into, from, row_at(from, i), NULL, 0);
+        merge_row(into, from, row_at(from, i), false);
+    into->failed |= from->failed;
+}
+
+static void give_up_samples(struct ta_partial *p, const int64_t *row)
+{
+    for (size_t i = p->n_keys; i < p->def->n_fields; i++) {
+        if (p->def->fields[i].kind != TA_FIELD_DIST || row[i] == TA_MISSING)
+            continue;
+        struct ta_dist *dist = p->dists.at[row[i] - 1];
+        ta_dist_free(dist);
+        *dist = (struct ta_dist){0};
+    }
+}
+
+void ta_partial_drain(struct ta_partial *into, struct ta_partial *from)
+{
+    if (from->dists.n == 0) {
+        ta_partial_merge(into, from);
+        return;
+    }
+    for (size_t i = 0; i < from->n_rows; i++) {
+        merge_row(into, from, row_at(from, i), false);
+        give_up_samples(from, row_at(from, i));
+    }
     into->failed |= from->failed;
 }
 
@@ -248,14 +267,40 @@ bool ta_partial_has_rank(const struct ta_partial *p)
     return false;
 }
 
-struct ta_partial *ta_partial_resolve(struct ta_partial *p, const int64_t *ranks, size_t n_ranks)
+/* Replaces the ranks in the rows as they are.  False where rows became equal, or without memory:
+ * then the table of slots is of no use any more. */
+static bool replace_ranks(struct ta_partial *p, const int64_t *ranks, size_t n_ranks)
 {
-    struct ta_partial *resolved = ta_partial_new(p->def);
-    for (size_t i = 0; resolved && i < p->n_rows; i++)
-        merge_row(resolved, p, row_at(p, i), ranks, n_ranks);
-    if (resolved)
-        resolved->failed |= p->failed;
-    return resolved;
+    for (size_t row = 0; row < p->n_rows; row++)
+        for (size_t i = 0; i < p->n_keys; i++)
+            if (p->def->fields[i].kind == TA_FIELD_RANK)
+                row_at(p, row)[i] = resolve_rank(row_at(p, row)[i], ranks, n_ranks);
+    memset(p->slots, 0, (p->mask + 1) * sizeof *p->slots);
+    for (size_t row = 0; row < p->n_rows; row++) {
+        const int64_t *cells = row_at(p, row);
+        size_t at = hash_keys(p, cells) & p->mask;
+        for (; p->slots[at]; at = (at + 1) & p->mask)
+            if (memcmp(row_at(p, p->slots[at] - 1), cells, p->n_keys * sizeof *cells) == 0)
+                return false;
+        p->slots[at] = (uint32_t)row + 1;
+    }
+    return true;
+}
+
+bool ta_partial_resolve(struct ta_partial **partial, const int64_t *ranks, size_t n_ranks)
+{
+    struct ta_partial *p = *partial;
+    if (replace_ranks(p, ranks, n_ranks))
+        return true;
+    struct ta_partial *merged = ta_partial_new(p->def);
+    if (!merged)
+        return false;
+    for (size_t i = 0; i < p->n_rows; i++)
+        merge_row(merged, p, row_at(p, i), true);
+    merged->failed |= p->failed;
+    ta_partial_free(p);
+    *partial = merged;
+    return true;
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */
@@ -302,6 +347,22 @@ size_t ta_partial_rows(const struct ta_partial *p)
 const int64_t *ta_partial_at(const struct ta_partial *p, size_t index)
 {
     return p->ordered[index];
+}
+
+size_t ta_partial_fold(const struct ta_partial *p, size_t index, int64_t width, int64_t *cells)
+{
+    const size_t last = p->n_keys - 1;
+    const int64_t *first = ta_partial_at(p, index), group = first[last] / width;
+    memcpy(cells, first, p->def->n_fields * sizeof *cells);
+    cells[last] = group;
+    for (size_t i = index + 1; i < p->n_rows; i++) {
+        const int64_t *row = ta_partial_at(p, i);
+        if (row[last] / width != group || memcmp(row, first, last * sizeof *row) != 0)
+            return i;
+        for (size_t field = p->n_keys; field < p->def->n_fields; field++)
+            ta_partial_merge_value(p->def->fields[field].kind, &cells[field], row[field]);
+    }
+    return p->n_rows;
 }
 
 struct ta_slice ta_partial_text(const struct ta_partial *p, const int64_t *row, size_t field)

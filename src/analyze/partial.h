@@ -13,15 +13,17 @@ void ta_partial_free(struct ta_partial *partial);
 /* Adds all rows of `from`.  Any order of merging gives the same rows. */
 void ta_partial_merge(struct ta_partial *into, const struct ta_partial *from);
 
+/* The same, but `from` loses its samples on the way: no more than one row is there twice. */
+void ta_partial_drain(struct ta_partial *into, struct ta_partial *from);
+
 /* Whether a key is a rank, so that placeholders have to be replaced. */
 bool ta_partial_has_rank(const struct ta_partial *partial);
 
 /* Replaces placeholders in fields of kind TA_FIELD_RANK: the rank of placeholder p is ranks[p], and
- * ranks that rows name (TA_RANK_NAMED) become those.  Rows that become equal are merged.  Returns a
- * new partial, NULL without memory; distributions move there, so the old one is of no further use.
- */
-struct ta_partial *ta_partial_resolve(struct ta_partial *partial, const int64_t *ranks,
-                                      size_t n_ranks);
+ * ranks that rows name (TA_RANK_NAMED) become those.  Rows that become equal are merged: then
+ * *partial is another one afterwards, and the old one is freed.  False without memory. */
+bool ta_partial_resolve(struct ta_partial **partial, const int64_t *ranks,
+                        size_t n_ranks) TA_MUST_CHECK;
 
 const struct ta_partial_def *ta_partial_def_of(const struct ta_partial *partial);
 

@@ -96,14 +96,24 @@ enum ta_status ta_partial_set_map(struct ta_ctx *ctx, const struct ta_trace *tra
     return ta_share_out(ctx, TA_STAGE_ANALYZE, set->plan->n, map_one, &mapping);
 }
 
-void ta_partial_set_merge(struct ta_partial_set *into, const struct ta_partial_set *from)
+/* Of thousands of ranks partials are large, and the report grows as they are used up. */
+static void drop_tables(struct ta_partial_set *set, size_t a)
+{
+    for (size_t i = 0; set->tables[a][i]; i++)
+        ta_partial_free(set->tables[a][i]);
+    set->tables[a][0] = NULL;
+}
+
+void ta_partial_set_drain(struct ta_partial_set *into, struct ta_partial_set *from)
 {
     for (size_t a = 0; a < into->plan->n; a++) {
         for (size_t i = 0; into->tables[a][i]; i++)
-            ta_partial_merge(into->tables[a][i], from->tables[a][i]);
+            ta_partial_drain(into->tables[a][i], from->tables[a][i]);
+        drop_tables(from, a);
         into->spent[a].wall_ns += from->spent[a].wall_ns;
         into->spent[a].cpu_ns += from->spent[a].cpu_ns;
     }
+    ta_partial_set_free(from);
 }
 
 struct ta_partial *ta_partial_set_table(const struct ta_partial_set *set, size_t analysis, size_t i)
@@ -123,13 +133,8 @@ bool ta_partial_set_ok(const struct ta_partial_set *set)
 /* A partial with final ranks, in order; false without memory. */
 static bool settle_one(struct ta_partial **partial, const int64_t *ranks, size_t n_ranks)
 {
-    if (ta_partial_has_rank(*partial)) {
-        struct ta_partial *resolved = ta_partial_resolve(*partial, ranks, n_ranks);
-        if (!resolved)
-            return false;
-        ta_partial_free(*partial);
-        *partial = resolved;
-    }
+    if (ta_partial_has_rank(*partial) && !ta_partial_resolve(partial, ranks, n_ranks))
+        return false;
     return ta_partial_settle(*partial);
 }
 
@@ -141,14 +146,6 @@ static enum ta_status settle(struct ta_ctx *ctx, struct ta_partial_set *set, siz
             return ta_fail(ctx, TA_ERR_NOMEM, "Cannot merge the results of analysis \"%s\"",
                            set->plan->analyses[a]->plugin.id);
     return TA_OK;
-}
-
-/* Of thousands of ranks partials are large, and the report grows as they are used up. */
-static void drop_tables(struct ta_partial_set *set, size_t a)
-{
-    for (size_t i = 0; set->tables[a][i]; i++)
-        ta_partial_free(set->tables[a][i]);
-    set->tables[a][0] = NULL;
 }
 
 /* Tells those who ask for it which analyses take long on traces. */
@@ -187,6 +184,7 @@ enum ta_status ta_finish(struct ta_ctx *ctx, struct ta_partial_set *set, const i
             status = ta_partial_set_finish_one(ctx, set, a, report);
         if (status == TA_OK)
             drop_tables(set, a);
+        ta_report_trim(report);
     }
     return status;
 }

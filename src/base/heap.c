@@ -45,6 +45,15 @@ void ta_heap_keep(bool keep, size_t n_threads)
 #endif
 }
 
+void ta_heap_read_all(void)
+{
+#ifdef M_ARENA_MAX
+    enum { LARGE_TABLE = 8 * HUGE_PAGE };
+    if (advised_from)
+        mallopt(M_MMAP_THRESHOLD, LARGE_TABLE);
+#endif
+}
+
 /* Asks for huge pages in the pages from `start` on. */
 static void advise(uintptr_t start, uintptr_t end)
 {

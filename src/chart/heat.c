@@ -11,6 +11,10 @@ enum { STEPS = TA_INK_HEAT_7 - TA_INK_HEAT_1 + 1 };
 enum { LINE_MOST = 18, LINE_LEAST = 3, PLOT_MOST = 420, LABEL_LINE = 11, LABEL_GAP = 6 };
 enum { TITLE_LINE = 16, LEGEND_GAP = 8, TICKS_MOST = 12 };
 
+/* Cells per row of a table with more than a few of them: a map that is mostly empty shows nothing.
+ */
+enum { EMPTY_MOST = 32, CELLS_LEAST = 1 << 16 };
+
 /* Lines reach under the next one, so that the paper does not shine through between them. */
 #define OVERLAP 0.3
 
@@ -37,7 +41,8 @@ static bool read_columns(struct ta_layout *layout, struct heat *heat, size_t x)
         heat->first_column = ta_min_i64(heat->first_column, cell->i);
         most = ta_max_i64(most, cell->i);
     }
-    if (most < heat->first_column || (uint64_t)(most - heat->first_column) > layout->table->n_rows)
+    if (most < heat->first_column ||
+        (uint64_t)most - (uint64_t)heat->first_column > layout->table->n_rows)
         return false;
     heat->n_columns = (size_t)(most - heat->first_column) + 1;
     return true;
@@ -46,6 +51,8 @@ static bool read_columns(struct ta_layout *layout, struct heat *heat, size_t x)
 static bool read_cells(struct ta_layout *layout, struct heat *heat, size_t x, size_t y)
 {
     const size_t n = heat->lines.n * heat->n_columns;
+    if (n > CELLS_LEAST + layout->table->n_rows * EMPTY_MOST)
+        return false;
     double *values = ta_arena_alloc(layout->arena, n * sizeof *values);
     double most = -INFINITY;
     for (size_t i = 0; values && i < n; i++)

@@ -252,6 +252,7 @@ enum ta_status ta_cmd_chart(struct ta_cli *cli)
         status = ta_cli_load_plugins(cli);
     struct ta_report *report;
     cli->wants_timeline = wants_timeline(cli);
+    cli->takes_reports = true;
     if (status == TA_OK)
         status = ta_cli_run(cli, operands->items + before_inputs, operands->n - before_inputs,
                             false, &report);

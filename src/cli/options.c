@@ -84,7 +84,7 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
         {"chart", "ID[,ID...]|all INPUT...", "draw charts of traces as PNG, SVG or PDF files",
          "Charts go to ./traceanalyze-charts/ or to where -o says: a folder, or for one chart in\n"
          "one format a file or - for standard output.  --list INPUT... shows the charts that\n"
-         "these traces have.\n"
+         "these traces have.  A report.json that was written before is drawn, too.\n"
          "\n"
          "  traceanalyze chart --list traces/\n"
          "  traceanalyze chart gpu-time-breakdown traces/ -o breakdown.svg\n"

@@ -5,26 +5,47 @@
 #include "recommend/recommend.h"
 #include "result/short_name.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { NAME_MAX_BYTES = 60 };
 
-bool ta_look_takes(const struct ta_look *look, const struct ta_table *table, size_t row)
+/* The columns of a look in one table, found once: there may be thousands of rows. */
+struct columns {
+    size_t where[2], value, rank; /* SIZE_MAX where the table has none */
+};
+
+static struct columns columns_of(const struct ta_look *look, const struct ta_table *table)
 {
+    struct columns columns = {.value = ta_table_column(table, look->column),
+                              .rank = ta_table_column(table, "rank")};
+    for (size_t i = 0; i < 2; i++)
+        columns.where[i] =
+            look->where[i].key ? ta_table_column(table, look->where[i].key) : SIZE_MAX;
+    return columns;
+}
+
+static bool takes(const struct ta_look *look, const struct columns *columns,
+                  const struct ta_table *table, size_t row)
+{
+    if (columns->value == SIZE_MAX)
+        return false;
     for (size_t i = 0; i < 2 && look->where[i].key; i++) {
-        const size_t column = ta_table_column(table, look->where[i].key);
-        if (column == SIZE_MAX)
+        if (columns->where[i] == SIZE_MAX)
             return false;
-        const struct ta_cell *cell = ta_table_cell(table, row, column);
+        const struct ta_cell *cell = ta_table_cell(table, row, columns->where[i]);
         if (cell->kind != TA_CELL_TEXT ||
             !ta_slice_equal(cell->text, ta_slice_of(look->where[i].text)))
             return false;
     }
-    const size_t column = ta_table_column(table, look->column);
-    if (column == SIZE_MAX)
-        return false;
-    const struct ta_cell *cell = ta_table_cell(table, row, column);
+    const struct ta_cell *cell = ta_table_cell(table, row, columns->value);
     return cell->kind == TA_CELL_INT || cell->kind == TA_CELL_NUM;
+}
+
+bool ta_look_takes(const struct ta_look *look, const struct ta_table *table, size_t row)
+{
+    const struct columns columns = columns_of(look, table);
+    return takes(look, &columns, table, row);
 }
 
 static struct ta_place place_at(const struct ta_table *table, size_t row, size_t column)
@@ -37,11 +58,12 @@ bool ta_look_worst(const struct ta_report *report, const struct ta_look *look,
                    struct ta_place *place)
 {
     const struct ta_table *table = ta_report_table(report, look->table);
+    const struct columns columns = table ? columns_of(look, table) : (struct columns){0};
     struct ta_place worst = {0};
     for (size_t row = 0; table && row < table->n_rows; row++) {
-        if (!ta_look_takes(look, table, row))
+        if (!takes(look, &columns, table, row))
             continue;
-        const struct ta_place here = place_at(table, row, ta_table_column(table, look->column));
+        const struct ta_place here = place_at(table, row, columns.value);
         if (!worst.table || (look->lowest ? here.value < worst.value : here.value > worst.value))
             worst = here;
     }
@@ -50,35 +72,32 @@ bool ta_look_worst(const struct ta_report *report, const struct ta_look *look,
     return worst.table != NULL;
 }
 
-static bool is_of_rank(const struct ta_table *table, size_t row, int64_t rank)
+static bool is_of_rank(const struct ta_table *table, size_t row, size_t column, int64_t rank)
 {
-    const size_t column = ta_table_column(table, "rank");
-    if (rank == TA_MISSING)
-        return true;
-    return column != SIZE_MAX && ta_table_cell(table, row, column)->kind == TA_CELL_INT &&
-           ta_table_cell(table, row, column)->i == rank;
+    return rank == TA_MISSING ||
+           (column != SIZE_MAX && ta_table_cell(table, row, column)->kind == TA_CELL_INT &&
+            ta_table_cell(table, row, column)->i == rank);
 }
 
 double ta_look_sum(const struct ta_report *report, const struct ta_look *look, int64_t rank)
 {
     const struct ta_table *table = ta_report_table(report, look->table);
+    const struct columns columns = table ? columns_of(look, table) : (struct columns){0};
     double sum = 0;
     for (size_t row = 0; table && row < table->n_rows; row++)
-        if (ta_look_takes(look, table, row) && is_of_rank(table, row, rank))
-            sum += place_at(table, row, ta_table_column(table, look->column)).value;
+        if (is_of_rank(table, row, columns.rank, rank) && takes(look, &columns, table, row))
+            sum += place_at(table, row, columns.value).value;
     return sum;
 }
 
 double ta_look_most(const struct ta_report *report, const struct ta_look *look, int64_t rank)
 {
     const struct ta_table *table = ta_report_table(report, look->table);
+    const struct columns columns = table ? columns_of(look, table) : (struct columns){0};
     double most = 0;
-    for (size_t row = 0; table && row < table->n_rows; row++) {
-        if (!ta_look_takes(look, table, row) || !is_of_rank(table, row, rank))
-            continue;
-        const double value = place_at(table, row, ta_table_column(table, look->column)).value;
-        most = value > most ? value : most;
-    }
+    for (size_t row = 0; table && row < table->n_rows; row++)
+        if (is_of_rank(table, row, columns.rank, rank) && takes(look, &columns, table, row))
+            most = fmax(most, place_at(table, row, columns.value).value);
     return most;
 }
 
@@ -92,31 +111,28 @@ struct ta_place ta_place_beside(const struct ta_place *place, const char *column
     return kind == TA_CELL_INT || kind == TA_CELL_NUM ? beside : (struct ta_place){0};
 }
 
-/* The number of a column of both rows is the same, or neither has it. */
-static bool same_key(const struct ta_place *a, const struct ta_table *table, size_t row,
-                     const char *key)
+static int64_t integer_at(const struct ta_table *table, size_t row, size_t column)
 {
-    const size_t left = ta_table_column(a->table, key), right = ta_table_column(table, key);
-    const int64_t x = left == SIZE_MAX || ta_table_cell(a->table, a->row, left)->kind != TA_CELL_INT
-                          ? TA_MISSING
-                          : ta_table_cell(a->table, a->row, left)->i;
-    const int64_t y = right == SIZE_MAX || ta_table_cell(table, row, right)->kind != TA_CELL_INT
-                          ? TA_MISSING
-                          : ta_table_cell(table, row, right)->i;
-    return x == y;
+    return column == SIZE_MAX || ta_table_cell(table, row, column)->kind != TA_CELL_INT
+               ? TA_MISSING
+               : ta_table_cell(table, row, column)->i;
 }
 
 bool ta_look_same(const struct ta_report *report, const struct ta_look *look,
                   const struct ta_place *place, struct ta_place *same)
 {
     const struct ta_table *table = ta_report_table(report, look->table);
+    const struct columns columns = table ? columns_of(look, table) : (struct columns){0};
+    const size_t devices = table ? ta_table_column(table, "device") : SIZE_MAX;
+    const int64_t rank = ta_row_integer(place->table, place->row, "rank");
+    const int64_t device = ta_row_integer(place->table, place->row, "device");
     /* Rows of one device stand together: those after `place` come first. */
     const size_t start = table == place->table ? place->row : 0;
     for (size_t i = 0; table && i < table->n_rows; i++) {
         const size_t row = (start + i) % table->n_rows;
-        if (ta_look_takes(look, table, row) && same_key(place, table, row, "rank") &&
-            same_key(place, table, row, "device")) {
-            *same = place_at(table, row, ta_table_column(table, look->column));
+        if (integer_at(table, row, columns.rank) == rank &&
+            integer_at(table, row, devices) == device && takes(look, &columns, table, row)) {
+            *same = place_at(table, row, columns.value);
             return true;
         }
     }

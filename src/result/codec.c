@@ -1,34 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A report as JSON, the one place that knows its shape (schemas/report-1.schema.json).  A row of a
  * table or an item of evidence takes one line. */
-#include "traceanalyze/chart.h"
-#include "traceanalyze/output.h"
+#include "result/codec_fields.h"
 
 #include <inttypes.h>
 
-struct writer {
-    struct ta_file *out;
-    bool in_script;  /* the text will stand inside <script> */
-    size_t max_rows; /* of each table; 0 is all */
-};
-
 /* ---- values -------------------------------------------------------------------------- */
-
-static void put_text(const struct writer *w, const char *text)
-{
-    if (text)
-        ta_put_json(w->out, ta_slice_of(text), w->in_script);
-    else
-        ta_puts(w->out, "null");
-}
-
-/* `lead` holds the separator before the key. */
-static void put_text_field(const struct writer *w, const char *lead, const char *key,
-                           const char *text)
-{
-    ta_putf(w->out, "%s\"%s\": ", lead, key);
-    put_text(w, text);
-}
 
 static void put_cell_field(const struct writer *w, const char *lead, const char *key,
                            struct ta_cell cell)
@@ -86,18 +63,6 @@ static void put_row(const struct writer *w, const struct ta_table *table, size_t
     ta_putc(w->out, ']');
 }
 
-static void put_chart(const struct writer *w, const struct ta_chart *chart)
-{
-    if (!chart) {
-        ta_puts(w->out, "null");
-        return;
-    }
-    put_text_field(w, "{", "id", chart->id);
-    put_text_field(w, ", ", "title", chart->title);
-    put_text_field(w, ", ", "kind", ta_chart_kind_name(chart->kind));
-    ta_putc(w->out, '}');
-}
-
 static void put_table(const struct writer *w, const struct ta_table *table)
 {
     put_text_field(w, "{\"kind\": \"table\", ", "id", table->id);
@@ -117,7 +82,7 @@ static void put_table(const struct writer *w, const struct ta_table *table)
         put_row(w, table, i);
     }
     ta_puts(w->out, "],\n     \"chart\": ");
-    put_chart(w, table->chart);
+    codec_put_chart(w, table->chart);
     ta_putc(w->out, '}');
 }
 

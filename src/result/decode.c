@@ -5,7 +5,6 @@
 
 #include "base/hash.h"
 #include "result/decode_fields.h"
-#include "traceanalyze/chart.h"
 #include "traceanalyze/map.h"
 #include "traceanalyze/output.h"
 
@@ -37,11 +36,6 @@ static const char *type_name(int type)
 static const char *severity_name(int severity)
 {
     return ta_severity_name((enum ta_severity)severity);
-}
-
-static const char *kind_name(int kind)
-{
-    return ta_chart_kind_name((enum ta_chart_kind)kind);
 }
 
 static enum ta_unit unit_of(struct decode *in, const json_t *object)
@@ -128,21 +122,6 @@ static void read_row(struct decode *in, struct ta_table_builder *table,
         ta_add_row(table, cells);
 }
 
-/* Only how it is called: what it draws is not in report.json. */
-static void read_chart(struct decode *in, struct ta_table_builder *table, const json_t *chart)
-{
-    if (!chart || json_is_null(chart))
-        return;
-    const struct ta_chart read = {
-        .id = decode_id(in, chart, "id"),
-        .title = decode_text(in, chart, "title"),
-        .caption = "",
-        .kind = (enum ta_chart_kind)decode_word(in, chart, "kind", TA_CHART_KINDS, kind_name),
-    };
-    if (in->status == TA_OK)
-        ta_add_chart(table, &read);
-}
-
 static size_t rows_left_out(struct decode *in, const json_t *item, size_t n_rows)
 {
     if (!json_object_get(item, "rows_total"))
@@ -172,7 +151,7 @@ static void read_table(struct decode *in, struct ta_section_builder *section, co
         if (in->status != TA_OK)
             ta_cause(in->ctx, in->status, "In row %zu", i + 1);
     }
-    read_chart(in, table, chart);
+    decode_charts(in, table, columns, n, chart);
 }
 
 static struct ta_evidence read_evidence(struct decode *in, const json_t *evidence)

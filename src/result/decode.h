@@ -11,8 +11,8 @@ struct json_t;
  * which is checked in full: a value that it does not allow refuses the document, and the chain of
  * causes says where it stands.  Members that later versions add are passed over.
  *
- * Written again, such a report gives the same bytes.  What report.json does not hold is missing: a
- * chart has only its name, words of ours are plain texts, and there is no timeline. */
+ * Written again, such a report gives the same bytes.  What report.json does not hold is missing:
+ * words of ours are plain texts, and there is no timeline. */
 enum ta_status ta_report_decode(struct ta_ctx *ctx, const struct json_t *document,
                                 struct ta_report **report) TA_MUST_CHECK;
 

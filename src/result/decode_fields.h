@@ -43,6 +43,10 @@ struct ta_cell decode_cell(struct decode *in, const json_t *value);
 /* A text for messages; "?" when it is none. */
 const char *decode_show(const json_t *value);
 
+/* Adds the charts of a table, which may only name columns of it (decode_chart.c). */
+void decode_charts(struct decode *in, struct ta_table_builder *table,
+                   const struct ta_column *columns, size_t n_columns, const json_t *chart);
+
 /* Reads the member "data_quality" (decode_accounts.c). */
 struct ta_report;
 void decode_accounts(struct decode *in, struct ta_report *report, const json_t *accounts);

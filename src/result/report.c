@@ -367,6 +367,22 @@ static void freeze_section(struct ta_report *report, struct ta_section_builder *
             items[builder->section.n_items++] = d->item;
 }
 
+void ta_report_trim(struct ta_report *report)
+{
+    for (struct ta_section_builder *s = report->first; s; s = s->next)
+        for (struct draft *d = s->first; d; d = d->next) {
+            struct ta_table_builder *table = d->table;
+            if (!table || !table->table.n_rows || table->rows_max == table->table.n_rows)
+                continue;
+            const size_t row = table->table.n_columns * sizeof *table->cells;
+            struct ta_cell *cells = reallocarray(table->cells, table->table.n_rows, row);
+            if (!cells)
+                continue;
+            table->table.cells = table->cells = cells;
+            table->rows_max = table->table.n_rows;
+        }
+}
+
 enum ta_status ta_report_freeze(struct ta_report *report)
 {
     size_t n = 0;

@@ -36,6 +36,10 @@ void ta_report_set_timeline(struct ta_report *report, struct ta_timeline *timeli
 void ta_report_set_input_date(struct ta_report *report, int64_t date_s);
 int64_t ta_report_input_date(const struct ta_report *report);
 
+/* Gives back what tables have taken for rows that may come: those of an analysis are all there once
+ * it has finished. */
+void ta_report_trim(struct ta_report *report);
+
 /* Turns builders into what readers see; what is added afterwards is seen after another call.
  * TA_ERR_NOMEM when any step of the building ran out of memory. */
 enum ta_status ta_report_freeze(struct ta_report *report) TA_MUST_CHECK;

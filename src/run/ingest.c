@@ -207,8 +207,13 @@ static enum ta_status run_crew(struct ta_ctx *ctx, struct crew *crew)
             return members[i].status;
         }
     }
-    for (size_t i = 1; i < started; i++)
-        ta_partial_set_merge(members[0].worker.partials, members[i].worker.partials);
+    for (size_t i = 0; i < started; i++)
+        if (!ta_partial_set_ok(members[i].worker.partials))
+            return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the results of all files");
+    for (size_t i = 1; i < started; i++) {
+        ta_partial_set_drain(members[0].worker.partials, members[i].worker.partials);
+        members[i].worker.partials = NULL;
+    }
     return TA_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "run/join.h"
 
 #include "result/report.h"
+#include "traceanalyze/chart.h"
 #include "traceanalyze/output.h"
 
 #include <math.h>
@@ -48,6 +49,53 @@ static struct ta_column *copy_columns(const struct ta_table *table, struct ta_ar
     }
     return columns;
 }
+
+/* ---- charts -------------------------------------------------------------------------------- */
+
+static const char *copy_text(struct ta_arena *arena, const char *text)
+{
+    return text ? ta_arena_copy(arena, ta_slice_of(text)) : NULL;
+}
+
+static const struct ta_kind *copy_kinds(struct ta_arena *arena, const struct ta_kind *kinds)
+{
+    size_t n = 0;
+    while (kinds && kinds[n].value)
+        n++;
+    struct ta_kind *copy = kinds ? ta_arena_alloc(arena, (n + 1) * sizeof *copy) : NULL;
+    for (size_t i = 0; copy && i < n; i++)
+        copy[i] = (struct ta_kind){copy_text(arena, kinds[i].value),
+                                   copy_text(arena, kinds[i].label), kinds[i].ink};
+    return copy;
+}
+
+/* Draws the joined table as that of the first part, which may be freed before it. */
+static void copy_charts(struct ta_arena *arena, const struct ta_table *model,
+                        struct ta_table_builder *out)
+{
+    for (const struct ta_chart *chart = model->chart; chart; chart = chart->next) {
+        struct ta_chart copy = *chart;
+        copy.id = copy_text(arena, chart->id);
+        copy.title = copy_text(arena, chart->title);
+        copy.caption = copy_text(arena, chart->caption);
+        copy.x = copy_text(arena, chart->x);
+        copy.group = copy_text(arena, chart->group);
+        copy.size = copy_text(arena, chart->size);
+        for (size_t i = 0; i < 2; i++)
+            copy.label[i] = copy_text(arena, chart->label[i]);
+        for (size_t i = 0; i < TA_CHART_SERIES_MAX; i++) {
+            copy.y[i].column = copy_text(arena, chart->y[i].column);
+            copy.y[i].label = copy_text(arena, chart->y[i].label);
+        }
+        copy.roof = (struct ta_roof){copy_text(arena, chart->roof.level),
+                                     copy_text(arena, chart->roof.slope),
+                                     copy_text(arena, chart->roof.name)};
+        copy.kinds = copy_kinds(arena, chart->kinds);
+        ta_add_chart(out, &copy);
+    }
+}
+
+/* ---- a table ------------------------------------------------------------------------------- */
 
 /* One table of all parts. */
 struct joining {
@@ -263,6 +311,8 @@ static bool join_one(const struct ta_joined *parts, size_t n, const struct ta_ta
         done = add_up_rows(&j);
     else if (done)
         append_rows(&j);
+    if (done)
+        copy_charts(arena, model, j.out);
     free(j.cells);
     return done;
 }

@@ -16,6 +16,7 @@
 #include "run/accounts.h"
 #include "analyze/analyze.h"
 #include "base/context.h"
+#include "base/heap.h"
 #include "base/log.h"
 #include "hardware/hardware.h"
 #include "run/ingest.h"
@@ -95,6 +96,7 @@ static enum ta_status gather(struct ta_ctx *ctx, const struct ta_registry *regis
                            &run->ingestion);
     if (status == TA_OK && team)
         status = ta_team_gather(ctx, team, &run->options, &run->plan, run->owner, &run->ingestion);
+    ta_heap_read_all();
     ta_times_lap(&ctx->times, TA_STAGE_FILES);
     return status;
 }

@@ -208,6 +208,8 @@ static enum ta_status merge_group(struct ta_ctx *ctx, const struct reduction *ru
     for (size_t i = 0; status == TA_OK && i < group->n; i++)
         status =
             merge_one(ctx, run, ta_text_slice(&run->ingestion.files[group->at[i]].packed), &merged);
+    if (status == TA_OK && !ta_partial_set_ok(merged.partials))
+        status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the results of summaries");
     if (status == TA_OK)
         status = write_merged(ctx, run, &merged, group->is_first ? &run->inputs.job : NULL, packed);
     free_merged(&merged);

@@ -6,10 +6,11 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 
-from support import ROOT, SAMPLE, ProcessTest, main
+from support import ROOT, SAMPLE, ProcessTest, contents, main
 
 GENERATOR = str(pathlib.Path(os.environ["TA_GENERATOR"]).resolve())
 INFERIX = ROOT / "samples/inferix-4ranks"
@@ -256,6 +257,46 @@ class Aggregate(ProcessTest):
         self.expect(0, "aggregate", "-q", "saved/r1.json", "-o", "one.html")
         page, _ = self.aggregate("one.html")
         self.assertEqual([row["rank"] for row in page["gpu_time.by_rank"]], [1])
+
+    def test_a_report_has_the_charts_of_its_traces(self):
+        """Drawn from report.json they are the same, byte for byte; what it does not hold is the
+        timeline, and that words of ours have another name in texts."""
+        self.generate("--ranks", "8")
+        self.expect(0, "report", "-q", "run", "-o", "whole.json")
+        charts = {}
+        for source in ("run", "whole.json"):
+            self.expect(0, "chart", "-q", "all", source, "--format", "svg", "-o", f"of-{source}")
+            charts[source] = contents(self.folder / f"of-{source}")
+        self.assertEqual(set(charts["run"]) - set(charts["whole.json"]), {"timeline.svg"})
+        same = [name for name, data in charts["whole.json"].items() if charts["run"][name] == data]
+        self.assertGreater(len(same), 0.75 * len(charts["whole.json"]))
+        self.expect(0, "aggregate", "-q", "whole.json", "--format", "html", "-o", "again.html")
+        figures = re.findall('<figure[^>]* id=', (self.folder / "again.html").read_text())
+        self.assertEqual(len(figures), len(charts["whole.json"]))
+
+    def test_joined_reports_are_drawn(self):
+        self.save_ranks()
+        self.expect(0, "aggregate", "-q", "saved/r0.json", "saved/r1.json", "saved/r2.json", "-o",
+                    "joined.html")
+        page = (self.folder / "joined.html").read_text()
+        drawn = page.partition('<figure id="c-gpu-time-breakdown"')[2].partition("</figure>")[0]
+        for rank in range(3):
+            self.assertTrue(f"rank {rank}" in drawn, rank)
+
+    def test_charts_name_columns_of_their_table(self):
+        self.save_ranks()
+        report = json.loads((self.folder / "saved/r0.json").read_text())
+        table = next(item for section in report["sections"] for item in section["items"]
+                     if item["kind"] == "table" and item["chart"] and item["chart"].get("x"))
+        for change in ({"x": "no_such"}, {"label": ["no_such"]}, {"group": 5}, {"kind": "pie"},
+                       {"y": [{"column": "no_such", "label": "", "ink": "text"}]},
+                       {"y": [{"column": table["columns"][0]["key"], "label": "", "ink": "gold"}]},
+                       {"top": 10 ** 12}, {"next": {"id": "x"}}, {"kinds": "all"}):
+            kept = dict(table["chart"])
+            table["chart"].update(change)
+            (self.folder / "changed.json").write_text(json.dumps(report))
+            self.expect(3, "report", "-q", "changed.json", "-o", "x.json")
+            table["chart"] = kept
 
     def test_reports_that_do_not_fit(self):
         traces = self.save_ranks()

@@ -48,8 +48,7 @@ struct ta_report *fixture_report(struct fixture *f, struct reading *readings, si
     for (size_t i = 0; i < n; i++) {
         readings[i].trace->rank = (int64_t)i;
         struct ta_partial_set *set = map_one(f, readings[i].trace);
-        ta_partial_set_merge(all, set);
-        ta_partial_set_free(set);
+        ta_partial_set_drain(all, set);
     }
     return fixture_finish(f, all, n);
 }

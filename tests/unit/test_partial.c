@@ -220,7 +220,10 @@ static void check_merging(struct rng *rng, size_t n)
         struct ta_partial *moved = parts[swap];
         parts[swap] = parts[last];
         parts[last] = moved;
-        ta_partial_merge(parts[into], parts[last]);
+        if (rng_below(rng, 2))
+            ta_partial_merge(parts[into], parts[last]);
+        else
+            ta_partial_drain(parts[into], parts[last]);
         ta_partial_free(parts[last]);
     }
     assert_identical(whole, parts[0]);
@@ -270,16 +273,33 @@ static void placeholders_become_ranks(void **state)
         ta_dist_add(ta_partial_dist(p, row, DIST), file);
     }
     assert_true(ta_partial_has_rank(p));
-    struct ta_partial *resolved = ta_partial_resolve(p, ranks, 3);
-    assert_non_null(resolved);
-    assert_true(ta_partial_settle(resolved));
-    assert_int_equal(ta_partial_rows(resolved), 2); /* two files of rank 5 are one row */
-    const int64_t *three = ta_partial_at(resolved, 0), *five = ta_partial_at(resolved, 1);
+    assert_true(ta_partial_resolve(&p, ranks, 3));
+    assert_true(ta_partial_settle(p));
+    assert_int_equal(ta_partial_rows(p), 2); /* two files of rank 5 are one row */
+    const int64_t *three = ta_partial_at(p, 0), *five = ta_partial_at(p, 1);
     assert_true(three[RANK] == 3 && three[NUMBER] == 7 && three[SUM] == 2);
     assert_true(five[RANK] == 5 && five[SUM] == 5 && five[LEAST] == 0 && five[MOST] == 2);
-    assert_int_equal(ta_dist_count(ta_partial_dist_at(resolved, five, DIST)), 2);
-    assert_int_equal(ta_partial_rows(p), 3);
-    ta_partial_free(resolved);
+    assert_int_equal(ta_dist_count(ta_partial_dist_at(p, five, DIST)), 2);
+    ta_partial_free(p);
+}
+
+/* Ranks that differ keep their rows where they are, and are found there. */
+static void rows_of_ranks_of_their_own_stay(void **state)
+{
+    (void)state;
+    enum { FILES = 200 };
+    int64_t ranks[FILES];
+    struct ta_partial *p = ta_partial_new(&def), *before = p;
+    for (int64_t file = 0; file < FILES; file++) {
+        ranks[file] = FILES - 1 - file; /* each is the placeholder of another one */
+        ta_sum(&row_of(p, file, 7, TA_LIT("x"))[SUM], file);
+    }
+    assert_true(ta_partial_resolve(&p, ranks, FILES));
+    assert_ptr_equal(p, before);
+    for (int64_t file = 0; file < FILES; file++)
+        assert_int_equal(row_of(p, ranks[file], 7, TA_LIT("x"))[SUM], file);
+    assert_true(ta_partial_settle(p));
+    assert_int_equal(ta_partial_rows(p), FILES);
     ta_partial_free(p);
 }
 
@@ -296,15 +316,45 @@ static void ranks_of_rows_are_those_of_files(void **state)
     struct ta_partial *p = ta_partial_new(&def);
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
         ta_sum(&row_of(p, ta_rank_of_row(&trace, named[i]), 1, TA_LIT("a"))[SUM], 1);
-    struct ta_partial *resolved = ta_partial_resolve(p, ranks, 2);
-    assert_true(ta_partial_settle(resolved));
-    assert_int_equal(ta_partial_rows(resolved), 3);
+    assert_true(ta_partial_resolve(&p, ranks, 2));
+    assert_true(ta_partial_settle(p));
+    assert_int_equal(ta_partial_rows(p), 3);
     static const int64_t expected[3][2] = {{TA_MISSING, 1}, {0, 1}, {7, 3}};
     for (size_t i = 0; i < 3; i++) {
-        assert_true(ta_partial_at(resolved, i)[RANK] == expected[i][0]);
-        assert_int_equal(ta_partial_at(resolved, i)[SUM], expected[i][1]);
+        assert_true(ta_partial_at(p, i)[RANK] == expected[i][0]);
+        assert_int_equal(ta_partial_at(p, i)[SUM], expected[i][1]);
     }
-    ta_partial_free(resolved);
+    ta_partial_free(p);
+}
+
+/* Stretches of three numbers each, of every pair of other keys apart. */
+static void neighbors_fold_into_one(void **state)
+{
+    (void)state;
+    static const struct ta_field bins[] = {{"rank", TA_FIELD_RANK},
+                                           {"bin", TA_FIELD_INT},
+                                           {"sum", TA_FIELD_SUM},
+                                           {"from", TA_FIELD_MIN},
+                                           {"most", TA_FIELD_MAX}};
+    static const struct ta_partial_def table = {"bins", bins, 5};
+    struct ta_partial *p = ta_partial_new(&table);
+    for (int64_t i = 0; i < 14; i++) {
+        int64_t *row = TA_PARTIAL_ROW(p, ta_key_int(i / 7), ta_key_int(i % 7));
+        ta_sum(&row[2], 1 << i);
+        ta_least(&row[3], i);
+        ta_most(&row[4], i);
+    }
+    assert_true(ta_partial_settle(p));
+    static const int64_t expected[6][5] = {{0, 0, 7, 0, 2},      {0, 1, 56, 3, 5},
+                                           {0, 2, 64, 6, 6},     {1, 0, 896, 7, 9},
+                                           {1, 1, 7168, 10, 12}, {1, 2, 8192, 13, 13}};
+    size_t n = 0;
+    for (size_t i = 0; i < ta_partial_rows(p); n++) {
+        int64_t cells[5];
+        i = ta_partial_fold(p, i, 3, cells);
+        assert_memory_equal(cells, expected[n], sizeof cells);
+    }
+    assert_int_equal(n, 6);
     ta_partial_free(p);
 }
 
@@ -331,7 +381,9 @@ int main(void)
         cmocka_unit_test(any_split_and_order_gives_the_same),
         cmocka_unit_test(merging_leaves_the_other_alone),
         cmocka_unit_test(placeholders_become_ranks),
+        cmocka_unit_test(rows_of_ranks_of_their_own_stay),
         cmocka_unit_test(ranks_of_rows_are_those_of_files),
+        cmocka_unit_test(neighbors_fold_into_one),
         cmocka_unit_test(without_ranks_there_is_nothing_to_resolve),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

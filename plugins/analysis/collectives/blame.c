@@ -186,21 +186,38 @@ static const struct ta_column columns[] = {
     {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER, "Of the excess of all ranks"},
 };
 
-bool coll_add_blame(const struct coll_run *run, const struct coll_ranks *ranks,
-                    struct ta_section_builder *out)
+/* Rows of the table: of thousands of ranks what costs most. */
+enum { ENTRIES_MOST = 5000 };
+
+/* The largest first; a total order but for two kinds of one name. */
+static int by_excess(const void *left, const void *right)
 {
-    struct blaming b = {.run = run, .ranks = ranks};
-    b.sorted = calloc(run->n_members + 1, sizeof *b.sorted);
-    for (size_t i = 0; b.sorted && i < run->n_instances; i++)
-        if (run->instances[i].transfer != TA_MISSING)
-            blame(&b, &run->instances[i]);
+    const struct entry *a = left, *b = right;
+    if (a->excess != b->excess)
+        return a->excess > b->excess ? -1 : 1;
+    if (a->rank != b->rank || !a->item || !b->item)
+        return a->rank != b->rank ? (a->rank < b->rank ? -1 : 1) : !b->item - !a->item;
+    const int order = ta_slice_compare(a->item->name, b->item->name);
+    return order ? order : ta_slice_compare(a->item->within, b->item->within);
+}
+
+static int64_t excess_of(const struct entry *entries, size_t n)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum = ta_add_sat(sum, entries[i].excess);
+    return sum;
+}
+
+static void list_entries(const struct entry *entries, size_t n, const struct coll_ranks *ranks,
+                         struct ta_section_builder *out)
+{
     struct ta_table_builder *table = ta_add_table(out, "stragglers.blame", "What makes ranks late",
                                                   columns, sizeof columns / sizeof *columns);
-    int64_t all = 0;
-    for (size_t i = 0; i < b.n; i++)
-        all = ta_add_sat(all, b.at[i].excess);
-    for (size_t i = 0; i < b.n; i++) {
-        const struct entry *e = &b.at[i];
+    const size_t kept = n < ENTRIES_MOST ? n : ENTRIES_MOST;
+    const int64_t all = excess_of(entries, n);
+    for (size_t i = 0; i < kept; i++) {
+        const struct entry *e = &entries[i];
         const struct coll_item *item = e->item;
         TA_ROW(table, ta_int(ranks->at[e->rank].rank),
                ta_text(ta_slice_of(item ? kind_names[item->kind] : "unexplained")),
@@ -209,6 +226,25 @@ bool coll_add_blame(const struct coll_run *run, const struct coll_ranks *ranks,
                ta_int(e->excess), ta_share(e->excess, all));
     }
     ta_sort_rows(table, "excess_ns", true);
+    if (kept < n)
+        ta_add_missing(
+            out,
+            "Of what makes ranks late the %zu largest parts of %zu are listed; the others "
+            "are %.1f %% of the excess.",
+            kept, n, 100 * (double)excess_of(entries + kept, n - kept) / (double)all);
+}
+
+bool coll_add_blame(const struct coll_run *run, const struct coll_ranks *ranks,
+                    struct ta_section_builder *out)
+{
+    struct blaming b = {.run = run, .ranks = ranks};
+    b.sorted = calloc(run->n_members + 1, sizeof *b.sorted);
+    for (size_t i = 0; b.sorted && i < run->n_instances; i++)
+        if (run->instances[i].transfer != TA_MISSING)
+            blame(&b, &run->instances[i]);
+    if (b.n)
+        qsort(b.at, b.n, sizeof *b.at, by_excess);
+    list_entries(b.at, b.n, ranks, out);
     const bool done = b.sorted && !b.failed && !b.numbers.failed;
     ta_map_free(&b.numbers);
     free(b.at);

@@ -27,6 +27,11 @@ static void add_lacks(const struct coll_run *run, struct ta_section_builder *out
                        "Of each device the first %d collectives were compared one by one; %lld "
                        "later ones are left out.",
                        COLL_RECORDS_MOST, (long long)run->left_out);
+    else if (run->n_unmatched)
+        ta_add_missing(out,
+                       "%zu of %zu records of collectives have no counterpart on the other ranks, "
+                       "which lost theirs or did something else there: they are not compared.",
+                       run->n_unmatched, run->n_records);
     else if (run->n_records && run->n_members < 2)
         ta_add_missing(out,
                        "Collectives of one rank alone: who waits for whom, and how long, shows "

@@ -253,13 +253,17 @@ void coll_detail_of(const struct coll_run *run, const struct coll_record *record
 /* ---- small tools ------------------------------------------------------------------------------
  */
 
+/* From so many elements on an array grows by a quarter, not to twice its size: records of thousands
+ * of ranks take hundreds of megabytes. */
+enum { COLL_MANY = 1 << 16 };
+
 /* Makes room for one more in an array of `size`-byte elements. */
 static inline bool coll_grow(void *array, size_t *max, size_t n, size_t size)
 {
     void **at = array;
     if (n < *max)
         return true;
-    const size_t more = *max ? *max * 2 : 16;
+    const size_t more = *max >= COLL_MANY ? *max + *max / 4 : *max ? *max * 2 : 16;
     void *grown = reallocarray(*at, more, size);
     if (!grown)
         return false;

@@ -355,6 +355,14 @@ static void add_row(const struct coll_run *run, const struct group *g, size_t n,
            known ? ta_num(g->confidence) : ta_null());
 }
 
+static bool is_any_known(const struct group *groups, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (groups[i].dimension != DIM_UNKNOWN)
+            return true;
+    return false;
+}
+
 bool coll_add_layout(const struct coll_run *run, struct ta_section_builder *out)
 {
     if (run->n_records == 0)
@@ -373,6 +381,8 @@ bool coll_add_layout(const struct coll_run *run, struct ta_section_builder *out)
                 groups[n++] = groups[i];
         qsort_r(groups, n, sizeof *groups, in_order, (void *)(uintptr_t)run);
     }
+    if (run->n_members < 2 && !is_any_known(groups, n))
+        n = 0; /* of one rank it would say no more than collectives.by_kind */
     for (size_t from = 0, to; from < n; from = to) {
         for (to = from + 1;
              to < n && by_kind(&groups[from], &groups[to], (void *)(uintptr_t)run) == 0;)

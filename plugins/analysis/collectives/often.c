@@ -2,7 +2,10 @@
 /* How likely it is that a rank takes longest so often, were all ranks alike: of the collectives,
  * and of the steps, that make up most of the excess of those who take longest.  Shared noise within
  * a step makes collectives one event, and what happens once per step shows in steps alone, so both
- * are looked at. */
+ * are looked at.
+ *
+ * Of many ranks another one has a pause in every step, so that a rank that is always slow is never
+ * the slowest: there it counts, too, how often a rank is among the slowest part. */
 #include "judge.h"
 
 #include <math.h>
@@ -10,6 +13,9 @@
 static const double LONG_SHARE = 0.9; /* of all excess, by the largest */
 
 enum { ROUNDS_MOST = 256 };
+
+/* From so many ranks on one of so many of them is among the slowest. */
+enum { MANY = 32, SLOWEST_PART = 16 };
 
 /* A stretch, or a step: who takes longest, by how much, and of how many. */
 struct top {
@@ -154,6 +160,47 @@ static void add_round(const struct rounds *r, size_t round, const struct coll_ra
         tops->at[tops->n++] = top;
 }
 
+/* Adds to `counts` the ranks that are among the slowest of a round, ties included; returns how
+ * likely that is for each. */
+static double count_slowest(const double *sums, size_t n, double *sorted, int64_t *counts)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(sums[i]))
+            sorted[known++] = sums[i];
+    if (known < MANY)
+        return NAN;
+    ta_sort_numbers(sorted, known);
+    const double least = sorted[known - known / SLOWEST_PART];
+    size_t slowest = 0;
+    for (size_t i = 0; i < n; i++) {
+        const bool is_slow = sums[i] >= least; /* NAN is not */
+        counts[i] += is_slow;
+        slowest += is_slow;
+    }
+    return (double)slowest / (double)known;
+}
+
+/* The second look at the same ranks, which is why it counts half. */
+static bool weigh_slowest(const struct rounds *r, struct coll_ranks *ranks, int64_t *counts)
+{
+    double *sorted = calloc(ranks->n + 1, sizeof *sorted);
+    double chance = 0;
+    int64_t n = 0;
+    memset(counts, 0, ranks->n * sizeof *counts);
+    for (size_t i = 0; sorted && i < r->n; i++) {
+        const double of_round = count_slowest(r->sums + i * ranks->n, ranks->n, sorted, counts);
+        chance += isnan(of_round) ? 0 : of_round;
+        n += !isnan(of_round);
+    }
+    for (size_t i = 0; n && i < ranks->n; i++)
+        if (counts[i])
+            ranks->at[i].p = fmin(ranks->at[i].p, 2 * upper_tail(n, chance / (double)n, counts[i]));
+    const bool done = sorted;
+    free(sorted);
+    return done;
+}
+
 static bool weigh_rounds(const struct coll_run *run, struct coll_ranks *ranks, int64_t *counts)
 {
     struct rounds r = divide(run);
@@ -172,9 +219,10 @@ static bool weigh_rounds(const struct coll_run *run, struct coll_ranks *ranks, i
         add_round(&r, i, ranks, &tops);
     if (done)
         weigh_tops(&tops, ranks, counts);
+    const bool weighed = done && weigh_slowest(&r, ranks, counts);
     close_tops(&tops);
     free(r.sums);
-    return done;
+    return weighed;
 }
 
 bool coll_weigh(const struct coll_run *run, struct coll_ranks *ranks)

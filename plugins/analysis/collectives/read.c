@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From the packs of all ranks to a run: what is the same on several ranks gets one number. */
 #include "collectives.h"
+#include "mix.h"
 
 #include <traceanalyze/idle.h>
 
@@ -19,19 +20,6 @@ struct reading {
 
 /* ---- numbers for what is equal ----------------------------------------------------------------
  */
-
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
-}
-
-static uint64_t mix_text(uint64_t hash, struct ta_slice text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        hash = mix(hash, (unsigned char)text.ptr[i]);
-    return mix(hash, text.len);
-}
 
 typedef bool is_it_fn(const struct coll_run *run, size_t number, const void *key);
 
@@ -68,7 +56,7 @@ static bool is_group(const struct coll_run *run, size_t number, const void *key)
 static uint32_t group_number(struct reading *in, const struct coll_group *group)
 {
     struct coll_run *run = in->run;
-    const uint64_t hash = mix_text(mix_text(1, group->name), group->ranks);
+    const uint64_t hash = coll_mix_text(coll_mix_text(1, group->name), group->ranks);
     uint64_t *slot = find(&in->group_numbers, hash, is_group, run, group);
     if (slot && *slot != UINT64_MAX)
         return (uint32_t)*slot;
@@ -99,7 +87,7 @@ static uint32_t lane_number(struct reading *in, const struct coll_shape *shape)
         .between_two = coll_is_between_two(shape->kind),
         .kind = is_named(&run->groups[shape->group]) ? COLL_OTHER : shape->kind,
     };
-    const uint64_t hash = mix(mix(mix(2, lane.group), lane.between_two), lane.kind);
+    const uint64_t hash = coll_mix(coll_mix(coll_mix(2, lane.group), lane.between_two), lane.kind);
     uint64_t *slot = find(&in->lane_numbers, hash, is_lane, run, &lane);
     if (slot && *slot != UINT64_MAX)
         return (uint32_t)*slot;
@@ -120,10 +108,12 @@ static bool is_shape(const struct coll_run *run, size_t number, const void *key)
 static uint32_t shape_number(struct reading *in, struct coll_shape *shape)
 {
     struct coll_run *run = in->run;
-    const uint64_t hash =
-        mix(mix(mix(mix_text(mix_text(mix(3, shape->group), shape->op), shape->dtype), shape->kind),
-                (uint64_t)shape->in),
-            mix(mix((uint64_t)shape->out, (uint64_t)shape->size), (uint64_t)shape->peer));
+    const uint64_t hash = coll_mix(
+        coll_mix(coll_mix(coll_mix_text(coll_mix_text(coll_mix(3, shape->group), shape->op),
+                                        shape->dtype),
+                          shape->kind),
+                 (uint64_t)shape->in),
+        coll_mix(coll_mix((uint64_t)shape->out, (uint64_t)shape->size), (uint64_t)shape->peer));
     uint64_t *slot = find(&in->shape_numbers, hash, is_shape, run, shape);
     if (slot && *slot != UINT64_MAX)
         return (uint32_t)*slot;
@@ -368,7 +358,7 @@ static bool mark_shared_names(struct coll_run *run)
     struct ta_map names = {0};
     for (size_t i = 0; i < run->n_groups; i++) {
         uint64_t *slot =
-            find(&names, mix_text(4, run->groups[i].name), is_namesake, run, &run->groups[i]);
+            find(&names, coll_mix_text(4, run->groups[i].name), is_namesake, run, &run->groups[i]);
         if (slot && *slot == UINT64_MAX)
             *slot = i;
         else if (slot)

@@ -7,6 +7,7 @@
  * has, such as a pipeline stage without replicas, or one in which a record is lost, has no peers
  * and says nothing.  Only durations are compared, so clocks do not matter. */
 #include "collectives.h"
+#include "mix.h"
 
 enum { BUCKET_BITS = 16 };
 
@@ -19,29 +20,16 @@ struct stretches {
     size_t n;
 };
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
-}
-
-static uint64_t mix_text(uint64_t hash, struct ta_slice text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        hash = mix(hash, (unsigned char)text.ptr[i]);
-    return mix(hash, text.len);
-}
-
 /* What a call is in the program, whichever group makes it. */
 static uint64_t role_of(const struct coll_run *run, const struct coll_shape *shape)
 {
     const bool is_pair = coll_is_between_two(shape->kind);
-    uint64_t role = mix(5, is_pair ? COLL_SENDRECV : shape->kind);
-    role = mix_text(role, run->groups[shape->group].description);
-    role = mix(mix_text(role, shape->dtype), (uint64_t)shape->size);
+    uint64_t role = coll_mix(5, is_pair ? COLL_SENDRECV : shape->kind);
+    role = coll_mix_text(role, run->groups[shape->group].description);
+    role = coll_mix(coll_mix_text(role, shape->dtype), (uint64_t)shape->size);
     if (!coll_is_uneven(shape->kind))
-        role = mix(mix(role, (uint64_t)shape->in), (uint64_t)shape->out);
-    return is_pair ? role : mix_text(role, shape->op);
+        role = coll_mix(coll_mix(role, (uint64_t)shape->in), (uint64_t)shape->out);
+    return is_pair ? role : coll_mix_text(role, shape->op);
 }
 
 /* A collective at its place: equal on all ranks that run the same program. */
@@ -51,7 +39,7 @@ static uint64_t mark_of(const struct stretches *s, uint32_t record)
     const struct coll_record *of = &run->records[record];
     const int64_t place =
         of->instance == COLL_NONE ? s->ordinals[record] : run->instances[of->instance].place;
-    return mix(s->roles[of->shape], (uint64_t)place);
+    return coll_mix(s->roles[of->shape], (uint64_t)place);
 }
 
 static bool is_pair(const struct stretches *s, size_t record)
@@ -62,9 +50,9 @@ static bool is_pair(const struct stretches *s, size_t record)
 /* Keys of the records from one collective, exclusive, to the next, inclusive, or to the end. */
 static void put_keys(struct stretches *s, uint64_t from, size_t first, size_t end, uint64_t to)
 {
-    const uint64_t whole = mix(mix(from, to), end - first);
+    const uint64_t whole = coll_mix(coll_mix(from, to), end - first);
     for (size_t i = first; i < end; i++)
-        s->keys[i] = mix(mix(whole, i - first), s->roles[s->run->records[i].shape]) | 1;
+        s->keys[i] = coll_mix(coll_mix(whole, i - first), s->roles[s->run->records[i].shape]) | 1;
 }
 
 /* The time before the first record began with the recording, so it is not compared. */

@@ -201,34 +201,70 @@ static void add_sites(const struct ta_partial *sites, struct ta_section_builder 
     ta_sort_rows(table, "total_ns", true);
 }
 
-static void add_gaps(const struct ta_partial *gaps, struct ta_section_builder *out)
+/* Rows of gpu_idle.longest: of thousands of devices the longest of all. */
+enum { GAPS_MOST = 10000 };
+
+struct gap {
+    const int64_t *row;
+    int64_t index; /* among those of the device */
+};
+
+static int by_length(const void *left, const void *right)
+{
+    const struct gap *a = left, *b = right;
+    if (a->row[GAP_TOTAL] != b->row[GAP_TOTAL])
+        return a->row[GAP_TOTAL] > b->row[GAP_TOTAL] ? -1 : 1;
+    if (a->row[GAP_RANK] != b->row[GAP_RANK])
+        return a->row[GAP_RANK] < b->row[GAP_RANK] ? -1 : 1;
+    if (a->row[GAP_DEVICE] != b->row[GAP_DEVICE])
+        return a->row[GAP_DEVICE] < b->row[GAP_DEVICE] ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+static void number_gaps(const struct ta_partial *gaps, struct gap *list)
+{
+    for (size_t i = 0; i < ta_partial_rows(gaps); i++) {
+        const int64_t *row = ta_partial_at(gaps, i), *before = i ? list[i - 1].row : NULL;
+        const bool is_next =
+            before && before[GAP_RANK] == row[GAP_RANK] && before[GAP_DEVICE] == row[GAP_DEVICE];
+        list[i] = (struct gap){row, is_next ? list[i - 1].index + 1 : 0};
+    }
+}
+
+static bool add_gaps(const struct ta_partial *gaps, struct ta_section_builder *out)
 {
     struct ta_table_builder *table =
         ta_add_table(out, "gpu_idle.longest", "Longest gaps", gap_columns, 8);
-    const int64_t *first = NULL;
-    for (size_t i = 0, index = 0; i < ta_partial_rows(gaps); i++, index++) {
-        const int64_t *row = ta_partial_at(gaps, i);
-        if (!first || first[GAP_RANK] != row[GAP_RANK] || first[GAP_DEVICE] != row[GAP_DEVICE]) {
-            first = row;
-            index = 0;
-        }
+    const size_t n = ta_partial_rows(gaps), kept = n < GAPS_MOST ? n : GAPS_MOST;
+    struct gap *list = calloc(n + 1, sizeof *list);
+    if (!list)
+        return false;
+    number_gaps(gaps, list);
+    qsort(list, n, sizeof *list, by_length);
+    for (size_t i = 0; i < kept; i++) {
+        const int64_t *row = list[i].row;
         const struct ta_slice site = ta_partial_text(gaps, row, GAP_SITE);
-        TA_ROW(table, ta_int(row[GAP_RANK]), ta_int(row[GAP_DEVICE]), ta_int((int64_t)index),
+        TA_ROW(table, ta_int(row[GAP_RANK]), ta_int(row[GAP_DEVICE]), ta_int(list[i].index),
                ta_int(row[GAP_START]), ta_int(row[GAP_TOTAL]),
                ta_text(ta_partial_text(gaps, row, GAP_CAUSE)), site.len ? ta_text(site) : ta_null(),
                ta_text(ta_partial_text(gaps, row, GAP_NEXT)));
     }
     ta_sort_rows(table, "dur_ns", true);
+    free(list);
+    if (kept < n)
+        ta_add_missing(out, "Of the %zu longest gaps of all devices the %zu longest are listed.", n,
+                       kept);
+    return true;
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_report *prior, struct ta_section_builder *out)
 {
-    (void)ctx;
     (void)prior;
     add_causes(merged[IDLE_PARTIAL_CAUSES], out);
     add_sites(merged[IDLE_PARTIAL_SITES], out);
-    add_gaps(merged[IDLE_PARTIAL_GAPS], out);
+    if (!add_gaps(merged[IDLE_PARTIAL_GAPS], out))
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot list the longest gaps");
     return TA_OK;
 }
 

@@ -23,7 +23,7 @@ static const struct ta_field overlap_fields[] = {
     [OVERLAP_BOTH] = {"both_ns", TA_FIELD_SUM}, [OVERLAP_SHORTER] = {"shorter_ns", TA_FIELD_SUM},
 };
 
-static const struct ta_field bin_fields[] = {
+static const struct ta_field bin_fields[BIN_FIELDS] = {
     [BIN_RANK] = {"rank", TA_FIELD_RANK},         [BIN_DEVICE] = {"device", TA_FIELD_INT},
     [BIN_INDEX] = {"bin", TA_FIELD_INT},          [BIN_START] = {"start_ns", TA_FIELD_MIN},
     [BIN_LENGTH] = {"length_ns", TA_FIELD_SUM},   [BIN_BUSY] = {"busy_ns", TA_FIELD_SUM},
@@ -41,7 +41,7 @@ static const struct ta_field name_fields[] = {
 static const struct ta_partial_def partials[] = {
     [PARTIAL_DEVICES] = {"devices", fields, FIELDS},
     [PARTIAL_OVERLAP] = {"overlap", overlap_fields, 6},
-    [PARTIAL_BINS] = {"bins", bin_fields, 9},
+    [PARTIAL_BINS] = {"bins", bin_fields, BIN_FIELDS},
     [PARTIAL_NAMES] = {"names", name_fields, 7},
     {0},
 };
@@ -108,7 +108,7 @@ static const struct ta_column bin_columns[] = {
     TA_RANK_COLUMN,
     TA_DEVICE_COLUMN,
     {"bin", "Part", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Number of the part: the window in 100 of equal length"},
+     "Number of the part: the window in 100 of equal length, in fewer of more than 500 devices"},
     TA_NS_COLUMN("start_ns", "Start", TA_NEUTRAL, "Since the earliest span of the rank's file"),
     {"busy_share", "Busy", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
      "Share of the part in which an activity runs"},
@@ -123,8 +123,9 @@ static const struct ta_column bin_columns[] = {
 static const struct ta_chart bin_chart = {
     .id = "gpu-utilization",
     .title = "GPU busy over time",
-    .caption = "Share of each hundredth of the window in which the device is busy, and in which it "
-               "computes.",
+    .caption =
+        "Share of each part of the window, a hundredth of it or more, in which the device is "
+        "busy, and in which it computes.",
     .kind = TA_CHART_LINES,
     .label = {"rank"},
     .x = "start_ns",
@@ -159,8 +160,11 @@ static void add_bins(const struct ta_partial *bins, struct ta_section_builder *o
 {
     struct ta_table_builder *table =
         ta_add_table(out, "gpu_time.over_time", "GPU time over time", bin_columns, 8);
-    for (size_t i = 0; i < ta_partial_rows(bins); i++) {
-        const int64_t *row = ta_partial_at(bins, i), length = row[BIN_LENGTH];
+    const size_t n = ta_partial_rows(bins), width = 1 + n / BIN_ROWS_MOST;
+    for (size_t i = 0; i < n;) {
+        int64_t row[BIN_FIELDS];
+        i = ta_partial_fold(bins, i, (int64_t)width, row);
+        const int64_t length = row[BIN_LENGTH];
         TA_ROW(table, ta_int(row[BIN_RANK]), ta_int(row[BIN_DEVICE]), ta_int(row[BIN_INDEX]),
                ta_int(row[BIN_START]), ta_num(ratio(row[BIN_BUSY], length)),
                ta_num(ratio(row[BIN_COMPUTE], length)), ta_num(ratio(row[BIN_COMM], length)),

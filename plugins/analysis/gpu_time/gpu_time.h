@@ -38,12 +38,16 @@ enum {
     BIN_BUSY,
     BIN_COMPUTE,
     BIN_COMM,
-    BIN_COPY
+    BIN_COPY,
+    BIN_FIELDS
 };
 enum { NAME_RANK, NAME_DEVICE, NAME_CLASS, NAME_NAME, NAME_CALLS, NAME_TOTAL, NAME_SHARED };
 
 /* Stretches of equal length that a window is looked at in. */
 enum { BINS = 100 };
+
+/* Rows of gpu_time.over_time, about: of more devices the stretches are longer. */
+enum { BIN_ROWS_MOST = 50000 };
 
 /* What each name takes of the busy time, over all devices and of each (names.c); false without
  * memory. */

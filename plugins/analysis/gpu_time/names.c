@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* Rows of gpu_time.by_rank_name in all, and of one device even where devices are many. */
-enum { ROWS_MOST = 20000, ROWS_LEAST = 20 };
+enum { ROWS_MOST = 20000, ROWS_LEAST = 5 };
 
 /* ---- over all devices ---------------------------------------------------------------------- */
 

@@ -104,7 +104,7 @@ static const struct ta_column bin_columns[] = {
     TA_RANK_COLUMN,
     TA_DEVICE_COLUMN,
     {"part", "Part", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Number of the part: the window in 100 of equal length"},
+     "Number of the part: the window in 100 of equal length, in fewer of more than 500 devices"},
     TA_NS_COLUMN("start_ns", "Start", TA_NEUTRAL, "Since the earliest span of the rank's file"),
     {"depth_mean", "Queue length", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
      "Launches whose work is not yet done, averaged over the part"},
@@ -114,8 +114,8 @@ static const struct ta_column bin_columns[] = {
 static const struct ta_chart bin_chart = {
     .id = "launch-queue",
     .title = "How far the host is ahead",
-    .caption = "Launches whose work is not yet done, averaged over each hundredth of the window. "
-               "Near 0 the device waits for the host.",
+    .caption = "Launches whose work is not yet done, averaged over each part of the window, a "
+               "hundredth of it or more. Near 0 the device waits for the host.",
     .kind = TA_CHART_LINES,
     .label = {"rank"},
     .x = "start_ns",
@@ -167,18 +167,18 @@ static struct ta_cell short_share(const struct ta_dist *delays, double floor)
     return ta_num((double)below.n / (double)ta_dist_count(delays));
 }
 
-/* Time in which a device was idle and the host handed out work; NAN when that is not known. */
-static double dispatch_of(const struct ta_report *prior, int64_t rank, int64_t device)
+/* Time in which a device was idle and the host handed out work; NAN when that is not known.  `next`
+ * is where the search begins, and becomes the place behind the find. */
+static double dispatch_of(const struct ta_table *idle, size_t *next, const int64_t *device)
 {
-    const struct ta_table *idle = ta_report_table(prior, "gpu_idle.by_rank");
-    const size_t column = idle ? ta_table_column(idle, "dispatch_ns") : SIZE_MAX;
-    for (size_t i = 0; column != SIZE_MAX && i < idle->n_rows; i++) {
-        const struct ta_cell *d = ta_table_cell(idle, i, 1);
-        if (ta_table_cell(idle, i, 0)->i == rank &&
-            (d->kind == TA_CELL_INT ? d->i : TA_MISSING) == device)
-            return ta_cell_number(ta_table_cell(idle, i, column), NAN);
-    }
-    return idle ? 0 : NAN;
+    if (!idle || ta_table_column(idle, "dispatch_ns") == SIZE_MAX)
+        return idle ? 0 : NAN;
+    const struct ta_cell rank = ta_int(device[DEVICE_RANK]), number = ta_int(device[DEVICE_DEVICE]);
+    const size_t row = ta_table_row_of(idle, *next, &rank, &number);
+    if (row == SIZE_MAX)
+        return 0;
+    *next = row + 1;
+    return ta_row_number(idle, row, "dispatch_ns", NAN);
 }
 
 /* The cells that both tables share. */
@@ -200,6 +200,8 @@ static struct shown show(const int64_t *figures, const struct ta_dist *bare)
 static void add_ranks(const struct ta_partial *devices, const struct ta_report *prior,
                       struct ta_section_builder *out)
 {
+    const struct ta_table *idle = ta_report_table(prior, "gpu_idle.by_rank");
+    size_t next = 0;
     struct ta_table_builder *table =
         ta_add_table(out, "launch_queue.by_rank", "Launch queue by rank", rank_columns,
                      sizeof rank_columns / sizeof *rank_columns);
@@ -212,12 +214,12 @@ static void add_ranks(const struct ta_partial *devices, const struct ta_report *
         const struct shown shown =
             show(figures, ta_partial_dist_at(devices, row, DEVICE_FIGURES + FIGURE_BARE));
         const double window = (double)figures[FIGURE_WINDOW];
-        TA_ROW(
-            table, ta_int(row[DEVICE_RANK]), ta_int(row[DEVICE_DEVICE]), shown.depth, shown.most,
-            shown.empty, ta_share(figures[FIGURE_FULL], figures[FIGURE_WINDOW]), shown.floor,
-            shown.floor.kind == TA_CELL_NULL ? ta_null()
-                                             : short_share(delays, ta_cell_number(&shown.floor, 0)),
-            shown.late, ta_num(dispatch_of(prior, row[DEVICE_RANK], row[DEVICE_DEVICE]) / window));
+        TA_ROW(table, ta_int(row[DEVICE_RANK]), ta_int(row[DEVICE_DEVICE]), shown.depth, shown.most,
+               shown.empty, ta_share(figures[FIGURE_FULL], figures[FIGURE_WINDOW]), shown.floor,
+               shown.floor.kind == TA_CELL_NULL
+                   ? ta_null()
+                   : short_share(delays, ta_cell_number(&shown.floor, 0)),
+               shown.late, ta_num(dispatch_of(idle, &next, row) / window));
     }
 }
 
@@ -245,8 +247,10 @@ static void add_bins(const struct ta_partial *bins, struct ta_section_builder *o
     struct ta_table_builder *table =
         ta_add_table(out, "launch_queue.over_time", "Launch queue over time", bin_columns,
                      sizeof bin_columns / sizeof *bin_columns);
-    for (size_t i = 0; i < ta_partial_rows(bins); i++) {
-        const int64_t *row = ta_partial_at(bins, i);
+    const size_t n = ta_partial_rows(bins), width = 1 + n / QUEUE_BIN_ROWS_MOST;
+    for (size_t i = 0; i < n;) {
+        int64_t row[BIN_FIELDS];
+        i = ta_partial_fold(bins, i, (int64_t)width, row);
         TA_ROW(table, ta_int(row[BIN_RANK]), ta_int(row[BIN_DEVICE]), ta_int(row[BIN_PART]),
                ta_int(row[BIN_START]), ta_share(row[BIN_AREA], row[BIN_LENGTH]),
                ta_int(row[BIN_MOST]));

@@ -10,8 +10,9 @@
 #include <traceanalyze/analysis.h>
 
 enum {
-    QUEUE_BINS = 100,       /* stretches of equal length that a window is looked at in */
-    QUEUE_FULL = 1000,      /* above it the driver soon makes the host wait */
+    QUEUE_BINS = 100,            /* stretches of equal length that a window is looked at in */
+    QUEUE_BIN_ROWS_MOST = 50000, /* rows of them, about: of more devices they are longer */
+    QUEUE_FULL = 1000,           /* above it the driver soon makes the host wait */
     QUEUE_LATE_NS = 100000, /* a launch that takes longer, while the device idles, is an outlier */
 };
 

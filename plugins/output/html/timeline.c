@@ -36,7 +36,8 @@ static void put_totals(const struct page *page)
     }
     ta_puts(page->out, ". Each file counts time from its earliest span or sample");
     if (several_ranks)
-        ta_puts(page->out, "; the clocks of ranks are not aligned");
+        ta_puts(page->out, "; ranks are drawn side by side, not on one clock, which is what "
+                           "<code>traceanalyze merge</code> does");
     ta_puts(page->out, ".");
 }
 
