@@ -97,19 +97,25 @@ struct decimal {
     int n, point;
 };
 
-/* Rounds a finite value ≥ 0 to n significant digits.  Takes only digits and exponent from
- * printf, whose decimal point depends on the locale. */
-static struct decimal decimal_of(double value, int n)
+/* The number that printf wrote with "%.*e".  Takes only digits and exponent, for the decimal point
+ * depends on the locale. */
+static struct decimal decimal_in(const char *text)
 {
     struct decimal d = {.n = 0};
-    char text[48];
-    snprintf(text, sizeof text, "%.*e", n - 1, value);
     const char *at = text;
     for (; *at && *at != 'e'; at++)
-        if (*at >= '0' && *at <= '9' && d.n < n)
+        if (*at >= '0' && *at <= '9' && d.n < (int)sizeof d.digits)
             d.digits[d.n++] = *at;
     d.point = *at ? (int)strtol(at + 1, NULL, 10) + 1 : 1;
     return d;
+}
+
+/* Rounds a finite value ≥ 0 to n significant digits. */
+static struct decimal decimal_of(double value, int n)
+{
+    char text[48];
+    snprintf(text, sizeof text, "%.*e", n - 1, value);
+    return decimal_in(text);
 }
 
 static struct decimal strip_zeros(struct decimal d)
@@ -174,12 +180,12 @@ char *ta_number_format(char text[TA_UNIT_TEXT_MAX], double value)
     double magnitude = fabs(value);
     int n = magnitude < 2.3e-308 ? 1 : 15;
     char exact[48];
-    for (; n < 17; n++) {
+    for (;; n++) {
         snprintf(exact, sizeof exact, "%.*e", n - 1, magnitude);
-        if (strtod(exact, NULL) == magnitude) /* both use the point of the same locale */
+        if (n == 17 || strtod(exact, NULL) == magnitude) /* both use the point of the same locale */
             break;
     }
-    struct decimal d = strip_zeros(decimal_of(magnitude, n));
+    struct decimal d = strip_zeros(decimal_in(exact));
     char *at = text;
     if (value < 0)
         *at++ = '-';
