@@ -131,7 +131,7 @@ TA_API const char *ta_type_name(enum ta_type type);
 
 /* How much of the timeline a page holds. */
 enum ta_timeline_mode {
-    TA_TIMELINE_AUTO, /* what fits into the page */
+    TA_TIMELINE_AUTO, /* all that fits into the page, else the longest in half of it */
     TA_TIMELINE_FULL, /* every slice, whatever the page becomes */
     TA_TIMELINE_LOD,  /* no slice that is too short to be seen on the whole */
     TA_TIMELINE_NONE

@@ -50,17 +50,33 @@ static void *resize_plain(struct ta_store *store, void *at, size_t bytes)
     return resized;
 }
 
+/* What columns may take: half of the limit is kept for what cannot go elsewhere, since what
+ * analyses gather over a trace has come to four fifths of its columns. */
+static uint64_t most_of(const struct ta_space *space)
+{
+    return space->limit / 2;
+}
+
+static bool is_little(const struct ta_space *space, uint64_t held, uint64_t more)
+{
+    return held + more <= most_of(space) / 8;
+}
+
+bool ta_store_has_plenty(const struct ta_store *store, size_t bytes)
+{
+    const struct ta_space *space = store ? store->space : NULL;
+    return !space || !space->limit ||
+           is_little(space, atomic_load_explicit(&space->held, memory_order_relaxed), bytes);
+}
+
 /* Whether memory may grow by `more` bytes, with the lock held.  Columns grow by half, so up to a
- * third of what they hold is not in use yet, but will be before they grow again.  Half of the
- * limit is kept for what cannot go elsewhere: what analyses gather over a trace has come to four
- * fifths of its columns. */
+ * third of what they hold is not in use yet, but will be before they grow again. */
 static bool fits(const struct ta_space *space, uint64_t more)
 {
     const uint64_t held = atomic_load_explicit(&space->held, memory_order_relaxed);
-    const uint64_t most = space->limit / 2;
-    if (held + more <= most / 8)
+    if (is_little(space, held, more))
         return true;
-    const uint64_t seen = ta_memory_used();
+    const uint64_t seen = ta_memory_used(), most = most_of(space);
     const uint64_t used = seen ? seen + held / 3 : held;
     return used <= most && more <= most - used;
 }

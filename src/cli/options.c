@@ -209,7 +209,7 @@ const struct ta_arg_option ta_arg_options[] = {
     {"timeline", 0, "MODE", RUNNING, TA_GROUP_COMMAND, CHOICE(timeline, timelines),
      "slices in the HTML page: what fits, all, what shows, none (default: auto)"},
     {"max-html-size", 0, "SIZE", RUNNING, TA_GROUP_COMMAND, TEXT(max_html_size),
-     "size that the timeline may fill the HTML report to (default: 8MiB)"},
+     "most of an HTML report; a cut timeline takes half (default: 8MiB)"},
     {"paper", 0, "SIZE", REPORTING, TA_GROUP_COMMAND, CHOICE(letter, papers),
      "paper of the PDF report (default: a4)"},
     {"top", 0, "N", REPORTING, TA_GROUP_COMMAND, WHOLE(top, 1, 1000000),

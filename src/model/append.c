@@ -149,13 +149,22 @@ struct table_size {
         &(a)->n, &(a)->max, &(b)->n, &(b)->max                                                     \
     }
 
+static size_t row_size(const struct column_pair *pairs, size_t count)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < count; i++)
+        size += pairs[i].into.size;
+    return size;
+}
+
 /* Puts the rows of each column behind those that are there, and forgets where they came from. */
 static bool append_columns(const struct appending *with, const struct column_pair *pairs,
                            size_t count, struct table_size size)
 {
     const size_t n = *size.n, more = *size.from_n;
-    const size_t room =
-        n + more <= *size.max ? *size.max : columns_room(with->into, n, with->share);
+    const size_t room = n + more <= *size.max
+                            ? *size.max
+                            : columns_room(with->into, n, with->share, row_size(pairs, count));
     const size_t max = room < n + more ? n + more : room;
     const bool is_freed = more > MANY_ROWS;
     if (more == 0)

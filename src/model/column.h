@@ -24,17 +24,19 @@ static inline size_t columns_half(size_t max)
     return max < 256 ? 256 : max + max / 2;
 }
 
-/* How many rows to make room for when there are `max`, from `share` of the input, 0 … 1, or 0 when
- * that is not known.  Room that is not used takes no memory, but what is copied when a column grows
- * does, twice. */
-static inline size_t columns_room(const struct ta_store *store, size_t max, double share)
+/* How many rows of so many bytes to make room for when there are `max`, from `share` of the input,
+ * 0 … 1, or 0 when that is not known.  Room that is not used takes no memory, but what is copied
+ * when a column grows does, twice. */
+static inline size_t columns_room(const struct ta_store *store, size_t max, double share,
+                                  size_t bytes)
 {
-    const bool is_limited = store && store->space && store->space->limit; /* all of it counts */
-    if (share <= 0 || max < COLUMN_TELLS_FROM || is_limited)
-        return columns_half(max);
+    const size_t half = columns_half(max);
+    if (share <= 0 || max < COLUMN_TELLS_FROM)
+        return half;
     const double expected = (double)max / share * 1.03, least = (double)max * 1.125,
                  most = (double)max * 64;
-    return (size_t)(expected < least ? least : expected < most ? expected : most);
+    const size_t room = (size_t)(expected < least ? least : expected < most ? expected : most);
+    return room <= half || ta_store_has_plenty(store, room * bytes) ? room : half;
 }
 
 /* Makes room for row number `n` in all columns, for as many as are expected if memory has that
@@ -44,7 +46,10 @@ static inline bool columns_grow(struct ta_store *store, const struct column_ref 
 {
     if (n < *max)
         return true;
-    size_t more = columns_room(store, *max, share);
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += columns[i].size;
+    size_t more = columns_room(store, *max, share, bytes);
     for (size_t i = 0; i < count; i++) {
         void **at = columns[i].at;
         void *grown = ta_store_resize(store, *at, more, columns[i].size);

@@ -141,16 +141,19 @@ static void room_by_the_share_that_was_read(void **state)
 {
     (void)state;
     const size_t n = 1000 * 1000;
-    assert_int_equal(columns_room(NULL, 0, 0.5), 256);
-    assert_int_equal(columns_room(NULL, 1000, 0.5), 1500); /* too few to tell */
-    assert_int_equal(columns_room(NULL, n, 0), n + n / 2); /* nobody knows the share */
-    assert_in_range(columns_room(NULL, n, 0.5), 2 * n, 2 * n + n / 10);
-    assert_int_equal(columns_room(NULL, n, 1), n + n / 8);
-    assert_int_equal(columns_room(NULL, n, 1e-9), 64 * n);
+    assert_int_equal(columns_room(NULL, 0, 0.5, 8), 256);
+    assert_int_equal(columns_room(NULL, 1000, 0.5, 8), 1500); /* too few to tell */
+    assert_int_equal(columns_room(NULL, n, 0, 8), n + n / 2); /* nobody knows the share */
+    assert_in_range(columns_room(NULL, n, 0.5, 8), 2 * n, 2 * n + n / 10);
+    assert_int_equal(columns_room(NULL, n, 1, 8), n + n / 8);
+    assert_int_equal(columns_room(NULL, n, 1e-9, 8), 64 * n);
     struct ta_space space = TA_SPACE_INIT;
     space.limit = 1 << 30;
-    struct ta_store store = {.space = &space};
-    assert_int_equal(columns_room(&store, n, 0.25), n + n / 2); /* all of it counts */
+    const struct ta_store store = {.space = &space};
+    assert_in_range(columns_room(&store, n, 0.25, 8), 4 * n, 5 * n); /* 32 MB of 512 */
+    assert_int_equal(columns_room(&store, n, 0.02, 8), n + n / 2);   /* 400 MB */
+    space.held = 60 << 20;
+    assert_int_equal(columns_room(&store, n, 0.25, 8), n + n / 2);
 }
 
 int main(void)

@@ -5,7 +5,7 @@
 #include <traceanalyze/hardware.h>
 #include <traceanalyze/host.h>
 
-/* What a copy is by its name, worked out once per name and trace. */
+/* What a copy is by its name. */
 struct kind {
     struct ta_slice direction, memory;
     bool is_pageable;
@@ -22,6 +22,8 @@ struct walk {
     struct ta_intervals kernels; /* of the device at hand */
     struct ta_intervals busy;    /* of all devices */
     struct ta_map rates, waits;  /* rows of partials */
+    ta_str named;                /* of the copy looked at last; most are of the same name */
+    struct kind kind;            /* and what it is */
     struct ta_map seen;          /* calls whose time is counted */
     struct ta_partial *const *out;
 };
@@ -31,12 +33,16 @@ static struct ta_slice name_of(const struct walk *w, ta_row row)
     return ta_trace_text(w->trace, w->spans.name[row]);
 }
 
-static struct kind kind_of(const struct walk *w, ta_row copy)
+static const struct kind *kind_of(struct walk *w, ta_row copy)
 {
-    const struct ta_slice name = name_of(w, copy);
-    struct kind kind = {.direction = copies_direction(name), .memory = copies_host_memory(name)};
-    kind.is_pageable = ta_slice_equal(kind.memory, TA_LIT("pageable"));
-    return kind;
+    if (w->spans.name[copy] != w->named) {
+        const struct ta_slice name = name_of(w, copy);
+        w->named = w->spans.name[copy];
+        w->kind =
+            (struct kind){.direction = copies_direction(name), .memory = copies_host_memory(name)};
+        w->kind.is_pageable = ta_slice_equal(w->kind.memory, TA_LIT("pageable"));
+    }
+    return &w->kind;
 }
 
 /* Bytes per second; TA_MISSING for copies without size or duration. */
@@ -71,24 +77,18 @@ static void take_rate(struct walk *w, ta_row copy, int64_t bytes, int64_t expose
         return;
     const int size = copies_size_class(bytes);
     const uint64_t id = (uint64_t)size << 32 | w->spans.name[copy];
-    const uint64_t *known = ta_map_find(&w->rates, id);
-    int64_t *row = known ? (int64_t *)(uintptr_t)*known : NULL;
-    if (!row) {
-        const struct kind kind = kind_of(w, copy);
-        row =
-            ta_partial_cached(w->out[COPIES_RATES], &w->rates, id,
-                              (const struct ta_key[]){ta_key_int(ta_trace_rank(w->trace)),
-                                                      ta_key_text(kind.direction),
-                                                      ta_key_text(kind.memory), ta_key_int(size)});
-    }
+    const struct kind *kind = kind_of(w, copy);
+    int64_t *row = ta_partial_cached(
+        w->out[COPIES_RATES], &w->rates, id,
+        (const struct ta_key[]){ta_key_int(ta_trace_rank(w->trace)), ta_key_text(kind->direction),
+                                ta_key_text(kind->memory), ta_key_int(size)});
     ta_sum(&row[RATE_COUNT], 1);
     ta_sum(&row[RATE_BYTES], bytes);
     ta_sum(&row[RATE_TOTAL], ns);
     ta_sum(&row[RATE_EXPOSED], exposed);
-    ta_most(&row[RATE_LINK], stated_link(w, copies_direction(name_of(w, copy))));
+    ta_most(&row[RATE_LINK], stated_link(w, kind->direction));
     if (bytes >= COPIES_LARGE_FROM) {
-        int64_t *link =
-            TA_PARTIAL_ROW(w->out[COPIES_LINKS], ta_key_text(copies_direction(name_of(w, copy))));
+        int64_t *link = TA_PARTIAL_ROW(w->out[COPIES_LINKS], ta_key_text(kind->direction));
         ta_dist_add(ta_partial_dist(w->out[COPIES_LINKS], link, LINK_RATE), rate);
     }
 }
@@ -100,11 +100,11 @@ static void take_rate(struct walk *w, ta_row copy, int64_t bytes, int64_t expose
 static int64_t *wait_row(struct walk *w, const struct ta_activity *a)
 {
     const ta_row call = a->launch;
-    const struct kind kind = kind_of(w, a->span);
-    if (!kind.is_pageable && w->spans.work[call] != TA_HOST_COPY)
+    const struct kind *kind = kind_of(w, a->span);
+    if (!kind->is_pageable && w->spans.work[call] != TA_HOST_COPY)
         return NULL;
     return TA_PARTIAL_ROW(w->out[COPIES_WAITS], ta_key_int(ta_trace_rank(w->trace)),
-                          ta_key_text(kind.direction), ta_key_text(kind.memory),
+                          ta_key_text(kind->direction), ta_key_text(kind->memory),
                           ta_key_text(name_of(w, call)));
 }
 
@@ -196,6 +196,7 @@ enum ta_status copies_map_rates(struct ta_ctx *ctx, const struct ta_trace *trace
         .spans = ta_trace_spans(trace),
         .categories = ta_trace_categories(trace),
         .sizes = ta_trace_args(trace, "bytes"),
+        .named = TA_STR_ABSENT,
         .out = out,
     };
     if (!has_copies(&w))
