@@ -15,7 +15,7 @@ enum { OPERAND = 1, FIRST_LONG = 256, ROWS_MAX = 128 };
 /* Which row a given option means is known when the command is. */
 struct parse {
     struct ta_ctx *ctx;
-    struct ta_args *args;
+    struct ta_cmdline *args;
 };
 
 /* ---- values ------------------------------------------------------------------------------- */
@@ -124,8 +124,8 @@ static enum ta_status store(struct parse *parse, const struct ta_arg_option *opt
     return TA_OK;
 }
 
-enum ta_status ta_args_store(struct ta_ctx *ctx, struct ta_args *args,
-                             const struct ta_arg_option *option, const char *text)
+enum ta_status ta_cmdline_store(struct ta_ctx *ctx, struct ta_cmdline *args,
+                                const struct ta_arg_option *option, const char *text)
 {
     return store(&(struct parse){.ctx = ctx, .args = args}, option, text);
 }
@@ -160,7 +160,7 @@ static void take_log_format(struct parse *parse)
     for (size_t i = 0; i < parse->args->n_given; i++) {
         const struct ta_given *given = &parse->args->given[i];
         const struct ta_arg_option *option = row_of(given->name, NULL);
-        if (option->offset == offsetof(struct ta_args, json_log))
+        if (option->offset == offsetof(struct ta_cmdline, json_log))
             for (int k = 0; option->choices[k]; k++)
                 if (strcmp(option->choices[k], given->value) == 0)
                     parse->args->json_log = k;
@@ -243,7 +243,7 @@ enum ta_status ta_command_choose(struct ta_ctx *ctx, const char *name,
 
 static enum ta_status take_operand(struct parse *parse, const char *text)
 {
-    struct ta_args *args = parse->args;
+    struct ta_cmdline *args = parse->args;
     if (args->command)
         return append(parse, &args->operands, text);
     return ta_command_choose(parse->ctx, text, &args->command);
@@ -299,7 +299,7 @@ static enum ta_status scan(struct parse *parse, int argc, char **argv)
 
 static enum ta_status check_operands(struct parse *parse)
 {
-    const struct ta_args *args = parse->args;
+    const struct ta_cmdline *args = parse->args;
     if (args->help || args->version || !args->command)
         return TA_OK;
     if (args->operands.n < args->command->least)
@@ -311,19 +311,19 @@ static enum ta_status check_operands(struct parse *parse)
     return TA_OK;
 }
 
-struct ta_args ta_args_defaults(void)
+struct ta_cmdline ta_cmdline_defaults(void)
 {
-    return (struct ta_args){.world_size = TA_MISSING,
-                            .outliers = TA_MISSING,
-                            .scale = 2,
-                            .top = 30,
-                            .confidence = 0.95,
-                            .min_effect = "50us"};
+    return (struct ta_cmdline){.world_size = TA_MISSING,
+                               .outliers = TA_MISSING,
+                               .scale = 2,
+                               .top = 30,
+                               .confidence = 0.95,
+                               .min_effect = "50us"};
 }
 
-enum ta_status ta_args_parse(struct ta_ctx *ctx, int argc, char **argv, struct ta_args *args)
+enum ta_status ta_cmdline_parse(struct ta_ctx *ctx, int argc, char **argv, struct ta_cmdline *args)
 {
-    *args = ta_args_defaults();
+    *args = ta_cmdline_defaults();
     struct parse parse = {.ctx = ctx, .args = args};
     /* Letters may be bundled: no more options than bytes. */
     size_t bytes = 0;
@@ -344,7 +344,7 @@ enum ta_status ta_args_parse(struct ta_ctx *ctx, int argc, char **argv, struct t
 /* ---- together with a configuration --------------------------------------------------------- */
 
 /* The lists of options that may be repeated; two commands may share one. */
-static void free_options(struct ta_args *args)
+static void free_options(struct ta_cmdline *args)
 {
     for (const struct ta_arg_option *o = ta_arg_options; o->name; o++) {
         if (o->type != TA_ARG_TEXTS)
@@ -355,10 +355,10 @@ static void free_options(struct ta_args *args)
     }
 }
 
-enum ta_status ta_args_configure(struct ta_ctx *ctx, struct ta_args *args,
-                                 const struct ta_setting *settings, size_t n)
+enum ta_status ta_cmdline_configure(struct ta_ctx *ctx, struct ta_cmdline *args,
+                                    const struct ta_setting *settings, size_t n)
 {
-    struct ta_args made = ta_args_defaults();
+    struct ta_cmdline made = ta_cmdline_defaults();
     struct parse parse = {.ctx = ctx, .args = &made};
     enum ta_status status = TA_OK;
     free_options(args);
@@ -375,7 +375,7 @@ enum ta_status ta_args_configure(struct ta_ctx *ctx, struct ta_args *args,
     return status;
 }
 
-bool ta_args_is_given(const struct ta_args *args, size_t offset)
+bool ta_cmdline_is_given(const struct ta_cmdline *args, size_t offset)
 {
     for (size_t i = 0; i < args->n_given; i++) {
         const struct ta_arg_option *option = row_of(args->given[i].name, args->command);
@@ -385,7 +385,7 @@ bool ta_args_is_given(const struct ta_args *args, size_t offset)
     return false;
 }
 
-void ta_args_free(struct ta_args *args)
+void ta_cmdline_free(struct ta_cmdline *args)
 {
     free_options(args);
     free(args->operands.items);

@@ -63,7 +63,7 @@ struct ta_arg_option {
     uint32_t commands;    /* bit 1 << enum ta_command_id */
     enum ta_arg_group group;
     enum ta_arg_type type;
-    size_t offset; /* of the field in struct ta_args */
+    size_t offset; /* of the field in struct ta_cmdline */
     int64_t least, most;
     const char *const *choices; /* ends with NULL */
     const char *help;
@@ -115,7 +115,7 @@ struct ta_setting {
 };
 
 /* Texts point into argv, or into the configuration. */
-struct ta_args {
+struct ta_cmdline {
     const struct ta_command *command; /* NULL when none was given */
     struct ta_texts operands;
     bool help, version, quiet, strict, json, list, vs, strong, weak, partial;
@@ -156,27 +156,27 @@ struct ta_args {
 };
 
 /* Everything at its default. */
-struct ta_args ta_args_defaults(void);
+struct ta_cmdline ta_cmdline_defaults(void);
 
-/* Reads a command line.  Whatever it returns, *args is valid and ta_args_free() ends it; on
+/* Reads a command line.  Whatever it returns, *args is valid and ta_cmdline_free() ends it; on
  * failure `command` is the one that was understood by then, if any, and `json_log` is as given, so
  * that the failure can be said in that form. */
-enum ta_status ta_args_parse(struct ta_ctx *ctx, int argc, char **argv,
-                             struct ta_args *args) TA_MUST_CHECK;
-void ta_args_free(struct ta_args *args);
+enum ta_status ta_cmdline_parse(struct ta_ctx *ctx, int argc, char **argv,
+                                struct ta_cmdline *args) TA_MUST_CHECK;
+void ta_cmdline_free(struct ta_cmdline *args);
 
 /* Stores a value in the field of its option; NULL for an option without one.  Texts are kept, not
  * copied. */
-enum ta_status ta_args_store(struct ta_ctx *ctx, struct ta_args *args,
-                             const struct ta_arg_option *option, const char *text) TA_MUST_CHECK;
+enum ta_status ta_cmdline_store(struct ta_ctx *ctx, struct ta_cmdline *args,
+                                const struct ta_arg_option *option, const char *text) TA_MUST_CHECK;
 
 /* Puts settings, from weak to strong, below what the command line gave.  Settings of options that
  * do not go with the command are passed over. */
-enum ta_status ta_args_configure(struct ta_ctx *ctx, struct ta_args *args,
-                                 const struct ta_setting *settings, size_t n) TA_MUST_CHECK;
+enum ta_status ta_cmdline_configure(struct ta_ctx *ctx, struct ta_cmdline *args,
+                                    const struct ta_setting *settings, size_t n) TA_MUST_CHECK;
 
 /* Whether the option with the field at this offset stood on the command line. */
-bool ta_args_is_given(const struct ta_args *args, size_t offset);
-#define TA_ARGS_IS_GIVEN(args, field) ta_args_is_given(args, offsetof(struct ta_args, field))
+bool ta_cmdline_is_given(const struct ta_cmdline *args, size_t offset);
+#define TA_ARGS_IS_GIVEN(args, field) ta_cmdline_is_given(args, offsetof(struct ta_cmdline, field))
 
 #endif

@@ -18,7 +18,7 @@
 struct ta_cli {
     struct ta_shared shared;
     struct ta_ctx ctx;
-    struct ta_args args;
+    struct ta_cmdline args;
     struct ta_config config;
     struct ta_config rules; /* of the files of --rules */
     struct ta_console console;
@@ -51,7 +51,7 @@ enum ta_status ta_cmd_config(struct ta_cli *cli);
 enum ta_status ta_cmd_help(struct ta_cli *cli);
 enum ta_status ta_cmd_version(struct ta_cli *cli);
 
-/* ---- what they share (session.c) ---------------------------------------------------------- */
+/* ---- what they share ---------------------------------------------------------------------- */
 
 /* Says with -v which files the configuration comes from, and what of them has no effect. */
 void ta_cli_say_configuration(struct ta_cli *cli);

@@ -134,9 +134,9 @@ static void add_each(struct rows *rows, const struct ta_arg_option *option, cons
 static void add_option(struct rows *rows, const struct ta_arg_option *option, const char *key)
 {
     char value[TA_CONFIG_VALUE_MAX];
-    const struct ta_args *args = &rows->cli->args, defaults = ta_args_defaults();
+    const struct ta_cmdline *args = &rows->cli->args, defaults = ta_cmdline_defaults();
     const struct ta_setting *setting = last_setting(rows, option, NULL);
-    if (ta_arg_is_for(option, args->command) && ta_args_is_given(args, option->offset))
+    if (ta_arg_is_for(option, args->command) && ta_cmdline_is_given(args, option->offset))
         add_row(rows, key, ta_config_field_text(option, args, value), "command line");
     else if (setting)
         add_setting(rows, key, setting->text, setting);
@@ -151,7 +151,7 @@ static void gather(struct rows *rows)
         char key[TA_CONFIG_KEY_MAX];
         if (!ta_config_key(o, key))
             continue;
-        if (o->offset == offsetof(struct ta_args, limits))
+        if (o->offset == offsetof(struct ta_cmdline, limits))
             add_limits(rows, o);
         else if (ta_config_shape(o) == TA_CONFIG_PLUGINS)
             for (int kind = 0; kind < TA_KIND_COUNT; kind++)
@@ -213,11 +213,11 @@ static enum ta_status apply(struct ta_cli *cli)
 {
     const struct ta_config *config = &cli->config;
     enum ta_status status =
-        ta_args_configure(&cli->ctx, &cli->args, config->settings.at, config->settings.n);
+        ta_cmdline_configure(&cli->ctx, &cli->args, config->settings.at, config->settings.n);
     for (size_t i = 0; status == TA_OK && i < config->settings.n; i++)
         if (!ta_arg_is_for(config->settings.at[i].option, cli->args.command))
-            status = ta_args_store(&cli->ctx, &cli->args, config->settings.at[i].option,
-                                   config->settings.at[i].text);
+            status = ta_cmdline_store(&cli->ctx, &cli->args, config->settings.at[i].option,
+                                      config->settings.at[i].text);
     for (size_t i = 0; status == TA_OK && i < cli->args.limits.n; i++) {
         const char *limit = cli->args.limits.items[i];
         status = ta_config_cause(&cli->ctx, config, limit, ta_limits_set(&cli->ctx, limit));
@@ -232,7 +232,7 @@ static enum ta_status check_formats(struct ta_cli *cli)
     for (size_t i = 0; status == TA_OK && i < cli->config.settings.n; i++) {
         const struct ta_setting *setting = &cli->config.settings.at[i];
         size_t n = 0;
-        if (setting->option->offset != offsetof(struct ta_args, format))
+        if (setting->option->offset != offsetof(struct ta_cmdline, format))
             continue;
         const bool of_report = ta_arg_is_for(setting->option, &ta_commands[TA_COMMAND_REPORT]);
         struct ta_format *formats =

@@ -10,7 +10,7 @@
 /* How many operands are of the baseline: those before --vs, or one of two. */
 static enum ta_status split(struct ta_cli *cli, size_t *base)
 {
-    const struct ta_args *args = &cli->args;
+    const struct ta_cmdline *args = &cli->args;
     *base = 1;
     for (size_t i = 0; args->vs && i < args->n_given; i++)
         if (strcmp(args->given[i].name, "vs") == 0)

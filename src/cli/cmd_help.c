@@ -118,7 +118,7 @@ static void put_overview(struct ta_file *out)
 /* The command to explain: `traceanalyze help NAME` or `traceanalyze NAME --help`. */
 static enum ta_status choose(struct ta_cli *cli, const struct ta_command **command)
 {
-    const struct ta_args *args = &cli->args;
+    const struct ta_cmdline *args = &cli->args;
     *command = args->command == &ta_commands[TA_COMMAND_HELP] ? NULL : args->command;
     if (*command || args->operands.n == 0)
         return TA_OK;

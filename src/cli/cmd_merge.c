@@ -262,7 +262,7 @@ static enum ta_status merge_traces(struct ta_cli *cli, const struct ta_merge_cho
 static enum ta_status survey_inputs(struct ta_cli *cli, struct ta_survey *survey,
                                     struct ta_report **report)
 {
-    const struct ta_args *args = &cli->args;
+    const struct ta_cmdline *args = &cli->args;
     const bool compares = args->align == TA_ALIGN_AUTO || args->align == TA_ALIGN_COLLECTIVES;
     const char *const analyses[] = {compares ? "collectives" : "", args->steps ? "steps" : "",
                                     NULL};

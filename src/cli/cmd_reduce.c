@@ -69,7 +69,7 @@ enum ta_status ta_cmd_reduce(struct ta_cli *cli)
     struct ta_place place;
     struct ta_shard shard;
     struct ta_reduced reduced = {0};
-    const struct ta_args *args = &cli->args;
+    const struct ta_cmdline *args = &cli->args;
     enum ta_status status = ta_shard_choose(&cli->ctx, args->shard, args->shard_count, &shard);
     if (status == TA_OK)
         status = ta_cli_load_plugins(cli);

@@ -191,13 +191,13 @@ static enum ta_status add_variable(struct ta_ctx *ctx, struct ta_config *config,
 static enum ta_status check_variable(struct ta_ctx *ctx, const struct ta_arg_option *option,
                                      const char *variable, const char *text)
 {
-    struct ta_args scratch = ta_args_defaults();
+    struct ta_cmdline scratch = ta_cmdline_defaults();
     if (option->type == TA_ARG_FLAG && strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
         return ta_fail(ctx, TA_ERR_USAGE, "%s=%s: expected true or false", variable, text);
     if (option->type == TA_ARG_COUNT && (strlen(text) != 1 || !strchr("0123456789", *text)))
         return ta_fail(ctx, TA_ERR_USAGE, "%s=%s: expected a number", variable, text);
-    const enum ta_status status = ta_args_store(ctx, &scratch, option, text);
-    ta_args_free(&scratch);
+    const enum ta_status status = ta_cmdline_store(ctx, &scratch, option, text);
+    ta_cmdline_free(&scratch);
     return status == TA_OK ? TA_OK : ta_cause(ctx, status, "%s", variable);
 }
 
@@ -226,7 +226,7 @@ static enum ta_status read_variables(struct ta_ctx *ctx, struct ta_config *confi
         char key[TA_CONFIG_KEY_MAX], variable[TA_CONFIG_VARIABLE_MAX];
         if (!ta_config_key(o, key))
             continue;
-        if (o->offset == offsetof(struct ta_args, limits))
+        if (o->offset == offsetof(struct ta_cmdline, limits))
             status = read_limits(ctx, config, o);
         const char *value = o->type == TA_ARG_TEXTS ? NULL : variable_of(key, variable);
         if (!value)
@@ -249,7 +249,7 @@ static enum ta_status set_by_variable(struct ta_ctx *ctx, struct ta_config *conf
         return TA_OK;
     const char *text = ta_arena_printf(&config->arena, "%s.%s=%s", id, name, value);
     enum ta_status status = add_variable(
-        ctx, config, ta_config_option_at(offsetof(struct ta_args, settings)), variable, text);
+        ctx, config, ta_config_option_at(offsetof(struct ta_cmdline, settings)), variable, text);
     if (status == TA_OK)
         status = ta_registry_set(ctx, registry, text, variable);
     return status == TA_OK ? TA_OK : ta_cause(ctx, status, "%s", variable);

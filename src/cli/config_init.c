@@ -9,7 +9,7 @@
 /* Every file of ours holds this; it tells what the file is. */
 #define FIRST_LINE "# Configuration of traceanalyze"
 
-const char *ta_config_field_text(const struct ta_arg_option *option, const struct ta_args *args,
+const char *ta_config_field_text(const struct ta_arg_option *option, const struct ta_cmdline *args,
                                  char text[TA_CONFIG_VALUE_MAX])
 {
     const void *field = (const char *)args + option->offset;
@@ -112,7 +112,7 @@ static void put_option(struct ta_file *out, const struct ta_registry *registry,
                        const struct ta_arg_option *option, const char *key)
 {
     char value[TA_CONFIG_VALUE_MAX];
-    const struct ta_args defaults = ta_args_defaults();
+    const struct ta_cmdline defaults = ta_cmdline_defaults();
     const char *indent = strchr(key, '.') ? "    " : "  ";
     const char *text = ta_config_field_text(option, &defaults, value);
     const char *point = strrchr(key, '.');
@@ -121,7 +121,7 @@ static void put_option(struct ta_file *out, const struct ta_registry *registry,
         put_choices(out, indent, option->choices);
     if (ta_config_is_place(option))
         put_comment(out, indent, "not in ./" TA_CONFIG_HERE);
-    if (option->offset == offsetof(struct ta_args, limits)) {
+    if (option->offset == offsetof(struct ta_cmdline, limits)) {
         ta_putf(out, "  %s:\n", key);
         put_limits(out);
     } else if (ta_config_shape(option) == TA_CONFIG_PLUGINS) {

@@ -79,8 +79,8 @@ static enum ta_status take_format(struct ta_config_file *file, const struct ta_y
         {"html", "html"}, {"json", "json"}, {"both", "html,json"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(value->text, words[i][0]) == 0)
-            return ta_config_add(file, ta_config_option_at(offsetof(struct ta_args, format)), value,
-                                 words[i][1]);
+            return ta_config_add(file, ta_config_option_at(offsetof(struct ta_cmdline, format)),
+                                 value, words[i][1]);
     return ta_config_refuse(file, value, "report_format is %s, expected html, json or both",
                             value->text);
 }
@@ -111,7 +111,7 @@ static enum ta_status take_switch(struct ta_config_file *file, const struct ta_y
         }
     }
     const enum ta_status status =
-        ta_config_add(file, ta_config_option_at(offsetof(struct ta_args, settings)), value,
+        ta_config_add(file, ta_config_option_at(offsetof(struct ta_cmdline, settings)), value,
                       ta_arena_printf(&file->config->arena, "%s=false", setting));
     if (status == TA_OK)
         file->config->settings.at[file->config->settings.n - 1].is_optional = true;
@@ -131,7 +131,7 @@ static enum ta_status take(struct ta_config_file *file, const struct ta_yaml *bl
         return TA_OK;
     switch (keys[row].use) {
     case PLACE:
-        return ta_config_add(file, ta_config_option_at(offsetof(struct ta_args, out)), value,
+        return ta_config_add(file, ta_config_option_at(offsetof(struct ta_cmdline, out)), value,
                              value->text);
     case FORMAT:
         return take_format(file, value);

@@ -42,7 +42,7 @@ static enum ta_status add_setting(struct ta_config_file *file, const struct ta_y
     if (text)
         text = ta_arena_printf(&config->arena, "%s.%s=%s", rule->key->text, name, text);
     const struct ta_setting setting = {
-        .option = ta_config_option_at(offsetof(struct ta_args, settings)),
+        .option = ta_config_option_at(offsetof(struct ta_cmdline, settings)),
         .text = text,
         .origin = file->name,
         .line = at->line,

@@ -120,7 +120,7 @@ enum ta_status ta_config_add(struct ta_config_file *file, const struct ta_arg_op
                              const struct ta_yaml *at, const char *text)
 {
     char key[TA_CONFIG_KEY_MAX];
-    struct ta_args scratch = ta_args_defaults();
+    struct ta_cmdline scratch = ta_cmdline_defaults();
     if (!text)
         return ta_fail(file->ctx, TA_ERR_NOMEM, "Out of memory: configuration %s", file->name);
     if (file->is_here && ta_config_is_place(option))
@@ -131,8 +131,8 @@ enum ta_status ta_config_add(struct ta_config_file *file, const struct ta_arg_op
     enum ta_status status = check_text(file, option, at, text);
     if (status != TA_OK)
         return status;
-    status = ta_args_store(file->ctx, &scratch, option, text);
-    ta_args_free(&scratch);
+    status = ta_cmdline_store(file->ctx, &scratch, option, text);
+    ta_cmdline_free(&scratch);
     if (status != TA_OK)
         return ta_cause(file->ctx, status, "%s:%u:%u", file->name, at->line, at->column);
     const struct ta_setting setting = {.option = option,

@@ -37,7 +37,7 @@ static ssize_t take_line(void *user, const char *line, size_t length)
     return (ssize_t)length;
 }
 
-static bool wants_progress(const struct ta_args *args, bool terminal)
+static bool wants_progress(const struct ta_cmdline *args, bool terminal)
 {
     const char *ci = getenv("CI");
     if (args->progress != TA_WHEN_AUTO)
@@ -45,7 +45,7 @@ static bool wants_progress(const struct ta_args *args, bool terminal)
     return terminal && !args->quiet && !args->json_log && !(ci && *ci);
 }
 
-void ta_console_open(struct ta_console *console, const struct ta_args *args,
+void ta_console_open(struct ta_console *console, const struct ta_cmdline *args,
                      struct ta_shared *shared)
 {
     const char *term = getenv("TERM");

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct ta_args;
+struct ta_cmdline;
 struct ta_shared;
 
 /* Zero-initialize to start. */
@@ -22,7 +22,7 @@ struct ta_console {
 };
 
 /* Directs the log of the run through the console, as the options ask. */
-void ta_console_open(struct ta_console *console, const struct ta_args *args,
+void ta_console_open(struct ta_console *console, const struct ta_cmdline *args,
                      struct ta_shared *shared);
 
 /* A ta_progress; `console` is a struct ta_console. */

@@ -134,7 +134,7 @@ static enum ta_status write_output(struct ta_cli *cli, const char *id,
 enum ta_status ta_gating_write(struct ta_cli *cli, const struct ta_report *report,
                                const struct ta_render_options *options, struct ta_extras *extras)
 {
-    const struct ta_args *args = &cli->args;
+    const struct ta_cmdline *args = &cli->args;
     const struct {
         const char *path, *output; /* NULL: the baseline */
     } files[TA_EXTRAS_MAX] = {{args->junit, "junit"},

@@ -114,7 +114,7 @@ static enum ta_status read_categories(struct ta_ctx *ctx, const char *list,
 
 enum ta_status ta_merge_choose(struct ta_cli *cli, struct ta_merge_choice *choice)
 {
-    const struct ta_args *args = &cli->args;
+    const struct ta_cmdline *args = &cli->args;
     *choice = (struct ta_merge_choice){
         .steps = {TA_MISSING, TA_MISSING}, .from_ns = TA_MISSING, .to_ns = TA_MISSING};
     enum ta_status status = TA_OK;

@@ -179,10 +179,10 @@ static const char *const parts[] = {"rank", "node", "group", NULL};
 const char *const ta_inflater_names[] = {"auto", "isal", "zlib", NULL};
 const char *const ta_cpu_choices[] = {"auto", "avx2", "sse2", "scalar", "none", NULL};
 
-/* How an option is stored: its type, the field of struct ta_args, what it may be.  A field of
+/* How an option is stored: its type, the field of struct ta_cmdline, what it may be.  A field of
  * another C type does not compile. */
 #define AT(type, field)                                                                            \
-    _Generic(((struct ta_args *)NULL)->field, type : offsetof(struct ta_args, field))
+    _Generic(((struct ta_cmdline *)NULL)->field, type : offsetof(struct ta_cmdline, field))
 #define FLAG(field) TA_ARG_FLAG, AT(bool, field), 0, 0, NULL
 #define COUNT(field) TA_ARG_COUNT, AT(int, field), 0, 0, NULL
 #define TEXT(field) TA_ARG_TEXT, AT(const char *, field), 0, 0, NULL

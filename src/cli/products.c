@@ -9,7 +9,7 @@
 /* --json stands for a format and a place; both may also be given, but not otherwise. */
 static enum ta_status expand_json(struct ta_cli *cli)
 {
-    struct ta_args *args = &cli->args;
+    struct ta_cmdline *args = &cli->args;
     if (!args->json)
         return TA_OK;
     if (TA_ARGS_IS_GIVEN(args, format) && strcmp(args->format, "json") != 0)

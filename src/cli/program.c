@@ -65,8 +65,8 @@ static enum ta_status set_limits(struct ta_cli *cli)
 /* Reads the configuration for the commands that go by one; `config` itself knows which files. */
 static enum ta_status configure(struct ta_cli *cli)
 {
-    struct ta_args *args = &cli->args;
-    const struct ta_arg_option *option = ta_config_option_at(offsetof(struct ta_args, config));
+    struct ta_cmdline *args = &cli->args;
+    const struct ta_arg_option *option = ta_config_option_at(offsetof(struct ta_cmdline, config));
     if (args->version || args->help || !args->command || args->no_config ||
         args->command == &ta_commands[TA_COMMAND_CONFIG] || !ta_arg_is_for(option, args->command))
         return TA_OK;
@@ -75,7 +75,7 @@ static enum ta_status configure(struct ta_cli *cli)
         status = ta_config_load(&cli->ctx, args->config, &cli->config);
     if (status == TA_OK)
         status =
-            ta_args_configure(&cli->ctx, args, cli->config.settings.at, cli->config.settings.n);
+            ta_cmdline_configure(&cli->ctx, args, cli->config.settings.at, cli->config.settings.n);
     return status;
 }
 
@@ -88,7 +88,7 @@ static bool makes_report(const struct ta_command *command)
 /* Whether a command reads inputs, which processes can share. */
 static bool reads_inputs(const struct ta_command *command)
 {
-    return ta_arg_is_for(ta_config_option_at(offsetof(struct ta_args, jobs)), command);
+    return ta_arg_is_for(ta_config_option_at(offsetof(struct ta_cmdline, jobs)), command);
 }
 
 /* Of a team the first process does everything but read files, with which all others help it. */
@@ -179,7 +179,7 @@ int ta_program_run(int argc, char **argv, struct ta_team *team)
     ta_ctx_init(&cli.ctx, &cli.shared);
     ta_signals_install(&cli.shared);
 
-    enum ta_status status = ta_args_parse(&cli.ctx, argc, argv, &cli.args);
+    enum ta_status status = ta_cmdline_parse(&cli.ctx, argc, argv, &cli.args);
     cli.shared.json_log = cli.args.json_log;
     if (status == TA_OK)
         status = configure(&cli);
@@ -204,7 +204,7 @@ int ta_program_run(int argc, char **argv, struct ta_team *team)
         print_error(&cli, status);
     ta_annotate_end(&cli);
     ta_registry_free(cli.registry);
-    ta_args_free(&cli.args);
+    ta_cmdline_free(&cli.args);
     ta_config_free(&cli.config);
     ta_config_free(&cli.rules);
     ta_gating_free(&cli.gating);

@@ -40,7 +40,7 @@ static void check_message(struct ta_ctx *ctx)
 
 static void use(struct fuzz_run *run, struct ta_config_file *file, const struct ta_yaml *root)
 {
-    struct ta_args args = ta_args_defaults();
+    struct ta_cmdline args = ta_cmdline_defaults();
     args.command = &ta_commands[TA_COMMAND_REPORT];
     const enum ta_status status = ta_config_read_tree(file, root);
     FUZZ_CHECK(status == TA_OK || status == TA_ERR_USAGE);
@@ -49,14 +49,14 @@ static void use(struct fuzz_run *run, struct ta_config_file *file, const struct 
         check_message(&run->ctx);
         return;
     }
-    FUZZ_CHECK(ta_args_configure(&run->ctx, &args, file->config->settings.at,
-                                 file->config->settings.n) == TA_OK);
+    FUZZ_CHECK(ta_cmdline_configure(&run->ctx, &args, file->config->settings.at,
+                                    file->config->settings.n) == TA_OK);
     for (size_t i = 0; i < args.settings.n; i++) {
         const struct ta_setting *setting = ta_config_origin(file->config, args.settings.items[i]);
         FUZZ_CHECK(setting);
         (void)!ta_config_set_plugin(&run->ctx, run->registry, setting);
     }
-    ta_args_free(&args);
+    ta_cmdline_free(&args);
 }
 
 /* The first byte says whether the file is that of the working folder. */

@@ -12,7 +12,7 @@
 
 static struct ta_shared shared;
 static struct ta_ctx ctx;
-static struct ta_args args;
+static struct ta_cmdline args;
 
 /* Parses the words after the name of the program. */
 static enum ta_status parse_words(const char *const *words, size_t n)
@@ -24,7 +24,7 @@ static enum ta_status parse_words(const char *const *words, size_t n)
         argv[i + 1] = (char *)(uintptr_t)words[i];
     ta_shared_init(&shared);
     ta_ctx_init(&ctx, &shared);
-    return ta_args_parse(&ctx, (int)n + 1, argv, &args);
+    return ta_cmdline_parse(&ctx, (int)n + 1, argv, &args);
 }
 
 #define PARSE(...)                                                                                 \
@@ -37,7 +37,7 @@ static enum ta_status parse_words(const char *const *words, size_t n)
         assert_int_equal(PARSE(__VA_ARGS__), TA_ERR_USAGE);                                        \
         if (!strstr(ta_ctx_causes(&ctx), text))                                                    \
             fail_msg("'%s' not in: %s", text, ta_ctx_causes(&ctx));                                \
-        ta_args_free(&args);                                                                       \
+        ta_cmdline_free(&args);                                                                    \
     } while (0)
 
 static void reads_options_in_any_place(void **state)
@@ -53,7 +53,7 @@ static void reads_options_in_any_place(void **state)
     assert_int_equal(args.operands.n, 2);
     assert_string_equal(args.operands.items[0], "a");
     assert_string_equal(args.operands.items[1], "b");
-    ta_args_free(&args);
+    ta_cmdline_free(&args);
 }
 
 static void double_dash_ends_options(void **state)
@@ -63,7 +63,7 @@ static void double_dash_ends_options(void **state)
     assert_int_equal(args.operands.n, 2);
     assert_string_equal(args.operands.items[0], "-v");
     assert_false(args.json);
-    ta_args_free(&args);
+    ta_cmdline_free(&args);
 }
 
 static void a_dash_is_an_operand(void **state)
@@ -72,7 +72,7 @@ static void a_dash_is_an_operand(void **state)
     assert_int_equal(PARSE("report", "-", "-o", "-"), TA_OK);
     assert_string_equal(args.operands.items[0], "-");
     assert_string_equal(args.out, "-");
-    ta_args_free(&args);
+    ta_cmdline_free(&args);
 }
 
 static void has_defaults(void **state)
@@ -86,7 +86,7 @@ static void has_defaults(void **state)
     assert_true(args.world_size == TA_MISSING);
     assert_int_equal(args.theme, TA_THEME_AUTO);
     assert_int_equal(args.color, TA_WHEN_AUTO);
-    ta_args_free(&args);
+    ta_cmdline_free(&args);
 }
 
 static void collects_repeated_options(void **state)
@@ -99,7 +99,7 @@ static void collects_repeated_options(void **state)
     assert_string_equal(args.limits.items[0], "a=1");
     assert_string_equal(args.limits.items[1], "b=2");
     assert_int_equal(args.settings.n, 1);
-    ta_args_free(&args);
+    ta_cmdline_free(&args);
 }
 
 static void one_name_means_different_things(void **state)
@@ -107,13 +107,13 @@ static void one_name_means_different_things(void **state)
     (void)state;
     assert_int_equal(PARSE("--theme", "auto", "report", "a"), TA_OK);
     assert_int_equal(args.theme, TA_THEME_AUTO);
-    ta_args_free(&args);
+    ta_cmdline_free(&args);
     assert_int_equal(PARSE("chart", "all", "a", "--theme=dark", "--size=800x600", "--scale", "1.5"),
                      TA_OK);
     assert_int_equal(args.theme, TA_THEME_DARK);
     assert_true(args.size.width == 800 && args.size.height == 600);
     assert_true(args.scale == 1.5);
-    ta_args_free(&args);
+    ta_cmdline_free(&args);
     REFUSES("light, dark", "chart", "all", "a", "--theme=auto");
 }
 
@@ -125,7 +125,7 @@ static void suggests_what_was_meant(void **state)
     REFUSES("did you mean 'always'?", "report", "a", "--color=allways");
     assert_int_equal(PARSE("report", "a", "--xyzzy"), TA_ERR_USAGE);
     assert_null(strstr(ta_ctx_causes(&ctx), "did you mean"));
-    ta_args_free(&args);
+    ta_cmdline_free(&args);
 }
 
 static void refuses_wrong_use(void **state)
@@ -177,11 +177,11 @@ static void help_needs_no_operands(void **state)
     (void)state;
     assert_int_equal(PARSE("report", "-h"), TA_OK);
     assert_true(args.help);
-    ta_args_free(&args);
+    ta_cmdline_free(&args);
     assert_int_equal(PARSE("-V"), TA_OK);
     assert_true(args.version);
     assert_null(args.command);
-    ta_args_free(&args);
+    ta_cmdline_free(&args);
 }
 
 /* A row that breaks these rules would be found by a user. */
@@ -191,7 +191,7 @@ static void table_is_sound(void **state)
     for (const struct ta_arg_option *o = ta_arg_options; o->name; o++) {
         assert_true(o->commands != 0);
         assert_true(*o->help);
-        assert_true(o->offset < sizeof(struct ta_args));
+        assert_true(o->offset < sizeof(struct ta_cmdline));
         assert_int_equal(o->type == TA_ARG_CHOICE, o->choices != NULL);
         assert_int_equal(o->type == TA_ARG_FLAG || o->type == TA_ARG_COUNT, o->argument == NULL);
         for (const struct ta_arg_option *other = ta_arg_options; other < o; other++) {

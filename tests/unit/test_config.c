@@ -178,7 +178,7 @@ static void every_option_has_one_key(void **state)
             if (ta_config_key(p, other) && strcmp(key, other) == 0)
                 fail_msg("--%s and --%s have the key %s", p->name, o->name, key);
     }
-    assert_string_equal(ta_config_key(ta_config_option_at(offsetof(struct ta_args, out)), key),
+    assert_string_equal(ta_config_key(ta_config_option_at(offsetof(struct ta_cmdline, out)), key),
                         "output.dir");
     assert_string_equal(ta_config_variable("output.dir", (char[TA_CONFIG_VARIABLE_MAX]){0}),
                         "TRACEANALYZE_OUTPUT_DIR");
