@@ -40,6 +40,11 @@ int64_t ta_report_input_date(const struct ta_report *report);
  * it has finished. */
 void ta_report_trim(struct ta_report *report);
 
+/* Orders rows of so many columns by one of them, and rows that are equal there by all; what is
+ * missing comes last. */
+void ta_cells_sort(struct ta_cell *cells, size_t n_rows, size_t n_columns, size_t column,
+                   bool descending);
+
 /* Turns builders into what readers see; what is added afterwards is seen after another call.
  * TA_ERR_NOMEM when any step of the building ran out of memory. */
 enum ta_status ta_report_freeze(struct ta_report *report) TA_MUST_CHECK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* merge(split(x)) == x: traces mapped one by one and merged in any tree give the report that they
  * give when mapped together, byte by byte. */
+#include "analyze/partial.h"
 #include "result/report.h"
 #include "trace_fixture.h"
 
@@ -144,12 +145,12 @@ static struct ta_partial_set *merge_in_a_tree(const struct split *split, struct 
     return copy;
 }
 
-static void check(void (*add)(struct split *split), int rounds)
+static void check(void (*fill)(struct split *split), int rounds)
 {
     struct rng rng = {2024};
     struct split split = {.whole = ta_partial_set_new(&fixture.plan)};
     size_t size, again;
-    add(&split);
+    fill(&split);
     char *expected = report_of(split.whole, split.n, &size);
     assert_true(size > 1000);
     for (int round = 0; round < rounds; round++) {
