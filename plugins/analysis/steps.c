@@ -351,7 +351,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     }
     const bool failed = !add_ranks(steps, out) || labels.failed;
     ta_map_free(&labels);
-    ta_add_chart(table, lacking ? &counted_chart : &chart);
+    if (ta_partial_rows(steps) > 1) /* of a single one there is nothing to see */
+        ta_add_chart(table, lacking ? &counted_chart : &chart);
     if (lacking)
         ta_add_missing(out,
                        "%zu of %zu steps lack more than 5 %% of the kernels that were launched "
