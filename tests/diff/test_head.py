@@ -7,7 +7,6 @@ usage: test_head.py --program PROGRAM
 Runs of FramePack in which decoding became slow as the transformer stayed in the memory of the
 device, the same the other way around, and runs in which nothing or only noise changed.
 """
-import argparse
 import json
 import pathlib
 import subprocess
@@ -105,14 +104,6 @@ class Head(unittest.TestCase):
         self.assertIn("vae_decode 45 s → 90 s", self.headline)
 
 
-def main():
-    global PROGRAM
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--program", required=True)
-    PROGRAM = parser.parse_args().program
-    done = unittest.main(argv=sys.argv[:1], exit=False, verbosity=1)
-    return 0 if done.result.wasSuccessful() else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    PROGRAM = reports.program_of_arguments()
+    unittest.main(argv=sys.argv[:1], verbosity=1)

@@ -5,7 +5,6 @@ was written before, all products of it in one folder, summaries; one run on a si
 
 usage: test_inputs.py --program PROGRAM
 """
-import argparse
 import json
 import math
 import pathlib
@@ -194,14 +193,6 @@ class Inputs(unittest.TestCase):
         self.assertIn("is in two reports", done.stderr)
 
 
-def main():
-    global PROGRAM
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--program", required=True)
-    PROGRAM = parser.parse_args().program
-    done = unittest.main(argv=sys.argv[:1], exit=False, verbosity=1)
-    return 0 if done.result.wasSuccessful() else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    PROGRAM = reports.program_of_arguments()
+    unittest.main(argv=sys.argv[:1], verbosity=1)

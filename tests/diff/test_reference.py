@@ -5,7 +5,6 @@ runs are compared by, against figures computed here from what was written into t
 
 usage: test_reference.py --program PROGRAM
 """
-import argparse
 import json
 import math
 import pathlib
@@ -14,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 import unittest
+
+import reports
 
 PROGRAM = None
 GEMM, CONV, COPY = "sm90_xmma_gemm_bf16", "cudnn_conv_fprop", "elementwise_copy_kernel"
@@ -288,14 +289,6 @@ class Reference(unittest.TestCase):
         self.assertIn("vae_decode", self.document["verdict"]["headline"])
 
 
-def main():
-    global PROGRAM
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--program", required=True)
-    PROGRAM = parser.parse_args().program
-    done = unittest.main(argv=sys.argv[:1], exit=False, verbosity=1)
-    return 0 if done.result.wasSuccessful() else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    PROGRAM = reports.program_of_arguments()
+    unittest.main(argv=sys.argv[:1], verbosity=1)

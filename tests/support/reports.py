@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reports of the program, for tests that look at their figures.  ctest puts this folder on
 PYTHONPATH."""
+import argparse
 import json
 import subprocess
 
@@ -52,6 +53,13 @@ class Report:
     def finding(self, id_):
         """The first finding of this id; None without."""
         return next((found for found in self.findings if found["id"] == id_), None)
+
+
+def program_of_arguments():
+    """The program that a test is called with: --program PROGRAM."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", required=True)
+    return parser.parse_args().program
 
 
 def call(program, command, *words):
