@@ -142,6 +142,8 @@ struct ta_evidence {
 
 struct ta_finding {
     const char *id, *rule, *title, *advice;
+    /* Of a rule without a saving, or of a run without a window of devices.  With both, anything
+     * above TA_INFO is graded by confidence × mean saving, over the window: what ranks findings. */
     enum ta_severity severity;
     const struct ta_evidence *evidence;
     size_t n_evidence;

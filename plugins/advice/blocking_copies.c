@@ -3,13 +3,11 @@
  * them, and neither it nor the device goes on. */
 #include <traceanalyze/rule.h>
 
-enum { THRESHOLD, HIGH };
+enum { THRESHOLD };
 
 static const struct ta_option options[] = {
     [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.01, 0, 1, TA_OPTION_RATIO,
                    "Share of the window that such copies cost, from which the rule fires"},
-    [HIGH] = {"high", TA_OPTION_NUMBER, 0.1, 0, 1, TA_OPTION_RATIO,
-              "Share above which it is severe"},
     TA_OPTIONS_END,
 };
 
@@ -85,7 +83,7 @@ static const char kept_advice[] =
     "that the host needs are best kept on the host.";
 
 static void give(const struct ta_report *report, struct ta_advice *advice, const struct cost *cost,
-                 double threshold, double high)
+                 double threshold)
 {
     const struct ta_table *waits = ta_report_table(report, "copies.blocking");
     const struct ta_place host = {
@@ -115,7 +113,7 @@ static void give(const struct ta_report *report, struct ta_advice *advice, const
                       ta_advice_number(advice, cost->lost, TA_UNIT_NS),
                       ta_place_text(advice, &host, "path"), ta_place_text(advice, &host, "call")),
                   .advice = pageable ? pinned_advice : kept_advice,
-                  .severity = share > high ? TA_HIGH : TA_MEDIUM,
+                  .severity = TA_MEDIUM,
                   .evidence = evidence,
                   .n_evidence = n_evidence,
                   /* At the rate of pinned memory but still in the way, or beside the work. */
@@ -131,7 +129,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
     const struct ta_table *waits = ta_report_table(report, "copies.blocking");
-    const double threshold = ta_ctx_option(ctx, THRESHOLD), high = ta_ctx_option(ctx, HIGH);
+    const double threshold = ta_ctx_option(ctx, THRESHOLD);
     struct cost worst = {0};
     for (size_t i = 0; waits && i < waits->n_rows; i++) {
         const struct cost cost = cost_of(report, waits, (int64_t)number(waits, i, "rank"));
@@ -140,7 +138,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
             worst = cost;
     }
     if (worst.window > 0 && worst.lost > threshold * worst.window)
-        give(report, advice, &worst, threshold, high);
+        give(report, advice, &worst, threshold);
     return TA_OK;
 }
 

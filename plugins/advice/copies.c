@@ -3,13 +3,11 @@
  * blocking_copies.c's. */
 #include <traceanalyze/rule.h>
 
-enum { EXPOSED, HIGH };
+enum { EXPOSED };
 
 static const struct ta_option options[] = {
     [EXPOSED] = {"exposed", TA_OPTION_NUMBER, 0.05, 0, 1, TA_OPTION_RATIO,
                  "Exposed share of the window from which the rule fires"},
-    [HIGH] = {"high", TA_OPTION_NUMBER, 0.2, 0, 1, TA_OPTION_RATIO,
-              "Exposed share above which it is severe"},
     TA_OPTIONS_END,
 };
 
@@ -74,7 +72,7 @@ static const char *advice_on(struct ta_advice *advice, const struct ta_place *ki
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
-    const double threshold = ta_ctx_option(ctx, EXPOSED), high = ta_ctx_option(ctx, HIGH);
+    const double threshold = ta_ctx_option(ctx, EXPOSED);
     const struct worst worst = find_worst(report);
     const double share = worst.ns / worst.window;
     if (!worst.exposed.table || share <= threshold)
@@ -96,7 +94,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                 ta_advice_number(advice, worst.ns, TA_UNIT_NS), known ? ", most of it " : "",
                 known ? ta_place_text(advice, &kind, "path") : ""),
             .advice = advice_on(advice, &kind),
-            .severity = share > high ? TA_HIGH : TA_MEDIUM,
+            .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = known ? 2 : 1,
             .saving_low_ns = (int64_t)(worst.ns - threshold * worst.window),

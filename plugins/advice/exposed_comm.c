@@ -5,15 +5,11 @@
 
 #include <math.h>
 
-enum { THRESHOLD, MEDIUM, HIGH };
+enum { THRESHOLD };
 
 static const struct ta_option options[] = {
     [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.10, 0, 1, TA_OPTION_RATIO,
                    "Exposed share of the window from which the rule fires"},
-    [MEDIUM] = {"medium", TA_OPTION_NUMBER, 0.15, 0, 1, TA_OPTION_RATIO,
-                "Exposed share above which it is of medium severity"},
-    [HIGH] = {"high", TA_OPTION_NUMBER, 0.3, 0, 1, TA_OPTION_RATIO,
-              "Exposed share above which it is severe"},
     TA_OPTIONS_END,
 };
 
@@ -118,9 +114,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                                       "%lld (%s%s)",
                                       part, (long long)rank->i, time, wait_text(advice, &wait)),
             .advice = suspect(advice, gpu, exposed, e),
-            .severity = share > ta_ctx_option(ctx, HIGH)     ? TA_HIGH
-                        : share > ta_ctx_option(ctx, MEDIUM) ? TA_MEDIUM
-                                                             : TA_LOW,
+            .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = n_evidence,
             .saving_low_ns = saving_low((share - threshold) * window, &wait),

@@ -4,17 +4,13 @@
 
 #include <math.h>
 
-enum { THRESHOLD, MEDIUM, HIGH };
+enum { THRESHOLD };
 
 static const struct ta_option options[] = {
     [THRESHOLD] =
         {"threshold", TA_OPTION_NUMBER, 0.15, 0, 1, TA_OPTION_RATIO,
          "Share of the window, idle for reasons without a rule of their own, from which the rule "
          "fires"},
-    [MEDIUM] = {"medium", TA_OPTION_NUMBER, 0.25, 0, 1, TA_OPTION_RATIO,
-                "Idle share above which it is of medium severity"},
-    [HIGH] = {"high", TA_OPTION_NUMBER, 0.5, 0, 1, TA_OPTION_RATIO,
-              "Idle share above which it is severe"},
     TA_OPTIONS_END,
 };
 
@@ -134,9 +130,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                       "%s%sIdle time that findings of their own are about is left out. "
                       "gpu_idle.longest lists the gaps one by one.",
                       cause == SIZE_MAX ? "" : causes[cause].advice, cause == SIZE_MAX ? "" : " "),
-                  .severity = share > ta_ctx_option(ctx, HIGH)     ? TA_HIGH
-                              : share > ta_ctx_option(ctx, MEDIUM) ? TA_MEDIUM
-                                                                   : TA_LOW,
+                  .severity = TA_MEDIUM,
                   .evidence = evidence,
                   .n_evidence = 2,
                   .saving_low_ns = 0,

@@ -2,13 +2,11 @@
 /* Input-bound: the device waits while data is loaded. */
 #include <traceanalyze/rule.h>
 
-enum { THRESHOLD, HIGH };
+enum { THRESHOLD };
 
 static const struct ta_option options[] = {
     [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.05, 0, 1, TA_OPTION_RATIO,
                    "Share of the window from which the rule fires"},
-    [HIGH] = {"high", TA_OPTION_NUMBER, 0.20, 0, 1, TA_OPTION_RATIO,
-              "Share from which it is severe"},
     TA_OPTIONS_END,
 };
 
@@ -21,7 +19,7 @@ static const struct ta_look site_look = {
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
-    const double threshold = ta_ctx_option(ctx, THRESHOLD), high = ta_ctx_option(ctx, HIGH);
+    const double threshold = ta_ctx_option(ctx, THRESHOLD);
     struct ta_place input, window, site;
     if (!ta_look_worst(report, &input_look, &input) ||
         !ta_look_same(report, &window_look, &input, &window) || window.value <= 0 ||
@@ -43,7 +41,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                   .advice = "Load in other processes (num_workers, prefetch_factor, "
                             "persistent_workers), prepare the next batch while the device works, "
                             "and copy it from pinned memory without waiting.",
-                  .severity = share > high ? TA_HIGH : TA_MEDIUM,
+                  .severity = TA_MEDIUM,
                   .evidence = evidence,
                   .n_evidence = 2,
                   .saving_low_ns = (int64_t)(input.value * 0.8),

@@ -102,9 +102,7 @@ static void advise_kind(struct ta_ctx *ctx, const struct ta_report *report,
                               ta_advice_number(advice, worst.calls, TA_UNIT_COUNT),
                               ta_place_owner(advice, report, &place)),
                           .advice = kinds[kind].advice,
-                          .severity = share > 0.3   ? TA_HIGH
-                                      : share > 0.1 ? TA_MEDIUM
-                                                    : TA_LOW,
+                          .severity = TA_MEDIUM,
                           .evidence = evidence,
                           .n_evidence = 2,
                           .saving_low_ns = (int64_t)worst.idle,

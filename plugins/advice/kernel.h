@@ -40,15 +40,6 @@ static inline struct ta_evidence kernel_evidence(const struct ta_table *table, s
     return ta_place_evidence(&place);
 }
 
-/* By the share of the window of one rank: what takes most of little is no severe matter. */
-static inline enum ta_severity kernel_severity(const struct ta_report *report, double all_ranks_ns)
-{
-    const struct ta_scalar *window = ta_report_scalar(report, "gpu_window_ns");
-    const double whole = window ? ta_cell_number(&window->value, 0) : 0;
-    const double share = whole > 0 ? (double)kernel_saving(report, all_ranks_ns) / whole : 0;
-    return share > 0.3 ? TA_HIGH : share > 0.1 ? TA_MEDIUM : TA_LOW;
-}
-
 /* ---- kernels that could run several times faster ----------------------------------------- */
 
 /* Options of such a rule. */
@@ -122,7 +113,7 @@ static inline void kernel_advise(struct ta_ctx *ctx, const struct ta_report *rep
                                       ta_advice_number(advice, time, TA_UNIT_NS),
                                       kernel_all_ranks(report, advice)),
             .advice = ta_advice_printf(advice, "%s%s", rule->advice, gain.remark),
-            .severity = kernel_severity(report, time),
+            .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,
             .saving_low_ns = kernel_saving(report, gain.low),

@@ -46,7 +46,7 @@ static void advise_chains(struct ta_ctx *ctx, const struct ta_report *report,
                   .advice = "Fuse them: torch.compile of the module around them, or a fused "
                             "operator for norm and modulation, rotary embedding, activation and "
                             "residual.",
-                  .severity = kernel_severity(report, time),
+                  .severity = TA_MEDIUM,
                   .evidence = evidence,
                   .n_evidence = 2,
                   .saving_low_ns = kernel_saving(report, sum_of(chains, "saving_low_ns")),
@@ -81,7 +81,7 @@ static void advise_casts(struct ta_ctx *ctx, const struct ta_report *report,
                             "the computation, channels_last for convolutions, no .contiguous() or "
                             ".float() between layers, outputs written into their place instead of "
                             "joined.",
-                  .severity = kernel_severity(report, time),
+                  .severity = TA_MEDIUM,
                   .evidence = evidence,
                   .n_evidence = 2,
                   .saving_low_ns = 0,

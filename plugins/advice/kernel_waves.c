@@ -71,7 +71,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
             .advice = "Give them more blocks: a larger batch or fewer, larger calls, smaller "
                       "tiles or split-k for products, several streams for independent work; "
                       "sizes that are multiples of the tile avoid a short last wave.",
-            .severity = kernel_severity(report, bad.lost),
+            .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,
             .saving_low_ns = kernel_saving(report, bad.lost / 2),

@@ -4,13 +4,11 @@
 
 #include <math.h>
 
-enum { THRESHOLD, HIGH };
+enum { THRESHOLD };
 
 static const struct ta_option options[] = {
     [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.03, 0, 1, TA_OPTION_RATIO,
                    "Launch-bound share of the window from which the rule fires"},
-    [HIGH] = {"high", TA_OPTION_NUMBER, 0.15, 0, 1, TA_OPTION_RATIO,
-              "Share from which it is severe"},
     TA_OPTIONS_END,
 };
 
@@ -85,7 +83,7 @@ static bool find_worst(const struct ta_report *report, struct ta_place *worst, d
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
-    const double threshold = ta_ctx_option(ctx, THRESHOLD), high = ta_ctx_option(ctx, HIGH);
+    const double threshold = ta_ctx_option(ctx, THRESHOLD);
     struct ta_place share, dispatch;
     double rest = 0;
     if (!find_worst(report, &share, &rest) ||
@@ -113,7 +111,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                 "for the step loop, fused operators, larger batches; keep Python out of the "
                 "loop. Idle time by place lists where the host spends the time.%s",
                 remark(advice, share.value, part)),
-            .severity = part > high ? TA_HIGH : TA_MEDIUM,
+            .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,
             /* Graphs leave a rest of the dispatch; without any the launches start at once. */

@@ -2,13 +2,11 @@
 /* Collectives so small that their time is that of starting them. */
 #include <traceanalyze/rule.h>
 
-enum { SHARE, HIGH };
+enum { SHARE };
 
 static const struct ta_option options[] = {
     [SHARE] = {"share", TA_OPTION_NUMBER, 0.02, 0, 1, TA_OPTION_RATIO,
                "Latency of small collectives over the longest window, above which the rule fires"},
-    [HIGH] = {"high", TA_OPTION_NUMBER, 0.1, 0, 1, TA_OPTION_RATIO,
-              "The same above which it is severe"},
     TA_OPTIONS_END,
 };
 
@@ -45,7 +43,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                 "Put several into one: flatten small tensors, raise the size of buckets, "
                 "coalesce calls (dist._coalescing_manager), or send less often. Within a node, "
                 "one-shot all-reduce over symmetric memory has a lower latency.",
-            .severity = share > ta_ctx_option(ctx, HIGH) ? TA_MEDIUM : TA_LOW,
+            .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = sizeof evidence / sizeof *evidence,
             .saving_low_ns = 0, /* if compute covers them */

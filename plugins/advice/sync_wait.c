@@ -96,7 +96,7 @@ static void advise_kind(const struct ta_report *report, struct ta_advice *advice
                       ta_advice_number(advice, worst.value, TA_UNIT_NS), kind->what,
                       place_of(advice, &site)),
                   .advice = kind->advice,
-                  .severity = worst.value > 0.1 * window ? TA_HIGH : TA_MEDIUM,
+                  .severity = TA_MEDIUM,
                   .evidence = evidence,
                   .n_evidence = 3,
                   /* What follows a wait would be shorter, not gone: the host still has to hand out

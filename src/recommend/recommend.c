@@ -23,6 +23,7 @@ struct ta_advice {
     const char *unfounded;       /* id of a finding without evidence: a bug of its rule */
     const struct ta_entry *rule; /* the running one */
     double trust;                /* in the traces, 0…1 */
+    double window;               /* of the devices, in ns; 0 without one */
 };
 
 /* ---- words of the user in place of the rule's ---------------------------------------------- */
@@ -71,6 +72,28 @@ static void reword(struct ta_advice *advice, struct ta_finding *finding)
 
 /* ---- findings ------------------------------------------------------------------------------ */
 
+/* Confidence × mean saving, in ns; findings about risk have none. */
+static double worth(const struct ta_finding *finding)
+{
+    if (finding->saving_high_ns == TA_MISSING)
+        return 0;
+    return finding->confidence *
+           ((double)finding->saving_low_ns + (double)finding->saving_high_ns) / 2;
+}
+
+/* Of what ranks findings, over the window of the devices: none is more severe than one above it. */
+#define HIGH_WORTH 0.075
+#define MEDIUM_WORTH 0.02
+
+static enum ta_severity grade(const struct ta_advice *advice, const struct ta_finding *finding)
+{
+    if (finding->saving_high_ns == TA_MISSING || advice->window <= 0 ||
+        finding->severity == TA_INFO)
+        return finding->severity;
+    const double share = worth(finding) / advice->window;
+    return share >= HIGH_WORTH ? TA_HIGH : share >= MEDIUM_WORTH ? TA_MEDIUM : TA_LOW;
+}
+
 void ta_advise(struct ta_advice *advice, const struct ta_finding *finding)
 {
     if (finding->n_evidence == 0) {
@@ -92,6 +115,7 @@ void ta_advise(struct ta_advice *advice, const struct ta_finding *finding)
             copy.severity = TA_INFO; /* a hint */
     }
     copy.confidence = round(copy.confidence * 100) / 100; /* no false precision */
+    copy.severity = grade(advice, &copy);
     reword(advice, &copy);
     if (!ta_vec_push(&advice->findings, copy))
         advice->failed = true;
@@ -116,15 +140,6 @@ const char *ta_advice_printf(struct ta_advice *advice, const char *format, ...)
     va_end(again);
     va_end(args);
     return text ? text : "";
-}
-
-/* Confidence × mean saving, in ns; findings about risk have none. */
-static double worth(const struct ta_finding *finding)
-{
-    if (finding->saving_high_ns == TA_MISSING)
-        return 0;
-    return finding->confidence *
-           ((double)finding->saving_low_ns + (double)finding->saving_high_ns) / 2;
 }
 
 /* Before what would save time stand what tells how to take all others, and severe risks, such as a
@@ -176,8 +191,10 @@ enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *regist
                             struct ta_report *report)
 {
     const struct ta_scalar *trust = ta_report_scalar(report, "trust_score");
+    const struct ta_scalar *window = ta_report_scalar(report, "gpu_window_ns");
     struct ta_advice advice = {.arena = ta_report_arena(report),
-                               .trust = trust ? ta_cell_number(&trust->value, 1) : 1};
+                               .trust = trust ? ta_cell_number(&trust->value, 1) : 1,
+                               .window = window ? ta_cell_number(&window->value, 0) : 0};
     enum ta_status status = run_rules(ctx, registry, report, &advice);
     if (status == TA_OK) {
         if (advice.findings.n)

@@ -55,7 +55,30 @@ def check_inputs(args, folder, sources, refused=0):
     code, text = faults_of(args, made)
     if code != 0:
         fail(text)
-    print(f"{len(made)} reports fit the schema")
+    graded = sum(check_severities(path) for path in made)
+    print(f"{len(made)} reports fit the schema, and the severities of {graded} findings")
+
+
+def check_severities(path):
+    """Severities of what would save time go by the measure that ranks it."""
+    items = [item for section in json.loads(path.read_text())["sections"]
+             for item in section["items"]]
+    window = [item["value"] for item in items if item.get("id") == "gpu_window_ns"]
+    graded, last = 0, None
+    for found in items:
+        if found["kind"] != "finding" or not found["saving_ns"] or not window:
+            continue
+        saving = found["saving_ns"]
+        worth = found["confidence"] * (saving["low"] + saving["high"]) / 2
+        if last is not None and worth > last:
+            fail(f"{path}: {found['id']} would save more than the one above it")
+        last = worth
+        share = worth / window[0]
+        wanted = "high" if share >= 0.075 else "medium" if share >= 0.02 else "low"
+        if found["severity"] not in (wanted, "info"):
+            fail(f"{path}: {found['id']} is {found['severity']}, and worth {share:.4f} of the run")
+        graded += found["severity"] == wanted
+    return graded
 
 
 def check_samples(args, folder):
