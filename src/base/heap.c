@@ -37,7 +37,8 @@ void ta_heap_keep(bool keep, size_t n_threads)
     mallopt(M_TOP_PAD, GROWTH);
     mallopt(M_ARENA_MAX, (int)((n_threads + THREADS_EACH - 1) / THREADS_EACH));
     void *first = malloc(HUGE_FROM);
-    advised_from = advised_to = (uintptr_t)first;
+    advised_from = (uintptr_t)first;
+    advised_to = (uintptr_t)first;
     ta_heap_advise(first, HUGE_FROM);
     free(first);
 #else
