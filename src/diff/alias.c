@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One name for what has two: terms of a window are the same when their names are. */
 #include "diff/compare.h"
-#include "diff/likeness.h"
+#include "result/short_name.h"
 
 #include <stdlib.h>
 
@@ -20,15 +20,15 @@ static struct ta_slice joint_name(struct diff *diff, const struct diff_pair *pai
     if (pair->method == DIFF_NORMALIZED)
         return pair->item[TA_DIFF_BASE]->name;
     struct ta_arena *arena = &diff->arena;
-    const struct ta_slice base = diff_short_name(arena, pair->item[TA_DIFF_BASE]->name, SHORT);
-    const struct ta_slice new = diff_short_name(arena, pair->item[TA_DIFF_NEW]->name, SHORT);
+    const struct ta_slice base = ta_short_name(arena, pair->item[TA_DIFF_BASE]->name, SHORT);
+    const struct ta_slice new = ta_short_name(arena, pair->item[TA_DIFF_NEW]->name, SHORT);
     return ta_slice_of(
         ta_arena_printf(arena, "%.*s → %.*s", (int)base.len, base.ptr, (int)new.len, new.ptr));
 }
 
 struct ta_slice diff_brief(struct diff *diff, struct ta_slice name, size_t most)
 {
-    return diff_short_name(&diff->arena, name, most);
+    return ta_short_name(&diff->arena, name, most);
 }
 
 /* "mla_decode + 1 more": what takes most of the time of a set on one side. */
@@ -43,7 +43,7 @@ static const char *names_of(struct diff *diff, size_t number, int side)
     }
     const size_t more = diff->sets[number - 1].kernels[side] - 1;
     const struct ta_slice name =
-        most ? diff_short_name(&diff->arena, most->name, SHORT_ONE) : TA_LIT("");
+        most ? ta_short_name(&diff->arena, most->name, SHORT_ONE) : TA_LIT("");
     return more ? ta_arena_printf(&diff->arena, "%.*s + %zu more", (int)name.len, name.ptr, more)
                 : ta_arena_printf(&diff->arena, "%.*s", (int)name.len, name.ptr);
 }

@@ -2,7 +2,6 @@
 /* How alike two names are. */
 #include "diff/likeness.h"
 
-#include "result/short_name.h"
 #include "traceanalyze/kernel.h"
 
 #include <ctype.h>
@@ -54,12 +53,41 @@ static size_t number_length(struct ta_slice name, size_t at)
     return n - at;
 }
 
+static bool begins(struct ta_slice name, size_t at, const char *word)
+{
+    const size_t n = strlen(word);
+    return name.len - at >= n && memcmp(name.ptr + at, word, n) == 0;
+}
+
+static bool opens(struct ta_slice name, size_t at)
+{
+    if (name.ptr[at] == '(')
+        return !begins(name, at, "(anonymous namespace)"); /* part of the name */
+    return name.ptr[at] == '<' && at > 0 && name.ptr[at - 1] != ' ';
+}
+
+/* Bytes from a bracket of arguments or of a template at `at` to behind the one that closes it, all
+ * that is left where none does; 0 when none opens there. */
+static size_t bracket_length(struct ta_slice name, size_t at)
+{
+    size_t depth = 0, n = at;
+    if (!opens(name, at))
+        return 0;
+    for (; n < name.len; n++) {
+        depth += name.ptr[n] == '<' || name.ptr[n] == '(';
+        depth -= name.ptr[n] == '>' || name.ptr[n] == ')';
+        if (depth == 0)
+            return n + 1 - at;
+    }
+    return n - at;
+}
+
 struct ta_slice diff_normalize(struct ta_arena *arena, struct ta_slice name, enum diff_level level)
 {
     char *text = ta_arena_alloc(arena, name.len + 1);
     size_t n = 0;
     for (size_t i = 0; text && i < name.len;) {
-        const size_t bracket = level == DIFF_ARGUMENTS ? ta_bracket_length(name, i) : 0;
+        const size_t bracket = level == DIFF_ARGUMENTS ? bracket_length(name, i) : 0;
         const size_t number = bracket ? 0 : number_length(name, i);
         if (number && (n == 0 || text[n - 1] != '#'))
             text[n++] = '#';
@@ -68,25 +96,6 @@ struct ta_slice diff_normalize(struct ta_arena *arena, struct ta_slice name, enu
         i += bracket + number;
     }
     return (struct ta_slice){text, n};
-}
-
-/* A name of so many bytes tells enough without the arguments of its template. */
-enum { TELLING = 10 };
-
-struct ta_slice diff_short_name(struct ta_arena *arena, struct ta_slice name, size_t most)
-{
-    char *text = ta_arena_alloc(arena, name.len + 1);
-    if (!text)
-        return TA_LIT("");
-    const size_t n = ta_kernel_brief(name, text, name.len);
-    if (n <= most)
-        return (struct ta_slice){text, n};
-    const char *arguments = memchr(text, '<', most);
-    if (arguments && arguments - text >= TELLING)
-        return (struct ta_slice){text, (size_t)(arguments - text)};
-    while (most && ((unsigned char)text[most] & 0xC0) == 0x80)
-        most--; /* not within a character */
-    return ta_slice_of(ta_arena_printf(arena, "%.*s…", (int)most, text));
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */

@@ -14,9 +14,6 @@ enum diff_level {
 /* The name without that, in the arena; empty without memory. */
 struct ta_slice diff_normalize(struct ta_arena *arena, struct ta_slice name, enum diff_level level);
 
-/* The name as people say it, cut to about `most` bytes; empty without memory. */
-struct ta_slice diff_short_name(struct ta_arena *arena, struct ta_slice name, size_t most);
-
 /* The words of a name, by their hashes: runs of letters or of digits, without regard to case but
  * where a capital letter begins one; names of scopes ("aten::") do not count. */
 struct diff_words {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* diff.sets: kernels that took the place of one another, fused, split or otherwise. */
 #include "diff/compare.h"
-#include "diff/likeness.h"
 #include "result/report.h"
+#include "result/short_name.h"
 #include "traceanalyze/columns.h"
 
 static const struct ta_column columns[] = {
@@ -29,7 +29,7 @@ static const char *names_of(struct diff *diff, size_t set, int side)
         const struct diff_item *item = diff->kernels.at[i].item[side];
         if (!item || item->set != set)
             continue;
-        const struct ta_slice name = diff_short_name(&diff->arena, item->name, SHORT);
+        const struct ta_slice name = ta_short_name(&diff->arena, item->name, SHORT);
         names = ta_arena_printf(&diff->arena, "%s%s%.*s", names, *names ? " + " : "", (int)name.len,
                                 name.ptr);
     }

@@ -2,6 +2,8 @@
 /* Names of kernels and functions, which run to kilobytes, at a length that fits a sentence. */
 #include "result/short_name.h"
 
+#include "traceanalyze/kernel.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,45 +12,6 @@ static bool begins(struct ta_slice name, size_t at, const char *word)
 {
     const size_t n = strlen(word);
     return name.len - at >= n && memcmp(name.ptr + at, word, n) == 0;
-}
-
-static bool opens(struct ta_slice name, size_t at)
-{
-    if (name.ptr[at] == '(')
-        return !begins(name, at, "(anonymous namespace)"); /* part of the name */
-    return name.ptr[at] == '<' && at > 0 && name.ptr[at - 1] != ' ';
-}
-
-size_t ta_bracket_length(struct ta_slice name, size_t at)
-{
-    size_t depth = 0, n = at;
-    if (!opens(name, at))
-        return 0;
-    for (; n < name.len; n++) {
-        depth += name.ptr[n] == '<' || name.ptr[n] == '(';
-        depth -= name.ptr[n] == '>' || name.ptr[n] == ')';
-        if (depth == 0)
-            return n + 1 - at;
-    }
-    return n - at;
-}
-
-struct ta_slice ta_bare_name(struct ta_arena *arena, struct ta_slice name)
-{
-    static const char returned[] = "void ";
-    if (name.len > sizeof returned && begins(name, 0, returned))
-        name = (struct ta_slice){name.ptr + sizeof returned - 1, name.len - sizeof returned + 1};
-    char *text = ta_arena_alloc(arena, name.len + 1);
-    size_t n = 0;
-    for (size_t i = 0; text && i < name.len;) {
-        const size_t bracket = ta_bracket_length(name, i);
-        if (!bracket)
-            text[n++] = name.ptr[i];
-        i += bracket ? bracket : 1;
-    }
-    while (n && text[n - 1] == ' ')
-        n--;
-    return (struct ta_slice){text, n};
 }
 
 /* ---- frames of Python ------------------------------------------------------------------------ */
@@ -116,6 +79,23 @@ static struct ta_slice without_folders(struct ta_slice name, struct ta_slice pat
     return (struct ta_slice){start, (size_t)(end - start)};
 }
 
+/* ---- functions ------------------------------------------------------------------------------- */
+
+/* A name of so many bytes tells enough without the arguments of its template. */
+enum { TELLING = 10 };
+
+/* As people say it, and without arguments where that is still too long. */
+static struct ta_slice function_name(struct ta_arena *arena, struct ta_slice name, size_t most)
+{
+    char *text = ta_arena_alloc(arena, name.len + 1);
+    if (!text)
+        return (struct ta_slice){NULL, 0};
+    const size_t n = ta_kernel_brief(name, text, name.len);
+    const char *arguments = n > most ? memchr(text, '<', n) : NULL;
+    return (struct ta_slice){
+        text, arguments && arguments - text >= TELLING ? (size_t)(arguments - text) : n};
+}
+
 /* ---- cutting --------------------------------------------------------------------------------- */
 
 static bool in_word(char c)
@@ -152,7 +132,7 @@ struct ta_slice ta_short_name(struct ta_arena *arena, struct ta_slice name, size
         name = generated_name(arena, &frame);
     else if (framed)
         name = without_folders(name, frame.path, most);
-    else if (name.len > most)
-        name = ta_bare_name(arena, name);
+    else
+        name = function_name(arena, name, most);
     return name.len > most ? cut(arena, name, most) : name;
 }

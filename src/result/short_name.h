@@ -6,15 +6,9 @@
 
 #include "traceanalyze/arena.h"
 
-/* Bytes from a bracket of arguments or of a template at `at` to behind the one that closes it, all
- * that is left where none does; 0 when none opens there. */
-size_t ta_bracket_length(struct ta_slice name, size_t at);
-
-/* The name without the type that is returned, arguments, and arguments of templates. */
-struct ta_slice ta_bare_name(struct ta_arena *arena, struct ta_slice name);
-
-/* At most `most` bytes and "…": frames of Python without their folders, functions without
- * arguments, code that a compiler wrote without the hash that names its file. */
+/* At most `most` bytes and "…": frames of Python without their folders, code that a compiler wrote
+ * without the hash that names its file, functions as ta_kernel_brief() has them, and without the
+ * arguments of their templates where that is still too long. */
 struct ta_slice ta_short_name(struct ta_arena *arena, struct ta_slice name, size_t most);
 
 #endif

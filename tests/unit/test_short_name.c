@@ -16,11 +16,17 @@ static const struct {
     {"aten::mm", "aten::mm"},
     {"Memcpy HtoD (Pageable -> Device)", "Memcpy HtoD (Pageable -> Device)"},
     {"", ""},
-    /* Arguments go before anything is cut. */
+    /* Functions lose what they return, scopes and parameters, and arguments of templates before
+     * anything is cut. */
     {"ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
      "ncclDevKernel_AllGather_RING_LL"},
     {"void at::native::(anonymous namespace)::cat<float, at::Array<int, 2> >(float*, int)",
-     "at::native::(anonymous namespace)::cat"},
+     "cat<float, Array<int, 2>>"},
+    {"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float> >(int)",
+     "vectorized_elementwise_kernel"},
+    /* But not where little would be left. */
+    {"void Kernel2<cutlass_80_tensorop_f16_s16816gemm_relu_f16_64x64>(Params)",
+     "Kernel2<cutlass_80_tensorop_f16_s16816ge…"},
     /* Cut between words, not behind a separator. */
     {"a_function::with_parts::of_its_name::that_are_too_many",
      "a_function::with_parts::of_its_name…"},
@@ -36,7 +42,7 @@ static const struct {
      "call (compiled code, line 2533)"},
     {"/tmp/torchinductor_me/a/b.py(1): call", "call (compiled code, line 1)"},
     /* Brackets that nobody closes. */
-    {"void broken<float, (unfinished and therefore all that is left", "broken"},
+    {"void broken<float, (unfinished and therefore all that is left", "void broken"},
 };
 
 static void test_names(void **state)

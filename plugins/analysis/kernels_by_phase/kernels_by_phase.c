@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* kernels.by_step and .by_phase: what kernels do, step by step and in the ranges that the program
+ * annotates.
+ *
+ * A kernel belongs to where it was launched: to the step whose marker was open then, on whatever
+ * thread, and to the outermost annotated range of its thread, or of another thread where its own
+ * has none (autograd).  Where one range holds nearly everything the ranges in it are the phases. */
+#include "kernels_by_phase.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const struct ta_field step_fields[STEP_FIELDS] = {
+    [STEP_NUMBER] = {"step", TA_FIELD_INT},
+    [STEP_CLASS] = {"class", TA_FIELD_INT},
+    [STEP_CALLS] = {"calls", TA_FIELD_SUM},
+    [STEP_TOTAL] = {"total_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_field fields[PHASE_FIELDS] = {
+    [PHASE_OUTER] = {"outer", TA_FIELD_TEXT},   [PHASE_INNER] = {"inner", TA_FIELD_TEXT},
+    [PHASE_CLASS] = {"class", TA_FIELD_INT},    [PHASE_CALLS] = {"calls", TA_FIELD_SUM},
+    [PHASE_TOTAL] = {"total_ns", TA_FIELD_SUM}, [PHASE_START] = {"start_ns", TA_FIELD_MIN},
+};
+
+static const struct ta_partial_def partials[] = {
+    [PARTIAL_STEPS] = {"steps", step_fields, STEP_FIELDS},
+    [PARTIAL_PHASES] = {"phases", fields, PHASE_FIELDS},
+    {0},
+};
+
+static const struct ta_column step_columns[] = {
+    TA_TEXT_COLUMN("step", "Step", "Label of the step, of all ranks"),
+    PHASE_CLASS_COLUMNS,
+    TA_RATIO_COLUMN("share", "Share", TA_NEUTRAL, "Total over that of all kernels of the step"),
+};
+
+static const struct ta_chart step_chart = {
+    .id = "kernel-classes-by-step",
+    .title = "Class of kernels by step",
+    .caption = "Kernel durations summed over all ranks, by the step that launched them.",
+    .kind = TA_CHART_STACKED_BARS,
+    .label = {"step"},
+    .y = {{"total_ns", "Total", TA_INK_SERIES_1}},
+    .group = "class",
+};
+
+/* ---- finish ---------------------------------------------------------------------------------- */
+
+/* Lists the classes of the step of row `i`; returns the row behind them. */
+static size_t list_step(const struct ta_partial *steps, size_t i, struct ta_table_builder *table)
+{
+    const int64_t step = ta_partial_at(steps, i)[STEP_NUMBER];
+    char label[40];
+    size_t end = i;
+    int64_t all = 0;
+    for (; end < ta_partial_rows(steps) && ta_partial_at(steps, end)[STEP_NUMBER] == step; end++)
+        all = ta_add_sat(all, ta_partial_at(steps, end)[STEP_TOTAL]);
+    snprintf(label, sizeof label, "ProfilerStep#%" PRId64, step);
+    for (; i < end; i++) {
+        const int64_t *row = ta_partial_at(steps, i);
+        TA_ROW(table,
+               ta_text(step == TA_MISSING ? TA_LIT("(outside of steps)") : ta_slice_of(label)),
+               phase_class_cell(row[STEP_CLASS]), ta_int(row[STEP_CALLS]), ta_int(row[STEP_TOTAL]),
+               ta_share(row[STEP_TOTAL], all));
+    }
+    return end;
+}
+
+/* Rows come by the number of the step, those without one first; they are listed last. */
+static void add_steps(const struct ta_partial *steps, struct ta_section_builder *out)
+{
+    const size_t n = ta_partial_rows(steps);
+    size_t first = 0;
+    while (first < n && ta_partial_at(steps, first)[STEP_NUMBER] == TA_MISSING)
+        first++;
+    if (first == n)
+        return;
+    struct ta_table_builder *table =
+        ta_add_table(out, "kernels.by_step", "Class of kernels by step", step_columns, 5);
+    for (size_t i = first; i < n;)
+        i = list_step(steps, i, table);
+    if (first > 0)
+        list_step(steps, 0, table);
+    ta_add_chart(table, &step_chart);
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)prior;
+    add_steps(merged[PARTIAL_STEPS], out);
+    return phase_list(merged[PARTIAL_PHASES], out)
+               ? TA_OK
+               : ta_fail(ctx, TA_ERR_NOMEM, "Cannot list the phases");
+}
+
+static const char *const after[] = {"kernels_by_class", NULL};
+
+/* Indices in the rows of saved summaries. */
+static const struct ta_bound bounds[] = {{PARTIAL_STEPS, STEP_CLASS, TA_KERNEL_KIND_COUNT},
+                                         {PARTIAL_PHASES, PHASE_CLASS, TA_KERNEL_KIND_COUNT},
+                                         TA_BOUNDS_END};
+
+static const struct ta_analysis_ops ops = {.bounds = bounds,
+                                           .after = after,
+                                           .section = "kernels",
+                                           .partials = partials,
+                                           .map = phase_map,
+                                           .finish = finish};
+
+TA_PLUGIN(analysis, kernels_by_phase, &ops, .title = "Kernel classes by step and phase",
+          .summary = "What kernels do, by step and by annotated range: kernels.by_step, "
+                     "kernels.by_phase",
+          .version = "1");

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of this analysis share: where kernels were launched, and their classes. */
+#ifndef TA_KERNELS_BY_PHASE_H
+#define TA_KERNELS_BY_PHASE_H
+
+#include <traceanalyze/analysis.h>
+#include <traceanalyze/columns.h>
+
+/* ---- partials ------------------------------------------------------------------------------ */
+
+enum { STEP_NUMBER, STEP_CLASS, STEP_CALLS, STEP_TOTAL, STEP_FIELDS };
+enum { PHASE_OUTER, PHASE_INNER, PHASE_CLASS, PHASE_CALLS, PHASE_TOTAL, PHASE_START, PHASE_FIELDS };
+
+enum { PARTIAL_STEPS, PARTIAL_PHASES };
+
+enum ta_status phase_map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                         struct ta_partial *const *out);
+
+/* ---- ranges of the host -------------------------------------------------------------------- */
+
+/* Ranges by start, with the latest end of a range and all before it. */
+struct phase_ranges {
+    struct phase_range {
+        int64_t start, end, latest;
+        ta_row span;
+    } * at;
+    size_t n, max;
+    bool failed;
+};
+
+void phase_range_add(struct phase_ranges *ranges, const struct ta_spans *spans, ta_row span);
+
+/* Puts them in order, for phase_range_at(). */
+void phase_ranges_order(struct phase_ranges *ranges);
+
+/* The range that was opened last of those open at `time`; TA_NO_ROW without one. */
+ta_row phase_range_at(const struct phase_ranges *ranges, int64_t time);
+
+/* ---- tables -------------------------------------------------------------------------------- */
+
+#define PHASE_CLASS_COLUMNS                                                                        \
+    TA_TEXT_COLUMN("class", "Class", "As in Device time by class of kernel"),                      \
+        TA_COUNT_COLUMN("calls", "Calls", TA_NEUTRAL, "Number of executions, all ranks"),          \
+        TA_NS_COLUMN("total_ns", "Total", TA_LOWER, "Sum of durations: work, not wall time")
+
+static inline struct ta_cell phase_class_cell(int64_t kind)
+{
+    return ta_text(ta_slice_of(ta_kernel_kind_name((enum ta_kernel_kind)kind)));
+}
+
+/* Adds kernels.by_phase from the rows of PARTIAL_PHASES; false without memory. */
+bool phase_list(const struct ta_partial *rows, struct ta_section_builder *out);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* In which step and which range the kernels of a trace were launched. */
+#include "kernels_by_phase.h"
+
+#include <traceanalyze/host.h>
+
+#include <stdlib.h>
+
+struct work {
+    const struct ta_trace *trace;
+    struct ta_spans spans;
+    struct ta_partial *const *out;
+    uint8_t *marks;                 /* of each string: MARK_STEP */
+    bool *is_annotation;            /* of each category */
+    struct phase_ranges steps, all; /* markers; outermost annotated ranges of all threads */
+    struct ta_map step_rows, phase_rows;
+    struct ta_map phases; /* numbers of pairs of names */
+};
+
+enum { MARK_STEP = 1 };
+
+static bool is_step(const struct work *w, ta_row row)
+{
+    return w->marks[w->spans.name[row]] == MARK_STEP;
+}
+
+static bool is_range(const struct work *w, ta_row row)
+{
+    return w->is_annotation[w->spans.cat[row]] && !is_step(w, row);
+}
+
+/* The outermost annotated range around a span and the next one in it; the span itself may be one.
+ */
+static void ranges_around(const struct work *w, ta_row row, ta_row *outer, ta_row *inner)
+{
+    *outer = *inner = TA_NO_ROW;
+    for (; row != TA_NO_ROW; row = w->spans.parent[row])
+        if (is_range(w, row)) {
+            *inner = *outer;
+            *outer = row;
+        }
+}
+
+static void find_ranges(struct work *w)
+{
+    const struct ta_categories categories = ta_trace_categories(w->trace);
+    for (size_t i = 0; i < w->spans.n; i++) {
+        const bool annotation = w->is_annotation[w->spans.cat[i]];
+        if (!annotation && w->marks[w->spans.name[i]] != MARK_STEP)
+            continue;
+        if (!ta_class_is_host(categories.at[w->spans.cat[i]].class))
+            continue;
+        ta_row outer, inner;
+        ranges_around(w, (ta_row)i, &outer, &inner);
+        if (is_step(w, (ta_row)i))
+            phase_range_add(&w->steps, &w->spans, (ta_row)i);
+        else if (outer == (ta_row)i)
+            phase_range_add(&w->all, &w->spans, (ta_row)i);
+    }
+    phase_ranges_order(&w->steps);
+    phase_ranges_order(&w->all);
+}
+
+/* The digits behind "ProfilerStep#"; TA_MISSING when they are no number. */
+static int64_t number_of(struct ta_slice name)
+{
+    const size_t start = ta_host_place(name).len + 1;
+    int64_t number = 0;
+    for (size_t i = start; i < name.len; i++) {
+        if (name.ptr[i] < '0' || name.ptr[i] > '9' || i - start > 15)
+            return TA_MISSING;
+        number = number * 10 + (name.ptr[i] - '0');
+    }
+    return name.len > start ? number : TA_MISSING;
+}
+
+static void add_to_step(struct work *w, ta_row marker, int64_t kind, int64_t dur)
+{
+    const ta_str name = marker == TA_NO_ROW ? TA_STR_ABSENT : w->spans.name[marker];
+    const int64_t number =
+        marker == TA_NO_ROW ? TA_MISSING : number_of(ta_trace_text(w->trace, name));
+    int64_t *row = ta_partial_cached(w->out[PARTIAL_STEPS], &w->step_rows,
+                                     (uint64_t)name << 8 | (uint64_t)kind,
+                                     (const struct ta_key[]){ta_key_int(number), ta_key_int(kind)});
+    ta_sum(&row[STEP_CALLS], 1);
+    ta_sum(&row[STEP_TOTAL], dur);
+}
+
+static uint64_t phase_number(struct work *w, const ta_str names[2])
+{
+    const uint64_t *number =
+        ta_map_at(&w->phases, (uint64_t)names[0] << 32 | names[1], w->phases.n + 1);
+    return number ? *number : 0;
+}
+
+static void add_to_phase(struct work *w, ta_row launch, int64_t kind, ta_row span)
+{
+    ta_row outer = TA_NO_ROW, inner = TA_NO_ROW;
+    if (launch != TA_NO_ROW) {
+        ranges_around(w, launch, &outer, &inner);
+        if (outer == TA_NO_ROW)
+            outer = phase_range_at(&w->all, w->spans.ts[launch]);
+    }
+    const ta_str names[] = {outer == TA_NO_ROW ? TA_STR_ABSENT : w->spans.name[outer],
+                            inner == TA_NO_ROW ? TA_STR_ABSENT : w->spans.name[inner]};
+    const uint64_t id = phase_number(w, names) << 4 | (uint64_t)kind;
+    int64_t *row = ta_partial_cached(
+        w->out[PARTIAL_PHASES], &w->phase_rows, id,
+        (const struct ta_key[]){ta_key_text(ta_trace_text(w->trace, names[0])),
+                                ta_key_text(ta_trace_text(w->trace, names[1])), ta_key_int(kind)});
+    ta_sum(&row[PHASE_CALLS], 1);
+    ta_sum(&row[PHASE_TOTAL], w->spans.dur[span]);
+    ta_least(&row[PHASE_START], w->spans.ts[span] - ta_trace_origin(w->trace));
+}
+
+static void add_kernels(struct work *w)
+{
+    const struct ta_activities activities = ta_trace_activities(w->trace);
+    const struct ta_kernels kernels = ta_trace_kernels(w->trace);
+    for (size_t i = 0; i < activities.n; i++) {
+        const struct ta_activity *a = &activities.at[i];
+        if (a->kernel == TA_NO_KERNEL)
+            continue;
+        const int64_t kind = kernels.at[a->kernel].facts.kind;
+        const ta_row marker =
+            a->launch == TA_NO_ROW ? TA_NO_ROW : phase_range_at(&w->steps, w->spans.ts[a->launch]);
+        add_to_step(w, marker, kind, w->spans.dur[a->span]);
+        add_to_phase(w, a->launch, kind, a->span);
+    }
+}
+
+static void mark(struct work *w)
+{
+    const struct ta_categories categories = ta_trace_categories(w->trace);
+    for (size_t i = 0; i < categories.n; i++)
+        w->is_annotation[i] = ta_slice_equal(ta_trace_text(w->trace, categories.at[i].name),
+                                             TA_LIT("user_annotation"));
+    for (size_t id = 0; id < ta_trace_string_count(w->trace); id++) {
+        const struct ta_slice name = ta_trace_text(w->trace, (ta_str)id);
+        w->marks[id] = ta_host_place(name).len != name.len ? MARK_STEP : 0;
+    }
+}
+
+enum ta_status phase_map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                         struct ta_partial *const *out)
+{
+    if (ta_trace_kernels(trace).n == 0)
+        return TA_OK;
+    struct work w = {.trace = trace, .spans = ta_trace_spans(trace), .out = out};
+    w.marks = calloc(ta_trace_string_count(trace) + 1, sizeof *w.marks);
+    w.is_annotation = calloc(ta_trace_categories(trace).n + 1, sizeof *w.is_annotation);
+    bool done = w.marks && w.is_annotation;
+    if (done) {
+        mark(&w);
+        find_ranges(&w);
+        add_kernels(&w);
+        done = !w.steps.failed && !w.all.failed && !w.step_rows.failed && !w.phase_rows.failed &&
+               !w.phases.failed;
+    }
+    free(w.marks);
+    free(w.is_annotation);
+    free(w.steps.at);
+    free(w.all.at);
+    ta_map_free(&w.step_rows);
+    ta_map_free(&w.phase_rows);
+    ta_map_free(&w.phases);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the ranges of a trace");
+}
