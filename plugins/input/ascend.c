@@ -5,6 +5,7 @@
 #include <traceanalyze/dump.h>
 #include <traceanalyze/plugin.h>
 #include <traceanalyze/unit.h>
+#include <traceanalyze/unknown.h>
 
 #include <inttypes.h>
 
@@ -76,20 +77,10 @@ static void add_part(struct reading *r, size_t column, const char *name, int64_t
     const int64_t dur_ns = ta_csv_decimal(r->csv, column, 3);
     if (r->status != TA_OK || dur_ns == TA_MISSING || dur_ns < 0)
         return;
-    const struct ta_timed_stage stage = {
-        .rank = TA_MISSING,
-        .name = ta_builder_string(r->builder, ta_slice_of(name)),
-        .calls = 1,
-        .total_ns = dur_ns,
-        .min_ns = dur_ns,
-        .max_ns = dur_ns,
-        .last_ns = TA_MISSING,
-        .median_ns = TA_MISSING,
-        .device_ns = dur_ns,
-        .step = step,
-        .is_call = true,
-        .exception = TA_STR_ABSENT,
-    };
+    struct ta_timed_stage stage =
+        ta_single_call(ta_builder_string(r->builder, ta_slice_of(name)), dur_ns);
+    stage.device_ns = dur_ns;
+    stage.step = step;
     r->status = ta_builder_add_stage(r->ctx, r->builder, &stage);
 }
 
@@ -144,18 +135,10 @@ static void take_sum(struct reading *r)
 {
     const struct ta_slice name = ta_csv_text(r->csv, OP_TYPE);
     const int64_t total = ta_csv_decimal(r->csv, OP_TOTAL, 3);
-    const struct ta_operator_sum row = {
-        .rank = TA_MISSING,
-        .name = ta_builder_string(r->builder, name),
-        .shapes = TA_STR_ABSENT,
-        .calls = ta_csv_integer(r->csv, OP_COUNT),
-        .self_cpu_ns = TA_MISSING,
-        .cpu_ns = TA_MISSING,
-        .self_device_ns = total,
-        .device_ns = total,
-        .self_cpu_bytes = TA_MISSING,
-        .self_device_bytes = TA_MISSING,
-    };
+    struct ta_operator_sum row = ta_unknown_operator_sum();
+    row.name = ta_builder_string(r->builder, name);
+    row.calls = ta_csv_integer(r->csv, OP_COUNT);
+    row.self_device_ns = row.device_ns = total;
     if (name.len == 0 || total == TA_MISSING)
         ta_csv_drop(r->csv, "An operator without a name or a time");
     else

@@ -4,6 +4,7 @@
 #include <traceanalyze/document.h>
 #include <traceanalyze/dump.h>
 #include <traceanalyze/plugin.h>
+#include <traceanalyze/unknown.h>
 
 #include <inttypes.h>
 
@@ -114,19 +115,13 @@ static void note_clock(struct reading *r, int64_t total, int64_t min, const char
 
 static void take_operation(struct reading *r, const char *name, const json_t *row)
 {
-    const struct ta_timed_stage stage = {
-        .rank = TA_MISSING,
-        .name = ta_builder_string(r->builder, ta_slice_of(name)),
-        .calls = count_of(r, row, name),
-        .total_ns = decimal(r, row, "total", 9, name),
-        .min_ns = decimal(r, row, "min", 9, name),
-        .max_ns = decimal(r, row, "max", 9, name),
-        .last_ns = decimal(r, row, "last", 9, name),
-        .median_ns = TA_MISSING,
-        .device_ns = TA_MISSING,
-        .step = TA_MISSING,
-        .exception = TA_STR_ABSENT,
-    };
+    struct ta_timed_stage stage = ta_unknown_stage();
+    stage.name = ta_builder_string(r->builder, ta_slice_of(name));
+    stage.calls = count_of(r, row, name);
+    stage.total_ns = decimal(r, row, "total", 9, name);
+    stage.min_ns = decimal(r, row, "min", 9, name);
+    stage.max_ns = decimal(r, row, "max", 9, name);
+    stage.last_ns = decimal(r, row, "last", 9, name);
     if (stage.calls == TA_MISSING && stage.total_ns == TA_MISSING) {
         drop(r, "The operation", name);
         return;
@@ -154,19 +149,12 @@ static void take_snapshot(struct reading *r, const json_t *row)
     char name[81] = "";
     if (label.len)
         memcpy(name, label.ptr, label.len < sizeof name ? label.len : sizeof name - 1);
-    const struct ta_memory_mark mark = {
-        .rank = TA_MISSING,
-        .label = label.ptr ? ta_builder_string(r->builder, label) : TA_STR_ABSENT,
-        .device = TA_MISSING,
-        .time_ns = decimal(r, row, "timestamp", 9, name),
-        .allocated_bytes = bytes_of(r, row, "allocated_mb", name),
-        .reserved_bytes = bytes_of(r, row, "reserved_mb", name),
-        .max_allocated_bytes = bytes_of(r, row, "max_allocated_mb", name),
-        .max_reserved_bytes = TA_MISSING,
-        .total_bytes = TA_MISSING,
-        .ooms = TA_MISSING,
-        .retries = TA_MISSING,
-    };
+    struct ta_memory_mark mark = ta_unknown_memory_mark();
+    mark.label = label.ptr ? ta_builder_string(r->builder, label) : TA_STR_ABSENT;
+    mark.time_ns = decimal(r, row, "timestamp", 9, name);
+    mark.allocated_bytes = bytes_of(r, row, "allocated_mb", name);
+    mark.reserved_bytes = bytes_of(r, row, "reserved_mb", name);
+    mark.max_allocated_bytes = bytes_of(r, row, "max_allocated_mb", name);
     if (mark.allocated_bytes == TA_MISSING && mark.reserved_bytes == TA_MISSING &&
         mark.max_allocated_bytes == TA_MISSING) {
         drop(r, "The memory snapshot", name);

@@ -13,6 +13,7 @@
 #include <traceanalyze/dump.h>
 #include <traceanalyze/plugin.h>
 #include <traceanalyze/unit.h>
+#include <traceanalyze/unknown.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -237,6 +238,28 @@ static inline double inferix_bytes(int64_t bytes)
 static inline double inferix_known(double value)
 {
     return value > 0 || value < 0 ? value : (double)NAN;
+}
+
+/* Readings of all devices together.  Where there is none, Inferix writes zeros. */
+struct inferix_gpu {
+    double used, total, utilization, temperature, power;
+};
+
+/* False without a device. */
+static inline bool inferix_gpu_sample(struct inferix *in, int64_t time_ns,
+                                      const struct inferix_gpu *gpu)
+{
+    if (!(gpu->total > 0 || gpu->used > 0 || gpu->utilization > 0 || gpu->temperature > 0 ||
+          gpu->power > 0))
+        return false;
+    inferix_sample(in, TA_SIGNAL_GPU_UTILIZATION, TA_MISSING, time_ns,
+                   inferix_percent(gpu->utilization));
+    inferix_sample(in, TA_SIGNAL_GPU_MEMORY_USED, TA_MISSING, time_ns, gpu->used);
+    inferix_sample(in, TA_SIGNAL_GPU_MEMORY_TOTAL, TA_MISSING, time_ns, inferix_known(gpu->total));
+    inferix_sample(in, TA_SIGNAL_GPU_TEMPERATURE, TA_MISSING, time_ns,
+                   inferix_known(gpu->temperature));
+    inferix_sample(in, TA_SIGNAL_GPU_POWER, TA_MISSING, time_ns, inferix_known(gpu->power));
+    return true;
 }
 
 /* ---- what a session says about itself ------------------------------------------------------- */

@@ -14,11 +14,9 @@ static int sniff(const struct ta_probe *probe)
 static void take_session(struct inferix *in, json_t *document)
 {
     const struct ta_slice id = ta_document_text(json_object_get(document, "session_id"));
-    const struct ta_session session = {.rank = TA_MISSING,
-                                       .id = inferix_intern(in, id),
-                                       .start_ns = TA_MISSING,
-                                       .end_ns = TA_MISSING,
-                                       .dur_ns = inferix_decimal(in, document, "duration", 9)};
+    struct ta_session session = ta_unknown_session();
+    session.id = inferix_intern(in, id);
+    session.dur_ns = inferix_decimal(in, document, "duration", 9);
     if (id.ptr || session.dur_ns != TA_MISSING) {
         INFERIX_ADD(in, session, &session);
         in->kept++;
@@ -29,19 +27,18 @@ static void take_session(struct inferix *in, json_t *document)
 }
 
 /* Sums and largest values over all devices, as in a report. */
-static void take_gpu(struct inferix *in, json_t *gpu, int64_t time)
+static void take_gpu(struct inferix *in, json_t *members, int64_t time)
 {
-    const double total = inferix_known(inferix_bytes(inferix_mib(in, gpu, "memory_total_mb")));
-    if (isnan(total)) /* no device */
+    if (!members)
         return;
-    const int64_t used = inferix_mib(in, gpu, "memory_used_mb");
-    const double utilization = inferix_real(in, gpu, "utilization_percent");
-    const double temperature = inferix_real(in, gpu, "temperature_celsius");
-    inferix_sample(in, TA_SIGNAL_GPU_UTILIZATION, TA_MISSING, time, inferix_percent(utilization));
-    inferix_sample(in, TA_SIGNAL_GPU_MEMORY_USED, TA_MISSING, time, inferix_bytes(used));
-    inferix_sample(in, TA_SIGNAL_GPU_MEMORY_TOTAL, TA_MISSING, time, total);
-    inferix_sample(in, TA_SIGNAL_GPU_TEMPERATURE, TA_MISSING, time, inferix_known(temperature));
-    in->kept++;
+    const struct inferix_gpu gpu = {
+        .used = inferix_bytes(inferix_mib(in, members, "memory_used_mb")),
+        .total = inferix_bytes(inferix_mib(in, members, "memory_total_mb")),
+        .utilization = inferix_real(in, members, "utilization_percent"),
+        .temperature = inferix_real(in, members, "temperature_celsius"),
+        .power = (double)NAN,
+    };
+    in->kept += inferix_gpu_sample(in, time, &gpu);
 }
 
 static void take_cpu(struct inferix *in, json_t *cpu, int64_t time)

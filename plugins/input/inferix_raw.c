@@ -181,12 +181,17 @@ static void take_cpu(struct dump *d, const struct ta_record *record)
         add_reading(d, i, value_of(d, &of_sample[i], &record->nested[i]));
 }
 
-/* Totals, of a sample that names no device; without memory there was none. */
+/* Totals, of a sample that names no device; where all are 0 there was none. */
 static void take_totals(struct dump *d, const struct ta_record *record)
 {
-    const double total = value_of(d, &of_sample[GPU_TOTAL], &record->nested[GPU_TOTAL]);
-    for (size_t i = GPU_USED; i < N_SAMPLE && !isnan(total); i++)
-        add_reading(d, i, value_of(d, &of_sample[i], &record->nested[i]));
+    double values[N_SAMPLE];
+    bool has_device = false;
+    for (size_t i = GPU_USED; i < N_SAMPLE; i++) {
+        values[i] = value_of(d, &of_sample[i], &record->nested[i]);
+        has_device |= values[i] > 0;
+    }
+    for (size_t i = GPU_USED; i < N_SAMPLE && has_device; i++)
+        add_reading(d, i, values[i]);
 }
 
 static bool drop(struct dump *d, enum ta_quality_code code, const char *what)

@@ -4,6 +4,7 @@
 #include <traceanalyze/csv.h>
 #include <traceanalyze/dump.h>
 #include <traceanalyze/plugin.h>
+#include <traceanalyze/unknown.h>
 
 enum { TOTAL, CALLS, NAME, COLUMNS };
 
@@ -58,23 +59,17 @@ static enum ta_status take_row(struct ta_ctx *ctx, struct ta_builder *builder, s
     const struct ta_slice name = ta_csv_text(csv, NAME);
     const int64_t total = ta_csv_decimal(csv, TOTAL, shift_of(csv));
     const int64_t calls = ta_csv_integer(csv, CALLS);
-    const bool on_host = csv->shape == ON_HOST;
     if (name.len == 0 || total == TA_MISSING || calls == TA_MISSING) {
         ta_csv_drop(csv, "A row without a name, a time or a count");
         return TA_OK;
     }
-    const struct ta_operator_sum row = {
-        .rank = TA_MISSING,
-        .name = ta_builder_string(builder, name),
-        .shapes = TA_STR_ABSENT,
-        .calls = calls,
-        .self_cpu_ns = TA_MISSING,
-        .cpu_ns = on_host ? total : TA_MISSING,
-        .self_device_ns = on_host ? TA_MISSING : total,
-        .device_ns = on_host ? TA_MISSING : total,
-        .self_cpu_bytes = TA_MISSING,
-        .self_device_bytes = TA_MISSING,
-    };
+    struct ta_operator_sum row = ta_unknown_operator_sum();
+    row.name = ta_builder_string(builder, name);
+    row.calls = calls;
+    if (csv->shape == ON_HOST)
+        row.cpu_ns = total;
+    else
+        row.self_device_ns = row.device_ns = total;
     return ta_builder_add_operator_sum(ctx, builder, &row);
 }
 

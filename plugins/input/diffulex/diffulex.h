@@ -7,6 +7,7 @@
 #include <traceanalyze/document.h>
 #include <traceanalyze/dump.h>
 #include <traceanalyze/unit.h>
+#include <traceanalyze/unknown.h>
 
 struct reading {
     struct ta_ctx *ctx;

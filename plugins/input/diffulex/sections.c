@@ -68,20 +68,8 @@ static void hash_duration(struct sections *s, double seconds)
 
 static void add_stage(struct reading *r, const struct section *section)
 {
-    const struct ta_timed_stage stage = {
-        .rank = TA_MISSING,
-        .name = ta_builder_string(r->builder, section->name),
-        .calls = 1,
-        .total_ns = section->dur_ns,
-        .min_ns = section->dur_ns,
-        .max_ns = section->dur_ns,
-        .last_ns = TA_MISSING,
-        .median_ns = TA_MISSING,
-        .device_ns = TA_MISSING,
-        .step = TA_MISSING,
-        .is_call = section->dur_ns != TA_MISSING,
-        .exception = TA_STR_ABSENT,
-    };
+    const struct ta_timed_stage stage =
+        ta_single_call(ta_builder_string(r->builder, section->name), section->dur_ns);
     r->status = ta_builder_add_stage(r->ctx, r->builder, &stage);
 }
 

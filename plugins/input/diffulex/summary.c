@@ -325,18 +325,14 @@ static void take_row(struct operators *o, struct ta_map *seen,
     struct reading *r = o->r;
     const struct ta_slice name = without_ticks(cells[MD_EVENT]);
     struct operator_row row = {.profile = ta_builder_string(r->builder, cells[MD_PROFILE])};
-    row.sum = (struct ta_operator_sum){
-        .rank = dx_rank_of_profile(cells[MD_PROFILE]),
-        .name = ta_builder_string(r->builder, name),
-        .shapes = TA_STR_ABSENT,
-        .calls = ta_text_integer(cells[MD_COUNT]),
-        .self_cpu_ns = ta_text_decimal(cells[MD_SELF_CPU], 6),
-        .cpu_ns = ta_text_decimal(cells[MD_CPU], 6),
-        .self_device_ns = ta_text_decimal(cells[MD_SELF_DEVICE], 6),
-        .device_ns = ta_text_decimal(cells[MD_DEVICE], 6),
-        .self_cpu_bytes = TA_MISSING,
-        .self_device_bytes = TA_MISSING,
-    };
+    row.sum = ta_unknown_operator_sum();
+    row.sum.rank = dx_rank_of_profile(cells[MD_PROFILE]);
+    row.sum.name = ta_builder_string(r->builder, name);
+    row.sum.calls = ta_text_integer(cells[MD_COUNT]);
+    row.sum.self_cpu_ns = ta_text_decimal(cells[MD_SELF_CPU], 6);
+    row.sum.cpu_ns = ta_text_decimal(cells[MD_CPU], 6);
+    row.sum.self_device_ns = ta_text_decimal(cells[MD_SELF_DEVICE], 6);
+    row.sum.device_ns = ta_text_decimal(cells[MD_DEVICE], 6);
     if (row.sum.calls == TA_MISSING)
         return; /* the head of the table, or the line below it */
     const uint64_t pair = (uint64_t)row.profile << 32 | row.sum.name;

@@ -152,20 +152,13 @@ static void take_stage(struct reading *r, struct ta_csv *csv)
         ta_csv_drop(csv, "A stage without a name or a time");
         return;
     }
-    const struct ta_timed_stage stage = {
-        .rank = rank_of(csv),
-        .name = dx_join(r, ta_csv_text(csv, SCOPE), ta_csv_text(csv, STAGE)),
-        .calls = 1,
-        .total_ns = dur_ns,
-        .min_ns = dur_ns,
-        .max_ns = dur_ns,
-        .last_ns = TA_MISSING,
-        .median_ns = TA_MISSING,
-        .device_ns = ta_csv_decimal(csv, CUDA_MS, 6),
-        .step = ta_csv_integer(csv, STEP),
-        .is_call = true,
-        .exception = exception.len ? ta_builder_string(r->builder, exception) : TA_STR_ABSENT,
-    };
+    struct ta_timed_stage stage =
+        ta_single_call(dx_join(r, ta_csv_text(csv, SCOPE), ta_csv_text(csv, STAGE)), dur_ns);
+    stage.rank = rank_of(csv);
+    stage.device_ns = ta_csv_decimal(csv, CUDA_MS, 6);
+    stage.step = ta_csv_integer(csv, STEP);
+    if (exception.len)
+        stage.exception = ta_builder_string(r->builder, exception);
     if (r->status == TA_OK)
         r->status = ta_builder_add_stage(r->ctx, r->builder, &stage);
 }

@@ -83,15 +83,8 @@ static void begin_iterations(struct reading *r, struct ta_slice line)
     const char *colon = memchr(line.ptr, ':', line.len);
     const struct ta_slice name =
         ta_text_trim((struct ta_slice){colon + 1, line.len - (size_t)(colon + 1 - line.ptr)});
-    r->iterations = (struct ta_iterations){
-        .rank = TA_MISSING,
-        .name = ta_builder_string(r->builder, name.len ? name : TA_LIT("iterations")),
-        .count = TA_MISSING,
-        .total_ns = TA_MISSING,
-        .min_ns = TA_MISSING,
-        .max_ns = TA_MISSING,
-        .median_ns = TA_MISSING,
-    };
+    r->iterations = ta_unknown_iterations();
+    r->iterations.name = ta_builder_string(r->builder, name.len ? name : TA_LIT("iterations"));
 }
 
 /* Whether the line begins a part. */

@@ -5,6 +5,7 @@
 
 #include <traceanalyze/document.h>
 #include <traceanalyze/dump.h>
+#include <traceanalyze/unknown.h>
 
 enum { CELLS = 32 };
 

@@ -132,16 +132,7 @@ bool operator_row(struct ta_builder *builder, const struct operator_table *table
     const struct cells cells = split_from_right(line, 2, table->n);
     if (cells.n != table->n)
         return false;
-    *row = (struct ta_operator_sum){.rank = TA_MISSING,
-                                    .name = TA_STR_ABSENT,
-                                    .shapes = TA_STR_ABSENT,
-                                    .calls = TA_MISSING,
-                                    .self_cpu_ns = TA_MISSING,
-                                    .cpu_ns = TA_MISSING,
-                                    .self_device_ns = TA_MISSING,
-                                    .device_ns = TA_MISSING,
-                                    .self_cpu_bytes = TA_MISSING,
-                                    .self_device_bytes = TA_MISSING};
+    *row = ta_unknown_operator_sum();
     for (size_t i = 0; i < cells.n; i++)
         take_cell(builder, (enum field)table->field[i], cells.at[i], row);
     return row->calls != TA_MISSING && row->calls >= 0;

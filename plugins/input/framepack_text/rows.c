@@ -100,17 +100,12 @@ bool take_timing(struct reading *r, struct ta_slice line)
     if (cells.n != 6)
         return false;
     const int64_t calls = ta_text_integer(cells.at[1]), mean = time_of(cells.at[3]);
-    const struct ta_timed_stage stage = {.rank = TA_MISSING,
-                                         .name = ta_builder_string(r->builder, cells.at[0]),
-                                         .calls = calls,
-                                         .total_ns = time_of(cells.at[2]),
-                                         .min_ns = time_of(cells.at[4]),
-                                         .max_ns = time_of(cells.at[5]),
-                                         .last_ns = TA_MISSING,
-                                         .median_ns = TA_MISSING,
-                                         .device_ns = TA_MISSING,
-                                         .step = TA_MISSING,
-                                         .exception = TA_STR_ABSENT};
+    struct ta_timed_stage stage = ta_unknown_stage();
+    stage.name = ta_builder_string(r->builder, cells.at[0]);
+    stage.calls = calls;
+    stage.total_ns = time_of(cells.at[2]);
+    stage.min_ns = time_of(cells.at[4]);
+    stage.max_ns = time_of(cells.at[5]);
     if (calls == TA_MISSING || calls < 0 || stage.total_ns == TA_MISSING || mean == TA_MISSING ||
         stage.min_ns == TA_MISSING || stage.max_ns == TA_MISSING)
         return false;
@@ -139,17 +134,11 @@ bool take_memory(struct reading *r, struct ta_slice line)
     const struct cells cells = split_from_right(line, 1, 4);
     if (cells.n != 4)
         return false;
-    const struct ta_memory_mark mark = {.rank = TA_MISSING,
-                                        .label = ta_builder_string(r->builder, cells.at[0]),
-                                        .device = TA_MISSING,
-                                        .time_ns = TA_MISSING,
-                                        .allocated_bytes = mib_of(cells.at[1]),
-                                        .reserved_bytes = mib_of(cells.at[2]),
-                                        .max_allocated_bytes = mib_of(cells.at[3]),
-                                        .max_reserved_bytes = TA_MISSING,
-                                        .total_bytes = TA_MISSING,
-                                        .ooms = TA_MISSING,
-                                        .retries = TA_MISSING};
+    struct ta_memory_mark mark = ta_unknown_memory_mark();
+    mark.label = ta_builder_string(r->builder, cells.at[0]);
+    mark.allocated_bytes = mib_of(cells.at[1]);
+    mark.reserved_bytes = mib_of(cells.at[2]);
+    mark.max_allocated_bytes = mib_of(cells.at[3]);
     if (mark.allocated_bytes == TA_MISSING || mark.reserved_bytes == TA_MISSING ||
         mark.max_allocated_bytes == TA_MISSING)
         return false;

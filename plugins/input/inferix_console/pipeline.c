@@ -4,29 +4,16 @@
 
 static void add_call(struct console *c, struct ta_slice name, int64_t dur_ns)
 {
-    const struct ta_timed_stage stage = {.rank = TA_MISSING,
-                                         .name = inferix_intern(&c->in, name),
-                                         .calls = 1,
-                                         .total_ns = dur_ns,
-                                         .min_ns = dur_ns,
-                                         .max_ns = dur_ns,
-                                         .last_ns = TA_MISSING,
-                                         .median_ns = TA_MISSING,
-                                         .device_ns = TA_MISSING,
-                                         .step = TA_MISSING,
-                                         .is_call = true};
+    const struct ta_timed_stage stage = ta_single_call(inferix_intern(&c->in, name), dur_ns);
     INFERIX_ADD(&c->in, stage, &stage);
     c->in.kept++;
 }
 
 static void add_block(struct console *c, int64_t index, int64_t dur_ns)
 {
-    const struct ta_diffusion_block block = {.rank = TA_MISSING,
-                                             .block = index,
-                                             .frames = TA_MISSING,
-                                             .dur_ns = dur_ns,
-                                             .memory_bytes = TA_MISSING,
-                                             .end_ns = TA_MISSING};
+    struct ta_diffusion_block block = ta_unknown_diffusion_block();
+    block.block = index;
+    block.dur_ns = dur_ns;
     INFERIX_ADD(&c->in, diffusion_block, &block);
     c->in.kept++;
 }

@@ -6,11 +6,9 @@
 
 void console_add_session(struct console *c, struct ta_slice id, int64_t dur_ns)
 {
-    const struct ta_session session = {.rank = TA_MISSING,
-                                       .id = inferix_intern(&c->in, id),
-                                       .start_ns = TA_MISSING,
-                                       .end_ns = TA_MISSING,
-                                       .dur_ns = dur_ns};
+    struct ta_session session = ta_unknown_session();
+    session.id = inferix_intern(&c->in, id);
+    session.dur_ns = dur_ns;
     INFERIX_ADD(&c->in, session, &session);
     c->in.kept++;
 }

@@ -31,17 +31,10 @@ static void mark_memory(struct inferix *in, const struct ta_diffusion_block *blo
     char label[40] = "block";
     if (block->block != TA_MISSING)
         snprintf(label, sizeof label, "block %" PRId64, block->block);
-    const struct ta_memory_mark mark = {.rank = TA_MISSING,
-                                        .label = inferix_intern(in, ta_slice_of(label)),
-                                        .device = TA_MISSING,
-                                        .time_ns = block->end_ns,
-                                        .allocated_bytes = TA_MISSING,
-                                        .reserved_bytes = TA_MISSING,
-                                        .max_allocated_bytes = block->memory_bytes,
-                                        .max_reserved_bytes = TA_MISSING,
-                                        .total_bytes = TA_MISSING,
-                                        .ooms = TA_MISSING,
-                                        .retries = TA_MISSING};
+    struct ta_memory_mark mark = ta_unknown_memory_mark();
+    mark.label = inferix_intern(in, ta_slice_of(label));
+    mark.time_ns = block->end_ns;
+    mark.max_allocated_bytes = block->memory_bytes;
     INFERIX_ADD(in, memory_mark, &mark);
 }
 
@@ -212,13 +205,12 @@ static void take_models(struct inferix *in, const struct sums *sums, json_t *doc
 
 static void add_layer_sum(struct inferix *in, const char *name, json_t *layer)
 {
-    const struct ta_layer row = {.rank = TA_MISSING,
-                                 .name = inferix_intern(in, ta_slice_of(name)),
-                                 .calls = inferix_count(in, layer, "call_count"),
-                                 .total_ns = inferix_decimal(in, layer, "total_time_ms", 6),
-                                 .min_ns = inferix_decimal(in, layer, "min_time_ms", 6),
-                                 .max_ns = inferix_decimal(in, layer, "max_time_ms", 6),
-                                 .parameters = TA_MISSING};
+    struct ta_layer row = ta_unknown_layer();
+    row.name = inferix_intern(in, ta_slice_of(name));
+    row.calls = inferix_count(in, layer, "call_count");
+    row.total_ns = inferix_decimal(in, layer, "total_time_ms", 6);
+    row.min_ns = inferix_decimal(in, layer, "min_time_ms", 6);
+    row.max_ns = inferix_decimal(in, layer, "max_time_ms", 6);
     INFERIX_ADD(in, layer, &row);
     in->kept++;
 }

@@ -63,16 +63,12 @@ static int64_t take_session(struct inferix *in, json_t *document)
 
 static void take_stage(struct inferix *in, const char *name, json_t *stage)
 {
-    const struct ta_timed_stage row = {.rank = TA_MISSING,
-                                       .name = inferix_intern(in, ta_slice_of(name)),
-                                       .calls = inferix_count(in, stage, "call_count"),
-                                       .total_ns = inferix_decimal(in, stage, "total_time", 9),
-                                       .min_ns = inferix_decimal(in, stage, "min_time", 9),
-                                       .max_ns = inferix_decimal(in, stage, "max_time", 9),
-                                       .last_ns = TA_MISSING,
-                                       .median_ns = TA_MISSING,
-                                       .device_ns = TA_MISSING,
-                                       .step = TA_MISSING};
+    struct ta_timed_stage row = ta_unknown_stage();
+    row.name = inferix_intern(in, ta_slice_of(name));
+    row.calls = inferix_count(in, stage, "call_count");
+    row.total_ns = inferix_decimal(in, stage, "total_time", 9);
+    row.min_ns = inferix_decimal(in, stage, "min_time", 9);
+    row.max_ns = inferix_decimal(in, stage, "max_time", 9);
     INFERIX_ADD(in, stage, &row);
     in->kept++;
     inferix_figure(in, "stage", ta_slice_of(name), TA_LIT("percentage_of_total"),

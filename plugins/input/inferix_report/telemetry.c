@@ -17,21 +17,17 @@ static bool is_earlier(struct inferix *in, int64_t time_ns, int64_t start_ns)
 static void take_gpu_sample(struct inferix *in, json_t *sample, int64_t start_ns)
 {
     const int64_t time = inferix_decimal(in, sample, "timestamp", 9);
-    const double total = inferix_known(inferix_bytes(inferix_mib(in, sample, "memory_total_mb")));
     if (is_earlier(in, time, start_ns))
         return;
+    const struct inferix_gpu gpu = {
+        .used = inferix_bytes(inferix_mib(in, sample, "memory_used_mb")),
+        .total = inferix_bytes(inferix_mib(in, sample, "memory_total_mb")),
+        .utilization = inferix_real(in, sample, "utilization"),
+        .temperature = inferix_real(in, sample, "temperature"),
+        .power = inferix_real(in, sample, "power"),
+    };
+    inferix_gpu_sample(in, time, &gpu);
     in->kept++;
-    if (isnan(total)) /* no device */
-        return;
-    const int64_t used = inferix_mib(in, sample, "memory_used_mb");
-    const double utilization = inferix_real(in, sample, "utilization");
-    const double temperature = inferix_real(in, sample, "temperature");
-    const double power = inferix_real(in, sample, "power");
-    inferix_sample(in, TA_SIGNAL_GPU_UTILIZATION, TA_MISSING, time, inferix_percent(utilization));
-    inferix_sample(in, TA_SIGNAL_GPU_MEMORY_USED, TA_MISSING, time, inferix_bytes(used));
-    inferix_sample(in, TA_SIGNAL_GPU_MEMORY_TOTAL, TA_MISSING, time, total);
-    inferix_sample(in, TA_SIGNAL_GPU_TEMPERATURE, TA_MISSING, time, inferix_known(temperature));
-    inferix_sample(in, TA_SIGNAL_GPU_POWER, TA_MISSING, time, inferix_known(power));
 }
 
 /* The first reading of a process counts from nothing and says 0. */

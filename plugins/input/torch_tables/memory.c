@@ -58,19 +58,9 @@ static void close_mark(struct text_reading *r, struct ta_memory_mark *mark, bool
 
 static void open_mark(struct text_reading *r, struct ta_memory_mark *mark, int64_t device)
 {
-    *mark = (struct ta_memory_mark){
-        .rank = TA_MISSING,
-        .label = ta_builder_string(r->builder, TA_LIT("memory summary")),
-        .device = device,
-        .time_ns = TA_MISSING,
-        .allocated_bytes = TA_MISSING,
-        .reserved_bytes = TA_MISSING,
-        .max_allocated_bytes = TA_MISSING,
-        .max_reserved_bytes = TA_MISSING,
-        .total_bytes = TA_MISSING,
-        .ooms = TA_MISSING,
-        .retries = TA_MISSING,
-    };
+    *mark = ta_unknown_memory_mark();
+    mark->label = ta_builder_string(r->builder, TA_LIT("memory summary"));
+    mark->device = device;
 }
 
 static void take_cells(struct ta_memory_mark *mark, const struct ta_slice *cells, size_t n)

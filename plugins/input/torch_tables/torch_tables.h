@@ -5,6 +5,7 @@
 
 #include <traceanalyze/document.h>
 #include <traceanalyze/dump.h>
+#include <traceanalyze/unknown.h>
 
 struct text_reading {
     struct ta_ctx *ctx;
