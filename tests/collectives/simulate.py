@@ -16,7 +16,8 @@ DTYPES = {"BFloat16": 2, "Float": 4}
 
 
 class Plan:
-    """What a run does; `culprit` is (rank, kind, share of the compute time, first step)."""
+    """What a run does; `culprit` is (rank, kind, share of the compute time, first step), and, when
+    it is not late to the end, how many steps."""
 
     def __init__(self, ranks=8, steps=12, seed=1, culprit=None, groups=None, noise=0.01,
                  clocks=True, spread=0.002, ops=("allreduce", "_allgather_base"), drop=(),
@@ -75,8 +76,9 @@ def facts(plan, group, op, elements, dtype, blank):
 
 def work(plan, rank, step, rng):
     """What a rank does between two collectives."""
-    late = plan.culprit and plan.culprit[0] == rank.rank and step >= plan.culprit[3]
-    kind, share = (plan.culprit[1], plan.culprit[2]) if late else (None, 0)
+    culprit, kind, share, first, *steps = plan.culprit or (None, None, 0, 0)
+    if culprit != rank.rank or step < first or step >= first + (steps or [plan.steps])[0]:
+        kind, share = None, 0
     parts = (("gemm_bf16", 400_000, "aten::mm"), ("flash_fwd_kernel", 600_000, "aten::sdpa"))
     total = sum(p[1] for p in parts)
     for name, dur, op in parts:

@@ -209,6 +209,30 @@ class Blame(unittest.TestCase):
         self.assertLessEqual(abs(rows[0]["since_step"] - 18), 1)
 
 
+class OneOfMany(unittest.TestCase):
+    """Of many ranks some have a long pause: over several collectives, but only once."""
+
+    def late(self, late_steps, steps):
+        plan = simulate.Plan(ranks=40, steps=steps, seed=12,
+                             ops=("allreduce", "_allgather_base") * 2,
+                             culprit=(7, "gap", 0.6, 1, late_steps), noise=0.005)
+        document = report(simulate.simulate(plan))
+        row = document.row("stragglers.by_rank", rank=7)
+        self.assertGreater(row["z"], 3.5)
+        self.assertGreater(row["excess"], 0.02)
+        return [r["rank"] for r in document.rows("stragglers.by_rank") if r["is_late"]]
+
+    def test_a_pause(self):
+        self.assertEqual(self.late(1, 8), [])
+
+    def test_steps_in_a_row(self):
+        self.assertEqual(self.late(4, 8), [7])
+
+    def test_a_recording_of_few_steps(self):
+        """There the parts of a step count, of which a pause takes one."""
+        self.assertEqual(self.late(2, 3), [7])
+
+
 class Steps(unittest.TestCase):
     """Lateness by rank and step, of many ranks by neighbors."""
 

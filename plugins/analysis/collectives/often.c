@@ -5,22 +5,25 @@
  * are looked at.
  *
  * Of many ranks another one has a pause in every step, so that a rank that is always slow is never
- * the slowest: there it counts, too, how often a rank is among the slowest part. */
+ * the slowest: there it counts, too, how often a rank is among the slowest part.  And since a pause
+ * lasts over several collectives, and some rank of thousands has a long one, those of a rank in one
+ * step are one event there. */
 #include "judge.h"
 
 #include <math.h>
 
 static const double LONG_SHARE = 0.9; /* of all excess, by the largest */
 
-enum { ROUNDS_MOST = 256 };
+/* Rounds of a run: steps of the profiler, or parts where there are fewer steps than that. */
+enum { ROUNDS_LEAST = 4, ROUNDS_MOST = 256, PARTS = 32 };
 
 /* From so many ranks on one of so many of them is among the slowest. */
 enum { MANY = 32, SLOWEST_PART = 16 };
 
-/* A stretch, or a step: who takes longest, by how much, and of how many. */
+/* A stretch, or a round: who takes longest, by how much, and of how many. */
 struct top {
     double excess, chance;
-    uint32_t rank;
+    uint32_t rank, round;
 };
 
 struct tops {
@@ -73,65 +76,75 @@ static double least_long(struct tops *tops)
     return all > 0 ? tops->sorted[n] : INFINITY;
 }
 
+static int by_event(const void *left, const void *right)
+{
+    const struct top *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return (a->round > b->round) - (a->round < b->round);
+}
+
+/* Leaves one of those that are of one rank in one round. */
+static void unite_events(struct tops *tops)
+{
+    size_t n = 0;
+    if (tops->n)
+        qsort(tops->at, tops->n, sizeof *tops->at, by_event);
+    for (size_t i = 0; i < tops->n; i++)
+        if (n == 0 || by_event(&tops->at[n - 1], &tops->at[i]) != 0)
+            tops->at[n++] = tops->at[i];
+    tops->n = n;
+}
+
 /* Of the tops that make up most of the excess: a rank that is late once per step takes longest in
  * few stretches, but in those that matter. */
 static void weigh_tops(struct tops *tops, struct coll_ranks *ranks, int64_t *counts)
 {
     const double least = least_long(tops);
     double chance = 0;
-    int64_t n = 0;
+    size_t n = 0;
     memset(counts, 0, ranks->n * sizeof *counts);
+    for (size_t i = 0; i < tops->n; i++)
+        if (tops->at[i].excess >= least)
+            tops->at[n++] = tops->at[i];
+    tops->n = n;
+    if (ranks->n >= MANY)
+        unite_events(tops);
     for (size_t i = 0; i < tops->n; i++) {
-        if (tops->at[i].excess < least)
-            continue;
-        n++;
-        chance += tops->at[i].chance;
+        chance += tops->at[i].chance / (double)tops->n;
         counts[tops->at[i].rank]++;
     }
     for (size_t i = 0; i < ranks->n; i++)
         if (counts[i])
-            ranks->at[i].p = fmin(ranks->at[i].p, upper_tail(n, chance / (double)n, counts[i]));
+            ranks->at[i].p = fmin(ranks->at[i].p, upper_tail((int64_t)tops->n, chance, counts[i]));
 }
 
-static bool weigh_stretches(const struct coll_run *run, struct coll_ranks *ranks, int64_t *counts)
-{
-    struct tops tops;
-    const bool done = open_tops(&tops, run->n_stretches);
-    for (size_t i = 0; done && i < run->n_stretches; i++) {
-        const struct coll_stretch *s = &run->stretches[i];
-        const uint32_t last = run->by_stretch[s->first + s->n - 1];
-        tops.at[tops.n++] = (struct top){(double)run->excess[last], 1 / (double)s->n,
-                                         ranks->of[run->records[last].member]};
-    }
-    if (done)
-        weigh_tops(&tops, ranks, counts);
-    close_tops(&tops);
-    return done;
-}
-
-/* ---- by step -----------------------------------------------------------------------------------
+/* ---- by round ----------------------------------------------------------------------------------
  */
 
 /* Steps of the profiler, neighbors together where there are many; parts of the collectives of each
- * rank where there are none. */
+ * rank where there are none, or a few. */
 struct rounds {
-    int64_t first, last;
+    int64_t first, last; /* step; -1: parts */
     size_t n;
     double *sums; /* excess by round, rank; NAN without */
 };
 
 static struct rounds divide(const struct coll_run *run)
 {
+    const struct rounds parts = {.last = -1, .n = PARTS};
     struct rounds r = {INT64_MAX, -1, 0, NULL};
     for (size_t i = 0; i < run->n_records; i++) {
         if (run->excess[i] == TA_MISSING)
             continue;
         if (run->records[i].step < 0)
-            return (struct rounds){.last = -1, .n = ROUNDS_MOST};
+            return parts;
         r.first = ta_min_i64(r.first, run->records[i].step);
         r.last = ta_max_i64(r.last, run->records[i].step);
     }
-    r.n = r.last < r.first ? 0 : (size_t)ta_min_i64(r.last - r.first + 1, ROUNDS_MOST);
+    if (r.last - r.first + 1 < ROUNDS_LEAST)
+        return parts;
+    r.n = (size_t)ta_min_i64(r.last - r.first + 1, ROUNDS_MOST);
     return r;
 }
 
@@ -144,16 +157,34 @@ static size_t round_of(const struct rounds *r, const struct coll_run *run, size_
     return (size_t)((of->step - r->first) * (int64_t)r->n / (r->last - r->first + 1));
 }
 
+static bool weigh_stretches(const struct coll_run *run, const struct rounds *r,
+                            struct coll_ranks *ranks, int64_t *counts)
+{
+    struct tops tops;
+    const bool done = open_tops(&tops, run->n_stretches);
+    for (size_t i = 0; done && i < run->n_stretches; i++) {
+        const struct coll_stretch *s = &run->stretches[i];
+        const uint32_t last = run->by_stretch[s->first + s->n - 1];
+        tops.at[tops.n++] =
+            (struct top){(double)run->excess[last], 1 / (double)s->n,
+                         ranks->of[run->records[last].member], (uint32_t)round_of(r, run, last)};
+    }
+    if (done)
+        weigh_tops(&tops, ranks, counts);
+    close_tops(&tops);
+    return done;
+}
+
 static void add_round(const struct rounds *r, size_t round, const struct coll_ranks *ranks,
                       struct tops *tops)
 {
     const double *sums = r->sums + round * ranks->n;
-    struct top top = {-INFINITY, 0, 0};
+    struct top top = {-INFINITY, 0, 0, (uint32_t)round};
     size_t n = 0;
     for (uint32_t i = 0; i < ranks->n; i++) {
         n += isnan(sums[i]) ? 0 : 1;
         if (sums[i] > top.excess)
-            top = (struct top){sums[i], 0, i};
+            top = (struct top){sums[i], 0, i, top.round};
     }
     top.chance = 1 / (double)n;
     if (n > 1)
@@ -201,9 +232,9 @@ static bool weigh_slowest(const struct rounds *r, struct coll_ranks *ranks, int6
     return done;
 }
 
-static bool weigh_rounds(const struct coll_run *run, struct coll_ranks *ranks, int64_t *counts)
+static bool weigh_rounds(const struct coll_run *run, struct rounds r, struct coll_ranks *ranks,
+                         int64_t *counts)
 {
-    struct rounds r = divide(run);
     struct tops tops;
     r.sums = reallocarray(NULL, r.n * ranks->n + 1, sizeof *r.sums);
     const bool done = open_tops(&tops, r.n) && r.sums;
@@ -228,10 +259,11 @@ static bool weigh_rounds(const struct coll_run *run, struct coll_ranks *ranks, i
 bool coll_weigh(const struct coll_run *run, struct coll_ranks *ranks)
 {
     int64_t *counts = calloc(ranks->n + 1, sizeof *counts);
+    const struct rounds rounds = divide(run);
     for (size_t i = 0; i < ranks->n; i++)
         ranks->at[i].p = 1;
-    const bool done =
-        counts && weigh_stretches(run, ranks, counts) && weigh_rounds(run, ranks, counts);
+    const bool done = counts && weigh_stretches(run, &rounds, ranks, counts) &&
+                      weigh_rounds(run, rounds, ranks, counts);
     free(counts);
     return done;
 }

@@ -34,9 +34,9 @@ static const struct ta_column columns[] = {
      "five ranks"},
     {"p_value", "p", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
      "Probability that some rank takes longest so often while all are alike: of the collectives, "
-     "and "
-     "of the steps, that make up nine tenths of the excess of those who take longest, the smaller "
-     "binomial tail times ranks"},
+     "and of the steps, that make up nine tenths of the excess of those who take longest, the "
+     "smaller binomial tail times ranks. Of 32 ranks or more the collectives of one rank in one "
+     "step are one event, and how often it is among the slowest sixteenth counts as well"},
     {"is_late", "Late", TA_TYPE_BOOLEAN, TA_UNIT_NONE, TA_LOWER,
      "The verdict: z above 3.5 (of fewer than five ranks: excess above 10 %), excess of at least "
      "2 %, and p below 0.05"},
