@@ -18,7 +18,7 @@ target_link_libraries(ta_dependencies INTERFACE
 
 # ---- optional ------------------------------------------------------------------------------
 
-option(TRACEANALYZE_ISAL "Inflate with ISA-L when it is there (zlib is always)" ON)
+option(TRACEANALYZE_ISAL "Inflate and deflate with ISA-L when it is there (zlib is always)" ON)
 if(TRACEANALYZE_ISAL)
   pkg_check_modules(TA_ISAL libisal>=2.30)
   if(NOT TA_ISAL_FOUND)
@@ -30,6 +30,7 @@ if(TRACEANALYZE_ISAL)
     target_link_libraries(ta_dependencies INTERFACE ${TA_ISAL_LINK_LIBRARIES})
     set_source_files_properties(
         "${PROJECT_SOURCE_DIR}/src/read/inflate.c" "${PROJECT_SOURCE_DIR}/src/read/inflate_isal.c"
+        "${PROJECT_SOURCE_DIR}/src/render/deflate_part.c"
         "${PROJECT_SOURCE_DIR}/src/cli/cmd_help.c"
         PROPERTIES COMPILE_DEFINITIONS TA_HAVE_ISAL INCLUDE_DIRECTORIES "${TA_ISAL_INCLUDE_DIRS}")
   endif()

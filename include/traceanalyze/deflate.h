@@ -7,9 +7,9 @@
 
 TA_BEGIN_DECLS
 
-/* The bytes as a stream of RFC 1950, with zlib whatever the build has besides: its bytes are those
- * of every build with that zlib, and of any number of threads.  The caller frees *packed.  False
- * without memory, after ta_fail(). */
+/* The bytes as a stream of RFC 1950, by ISA-L where the build has it and by zlib elsewhere: what
+ * comes out depends on the library, but not on the number of threads.  The caller frees *packed.
+ * False without memory, after ta_fail(). */
 TA_API bool ta_deflate(struct ta_ctx *ctx, struct ta_slice bytes, unsigned char **packed,
                        size_t *size) TA_MUST_CHECK;
 

@@ -6,6 +6,7 @@
  * The warm-up ends with the first marked step. Without two markers nobody says what is warm-up: the
  * time with device work is then split in halves, and said to be. */
 #include <traceanalyze/analysis.h>
+#include <traceanalyze/busy.h>
 
 #include <stdlib.h>
 
@@ -144,7 +145,7 @@ struct work {
     const struct ta_trace *trace;
     uint8_t *whats; /* by string: 1 + enum what, 0 when not looked at */
     uint8_t *open;  /* by span: kinds of the spans around it, a bit each */
-    struct ta_intervals busy;
+    const struct ta_intervals *busy;
     int64_t first, last, warm_end;
     bool marked, failed;
     struct call *calls;
@@ -161,16 +162,22 @@ static enum what what_at(struct work *w, size_t span)
     return (enum what)(*what - 1);
 }
 
-/* The first marker's end if there are two, else the middle of the device work. */
-static void find_warm_end(struct work *w)
+/* Whether there is anything to tell of; and where the warm-up ends: the first marker's end if there
+ * are two, else the middle of the device work. */
+static bool look_around(struct work *w)
 {
     const struct ta_spans s = ta_trace_spans(w->trace);
     const struct ta_categories categories = ta_trace_categories(w->trace);
     int64_t start = INT64_MAX, end = 0;
-    size_t steps = 0;
+    size_t steps = 0, calls = 0;
     for (size_t i = 0; i < s.n; i++) {
-        if (!ta_class_is_host(categories.at[s.cat[i]].class) || what_at(w, i) != STEP)
+        const enum what what = what_at(w, i);
+        if (what == NOTHING || !ta_class_is_host(categories.at[s.cat[i]].class))
             continue;
+        if (what != STEP) {
+            calls++;
+            continue;
+        }
         steps++;
         if (s.ts[i] < start) {
             start = s.ts[i];
@@ -178,7 +185,12 @@ static void find_warm_end(struct work *w)
         }
     }
     w->marked = steps >= 2;
+    if (w->busy->n) {
+        w->first = w->busy->at[0].start;
+        w->last = w->busy->at[w->busy->n - 1].end;
+    }
     w->warm_end = w->marked ? end : w->first + (w->last - w->first) / 2;
+    return calls > 0;
 }
 
 static struct call *call_of(struct work *w, size_t span, enum what what)
@@ -227,20 +239,6 @@ static void collect(struct work *w)
     }
 }
 
-static void find_busy(struct work *w)
-{
-    const struct ta_activities activities = ta_trace_activities(w->trace);
-    const struct ta_spans s = ta_trace_spans(w->trace);
-    for (size_t i = 0; i < activities.n; i++) {
-        const int64_t start = s.ts[activities.at[i].span];
-        const int64_t end = start + s.dur[activities.at[i].span];
-        ta_intervals_add(&w->busy, start, end);
-        w->first = ta_min_i64(w->first, start);
-        w->last = ta_max_i64(w->last, end);
-    }
-    ta_intervals_unite(&w->busy);
-}
-
 /* Time outside of the device's window counts as busy here: nobody waits for the device. */
 static void add_call(struct work *w, struct call *call, struct ta_partial *out)
 {
@@ -254,7 +252,7 @@ static void add_call(struct work *w, struct call *call, struct ta_partial *out)
                          ta_min_i64(call->times.at[i].end, w->last));
     ta_sum(&row[CALLS], call->calls);
     ta_sum(&row[HOST_NS], ta_intervals_length(&call->times));
-    ta_sum(&row[IDLE_NS], ta_intervals_outside(&inside, &w->busy));
+    ta_sum(&row[IDLE_NS], ta_intervals_outside(&inside, w->busy));
     w->failed |= inside.failed || call->times.failed;
     ta_intervals_free(&inside);
 }
@@ -266,21 +264,19 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         return TA_OK;
     struct work w = {.trace = trace,
                      .whats = calloc(ta_trace_string_count(trace) + 1, 1),
-                     .open = calloc(ta_trace_spans(trace).n + 1, 1),
-                     .first = INT64_MAX,
-                     .last = INT64_MIN};
-    w.failed = !w.whats || !w.open;
-    if (!w.failed) {
-        find_busy(&w);
-        find_warm_end(&w);
-        collect(&w);
+                     .busy = ta_trace_busy(trace)};
+    w.failed = !w.whats || !w.busy;
+    if (!w.failed && look_around(&w)) {
+        w.open = calloc(ta_trace_spans(trace).n + 1, 1);
+        w.failed = !w.open;
+        if (w.open)
+            collect(&w);
     }
     for (size_t i = 0; i < w.n; i++) {
         add_call(&w, &w.calls[i], out[0]);
         ta_intervals_free(&w.calls[i].times);
     }
-    const bool failed = w.failed || w.index.failed || w.busy.failed;
-    ta_intervals_free(&w.busy);
+    const bool failed = w.failed || w.index.failed;
     ta_map_free(&w.index);
     free(w.calls);
     free(w.whats);

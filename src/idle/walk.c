@@ -2,6 +2,7 @@
 /* The walk over the activities of each device: its gaps. */
 #include "idle/host_time.h"
 #include "model/fact.h"
+#include "traceanalyze/busy.h"
 #include "traceanalyze/lost.h"
 
 #include <stdlib.h>
@@ -36,7 +37,7 @@ struct walk {
     struct ta_spans spans;
     const struct ta_lost *lost;
     bool has_one_device;
-    struct ta_intervals busy; /* of all devices, where there are several */
+    const struct ta_intervals *busy; /* where there are several devices */
     struct idle_record *record;
 };
 
@@ -61,7 +62,7 @@ static enum ta_idle_cause queued_cause(const struct walk *w, const struct ta_act
         return TA_IDLE_FRONT_END;
     /* Nothing runs anywhere that it could depend on. */
     const bool waits = b - a <= TA_IDLE_LATENCY_NS ||
-                       (!w->has_one_device && ta_intervals_within(&w->busy, a, b) > 0);
+                       (!w->has_one_device && ta_intervals_within(w->busy, a, b) > 0);
     return waits ? TA_IDLE_DEPENDENCY : TA_IDLE_LATE_START;
 }
 
@@ -152,16 +153,12 @@ static bool open_walk(struct walk *w, const struct ta_trace *trace)
 {
     const size_t n = w->activities.n;
     w->has_one_device = n && w->activities.at[0].device == w->activities.at[n - 1].device;
-    for (size_t i = 0; !w->has_one_device && i < n; i++) {
-        const ta_row span = w->activities.at[i].span;
-        ta_intervals_add(&w->busy, w->spans.ts[span], end_of(w, span));
-    }
-    ta_intervals_unite(&w->busy);
+    w->busy = w->has_one_device ? NULL : ta_trace_busy(trace);
     w->lost = ta_trace_lost(trace);
     const bool done = host_time_open(&w->host, trace, w->record) && w->lost;
     if (done)
         host_time_loads(&w->host, &w->lost->captures);
-    return done && !w->busy.failed && !w->host.loading.failed;
+    return done && (w->has_one_device || w->busy) && !w->host.loading.failed;
 }
 
 /* Walks over the activities of each device, which stand together. */
@@ -177,7 +174,6 @@ static bool find_gaps(const struct ta_trace *trace, struct idle_record *record)
         walk_device(&w, from, to);
     }
     host_time_free(&w.host);
-    ta_intervals_free(&w.busy);
     return done && !record->failed;
 }
 

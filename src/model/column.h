@@ -17,7 +17,14 @@ struct column_ref {
     }
 
 /* Rows from which on their number tells how many there will be. */
-enum { COLUMN_TELLS_FROM = 16 * 1024 };
+enum { COLUMN_TELLS_FROM = 32 * 1024 };
+
+/* What is read in whole blocks counts a little more than what the rows came from: without this much
+ * room to spare, columns would grow a last time for a few rows at the end. */
+#define COLUMN_SPARE 1.1
+
+/* The beginning of an input may be unlike the rest of it. */
+enum { COLUMN_GROWTH_MAX = 1024 };
 
 static inline size_t columns_half(size_t max)
 {
@@ -33,8 +40,8 @@ static inline size_t columns_room(const struct ta_store *store, size_t max, doub
     const size_t half = columns_half(max);
     if (share <= 0 || max < COLUMN_TELLS_FROM)
         return half;
-    const double expected = (double)max / share * 1.03, least = (double)max * 1.125,
-                 most = (double)max * 64;
+    const double expected = (double)max / share * COLUMN_SPARE, least = (double)max * 1.125,
+                 most = (double)max * COLUMN_GROWTH_MAX;
     const size_t room = (size_t)(expected < least ? least : expected < most ? expected : most);
     return room <= half || ta_store_has_plenty(store, room * bytes) ? room : half;
 }

@@ -17,6 +17,8 @@ struct ta_deflated {
 /* Deflates a part without header and trailer; all but the last one end at a whole byte.  False
  * without memory. */
 bool ta_deflate_part(struct ta_slice bytes, bool is_last, struct ta_deflated *packed);
+/* The same with zlib, which ta_deflate_part() takes where there is nothing faster. */
+bool ta_deflate_part_zlib(struct ta_slice bytes, bool is_last, struct ta_deflated *packed);
 
 /* ---- gzip ---------------------------------------------------------------------------------- */
 

@@ -19,7 +19,7 @@ ROW = re.compile(r"^\| `src/(\w+)` \| (–|`src/\w+`(?:, `src/\w+`)*) \|$", re.M
 # Library → where its headers may be included; src/cli/cmd_help.c prints the versions of all.
 LIBRARIES = {
     "gsl/": ("src/stat/", "src/cli/cmd_help.c"),
-    "isa-l": ("src/read/", "src/cli/cmd_help.c"),
+    "isa-l": ("src/read/", "src/render/deflate_part.c", "src/cli/cmd_help.c"),
     "zlib.h": ("src/read/", "src/chart/", "src/render/", "src/summary/", "src/cli/cmd_help.c"),
     "cairo": ("src/chart/", "src/cli/cmd_help.c", "plugins/output/"),
     "pango": ("src/chart/", "src/cli/cmd_help.c", "plugins/output/",

@@ -2,6 +2,8 @@
 /* What is deflated comes back, whatever its size, and is the same with any number of threads. */
 #include "traceanalyze/deflate.h"
 
+#include "render/deflate_parts.h"
+
 #include "trace_fixture.h"
 
 #include <zlib.h>
@@ -57,9 +59,48 @@ static void sizes_around_those_of_parts(void **state)
     free(bytes);
 }
 
+/* What cannot be packed takes little more than before, and what repeats next to nothing; with
+ * either library, as the last part of a stream and before others. */
+static void both_libraries(void **state)
+{
+    static bool (*const by[])(struct ta_slice, bool, struct ta_deflated *) = {ta_deflate_part,
+                                                                              ta_deflate_part_zlib};
+    (void)state;
+    char *bytes = malloc(MEBIBYTE), *back = malloc(MEBIBYTE + 1);
+    assert_non_null(bytes);
+    assert_non_null(back);
+    for (size_t i = 0; i < sizeof by / sizeof *by; i++)
+        for (int is_random = 0; is_random < 2; is_random++)
+            for (int is_last = 0; is_last < 2; is_last++) {
+                uint64_t random = 1;
+                for (size_t k = 0; k < MEBIBYTE; k++) {
+                    random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+                    bytes[k] = (char)(is_random ? random >> 40 : 'a');
+                }
+                struct ta_deflated packed = {0};
+                assert_true(by[i]((struct ta_slice){bytes, MEBIBYTE}, is_last, &packed));
+                assert_in_range(packed.size, 1,
+                                is_random ? MEBIBYTE + MEBIBYTE / 1000 : MEBIBYTE / 50);
+                z_stream stream = {.next_in = packed.bytes,
+                                   .avail_in = (uInt)packed.size,
+                                   .next_out = (Bytef *)back,
+                                   .avail_out = MEBIBYTE + 1};
+                assert_int_equal(inflateInit2(&stream, -MAX_WBITS), Z_OK);
+                assert_int_equal(inflate(&stream, Z_SYNC_FLUSH), is_last ? Z_STREAM_END : Z_OK);
+                assert_int_equal(stream.total_out, MEBIBYTE);
+                assert_int_equal(stream.avail_in, 0);
+                assert_memory_equal(back, bytes, MEBIBYTE);
+                inflateEnd(&stream);
+                free(packed.bytes);
+            }
+    free(bytes);
+    free(back);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes_around_those_of_parts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes_around_those_of_parts),
+                                       cmocka_unit_test(both_libraries)};
     ta_shared_init(&shared);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,19 @@
 /* How fast each copy was, what ran beside it, and how long it held up the host. */
 #include "copies.h"
 
+#include <traceanalyze/busy.h>
 #include <traceanalyze/hardware.h>
 #include <traceanalyze/host.h>
 
 /* What a copy is by its name. */
 struct kind {
+    ta_str name;
     struct ta_slice direction, memory;
     bool is_pageable;
 };
+
+/* Names of copies looked at last: those of most traces, of which there are few. */
+enum { KINDS = 16 };
 
 struct walk {
     const struct ta_ctx *ctx;
@@ -20,11 +25,10 @@ struct walk {
     struct ta_categories categories;
     struct ta_args sizes;
     struct ta_intervals kernels; /* of the device at hand */
-    struct ta_intervals busy;    /* of all devices */
-    struct ta_map rates, waits;  /* rows of partials */
-    ta_str named;                /* of the copy looked at last; most are of the same name */
-    struct kind kind;            /* and what it is */
-    struct ta_map seen;          /* calls whose time is counted */
+    const struct ta_intervals *busy;
+    struct ta_map rates, waits; /* rows of partials */
+    struct kind kinds[KINDS];   /* by the last bits of the name */
+    struct ta_map seen;         /* calls whose time is counted */
     struct ta_partial *const *out;
 };
 
@@ -35,14 +39,14 @@ static struct ta_slice name_of(const struct walk *w, ta_row row)
 
 static const struct kind *kind_of(struct walk *w, ta_row copy)
 {
-    if (w->spans.name[copy] != w->named) {
-        const struct ta_slice name = name_of(w, copy);
-        w->named = w->spans.name[copy];
-        w->kind =
-            (struct kind){.direction = copies_direction(name), .memory = copies_host_memory(name)};
-        w->kind.is_pageable = ta_slice_equal(w->kind.memory, TA_LIT("pageable"));
+    const ta_str named = w->spans.name[copy];
+    struct kind *kind = &w->kinds[named % KINDS];
+    if (kind->name != named || !kind->direction.ptr) {
+        const struct ta_slice name = name_of(w, copy), memory = copies_host_memory(name);
+        *kind = (struct kind){named, copies_direction(name), memory,
+                              ta_slice_equal(memory, TA_LIT("pageable"))};
     }
-    return &w->kind;
+    return kind;
 }
 
 /* Bytes per second; TA_MISSING for copies without size or duration. */
@@ -117,7 +121,7 @@ static void take_call(struct walk *w, ta_row call, int64_t *row)
     *seen = 1;
     const int64_t start = w->spans.ts[call], end = start + w->spans.dur[call];
     ta_sum(&row[WAIT_HOST], end - start);
-    ta_sum(&row[WAIT_IDLE], ta_intervals_gaps(&w->busy, start, end));
+    ta_sum(&row[WAIT_IDLE], ta_intervals_gaps(w->busy, start, end));
 }
 
 static void take_wait(struct walk *w, const struct ta_activity *a, int64_t bytes, int64_t exposed)
@@ -177,15 +181,6 @@ static bool has_copies(const struct walk *w)
     return false;
 }
 
-static void find_busy(struct walk *w)
-{
-    for (size_t i = 0; i < w->activities.n; i++) {
-        const ta_row span = w->activities.at[i].span;
-        ta_intervals_add(&w->busy, w->spans.ts[span], w->spans.ts[span] + w->spans.dur[span]);
-    }
-    ta_intervals_unite(&w->busy);
-}
-
 enum ta_status copies_map_rates(struct ta_ctx *ctx, const struct ta_trace *trace,
                                 struct ta_partial *const *out)
 {
@@ -196,22 +191,20 @@ enum ta_status copies_map_rates(struct ta_ctx *ctx, const struct ta_trace *trace
         .spans = ta_trace_spans(trace),
         .categories = ta_trace_categories(trace),
         .sizes = ta_trace_args(trace, "bytes"),
-        .named = TA_STR_ABSENT,
         .out = out,
     };
     if (!has_copies(&w))
         return TA_OK;
-    find_busy(&w);
-    for (size_t from = 0, to; from < w.activities.n; from = to) {
+    w.busy = ta_trace_busy(trace);
+    for (size_t from = 0, to; w.busy && from < w.activities.n; from = to) {
         for (to = from + 1;
              to < w.activities.n && w.activities.at[to].device == w.activities.at[from].device;)
             to++;
         take_device(&w, from, to);
     }
     const bool done =
-        !w.kernels.failed && !w.busy.failed && !w.rates.failed && !w.waits.failed && !w.seen.failed;
+        !w.kernels.failed && w.busy && !w.rates.failed && !w.waits.failed && !w.seen.failed;
     ta_intervals_free(&w.kernels);
-    ta_intervals_free(&w.busy);
     ta_map_free(&w.rates);
     ta_map_free(&w.waits);
     ta_map_free(&w.seen);

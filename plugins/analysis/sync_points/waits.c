@@ -3,6 +3,7 @@
 #include "sync_points.h"
 
 #include <stdlib.h>
+#include <traceanalyze/busy.h>
 
 /* What the kinds of waits are called. */
 enum kind { SYNCHRONIZATION, VALUE_READ, BLOCKING_COPY, PAGEABLE_COPY };
@@ -28,12 +29,12 @@ struct search {
     const struct ta_trace *trace;
     struct ta_spans spans;
     struct ta_categories categories;
-    struct ta_intervals busy; /* of all devices together */
-    uint8_t *copies;          /* what is known of the calls that copied, by row */
-    ta_str looked_at;         /* name of a copy */
-    bool is_pageable;         /* such copies are */
-    struct ta_map calls;      /* number of a call and an operator, by their names */
-    struct ta_map cells;      /* rows of the partial, by that, the kind and the caller */
+    const struct ta_intervals *busy;
+    uint8_t *copies;     /* what is known of the calls that copied, by row */
+    ta_str looked_at;    /* name of a copy */
+    bool is_pageable;    /* such copies are */
+    struct ta_map calls; /* number of a call and an operator, by their names */
+    struct ta_map cells; /* rows of the partial, by that, the kind and the caller */
     struct ta_args sizes;
     struct ta_intervals late; /* the parts of its gaps in which the host was late */
     struct wait *waits;
@@ -99,10 +100,10 @@ static void idle_around(const struct search *s, const struct wait *wait, struct 
     *during = from < wait->to ? ta_intervals_within(&s->late, from, wait->to) : 0;
     *after = 0;
     reach->to = to;
-    const size_t i = ta_intervals_behind(&s->busy, to);
-    if (to < s->busy.at[0].start || i == s->busy.n || s->busy.at[i].start <= to)
+    const size_t i = ta_intervals_behind(s->busy, to);
+    if (to < s->busy->at[0].start || i == s->busy->n || s->busy->at[i].start <= to)
         return;
-    int64_t works = s->busy.at[i].start;
+    int64_t works = s->busy->at[i].start;
     if (reach->next >= to)
         works = ta_min_i64(works, reach->next);
     *after = ta_intervals_within(&s->late, to, works);
@@ -244,15 +245,6 @@ static int64_t end_of(const struct search *s, ta_row row)
     return s->spans.ts[row] + s->spans.dur[row];
 }
 
-static void find_busy(struct search *s, const struct ta_activities *activities)
-{
-    for (size_t i = 0; i < activities->n; i++) {
-        const ta_row span = activities->at[i].span;
-        ta_intervals_add(&s->busy, s->spans.ts[span], end_of(s, span));
-    }
-    ta_intervals_unite(&s->busy);
-}
-
 /* The gaps of all devices together whose next activity was launched within them, up to its launch
  * and the way from there to the device. */
 static void find_late(struct search *s, const struct ta_activities *activities)
@@ -264,10 +256,10 @@ static void find_late(struct search *s, const struct ta_activities *activities)
         const int64_t start = s->spans.ts[a->span];
         if (a->launch == TA_NO_ROW)
             continue;
-        next = ta_intervals_near(&s->busy, start, next);
-        if (next == 0 || next == s->busy.n || s->busy.at[next].start != start)
+        next = ta_intervals_near(s->busy, start, next);
+        if (next == 0 || next == s->busy->n || s->busy->at[next].start != start)
             continue; /* begins beside others */
-        const int64_t gap = s->busy.at[next - 1].end, launched = end_of(s, a->launch);
+        const int64_t gap = s->busy->at[next - 1].end, launched = end_of(s, a->launch);
         if (launched > gap)
             ta_intervals_add(&s->late, gap, ta_min_i64(start, launched + WAY_NS));
     }
@@ -277,7 +269,6 @@ static void find_late(struct search *s, const struct ta_activities *activities)
 static void take_activities(struct search *s)
 {
     const struct ta_activities activities = ta_trace_activities(s->trace);
-    find_busy(s, &activities);
     find_late(s, &activities);
     for (size_t i = 0; i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
@@ -295,21 +286,20 @@ enum ta_status sync_map(struct ta_ctx *ctx, const struct ta_trace *trace,
                        .sizes = ta_trace_args(trace, "bytes"),
                        .out = out};
     s.copies = calloc(s.spans.n + 1, sizeof *s.copies);
-    s.failed = !s.copies;
-    if (s.copies)
+    s.busy = ta_trace_busy(trace);
+    s.failed = !s.copies || !s.busy;
+    if (!s.failed)
         take_activities(&s);
-    if (s.busy.n && !s.busy.failed) {
+    if (s.busy && s.busy->n) {
         s.rank = TA_PARTIAL_ROW(out[PARTIAL_RANKS], ta_key_int(ta_trace_rank(trace)));
-        ta_sum(&s.rank[RANK_WINDOW], s.busy.at[s.busy.n - 1].end - s.busy.at[0].start);
+        ta_sum(&s.rank[RANK_WINDOW], s.busy->at[s.busy->n - 1].end - s.busy->at[0].start);
         ta_sum(&s.rank[RANK_COUNT], 0);
         ta_sum(&s.rank[RANK_TOTAL], 0);
         ta_sum(&s.rank[RANK_HARMFUL], 0);
         find_waits(&s);
         take_waits(&s);
     }
-    const bool done =
-        !s.failed && !s.busy.failed && !s.late.failed && !s.calls.failed && !s.cells.failed;
-    ta_intervals_free(&s.busy);
+    const bool done = !s.failed && !s.late.failed && !s.calls.failed && !s.cells.failed;
     ta_intervals_free(&s.late);
     free(s.waits);
     free(s.copies);

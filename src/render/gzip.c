@@ -1,38 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Deflating parts, and gzip streams made of them. */
+/* gzip streams made of parts. */
 #include "render/deflate_parts.h"
 
 #include "base/share.h"
 
 #include <stdlib.h>
 #include <zlib.h>
-
-/* Where zlib's levels stop paying for columns of varints: 8 MB of them take 0.1 % less at level 6,
- * and nearly twice the time.  Events of traces would take a fifth less, and more than twice the
- * time. */
-enum { LEVEL = 3 };
-
-bool ta_deflate_part(struct ta_slice bytes, bool is_last, struct ta_deflated *packed)
-{
-    z_stream stream = {0};
-    if (deflateInit2(&stream, LEVEL, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-        return false;
-    const uLong room = deflateBound(&stream, bytes.len) + 16; /* for the mark between parts */
-    packed->bytes = malloc(room);
-    stream.next_in = (Bytef *)(uintptr_t)bytes.ptr;
-    stream.avail_in = (uInt)bytes.len;
-    stream.next_out = packed->bytes;
-    stream.avail_out = (uInt)room;
-    const int expected = is_last ? Z_STREAM_END : Z_OK;
-    const bool done = packed->bytes &&
-                      deflate(&stream, is_last ? Z_FINISH : Z_SYNC_FLUSH) == expected &&
-                      stream.avail_in == 0;
-    packed->size = room - stream.avail_out;
-    deflateEnd(&stream);
-    return done;
-}
-
-/* ---- gzip ---------------------------------------------------------------------------------- */
 
 enum { PARTS = 8 };
 
