@@ -45,8 +45,9 @@ static const char runner[] = "model_runner_run";
 struct scope {
     struct stage *at;
     size_t n;
-    const int64_t *wall; /* row of the rank, or NULL */
-    int64_t sum;         /* of all that do not run inside others */
+    const int64_t *wall;  /* row of the rank and source, or NULL */
+    const int64_t *marks; /* row of the rank's snapshots of memory, or NULL */
+    int64_t sum;          /* of all that do not run inside others */
     size_t longest;
 };
 
@@ -147,14 +148,14 @@ static struct base time_of_run(const struct scope *scope)
     const int64_t least = total_of(&scope->at[scope->longest]);
     const struct stage *parent = named_parent(scope);
     const int64_t inside = parent ? total_of(parent) : TA_MISSING;
-    const int64_t *wall = scope->wall;
-    const bool marked = wall && wall[FIRST_MARK] != TA_MISSING;
+    const int64_t *wall = scope->wall, *marks = scope->marks;
+    const bool marked = marks && marks[FIRST_MARK] != TA_MISSING;
     const bool scoped = scope->at[0].scope.len > 0;
     const struct base candidates[] = {
         {scoped ? inside : TA_MISSING, "scope"},
         {wall && !scoped ? wall[SESSIONS] : TA_MISSING, "session"},
         {inside, "parent"},
-        {marked && !scoped ? wall[LAST_MARK] - wall[FIRST_MARK] : TA_MISSING, "snapshots"},
+        {marked && !scoped ? marks[LAST_MARK] - marks[FIRST_MARK] : TA_MISSING, "snapshots"},
     };
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
         if (candidates[i].ns != TA_MISSING && candidates[i].ns > 0 && candidates[i].ns >= least)
@@ -242,11 +243,13 @@ static size_t end_of_scope(const struct stages *stages, size_t first)
     return end;
 }
 
-static const int64_t *wall_of(const struct ta_partial *walls, int64_t rank)
+static const int64_t *wall_of(const struct ta_partial *walls, int64_t rank, int64_t source)
 {
-    for (size_t i = 0; i < ta_partial_rows(walls); i++)
-        if (ta_partial_at(walls, i)[WALL_RANK] == rank)
-            return ta_partial_at(walls, i);
+    for (size_t i = 0; i < ta_partial_rows(walls); i++) {
+        const int64_t *row = ta_partial_at(walls, i);
+        if (row[WALL_RANK] == rank && row[WALL_SOURCE] == source)
+            return row;
+    }
     return NULL;
 }
 
@@ -292,9 +295,11 @@ void share_stages(struct stages *stages)
     qsort(stages->at, stages->n, sizeof *stages->at, by_scope);
     for (size_t first = 0, end; first < stages->n; first = end) {
         end = end_of_scope(stages, first);
+        const int64_t *row = stages->at[first].row;
         struct scope scope = {.at = stages->at + first,
                               .n = end - first,
-                              .wall = wall_of(stages->walls, stages->at[first].row[RANK])};
+                              .wall = wall_of(stages->walls, row[RANK], row[SOURCE]),
+                              .marks = wall_of(stages->walls, row[RANK], TA_MISSING)};
         share_out(&scope);
     }
     join_scopes(stages);

@@ -25,6 +25,7 @@ static const struct ta_field stage_fields[STAGE_FIELDS] = {
 
 static const struct ta_field wall_fields[WALL_FIELDS] = {
     [WALL_RANK] = {"rank", TA_FIELD_RANK},
+    [WALL_SOURCE] = {"source", TA_FIELD_INT}, /* index in sources; of memory TA_MISSING */
     [SESSIONS] = {"sessions_ns", TA_FIELD_SUM},
     [FIRST_MARK] = {"first_mark_ns", TA_FIELD_MIN},
     [LAST_MARK] = {"last_mark_ns", TA_FIELD_MAX},
@@ -59,30 +60,37 @@ static const struct ta_column columns[] = {
      "Calls that ended with an exception; none where the dump does not tell"},
 };
 
-/* What the stages of a format are called, by what its name begins with. */
+/* What the stages of a format are called, by what its name begins with.  On a console, times
+ * without a session are those of an event timer, which knows nothing of the run. */
 static const struct {
     const char *format, *name;
+    bool needs_session;
 } sources[] = {
-    {"diffulex", "sections"},
-    {"framepack", "timed operations"},
-    {"inferix_console", "console"},
-    {"", "stages"},
+    {"diffulex", "sections", false},
+    {"framepack", "timed operations", false},
+    {"inferix_console", "console", true},
+    {"inferix_console", "event timer", false},
+    {"", "stages", false},
 };
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
-static int64_t source_of(const struct ta_trace *trace)
+static bool begins_with(const char *text, const char *start)
+{
+    return strncmp(text ? text : "", start, strlen(start)) == 0;
+}
+
+static int64_t source_of(const struct ta_trace *trace, bool has_session)
 {
     const char *format = ta_trace_file(trace).format;
     int64_t i = 0;
-    while (sources[i].format[0] &&
-           (!format || strncmp(format, sources[i].format, strlen(sources[i].format)) != 0))
+    while (!begins_with(format, sources[i].format) || (sources[i].needs_session && !has_session))
         i++;
     return i;
 }
 
 static void add_stage(const struct ta_trace *trace, const struct ta_timed_stage *stage,
-                      size_t index, struct ta_partial *out)
+                      size_t index, int64_t source, struct ta_partial *out)
 {
     int64_t *row = TA_PARTIAL_ROW(out, ta_row_rank(trace, stage->rank),
                                   ta_key_text(ta_trace_text(trace, stage->name)));
@@ -94,7 +102,7 @@ static void add_stage(const struct ta_trace *trace, const struct ta_timed_stage 
     ta_most(&row[LAST], stage->last_ns);
     ta_sum(&row[DEVICE], stage->device_ns);
     ta_sum(&row[ENDED_BADLY], stage->exception != TA_STR_ABSENT);
-    ta_least(&row[SOURCE], source_of(trace));
+    ta_least(&row[SOURCE], source);
     if (stage->is_call && stage->total_ns >= 0) {
         ta_least(&row[LEAST], stage->total_ns);
         ta_most(&row[MOST], stage->total_ns);
@@ -108,17 +116,20 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     (void)ctx;
-    size_t n;
+    size_t n, n_sessions;
+    const struct ta_session *sessions = ta_trace_session_rows(trace, &n_sessions);
     const struct ta_timed_stage *stages = ta_trace_stage_rows(trace, &n);
+    const int64_t source = source_of(trace, n_sessions > 0);
     for (size_t i = 0; i < n; i++)
-        add_stage(trace, &stages[i], i, out[0]);
-    const struct ta_session *sessions = ta_trace_session_rows(trace, &n);
-    for (size_t i = 0; i < n; i++)
-        ta_sum(&TA_PARTIAL_ROW(out[1], ta_row_rank(trace, sessions[i].rank))[SESSIONS],
+        add_stage(trace, &stages[i], i, source, out[0]);
+    for (size_t i = 0; i < n_sessions && n > 0; i++)
+        ta_sum(&TA_PARTIAL_ROW(out[1], ta_row_rank(trace, sessions[i].rank),
+                               ta_key_int(source))[SESSIONS],
                sessions[i].dur_ns);
     const struct ta_memory_mark *marks = ta_trace_memory_mark_rows(trace, &n);
     for (size_t i = 0; i < n; i++) {
-        int64_t *row = TA_PARTIAL_ROW(out[1], ta_row_rank(trace, marks[i].rank));
+        int64_t *row =
+            TA_PARTIAL_ROW(out[1], ta_row_rank(trace, marks[i].rank), ta_key_int(TA_MISSING));
         ta_least(&row[FIRST_MARK], marks[i].time_ns);
         ta_most(&row[LAST_MARK], marks[i].time_ns);
     }
@@ -235,4 +246,4 @@ static const struct ta_analysis_ops ops = {
 TA_PLUGIN(analysis, stages, &ops, .title = "Stages",
           .summary = "Stages, sections and timed operations of dumps: stages.by_name, "
                      "stages.over_ranks",
-          .version = "1");
+          .version = "2");

@@ -24,8 +24,10 @@ enum {
     STAGE_FIELDS
 };
 
-/* How long the run of a rank took, as far as its dumps tell. */
-enum { WALL_RANK, SESSIONS, FIRST_MARK, LAST_MARK, WALL_FIELDS };
+/* How long the stages of a rank and source were watched, as far as the files tell that have them:
+ * by sessions, which are of the same files, and by labelled snapshots of memory, which are of no
+ * source. */
+enum { WALL_RANK, WALL_SOURCE, SESSIONS, FIRST_MARK, LAST_MARK, WALL_FIELDS };
 
 /* A stage of a rank. */
 struct stage {

@@ -115,15 +115,15 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     (void)ctx;
-    size_t n;
+    size_t n, n_blocks;
+    const struct ta_diffusion_block *blocks = ta_trace_diffusion_block_rows(trace, &n_blocks);
     const struct ta_session *sessions = ta_trace_session_rows(trace, &n);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && n_blocks > 0; i++) { /* the sessions that made blocks */
         int64_t *row = TA_PARTIAL_ROW(out[0], ta_row_rank(trace, sessions[i].rank));
         ta_sum(&row[WALL], sessions[i].dur_ns);
         ta_least(&row[START], sessions[i].start_ns);
     }
-    const struct ta_diffusion_block *blocks = ta_trace_diffusion_block_rows(trace, &n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n_blocks; i++)
         ta_least(&TA_PARTIAL_ROW(out[0], ta_row_rank(trace, blocks[i].rank))[FIRST_READY],
                  blocks[i].end_ns);
     const struct ta_section_tokens *tokens = ta_trace_section_tokens_rows(trace, &n);

@@ -63,7 +63,7 @@ static int64_t elapsed(struct ta_slice text)
     return ((days * 24 + hours) * 60 + minutes) * INT64_C(60000000000) + ns;
 }
 
-/* "load model (2026-11-21 00:36:14.289411)" without its time. */
+/* "load model (2026-11-21 00:36:14.289411" without its time; a name may hold brackets. */
 static struct ta_slice event_of(struct ta_slice text)
 {
     for (size_t i = text.len; i > 1; i--)
@@ -78,7 +78,7 @@ void console_take_elapsed(struct console *c)
     enum { NAME_MAX_BYTES = 200 };
     struct ta_slice text = c->line, time, from, to;
     if (!console_behind(&text, ELAPSED) || !console_before(&text, "] From [", &time) ||
-        !console_before(&text, "] To [", &from) || !console_before(&text, "]", &to))
+        !console_before(&text, ")] To [", &from) || !console_before(&text, ")]", &to))
         return;
     const int64_t dur_ns = elapsed(time);
     from = event_of(from);
