@@ -8,7 +8,7 @@ MIB = 1024 * 1024
 
 def text_of(value):
     """The text that a document has for a number."""
-    return value if isinstance(value, str) else repr(value)
+    return value if isinstance(value, str) else str(value)
 
 
 def number(value):

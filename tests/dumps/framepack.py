@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Folders of FramePack: the report, copies of parts of it, and the timeline of its caches."""
+import fractions
+
 import dress
 import figures as f
 
@@ -46,6 +48,33 @@ def summary(stats):
                       *(printed(*item) for item in rows), "=" * 80, ""])
 
 
+def iterations(chance):
+    """iteration_stats, empty where nobody fed the profiler, and the rows of iterations.by_name."""
+    if chance.random() < 0.4:
+        return {}, []
+    times = sorted(chance.uniform(1e-4, 3) for _ in range(chance.randrange(1, 50)))
+    stats = {"count": len(times), "total": sum(times), "mean": sum(times) / len(times),
+             "min": times[0], "max": times[-1], "median": times[len(times) // 2]}
+    total = f.scaled(stats["total"], 10**9)
+    return stats, [{
+        "rank": 0, "loop": "iterations", "count": len(times), "total_ns": total,
+        "per_s": f.rate(len(times), total),
+        "mean_ns": f.plain(fractions.Fraction(total, len(times))),
+        "min_ns": f.scaled(times[0], 10**9), "max_ns": f.scaled(times[-1], 10**9),
+        "median_reported_ns": f.scaled(stats["median"], 10**9)}]
+
+
+def printed_iterations(stats):
+    """What the profiler prints of them, which is a copy."""
+    return "\n".join(["=" * 80, "ITERATION PROFILING: diffusion_step", "=" * 80,
+                      "Total iterations: %d" % stats["count"],
+                      "Total time:       %.3fs" % stats["total"],
+                      "Mean time/iter:   %.3fs (%.2f it/s)" % (stats["mean"], 1 / stats["mean"]),
+                      "Min time:         %.3fs" % stats["min"],
+                      "Max time:         %.3fs" % stats["max"],
+                      "Median time:      %.3fs" % stats["median"], "=" * 80, ""])
+
+
 def cache_timeline(chance):
     """The Markdown table, and rows of caches.hits."""
     lines = ["| Time (s) | Frame | Cache | Details |", "| --- | --- | --- | --- |"]
@@ -62,18 +91,22 @@ def cache_timeline(chance):
 def make(chance, folder):
     """Writes a folder; returns the rows of the tables of its report."""
     stats, shots = operations(chance), snapshots(chance)
+    loops, rows = iterations(chance)
     report = dress.add_unknown(chance, {
         "timestamp": 1795221517.2436497, "timing_stats": stats, "memory_snapshots": shots,
-        "iteration_stats": {}})
+        "iteration_stats": loops})
     dress.write_json(chance, folder / chance.choice(["profiling_report.json", "old.txt"]), report,
                      {"timing_stats"})
     if shots and chance.random() < 0.5:
         dress.write_json(chance, folder / "memory_log.json", shots)
     if chance.random() < 0.5:
-        dress.write_text(chance, folder / "timing_summary.txt", summary(stats))
+        dress.write_text(chance, folder / "timing_summary.txt",
+                         summary(stats) + (printed_iterations(loops) if loops else ""))
     tables = {"stages.by_name": [
         f.stage(0, name, row["count"], f.scaled(row["total"], 10**9), f.scaled(row["min"], 10**9),
                 f.scaled(row["max"], 10**9)) for name, row in stats.items()]}
+    if rows:
+        tables["iterations.by_name"] = rows
     if chance.random() < 0.5:
         text, tables["caches.hits"] = cache_timeline(chance)
         dress.write_text(chance, folder / "cache_timeline.md", text)

@@ -11,29 +11,38 @@ import shutil
 import tempfile
 import unittest
 
+import ascend
+import consoles
 import devices
 import diffulex
+import flat
 import framepack
 import inferix
+import language
 import reports
 import viztracer
 
 PROGRAM = os.environ["TA_PROGRAM"]
 MAKERS = {"inferix": inferix.make, "framepack": framepack.make, "diffulex": diffulex.make,
           "dmon": devices.make_dmon, "snapshot": devices.make_snapshot,
-          "viztracer": viztracer.make}
+          "viztracer": viztracer.make, "consoles": consoles.make, "flat": flat.make,
+          "ascend": ascend.make, "language": language.make}
 KEYS = {"stages.by_name": ("rank", "stage"), "diffusion.steps": ("rank", "index"),
         "diffusion.blocks": ("rank", "index"), "models.parameters": ("rank", "model"),
         "throughput.values": ("rank", "metric", "basis"), "caches.by_name": ("rank", "cache"),
         "telemetry.by_rank": ("rank", "device", "signal"), "memory.by_rank": ("rank", "device"),
         "memory.snapshots": ("rank", "index"), "caches.hits": ("rank", "video_ns", "cache"),
-        "ops.by_name": ("category", "name")}
+        "ops.by_name": ("category", "name"), "kernels.by_name": ("name",),
+        "gpu_time.by_rank": ("rank",), "ops.summed": ("rank", "name"),
+        "iterations.by_name": ("rank", "loop"), "requests.by_rank": ("rank",),
+        "run.sessions": ("rank", "session"),
+        "figures.reported": ("rank", "group", "figure")}
 # Tables of which a report has more rows than are worked out here.
-OPEN = {"throughput.values", "telemetry.by_rank"}
+OPEN = {"throughput.values", "telemetry.by_rank", "figures.reported"}
 
 
 def seeds():
-    words = os.environ.get("TA_DUMP_SEEDS", "6").split(":")
+    words = os.environ.get("TA_DUMP_SEEDS", "5").split(":")
     return range(int(words[0]) if len(words) > 1 else 0, int(words[-1]))
 
 
