@@ -194,12 +194,14 @@ class Session:
             self.add("throughput.values",
                      {"metric": metric, "basis": basis, "value": value, "unit": "per_s"})
 
-    def report(self, session, with_timeline):
+    def report(self, session, with_timeline, has_folder):
         events, stages = self.events(), self.stages()
         end = self.now + 0.5
         self.duration = end - self.start
         self.throughput()
         tags = {"rank": self.chance.choice([self.rank, str(self.rank)]), "seed": 11}
+        if has_folder and self.chance.random() < 0.3:
+            del tags["rank"]
         if self.chance.random() < 0.7:
             tags["world_size"] = self.world
         document = {
@@ -231,7 +233,7 @@ def make(chance, folder):
         below = folder / ("rank_%d" % rank) if in_folders else folder
         stamp = "20261121_%06d" % (3300 + rank % 7)
         has_raw = chance.random() < 0.4
-        document = one.report(session, not has_raw)
+        document = one.report(session, not has_raw, in_folders)
         dress.write_json(chance, below / ("profiling_report_%s_%s.json" % (session, stamp)),
                          document)
         if has_raw:

@@ -19,6 +19,7 @@ import flat
 import framepack
 import inferix
 import language
+import printed
 import reports
 import viztracer
 
@@ -26,7 +27,7 @@ PROGRAM = os.environ["TA_PROGRAM"]
 MAKERS = {"inferix": inferix.make, "framepack": framepack.make, "diffulex": diffulex.make,
           "dmon": devices.make_dmon, "snapshot": devices.make_snapshot,
           "viztracer": viztracer.make, "consoles": consoles.make, "flat": flat.make,
-          "ascend": ascend.make, "language": language.make}
+          "ascend": ascend.make, "language": language.make, "printed": printed.make}
 KEYS = {"stages.by_name": ("rank", "stage"), "diffusion.steps": ("rank", "index"),
         "diffusion.blocks": ("rank", "index"), "models.parameters": ("rank", "model"),
         "throughput.values": ("rank", "metric", "basis"), "caches.by_name": ("rank", "cache"),
