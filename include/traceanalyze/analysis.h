@@ -44,6 +44,10 @@ struct ta_analysis_ops {
     /* finish() makes everything of `prior`, so it is called also for reports of several parts of a
      * run that are put together, whose traces are gone: all partials are empty then. */
     bool of_tables;
+
+    /* Analyses whose items stand before those of this one in their section, or NULL.  Nothing is
+     * read of them: where they are left out, so is nothing else. */
+    const char *const *behind;
 };
 
 /* Whether all that was read are traces: an analysis may then say what they lacked, which would be

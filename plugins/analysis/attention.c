@@ -262,10 +262,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const char *const after[] = {"kernel_precision", NULL};
+static const char *const behind[] = {"kernel_precision", NULL};
 
 static const struct ta_analysis_ops ops = {
-    .after = after, .section = "kernels", .partials = partials, .map = map, .finish = finish};
+    .behind = behind, .section = "kernels", .partials = partials, .map = map, .finish = finish};
 
 TA_PLUGIN(analysis, attention, &ops, .title = "Attention",
           .summary = "Which implementation of attention ran: attention.by_backend", .version = "1");

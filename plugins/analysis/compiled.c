@@ -221,10 +221,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const char *const after[] = {"small_kernels", NULL};
+static const char *const behind[] = {"small_kernels", NULL};
 
 static const struct ta_analysis_ops ops = {
-    .after = after, .section = "kernels", .partials = partials, .map = map, .finish = finish};
+    .behind = behind, .section = "kernels", .partials = partials, .map = map, .finish = finish};
 
 TA_PLUGIN(analysis, compiled, &ops, .title = "Compiled share",
           .summary = "Device work from torch.compile, graph breaks and recompilation: "

@@ -257,17 +257,16 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     }
     ta_sort_rows(table, "saving_high_ns", true);
     if (ta_partial_rows(merged[0]))
-        add_scalar(out, "fusion_share", "Fusible chains",
-                   ta_share(total, all), TA_UNIT_RATIO,
+        add_scalar(out, "fusion_share", "Fusible chains", ta_share(total, all), TA_UNIT_RATIO,
                    "Time of the kernels of these chains over the time of all kernels");
     return TA_OK;
 }
 
 static const char *const needs_args[] = {"Input Dims", "grid", "block", NULL};
-static const char *const after[] = {"wave_efficiency", NULL};
+static const char *const behind[] = {"wave_efficiency", NULL};
 
 static const struct ta_analysis_ops ops = {.needs_args = needs_args,
-                                           .after = after,
+                                           .behind = behind,
                                            .section = "kernels",
                                            .partials = partials,
                                            .map = map,

@@ -199,10 +199,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const char *const after[] = {"launches", NULL};
+static const char *const behind[] = {"launches", NULL};
 
 static const struct ta_analysis_ops ops = {
-    .after = after, .section = "launches", .partials = partials, .map = map, .finish = finish};
+    .behind = behind, .section = "launches", .partials = partials, .map = map, .finish = finish};
 
 TA_PLUGIN(analysis, graph_launches, &ops, .title = "Graph launches",
           .summary = "Calls that start many kernels, such as CUDA graphs: launches.graphs",

@@ -305,14 +305,14 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const char *const after[] = {"graph_launches", NULL};
+static const char *const behind[] = {"graph_launches", NULL};
 
 /* Indices in the rows of saved summaries. */
 static const struct ta_bound bounds[] = {
     {0, WHAT, AUTOTUNING + 1}, {0, PHASE, SECOND_HALF + 1}, TA_BOUNDS_END};
 
 static const struct ta_analysis_ops ops = {.bounds = bounds,
-                                           .after = after,
+                                           .behind = behind,
                                            .section = "launches",
                                            .partials = partials,
                                            .map = map,

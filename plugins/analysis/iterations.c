@@ -21,7 +21,7 @@ static const struct ta_field sum_fields[SUM_FIELDS] = {
 
 static const struct ta_field call_fields[CALL_FIELDS] = {
     [CALL_RANK] = {"rank", TA_FIELD_RANK}, [CALL_NAME] = {"name", TA_FIELD_TEXT},
-    [FILE_KEY] = {"file", TA_FIELD_FILE},   [ORDER] = {"order", TA_FIELD_INT},
+    [FILE_KEY] = {"file", TA_FIELD_FILE},  [ORDER] = {"order", TA_FIELD_INT},
     [DURATION] = {"dur_ns", TA_FIELD_MAX},
 };
 

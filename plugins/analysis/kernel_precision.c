@@ -244,10 +244,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 }
 
 static const char *const needs_args[] = {"Input type", NULL};
-static const char *const after[] = {"kernels_by_class", NULL};
+static const char *const behind[] = {"kernels_by_class", NULL};
 
 static const struct ta_analysis_ops ops = {.needs_args = needs_args,
-                                           .after = after,
+                                           .behind = behind,
                                            .section = "kernels",
                                            .partials = partials,
                                            .map = map,

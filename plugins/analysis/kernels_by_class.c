@@ -192,13 +192,13 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const char *const after[] = {"kernels_by_name", NULL};
+static const char *const behind[] = {"kernels_by_name", NULL};
 
 /* Indices in the rows of saved summaries. */
 static const struct ta_bound bounds[] = {{0, KIND, TA_KERNEL_KIND_COUNT}, TA_BOUNDS_END};
 
 static const struct ta_analysis_ops ops = {.bounds = bounds,
-                                           .after = after,
+                                           .behind = behind,
                                            .section = "kernels",
                                            .partials = partials,
                                            .map = map,

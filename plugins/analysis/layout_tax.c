@@ -158,10 +158,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const char *const after[] = {"fusion_chains", NULL};
+static const char *const behind[] = {"fusion_chains", NULL};
 
 static const struct ta_analysis_ops ops = {
-    .after = after, .section = "kernels", .partials = partials, .map = map, .finish = finish};
+    .behind = behind, .section = "kernels", .partials = partials, .map = map, .finish = finish};
 
 TA_PLUGIN(analysis, layout_tax, &ops, .title = "Casts and layout",
           .summary = "Kernels that cast, copy or reorder, and for which operator: "

@@ -136,10 +136,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 }
 
 /* Their tables come first in the section. */
-static const char *const after[] = {"ops_by_name", "ops_device_time", NULL};
+static const char *const behind[] = {"ops_by_name", "ops_device_time", NULL};
 
 static const struct ta_analysis_ops ops = {
-    .after = after, .section = "operators", .partials = partials, .map = map, .finish = finish};
+    .behind = behind, .section = "operators", .partials = partials, .map = map, .finish = finish};
 
 TA_PLUGIN(analysis, operator_sums, &ops, .title = "Operators",
           .summary = "Operators and call stacks as the profiler sums them up: ops.summed, "

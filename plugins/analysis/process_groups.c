@@ -87,9 +87,9 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 }
 
 /* What is known of the collectives themselves comes first. */
-static const char *const after[] = {"collectives", NULL};
+static const char *const behind[] = {"collectives", NULL};
 
-static const struct ta_analysis_ops ops = {.after = after,
+static const struct ta_analysis_ops ops = {.behind = behind,
                                            .needs_args = args,
                                            .section = "collectives",
                                            .partials = partials,

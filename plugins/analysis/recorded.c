@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a trace has besides operators and kernels: how long it is, its counters, its instants. */
+/* What a trace has besides spans: counters and instants. */
 #include <traceanalyze/analysis.h>
 
 #include <math.h>
 #include <string.h>
 
-enum { TRACES, COUNTERS, INSTANTS };
+enum { COUNTERS, INSTANTS };
 
-enum { RANK, SPANS, THREADS, WINDOW, TRACE_FIELDS };
-
-static const struct ta_field trace_fields[TRACE_FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},
-    [SPANS] = {"spans", TA_FIELD_SUM},
-    [THREADS] = {"threads", TA_FIELD_SUM},
-    [WINDOW] = {"window", TA_FIELD_SUM},
-};
+enum { RANK };
 
 /* RANK, then */
 enum { PROCESS = 1, COUNTER, SERIES, SAMPLES, LEAST, MOST, LAST, PIECES, COUNTER_FIELDS };
@@ -38,20 +31,9 @@ static const struct ta_field instant_fields[INSTANT_FIELDS] = {
 };
 
 static const struct ta_partial_def partials[] = {
-    [TRACES] = {"traces", trace_fields, TRACE_FIELDS},
     [COUNTERS] = {"counters", counter_fields, COUNTER_FIELDS},
     [INSTANTS] = {"instants", instant_fields, INSTANT_FIELDS},
     {0},
-};
-
-static const struct ta_column trace_columns[] = {
-    TA_RANK_COLUMN,
-    {"spans", "Spans", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Events with a duration, but for the one that says how long was recorded"},
-    {"threads", "Threads", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Threads and streams that have spans"},
-    {"window_ns", "Window", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "First start to last end of the spans, added over the files of the rank"},
 };
 
 static const struct ta_column counter_columns[] = {
@@ -100,39 +82,6 @@ static struct ta_key text_key(const struct ta_trace *trace, ta_str text)
 }
 
 /* ---- map ------------------------------------------------------------------------------------ */
-
-/* The one span of this category is how long the profiler recorded, not what it recorded. */
-static bool is_recording(const struct ta_trace *trace, const struct ta_category *category)
-{
-    return category->class == TA_CLASS_ANNOTATION && category->name != TA_STR_ABSENT &&
-           ta_slice_equal(ta_trace_text(trace, category->name), TA_LIT("Trace"));
-}
-
-static void map_spans(const struct ta_trace *trace, struct ta_partial *out)
-{
-    const struct ta_spans s = ta_trace_spans(trace);
-    const struct ta_tracks tracks = ta_trace_tracks(trace);
-    const struct ta_categories categories = ta_trace_categories(trace);
-    int64_t first = TA_MISSING, last = TA_MISSING, spans = 0, threads = 0;
-    size_t recording = 0;
-    while (recording < categories.n && !is_recording(trace, &categories.at[recording]))
-        recording++;
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.cat[i] == recording)
-            continue;
-        spans++;
-        ta_least(&first, s.ts[i]);
-        ta_most(&last, s.ts[i] + s.dur[i]);
-    }
-    if (spans == 0)
-        return;
-    for (size_t i = 0; i < tracks.n; i++)
-        threads += tracks.at[i].n > 0;
-    int64_t *row = TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)));
-    ta_sum(&row[SPANS], spans);
-    ta_sum(&row[THREADS], threads);
-    ta_sum(&row[WINDOW], last - first);
-}
 
 static int64_t *counter_row(const struct ta_trace *trace, const struct ta_counters *c, size_t i,
                             struct ta_partial *out)
@@ -185,24 +134,12 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     (void)ctx;
-    map_spans(trace, out[TRACES]);
     map_counters(trace, out[COUNTERS]);
     map_instants(trace, out[INSTANTS]);
     return TA_OK;
 }
 
 /* ---- finish --------------------------------------------------------------------------------- */
-
-static void add_traces(const struct ta_partial *traces, struct ta_section_builder *out)
-{
-    struct ta_table_builder *table =
-        ta_add_table(out, "trace.by_rank", "Traces by rank", trace_columns, 4);
-    for (size_t i = 0; i < ta_partial_rows(traces); i++) {
-        const int64_t *row = ta_partial_at(traces, i);
-        TA_ROW(table, ta_int(row[RANK]), ta_int(row[SPANS]), ta_int(row[THREADS]),
-               ta_int(row[WINDOW]));
-    }
-}
 
 static void add_counters(const struct ta_partial *counters, struct ta_section_builder *out)
 {
@@ -234,19 +171,20 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 {
     (void)ctx;
     (void)prior;
-    add_traces(merged[TRACES], out);
     add_counters(merged[COUNTERS], out);
     add_instants(merged[INSTANTS], out);
     return TA_OK;
 }
 
+static const char *const behind[] = {"windows", NULL};
+
 static const struct ta_analysis_ops ops = {.section = "run",
+                                           .behind = behind,
                                            .partials = partials,
                                            .needs = TA_NEED_COUNTERS | TA_NEED_INSTANTS,
                                            .map = map,
                                            .finish = finish};
 
-TA_PLUGIN(analysis, recorded, &ops, .title = "Windows, counters, instants",
-          .summary = "What a trace has besides operators and kernels: trace.by_rank, "
-                     "counters.by_name, instants.by_name",
-          .version = "1");
+TA_PLUGIN(analysis, recorded, &ops, .title = "Counters, instants",
+          .summary = "What a trace has besides spans: counters.by_name, instants.by_name",
+          .version = "2");

@@ -115,10 +115,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const char *const after[] = {"attention", NULL};
+static const char *const behind[] = {"attention", NULL};
 
 static const struct ta_analysis_ops ops = {
-    .after = after, .section = "kernels", .partials = partials, .map = map, .finish = finish};
+    .behind = behind, .section = "kernels", .partials = partials, .map = map, .finish = finish};
 
 TA_PLUGIN(analysis, small_kernels, &ops, .title = "Small kernels",
           .summary = "Kernels that are short, or shorter than their launch: kernels.small",

@@ -15,10 +15,10 @@ struct ta_plan {
     size_t n_keys;
 };
 
-/* All analyses of the registry; none when it is NULL.  TA_ERR_PLUGIN when analyses wait for each
- * other or want too many arguments. */
+/* The wanted analyses of the registry and those whose results they read; `wanted` NULL is all that
+ * are on.  TA_ERR_PLUGIN when analyses wait for each other or want too many arguments. */
 enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *registry,
-                            struct ta_plan *plan) TA_MUST_CHECK;
+                            const struct ta_wanted *wanted, struct ta_plan *plan) TA_MUST_CHECK;
 void ta_plan_free(struct ta_plan *plan);
 
 /* The partials of all analyses of a plan. */

@@ -29,59 +29,98 @@ static bool add_keys(struct ta_plan *plan, const char *const *keys)
     return true;
 }
 
-static bool is_planned(const struct ta_plan *plan, const char *id)
+/* The analyses of a registry that run. */
+struct choice {
+    const struct ta_registry *registry;
+    bool *runs; /* by place in the registry */
+    size_t n;   /* in the registry */
+};
+
+static size_t place_of(const struct choice *choice, const char *id)
 {
-    for (size_t i = 0; i < plan->n; i++)
-        if (strcmp(plan->analyses[i]->plugin.id, id) == 0)
-            return true;
-    return false;
+    size_t i = 0;
+    while (i < choice->n &&
+           strcmp(ta_registry_at(choice->registry, TA_KIND_analysis, i)->plugin.id, id) != 0)
+        i++;
+    return i;
 }
 
-/* Whether everything that an analysis reads is planned before it.  What is not there at all is
- * not waited for: finish() finds no table and says what is missing. */
-static bool is_ready(const struct ta_plan *plan, const struct ta_registry *registry,
-                     const struct ta_entry *entry)
+static void choose(const struct choice *choice, size_t i)
 {
-    const char *const *after = entry->plugin.analysis->after;
-    for (; after && *after; after++) {
-        const struct ta_entry *other = ta_registry_find(registry, TA_KIND_analysis, *after);
-        if (other && !other->off && !is_planned(plan, *after))
+    const struct ta_entry *entry = ta_registry_at(choice->registry, TA_KIND_analysis, i);
+    if (entry->off || choice->runs[i])
+        return;
+    choice->runs[i] = true;
+    for (const char *const *id = entry->plugin.analysis->after; id && *id; id++) {
+        const size_t other = place_of(choice, *id);
+        if (other < choice->n)
+            choose(choice, other);
+    }
+}
+
+/* Analyses in an order. */
+struct order {
+    const struct choice *choice;
+    size_t *at;   /* places in the registry */
+    bool *listed; /* by place */
+    size_t n;
+};
+
+/* Whether all of a list stand already.  What is not there at all is not waited for: finish() finds
+ * no table and says what is missing. */
+static bool stand(const struct order *order, const char *const *ids)
+{
+    for (; ids && *ids; ids++) {
+        const size_t i = place_of(order->choice, *ids);
+        if (i < order->choice->n && !order->listed[i])
             return false;
     }
     return true;
 }
 
-static size_t count_wanted(const struct ta_registry *registry, size_t n)
+/* Each behind those that it reads and those that its items stand behind; the same order whichever
+ * of them run. */
+static void put_in_order(struct order *order)
 {
-    size_t wanted = 0;
-    for (size_t i = 0; i < n; i++)
-        wanted += !ta_registry_at(registry, TA_KIND_analysis, i)->off;
-    return wanted;
-}
-
-enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *registry,
-                            struct ta_plan *plan)
-{
-    const size_t n = registry ? ta_registry_count(registry, TA_KIND_analysis) : 0;
-    *plan = (struct ta_plan){0};
-    plan->analyses = calloc(n + 1, sizeof *plan->analyses);
-    plan->keys = calloc(TA_RECORD_ARGS, sizeof *plan->keys);
-    if (!plan->analyses || !plan->keys)
-        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot plan the analyses: analyses=%zu", n);
-    add_keys(plan, core_args);
-    const size_t wanted = count_wanted(registry, n);
-    for (size_t before = SIZE_MAX; plan->n < wanted && before != plan->n;) {
-        before = plan->n;
-        for (size_t i = 0; i < n; i++) {
-            const struct ta_entry *entry = ta_registry_at(registry, TA_KIND_analysis, i);
-            if (!entry->off && !is_planned(plan, entry->plugin.id) &&
-                is_ready(plan, registry, entry))
-                plan->analyses[plan->n++] = entry;
+    const struct choice *choice = order->choice;
+    for (size_t before = SIZE_MAX; order->n < choice->n && before != order->n;) {
+        before = order->n;
+        for (size_t i = 0; i < choice->n; i++) {
+            const struct ta_analysis_ops *ops =
+                ta_registry_at(choice->registry, TA_KIND_analysis, i)->plugin.analysis;
+            if (!order->listed[i] && stand(order, ops->after) && stand(order, ops->behind)) {
+                order->listed[i] = true;
+                order->at[order->n++] = i;
+            }
         }
     }
-    if (plan->n < wanted)
-        return ta_fail(ctx, TA_ERR_PLUGIN, "Analyses wait for each other: planned=%zu of %zu",
-                       plan->n, wanted);
+}
+
+static enum ta_status list_analyses(struct ta_ctx *ctx, const struct choice *choice,
+                                    struct ta_plan *plan)
+{
+    struct order order = {choice, calloc(choice->n + 1, sizeof *order.at),
+                          calloc(choice->n + 1, sizeof *order.listed), 0};
+    enum ta_status status = TA_OK;
+    if (!order.at || !order.listed)
+        status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the analyses: analyses=%zu", choice->n);
+    else
+        put_in_order(&order);
+    if (status == TA_OK && order.n < choice->n)
+        status = ta_fail(ctx, TA_ERR_PLUGIN, "Analyses wait for each other: planned=%zu of %zu",
+                         order.n, choice->n);
+    for (size_t i = 0; status == TA_OK && i < order.n; i++)
+        if (choice->runs[order.at[i]])
+            plan->analyses[plan->n++] =
+                ta_registry_at(choice->registry, TA_KIND_analysis, order.at[i]);
+    free(order.at);
+    free(order.listed);
+    return status;
+}
+
+static enum ta_status list_needs(struct ta_ctx *ctx, struct ta_plan *plan)
+{
+    add_keys(plan, core_args);
     for (size_t i = 0; i < plan->n; i++) {
         const struct ta_analysis_ops *ops = plan->analyses[i]->plugin.analysis;
         plan->needs |= ops->needs;
@@ -91,6 +130,28 @@ enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *regist
                            TA_RECORD_ARGS, plan->analyses[i]->plugin.id);
     }
     return TA_OK;
+}
+
+enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *registry,
+                            const struct ta_wanted *wanted, struct ta_plan *plan)
+{
+    const size_t n = ta_registry_count(registry, TA_KIND_analysis);
+    const struct choice choice = {registry, calloc(n + 1, sizeof(bool)), n};
+    *plan = (struct ta_plan){.analyses = calloc(n + 1, sizeof *plan->analyses),
+                             .keys = calloc(TA_RECORD_ARGS, sizeof *plan->keys)};
+    enum ta_status status =
+        choice.runs && plan->analyses && plan->keys
+            ? TA_OK
+            : ta_fail(ctx, TA_ERR_NOMEM, "Cannot plan the analyses: analyses=%zu", n);
+    for (size_t i = 0; status == TA_OK && i < n; i++)
+        if (ta_registry_wants(ta_registry_at(registry, TA_KIND_analysis, i), wanted))
+            choose(&choice, i);
+    if (status == TA_OK)
+        status = list_analyses(ctx, &choice, plan);
+    if (status == TA_OK)
+        status = list_needs(ctx, plan);
+    free(choice.runs);
+    return status;
 }
 
 void ta_plan_free(struct ta_plan *plan)

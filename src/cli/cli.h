@@ -98,11 +98,15 @@ enum ta_status ta_cli_run_options(struct ta_cli *cli, const char *const *inputs,
 
 /* Reads and analyzes the inputs by the options; see ta_pipeline_run(). */
 enum ta_status ta_cli_run(struct ta_cli *cli, const char *const *inputs, size_t n_inputs,
-                          bool check_only, struct ta_report **report) TA_MUST_CHECK;
+                          const struct ta_wanted *wanted, struct ta_report **report) TA_MUST_CHECK;
+
+/* What is run for a comparison: analyses that are not built in may have figures to compare. */
+extern const struct ta_wanted ta_cli_compared;
 
 /* The same of an operand that is a run of a comparison: inputs, or a report that was written
  * before. */
 enum ta_status ta_cli_read_run(struct ta_cli *cli, const char *operand,
+                               const struct ta_wanted *wanted,
                                struct ta_report **report) TA_MUST_CHECK;
 
 /* The runs of a comparison, one per operand. */
@@ -114,7 +118,8 @@ struct ta_runs {
 /* Reads each operand as a run of its own, so that ranks of different runs never meet.  --title is
  * that of the comparison: each run has that of its input.  Whatever it returns, ta_cli_free_runs()
  * ends it. */
-enum ta_status ta_cli_read_runs(struct ta_cli *cli, struct ta_runs *runs) TA_MUST_CHECK;
+enum ta_status ta_cli_read_runs(struct ta_cli *cli, const struct ta_wanted *wanted,
+                                struct ta_runs *runs) TA_MUST_CHECK;
 void ta_cli_free_runs(struct ta_runs *runs);
 
 /* Says on standard error what was wrong with the inputs. */

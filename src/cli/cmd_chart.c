@@ -254,8 +254,8 @@ enum ta_status ta_cmd_chart(struct ta_cli *cli)
     cli->wants_timeline = wants_timeline(cli);
     cli->takes_reports = true;
     if (status == TA_OK)
-        status = ta_cli_run(cli, operands->items + before_inputs, operands->n - before_inputs,
-                            false, &report);
+        status = ta_cli_run(cli, operands->items + before_inputs, operands->n - before_inputs, NULL,
+                            &report);
     if (status != TA_OK)
         return status;
     status = work(cli, report, formats, &place);

@@ -99,7 +99,7 @@ enum ta_status ta_cmd_check(struct ta_cli *cli)
     const struct ta_texts *inputs = &cli->args.operands;
     enum ta_status status = ta_cli_load_plugins(cli);
     if (status == TA_OK)
-        status = ta_cli_run(cli, inputs->items, inputs->n, true, &report);
+        status = ta_cli_run(cli, inputs->items, inputs->n, &ta_want_nothing, &report);
     if (status != TA_OK)
         return status;
     status = cli->args.json ? write_json(cli, report) : write_text(cli, report);

@@ -54,7 +54,7 @@ enum ta_status ta_cmd_diff(struct ta_cli *cli)
         status = ta_cli_prepare_products(cli, "traceanalyze-diff", &products);
     if (status != TA_OK)
         return status;
-    status = ta_cli_read_runs(cli, &runs);
+    status = ta_cli_read_runs(cli, &ta_cli_compared, &runs);
     if (status == TA_OK)
         status = compare(cli, &runs, base, &products);
     ta_cli_free_runs(&runs);

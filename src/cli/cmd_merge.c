@@ -264,15 +264,19 @@ static enum ta_status survey_inputs(struct ta_cli *cli, struct ta_survey *survey
 {
     const struct ta_cmdline *args = &cli->args;
     const bool compares = args->align == TA_ALIGN_AUTO || args->align == TA_ALIGN_COLLECTIVES;
-    const char *const analyses[] = {compares ? "collectives" : "", args->steps ? "steps" : "",
-                                    NULL};
-    const bool check_only = !compares && !args->steps;
+    const char *ids[3] = {NULL};
+    size_t n = 0;
+    if (compares)
+        ids[n++] = "collectives";
+    if (args->steps)
+        ids[n++] = "steps";
+    const struct ta_wanted wanted = {.ids = ids};
     enum ta_status status = ta_cli_load_plugins(cli);
     if (status != TA_OK)
         return status;
-    ta_registry_keep_analyses(cli->registry, analyses);
     cli->survey = survey;
-    status = ta_cli_run(cli, args->operands.items, args->operands.n, check_only, report);
+    status = ta_cli_run(cli, args->operands.items, args->operands.n, n ? &wanted : &ta_want_nothing,
+                        report);
     cli->survey = NULL;
     return status;
 }

@@ -86,7 +86,7 @@ static void put_entry(struct ta_file *out, const struct ta_entry *entry, size_t 
         ta_puts(out, ": ");
         put(out, plugin->summary);
     }
-    if (strcmp(entry->origin, "built in") != 0) {
+    if (strcmp(entry->origin, TA_BUILT_IN) != 0) {
         ta_puts(out, " (");
         put(out, *plugin->version ? plugin->version : "no version");
         ta_puts(out, ", ");

@@ -26,7 +26,7 @@ static enum ta_status compare(struct ta_cli *cli, struct ta_report *report)
     const char *title = cli->args.title;
     cli->args.title = NULL;
     cli->wants_timeline = false;
-    enum ta_status status = ta_cli_read_run(cli, cli->args.baseline, &baseline);
+    enum ta_status status = ta_cli_read_run(cli, cli->args.baseline, &ta_cli_compared, &baseline);
     cli->args.title = title;
     if (status != TA_OK)
         return ta_cause(&cli->ctx, status, "Cannot compare with %s", cli->args.baseline);
@@ -53,7 +53,7 @@ enum ta_status ta_cmd_report(struct ta_cli *cli)
         return status;
     cli->wants_timeline = wants_timeline(cli, &products);
     cli->takes_reports = true;
-    status = ta_cli_run(cli, inputs->items, inputs->n, false, &report);
+    status = ta_cli_run(cli, inputs->items, inputs->n, NULL, &report);
     if (status == TA_OK) {
         status = compare(cli, report);
         if (status == TA_OK)

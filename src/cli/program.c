@@ -100,7 +100,7 @@ static enum ta_status help_team(struct ta_cli *cli)
         return TA_OK;
     const enum ta_status status = ta_cli_load_plugins(cli);
     cli->takes_reports = true; /* as the first process does */
-    return status == TA_OK ? ta_cli_run(cli, inputs->items, inputs->n, false, &report) : status;
+    return status == TA_OK ? ta_cli_run(cli, inputs->items, inputs->n, NULL, &report) : status;
 }
 
 static enum ta_status run_command(struct ta_cli *cli)

@@ -4,15 +4,20 @@
 
 #include <stdlib.h>
 
+#include "diff/diff.h"
 #include "result/report.h"
 
-enum ta_status ta_cli_read_run(struct ta_cli *cli, const char *operand, struct ta_report **report)
+const struct ta_wanted ta_cli_compared = {.ids = ta_diff_analyses, .loaded = true};
+
+enum ta_status ta_cli_read_run(struct ta_cli *cli, const char *operand,
+                               const struct ta_wanted *wanted, struct ta_report **report)
 {
     cli->takes_reports = true;
-    return ta_cli_run(cli, &operand, 1, false, report);
+    return ta_cli_run(cli, &operand, 1, wanted, report);
 }
 
-enum ta_status ta_cli_read_runs(struct ta_cli *cli, struct ta_runs *runs)
+enum ta_status ta_cli_read_runs(struct ta_cli *cli, const struct ta_wanted *wanted,
+                                struct ta_runs *runs)
 {
     const struct ta_texts *operands = &cli->args.operands;
     const char *title = cli->args.title;
@@ -23,7 +28,7 @@ enum ta_status ta_cli_read_runs(struct ta_cli *cli, struct ta_runs *runs)
     cli->args.title = NULL;
     for (; status == TA_OK && runs->n < operands->n; runs->n += status == TA_OK) {
         const char *operand = operands->items[runs->n];
-        status = ta_cli_read_run(cli, operand, &runs->at[runs->n]);
+        status = ta_cli_read_run(cli, operand, wanted, &runs->at[runs->n]);
         if (status != TA_OK)
             status = ta_cause(&cli->ctx, status, "Cannot compare with %s", operand);
     }

@@ -125,13 +125,13 @@ enum ta_status ta_cli_run_options(struct ta_cli *cli, const char *const *inputs,
 }
 
 enum ta_status ta_cli_run(struct ta_cli *cli, const char *const *inputs, size_t n_inputs,
-                          bool check_only, struct ta_report **report)
+                          const struct ta_wanted *wanted, struct ta_report **report)
 {
     struct ta_run_options options;
     enum ta_status status = ta_cli_run_options(cli, inputs, n_inputs, &options);
     if (status != TA_OK)
         return status;
-    options.check_only = check_only;
+    options.wanted = wanted;
     status = ta_pipeline_run(&cli->ctx, cli->registry, &options, report);
     ta_console_clear(&cli->console);
     if (status == TA_OK && *report)

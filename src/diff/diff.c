@@ -15,6 +15,20 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* By what reads them; what several parts read stands where it is read first. */
+const char *const ta_diff_analyses[] = {
+    /* how long a run takes, and what its window is made of */
+    "gpu_time", "gpu_idle", "sessions", "stages", "windows", "ops_by_name",
+    /* names, and their place in the program */
+    "kernels_by_name", "kernels_by_op",
+    /* figures: steps, blocks, rates, and every scalar */
+    "steps", "diffusion", "throughput", "overview", "overview_dumps", "roofline", "fusion_chains",
+    "layout_tax", "kernel_precision", "health",
+    /* memory, means, clocks */
+    "memory", "memory_allocator", "kernels_by_class", "telemetry",
+    /* what runs are of */
+    "files", "event_kinds", "models", "ops_by_shape", "attention", NULL};
+
 /* ---- the runs ----------------------------------------------------------------------------- */
 
 struct length {

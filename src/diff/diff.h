@@ -18,6 +18,9 @@ struct ta_diff_side {
 
 enum { TA_DIFF_BASE, TA_DIFF_NEW, TA_DIFF_SIDES };
 
+/* The built-in analyses whose tables and figures are compared; ends with NULL. */
+extern const char *const ta_diff_analyses[];
+
 /* Makes the report of a comparison; `title` NULL is made from those of the runs.  On TA_OK the
  * caller owns *report. */
 enum ta_status ta_diff(struct ta_ctx *ctx, const struct ta_diff_side sides[TA_DIFF_SIDES],

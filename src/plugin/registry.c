@@ -224,7 +224,7 @@ struct ta_registry *ta_registry_new(struct ta_ctx *ctx)
         return NULL;
     }
     for (const struct ta_plugin *const *plugin = ta_builtins; *plugin; plugin++)
-        if (ta_registry_add(ctx, registry, *plugin, "built in") != TA_OK) {
+        if (ta_registry_add(ctx, registry, *plugin, TA_BUILT_IN) != TA_OK) {
             ta_registry_free(registry);
             return NULL;
         }

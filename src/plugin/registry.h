@@ -8,6 +8,9 @@
 
 struct ta_registry;
 
+/* Where plugins come from that no shared object brought. */
+#define TA_BUILT_IN "built in"
+
 /* Name of the option that every analysis and rule has. */
 #define TA_ENABLED "enabled"
 
@@ -35,7 +38,7 @@ struct ta_rule_data {
  * the plugin does not know are NULL. */
 struct ta_entry {
     struct ta_plugin plugin;
-    const char *origin;               /* "built in" or the path of the shared object */
+    const char *origin;               /* TA_BUILT_IN or the path of the shared object */
     const double *option_values;      /* presets or what --set gave, in table order */
     bool off;                         /* an analysis or rule that is left out: ID.enabled=false */
     const char *off_origin;           /* who said so, or the contrary; NULL: nobody */
@@ -69,8 +72,17 @@ enum ta_status ta_registry_set(struct ta_ctx *ctx, struct ta_registry *registry,
 enum ta_status ta_registry_set_rule(struct ta_ctx *ctx, struct ta_registry *registry,
                                     const char *assignment, const char *origin) TA_MUST_CHECK;
 
-/* Leaves all analyses out of a run but those of a list, which ends with NULL. */
-void ta_registry_keep_analyses(struct ta_registry *registry, const char *const *ids);
+/* Which analyses a run needs; those whose results they read come with them. */
+struct ta_wanted {
+    const char *const *ids; /* of built-in ones; ends with NULL */
+    bool loaded;            /* and all that are not built in */
+};
+
+/* Reads and accounts, runs no analysis. */
+extern const struct ta_wanted ta_want_nothing;
+
+/* Whether an analysis is on, and one of them; NULL wants all. */
+bool ta_registry_wants(const struct ta_entry *entry, const struct ta_wanted *wanted);
 
 /* Leaves a rule out of a run, not the analysis of the same id. */
 enum ta_status ta_registry_disable_rule(struct ta_ctx *ctx, struct ta_registry *registry,

@@ -56,7 +56,7 @@ static enum ta_status check_cpu(struct ta_ctx *ctx)
 static enum ta_status load_hardware(struct ta_ctx *ctx, const struct ta_run_options *options,
                                     struct run *run)
 {
-    if (options->check_only)
+    if (options->wanted == &ta_want_nothing)
         return TA_OK;
     const enum ta_status status = ta_hardware_load(ctx, options->hardware, &run->hardware);
     ctx->shared->hardware = &run->hardware;
@@ -122,7 +122,7 @@ static enum ta_status conclude(struct ta_ctx *ctx, const struct ta_registry *reg
         status =
             ta_finish(ctx, run->ingestion.partials, run->ranks, run->ingestion.n_files, report);
     ta_times_lap(&ctx->times, TA_STAGE_FINISH);
-    if (status == TA_OK && !options->check_only)
+    if (status == TA_OK && options->wanted != &ta_want_nothing)
         status = ta_recommend(ctx, registry, report);
     if (status == TA_OK && ta_report_freeze(report) != TA_OK)
         status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the report");
@@ -216,7 +216,7 @@ enum ta_status ta_pipeline_run(struct ta_ctx *ctx, const struct ta_registry *reg
     if (status == TA_OK)
         status = load_hardware(ctx, options, &run);
     if (status == TA_OK)
-        status = ta_plan_make(ctx, options->check_only ? NULL : registry, &run.plan);
+        status = ta_plan_make(ctx, registry, options->wanted, &run.plan);
     if (status == TA_OK)
         status = gather(ctx, registry, &run);
     struct ta_report *finished = NULL;

@@ -9,6 +9,7 @@
 struct ta_ctx;
 struct ta_registry;
 struct ta_team;
+struct ta_wanted;
 
 /* Called now and then while files are read, from any thread but never twice at a time. */
 typedef void ta_progress(void *user, uint64_t bytes_done, uint64_t bytes_all, size_t files_done,
@@ -47,11 +48,11 @@ struct ta_run_options {
     const char *input;      /* id of the input plugin to use, NULL decides by content */
     const char *hardware;   /* name of a device, or a file of them; NULL takes the traces' word */
     const char *title;      /* NULL is made from the input's name */
-    bool check_only;        /* read and account, run no analysis (`check`) */
-    bool timeline;          /* make ta_report_timeline() */
-    bool summaries;         /* each file leaves a summary behind (ta_ingested.packed) and nothing in
-                               the partials; `title` and `version` go into it */
-    const char *version;    /* of the program */
+    const struct ta_wanted *wanted; /* analyses that run; NULL: all */
+    bool timeline;                  /* make ta_report_timeline() */
+    bool summaries;      /* each file leaves a summary behind (ta_ingested.packed) and nothing in
+                            the partials; `title` and `version` go into it */
+    const char *version; /* of the program */
     ta_progress *progress;
     void *progress_user;
     bool reports; /* join reports that were written before, of parts of the run (join.h) */

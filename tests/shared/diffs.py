@@ -7,6 +7,8 @@ usage: diffs.py --program PROGRAM --shared FOLDER [--only TEXT] [-v]
   * pairs of traces, related and not: kernels and operators of both sides equal the exact figures of
     each trace; the terms of every window add up to its change to the nanosecond, with nothing left
     over, or the comparison says why there are none;
+  * the same pairs as reports that were saved: a comparison runs the analyses that it reads alone,
+    and nothing that it says may lack the others;
   * pairs of dumps that were recorded before and after a known change: times and calls of stages and
     operations equal those of expected_diff.json.
 """
@@ -42,6 +44,31 @@ class Faults:
 
 def compare(program, before, after):
     return reports.read(program, before, after, command="diff")
+
+
+# ---- saved reports ------------------------------------------------------------------------------
+
+class Saved:
+    """Whole reports of runs, each written once."""
+
+    def __init__(self, program, folder):
+        self.program, self.folder, self.paths = program, folder, {}
+
+    def path(self, source):
+        if source not in self.paths:
+            path = self.folder / f"{len(self.paths)}.json"
+            document = reports.read(self.program, source).document
+            path.write_text(json.dumps(document), encoding="utf-8")
+            self.paths[source] = path
+        return self.paths[source]
+
+
+def check_saved(faults, name, found, saved, before, after):
+    other = compare(saved.program, saved.path(before), saved.path(after))
+    for section, theirs in zip(found.document["sections"], other.document["sections"]):
+        faults.check(f"{name}: other items in {section['id']} of saved reports",
+                     section["items"] == theirs["items"],
+                     [item["id"] for item in section["items"] if item not in theirs["items"]])
 
 
 # ---- windows ----------------------------------------------------------------------------------
@@ -127,13 +154,13 @@ def trace_pairs(goldens):
             yield golden, goldens[(i + stride) % len(goldens)]
 
 
-def check_traces(args, faults):
+def check_traces(args, faults, saved):
     goldens = []
     for path in sorted((args.shared / "data/goldens/exact").glob("*.json")):
         golden = json.loads(path.read_text(encoding="utf-8"))
         if golden.get("schema") == "exact-figures/1":
             goldens.append(golden)
-    for pair in trace_pairs(goldens):
+    for number, pair in enumerate(trace_pairs(goldens)):
         name = " → ".join(golden["trace"] for golden in pair)
         if args.only and args.only not in name:
             continue
@@ -147,6 +174,8 @@ def check_traces(args, faults):
         check_windows(faults, name, found, lengths if all(lengths) else None)
         check_names(faults, name, found, pair, "diff.kernels", "kernels.by_name")
         check_names(faults, name, found, pair, "diff.ops", "ops.by_name")
+        if number < len(goldens):
+            check_saved(faults, name, found, saved, *paths)
 
 
 # ---- dumps --------------------------------------------------------------------------------------
@@ -286,7 +315,7 @@ def copy_dump(source, target):
     return target
 
 
-def check_dumps(args, faults):
+def check_dumps(args, faults, saved):
     for path, check in DUMPS:
         if args.only and args.only not in path:
             continue
@@ -295,8 +324,9 @@ def check_dumps(args, faults):
         with tempfile.TemporaryDirectory(prefix="traceanalyze-diffs-") as scratch:
             sides = [copy_dump(path.parent / expected[side], pathlib.Path(scratch) / side)
                      for side in ("baseline", "optimized")]
+            name = f"{path.parent.name} {expected['baseline']}"
             found = compare(args.program, *sides)
-        name = f"{path.parent.name} {expected['baseline']}"
+            check_saved(faults, name, found, saved, *sides)
         check_windows(faults, name, found)
         check(faults, name, found, expected)
     missing = {str(path.relative_to(args.shared / "data/dumps"))
@@ -313,8 +343,10 @@ def main():
     parser.add_argument("-v", action="store_true", dest="verbose")
     args = parser.parse_args()
     faults = Faults(args.verbose)
-    check_traces(args, faults)
-    check_dumps(args, faults)
+    with tempfile.TemporaryDirectory(prefix="traceanalyze-saved-") as folder:
+        saved = Saved(args.program, pathlib.Path(folder))
+        check_traces(args, faults, saved)
+        check_dumps(args, faults, saved)
     print(f"{faults.checks} checks, {faults.count} failed")
     return 1 if faults.count or not faults.checks else 0
 

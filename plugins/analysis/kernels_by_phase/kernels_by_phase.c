@@ -95,7 +95,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                : ta_fail(ctx, TA_ERR_NOMEM, "Cannot list the phases");
 }
 
-static const char *const after[] = {"kernels_by_class", NULL};
+static const char *const behind[] = {"kernels_by_class", NULL};
 
 /* Indices in the rows of saved summaries. */
 static const struct ta_bound bounds[] = {{PARTIAL_STEPS, STEP_CLASS, TA_KERNEL_KIND_COUNT},
@@ -103,7 +103,7 @@ static const struct ta_bound bounds[] = {{PARTIAL_STEPS, STEP_CLASS, TA_KERNEL_K
                                          TA_BOUNDS_END};
 
 static const struct ta_analysis_ops ops = {.bounds = bounds,
-                                           .after = after,
+                                           .behind = behind,
                                            .section = "kernels",
                                            .partials = partials,
                                            .map = phase_map,

@@ -366,7 +366,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot count work") : TA_OK;
 }
 
-static const char *const after[] = {"attention", NULL};
+static const char *const behind[] = {"attention", NULL};
 
 /* Indices in the rows of saved summaries. */
 static const struct ta_bound bounds[] = {{PART_OPS, OP_CLASS, WORK_CLASSES},
@@ -377,7 +377,7 @@ static const struct ta_bound bounds[] = {{PART_OPS, OP_CLASS, WORK_CLASSES},
 
 static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .needs_args = counting_args,
-                                           .after = after,
+                                           .behind = behind,
                                            .section = "kernels",
                                            .partials = partials,
                                            .map = map,

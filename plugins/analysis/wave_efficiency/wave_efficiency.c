@@ -220,10 +220,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const needs_args[] = {"grid", "block", "blocks per SM",
                                          "est. achieved occupancy %", NULL};
-static const char *const after[] = {"compiled", NULL};
+static const char *const behind[] = {"compiled", NULL};
 
 static const struct ta_analysis_ops ops = {.needs_args = needs_args,
-                                           .after = after,
+                                           .behind = behind,
                                            .section = "kernels",
                                            .partials = partials,
                                            .map = map,

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* trace.by_rank: how long traces are and how much is in them, whatever was recorded. */
+#include <traceanalyze/analysis.h>
+
+enum { RANK, SPANS, THREADS, WINDOW, FIELDS };
+
+static const struct ta_field fields[FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},
+    [SPANS] = {"spans", TA_FIELD_SUM},
+    [THREADS] = {"threads", TA_FIELD_SUM},
+    [WINDOW] = {"window", TA_FIELD_SUM},
+};
+
+static const struct ta_partial_def partials[] = {{"traces", fields, FIELDS}, {0}};
+
+static const struct ta_column columns[] = {
+    TA_RANK_COLUMN,
+    {"spans", "Spans", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Events with a duration, but for the one that says how long was recorded"},
+    {"threads", "Threads", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Threads and streams that have spans"},
+    {"window_ns", "Window", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
+     "First start to last end of the spans, added over the files of the rank"},
+};
+
+/* The one span of this category is how long the profiler recorded, not what it recorded. */
+static bool is_recording(const struct ta_trace *trace, const struct ta_category *category)
+{
+    return category->class == TA_CLASS_ANNOTATION && category->name != TA_STR_ABSENT &&
+           ta_slice_equal(ta_trace_text(trace, category->name), TA_LIT("Trace"));
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    (void)ctx;
+    const struct ta_spans s = ta_trace_spans(trace);
+    const struct ta_tracks tracks = ta_trace_tracks(trace);
+    const struct ta_categories categories = ta_trace_categories(trace);
+    int64_t first = INT64_MAX, last = INT64_MIN, spans = 0, threads = 0;
+    size_t recording = 0;
+    while (recording < categories.n && !is_recording(trace, &categories.at[recording]))
+        recording++;
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.cat[i] == recording)
+            continue;
+        const int64_t end = s.ts[i] + s.dur[i];
+        spans++;
+        first = s.ts[i] < first ? s.ts[i] : first;
+        last = end > last ? end : last;
+    }
+    if (spans == 0)
+        return TA_OK;
+    for (size_t i = 0; i < tracks.n; i++)
+        threads += tracks.at[i].n > 0;
+    int64_t *row = TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace)));
+    ta_sum(&row[SPANS], spans);
+    ta_sum(&row[THREADS], threads);
+    ta_sum(&row[WINDOW], last - first);
+    return TA_OK;
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)prior;
+    const struct ta_partial *traces = merged[0];
+    struct ta_table_builder *table = ta_add_table(out, "trace.by_rank", "Traces by rank", columns,
+                                                  sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < ta_partial_rows(traces); i++) {
+        const int64_t *row = ta_partial_at(traces, i);
+        TA_ROW(table, ta_int(row[RANK]), ta_int(row[SPANS]), ta_int(row[THREADS]),
+               ta_int(row[WINDOW]));
+    }
+    return TA_OK;
+}
+
+static const struct ta_analysis_ops ops = {
+    .section = "run", .partials = partials, .map = map, .finish = finish};
+
+TA_PLUGIN(analysis, windows, &ops, .title = "Windows of traces",
+          .summary = "How long traces are and how much is in them: trace.by_rank", .version = "1");
