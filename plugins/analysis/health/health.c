@@ -25,7 +25,22 @@ static const struct ta_field trace_fields[HEALTH_FIELDS] = {
     [HEALTH_LEAPS] = {"leaps", TA_FIELD_SUM},
 };
 
-static const struct ta_partial_def partials[] = {{"traces", trace_fields, HEALTH_FIELDS}, {0}};
+/* Names of fields are for people; these are only numbers. */
+#define NAMES_1(digits)                                                                            \
+    {                                                                                              \
+        "n" digits, TA_FIELD_SUM                                                                   \
+    }
+#define NAMES_4(digit, a, b, c, d)                                                                 \
+    NAMES_1(#digit #a), NAMES_1(#digit #b), NAMES_1(#digit #c), NAMES_1(#digit #d)
+#define NAMES_16(digit)                                                                            \
+    NAMES_4(digit, 0, 1, 2, 3), NAMES_4(digit, 4, 5, 6, 7), NAMES_4(digit, 8, 9, a, b),            \
+        NAMES_4(digit, c, d, e, f)
+
+static const struct ta_field name_fields[HEALTH_NAMES_FIELDS] = {
+    {"rank", TA_FIELD_RANK}, NAMES_16(0), NAMES_16(1), NAMES_16(2), NAMES_16(3)};
+
+static const struct ta_partial_def partials[] = {
+    {"traces", trace_fields, HEALTH_FIELDS}, {"names", name_fields, HEALTH_NAMES_FIELDS}, {0}};
 
 /* ---- checks -------------------------------------------------------------------------------- */
 
@@ -153,7 +168,7 @@ static double add_check(struct ta_table_builder *table, const struct check *chec
 }
 
 static double add_checks(struct ta_table_builder *table, const struct ta_report *prior,
-                         const struct ta_partial *traces)
+                         const struct ta_partial *traces, double alike)
 {
     static const enum ta_quality_code bad_times[] = {
         TA_Q_BAD_TS, TA_Q_NEGATIVE_DURATION, TA_Q_BAD_DURATION, TA_Q_UNFINISHED, TA_Q_ZERO_TIME};
@@ -212,6 +227,9 @@ static double add_checks(struct ta_table_builder *table, const struct ta_report 
          "whom is not known"},
         {"fewest activities", fewest, 0.9, 0.1 * (1 - fewest), true, "ratio",
          "Of a rank, over the median rank: a rank that recorded less, or does other work"},
+        {"kernels in common", alike, 0.9, 0.1 * (1 - alike), true, "ratio",
+         "Of a rank with the rank most like it, over the kernels of either, by name: a rank that "
+         "runs something else, or lost what it ran"},
         {"resolution", s.grain, 100, s.grain >= 1000 ? 0.05 : 0, false, "ns",
          "Largest number that divides the times looked at; short kernels and gaps are rounded to "
          "it"},
@@ -225,12 +243,14 @@ static double add_checks(struct ta_table_builder *table, const struct ta_report 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_report *prior, struct ta_section_builder *out)
 {
-    (void)ctx;
     if (ta_partial_rows(merged[0]) == 0)
         return TA_OK;
     struct ta_table_builder *table =
         ta_add_table(out, "health.checks", "Checks of the traces", columns, 7);
-    const double trust = add_checks(table, prior, merged[0]);
+    double alike;
+    if (!health_compare_names(merged[1], out, &alike))
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot compare the kernels of ranks");
+    const double trust = add_checks(table, prior, merged[0], alike);
     ta_add_scalar(out, &(struct ta_scalar){
                            .id = "trust_score",
                            .title = "Trust",

@@ -26,10 +26,21 @@ enum {
     HEALTH_FIELDS
 };
 
+/* Fields of the partial of kernels: the rank, and how many kernels of each class of names. */
+enum { HEALTH_NAMES_RANK, HEALTH_NAMES = 64, HEALTH_NAMES_FIELDS };
+
 /* With fewer records of a kind there is little to tell from. */
 enum { HEALTH_FEW = 30 };
 
 enum ta_status health_map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out);
+
+/* Counts the kernels of a trace by their names; false without memory. */
+bool health_count_names(const struct ta_trace *trace, struct ta_partial *out);
+
+/* Adds health.kernels, and says how like the rank is to its nearest that is least so; NAN with
+ * fewer than two ranks.  False without memory. */
+bool health_compare_names(const struct ta_partial *names, struct ta_section_builder *out,
+                          double *least);
 
 #endif

@@ -163,7 +163,8 @@ enum ta_status health_map(struct ta_ctx *ctx, const struct ta_trace *trace,
     count_activities(&s);
     count_successions(&s);
     look_at_spans(&s);
-    const bool done = count_lost(&s) && look_for_strays(&s) && !s.overhead.failed;
+    const bool done = count_lost(&s) && look_for_strays(&s) && health_count_names(trace, out[1]) &&
+                      !s.overhead.failed;
     ta_intervals_free(&s.overhead);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the checks of a trace");
 }

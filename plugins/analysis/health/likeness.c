@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How alike the kernels of ranks are: weighted Jaccard index of what they ran how often.
+ *
+ * Names fall into classes by a hash, so that a rank is a few numbers, whatever it ran, and ranks
+ * merge by adding; names that share a class look alike, so the index is never too small.  A rank is
+ * held against the one that is most like it: stages of a pipeline differ by design, and come in as
+ * many ranks as there are replicas. */
+#include "health.h"
+
+#include <traceanalyze/columns.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+/* FNV-1a, its halves folded. */
+static size_t class_of_name(struct ta_slice name)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (size_t i = 0; i < name.len; i++)
+        hash = (hash ^ (uint8_t)name.ptr[i]) * UINT64_C(1099511628211);
+    return (size_t)((hash ^ hash >> 32) % HEALTH_NAMES);
+}
+
+bool health_count_names(const struct ta_trace *trace, struct ta_partial *out)
+{
+    const struct ta_kernels kernels = ta_trace_kernels(trace);
+    const struct ta_activities activities = ta_trace_activities(trace);
+    if (kernels.n == 0)
+        return true;
+    int64_t *counts = calloc(kernels.n, sizeof *counts);
+    if (!counts)
+        return false;
+    for (size_t i = 0; i < activities.n; i++)
+        if (activities.at[i].kernel != TA_NO_KERNEL)
+            counts[activities.at[i].kernel]++;
+    int64_t *row = TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)));
+    for (size_t k = 0; k < kernels.n; k++) {
+        const struct ta_slice name = ta_trace_text(trace, kernels.at[k].name);
+        ta_sum(&row[HEALTH_NAMES_RANK + 1 + class_of_name(name)], counts[k]);
+    }
+    free(counts);
+    return true;
+}
+
+/* ---- comparing ----------------------------------------------------------------------------- */
+
+struct rank {
+    double counts[HEALTH_NAMES]; /* by class of name */
+};
+
+static double likeness(const struct rank *a, const struct rank *b)
+{
+    double both = 0, either = 0;
+    for (size_t i = 0; i < HEALTH_NAMES; i++) {
+        both += a->counts[i] < b->counts[i] ? a->counts[i] : b->counts[i];
+        either += a->counts[i] < b->counts[i] ? b->counts[i] : a->counts[i];
+    }
+    return either > 0 ? both / either : 1;
+}
+
+/* The rank most like rank `i`, of several that are equally so the next one. */
+static size_t nearest(const struct rank *ranks, size_t n, size_t i, double *most)
+{
+    size_t found = i;
+    *most = -1;
+    for (size_t step = 1; step < n && *most < 1; step++) {
+        const size_t j = (i + step) % n;
+        const double alike = likeness(&ranks[i], &ranks[j]);
+        if (alike > *most) {
+            *most = alike;
+            found = j;
+        }
+    }
+    return found;
+}
+
+static const struct ta_column columns[] = {
+    TA_RANK_COLUMN,
+    TA_COUNT_COLUMN("kernels", "Kernels", TA_NEUTRAL, "Kernels that ran"),
+    TA_RATIO_COLUMN("likeness", "Likeness", TA_HIGHER,
+                    "Kernels in common with the rank beside, over those of either, by name"),
+    {"nearest", "Most like rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "The rank whose kernels are most like it"},
+};
+
+static struct rank *read_ranks(const struct ta_partial *names)
+{
+    const size_t n = ta_partial_rows(names);
+    struct rank *ranks = calloc(n + 1, sizeof *ranks);
+    for (size_t i = 0; ranks && i < n; i++)
+        for (size_t c = 0; c < HEALTH_NAMES; c++) {
+            const int64_t count = ta_partial_at(names, i)[HEALTH_NAMES_RANK + 1 + c];
+            ranks[i].counts[c] = count == TA_MISSING ? 0 : (double)count;
+        }
+    return ranks;
+}
+
+bool health_compare_names(const struct ta_partial *names, struct ta_section_builder *out,
+                          double *least)
+{
+    const size_t n = ta_partial_rows(names);
+    *least = NAN;
+    if (n < 2)
+        return true;
+    struct rank *ranks = read_ranks(names);
+    if (!ranks)
+        return false;
+    struct ta_table_builder *table =
+        ta_add_table(out, "health.kernels", "Kernels of ranks compared", columns, 4);
+    for (size_t i = 0; i < n; i++) {
+        double alike, kernels = 0;
+        const size_t near = nearest(ranks, n, i, &alike);
+        for (size_t c = 0; c < HEALTH_NAMES; c++)
+            kernels += ranks[i].counts[c];
+        *least = fmin(isnan(*least) ? 1 : *least, alike);
+        TA_ROW(table, ta_int(ta_partial_at(names, i)[HEALTH_NAMES_RANK]), ta_int((int64_t)kernels),
+               ta_num(alike), ta_int(ta_partial_at(names, near)[HEALTH_NAMES_RANK]));
+    }
+    free(ranks);
+    return true;
+}
