@@ -15,14 +15,28 @@ static struct ta_slice skip(struct ta_slice text, size_t n)
     return (struct ta_slice){text.ptr + n, text.len - n};
 }
 
+/* How many characters at the beginning are printable ASCII and none of `special`: nearly all of
+ * most texts, and nothing has to be asked of them one by one. */
+static size_t plain_length(struct ta_slice text, const char *special)
+{
+    for (size_t n = 0; n < text.len; n++) {
+        const char c = text.ptr[n];
+        if (c < 0x20 || c == 0x7f)
+            return n;
+        for (const char *s = special; *s; s++)
+            if (c == *s)
+                return n;
+    }
+    return text.len;
+}
+
 /* ---- JSON ---------------------------------------------------------------------------- */
 
-/* What JSON asks to be escaped, and what it allows but would act on a terminal or in a script. */
-static bool json_wants_escape(struct ta_slice text, uint32_t code, bool in_script)
+/* What JSON asks to be escaped, and what it allows but would act on a terminal. */
+static bool json_wants_escape(struct ta_slice text, uint32_t code)
 {
-    if (code >= 0x20 && code < 0x7f)
-        return code == '"' || code == '\\' ||
-               (in_script && (code == '<' || code == '>' || code == '&'));
+    if (code < 0x7f)
+        return true; /* the plain ones are out already */
     char step[TA_VISIBLE_STEP_MAX];
     return code == 0x2028 || code == 0x2029 || (ta_visible_step(&text, step) && step[0] == '\\');
 }
@@ -47,10 +61,14 @@ void ta_put_json(struct ta_file *out, struct ta_slice text, bool in_script)
 {
     ta_putc(out, '"');
     const char *plain = text.ptr; /* what need not change is put in one piece */
+    const char *const special = in_script ? "\"\\<>&" : "\"\\"; /* those of scripts besides */
     while (text.len) {
+        text = skip(text, plain_length(text, special));
+        if (!text.len)
+            break;
         size_t n = ta_utf8_length(text.ptr, text.len);
         uint32_t code = n ? ta_utf8_decode(text.ptr, n) : 0;
-        if (n && !json_wants_escape(text, code, in_script)) {
+        if (n && !json_wants_escape(text, code)) {
             text = skip(text, n);
             continue;
         }
@@ -94,6 +112,11 @@ void ta_put_json_cell(struct ta_file *out, const struct ta_cell *cell, bool in_s
 void ta_put_html(struct ta_file *out, struct ta_slice text)
 {
     while (text.len) {
+        const size_t plain = plain_length(text, "&<>\"'");
+        ta_put(out, (struct ta_slice){text.ptr, plain});
+        text = skip(text, plain);
+        if (!text.len)
+            break;
         char step[TA_VISIBLE_STEP_MAX];
         const struct ta_slice shown = ta_next_visible(&text, step);
         switch (shown.ptr[0]) {

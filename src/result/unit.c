@@ -170,14 +170,38 @@ static char *put_grouped(char *at, double value)
     return at;
 }
 
+/* Most numbers have but a few decimals, and up to 15 digits there is one decimal number that reads
+ * as the double: when an integer over a power of ten gives it back, exact as the division of
+ * integers below 2^53 is, that is the one. */
+static bool put_few_decimals(char text[TA_UNIT_TEXT_MAX], double value)
+{
+    enum { DECIMALS = 6 };
+    double scale = 1;
+    for (int n = 1; n <= DECIMALS; n++) {
+        scale *= 10;
+        const double digits = rint(value * scale);
+        if (!(fabs(digits) < 1e15) || fabs(value) < SMALLEST_FIXED)
+            return false;
+        if (digits / scale != value)
+            continue;
+        const long long whole = (long long)fabs(digits), one = (long long)scale;
+        snprintf(text, TA_UNIT_TEXT_MAX, "%s%lld.%0*lld", value < 0 ? "-" : "", whole / one, n,
+                 whole % one);
+        return true;
+    }
+    return false;
+}
+
 char *ta_number_format(char text[TA_UNIT_TEXT_MAX], double value)
 {
     if (fabs(value) < LARGEST_EXACT && value == trunc(value)) {
         snprintf(text, TA_UNIT_TEXT_MAX, "%lld", (long long)value);
         return text;
     }
-    /* 17 digits always suffice, 15 nearly always do; subnormal numbers have fewer. */
     double magnitude = fabs(value);
+    if (put_few_decimals(text, value))
+        return text;
+    /* 17 digits always suffice, 15 nearly always do; subnormal numbers have fewer. */
     int n = magnitude < 2.3e-308 ? 1 : 15;
     char exact[48];
     for (;; n++) {

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -147,6 +148,10 @@ static void doubles_read_back(void **state)
         {1.5e-7, "1.5e-7"},
         {5e-324, "5e-324"},
         {123456.789, "123456.789"},
+        {0.00001, "1e-5"},
+        {0.000123, "0.000123"},
+        {-0.25, "-0.25"},
+        {999999999.999999, "999999999.999999"},
         {DBL_MAX, "1.7976931348623157e308"},
         {DBL_MIN, "2.2250738585072014e-308"},
         {9007199254740993e3, "9.007199254740993e18"},
@@ -161,6 +166,24 @@ static void doubles_read_back(void **state)
         memcpy(&value, &bits, sizeof value);
         if (isfinite(value))
             assert_true(strtod(ta_number_format(text, value), NULL) == value);
+    }
+}
+
+/* What has up to six decimals is what 15 digits of the library say. */
+static void few_decimals(void **state)
+{
+    (void)state;
+    static const double scales[] = {1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
+    uint64_t bits = UINT64_C(88172645463325252);
+    char text[TA_UNIT_TEXT_MAX], expected[64];
+    for (int i = 0; i < 70000; i++) {
+        bits ^= bits << 13, bits ^= bits >> 7, bits ^= bits << 17;
+        const double value = (double)((int64_t)(bits >> 20) >> bits % 40) / scales[i % 7];
+        if (fabs(value) < 1e-4 || fabs(value) >= 1e9)
+            continue;
+        snprintf(expected, sizeof expected, "%.15g", value);
+        if (strtod(expected, NULL) == value)
+            assert_string_equal(ta_number_format(text, value), expected);
     }
 }
 
@@ -196,6 +219,7 @@ int main(void)
         cmocka_unit_test(not_finite_is_empty),
         cmocka_unit_test(ticks_share_a_prefix),
         cmocka_unit_test(doubles_read_back),
+        cmocka_unit_test(few_decimals),
         cmocka_unit_test(locale_does_not_matter),
         cmocka_unit_test(names_are_those_of_the_schema),
     };
