@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How sure a change is: runs, the noise of runs before, or steps within a run. */
+/* How sure a change is: by runs, by the noise of runs before, or by steps within a run (within.c).
+ */
 #include "diff/evidence.h"
 
 #include "traceanalyze/stat.h"
-#include "traceanalyze/stat_resample.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum {
-    RUNS_LEAST = 3,      /* on each side */
-    RANKED_LEAST = 4,    /* below, the exact test has no p under 0.05 */
-    STEPS_LEAST = 6,     /* for an interval within a run */
-    ROUNDS_MOST = 10000, /* of the bootstrap, as for all gates */
-    ROUNDS_LEAST = 400
+    RUNS_LEAST = 3,  /* on each side */
+    RANKED_LEAST = 4 /* below, the exact test has no p under 0.05 */
 };
-
-/* Values drawn in all rounds together, about: keeps long runs within a second. */
-#define DRAWN_MOST 4e7
 
 #define POWER 0.8
 
@@ -115,101 +108,6 @@ bool ta_evidence_of_runs(const struct ta_judging *judging, const char *figure,
         return false;
     evidence->p_rank = ranks.p;
     return true;
-}
-
-/* ---- steps within a run --------------------------------------------------------------------- */
-
-/* What the bootstrap draws are numbers of steps: those of the base from 0, those of the new run
- * behind them. */
-struct drawn {
-    const struct ta_durations *base, *new;
-    double *values; /* room for all durations of the longer one */
-};
-
-static double median_of_drawn(double *steps, size_t n, const void *user)
-{
-    const struct drawn *drawn = user;
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++) {
-        size_t step = (size_t)steps[i];
-        const bool is_base = step < drawn->base->n;
-        const struct ta_durations *series = is_base ? drawn->base : drawn->new;
-        step -= is_base ? 0 : drawn->base->n;
-        for (size_t rank = 0; rank < series->ranks; rank++) {
-            const double value = series->at[step * series->ranks + rank];
-            if (!isnan(value))
-                drawn->values[count++] = value;
-        }
-    }
-    return ta_statistic_median(drawn->values, count, NULL);
-}
-
-/* The step as its ranks have it on average: what tells whether neighbors depend on each other. */
-static size_t block_length(const struct ta_durations *series, double *scratch)
-{
-    for (size_t i = 0; i < series->n; i++) {
-        double sum = 0;
-        size_t n = 0;
-        for (size_t rank = 0; rank < series->ranks; rank++) {
-            const double value = series->at[i * series->ranks + rank];
-            if (!isnan(value)) {
-                sum += value;
-                n++;
-            }
-        }
-        scratch[i] = sum / (double)n;
-    }
-    return ta_block_length(scratch, series->n);
-}
-
-static size_t rounds_for(const struct ta_durations *base, const struct ta_durations *new)
-{
-    const double each = (double)(base->n * base->ranks + new->n *new->ranks);
-    const double rounds = DRAWN_MOST / each;
-    if (rounds > ROUNDS_MOST)
-        return ROUNDS_MOST;
-    return rounds < ROUNDS_LEAST ? ROUNDS_LEAST : (size_t)rounds;
-}
-
-static bool resample(const struct ta_judging *judging, const char *figure,
-                     const struct ta_durations *base, const struct ta_durations *new, double *steps,
-                     double *values, struct ta_estimate *ratio)
-{
-    const struct drawn drawn = {base, new, values};
-    const size_t before = block_length(base, values), after = block_length(new, values);
-    for (size_t i = 0; i < base->n + new->n; i++)
-        steps[i] = (double)i;
-    const struct ta_bootstrap how = {
-        .rounds = rounds_for(base, new),
-        .seed = ta_seed(TA_LIT("diff"), ta_slice_of(figure)),
-        .block = before > after ? before : after,
-        .confidence = judging->confidence,
-        .percentile = true,
-    };
-    return ta_bootstrap_ratio(steps, base->n, steps + base->n, new->n, median_of_drawn, &drawn,
-                              &how, ratio);
-}
-
-bool ta_evidence_within_runs(const struct ta_judging *judging, const char *figure,
-                             const struct ta_durations *base, const struct ta_durations *new,
-                             struct ta_evidence_of_change *evidence)
-{
-    if (base->n < STEPS_LEAST || new->n < STEPS_LEAST)
-        return true;
-    const size_t most =
-        base->n * base->ranks > new->n *new->ranks ? base->n * base->ranks : new->n *new->ranks;
-    double *steps = reallocarray(NULL, base->n + new->n, sizeof *steps);
-    double *values = reallocarray(NULL, most, sizeof *values);
-    struct ta_estimate ratio;
-    const bool done =
-        steps && values && resample(judging, figure, base, new, steps, values, &ratio);
-    free(steps);
-    free(values);
-    if (done && !isnan(ratio.low)) {
-        evidence->basis = TA_BASIS_WITHIN;
-        evidence->ratio = ratio;
-    }
-    return done;
 }
 
 /* ---- verdicts ------------------------------------------------------------------------------- */
