@@ -38,6 +38,9 @@ enum ta_polarity { TA_NEUTRAL, TA_LOWER, TA_HIGHER };
 /* Room for any number that ta_unit_format() writes, terminator included. */
 #define TA_UNIT_TEXT_MAX 48
 
+/* Whether a word is what stands behind a number, "ms" or "%". */
+TA_API bool ta_unit_is_symbol(struct ta_slice word);
+
 /* Name of the unit in report.json ("bytes_per_s"); a constant. */
 TA_API const char *ta_unit_name(enum ta_unit unit);
 

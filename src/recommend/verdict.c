@@ -190,29 +190,60 @@ static bool is_of_stage(const struct ta_finding *finding, struct ta_slice name)
            strncmp(finding->title, name.ptr, name.len) == 0 && finding->title[name.len] == ' ';
 }
 
-/* The function or operator that takes most of the host's time. */
-static void say_host(struct line *line, const struct ta_report *report)
+/* The name of the largest value of a column, with all its rows: a table by rank has several. */
+struct most {
+    struct ta_slice name;
+    double value, share; /* of the sum of the column */
+};
+
+static struct most find_most(const struct ta_table *table, const char *column)
 {
-    const struct ta_table *ops = ta_report_table(report, "ops.by_name");
-    double all = 0;
-    size_t most = 0;
-    if (ops || ta_report_table(report, "ops.summed"))
-        say(line, "No device activity was recorded: host figures only.");
-    for (size_t i = 0; ops && i < ops->n_rows; i++) {
-        all += number(ops, i, "self_ns");
-        if (number(ops, i, "self_ns") > number(ops, most, "self_ns"))
-            most = i;
+    struct most most = {.share = NAN};
+    double all = 0, largest = 0;
+    for (size_t i = 0; table && i < table->n_rows; i++) {
+        const double value = fmax(0, number(table, i, column));
+        all += value;
+        if (value > largest) {
+            largest = value;
+            most.name = ta_row_text(table, i, "name");
+        }
     }
     if (!(all > 0))
+        return most;
+    for (size_t i = 0; i < table->n_rows; i++)
+        if (ta_slice_equal(ta_row_text(table, i, "name"), most.name))
+            most.value += fmax(0, number(table, i, column));
+    most.share = most.value / all;
+    return most;
+}
+
+static void say_most(struct line *line, const struct most *most, const char *whose)
+{
+    if (isnan(most->share))
         return;
-    const double self = number(ops, most, "self_ns");
-    const struct ta_slice name =
-        ta_short_name(line->arena, ta_row_text(ops, most, "name"), NAME_MOST);
+    const struct ta_slice name = ta_short_name(line->arena, most->name, NAME_MOST);
     char share[TA_UNIT_TEXT_MAX], time[TA_UNIT_TEXT_MAX];
-    ta_unit_format(share, self / all, TA_UNIT_RATIO);
-    ta_unit_format(time, self, TA_UNIT_NS);
-    say(line, "%.*s itself takes %s of the host's time (%s).", (int)name.len, name.ptr, share,
+    ta_unit_format(share, most->share, TA_UNIT_RATIO);
+    ta_unit_format(time, most->value, TA_UNIT_NS);
+    say(line, "%.*s itself takes %s of the %s's time (%s).", (int)name.len, name.ptr, share, whose,
         time);
+}
+
+/* The function or operator that takes most time: of devices, as far as sums tell it, else of the
+ * host. */
+static void say_operators(struct line *line, const struct ta_report *report)
+{
+    const struct ta_table *ops = ta_report_table(report, "ops.by_name");
+    const struct ta_table *sums = ta_report_table(report, "ops.summed");
+    const struct most on_device = find_most(sums, "self_device_ns");
+    if (!isnan(on_device.share)) {
+        say_most(line, &on_device, "device");
+        return;
+    }
+    const struct most on_host = ops ? find_most(ops, "self_ns") : find_most(sums, "self_cpu_ns");
+    if (ops || sums)
+        say(line, "No device activity was recorded: host figures only.");
+    say_most(line, &on_host, "host");
 }
 
 static void say_dumps(struct line *line, const struct ta_report *report,
@@ -223,7 +254,7 @@ static void say_dumps(struct line *line, const struct ta_report *report,
     if (stage.len == 0)
         say_step(line, report);
     if (line->n == 0) {
-        say_host(line, report);
+        say_operators(line, report);
         say_memory(line, report);
     }
     if (line->n == 0)

@@ -82,6 +82,18 @@ const char *ta_unit_name(enum ta_unit unit)
     return units[unit].name;
 }
 
+bool ta_unit_is_symbol(struct ta_slice word)
+{
+    for (size_t i = 0; word.len && i < sizeof units / sizeof *units; i++) {
+        bool found = ta_slice_equal(word, ta_slice_of(units[i].symbol));
+        for (const struct prefix *p = units[i].prefixes; p && p->symbol; p++)
+            found |= ta_slice_equal(word, ta_slice_of(p->symbol));
+        if (found)
+            return true;
+    }
+    return false;
+}
+
 const char *ta_polarity_name(enum ta_polarity polarity)
 {
     static const char *const names[] = {

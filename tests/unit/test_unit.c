@@ -211,6 +211,17 @@ static void names_are_those_of_the_schema(void **state)
         assert_non_null(ta_unit_name((enum ta_unit)unit));
 }
 
+static void symbols_are_known(void **state)
+{
+    (void)state;
+    static const char *const symbols[] = {"ns", "µs", "min", "%", "GiB", "/s", "kHz", "W", "°C"};
+    static const char *const words[] = {"", "3", "of", "n", "mss", "s."};
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++)
+        assert_true(ta_unit_is_symbol(ta_slice_of(symbols[i])));
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        assert_false(ta_unit_is_symbol(ta_slice_of(words[i])));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +233,7 @@ int main(void)
         cmocka_unit_test(few_decimals),
         cmocka_unit_test(locale_does_not_matter),
         cmocka_unit_test(names_are_those_of_the_schema),
+        cmocka_unit_test(symbols_are_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 /* Which rows of a table are shown. */
 #include "text.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 bool text_holds_word(const char *list, const char *word)
@@ -30,19 +31,27 @@ static int compare_rows(const void *left, const void *right, void *with)
     return x != y ? (x < y) - (x > y) : (a > b) - (a < b);
 }
 
-static bool is_spare(const struct ta_table *table, size_t row, const char *words)
+/* Whether the list has the word, or one that ends in a point and begins it. */
+static bool is_in_list(const char *list, struct ta_slice text)
 {
-    char word[TA_WORD_TEXT_MAX];
-    for (size_t i = 0; words && i < table->n_columns; i++) {
-        const struct ta_cell *cell = ta_table_cell(table, row, i);
-        if (cell->kind != TA_CELL_TEXT || cell->text.len >= sizeof word)
-            continue;
-        memcpy(word, cell->text.ptr, cell->text.len);
-        word[cell->text.len] = '\0';
-        if (text_holds_word(words, word))
+    for (const char *at = list; at && *at;) {
+        const size_t n = strcspn(at, " ");
+        const bool is_part = n > 0 && at[n - 1] == '.';
+        if ((is_part ? text.len >= n : text.len == n) && memcmp(at, text.ptr, n) == 0)
             return true;
+        at += n + (at[n] == ' ');
     }
     return false;
+}
+
+bool text_row_is_spare(const struct ta_table *table, size_t row, const struct text_pick *pick)
+{
+    for (size_t i = 0; pick->spare && i < table->n_columns; i++) {
+        const struct ta_cell *cell = ta_table_cell(table, row, i);
+        if (cell->kind == TA_CELL_TEXT && is_in_list(pick->spare, cell->text))
+            return !text_row_is_renamed(table, row, pick->renamed);
+    }
+    return pick->moves && ta_row_number(table, row, pick->moves, NAN) == 0;
 }
 
 bool text_row_is_renamed(const struct ta_table *table, size_t row, const char *column)
@@ -62,7 +71,7 @@ bool text_rows_choose(const struct page *page, const struct ta_table *table,
     if (!rows->at)
         return false;
     for (size_t i = 0; i < table->n_rows; i++)
-        if (!is_spare(table, i, pick->spare) || text_row_is_renamed(table, i, pick->renamed))
+        if (!text_row_is_spare(table, i, pick))
             rows->at[rows->n++] = i;
     rows->is_cut = rows->n > most;
     if (rows->is_cut) {

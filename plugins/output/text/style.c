@@ -36,6 +36,22 @@ void text_blanks(const struct page *page, size_t n)
         ta_putc(page->out, ' ');
 }
 
+/* The next word; a number keeps its unit. */
+static struct ta_slice next_word(const char *text)
+{
+    struct ta_slice word = {text, strcspn(text, " ")};
+    if (word.len == 0 || word.ptr[word.len - 1] < '0' || word.ptr[word.len - 1] > '9' ||
+        text[word.len] != ' ')
+        return word;
+    const struct ta_slice next = {text + word.len + 1, strcspn(text + word.len + 1, " ")};
+    struct ta_slice bare = next;
+    while (bare.len && strchr(".,;:)", bare.ptr[bare.len - 1]))
+        bare.len--;
+    if (ta_unit_is_symbol(bare))
+        word.len += 1 + next.len;
+    return word;
+}
+
 void text_wrap(const struct page *page, const char *text, size_t indent)
 {
     const size_t end = page->width < PROSE_MAX ? page->width : PROSE_MAX;
@@ -43,7 +59,7 @@ void text_wrap(const struct page *page, const char *text, size_t indent)
     size_t used = 0;
     for (;;) {
         text += strspn(text, " ");
-        const struct ta_slice word = {text, strcspn(text, " ")};
+        const struct ta_slice word = next_word(text);
         if (word.len == 0)
             break;
         const size_t full = ta_terminal_width(word), columns = full < room ? full : room;

@@ -38,13 +38,23 @@ struct text_pick {
     size_t rows;
     const char *first;    /* keys of the columns that come before all others, or NULL */
     const char *said;     /* which rows are shown when not all are, or NULL */
-    const char *spare;    /* words of rows that are left out, or NULL */
+    const char *spare;    /* words of rows that are left out, or NULL; "a." is all that begins so */
+    const char *moves;    /* key of the column whose 0 leaves a row out, or NULL */
     bool whole;           /* names are shown whole before any other column has room */
     const char *renamed;  /* key of the column with the other name of what has two, or NULL */
     const char *without;  /* keys of columns that say nothing new, or NULL */
     const char *together; /* keys of columns that come after names that can be read, all of them or
                              none, or NULL */
 };
+
+/* ---- tables (picks.c) ------------------------------------------------------------------ */
+
+/* In the order of the summary; ends with a table of NULL. */
+extern const struct text_pick text_picks[];
+
+/* The table of a pick when it is shown, else NULL. */
+const struct ta_table *text_picked(const struct ta_report *report, const struct text_pick *pick);
+bool text_is_picked(const struct ta_report *report, const char *id);
 
 /* ---- rows (rows.c) --------------------------------------------------------------------- */
 
@@ -56,6 +66,9 @@ struct text_rows {
 /* All rows in order of the table, or those with the largest values; false without memory. */
 bool text_rows_choose(const struct page *page, const struct ta_table *table,
                       const struct text_pick *pick, struct text_rows *rows) TA_MUST_CHECK;
+
+/* Whether the summary never shows a row. */
+bool text_row_is_spare(const struct ta_table *table, size_t row, const struct text_pick *pick);
 
 /* Whether a row has two names that differ in more than numbers; `column` has the other one, NULL:
  * no row has. */
