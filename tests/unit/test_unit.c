@@ -225,14 +225,10 @@ static void symbols_are_known(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(people_read_three_digits),
-        cmocka_unit_test(extremes_fit),
-        cmocka_unit_test(not_finite_is_empty),
-        cmocka_unit_test(ticks_share_a_prefix),
-        cmocka_unit_test(doubles_read_back),
-        cmocka_unit_test(few_decimals),
-        cmocka_unit_test(locale_does_not_matter),
-        cmocka_unit_test(names_are_those_of_the_schema),
+        cmocka_unit_test(people_read_three_digits), cmocka_unit_test(extremes_fit),
+        cmocka_unit_test(not_finite_is_empty),      cmocka_unit_test(ticks_share_a_prefix),
+        cmocka_unit_test(doubles_read_back),        cmocka_unit_test(few_decimals),
+        cmocka_unit_test(locale_does_not_matter),   cmocka_unit_test(names_are_those_of_the_schema),
         cmocka_unit_test(symbols_are_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
