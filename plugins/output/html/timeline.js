@@ -10,8 +10,9 @@ class Timeline {
     this.kindNames = Array.from(box.querySelectorAll(".kinds li"), (item) => item.textContent);
     this.end = Math.max(1, ...this.files.map((file) => file.offset + file.end));
     this.start = Math.min(0, ...this.files.map((file) => file.offset));
+    this.home = densest(this.files, this.start, this.end);
     this.files.forEach((file, i) => {
-      file.open = i < 8;
+      file.open = i < 8 && file.offset < this.home[1] && file.offset + file.end > this.home[0];
       file.byNumber = file.tracks;
       file.tracks = file.tracks.filter((track) => track.lanes.length);
       file.all = [...file.tracks].sort((a, b) => (a.device === null) - (b.device === null) ||
@@ -20,8 +21,7 @@ class Timeline {
         b.lanes.reduce((n, lane) => n + lane.n, 0) > a.lanes.reduce((n, lane) => n + lane.n, 0)
         ? b : a, file.all[0]);
     });
-    this.from = this.start;
-    this.to = this.end;
+    [this.from, this.to] = this.home;
     this.build();
     this.layOut();
     this.watch();
@@ -58,9 +58,11 @@ class Timeline {
       "[ and ] step through slices, Page Up and Page Down scroll, Enter zooms to the slice." });
     this.room = make("div");
     this.view = make("div", { class: "view" }, this.canvas, this.room);
+    const partial = this.home[1] - this.home[0] < this.end - this.start;
     this.details = make("div", { class: "details", "aria-live": "polite" },
-      make("p", {}, "Choose a slice to see what it is. Drag moves, Ctrl and wheel zooms, " +
-        "Shift and drag zooms to a range."));
+      make("p", {}, `${partial ? "Recordings lie far apart: this is the one with most work, All " +
+        "shows the others. " : ""}Choose a slice to see what it is. Drag moves, Ctrl and wheel ` +
+        "zooms, Shift and drag zooms to a range."));
     this.box.prepend(tools);
     this.box.append(this.mini, this.view, this.details);
     const note = document.getElementById("timeline-note");
@@ -281,10 +283,10 @@ class Timeline {
 
   remember() {
     const file = this.chosen ? this.chosen.file : this.files[0];
-    const all = this.from === this.start && this.to === this.end;
+    const home = this.from === this.home[0] && this.to === this.home[1];
     state.s = "timeline";
     state.table = state.sort = state.f = "";
-    state.t = all ? "" : `${Math.round(this.from - file.offset)},${Math.round(this.to -
+    state.t = home ? "" : `${Math.round(this.from - file.offset)},${Math.round(this.to -
       file.offset)}`;
     state.rank = this.chosen || (state.t && this.files.length > 1) ? String(file.rank) : "";
     state.track = this.chosen ? this.chosen.track.id : "";

@@ -201,6 +201,54 @@ function readTimeline(all) {
   return { labels, files };
 }
 
+/* ---- where to begin ------------------------------------------------------------------------ */
+
+/* What lies in each of so many parts of a range: whether anything, and how long the work of devices
+ * is, of threads where there are none. */
+function spread(files, from, to, bins) {
+  const tracks = files.flatMap((file) => file.tracks.map((track) => ({ file, track })));
+  const hasDevice = tracks.some(({ track }) => track.device !== null);
+  const used = new Uint8Array(bins), work = new Float64Array(bins), perNs = bins / (to - from);
+  for (const { file, track } of tracks) {
+    const counts = hasDevice === (track.device !== null);
+    for (const lane of track.busy) {
+      for (let i = 0; i < lane.n; i++) {
+        const start = lane.starts[i] + file.offset - from, end = lane.ends[i] + file.offset - from;
+        if (end >= 0 && start < to - from) {
+          const first = Math.max(0, Math.floor(start * perNs));
+          used.fill(1, first, Math.max(first + 1, Math.ceil(end * perNs)));
+          work[first] += counts ? end - start : 0;
+        }
+      }
+    }
+  }
+  return { used, work };
+}
+
+/* All of a range, but where most of it is one gap in which nothing was recorded: the side of that
+ * with more work. */
+function densest(files, from, to) {
+  const bins = 2048, mostlyGap = 0.8;
+  while (to - from > bins) {
+    const { used, work } = spread(files, from, to, bins);
+    let gap = 0, end = 0;
+    for (let i = 0, run = 0; i < bins; i++) {
+      run = used[i] ? 0 : run + 1;
+      [gap, end] = run > gap ? [run, i + 1] : [gap, end];
+    }
+    if (gap < bins * mostlyGap) {
+      break;
+    }
+    const sum = (part) => part.reduce((all, one) => all + one, 0);
+    const isBefore = sum(work.subarray(0, end - gap)) >= sum(work.subarray(end));
+    const at = (bin) => from + bin * (to - from) / bins;
+    [from, to] = isBefore ? [from, at(end - gap)] : [at(end), to];
+  }
+  return [from, to];
+}
+
+/* ---- loading ------------------------------------------------------------------------------- */
+
 /* Base64 of deflated bytes to what they hold; null where the browser cannot inflate. */
 async function loadTimeline(element) {
   if (!globalThis.DecompressionStream) {
