@@ -6,6 +6,9 @@
 #include "plugin/registry.h"
 #include "traceanalyze/analysis.h"
 
+/* From so many files on what one stage frees is more than the next one takes. */
+enum { TA_FILES_MANY = 512 };
+
 /* The analyses of a run, ordered so that each follows those it reads. */
 struct ta_plan {
     const struct ta_entry **analyses;

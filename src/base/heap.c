@@ -46,12 +46,22 @@ void ta_heap_keep(bool keep, size_t n_threads)
 #endif
 }
 
+void ta_heap_trim(void)
+{
+#ifdef M_ARENA_MAX
+    malloc_trim(0);
+#endif
+}
+
 void ta_heap_read_all(void)
 {
 #ifdef M_ARENA_MAX
     enum { LARGE_TABLE = 8 * HUGE_PAGE };
-    if (advised_from)
-        mallopt(M_MMAP_THRESHOLD, LARGE_TABLE);
+    if (!advised_from)
+        return;
+    mallopt(M_MMAP_THRESHOLD, LARGE_TABLE);
+    mallopt(M_TOP_PAD, LARGE_TABLE); /* large tables would go to what is left of a growth */
+    ta_heap_trim();
 #endif
 }
 

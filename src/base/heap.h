@@ -15,10 +15,13 @@
  * or it goes back at once and no longer counts against a limit.  Does nothing but with glibc. */
 void ta_heap_keep(bool keep, size_t n_threads);
 
-/* Once files are read: what is large from here on, the tables of all ranks, is large once, so it
- * has pages of its own that go back when it is freed, and grows without being copied.  Nothing but
- * with glibc, nor where ta_heap_keep() did not keep anything. */
+/* Once many files are read: what is large from here on, the tables of all ranks, is large once, so
+ * it has pages of its own that go back when it is freed, and grows without being copied.  Nothing
+ * but with glibc, nor where ta_heap_keep() did not keep anything. */
 void ta_heap_read_all(void);
+
+/* Gives back the pages of what was freed, where that is much and nobody will ask for it again. */
+void ta_heap_trim(void);
 
 /* Asks for huge pages behind a block that malloc() gave, and behind what it will give next; whether
  * there are any is all the same. */

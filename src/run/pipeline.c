@@ -96,7 +96,8 @@ static enum ta_status gather(struct ta_ctx *ctx, const struct ta_registry *regis
                            &run->ingestion);
     if (status == TA_OK && team)
         status = ta_team_gather(ctx, team, &run->options, &run->plan, run->owner, &run->ingestion);
-    ta_heap_read_all();
+    if (n >= TA_FILES_MANY)
+        ta_heap_read_all();
     ta_times_lap(&ctx->times, TA_STAGE_FILES);
     return status;
 }

@@ -77,12 +77,21 @@ bool ta_scan_null(struct ta_scan *scan)
 
 /* ---- numbers ------------------------------------------------------------------------------- */
 
-/* Digits up to a largest value. */
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Digits up to a largest value, which is beyond all that SAFE digits can be. */
 static uint64_t take_digits(struct ta_scan *scan, uint64_t most)
 {
-    const char *start = scan->at;
+    enum { SAFE = 18 };
+    const char *start = scan->at, *end = scan->end;
+    const char *safe = end - start > SAFE ? start + SAFE : end;
     uint64_t value = 0;
-    for (; scan->at < scan->end && *scan->at >= '0' && *scan->at <= '9'; scan->at++) {
+    for (; scan->at < safe && is_digit(*scan->at); scan->at++)
+        value = value * 10 + (uint64_t)(*scan->at - '0');
+    for (; scan->at < end && is_digit(*scan->at); scan->at++) {
         const uint64_t digit = (uint64_t)(*scan->at - '0');
         if (value > (most - digit) / 10) {
             ta_scan_fail(scan, "a number is out of range");
@@ -92,7 +101,7 @@ static uint64_t take_digits(struct ta_scan *scan, uint64_t most)
     }
     if (scan->at == start)
         ta_scan_fail(scan, "expected a whole number");
-    else if (scan->at < scan->end && (*scan->at == '.' || (*scan->at | 0x20) == 'e'))
+    else if (scan->at < end && (*scan->at == '.' || (*scan->at | 0x20) == 'e'))
         ta_scan_fail(scan, "expected a whole number");
     return value;
 }

@@ -54,6 +54,37 @@ static void goes_back(void **state)
     assert_true(fill_block(4 * BLOCK) > 4 * BLOCK / (2 * 1024 * 1024) / 2);
 }
 
+/* Once all is read nothing of that is left, and large tables leave nothing either. */
+static void tables_of_all_ranks_go_back(void **state)
+{
+    (void)state;
+    ta_heap_keep(true, 2);
+    fill_block(4 * BLOCK);
+    const uint64_t used = ta_memory_used();
+    ta_heap_read_all();
+    assert_true(ta_memory_used() + 2 * BLOCK < used);
+    fill_block(4 * BLOCK);
+    assert_true(ta_memory_used() + 2 * BLOCK < used);
+}
+
+static void trimmed_in_the_middle(void **state)
+{
+    enum { BLOCKS = 64 };
+    char *blocks[BLOCKS];
+    (void)state;
+    for (int i = 0; i < BLOCKS; i++) {
+        blocks[i] = malloc(BLOCK / BLOCKS);
+        assert_non_null(blocks[i]);
+        memset(blocks[i], 1, BLOCK / BLOCKS);
+    }
+    for (int i = 0; i < BLOCKS - 1; i++)
+        free(blocks[i]);
+    const uint64_t used = ta_memory_used();
+    ta_heap_trim();
+    assert_true(ta_memory_used() + BLOCK / 2 < used);
+    free(blocks[BLOCKS - 1]);
+}
+
 int main(void)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -62,6 +93,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(goes_back), /* first: what was kept stays */
         cmocka_unit_test(serves_the_next_one),
+        cmocka_unit_test(tables_of_all_ranks_go_back),
+        cmocka_unit_test(trimmed_in_the_middle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,7 +126,7 @@ struct coll_item {
 struct coll_record {
     int64_t start, end; /* on the clock of the member; after coll_align() on that of the run */
     int64_t before;     /* from the end of the collective before, or the first activity */
-    const char *detail; /* the rest of it, in the pack: coll_detail() */
+    const char *detail; /* the rest of it, in the pack: coll_parts_of(), coll_detail_of() */
     uint32_t shape, member, instance, pack;
     int32_t step; /* number of the profiler's step, or -1 */
     int32_t seq;  /* in the sequence of its group, as recorded, or -1 */
@@ -236,11 +236,18 @@ const struct coll_instance *coll_telling(const struct coll_run *run, uint32_t re
  * and the record is on the common clock, else NULL. */
 const struct coll_instance *coll_waits(const struct coll_run *run, uint32_t record);
 
-/* What a record has besides its times. */
-struct coll_detail {
+/* What a record has besides its times; read from the pack each time, as there are millions of
+ * records. */
+struct coll_parts {
     int64_t hidden;    /* time of it in which the device computes */
     int64_t host_late; /* of the time before: idle since the host launched nothing */
-    size_t n;          /* items, the longest first */
+};
+
+struct coll_parts coll_parts_of(const struct coll_run *run, const struct coll_record *record);
+
+/* What the time before a record is made of. */
+struct coll_detail {
+    size_t n; /* items, the longest first */
     struct {
         const struct coll_item *what;
         int64_t ns;

@@ -44,11 +44,10 @@ static struct parts parts_of(const struct coll_run *run, const struct coll_membe
     for (size_t i = member->first; i < member->first + member->n; i++) {
         const struct coll_record *record = &run->records[i];
         const int64_t dur = record->end - record->start;
-        struct coll_detail detail;
         if (dur == 0)
             continue;
-        coll_detail_of(run, record, &detail);
-        const double bare = 1 - (double)ta_min_i64(detail.hidden, dur) / (double)dur;
+        const int64_t hidden = coll_parts_of(run, record).hidden;
+        const double bare = 1 - (double)ta_min_i64(hidden, dur) / (double)dur;
         const struct coll_instance *instance =
             record->instance == COLL_NONE ? NULL : &run->instances[record->instance];
         if (!instance || instance->transfer == TA_MISSING) {
@@ -62,12 +61,21 @@ static struct parts parts_of(const struct coll_run *run, const struct coll_membe
     return parts;
 }
 
+static int by_member(const void *left, const void *right)
+{
+    const struct coll_member *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return (a->device > b->device) - (a->device < b->device);
+}
+
+/* Members come in this order, as rows of partials do. */
 static const struct coll_member *member_of(const struct coll_run *run, int64_t rank, int64_t device)
 {
-    for (size_t i = 0; i < run->n_members; i++)
-        if (run->members[i].rank == rank && run->members[i].device == device)
-            return &run->members[i];
-    return NULL;
+    const struct coll_member key = {.rank = rank, .device = device};
+    return run->n_members
+               ? bsearch(&key, run->members, run->n_members, sizeof *run->members, by_member)
+               : NULL;
 }
 
 static bool add_device(const struct coll_run *run, const struct ta_table *gpu, size_t row,

@@ -39,7 +39,6 @@ static void add_record(const struct coll_run *run, uint32_t index, struct coll_r
 {
     const struct coll_record *record = &run->records[index];
     const struct coll_instance *instance = coll_telling(run, index);
-    struct coll_detail detail;
     if (run->excess[index] != TA_MISSING) {
         to->more += (double)run->excess[index];
         to->usual += (double)record->before - (double)run->excess[index];
@@ -47,14 +46,13 @@ static void add_record(const struct coll_run *run, uint32_t index, struct coll_r
     if (!instance)
         return;
     const int64_t lateness = record->start - instance->first_start;
-    coll_detail_of(run, record, &detail);
     to->n++;
     to->last += instance->last == index && !instance->is_tie;
     to->lateness += (double)lateness;
     to->most = ta_max_i64(to->most, lateness);
     to->wait = ta_add_sat(to->wait, coll_wait_of(instance, record));
     to->own = ta_add_sat(to->own, record->before);
-    to->host_late = ta_add_sat(to->host_late, detail.host_late);
+    to->host_late = ta_add_sat(to->host_late, coll_parts_of(run, record).host_late);
 }
 
 /* The last one holds up the others until the second last had come, at most by what it takes more

@@ -181,7 +181,7 @@ static void read_item(struct reading *in, struct ta_unpack *pack)
         run->items[run->n_items++] = item;
 }
 
-/* Passes over what coll_detail_of() reads. */
+/* Passes over what coll_parts_of() and coll_detail_of() read. */
 static void skip_detail(struct ta_unpack *pack, size_t n_items)
 {
     ta_unpack_int(pack);
@@ -399,13 +399,24 @@ void coll_run_free(struct coll_run *run)
     free(run->packs);
 }
 
+static struct coll_parts read_parts(struct ta_unpack *pack)
+{
+    const int64_t hidden = ta_unpack_int(pack), host_late = ta_unpack_int(pack);
+    return (struct coll_parts){ta_max_i64(hidden, 0), ta_max_i64(host_late, 0)};
+}
+
+struct coll_parts coll_parts_of(const struct coll_run *run, const struct coll_record *record)
+{
+    struct ta_unpack pack = {record->detail, run->packs[record->pack].end, false};
+    return read_parts(&pack);
+}
+
 void coll_detail_of(const struct coll_run *run, const struct coll_record *record,
                     struct coll_detail *detail)
 {
     const struct coll_pack *of = &run->packs[record->pack];
     struct ta_unpack pack = {record->detail, of->end, false};
-    detail->hidden = ta_max_i64(ta_unpack_int(&pack), 0);
-    detail->host_late = ta_max_i64(ta_unpack_int(&pack), 0);
+    read_parts(&pack);
     detail->n = ta_unpack_index(&pack, COLL_ITEMS_KEPT + 1);
     for (size_t i = 0; i < detail->n; i++) {
         detail->items[i].what = &run->items[of->first_item + ta_unpack_index(&pack, of->n_items)];

@@ -54,11 +54,8 @@ static double arrive(struct coll_replay *r, const struct coll_record *record)
     double before = (double)record->before;
     if (isnan(r->now[record->member]))
         r->now[record->member] = (double)(record->start - record->before);
-    if (r->change->no_host) {
-        struct coll_detail detail;
-        coll_detail_of(r->run, record, &detail);
-        before = fmax(0, before - (double)detail.host_late);
-    }
+    if (r->change->no_host)
+        before = fmax(0, before - (double)coll_parts_of(r->run, record).host_late);
     if (r->change->like_others && r->change->like_others[record->member] &&
         r->run->excess[index] != TA_MISSING)
         before -= (double)r->run->excess[index];
@@ -76,9 +73,8 @@ static void pass_instance(struct coll_replay *r, const struct coll_instance *ins
     const double leave = last + (r->change->no_transfer ? 0 : (double)instance->transfer);
     for (size_t i = 0; i < instance->n; i++) {
         const struct coll_record *record = &r->run->records[r->run->entries[instance->first + i]];
-        struct coll_detail detail;
-        coll_detail_of(r->run, record, &detail);
-        r->now[record->member] = fmax(leave, r->arrivals[i] + (double)detail.hidden);
+        const double hidden = (double)coll_parts_of(r->run, record).hidden;
+        r->now[record->member] = fmax(leave, r->arrivals[i] + hidden);
     }
 }
 
