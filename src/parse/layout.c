@@ -3,6 +3,7 @@
 #include "parse/layout.h"
 
 #include "parse/cpu.h"
+#include "parse/layout_bucket.h"
 #include "parse/vector.h"
 
 #include <stddef.h>
@@ -147,78 +148,6 @@ void layout_judge(struct layout *layout)
     layout->records = layout->searches = layout->misses = 0;
 }
 
-/* Removes the lowest bit and returns where it was; 64 when there is none. */
-static inline unsigned take_bit(uint64_t *bits)
-{
-    const unsigned at = *bits ? (unsigned)__builtin_ctzll(*bits) : 64;
-    *bits &= *bits - 1;
-    return at;
-}
-
-/* What a gap is looked up by: the first key in its text, and when an object opens right behind
- * that, the first key in it as well.  At least GAP_BYTES can be read; what stands there need not
- * belong to the gap. */
-static inline struct ta_slice keys_in(const char *text)
-{
-    uint64_t quotes = vector_equal64(text, TA_QUOTE);
-    const unsigned start = take_bit(&quotes), end = take_bit(&quotes);
-    if (end == 64)
-        return (struct ta_slice){text, 0};
-    const uint64_t braces = vector_equal64(text, TA_BRACE) >> end << end;
-    (void)take_bit(&quotes);
-    const unsigned last = take_bit(&quotes);
-    const unsigned brace = braces ? (unsigned)__builtin_ctzll(braces) : 62;
-    const bool opens = last < 64 && brace <= end + 3 && text[brace + 1] != '}';
-    return (struct ta_slice){text + start, (opens ? last : end) - start};
-}
-
-/* The first `n` of eight bytes, n <= 8. */
-static inline uint64_t word_of(const char *text, size_t n)
-{
-    static const uint64_t masks[] = {
-        0,
-        UINT64_C(0xff),
-        UINT64_C(0xffff),
-        UINT64_C(0xffffff),
-        UINT64_C(0xffffffff),
-        UINT64_C(0xffffffffff),
-        UINT64_C(0xffffffffffff),
-        UINT64_C(0xffffffffffffff),
-        UINT64_MAX,
-    };
-    uint64_t word;
-    memcpy(&word, text, sizeof word);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    word = __builtin_bswap64(word);
-#endif
-    return word & masks[n];
-}
-
-/* By the length of the keys and their first 16 bytes, without a branch: keys that come in no order
- * cannot be predicted.  Gaps without a key, which end records, have the first bucket. */
-static inline struct gap **bucket_of(struct layout *layout, struct ta_slice keys)
-{
-    const size_t n = keys.len < 16 ? keys.len : 16, head = n < 8 ? n : 8;
-    const uint64_t hash = (word_of(keys.ptr, head) ^ keys.len) * UINT64_C(0x9e3779b97f4a7c15) ^
-                          word_of(keys.ptr + 8, n - head) * UINT64_C(0xff51afd7ed558ccd);
-    return &layout->bucket[(hash ^ hash >> 32) * UINT64_C(0xc4ceb9fe1a85ec53) >> 54];
-}
-
-static inline struct gap *find_in(struct gap *chain, const char *text, uint8_t from)
-{
-    for (struct gap *gap = chain; gap; gap = gap->chain)
-        if (gap->from == from && vector_matches(text, gap->text, gap->length, gap->mask))
-            return gap;
-    return NULL;
-}
-
-/* The known gap at the cursor. */
-static struct gap *find_known(struct layout *layout, const char *text, uint8_t from)
-{
-    struct gap *gap = find_in(*bucket_of(layout, keys_in(text)), text, from);
-    return gap ? gap : find_in(layout->bucket[0], text, from);
-}
-
 struct gap *layout_find_slowly(struct layout *layout, const char *text, size_t length, uint8_t from)
 {
     for (struct gap *gap = layout->gaps; gap < layout->gaps + layout->n; gap++)
@@ -241,7 +170,7 @@ struct gap *layout_add(struct layout *layout, const struct gap *made, const char
     gap->mask = length < 32 ? (UINT32_C(1) << length) - 1 : UINT32_MAX;
     gap->turns = gap->opens || gap->closes || gap->ends || gap->n_pieces;
     gap->kind = gap->from == OUTSIDE ? layout->fusing.n_kinds++ % GAP_KINDS : 0;
-    struct gap **bucket = bucket_of(layout, keys_in(gap->text));
+    struct gap **bucket = layout_bucket(layout, layout_keys(gap->text));
     gap->chain = *bucket;
     *bucket = gap;
     return gap;
@@ -300,7 +229,7 @@ void layout_lengthen(struct layout *layout, const struct record_keys *keys, stru
 struct gap *layout_find(struct layout *layout, const struct record_keys *keys, struct scan *scan,
                         uint8_t from, struct gap **next, enum scan_result *why)
 {
-    struct gap *const gap = find_known(layout, scan->p, from);
+    struct gap *const gap = layout_known(layout, scan->p, from);
     layout->searches++;
     if (gap) {
         scan->p += gap->length;

@@ -10,6 +10,7 @@
  * grammar of scan.h, which starts again at the first byte of the value.  The zeros behind the
  * window look wrong as well, so its end needs no care here. */
 #include "parse/layout.h"
+#include "parse/layout_bucket.h"
 #include "parse/vector.h"
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -298,7 +299,8 @@ scan_gaps(struct layout *layout, const struct record_keys *keys, struct scan *sc
     uint8_t kind = 0;
     for (const char *p = scan->p, *start = p; p; next = gap->next[kind]) {
         struct gap *const before = gap;
-        gap = layout->in_order ? expected_gap(next, start = p) : NULL;
+        gap = layout->in_order ? expected_gap(next, start = p)
+                               : layout_known(layout, start = p, before->to);
         if (__builtin_expect(gap != NULL, true)) {
             p += gap->length;
         } else {
