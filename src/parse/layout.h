@@ -19,8 +19,9 @@
  * It knows no producer: any order of keys, any white space and any nesting of the wanted object
  * is learned alike.
  *
- * layout.c learns gaps and chooses the instruction set, layout_fuse.c fuses them, layout_scan.h
- * recognizes them; it is compiled once for each instruction set. */
+ * layout.c learns gaps and chooses the instruction set, layout_fuse.c fuses them, layout_bucket.h
+ * finds one by its keys and layout_scan.h recognizes them in records; these two are compiled once
+ * for each instruction set. */
 #ifndef TA_PARSE_LAYOUT_H
 #define TA_PARSE_LAYOUT_H
 

@@ -38,10 +38,15 @@ export function axeSource() {
 /* ---- counting ------------------------------------------------------------------------------- */
 
 let failures = 0;
+let last = performance.now();
 
+/* Says how long it took when that was long. */
 export function check(holds, what, detail = "") {
+  const seconds = (performance.now() - last) / 1000;
+  const slow = seconds > 1 ? ` (${seconds.toFixed(1)} s)` : "";
+  last += seconds * 1000;
   failures += !holds;
-  console.log(holds ? `ok    ${what}` : `FAIL  ${what}${detail ? `: ${detail}` : ""}`);
+  console.log(holds ? `ok    ${what}${slow}` : `FAIL  ${what}${detail ? `: ${detail}` : ""}`);
 }
 
 /* ---- a page that notes what it should not do ------------------------------------------------ */
