@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# `cmake --install`: program, libraries, headers, package files, schemas and documents.
+# `cmake --install`: program, libraries, headers, package files, schemas and documents, by the
+# components that TaPackage makes packages of.
 
 include(CMakePackageConfigHelpers)
 
@@ -13,11 +14,15 @@ target_include_directories(traceanalyze_plugin INTERFACE
     "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 
 install(TARGETS traceanalyze_cli)
+if(TRACEANALYZE_MPI)
+  install(TARGETS traceanalyze_mpi COMPONENT mpi)
+endif()
 install(TARGETS traceanalyze traceanalyze_static traceanalyze_plugin ta_dependencies
-        EXPORT traceanalyzeTargets)
-install(EXPORT traceanalyzeTargets NAMESPACE traceanalyze:: DESTINATION "${package_dir}")
+        EXPORT traceanalyzeTargets COMPONENT development)
+install(EXPORT traceanalyzeTargets NAMESPACE traceanalyze:: DESTINATION "${package_dir}"
+        COMPONENT development)
 install(DIRECTORY include/traceanalyze DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-        FILES_MATCHING PATTERN "*.h")
+        COMPONENT development FILES_MATCHING PATTERN "*.h")
 
 configure_package_config_file(
     cmake/traceanalyzeConfig.cmake.in "${PROJECT_BINARY_DIR}/traceanalyzeConfig.cmake"
@@ -26,13 +31,13 @@ write_basic_package_version_file(
     "${PROJECT_BINARY_DIR}/traceanalyzeConfigVersion.cmake" COMPATIBILITY SameMajorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/traceanalyzeConfig.cmake"
               "${PROJECT_BINARY_DIR}/traceanalyzeConfigVersion.cmake"
-        DESTINATION "${package_dir}")
+        DESTINATION "${package_dir}" COMPONENT development)
 
 # The package file finds its prefix from where it lies, so that an installation can be moved.
 file(RELATIVE_PATH pc_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 configure_file(cmake/traceanalyze.pc.in "${PROJECT_BINARY_DIR}/traceanalyze.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/traceanalyze.pc"
-        DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+        DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
 
 install(DIRECTORY schemas/ DESTINATION "${CMAKE_INSTALL_DATADIR}/traceanalyze/schemas" OPTIONAL
         FILES_MATCHING PATTERN "*.json")

@@ -3,6 +3,7 @@
 import collections
 import functools
 
+from . import tracelens_ranks
 from .causes import blame
 from .ledger import DESCRIBES, DIFFERS, LATER, OTHER, RESTATED, THEIRS, Case, Ledger, Rule, agree, \
     is_number
@@ -302,7 +303,7 @@ def check(goldens, traces, run, only=""):
         if path.stem.startswith("rocprof"):
             case.say(ROCPROF)
         elif path.stem.startswith("synthetic_nccl"):
-            case.say(COLLECTIVES)
+            tracelens_ranks.Check(case, traces / golden["trace"], run).check()
         else:
             Check(case, Subject(path_of(golden, traces), run)).check()
     return ledger
