@@ -123,6 +123,9 @@ struct ta_counters {
     const uint32_t *track;
 };
 
+/* Begins the names of the counters of torch's allocator; the number of the device follows. */
+#define TA_MEMORY_COUNTER "Memory of device "
+
 /* Instants (phases i, I; N, O, D of objects) by file order. */
 struct ta_instants {
     size_t n;

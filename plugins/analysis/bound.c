@@ -4,11 +4,13 @@
  * next activity; the largest part names the run. */
 #include <traceanalyze/analysis.h>
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Parts in the order in which equal ones are named. */
 enum part {
     COMPUTE,
+    MEMORY,
     COMM,
     IMBALANCE,
     COPIES,
@@ -27,6 +29,9 @@ static const struct {
     const char *name, *class, *what;
 } parts[PARTS] = {
     [COMPUTE] = {"compute", "compute-bound", "a compute kernel runs"},
+    [MEMORY] = {"memory", "memory-limited batch",
+                "of computing, what kernels lose because they have too few blocks for the device, "
+                "while its memory is full: a larger batch would use the rest, and does not fit"},
     [COMM] = {"communication", "communication-bound", "communication that no computation covers"},
     [IMBALANCE] = {"imbalance", "imbalance-bound",
                    "communication that no computation covers, before the last rank has come: the "
@@ -100,6 +105,19 @@ static double sum(const struct ta_table *table, const char *key)
     return total;
 }
 
+/* Memory that is so full leaves no room for a larger batch. */
+#define FULL 0.9
+
+static bool is_full(const struct ta_table *memory)
+{
+    for (size_t i = 0; memory && i < memory->n_rows; i++) {
+        const double total = ta_row_number(memory, i, "total_bytes", 0);
+        if (total > 0 && ta_row_number(memory, i, "peak_reserved_bytes", 0) >= FULL * total)
+            return true;
+    }
+    return false;
+}
+
 static enum part part_of(struct ta_slice cause)
 {
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
@@ -130,6 +148,9 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     };
     time[IMBALANCE] = sum(ta_report_table(prior, "collectives.exposed"), "wait_ns");
     time[COMM] -= time[IMBALANCE];
+    if (is_full(ta_report_table(prior, "memory.by_rank")))
+        time[MEMORY] = fmin(time[COMPUTE], sum(ta_report_table(prior, "kernels.waves"), "lost_ns"));
+    time[COMPUTE] -= time[MEMORY];
     for (size_t i = 0; idle && i < idle->n_rows; i++)
         time[part_of(ta_row_text(idle, i, "cause"))] += ta_row_number(idle, i, "total_ns", 0);
     struct ta_table_builder *table = ta_add_table(out, "run.bound", "What bounds the run", columns,
@@ -144,7 +165,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const char *const after[] = {"gpu_time", "gpu_idle", "collectives", NULL};
+static const char *const after[] = {"gpu_time", "gpu_idle",        "collectives",
+                                    "memory",   "wave_efficiency", NULL};
 
 static const struct ta_analysis_ops ops = {
     .after = after, .section = "overview", .finish = finish, .of_tables = true};

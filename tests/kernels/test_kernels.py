@@ -24,7 +24,7 @@ SOFTMAX = "void (anonymous namespace)::softmax_warp_forward<float, float, float,
 MUL = ("void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<float, float, "
        "float, at::native::binary_internal::MulFunctor<float>>>")
 CAST = "void at::native::vectorized_elementwise_kernel<4, at::native::bfloat16_copy_kernel_cuda>"
-UNITS, THREADS = 132, 2048
+UNITS, THREADS, MEMORY = 132, 2048, 80 << 30
 
 
 class Trace:
@@ -58,6 +58,14 @@ class Trace:
                        int(100 * min(per_unit, resident) * 128 / THREADS)})
         self.device += dur
 
+    def reserve(self, share):
+        reserved = int(share * MEMORY)
+        self.events.append({"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]",
+                            "pid": 1, "tid": 1, "ts": self.host,
+                            "args": {"Total Reserved": reserved, "Total Allocated": reserved // 2,
+                                     "Bytes": reserved // 2, "Addr": 1, "Device Id": 0,
+                                     "Device Type": 1}})
+
     def step(self, number, body):
         start = self.host
         body()
@@ -66,6 +74,7 @@ class Trace:
 
     def text(self):
         return json.dumps({"deviceProperties": [{"id": 0, "name": "Test", "numSms": UNITS,
+                                                 "totalGlobalMem": MEMORY,
                                                  "maxThreadsPerMultiprocessor": THREADS}],
                            "traceEvents": self.events})
 
@@ -129,6 +138,12 @@ def waves(trace):
     for _ in range(10):  # 33 of 132 multiprocessors have a block
         trace.kernel(SGEMM.replace("sgemm", "bf16_s16816gemm_bf16"), 600, "aten::mm",
                      [[64, 512], [512, 512]], blocks=UNITS // 4)
+
+
+def full(trace):
+    """Badly filled kernels, and no memory for a larger batch."""
+    waves(trace)
+    trace.reserve(0.95)
 
 
 def interruptions(trace):
@@ -226,6 +241,22 @@ def check_waves(report):
     row = [r for r in report.tables["kernels.waves"] if r["underfilled"]][0]
     expect("efficiency", row["efficiency"], 0.25, 1e-9)
     expect("blocks", row["blocks_p50"], UNITS // 4)
+    if any(row["bound"] == "memory" for row in report.rows("run.bound")):
+        sys.exit("memory limits a batch that could be larger")
+
+
+def check_full(report):
+    """What the kernels lose is a part of its own, taken out of computing."""
+    memory = report.rows("memory.by_rank")[0]
+    expect("held", memory["peak_reserved_bytes"], int(0.95 * MEMORY))
+    expect("in use", memory["peak_allocated_bytes"], int(0.95 * MEMORY) // 2)
+    expect("capacity", memory["total_bytes"], MEMORY)
+    expect("snapshots", memory["snapshots"], 0)
+    parts = {row["bound"]: row["total_ns"] for row in report.rows("run.bound")}
+    window = report.rows("gpu_time.by_rank")[0]
+    expect("lost", parts["memory"], 6000000 * 3 // 4, 1e-3)
+    expect("computing", parts["compute"] + parts["memory"], window["compute_ns"])
+    expect("all parts", sum(parts.values()), window["window_ns"])
 
 
 def check_interruptions(report):
@@ -290,6 +321,7 @@ CASES = {
     "fusion": (lambda: make(fusion), check_fusion),
     "casts": (lambda: make(casts), check_casts),
     "waves": (lambda: make(waves), check_waves),
+    "full": (lambda: make(full), check_full),
     "interruptions": (lambda: make(interruptions), check_interruptions),
     "graphs": (lambda: make(graphs), check_graphs),
     "tables": (compiled_trace, check_tables),

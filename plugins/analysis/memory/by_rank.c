@@ -64,7 +64,7 @@ static void take_reserved(struct device *device, int64_t reserved, double gap)
 
 static void sum_up(struct device *device, const int64_t *row)
 {
-    device->snapshots++;
+    device->snapshots += row[STATE] != STATE_TRACE;
     take_peak(device, row[ALLOCATED], "snapshot");
     take_peak(device, row[MAX_ALLOCATED], "profiler");
     take_peak(device, row[PEAK_ALLOCATED], "history");
@@ -87,7 +87,7 @@ static void add_device(struct ta_table_builder *table, const struct device *d)
 
 bool add_ranks(struct ta_section_builder *out, const struct snapshots *all)
 {
-    const size_t n = all->n;
+    const size_t n = all->n + all->n_peaks;
     const int64_t **rows = calloc(n + 1, sizeof *rows);
     if (!rows)
         return false;

@@ -145,7 +145,7 @@ static void add_allocator(const struct ta_trace *trace, struct ta_partial *out)
         int64_t *row = TA_PARTIAL_ROW(out, ta_row_rank(trace, TA_MISSING), ta_row_file(trace),
                                       ta_key_int(segment->device), ta_key_int(segment->device),
                                       ta_key_text(ta_row_file_label(trace)));
-        row[STATE] = 1;
+        row[STATE] = STATE_ALLOCATOR;
         ta_sum(&row[ALLOCATED], 0);
         for (size_t b = segment->first; b < segment->first + segment->n; b++)
             if (a->blocks[b].state == TA_BLOCK_ALLOCATED)
@@ -154,6 +154,51 @@ static void add_allocator(const struct ta_trace *trace, struct ta_partial *out)
     }
     if (a)
         add_history(trace, a, out);
+}
+
+/* The number behind the prefix of such a counter; TA_MISSING for any other. */
+static int64_t device_of(struct ta_slice counter)
+{
+    const size_t prefix = sizeof TA_MEMORY_COUNTER - 1;
+    int64_t device = 0;
+    if (counter.len <= prefix || memcmp(counter.ptr, TA_MEMORY_COUNTER, prefix) != 0)
+        return TA_MISSING;
+    for (size_t i = prefix; i < counter.len; i++) {
+        if (counter.ptr[i] < '0' || counter.ptr[i] > '9' || i > prefix + 15)
+            return TA_MISSING;
+        device = device * 10 + (counter.ptr[i] - '0');
+    }
+    return device;
+}
+
+static int64_t *levels_row(const struct ta_trace *trace, int64_t device, struct ta_partial *out)
+{
+    const struct ta_device *facts = ta_trace_device(trace, device);
+    int64_t *row = TA_PARTIAL_ROW(out, ta_row_rank(trace, TA_MISSING), ta_row_file(trace),
+                                  ta_key_int(-1), ta_key_int(device), ta_key_text(TA_LIT("")));
+    row[STATE] = STATE_TRACE;
+    if (facts && facts->memory_bytes > 0)
+        row[CAPACITY] = facts->memory_bytes;
+    return row;
+}
+
+/* Peaks of the counters that the reader makes of torch's records of memory. */
+static void add_levels(const struct ta_trace *trace, struct ta_partial *out)
+{
+    const struct ta_counters c = ta_trace_counters(trace);
+    int64_t *peak = NULL; /* of the counter and series at hand */
+    for (size_t i = 0; i < c.n; i++) {
+        if (i == 0 || c.name[i] != c.name[i - 1] || c.series[i] != c.series[i - 1]) {
+            const int64_t device = device_of(ta_trace_text(trace, c.name[i]));
+            const bool reserved =
+                ta_slice_equal(ta_trace_text(trace, c.series[i]), TA_LIT("reserved bytes"));
+            peak = device == TA_MISSING ? NULL
+                                        : levels_row(trace, device, out) +
+                                              (reserved ? PEAK_RESERVED : PEAK_ALLOCATED);
+        }
+        if (peak && c.value[i] >= 0 && c.value[i] < 9e18)
+            ta_most(peak, (int64_t)c.value[i]);
+    }
 }
 
 static void add_patterns(const struct ta_trace *trace, struct ta_partial *out)
@@ -181,6 +226,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     (void)ctx;
     add_marks(trace, out[0]);
     add_allocator(trace, out[0]);
+    add_levels(trace, out[0]);
     add_patterns(trace, out[1]);
     return TA_OK;
 }

@@ -23,17 +23,25 @@ enum {
     CAPACITY,
     OOMS,
     RETRIES,
-    STATE,          /* of an allocator */
+    STATE,          /* STATE_… */
     PEAK_ALLOCATED, /* by its history */
     PEAK_RESERVED,
     ALLOCATED_AT_PEAK, /* most in use while most was reserved */
     FIELDS
 };
 
+/* What a row is, TA_MISSING for a snapshot. */
+enum {
+    STATE_COPY, /* of another row, and left out */
+    STATE_ALLOCATOR,
+    STATE_TRACE /* peaks of the allocator in a trace; no snapshot */
+};
+
 /* The snapshots by rank, file and order, copies left out. */
 struct snapshots {
     int64_t (*rows)[FIELDS];
     size_t n;
+    size_t n_peaks;                   /* behind them, of traces */
     const struct ta_partial *partial; /* for the labels */
 };
 

@@ -68,10 +68,28 @@ static int64_t *state_behind(const struct snapshots *all, const int64_t *summary
     if (!ta_slice_equal(ta_partial_text(all->partial, summary, LABEL), TA_LIT("memory summary")))
         return NULL;
     for (size_t i = 0; i < all->n; i++)
-        if (all->rows[i][STATE] == 1 && all->rows[i][RANK] == summary[RANK] &&
+        if (all->rows[i][STATE] == STATE_ALLOCATOR && all->rows[i][RANK] == summary[RANK] &&
             all->rows[i][DEVICE] == summary[DEVICE])
             return all->rows[i];
     return NULL;
+}
+
+/* Snapshots first, then peaks of traces; false without memory. */
+static bool put_in_order(struct snapshots *all)
+{
+    int64_t(*rows)[FIELDS] = calloc(all->n + 1, sizeof *rows);
+    size_t n = 0, snapshots = 0;
+    for (int peaks = 0; rows && peaks < 2; peaks++) {
+        for (size_t i = 0; i < all->n; i++) {
+            const int64_t state = all->rows[i][STATE];
+            if (state != STATE_COPY && (state == STATE_TRACE) == (peaks == 1))
+                memcpy(rows[n++], all->rows[i], sizeof *rows);
+        }
+        snapshots = peaks ? snapshots : n;
+    }
+    free(all->rows);
+    *all = (struct snapshots){rows, snapshots, n - snapshots, all->partial};
+    return rows != NULL;
 }
 
 /* A summary is a copy of the state at printed precision, but it also knows the peaks. */
@@ -83,7 +101,6 @@ bool gather_snapshots(const struct ta_partial *partial, struct snapshots *all)
         return false;
     for (size_t i = 0; i < n; i++)
         memcpy(all->rows[i], ta_partial_at(partial, i), sizeof *all->rows);
-    size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
         int64_t *state = state_behind(all, all->rows[i]);
         if (!state)
@@ -91,13 +108,9 @@ bool gather_snapshots(const struct ta_partial *partial, struct snapshots *all)
         static const int known[] = {MAX_ALLOCATED, MAX_RESERVED, OOMS, RETRIES};
         for (size_t k = 0; k < sizeof known / sizeof *known; k++)
             ta_most(&state[known[k]], all->rows[i][known[k]]);
-        all->rows[i][STATE] = 0; /* left out */
+        all->rows[i][STATE] = STATE_COPY;
     }
-    for (size_t i = 0; i < n; i++)
-        if (all->rows[i][STATE] != 0)
-            memmove(all->rows[kept++], all->rows[i], sizeof *all->rows);
-    all->n = kept;
-    return true;
+    return put_in_order(all);
 }
 
 /* The time of the first snapshot of the rank at `i` that has one: labels come in the order of
@@ -109,7 +122,7 @@ static int64_t first_time(const struct snapshots *all, size_t i)
     bool labels = false;
     for (; i < all->n && all->rows[i][RANK] == rank; i++) {
         const int64_t time = all->rows[i][TIME];
-        labels |= all->rows[i][STATE] != 1;
+        labels |= all->rows[i][STATE] != STATE_ALLOCATOR;
         first = first == TA_MISSING ? time : first;
         if (time != TA_MISSING && (earliest == TA_MISSING || time < earliest))
             earliest = time;
@@ -131,7 +144,7 @@ void add_snapshots(struct ta_section_builder *out, const struct snapshots *all)
             first_ns = first_time(all, i);
         }
         /* States of several devices at one moment are no course of time. */
-        timed |= row[STATE] != 1 && row[TIME] != TA_MISSING && row[TIME] != first_ns;
+        timed |= row[STATE] != STATE_ALLOCATOR && row[TIME] != TA_MISSING && row[TIME] != first_ns;
         const bool both = row[ALLOCATED] >= 0 && row[RESERVED] >= row[ALLOCATED];
         phased |= both;
         TA_ROW(table, ta_int(row[RANK]), ta_int(index++),

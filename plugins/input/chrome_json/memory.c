@@ -47,7 +47,7 @@ void chrome_take_memory(struct reading *r)
     if (memory_number(r, DEVICE_TYPE) == 0 || device < 0)
         return;
     if (r->memory_name == TA_STR_ABSENT || device != r->memory_device) {
-        const int n = snprintf(name, sizeof name, "Memory of device %" PRId64, device);
+        const int n = snprintf(name, sizeof name, TA_MEMORY_COUNTER "%" PRId64, device);
         r->memory_name = ta_builder_string(r->builder, (struct ta_slice){name, (size_t)n});
         r->memory_device = device;
     }
