@@ -104,6 +104,7 @@ struct ta_timeline {
     size_t n_labels;
     const struct ta_timeline_file *files;
     size_t n_files;
+    bool one_clock; /* the ranks stand where the wall clocks of their hosts say */
 };
 
 /* NULL when no output of the run asked for it, or nothing has a time. */

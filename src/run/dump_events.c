@@ -3,6 +3,7 @@
 
 #include "model/builder.h"
 #include "normalize/normalize.h"
+#include "timeline/samples.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -73,22 +74,12 @@ static void add_all(struct events *e)
             numbered(name, sizeof name, "step", steps[i].step));
 }
 
-static int64_t first_sample(const struct ta_trace *dump)
-{
-    int64_t first = INT64_MAX;
-    struct ta_samples samples = ta_trace_samples(dump);
-    while (ta_samples_next(&samples))
-        if (samples.sample.time_ns != TA_MISSING && !samples.sample.relative)
-            first = ta_min_i64(first, samples.sample.time_ns);
-    return first;
-}
-
 /* They are ranges of time and no code of the host. */
 static void finish(struct ta_trace *events, const struct ta_trace *dump)
 {
     for (size_t i = 0; i < events->categories.n; i++)
         events->categories.at[i].class = TA_CLASS_ANNOTATION;
-    events->origin = ta_min_i64(events->origin, first_sample(dump));
+    events->origin = ta_min_i64(events->origin, ta_timeline_first_sample(dump));
 }
 
 enum ta_status ta_dump_events(struct ta_ctx *ctx, const struct ta_trace *dump,

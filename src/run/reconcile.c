@@ -10,6 +10,7 @@
 #include "model/trace.h"
 #include "run/dump_events.h"
 #include "run/sessions.h"
+#include "timeline/samples.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -109,13 +110,16 @@ static enum ta_status pack_dump(struct ta_ctx *ctx, const struct ta_ingestion *i
     if (!ingestion->pool || file->final_rank == TA_MISSING)
         return TA_OK;
     const enum ta_status status = ta_dump_events(ctx, file->dump, &events);
-    if (status != TA_OK || (!events && !ta_trace_samples(file->dump).left))
+    if (status != TA_OK || (!events && !ta_timeline_has_samples(file->dump)))
         return status;
     const int64_t share = ta_timeline_share(ingestion->n_files);
     file->timeline =
         ta_timeline_pack(ctx, ingestion->pool, events ? events : file->dump, file->dump, share);
     ta_trace_free(events);
-    return file->timeline ? TA_OK : ctx->status;
+    if (!file->timeline)
+        return ctx->status;
+    file->timeline->is_dump = true;
+    return TA_OK;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */

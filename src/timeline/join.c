@@ -84,6 +84,23 @@ static bool number_labels(struct joiner *joiner, struct ta_timeline_part *part)
 
 /* ---- clocks -------------------------------------------------------------------------------- */
 
+/* The first time of all when all files are dumps with dates and there is a moment that all of them
+ * hold: then the ranks ran together, and the clocks of their hosts agree as far as one can see.
+ * Else TA_MISSING: traces have finer times than such clocks are set. */
+static int64_t find_one_clock(const struct whole *whole)
+{
+    int64_t first = INT64_MAX, latest_start = INT64_MIN, earliest_end = INT64_MAX;
+    for (size_t i = 0; i < whole->n_parts; i++) {
+        const struct ta_timeline_part *part = whole->parts[i];
+        if (!part->is_dump || part->origin_ns == TA_MISSING)
+            return TA_MISSING;
+        first = ta_min_i64(first, part->origin_ns);
+        latest_start = ta_max_i64(latest_start, part->origin_ns);
+        earliest_end = ta_min_i64(earliest_end, ta_add_sat(part->origin_ns, part->file.end_ns));
+    }
+    return latest_start <= earliest_end ? first : TA_MISSING;
+}
+
 /* Dated files of one rank share the axis of the first of them. */
 static int64_t offset_of(const struct whole *whole, size_t at)
 {
@@ -102,17 +119,20 @@ static bool join(struct whole *whole)
     struct ta_timeline_file *files =
         ta_arena_alloc(&whole->arena, (whole->n_parts + 1) * sizeof *files);
     bool done = files != NULL;
+    const int64_t clock = find_one_clock(whole);
     for (size_t i = 0; done && i < whole->n_parts; i++) {
         done = number_labels(&joiner, whole->parts[i]);
         files[i] = whole->parts[i]->file;
-        files[i].offset_ns = offset_of(whole, i);
+        files[i].offset_ns =
+            clock == TA_MISSING ? offset_of(whole, i) : whole->parts[i]->origin_ns - clock;
     }
     ta_map_free(&joiner.pairs);
     ta_map_free(&joiner.at);
     whole->timeline = (struct ta_timeline){.labels = whole->labels.at,
                                            .n_labels = whole->labels.n,
                                            .files = files,
-                                           .n_files = whole->n_parts};
+                                           .n_files = whole->n_parts,
+                                           .one_clock = clock != TA_MISSING};
     return done;
 }
 

@@ -141,6 +141,47 @@ static bool pack_counters(struct ta_timeline_part *part, const struct ta_trace *
 
 /* ---- samples of a dump --------------------------------------------------------------------- */
 
+/* The samples, and then what torch held at labelled moments, which are samples of the same kind. */
+struct stream {
+    struct ta_sample sample; /* after next_sample() */
+    struct ta_samples samples;
+    const struct ta_memory_mark *marks;
+    size_t n_marks, at; /* two of each mark */
+};
+
+static struct stream stream_of(const struct ta_trace *dump)
+{
+    struct stream stream = {.samples = ta_trace_samples(dump)};
+    stream.marks = ta_trace_memory_mark_rows(dump, &stream.n_marks);
+    return stream;
+}
+
+static size_t left_in(const struct stream *stream)
+{
+    return stream->samples.left + 2 * stream->n_marks - stream->at;
+}
+
+static bool next_sample(struct stream *stream)
+{
+    if (ta_samples_next(&stream->samples)) {
+        stream->sample = stream->samples.sample;
+        return true;
+    }
+    if (stream->at == 2 * stream->n_marks)
+        return false;
+    const struct ta_memory_mark *mark = &stream->marks[stream->at / 2];
+    const bool reserved = stream->at++ % 2 != 0;
+    const int64_t bytes = reserved ? mark->reserved_bytes : mark->allocated_bytes;
+    stream->sample = (struct ta_sample){
+        .rank = mark->rank,
+        .device = mark->device,
+        .signal = reserved ? TA_SIGNAL_TORCH_RESERVED : TA_SIGNAL_TORCH_ALLOCATED,
+        .time_ns = bytes == TA_MISSING ? TA_MISSING : mark->time_ns,
+        .value = (double)bytes,
+    };
+    return true;
+}
+
 /* The samples of one signal of a device, in the order of the file and then of time. */
 struct signal {
     int64_t device;
@@ -181,10 +222,10 @@ static struct signal *find_signal(struct signals *signals, const struct ta_sampl
     return &signals->all.at[*known];
 }
 
-static bool count_samples(struct signals *signals, struct ta_samples samples)
+static bool count_samples(struct signals *signals, struct stream samples)
 {
     signals->origin = INT64_MAX;
-    while (ta_samples_next(&samples)) {
+    while (next_sample(&samples)) {
         if (!is_shown(&samples.sample))
             continue;
         struct signal *signal = find_signal(signals, &samples.sample);
@@ -197,7 +238,7 @@ static bool count_samples(struct signals *signals, struct ta_samples samples)
     return true;
 }
 
-static void fill_in(struct signals *signals, struct ta_samples samples)
+static void fill_in(struct signals *signals, struct stream samples)
 {
     size_t end = 0;
     for (size_t i = 0; i < signals->all.n; i++) {
@@ -206,7 +247,7 @@ static void fill_in(struct signals *signals, struct ta_samples samples)
         end += signal->n;
         signal->n = 0;
     }
-    while (ta_samples_next(&samples)) {
+    while (next_sample(&samples)) {
         if (!is_shown(&samples.sample))
             continue;
         struct signal *signal = find_signal(signals, &samples.sample);
@@ -289,12 +330,12 @@ static bool pack_signals(struct ta_timeline_part *part, struct signals *signals)
     return counters != NULL;
 }
 
-static bool pack_samples(struct ta_timeline_part *part, struct ta_samples samples)
+static bool pack_samples(struct ta_timeline_part *part, struct stream samples)
 {
     struct signals signals = {0};
     bool done = count_samples(&signals, samples);
     if (done && signals.all.n) {
-        signals.readings = reallocarray(NULL, samples.left, sizeof *signals.readings);
+        signals.readings = reallocarray(NULL, left_in(&samples), sizeof *signals.readings);
         done = signals.readings != NULL;
     }
     if (signals.readings) {
@@ -307,9 +348,28 @@ static bool pack_samples(struct ta_timeline_part *part, struct ta_samples sample
     return done;
 }
 
+bool ta_timeline_has_samples(const struct ta_trace *dump)
+{
+    struct stream stream = stream_of(dump);
+    while (next_sample(&stream))
+        if (is_shown(&stream.sample))
+            return true;
+    return false;
+}
+
+int64_t ta_timeline_first_sample(const struct ta_trace *dump)
+{
+    int64_t first = INT64_MAX;
+    struct stream stream = stream_of(dump);
+    while (next_sample(&stream))
+        if (stream.sample.time_ns != TA_MISSING && !stream.sample.relative)
+            first = ta_min_i64(first, stream.sample.time_ns);
+    return first;
+}
+
 bool ta_timeline_pack_samples(struct ta_timeline_part *part, const struct ta_trace *trace)
 {
-    const struct ta_samples samples = ta_trace_samples(trace);
+    const struct stream stream = stream_of(trace);
     const struct ta_counters counters = ta_trace_counters(trace);
-    return samples.left ? pack_samples(part, samples) : pack_counters(part, trace, &counters);
+    return left_in(&stream) ? pack_samples(part, stream) : pack_counters(part, trace, &counters);
 }

@@ -40,6 +40,7 @@ struct ta_timeline_part {
     struct ta_part_label *labels; /* malloc'd */
     size_t n_labels;
     int64_t origin_ns; /* time 0 of the part in ns since 1970, or TA_MISSING */
+    bool is_dump;      /* its times are those of the wall clock of its host */
 };
 
 /* Packs a trace with at most `most` slices; the shortest are left out first.  Samples of devices

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands on the terminal of dumps: the verdict, and tables that say something."""
+"""What people read of dumps, on the terminal and in the page: the verdict, tables that say
+something, and what is said about columns and clocks."""
 import json
 import os
 import pathlib
+import pickle
 import subprocess
 import tempfile
 import unittest
@@ -24,17 +26,41 @@ def trace(n_spans, us):
                        for i in range(n_spans)])
 
 
+def snapshot(*sites):
+    """An allocator that holds a MiB of each site."""
+    blocks = [{"address": i << 20, "size": 1 << 20, "requested_size": 1 << 20,
+               "state": "active_allocated",
+               "frames": [{"filename": "/app/%s.py" % site, "line": 1, "name": "forward"}]}
+              for i, site in enumerate(sites)]
+    segment = {"device": 0, "address": 0, "total_size": len(blocks) << 20, "stream": 0,
+               "segment_type": "large", "blocks": blocks}
+    history = [{"action": "alloc", "addr": block["address"], "size": block["size"], "stream": 0,
+                "time_us": 1795222559000000 + i, "frames": block["frames"]}
+               for i, block in enumerate(blocks)]
+    return pickle.dumps({"segments": [segment], "device_traces": [history]}, 4)
+
+
+def session(rank, start):
+    return json.dumps({
+        "session_info": {"id": "t2v", "start_time": start, "end_time": start + 9.0,
+                         "duration": 9.0, "tags": {"rank": rank}},
+        "summary": {}, "stage_analysis": {}, "events": [], "recommendations": []})
+
+
 class Texts(unittest.TestCase):
-    def summary(self, files):
+    def product(self, files, form):
         with tempfile.TemporaryDirectory(prefix="texts-") as folder:
-            for name, text in files.items():
+            for name, content in files.items():
                 path = pathlib.Path(folder) / "in" / name
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, encoding="utf-8")
+                path.write_bytes(content.encode() if isinstance(content, str) else content)
             return subprocess.run(
-                [PROGRAM, "--no-config", "report", "-q", "--format", "text", "-o", "-",
+                [PROGRAM, "--no-config", "report", "-q", "--format", form, "-o", "-",
                  folder + "/in"], check=True, capture_output=True, encoding="utf-8",
                 env={**os.environ, "COLUMNS": "120"}).stdout
+
+    def summary(self, files):
+        return self.product(files, "text")
 
     def test_sums_of_operators(self):
         """Of all ranks; those of devices count where there are any."""
@@ -66,6 +92,27 @@ class Texts(unittest.TestCase):
         text = self.summary({"timer.txt": timer, "live.txt":
                              "Profiling session 's' ended (duration: 1000.0s)\n"})
         self.assertRegex(text, r"a → b +1 +3\.50 s +70\.0 % +sum")
+
+    def test_columns_that_say_nothing(self):
+        """The name of the only snapshot of a rank takes no room from the sites."""
+        names = ["f-rank%d-memory-1795222559.pickle" % rank for rank in range(2)]
+        said = "In every row: Device <b>0</b>. Hidden, the same for all rows of a rank: Snapshot."
+        page = self.product({name: snapshot("vae", "dit") for name in names}, "html")
+        self.assertIn(said, page)
+        self.assertRegex(page, r'<th scope="col"[^>]* data-key="label"[^>]* hidden=""|'
+                               r'<th scope="col"[^>]* hidden=""[^>]* data-key="label"')
+        page = self.product({"a-" + names[0]: snapshot("vae"), "b-" + names[0]: snapshot("dit"),
+                             names[1]: snapshot("vae")}, "html")
+        self.assertNotIn("rows of a rank: Snapshot", page)
+
+    def test_clocks(self):
+        """Ranks that ran at the same time are drawn so."""
+        said = "All ranks are on the wall clock that dates their files."
+        for start, together in ((3, True), (3600, False)):
+            page = self.product({"rank_0/a.json": session(0, 1795221165.5),
+                                 "rank_1/a.json": session(1, 1795221165.5 + start)}, "html")
+            self.assertEqual(said in page, together)
+            self.assertEqual("not on one clock" in page, not together)
 
 
 if __name__ == "__main__":

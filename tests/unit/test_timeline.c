@@ -322,6 +322,80 @@ static void dumps_have_counters(void **state)
     reading_free(&r);
 }
 
+/* Labelled moments of memory are samples of what torch holds. */
+static struct ta_timeline_part *memory_part(struct ta_timeline_pool *pool, struct reading *r,
+                                            int first, int last)
+{
+    struct text json = {0};
+    text_add(&json,
+             "{\"timestamp\":1795221517.2,\"timing_stats\":{},\"iteration_stats\":{},"
+             "\"memory_snapshots\":[{\"label\":\"a\",\"timestamp\":%d,\"allocated_mb\":1.0,"
+             "\"reserved_mb\":2.0,\"max_allocated_mb\":1.0},{\"label\":\"b\",\"timestamp\":"
+             "%d.5,\"allocated_mb\":4.0,\"reserved_mb\":8.0,\"max_allocated_mb\":4.0}]}",
+             first, last);
+    fixture_read_as(&fixture, "framepack", json.at, json.n, r);
+    assert_int_equal(r->status, TA_OK);
+    text_free(&json);
+    struct ta_timeline_part *part =
+        ta_timeline_pack(&fixture.ctx, pool, r->trace, r->trace, INT64_MAX);
+    assert_non_null(part);
+    part->file.path = "";
+    part->is_dump = true;
+    return part;
+}
+
+static void marks_of_memory_are_counters(void **state)
+{
+    (void)state;
+    struct reading r;
+    struct ta_timeline_pool *pool = ta_timeline_pool_new();
+    struct ta_timeline_part **parts = calloc(1, sizeof(void *));
+    assert_non_null(parts);
+    parts[0] = memory_part(pool, &r, 1795221500, 1795221510);
+    struct ta_timeline *timeline = ta_timeline_join(&fixture.ctx, pool, parts, 1);
+    const struct ta_timeline_file *file = &timeline->files[0];
+    assert_int_equal(file->n_counters, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct ta_timeline_counter *counter = &file->counters[i];
+        assert_string_equal(counter->name, i ? "Torch reserved" : "Torch allocated");
+        assert_int_equal(counter->n, 2);
+        assert_int_equal(counter->ts_ns[1], INT64_C(10500000000));
+        assert_true(counter->values[0] == (double)(i + 1) * 0x1p20);
+        assert_true(counter->values[1] == (double)(i + 1) * 0x1p22);
+    }
+    ta_timeline_free(timeline);
+    reading_free(&r);
+}
+
+/* Ranks whose dumps have dates stand on one clock when they ran together, else each for itself. */
+static void dated_dumps_share_a_clock(void **state)
+{
+    (void)state;
+    static const struct {
+        int start;
+        int64_t offset_ns;
+        bool one_clock;
+    } cases[] = {{3, INT64_C(3000000000), true}, {11, 0, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct reading readings[2];
+        struct ta_timeline_pool *pool = ta_timeline_pool_new();
+        struct ta_timeline_part **parts = calloc(2, sizeof(void *));
+        assert_non_null(parts);
+        for (int rank = 0; rank < 2; rank++) {
+            const int start = 1795221500 + rank * cases[i].start;
+            parts[rank] = memory_part(pool, &readings[rank], start, start + 10);
+            parts[rank]->file.rank = rank;
+        }
+        struct ta_timeline *timeline = ta_timeline_join(&fixture.ctx, pool, parts, 2);
+        assert_int_equal(timeline->one_clock, cases[i].one_clock);
+        assert_int_equal(timeline->files[0].offset_ns, 0);
+        assert_int_equal(timeline->files[1].offset_ns, cases[i].offset_ns);
+        ta_timeline_free(timeline);
+        reading_free(&readings[0]);
+        reading_free(&readings[1]);
+    }
+}
+
 /* ---- odd input ----------------------------------------------------------------------------- */
 
 static void long_names_are_cut_between_characters(void **state)
@@ -374,6 +448,8 @@ int main(void)
         cmocka_unit_test(dated_files_of_a_rank_share_an_axis),
         cmocka_unit_test(long_counters_keep_their_extremes),
         cmocka_unit_test(dumps_have_counters),
+        cmocka_unit_test(marks_of_memory_are_counters),
+        cmocka_unit_test(dated_dumps_share_a_clock),
         cmocka_unit_test(long_names_are_cut_between_characters),
         cmocka_unit_test(deep_nesting_is_counted),
     };

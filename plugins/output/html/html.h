@@ -62,7 +62,15 @@ void html_choose_rows(struct page *page);
  * title, or NULL when the section's title says it all. */
 enum ta_status html_table(const struct page *page, const struct ta_table *table,
                           const char *heading) TA_MUST_CHECK;
-/* One cell of a table body. */
+
+/* columns.c: which columns a page shows at first, and why not the others. */
+enum html_hidden { HTML_SHOWN, HTML_EMPTY, HTML_CONSTANT, HTML_OF_OWNER };
+void html_choose_columns(const struct ta_table *table, enum html_hidden *hidden);
+/* The line below a table that names those. */
+void html_put_hidden(const struct page *page, const struct ta_table *table,
+                     const enum html_hidden *hidden);
+
+/* tables.c: one cell of a table body. */
 enum { HTML_CELL_HEAD = 1 /* of its row */, HTML_CELL_HIDDEN = 2 };
 void html_cell(const struct page *page, const struct ta_table *table, size_t row, size_t column,
                int flags);

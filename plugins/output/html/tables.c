@@ -133,7 +133,7 @@ void html_cell(const struct page *page, const struct ta_table *table, size_t row
 
 /* Rows after `top` carry class x: the script starts with them folded away. */
 static void put_row(const struct page *page, const struct ta_table *table, size_t row,
-                    const bool *hidden)
+                    const enum html_hidden *hidden)
 {
     const uint32_t top = page->options->top;
     ta_puts(page->out, top && row >= top ? "<tr class=\"x\" id=\"r-" : "<tr id=\"r-");
@@ -212,23 +212,8 @@ static void put_limits(const struct page *page, const struct ta_table *table, si
     }
 }
 
-/* Names the columns that are hidden for want of values; those for programs need no word. */
-static void put_empty(const struct page *page, const struct ta_table *table, const bool *hidden)
-{
-    bool any = false;
-    for (size_t i = 0; i < table->n_columns; i++) {
-        if (!hidden[i] || !ta_column_is_shown(table, i))
-            continue;
-        ta_puts(page->out, any ? ", " : "<p class=\"limit\">No row has a value of: ");
-        any = true;
-        html_text(page, table->columns[i].title);
-    }
-    if (any)
-        ta_puts(page->out, ".</p>\n");
-}
-
 static void put_grid(const struct page *page, const struct ta_table *table, size_t rows,
-                     const bool *hidden)
+                     const enum html_hidden *hidden)
 {
     struct ta_file *out = page->out;
     ta_puts(out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
@@ -240,18 +225,17 @@ static void put_grid(const struct page *page, const struct ta_table *table, size
     for (size_t row = 0; row < rows; row++)
         put_row(page, table, row, hidden);
     ta_puts(out, "</tbody>\n</table>\n</div>\n");
-    put_empty(page, table, hidden);
+    html_put_hidden(page, table, hidden);
 }
 
 enum ta_status html_table(const struct page *page, const struct ta_table *table,
                           const char *heading)
 {
     struct ta_file *out = page->out;
-    bool *hidden = calloc(table->n_columns + 1, sizeof *hidden);
+    enum html_hidden *hidden = calloc(table->n_columns + 1, sizeof *hidden);
     if (!hidden)
         return ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot lay out a table: id=\"%s\"", table->id);
-    for (size_t i = 0; i < table->n_columns; i++)
-        hidden[i] = !ta_column_is_useful(table, i);
+    html_choose_columns(table, hidden);
     const size_t carried = table->n_rows < page->rows_carried ? table->n_rows : page->rows_carried;
     const size_t written = carried < page->rows_markup ? carried : page->rows_markup;
 

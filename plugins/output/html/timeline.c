@@ -34,6 +34,10 @@ static void put_totals(const struct page *page)
         ta_puts(page->out, slices ? ", " : "");
         html_count(page, counters, "counter", "counters");
     }
+    if (several_ranks && timeline->one_clock) {
+        ta_puts(page->out, ". All ranks are on the wall clock that dates their files.");
+        return;
+    }
     ta_puts(page->out, ". Each file counts time from its earliest span or sample");
     if (several_ranks)
         ta_puts(page->out, "; ranks are drawn side by side, not on one clock, which is what "

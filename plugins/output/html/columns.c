@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which columns of a table a page shows at first.
+ *
+ * Columns without values are hidden anywhere.  In a wide table so are words that say nothing new,
+ * as they take the room of the names that do: those that are the same in every row, and those that
+ * follow from rank and device, such as the name of the file of a rank. */
+#include "html.h"
+
+#include <string.h>
+
+/* Columns that fit beside each other on a page of usual width. */
+enum { WIDE_FROM = 11 };
+
+static bool is_word(const struct ta_column *column)
+{
+    return column->type == TA_TYPE_STRING || column->type == TA_TYPE_WORD ||
+           strcmp(column->key, "device") == 0;
+}
+
+static bool same_cells(const struct ta_table *table, size_t a, size_t b, size_t column)
+{
+    const struct ta_cell *x = ta_table_cell(table, a, column), *y = ta_table_cell(table, b, column);
+    if (x->kind != y->kind)
+        return false;
+    if (x->kind == TA_CELL_TEXT)
+        return ta_slice_equal(x->text, y->text);
+    return x->kind != TA_CELL_INT || x->i == y->i;
+}
+
+static bool is_constant(const struct ta_table *table, size_t column)
+{
+    for (size_t row = 1; row < table->n_rows; row++)
+        if (!same_cells(table, 0, row, column))
+            return false;
+    return table->n_rows > 1;
+}
+
+/* The nearest row before that is of the same rank and device; SIZE_MAX when none is near. */
+static size_t row_before(const struct ta_table *table, size_t row, size_t rank, size_t device)
+{
+    enum { NEAR = 64 };
+    for (size_t back = 1; back <= row && back <= NEAR; back++)
+        if (same_cells(table, row - back, row, rank) &&
+            (device == SIZE_MAX || same_cells(table, row - back, row, device)))
+            return row - back;
+    return SIZE_MAX;
+}
+
+/* Whether all rows of a rank and device say the same, and some have more than one row. */
+static bool is_of_owner(const struct ta_table *table, size_t column, size_t rank, size_t device)
+{
+    bool repeats = false;
+    for (size_t row = 1; row < table->n_rows; row++) {
+        const size_t before = row_before(table, row, rank, device);
+        repeats |= before != SIZE_MAX;
+        if (before != SIZE_MAX && !same_cells(table, before, row, column))
+            return false;
+    }
+    return repeats;
+}
+
+/* Whether some other word tells rows of one owner apart: else the column is their name. */
+static bool has_names(const struct ta_table *table, size_t rank, size_t device)
+{
+    for (size_t i = 0; i < table->n_columns; i++)
+        if (i != device && is_word(&table->columns[i]) && ta_column_is_useful(table, i) &&
+            !is_constant(table, i) && !is_of_owner(table, i, rank, device))
+            return true;
+    return false;
+}
+
+void html_choose_columns(const struct ta_table *table, enum html_hidden *hidden)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < table->n_columns; i++) {
+        hidden[i] = ta_column_is_useful(table, i) ? HTML_SHOWN : HTML_EMPTY;
+        n += hidden[i] == HTML_SHOWN;
+    }
+    const size_t rank = ta_table_column(table, "rank"), device = ta_table_column(table, "device");
+    if (n < WIDE_FROM || rank == SIZE_MAX || !has_names(table, rank, device))
+        return;
+    for (size_t i = 0; i < table->n_columns; i++) {
+        if (hidden[i] != HTML_SHOWN || i == rank || !is_word(&table->columns[i]))
+            continue;
+        if (is_constant(table, i))
+            hidden[i] = HTML_CONSTANT;
+        else if (i != device && is_of_owner(table, i, rank, device))
+            hidden[i] = HTML_OF_OWNER;
+    }
+}
+
+/* Names the columns of a kind behind some words; of those that are the same everywhere, as what. */
+static bool put_names(const struct page *page, const struct ta_table *table,
+                      const enum html_hidden *hidden, enum html_hidden kind, const char *words,
+                      bool any)
+{
+    bool first = true;
+    for (size_t i = 0; i < table->n_columns; i++) {
+        if (hidden[i] != kind || !ta_column_is_shown(table, i))
+            continue;
+        if (first) {
+            ta_puts(page->out, any ? " " : "<p class=\"limit\">");
+            ta_puts(page->out, words);
+        }
+        ta_puts(page->out, first ? "" : ", ");
+        html_text(page, table->columns[i].title);
+        if (kind == HTML_CONSTANT) {
+            char buffer[TA_WORD_TEXT_MAX];
+            ta_puts(page->out, " <b>");
+            ta_put_html(page->out, ta_table_text(table, 0, i, buffer));
+            ta_puts(page->out, "</b>");
+        }
+        first = false;
+    }
+    if (!first)
+        ta_puts(page->out, ".");
+    return any || !first;
+}
+
+void html_put_hidden(const struct page *page, const struct ta_table *table,
+                     const enum html_hidden *hidden)
+{
+    bool any = put_names(page, table, hidden, HTML_EMPTY, "No row has a value of: ", false);
+    any = put_names(page, table, hidden, HTML_CONSTANT, "In every row: ", any);
+    any = put_names(page, table, hidden, HTML_OF_OWNER,
+                    "Hidden, the same for all rows of a rank: ", any);
+    if (any)
+        ta_puts(page->out, "</p>\n");
+}
