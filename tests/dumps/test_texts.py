@@ -84,6 +84,14 @@ class Texts(unittest.TestCase):
         text = self.summary({"t-rank0.json": trace(3, 100), "t-rank1.json": trace(3, 100)})
         self.assertNotIn("Ranks compared\n", text)
 
+    def test_full_buffer(self):
+        """A tracer that lost its oldest events is trusted less."""
+        for overflow, trust in ((False, "100 %"), (True, "70.0 %")):
+            text = self.summary({"result.json": json.dumps({
+                "traceEvents": json.loads(trace(3, 100)), "viztracer_metadata": {
+                    "version": "1.1.1", "overflow": overflow}})})
+            self.assertRegex(text, r"Trust +" + trust)
+
     def test_event_timer(self):
         """It knows nothing of the session that another console tells."""
         timer = "".join("Time Elapsed: [0:00:0%d.5] From [%s (2026-11-21 00:36:14.2)] "

@@ -109,6 +109,18 @@ static double case_share(const struct ta_report *prior, const enum ta_quality_co
     return ratio(cases, whole);
 }
 
+/* Files of which the profiler says that it lost events, over all; NAN where none says so, as most
+ * profilers never do. */
+static double lossy_share(const struct ta_report *prior)
+{
+    const struct ta_accounts *accounts = ta_report_accounts(prior);
+    double lossy = 0;
+    for (size_t f = 0; accounts && f < accounts->n_files; f++)
+        for (size_t i = 0; i < accounts->files[f].n_findings; i++)
+            lossy += accounts->files[f].findings[i].code == TA_Q_EVENTS_LOST;
+    return lossy > 0 ? lossy / (double)accounts->n_files : NAN;
+}
+
 static double missing_ranks(const struct ta_report *prior)
 {
     const struct ta_run_info *run = ta_report_run(prior);
@@ -175,6 +187,7 @@ static double add_checks(struct ta_table_builder *table, const struct ta_report 
     static const enum ta_quality_code crossings[] = {TA_Q_OVERLAP, TA_Q_CROSSED_PAIR};
     const struct sums s = add_up(traces);
     const double dropped = dropped_share(prior);
+    const double lossy = lossy_share(prior);
     const double times = case_share(prior, bad_times, 5, s.field[HEALTH_OPENED]);
     const double strays = ratio(s.field[HEALTH_FAR], s.field[HEALTH_OPENED]);
     const double linked = ratio(s.field[HEALTH_LINKED], s.field[HEALTH_ACTIVITIES]);
@@ -191,6 +204,8 @@ static double add_checks(struct ta_table_builder *table, const struct ta_report 
     const struct check checks[] = {
         {"records dropped", dropped, 0.01, dropped, false, "ratio",
          "Damaged records over all; what they would have said is missing everywhere"},
+        {"traces cut short", lossy, 0, 0.3 * lossy, false, "ratio",
+         "Files of which the profiler says that its buffer was full, over all: sums are too small"},
         {"bad times", times, 0.001, times, false, "ratio",
          "Records without a usable time or duration over the host's spans"},
         {"times far away", strays, 0, strays, false, "ratio",
