@@ -153,6 +153,15 @@ def interruptions(trace):
         trace.call("cudaMalloc", 1000.0)
 
 
+def interrupted_by(name, category):
+    """Four ms of such calls in the steady step, while the device has nothing to do."""
+    def plant(trace):
+        trace.host = trace.device = max(trace.device, trace.host)
+        for _ in range(4):
+            trace.call(name, 1000.0, category)
+    return plant
+
+
 def graphs(trace):
     trace.correlation += 1
     trace.call("cudaGraphLaunch", 10.0, correlation=trace.correlation)
@@ -266,6 +275,15 @@ def check_interruptions(report):
     expect("idle", row["idle_ns"], 4000000)
 
 
+def interruption(what, name, category="cuda_driver"):
+    """A case: made calls, and the finding on them."""
+    def check(report):
+        expect_finding(report, "steady-" + what, 4000, 4000)
+        rows = report.rows("interruptions.by_call", what=what.removesuffix("s"), phase="steady")
+        expect("idle", sum(row["idle_ns"] for row in rows), 4000000)
+    return lambda: make(interrupted_by(name, category)), check
+
+
 def check_graphs(report):
     row = report.row("launches.graphs", call="cudaGraphLaunch")
     expect("launches", row["launches"], 1)
@@ -323,6 +341,9 @@ CASES = {
     "waves": (lambda: make(waves), check_waves),
     "full": (lambda: make(full), check_full),
     "interruptions": (lambda: make(interruptions), check_interruptions),
+    "modules": interruption("modules", "cuModuleLoadData"),
+    "compilation": interruption("compilation", "compile_fx_inner", "user_annotation"),
+    "autotuning": interruption("autotuning", "autotune_to_one_config", "user_annotation"),
     "graphs": (lambda: make(graphs), check_graphs),
     "tables": (compiled_trace, check_tables),
 }
