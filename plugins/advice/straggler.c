@@ -94,6 +94,7 @@ static const char *kind_of(const struct ta_place *blame)
 {
     return ta_row_reads(blame->table, blame->row, "kind", "gap")    ? "idle time of its device: "
            : ta_row_reads(blame->table, blame->row, "kind", "copy") ? "the copy "
+           : ta_row_reads(blame->table, blame->row, "kind", "host") ? "the host, on "
                                                                     : "the kernel ";
 }
 

@@ -4,6 +4,7 @@
 
 usage: test_collectives.py TRACEANALYZE
 """
+import argparse
 import collections
 import pathlib
 import random
@@ -21,6 +22,11 @@ def report(ranks):
     with tempfile.TemporaryDirectory() as folder:
         simulate.write(ranks, pathlib.Path(folder))
         return reports.read(PROGRAM, folder)
+
+
+def rank_of(rank, events):
+    """A rank as simulate.write() wants it."""
+    return argparse.Namespace(rank=rank, events=events)
 
 
 def named(plan, op, group):
@@ -207,6 +213,49 @@ class Blame(unittest.TestCase):
         self.assertEqual([r["rank"] for r in rows], [1])
         self.assertEqual(rows[0]["since"], "change")
         self.assertLessEqual(abs(rows[0]["since_step"] - 18), 1)
+
+
+class Hosts(unittest.TestCase):
+    """Ranks without devices, whose collectives are spans of a thread of their own."""
+
+    def late(self, excess_us, name):
+        """The report of five ranks; one takes longer for an operator, or for no known reason."""
+        rng, events, now = random.Random(13), [[] for _ in range(5)], [1000.0] * 5
+
+        def span(rank, name, tid, dur, cat="cpu_op"):
+            events[rank].append({"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": tid,
+                                 "ts": round(now[rank], 3), "dur": round(dur, 3)})
+
+        for _ in range(20):
+            for rank in range(5):
+                late = {name: excess_us} if rank == 3 else {}
+                parts = [(op, us * (1 + rng.gauss(0, 0.005)) + late.get(op, 0))
+                         for op, us in (("aten::mm", 300), ("aten::softmax", 200))]
+                span(rank, "forward", 1, sum(us for _, us in parts) + late.get(None, 0),
+                     "user_annotation")
+                for op, us in parts:
+                    span(rank, op, 1, us)
+                    now[rank] += us
+                now[rank] += late.get(None, 0)
+            last = max(now)
+            for rank in range(5):
+                span(rank, "gloo:all_reduce", 2, last + 100 - now[rank])
+                now[rank] = last + 100
+        document = report([rank_of(rank, of) for rank, of in enumerate(events)])
+        late = [r["rank"] for r in document.rows("stragglers.by_rank") if r["is_late"]]
+        self.assertEqual(late, [3])
+        row = document.rows("stragglers.blame", rank=3)[0]
+        self.assertLess(abs(row["excess_ns"] / (excess_us * 1e3 * 19) - 1), 0.1)
+        return document, (row["kind"], row["name"], row["within"])
+
+    def test_an_operator(self):
+        document, blamed = self.late(120, "aten::softmax")
+        self.assertEqual(blamed, ("host", "aten::softmax", "forward"))
+        self.assertIn("goes to the host, on aten::softmax in forward",
+                      document.finding("straggler")["advice"])
+
+    def test_nothing_recorded(self):
+        self.assertEqual(self.late(120, None)[1], ("gap", "host untraced", "forward"))
 
 
 class OneOfMany(unittest.TestCase):

@@ -167,14 +167,16 @@ static void blame(struct blaming *b, const struct coll_instance *instance)
 /* ---- the table --------------------------------------------------------------------------------
  */
 
-static const char *const kind_names[COLL_ITEM_KINDS] = {
-    [COLL_ITEM_KERNEL] = "kernel", [COLL_ITEM_COPY] = "copy", [COLL_ITEM_GAP] = "gap"};
+static const char *const kind_names[COLL_ITEM_KINDS] = {[COLL_ITEM_KERNEL] = "kernel",
+                                                        [COLL_ITEM_COPY] = "copy",
+                                                        [COLL_ITEM_GAP] = "gap",
+                                                        [COLL_ITEM_HOST] = "host"};
 
 static const struct ta_column columns[] = {
     TA_RANK_COLUMN,
     {"kind", "Kind", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "kernel, copy (memory sets too), gap (the device was idle), or unexplained: none of the "
-     "longest six of its time"},
+     "kernel, copy (memory sets too), gap (the device was idle), host (what the busiest thread of "
+     "a rank without devices did), or unexplained: none of the longest six of its time"},
     {"name", "What", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "Name of the kernel or copy, cause of the gap as in Idle time by cause"},
     {"within", "Within", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,

@@ -88,11 +88,12 @@ extern const char *const coll_args[];
 enum ta_status coll_map(struct ta_ctx *ctx, const struct ta_trace *trace,
                         struct ta_partial *const *out);
 
-/* What a device did in the time before a collective. */
+/* What a device, or a host without any, did in the time before a collective. */
 enum coll_item_kind {
     COLL_ITEM_KERNEL, /* name: the kernel, within: the operator */
     COLL_ITEM_COPY,   /* name: the copy or memory set, within: the operator or call */
     COLL_ITEM_GAP,    /* name: the cause, within: where the host was */
+    COLL_ITEM_HOST, /* of a rank without devices; name: the operator or call, within: its caller */
     COLL_ITEM_KINDS
 };
 

@@ -235,11 +235,17 @@ static bool walk_host(struct walk *w)
     ta_row *rows = NULL;
     size_t n = 0;
     const bool done = find_host(w, &rows, &n);
+    struct host_work work;
+    host_work_open(&work, w->trace);
     begin_pack(w);
     for (size_t i = 0; done && i < n; i++) {
         const int64_t start = w->spans.ts[rows[i]];
         if (i == 0)
             w->begin = ta_trace_origin(w->trace);
+        if (start > w->begin) {
+            host_work_until(&work, w->begin, NULL);
+            host_work_until(&work, start, &w->items);
+        }
         put_record(w, rows[i], TA_NO_ROW, ta_max_i64(start - w->begin, 0));
         w->begin = ta_max_i64(w->begin, end_of(w, rows[i]));
     }

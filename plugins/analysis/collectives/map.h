@@ -83,4 +83,20 @@ void items_flush(struct items *items, int64_t whole, struct ta_pack *pack);
 void items_put(const struct items *items, struct ta_pack *pack);
 void items_free(struct items *items);
 
+/* ---- hosts without devices (host_work.c) ------------------------------------------------------
+ */
+
+/* How far the busiest thread of a trace was gone through. */
+struct host_work {
+    struct ta_spans spans;
+    ta_row next, end; /* its spans that were not reached */
+    ta_row top;       /* innermost one now, or TA_NO_ROW */
+    int64_t now;
+};
+
+void host_work_open(struct host_work *work, const struct ta_trace *trace);
+/* Goes on to a time and adds what is done until then to `items`, unless that is NULL.  Times must
+ * not fall; the first is where the way begins. */
+void host_work_until(struct host_work *work, int64_t time, struct items *items);
+
 #endif
