@@ -40,13 +40,19 @@ static inline bool ta_host_is_cause(enum ta_host_work work)
     return work >= TA_HOST_SYNC;
 }
 
+/* Whether a span of this name marks a step; the number stands behind. */
+#define TA_STEP_MARK "ProfilerStep#"
+
+static inline bool ta_host_is_step(struct ta_slice name)
+{
+    const size_t n = sizeof TA_STEP_MARK - 1;
+    return name.len >= n && memcmp(name.ptr, TA_STEP_MARK, n) == 0;
+}
+
 /* The name of a span as a place of the program: step markers are one place. */
 static inline struct ta_slice ta_host_place(struct ta_slice name)
 {
-    static const char step[] = "ProfilerStep#";
-    if (name.len >= sizeof step - 1 && memcmp(name.ptr, step, sizeof step - 1) == 0)
-        name.len = sizeof step - 2;
-    return name;
+    return ta_host_is_step(name) ? (struct ta_slice){name.ptr, sizeof TA_STEP_MARK - 2} : name;
 }
 
 /* Whether a span is a built-in function of Python, which has no place in a file; who calls it

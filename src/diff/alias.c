@@ -36,19 +36,21 @@ static const char *names_of(struct diff *diff, size_t number, int side)
 {
     enum { SHORT_ONE = 36 };
     const struct diff_item *most = NULL;
-    for (size_t i = 0; i < diff->kernels.n; i++) {
-        const struct diff_item *item = diff->kernels.at[i].item[side];
+    const struct diff_set *set = &diff->sets[number - 1];
+    const struct diff_pairs *pairs = set->is_of_ops ? &diff->ops : &diff->kernels;
+    for (size_t i = 0; i < pairs->n; i++) {
+        const struct diff_item *item = pairs->at[i].item[side];
         if (item && item->set == number && (!most || item->total_ns > most->total_ns))
             most = item;
     }
-    const size_t more = diff->sets[number - 1].kernels[side] - 1;
+    const size_t more = set->names[side] - 1;
     const struct ta_slice name =
         most ? ta_short_name(&diff->arena, most->name, SHORT_ONE) : TA_LIT("");
     return more ? ta_arena_printf(&diff->arena, "%.*s + %zu more", (int)name.len, name.ptr, more)
                 : ta_arena_printf(&diff->arena, "%.*s", (int)name.len, name.ptr);
 }
 
-/* How a set of kernels is called. */
+/* How a set is called. */
 static struct ta_slice set_name(struct diff *diff, size_t number)
 {
     const char *base = names_of(diff, number, TA_DIFF_BASE);
@@ -57,36 +59,42 @@ static struct ta_slice set_name(struct diff *diff, size_t number)
         base && new ? ta_arena_printf(&diff->arena, "%s → %s (set %zu)", base, new, number) : "");
 }
 
-static void add_alias(struct diff *diff, int side, const struct diff_item *item,
+static void add_alias(struct diff_aliases *aliases, int side, const struct diff_item *item,
                       struct ta_slice joint)
 {
     if (item && joint.ptr)
-        diff->aliases[diff->n_aliases++] = (struct diff_alias){side, item->name, joint};
+        aliases->at[aliases->n++] = (struct diff_alias){side, item->name, joint};
 }
 
-bool diff_alias(struct diff *diff, const struct diff_pairs *pairs)
+static bool alias(struct diff *diff, const struct diff_pairs *pairs, struct diff_aliases *aliases)
 {
-    diff->aliases = ta_arena_alloc(&diff->arena, (2 * pairs->n + 1) * sizeof *diff->aliases);
-    for (size_t i = 0; diff->aliases && i < pairs->n; i++) {
+    aliases->at = ta_arena_alloc(&diff->arena, (2 * pairs->n + 1) * sizeof *aliases->at);
+    for (size_t i = 0; aliases->at && i < pairs->n; i++) {
         const struct diff_pair *pair = &pairs->at[i];
         const struct diff_item *base = pair->item[TA_DIFF_BASE], *new = pair->item[TA_DIFF_NEW];
         const bool renamed = base && new && !ta_slice_equal(base->name, new->name);
         if (!renamed && !pair->set)
             continue;
         const struct ta_slice joint = renamed ? joint_name(diff, pair) : set_name(diff, pair->set);
-        add_alias(diff, TA_DIFF_BASE, base, joint);
-        add_alias(diff, TA_DIFF_NEW, new, joint);
+        add_alias(aliases, TA_DIFF_BASE, base, joint);
+        add_alias(aliases, TA_DIFF_NEW, new, joint);
     }
-    if (!diff->aliases || diff->arena.failed)
+    if (!aliases->at || diff->arena.failed)
         return false;
-    qsort(diff->aliases, diff->n_aliases, sizeof *diff->aliases, by_side_and_name);
+    qsort(aliases->at, aliases->n, sizeof *aliases->at, by_side_and_name);
     return true;
 }
 
-struct ta_slice diff_name_of(const struct diff *diff, int side, struct ta_slice name)
+bool diff_alias(struct diff *diff)
+{
+    return alias(diff, &diff->kernels, &diff->kernel_names) &&
+           alias(diff, &diff->ops, &diff->op_names);
+}
+
+struct ta_slice diff_name_of(const struct diff_aliases *aliases, int side, struct ta_slice name)
 {
     const struct diff_alias key = {.side = side, .name = name};
     const struct diff_alias *found =
-        bsearch(&key, diff->aliases, diff->n_aliases, sizeof key, by_side_and_name);
+        bsearch(&key, aliases->at, aliases->n, sizeof key, by_side_and_name);
     return found ? found->joint : name;
 }

@@ -35,7 +35,8 @@ struct diff_item {
     struct diff_item *mate;
     enum diff_method method;
     double confidence;
-    size_t set; /* number of the set of names that took the place of others, from 1; 0: none */
+    size_t set;     /* number of the set of names that took the place of others, from 1; 0: none */
+    size_t counted; /* number of the last count that it was in */
     struct diff_words words; /* of the name, once it was looked for by them */
 };
 
@@ -74,10 +75,12 @@ struct diff_pairs {
     size_t n;
 };
 
-/* Finds for each name its counterpart; with `by_order` also by the place of kernels in the program.
+struct diff_order;
+
+/* Finds for each name its counterpart, by its place in the program, too, where an order is given.
  * False without memory. */
-bool diff_match(struct diff *diff, struct diff_items items[TA_DIFF_SIDES], bool by_order,
-                struct diff_pairs *pairs);
+bool diff_match(struct diff *diff, const struct diff_order *order,
+                struct diff_items items[TA_DIFF_SIDES], struct diff_pairs *pairs);
 /* Makes a pair of two names. */
 void diff_join(struct diff_item *base, struct diff_item *new, enum diff_method method,
                double confidence);
@@ -113,16 +116,22 @@ struct diff_offload {
     int64_t bytes[TA_DIFF_SIDES];
 };
 
-/* A kernel with two names. */
+/* A name of a side that both sides have another one for, "old → new". */
 struct diff_alias {
     int side;
     struct ta_slice name, joint; /* on this side, and for both */
 };
 
-/* Kernels of both sides that took the place of one another. */
+struct diff_aliases {
+    struct diff_alias *at; /* by side and name */
+    size_t n;
+};
+
+/* Names of both sides that took the place of one another. */
 struct diff_set {
-    struct ta_slice op;            /* lowest operator or range that all are in; may be empty */
-    size_t kernels[TA_DIFF_SIDES]; /* how many */
+    bool is_of_ops;              /* they are operators, else kernels */
+    struct ta_slice op;          /* lowest operator or range that all are in; may be empty */
+    size_t names[TA_DIFF_SIDES]; /* how many */
     int64_t ns[TA_DIFF_SIDES];
 };
 
@@ -137,10 +146,10 @@ struct diff {
     struct ta_arena arena; /* of everything below */
     struct ta_report *out;
     struct diff_pairs stages, kernels, copies, ops; /* of the shown runs */
-    struct diff_alias *aliases;                     /* of kernels, by side and name */
-    size_t n_aliases;
-    struct diff_set *sets; /* of kernels, by number */
-    size_t n_sets;
+    struct diff_items op_items[TA_DIFF_SIDES];      /* of `ops` */
+    struct diff_aliases kernel_names, op_names;
+    struct diff_set *sets;             /* by number */
+    size_t n_sets, n_counts;           /* counts of members so far */
     int64_t window_ns[TA_DIFF_SIDES];  /* longest windows; TA_MISSING without any */
     int64_t compute_ns[TA_DIFF_SIDES]; /* of that what compute takes; TA_MISSING without devices */
     const char *unit; /* that the runs did different numbers of; NULL: as many, or unknown */
@@ -159,7 +168,7 @@ struct diff {
 /* Kernels, operators, stages, copies: tables by name. */
 bool diff_add_names(struct diff *diff);
 /* Makes one name for each pair of two; false without memory. */
-bool diff_alias(struct diff *diff, const struct diff_pairs *pairs);
+bool diff_alias(struct diff *diff);
 /* The integer in a column of a row, 0 without one: for what is added up. */
 static inline int64_t diff_amount(const struct ta_table *table, size_t row, const char *column)
 {
@@ -169,10 +178,10 @@ static inline int64_t diff_amount(const struct ta_table *table, size_t row, cons
 
 /* The name that both sides have for what has this name on one of them: for what was renamed
  * "old → new". */
-struct ta_slice diff_name_of(const struct diff *diff, int side, struct ta_slice name);
+struct ta_slice diff_name_of(const struct diff_aliases *aliases, int side, struct ta_slice name);
 /* A name as people say it, cut to `most` bytes. */
 struct ta_slice diff_brief(struct diff *diff, struct ta_slice name, size_t most);
-/* Kernels that took the place of one another; false without memory. */
+/* Names that took the place of one another; false without memory. */
 bool diff_add_sets(struct diff *diff);
 /* The change of the longest window, and of that of each rank, term by term. */
 bool diff_add_waterfall(struct diff *diff);

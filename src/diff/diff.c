@@ -20,7 +20,7 @@ const char *const ta_diff_analyses[] = {
     /* how long a run takes, and what its window is made of */
     "gpu_time", "gpu_idle", "sessions", "stages", "windows", "ops_by_name",
     /* names, and their place in the program */
-    "kernels_by_name", "kernels_by_op",
+    "kernels_by_name", "kernels_by_op", "ops_by_caller",
     /* figures: steps, blocks, rates, and every scalar */
     "steps", "diffusion", "throughput", "overview", "overview_dumps", "roofline", "fusion_chains",
     "layout_tax", "kernel_precision", "health",
@@ -80,10 +80,9 @@ static enum ta_status compare(struct diff *diff)
 {
     bool done = choose_run(diff, TA_DIFF_BASE) && choose_run(diff, TA_DIFF_NEW);
     open_sections(diff);
-    done = done && diff_add_names(diff) && diff_alias(diff, &diff->kernels) &&
-           diff_add_sets(diff) && diff_add_waterfall(diff) && diff_add_metrics(diff) &&
-           diff_add_steps(diff) && diff_add_step_classes(diff) && diff_add_memory(diff) &&
-           diff_add_divergence(diff);
+    done = done && diff_add_names(diff) && diff_alias(diff) && diff_add_sets(diff) &&
+           diff_add_waterfall(diff) && diff_add_metrics(diff) && diff_add_steps(diff) &&
+           diff_add_step_classes(diff) && diff_add_memory(diff) && diff_add_divergence(diff);
     if (done) {
         diff_add_normalized(diff);
         diff_add_mix(diff);

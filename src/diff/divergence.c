@@ -57,9 +57,9 @@ static struct ta_slice text_at(const struct programs *programs, int side, size_t
 static bool is_same_kernel(const struct programs *programs, size_t i, size_t k)
 {
     const struct ta_slice name = text_at(programs, TA_DIFF_BASE, i, "name");
-    const struct ta_slice base = diff_name_of(programs->diff, TA_DIFF_BASE, name);
-    const struct ta_slice new =
-        diff_name_of(programs->diff, TA_DIFF_NEW, text_at(programs, TA_DIFF_NEW, k, "name"));
+    const struct ta_slice base = diff_name_of(&programs->diff->kernel_names, TA_DIFF_BASE, name);
+    const struct ta_slice new = diff_name_of(&programs->diff->kernel_names, TA_DIFF_NEW,
+                                             text_at(programs, TA_DIFF_NEW, k, "name"));
     return ta_slice_equal(base, name) && ta_slice_equal(base, new);
 }
 

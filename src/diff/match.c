@@ -4,11 +4,12 @@
  *     exact        the same name
  *     normalized   the same without numbers, hashes and sizes of tiles, then without arguments of
  *                  templates and functions
- *     position     kernels: the same operator at the same place of the program (order.c)
+ *     position     run by the same operator at the same place of the program (order.c)
  *     similar      most of the words in common, one to one, the most alike first
+ *     position     as many at the same place, where no operator is known (order.c)
  *
- * What is left is added or removed; kernels among it that took the place of one another are a set
- * (order.c). */
+ * What is left is added or removed; what took the place of one another among it is a set
+ * (replaced.c). */
 #include "diff/compare.h"
 #include "diff/order.h"
 
@@ -28,8 +29,7 @@ int64_t diff_pair_change(const struct diff_pair *pair)
     return (new ? new->total_ns : 0) - (base ? base->total_ns : 0);
 }
 
-/* ---- exact ------------------------------------------------------------------------------------
- */
+/* ---- exact ---------------------------------------------------------------------------------- */
 
 void diff_join(struct diff_item *base, struct diff_item *new, enum diff_method method,
                double confidence)
@@ -53,8 +53,7 @@ static void match_exact(struct diff_items items[TA_DIFF_SIDES])
     }
 }
 
-/* ---- normalized -------------------------------------------------------------------------------
- */
+/* ---- normalized ----------------------------------------------------------------------------- */
 
 /* A name that has no mate yet. */
 struct single {
@@ -180,8 +179,7 @@ static bool match_normalized(struct diff *diff, struct diff_items items[TA_DIFF_
     return done;
 }
 
-/* ---- similar ----------------------------------------------------------------------------------
- */
+/* ---- similar -------------------------------------------------------------------------------- */
 
 static bool match_similar(struct diff *diff, struct diff_items items[TA_DIFF_SIDES])
 {
@@ -197,8 +195,7 @@ static bool match_similar(struct diff *diff, struct diff_items items[TA_DIFF_SID
     return join_best(singles.at, n, singles.at + n, m, SIMILAR, DIFF_SIMILAR, 0);
 }
 
-/* ---- pairs ------------------------------------------------------------------------------------
- */
+/* ---- pairs ---------------------------------------------------------------------------------- */
 
 static int by_change(const void *left, const void *right)
 {
@@ -241,12 +238,13 @@ static bool make_pairs(struct diff *diff, const struct diff_items items[TA_DIFF_
     return true;
 }
 
-bool diff_match(struct diff *diff, struct diff_items items[TA_DIFF_SIDES], bool by_order,
-                struct diff_pairs *pairs)
+bool diff_match(struct diff *diff, const struct diff_order *order,
+                struct diff_items items[TA_DIFF_SIDES], struct diff_pairs *pairs)
 {
     match_exact(items);
     return match_normalized(diff, items, DIFF_NUMBERS) &&
            match_normalized(diff, items, DIFF_ARGUMENTS) &&
-           (!by_order || diff_match_order(diff, items)) && match_similar(diff, items) &&
-           (!by_order || diff_match_sets(diff, items)) && make_pairs(diff, items, pairs);
+           (!order || diff_match_order(diff, order, items)) && match_similar(diff, items) &&
+           (!order || diff_match_places(diff, order, items)) &&
+           (!order || diff_match_sets(diff, order, items)) && make_pairs(diff, items, pairs);
 }

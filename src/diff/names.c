@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* diff.kernels, diff.ops, diff.stages, diff.copies: what changed, name by name. */
-#include "diff/compare.h"
+#include "diff/order.h"
 #include "result/report.h"
 #include "traceanalyze/chart.h"
 #include "traceanalyze/columns.h"
@@ -9,6 +9,9 @@
 
 static const char *const copies[] = {"memcpy", "memset", NULL};
 
+static const struct diff_order kernel_order = {"kernels.by_op", "op", false};
+static const struct diff_order op_order = {"ops.by_caller", "caller", true};
+
 /* The tables of names. */
 enum { STAGES, KERNELS, COPIES, OPS, LISTS };
 
@@ -16,31 +19,36 @@ static const struct {
     const char *section, *section_title, *id, *title;
     const char *figure; /* what stored spreads of the names begin with, as gates call them */
     struct diff_source source;
+    const struct diff_order *order; /* NULL: names alone tell */
 } lists[LISTS] = {
     [STAGES] = {"diff_stages",
                 "Stages compared",
                 "diff.stages",
                 "Stages",
                 TA_NOISE_OF_STAGE,
-                {"stages.by_name", "stage", NULL, NULL}},
+                {"stages.by_name", "stage", NULL, NULL},
+                NULL},
     [KERNELS] = {"diff_kernels",
                  "Kernels compared",
                  "diff.kernels",
                  "Kernels",
                  TA_NOISE_OF_KERNEL,
-                 {"kernels.by_name", "name", "class", NULL}},
+                 {"kernels.by_name", "name", "class", NULL},
+                 &kernel_order},
     [COPIES] = {"diff_kernels",
                 "Kernels compared",
                 "diff.copies",
                 "Copies and memory sets",
                 TA_NOISE_OF_COPY,
-                {"gpu_time.by_name", "name", "class", copies}},
+                {"gpu_time.by_name", "name", "class", copies},
+                NULL},
     [OPS] = {"diff_ops",
              "Operators compared",
              "diff.ops",
              "Host operators and calls",
              TA_NOISE_OF_OP,
-             {"ops.by_name", "name", "category", NULL}},
+             {"ops.by_name", "name", "category", NULL},
+             &op_order},
 };
 
 static const struct ta_column columns[] = {
@@ -78,7 +86,8 @@ static const struct ta_column columns[] = {
      "How the two names were found to be the same thing; none for names of one side"},
     TA_RATIO_COLUMN("confidence", "Confidence", TA_HIGHER, "How sure that is"),
     {"set", "Set", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Row of diff.sets that the name is in: it took the place of others, or they took its"},
+     "Row of diff.sets, or diff.op_sets, that the name is in: it took the place of others, or they "
+     "took its"},
 };
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
@@ -166,7 +175,9 @@ static bool compare_list(struct diff *diff, int list, struct diff_pairs *pairs)
     for (int side = 0; side < TA_DIFF_SIDES; side++)
         if (!diff_items_read(diff, side, &lists[list].source, &items[side]))
             return false;
-    if (!diff_match(diff, items, list == KERNELS, pairs) ||
+    if (list == OPS)
+        memcpy(diff->op_items, items, sizeof items);
+    if (!diff_match(diff, lists[list].order, items, pairs) ||
         !diff_judge_pairs(diff, lists[list].figure, pairs))
         return false;
     struct ta_section_builder *section =
@@ -183,9 +194,9 @@ static bool compare_list(struct diff *diff, int list, struct diff_pairs *pairs)
     return true;
 }
 
+/* Kernels are found by the operators that launch them, so these come first. */
 bool diff_add_names(struct diff *diff)
 {
-    return compare_list(diff, STAGES, &diff->stages) &&
-           compare_list(diff, KERNELS, &diff->kernels) &&
-           compare_list(diff, COPIES, &diff->copies) && compare_list(diff, OPS, &diff->ops);
+    return compare_list(diff, STAGES, &diff->stages) && compare_list(diff, OPS, &diff->ops) &&
+           compare_list(diff, KERNELS, &diff->kernels) && compare_list(diff, COPIES, &diff->copies);
 }

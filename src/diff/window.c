@@ -63,8 +63,8 @@ static bool read_device(struct diff *diff, int side, struct diff_window *window)
         const struct ta_slice class = ta_row_text(busy, i, "class");
         const struct ta_slice name = ta_row_text(busy, i, "name");
         if (!each || is_of(each, i, window))
-            add_term(window, class, diff_name_of(diff, side, name), diff_amount(busy, i, "calls"),
-                     diff_amount(busy, i, "exposed_ns"));
+            add_term(window, class, diff_name_of(&diff->kernel_names, side, name),
+                     diff_amount(busy, i, "calls"), diff_amount(busy, i, "exposed_ns"));
     }
     for (size_t i = 0; idle && i < idle->n_rows; i++)
         if (is_of(idle, i, window))
@@ -97,8 +97,9 @@ static bool read_host(struct diff *diff, int side, struct diff_window *window)
     if (!reserve(diff, window, ops->n_rows))
         return false;
     for (size_t i = 0; i < ops->n_rows; i++)
-        add_term(window, TA_LIT("host"), ta_row_text(ops, i, "name"), diff_amount(ops, i, "calls"),
-                 diff_amount(ops, i, "self_ns"));
+        add_term(window, TA_LIT("host"),
+                 diff_name_of(&diff->op_names, side, ta_row_text(ops, i, "name")),
+                 diff_amount(ops, i, "calls"), diff_amount(ops, i, "self_ns"));
     unite_terms(window);
     return true;
 }

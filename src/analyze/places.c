@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "traceanalyze/places.h"
+
+#include "traceanalyze/host.h"
+
+#include <stdlib.h>
+
+enum { OP, NAME, WITHIN, FIRST, CALLS, TOTAL, FIELDS };
+
+/* Runs differ in what encloses the first call: the earliest counts, so it is a key. */
+static const struct ta_field fields[FIELDS] = {
+    [OP] = {"op", TA_FIELD_TEXT},         [NAME] = {"name", TA_FIELD_TEXT},
+    [WITHIN] = {"within", TA_FIELD_TEXT}, [FIRST] = {"first_start_ns", TA_FIELD_MIN},
+    [CALLS] = {"calls", TA_FIELD_SUM},    [TOTAL] = {"total_ns", TA_FIELD_SUM},
+};
+
+const struct ta_partial_def ta_place_partials[] = {{"pairs", fields, FIELDS}, {0}};
+
+/* ---- what is around a span ------------------------------------------------------------------- */
+
+bool ta_span_is_told(const struct ta_trace *trace, ta_row row)
+{
+    const struct ta_spans spans = ta_trace_spans(trace);
+    const struct ta_category *category = &ta_trace_categories(trace).at[spans.cat[row]];
+    if (category->class != TA_CLASS_OP &&
+        (category->class != TA_CLASS_HOST ||
+         !ta_slice_equal(ta_trace_text(trace, category->name), TA_LIT("user_annotation"))))
+        return false;
+    return !ta_host_is_step(ta_trace_text(trace, spans.name[row]));
+}
+
+ta_row ta_span_caller(const struct ta_trace *trace, ta_row row)
+{
+    const ta_row *parent = ta_trace_spans(trace).parent;
+    if (row == TA_NO_ROW)
+        return TA_NO_ROW;
+    for (row = parent[row]; row != TA_NO_ROW && !ta_span_is_told(trace, row);)
+        row = parent[row];
+    return row;
+}
+
+enum { WITHIN_MOST = 1024, DEPTH_MOST = 12 };
+
+static struct ta_slice within(const struct ta_trace *trace, ta_row row, char text[WITHIN_MOST])
+{
+    ta_row around[DEPTH_MOST];
+    size_t n = 0, length = 0;
+    while (n < DEPTH_MOST && (row = ta_span_caller(trace, row)) != TA_NO_ROW)
+        around[n++] = row;
+    while (n-- > 0) {
+        const struct ta_slice name = ta_trace_text(trace, ta_trace_spans(trace).name[around[n]]);
+        if (length + name.len + 1 >= WITHIN_MOST)
+            break;
+        if (length)
+            text[length++] = ';';
+        memcpy(text + length, name.ptr, name.len);
+        length += name.len;
+    }
+    return (struct ta_slice){text, length};
+}
+
+/* ---- map ------------------------------------------------------------------------------------- */
+
+/* What is around an operator is looked at the first time only. */
+static int64_t *row_of(const struct ta_trace *trace, ta_row op, ta_row ran, struct ta_map *cache,
+                       struct ta_partial *places)
+{
+    const ta_str *names = ta_trace_spans(trace).name;
+    const ta_str op_name = op == TA_NO_ROW ? TA_STR_ABSENT : names[op];
+    const uint64_t key = (uint64_t)op_name << 32 | names[ran];
+    const uint64_t *known = ta_map_find(cache, key);
+    if (known)
+        return (int64_t *)(uintptr_t)*known;
+    char text[WITHIN_MOST];
+    return ta_partial_cached(
+        places, cache, key,
+        (const struct ta_key[]){ta_key_text(op_name ? ta_trace_text(trace, op_name) : TA_LIT("")),
+                                ta_key_text(ta_trace_text(trace, names[ran])),
+                                ta_key_text(within(trace, op, text))});
+}
+
+void ta_place_add(const struct ta_trace *trace, ta_row op, ta_row ran, struct ta_map *cache,
+                  struct ta_partial *places)
+{
+    const struct ta_spans spans = ta_trace_spans(trace);
+    int64_t *row = row_of(trace, op, ran, cache, places);
+    ta_least(&row[FIRST], spans.ts[ran] - ta_trace_origin(trace));
+    ta_sum(&row[CALLS], 1);
+    ta_sum(&row[TOTAL], spans.dur[ran]);
+}
+
+/* ---- finish ---------------------------------------------------------------------------------- */
+
+static bool is_same(const struct ta_partial *places, const int64_t *a, const int64_t *b)
+{
+    return ta_slice_equal(ta_partial_text(places, a, OP), ta_partial_text(places, b, OP)) &&
+           ta_slice_equal(ta_partial_text(places, a, NAME), ta_partial_text(places, b, NAME));
+}
+
+static struct ta_cell text_or_null(struct ta_slice text)
+{
+    return text.len ? ta_text(text) : ta_null();
+}
+
+/* How many operators and ranges are told around what ran. */
+static int depth_of(const struct ta_partial *places, const int64_t *row)
+{
+    const struct ta_slice path = ta_partial_text(places, row, WITHIN);
+    int depth = (path.len > 0) + (ta_partial_text(places, row, OP).len > 0);
+    for (size_t i = 0; i < path.len; i++)
+        depth += path.ptr[i] == ';';
+    return depth;
+}
+
+struct place {
+    const int64_t *first;
+    int64_t calls, total;
+    int depth;
+    size_t number; /* in the order of names */
+};
+
+/* What runs others comes before them where both begin at once. */
+static int by_start(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    if (a->first[FIRST] != b->first[FIRST])
+        return a->first[FIRST] < b->first[FIRST] ? -1 : 1;
+    if (a->depth != b->depth)
+        return a->depth < b->depth ? -1 : 1;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+/* The place that begins at row i; *end is the first row behind it. */
+static struct place read_place(const struct ta_partial *places, size_t i, size_t *end)
+{
+    struct place place = {.first = ta_partial_at(places, i), .number = i};
+    for (*end = i; *end < ta_partial_rows(places); ++*end) {
+        const int64_t *row = ta_partial_at(places, *end);
+        if (!is_same(places, place.first, row))
+            break;
+        place.calls = ta_add_sat(place.calls, row[CALLS]);
+        place.total = ta_add_sat(place.total, row[TOTAL]);
+        if (row[FIRST] < place.first[FIRST])
+            place.first = row;
+    }
+    place.depth = depth_of(places, place.first);
+    return place;
+}
+
+enum ta_status ta_place_rows(struct ta_ctx *ctx, const struct ta_partial *places,
+                             struct ta_table_builder *table)
+{
+    struct place *all = calloc(ta_partial_rows(places) + 1, sizeof *all);
+    size_t n = 0;
+    if (!all)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order places: rows=%zu", ta_partial_rows(places));
+    for (size_t i = 0, end; i < ta_partial_rows(places); i = end)
+        all[n++] = read_place(places, i, &end);
+    qsort(all, n, sizeof *all, by_start);
+    for (size_t i = 0; i < n; i++)
+        TA_ROW(table, text_or_null(ta_partial_text(places, all[i].first, OP)),
+               ta_text(ta_partial_text(places, all[i].first, NAME)),
+               text_or_null(ta_partial_text(places, all[i].first, WITHIN)),
+               ta_int(all[i].first[FIRST]), ta_int(all[i].calls), ta_int(all[i].total));
+    free(all);
+    return TA_OK;
+}

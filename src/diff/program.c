@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/program.h"
+
+#include "diff/align.h"
+#include "traceanalyze/kernel.h"
+
+#include <stdlib.h>
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* Empty when the name does not tell. */
+static struct ta_slice kind_of(struct ta_slice name)
+{
+    const struct ta_kernel_facts facts = ta_kernel_describe(name);
+    return facts.known ? ta_slice_of(ta_kernel_kind_name(facts.kind)) : TA_LIT("");
+}
+
+static int against_name(const void *name, const void *item)
+{
+    return ta_slice_compare(*(const struct ta_slice *)name, ((const struct diff_item *)item)->name);
+}
+
+static struct diff_item *find(const struct diff_items *items, struct ta_slice name)
+{
+    return items->n ? bsearch(&name, items->at, items->n, sizeof *items->at, against_name) : NULL;
+}
+
+static bool read_places(struct diff *diff, int side, const struct diff_order *order,
+                        const struct diff_items *items, struct places *places)
+{
+    const struct ta_table *table = ta_report_table(diff->shown[side], order->table);
+    const struct diff_items *ops = order->is_of_ops ? items : &diff->op_items[side];
+    const size_t rows = table ? table->n_rows : 0;
+    *places = (struct places){ta_arena_alloc(&diff->arena, (rows + 1) * sizeof *places->at), 0};
+    for (size_t i = 0; places->at && i < rows; i++) {
+        const struct ta_slice name = ta_row_text(table, i, "name");
+        const struct ta_slice op = ta_row_text(table, i, order->op);
+        struct diff_item *item = find(items, name);
+        if (item)
+            places->at[places->n++] =
+                (struct place){.op = op,
+                               .within = ta_row_text(table, i, "within"),
+                               .kind = order->is_of_ops ? TA_LIT("") : kind_of(name),
+                               .item = item,
+                               .op_item = find(ops, op),
+                               .calls = diff_amount(table, i, "calls")};
+    }
+    return places->at != NULL;
+}
+
+bool diff_program_read(struct diff *diff, const struct diff_order *order,
+                       const struct diff_items items[TA_DIFF_SIDES], struct program *program)
+{
+    *program = (struct program){.order = order};
+    for (int side = 0; side < TA_DIFF_SIDES; side++)
+        if (!read_places(diff, side, order, &items[side], &program->side[side]))
+            return false;
+    program->other =
+        ta_arena_alloc(&diff->arena, (program->side[TA_DIFF_BASE].n + 1) * sizeof *program->other);
+    return program->other != NULL;
+}
+
+/* ---- side by side ---------------------------------------------------------------------------- */
+
+static int fit_mates(const void *user, size_t i, size_t k)
+{
+    const struct program *program = user;
+    const struct place *a = &program->side[TA_DIFF_BASE].at[i];
+    const struct place *b = &program->side[TA_DIFF_NEW].at[k];
+    return a->item->mate == b->item ? 1 + diff_is_same_op(a, b) : 0;
+}
+
+bool diff_program_align(struct program *program)
+{
+    return diff_align(fit_mates, program, program->side[TA_DIFF_BASE].n,
+                      program->side[TA_DIFF_NEW].n, program->other);
+}
+
+bool diff_next_stretch(const struct program *program, struct stretch *stretch)
+{
+    const struct places *base = &program->side[TA_DIFF_BASE], *new = &program->side[TA_DIFF_NEW];
+    const size_t i = stretch->from[TA_DIFF_BASE], k = stretch->from[TA_DIFF_NEW];
+    size_t last = i;
+    if (stretch->end)
+        return false;
+    while (last < base->n && program->other[last] == DIFF_GAP)
+        last++;
+    const size_t end = last < base->n ? program->other[last] : new->n;
+    *stretch = (struct stretch){.side = {{base->at + i, last - i}, {new->at + k, end - k}},
+                                .is_open = i == 0 && last == base->n,
+                                .end = last == base->n,
+                                .from = {last + 1, end + 1}};
+    return true;
+}
+
+/* ---- what goes together ---------------------------------------------------------------------- */
+
+bool diff_is_same_op(const struct place *a, const struct place *b)
+{
+    const struct diff_item *op = a->op_item;
+    return a->op.len &&
+           (ta_slice_equal(a->op, b->op) || (op && op->mate && op->mate == b->op_item));
+}
+
+bool diff_is_same_kind(const struct place *a, const struct place *b)
+{
+    return a->kind.len && ta_slice_equal(a->kind, b->kind);
+}
+
+/* ---- paths ----------------------------------------------------------------------------------- */
+
+struct ta_slice diff_path_of(struct ta_arena *arena, const struct place *place)
+{
+    return ta_slice_of(ta_arena_printf(arena, "%.*s%s%.*s", (int)place->within.len,
+                                       place->within.len ? place->within.ptr : "",
+                                       place->within.len && place->op.len ? ";" : "",
+                                       (int)place->op.len, place->op.len ? place->op.ptr : ""));
+}
+
+struct ta_slice diff_common_path(struct ta_slice a, struct ta_slice b)
+{
+    size_t common = 0, i = 0;
+    for (; i < a.len && i < b.len && a.ptr[i] == b.ptr[i]; i++)
+        if (a.ptr[i] == ';')
+            common = i;
+    const bool ends = (i == a.len || a.ptr[i] == ';') && (i == b.len || b.ptr[i] == ';');
+    return (struct ta_slice){a.ptr, ends ? i : common};
+}
+
+struct ta_slice diff_last_name(struct ta_slice path)
+{
+    const char *cut = path.len ? memrchr(path.ptr, ';', path.len) : NULL;
+    return cut ? (struct ta_slice){cut + 1, (size_t)(path.ptr + path.len - cut - 1)} : path;
+}
