@@ -45,10 +45,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     struct coll_ranks ranks = {0};
     bool done = prepare(merged[0], &run) && coll_judge(&run, &ranks) && coll_add_kinds(&run, out);
     if (done) {
-        coll_add_ranks(&ranks, out);
-        done = coll_add_blame(&run, &ranks, out) && coll_add_parts(&run, &ranks, out) &&
-               coll_add_sizes(&run, out) && coll_add_small(&run, out) &&
-               coll_add_layout(&run, out) && coll_add_ladder(&run, prior, out);
+        done = coll_add_ranks(&ranks, out) && coll_add_blame(&run, &ranks, out) &&
+               coll_add_parts(&run, &ranks, out) && coll_add_sizes(&run, out) &&
+               coll_add_small(&run, out) && coll_add_layout(&run, out) &&
+               coll_add_ladder(&run, prior, out);
         coll_add_exposed(&run, prior, out);
         coll_add_clocks(&run, out);
         add_lacks(&run, out);

@@ -4,6 +4,9 @@
 
 #include <math.h>
 
+/* So many ranks come in their order; of more, the worst come first. */
+enum { IN_ORDER_MOST = 64 };
+
 static const struct ta_column columns[] = {
     TA_RANK_COLUMN,
     TA_COUNT_COLUMN(
@@ -86,12 +89,34 @@ static void add_row(const struct coll_rank *r, struct ta_table_builder *table)
            r->is_late ? ta_int(r->cost) : ta_null(), r->is_late ? ta_int(r->cost_step) : ta_null());
 }
 
-void coll_add_ranks(const struct coll_ranks *ranks, struct ta_section_builder *out)
+/* Late ranks first, then those that take longest; without peers last. */
+static int worst_first(const void *left, const void *right)
+{
+    const struct coll_rank *a = *(const struct coll_rank *const *)left;
+    const struct coll_rank *b = *(const struct coll_rank *const *)right;
+    if (a->is_late != b->is_late)
+        return a->is_late ? -1 : 1;
+    const double x = isnan(a->excess) ? -INFINITY : a->excess;
+    const double y = isnan(b->excess) ? -INFINITY : b->excess;
+    if (x != y)
+        return x > y ? -1 : 1;
+    return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+bool coll_add_ranks(const struct coll_ranks *ranks, struct ta_section_builder *out)
 {
     struct ta_table_builder *table = ta_add_table(out, "stragglers.by_rank", "Lateness by rank",
                                                   columns, sizeof columns / sizeof *columns);
-    for (size_t i = 0; i < ranks->n; i++)
-        if (ranks->at[i].n > 0)
-            add_row(&ranks->at[i], table);
+    const struct coll_rank **order = calloc(ranks->n + 1, sizeof *order);
+    for (size_t i = 0; order && i < ranks->n; i++)
+        order[i] = &ranks->at[i];
+    if (order && ranks->n > IN_ORDER_MOST)
+        qsort(order, ranks->n, sizeof *order, worst_first);
+    for (size_t i = 0; order && i < ranks->n; i++)
+        if (order[i]->n > 0)
+            add_row(order[i], table);
     ta_add_chart(table, &chart);
+    const bool done = order;
+    free(order);
+    return done;
 }

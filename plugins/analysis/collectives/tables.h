@@ -6,7 +6,7 @@
 #include "judge.h"
 
 bool coll_add_kinds(const struct coll_run *run, struct ta_section_builder *out);
-void coll_add_ranks(const struct coll_ranks *ranks, struct ta_section_builder *out);
+bool coll_add_ranks(const struct coll_ranks *ranks, struct ta_section_builder *out);
 bool coll_add_blame(const struct coll_run *run, const struct coll_ranks *ranks,
                     struct ta_section_builder *out);
 /* A group as people know it; `text` takes what has to be put together. */
