@@ -5,7 +5,8 @@
  * of its peers over the time since the collective before: where it spent more, on a kernel, a copy,
  * a gap of a cause, it lost the time.  It is to blame for no more than it is behind the rank that
  * came in the middle.  A rank that was late already when the collective before ended, since it
- * waited there for another one, hands the blame to who came last there. */
+ * waited there for another one, hands the blame to who came last there; where the others of that
+ * collective were not read, to what the rank itself did before. */
 #include "tables.h"
 
 enum { HOPS_MOST = 16 }; /* from a collective to those before that made the rank late */
@@ -125,42 +126,57 @@ static void blame_items(struct blaming *b, const struct coll_record *last,
         add(b, rank, NULL, rest);
 }
 
-/* The collective or transfer before that a record's time begins with, if it waits for others. */
-static const struct coll_instance *before(const struct coll_run *run,
-                                          const struct coll_record *record)
+/* Where lateness comes from: the last one to enter a collective, or, where others wait that were
+ * not read, a rank by itself. */
+struct link {
+    const struct coll_record *last;
+    const struct coll_instance *instance; /* NULL by itself */
+};
+
+static struct link link_of(const struct coll_run *run, uint32_t record)
 {
-    const size_t index = (size_t)(record - run->records);
-    if (index == run->members[record->member].first)
-        return NULL;
-    return coll_waits(run, (uint32_t)index - 1);
+    const struct coll_instance *instance = coll_waits(run, record);
+    return (struct link){&run->records[instance ? instance->last : record], instance};
+}
+
+/* Goes on to what the time of the last one begins with; false where nothing was recorded. */
+static bool go_back(const struct coll_run *run, struct link *link)
+{
+    const size_t index = (size_t)(link->last - run->records);
+    if (index == run->members[link->last->member].first)
+        return false;
+    *link = link_of(run, (uint32_t)index - 1);
+    return !link->instance || !link->instance->is_tie;
 }
 
 /* What the last one took more than its peers for itself, and who of these is the typical one; of
- * records without peers, than the one that came in the middle. */
+ * records without peers, than the one that came in the middle, if there is one. */
 static int64_t own_excess(struct blaming *b, const struct coll_record *last,
                           const struct coll_record *middle, const struct coll_record **usual)
 {
     const size_t index = (size_t)(last - b->run->records);
     const uint32_t peer = b->run->usual[index];
     *usual = peer == COLL_NONE ? middle : &b->run->records[peer];
-    return peer == COLL_NONE ? last->before - middle->before : b->run->excess[index];
+    if (peer != COLL_NONE)
+        return b->run->excess[index];
+    return middle ? last->before - middle->before : 0;
 }
 
 /* Blames what made the last one late by, at most, `late`. */
 static void blame(struct blaming *b, const struct coll_instance *instance)
 {
+    struct link link = {&b->run->records[instance->last], instance};
     int64_t late = INT64_MAX;
-    for (int hop = 0; hop < HOPS_MOST && instance && !instance->is_tie; hop++) {
-        const struct coll_record *last = &b->run->records[instance->last];
-        const struct coll_record *middle = typical(b, instance), *usual;
-        const int64_t behind = ta_min_i64(late, last->start - middle->start);
-        const int64_t own = ta_min_i64(ta_max_i64(own_excess(b, last, middle, &usual), 0), behind);
+    for (int hop = 0; hop < HOPS_MOST; hop++) {
+        const struct coll_record *middle = link.instance ? typical(b, link.instance) : NULL, *usual;
+        const int64_t behind = middle ? ta_min_i64(late, link.last->start - middle->start) : late;
+        const int64_t own =
+            ta_min_i64(ta_max_i64(own_excess(b, link.last, middle, &usual), 0), behind);
         if (own > 0)
-            blame_items(b, last, usual, own);
+            blame_items(b, link.last, usual, own);
         late = behind - own;
-        if (late <= instance->uncertainty)
+        if (late <= instance->uncertainty || !go_back(b->run, &link))
             return;
-        instance = before(b->run, last);
     }
 }
 
@@ -242,7 +258,7 @@ bool coll_add_blame(const struct coll_run *run, const struct coll_ranks *ranks,
     struct blaming b = {.run = run, .ranks = ranks};
     b.sorted = calloc(run->n_members + 1, sizeof *b.sorted);
     for (size_t i = 0; b.sorted && i < run->n_instances; i++)
-        if (run->instances[i].transfer != TA_MISSING)
+        if (run->instances[i].transfer != TA_MISSING && !run->instances[i].is_tie)
             blame(&b, &run->instances[i]);
     if (b.n)
         qsort(b.at, b.n, sizeof *b.at, by_excess);
