@@ -82,11 +82,25 @@ static size_t bracket_length(struct ta_slice name, size_t at)
     return n - at;
 }
 
+/* Bytes of the name of a vendor that a call of a runtime begins with: hipMemcpyAsync is
+ * cudaMemcpyAsync. */
+static size_t vendor_length(struct ta_slice name)
+{
+    static const char *const vendors[] = {"cuda", "hip", "musa"};
+    for (size_t i = 0; i < sizeof vendors / sizeof *vendors; i++) {
+        const size_t n = strlen(vendors[i]);
+        if (name.len > n && memcmp(name.ptr, vendors[i], n) == 0 &&
+            isupper((unsigned char)name.ptr[n]))
+            return n;
+    }
+    return 0;
+}
+
 struct ta_slice diff_normalize(struct ta_arena *arena, struct ta_slice name, enum diff_level level)
 {
     char *text = ta_arena_alloc(arena, name.len + 1);
     size_t n = 0;
-    for (size_t i = 0; text && i < name.len;) {
+    for (size_t i = vendor_length(name); text && i < name.len;) {
         const size_t bracket = level == DIFF_ARGUMENTS ? bracket_length(name, i) : 0;
         const size_t number = bracket ? 0 : number_length(name, i);
         if (number && (n == 0 || text[n - 1] != '#'))

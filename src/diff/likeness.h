@@ -7,7 +7,7 @@
 
 /* What is taken out of a name before names are compared. */
 enum diff_level {
-    DIFF_NUMBERS,  /* addresses, hashes, running numbers and sizes of tiles */
+    DIFF_NUMBERS,  /* addresses, hashes, running numbers, sizes of tiles, vendors of runtimes */
     DIFF_ARGUMENTS /* and what stands in <…> and (…): arguments of templates and functions */
 };
 

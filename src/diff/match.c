@@ -2,8 +2,8 @@
 /* Which name of one side is which of the other, from what is sure to what is likely:
  *
  *     exact        the same name
- *     normalized   the same without numbers, hashes and sizes of tiles, then without arguments of
- *                  templates and functions
+ *     normalized   the same without numbers, hashes, sizes of tiles and vendors of runtimes, then
+ *                  without arguments of templates and functions
  *     position     run by the same operator at the same place of the program (order.c)
  *     similar      most of the words in common, one to one, the most alike first
  *     position     as many at the same place, where no operator is known (order.c)

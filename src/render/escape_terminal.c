@@ -49,20 +49,24 @@ static size_t put_cut(struct ta_file *out, struct ta_slice text, size_t total, s
 {
     const size_t tail = (width - 1) / 2, head = width - 1 - tail;
     size_t seen = 0, used = 0;
-    bool in_head = true, in_tail = false;
+    bool in_head = true, in_tail = false, is_cut = false;
     while (text.len) {
         char step[TA_VISIBLE_STEP_MAX];
         struct ta_slice shown = {step, ta_visible_step(&text, step)};
         size_t columns = step_width(shown);
         if (in_head && seen + columns > head) {
             in_head = false;
+            is_cut = true;
             ta_put(out, ELLIPSIS);
             used++;
         }
         in_tail = in_tail || (!in_head && columns > 0 && total - seen <= tail);
-        if (in_head || in_tail) {
+        /* A text that was cut before shows one mark, not two beside each other. */
+        const bool is_mark = in_tail && is_cut && ta_slice_equal(shown, ELLIPSIS);
+        if ((in_head || in_tail) && !is_mark) {
             ta_put(out, shown);
             used += columns;
+            is_cut = false;
         }
         seen += columns;
     }

@@ -23,14 +23,16 @@ STAGES = {"text_encoding_positive": (1, 2.5), "vae_encode": (1, 0.4),
 LABELS = ("worker_start", "after_text_encoding", "after_sampling_chunk_0", "after_vae_decode_0")
 
 
-def run(folder, decode_s, held_mib, factor=1.0):
-    """A dump of one run: `decode_s` of decoding, `held_mib` allocated behind the sampling."""
+def run(folder, decode_s, held_mib, factor=1.0, steady=0):
+    """A dump of one run: `decode_s` of decoding, `held_mib` allocated behind the sampling, and
+    `steady` more labels."""
     stages = {name: (calls, total * factor) for name, (calls, total) in STAGES.items()}
     stages["vae_decode"] = (12, decode_s)
     timing = {name: {"count": calls, "total": total, "mean": total / calls,
                      "min": total / calls, "max": total / calls, "last": total / calls}
               for name, (calls, total) in stages.items()}
-    levels = dict(zip(LABELS, (1024.0, 4096.0, held_mib, 2048.0)))
+    levels = {f"steady_{number}": 1500.0 for number in range(steady)}
+    levels.update(zip(LABELS, (1024.0, 4096.0, held_mib, 2048.0)))
     snapshots, peak = [], 0.0
     for number, (label, level) in enumerate(levels.items()):
         peak = max(peak, level)
@@ -55,7 +57,8 @@ class Head(unittest.TestCase):
                                self.folder / "out"], check=True, capture_output=True, text=True)
         self.diff = reports.Report((self.folder / "out/diff.json").read_text(encoding="utf-8"))
         self.headline = self.diff.document["verdict"]["headline"]
-        return done.stdout.splitlines()[0]
+        self.lines = done.stdout.splitlines()
+        return self.lines[0]
 
     def test_lost_offloading(self):
         first = self.compare(run(self.folder / "a", 45.0, 8396.8),
@@ -90,6 +93,13 @@ class Head(unittest.TestCase):
         self.assertIn("Faster by 72.7 %", first)
         self.assertIn("vae_decode 428 s → 45 s", first)
         self.assertIn("offloading gained", first)
+
+    def test_largest_changes_first(self):
+        """Of many labels those are shown that changed most, whichever way."""
+        self.compare(run(self.folder / "a", 428.0, 24064.0, steady=9),
+                     run(self.folder / "b", 45.0, 8396.8, steady=9))
+        at = self.lines.index("Memory at labels")
+        self.assertIn("after_sampling_chunk_0", "".join(self.lines[at + 2:at + 4]))
 
     def test_the_same(self):
         first = self.compare(run(self.folder / "a", 45.0, 8396.8),

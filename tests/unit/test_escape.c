@@ -226,6 +226,7 @@ static void terminal_text(void **state)
     assert_string_equal(terminal(TEXT("abcdefghi"), 5, 1), "ab…hi");
     assert_string_equal(terminal(TEXT("abcdefghi"), 4, 1), "ab…i");
     assert_string_equal(terminal(TEXT("abcdefghi"), 1, 1), "…");
+    assert_string_equal(terminal(TEXT("abcdefghi… (7)"), 11, 1), "abcde… (7) ");
     assert_string_equal(terminal(TEXT("a\x1b[2Jb"), 0, 0), "a\\x1b[2Jb");
     assert_string_equal(terminal(TEXT("\xff\xe2\x80\xae\n"), 0, 0), "\\xff\\u202e\\x0a");
 }

@@ -22,12 +22,19 @@ struct ranking {
     size_t column;
 };
 
+/* Changes count by their size, whichever way they go; −1 where there is nothing. */
+static double size_of(const struct ranking *ranking, size_t row)
+{
+    const double value =
+        ta_cell_number(ta_table_cell(ranking->table, row, ranking->column), (double)NAN);
+    return isnan(value) ? -1 : fabs(value);
+}
+
 static int compare_rows(const void *left, const void *right, void *with)
 {
     const struct ranking *ranking = with;
     const size_t a = *(const size_t *)left, b = *(const size_t *)right;
-    const double x = ta_cell_number(ta_table_cell(ranking->table, a, ranking->column), -1);
-    const double y = ta_cell_number(ta_table_cell(ranking->table, b, ranking->column), -1);
+    const double x = size_of(ranking, a), y = size_of(ranking, b);
     return x != y ? (x < y) - (x > y) : (a > b) - (a < b);
 }
 
