@@ -40,6 +40,16 @@ static const struct {
     {"transformer", MODEL},
     {"sampling", MODEL},
     {"model_runner", MODEL},
+    {"model_forward", MODEL},
+    {"prefill", "Keep the keys and values of prompts that begin alike, read long prompts in chunks "
+                "beside decoding, and use a fused attention kernel."},
+    {"sampler", "Sample on the device for all sequences at once, without a copy to the host in "
+                "between."},
+    {"schedul", "Decide about the next step while the device is at this one, and keep what a step "
+                "needs from the last."},
+    {"batch", "A batch is a whole generation: time its stages, or record a torch trace of one, to "
+              "see what is the model, the sampler and the scheduler. Fewer denoising steps per "
+              "token help the first, larger batches all of them while memory lasts."},
     {"", "Look into it first: a torch trace of this part alone shows its operators and kernels, "
          "and whether the device waits for the host."},
 };

@@ -92,6 +92,16 @@ class Texts(unittest.TestCase):
                     "version": "1.1.1", "overflow": overflow}})})
             self.assertRegex(text, r"Trust +" + trust)
 
+    def test_advice_by_name(self):
+        """What helps depends on what the stage does."""
+        for stage, words in (("model_forward", "This is the model at work"),
+                             ("sampler", "Sample on the device"), ("xyz", "Look into it first")):
+            text = self.summary({"stage_timing.csv": "scope,rank,pid,step,stage,cpu_ms\n"
+                                 "multi_block,0,1,0,%s,80.0\nmulti_block,0,1,0,other,15.0\n"
+                                 "multi_block,0,1,0,total,100.0\n" % stage})
+            self.assertIn("multi_block/%s at twice its speed" % stage, text)
+            self.assertIn(words, text)
+
     def test_event_timer(self):
         """It knows nothing of the session that another console tells."""
         timer = "".join("Time Elapsed: [0:00:0%d.5] From [%s (2026-11-21 00:36:14.2)] "
