@@ -96,3 +96,82 @@ def make_snapshot(chance, folder):
                                        if b["state"] == "active_allocated"),
                 "reserved_bytes": sum(s["total_size"] for s in of_device)})
     return tables
+
+
+class Heap:
+    """One device of an allocator that serves each request from a segment of its own."""
+
+    def __init__(self, chance, device):
+        self.chance, self.device = chance, device
+        self.history, self.live, self.now = [], {}, 1795222559000000
+
+    def note(self, action, address, size, site):
+        self.now += self.chance.randrange(1, 5000)
+        self.history.append({"action": action, "addr": address, "size": size, "stream": 0,
+                             "time_us": self.now, "frames": [
+                                 {"filename": "/app/%s.py" % site, "line": 7, "name": "forward"}]})
+
+    def step(self):
+        if self.live and self.chance.random() < 0.45:
+            address = self.chance.choice(list(self.live))
+            size, site = self.live.pop(address)
+            self.note("free_requested", address, size, site)
+            self.note("free_completed", address, size, site)
+            return
+        address = (self.chance.randrange(1 << 16) << 24) + 512  # sometimes one that was free
+        if address not in self.live:
+            size, site = 512 * self.chance.randrange(1, 9000), self.chance.choice(["vae", "größe"])
+            self.live[address] = size, site
+            self.note("alloc", address, size, site)
+
+    def segments(self):
+        return [{"device": self.device, "address": address, "total_size": size,
+                 "allocated_size": size, "active_size": size, "requested_size": size, "stream": 0,
+                 "segment_type": "large", "segment_pool_id": (0, 0), "frames": [],
+                 "blocks": [{"address": address, "size": size, "requested_size": size,
+                             "state": "active_allocated", "frames": [
+                                 {"filename": "/app/%s.py" % site, "line": 7, "name": "forward"}]}]}
+                for address, (size, site) in self.live.items()]
+
+    def rows(self, rank, label):
+        """Of what the ring has kept: levels are those before the state at the end."""
+        level = sum(size for size, _ in self.live.values())
+        owner = {"rank": rank, "label": label, "device": self.device}
+        levels, held = [level], {}
+        for entry in reversed(self.history):
+            sign = {"alloc": -1, "free_requested": 1}.get(entry["action"], 0)
+            levels.append(levels[-1] + sign * entry["size"])
+        for entry in self.history:
+            if entry["action"] == "alloc":
+                held[entry["addr"]] = entry["size"]
+            elif entry["action"] == "free_completed":
+                held.pop(entry["addr"], None)
+        made = [e["size"] for e in self.history if e["action"] == "alloc"]
+        freed = [e["size"] for e in self.history if e["action"] == "free_completed"]
+        return {"memory.peaks": [{**owner, "start_allocated_bytes": levels[-1],
+                                  "peak_allocated_bytes": max(levels)}],
+                "memory.churn": [{**owner, "entries": len(self.history), "allocations": len(made),
+                                  "frees": len(freed), "allocated_bytes": sum(made),
+                                  "freed_bytes": sum(freed), "unfreed_blocks": len(held),
+                                  "unfreed_bytes": sum(held.values())}]}
+
+
+def make_history(chance, folder):
+    """Histories in a ring that forgets, of several devices, with and without times."""
+    tables = {}
+    for rank in sorted(chance.sample(range(12), chance.choice([1, 1, 3]))):
+        label = "wan-rank%d-memory-1795222559" % rank
+        heaps = [Heap(chance, device) for device in range(chance.choice([1, 1, 2]))]
+        has_times = chance.random() < 0.8
+        for heap in heaps:
+            for _ in range(chance.randrange(1, 200)):
+                heap.step()
+            heap.history = heap.history[chance.choice([0, 0, len(heap.history) // 3]):]
+            for entry in heap.history if not has_times else ():
+                del entry["time_us"]
+            for table, rows in heap.rows(rank, label).items():
+                tables.setdefault(table, []).extend(rows)
+        dress.write_bytes(chance, folder / (label + ".pickle"), pickle.dumps(
+            {"segments": [s for heap in heaps for s in heap.segments()],
+             "device_traces": [heap.history for heap in heaps]}, chance.randrange(0, 6)))
+    return tables
