@@ -87,6 +87,7 @@ struct ta_timeline_file {
     int64_t rank;
     const char *path;
     int64_t offset_ns;
+    int64_t clock_ns;            /* its time 0 on the clock of the trace; TA_MISSING of a dump */
     int64_t end_ns;              /* of its last slice or sample, on its own clock */
     uint64_t n_slices;           /* in the file */
     int64_t shortest_ns;         /* slices below it were left out; 0: none */
@@ -98,13 +99,20 @@ struct ta_timeline_file {
     size_t n_counters;
 };
 
+/* Where ranks stand on the axis that they share. */
+enum ta_timeline_clock {
+    TA_TIMELINE_APART,         /* side by side: each file begins with its first span or sample */
+    TA_TIMELINE_BY_DATES,      /* where the wall clocks of their hosts say */
+    TA_TIMELINE_BY_COLLECTIVES /* where collectives.clocks says */
+};
+
 /* Files by rank, then by name. */
 struct ta_timeline {
     const struct ta_timeline_label *labels;
     size_t n_labels;
     const struct ta_timeline_file *files;
     size_t n_files;
-    bool one_clock; /* the ranks stand where the wall clocks of their hosts say */
+    enum ta_timeline_clock clock;
 };
 
 /* NULL when no output of the run asked for it, or nothing has a time. */

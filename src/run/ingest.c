@@ -431,6 +431,7 @@ enum ta_status ta_ingestion_timeline(struct ta_ctx *ctx, struct ta_ingestion *in
     if (!timeline)
         return ctx->status;
     ta_report_set_timeline(report, timeline, ta_timeline_free);
+    ingestion->timeline = timeline;
     return TA_OK;
 }
 

@@ -15,6 +15,7 @@ struct ta_ingestion {
     size_t n_files;
     struct ta_partial_set *partials; /* merged; the placeholder of a rank is the file's index */
     struct ta_timeline_pool *pool;   /* NULL: no timeline is wanted */
+    struct ta_timeline *timeline;    /* of the report, once it has one */
     struct ta_arena *arenas;         /* one per worker */
     size_t n_workers;
 };

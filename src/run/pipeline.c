@@ -29,6 +29,7 @@
 #include "result/report.h"
 #include "run/survey.h"
 #include "run/team.h"
+#include "timeline/timeline.h"
 
 #include <stdlib.h>
 
@@ -122,6 +123,8 @@ static enum ta_status conclude(struct ta_ctx *ctx, const struct ta_registry *reg
     if (status == TA_OK)
         status =
             ta_finish(ctx, run->ingestion.partials, run->ranks, run->ingestion.n_files, report);
+    if (status == TA_OK && !ta_timeline_align(run->ingestion.timeline, report))
+        status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot align the timeline");
     ta_times_lap(&ctx->times, TA_STAGE_FINISH);
     if (status == TA_OK && options->wanted != &ta_want_nothing)
         status = ta_recommend(ctx, registry, report);

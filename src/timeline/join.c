@@ -8,6 +8,7 @@
 struct whole {
     struct ta_timeline timeline; /* first: the timeline is the whole */
     struct ta_timeline_pool *pool;
+    struct ta_timeline_file *files;
     struct ta_timeline_part **parts;
     size_t n_parts;
     struct ta_arena arena;
@@ -123,6 +124,8 @@ static bool join(struct whole *whole)
     for (size_t i = 0; done && i < whole->n_parts; i++) {
         done = number_labels(&joiner, whole->parts[i]);
         files[i] = whole->parts[i]->file;
+        if (whole->parts[i]->is_dump)
+            files[i].clock_ns = TA_MISSING;
         files[i].offset_ns =
             clock == TA_MISSING ? offset_of(whole, i) : whole->parts[i]->origin_ns - clock;
     }
@@ -132,7 +135,9 @@ static bool join(struct whole *whole)
                                            .n_labels = whole->labels.n,
                                            .files = files,
                                            .n_files = whole->n_parts,
-                                           .one_clock = clock != TA_MISSING};
+                                           .clock = clock == TA_MISSING ? TA_TIMELINE_APART
+                                                                        : TA_TIMELINE_BY_DATES};
+    whole->files = files;
     return done;
 }
 
@@ -153,6 +158,12 @@ struct ta_timeline *ta_timeline_join(struct ta_ctx *ctx, struct ta_timeline_pool
     }
     ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the timeline: files=%zu", n);
     return NULL;
+}
+
+bool ta_timeline_align(struct ta_timeline *timeline, const struct ta_report *report)
+{
+    struct whole *whole = (struct whole *)timeline;
+    return !whole || ta_timeline_align_files(timeline, whole->files, report);
 }
 
 void ta_timeline_free(struct ta_timeline *timeline)

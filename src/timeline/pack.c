@@ -325,6 +325,7 @@ static bool pack(struct packer *p, struct ta_timeline_pool *pool, int64_t most)
     p->shortest_ns = file->shortest_ns = shortest_kept(&p->spans, most);
     file->end_ns = latest_end(&p->spans, origin);
     p->width_ns = file->end_ns / TA_TIMELINE_BINS + 1;
+    file->clock_ns = ta_add_sat(base == TA_MISSING ? 0 : base, origin);
     part->origin_ns = base == TA_MISSING ? TA_MISSING : base + origin;
     file->by_duration = p->by_duration =
         ta_arena_alloc(&part->arena, TA_DURATION_CLASSES * sizeof *p->by_duration);

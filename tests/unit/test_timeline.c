@@ -3,6 +3,9 @@
  * summed up, and the order of threads shows nowhere. */
 #include "timeline/timeline.h"
 
+#include "result/report.h"
+#include "traceanalyze/columns.h"
+
 #include "trace_fixture.h"
 
 #include <inttypes.h>
@@ -374,8 +377,8 @@ static void dated_dumps_share_a_clock(void **state)
     static const struct {
         int start;
         int64_t offset_ns;
-        bool one_clock;
-    } cases[] = {{3, INT64_C(3000000000), true}, {11, 0, false}};
+        enum ta_timeline_clock clock;
+    } cases[] = {{3, INT64_C(3000000000), TA_TIMELINE_BY_DATES}, {11, 0, TA_TIMELINE_APART}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct reading readings[2];
         struct ta_timeline_pool *pool = ta_timeline_pool_new();
@@ -387,12 +390,71 @@ static void dated_dumps_share_a_clock(void **state)
             parts[rank]->file.rank = rank;
         }
         struct ta_timeline *timeline = ta_timeline_join(&fixture.ctx, pool, parts, 2);
-        assert_int_equal(timeline->one_clock, cases[i].one_clock);
+        assert_int_equal(timeline->clock, cases[i].clock);
         assert_int_equal(timeline->files[0].offset_ns, 0);
         assert_int_equal(timeline->files[1].offset_ns, cases[i].offset_ns);
         ta_timeline_free(timeline);
         reading_free(&readings[0]);
         reading_free(&readings[1]);
+    }
+}
+
+/* A report that says how far the clock of rank 1 is ahead of that of rank 0. */
+static struct ta_report *report_of_clocks(const char *state, int64_t axis)
+{
+    static const struct ta_column columns[] = {
+        TA_RANK_COLUMN,
+        {"state", "Clock", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL, ""},
+        {"axis", "Axis", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, ""},
+        {"collectives", "n", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, ""},
+        {"offset_ns", "Offset", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL, ""},
+        {"drift", "Drift", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, ""},
+        {"origin", "From", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL, ""},
+        {"corrected", "Corrected", TA_TYPE_BOOLEAN, TA_UNIT_NONE, TA_NEUTRAL, ""},
+    };
+    struct ta_report *report = ta_report_new();
+    assert_non_null(report);
+    struct ta_table_builder *table =
+        ta_add_table(ta_report_open_section(report, "collectives", "Collectives"),
+                     "collectives.clocks", "Clocks", columns, sizeof columns / sizeof *columns);
+    TA_ROW(table, ta_int(0), ta_text(TA_LIT("reference")), ta_int(0), ta_null(), ta_null(),
+           ta_null(), ta_null(), ta_bool(false));
+    TA_ROW(table, ta_int(1), ta_text(ta_slice_of(state)), ta_int(axis), ta_int(30), ta_int(700),
+           ta_num(1e-3), ta_text(TA_LIT("1000000")), ta_bool(true));
+    assert_int_equal(ta_report_freeze(report), TA_OK);
+    return report;
+}
+
+/* Rank 0 begins at 1 ms of its clock, rank 1 at 1.3 ms of one that is ahead by 0.7 µs at 1 ms and
+ * gains 1 µs in a ms; it lasts for 1 ms, so in its middle it is ahead by 1.5 µs.  A dump of rank 1
+ * stays where it is beside the trace. */
+static void collectives_align_ranks(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *state;
+        int64_t axis;
+        enum ta_timeline_clock clock;
+        int64_t offsets[3];
+    } cases[] = {
+        {"offset_and_drift", 0, TA_TIMELINE_BY_COLLECTIVES, {0, 298500, 298600}},
+        {"offset_and_drift", 1, TA_TIMELINE_APART, {0, 0, 100}},
+        {"refused", 0, TA_TIMELINE_APART, {0, 0, 100}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ta_timeline timeline = {.n_files = 3};
+        struct ta_timeline_file files[] = {
+            {.rank = 0, .clock_ns = 1000000, .end_ns = 1000000},
+            {.rank = 1, .clock_ns = 1300000, .end_ns = 1000000},
+            {.rank = 1, .clock_ns = TA_MISSING, .offset_ns = 100, .end_ns = 5},
+        };
+        struct ta_report *report = report_of_clocks(cases[i].state, cases[i].axis);
+        timeline.files = files;
+        assert_true(ta_timeline_align_files(&timeline, files, report));
+        assert_int_equal(timeline.clock, cases[i].clock);
+        for (size_t file = 0; file < 3; file++)
+            assert_int_equal(files[file].offset_ns, cases[i].offsets[file]);
+        ta_report_free(report);
     }
 }
 
@@ -450,6 +512,7 @@ int main(void)
         cmocka_unit_test(dumps_have_counters),
         cmocka_unit_test(marks_of_memory_are_counters),
         cmocka_unit_test(dated_dumps_share_a_clock),
+        cmocka_unit_test(collectives_align_ranks),
         cmocka_unit_test(long_names_are_cut_between_characters),
         cmocka_unit_test(deep_nesting_is_counted),
     };

@@ -34,8 +34,10 @@ static void put_totals(const struct page *page)
         ta_puts(page->out, slices ? ", " : "");
         html_count(page, counters, "counter", "counters");
     }
-    if (several_ranks && timeline->one_clock) {
-        ta_puts(page->out, ". All ranks are on the wall clock that dates their files.");
+    if (several_ranks && timeline->clock != TA_TIMELINE_APART) {
+        ta_puts(page->out, timeline->clock == TA_TIMELINE_BY_DATES
+                               ? ". All ranks are on the wall clock that dates their files."
+                               : ". All ranks are on one clock, which their collectives tell.");
         return;
     }
     ta_puts(page->out, ". Each file counts time from its earliest span or sample");
