@@ -3,7 +3,7 @@
 import collections
 import functools
 
-from . import tracelens_ranks
+from . import rocprof, tracelens_ranks
 from .causes import blame
 from .ledger import DESCRIBES, DIFFERS, LATER, OTHER, RESTATED, THEIRS, Case, Ledger, Rule, agree, \
     is_number
@@ -72,10 +72,6 @@ RECOMPUTED = Rule(
     proved=False)
 SETTING = Rule(DESCRIBES, "Settings and remarks", "", proved=False)
 COLLECTIVES = Rule(LATER, "Collectives", "Compared with the analyses over ranks.", proved=False)
-ROCPROF = Rule(
-    OTHER, "rocprofv3 records",
-    "No trace of Chrome events; not read. The kernel tables of the tool are nanoseconds in columns "
-    "called µs and ms.", proved=False)
 
 
 class Subject:
@@ -301,7 +297,7 @@ def check(goldens, traces, run, only=""):
         case = Case(path.stem, golden)
         ledger.cases.append(case)
         if path.stem.startswith("rocprof"):
-            case.say(ROCPROF)
+            rocprof.Check(case, traces / golden["trace"]).check(SETTING)
         elif path.stem.startswith("synthetic_nccl"):
             tracelens_ranks.Check(case, traces / golden["trace"], run).check()
         else:
