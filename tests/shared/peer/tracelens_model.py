@@ -6,11 +6,13 @@ import collections
 import dataclasses
 import functools
 import itertools
+import re
 
 from .trace import length, mean, minus, union
 
 COPY_KERNELS = ("MEMORY_COPY_HOST_TO_DEVICE", "MEMORY_COPY_DEVICE_TO_HOST",
                 "MEMORY_COPY_DEVICE_TO_DEVICE", "__amd_rocclr_copyBuffer")
+NUMBER = re.compile(r"_\d+$")
 COMM, COPY, COMPUTE = "comm", "memcpy", "computation"
 
 
@@ -129,6 +131,30 @@ class Tree:
         return above or call
 
 
+class Frames:
+    """Spans of threads that are looked for around others."""
+
+    def __init__(self, trace, wanted):
+        threads = collections.defaultdict(list)
+        for span in trace.spans:
+            if wanted(span.name):
+                threads[span.pid, span.tid].append(span)
+        self.threads = {key: (sorted(span.us for span in spans),
+                              sorted(spans, key=lambda span: span.us))
+                        for key, spans in threads.items()}
+
+    def around(self, span):
+        """The innermost one; None without."""
+        starts, frames = self.threads.get((span.pid, span.tid), ((), ()))
+        end = span.us + span.dus
+        return next((frame for frame in reversed(frames[:bisect.bisect_right(starts, span.us)])
+                     if frame.us + frame.dus >= end), None)
+
+
+def module_name(frame):
+    return NUMBER.sub("", frame.name) if frame else "NA"
+
+
 class Contract:
     """Parents as in our reports: the innermost operator of the thread that is open at the start."""
 
@@ -162,23 +188,27 @@ class Model:
         by_id = self.links.external and not self.settings.external
         return None if by_id else self.links.call.get(work.span)
 
-    def intervals(self, *kinds):
-        return union([(work.start, work.end) for work in self.work
-                      if not kinds or work.kind in kinds])
-
     @functools.cached_property
     def timeline(self):
         """gpu_timeline in µs."""
-        busy = self.intervals()
+        return self.timeline_of(self.work)
+
+    @staticmethod
+    def timeline_of(activities):
+        def intervals(*kinds):
+            return union([(work.start, work.end) for work in activities
+                          if not kinds or work.kind in kinds])
+
+        busy = intervals()
         if not busy:
             return {}
-        compute, comm, copies = (self.intervals(kind) for kind in (COMPUTE, COMM, COPY))
+        compute, comm, copies = (intervals(kind) for kind in (COMPUTE, COMM, COPY))
         total = busy[-1][1] - busy[0][0]
         return {"total_time": total, "busy_time": length(busy), "idle_time": total - length(busy),
                 "computation_time": length(compute), "total_comm_time": length(comm),
                 "total_memcpy_time": length(copies),
                 "exposed_comm_time": length(minus(comm, compute)),
-                "exposed_memcpy_time": length(minus(copies, self.intervals(COMPUTE, COMM)))}
+                "exposed_memcpy_time": length(minus(copies, intervals(COMPUTE, COMM)))}
 
     @functools.cached_property
     def launchers(self):
@@ -199,6 +229,33 @@ class Model:
             row[0] += 1
             row[1] += length(union([(work.start, work.end) for work in works]))
         return out
+
+    @functools.cached_property
+    def by_module(self):
+        """{(operator, module): number, sum of the unions of each}"""
+        modules = Frames(self.trace, lambda name: name.startswith("nn.Module: "))
+        out = collections.defaultdict(lambda: [0, 0.0])
+        for launcher, works in self.launchers.items():
+            row = out[launcher.name, module_name(modules.around(launcher))]
+            row[0] += 1
+            row[1] += length(union([(work.start, work.end) for work in works]))
+        return out
+
+    @functools.cached_property
+    def recomputed(self):
+        """{whether it is below the function that computes again: (gpu_timeline, {operator: number,
+        sum of the unions of each})}"""
+        frames = Frames(self.trace, lambda name: "torch/utils/checkpoint.py" in name
+                        and "recompute_fn" in name)
+        parts = {True: [], False: []}
+        ops = {part: collections.defaultdict(lambda: [0, 0.0]) for part in parts}
+        for work in self.work:
+            parts[frames.around(self.links.call[work.span]) is not None].append(work)
+        for launcher, works in self.launchers.items():
+            row = ops[frames.around(launcher) is not None][launcher.name]
+            row[0] += 1
+            row[1] += length(union([(work.start, work.end) for work in works]))
+        return {part: (self.timeline_of(works), ops[part]) for part, works in parts.items()}
 
     @functools.cached_property
     def op_kernels(self):
