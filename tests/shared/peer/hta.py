@@ -4,6 +4,7 @@ import collections
 import dataclasses
 import functools
 
+from . import hta_memory
 from .hta_model import COMMUNICATION, COMPUTATION, MEMORY, Model, Row, Settings, class_of, \
     describe, origin_of, parsed
 from .causes import blame
@@ -97,10 +98,6 @@ TABLES = Rule(
     "Rows, streams, iterations and labels of the data frame; its own messages where it fails.",
     proved=False)
 RANKS = Rule(LATER, "Slow ranks", "Compared with the analyses over ranks.", proved=False)
-SNAPSHOT = Rule(
-    THEIRS, "Memory timeline of raw events",
-    "A list of times, actions and sizes that PyTorch writes apart; no trace, and not read.",
-    proved=False)
 
 
 class Rank:
@@ -597,7 +594,9 @@ def check(goldens, traces, run, only=""):
         case = Case(path.stem, golden)
         ledger.cases.append(case)
         if "variants" not in golden:
-            case.say(SNAPSHOT)
+            hta_memory.check(case, traces / golden["name"] / golden["files"][0]["file"])
+            for part in ("name", "tool", "files", "columns"):
+                case.say(TABLES, part)
             continue
         folder = folder_of(path.stem, traces, case.at("files")[0]["file"])
         case.trace = folder.name
