@@ -4,7 +4,7 @@ import collections
 import dataclasses
 import functools
 
-from . import hta_memory
+from . import hta_delays, hta_memory
 from .hta_model import COMMUNICATION, COMPUTATION, MEMORY, Model, Row, Settings, class_of, \
     describe, origin_of, parsed
 from .causes import blame
@@ -85,10 +85,6 @@ PATH = Rule(
     "The longest path by weight through a window of the host, which need not reach the device: a "
     "GPU that is 99 % busy comes out as 100 % bound by the CPU. critical_path.by_class covers the "
     "window of the device, and adds up to it.", proved=False)
-DELAYS = Rule(
-    OTHER, "Delays of the first kernel of an operator",
-    "The operator is the one that started last on any thread, and its delay that of its first "
-    "kernel. launches.by_rank has delays by launch.", proved=False)
 PATTERNS = Rule(
     OTHER, "Kernel sequences below operators of a name",
     "Fails on most traces of today. fusion.chains has what runs in a row on a stream, with what "
@@ -469,6 +465,15 @@ class Variant:
                             lambda model, place=place: model.counts()[place], 0)
             self.case.say(TABLES, *at)
 
+    def delays(self):
+        at = (*self.at, "aten_op_kernels_and_delay")
+        if self.case.has(*at):
+            settings = next(iter(self.ranks.values())).settings(self.name)
+            hta_delays.check(self.case, at, [rank.model(settings) for rank in self.ranks.values()])
+            self.case.label(*at)
+            for part in ("rows", "error"):
+                self.case.say(TABLES, *at, part)
+
     def check(self):
         self.temporal()
         self.overlap()
@@ -482,8 +487,8 @@ class Variant:
         self.launch_statistics()
         self.annotations()
         self.events()
+        self.delays()
         for part, rule in (("critical_path", PATH), ("potential_stragglers", RANKS),
-                           ("aten_op_kernels_and_delay", DELAYS),
                            ("frequent_kernel_sequences", PATTERNS), ("cupti_counters", TABLES),
                            ("profiler_steps", TABLES)):
             self.case.say(rule, *self.at, part)
