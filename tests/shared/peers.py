@@ -10,7 +10,9 @@ then a rule tells why ours is another - or is a fault. The tables of the documen
 out here; with TA_UPDATE_PEERS=1 they are written.
 """
 import argparse
+import collections
 import concurrent.futures
+import gc
 import json
 import os
 import pathlib
@@ -55,26 +57,40 @@ def check_document(args, ledgers, reports):
     return 1
 
 
-def check_one(tool, path, args):
-    """The ledger of one golden, and the reports that were made, by their folder."""
-    run = Run(args.program)
-    golden = json.loads(path.read_text(encoding="utf-8"))
-    ledger = TOOLS[tool].check([(path, golden)], args.shared / "data/traces", run, args.only)
-    return tool, ledger, {file.parent.name: report for file, report in run.made.items()}
+def check_trace(goldens, args):
+    """[(tool, ledger)] of the goldens of one trace, which is read once, and the reports that were
+    made, by their folder."""
+    run, ledgers = Run(args.program), []
+    gc.disable() # millions of objects that stay until the end
+    for tool, path in goldens:
+        golden = json.loads(path.read_text(encoding="utf-8"))
+        ledgers.append((tool, TOOLS[tool].check([(path, golden)], args.shared / "data/traces", run,
+                                                args.only)))
+    gc.enable()
+    gc.collect()
+    return ledgers, {file.parent.name: report for file, report in run.made.items()}
 
 
 def check_all(args):
-    """{tool: ledger} and the reports, one golden after the other on each process."""
+    """{tool: ledger} and the reports, one trace after the other on each process."""
     tools = [args.tool] if args.tool else list(TOOLS)
     goldens = [(tool, path) for tool in tools for path in
                sorted((args.shared / "data/goldens" / TOOLS[tool].FOLDER).rglob("*.json"))]
-    ledgers, reports = {}, {}
+    traces = collections.defaultdict(list)
+    for tool, path in goldens:
+        traces[tool == "diffs", path.stem].append((tool, path))
+    parts, reports = {}, {}
     with concurrent.futures.ProcessPoolExecutor(args.jobs) as pool:
-        for tool, ledger, made in pool.map(check_one, *zip(*goldens), [args] * len(goldens)):
-            ledgers.setdefault(tool, ledger)
-            if ledgers[tool] is not ledger:
-                ledgers[tool].cases += ledger.cases
+        work = pool.map(check_trace, traces.values(), [args] * len(traces))
+        for key, (ledgers, made) in zip(traces, work):
             reports.update(made)
+            for (tool, path), (_, ledger) in zip(traces[key], ledgers):
+                parts[tool, path] = ledger
+    ledgers = {}
+    for tool, path in goldens:
+        ledger = ledgers.setdefault(tool, parts[tool, path])
+        if ledger is not parts[tool, path]:
+            ledger.cases += parts[tool, path].cases
     return ledgers, reports
 
 

@@ -9,7 +9,7 @@ import math
 from . import hta, tb_plugin_tree
 from .causes import blame
 from .ledger import DESCRIBES, DIFFERS, OTHER, RESTATED, THEIRS, Case, Ledger, Rule, is_number
-from .trace import Trace
+from .trace import trace_at
 
 TITLE = "comparisons of traces, all three"
 FOLDER = "."
@@ -60,7 +60,7 @@ class Side:
     """One trace of a pair, with its report."""
 
     def __init__(self, path, run):
-        self.path, self.trace, self.report = path, Trace(path), run.report(path)
+        self.path, self.trace, self.report = path, trace_at(path), run.report(path)
 
 
 class Found:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Steps of denoising in a trace without markers of steps, computed apart from any tool."""
 from .ledger import DESCRIBES, THEIRS, Case, Ledger, Rule
-from .trace import Trace, length, union
+from .trace import trace_at, length, union
 
 TITLE = "steps of diffusion, by the module of the denoiser"
 FOLDER = "diffusion"
@@ -64,7 +64,7 @@ def check(goldens, traces, run, only=""):
         ledger.cases.append(case)
         file = traces / golden["trace"] / golden["files"][0]
         report = run.report(file)
-        phases(case, Trace(file), report)
+        phases(case, trace_at(file), report)
         derived(case)
         for part in golden:
             case.say(SETTING, part)

@@ -10,7 +10,7 @@ from .hta_model import COMMUNICATION, COMPUTATION, MEMORY, Model, Row, Settings,
 from .causes import blame
 from .ledger import DESCRIBES, DIFFERS, LATER, OTHER, THEIRS, Case, Ledger, Rule, \
     agree, is_number
-from .trace import Trace, length
+from .trace import trace_at, length
 
 TITLE = "Holistic Trace Analysis 0.6.1"
 FOLDER = "hta"
@@ -100,7 +100,7 @@ class Rank:
     """One file of a golden: its trace, our report, and models of it by their settings."""
 
     def __init__(self, path, run, fractional):
-        self.path, self.trace, self.report = path, Trace(path), run.report(path)
+        self.path, self.trace, self.report = path, trace_at(path), run.report(path)
         self.fractional = fractional
         self.classes = {row["name"]: row["class"] for row in self.report.rows("kernels.by_name")}
         self.peers = [self] # all ranks of the golden

@@ -67,6 +67,10 @@ class Case:
         self.trace, self.golden = trace, golden
         self.leaves = dict(leaves(golden))
         self.entries = {}
+        self._below = collections.defaultdict(list)
+        for leaf in self.leaves:
+            for length in range(len(leaf) + 1):
+                self._below[leaf[:length]].append(leaf)
 
     def at(self, *path):
         value = self.golden
@@ -97,7 +101,7 @@ class Case:
         return None
 
     def below(self, *path):
-        return [leaf for leaf in self.leaves if leaf[:len(path)] == path]
+        return self._below.get(path, [])
 
     def say(self, rule, *path):
         """Claims all that nothing claimed so far below a path."""

@@ -8,7 +8,7 @@ from .causes import blame
 from .ledger import DESCRIBES, DIFFERS, RESTATED, LATER, THEIRS, Case, Ledger, Rule, is_number
 from .tb_plugin_model import PARTS, Steps, device_figures, kernel_table, utilization
 from .tb_plugin_tree import Operators, Settings, uses_units, without_effect
-from .trace import Trace
+from .trace import trace_at
 
 TITLE = "torch-tb-profiler 0.4.3"
 FOLDER = "tb_plugin"
@@ -110,7 +110,7 @@ class Worker:
     """One file, our report of it, and the models."""
 
     def __init__(self, path, run):
-        self.trace, self.report = Trace(path), run.report(path)
+        self.trace, self.report = trace_at(path), run.report(path)
         self.model = functools.cache(functools.partial(Operators, self.trace))
         self.classes = {row["name"]: row["class"]
                         for row in (self.report.rows("kernels.by_name") if self.report else ())}

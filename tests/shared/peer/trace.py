@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A trace, read independently of the program: times as whole nanoseconds from the decimal text."""
 import decimal
+import functools
 import gzip
 import json
 
@@ -73,6 +74,12 @@ class Trace:
         self.fractional = any(isinstance(event.get(key), Number) for event in events
                               for key in ("ts", "dur") if event.get("ph") == "X")
         self.device = [span for span in self.spans if span.kind]
+
+
+@functools.lru_cache(maxsize=1)
+def trace_at(path):
+    """The trace, kept until another one is read."""
+    return Trace(path)
 
 
 def number(value, default=0.0):

@@ -7,7 +7,7 @@ from . import rocprof, tracelens_ranks
 from .causes import blame
 from .ledger import DESCRIBES, DIFFERS, LATER, OTHER, RESTATED, THEIRS, Case, Ledger, Rule, agree, \
     is_number
-from .trace import Trace
+from .trace import trace_at
 from .tracelens_model import Contract, Links, Model, Settings, Tree, spread
 
 TITLE = "TraceLens 0.1.0"
@@ -83,7 +83,7 @@ class Subject:
     """A trace, our report of it, and models by their settings."""
 
     def __init__(self, path, run):
-        self.trace, self.report = Trace(path), run.report(path)
+        self.trace, self.report = trace_at(path), run.report(path)
         self.classes = {row["name"]: row["class"] for row in self.report.rows("kernels.by_name")}
         self.links, self.tree = Links(self.trace), Tree(self.trace)
         self.contract = Contract(self.trace)

@@ -4,7 +4,7 @@ import collections
 import statistics
 
 from .ledger import DESCRIBES, DIFFERS, RESTATED, THEIRS, Rule, is_number
-from .trace import Trace
+from .trace import trace_at
 
 MIB, GIB = 2.0 ** 20, 2.0 ** 30
 BYTES = {"BFloat16": 2, "Half": 2, "Float": 4}
@@ -100,7 +100,7 @@ def read(folder):
     """The meetings of all ranks, in their order."""
     ranks = []
     for rank, path in enumerate(sorted(folder.glob("rank*_trace.json.gz"))):
-        spans = [span for span in Trace(path).spans
+        spans = [span for span in trace_at(path).spans
                  if span.kind == "kernel" and "Collective name" in span.args]
         ranks.append([Call(rank, span) for span in sorted(spans, key=lambda span: span.ts)])
     return [Meeting(list(calls)) for calls in zip(*ranks, strict=True)]
