@@ -93,6 +93,17 @@ static void fill_decades(struct ta_axis *axis, size_t want)
                 add_tick(axis, all[i] * pow(10, power));
 }
 
+/* Ticks of less than a decade, of which hardly one is 1, 2 or 5. */
+static void fill_part(struct ta_axis *axis)
+{
+    static const double all[] = {1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8};
+    const int first = (int)floor(log10(axis->from)), last = (int)ceil(log10(axis->to));
+    axis->n_ticks = 0;
+    for (int power = first; power <= last; power++)
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            add_tick(axis, all[i] * pow(10, power));
+}
+
 /* Sizes have prefixes of 1024, between which powers of two are round. */
 static void fill_octaves(struct ta_axis *axis, size_t want)
 {
@@ -114,6 +125,8 @@ struct ta_axis ta_axis_log(double low, double high, enum ta_unit unit, size_t wa
         fill_octaves(&axis, want < 2 ? 2 : want);
     else
         fill_decades(&axis, want < 2 ? 2 : want);
+    if (axis.n_ticks < 2 && unit != TA_UNIT_BYTES)
+        fill_part(&axis);
     return axis;
 }
 

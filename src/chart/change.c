@@ -237,8 +237,10 @@ static void read_steps(struct ta_layout *layout, struct fall *fall, struct list 
     }
     if (shown < n)
         list->rows[list->n++] = step_row(
-            layout, fall, ta_pen_printf(layout, "%zu others", n - shown), fall->drawn,
-            fall->sum - fall->drawn, is_worse(layout, 0, fall->delta, fall->sum - fall->drawn));
+            layout, fall,
+            ta_pen_printf(layout, "%zu %s", n - shown, n - shown == 1 ? "other" : "others"),
+            fall->drawn, fall->sum - fall->drawn,
+            is_worse(layout, 0, fall->delta, fall->sum - fall->drawn));
     list->rows[list->n++] = total_row(layout, fall, "After", fall->after, fall->sum);
 }
 

@@ -123,15 +123,36 @@ double ta_measure_width(struct ta_measure *measure, enum ta_face face, const cha
     return (double)width / PANGO_SCALE;
 }
 
-/* About `keep` bytes of the line, half from each end, cut between code points. */
-static const char *shorten(struct ta_arena *arena, const char *line, size_t length, size_t keep)
+/* About `keep` bytes of a name, half from each end, cut between code points; all where it has no
+ * more. */
+static const char *shorten_name(struct ta_arena *arena, const char *line, size_t length,
+                                size_t keep)
 {
+    if (length <= keep)
+        return ta_arena_copy(arena, (struct ta_slice){line, length});
     size_t head = keep - keep / 2, tail = length - keep / 2;
     while (head > 0 && is_continuation(line[head]))
         head--;
     while (tail < length && is_continuation(line[tail]))
         tail++;
-    return ta_arena_printf(arena, "%.*s…%s", (int)head, line, line + tail);
+    return ta_arena_printf(arena, "%.*s…%.*s", (int)head, line, (int)(length - tail), line + tail);
+}
+
+/* The same of a line; of "old → new" each name has half of it, or what the other one leaves. */
+static const char *shorten(struct ta_arena *arena, const char *line, size_t length, size_t keep)
+{
+    enum { LEAST = 12 }; /* bytes of two names that are worth a cut each */
+    static const char became[] = " → ";
+    const size_t arrow = sizeof became - 1;
+    const char *at = strstr(line, became);
+    if (!at || keep < LEAST + arrow)
+        return shorten_name(arena, line, length, keep);
+    const size_t before = (size_t)(at - line), after = length - before - arrow;
+    const size_t room = keep - arrow, half = room / 2;
+    const size_t left = after < half ? room - after : before < half ? before : half;
+    const char *old = shorten_name(arena, line, before, left);
+    const char *new = shorten_name(arena, at + arrow, after, room - left);
+    return old && new ? ta_arena_printf(arena, "%s%s%s", old, became, new) : NULL;
 }
 
 /* Frames of a stack without their folders, "f (vae.py:30)" of "f (/a/b/vae.py:30)": what tells

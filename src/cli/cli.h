@@ -115,12 +115,17 @@ struct ta_runs {
     size_t n;
 };
 
-/* Reads each operand as a run of its own, so that ranks of different runs never meet.  --title is
- * that of the comparison: each run has that of its input.  Whatever it returns, ta_cli_free_runs()
- * ends it. */
-enum ta_status ta_cli_read_runs(struct ta_cli *cli, const struct ta_wanted *wanted,
+/* Reads each operand but the first `skip` as a run of its own, so that ranks of different runs
+ * never meet.  --title is that of the comparison: each run has that of its input.  Whatever it
+ * returns, ta_cli_free_runs() ends it. */
+enum ta_status ta_cli_read_runs(struct ta_cli *cli, size_t skip, const struct ta_wanted *wanted,
                                 struct ta_runs *runs) TA_MUST_CHECK;
 void ta_cli_free_runs(struct ta_runs *runs);
+
+/* The comparison of the runs that the operands but the first `skip` are; on TA_OK the caller owns
+ * *diff. */
+enum ta_status ta_cli_compare(struct ta_cli *cli, size_t skip,
+                              struct ta_report **diff) TA_MUST_CHECK;
 
 /* Says on standard error what was wrong with the inputs. */
 void ta_cli_warn(struct ta_cli *cli, const struct ta_report *report);

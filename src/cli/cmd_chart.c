@@ -232,6 +232,21 @@ static bool wants_timeline(const struct ta_cli *cli)
     return cli->args.list || strcmp(ids, "all") == 0 || strstr(ids, TA_TIMELINE_SCENE_ID);
 }
 
+/* The report of the inputs, or their comparison. */
+static enum ta_status read_report(struct ta_cli *cli, size_t before_inputs,
+                                  struct ta_report **report)
+{
+    const struct ta_texts *operands = &cli->args.operands;
+    cli->takes_reports = true;
+    if (cli->args.vs) {
+        cli->gating.judging = (struct ta_judging){.confidence = cli->args.confidence};
+        return ta_cli_compare(cli, before_inputs, report);
+    }
+    cli->wants_timeline = wants_timeline(cli);
+    return ta_cli_run(cli, operands->items + before_inputs, operands->n - before_inputs, NULL,
+                      report);
+}
+
 enum ta_status ta_cmd_chart(struct ta_cli *cli)
 {
     const struct ta_texts *operands = &cli->args.operands;
@@ -251,11 +266,8 @@ enum ta_status ta_cmd_chart(struct ta_cli *cli)
     if (status == TA_OK)
         status = ta_cli_load_plugins(cli);
     struct ta_report *report;
-    cli->wants_timeline = wants_timeline(cli);
-    cli->takes_reports = true;
     if (status == TA_OK)
-        status = ta_cli_run(cli, operands->items + before_inputs, operands->n - before_inputs, NULL,
-                            &report);
+        status = read_report(cli, before_inputs, &report);
     if (status != TA_OK)
         return status;
     status = work(cli, report, formats, &place);

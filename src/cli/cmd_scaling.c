@@ -33,7 +33,7 @@ enum ta_status ta_cmd_scaling(struct ta_cli *cli)
     enum ta_status status = ta_cli_prepare_products(cli, "traceanalyze-scaling", &products);
     if (status != TA_OK)
         return status;
-    status = ta_cli_read_runs(cli, NULL, &runs);
+    status = ta_cli_read_runs(cli, 0, NULL, &runs);
     if (status == TA_OK)
         status = compare(cli, &runs, &products);
     ta_cli_free_runs(&runs);

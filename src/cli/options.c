@@ -81,12 +81,15 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          "  traceanalyze scaling --weak nodes-*/ -o scaling.html\n",
          2, SIZE_MAX},
     [TA_COMMAND_CHART] =
-        {"chart", "ID[,ID...]|all INPUT...", "draw charts of traces as PNG, SVG or PDF files",
+        {"chart", "ID[,ID...]|all INPUT... [--vs INPUT...]",
+         "draw charts of traces as PNG, SVG or PDF files",
          "Charts go to ./traceanalyze-charts/ or to where -o says: a folder, or for one chart in\n"
          "one format a file or - for standard output.  --list INPUT... shows the charts that\n"
-         "these traces have.  A report.json that was written before is drawn, too.\n"
+         "these traces have.  A report.json that was written before is drawn, too.  With --vs\n"
+         "between the runs of a baseline and others their comparison is drawn.\n"
          "\n"
          "  traceanalyze chart --list traces/\n"
+         "  traceanalyze chart diff-waterfall before/ --vs after/ -o change.png\n"
          "  traceanalyze chart gpu-time-breakdown traces/ -o breakdown.svg\n"
          "  traceanalyze chart all traces/ --format png,pdf -o charts/\n",
          1, SIZE_MAX},
@@ -222,7 +225,7 @@ const struct ta_arg_option ta_arg_options[] = {
     {"partial", 0, NULL, FOR(AGGREGATE), TA_GROUP_COMMAND, FLAG(partial),
      "accept that ranks are missing: no warning, no failure of --strict"},
 
-    {"vs", 0, NULL, FOR(DIFF), TA_GROUP_COMMAND, FLAG(vs),
+    {"vs", 0, NULL, FOR(DIFF) | FOR(CHART), TA_GROUP_COMMAND, FLAG(vs),
      "what stands before are runs of the baseline, what follows those to compare"},
 
     {"fail-on", 0, "EXPR", FOR(DIFF), TA_GROUP_COMMAND, TEXTS(fail_on),

@@ -16,7 +16,7 @@ enum ta_status ta_cli_read_run(struct ta_cli *cli, const char *operand,
     return ta_cli_run(cli, &operand, 1, wanted, report);
 }
 
-enum ta_status ta_cli_read_runs(struct ta_cli *cli, const struct ta_wanted *wanted,
+enum ta_status ta_cli_read_runs(struct ta_cli *cli, size_t skip, const struct ta_wanted *wanted,
                                 struct ta_runs *runs)
 {
     const struct ta_texts *operands = &cli->args.operands;
@@ -26,8 +26,8 @@ enum ta_status ta_cli_read_runs(struct ta_cli *cli, const struct ta_wanted *want
     if (!runs->at)
         return ta_fail(&cli->ctx, TA_ERR_NOMEM, "Out of memory: runs=%zu", operands->n);
     cli->args.title = NULL;
-    for (; status == TA_OK && runs->n < operands->n; runs->n += status == TA_OK) {
-        const char *operand = operands->items[runs->n];
+    for (; status == TA_OK && skip + runs->n < operands->n; runs->n += status == TA_OK) {
+        const char *operand = operands->items[skip + runs->n];
         status = ta_cli_read_run(cli, operand, wanted, &runs->at[runs->n]);
         if (status != TA_OK)
             status = ta_cause(&cli->ctx, status, "Cannot compare with %s", operand);

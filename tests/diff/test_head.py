@@ -101,6 +101,22 @@ class Head(unittest.TestCase):
         at = self.lines.index("Memory at labels")
         self.assertIn("after_sampling_chunk_0", "".join(self.lines[at + 2:at + 4]))
 
+    def test_charts(self):
+        """`chart` draws a comparison, each side of one run or several."""
+        sides = [run(self.folder / name, decode_s, 8396.8)
+                 for name, decode_s in (("a", 45.0), ("b", 46.0), ("c", 428.0))]
+        out = self.folder / "charts"
+        subprocess.run([PROGRAM, "--no-config", "chart", "all", *sides[:2], "--vs", sides[2],
+                        "-o", out], check=True, capture_output=True)
+        self.assertTrue((out / "diff-waterfall.png").read_bytes().startswith(b"\x89PNG"))
+        listed = subprocess.run([PROGRAM, "--no-config", "chart", "--list", sides[0], "--vs",
+                                 sides[2]], check=True, capture_output=True, text=True)
+        self.assertIn("diff-waterfall", listed.stdout)
+        nothing = subprocess.run([PROGRAM, "--no-config", "chart", "all", "--vs", sides[2]],
+                                 check=False, capture_output=True, text=True)
+        self.assertEqual(nothing.returncode, 2)
+        self.assertIn("no run stands before --vs", nothing.stderr)
+
     def test_the_same(self):
         first = self.compare(run(self.folder / "a", 45.0, 8396.8),
                              run(self.folder / "b", 45.0, 8396.8))

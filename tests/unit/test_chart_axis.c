@@ -86,6 +86,8 @@ static void test_decades(void **state)
     char text[TA_UNIT_TEXT_MAX];
     assert_string_equal(ta_axis_format(text, &axis, axis.ticks[1]), "1 µs");
     assert_string_equal(ta_axis_symbol(&axis), "");
+    axis = ta_axis_log(113e6, 180e6, TA_UNIT_NS, 9); /* less than a decade */
+    assert_true(axis.n_ticks >= 2);
 }
 
 static void test_decades_of_all_times(void **state)

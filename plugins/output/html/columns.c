@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which columns of a table a page shows at first.
  *
- * Columns without values are hidden anywhere.  In a wide table so are words that say nothing new,
- * as they take the room of the names that do: those that are the same in every row, and those that
- * follow from rank and device, such as the name of the file of a rank. */
+ * Columns without values are hidden anywhere.  In a wide table so is what says nothing new, as it
+ * takes the room of the names that do: ratios beside changes, words that are the same in every row,
+ * and those that follow from rank and device, such as the name of the file of a rank. */
 #include "html.h"
 
 #include <string.h>
@@ -69,6 +69,15 @@ static bool has_names(const struct ta_table *table, size_t rank, size_t device)
     return false;
 }
 
+/* A change by 5 % is a ratio of 1.05. */
+static void hide_ratio(const struct ta_table *table, enum html_hidden *hidden)
+{
+    const size_t ratio = ta_table_column(table, "ratio"), change = ta_table_column(table, "change");
+    if (ratio != SIZE_MAX && change != SIZE_MAX && hidden[ratio] == HTML_SHOWN &&
+        hidden[change] == HTML_SHOWN)
+        hidden[ratio] = HTML_REPEATED;
+}
+
 void html_choose_columns(const struct ta_table *table, enum html_hidden *hidden)
 {
     size_t n = 0;
@@ -77,6 +86,8 @@ void html_choose_columns(const struct ta_table *table, enum html_hidden *hidden)
         n += hidden[i] == HTML_SHOWN;
     }
     const size_t rank = ta_table_column(table, "rank"), device = ta_table_column(table, "device");
+    if (n >= WIDE_FROM)
+        hide_ratio(table, hidden);
     if (n < WIDE_FROM || rank == SIZE_MAX || !has_names(table, rank, device))
         return;
     for (size_t i = 0; i < table->n_columns; i++) {
@@ -122,6 +133,7 @@ void html_put_hidden(const struct page *page, const struct ta_table *table,
 {
     bool any = put_names(page, table, hidden, HTML_EMPTY, "No row has a value of: ", false);
     any = put_names(page, table, hidden, HTML_CONSTANT, "In every row: ", any);
+    any = put_names(page, table, hidden, HTML_REPEATED, "Hidden, the change says it: ", any);
     any = put_names(page, table, hidden, HTML_OF_OWNER,
                     "Hidden, the same for all rows of a rank: ", any);
     if (any)
