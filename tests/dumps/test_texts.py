@@ -123,6 +123,17 @@ class Texts(unittest.TestCase):
                              names[1]: snapshot("vae")}, "html")
         self.assertNotIn("rows of a rank: Snapshot", page)
 
+    def test_histories_of_different_length(self):
+        """One that is much longer than most does not press the others against the axis."""
+        short = snapshot(*"ab")
+        for last, axis in ((short, "time_ns"), (snapshot(*"abcdefghijklmnop"), "progress")):
+            report = json.loads(self.product({"x-rank%d-memory-1.pickle" % rank: content for
+                                              rank, content in enumerate([short, short, last])},
+                                             "json"))
+            charts = [item["chart"] for section in report["sections"] for item in section["items"]
+                      if item.get("id") == "memory.timeline"]
+            self.assertEqual([chart["x"] for chart in charts], [axis])
+
     def test_clocks(self):
         """Ranks that ran at the same time are drawn so."""
         said = "All ranks are on the wall clock that dates their files."

@@ -5,23 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* A list of columns and how many they are. */
-#define ALL(columns) (columns), sizeof(columns) / sizeof *(columns)
-
-/* ---- whose row it is ----------------------------------------------------------------------- */
-
-#define OWNER_COLUMNS                                                                              \
-    TA_RANK_COLUMN_OF("Rank of the snapshot"),                                                     \
-        TA_TEXT_COLUMN("label", "Snapshot", "Name of the file, without its suffix"),               \
-        TA_DEVICE_COLUMN_OF("Device, none when the file does not name it")
-#define OWNER_CELLS(partial, row)                                                                  \
-    ta_int((row)[RANK]), ta_text(ta_partial_text((partial), (row), LABEL)), ta_int((row)[DEVICE])
-
-static bool same_owner(const int64_t *a, const int64_t *b)
-{
-    return a[RANK] == b[RANK] && a[FILE_KEY] == b[FILE_KEY] && a[DEVICE] == b[DEVICE];
-}
-
 /* 1 − part over whole. */
 static struct ta_cell rest_of(int64_t part, int64_t whole)
 {
@@ -29,90 +12,6 @@ static struct ta_cell rest_of(int64_t part, int64_t whole)
     if (cell.kind == TA_CELL_NUM)
         cell.f = 1 - cell.f;
     return cell;
-}
-
-/* ---- timeline ------------------------------------------------------------------------------ */
-
-static const struct ta_column timeline_columns[] = {
-    OWNER_COLUMNS,
-    {"series", "Series", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL,
-     "Rank, device and snapshot in one text, to tell lines of a chart apart"},
-    {"entry", "Entry", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "First entry of the history that the row covers, from 0; a history has up to 240 rows"},
-    {"time_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "Time of that entry since the first of the device; the oldest files have no times"},
-    TA_BYTES_COLUMN(
-        "allocated_bytes", "Allocated", TA_LOWER,
-        "Largest number of bytes that the program held in this stretch, as asked for; replayed "
-        "backwards from the state at the end, as the start of a history may be lost"),
-    TA_BYTES_COLUMN("active_bytes", "Active", TA_LOWER,
-                    "The same with what was let go but is still used by other streams"),
-    TA_BYTES_COLUMN("reserved_bytes", "Reserved", TA_LOWER,
-                    "Largest number of bytes that the allocator held in this stretch"),
-};
-
-#define TIMELINE_CHART(name, axis, grouping)                                                       \
-    {                                                                                              \
-        .id = name, .title = "Memory over time",                                                   \
-        .caption = "Largest levels in each stretch of the history of the allocator; the gap to "   \
-                   "what is reserved is fragmentation and cache.",                                 \
-        .kind = TA_CHART_LINES, .x = axis,                                                         \
-        .y = {{"reserved_bytes", "Reserved", TA_INK_SERIES_2},                                     \
-              {"allocated_bytes", "Allocated", TA_INK_SERIES_1}},                                  \
-        .group = grouping,                                                                         \
-    }
-
-/* By [another analysis drew "memory-timeline"][there are times][there are several devices]. */
-static const struct ta_chart timeline_charts[2][2][2] = {
-    {{TIMELINE_CHART("memory-timeline", "entry", NULL),
-      TIMELINE_CHART("memory-timeline", "entry", "series")},
-     {TIMELINE_CHART("memory-timeline", "time_ns", NULL),
-      TIMELINE_CHART("memory-timeline", "time_ns", "series")}},
-    {{TIMELINE_CHART("memory-history", "entry", NULL),
-      TIMELINE_CHART("memory-history", "entry", "series")},
-     {TIMELINE_CHART("memory-history", "time_ns", NULL),
-      TIMELINE_CHART("memory-history", "time_ns", "series")}},
-};
-
-static bool is_drawn(const struct ta_report *prior, const char *id)
-{
-    const struct ta_table *table = ta_report_table(prior, "memory.snapshots");
-    for (const struct ta_chart *chart = table ? table->chart : NULL; chart; chart = chart->next)
-        if (strcmp(chart->id, id) == 0)
-            return true;
-    return false;
-}
-
-static struct ta_slice name_series(const struct ta_partial *p, const int64_t *row, char *text,
-                                   size_t size)
-{
-    const struct ta_slice label = ta_partial_text(p, row, LABEL);
-    char device[32] = "";
-    if (row[DEVICE] != TA_MISSING)
-        snprintf(device, sizeof device, " device %" PRId64, row[DEVICE]);
-    snprintf(text, size, "rank %" PRId64 "%s %.*s", row[RANK], device,
-             (int)(label.len < 60 ? label.len : 60), label.ptr);
-    return ta_slice_of(text);
-}
-
-static void add_timeline(struct ta_section_builder *out, const struct ta_partial *p,
-                         const struct ta_report *prior)
-{
-    struct ta_table_builder *table =
-        ta_add_table(out, "memory.timeline", "Allocated memory over time", ALL(timeline_columns));
-    bool timed = true, several = false;
-    const size_t n = ta_partial_rows(p);
-    for (size_t i = 0; i < n; i++) {
-        const int64_t *row = ta_partial_at(p, i);
-        char series[160];
-        timed &= row[TIME] != TA_MISSING;
-        several |= !same_owner(row, ta_partial_at(p, 0));
-        TA_ROW(table, OWNER_CELLS(p, row), ta_text(name_series(p, row, series, sizeof series)),
-               ta_int(row[ENTRY]), ta_int(row[TIME]), ta_int(row[ALLOCATED]), ta_int(row[ACTIVE]),
-               ta_int(row[RESERVED]));
-    }
-    if (n)
-        ta_add_chart(table, &timeline_charts[is_drawn(prior, "memory-timeline")][timed][several]);
 }
 
 /* ---- sites and classes --------------------------------------------------------------------- */
@@ -443,8 +342,8 @@ static void add_failures(struct ta_section_builder *out, const struct ta_partial
 enum ta_status memory_finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_report *prior, struct ta_section_builder *out)
 {
-    (void)ctx;
-    add_timeline(out, merged[TIMELINE], prior);
+    if (!memory_add_timeline(out, merged[TIMELINE], prior))
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the histories of memory");
     add_sites(out, merged[SITES]);
     add_blocks(
         ta_add_table(out, "memory.size_classes", "Memory by size of request", ALL(class_columns)),

@@ -84,9 +84,29 @@ extern const struct size_class {
 /* Stretches of a history that are drawn, and failures that are listed, at most. */
 enum { STRETCHES = 240, FAILURES_MAX = 1000 };
 
+/* A list of columns and how many they are. */
+#define ALL(columns) (columns), sizeof(columns) / sizeof *(columns)
+
+/* Whose row it is. */
+#define OWNER_COLUMNS                                                                              \
+    TA_RANK_COLUMN_OF("Rank of the snapshot"),                                                     \
+        TA_TEXT_COLUMN("label", "Snapshot", "Name of the file, without its suffix"),               \
+        TA_DEVICE_COLUMN_OF("Device, none when the file does not name it")
+#define OWNER_CELLS(partial, row)                                                                  \
+    ta_int((row)[RANK]), ta_text(ta_partial_text((partial), (row), LABEL)), ta_int((row)[DEVICE])
+
+static inline bool same_owner(const int64_t *a, const int64_t *b)
+{
+    return a[RANK] == b[RANK] && a[FILE_KEY] == b[FILE_KEY] && a[DEVICE] == b[DEVICE];
+}
+
 enum ta_status memory_collect(struct ta_ctx *ctx, const struct ta_trace *trace,
                               struct ta_partial *const *out) TA_MUST_CHECK;
 enum ta_status memory_finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_report *prior, struct ta_section_builder *out);
+
+/* timeline.c; false without memory. */
+bool memory_add_timeline(struct ta_section_builder *out, const struct ta_partial *histories,
+                         const struct ta_report *prior);
 
 #endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* memory.timeline: the histories of allocators, and their chart.
+ *
+ * The chart counts time where all histories have it, else entries.  Where some are much longer than
+ * most, as those of different programs are, each is drawn over its own length. */
+#include "tables.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct ta_column timeline_columns[] = {
+    OWNER_COLUMNS,
+    {"series", "Series", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL,
+     "Rank, device and snapshot in one text, to tell lines of a chart apart"},
+    {"entry", "Entry", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "First entry of the history that the row covers, from 0; a history has up to 240 rows"},
+    {"time_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
+     "Time of that entry since the first of the device; the oldest files have no times"},
+    TA_RATIO_COLUMN("progress", "Progress", TA_NEUTRAL,
+                    "How far into the history the row begins: 0 is its first row, 1 its last"),
+    TA_BYTES_COLUMN(
+        "allocated_bytes", "Allocated", TA_LOWER,
+        "Largest number of bytes that the program held in this stretch, as asked for; replayed "
+        "backwards from the state at the end, as the start of a history may be lost"),
+    TA_BYTES_COLUMN("active_bytes", "Active", TA_LOWER,
+                    "The same with what was let go but is still used by other streams"),
+    TA_BYTES_COLUMN("reserved_bytes", "Reserved", TA_LOWER,
+                    "Largest number of bytes that the allocator held in this stretch"),
+};
+
+static bool is_drawn(const struct ta_report *prior, const char *id)
+{
+    const struct ta_table *table = ta_report_table(prior, "memory.snapshots");
+    for (const struct ta_chart *chart = table ? table->chart : NULL; chart; chart = chart->next)
+        if (strcmp(chart->id, id) == 0)
+            return true;
+    return false;
+}
+
+static struct ta_slice name_series(const struct ta_partial *p, const int64_t *row, char *text,
+                                   size_t size)
+{
+    const struct ta_slice label = ta_partial_text(p, row, LABEL);
+    char device[32] = "";
+    if (row[DEVICE] != TA_MISSING)
+        snprintf(device, sizeof device, " device %" PRId64, row[DEVICE]);
+    snprintf(text, size, "rank %" PRId64 "%s %.*s", row[RANK], device,
+             (int)(label.len < 60 ? label.len : 60), label.ptr);
+    return ta_slice_of(text);
+}
+
+/* The last row of the history that row `first` begins. */
+static size_t last_of(const struct ta_partial *p, size_t first)
+{
+    size_t last = first;
+    while (last + 1 < ta_partial_rows(p) &&
+           same_owner(ta_partial_at(p, last + 1), ta_partial_at(p, first)))
+        last++;
+    return last;
+}
+
+/* What the chart has to know of all histories. */
+struct shape {
+    bool timed, several, uneven;
+};
+
+/* Whether the longest by a field is more than three times the median. */
+static bool is_uneven(const struct ta_partial *p, int field, double *lengths)
+{
+    enum { LONG = 3 };
+    size_t n = 0;
+    for (size_t i = 0, last; i < ta_partial_rows(p); i = last + 1) {
+        last = last_of(p, i);
+        lengths[n++] = (double)ta_partial_at(p, last)[field];
+    }
+    ta_sort_numbers(lengths, n);
+    return n > 1 && lengths[n - 1] > LONG * ta_quantile(lengths, n, 0.5);
+}
+
+static bool find_shape(const struct ta_partial *p, struct shape *shape)
+{
+    const size_t n = ta_partial_rows(p);
+    double *lengths = calloc(n + 1, sizeof *lengths);
+    *shape = (struct shape){.timed = true};
+    for (size_t i = 0; i < n; i++) {
+        shape->timed &= ta_partial_at(p, i)[TIME] != TA_MISSING;
+        shape->several |= !same_owner(ta_partial_at(p, i), ta_partial_at(p, 0));
+    }
+    if (lengths)
+        shape->uneven = is_uneven(p, shape->timed ? TIME : ENTRY, lengths);
+    free(lengths);
+    return lengths != NULL;
+}
+
+/* Another analysis may have drawn labelled snapshots under the usual name. */
+static void add_chart(struct ta_table_builder *table, const struct ta_report *prior,
+                      const struct shape *shape)
+{
+    ta_add_chart(
+        table,
+        &(struct ta_chart){
+            .id = is_drawn(prior, "memory-timeline") ? "memory-history" : "memory-timeline",
+            .title = "Memory over time",
+            .caption = shape->uneven
+                           ? "Largest levels in each stretch of the history of the allocator, each "
+                             "over its own length; the gap to what is reserved is fragmentation "
+                             "and cache."
+                           : "Largest levels in each stretch of the history of the allocator; the "
+                             "gap to what is reserved is fragmentation and cache.",
+            .kind = TA_CHART_LINES,
+            .x = shape->uneven  ? "progress"
+                 : shape->timed ? "time_ns"
+                                : "entry",
+            .y = {{"reserved_bytes", "Reserved", TA_INK_SERIES_2},
+                  {"allocated_bytes", "Allocated", TA_INK_SERIES_1}},
+            .group = shape->several ? "series" : NULL,
+        });
+}
+
+bool memory_add_timeline(struct ta_section_builder *out, const struct ta_partial *p,
+                         const struct ta_report *prior)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "memory.timeline", "Allocated memory over time", ALL(timeline_columns));
+    struct shape shape;
+    if (!find_shape(p, &shape))
+        return false;
+    for (size_t i = 0, last; i < ta_partial_rows(p); i = last + 1) {
+        last = last_of(p, i);
+        const int64_t end = ta_partial_at(p, last)[ENTRY];
+        for (size_t k = i; k <= last; k++) {
+            const int64_t *row = ta_partial_at(p, k);
+            char series[160];
+            TA_ROW(table, OWNER_CELLS(p, row), ta_text(name_series(p, row, series, sizeof series)),
+                   ta_int(row[ENTRY]), ta_int(row[TIME]),
+                   ta_num(end > 0 ? (double)row[ENTRY] / (double)end : 0), ta_int(row[ALLOCATED]),
+                   ta_int(row[ACTIVE]), ta_int(row[RESERVED]));
+        }
+    }
+    if (ta_partial_rows(p))
+        add_chart(table, prior, &shape);
+    return true;
+}
