@@ -16,8 +16,8 @@ LAUNCH = re.compile(r"cuda\w*LaunchKernel|cuLaunchKernel|runFunction - job_prep_
 
 def instances(model):
     """[operator, [kernel], delay of the launch, delay of the kernel] of each call of an operator."""
-    ops = sorted((row for row in model.rows if row.name.startswith("aten::") and row.stream == -1),
-                 key=lambda row: row.ts)
+    ops = [row for row in model.rows if row.name.startswith("aten::") and row.stream == -1]
+    ops.sort(key=lambda row: row.ts)
     starts = [row.ts for row in ops]
     kernels = {row.correlation: row for row in model.device if row.correlation >= 0}
     found = {}

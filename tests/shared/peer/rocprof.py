@@ -10,8 +10,8 @@ from .ledger import OTHER, Rule, is_number
 RECORDS = Rule(
     OTHER, "rocprofv3 records",
     "No trace of Chrome events; not read. The kernel tables of the tool are nanoseconds in columns "
-    "called µs and ms, its window is that of the profiler, and percentages are summed up before the "
-    "rows are sorted.")
+    "called µs and ms, its window is that of the profiler, and percentages are summed up before "
+    "the rows are sorted.")
 # The first whose part of the name is found.
 CATEGORIES = (("GEMM", ("gemm", "matmul", "cijk")), ("Elementwise", ("elementwise",)),
               ("Reduction", ("reduce", "sum")), ("Convolution", ("conv",)),
