@@ -38,7 +38,7 @@ static void a_wait_that_does_harm(void **state)
     assert_int_equal(report_sum(report, "sync.by_rank", "window_ns"), 190000);
     const struct ta_finding *finding = ta_report_finding(report, "sync-wait");
     assert_non_null(finding);
-    assert_int_equal(finding->severity, TA_HIGH);
+    assert_int_equal(finding->severity, TA_MEDIUM);
     assert_int_equal(finding->saving_low_ns, 10000);
     assert_int_equal(finding->saving_high_ns, 40000);
     assert_non_null(strstr(finding->title, "aten::item"));

@@ -15,7 +15,7 @@ LAUNCH = re.compile(r"cuda\w*LaunchKernel|cuLaunchKernel|runFunction - job_prep_
 
 
 def instances(model):
-    """[operator, [kernel], delay of the launch, delay of the kernel] of each call of an operator."""
+    """[operator, [kernel], delay of launch, delay of kernel] of each call of an operator."""
     ops = [row for row in model.rows if row.name.startswith("aten::") and row.stream == -1]
     ops.sort(key=lambda row: row.ts)
     starts = [row.ts for row in ops]
