@@ -19,32 +19,73 @@ static const struct ta_column columns[] = {
     TA_RATIO_COLUMN("efficiency", "Efficiency", TA_HIGHER,
                     "Of the run, as in its efficiency ladder"),
     TA_RATIO_COLUMN("base_efficiency", "Of the base", TA_HIGHER,
-                    "The same of the smallest world size with a ladder"),
+                    "The same of the smallest world size with a ladder; of one rank alone its host "
+                    "and the rest of its device"),
     {"change", "Change", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_HIGHER,
      "Logarithm of the one over the other; those of the factors sum to that of parallel"},
     TA_RATIO_COLUMN("share", "Share", TA_NEUTRAL,
                     "Of the change of the parallel efficiency; below 0 it works against it"),
 };
 
-static double efficiency_of(const struct ta_table *ladder, struct ta_slice term)
+/* ---- of one run ---------------------------------------------------------------------------- */
+
+enum { PARALLEL = 4, FACTORS };
+
+static const char *const names[FACTORS] = {"transfer", "host", "serialization", "balance",
+                                           "parallel"};
+
+/* Efficiencies of a run, the product of the others last. */
+struct factors {
+    double at[FACTORS];
+};
+
+static bool read_ladder(const struct ta_report *report, struct factors *factors)
 {
-    for (size_t i = 0; i < ladder->n_rows; i++)
-        if (ta_slice_equal(ta_row_text(ladder, i, "term"), term))
-            return ta_row_number(ladder, i, "efficiency", (double)NAN);
-    return (double)NAN;
+    const struct ta_table *ladder = ta_report_table(report, "efficiency.ladder");
+    for (size_t row = 0; ladder && row < ladder->n_rows; row++)
+        for (size_t i = 0; i < FACTORS; i++)
+            if (ta_row_reads(ladder, row, "term", names[i]))
+                factors->at[i] = ta_row_number(ladder, row, "efficiency", NAN);
+    return ladder != NULL;
 }
 
-static void add_run(struct ta_table_builder *table, const struct scaling_run *run,
-                    const struct ta_table *ladder, const struct ta_table *base)
+/* Idle time of a device since its host has launched nothing. */
+static double late_of(const struct ta_table *idle)
 {
-    const struct ta_slice parallel = TA_LIT("parallel");
-    const double all = log(efficiency_of(ladder, parallel) / efficiency_of(base, parallel));
-    for (size_t i = 0; i < ladder->n_rows; i++) {
-        const struct ta_slice term = ta_row_text(ladder, i, "term");
-        const double own = efficiency_of(ladder, term), before = efficiency_of(base, term);
-        const double change = log(own / before);
-        TA_ROW(table, ta_text(ta_slice_of(run->title)), ta_int(run->world), ta_text(term),
-               ta_num(own), ta_num(before), ta_num(change), ta_num(change / all));
+    static const char *const columns_of_host[] = {"dispatch_ns", "host_ns", "sync_ns", "setup_ns",
+                                                  "input_ns"};
+    double late = 0;
+    for (size_t i = 0; idle && i < sizeof columns_of_host / sizeof *columns_of_host; i++)
+        late += ta_row_number(idle, 0, columns_of_host[i], 0);
+    return late;
+}
+
+/* A rank alone has nobody to send to or to wait for: its host is late, or its device does something
+ * else than to compute. */
+static bool read_alone(const struct scaling_run *run, struct factors *factors)
+{
+    const struct ta_table *gpu = ta_report_table(run->report, "gpu_time.by_rank");
+    const struct ta_table *idle = ta_report_table(run->report, "gpu_idle.by_rank");
+    if (run->world != 1 || !gpu || gpu->n_rows != 1)
+        return false;
+    const double whole = ta_row_number(gpu, 0, "window_ns", NAN);
+    const double compute = ta_row_number(gpu, 0, "compute_ns", NAN);
+    const double no_host = fmax(compute, whole - late_of(idle && idle->n_rows == 1 ? idle : NULL));
+    *factors = (struct factors){{1, no_host / whole, compute / no_host, 1, compute / whole}};
+    return compute > 0;
+}
+
+/* ---- all ----------------------------------------------------------------------------------- */
+
+static void add_run(struct ta_table_builder *table, const struct scaling_run *run,
+                    const struct factors *of, const struct factors *base)
+{
+    const double all = log(of->at[PARALLEL] / base->at[PARALLEL]);
+    for (size_t i = 0; i < FACTORS; i++) {
+        const double change = log(of->at[i] / base->at[i]);
+        TA_ROW(table, ta_text(ta_slice_of(run->title)), ta_int(run->world),
+               ta_text(ta_slice_of(names[i])), ta_num(of->at[i]), ta_num(base->at[i]),
+               ta_num(change), ta_num(change / all));
     }
 }
 
@@ -53,12 +94,16 @@ void scaling_add_factors(struct scaling *scaling, struct ta_section_builder *sec
     struct ta_table_builder *table =
         ta_add_table(section, "scaling.factors", "Why it does not scale", columns,
                      sizeof columns / sizeof *columns);
-    const struct ta_table *base = NULL;
+    struct factors base;
+    bool has_base = false;
     for (size_t i = 0; i < scaling->n; i++) {
-        const struct ta_table *ladder =
-            ta_report_table(scaling->runs[i].report, "efficiency.ladder");
-        if (ladder && base)
-            add_run(table, &scaling->runs[i], ladder, base);
-        base = base ? base : ladder;
+        struct factors of = {{NAN, NAN, NAN, NAN, NAN}};
+        const struct scaling_run *run = &scaling->runs[i];
+        if (!read_ladder(run->report, &of) && !read_alone(run, &of))
+            continue;
+        if (has_base)
+            add_run(table, run, &of, &base);
+        base = has_base ? base : of;
+        has_base = true;
     }
 }

@@ -178,7 +178,18 @@ class Scaling(unittest.TestCase):
     def test_factors_make_up_the_change(self):
         rows = scaling(*self.strong).rows("scaling.factors")
         runs = sorted({row["world_size"] for row in rows})
-        self.assertGreaterEqual(len(runs), 3)
+        self.assertEqual(runs, [2, 4, 8, 16])
+        alone = reports.read(PROGRAM, self.strong[0])
+        gpu = alone.row("gpu_time.by_rank")
+        of_base = {row["factor"]: row["base_efficiency"] for row in rows}
+        self.assertEqual((of_base["transfer"], of_base["balance"]), (1, 1))
+        self.assertAlmostEqual(of_base["parallel"], gpu["compute_ns"] / gpu["window_ns"], places=9)
+        self.assertAlmostEqual(of_base["host"] * of_base["serialization"], of_base["parallel"],
+                               places=9)
+        idle = alone.row("gpu_idle.by_rank")
+        late = sum(idle[f"{group}_ns"] for group in ("dispatch", "host", "sync", "setup", "input"))
+        self.assertGreater(late, 0)
+        self.assertAlmostEqual(of_base["host"], 1 - late / gpu["window_ns"], places=9)
         for world in runs:
             changes = {row["factor"]: row["change"] for row in rows if row["world_size"] == world}
             parallel = changes.pop("parallel")
