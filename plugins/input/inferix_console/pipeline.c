@@ -72,13 +72,20 @@ static struct ta_slice event_of(struct ta_slice text)
     return text;
 }
 
+/* Up to where the time of an event ends, or where the event does that has none. */
+static bool take_event(struct ta_slice *text, const char *timed, const char *bare,
+                       struct ta_slice *event)
+{
+    return console_before(text, timed, event) || console_before(text, bare, event);
+}
+
 /* Time Elapsed: [0:00:00.210351] From [load model (…)] To [text encode (…)] */
 void console_take_elapsed(struct console *c)
 {
     enum { NAME_MAX_BYTES = 200 };
     struct ta_slice text = c->line, time, from, to;
     if (!console_behind(&text, ELAPSED) || !console_before(&text, "] From [", &time) ||
-        !console_before(&text, ")] To [", &from) || !console_before(&text, ")]", &to))
+        !take_event(&text, ")] To [", "] To [", &from) || !take_event(&text, ")]", "]", &to))
         return;
     const int64_t dur_ns = elapsed(time);
     from = event_of(from);
