@@ -3,13 +3,10 @@
  * become nothing else there; escape_terminal.c is that for terminals. */
 #include "traceanalyze/output.h"
 
+#include "base/decimal.h"
 #include "base/utf8.h"
 #include "base/visible.h"
 #include "render/escape.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-
 static struct ta_slice skip(struct ta_slice text, size_t n)
 {
     return (struct ta_slice){text.ptr + n, text.len - n};
@@ -96,7 +93,8 @@ void ta_put_json_cell(struct ta_file *out, const struct ta_cell *cell, bool in_s
         ta_put_json(out, cell->text, in_script);
         break;
     case TA_CELL_INT:
-        ta_putf(out, "%" PRId64, cell->i);
+        ta_decimal_integer(number, cell->i);
+        ta_puts(out, number);
         break;
     case TA_CELL_NUM:
         ta_puts(out, ta_number_format(number, cell->f));
@@ -272,8 +270,8 @@ struct ta_slice ta_cell_text(const struct ta_cell *cell, enum ta_unit unit,
         return cell->b ? TA_LIT("yes") : TA_LIT("no");
     case TA_CELL_INT:
         if (unit == TA_UNIT_NONE) {
-            int n = snprintf(buffer, TA_UNIT_TEXT_MAX, "%" PRId64, cell->i);
-            return (struct ta_slice){buffer, (size_t)n};
+            const char *const end = ta_decimal_integer(buffer, cell->i);
+            return (struct ta_slice){buffer, (size_t)(end - buffer)};
         }
         return ta_slice_of(ta_unit_format(buffer, (double)cell->i, unit));
     case TA_CELL_NUM:

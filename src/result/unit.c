@@ -2,9 +2,10 @@
 /* Units and how their numbers read: the only place where a number becomes text for people. */
 #include "traceanalyze/unit.h"
 
+#include "base/decimal.h"
+
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* U+202F, a thin space that does not break. */
 #define GROUP "\xe2\x80\xaf"
@@ -103,40 +104,6 @@ const char *ta_polarity_name(enum ta_polarity polarity)
 
 /* ---- decimal digits ------------------------------------------------------------------ */
 
-/* Magnitude as 0.DDD × 10^point. */
-struct decimal {
-    char digits[20];
-    int n, point;
-};
-
-/* The number that printf wrote with "%.*e".  Takes only digits and exponent, for the decimal point
- * depends on the locale. */
-static struct decimal decimal_in(const char *text)
-{
-    struct decimal d = {.n = 0};
-    const char *at = text;
-    for (; *at && *at != 'e'; at++)
-        if (*at >= '0' && *at <= '9' && d.n < (int)sizeof d.digits)
-            d.digits[d.n++] = *at;
-    d.point = *at ? (int)strtol(at + 1, NULL, 10) + 1 : 1;
-    return d;
-}
-
-/* Rounds a finite value ≥ 0 to n significant digits. */
-static struct decimal decimal_of(double value, int n)
-{
-    char text[48];
-    snprintf(text, sizeof text, "%.*e", n - 1, value);
-    return decimal_in(text);
-}
-
-static struct decimal strip_zeros(struct decimal d)
-{
-    while (d.n > 1 && d.digits[d.n - 1] == '0')
-        d.n--;
-    return d;
-}
-
 static char *put(char *at, const char *text)
 {
     while (*text)
@@ -146,7 +113,7 @@ static char *put(char *at, const char *text)
 }
 
 /* The digits with a decimal point where it belongs. */
-static char *put_fixed(char *at, const struct decimal *d)
+static char *put_fixed(char *at, const struct ta_decimal *d)
 {
     if (d->point <= 0)
         at = put(at, "0.");
@@ -161,18 +128,19 @@ static char *put_fixed(char *at, const struct decimal *d)
     return at;
 }
 
-static char *put_scientific(char *at, const struct decimal *d)
+static char *put_scientific(char *at, const struct ta_decimal *d)
 {
-    struct decimal mantissa = *d;
+    struct ta_decimal mantissa = *d;
     mantissa.point = 1;
     at = put_fixed(at, &mantissa);
     return at + snprintf(at, 8, "e%d", d->point - 1);
 }
 
+/* An integer below LARGEST_GROUPED. */
 static char *put_grouped(char *at, double value)
 {
     char digits[24];
-    int n = snprintf(digits, sizeof digits, "%.0f", value);
+    const int n = (int)(ta_decimal_integer(digits, (int64_t)value) - digits);
     for (int i = 0; i < n; i++) {
         if (i > 0 && (n - i) % 3 == 0)
             at = put(at, GROUP);
@@ -182,46 +150,14 @@ static char *put_grouped(char *at, double value)
     return at;
 }
 
-/* Most numbers have but a few decimals, and up to 15 digits there is one decimal number that reads
- * as the double: when an integer over a power of ten gives it back, exact as the division of
- * integers below 2^53 is, that is the one. */
-static bool put_few_decimals(char text[TA_UNIT_TEXT_MAX], double value)
-{
-    enum { DECIMALS = 6 };
-    double scale = 1;
-    for (int n = 1; n <= DECIMALS; n++) {
-        scale *= 10;
-        const double digits = rint(value * scale);
-        if (!(fabs(digits) < 1e15) || fabs(value) < SMALLEST_FIXED)
-            return false;
-        if (digits / scale != value)
-            continue;
-        const long long whole = (long long)fabs(digits), one = (long long)scale;
-        snprintf(text, TA_UNIT_TEXT_MAX, "%s%lld.%0*lld", value < 0 ? "-" : "", whole / one, n,
-                 whole % one);
-        return true;
-    }
-    return false;
-}
-
 char *ta_number_format(char text[TA_UNIT_TEXT_MAX], double value)
 {
     if (fabs(value) < LARGEST_EXACT && value == trunc(value)) {
-        snprintf(text, TA_UNIT_TEXT_MAX, "%lld", (long long)value);
+        ta_decimal_integer(text, (int64_t)value);
         return text;
     }
-    double magnitude = fabs(value);
-    if (put_few_decimals(text, value))
-        return text;
-    /* 17 digits always suffice, 15 nearly always do; subnormal numbers have fewer. */
-    int n = magnitude < 2.3e-308 ? 1 : 15;
-    char exact[48];
-    for (;; n++) {
-        snprintf(exact, sizeof exact, "%.*e", n - 1, magnitude);
-        if (n == 17 || strtod(exact, NULL) == magnitude) /* both use the point of the same locale */
-            break;
-    }
-    struct decimal d = strip_zeros(decimal_in(exact));
+    const double magnitude = fabs(value);
+    const struct ta_decimal d = ta_decimal_trimmed(ta_decimal_exact(magnitude));
     char *at = text;
     if (value < 0)
         *at++ = '-';
@@ -253,7 +189,7 @@ static char *put_rounded(char *at, double magnitude)
 {
     if (magnitude == 0)
         return put(at, "0");
-    struct decimal d = decimal_of(magnitude, 3);
+    struct ta_decimal d = ta_decimal_of(magnitude, 3);
     if (magnitude >= LARGEST_GROUPED || (magnitude < SMALLEST_FIXED && d.point < -3))
         return put_scientific(at, &d);
     if (d.point > 3)
@@ -292,7 +228,7 @@ char *ta_unit_format(char text[TA_UNIT_TEXT_MAX], double value, enum ta_unit uni
     else if (value > 0 && units[unit].is_change)
         *at++ = '+';
     if (prefix.scale == 1 && magnitude == trunc(magnitude) && magnitude < LARGEST_GROUPED)
-        at = unit == TA_UNIT_NONE ? at + snprintf(at, 24, "%.0f", magnitude)
+        at = unit == TA_UNIT_NONE ? ta_decimal_integer(at, (int64_t)magnitude)
                                   : put_grouped(at, magnitude);
     else if (units[unit].scale > 0 && magnitude > 0 && magnitude < 0.01)
         at = put_small_share(at, magnitude / prefix.scale);
@@ -307,15 +243,15 @@ char *ta_unit_format(char text[TA_UNIT_TEXT_MAX], double value, enum ta_unit uni
 static char *put_plain(char *at, double value, const struct prefix *prefix, bool symbol)
 {
     const double magnitude = fabs(value) / prefix->scale;
-    struct decimal d = strip_zeros(decimal_of(magnitude, 3));
+    struct ta_decimal d = ta_decimal_trimmed(ta_decimal_of(magnitude, 3));
     if (value < 0)
         *at++ = '-';
     if (magnitude == 0)
         at = put(at, "0");
+    else if (magnitude >= LARGEST_GROUPED || magnitude < SMALLEST_FIXED)
+        at = put_scientific(at, &d);
     else if (d.point > 3)
         at = put_grouped(at, rint(magnitude));
-    else if (magnitude < SMALLEST_FIXED)
-        at = put_scientific(at, &d);
     else
         at = put_fixed(at, &d);
     return symbol ? put_symbol(at, prefix->symbol) : at;
@@ -357,7 +293,7 @@ char *ta_unit_format_tick(char text[TA_UNIT_TEXT_MAX], double value, double larg
 {
     const struct prefix prefix = tick_prefix(largest, unit);
     double magnitude = fabs(value) / prefix.scale;
-    struct decimal d = strip_zeros(decimal_of(magnitude, 6));
+    struct ta_decimal d = ta_decimal_trimmed(ta_decimal_of(magnitude, 6));
     char *at = text;
     if (value < 0 && magnitude > 0)
         *at++ = '-';

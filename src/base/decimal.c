@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/decimal.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef unsigned __int128 wide;
+
+/* Products stay below this, so that twice their remainders can be compared. */
+enum { WIDE_BITS = 126 };
+
+/* Digits that always suffice for a double, and that nearly always do. */
+enum { DIGITS_MOST = 17, DIGITS_USUAL = 15 };
+
+/* ---- exact, for numbers that are neither huge nor tiny --------------------------------------- */
+
+/* A value × 10^scale as a fraction. */
+struct fraction {
+    wide over, under;
+    wide ulp;       /* the distance to the next double, as `over` */
+    bool is_lowest; /* the next double below is half as far */
+    bool is_even;   /* halfway values are read as this one */
+};
+
+static unsigned bits_of(wide value)
+{
+    const uint64_t high = (uint64_t)(value >> 64), low = (uint64_t)value;
+    return high  ? 128 - (unsigned)__builtin_clzll(high)
+           : low ? 64 - (unsigned)__builtin_clzll(low)
+                 : 0;
+}
+
+/* 10^n for n up to 37. */
+static wide power_of_ten(int n)
+{
+    wide power = 1;
+    for (int i = 0; i < n; i++)
+        power *= 10;
+    return power;
+}
+
+/* False when it takes more bits than there are. */
+static bool make_fraction(double value, int scale, struct fraction *f)
+{
+    enum { POWER_MAX = 27 };
+    int exponent;
+    const uint64_t mantissa = (uint64_t)ldexp(frexp(value, &exponent), DBL_MANT_DIG);
+    exponent -= DBL_MANT_DIG;
+    const int up = exponent > 0 ? exponent : 0, down = exponent < 0 ? -exponent : 0;
+    if (scale > POWER_MAX || -scale > POWER_MAX || up > WIDE_BITS || down > WIDE_BITS)
+        return false;
+    const wide times = power_of_ten(scale > 0 ? scale : 0);
+    const wide parts = power_of_ten(scale < 0 ? -scale : 0);
+    if (bits_of(times) + DBL_MANT_DIG + (unsigned)up > WIDE_BITS ||
+        bits_of(parts) + (unsigned)down > WIDE_BITS)
+        return false;
+    f->ulp = times << up;
+    f->over = f->ulp * mantissa;
+    f->under = parts << down;
+    f->is_lowest = mantissa == UINT64_C(1) << (DBL_MANT_DIG - 1);
+    f->is_even = mantissa % 2 == 0;
+    return true;
+}
+
+static uint64_t rounded(const struct fraction *f, uint64_t whole)
+{
+    const wide twice = f->over % f->under * 2;
+    return whole + (twice > f->under || (twice == f->under && whole % 2));
+}
+
+/* Whether the integer over 10^scale is read as the value and not as a double next to it. */
+static bool reads_back(const struct fraction *f, uint64_t integer)
+{
+    const wide shown = integer * f->under;
+    const bool is_below = shown < f->over;
+    const wide twice = (is_below ? f->over - shown : shown - f->over) * 2;
+    const wide reach = is_below && f->is_lowest ? f->ulp / 2 : f->ulp;
+    return twice < reach || (twice == reach && f->is_even);
+}
+
+static struct ta_decimal decimal_from(uint64_t integer, int n, int scale)
+{
+    struct ta_decimal d = {.n = n, .point = n - scale};
+    for (int i = n; i-- > 0; integer /= 10)
+        d.digits[i] = (char)('0' + integer % 10);
+    return d;
+}
+
+/* False when another way is needed; `value` > 0. */
+static bool exact_digits(double value, int n, struct ta_decimal *d, bool *is_exact)
+{
+    const uint64_t most = (uint64_t)power_of_ten(n), least = most / 10;
+    int scale = n - 1 - (int)floor(log10(value)); /* or one beside it, next to a power of ten */
+    for (int tries = 0; tries < 2; tries++) {
+        struct fraction f;
+        if (!make_fraction(value, scale, &f) || f.over / f.under >= (wide)most * 10)
+            return false;
+        const uint64_t whole = (uint64_t)(f.over / f.under);
+        if (whole < least) {
+            scale++;
+        } else if (whole >= most) {
+            scale--;
+        } else {
+            const uint64_t integer = rounded(&f, whole);
+            *d = integer < most ? decimal_from(integer, n, scale)
+                                : decimal_from(least, n, scale - 1); /* 999.6 is 1.00e3 */
+            *is_exact = reads_back(&f, integer);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- by the library, for all the others ------------------------------------------------------ */
+
+/* Takes only digits and exponent of the text: the decimal point depends on the locale. */
+static struct ta_decimal printed_digits(double value, int n, bool *is_exact)
+{
+    char text[48];
+    snprintf(text, sizeof text, "%.*e", n - 1, value);
+    struct ta_decimal d = {.n = 0};
+    const char *at = text;
+    for (; *at && *at != 'e'; at++)
+        if (*at >= '0' && *at <= '9' && d.n < (int)sizeof d.digits)
+            d.digits[d.n++] = *at;
+    d.point = *at ? (int)strtol(at + 1, NULL, 10) + 1 : 1;
+    *is_exact = strtod(text, NULL) == value; /* the same locale */
+    return d;
+}
+
+static struct ta_decimal digits_of(double value, int n, bool *is_exact)
+{
+    struct ta_decimal d;
+    if (value > 0 && exact_digits(value, n, &d, is_exact))
+        return d;
+    return printed_digits(value, n, is_exact);
+}
+
+/* ---- both ----------------------------------------------------------------------------------- */
+
+struct ta_decimal ta_decimal_of(double value, int n)
+{
+    bool is_exact;
+    return digits_of(value, n, &is_exact);
+}
+
+struct ta_decimal ta_decimal_exact(double value)
+{
+    int n = value < DBL_MIN ? 1 : DIGITS_USUAL; /* subnormal numbers have fewer digits */
+    for (;; n++) {
+        bool is_exact;
+        const struct ta_decimal d = digits_of(value, n, &is_exact);
+        if (is_exact || n == DIGITS_MOST)
+            return d;
+    }
+}
+
+struct ta_decimal ta_decimal_trimmed(struct ta_decimal d)
+{
+    while (d.n > 1 && d.digits[d.n - 1] == '0')
+        d.n--;
+    return d;
+}
+
+char *ta_decimal_integer(char *at, int64_t value)
+{
+    char digits[20];
+    size_t n = 0;
+    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do {
+        digits[n++] = (char)('0' + left % 10);
+        left /= 10;
+    } while (left);
+    if (value < 0)
+        *at++ = '-';
+    while (n)
+        *at++ = digits[--n];
+    *at = '\0';
+    return at;
+}
