@@ -173,26 +173,42 @@ static const char *without_folders(struct ta_arena *arena, const char *line)
     return shown;
 }
 
+/* How many bytes to try next, between what fits and what is too long: as many as would fit if all
+ * letters were of one width, which is nearly right; measuring is dear.  Halfway when that was not.
+ */
+static size_t next_length(size_t fits, size_t too_long, double share, int tries)
+{
+    enum { GUESSES = 4 };
+    const size_t between = too_long - fits;
+    const size_t more = (size_t)((double)between * (tries < GUESSES ? share : 0.5));
+    return fits + (more < 1 ? 1 : more < between ? more : between - 1);
+}
+
 const char *ta_measure_fit(struct ta_measure *measure, struct ta_arena *arena, enum ta_face face,
                            const char *line, double width)
 {
     if (ta_measure_width(measure, face, line) <= width)
         return line;
     line = without_folders(arena, line);
-    if (!line || ta_measure_width(measure, face, line) <= width)
+    double least = 0, most = line ? ta_measure_width(measure, face, line) : 0;
+    if (!line || most <= width)
         return line ? line : "";
-    size_t length = strlen(line), fits = 0, too_long = length;
+    const size_t length = strlen(line);
+    size_t fits = 0, too_long = length;
     const char *best = "";
-    while (fits + 1 < too_long) {
-        size_t keep = fits + (too_long - fits) / 2;
+    for (int tries = 0; fits + 1 < too_long; tries++) {
+        const size_t keep = next_length(fits, too_long, (width - least) / (most - least), tries);
         const char *shorter = shorten(arena, line, length, keep);
         if (!shorter)
             return best;
-        if (ta_measure_width(measure, face, shorter) <= width) {
+        const double taken = ta_measure_width(measure, face, shorter);
+        if (taken <= width) {
             fits = keep;
+            least = taken;
             best = shorter;
         } else {
             too_long = keep;
+            most = taken;
         }
     }
     return best;

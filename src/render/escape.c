@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "base/visible.h"
 #include "render/escape.h"
+
 static struct ta_slice skip(struct ta_slice text, size_t n)
 {
     return (struct ta_slice){text.ptr + n, text.len - n};
