@@ -979,11 +979,14 @@ static void test_console_timer(void **state)
     struct reading r = read_text(
         "inferix_console",
         "Time Elapsed: [0:00:00.210351] From [load (x) (2026-11-21 00:36:14)] To [text (t)]\n"
-        "Time Elapsed: [1 day, 1:02:03.5] From [a] To [b]\n"
-        "Time Elapsed: [-1 day, 23:59:59] From [a] To [b]\n"
-        "Time Elapsed: [0:61:00] From [a] To [b]\n"
-        "Time Elapsed: [99999999999999999999 days, 0:00:00] From [a] To [b]\n"
-        "Time Elapsed: [0:00:01] From [a]\n");
+        "Time Elapsed: [1 day, 1:02:03.5] From [a (2026-11-21 00:36:14.1)] To [b (2026-11-21 "
+        "00:36:15)]\n"
+        "Time Elapsed: [-1 day, 23:59:59] From [a (2026-11-21 00:36:14.1)] To [b (2026-11-21 "
+        "00:36:15)]\n"
+        "Time Elapsed: [0:61:00] From [a (2026-11-21 00:36:14.1)] To [b (2026-11-21 00:36:15)]\n"
+        "Time Elapsed: [99999999999999999999 days, 0:00:00] From [a (2026-11-21 00:36:14.1)] To [b "
+        "(2026-11-21 00:36:15)]\n"
+        "Time Elapsed: [0:00:01] From [a (2026-11-21 00:36:14.1)]\n");
     check_text(rows_of(r.trace), "call load (x) → text 1 210351000 210351000 210351000\n"
                                  "call a → b 1 90123500000000 90123500000000 90123500000000\n");
     assert_int_equal(r.dropped, 3);
@@ -1003,8 +1006,8 @@ static void test_console_set(void **state)
 {
     (void)state;
     check_set("Profiling session 'a' started\nProfiling session 'b' started\n", "b");
-    check_set("x\nTime Elapsed: [0:00:01] From [a] To [b]\n",
-              "Time Elapsed: [0:00:01] From [a] To [b]");
+    check_set("x\nTime Elapsed: [0:00:01] From [a (1)] To [b (2)]\n",
+              "Time Elapsed: [0:00:01] From [a (1)] To [b (2)]");
     check_set("Profiling results:\n- A time: 1 ms\n- B time: 2 ms\n", "- A time: 1 ms");
     check_set("=== Aggregation Summary ===\nRanks: 8\n", "aggregate");
 }
