@@ -203,8 +203,8 @@ function readTimeline(all) {
 
 /* ---- where to begin ------------------------------------------------------------------------ */
 
-/* What lies in each of so many parts of a range: whether anything, and how long the work of devices
- * is, of threads where there are none. */
+/* What lies in each of so many parts of a range: whether anything, counters between their first and
+ * last sample too, and how long the work of devices is, of threads where there are none. */
 function spread(files, from, to, bins) {
   const tracks = files.flatMap((file) => file.tracks.map((track) => ({ file, track })));
   const hasDevice = tracks.some(({ track }) => track.device !== null);
@@ -219,6 +219,15 @@ function spread(files, from, to, bins) {
           used.fill(1, first, Math.max(first + 1, Math.ceil(end * perNs)));
           work[first] += counts ? end - start : 0;
         }
+      }
+    }
+  }
+  for (const file of files) {
+    for (const { times, n } of file.counters) {
+      const start = (times[0] + file.offset - from) * perNs;
+      const end = (times[n - 1] + file.offset - from) * perNs;
+      if (end >= 0 && start < bins) {
+        used.fill(1, Math.max(0, Math.floor(start)), Math.floor(end) + 1);
       }
     }
   }
