@@ -59,6 +59,7 @@ class Timeline {
     this.room = make("div");
     this.view = make("div", { class: "view" }, this.canvas, this.room);
     const partial = this.home[1] - this.home[0] < this.end - this.start;
+    this.box.dataset.begins = partial ? "part" : "all";
     this.details = make("div", { class: "details", "aria-live": "polite" },
       make("p", {}, `${partial ? "Recordings lie far apart: this is the one with most work, All " +
         "shows the others. " : ""}Choose a slice to see what it is. Drag moves, Ctrl and wheel ` +
