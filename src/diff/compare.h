@@ -8,6 +8,7 @@
 #include "traceanalyze/arena.h"
 
 struct diff;
+struct ta_durations;
 
 /* ---- names ------------------------------------------------------------------------------- */
 
@@ -91,6 +92,15 @@ bool diff_judge_pairs(struct diff *diff, const char *figure, struct diff_pairs *
 
 /* New minus base, 0 for a side that has it not. */
 int64_t diff_pair_change(const struct diff_pair *pair);
+
+/* ---- tables -------------------------------------------------------------------------------- */
+
+/* Columns of times behind those before and after: how they changed. */
+#define DIFF_CHANGE_COLUMNS(type)                                                                  \
+    {"delta_ns", "Change", type, TA_UNIT_NS_CHANGE, TA_LOWER, "After minus before"},               \
+    {                                                                                              \
+        "change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_LOWER, "Change over before" \
+    }
 
 /* ---- the comparison --------------------------------------------------------------------- */
 
@@ -193,6 +203,9 @@ void diff_find_offloading(struct diff *diff);
 void diff_add_normalized(struct diff *diff);
 /* Steps or frames of a run, of the rank with most; TA_MISSING when nothing says them. */
 int64_t diff_units(const struct ta_report *report, enum diff_unit unit);
+/* The durations of steps, or blocks, that both shown runs have; NULL of both without.  False
+ * without memory. */
+bool diff_step_series(struct diff *diff, const struct ta_durations *series[TA_DIFF_SIDES]);
 /* Steps compared with those of their class; false without memory. */
 bool diff_add_step_classes(struct diff *diff);
 /* Changes of means that come from what they are of. */

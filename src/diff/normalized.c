@@ -11,8 +11,7 @@ static const struct ta_column columns[] = {
     TA_COUNT_COLUMN("new_units", "Of them after", TA_NEUTRAL, "Units in the other run"),
     {"base_ns", "Before", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Window over units, before"},
     {"new_ns", "After", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Window over units, after"},
-    {"delta_ns", "Change", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, TA_LOWER, "After minus before"},
-    {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_LOWER, "Change over before"},
+    DIFF_CHANGE_COLUMNS(TA_TYPE_NUMBER),
 };
 
 /* The largest sum over the rows of a rank, or number of them without a column. */

@@ -15,8 +15,7 @@ static const struct ta_column columns[] = {
     TA_COUNT_COLUMN("new_count", "Names after", TA_NEUTRAL, "How many there are"),
     TA_NS_COLUMN("base_total_ns", "Before", TA_LOWER, "Sum of their durations before"),
     TA_NS_COLUMN("new_total_ns", "After", TA_LOWER, "Sum of their durations after"),
-    {"delta_ns", "Change", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, TA_LOWER, "After minus before"},
-    {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_LOWER, "Change over before"},
+    DIFF_CHANGE_COLUMNS(TA_TYPE_INTEGER),
     TA_TEXT_COLUMN("base_names", "Were", "Short names of those before"),
     TA_TEXT_COLUMN("new_names", "Are now", "Short names of those after"),
 };

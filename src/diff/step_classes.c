@@ -7,7 +7,8 @@
  *
  *     ΔM = Σ (w + w')/2 (m' - m)  +  Σ (m + m')/2 (w' - w)
  *
- * within the classes, and by the mix of them. */
+ * within the classes, and by the mix of them.  The first steps of a run that take longer than all
+ * others, as code is compiled and memory made ready, are a class by themselves. */
 #include "diff/compare.h"
 #include "diff/figures.h"
 #include "result/report.h"
@@ -18,21 +19,21 @@
 
 static const struct ta_column columns[] = {
     {"class", "Steps", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "short, long: classes of durations that lie apart, by Otsu's threshold of the logarithms; "
-     "all"},
+     "warm_up: the first of a run, each more than half as long again as any behind them; short, "
+     "long: classes of the durations of the others that lie apart, by "
+     "Otsu's threshold of the logarithms; steady: the others, of one class; all"},
     TA_COUNT_COLUMN("base_steps", "Of them before", TA_NEUTRAL, "Steps of all ranks, before"),
     TA_COUNT_COLUMN("new_steps", "Of them after", TA_NEUTRAL, "Steps of all ranks, after"),
     {"base_mean_ns", "Before", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Mean duration, before"},
     {"new_mean_ns", "After", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Mean duration, after"},
-    {"delta_ns", "Change", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, TA_LOWER, "After minus before"},
-    {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_LOWER, "Change over before"},
+    DIFF_CHANGE_COLUMNS(TA_TYPE_NUMBER),
     {"within_ns", "Within", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, TA_LOWER,
      "Part of the change of the mean of all steps that comes from these becoming longer"},
     {"mix_ns", "By the mix", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, TA_LOWER,
      "Part of it that comes from more or fewer of these"},
 };
 
-enum class { SHORT, LONG, CLASSES };
+enum class { WARM_UP, SHORT, LONG, CLASSES };
 
 /* Least Ashman's D of two classes: cut in half, a normal distribution has 2.7 and an even one 3.5.
  */
@@ -40,28 +41,14 @@ enum class { SHORT, LONG, CLASSES };
 
 /* The steps of a side. */
 struct steps {
-    double *sorted;
-    size_t n;
+    double *first;  /* those of the warm-up */
+    double *sorted; /* all others */
+    size_t n_first, n;
     struct ta_classes split;
     bool is_split;
     size_t count[CLASSES];
     double mean[CLASSES]; /* NaN of none */
 };
-
-static bool read_steps(struct diff *diff, const struct ta_durations *series, struct steps *steps)
-{
-    const size_t all = series->n * series->ranks;
-    *steps = (struct steps){.sorted = ta_arena_alloc(&diff->arena, (all + 1) * sizeof(double))};
-    if (!steps->sorted)
-        return false;
-    for (size_t i = 0; i < all; i++)
-        if (!isnan(series->at[i]))
-            steps->sorted[steps->n++] = series->at[i];
-    ta_sort_numbers(steps->sorted, steps->n);
-    ta_two_classes(steps->sorted, steps->n, &steps->split);
-    steps->is_split = steps->split.valid && steps->split.separation > APART;
-    return true;
-}
 
 static double mean_of(const double *values, size_t n)
 {
@@ -71,15 +58,79 @@ static double mean_of(const double *values, size_t n)
     return n ? sum / (double)n : (double)NAN;
 }
 
-static void divide(struct steps *steps, double threshold)
+/* The step as it took the rank that was longest at it; NaN of none. */
+static double longest_of(const struct ta_durations *series, size_t step)
 {
-    size_t low = 0;
-    while (low < steps->n && steps->sorted[low] < threshold)
+    double longest = (double)NAN;
+    for (size_t rank = 0; rank < series->ranks; rank++)
+        longest = fmax(longest, series->at[step * series->ranks + rank]);
+    return longest;
+}
+
+/* How many steps at the start are warm-up: each longer than any behind them by this factor, and at
+ * most a quarter of all. */
+static size_t warm_up_of(struct diff *diff, const struct ta_durations *series)
+{
+    static const double longer = 1.5;
+    const size_t most = series->n / 4;
+    double *behind = ta_arena_alloc(&diff->arena, (series->n + 1) * sizeof *behind);
+    double shortest = INFINITY;
+    size_t warm = 0;
+    if (!behind)
+        return 0;
+    behind[series->n] = (double)NAN;
+    for (size_t i = series->n; i-- > 0;)
+        behind[i] = fmax(behind[i + 1], longest_of(series, i));
+    for (size_t i = 0; i < most; i++) {
+        shortest = fmin(shortest, longest_of(series, i));
+        if (shortest > longer * behind[i + 1])
+            warm = i + 1;
+    }
+    return warm;
+}
+
+static bool read_steps(struct diff *diff, const struct ta_durations *series, struct steps *steps)
+{
+    const size_t all = series->n * series->ranks;
+    *steps = (struct steps){.first = ta_arena_alloc(&diff->arena, (all + 1) * sizeof(double)),
+                            .sorted = ta_arena_alloc(&diff->arena, (all + 1) * sizeof(double))};
+    if (!steps->first || !steps->sorted)
+        return false;
+    const size_t warm = warm_up_of(diff, series) * series->ranks;
+    for (size_t i = 0; i < all; i++)
+        if (!isnan(series->at[i]) && i < warm)
+            steps->first[steps->n_first++] = series->at[i];
+        else if (!isnan(series->at[i]))
+            steps->sorted[steps->n++] = series->at[i];
+    ta_sort_numbers(steps->sorted, steps->n);
+    ta_two_classes(steps->sorted, steps->n, &steps->split);
+    steps->is_split = steps->split.valid && steps->split.separation > APART;
+    return true;
+}
+
+/* `split` NULL: all but the warm-up are one class. */
+static void divide(struct steps *steps, const struct ta_classes *split)
+{
+    size_t low = split ? 0 : steps->n;
+    while (low < steps->n && steps->sorted[low] < split->threshold)
         low++;
+    steps->count[WARM_UP] = steps->n_first;
     steps->count[SHORT] = low;
     steps->count[LONG] = steps->n - low;
+    steps->mean[WARM_UP] = mean_of(steps->first, steps->n_first);
     steps->mean[SHORT] = mean_of(steps->sorted, low);
     steps->mean[LONG] = mean_of(steps->sorted + low, steps->n - low);
+}
+
+static double mean_of_all(const struct steps *steps)
+{
+    double sum = 0, n = 0;
+    for (int class = WARM_UP; class < CLASSES; class ++)
+        if (steps->count[class]) {
+            sum += steps->mean[class] * (double)steps->count[class];
+            n += (double)steps->count[class];
+        }
+    return sum / n;
 }
 
 static void add_row(struct ta_table_builder *table, const char *class, const size_t count[2],
@@ -92,69 +143,52 @@ static void add_row(struct ta_table_builder *table, const char *class, const siz
 }
 
 static void add_class(struct ta_table_builder *table, const struct steps sides[TA_DIFF_SIDES],
-                      enum class class, double sum[2])
+                      enum class class, const char *name, double sum[2])
 {
-    static const char *const names[] = {[SHORT] = "short", [LONG] = "long"};
     const struct steps *base = &sides[TA_DIFF_BASE], *new = &sides[TA_DIFF_NEW];
-    const double before = (double)base->count[class] / (double)base->n;
-    const double after = (double)new->count[class] / (double)new->n;
+    if (!base->count[class] && !new->count[class])
+        return;
+    const double before = (double)base->count[class] / (double)(base->n + base->n_first);
+    const double after = (double)new->count[class] / (double)(new->n + new->n_first);
     /* A class of one side alone changes the mix: nothing of it became longer. */
     const double m = isnan(base->mean[class]) ? new->mean[class] : base->mean[class];
     const double now = isnan(new->mean[class]) ? base->mean[class] : new->mean[class];
     const double within = (before + after) / 2 * (now - m);
     const double mix = (m + now) / 2 * (after - before);
-    add_row(table, names[class], (const size_t[]){base->count[class], new->count[class]},
+    add_row(table, name, (const size_t[]){base->count[class], new->count[class]},
             (const double[]){base->mean[class], new->mean[class]}, within, mix);
     sum[0] += within;
     sum[1] += mix;
-}
-
-/* The figure of both sides that rests on steps, the first one that does. */
-static bool find(struct diff *diff, const struct ta_durations *series[TA_DIFF_SIDES])
-{
-    struct ta_run_figures figures[TA_DIFF_SIDES];
-    for (int side = 0; side < TA_DIFF_SIDES; side++)
-        if (!ta_run_figures_read(&diff->arena, diff->shown[side], &figures[side]))
-            return false;
-    const struct ta_run_figures *base = &figures[TA_DIFF_BASE];
-    for (size_t i = 0; i < base->n && !series[TA_DIFF_BASE]; i++) {
-        const struct ta_run_figure *new =
-            ta_run_figures_find(&figures[TA_DIFF_NEW], base->at[i].id);
-        if (base->at[i].series && new &&new->series) {
-            series[TA_DIFF_BASE] = base->at[i].series;
-            series[TA_DIFF_NEW] = new->series;
-        }
-    }
-    return true;
 }
 
 bool diff_add_step_classes(struct diff *diff)
 {
     const struct ta_durations *series[TA_DIFF_SIDES] = {NULL, NULL};
     struct steps sides[TA_DIFF_SIDES];
-    if (!find(diff, series))
+    if (!diff_step_series(diff, series))
         return false;
     if (!series[TA_DIFF_BASE])
         return true;
     for (int side = 0; side < TA_DIFF_SIDES; side++)
         if (!read_steps(diff, series[side], &sides[side]))
             return false;
-    if (!sides[TA_DIFF_BASE].is_split && !sides[TA_DIFF_NEW].is_split)
+    const struct steps *base = &sides[TA_DIFF_BASE], *new = &sides[TA_DIFF_NEW];
+    const bool is_split = base->is_split || new->is_split;
+    if (!is_split && !base->n_first && !new->n_first)
         return true;
     struct ta_table_builder *table =
         ta_add_table(ta_report_open_section(diff->out, "diff", "What changed"), "diff.step_classes",
                      "Steps of the same class", columns, sizeof columns / sizeof *columns);
-    double sum[2] = {0, 0};
     for (int side = 0; side < TA_DIFF_SIDES; side++) {
         /* One class is cut where the other side has its two. */
         const struct steps *of = sides[side].is_split ? &sides[side] : &sides[!side];
-        divide(&sides[side], of->split.threshold);
+        divide(&sides[side], is_split ? &of->split : NULL);
     }
-    for (int class = SHORT; class < CLASSES; class ++)
-        add_class(table, sides, (enum class) class, sum);
-    add_row(table, "all", (const size_t[]){sides[TA_DIFF_BASE].n, sides[TA_DIFF_NEW].n},
-            (const double[]){mean_of(sides[TA_DIFF_BASE].sorted, sides[TA_DIFF_BASE].n),
-                             mean_of(sides[TA_DIFF_NEW].sorted, sides[TA_DIFF_NEW].n)},
-            sum[0], sum[1]);
+    double sum[2] = {0, 0};
+    add_class(table, sides, WARM_UP, "warm_up", sum);
+    add_class(table, sides, SHORT, is_split ? "short" : "steady", sum);
+    add_class(table, sides, LONG, "long", sum);
+    add_row(table, "all", (const size_t[]){base->n + base->n_first, new->n + new->n_first},
+            (const double[]){mean_of_all(base), mean_of_all(new)}, sum[0], sum[1]);
     return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* diff.step_times: how the steps of both shown runs are distributed. */
 #include "diff/compare.h"
+#include "diff/figures.h"
 #include "result/report.h"
 #include "traceanalyze/chart.h"
 #include "traceanalyze/stat.h"
@@ -33,12 +34,22 @@ static const struct ta_chart chart = {
 };
 
 /* The figure of both sides that rests on steps, the first one that does. */
-static const struct ta_run_figure *find(const struct ta_run_figures *of, const char *id)
+bool diff_step_series(struct diff *diff, const struct ta_durations *series[TA_DIFF_SIDES])
 {
-    for (size_t i = 0; i < of->n; i++)
-        if (of->at[i].series && (!id || strcmp(of->at[i].id, id) == 0))
-            return &of->at[i];
-    return NULL;
+    struct ta_run_figures figures[TA_DIFF_SIDES];
+    for (int side = 0; side < TA_DIFF_SIDES; side++)
+        if (!ta_run_figures_read(&diff->arena, diff->shown[side], &figures[side]))
+            return false;
+    const struct ta_run_figures *base = &figures[TA_DIFF_BASE];
+    for (size_t i = 0; i < base->n && !series[TA_DIFF_BASE]; i++) {
+        const struct ta_run_figure *new =
+            ta_run_figures_find(&figures[TA_DIFF_NEW], base->at[i].id);
+        if (base->at[i].series && new &&new->series) {
+            series[TA_DIFF_BASE] = base->at[i].series;
+            series[TA_DIFF_NEW] = new->series;
+        }
+    }
+    return true;
 }
 
 /* Massart's form of the inequality of Dvoretzky, Kiefer and Wolfowitz: a band for the whole curve.
@@ -81,18 +92,16 @@ static bool is_distribution(const struct ta_durations *series)
 
 bool diff_add_steps(struct diff *diff)
 {
-    struct ta_run_figures base, new;
-    if (!ta_run_figures_read(&diff->arena, diff->shown[TA_DIFF_BASE], &base) ||
-        !ta_run_figures_read(&diff->arena, diff->shown[TA_DIFF_NEW], &new))
+    const struct ta_durations *series[TA_DIFF_SIDES] = {NULL, NULL};
+    if (!diff_step_series(diff, series))
         return false;
-    const struct ta_run_figure *before = find(&base, NULL);
-    const struct ta_run_figure *after = before ? find(&new, before->id) : NULL;
-    if (!after || !is_distribution(before->series) || !is_distribution(after->series))
+    if (!series[TA_DIFF_BASE] || !is_distribution(series[TA_DIFF_BASE]) ||
+        !is_distribution(series[TA_DIFF_NEW]))
         return true;
     struct ta_table_builder *table =
         ta_add_table(ta_report_open_section(diff->out, "diff", "What changed"), "diff.step_times",
                      "Step times before and after", columns, sizeof columns / sizeof *columns);
     ta_add_chart(table, &chart);
-    return add_side(diff, table, TA_LIT("base"), before->series) &&
-           add_side(diff, table, TA_LIT("new"), after->series);
+    return add_side(diff, table, TA_LIT("base"), series[TA_DIFF_BASE]) &&
+           add_side(diff, table, TA_LIT("new"), series[TA_DIFF_NEW]);
 }

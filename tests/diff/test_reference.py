@@ -219,6 +219,31 @@ class Reference(unittest.TestCase):
                                       for _ in range(40)]) for name in "ab"]
             self.assertNotIn("diff.step_classes", self.compare(*paths))
 
+    def test_warm_up(self):
+        """The first steps, of a run that compiles and of one that does not."""
+        rng = random.Random(13)
+        kernels = [("aten::mm", GEMM, 20_000)]
+        for classes in (1, 2):
+            steady = [round(rng.gauss(100_000, 2_000)) * (1 + 3 * (i % classes))
+                      for i in range(18)]
+            first = [5_000_000, 1_500_000]
+            sides = [first + steady, steady]
+            paths = [self.pair(name, [(kernels, length) for length in side])
+                     for name, side in zip("ab", sides)]
+            for order in (1, -1):
+                rows = {row["class"]: row
+                        for row in self.compare(*paths[::order])["diff.step_classes"]}
+                counts = [rows["warm_up"][key] for key in ("base_steps", "new_steps")]
+                self.assertEqual(counts, [2, 0][::order])
+                key = "base_mean_ns" if order == 1 else "new_mean_ns"
+                self.assertAlmostEqual(rows["warm_up"][key], sum(first) / 2, delta=1e-3)
+                self.assertEqual("steady" in rows, classes == 1)
+                self.assertEqual("long" in rows, classes == 2)
+                means = [sum(side) / len(side) for side in sides[::order]]
+                self.assertAlmostEqual(rows["all"]["delta_ns"], means[1] - means[0], delta=1e-3)
+                self.assertAlmostEqual(rows["all"]["within_ns"], 0, delta=1e-3)
+                self.assertAlmostEqual(rows["all"]["mix_ns"], means[1] - means[0], delta=1e-3)
+
     # ---- machine and program ----
 
     def test_clocks(self):

@@ -263,8 +263,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the memory snapshots");
 }
 
-static const struct ta_analysis_ops ops = {
-    .section = "memory", .partials = partials, .map = map, .finish = finish};
+static const struct ta_analysis_ops ops = {.needs = TA_NEED_COUNTERS,
+                                           .section = "memory",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish};
 
 TA_PLUGIN(analysis, memory, &ops, .title = "Memory",
           .summary = "Memory at labelled snapshots and in allocator states: memory.snapshots, "

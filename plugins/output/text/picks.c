@@ -26,7 +26,7 @@ const struct text_pick text_picks[] = {
      .without = "base_calls new_calls"},
     {.table = "diff.normalized", .rows = 3},
     {.table = "diff.step_classes",
-     .rows = 3,
+     .rows = 4,
      .first = "base_steps new_steps base_mean_ns new_mean_ns change"},
     {.table = "diff.machine", .rows = 1},
     {.table = "diff.environment", .rows = 8, .spare = "same", .whole = true},
