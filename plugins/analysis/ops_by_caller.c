@@ -12,9 +12,10 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     const struct ta_spans spans = ta_trace_spans(trace);
+    const struct ta_category *categories = ta_trace_categories(trace).at;
     struct ta_map cache = {0};
     for (ta_row i = 0; i < spans.n; i++)
-        if (ta_span_is_told(trace, i))
+        if (categories[spans.cat[i]].class <= TA_CLASS_OP && ta_span_is_told(trace, i))
             ta_place_add(trace, ta_span_caller(trace, i), i, &cache, out[0]);
     const bool failed = cache.failed;
     ta_map_free(&cache);
