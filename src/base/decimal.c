@@ -133,7 +133,7 @@ static struct ta_decimal printed_digits(double value, int n, bool *is_exact)
 static struct ta_decimal digits_of(double value, int n, bool *is_exact)
 {
     struct ta_decimal d;
-    if (value > 0 && exact_digits(value, n, &d, is_exact))
+    if (value > 0 && isfinite(value) && exact_digits(value, n, &d, is_exact))
         return d;
     return printed_digits(value, n, is_exact);
 }

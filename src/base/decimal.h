@@ -12,7 +12,8 @@ struct ta_decimal {
     int n, point;
 };
 
-/* A finite value ≥ 0 rounded to n significant digits, 1 … 17; exact halves go to the even digit. */
+/* A value ≥ 0 rounded to n significant digits, 1 … 17; exact halves go to the even digit.  One that
+ * is infinite has no digits. */
 struct ta_decimal ta_decimal_of(double value, int n);
 
 /* The fewest digits, 15 at least, that read back as the same value; finite and ≥ 0. */

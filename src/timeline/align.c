@@ -56,9 +56,11 @@ static int64_t ahead_of(const struct ta_table *table, size_t row,
     const double drift = ta_row_number(table, row, "drift", 0);
     if (!is_corrected(table, row))
         return 0;
-    memcpy(origin, text.ptr, text.len < sizeof origin ? text.len : 0);
+    const bool is_known = text.len > 0 && text.len < sizeof origin;
+    if (is_known)
+        memcpy(origin, text.ptr, text.len);
     const int64_t middle = file->clock_ns + file->end_ns / 2;
-    const double since = text.len ? (double)(middle - strtoll(origin, NULL, 10)) : 0;
+    const double since = is_known ? (double)(middle - strtoll(origin, NULL, 10)) : 0;
     return (int64_t)ta_row_number(table, row, "offset_ns", 0) + llround(drift * since);
 }
 
