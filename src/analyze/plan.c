@@ -21,6 +21,17 @@ static bool add_key(struct ta_plan *plan, const char *key)
     return true;
 }
 
+static bool is_asked_for(const struct ta_plan *plan, const char *key)
+{
+    for (size_t i = 0; i < plan->n; i++) {
+        const char *const *args = plan->analyses[i]->plugin.analysis->needs_args;
+        for (; args && *args; args++)
+            if (strcmp(*args, key) == 0)
+                return true;
+    }
+    return false;
+}
+
 static bool add_keys(struct ta_plan *plan, const char *const *keys)
 {
     for (; keys && *keys; keys++)
@@ -120,6 +131,9 @@ static enum ta_status list_analyses(struct ta_ctx *ctx, const struct choice *cho
 
 static enum ta_status list_needs(struct ta_ctx *ctx, struct ta_plan *plan)
 {
+    for (const char *const *key = core_args; *key; key++)
+        if (!is_asked_for(plan, *key) && add_key(plan, *key))
+            plan->n_passing++;
     add_keys(plan, core_args);
     for (size_t i = 0; i < plan->n; i++) {
         const struct ta_analysis_ops *ops = plan->analyses[i]->plugin.analysis;

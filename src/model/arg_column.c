@@ -71,3 +71,9 @@ void arg_column_free(struct ta_store *store, struct arg_column *a)
     ta_store_free(store, a->is_text);
     ta_store_free(store, a->places);
 }
+
+void arg_column_clear(struct ta_store *store, struct arg_column *a)
+{
+    arg_column_free(store, a);
+    *a = (struct arg_column){.key = a->key};
+}

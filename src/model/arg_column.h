@@ -37,6 +37,9 @@ TA_MUST_CHECK bool arg_columns_agree(struct ta_store *store, struct arg_column *
 
 void arg_column_free(struct ta_store *store, struct arg_column *a);
 
+/* As if no event had had the argument. */
+void arg_column_clear(struct ta_store *store, struct arg_column *a);
+
 /* Bytes of a value with its row. */
 static inline size_t arg_column_size(const struct arg_column *a)
 {

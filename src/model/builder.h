@@ -39,7 +39,8 @@ struct ta_builder {
     uint32_t needs; /* TA_NEED_… of the enabled analyses */
     const struct ta_slice *keys;
     size_t n_keys;
-    const double *share;   /* of the input that was read so far, 0 when not known; NULL: never */
+    size_t n_passing;    /* the first of the keys: nobody asks for them once launches are linked */
+    const double *share; /* of the input that was read so far, 0 when not known; NULL: never */
     uint8_t phase_at[128]; /* by letter: place in TA_PHASES plus one; 0: no phase */
     struct ta_map track_of, category_of, process_names;
     struct recent_category recent[RECENT_CATEGORIES];

@@ -148,6 +148,7 @@ static enum ta_status analyze(struct ta_worker *w, struct ta_ingested *file,
                               struct ta_builder *builder)
 {
     struct ta_trace *trace = NULL;
+    builder->n_passing = w->job->plan->n_passing;
     enum ta_status status = ta_normalize(&w->ctx, builder, &trace);
     ta_times_lap(&w->ctx.times, TA_STAGE_NORMALIZE);
     copy_facts(w, file, builder);

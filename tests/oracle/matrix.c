@@ -254,6 +254,7 @@ void oracle_open(struct oracle *o, bool all)
     free(o->fixture.plan.keys);
     o->fixture.plan.keys = keys;
     o->fixture.plan.n_keys = ORACLE_KEYS;
+    o->fixture.plan.n_passing = 0; /* all are compared */
     o->fixture.plan.needs |= TA_NEED_FLOWS | TA_NEED_COUNTERS | TA_NEED_INSTANTS | TA_NEED_ASYNCS;
     for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++)
         if (config_exists(&o->fixture, cpus[i]))

@@ -24,6 +24,7 @@ struct fixture {
     struct ta_ctx ctx;
     struct ta_registry *registry;
     struct ta_plan plan; /* all analyses; tests may add to `plan.needs` */
+    bool clears_passing; /* arguments for linking go as they do in the program; else they stay */
 };
 
 void fixture_open(struct fixture *f);

@@ -830,6 +830,31 @@ static void arguments_follow_their_spans(void **state)
     reading_free(&r);
 }
 
+/* What only linking asks for is gone once launches are linked; nothing else is. */
+static void arguments_for_linking(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":20,\"dur\":5,\"pid\":0,\"tid\":7,"
+        "\"args\":{\"correlation\":3,\"device\":2,\"grid\":[1,1,1]}},"
+        "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"ts\":10,\"dur\":2,"
+        "\"pid\":1,\"tid\":1,\"args\":{\"correlation\":3}}]";
+    for (int clears = 0; clears < 2; clears++) {
+        struct reading r;
+        fixture.clears_passing = clears;
+        fixture_read_text(&fixture, text, &r);
+        fixture.clears_passing = false;
+        const struct ta_activities activities = ta_trace_activities(r.trace);
+        assert_int_equal(activities.n, 1);
+        assert_int_equal(activities.at[0].device, 2);
+        assert_int_equal(ta_trace_spans(r.trace).ts[activities.at[0].launch], 10000);
+        assert_int_equal(ta_trace_args(r.trace, "correlation").n, clears ? 0 : 2);
+        assert_int_equal(ta_trace_args(r.trace, "device").n, clears ? 0 : 1);
+        assert_int_equal(ta_trace_args(r.trace, "grid").n, 1);
+        reading_free(&r);
+    }
+}
+
 /* Names beyond the limit share one, and totals stay right. */
 static void the_limit_of_names(void **state)
 {
@@ -933,6 +958,7 @@ int main(void)
         cmocka_unit_test(counters_are_ordered),
         cmocka_unit_test(asynchronous_pairs),
         cmocka_unit_test(arguments_follow_their_spans),
+        cmocka_unit_test(arguments_for_linking),
         cmocka_unit_test(the_limit_of_names),
         cmocka_unit_test(very_many_categories),
         cmocka_unit_test(a_whole_trace_as_by_brute_force),
