@@ -48,6 +48,10 @@ struct ta_analysis_ops {
     /* Analyses whose items stand before those of this one in their section, or NULL.  Nothing is
      * read of them: where they are left out, so is nothing else. */
     const char *const *behind;
+
+    /* Event arguments like needs_args, of operators alone: those of other events are kept only
+     * where another analysis names the argument in needs_args.  NULL for none. */
+    const char *const *needs_op_args;
 };
 
 /* Whether all that was read are traces: an analysis may then say what they lacked, which would be

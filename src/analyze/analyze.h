@@ -16,7 +16,8 @@ struct ta_plan {
     uint32_t needs;        /* tables of the model that some analysis wants */
     struct ta_slice *keys; /* event arguments to keep: the core's and the analyses' */
     size_t n_keys;
-    size_t n_passing; /* the first of them: the core's that no analysis wants */
+    size_t n_passing;  /* the first of them: the core's that no analysis wants */
+    uint64_t ops_only; /* a bit for each key of which only the values of operators are wanted */
 };
 
 /* The wanted analyses of the registry and those whose results they read; `wanted` NULL is all that

@@ -9,25 +9,41 @@
 /* Arguments that the core itself needs to link launches. */
 static const char *const core_args[] = {"correlation", "device", NULL};
 
-static bool add_key(struct ta_plan *plan, const char *key)
+_Static_assert(TA_RECORD_ARGS <= 64, "ta_plan.ops_only has a bit for each key");
+
+static bool has_key(const struct ta_plan *plan, const char *key)
 {
     const struct ta_slice wanted = ta_slice_of(key);
     for (size_t i = 0; i < plan->n_keys; i++)
         if (ta_slice_equal(plan->keys[i], wanted))
             return true;
+    return false;
+}
+
+static bool add_key(struct ta_plan *plan, const char *key)
+{
+    if (has_key(plan, key))
+        return true;
     if (plan->n_keys == TA_RECORD_ARGS)
         return false;
-    plan->keys[plan->n_keys++] = wanted;
+    plan->keys[plan->n_keys++] = ta_slice_of(key);
     return true;
+}
+
+static bool is_among(const char *const *keys, const char *key)
+{
+    for (; keys && *keys; keys++)
+        if (strcmp(*keys, key) == 0)
+            return true;
+    return false;
 }
 
 static bool is_asked_for(const struct ta_plan *plan, const char *key)
 {
     for (size_t i = 0; i < plan->n; i++) {
-        const char *const *args = plan->analyses[i]->plugin.analysis->needs_args;
-        for (; args && *args; args++)
-            if (strcmp(*args, key) == 0)
-                return true;
+        const struct ta_analysis_ops *ops = plan->analyses[i]->plugin.analysis;
+        if (is_among(ops->needs_args, key) || is_among(ops->needs_op_args, key))
+            return true;
     }
     return false;
 }
@@ -37,6 +53,19 @@ static bool add_keys(struct ta_plan *plan, const char *const *keys)
     for (; keys && *keys; keys++)
         if (!add_key(plan, *keys))
             return false;
+    return true;
+}
+
+/* Keys behind all those of which every event's value is wanted. */
+static bool add_op_keys(struct ta_plan *plan, const char *const *keys)
+{
+    for (; keys && *keys; keys++) {
+        if (has_key(plan, *keys))
+            continue;
+        if (!add_key(plan, *keys))
+            return false;
+        plan->ops_only |= UINT64_C(1) << (plan->n_keys - 1);
+    }
     return true;
 }
 
@@ -134,16 +163,17 @@ static enum ta_status list_needs(struct ta_ctx *ctx, struct ta_plan *plan)
     for (const char *const *key = core_args; *key; key++)
         if (!is_asked_for(plan, *key) && add_key(plan, *key))
             plan->n_passing++;
-    add_keys(plan, core_args);
-    for (size_t i = 0; i < plan->n; i++) {
+    bool fits = add_keys(plan, core_args);
+    for (size_t i = 0; fits && i < plan->n; i++) {
         const struct ta_analysis_ops *ops = plan->analyses[i]->plugin.analysis;
         plan->needs |= ops->needs;
-        if (!add_keys(plan, ops->needs_args))
-            return ta_fail(ctx, TA_ERR_PLUGIN,
-                           "Analyses ask for more than %d event arguments: analysis=%s",
-                           TA_RECORD_ARGS, plan->analyses[i]->plugin.id);
+        fits = add_keys(plan, ops->needs_args);
     }
-    return TA_OK;
+    for (size_t i = 0; fits && i < plan->n; i++)
+        fits = add_op_keys(plan, plan->analyses[i]->plugin.analysis->needs_op_args);
+    return fits ? TA_OK
+                : ta_fail(ctx, TA_ERR_PLUGIN, "Analyses ask for more than %d event arguments",
+                          TA_RECORD_ARGS);
 }
 
 enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *registry,

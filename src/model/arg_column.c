@@ -63,13 +63,25 @@ bool arg_columns_agree(struct ta_store *store, struct arg_column *a, struct ta_s
            be_of(other, b, a->texts);
 }
 
-void arg_column_free(struct ta_store *store, struct arg_column *a)
+void arg_column_share_rows(struct ta_store *store, struct arg_column *a,
+                           const struct arg_column *of)
 {
     ta_store_free(store, a->row);
+    ta_store_free(store, a->places);
+    a->row = of->row;
+    a->places = of->places;
+    a->shares_rows = true;
+}
+
+void arg_column_free(struct ta_store *store, struct arg_column *a)
+{
+    if (!a->shares_rows) {
+        ta_store_free(store, a->row);
+        ta_store_free(store, a->places);
+    }
     ta_store_free(store, a->narrow);
     ta_store_free(store, a->wide);
     ta_store_free(store, a->is_text);
-    ta_store_free(store, a->places);
 }
 
 void arg_column_clear(struct ta_store *store, struct arg_column *a)

@@ -23,6 +23,7 @@ struct arg_column {
     enum arg_texts texts;
     bool *is_text;           /* with ARG_SOME_TEXTS */
     struct row_word *places; /* of the rows, once they are in order; NULL when they are few */
+    bool shares_rows;        /* `row` and `places` are those of a column before */
 };
 
 /* Makes room for one more value, and for it to be of this width and kind; `share` as for
@@ -35,15 +36,21 @@ TA_MUST_CHECK bool arg_column_prepare(struct ta_store *store, struct arg_column 
 TA_MUST_CHECK bool arg_columns_agree(struct ta_store *store, struct arg_column *a,
                                      struct ta_store *other, struct arg_column *b);
 
+/* Takes the rows and places of a column with the same rows instead of its own.  That one must not
+ * be cleared before this one. */
+void arg_column_share_rows(struct ta_store *store, struct arg_column *a,
+                           const struct arg_column *of);
+
 void arg_column_free(struct ta_store *store, struct arg_column *a);
 
 /* As if no event had had the argument. */
 void arg_column_clear(struct ta_store *store, struct arg_column *a);
 
-/* Bytes of a value with its row. */
+/* Bytes of a value, with its row if that is no other column's. */
 static inline size_t arg_column_size(const struct arg_column *a)
 {
-    return sizeof *a->row + (a->is_wide ? sizeof *a->wide : sizeof *a->narrow) +
+    return (a->shares_rows ? 0 : sizeof *a->row) +
+           (a->is_wide ? sizeof *a->wide : sizeof *a->narrow) +
            (a->texts == ARG_SOME_TEXTS ? sizeof *a->is_text : 0);
 }
 

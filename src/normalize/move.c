@@ -19,6 +19,7 @@ struct moving {
     struct ta_trace *trace;
     const ta_row *rows, *new_row; /* of a new row the old one; of an old one the new, or none */
     size_t n;
+    size_t *leader; /* of each argument: the first that has values at the same rows */
     pthread_mutex_t lock;
     struct spare *spares; /* that no thread has at the moment */
     size_t n_spares;
@@ -105,40 +106,43 @@ static struct row_word *make_set(const struct moving *moving, const struct arg_c
     return set;
 }
 
-/* Elements of one type go to the places of their new rows. */
-#define PLACE(T, from, to, a, set, new_row)                                                        \
-    for (size_t i = 0; i < (a)->n; i++) {                                                          \
-        const ta_row row = (new_row)[(a)->row[i]];                                                 \
-        if (row != TA_NO_ROW)                                                                      \
-            ((T *)(to))[row_set_place((set), row)] = (from)[i];                                    \
+/* The rows of a column's values become the places of their new ones, or none. */
+static void make_places(const struct moving *moving, struct arg_column *a,
+                        const struct row_word *set)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        const ta_row row = moving->new_row[a->row[i]];
+        a->row[i] = row == TA_NO_ROW ? TA_NO_ROW : (ta_row)row_set_place(set, row);
     }
+}
 
-/* Makes the values those at the places of their new rows, in the spare memory, which theirs becomes
- * in turn. */
-static bool place_values(const struct moving *moving, struct arg_column *a,
-                         const struct row_word *set, size_t n, struct spare *spare)
+/* The values of an argument go to their places in the spare memory, which theirs becomes in turn.
+ */
+static bool place_values(const struct moving *moving, struct arg_column *a, const ta_row *place,
+                         size_t n, struct spare *spare)
 {
     struct ta_store *store = &moving->trace->store;
     const size_t size = a->is_wide ? sizeof *a->wide : sizeof *a->narrow;
     struct spare old = {a->max * size, a->is_wide ? (void *)a->wide : a->narrow};
     if (!reserve(store, spare, n, size))
         return false;
-    if (a->is_wide) {
-        PLACE(int64_t, a->wide, spare->at, a, set, moving->new_row);
-        a->wide = spare->at;
-        TA_FIT(store, a->wide, n);
-    } else {
-        PLACE(int32_t, a->narrow, spare->at, a, set, moving->new_row);
-        a->narrow = spare->at;
-        TA_FIT(store, a->narrow, n);
-    }
+    int64_t *wide = a->is_wide ? spare->at : NULL;
+    int32_t *narrow = a->is_wide ? NULL : spare->at;
+    for (size_t i = 0; wide && i < a->n; i++)
+        if (place[i] != TA_NO_ROW)
+            wide[place[i]] = a->wide[i];
+    for (size_t i = 0; narrow && i < a->n; i++)
+        if (place[i] != TA_NO_ROW)
+            narrow[place[i]] = a->narrow[i];
+    a->wide = wide ? ta_store_fit(store, wide, n * size) : NULL;
+    a->narrow = narrow ? ta_store_fit(store, narrow, n * size) : NULL;
     *spare = old;
     return true;
 }
 
 /* Which of them are texts, where that is not the same for all. */
-static bool place_kinds(const struct moving *moving, struct arg_column *a,
-                        const struct row_word *set, size_t n)
+static bool place_kinds(const struct moving *moving, struct arg_column *a, const ta_row *place,
+                        size_t n)
 {
     if (a->texts != ARG_SOME_TEXTS)
         return true;
@@ -146,7 +150,9 @@ static bool place_kinds(const struct moving *moving, struct arg_column *a,
     bool *placed = ta_store_resize(store, NULL, n, sizeof *placed);
     if (!placed)
         return false;
-    PLACE(bool, a->is_text, placed, a, set, moving->new_row);
+    for (size_t i = 0; i < a->n; i++)
+        if (place[i] != TA_NO_ROW)
+            placed[place[i]] = a->is_text[i];
     ta_store_free(store, a->is_text);
     a->is_text = placed;
     return true;
@@ -161,28 +167,69 @@ static void list_rows(const struct row_word *set, size_t n_words, ta_row *row)
 }
 
 /* Values of one argument, so far in file order, follow their rows: linear, and without a look at
- * rows that have none.  The old memory is the spare then.  The set stays for looking values up,
- * unless it would take more than they do. */
-static bool move_args(struct moving *moving, struct arg_column *a)
+ * rows that have none.  The old memory is the spare then. */
+static bool move_values(struct moving *moving, struct arg_column *a, const ta_row *place, size_t n)
 {
+    struct spare spare = take_spare(moving);
+    const bool done = place_values(moving, a, place, n, &spare) && place_kinds(moving, a, place, n);
+    give_spare(moving, spare);
+    return done;
+}
+
+/* Where the values of one argument are put, all that have the same rows follow: the profiler writes
+ * a grid with every block.  The rows are listed once for all of them.  The set stays for looking
+ * values up, unless it would take more than they do. */
+static bool move_args(struct moving *moving, size_t leader)
+{
+    struct arg_column *all = moving->trace->args, *a = &all[leader];
     struct ta_store *store = &moving->trace->store;
     const size_t n_words = row_set_words(moving->n);
     size_t n = 0;
     struct row_word *set = make_set(moving, a, &n);
-    struct spare spare = take_spare(moving);
-    const bool done =
-        set && place_values(moving, a, set, n, &spare) && place_kinds(moving, a, set, n);
-    if (done) {
-        list_rows(set, n_words, a->row);
-        a->n = a->max = n;
-        TA_FIT(store, a->row, n);
+    bool done = set != NULL;
+    if (done)
+        make_places(moving, a, set);
+    for (size_t i = leader; done && i < moving->trace->n_args; i++)
+        if (moving->leader[i] == leader)
+            done = move_values(moving, &all[i], a->row, n);
+    if (!done) {
+        ta_store_free(store, set);
+        return false;
     }
-    give_spare(moving, spare);
-    if (done && n_words * sizeof *set <= n * arg_column_size(a))
+    list_rows(set, n_words, a->row);
+    TA_FIT(store, a->row, n);
+    if (n_words * sizeof *set <= n * arg_column_size(a))
         a->places = set;
     else
         ta_store_free(store, set);
-    return done;
+    for (size_t i = leader; i < moving->trace->n_args; i++) {
+        if (moving->leader[i] != leader)
+            continue;
+        all[i].n = all[i].max = n;
+        if (i > leader)
+            arg_column_share_rows(store, &all[i], a);
+    }
+    return true;
+}
+
+static bool have_same_rows(const struct arg_column *a, const struct arg_column *b)
+{
+    return a->n == b->n && memcmp(a->row, b->row, a->n * sizeof *a->row) == 0;
+}
+
+/* Makes groups of the arguments that have values at the same rows. */
+static bool find_leaders(struct moving *moving)
+{
+    const struct arg_column *args = moving->trace->args;
+    const size_t n = moving->trace->n_args;
+    moving->leader = malloc((n + 1) * sizeof *moving->leader);
+    for (size_t i = 0; moving->leader && i < n; i++) {
+        size_t leader = 0;
+        while (leader < i && !(args[i].n && have_same_rows(&args[leader], &args[i])))
+            leader++;
+        moving->leader[i] = leader;
+    }
+    return moving->leader != NULL;
 }
 
 /* ---- activities ---------------------------------------------------------------------------- */
@@ -216,12 +263,15 @@ static bool move_activities(struct ta_trace *trace, const ta_row *new_row)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-/* Task 0 moves the columns, the others an argument each. */
+/* Task 0 moves the columns, the others the arguments of a leader each. */
 static enum ta_status move_part(struct ta_ctx *ctx, size_t i, void *user)
 {
     struct moving *moving = user;
-    struct arg_column *a = i ? &moving->trace->args[i - 1] : NULL;
-    const bool done = !a ? move_columns(moving) : a->n == 0 || move_args(moving, a);
+    bool done = true;
+    if (i == 0)
+        done = move_columns(moving);
+    else if (moving->trace->args[i - 1].n && moving->leader[i - 1] == i - 1)
+        done = move_args(moving, i - 1);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot move the spans of a trace");
 }
 
@@ -229,13 +279,13 @@ static bool move_all(struct ta_ctx *ctx, struct moving *moving)
 {
     struct ta_trace *trace = moving->trace;
     moving->spares = calloc(ctx->helpers + 1, sizeof *moving->spares);
-    if (!moving->spares)
-        return false;
     const bool done =
+        moving->spares && find_leaders(moving) &&
         ta_share_out(ctx, TA_STAGE_NORMALIZE, 1 + trace->n_args, move_part, moving) == TA_OK;
     for (size_t i = 0; i < moving->n_spares; i++)
         ta_store_free(&trace->store, moving->spares[i].at);
     free(moving->spares);
+    free(moving->leader);
     return done && move_activities(trace, moving->new_row);
 }
 
