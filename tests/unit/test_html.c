@@ -362,6 +362,15 @@ static void policy_allows_what_is_embedded(void **state)
     assert_true(policy < strstr(page, "<style>"));
 }
 
+/* A page is opened over slow lines and by old machines, too. */
+static void the_script_stays_small(void **state)
+{
+    char *source = inline_text(*state, "<script>", 0);
+    const size_t size = strlen(source);
+    assert_in_range(size, 1000, 60000);
+    g_free(source);
+}
+
 static void signature_stands_early(void **state)
 {
     const char *page = *state;
@@ -463,6 +472,7 @@ int main(void)
         cmocka_unit_test(markup_is_strict),
         cmocka_unit_test(hostile_text_is_inert),
         cmocka_unit_test(policy_allows_what_is_embedded),
+        cmocka_unit_test(the_script_stays_small),
         cmocka_unit_test(signature_stands_early),
         cmocka_unit_test(long_tables_go_on_as_data),
         cmocka_unit_test(programs_find_the_summary),

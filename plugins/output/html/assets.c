@@ -12,9 +12,10 @@
 #include <glib.h>
 
 #include "embedded_html.h"
+#include "squeeze.h"
 
 /* The sheets and the script are written in parts, each for itself an idea; a page has them as one
- * text without indentation and without the comments that begin a line. */
+ * text, squeezed. */
 struct part {
     const char *text;
     const size_t *size;
@@ -38,12 +39,18 @@ static const size_t script_end_size = sizeof script_end - 1;
 static const struct part scripts[] = {
     {script_begin, &script_begin_size},
     {ta_embed_html_base_js, &ta_embed_html_base_js_size},
+    {ta_embed_html_row_js, &ta_embed_html_row_js_size},
+    {ta_embed_html_names_js, &ta_embed_html_names_js_size},
+    {ta_embed_html_take_js, &ta_embed_html_take_js_size},
     {ta_embed_html_table_js, &ta_embed_html_table_js_size},
     {ta_embed_html_tip_js, &ta_embed_html_tip_js_size},
     {ta_embed_html_search_js, &ta_embed_html_search_js_size},
     {ta_embed_html_tree_js, &ta_embed_html_tree_js_size},
     {ta_embed_html_timeline_data_js, &ta_embed_html_timeline_data_js_size},
     {ta_embed_html_timeline_draw_js, &ta_embed_html_timeline_draw_js_size},
+    {ta_embed_html_timeline_paint_js, &ta_embed_html_timeline_paint_js_size},
+    {ta_embed_html_timeline_slice_js, &ta_embed_html_timeline_slice_js_size},
+    {ta_embed_html_timeline_input_js, &ta_embed_html_timeline_input_js_size},
     {ta_embed_html_timeline_js, &ta_embed_html_timeline_js_size},
     {ta_embed_html_page_js, &ta_embed_html_page_js_size},
     {script_end, &script_end_size},
@@ -54,33 +61,21 @@ static const struct part scripts[] = {
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* What follows the white space and comments at the start of a line. */
-static const char *skip_indent(const char *at)
-{
-    for (;;) {
-        at += strspn(at, " \t\n");
-        const char *end = strncmp(at, "/*", 2) == 0 ? strstr(at, "*/") : NULL;
-        if (!end)
-            return at;
-        at = end + 2;
-    }
-}
-
 /* All parts as one text; NULL when out of memory. */
-static char *join_parts(struct ta_arena *arena, const struct part *parts, size_t n)
+static char *join_parts(struct ta_arena *arena, const struct part *parts, size_t n,
+                        enum html_language language)
 {
     size_t size = sizeof LICENSE;
     for (size_t i = 0; i < n; i++)
-        size += *parts[i].size + 1;
+        size += *parts[i].size;
     char *text = ta_arena_alloc(arena, size);
-    char *to = text ? stpcpy(text, LICENSE) : NULL;
-    for (size_t i = 0; to && i < n; i++)
-        for (const char *at = skip_indent(parts[i].text); *at; at = skip_indent(at)) {
-            const size_t line = strcspn(at, "\n");
-            to = mempcpy(to, at, line);
-            *to++ = '\n';
-            at += line;
-        }
+    if (!text)
+        return NULL;
+    char *const body = stpcpy(text, LICENSE);
+    char *to = body;
+    for (size_t i = 0; i < n; i++)
+        to = stpcpy(to, parts[i].text);
+    html_squeeze(body, language);
     return text;
 }
 
@@ -168,9 +163,10 @@ static void put_inline(const struct page *page, const struct texts *texts)
 enum ta_status html_assets(const struct page *page)
 {
     struct ta_arena arena = {0};
-    const struct texts texts = {.sheet = join_parts(&arena, sheets, LENGTH(sheets)),
+    const struct texts texts = {.sheet = join_parts(&arena, sheets, LENGTH(sheets), HTML_CSS),
                                 .chart_sheet = ta_chart_css(&arena),
-                                .script = join_parts(&arena, scripts, LENGTH(scripts))};
+                                .script =
+                                    join_parts(&arena, scripts, LENGTH(scripts), HTML_SCRIPT)};
     enum ta_status status = TA_OK;
     if (!texts.sheet || !texts.chart_sheet || !texts.script) {
         status = ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot make the style and script of the page");

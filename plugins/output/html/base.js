@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Small helpers, and the state of the page in its address.
  *
- * The files follow each other in the order of head.c, inside one function.  Names in the data are
+ * The files follow each other in the order of assets.c, inside one function.  Names in the data are
  * hostile: they reach the document as text only, never as markup.  The address is
  * #s=SECTION&table=ID&sort=COLUMN,desc&f=TEXT&q=TEXT&theme=dark&keys=off with f the filter of that
  * table and q the search over the whole page, and #t=START,END&track=ID&rank=N&find=TEXT of the
@@ -13,30 +13,56 @@ root.classList.add("js");
 
 /* ---- small helpers -------------------------------------------------------------------------- */
 
-function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
+function all(selector, within = document) {
+  return Array.from(within.querySelectorAll(selector));
+}
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+/* Sets attributes; null takes one away. */
+function set(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
-    element.setAttribute(name, value);
+    if (value === null) {
+      element.removeAttribute(name);
+    } else {
+      element.setAttribute(name, value);
+    }
   }
+  return element;
+}
+
+function make(tag, attributes = {}, ...children) {
+  const element = set(document.createElement(tag), attributes);
   element.append(...children);
   return element;
 }
 
+function draw(tag, attributes, ...children) {
+  const element = set(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes);
+  element.append(...children);
+  return element;
+}
+
+/* Calls `action` at each of the events, whose names stand in one text. */
+function on(target, events, action, options) {
+  events.split(" ").forEach((event) => target.addEventListener(event, action, options));
+}
+
 function button(label, action, attributes = {}) {
   const element = make("button", { type: "button", ...attributes }, label);
-  element.addEventListener("click", action);
+  on(element, "click", action);
   return element;
 }
 
 function icon(path) {
-  const ns = "http://www.w3.org/2000/svg";
-  const svg = document.createElementNS(ns, "svg");
-  svg.setAttribute("viewBox", "0 0 16 16");
-  svg.setAttribute("aria-hidden", "true");
-  const drawing = document.createElementNS(ns, "path");
-  drawing.setAttribute("d", path);
-  svg.append(drawing);
-  return svg;
+  return draw("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" }, draw("path", { d: path }));
+}
+
+/* Keys with these belong to the browser. */
+function hasModifier(event) {
+  return event.ctrlKey || event.metaKey || event.altKey;
 }
 
 /* Control and bidirectional characters as visible escapes, like the markup of the page. */
@@ -95,32 +121,24 @@ async function copyText(text) {
 const state = { s: "", table: "", sort: "", f: "", q: "", t: "", track: "", rank: "", find: "",
   theme: "", keys: "" };
 
-function readAddress() {
-  const given = /^#[a-z]+=/.test(location.hash)
-    ? new URLSearchParams(location.hash.slice(1)) : new URLSearchParams();
-  for (const key of Object.keys(state)) {
-    state[key] = given.get(key) || "";
-  }
+/* What an address says of the keys of the state; nothing of others. */
+function takeAddress(hash, keys) {
+  const given = new URLSearchParams(/^#[a-z]+=/.test(hash) ? hash.slice(1) : "");
+  keys.forEach((key) => { state[key] = given.get(key) || ""; });
 }
 
 function writeAddress() {
-  const params = new URLSearchParams();
-  for (const [key, value] of Object.entries(state)) {
-    if (value) {
-      params.set(key, value);
-    }
-  }
+  const params = new URLSearchParams(Object.entries(state).filter((entry) => entry[1]));
   const text = params.toString();
   history.replaceState(null, "", text ? "#" + text : location.pathname + location.search);
 }
 
 /* A text that keeps its ends: as many letters of it as `room` takes, by the widths of `widthOf`. */
 function withoutMiddle(text, room, widthOf) {
-  let keep = text.length, shown = text;
-  for (let width = widthOf(shown); width > room && keep > 1; width = widthOf(shown)) {
+  let shown = text;
+  for (let keep = text.length, width; (width = widthOf(shown)) > room && keep > 1;) {
     keep = Math.min(keep - 1, Math.floor(keep * room / width));
-    shown = `${text.slice(0, Math.ceil(keep / 2))}…${text.slice(text.length -
-      Math.floor(keep / 2))}`;
+    shown = `${text.slice(0, Math.ceil(keep / 2))}…${text.slice(text.length - (keep >> 1))}`;
   }
   return shown;
 }

@@ -28,21 +28,18 @@ function makeHelp() {
     ["w  s", "In the timeline: zoom in and out"], ["a  d", "In the timeline: move"],
     ["[  ]", "In the timeline: previous and next slice"],
     ["↑  ↓", "Walk through long names of a table"], ["Enter", "Show a long name in full"]];
-  const list = make("dl");
-  for (const [key, meaning] of keys) {
-    list.append(make("dt", {}, ...key.split("  ").flatMap((k) => [make("kbd", {}, k), " "])),
-      make("dd", {}, meaning));
-  }
+  const list = make("dl", {}, ...keys.flatMap(([key, meaning]) => [
+    make("dt", {}, ...key.split("  ").flatMap((k) => [make("kbd", {}, k), " "])),
+    make("dd", {}, meaning)]));
   const single = make("input", { type: "checkbox" });
   single.checked = state.keys !== "off";
-  single.addEventListener("change", () => {
+  on(single, "change", () => {
     state.keys = single.checked ? "" : "off";
     writeAddress();
   });
   const dialog = make("dialog", { "aria-labelledby": "help-title" },
-    make("h2", { id: "help-title" }, "Keys"), list);
-  dialog.append(make("div", { class: "row" }, make("label", {}, single, "Single-key shortcuts"),
-    button("Close", () => dialog.close())));
+    make("h2", { id: "help-title" }, "Keys"), list, make("div", { class: "row" },
+      make("label", {}, single, "Single-key shortcuts"), button("Close", () => dialog.close())));
   document.body.append(dialog);
   return dialog;
 }
@@ -57,7 +54,7 @@ function showHelp() {
 }
 
 function stepSection(step) {
-  const sections = Array.from(document.querySelectorAll("main > section:not(.unmatched)"));
+  const sections = all("main > section:not(.unmatched)");
   const margin = parseFloat(getComputedStyle(root).scrollPaddingTop) + 4;
   const tops = sections.map((section) => section.getBoundingClientRect().top);
   const next = step > 0 ? sections.find((section, i) => tops[i] > margin)
@@ -75,8 +72,7 @@ function onKey(event) {
     return;
   }
   const typing = event.target.tagName === "INPUT" && event.target.type !== "checkbox";
-  if (typing || event.ctrlKey || event.metaKey || event.altKey || state.keys === "off" ||
-      (help && help.open)) {
+  if (typing || hasModifier(event) || state.keys === "off" || (help && help.open)) {
     return;
   }
   const action = { "/": () => searchBox.focus(), "?": showHelp, t: toggleTheme,
@@ -105,12 +101,12 @@ function onEscape(target) {
 /* On paper everything is open and light. */
 function preparePrint() {
   let opened = [];
-  addEventListener("beforeprint", () => {
-    opened = Array.from(document.querySelectorAll("#s-method details:not([open])"));
+  on(window, "beforeprint", () => {
+    opened = all("#s-method details:not([open])");
     opened.forEach((details) => { details.open = true; });
     root.dataset.theme = "light";
   });
-  addEventListener("afterprint", () => {
+  on(window, "afterprint", () => {
     opened.forEach((details) => { details.open = false; });
     applyTheme();
   });
@@ -121,11 +117,11 @@ function preparePrint() {
 function fillBar() {
   searchBox = make("input", { type: "search", placeholder: "Search",
     "aria-label": "Search all tables and findings" });
-  searchBox.addEventListener("input", () => {
+  on(searchBox, "input", () => {
     search(searchBox.value);
     writeAddress();
   });
-  const data = document.getElementById("traceanalyze-report");
+  const data = byId("traceanalyze-report");
   document.querySelector(".actions").append(
     make("div", { class: "find", role: "search" }, searchBox,
       make("kbd", { "aria-hidden": "true" }, "/")),
@@ -139,7 +135,7 @@ function fillBar() {
 }
 
 function addSectionLinks() {
-  for (const title of document.querySelectorAll("main > section > h2")) {
+  for (const title of all("main > section > h2")) {
     const id = title.parentElement.id.slice(2);
     title.append(make("a", { class: "anchor", href: "#s=" + encodeURIComponent(id),
       "aria-label": "Link to " + title.textContent }, "#"));
@@ -157,11 +153,8 @@ function onLink(event) {
   }
   if (link.classList.contains("timeline-link")) {
     event.preventDefault();
-    const place = new URLSearchParams(link.hash.slice(1));
-    for (const key of ["t", "track", "rank", "find"]) {
-      state[key] = place.get(key) || "";
-    }
-    document.getElementById("s-timeline").scrollIntoView();
+    takeAddress(link.hash, ["t", "track", "rank", "find"]);
+    byId("s-timeline").scrollIntoView();
     if (timeline) {
       timeline.go();
     }
@@ -180,26 +173,23 @@ function revealRow(hash, column) {
 }
 
 function applyAddress() {
-  readAddress();
+  takeAddress(location.hash, Object.keys(state));
   applyTheme();
   searchBox.value = state.q;
   const table = tables.get(state.table) ||
-    Array.from(tables.values()).find((one) => one.section.id === "s-" + state.s);
+    [...tables.values()].find((one) => one.section.id === "s-" + state.s);
   if (table) {
     const [key, way] = state.sort.split(",");
-    table.column = table.heads.findIndex((head) => head.dataset.key === key);
+    table.column = table.find(key);
     table.descending = way === "desc";
-    table.filter = state.f;
-    if (table.input) {
-      table.input.value = state.f;
-    }
+    table.writeFilter(state.f);
   }
   search(state.q);
   if (timeline) {
     timeline.go();
   }
-  const place = tables.has(state.table) ? document.getElementById("t-" + state.table)
-    : document.getElementById("s-" + (state.s || (state.t && "timeline")));
+  const place = byId(tables.has(state.table) ? "t-" + state.table
+    : "s-" + (state.s || (state.t && "timeline")));
   if (place) {
     place.scrollIntoView();
   } else {
@@ -210,61 +200,55 @@ function applyAddress() {
 /* Keeps the navigation at the section that is being read. */
 function followSections() {
   const nav = document.querySelector("nav");
-  const links = new Map(Array.from(document.querySelectorAll("nav a"),
-    (link) => [link.getAttribute("href").slice(1), link]));
+  const links = new Map(all("nav a").map((link) => [link.hash.slice(1), link]));
   const inView = new Set();
   const observer = new IntersectionObserver((entries) => {
     for (const entry of entries) {
       inView[entry.isIntersecting ? "add" : "delete"](entry.target.id);
     }
-    const now = Array.from(links.keys()).find((id) => inView.has(id));
-    links.forEach((link, id) => {
-      if (id === now) {
-        link.setAttribute("aria-current", "true");
-        nav.scrollTo({ left: link.offsetLeft - nav.clientWidth / 3 });
-      } else {
-        link.removeAttribute("aria-current");
-      }
-    });
+    const now = [...links.keys()].find((id) => inView.has(id));
+    links.forEach((link, id) => set(link, { "aria-current": id === now ? "true" : null }));
+    if (now) {
+      nav.scrollTo({ left: links.get(now).offsetLeft - nav.clientWidth / 3 });
+    }
   }, { rootMargin: "-112px 0px -55% 0px" });
-  document.querySelectorAll("main > section").forEach((section) => observer.observe(section));
+  all("main > section").forEach((section) => observer.observe(section));
 }
 
 function start() {
   fillBar();
-  for (const box of document.querySelectorAll(".table")) {
+  for (const box of all(".table")) {
     const table = new Table(box);
     tables.set(table.id, table);
   }
-  document.querySelectorAll(".chart.nested").forEach((svg) => new Tree(svg));
+  all(".chart.nested").forEach((svg) => new Tree(svg));
   document.body.append(tip, announcer);
   document.querySelector(".hero").after(results);
   addSectionLinks();
   preparePrint();
   applyAddress();
   followSections();
-  addEventListener("resize", () => tables.forEach((table) => table.fit()));
   startTimeline();
-  addEventListener("hashchange", () => {
+  on(window, "resize", () => tables.forEach((table) => table.fit()));
+  on(window, "hashchange", () => {
     if (/^#[a-z]+=/.test(location.hash)) {
       applyAddress();
     }
   });
-  document.addEventListener("click", onLink);
-  document.addEventListener("click", (event) => {
-    for (const menu of document.querySelectorAll(".menu[open]")) {
+  on(document, "click", onLink);
+  on(document, "click", (event) => {
+    for (const menu of all(".menu[open]")) {
       menu.open = menu.contains(event.target);
     }
   });
-  document.addEventListener("keydown", onKey);
-  document.addEventListener("pointerover", showTip);
-  document.addEventListener("focusin", showTip);
-  document.addEventListener("focusout", hideTip);
-  document.addEventListener("scroll", hideTip, { capture: true, passive: true });
+  on(document, "keydown", onKey);
+  on(document, "pointerover focusin", showTip);
+  on(document, "focusout", hideTip);
+  on(document, "scroll", hideTip, { capture: true, passive: true });
 }
 
 if (document.readyState === "loading") {
-  document.addEventListener("DOMContentLoaded", start);
+  on(document, "DOMContentLoaded", start);
 } else {
   start();
 }

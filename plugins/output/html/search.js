@@ -11,7 +11,7 @@ function markFound(wanted) {
   }
   CSS.highlights.delete("found");
   const ranges = [];
-  for (const row of wanted.length ? document.querySelectorAll("main tbody tr, .finding") : []) {
+  for (const row of wanted.length ? all("main tbody tr, .finding") : []) {
     const walker = document.createTreeWalker(row, NodeFilter.SHOW_TEXT);
     while (walker.nextNode() && ranges.length < 4000) {
       const text = walker.currentNode.data.toLowerCase();
@@ -30,36 +30,35 @@ function markFound(wanted) {
   }
 }
 
+function counted(n, one, many) {
+  return `${grouped(n)} ${n === 1 ? one : many}`;
+}
+
 function search(text) {
   state.q = text.trim();
-  const wanted = words(state.q);
-  root.classList.toggle("searching", wanted.length > 0);
+  const wanted = words(state.q), searching = wanted.length > 0;
+  const mark = (element, unmatched) => element.classList.toggle("unmatched", unmatched);
+  root.classList.toggle("searching", searching);
   let rows = 0, findings = 0;
   for (const table of tables.values()) {
     const found = table.arrange();
-    table.box.classList.toggle("unmatched", wanted.length > 0 && !found);
+    mark(table.box, searching && !found);
     rows += found;
   }
-  for (const finding of document.querySelectorAll(".finding")) {
-    const found = holdsAll(finding.textContent.toLowerCase(), wanted);
-    finding.classList.toggle("unmatched", !found);
-    findings += found;
+  for (const finding of all(".finding")) {
+    findings += !mark(finding, !holdsAll(finding.textContent.toLowerCase(), wanted));
   }
-  for (const section of document.querySelectorAll("section")) {
-    const empty = wanted.length > 0 &&
+  for (const section of all("section")) {
+    const empty = searching &&
       !section.querySelector(".table:not(.unmatched), .finding:not(.unmatched)");
-    section.classList.toggle("unmatched", empty);
-    const link = document.querySelector(`nav a[href="#${CSS.escape(section.id)}"]`);
-    if (link) {
-      link.parentElement.classList.toggle("unmatched", empty);
-    }
+    mark(section, empty);
+    all(`nav a[href="#${CSS.escape(section.id)}"]`).forEach((a) => mark(a.parentElement, empty));
   }
-  const line = `${grouped(rows)} ${rows === 1 ? "row" : "rows"} and ${grouped(findings)} ` +
-    `${findings === 1 ? "finding" : "findings"} match “${state.q}”`;
-  results.hidden = wanted.length === 0;
-  results.textContent = line;
-  if (wanted.length) {
-    announce(line);
+  results.hidden = !searching;
+  results.textContent = `${counted(rows, "row", "rows")} and ` +
+    `${counted(findings, "finding", "findings")} match “${state.q}”`;
+  if (searching) {
+    announce(results.textContent);
   }
   markFound(wanted);
 }

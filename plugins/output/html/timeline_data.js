@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The slices of the timeline: from the bytes of timeline_pack.c to lanes that can be drawn. */
+/* The slices of the timeline: from the bytes of timeline_pack.c to lanes that can be drawn, with
+ * all times on the clock of the timeline. */
 
 /* Numbers in seven bits a byte.  Times are whole ns, exact up to 2^53. */
 class Bytes {
@@ -38,9 +39,25 @@ const utf8 = new TextDecoder();
 /* Children of a block; blocks of blocks make a tree over the slices of a lane. */
 const fan = 8;
 
+/* The first of n for which a condition holds that holds for all behind it, too. */
+function firstOf(n, holds) {
+  let low = 0, high = n;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(middle)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
 /* A row of slices that do not overlap, by start. */
 class Lane {
-  constructor(bytes) {
+  constructor(bytes, track, at) {
+    this.track = track;
+    this.at = at;
     this.n = bytes.number();
     this.leftOut = bytes.number();
     this.busySize = bytes.number();
@@ -82,28 +99,24 @@ class Lane {
 
   /* The first slice that ends after a time. */
   after(time) {
-    let low = 0, high = this.n;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.ends[middle] > time) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
-    return low;
+    return firstOf(this.n, (i) => this.ends[i] > time);
   }
 }
 
-function readTrack(bytes, texts) {
+/* Device activity, as against what threads of the host do. */
+function isDevice(track) {
+  return track.device !== null;
+}
+
+function readTrack(bytes, texts, file) {
   const text = () => texts[bytes.number()] || "";
-  const track = { process: text(), thread: text(), pid: text(), tid: text() };
+  const track = { file, process: text(), thread: text(), pid: text(), tid: text() };
   const device = bytes.number();
   track.device = device ? (device % 2 ? (device - 1) / 2 : -device / 2) : null;
   track.hasLaunches = bytes.number() === 1;
-  track.lanes = bytes.list(() => new Lane(bytes));
-  const thread = track.thread || (track.device === null ? "thread " : "stream ") + track.tid;
-  const process = track.device >= 0 && track.device !== null ? `GPU ${track.device}`
+  track.lanes = bytes.list((none, at) => new Lane(bytes, track, at));
+  const thread = track.thread || (isDevice(track) ? "stream " : "thread ") + track.tid;
+  const process = isDevice(track) && track.device >= 0 ? `GPU ${track.device}`
     : [track.process, track.pid].filter(Boolean).join(" ");
   track.name = process ? `${process} · ${thread}` : thread;
   track.id = `${track.pid}/${track.tid}`;
@@ -112,8 +125,7 @@ function readTrack(bytes, texts) {
 
 function readCounter(bytes, texts) {
   const text = () => texts[bytes.number()] || "";
-  const counter = { process: text(), name: text(), series: text() };
-  counter.unit = text();
+  const counter = { process: text(), name: text(), series: text(), unit: text() };
   counter.n = bytes.number();
   counter.recorded = bytes.number();
   counter.integral = bytes.number() === 1;
@@ -127,23 +139,23 @@ function readCounter(bytes, texts) {
 
 function readFile(bytes, texts) {
   const file = { rank: bytes.signed(), path: texts[bytes.number()] || "" };
-  file.offset = bytes.signed();
-  file.end = bytes.number();
+  file.start = bytes.signed();
+  file.end = file.start + bytes.number();
   file.binWidth = bytes.number();
-  file.tracks = bytes.list(() => readTrack(bytes, texts));
+  file.tracks = bytes.list(() => readTrack(bytes, texts, file));
   file.counters = bytes.list(() => readCounter(bytes, texts));
   return file;
 }
 
-function fillLane(lane, track, columns) {
+function fillLane(lane, { hasLaunches, file }, columns) {
   const [gaps, durations, labels, calls, delays, busy] = columns;
-  lane.calls = track.hasLaunches ? new Int32Array(lane.n) : null;
-  lane.delays = track.hasLaunches ? new Float64Array(lane.n) : null;
-  for (let i = 0, now = 0; i < lane.n; i++) {
+  lane.calls = hasLaunches ? new Int32Array(lane.n) : null;
+  lane.delays = hasLaunches ? new Float64Array(lane.n) : null;
+  for (let i = 0, now = file.start; i < lane.n; i++) {
     lane.starts[i] = now + gaps.number();
     lane.ends[i] = now = lane.starts[i] + durations.number();
     lane.labels[i] = labels.number();
-    if (track.hasLaunches) {
+    if (hasLaunches) {
       lane.calls[i] = calls.number() - 1;
       lane.delays[i] = lane.calls[i] < 0 ? 0 : delays.signed();
     }
@@ -152,14 +164,14 @@ function fillLane(lane, track, columns) {
   lane.shares = [];
   for (let bin = -1, end = busy.at + lane.busySize; busy.at < end;) {
     bin += busy.number() + 1;
-    lane.bins.push(bin);
+    lane.bins.push(file.start + bin * file.binWidth);
     lane.shares.push(busy.bytes[busy.at++] / 255);
   }
 }
 
-function fillCounter(counter, times, values) {
+function fillCounter(counter, start, times, values) {
   const view = new DataView(values.bytes.buffer);
-  for (let i = 0, time = 0, value = 0; i < counter.n; i++) {
+  for (let i = 0, time = start, value = 0; i < counter.n; i++) {
     counter.times[i] = time += times.signed();
     if (counter.integral) {
       counter.values[i] = value += values.signed();
@@ -173,8 +185,8 @@ function fillCounter(counter, times, values) {
   counter.most = finite.reduce((a, b) => Math.max(a, b), counter.least);
 }
 
-function readTimeline(all) {
-  const bytes = new Bytes(all, 0);
+function readTimeline(packed) {
+  const bytes = new Bytes(packed, 0);
   const texts = [null, ...bytes.list(() => bytes.text())];
   const labels = bytes.list(() => ({ name: texts[bytes.number()] || "(no name)",
     category: texts[bytes.number()], shapes: texts[bytes.number()], kind: bytes.number() }));
@@ -182,7 +194,7 @@ function readTimeline(all) {
   const columns = [];
   for (let i = 0; i < 8; i++) {
     const n = bytes.number();
-    columns.push(new Bytes(all, bytes.at));
+    columns.push(new Bytes(packed, bytes.at));
     bytes.at += n;
   }
   for (const file of files) {
@@ -193,10 +205,11 @@ function readTimeline(all) {
       }
       /* What stands for the track where there is room for one row: the work of a device, the
        * outermost calls of a thread. */
-      track.busy = track.device === null ? track.lanes.slice(0, 1)
-        : track.lanes.filter((lane) => lane.n && labels[lane.labels[0]].kind < 4);
+      track.busy = isDevice(track)
+        ? track.lanes.filter((lane) => lane.n && labels[lane.labels[0]].kind < 4)
+        : track.lanes.slice(0, 1);
     }
-    file.counters.forEach((counter) => fillCounter(counter, columns[6], columns[7]));
+    file.counters.forEach((one) => fillCounter(one, file.start, columns[6], columns[7]));
   }
   return { labels, files };
 }
@@ -206,31 +219,26 @@ function readTimeline(all) {
 /* What lies in each of so many parts of a range: whether anything, counters between their first and
  * last sample too, and how long the work of devices is, of threads where there are none. */
 function spread(files, from, to, bins) {
-  const tracks = files.flatMap((file) => file.tracks.map((track) => ({ file, track })));
-  const hasDevice = tracks.some(({ track }) => track.device !== null);
+  const tracks = files.flatMap((file) => file.tracks), hasDevice = tracks.some(isDevice);
   const used = new Uint8Array(bins), work = new Float64Array(bins), perNs = bins / (to - from);
-  for (const { file, track } of tracks) {
-    const counts = hasDevice === (track.device !== null);
-    for (const lane of track.busy) {
-      for (let i = 0; i < lane.n; i++) {
-        const start = lane.starts[i] + file.offset - from, end = lane.ends[i] + file.offset - from;
-        if (end >= 0 && start < to - from) {
-          const first = Math.max(0, Math.floor(start * perNs));
-          used.fill(1, first, Math.max(first + 1, Math.ceil(end * perNs)));
-          work[first] += counts ? end - start : 0;
+  const use = (start, end) => {
+    const first = Math.max(0, Math.floor((start - from) * perNs));
+    if (end >= from && start < to) {
+      used.fill(1, first, Math.max(first + 1, Math.ceil((end - from) * perNs)));
+    }
+    return first;
+  };
+  for (const track of tracks) {
+    for (const { n, starts, ends } of track.busy) {
+      for (let i = 0; i < n; i++) {
+        const first = use(starts[i], ends[i]);
+        if (hasDevice === isDevice(track) && ends[i] >= from && starts[i] < to) {
+          work[first] += ends[i] - starts[i];
         }
       }
     }
   }
-  for (const file of files) {
-    for (const { times, n } of file.counters) {
-      const start = (times[0] + file.offset - from) * perNs;
-      const end = (times[n - 1] + file.offset - from) * perNs;
-      if (end >= 0 && start < bins) {
-        used.fill(1, Math.max(0, Math.floor(start)), Math.floor(end) + 1);
-      }
-    }
-  }
+  files.flatMap((file) => file.counters).forEach(({ times, n }) => use(times[0], times[n - 1]));
   return { used, work };
 }
 
@@ -248,7 +256,7 @@ function densest(files, from, to) {
     if (gap < bins * mostlyGap) {
       break;
     }
-    const sum = (part) => part.reduce((all, one) => all + one, 0);
+    const sum = (part) => part.reduce((a, b) => a + b, 0);
     const isBefore = sum(work.subarray(0, end - gap)) >= sum(work.subarray(end));
     const at = (bin) => from + bin * (to - from) / bins;
     [from, to] = isBefore ? [from, at(end - gap)] : [at(end), to];

@@ -45,7 +45,7 @@ function valueText(value, unit) {
 /* The inks of the kinds of slices and of the frame, as the theme has them now. */
 function readInks(kinds) {
   const style = getComputedStyle(root);
-  const probe = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const probe = make("canvas").getContext("2d", { willReadFrequently: true });
   const color = (name) => {
     probe.fillStyle = style.getPropertyValue(name);
     probe.fillRect(0, 0, 1, 1);
@@ -57,11 +57,10 @@ function readInks(kinds) {
     font: `11px ${frame.fontFamily}`, strong: `600 12px ${frame.fontFamily}` };
   probe.fillStyle = frame.color;
   inks.text = probe.fillStyle;
-  inks.muted = color("--ink-muted").css;
-  inks.grid = color("--ink-grid").css;
-  inks.paper = color("--ink-paper").css;
-  inks.band = color("--ink-band").css;
   inks.short = color("--ink-muted");
+  for (const name of ["muted", "grid", "paper", "band"]) {
+    inks[name] = style.getPropertyValue(`--ink-${name}`);
+  }
   return inks;
 }
 
@@ -71,19 +70,19 @@ function readInks(kinds) {
 const letterWidths = new Map();
 
 class Painter {
-  constructor(canvas) {
+  constructor(canvas, labels) {
     this.canvas = canvas;
+    this.labels = labels;
     this.context = canvas.getContext("2d");
-    this.strip = document.createElement("canvas");
+    this.strip = make("canvas");
   }
 
   /* Fits the canvas to its box; `left` is where time begins. */
   begin(width, height, left, inks) {
     const scale = Math.min(devicePixelRatio || 1, 2);
-    if (this.canvas.width !== Math.round(width * scale) ||
-        this.canvas.height !== Math.round(height * scale)) {
-      this.canvas.width = Math.round(width * scale);
-      this.canvas.height = Math.round(height * scale);
+    const own = [Math.round(width * scale), Math.round(height * scale)];
+    if (this.canvas.width !== own[0] || this.canvas.height !== own[1]) {
+      [this.canvas.width, this.canvas.height] = own;
     }
     this.context.setTransform(scale, 0, 0, scale, 0, 0);
     Object.assign(this, { width, height, left, inks });
@@ -97,8 +96,9 @@ class Painter {
       this.pen = this.strip.getContext("2d", { willReadFrequently: true });
       this.pixels = this.pen.createImageData(this.cover.length, 1);
     }
-    this.context.fillStyle = inks.paper;
-    this.context.fillRect(0, 0, width, height);
+    this.context.textBaseline = "middle";
+    this.context.font = inks.font;
+    this.fill(inks.paper, 0, 0, width, height);
   }
 
   setView(from, to) {
@@ -110,9 +110,14 @@ class Painter {
     return this.left + (time - this.from) * this.perNs;
   }
 
+  time(x) {
+    return this.from + (x - this.left) / this.perNs;
+  }
+
   /* Time that is too short for a mark of its own. */
   add(x, busy, kind) {
-    const at = Math.floor(x);
+    const at = Math.floor(x - this.left);
+    this.seen = true;
     if (at >= 0 && at < this.cover.length) {
       this.cover[at] += busy * this.perNs;
       if (busy > this.best[at]) {
@@ -123,44 +128,61 @@ class Painter {
   }
 
   /* A block of a lane: as one when it is narrow, else child by child. */
-  walk(lane, level, i, offset) {
+  walk(lane, level, i) {
     const width = fan ** level;
     const first = i * width, last = Math.min(first + width, lane.n) - 1;
-    const x = (lane.starts[first] + offset - this.from) * this.perNs;
-    const end = (lane.ends[last] + offset - this.from) * this.perNs;
-    if (end < 0 || x > this.span) {
+    const x = this.x(lane.starts[first]), end = this.x(lane.ends[last]);
+    if (end < this.left || x > this.width) {
       return;
     }
     const { busy, kinds } = lane.levels[level];
     if (end - x < 1) {
       this.add(x, busy[i], kinds[i]);
-      this.seen = true;
     } else if (level === 0) {
       this.slice(lane, i, x, end);
     } else {
       const stop = Math.min((i + 1) * fan, lane.levels[level - 1].busy.length);
       for (let child = i * fan; child < stop; child++) {
-        this.walk(lane, level - 1, child, offset);
+        this.walk(lane, level - 1, child);
       }
     }
   }
 
+  fill(color, x, y, width, height, alpha = 1) {
+    this.context.fillStyle = color;
+    this.context.globalAlpha = alpha;
+    this.context.fillRect(x, y, width, height);
+    this.context.globalAlpha = 1;
+  }
+
+  write(text, x, y, color, font = this.inks.font) {
+    this.context.fillStyle = color;
+    this.context.font = font;
+    this.context.fillText(text, x, y);
+    this.context.font = this.inks.font;
+  }
+
+  /* Draws within a rectangle only. */
+  within(x, y, width, height, action) {
+    this.context.save();
+    this.context.beginPath();
+    this.context.rect(x, y, width, height);
+    this.context.clip();
+    action();
+    this.context.restore();
+  }
+
   slice(lane, i, from, to) {
-    const { context, inks } = this;
-    const x = Math.max(from, -2), width = Math.min(to, this.span + 2) - x;
+    const { inks, y, bar } = this;
+    const x = Math.max(from, this.left - 2), width = Math.min(to, this.width + 2) - x;
     const label = this.labels[lane.labels[i]];
     const isPale = label.kind === rangeKind;
-    context.fillStyle = inks.kinds[label.kind].css;
-    context.globalAlpha = isPale ? 0.25 : 1;
-    context.fillRect(this.left + x, this.y, Math.max(width - (width > 3 ? 0.5 : 0), 1),
-      this.bar);
-    context.globalAlpha = 1;
-    const start = Math.max(x, 0), room = Math.min(to, this.span) - start - 6;
-    if (room > 22 && this.bar > 10) {
-      context.fillStyle = isPale ? inks.text : inks.inside[label.kind];
-      context.font = inks.font;
-      context.fillText(this.fit(label.name, room), this.left + start + 3,
-        this.y + this.bar / 2 + 0.5);
+    this.fill(inks.kinds[label.kind].css, x, y, Math.max(width - (width > 3 ? 0.5 : 0), 1), bar,
+      isPale ? 0.25 : 1);
+    const start = Math.max(x, this.left), room = Math.min(to, this.width) - start - 6;
+    if (room > 22 && bar > 10) {
+      this.write(this.fit(label.name, room), start + 3, y + bar / 2 + 0.5,
+        isPale ? inks.text : inks.inside[label.kind]);
     }
   }
 
@@ -187,61 +209,42 @@ class Painter {
   }
 
   /* Slices that were left out, as the share of each bin that they filled. */
-  leftOut(lane, file) {
-    const width = file.binWidth * this.perNs;
-    const first = (file.offset - this.from) * this.perNs;
-    for (let i = 0; i < lane.bins.length; i++) {
-      const x = first + lane.bins[i] * width;
-      if (x + width < 0 || x > this.span) {
-        continue;
+  leftOut(lane) {
+    const { binWidth } = lane.track.file, width = binWidth * this.perNs;
+    lane.bins.forEach((time, i) => {
+      const x = this.x(time), high = Math.max(2, this.bar * lane.shares[i]);
+      if (x + width < this.left || x > this.width) {
+        return;
       }
       if (width < 1) {
-        this.add(x, lane.shares[i] * file.binWidth * 0.999, shortKind);
-        this.seen = true;
+        this.add(x, lane.shares[i] * binWidth * 0.999, shortKind);
       } else {
-        const high = Math.max(2, this.bar * lane.shares[i]);
-        this.context.fillStyle = this.inks.short.css;
-        this.context.globalAlpha = 0.35;
-        this.context.fillRect(this.left + x, this.y + this.bar - high, width, high);
-        this.context.globalAlpha = 1;
+        this.fill(this.inks.short.css, x, this.y + this.bar - high, width, high, 0.35);
       }
-    }
+    });
   }
 
-  lane(lane, file, y, bar) {
-    const { context } = this;
-    this.y = y;
-    this.bar = bar;
-    this.seen = false;
-    context.save();
-    context.beginPath();
-    context.rect(this.left, y, this.span, bar);
-    context.clip();
-    context.font = this.inks.font;
-    context.textBaseline = "middle";
-    if (lane.leftOut) {
-      this.leftOut(lane, file);
-    }
-    const top = lane.levels.length - 1;
-    for (let i = 0; i < lane.levels[top].busy.length; i++) {
-      this.walk(lane, top, i, file.offset);
-    }
-    if (this.seen) {
-      this.flush();
-    }
-    context.restore();
+  lane(lane, y, bar) {
+    Object.assign(this, { y, bar, seen: false });
+    this.within(this.left, y, this.span, bar, () => {
+      this.leftOut(lane);
+      const top = lane.levels.length - 1;
+      for (let i = 0; i < lane.levels[top].busy.length; i++) {
+        this.walk(lane, top, i);
+      }
+      if (this.seen) {
+        this.flush();
+      }
+    });
   }
 
   /* The narrow ones: color by the longest in a pixel, strength by how much of it is busy. */
   flush() {
     const { cover, best, kinds, inks } = this, data = this.pixels.data;
-    for (let i = 0, to = 0; i < cover.length; i++, to += 4) {
-      const rgb = kinds[i] === shortKind ? inks.short.rgb : inks.kinds[kinds[i]].rgb;
-      data[to] = rgb[0];
-      data[to + 1] = rgb[1];
-      data[to + 2] = rgb[2];
+    for (let i = 0; i < cover.length; i++) {
+      data.set(kinds[i] === shortKind ? inks.short.rgb : inks.kinds[kinds[i]].rgb, i * 4);
       const most = kinds[i] === rangeKind ? 64 : 255;
-      data[to + 3] = cover[i] > 0 ? most * (0.28 + 0.72 * Math.min(1, cover[i])) : 0;
+      data[i * 4 + 3] = cover[i] > 0 ? most * (0.28 + 0.72 * Math.min(1, cover[i])) : 0;
     }
     this.pen.putImageData(this.pixels, 0, 0);
     cover.fill(0);
@@ -251,83 +254,58 @@ class Painter {
   }
 
   /* Slices of found names over the others, which are dimmed. */
-  found(lane, file, list, y, bar) {
-    const { context, inks } = this;
-    context.fillStyle = inks.paper;
-    context.globalAlpha = 0.72;
-    context.fillRect(this.left, y, this.span, bar);
-    context.globalAlpha = 1;
-    let drawn = -1;
+  found(lane, list, y, bar) {
+    this.fill(this.inks.paper, this.left, y, this.span, bar, 0.72);
+    Object.assign(this, { y, bar });
+    let drawn = this.left - 1;
     for (const i of list) {
-      const x = (lane.starts[i] + file.offset - this.from) * this.perNs;
-      const end = (lane.ends[i] + file.offset - this.from) * this.perNs;
-      if (end < 0 || end < drawn + 0.5) {
-        continue;
-      }
-      if (x > this.span) {
+      const x = this.x(lane.starts[i]), end = this.x(lane.ends[i]);
+      if (x > this.width) {
         break;
       }
-      this.y = y;
-      this.bar = bar;
-      drawn = Math.max(end, x + 1);
-      this.slice(lane, i, x, drawn);
+      if (end >= drawn + 0.5) {
+        drawn = Math.max(end, x + 1);
+        this.slice(lane, i, x, drawn);
+      }
     }
   }
 
   /* ---- counters, ruler */
 
-  counter(counter, file, y) {
-    const { context, inks } = this, high = counterHeight - 8;
+  counter(counter, y) {
+    const { context } = this, ink = this.inks.kinds[0].css, high = counterHeight - 8;
     const level = (value) => y + high - (counter.most > counter.least
       ? (value - counter.least) / (counter.most - counter.least) * high : 0);
-    context.save();
-    context.beginPath();
-    context.rect(this.left, y - 1, this.span, high + 2);
-    context.clip();
-    context.beginPath();
-    let low = 0, high2 = counter.n;
-    while (low < high2) {
-      const middle = (low + high2) >> 1;
-      if (counter.times[middle] + file.offset < this.from) {
-        low = middle + 1;
-      } else {
-        high2 = middle;
+    const first = Math.max(0, firstOf(counter.n, (i) => counter.times[i] >= this.from) - 1);
+    this.within(this.left, y - 1, this.span, high + 2, () => {
+      let x = this.left, end = this.x(counter.times[first] || 0);
+      context.beginPath();
+      context.moveTo(end, y + high);
+      for (let i = first; i < counter.n && x <= this.width; i++) {
+        x = this.x(counter.times[i]);
+        if (Number.isFinite(counter.values[i])) {
+          end = i + 1 < counter.n ? this.x(counter.times[i + 1]) : x + 4;
+          context.lineTo(x, level(counter.values[i]));
+          context.lineTo(end, level(counter.values[i]));
+        }
       }
-    }
-    let from = Math.max(low - 1, 0), lastX = this.left;
-    context.moveTo(this.x((counter.times[from] || 0) + file.offset), y + high);
-    for (let i = from; i < counter.n && lastX <= this.width; i++) {
-      lastX = this.x(counter.times[i] + file.offset);
-      const next = i + 1 < counter.n ? this.x(counter.times[i + 1] + file.offset) : lastX + 4;
-      if (Number.isFinite(counter.values[i])) {
-        context.lineTo(lastX, level(counter.values[i]));
-        context.lineTo(next, level(counter.values[i]));
-        from = next;
-      }
-    }
-    context.lineTo(from, y + high);
-    context.closePath();
-    context.globalAlpha = 0.3;
-    context.fillStyle = inks.kinds[0].css;
-    context.fill();
-    context.globalAlpha = 1;
-    context.strokeStyle = inks.kinds[0].css;
-    context.stroke();
-    context.restore();
+      context.lineTo(end, y + high);
+      context.closePath();
+      context.globalAlpha = 0.3;
+      context.fillStyle = context.strokeStyle = ink;
+      context.fill();
+      context.globalAlpha = 1;
+      context.stroke();
+    });
   }
 
   ruler(to, bottom) {
-    const { context, inks } = this;
     const step = niceStep((to - this.from) / Math.max(2, this.span / 110));
     const scale = Math.max(Math.abs(this.from), Math.abs(to));
-    context.font = inks.font;
-    context.textBaseline = "middle";
     for (let time = Math.ceil(this.from / step) * step; time <= to; time += step) {
       const x = Math.round(this.x(time)) + 0.5;
-      context.fillStyle = inks.grid;
-      context.fillRect(x, rulerHeight - 5, 1, bottom);
-      context.fillStyle = inks.muted;
-      context.fillText(timeText(time, scale, step), x + 4, rulerHeight / 2);
+      this.fill(this.inks.grid, x, rulerHeight - 5, 1, bottom);
+      this.write(timeText(time, scale, step), x + 4, rulerHeight / 2, this.inks.muted);
     }
   }
 }

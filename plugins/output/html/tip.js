@@ -21,28 +21,30 @@ function tipOf(target) {
     title.remove();
     return [target, target.dataset.tip];
   }
-  return [null, ""];
+  return [];
 }
 
 function showTip(event) {
-  const [element, text] = event.target.closest ? tipOf(event.target) : [null, ""];
-  if (!element || !text) {
-    hideTip();
+  const [element, text] = event.target.closest ? tipOf(event.target) : [];
+  hideTip();
+  if (!text) {
     return;
   }
-  hideTip();
   tipped = element;
-  tip.textContent = text;
-  tip.hidden = false;
+  placeTip(text, 0, 0);
   if (event.type === "focusin") {
     element.setAttribute("aria-describedby", "tip");
   }
-  const box = element.getBoundingClientRect();
-  const own = tip.getBoundingClientRect();
-  const left = Math.min(Math.max(8, box.left), innerWidth - own.width - 8);
-  const above = box.top - own.height - 6;
-  tip.style.left = `${Math.max(8, left)}px`;
-  tip.style.top = `${above > 8 ? above : box.bottom + 6}px`;
+  const box = element.getBoundingClientRect(), above = box.top - tip.offsetHeight - 6;
+  placeTip(text, box.left, above > 8 ? above : box.bottom + 6);
+}
+
+/* Within the window. */
+function placeTip(text, left, top) {
+  tip.textContent = text;
+  tip.hidden = !text;
+  tip.style.left = `${Math.max(8, Math.min(left, innerWidth - tip.offsetWidth - 8))}px`;
+  tip.style.top = `${top}px`;
 }
 
 function hideTip() {

@@ -11,8 +11,7 @@ class Tree {
   constructor(svg) {
     this.svg = svg;
     this.width = svg.viewBox.baseVal.width;
-    this.boxes = Array.from(svg.querySelectorAll("rect"), (rect) => Tree.box(rect))
-      .filter(Boolean);
+    this.boxes = all("rect", svg).map(Tree.box).filter(Boolean);
     this.root = this.boxes[0];
     if (!this.root) {
       return;
@@ -23,9 +22,9 @@ class Tree {
     svg.parentElement.after(this.bar);
     svg.setAttribute("role", "group");
     this.boxes.forEach((box) => this.prepare(box));
-    this.root.rect.setAttribute("tabindex", "0");
-    svg.addEventListener("click", (event) => this.onClick(event));
-    svg.addEventListener("keydown", (event) => this.onKey(event));
+    set(this.root.rect, { tabindex: 0 });
+    on(svg, "click", (event) => this.onClick(event));
+    on(svg, "keydown", (event) => this.onKey(event));
     this.say();
   }
 
@@ -62,10 +61,7 @@ class Tree {
   }
 
   prepare(box) {
-    box.rect.dataset.tip = box.tip;
-    box.rect.setAttribute("role", "button");
-    box.rect.setAttribute("aria-label", box.tip);
-    box.rect.setAttribute("tabindex", "-1");
+    set(box.rect, { "data-tip": box.tip, role: "button", "aria-label": box.tip, tabindex: -1 });
   }
 
   encloses(outer, box) {
@@ -86,35 +82,29 @@ class Tree {
       const x = above ? 0 : (box.x - top.x) * scale;
       const width = above ? this.width : Math.min(box.width * scale, this.width - x);
       box.rect.classList.toggle("above", above);
-      box.rect.setAttribute("visibility", shown ? "visible" : "hidden");
-      box.rect.setAttribute("x", x);
-      box.rect.setAttribute("width", Math.max(width > 3 * gap ? width - gap : width, 0));
+      set(box.rect, { visibility: shown ? "visible" : "hidden", x,
+        width: Math.max(width > 3 * gap ? width - gap : width, 0) });
       this.write(box, shown, x, width);
     }
     this.say();
   }
 
   write(box, shown, x, width) {
-    const room = width - 2 * labelInset;
-    if (!box.label && shown && width >= leastLabel) {
-      box.label = this.newLabel(box);
-    }
-    if (!box.label) {
-      return;
-    }
-    box.label.setAttribute("visibility", shown && width >= leastLabel ? "visible" : "hidden");
-    box.label.setAttribute("x", x + labelInset);
-    if (shown && width >= leastLabel) {
+    const written = shown && width >= leastLabel;
+    if (written) {
+      box.label = box.label || this.newLabel(box);
       box.label.textContent = (this.top === this.root || box === this.root) && box.written ||
-        this.fit(box, room);
+        this.fit(box, width - 2 * labelInset);
+    }
+    if (box.label) {
+      set(box.label, { visibility: written ? "visible" : "hidden", x: x + labelInset });
     }
   }
 
   newLabel(box) {
     const ink = /ink-(\S+)/.exec(box.rect.getAttribute("class"))[1];
-    const label = document.createElementNS("http://www.w3.org/2000/svg", "text");
-    label.setAttribute("class", `fill face-small on-${ink}`);
-    label.setAttribute("y", box.y + Number(this.root.label.getAttribute("y")) - this.root.y);
+    const label = draw("text", { class: `fill face-small on-${ink}`,
+      y: box.y + Number(this.root.label.getAttribute("y")) - this.root.y });
     box.rect.after(label);
     return label;
   }
@@ -143,8 +133,13 @@ class Tree {
   onClick(event) {
     const box = this.boxes.find((one) => one.rect === event.target || one.label === event.target);
     if (box) {
-      this.zoom(box === this.top && box.outer ? box.outer : box);
+      this.zoomTo(box);
     }
+  }
+
+  /* To a box; out of one that is as wide as the drawing. */
+  zoomTo(box) {
+    this.zoom(box === this.top && box.outer || box);
   }
 
   /* The boxes that are seen on the level of one, from left to right. */
@@ -155,7 +150,7 @@ class Tree {
 
   onKey(event) {
     const box = this.boxes.find((one) => one.rect === event.target);
-    if (!box || event.ctrlKey || event.metaKey || event.altKey) {
+    if (!box || hasModifier(event)) {
       return;
     }
     const level = this.beside(box), i = level.indexOf(box);
@@ -163,7 +158,7 @@ class Tree {
     const next = { ArrowLeft: level[i - 1], ArrowRight: level[i + 1], ArrowUp: box.outer,
       ArrowDown: widest(box.inner), Home: this.root }[event.key];
     if (event.key === "Enter" || event.key === " ") {
-      this.zoom(box === this.top && box.outer ? box.outer : box);
+      this.zoomTo(box);
     } else if (event.key === "Escape" && this.top.outer) {
       this.zoom(this.top.outer);
     } else if (next) {
@@ -176,8 +171,8 @@ class Tree {
   }
 
   focus(from, to) {
-    from.rect.setAttribute("tabindex", "-1");
-    to.rect.setAttribute("tabindex", "0");
+    set(from.rect, { tabindex: -1 });
+    set(to.rect, { tabindex: 0 });
     to.rect.focus();
   }
 }

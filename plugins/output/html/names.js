@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Long names in tables: as narrow as the page needs them, in full where one is opened. */
+
+/* In a table without room names become as narrow as this, in pixels. */
+const nameLeast = 150;
+
+function toggleName(name) {
+  set(name, { "aria-expanded": name.classList.toggle("open") });
+  hideTip();
+}
+
+/* The names of a table are one stop of the Tab key; arrows walk through them, Enter opens one. */
+class Names {
+  constructor(body, scroll) {
+    this.body = body;
+    this.scroll = scroll;
+    on(body, "click", (event) => {
+      const name = event.target.closest(".name");
+      if (name && String(getSelection()) === "") {
+        toggleName(name);
+      }
+    });
+    on(body, "keydown", (event) => this.onKey(event, event.target.closest(".name")));
+  }
+
+  onKey(event, name) {
+    const names = name ? this.shown() : [];
+    const next = names[names.indexOf(name) + { ArrowDown: 1, ArrowUp: -1 }[event.key]];
+    if (name && (event.key === "Enter" || event.key === " ")) {
+      toggleName(name);
+    } else if (next) {
+      name.tabIndex = -1;
+      next.tabIndex = 0;
+      next.focus();
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+
+  shown() {
+    return all(":is(th, td):not([hidden]) > .name", this.body);
+  }
+
+  prepare() {
+    this.shown().forEach((name, i) => set(name, { role: "button", tabindex: i ? -1 : 0,
+      "aria-expanded": name.classList.contains("open") }));
+  }
+
+  /* Makes a table that is wider than the page narrower: first its names, then everything. */
+  fit() {
+    const box = this.scroll;
+    box.classList.remove("tight");
+    this.narrow();
+    if (box.scrollWidth > box.clientWidth) {
+      box.classList.add("tight");
+      this.narrow();
+    }
+  }
+
+  narrow() {
+    const box = this.scroll;
+    box.style.removeProperty("--name");
+    const names = this.shown().filter((name) => !name.classList.contains("open"));
+    const columns = new Set(names.map((name) => name.parentElement.cellIndex)).size;
+    for (let widest = Infinity; columns && box.scrollWidth > box.clientWidth;) {
+      const now = Math.max(...names.map((name) => name.offsetWidth));
+      if (now >= widest || now <= nameLeast) {
+        return;
+      }
+      widest = now;
+      const next = now - Math.ceil((box.scrollWidth - box.clientWidth) / columns);
+      box.style.setProperty("--name", Math.max(next, nameLeast) + "px");
+    }
+  }
+}
