@@ -3,7 +3,7 @@
 import collections
 import functools
 
-from . import rocprof, tracelens_ranks
+from . import rocprof, tracelens_ranks, tracelens_rows
 from .causes import blame
 from .ledger import DESCRIBES, DIFFERS, LATER, OTHER, RESTATED, THEIRS, Case, Ledger, Rule, agree, \
     is_number
@@ -59,10 +59,6 @@ HISTOGRAM = Rule(
     THEIRS, "Histogram of short kernels",
     "100 bins between the shortest and the longest below 10 µs; kernels.small has their number and "
     "time, kernels.duration_ecdf the distribution of all.")
-WORK = Rule(
-    OTHER, "Units of work and their FLOPs",
-    "One row per outermost operator with a model of its work, by shapes. Compared by the test of "
-    "the roofline.", proved=False)
 MODULES = Rule(
     THEIRS, "Operators by module",
     "The nn.Module around an operator, from recorded Python frames, and the category of the "
@@ -308,12 +304,14 @@ class Check:
             self.case.check(("collective_kernels_all", "sum_us"),
                             sum(r["total_ns"] for r in comm) / 1e3)
         for part, rule in (("collective_kernels_all", COLLECTIVES),
-                           ("collectives_single_rank", COLLECTIVES),
-                           ("unified_by_category", WORK),
-                           ("unified_top", WORK), ("unified_rows", WORK), ("perf_sheets", WORK)):
+                           ("collectives_single_rank", COLLECTIVES)):
             self.case.say(rule, part)
         if "ops_by_category_and_module" not in golden:
             self.case.say(MERGED, "published_inference_report")
+        for part in ("ops_summary", "ops_by_category", "unified_by_category", "unified_top",
+                     "unified_rows", "perf_sheets"):
+            if not golden.get(part):
+                self.case.say(SETTING, part)
         self.case.say(SETTING, "published_inference_report", "note")
         self.case.label()
         for part in ("trace", "file", "what", "tool", "units", "arch", "linked_equals_all",
@@ -333,6 +331,7 @@ class Check:
         self.by_operator()
         self.modules()
         self.recomputed()
+        tracelens_rows.Rows(self.case, self.subject).check()
         self.rest()
 
 
