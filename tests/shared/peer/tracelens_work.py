@@ -236,8 +236,8 @@ MODELS = {
     "aten::copy_": unary(copied=True), "aten::clamp_min_": unary(), "aten::sigmoid": unary(),
     "aten::pow": unary(), "aten::silu": unary(), "aten::neg": unary(), "aten::rsqrt": unary(),
     "aten::upsample_nearest1d": unary(written=1), "aten::upsample_nearest2d": unary(written=1),
-    "aten::add": binary(), "aten::add_": binary(), "aten::div": binary(True), "aten::mul": binary(True),
-    "aten::mul_": binary(), "aten::threshold_backward": binary(),
+    "aten::add": binary(), "aten::add_": binary(), "aten::div": binary(True),
+    "aten::mul": binary(True), "aten::mul_": binary(), "aten::threshold_backward": binary(),
     **{f"aten::{name}": reduction(name)
        for name in ("max", "min", "mean", "sum", "linalg_norm", "cumsum")},
     "aten::native_layer_norm_backward":
@@ -253,6 +253,7 @@ MODELS = {
 
 TRITON = {"add": 1, "sub": 1, "mul": 1, "mean": 1, "ge": 1, "pow": 2, "rsqrt": 2, "silu": 4,
           "gelu": 8}
+NO_WORDS = re.compile(r"native_layer_norm|bitwise_\w+?(?=_)|_unsafe_view") # what counts nothing
 
 
 def triton(call, name):
@@ -262,7 +263,7 @@ def triton(call, name):
     numbers = [int(value) for value, kind in zip(call.values, call.types) if kind == "Scalar"]
     reduces = name.startswith(("triton_red", "triton_per"))
     elements = math.prod(numbers[-2:] if reduces else numbers[-1:])
-    words = re.sub(r"native_layer_norm|bitwise_\w+?(?=_)|_unsafe_view", "", name).split("_")
+    words = NO_WORDS.sub("", name).split("_")
     moved = [2 * math.prod(dims) for dims, kind in zip(call.dims, call.types)
              if kind in ("c10::BFloat16", "c10::Half")]
     if moved and not reduces:
