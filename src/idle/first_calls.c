@@ -38,6 +38,28 @@ static bool add_up(struct first_calls *calls, size_t n_names)
     return any;
 }
 
+/* Code that is loaded in a call is for the operator around it. */
+static bool find_loads(struct first_calls *calls)
+{
+    calls->loads = calloc(calls->spans.n + 1, sizeof *calls->loads);
+    if (!calls->loads)
+        return false;
+    for (ta_row row = 0; row < calls->spans.n; row++) {
+        const ta_row parent = calls->spans.parent[row];
+        if (calls->spans.work[row] == TA_HOST_COMPILE && parent != TA_NO_ROW &&
+            class_of(calls, row) == TA_CLASS_RUNTIME && class_of(calls, parent) == TA_CLASS_OP)
+            calls->loads[parent] = true;
+    }
+    for (ta_row row = 0; row < calls->spans.n; row++) {
+        if (!calls->loads[row])
+            continue;
+        struct call_times *times = &calls->by_name[calls->spans.name[row]];
+        times->n_loading++;
+        times->loading = ta_add_sat(times->loading, time_of(calls, row));
+    }
+    return true;
+}
+
 static bool find_launches(struct first_calls *calls, const struct ta_trace *trace)
 {
     const struct ta_activities activities = ta_trace_activities(trace);
@@ -73,7 +95,7 @@ bool first_calls_open(struct first_calls *calls, const struct ta_trace *trace)
     };
     if (!calls->by_name)
         return false;
-    return !add_up(calls, n_names) || find_launches(calls, trace);
+    return !add_up(calls, n_names) || (find_loads(calls) && find_launches(calls, trace));
 }
 
 void first_calls_free(struct first_calls *calls)
@@ -81,6 +103,13 @@ void first_calls_free(struct first_calls *calls)
     free(calls->by_name);
     free(calls->by_kernel);
     free(calls->is_launch);
+    free(calls->loads);
+}
+
+/* Against the mean of `n` calls that took `total`; longer than none is any. */
+static bool is_longer(int64_t time, int64_t n, int64_t total)
+{
+    return !n || time / TIMES_LONGER >= total / n;
 }
 
 bool first_calls_has(const struct first_calls *calls, ta_row row, enum ta_host_work work)
@@ -96,9 +125,12 @@ bool first_calls_has(const struct first_calls *calls, ta_row row, enum ta_host_w
     if (work == TA_HOST_LAUNCH && calls->is_launch[row])
         return true;
     const struct call_times *times = &calls->by_name[calls->spans.name[row]];
+    if (calls->loads[row] &&
+        is_longer(time, times->count - times->n_loading, times->total - times->loading))
+        return true;
     if (times->first != calls->spans.ts[row])
         return false;
     if (times->count == 1)
         return work == TA_HOST_CALL;
-    return time / TIMES_LONGER >= (times->total - time) / (times->count - 1);
+    return is_longer(time, times->count - 1, times->total - time);
 }

@@ -9,6 +9,7 @@
 /* Figures of the spans of a name. */
 struct call_times {
     int64_t first, count, total; /* start of the earliest; time of all, without what they call */
+    int64_t n_loading, loading;  /* those of them that load code, and their time */
 };
 
 struct first_calls {
@@ -17,6 +18,7 @@ struct first_calls {
     struct call_times *by_name;
     int64_t *by_kernel; /* start of the first launch */
     bool *is_launch;    /* by row: the first launch of a kernel; NULL when no call takes long */
+    bool *loads;        /* by row: an operator that loads code, not in one that it calls */
 };
 
 /* False without memory; first_calls_free() all the same. */
@@ -26,7 +28,9 @@ void first_calls_free(struct first_calls *calls);
 /* Whether the span `row`, which does `work`, takes at least a millisecond because it is the first:
  * a launch that of its kernel; an operator or a call of the runtime one that takes ten times as
  * long as the mean of the later ones.  Of an operator that is called once nobody knows; calls of
- * the runtime that are no launch never take so long otherwise. */
+ * the runtime that are no launch never take so long otherwise.  An operator may be the first again
+ * and again, for other shapes: it counts when it loads code, and takes ten times as long as the
+ * mean of its calls that load none. */
 bool first_calls_has(const struct first_calls *calls, ta_row row, enum ta_host_work work);
 
 #endif

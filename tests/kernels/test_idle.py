@@ -181,6 +181,25 @@ class Trace:
             self.truth["launch latency"] += 1500
             self.kernel(self.now + dur + 1000 + 1500, 5000, correlation)
 
+    def first_shapes(self):
+        """An operator loads code for each of two shapes, and is slow for that; or slow anyway."""
+        name = "aten::shaped_%d" % self.correlation
+        later, cause = self.rng.choice(((20000, "first call"), (400000, "operator dispatch")))
+        for loads, cause, least in ((True, cause, 2000000), (True, cause, 2000000),
+                                    (False, "operator dispatch", later),
+                                    (False, "operator dispatch", later)):
+            self.first()
+            dur, load = least + self.rng.randrange(least // 2), 30000 if loads else 0
+            self.add(self.now, dur + load, "cpu_op", name)
+            if loads:
+                self.add(self.now + dur, load, "cuda_runtime", "hipModuleLoadData")
+            correlation = self.launch(self.now + dur + load, 1000)
+            self.truth[cause] += dur
+            self.truth["compilation"] += load
+            self.truth["launch calls"] += 1000
+            self.truth["launch latency"] += 1500
+            self.kernel(self.now + dur + load + 1000 + 1500, 5000, correlation)
+
     def capture(self):
         """Calls that a capture takes down launch nothing; the time counts as making code."""
         self.first()
@@ -199,7 +218,7 @@ class Trace:
         kind = self.rng.randrange(5)
         if kind == 4:
             self.rng.choice((self.lost_kernel, self.first_launch, self.first_operator,
-                             self.capture))()
+                             self.first_shapes, self.capture))()
             return
         if kind == 0:
             self.queued(self.rng.choice(QUEUED))
