@@ -16,7 +16,8 @@ import tempfile
 
 import reports
 
-RULES = {"kernel_attention", "kernel_units", "kernel_fusion", "kernel_waves", "interruptions"}
+RULES = {"kernel_attention", "kernel_units", "kernel_fusion", "kernel_waves", "kernel_roofline",
+         "interruptions"}
 GEMM = "nvjet_tst_192x192_64x4_2x1_v_bz_coopB_TNT"
 SGEMM = "ampere_sgemm_128x64_tn"
 FLASH = "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, cutlass::bfloat16_t>>"
@@ -25,6 +26,7 @@ MUL = ("void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunc
        "float, at::native::binary_internal::MulFunctor<float>>>")
 CAST = "void at::native::vectorized_elementwise_kernel<4, at::native::bfloat16_copy_kernel_cuda>"
 UNITS, THREADS, MEMORY = 132, 2048, 80 << 30
+PRODUCT, SUM = 2 * 4096**3 / 989.4e6, 3 * 4 * 8192**2 / 3.35e6 # us on the roof of an H100
 
 
 class Trace:
@@ -32,6 +34,7 @@ class Trace:
 
     def __init__(self):
         self.events, self.host, self.device, self.correlation = [], 100.0, 200.0, 0
+        self.name = "Test"
 
     def add(self, **event):
         self.events.append({"ph": "X", "pid": 1, "tid": 1, **event})
@@ -73,7 +76,7 @@ class Trace:
                  dur=max(self.host, start + 1) - start)
 
     def text(self):
-        return json.dumps({"deviceProperties": [{"id": 0, "name": "Test", "numSms": UNITS,
+        return json.dumps({"deviceProperties": [{"id": 0, "name": self.name, "numSms": UNITS,
                                                  "totalGlobalMem": MEMORY,
                                                  "maxThreadsPerMultiprocessor": THREADS}],
                            "traceEvents": self.events})
@@ -138,6 +141,19 @@ def waves(trace):
     for _ in range(10):  # 33 of 132 multiprocessors have a block
         trace.kernel(SGEMM.replace("sgemm", "bf16_s16816gemm_bf16"), 600, "aten::mm",
                      [[64, 512], [512, 512]], blocks=UNITS // 4)
+
+
+def below_roof(product, memory):
+    """Ten products and ten sums, each at its share of what the device can do: 989.4 TFLOP/s and
+    3.35 TB/s."""
+    def plant(trace):
+        trace.name = "NVIDIA H100 80GB HBM3"
+        for _ in range(10):
+            trace.kernel(GEMM, PRODUCT / product, "aten::mm", [[4096, 4096], [4096, 4096]],
+                         types=["c10::BFloat16", "c10::BFloat16"])
+            trace.kernel(MUL, SUM / memory, "aten::mul", [[8192, 8192], [8192, 8192]],
+                         types=["float", "float"])
+    return lambda: make(plant)
 
 
 def full(trace):
@@ -254,6 +270,20 @@ def check_waves(report):
         sys.exit("memory limits a batch that could be larger")
 
 
+def check_below_roof(report):
+    times = 10 * PRODUCT / 0.1, 10 * SUM / 0.25
+    expect_finding(report, "below-roofline",
+                   times[0] * (1 - 0.1 / 0.3) + times[1] * (1 - 0.25 / 0.4),
+                   times[0] * (1 - 0.1 / 0.6) + times[1] * (1 - 0.25 / 0.8))
+    row = report.row("roofline.by_op", name="aten::mm", shape="M=4096 N=4096 K=4096")
+    expect("efficiency", row["efficiency"], 0.1, 1e-3)
+
+
+def check_near_roof(report):
+    if report.findings:
+        sys.exit("no fault, but: %s" % [f["title"] for f in report.findings])
+
+
 def check_full(report):
     """What the kernels lose is a part of its own, taken out of computing."""
     memory = report.rows("memory.by_rank")[0]
@@ -345,6 +375,8 @@ CASES = {
     "compilation": interruption("compilation", "compile_fx_inner", "user_annotation"),
     "autotuning": interruption("autotuning", "autotune_to_one_config", "user_annotation"),
     "graphs": (lambda: make(graphs), check_graphs),
+    "below-roof": (below_roof(0.1, 0.25), check_below_roof),
+    "near-roof": (below_roof(0.5, 0.6), check_near_roof),
     "tables": (compiled_trace, check_tables),
 }
 

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Operators whose kernels stay far below what the device can do for their shapes.  Makers' peaks
+ * are out of reach: good kernels reach two thirds of the arithmetic and more of the memory. */
+#include "kernel.h"
+
+#include <math.h>
+
+enum { THRESHOLD, COMPUTE, MEMORY };
+
+static const struct ta_option options[] = {
+    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.05, 0, 1, TA_OPTION_RATIO,
+                   "Share of the kernel time that such operators lose, from which the rule fires"},
+    [COMPUTE] = {"compute", TA_OPTION_NUMBER, 0.3, 0.01, 0.5, TA_OPTION_RATIO,
+                 "Share of the roofline below which operators are slow that arithmetic bounds; the "
+                 "upper end of the saving is for twice that"},
+    [MEMORY] = {"memory", TA_OPTION_NUMBER, 0.4, 0.01, 0.5, TA_OPTION_RATIO,
+                "The same of operators that memory bounds"},
+    TA_OPTIONS_END,
+};
+
+/* Shorter kernels do not live long enough to reach a peak: they are to be joined, not tuned. */
+#define LEAST_KERNEL_NS 20000.0
+
+/* What such operators take, and would no longer. */
+struct slow {
+    double time, low, high, most; /* most: gain of the row `row` */
+    size_t row;
+};
+
+static void add_up(struct ta_ctx *ctx, const struct ta_table *ops, size_t row, struct slow *slow)
+{
+    const double time = ta_row_number(ops, row, "busy_ns", 0);
+    const double efficiency = ta_row_number(ops, row, "efficiency", NAN);
+    const double goal =
+        ta_ctx_option(ctx, ta_row_reads(ops, row, "bound", "memory") ? MEMORY : COMPUTE);
+    if (isnan(efficiency) || efficiency >= goal ||
+        time < LEAST_KERNEL_NS * ta_row_number(ops, row, "kernels", 1))
+        return;
+    const double high = time * (1 - efficiency / (2 * goal));
+    slow->time += time;
+    slow->low += time * (1 - efficiency / goal);
+    slow->high += high;
+    if (high > slow->most) {
+        slow->most = high;
+        slow->row = row;
+    }
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice)
+{
+    const double threshold = ta_ctx_option(ctx, THRESHOLD), all = kernel_time(report);
+    const struct ta_table *ops = ta_report_table(report, "roofline.by_op");
+    struct slow slow = {0};
+    for (size_t i = 0; ops && i < ops->n_rows; i++)
+        add_up(ctx, ops, i, &slow);
+    if (all <= 0 || slow.high / all <= threshold)
+        return TA_OK;
+    const struct ta_slice name = ta_row_text(ops, slow.row, "name");
+    const struct ta_evidence evidence[] = {kernel_evidence(ops, slow.row, "efficiency"),
+                                           kernel_evidence(ops, slow.row, "busy_ns")};
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "below-roofline",
+            .rule = "kernel_roofline",
+            .title = ta_advice_printf(
+                advice,
+                "Operators far below the roofline take %s of the kernel time (%s%s); %.*s loses "
+                "most, at %s",
+                ta_advice_number(advice, slow.time / all, TA_UNIT_RATIO),
+                ta_advice_number(advice, slow.time, TA_UNIT_NS), kernel_all_ranks(report, advice),
+                (int)name.len, name.ptr,
+                ta_advice_number(advice, ta_row_number(ops, slow.row, "efficiency", 0),
+                                 TA_UNIT_RATIO)),
+            .advice = "The device could do these shapes several times faster. Try other kernels: "
+                      "torch.compile(mode=\"max-autotune\"), another backend (flash-attn or cuDNN "
+                      "for attention, CK or AITER on AMD), tuned products (TunableOp), "
+                      "channels_last for convolutions and norms of images; and sizes that are "
+                      "multiples of 64, larger batches, contiguous inputs.",
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = 2,
+            .saving_low_ns = kernel_saving(report, slow.low),
+            .saving_high_ns = kernel_saving(report, slow.high),
+            .confidence = 0.4,
+            .threshold = ta_advice_printf(
+                advice,
+                "operators below %s of the roofline, %s where memory bounds them, lose > %s of "
+                "the kernel time",
+                ta_advice_number(advice, ta_ctx_option(ctx, COMPUTE), TA_UNIT_RATIO),
+                ta_advice_number(advice, ta_ctx_option(ctx, MEMORY), TA_UNIT_RATIO),
+                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise};
+
+TA_PLUGIN(advice, kernel_roofline, &ops, .title = "Slow operators",
+          .summary = "Fires when operators stay far below what the device can do", .version = "1",
+          .options = options);
