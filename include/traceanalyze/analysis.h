@@ -4,6 +4,7 @@
 #define TRACEANALYZE_ANALYSIS_H
 
 #include "arena.h"
+#include "backward.h"
 #include "chart.h"
 #include "columns.h"
 #include "context.h"
@@ -22,6 +23,7 @@ TA_BEGIN_DECLS
 #define TA_NEED_INSTANTS UINT32_C(4)
 #define TA_NEED_ASYNCS UINT32_C(8)
 #define TA_NEED_HOST_WORK UINT32_C(16) /* what host spans do, ta_spans.work */
+#define TA_NEED_BACKWARD UINT32_C(32)  /* of the flows those that ta_trace_backward() asks for */
 
 struct ta_analysis_ops {
     uint32_t needs;                        /* TA_NEED_… */

@@ -66,7 +66,7 @@ struct ta_timeline_track {
     const char *process, *thread; /* as the trace names them, "" where it does not */
     const char *pid, *tid;
     int64_t device;                       /* TA_MISSING: a thread of the host */
-    bool has_launches;                    /* its slices say by what they were launched */
+    bool has_launches;                    /* its slices say where they come from */
     const struct ta_timeline_lane *lanes; /* top down */
     size_t n_lanes;
     uint64_t n_too_deep; /* slices below the lowest lane, left out without a sum */
@@ -141,8 +141,9 @@ static inline int64_t ta_duration_class_start(size_t number)
 struct ta_timeline_slice {
     int64_t start_ns, dur_ns;
     uint32_t label;        /* of the timeline */
-    uint32_t launch_track; /* where the call is that launched it; UINT32_MAX: not known */
-    int64_t delay_ns;      /* start_ns minus the start of that call */
+    uint32_t launch_track; /* where the call is that launched it, or the operator whose backward
+                              pass it is; UINT32_MAX: not known */
+    int64_t delay_ns;      /* start_ns minus the start of that */
 };
 
 struct ta_timeline_cursor {

@@ -303,6 +303,13 @@ static void note_time(struct ta_builder *builder, const struct ta_event *event)
         builder->last_ts = event->ts_ns;
 }
 
+static bool needs_flow(const struct ta_builder *builder, const struct ta_event *event)
+{
+    return builder->needs & TA_NEED_FLOWS ||
+           (builder->needs & TA_NEED_BACKWARD && event->name != TA_STR_ABSENT &&
+            ta_is_backward_flow(ta_trace_text(builder->trace, event->name)));
+}
+
 /* Puts an event into the table of its phase, if anybody needs it. */
 static bool add_row(struct ta_builder *builder, const struct ta_event *event, ta_cat cat)
 {
@@ -326,7 +333,7 @@ static bool add_row(struct ta_builder *builder, const struct ta_event *event, ta
     case 's':
     case 't':
     case 'f':
-        return !(builder->needs & TA_NEED_FLOWS) || add_flow(builder, event, track);
+        return !needs_flow(builder, event) || add_flow(builder, event, track);
     case 'b':
     case 'e':
         return !(builder->needs & TA_NEED_ASYNCS) || add_async(builder, event, track, cat);

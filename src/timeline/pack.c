@@ -7,6 +7,7 @@
  * out and summed up in bins. */
 #include "timeline/labels.h"
 #include "timeline/samples.h"
+#include "traceanalyze/backward.h"
 
 #include <stdlib.h>
 
@@ -34,9 +35,10 @@ struct packer {
     struct ta_labels labels;
     struct ta_spans spans;
     struct ta_args shapes;
-    size_t shape;     /* place in shapes of the span at hand */
-    ta_row *launch;   /* by span: the call, or TA_NO_ROW; NULL without activities */
-    int64_t *devices; /* by track; TA_MISSING: a host thread */
+    size_t shape;       /* place in shapes of the span at hand */
+    ta_row *launch;     /* by span: the call or the operator of the forward pass, or TA_NO_ROW */
+    bool *has_launches; /* by track */
+    int64_t *devices;   /* by track; TA_MISSING: a host thread */
     enum group groups[UINT16_MAX + 1]; /* by category */
     struct lane lanes[GROUPS][LANES_MOST];
     size_t n_lanes[GROUPS];
@@ -256,7 +258,7 @@ static bool pack_track(struct packer *p, size_t number, struct ta_timeline_track
                                         .pid = copy_text(p, from->pid),
                                         .tid = copy_text(p, from->tid),
                                         .device = p->devices[number],
-                                        .has_launches = p->devices[number] != TA_MISSING};
+                                        .has_launches = p->has_launches[number]};
     memset(p->n_lanes, 0, sizeof p->n_lanes);
     bool done = true;
     for (ta_row row = from->first; done && row < from->first + from->n; row++)
@@ -281,25 +283,46 @@ static bool pack_tracks(struct packer *p)
 /* Number of the device where the trace does not name it. */
 enum { SOME_DEVICE = -1 };
 
-static bool read_activities(struct packer *p)
+static void read_activities(struct packer *p)
 {
     const struct ta_activities activities = ta_trace_activities(p->trace);
     const size_t n_tracks = ta_trace_tracks(p->trace).n;
-    p->devices = malloc((n_tracks + 1) * sizeof *p->devices);
-    p->launch = activities.n ? malloc(p->spans.n * sizeof *p->launch) : NULL;
-    if (!p->devices || (activities.n && !p->launch))
-        return false;
     for (size_t i = 0; i < n_tracks; i++)
         p->devices[i] = TA_MISSING;
-    if (p->launch)
-        memset(p->launch, 0xff, p->spans.n * sizeof *p->launch); /* TA_NO_ROW */
     for (size_t i = 0; i < activities.n; i++) {
         const struct ta_activity *activity = &activities.at[i];
         int64_t *device = &p->devices[p->spans.track[activity->span]];
         p->launch[activity->span] = activity->launch;
+        p->has_launches[p->spans.track[activity->span]] = true;
         if (*device == TA_MISSING)
             *device = activity->device == TA_MISSING ? SOME_DEVICE : activity->device;
     }
+}
+
+/* What the backward pass does leads back to the operator of the forward pass that asked for it. */
+static void read_backward(struct packer *p, const struct ta_backward_links *links)
+{
+    for (size_t i = 0; i < links->n; i++) {
+        p->launch[links->at[i].backward] = links->at[i].forward;
+        p->has_launches[p->spans.track[links->at[i].backward]] = true;
+    }
+}
+
+/* False without memory. */
+static bool read_launches(struct packer *p)
+{
+    const struct ta_backward_links *links = ta_trace_backward(p->trace);
+    const size_t n_tracks = ta_trace_tracks(p->trace).n;
+    p->devices = malloc((n_tracks + 1) * sizeof *p->devices);
+    p->has_launches = calloc(n_tracks + 1, sizeof *p->has_launches);
+    const bool any = ta_trace_activities(p->trace).n || (links && links->n);
+    p->launch = any ? malloc(p->spans.n * sizeof *p->launch) : NULL;
+    if (!links || !p->devices || !p->has_launches || (any && !p->launch))
+        return false;
+    if (any)
+        memset(p->launch, 0xff, p->spans.n * sizeof *p->launch); /* TA_NO_ROW */
+    read_activities(p);
+    read_backward(p, links);
     return true;
 }
 
@@ -330,7 +353,7 @@ static bool pack(struct packer *p, struct ta_timeline_pool *pool, int64_t most)
     file->by_duration = p->by_duration =
         ta_arena_alloc(&part->arena, TA_DURATION_CLASSES * sizeof *p->by_duration);
     read_categories(p);
-    return p->by_duration && read_activities(p) && ta_labels_init(&p->labels, p->trace) &&
+    return p->by_duration && read_launches(p) && ta_labels_init(&p->labels, p->trace) &&
            pack_tracks(p) && ta_timeline_pack_samples(part, p->samples) &&
            ta_labels_settle(&p->labels, pool, part);
 }
@@ -342,6 +365,7 @@ static void packer_free(struct packer *p)
             lane_free(&p->lanes[group][i]);
     ta_labels_free(&p->labels);
     free(p->devices);
+    free(p->has_launches);
     free(p->launch);
     free(p);
 }

@@ -3,6 +3,7 @@
 #include "tree.h"
 
 #include <traceanalyze/host.h>
+#include <traceanalyze/modules.h>
 
 #include <stdlib.h>
 
@@ -19,16 +20,9 @@ struct growth {
     uint32_t *node_of;     /* of each span; 0 for those that are not of a thread */
 };
 
-static const struct ta_slice module_start = TA_LIT("nn.Module: ");
-
 static bool starts_with(struct ta_slice text, struct ta_slice start)
 {
     return text.len >= start.len && memcmp(text.ptr, start.ptr, start.len) == 0;
-}
-
-struct ta_slice tree_module_name(struct ta_slice name)
-{
-    return (struct ta_slice){name.ptr + module_start.len, name.len - module_start.len};
 }
 
 static enum node_kind kind_of(const struct ta_trace *trace, const struct ta_category *category)
@@ -61,7 +55,7 @@ static void mark_names(struct growth *g)
 {
     for (size_t id = 0; id < ta_trace_string_count(g->trace); id++) {
         const struct ta_slice name = ta_trace_text(g->trace, (ta_str)id);
-        if (starts_with(name, module_start)) {
+        if (ta_is_module(name)) {
             g->marks[id] = NAME_MODULE;
         } else if (ta_host_place(name).len != name.len) {
             g->marks[id] = NAME_STEP;
@@ -117,7 +111,7 @@ static struct ta_slice whole_name(const struct ta_trace *trace, const struct nod
     if (node->kind == NODE_THREAD)
         return name.len ? role_of(name) : TA_LIT("(thread)");
     if (node->kind == NODE_MODULE)
-        return tree_module_name(name);
+        return ta_module_name(name);
     return ta_host_is_builtin(name) ? builtin_of(name) : ta_host_place(name);
 }
 

@@ -2,6 +2,8 @@
 /* What modules (torch.nn.Module) take, by instance in a tree of their own and by class. */
 #include "tree.h"
 
+#include <traceanalyze/modules.h>
+
 #include <stdlib.h>
 
 bool tree_of_modules(const struct tree *tree, struct tree *modules)
@@ -26,18 +28,6 @@ bool tree_of_modules(const struct tree *tree, struct tree *modules)
 
 /* ---- classes --------------------------------------------------------------------------------- */
 
-/* "Linear" of "nn.Module: Linear_12". */
-static struct ta_slice class_of(struct ta_slice name)
-{
-    name = tree_module_name(name);
-    size_t end = name.len;
-    while (end > 0 && name.ptr[end - 1] >= '0' && name.ptr[end - 1] <= '9')
-        end--;
-    if (end > 1 && end < name.len && name.ptr[end - 1] == '_')
-        name.len = end - 1;
-    return name;
-}
-
 struct sums {
     const struct tree *modules;
     const struct ta_trace *trace;
@@ -53,7 +43,7 @@ static int64_t *row_of(struct sums *sums, const struct node *node)
     const uint64_t *known = ta_map_find(&sums->rows, node->name);
     if (known)
         return (int64_t *)(uintptr_t)*known;
-    const struct ta_slice class = class_of(ta_trace_text(sums->trace, node->name));
+    const struct ta_slice class = ta_module_class(ta_trace_text(sums->trace, node->name));
     int64_t *row = ta_partial_cached(sums->out, &sums->rows, node->name,
                                      (const struct ta_key[]){ta_key_text(class)});
     uint64_t *instances = ta_map_at(&sums->instances, (uintptr_t)row, 0);

@@ -88,9 +88,6 @@ bool tree_grow(struct tree *tree, const struct ta_trace *trace);
 /* What a node is called in a table: steps have no number, threads and objects no id. */
 struct ta_slice tree_name(const struct ta_trace *trace, const struct node *node);
 
-/* "Linear_12" of "nn.Module: Linear_12", the name of a NODE_MODULE. */
-struct ta_slice tree_module_name(struct ta_slice name);
-
 /* ---- modules (modules.c) --------------------------------------------------------------------- */
 
 /* The same tree with modules alone: what happens below a module but in no inner one is its own. */

@@ -39,10 +39,8 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-function draw(tag, attributes, ...children) {
-  const element = set(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes);
-  element.append(...children);
-  return element;
+function draw(tag, attributes) {
+  return set(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes);
 }
 
 /* Calls `action` at each of the events, whose names stand in one text. */
@@ -54,10 +52,6 @@ function button(label, action, attributes = {}) {
   const element = make("button", { type: "button", ...attributes }, label);
   on(element, "click", action);
   return element;
-}
-
-function icon(path) {
-  return draw("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" }, draw("path", { d: path }));
 }
 
 /* Keys with these belong to the browser. */

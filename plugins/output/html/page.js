@@ -122,6 +122,8 @@ function fillBar() {
     writeAddress();
   });
   const data = byId("traceanalyze-report");
+  const moon = draw("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" });
+  moon.append(draw("path", { d: "M8 2.5a5.5 5.5 0 1 0 0 11zM8 2.5a5.5 5.5 0 0 1 0 11" }));
   document.querySelector(".actions").append(
     make("div", { class: "find", role: "search" }, searchBox,
       make("kbd", { "aria-hidden": "true" }, "/")),
@@ -129,8 +131,7 @@ function fillBar() {
       { class: "wide", "data-tip": "Download the summary in this page as JSON",
         "aria-label": "Download the summary as JSON" }),
     button("Print", () => print(), { class: "wide" }),
-    button(icon("M8 2.5a5.5 5.5 0 1 0 0 11zM8 2.5a5.5 5.5 0 0 1 0 11"), toggleTheme,
-      { "aria-label": "Light or dark", "data-tip": "Light or dark" }),
+    button(moon, toggleTheme, { "aria-label": "Light or dark", "data-tip": "Light or dark" }),
     button("?", showHelp, { "aria-label": "Keys", "data-tip": "Keys" }));
 }
 

@@ -39,10 +39,6 @@ class Table {
     return this.heads[column].classList.contains("n");
   }
 
-  key(column) {
-    return this.heads[column].dataset.key;
-  }
-
   find(key) {
     return this.heads.findIndex((head) => head.dataset.key === key);
   }
@@ -192,7 +188,7 @@ class Table {
     state.s = this.section.id.slice(2);
     state.f = this.filter.trim();
     state.sort = this.column < 0 ? ""
-      : this.key(this.column) + (this.descending ? ",desc" : ",asc");
+      : this.heads[this.column].dataset.key + (this.descending ? ",desc" : ",asc");
     writeAddress();
   }
 

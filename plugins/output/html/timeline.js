@@ -133,7 +133,7 @@ class Timeline {
     if (i && (i === lane.n || lane.starts[i] > time) && time - lane.ends[i - 1] < near) {
       i--;
     }
-    return { row, slice: i < lane.n && lane.starts[i] - near <= time ? new Slice(lane, i) : null };
+    return { row, slice: i < lane.n && lane.starts[i] - near <= time ? sliceOf(lane, i) : null };
   }
 
   time(x) {
@@ -235,7 +235,7 @@ class Timeline {
       for (const i of lane.found) {
         const far = (lane.starts[i] - near) * by;
         if (far >= (this.chosen ? 1 : 0) && far < least) {
-          best = new Slice(lane, i);
+          best = sliceOf(lane, i);
           least = far;
         }
       }
@@ -247,10 +247,14 @@ class Timeline {
 
   /* ---- one slice */
 
+  /* What a label stands for, by its ink: "runtime", "op". */
+  kindOf(label) {
+    return this.kindInks[this.labels[label].kind];
+  }
+
   choose(slice, reveal) {
-    const isCall = (label) => this.kindInks[this.labels[label].kind] === "runtime";
     this.chosen = slice;
-    this.relatives = relativesOf(slice, isCall);
+    this.relatives = relativesOf(this, slice);
     if (reveal) {
       this.reveal(slice);
     }
@@ -279,10 +283,10 @@ class Timeline {
   /* Along the lane of the chosen slice; the first in view when none is. */
   along(by) {
     const row = this.rows.find((one) => one.track && one.y >= this.view.scrollTop);
-    const { lane, i } = this.chosen ? new Slice(this.chosen.lane, this.chosen.i + by)
-      : row ? new Slice(row.track.lanes[0], row.track.lanes[0].after(this.from)) : {};
+    const lane = this.chosen ? this.chosen.lane : row && row.track.lanes[0];
+    const i = this.chosen ? this.chosen.i + by : lane && lane.after(this.from);
     if (lane && i >= 0 && i < lane.n) {
-      this.choose(new Slice(lane, i), true);
+      this.choose(sliceOf(lane, i), true);
     }
   }
 }

@@ -80,8 +80,8 @@ function paintChosen(timeline, top) {
   context.lineWidth = 2;
   context.strokeRect(edge, box.y - top, Math.max(3, Math.min(box.end, p.width) - edge),
     laneHeight - 2);
-  for (const other of timeline.relatives) {
-    const far = timeline.boxOf(other.slice);
+  for (const [other] of timeline.relatives) {
+    const far = timeline.boxOf(other);
     if (far) {
       context.beginPath();
       context.moveTo(far.x, far.y - top + laneHeight / 2);

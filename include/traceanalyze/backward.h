@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which operator of the backward pass belongs to which of the forward pass. */
+#ifndef TRACEANALYZE_BACKWARD_H
+#define TRACEANALYZE_BACKWARD_H
+
+#include "model.h"
+
+TA_BEGIN_DECLS
+
+/* Two operators, by their rows: torch draws an arrow (a flow named "fwdbwd") from the start of the
+ * one to the start of the other. */
+struct ta_backward_link {
+    ta_row forward, backward;
+};
+
+/* Whether a flow is such an arrow, by its name. */
+static inline bool ta_is_backward_flow(struct ta_slice name)
+{
+    return ta_slice_equal(name, TA_LIT("fwdbwd"));
+}
+
+struct ta_backward_links {
+    size_t n;
+    const struct ta_backward_link *at; /* in the order in which the file ends the arrows */
+    size_t n_loose;                    /* arrows without an operator at one of their ends */
+};
+
+/* Of a frozen trace, whose analyses have set TA_NEED_BACKWARD or TA_NEED_FLOWS; found once and kept
+ * with it; from any thread.  NULL without memory. */
+TA_API const struct ta_backward_links *ta_trace_backward(const struct ta_trace *trace);
+
+TA_END_DECLS
+
+#endif

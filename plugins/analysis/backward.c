@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ops.backward and ops.backward_by_module: what the backward pass takes, for the operators and
+ * modules of the forward pass that ask for it.
+ *
+ * Every span belongs to the innermost operator around it that an arrow of torch begins or ends at,
+ * so that each call and each device activity counts once, also where a checkpoint computes a part
+ * of the forward pass again within the backward pass. */
+#include <traceanalyze/analysis.h>
+#include <traceanalyze/modules.h>
+
+#include <stdlib.h>
+
+enum { OPERATOR, NODE, CALLS, FORWARD_HOST, BACKWARD_HOST, FORWARD, BACKWARD, FIELDS };
+enum { MODULE, MODULE_VALUES };
+enum { BY_OPERATOR, BY_MODULE };
+/* Between the columns of sums of the two tables. */
+enum { SHIFT = CALLS - MODULE_VALUES };
+
+static const struct ta_field fields[FIELDS] = {
+    [OPERATOR] = {"operator", TA_FIELD_TEXT},
+    [NODE] = {"node", TA_FIELD_TEXT},
+    [CALLS] = {"calls", TA_FIELD_SUM},
+    [FORWARD_HOST] = {"forward_host_ns", TA_FIELD_SUM},
+    [BACKWARD_HOST] = {"backward_host_ns", TA_FIELD_SUM},
+    [FORWARD] = {"forward_device_ns", TA_FIELD_SUM},
+    [BACKWARD] = {"backward_device_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_field module_fields[FIELDS - SHIFT] = {
+    [MODULE] = {"module", TA_FIELD_TEXT},
+    [CALLS - SHIFT] = {"calls", TA_FIELD_SUM},
+    [FORWARD_HOST - SHIFT] = {"forward_host_ns", TA_FIELD_SUM},
+    [BACKWARD_HOST - SHIFT] = {"backward_host_ns", TA_FIELD_SUM},
+    [FORWARD - SHIFT] = {"forward_device_ns", TA_FIELD_SUM},
+    [BACKWARD - SHIFT] = {"backward_device_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_partial_def partials[] = {
+    {"operators", fields, FIELDS}, {"modules", module_fields, FIELDS - SHIFT}, {0}};
+
+/* Columns that both tables have. */
+#define SUM_COLUMNS                                                                                \
+    TA_COUNT_COLUMN("calls", "Calls", TA_NEUTRAL,                                                  \
+                    "Calls whose backward pass was recorded, all ranks; of a node without "        \
+                    "operator, its own"),                                                          \
+        TA_NS_COLUMN("forward_device_ns", "Forward", TA_LOWER,                                     \
+                     "Sum of the device activities that these calls launched, but in no inner "    \
+                     "operator that has a backward pass of its own"),                              \
+        TA_NS_COLUMN("backward_device_ns", "Backward", TA_LOWER,                                   \
+                     "Sum of the device activities that their nodes of the backward pass "         \
+                     "launched, without operators of the forward pass that are computed again "    \
+                     "in them"),                                                                   \
+        TA_NS_COLUMN("device_ns", "Both", TA_LOWER, "Forward and backward"),                       \
+        {"ratio",                                                                                  \
+         "Backward / forward",                                                                     \
+         TA_TYPE_NUMBER,                                                                           \
+         TA_UNIT_NONE,                                                                             \
+         TA_NEUTRAL,                                                                               \
+         "Device time of the backward pass over that of the forward pass; about 2 for products "   \
+         "and convolutions. Without device activities, of the host"},                              \
+        TA_NS_COLUMN("forward_host_ns", "Forward host", TA_LOWER,                                  \
+                     "Time of the host thread in these calls"),                                    \
+        TA_NS_COLUMN("backward_host_ns", "Backward host", TA_LOWER,                                \
+                     "Time of the host thread in their nodes")
+
+static const struct ta_column columns[] = {
+    TA_TEXT_COLUMN("operator", "Operator",
+                   "Operator of the forward pass; empty for nodes without one, as those that add "
+                   "gradients up"),
+    TA_TEXT_COLUMN("node", "Backward", "Its node of the backward pass"),
+    SUM_COLUMNS,
+};
+
+static const struct ta_column module_columns[] = {
+    TA_TEXT_COLUMN("module", "Module",
+                   "Class of the innermost module around the operator of the forward pass; empty "
+                   "outside of all"),
+    SUM_COLUMNS,
+};
+
+/* ---- which span belongs to which operator ---------------------------------------------------- */
+
+#define NOBODY UINT32_MAX
+
+/* One operator of the forward pass, or one node of the backward pass, and what sums it goes to. */
+struct owner {
+    int64_t *rows[2]; /* NULL: it goes to no table of modules */
+    bool is_backward;
+};
+
+struct work {
+    const struct ta_trace *trace;
+    struct ta_spans spans;
+    struct ta_partial *const *out;
+    struct ta_map caches[2];
+    struct owner *owners;
+    uint32_t n_owners;
+    uint32_t *owner; /* by span: place in the owners, or NOBODY */
+};
+
+static struct ta_slice name_of(const struct work *w, ta_row row)
+{
+    return row == TA_NO_ROW ? TA_LIT("") : ta_trace_text(w->trace, w->spans.name[row]);
+}
+
+#define NODE_START "autograd::engine::evaluate_function: "
+
+static bool is_node(struct ta_slice name)
+{
+    return name.len > sizeof NODE_START - 1 &&
+           memcmp(name.ptr, NODE_START, sizeof NODE_START - 1) == 0;
+}
+
+/* "ConvolutionBackward0", also of the function that evaluates it. */
+static struct ta_slice node_name(struct ta_slice name)
+{
+    const size_t n = is_node(name) ? sizeof NODE_START - 1 : 0;
+    return (struct ta_slice){name.ptr + n, name.len - n};
+}
+
+/* Arrows end at a node; the function that evaluates it also adds its gradients up. */
+static ta_row whole_node(const struct work *w, ta_row row)
+{
+    const ta_row parent = w->spans.parent[row];
+    return parent != TA_NO_ROW && is_node(name_of(w, parent)) ? parent : row;
+}
+
+static ta_row module_around(const struct work *w, ta_row row)
+{
+    while (row != TA_NO_ROW && !ta_is_module(name_of(w, row)))
+        row = w->spans.parent[row];
+    return row;
+}
+
+/* The rows of a pair; a node without operator has no place among modules. */
+static struct owner make_owner(struct work *w, ta_row forward, ta_row backward)
+{
+    const uint64_t names = (uint64_t)(forward == TA_NO_ROW ? 0 : w->spans.name[forward] + 1) << 32 |
+                           w->spans.name[backward];
+    struct owner owner = {
+        .rows[BY_OPERATOR] = ta_partial_cached(
+            w->out[BY_OPERATOR], &w->caches[BY_OPERATOR], names,
+            (const struct ta_key[]){ta_key_text(name_of(w, forward)),
+                                    ta_key_text(node_name(name_of(w, backward)))})};
+    if (forward != TA_NO_ROW) {
+        const ta_row module = module_around(w, forward);
+        const struct ta_slice name = name_of(w, module);
+        owner.rows[BY_MODULE] = ta_partial_cached(
+            w->out[BY_MODULE], &w->caches[BY_MODULE],
+            module == TA_NO_ROW ? UINT64_MAX : w->spans.name[module],
+            (const struct ta_key[]){ta_key_text(name.len ? ta_module_class(name) : name)});
+    }
+    return owner;
+}
+
+static void add(const struct owner *owner, size_t field, int64_t value)
+{
+    ta_sum(&owner->rows[BY_OPERATOR][field], value);
+    if (owner->rows[BY_MODULE])
+        ta_sum(&owner->rows[BY_MODULE][field - SHIFT], value);
+}
+
+/* A span is owned by who comes first. */
+static void own(struct work *w, ta_row row, struct owner owner, bool is_backward)
+{
+    owner.is_backward = is_backward;
+    if (w->owner[row] == NOBODY) {
+        w->owners[w->n_owners] = owner;
+        w->owner[row] = w->n_owners++;
+    }
+}
+
+static void own_links(struct work *w, const struct ta_backward_links *links)
+{
+    for (size_t i = 0; i < links->n; i++) {
+        const struct owner owner = make_owner(w, links->at[i].forward, links->at[i].backward);
+        add(&owner, CALLS, 1);
+        own(w, links->at[i].forward, owner, false);
+        own(w, whole_node(w, links->at[i].backward), owner, true);
+    }
+}
+
+/* What is left over of the backward pass; everything else goes to the owner around it. */
+static void own_rest(struct work *w)
+{
+    const struct ta_category *categories = ta_trace_categories(w->trace).at;
+    for (ta_row i = 0; i < w->spans.n; i++) {
+        if (w->owner[i] != NOBODY || !ta_class_is_host(categories[w->spans.cat[i]].class))
+            continue;
+        if (categories[w->spans.cat[i]].class == TA_CLASS_OP && is_node(name_of(w, i))) {
+            const struct owner owner = make_owner(w, TA_NO_ROW, i);
+            add(&owner, CALLS, 1);
+            own(w, i, owner, true);
+        } else if (w->spans.parent[i] != TA_NO_ROW) {
+            w->owner[i] = w->owner[w->spans.parent[i]];
+        }
+    }
+}
+
+static size_t count_nodes(const struct work *w)
+{
+    size_t n = 0;
+    for (ta_row i = 0; i < w->spans.n; i++)
+        n += is_node(name_of(w, i));
+    return n;
+}
+
+/* ---- map ------------------------------------------------------------------------------------- */
+
+static void add_times(struct work *w)
+{
+    const struct ta_activities activities = ta_trace_activities(w->trace);
+    for (ta_row i = 0; i < w->spans.n; i++)
+        if (w->owner[i] != NOBODY) {
+            const struct owner *owner = &w->owners[w->owner[i]];
+            add(owner, owner->is_backward ? BACKWARD_HOST : FORWARD_HOST, w->spans.self[i]);
+        }
+    for (size_t i = 0; i < activities.n; i++) {
+        const ta_row launch = activities.at[i].launch;
+        if (launch == TA_NO_ROW || w->owner[launch] == NOBODY)
+            continue;
+        const struct owner *owner = &w->owners[w->owner[launch]];
+        add(owner, owner->is_backward ? BACKWARD : FORWARD, w->spans.dur[activities.at[i].span]);
+    }
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    const struct ta_backward_links *links = ta_trace_backward(trace);
+    if (links && links->n == 0)
+        return TA_OK;
+    struct work w = {.trace = trace, .spans = ta_trace_spans(trace), .out = out};
+    bool done = links != NULL;
+    if (done) {
+        w.owners = malloc((2 * links->n + count_nodes(&w) + 1) * sizeof *w.owners);
+        w.owner = malloc((w.spans.n + 1) * sizeof *w.owner);
+        done = w.owners && w.owner;
+    }
+    if (done) {
+        memset(w.owner, 0xff, w.spans.n * sizeof *w.owner); /* NOBODY */
+        own_links(&w, links);
+        own_rest(&w);
+        add_times(&w);
+        done = !w.caches[BY_OPERATOR].failed && !w.caches[BY_MODULE].failed;
+    }
+    ta_map_free(&w.caches[BY_OPERATOR]);
+    ta_map_free(&w.caches[BY_MODULE]);
+    free(w.owners);
+    free(w.owner);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot index the backward pass");
+}
+
+/* ---- finish ---------------------------------------------------------------------------------- */
+
+/* The cells that both tables have; of devices nothing where none was recorded at all. */
+struct sums {
+    struct ta_cell calls, forward, backward, both, ratio, forward_host, backward_host;
+};
+
+/* Of the cells of a row from its calls on. */
+static struct sums sum_up(const int64_t *cells, bool on_device)
+{
+    int64_t sums[FIELDS];
+    for (int i = CALLS; i < FIELDS; i++)
+        sums[i] = ta_max_i64(cells[i - CALLS], 0);
+    const int64_t forward = sums[on_device ? FORWARD : FORWARD_HOST];
+    const int64_t backward = sums[on_device ? BACKWARD : BACKWARD_HOST];
+    return (struct sums){
+        .calls = ta_int(sums[CALLS]),
+        .forward = on_device ? ta_int(sums[FORWARD]) : ta_null(),
+        .backward = on_device ? ta_int(sums[BACKWARD]) : ta_null(),
+        .both = on_device ? ta_int(ta_add_sat(sums[FORWARD], sums[BACKWARD])) : ta_null(),
+        .ratio = ta_share(backward, forward),
+        .forward_host = ta_int(sums[FORWARD_HOST]),
+        .backward_host = ta_int(sums[BACKWARD_HOST]),
+    };
+}
+
+#define SUM_CELLS(s)                                                                               \
+    (s).calls, (s).forward, (s).backward, (s).both, (s).ratio, (s).forward_host, (s).backward_host
+
+static void sort_rows(struct ta_table_builder *table, bool on_device)
+{
+    ta_sort_rows(table, on_device ? "device_ns" : "backward_host_ns", true);
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)ctx;
+    (void)prior;
+    const struct ta_partial *operators = merged[BY_OPERATOR], *modules = merged[BY_MODULE];
+    if (ta_partial_rows(operators) == 0)
+        return TA_OK;
+    bool on_device = false;
+    for (size_t i = 0; i < ta_partial_rows(operators); i++)
+        on_device |= ta_partial_at(operators, i)[BACKWARD] > 0;
+    struct ta_table_builder *table =
+        ta_add_table(out, "ops.backward", "Forward and backward pass by operator", columns, 9);
+    for (size_t i = 0; i < ta_partial_rows(operators); i++) {
+        const int64_t *row = ta_partial_at(operators, i);
+        const struct sums s = sum_up(row + CALLS, on_device);
+        TA_ROW(table, ta_text(ta_partial_text(operators, row, OPERATOR)),
+               ta_text(ta_partial_text(operators, row, NODE)), SUM_CELLS(s));
+    }
+    sort_rows(table, on_device);
+    if (ta_partial_rows(modules) < 2) /* none were recorded */
+        return TA_OK;
+    table = ta_add_table(out, "ops.backward_by_module", "Forward and backward pass by module",
+                         module_columns, 8);
+    for (size_t i = 0; i < ta_partial_rows(modules); i++) {
+        const int64_t *row = ta_partial_at(modules, i);
+        const struct sums s = sum_up(row + MODULE_VALUES, on_device);
+        TA_ROW(table, ta_text(ta_partial_text(modules, row, MODULE)), SUM_CELLS(s));
+    }
+    sort_rows(table, on_device);
+    return TA_OK;
+}
+
+static const char *const behind[] = {"operators", "ops_by_shape", NULL};
+
+static const struct ta_analysis_ops ops = {.needs = TA_NEED_BACKWARD,
+                                           .behind = behind,
+                                           .section = "operators",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish};
+
+TA_PLUGIN(analysis, backward, &ops, .title = "Backward pass",
+          .summary = "Time of the backward pass by the operators and modules of the forward pass: "
+                     "ops.backward, ops.backward_by_module",
+          .version = "1");
