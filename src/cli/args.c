@@ -167,6 +167,19 @@ static void take_log_format(struct parse *parse)
     }
 }
 
+/* Two places or texts contradict each other.  Of words and numbers the last one counts, so that
+ * what a script or an alias gives can be given anew behind it. */
+static enum ta_status check_once(struct parse *parse, const struct ta_arg_option *option,
+                                 const struct ta_given *last)
+{
+    for (const struct ta_given *g = parse->args->given; option->type == TA_ARG_TEXT && g < last;
+         g++)
+        if (row_of(g->name, parse->args->command) == option && strcmp(g->value, last->value) != 0)
+            return ta_fail(parse->ctx, TA_ERR_USAGE, "Option --%s is given twice: %s, %s",
+                           option->name, g->value, last->value);
+    return TA_OK;
+}
+
 /* Stores what was given, now that the command is known. */
 static enum ta_status apply(struct parse *parse)
 {
@@ -174,6 +187,9 @@ static enum ta_status apply(struct parse *parse)
     for (size_t i = 0; status == TA_OK && i < parse->args->n_given; i++) {
         const struct ta_given *given = &parse->args->given[i];
         const struct ta_arg_option *option = row_of(given->name, parse->args->command);
+        status = option ? check_once(parse, option, given) : TA_OK;
+        if (status != TA_OK)
+            break;
         status = option ? store(parse, option, given->value) : foreign_option(parse, given->name);
     }
     return status;

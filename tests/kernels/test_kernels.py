@@ -279,9 +279,22 @@ def check_below_roof(report):
     expect("efficiency", row["efficiency"], 0.1, 1e-3)
 
 
+def mfu_note(report):
+    return next(item["note"] for section in report.document["sections"]
+                for item in section["items"] if item.get("id") == "mfu")
+
+
 def check_near_roof(report):
     if report.findings:
         sys.exit("no fault, but: %s" % [f["title"] for f in report.findings])
+    if "a lower bound" not in mfu_note(report):
+        sys.exit("a utilization that can be is doubted: " + mfu_note(report))
+
+
+def check_above_roof(report):
+    """No device does twice what it can."""
+    if report.scalars["mfu"] < 1 or "cannot be" not in mfu_note(report):
+        sys.exit("an impossible utilization is not said: " + mfu_note(report))
 
 
 def check_full(report):
@@ -377,6 +390,7 @@ CASES = {
     "graphs": (lambda: make(graphs), check_graphs),
     "below-roof": (below_roof(0.1, 0.25), check_below_roof),
     "near-roof": (below_roof(0.5, 0.6), check_near_roof),
+    "above-roof": (below_roof(4, 4), check_above_roof),
     "tables": (compiled_trace, check_tables),
 }
 

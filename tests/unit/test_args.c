@@ -56,6 +56,17 @@ static void reads_options_in_any_place(void **state)
     ta_cmdline_free(&args);
 }
 
+static void what_contradicts_itself_is_refused(void **state)
+{
+    (void)state;
+    REFUSES("Option --output is given twice: a, b", "report", "x", "-o", "a", "--output=b");
+    REFUSES("Option --format is given twice", "report", "x", "--format", "html", "--format=pdf");
+    assert_int_equal(PARSE("report", "x", "-o", "a", "-oa", "--jobs=1", "--jobs=2"), TA_OK);
+    assert_string_equal(args.out, "a");
+    assert_int_equal(args.jobs, 2); /* of numbers the last one counts */
+    ta_cmdline_free(&args);
+}
+
 static void double_dash_ends_options(void **state)
 {
     (void)state;
@@ -210,6 +221,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_options_in_any_place),
+        cmocka_unit_test(what_contradicts_itself_is_refused),
         cmocka_unit_test(double_dash_ends_options),
         cmocka_unit_test(a_dash_is_an_operand),
         cmocka_unit_test(has_defaults),

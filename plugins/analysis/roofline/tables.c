@@ -374,6 +374,12 @@ static void add_mfu(const struct total *total, struct ta_section_builder *out)
     if (isnan(total->possible))
         snprintf(note, sizeof note, "The peak of a device is not known: %s; --hardware gives it",
                  total->why ? total->why : "it has no unit for the type of the products");
+    else if (total->flop > total->possible)
+        snprintf(
+            note, sizeof note,
+            "More than 100 %% cannot be: either the device is no %s with a peak of %s (--hardware "
+            "names another one), or times or shapes in the trace are wrong",
+            total->is_one ? total->name : "device", peak);
     else
         snprintf(note, sizeof note,
                  "FLOPs of the model over busy time times peak (%s, %s: %s); a lower bound, since "
