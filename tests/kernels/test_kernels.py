@@ -156,6 +156,13 @@ def below_roof(product, memory):
     return lambda: make(plant)
 
 
+def above_roof(trace):
+    """A product that takes 9 ms at best, in 10 us."""
+    trace.name = "NVIDIA H100 80GB HBM3"
+    trace.kernel(GEMM, 10, "aten::mm", [[16384, 16384], [16384, 16384]],
+                 types=["c10::BFloat16", "c10::BFloat16"])
+
+
 def full(trace):
     """Badly filled kernels, and no memory for a larger batch."""
     waves(trace)
@@ -292,7 +299,6 @@ def check_near_roof(report):
 
 
 def check_above_roof(report):
-    """No device does twice what it can."""
     if report.scalars["mfu"] < 1 or "cannot be" not in mfu_note(report):
         sys.exit("an impossible utilization is not said: " + mfu_note(report))
 
@@ -390,7 +396,7 @@ CASES = {
     "graphs": (lambda: make(graphs), check_graphs),
     "below-roof": (below_roof(0.1, 0.25), check_below_roof),
     "near-roof": (below_roof(0.5, 0.6), check_near_roof),
-    "above-roof": (below_roof(4, 4), check_above_roof),
+    "above-roof": (lambda: make(above_roof), check_above_roof),
     "tables": (compiled_trace, check_tables),
 }
 
