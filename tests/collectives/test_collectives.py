@@ -370,14 +370,18 @@ class Links(unittest.TestCase):
 
     def test_small_messages(self):
         plan = simulate.Plan(ranks=4, steps=20, seed=32, ops=["allreduce"] * 4,
-                             elements=[1 << 20, 256, 256, 256])
-        rows = report(simulate.simulate(plan)).rows("collectives.small")
+                             elements=[1 << 20, 256, 256, 256], transfer=800_000)
+        document = report(simulate.simulate(plan))
+        rows = document.rows("collectives.small")
         self.assertEqual(len(rows), 1)
         self.assertEqual((rows[0]["small"], rows[0]["largest"]), (60, 512))
-        self.assertLess(abs(rows[0]["latency_ns"] / 9000 - 1), 0.1)
-        self.assertLess(abs(rows[0]["tax_ns"] / (60 * 9000) - 1), 0.1)
+        self.assertLess(abs(rows[0]["latency_ns"] / 40_000 - 1), 0.1)
+        self.assertLess(abs(rows[0]["tax_ns"] / (60 * 40_000) - 1), 0.1)
+        self.assertLess(abs(document.finding("small-messages")["saving_ns"]["high"]
+                            / (60 * 40_000) - 1), 0.2)
         even = report(simulate.simulate(simulate.Plan(ranks=4, steps=20, seed=33)))
         self.assertEqual(even.rows("collectives.small"), [])
+        self.assertFalse(even.finding("small-messages"))
 
     def test_exposed_adds_up(self):
         plan = simulate.Plan(ranks=5, steps=12, seed=34, culprit=(2, "kernel", 0.3, 0))

@@ -97,6 +97,8 @@ def make(plant):
     def warm_up():
         trace.call("cudaMalloc", 500.0)
         trace.call("cuModuleLoadData", 300.0, "cuda_driver")
+        trace.call("compile_fx_inner", 800.0, "user_annotation")
+        trace.call("autotune_to_one_config", 900.0, "user_annotation")
         work(trace)
 
     def steady():
@@ -236,6 +238,9 @@ def check_clean(report):
     warm = report.row("interruptions.by_call", call="cudaMalloc")
     expect("phase", warm["phase"], "warm-up")
     expect("host time", warm["host_ns"], 500000)
+    for what, time in (("compilation", 800000), ("autotuning", 900000)):
+        rows = report.rows("interruptions.by_call", what=what)
+        expect(what, [(row["phase"], row["host_ns"]) for row in rows] == [("warm-up", time)], True)
 
 
 def check_attention(report):
