@@ -4,7 +4,7 @@ import collections
 import dataclasses
 import functools
 
-from . import hta_delays, hta_memory
+from . import hta_delays, hta_memory, hta_path
 from .hta_model import COMMUNICATION, COMPUTATION, MEMORY, Model, Row, Settings, class_of, \
     describe, origin_of, parsed
 from .causes import blame
@@ -80,11 +80,6 @@ GPU_RANGES = Rule(
     THEIRS, "Ranges on the device",
     "The profiler draws annotations of the host on the device as well. We leave these rows out: "
     "they are no work.")
-PATH = Rule(
-    OTHER, "Critical path over the host from the first event",
-    "The longest path by weight through a window of the host, which need not reach the device: a "
-    "GPU that is 99 % busy comes out as 100 % bound by the CPU. critical_path.by_class covers the "
-    "window of the device, and adds up to it.", proved=False)
 PATTERNS = Rule(
     OTHER, "Kernel sequences below operators of a name",
     "Fails on most traces of today. fusion.chains has what runs in a row on a stream, with what "
@@ -474,6 +469,17 @@ class Variant:
             for part in ("rows", "error"):
                 self.case.say(TABLES, *at, part)
 
+    def critical_path(self):
+        for index, entry in enumerate(self.case.golden["variants"][self.name].get("critical_path",
+                                                                                  ())):
+            at = (*self.at, "critical_path", index)
+            if "error" not in entry:
+                rank = self.rank(entry["rank"])
+                hta_path.check(self.case, at, rank.model(rank.settings(self.name)))
+                self.case.label(*at)
+            for part in ("rank", "instance", "annotation", "success", "error"):
+                self.case.say(TABLES, *at, part)
+
     def check(self):
         self.temporal()
         self.overlap()
@@ -488,7 +494,8 @@ class Variant:
         self.annotations()
         self.events()
         self.delays()
-        for part, rule in (("critical_path", PATH), ("potential_stragglers", RANKS),
+        self.critical_path()
+        for part, rule in (("potential_stragglers", RANKS),
                            ("frequent_kernel_sequences", PATTERNS), ("cupti_counters", TABLES),
                            ("profiler_steps", TABLES)):
             self.case.say(rule, *self.at, part)
