@@ -4,11 +4,11 @@ import collections
 import dataclasses
 import functools
 
-from . import hta_delays, hta_memory, hta_path
+from . import hta_delays, hta_memory, hta_path, hta_sequences
 from .hta_model import COMMUNICATION, COMPUTATION, MEMORY, Model, Row, Settings, class_of, \
     describe, origin_of, parsed
 from .causes import blame
-from .ledger import DESCRIBES, DIFFERS, LATER, OTHER, THEIRS, Case, Ledger, Rule, \
+from .ledger import DESCRIBES, DIFFERS, LATER, THEIRS, Case, Ledger, Rule, \
     agree, is_number
 from .trace import trace_at, length
 
@@ -80,10 +80,6 @@ GPU_RANGES = Rule(
     THEIRS, "Ranges on the device",
     "The profiler draws annotations of the host on the device as well. We leave these rows out: "
     "they are no work.")
-PATTERNS = Rule(
-    OTHER, "Kernel sequences below operators of a name",
-    "Fails on most traces of today. fusion.chains has what runs in a row on a stream, with what "
-    "one kernel in its place would save.", proved=False)
 TABLES = Rule(
     DESCRIBES, "How the tool holds the trace",
     "Rows, streams, iterations and labels of the data frame; its own messages where it fails.",
@@ -480,6 +476,18 @@ class Variant:
             for part in ("rank", "instance", "annotation", "success", "error"):
                 self.case.say(TABLES, *at, part)
 
+    def sequences(self):
+        at = (*self.at, "frequent_kernel_sequences")
+        if not self.case.has(*at):
+            return
+        rank = next(iter(self.ranks.values()))
+        hta_sequences.check(self.case, at, rank.model(rank.settings(self.name)))
+        self.case.label(*at)
+        for name in self.case.at(*at):
+            for part in ("error", "top"):
+                if part == "error" or not self.case.at(*at, name).get(part):
+                    self.case.say(TABLES, *at, name, part)
+
     def check(self):
         self.temporal()
         self.overlap()
@@ -495,9 +503,9 @@ class Variant:
         self.events()
         self.delays()
         self.critical_path()
+        self.sequences()
         for part, rule in (("potential_stragglers", RANKS),
-                           ("frequent_kernel_sequences", PATTERNS), ("cupti_counters", TABLES),
-                           ("profiler_steps", TABLES)):
+                           ("cupti_counters", TABLES), ("profiler_steps", TABLES)):
             self.case.say(rule, *self.at, part)
         for part in ("names_of_type_OTHER", "kernel_rows", "error"):
             self.case.say(TABLES, *self.at, "kernel_breakdown", part)
