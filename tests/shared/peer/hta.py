@@ -4,7 +4,7 @@ import collections
 import dataclasses
 import functools
 
-from . import hta_delays, hta_memory, hta_path, hta_sequences
+from . import hta_delays, hta_memory, hta_path, hta_sequences, hta_ties
 from .hta_model import COMMUNICATION, COMPUTATION, MEMORY, Model, Row, Settings, class_of, \
     describe, origin_of, parsed
 from .causes import blame
@@ -63,10 +63,6 @@ COPIES = Rule(
     THEIRS, "Bandwidth of copies by change, not by time",
     "Statistics of the profiler's own value over the moments of change. copies.by_direction has "
     "bytes over time.")
-TIES = Rule(
-    THEIRS, "Order of equal times left open",
-    "Running sums over changes sorted by time: where several coincide the order is that of the "
-    "sorting, and so are the values in between.", proved=False)
 COPY_SPREAD = Rule(
     THEIRS, "Spread of single kinds of copies",
     "gpu_time.by_name has number and total of each kind of copy; minimum, maximum and deviation "
@@ -340,23 +336,19 @@ class Variant:
         for number, rows in (self.case.at(*self.at, part) or {}).items():
             yield (*self.at, part, number), self.rank(number), rows
 
-    def order_is_open(self, rank, *at):
-        """Claims what depends on the order of equal times, which HTA leaves open."""
-        if rank.model(rank.settings(self.name)).has_ties():
-            self.case.say(TIES, *at)
-
     def queue(self):
         for at, rank, rows in self.by_rank("queue_length_summary"):
             if not rows:
                 self.case.say(TABLES, *at)
                 continue
-            lengths = rank.model(rank.settings(self.name)).queue_lengths()
+            model = rank.model(rank.settings(self.name))
             for index, row in enumerate(rows):
-                told = describe(lengths.get(row["stream"], []))
+                told = describe(model.queue_lengths().get(row["stream"], []))
                 for key in told:
                     self.case.check((*at, index, f"queue_length/{key}"), None,
                                     [(QUEUE, told[key])])
-                self.order_is_open(rank, *at, index)
+                hta_ties.check(self.case, (*at, index), "queue_length/",
+                               model.queue().get(row["stream"], []))
             self.keys(QUEUE, *at)
         for at, rank, rows in self.by_rank("queue_full"):
             model = rank.model(rank.settings(self.name))
@@ -377,13 +369,14 @@ class Variant:
             if not rows:
                 self.case.say(TABLES, *at)
                 continue
-            values = rank.model(rank.settings(self.name)).bandwidth()
+            model = rank.model(rank.settings(self.name))
             for index, row in enumerate(rows):
-                told = describe(values.get(row["name"], []))
+                told = describe(model.bandwidth().get(row["name"], []))
                 for key in told:
                     self.case.check((*at, index, f"memory_bw_gbps/{key}"), None,
                                     [(COPIES, told[key])], 1e-5)
-                self.order_is_open(rank, *at, index)
+                hta_ties.check(self.case, (*at, index), "memory_bw_gbps/",
+                               model.copies().get(row["name"], []), 0)
             self.keys(COPIES, *at)
 
     def launch_statistics(self):

@@ -264,13 +264,6 @@ class Model:
         return {stream: sorted(changes, key=lambda change: change[0])
                 for stream, changes in streams.items()}
 
-    def has_ties(self):
-        """Whether changes of a queue or of copies coincide, so that their order is open."""
-        changes = [ts for steps in self.queue().values() for ts, _ in steps]
-        copies = [ts for row in self.device if class_of(row.name) == MEMORY
-                  for ts in (row.ts, row.ts + max(row.dur, 1))]
-        return len(set(changes)) < len(changes) or len(set(copies)) < len(copies)
-
     @once
     def queue_lengths(self):
         return {stream: list(itertools.accumulate(step for _, step in changes))
@@ -290,8 +283,8 @@ class Model:
         return out
 
     @once
-    def bandwidth(self):
-        """{kind of copy: bandwidth at each change}"""
+    def copies(self):
+        """{kind of copy: changes of the bandwidth in the order of time}"""
         starts, ends = collections.defaultdict(list), collections.defaultdict(list)
         for row in self.device:
             if class_of(row.name) != MEMORY:
@@ -300,9 +293,14 @@ class Model:
             value = number(row.span.args.get("memory bandwidth (GB/s)"))
             starts[name].append((row.ts, value))
             ends[name].append((row.ts + max(row.dur, 1), -value))
+        return {name: sorted(starts[name] + ends[name], key=lambda change: change[0])
+                for name in starts}
+
+    @once
+    def bandwidth(self):
+        """{kind of copy: bandwidth at each change}"""
         out = {}
-        for name in starts:
-            changes = sorted(starts[name] + ends[name], key=lambda change: change[0])
+        for name, changes in self.copies().items():
             sums = itertools.accumulate(value for _, value in changes)
             values = [value for value in sums if value > 0]
             if values:
