@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Long names in tables: as narrow as the page needs them, in full where one is opened. */
 
-/* In a table without room names become as narrow as this, in pixels. */
-const nameLeast = 150;
+/* In a table without room names become as narrow as this, in pixels; below the other width
+ * everything else stands closer first. */
+const nameLeast = 150, nameGood = 230;
 
 function toggleName(name) {
   set(name, { "aria-expanded": name.classList.toggle("open") });
@@ -47,30 +48,31 @@ class Names {
       "aria-expanded": name.classList.contains("open") }));
   }
 
-  /* Makes a table that is wider than the page narrower: first its names, then everything. */
+  /* Makes a table that is wider than the page narrower: its names, and everything else. */
   fit() {
     const box = this.scroll;
     box.classList.remove("tight");
-    this.narrow();
-    if (box.scrollWidth > box.clientWidth) {
+    if (this.narrow() < nameGood || box.scrollWidth > box.clientWidth) {
       box.classList.add("tight");
       this.narrow();
     }
   }
 
+  /* Returns how wide the names may be. */
   narrow() {
     const box = this.scroll;
+    let widest = Infinity;
     box.style.removeProperty("--name");
     const names = this.shown().filter((name) => !name.classList.contains("open"));
     const columns = new Set(names.map((name) => name.parentElement.cellIndex)).size;
-    for (let widest = Infinity; columns && box.scrollWidth > box.clientWidth;) {
+    while (columns && box.scrollWidth > box.clientWidth) {
       const now = Math.max(...names.map((name) => name.offsetWidth));
-      if (now >= widest || now <= nameLeast) {
-        return;
+      if (now > widest || now <= nameLeast) {
+        break;
       }
-      widest = now;
-      const next = now - Math.ceil((box.scrollWidth - box.clientWidth) / columns);
-      box.style.setProperty("--name", Math.max(next, nameLeast) + "px");
+      widest = Math.max(now - Math.ceil((box.scrollWidth - box.clientWidth) / columns), nameLeast);
+      box.style.setProperty("--name", widest + "px");
     }
+    return widest;
   }
 }

@@ -53,7 +53,7 @@ class Table {
       }
       const values = sample.map((row) => Row.readCell(row.element.cells[i])[0]);
       const falls = values.every((value, k) => typeof value === "number" &&
-        (k === 0 || value < values[k - 1] || (k > 9 && value === values[k - 1])));
+        (k ? value < values[k - 1] || ((k > 9 || !value) && value === values[k - 1]) : value));
       if (falls) {
         return i;
       }

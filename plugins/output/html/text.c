@@ -28,7 +28,8 @@ void html_count(const struct page *page, uint64_t n, const char *one, const char
 
 /* Names up to NAME_WHOLE bytes are never cut; of longer ones the last third stays visible, at most
  * NAME_TAIL bytes: the style sheet would cut more than 45 % of what is seen. */
-enum { NAME_WHOLE = 20, NAME_TAIL = 10 };
+#define ELLIPSIS "\xe2\x80\xa6"
+enum { NAME_WHOLE = 20, NAME_TAIL = 8 };
 
 static bool continues_character(char byte)
 {
@@ -39,10 +40,13 @@ size_t html_name_split(struct ta_slice name)
 {
     if (name.len <= NAME_WHOLE)
         return name.len;
-    const size_t third = name.len / 3;
+    const size_t third = name.len / 3, ellipsis = sizeof ELLIPSIS - 1;
     size_t split = name.len - (third < NAME_TAIL ? third : NAME_TAIL);
     while (split > 0 && continues_character(name.ptr[split]))
         split--;
+    /* A name that was shortened before has its ellipsis in the first run, whose own covers it. */
+    if (memcmp(name.ptr + split, ELLIPSIS, ellipsis) == 0)
+        split += ellipsis;
     return split;
 }
 
