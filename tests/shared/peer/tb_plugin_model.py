@@ -59,7 +59,10 @@ class Steps:
                 for span in self.work.get(call.correlation, ())]
 
     def _cut(self):
-        launched = [self._launched(*mark) for mark, _ in self.marks]
+        launched, seen = [], set()
+        for mark, _ in self.marks: # what lies in two of them belongs to the first
+            launched.append([span for span in self._launched(*mark) if id(span) not in seen])
+            seen.update(map(id, launched[-1]))
         inside = {id(span) for spans in launched for span in spans}
         before = None
         if launched and launched[0]:
@@ -71,8 +74,8 @@ class Steps:
         for (mark, name), spans in zip(self.marks, launched):
             start = mark[0] if before is None else max(before, mark[0])
             end = max([mark[1], *(us(span)[1] for span in spans)])
-            steps.append((name, start, max(start, end), len(spans)))
-            before = end
+            before = max(start, end)
+            steps.append((name, start, before, len(spans)))
         while steps and any(step[3] for step in steps) and not steps[-1][3]:
             steps.pop()
         if len(steps) > 1 and steps[-1][3] < .8 * steps[-2][3]:
@@ -102,20 +105,32 @@ class Steps:
                 parts[kind].append(us(span))
         return {part: union(parts[part]) for part in PARTS}
 
+    def parts(self):
+        """{part: what of all steps goes to it}. Nothing left is taken for nothing taken yet."""
+        whole = union([(start, end) for _, start, end, _ in self.steps])
+        free, out = whole, {}
+        for part in PARTS:
+            free = free or whole
+            out[part] = intersection(free, self.covers[part])
+            free = minus(free, self.covers[part])
+        out["other"] = free
+        return out
+
     @functools.cached_property
     def table(self):
-        """A row per step."""
-        rows = []
+        """A row per step; without any event of the host one that ends before it begins."""
+        if not self.marks:
+            zeros = (*PARTS, "other", "overlap", "computation", "only_communication")
+            return [{"name": "0", **dict.fromkeys(zeros, 0), "total": 1 - 2**64,
+                     "rest": 1 - 2**64}]
+        rows, parts = [], self.parts()
         for name, start, end, _ in self.steps:
-            row, free = {"name": name, "total": end - start}, [[start, end]]
-            for part in PARTS:
-                row[part] = length(intersection(free, self.covers[part]))
-                free = minus(free, self.covers[part])
-            row["other"] = length(free)
-            kernel, comm = self.covers["kernel"], self.covers["communication"]
-            if not kernel and not comm:
-                kernel = self.covers["cpu_exec"]
             inside = [[start, end]]
+            row = {"name": name, "total": end - start,
+                   **{part: length(intersection(inside, times)) for part, times in parts.items()}}
+            kernel, comm = self.covers["kernel"], self.covers["communication"]
+            if not kernel:
+                kernel = self.covers["cpu_exec"]
             both = length(intersection(intersection(kernel, comm), inside))
             row["overlap"] = both
             row["computation"] = length(intersection(kernel, inside)) - both
