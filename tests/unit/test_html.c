@@ -414,6 +414,43 @@ static void long_tables_go_on_as_data(void **state)
     json_decref(rest);
 }
 
+/* Of thousands of ranks the page has those that stand out, each with its number. */
+static void of_many_ranks_the_worst_are_there(void **state)
+{
+    (void)state;
+    enum { RANKS = 7000, CARRIED = 5000 };
+    static const struct ta_column by_rank[] = {
+        {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank."},
+        {"size", "Size", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Of no importance."},
+        {"speed", "Speed", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_HIGHER, "More is better."},
+    };
+    struct ta_report *report = ta_report_new();
+    assert_non_null(report);
+    struct ta_section_builder *section = ta_report_open_section(report, "ranks", "Ranks");
+    struct ta_table_builder *table = ta_add_table(section, "ranks.by_rank", "Ranks", by_rank, 3);
+    for (int64_t i = 0; i < RANKS; i++)
+        TA_ROW(table, ta_int(i), ta_int(RANKS - i), i == 17 ? ta_null() : ta_int(RANKS - i));
+    assert_int_equal(ta_report_freeze(report), TA_OK);
+    char *page = page_of(report, "auto");
+    /* The last rank is the slowest; rank 17 has no speed. */
+    const char *first = strstr(page, "id=\"r-ranks.by_rank-6999\"");
+    const char *second = strstr(page, "id=\"r-ranks.by_rank-6998\"");
+    assert_true(first && second && first < second);
+    assert_null(strstr(page, "id=\"r-ranks.by_rank-17\""));
+    assert_null(strstr(page, "id=\"r-ranks.by_rank-0\""));
+    assert_non_null(strstr(page, "those with the smallest “Speed”. report.json holds all"));
+    json_t *rest = parse(inline_text(page, "<script type=\"application/json\">", 0));
+    const size_t written = (size_t)count(page, "<tr id=\"r-ranks") +
+                           (size_t)count(page, "<tr class=\"x\" id=\"r-ranks");
+    assert_int_equal(json_array_size(rest) + written, CARRIED);
+    const json_t *row = json_array_get(rest, 0);
+    assert_int_equal(json_array_size(row), 4);
+    assert_int_equal(json_integer_value(json_array_get(row, 3)), RANKS - 1 - (int64_t)written);
+    json_decref(rest);
+    free(page);
+    ta_report_free(report);
+}
+
 static void programs_find_the_summary(void **state)
 {
     json_t *summary = parse(
@@ -475,6 +512,7 @@ int main(void)
         cmocka_unit_test(the_script_stays_small),
         cmocka_unit_test(signature_stands_early),
         cmocka_unit_test(long_tables_go_on_as_data),
+        cmocka_unit_test(of_many_ranks_the_worst_are_there),
         cmocka_unit_test(programs_find_the_summary),
         cmocka_unit_test(evidence_leads_to_its_row),
         cmocka_unit_test(pages_are_reproducible),

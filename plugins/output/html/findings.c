@@ -71,7 +71,7 @@ static void put_evidence_link(const struct page *page, const struct ta_table *ta
                               const struct ta_evidence *evidence)
 {
     const size_t row = ta_evidence_row(table, evidence);
-    if (row < page->rows_markup) {
+    if (html_has_row(page, table, row)) {
         ta_puts(page->out, "<a href=\"#r-");
         html_text(page, table->id);
         ta_putf(page->out, "-%zu\" data-column=\"", row);

@@ -55,9 +55,21 @@ void html_finding(const struct page *page, const struct ta_finding *finding, int
 /* figures.c: all charts of a table. */
 enum ta_status html_figures(const struct page *page, const struct ta_table *table) TA_MUST_CHECK;
 
-/* tables.c: how many rows of a table the page holds, so that reports of thousands of ranks do not
+/* rows.c: how many rows of a table the page holds, so that reports of thousands of ranks do not
  * outgrow browsers. */
 void html_choose_rows(struct page *page);
+/* The rows themselves, by their number in the report; the first ones stand in the markup. */
+struct html_rows {
+    size_t *at; /* malloc'd */
+    size_t n, n_markup;
+};
+enum ta_status html_pick_rows(const struct page *page, const struct ta_table *table,
+                              struct html_rows *rows) TA_MUST_CHECK;
+/* The column by which they are the worst of all; SIZE_MAX: they are the first. */
+size_t html_measure(const struct page *page, const struct ta_table *table);
+/* Whether a row stands in the markup. */
+bool html_has_row(const struct page *page, const struct ta_table *table, size_t row);
+/* tables.c */
 /* A table with everything a script needs to sort and filter it; `heading` is its
  * title, or NULL when the section's title says it all. */
 enum ta_status html_table(const struct page *page, const struct ta_table *table,

@@ -7,11 +7,7 @@ const preset = root.dataset.theme;
 
 function applyTheme() {
   const theme = state.theme || preset;
-  if (theme === "light" || theme === "dark") {
-    root.dataset.theme = theme;
-  } else {
-    delete root.dataset.theme;
-  }
+  set(root, { "data-theme": /^(light|dark)$/.test(theme) ? theme : null });
 }
 
 function toggleTheme() {

@@ -20,7 +20,8 @@ class Table {
     this.section = box.closest("section");
     this.top = Number(box.dataset.top) || Infinity;
     this.total = Number(box.dataset.total);
-    this.rows = Array.from(this.body.rows, (element, i) => new Row(i, element, null));
+    this.rows = Array.from(this.body.rows, (element) =>
+      new Row(Number(element.id.split("-").pop()), element, null));
     this.rows.forEach((row) => row.element.classList.remove("x"));
     this.names = new Names(this.body, this.scroll);
     this.hidden = new Set([...this.heads.keys()].filter((i) => this.heads[i].hidden));
@@ -67,7 +68,8 @@ class Table {
       return;
     }
     for (const cells of JSON.parse(this.data.textContent)) {
-      this.rows.push(new Row(this.rows.length, null, cells));
+      const index = cells.length > this.heads.length ? cells.pop() : this.rows.length;
+      this.rows.push(new Row(index, null, cells));
     }
     this.data.remove();
     this.data = null;
@@ -78,7 +80,7 @@ class Table {
     this.heads.forEach((head, i) => {
       const [rank, dur] = (head.dataset.range || "").split(",").map((k) => row.values[k]);
       const start = row.values[i], cell = row.element.cells[i];
-      if (typeof start === "number" && typeof rank === "number" && typeof dur === "number") {
+      if ([start, rank, dur].every(Number.isFinite)) {
         cell.replaceChildren(make("a", { class: "timeline-link",
           href: `#s=timeline&t=${start},${start + dur}&rank=${rank}` }, cell.textContent));
       }
@@ -103,10 +105,9 @@ class Table {
 
   addHeads() {
     this.heads.forEach((head, i) => {
-      const sorter = button(head.textContent, () => this.toggleSort(i));
-      sorter.dataset.tip = head.title;
-      head.removeAttribute("title");
-      head.replaceChildren(sorter);
+      head.replaceChildren(button(head.textContent, () => this.toggleSort(i),
+        { "data-tip": head.title }));
+      set(head, { title: null });
     });
   }
 
@@ -290,7 +291,7 @@ class Table {
   /* Brings a row to the eye and marks the cell that was cited. */
   reveal(index, key) {
     this.writeFilter("");
-    const row = this.rows[index];
+    const row = this.rows.find((one) => one.index === index);
     if (!row) {
       return;
     }

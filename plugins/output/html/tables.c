@@ -8,45 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* ---- how many rows ------------------------------------------------------------------------- */
-
-/* Rows of one table, and cells of all tables together, in the markup (60 to 100 bytes a cell) and
- * as data (20 to 30).  Reports of a few ranks have far fewer. */
-enum { MARKUP_MOST = 500, CARRIED_MOST = 5000, MARKUP_CELLS = 30000, CARRIED_CELLS = 60000 };
-
-/* Cells of the rows [from, to) of each table. */
-static size_t count_cells(const struct ta_report *report, size_t from, size_t to)
-{
-    size_t cells = 0;
-    for (size_t s = 0; s < ta_report_section_count(report); s++) {
-        const struct ta_section *section = ta_report_section(report, s);
-        for (size_t i = 0; i < section->n_items; i++) {
-            const struct ta_item *item = &section->items[i];
-            const size_t rows = item->kind == TA_ITEM_TABLE ? item->table->n_rows : 0;
-            if (rows > from)
-                cells += ((rows < to ? rows : to) - from) * item->table->n_columns;
-        }
-    }
-    return cells;
-}
-
-/* The most rows of each table behind the first `from` that keep to a number of cells. */
-static size_t fit(const struct ta_report *report, size_t from, size_t most, size_t cells)
-{
-    size_t rows = most;
-    while (rows > from && count_cells(report, from, rows) > cells)
-        rows -= (rows - from + 7) / 8;
-    return rows;
-}
-
-void html_choose_rows(struct page *page)
-{
-    page->rows_markup = fit(page->report, 0, MARKUP_MOST, MARKUP_CELLS);
-    if (page->rows_markup < page->options->top) /* what is unfolded needs no script */
-        page->rows_markup = page->options->top < MARKUP_MOST ? page->options->top : MARKUP_MOST;
-    page->rows_carried = fit(page->report, page->rows_markup, CARRIED_MOST, CARRIED_CELLS);
-}
-
 /* ---- cells --------------------------------------------------------------------------------- */
 
 static bool is_numeric(const struct ta_column *column)
@@ -132,11 +93,11 @@ void html_cell(const struct page *page, const struct ta_table *table, size_t row
 }
 
 /* Rows after `top` carry class x: the script starts with them folded away. */
-static void put_row(const struct page *page, const struct ta_table *table, size_t row,
+static void put_row(const struct page *page, const struct ta_table *table, size_t at, size_t row,
                     const enum html_hidden *hidden)
 {
     const uint32_t top = page->options->top;
-    ta_puts(page->out, top && row >= top ? "<tr class=\"x\" id=\"r-" : "<tr id=\"r-");
+    ta_puts(page->out, top && at >= top ? "<tr class=\"x\" id=\"r-" : "<tr id=\"r-");
     html_text(page, table->id);
     ta_putf(page->out, "-%zu\">", row);
     for (size_t i = 0; i < table->n_columns; i++)
@@ -178,42 +139,64 @@ static void put_data_cell(const struct page *page, const struct ta_table *table,
     }
 }
 
-static void put_rest(const struct page *page, const struct ta_table *table, size_t end)
+/* A row that does not stand in its place of the report has its number behind its cells. */
+static void put_rest(const struct page *page, const struct ta_table *table,
+                     const struct html_rows *rows)
 {
     ta_puts(page->out, "<script type=\"application/json\">[");
-    for (size_t row = page->rows_markup; row < end; row++) {
-        ta_puts(page->out, row > page->rows_markup ? ",\n[" : "\n[");
+    for (size_t at = rows->n_markup; at < rows->n; at++) {
+        ta_puts(page->out, at > rows->n_markup ? ",\n[" : "\n[");
         for (size_t i = 0; i < table->n_columns; i++) {
             if (i)
                 ta_putc(page->out, ',');
-            put_data_cell(page, table, row, i);
+            put_data_cell(page, table, rows->at[at], i);
         }
+        if (rows->at[at] != at)
+            ta_putf(page->out, ",%zu", rows->at[at]);
         ta_putc(page->out, ']');
     }
     ta_puts(page->out, "\n]</script>\n");
 }
 
-/* Says what is not in the page; the script knows of data-carried more rows than stand here. */
-static void put_limits(const struct page *page, const struct ta_table *table, size_t carried)
+/* Which rows they are: "in this order", or "those with the largest “Window”". */
+static void put_which(const struct page *page, const struct ta_table *table)
 {
-    if (carried > page->rows_markup) {
-        ta_puts(page->out, "<p class=\"limit static\">The first ");
-        html_count(page, page->rows_markup, "row", "rows");
-        ta_puts(page->out, " of ");
-        html_number(page, table->n_rows);
-        ta_puts(page->out, " are shown. report.json holds all of them.</p>\n");
+    const size_t measure = html_measure(page, table);
+    if (measure == SIZE_MAX) {
+        ta_puts(page->out, " in this order");
+        return;
     }
-    if (carried < table->n_rows) {
-        ta_puts(page->out, "<p class=\"limit\">This page carries the first ");
-        html_count(page, carried, "row", "rows");
-        ta_puts(page->out, " of ");
-        html_number(page, table->n_rows);
-        ta_puts(page->out, " in this order. report.json holds all of them.</p>\n");
-    }
+    const bool more_is_worse = table->columns[measure].polarity == TA_LOWER;
+    ta_putf(page->out, ", those with the %s “", more_is_worse ? "largest" : "smallest");
+    html_text(page, table->columns[measure].title);
+    ta_puts(page->out, "”");
 }
 
-static void put_grid(const struct page *page, const struct ta_table *table, size_t rows,
-                     const enum html_hidden *hidden)
+static void put_limit(const struct page *page, const struct ta_table *table, size_t rows,
+                      const char *begin, const char *end)
+{
+    ta_puts(page->out, begin);
+    html_count(page, rows, "row", "rows");
+    ta_puts(page->out, " of ");
+    html_number(page, table->n_rows);
+    put_which(page, table);
+    ta_puts(page->out, end);
+}
+
+/* Says what is not in the page; the script knows of data-carried more rows than stand here. */
+static void put_limits(const struct page *page, const struct ta_table *table,
+                       const struct html_rows *rows)
+{
+    if (rows->n > rows->n_markup)
+        put_limit(page, table, rows->n_markup, "<p class=\"limit static\">Shown are ",
+                  ". report.json holds all of them.</p>\n");
+    if (rows->n < table->n_rows)
+        put_limit(page, table, rows->n, "<p class=\"limit\">This page carries ",
+                  ". report.json holds all of them.</p>\n");
+}
+
+static void put_grid(const struct page *page, const struct ta_table *table,
+                     const struct html_rows *rows, const enum html_hidden *hidden)
 {
     struct ta_file *out = page->out;
     ta_puts(out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
@@ -222,8 +205,8 @@ static void put_grid(const struct page *page, const struct ta_table *table, size
     for (size_t i = 0; i < table->n_columns; i++)
         put_column_head(page, table, i, hidden[i]);
     ta_puts(out, "</tr></thead>\n<tbody>\n");
-    for (size_t row = 0; row < rows; row++)
-        put_row(page, table, row, hidden);
+    for (size_t at = 0; at < rows->n_markup; at++)
+        put_row(page, table, at, rows->at[at], hidden);
     ta_puts(out, "</tbody>\n</table>\n</div>\n");
     html_put_hidden(page, table, hidden);
 }
@@ -235,10 +218,13 @@ enum ta_status html_table(const struct page *page, const struct ta_table *table,
     enum html_hidden *hidden = calloc(table->n_columns + 1, sizeof *hidden);
     if (!hidden)
         return ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot lay out a table: id=\"%s\"", table->id);
+    struct html_rows rows;
+    const enum ta_status status = html_pick_rows(page, table, &rows);
+    if (status != TA_OK) {
+        free(hidden);
+        return status;
+    }
     html_choose_columns(table, hidden);
-    const size_t carried = table->n_rows < page->rows_carried ? table->n_rows : page->rows_carried;
-    const size_t written = carried < page->rows_markup ? carried : page->rows_markup;
-
     ta_puts(out, "<div class=\"table\" id=\"t-");
     html_text(page, table->id);
     ta_putf(out, "\" data-top=\"%" PRIu32 "\" data-total=\"", page->options->top);
@@ -248,11 +234,12 @@ enum ta_status html_table(const struct page *page, const struct ta_table *table,
         html_text(page, heading);
         ta_puts(out, "</h3>\n");
     }
-    put_grid(page, table, written, hidden);
-    free(hidden);
-    put_limits(page, table, carried);
-    if (carried > written)
-        put_rest(page, table, carried);
+    put_grid(page, table, &rows, hidden);
+    put_limits(page, table, &rows);
+    if (rows.n > rows.n_markup)
+        put_rest(page, table, &rows);
     ta_puts(out, "</div>\n");
+    free(hidden);
+    free(rows.at);
     return TA_OK;
 }
