@@ -68,6 +68,7 @@ enum ta_quality_code {
     TA_Q_DUPLICATE_CONTENT,
     TA_Q_OTHER_SESSION,
     TA_Q_UNALIGNED,
+    TA_Q_ANALYSIS_MISSING,
     TA_Q_COUNT
 };
 

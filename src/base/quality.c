@@ -114,6 +114,9 @@ static const struct {
                             "files have; they are not used again."},
     [TA_Q_UNALIGNED] = {"unaligned", TA_QUALITY_INFO,
                         "Times of two files of one rank cannot be put on one axis."},
+    [TA_Q_ANALYSIS_MISSING] = {"analysis-missing", TA_QUALITY_LOSS,
+                               "A summary has no results of an analysis that was added or changed "
+                               "since: its tables are of the other files."},
 };
 
 /* ---- names --------------------------------------------------------------------------- */

@@ -234,9 +234,7 @@ static void take_analysis(struct body *body, size_t analysis)
     while (ta_scan_member(scan, &key)) {
         if (ta_slice_equal(key, TA_LIT("version"))) {
             has_version = ta_slice_equal(ta_scan_string(scan), ta_slice_of(entry->plugin.version));
-            if (!has_version)
-                ta_scan_fail(scan, "an analysis is of another version");
-        } else if (ta_slice_equal(key, TA_LIT("options"))) {
+        } else if (ta_slice_equal(key, TA_LIT("options")) && has_version) {
             check_options(scan, entry);
             has_options = true;
         } else if (ta_slice_equal(key, TA_LIT("tables")) && has_version && has_options) {
@@ -296,17 +294,32 @@ static void take_body(struct body *body)
         ta_scan_fail(scan, "something follows its end");
 }
 
-/* Without the results of an analysis that this run has, what it says would be of some files only.
- */
+/* Analyses that are younger than a summary have nothing of its files; with none at all it is of no
+ * use. */
 static enum ta_status check_seen(struct ta_ctx *ctx, const struct body *body)
 {
     for (size_t i = 0; i < body->plan->n; i++)
-        if (!body->seen[i])
-            return ta_fail(ctx, TA_ERR_INPUT,
-                           "Not a usable summary: it lacks what the analysis \"%s\" needs; write "
+        if (body->seen[i])
+            return TA_OK;
+    return body->plan->n == 0
+               ? TA_OK
+               : ta_fail(ctx, TA_ERR_INPUT,
+                         "Not a usable summary: it has nothing of what this version needs; write "
+                         "it again with `traceanalyze reduce`");
+}
+
+/* Notes with each file which analyses know nothing of it. */
+static void account_missing(const struct body *body)
+{
+    for (size_t i = 0; i < body->plan->n; i++) {
+        const struct ta_plugin *plugin = &body->plan->analyses[i]->plugin;
+        for (size_t f = 0; f < body->in.n_files && !body->seen[i] && plugin->analysis->map; f++)
+            ta_quality_add(&body->files[body->in.index_of[f]].quality, TA_Q_ANALYSIS_MISSING,
+                           TA_NO_OFFSET,
+                           "The summary has nothing of the analysis \"%s\" of this version: write "
                            "it again with `traceanalyze reduce`",
-                           body->plan->analyses[i]->plugin.id);
-    return TA_OK;
+                           plugin->id);
+    }
 }
 
 /* One pass: whatever is wrong is found by the first, so that the second cannot stop half way. */
@@ -339,6 +352,8 @@ enum ta_status ta_summary_merge(struct ta_ctx *ctx, struct ta_slice text, const 
     body.check_only = false;
     if (status == TA_OK)
         status = pass(ctx, text, &body);
+    if (status == TA_OK)
+        account_missing(&body);
     free(body.in.samples.at);
     free(body.in.counts.at);
     free(body.texts.at);

@@ -253,14 +253,36 @@ class Damaged(Summaries):
     def test_other_versions(self):
         for old, new, reason in (
                 (b'summary/1"', b'summary/2"', "expected the schema"),
-                (b'"launches":{"version":"', b'"launches":{"version":"9', "of another version"),
                 (b'["linked","sum"]', b'["linked","largest"]', "the fields of a table"),
-                (b'"launches":{', b'"lunches":{', 'the analysis "launches" needs'),
                 (b'"texts":[', b'"texts":[17,', "expected a string")):
             with self.subTest(reason):
                 path = self.fresh(SAMPLE)[1]
                 self.edit(path, lambda text, o=old, n=new: text.replace(o, n, 1))
                 self.refused(reason)
+
+    def test_analyses_that_are_younger(self):
+        """What an older version wrote lacks an analysis, or has it in another form: the rest of it
+        is used, and what is missing is said."""
+        for old, new in ((b'"launches":{', b'"lunches":{'),
+                         (b'"launches":{"version":"', b'"launches":{"version":"9')):
+            path = self.fresh(SAMPLE)[1]
+            self.edit(path, lambda text, o=old, n=new: text.replace(o, n, 1))
+            report = json.loads(self.report_of("aggregate", self.folder / "summaries"))
+            found = [(file["rank"], finding["count"], finding["text"])
+                     for file in report["data_quality"]["files"] for finding in file["findings"]
+                     if finding["code"] == "analysis-missing"]
+            self.assertEqual([(rank, count) for rank, count, _ in found], [(1, 1)])
+            self.assertIn('the analysis "launches"', found[0][2])
+            self.assertEqual(report["data_quality"]["status"], "lossy")
+            tables = {item["id"]: item["rows"] for section in report["sections"]
+                      for item in section["items"] if item["kind"] == "table"}
+            self.assertEqual([row[0] for row in tables["launches.by_rank"]], [0, 2, 3])
+            self.assertEqual([row[0] for row in tables["gpu_time.by_rank"]], [0, 1, 2, 3])
+
+    def test_no_analysis(self):
+        path = self.fresh(SAMPLE)[1]
+        self.edit(path, lambda text: text[:text.index(b'"analyses":{')] + b'"analyses":{}}')
+        self.refused("it has nothing of what this version needs")
 
     def test_other_options(self):
         files = self.fresh(SAMPLE)
