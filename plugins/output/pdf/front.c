@@ -100,20 +100,19 @@ static void put_tiles(struct pdf *pdf, const struct ta_scalar *const *scalars, s
 /* The scalars of the overview; without one, the first of the report. */
 static void put_key_figures(struct pdf *pdf)
 {
-    enum { MOST = 16 };
-    const struct ta_scalar *scalars[MOST];
     size_t n = 0, n_sections = ta_report_section_count(pdf->report);
     for (int pass = 0; pass < 2 && n == 0; pass++)
         for (size_t s = 0; s < n_sections; s++) {
             const struct ta_section *section = ta_report_section(pdf->report, s);
             if (pass == 0 && strcmp(section->id, PDF_OVERVIEW) != 0)
                 continue;
-            size_t most = pass == 0 ? MOST : TILES_WITHOUT_OVERVIEW;
+            size_t most = pass == 0 ? PDF_KEY_FIGURES : TILES_WITHOUT_OVERVIEW;
             for (size_t i = 0; i < section->n_items && n < most; i++)
                 if (section->items[i].kind == TA_ITEM_SCALAR)
-                    scalars[n++] = section->items[i].scalar;
+                    pdf->key_figures[n++] = section->items[i].scalar;
         }
-    put_tiles(pdf, scalars, n);
+    pdf->n_key_figures = n;
+    put_tiles(pdf, pdf->key_figures, n);
 }
 
 static void put_quality_line(struct pdf *pdf)

@@ -14,6 +14,8 @@
 
 /* Id of the section whose scalars are the key figures on top of the first page. */
 #define PDF_OVERVIEW "overview"
+/* Scalars on the first page, at most. */
+enum { PDF_KEY_FIGURES = 16 };
 
 /* Names of places that outline and links point to. */
 #define PDF_AT_FINDINGS "findings"
@@ -53,6 +55,8 @@ struct pdf {
     double y;
     int page, pages;             /* from 1; `pages` is known in the second pass */
     const char *title, *section; /* in the head of a page */
+    const struct ta_scalar *key_figures[PDF_KEY_FIGURES]; /* on the first page */
+    size_t n_key_figures;
 };
 
 /* ---- page.c: sheets of paper ----------------------------------------------------------- */

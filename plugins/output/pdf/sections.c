@@ -30,17 +30,21 @@ bool pdf_table_place(const struct pdf *pdf, const char *table, char place[PDF_PL
     return false;
 }
 
-/* Scalars of the overview stand on the first page, findings in their own section. */
-static bool shows(const struct ta_section *section, const struct ta_item *item)
+/* Key figures stand on the first page, findings in their own section. */
+static bool shows(const struct pdf *pdf, const struct ta_item *item)
 {
-    return item->kind == TA_ITEM_TABLE ||
-           (item->kind == TA_ITEM_SCALAR && strcmp(section->id, PDF_OVERVIEW) != 0);
+    if (item->kind != TA_ITEM_SCALAR)
+        return item->kind == TA_ITEM_TABLE;
+    for (size_t i = 0; i < pdf->n_key_figures; i++)
+        if (pdf->key_figures[i] == item->scalar)
+            return false;
+    return true;
 }
 
-static bool has_content(const struct ta_section *section)
+static bool has_content(const struct pdf *pdf, const struct ta_section *section)
 {
     for (size_t i = 0; i < section->n_items; i++)
-        if (shows(section, &section->items[i]))
+        if (shows(pdf, &section->items[i]))
             return true;
     return section->missing != NULL;
 }
@@ -94,7 +98,7 @@ static void put_section(struct pdf *pdf, const struct ta_section *section, size_
     if (section->missing)
         pdf_paragraph(pdf, PDF_BODY, TA_INK_MUTED, pdf_safe(pdf, section->missing), 6);
     for (size_t i = 0; i < section->n_items; i++)
-        if (section->items[i].kind == TA_ITEM_SCALAR && shows(section, &section->items[i]))
+        if (section->items[i].kind == TA_ITEM_SCALAR && shows(pdf, &section->items[i]))
             put_scalar(pdf, section->items[i].scalar);
     for (size_t i = 0; i < section->n_items; i++)
         if (section->items[i].kind == TA_ITEM_TABLE)
@@ -120,6 +124,6 @@ void pdf_sections(struct pdf *pdf)
     put_timeline(pdf);
     size_t n_sections = ta_report_section_count(pdf->report);
     for (size_t s = 0; s < n_sections; s++)
-        if (has_content(ta_report_section(pdf->report, s)))
+        if (has_content(pdf, ta_report_section(pdf->report, s)))
             put_section(pdf, ta_report_section(pdf->report, s), s);
 }
