@@ -106,6 +106,9 @@ enum { CHAIN_MIN = 3, NAMES_MAX = 12, GAP_MAX_NS = 100000 };
 
 struct chain {
     uint64_t size, hash;
+    ta_row op;   /* that launched the last kernel */
+    ta_str last; /* its name */
+    bool varies; /* not one operator, called over and over: that is a loop over tensors */
     int64_t kernels, total_ns, gap_ns, end;
     ta_str names[NAMES_MAX]; /* the first ones */
 };
@@ -156,7 +159,7 @@ static int64_t *row_of(struct work *w, const struct chain *chain)
 
 static void end_chain(struct work *w, struct chain *chain)
 {
-    if (chain->kernels >= CHAIN_MIN) {
+    if (chain->kernels >= CHAIN_MIN && chain->varies) {
         int64_t *row = row_of(w, chain);
         const double parts = (double)(chain->kernels - 1) / (double)chain->kernels;
         ta_sum(&row[CHAINS], 1);
@@ -186,6 +189,10 @@ static void add_kernel(struct work *w, const struct ta_activity *a)
     else
         chain->gap_ns += ta_max_i64(gap, 0);
     const ta_str name = s.name[a->op == TA_NO_ROW ? a->span : a->op];
+    chain->varies |=
+        chain->kernels && (name != chain->last || (a->op != TA_NO_ROW && a->op == chain->op));
+    chain->last = name;
+    chain->op = a->op;
     if (chain->kernels < NAMES_MAX)
         chain->names[chain->kernels] = name;
     chain->hash = (chain->hash ^ name) * UINT64_C(0x9E3779B97F4A7C15) + 1;

@@ -129,7 +129,16 @@ def units(trace):
 def fusion(trace):
     for _ in range(20):  # chains of 5 x 40 us with gaps of 5 us
         for i in range(5):
-            trace.kernel(MUL, 40, "aten::mul", [[4096, 1024], []], gap=5 if i else 0)
+            trace.kernel(MUL, 40, ("aten::mul", "aten::add")[i % 2], [[4096, 1024], []],
+                         gap=5 if i else 0)
+        trace.kernel(GEMM, 10, "aten::mm", [[512, 512], [512, 512]])
+
+
+def loop(trace):
+    """One operator for each of five tensors of a size, which is no chain."""
+    for _ in range(20):
+        for _ in range(5):
+            trace.kernel(MUL, 40, "aten::mul_", [[4096, 1024], []])
         trace.kernel(GEMM, 10, "aten::mm", [[512, 512], [512, 512]])
 
 
@@ -296,9 +305,18 @@ def mfu_note(report):
                 for item in section["items"] if item.get("id") == "mfu")
 
 
-def check_near_roof(report):
+def check_silent(report):
     if report.findings:
         sys.exit("no fault, but: %s" % [f["title"] for f in report.findings])
+
+
+def check_loop(report):
+    check_silent(report)
+    expect("chains", len(report.rows("fusion.chains")), 0)
+
+
+def check_near_roof(report):
+    check_silent(report)
     if "a lower bound" not in mfu_note(report):
         sys.exit("a utilization that can be is doubted: " + mfu_note(report))
 
@@ -391,6 +409,7 @@ CASES = {
     "attention": (lambda: make(attention), check_attention),
     "units": (lambda: make(units), check_units),
     "fusion": (lambda: make(fusion), check_fusion),
+    "loop": (lambda: make(loop), check_loop),
     "casts": (lambda: make(casts), check_casts),
     "waves": (lambda: make(waves), check_waves),
     "full": (lambda: make(full), check_full),
