@@ -45,9 +45,9 @@ class Table {
   }
 
   /* The column by which the rows come sorted, largest first, if there is one.  Equal values at
-   * the start are a coincidence, not an order. */
+   * the start are a coincidence, not an order; so are values each with a unit of its own. */
   givenOrder() {
-    const sample = this.rows.slice(0, 200);
+    const sample = this.find("unit") < 0 ? this.rows.slice(0, 200) : [];
     for (let i = 0; sample.length > 2 && i < this.heads.length; i++) {
       if (!this.isNumeric(i)) {
         continue;
