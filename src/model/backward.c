@@ -34,10 +34,13 @@ static ta_row operator_at(const struct ta_trace *trace, uint32_t track, int64_t 
     return found;
 }
 
+/* An arrow without an id has no other end. */
 static bool is_arrow(const struct ta_trace *trace, const struct ta_flows *flows, size_t i,
                      char phase)
 {
-    return flows->phase[i] == phase && ta_is_backward_flow(ta_trace_text(trace, flows->name[i]));
+    return flows->phase[i] == phase && flows->id[i] != TA_STR_ABSENT &&
+           ta_trace_text(trace, flows->id[i]).len > 0 &&
+           ta_is_backward_flow(ta_trace_text(trace, flows->name[i]));
 }
 
 /* The end of an arrow may stand before its begin in the file. */

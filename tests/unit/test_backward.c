@@ -94,6 +94,25 @@ static void other_arrows_do_not_count(void **state)
     reading_free(&r);
 }
 
+/* Ends that do not fit together are counted, and nothing is made of them. */
+static void odd_arrows_link_nothing(void **state)
+{
+    (void)state;
+    struct reading r;
+    read_trace(OP("a", 1, 0, 5) OP(
+                   "b", 1, 10,
+                   5) "{'ph':'s','cat':'fwdbwd','name':'fwdbwd','pid':1,'tid':1,'ts':0},"
+                      "{'ph':'f','cat':'fwdbwd','name':'fwdbwd','pid':1,'tid':1,'ts':10},"
+                      "{'ph':'f','cat':'fwdbwd','name':'fwdbwd','id':{},'pid':[],'ts':10}," ARROW(
+                          "s", 2, 1, 1) ARROW("f", 2, 1, 10) ARROW("f", 3, 1, 10)
+                          ARROW("s", 4, 1, 0) ARROW("f", 4, 9, 10) ARROW("t", 4, 1, 10),
+               &r);
+    const struct ta_backward_links *links = ta_trace_backward(r.trace);
+    assert_int_equal(links->n, 0);
+    assert_int_equal(links->n_loose, 4);
+    reading_free(&r);
+}
+
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 static const struct ta_cell *cell(const struct ta_table *table, size_t row, const char *column)
@@ -204,6 +223,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrows_link_operators),
         cmocka_unit_test(other_arrows_do_not_count),
+        cmocka_unit_test(odd_arrows_link_nothing),
         cmocka_unit_test(work_belongs_to_the_innermost_operator),
         cmocka_unit_test(without_devices_the_host_counts),
         cmocka_unit_test(slices_lead_to_their_operator),
