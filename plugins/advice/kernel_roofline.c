@@ -73,7 +73,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                 (int)name.len, name.ptr,
                 ta_advice_number(advice, ta_row_number(ops, slow.row, "efficiency", 0),
                                  TA_UNIT_RATIO)),
-            .advice = "The device could do these shapes several times faster. Try other kernels: "
+            .advice = "By its peak rates the device could be several times faster at these shapes. "
+                      "Try other kernels: "
                       "torch.compile(mode=\"max-autotune\"), another backend (flash-attn or cuDNN "
                       "for attention, CK or AITER on AMD), tuned products (TunableOp), "
                       "channels_last for convolutions and norms of images; and sizes that are "

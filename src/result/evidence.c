@@ -2,6 +2,8 @@
 /* Which row of a table a finding rests on, and how people are told of it. */
 #include "traceanalyze/output.h"
 
+#include "result/short_name.h"
+
 #include <ctype.h>
 #include <stdio.h>
 
@@ -67,6 +69,18 @@ const char *ta_key_title(const struct ta_table *table, size_t column, char title
     return title;
 }
 
+/* Longer names tell no more where a line is read, not looked up. */
+enum { NAME_MOST = 120 };
+
+static void add_name(struct line *line, struct ta_slice name)
+{
+    struct ta_arena arena = {0};
+    const struct ta_slice shorter =
+        name.len > NAME_MOST ? ta_short_name(&arena, name, NAME_MOST) : name;
+    add(line, shorter.ptr ? shorter : name);
+    ta_arena_free(&arena);
+}
+
 static void add_keys(struct line *line, const struct ta_table *table, size_t row)
 {
     char title[TA_KEY_TITLE_MAX], buffer[TA_WORD_TEXT_MAX];
@@ -76,7 +90,7 @@ static void add_keys(struct line *line, const struct ta_table *table, size_t row
             add(line, ta_slice_of(ta_key_title(table, i, title)));
             add(line, TA_LIT(" "));
         }
-        add(line, ta_table_text(table, row, i, buffer));
+        add_name(line, ta_table_text(table, row, i, buffer));
     }
 }
 

@@ -136,6 +136,34 @@ static void test_evidence_is_a_line(void **state)
     ta_report_free(report);
 }
 
+/* A kernel of a template is named by what it does, not by all its types. */
+static void test_evidence_is_short(void **state)
+{
+    (void)state;
+    static const struct ta_column names[] = {
+        {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, ""},
+        {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, ""}};
+    static const char name[] =
+        "void at::native::batch_norm_backward_kernel<c10::BFloat16, c10::BFloat16, float, int>("
+        "at::GenericPackedTensorAccessor<c10::BFloat16 const, 3ul, at::DefaultPtrTraits, int>, "
+        "at::GenericPackedTensorAccessor<c10::BFloat16, 1ul, at::DefaultPtrTraits, int>)";
+    struct ta_report *report = ta_report_new();
+    struct ta_table_builder *table =
+        ta_add_table(ta_report_open_section(report, "s", "Section"), "k", "Kernels", names, 2);
+    TA_ROW(table, ta_text(ta_slice_of(name)), ta_int(1000));
+    assert_int_equal(ta_report_freeze(report), TA_OK);
+    const struct ta_evidence evidence = {.table = "k",
+                                         .column = "total_ns",
+                                         .row = ta_text(ta_slice_of(name)),
+                                         .value = ta_int(1000),
+                                         .unit = TA_UNIT_NS};
+    char line[400];
+    ta_evidence_text(report, &evidence, line, sizeof line);
+    assert_string_equal(line, "Kernels · batch_norm_backward_kernel<BFloat16, BFloat16, float, "
+                              "int> · Total: 1.00 µs");
+    ta_report_free(report);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +172,7 @@ int main(void)
         cmocka_unit_test(test_columns_for_people),
         cmocka_unit_test(test_clocks_are_frequencies),
         cmocka_unit_test(test_evidence_is_a_line),
+        cmocka_unit_test(test_evidence_is_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
