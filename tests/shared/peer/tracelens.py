@@ -3,7 +3,7 @@
 import collections
 import functools
 
-from . import rocprof, tracelens_ranks, tracelens_rows
+from . import rocprof, tracelens_ranks, tracelens_replay, tracelens_rows
 from .causes import blame
 from .ledger import DESCRIBES, DIFFERS, LATER, OTHER, RESTATED, THEIRS, Case, Ledger, Rule, agree, \
     is_number
@@ -63,10 +63,6 @@ MODULES = Rule(
     THEIRS, "Operators by module",
     "The nn.Module around an operator, from recorded Python frames, and the category of the "
     "operator. ops.by_module and ops.module_tree have device time by module.")
-MERGED = Rule(
-    OTHER, "Modules of replayed graphs",
-    "Kernels of a replay are aligned with the launches of a trace of the capture, by name.",
-    proved=False)
 RECOMPUTED = Rule(
     THEIRS, "Recomputation told apart",
     "Work below the function of activation checkpointing that computes again, with a window of its "
@@ -79,7 +75,7 @@ class Subject:
     """A trace, our report of it, and models by their settings."""
 
     def __init__(self, path, run):
-        self.trace, self.report = trace_at(path), run.report(path)
+        self.trace, self.report, self.folder = trace_at(path), run.report(path), path.parent
         self.classes = {row["name"]: row["class"] for row in self.report.rows("kernels.by_name")}
         self.links, self.tree = Links(self.trace), Tree(self.trace)
         self.contract = Contract(self.trace)
@@ -307,7 +303,8 @@ class Check:
                            ("collectives_single_rank", COLLECTIVES)):
             self.case.say(rule, part)
         if "ops_by_category_and_module" not in golden:
-            self.case.say(MERGED, "published_inference_report")
+            tracelens_replay.check(self.case, self.subject.model, self.subject.folder,
+                                   self.single_categories())
         for part in ("ops_summary", "ops_by_category", "unified_by_category", "unified_top",
                      "unified_rows", "perf_sheets"):
             if not golden.get(part):
