@@ -11,7 +11,18 @@ TA_BEGIN_DECLS
  * one to the start of the other. */
 struct ta_backward_link {
     ta_row forward, backward;
+    ta_row node; /* the function around `backward` that evaluates it and adds its gradients up; else
+                    `backward` itself */
 };
+
+#define TA_NODE_START "autograd::engine::evaluate_function: "
+
+/* Whether an operator evaluates a node of the backward pass: what follows is the node's name. */
+static inline bool ta_is_backward_node(struct ta_slice name)
+{
+    const size_t n = sizeof TA_NODE_START - 1;
+    return name.len > n && memcmp(name.ptr, TA_NODE_START, n) == 0;
+}
 
 /* Whether a flow is such an arrow, by its name. */
 static inline bool ta_is_backward_flow(struct ta_slice name)

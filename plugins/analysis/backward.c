@@ -103,26 +103,11 @@ static struct ta_slice name_of(const struct work *w, ta_row row)
     return row == TA_NO_ROW ? TA_LIT("") : ta_trace_text(w->trace, w->spans.name[row]);
 }
 
-#define NODE_START "autograd::engine::evaluate_function: "
-
-static bool is_node(struct ta_slice name)
-{
-    return name.len > sizeof NODE_START - 1 &&
-           memcmp(name.ptr, NODE_START, sizeof NODE_START - 1) == 0;
-}
-
 /* "ConvolutionBackward0", also of the function that evaluates it. */
 static struct ta_slice node_name(struct ta_slice name)
 {
-    const size_t n = is_node(name) ? sizeof NODE_START - 1 : 0;
+    const size_t n = ta_is_backward_node(name) ? sizeof TA_NODE_START - 1 : 0;
     return (struct ta_slice){name.ptr + n, name.len - n};
-}
-
-/* Arrows end at a node; the function that evaluates it also adds its gradients up. */
-static ta_row whole_node(const struct work *w, ta_row row)
-{
-    const ta_row parent = w->spans.parent[row];
-    return parent != TA_NO_ROW && is_node(name_of(w, parent)) ? parent : row;
 }
 
 static ta_row module_around(const struct work *w, ta_row row)
@@ -176,7 +161,7 @@ static void own_links(struct work *w, const struct ta_backward_links *links)
         const struct owner owner = make_owner(w, links->at[i].forward, links->at[i].backward);
         add(&owner, CALLS, 1);
         own(w, links->at[i].forward, owner, false);
-        own(w, whole_node(w, links->at[i].backward), owner, true);
+        own(w, links->at[i].node, owner, true);
     }
 }
 
@@ -187,7 +172,8 @@ static void own_rest(struct work *w)
     for (ta_row i = 0; i < w->spans.n; i++) {
         if (w->owner[i] != NOBODY || !ta_class_is_host(categories[w->spans.cat[i]].class))
             continue;
-        if (categories[w->spans.cat[i]].class == TA_CLASS_OP && is_node(name_of(w, i))) {
+        if (categories[w->spans.cat[i]].class == TA_CLASS_OP &&
+            ta_is_backward_node(name_of(w, i))) {
             const struct owner owner = make_owner(w, TA_NO_ROW, i);
             add(&owner, CALLS, 1);
             own(w, i, owner, true);
@@ -201,7 +187,7 @@ static size_t count_nodes(const struct work *w)
 {
     size_t n = 0;
     for (ta_row i = 0; i < w->spans.n; i++)
-        n += is_node(name_of(w, i));
+        n += ta_is_backward_node(name_of(w, i));
     return n;
 }
 

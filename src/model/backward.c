@@ -34,6 +34,15 @@ static ta_row operator_at(const struct ta_trace *trace, uint32_t track, int64_t 
     return found;
 }
 
+static ta_row node_around(const struct ta_trace *trace, ta_row row)
+{
+    const struct ta_spans spans = ta_trace_spans(trace);
+    const ta_row outer = row == TA_NO_ROW ? TA_NO_ROW : spans.parent[row];
+    const bool evaluates =
+        outer != TA_NO_ROW && ta_is_backward_node(ta_trace_text(trace, spans.name[outer]));
+    return evaluates ? outer : row;
+}
+
 /* An arrow without an id has no other end. */
 static bool is_arrow(const struct ta_trace *trace, const struct ta_flows *flows, size_t i,
                      char phase)
@@ -56,9 +65,10 @@ static bool find_links(const struct ta_trace *trace, struct links *links)
         if (!is_arrow(trace, &flows, i, 'f'))
             continue;
         const uint64_t *from = ta_map_find(&begun, flows.id[i]);
+        const ta_row backward = operator_at(trace, flows.track[i], flows.ts[i], false);
         const struct ta_backward_link link = {
             from ? operator_at(trace, flows.track[*from], flows.ts[*from], true) : TA_NO_ROW,
-            operator_at(trace, flows.track[i], flows.ts[i], false)};
+            backward, node_around(trace, backward)};
         if (link.forward == TA_NO_ROW || link.backward == TA_NO_ROW)
             links->shown.n_loose++;
         else

@@ -303,7 +303,7 @@ static void read_activities(struct packer *p)
 static void read_backward(struct packer *p, const struct ta_backward_links *links)
 {
     for (size_t i = 0; i < links->n; i++) {
-        p->launch[links->at[i].backward] = links->at[i].forward;
+        p->launch[links->at[i].backward] = p->launch[links->at[i].node] = links->at[i].forward;
         p->has_launches[p->spans.track[links->at[i].backward]] = true;
     }
 }

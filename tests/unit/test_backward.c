@@ -73,6 +73,7 @@ static void arrows_link_operators(void **state)
     /* Of two operators that begin at once the inner one was recorded. */
     assert_starts(name_of(&r, links->at[0].forward), "aten::addmm");
     assert_starts(name_of(&r, links->at[0].backward), "AddmmBackward0");
+    assert_starts(name_of(&r, links->at[0].node), EVALUATE "AddmmBackward0");
     assert_starts(name_of(&r, links->at[1].forward), "aten::mse_loss");
     assert_starts(name_of(&r, links->at[2].backward), "ReluBackward0");
     assert_ptr_equal(ta_trace_backward(r.trace), links);
@@ -210,10 +211,10 @@ static void slices_lead_to_their_operator(void **state)
                 if (is_product)
                     assert_int_equal(slice.delay_ns, (242 - 10) * 1000);
                 assert_string_equal(file->tracks[slice.launch_track].tid,
-                                    ta_slice_equal(name, TA_LIT("ReluBackward0")) ? "2" : "1");
+                                    memmem(name.ptr, name.len, "ReluBackward0", 13) ? "2" : "1");
             }
         }
-    assert_int_equal(found, 3);
+    assert_int_equal(found, 6); /* both what evaluates a node and the node */
     ta_timeline_free(timeline);
     reading_free(&r);
 }

@@ -76,8 +76,8 @@ static const struct ta_chart comm_chart = {
     .caption = "Time in which communication kernels run, by whether compute runs meanwhile.",
     .kind = TA_CHART_STACKED_BARS,
     .label = {"rank", "device"},
-    .y = {{"comm_exposed_ns", "Exposed", TA_INK_COMM},
-          {"comm_hidden_ns", "Hidden by compute", TA_INK_COMM_HIDDEN}},
+    .y = {{"comm_hidden_ns", "Hidden by compute", TA_INK_COMM_HIDDEN},
+          {"comm_exposed_ns", "Exposed", TA_INK_COMM}},
 };
 
 static const struct ta_column overlap_columns[] = {
