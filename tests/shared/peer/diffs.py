@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import math
 
-from . import hta, tb_plugin_tree
+from . import hta_model, hta_rank, tb_plugin_tree
 from .causes import blame
 from .ledger import DESCRIBES, DIFFERS, OTHER, RESTATED, THEIRS, Case, Ledger, Rule, is_number
 from .trace import trace_at
@@ -23,7 +23,7 @@ NO_STEP = Rule(
     "What was launched before the first marker, or by no call that is recorded, is compared with "
     "nothing. We count it.")
 CAUSES = {"first_step": FIRST_STEP, "any_step": NO_STEP,
-          **{name: hta.CAUSES[name] for name in ("inward", "any_stream")}}
+          **{name: hta_rank.CAUSES[name] for name in ("inward", "any_stream")}}
 SHORT = Rule(
     RESTATED, "Names without arguments",
     "Kernels that differ in arguments of templates or of functions are added up. diff.kernels "
@@ -97,7 +97,7 @@ class HtaSide:
     """One side as HTA counts it."""
 
     def __init__(self, side):
-        self.spans = hta.parsed(side.trace)
+        self.spans = hta_model.parsed(side.trace)
         steps = sorted((span.ts, span.end) for span in self.spans
                        if span.name.startswith("ProfilerStep#") and stream_of(span) < 0)
         self.steps, self.starts = steps, [start for start, _ in steps]

@@ -1,44 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The figures of Holistic Trace Analysis."""
 import collections
-import dataclasses
-import functools
 
 from . import hta_delays, hta_memory, hta_path, hta_sequences, hta_ties
-from .hta_model import COMMUNICATION, COMPUTATION, MEMORY, Model, Row, Settings, class_of, \
-    describe, origin_of, parsed
-from .causes import blame
-from .ledger import DESCRIBES, DIFFERS, LATER, THEIRS, Case, Ledger, Rule, \
-    agree, is_number
-from .trace import trace_at, length
+from .hta_independent import independent, name_of
+from .hta_model import COMMUNICATION, COMPUTATION, MEMORY, Model, Settings, class_of, describe
+from .hta_rank import TABLES, Rank
+from .ledger import DIFFERS, LATER, THEIRS, Case, Ledger, Rule, agree
 
 TITLE = "Holistic Trace Analysis 0.6.1"
 FOLDER = "hta"
 
-CAUSES = {
-    "inward": Rule(
-        DIFFERS, "Times rounded inward to whole µs",
-        "Fractional times are the rule: starts are rounded up and ends down. An event loses "
-        "1 µs on average, short ones get a duration of 0 or −1, and gaps grow. We keep "
-        "integer nanoseconds."),
-    "last_step": Rule(
-        DIFFERS, "The last step is dropped",
-        "With two or more ProfilerStep names all that its calls launched is left out, and kernels "
-        "launched before the recording, although they ran in the window that is left: idle time "
-        "that was none. We count all."),
-    "any_stream": Rule(
-        DIFFERS, "Rows with a stream taken for work of the device",
-        "Synchronization rows and operators of the host that carry a stream (Triton) are counted "
-        "as device time. We go by the category of the event."),
-    "prefixes": Rule(
-        DIFFERS, "Classes by the start of the name",
-        "multimem and custom all-reduce kernels are called computation, a kernel whose name begins "
-        "with hip communication; of MTIA, requests and waits are told apart by name. Ours go by "
-        "category and by a table of names of communication."),
-    "doubles": Rule(
-        DIFFERS, "Times held as doubles",
-        "Since 1970 it is 1.7e15 µs, where doubles are 0.25 µs apart. Ours are integers."),
-}
 FOLDED = Rule(
     DIFFERS, "Statistics of sums, not of kernels",
     "The default call folds all but ten names and groups again: minimum, maximum, mean and "
@@ -76,56 +48,7 @@ GPU_RANGES = Rule(
     THEIRS, "Ranges on the device",
     "The profiler draws annotations of the host on the device as well. We leave these rows out: "
     "they are no work.")
-TABLES = Rule(
-    DESCRIBES, "How the tool holds the trace",
-    "Rows, streams, iterations and labels of the data frame; its own messages where it fails.",
-    proved=False)
 RANKS = Rule(LATER, "Slow ranks", "Compared with the analyses over ranks.", proved=False)
-
-
-class Rank:
-    """One file of a golden: its trace, our report, and models of it by their settings."""
-
-    def __init__(self, path, run, fractional):
-        self.path, self.trace, self.report = path, trace_at(path), run.report(path)
-        self.fractional = fractional
-        self.classes = {row["name"]: row["class"] for row in self.report.rows("kernels.by_name")}
-        self.peers = [self] # all ranks of the golden
-        self.rows, self.model = functools.cache(self._rows), functools.cache(self._model)
-
-    @functools.cached_property
-    def steps(self):
-        """Names of step markers of all ranks."""
-        return {span.name for rank in self.peers for span in rank.trace.spans
-                if "ProfilerStep" in span.name and span.cat and span.cat != "Trace"}
-
-    def _rows(self, settings):
-        origin = origin_of([rank.trace for rank in self.peers], settings)
-        return [Row(span, settings, origin) for span in parsed(self.trace)]
-
-    def _model(self, settings):
-        clock = Settings(settings.inward, False, doubles=settings.doubles or settings.inward)
-        return Model(self.rows(clock), settings, self.classes, self.steps)
-
-    def settings(self, variant):
-        return Settings(inward=self.fractional and variant == "default",
-                        last_step=variant != "exact_all_steps")
-
-    def value(self, figure, settings):
-        return figure(self.model(settings))
-
-    def ways(self, figure, variant, theirs, ours, within=0.0):
-        return blame(CAUSES, self.settings(variant),
-                     lambda settings: self.value(figure, settings), theirs, ours, within)
-
-    def cell(self, column):
-        """The sum over devices of a column of gpu_time.by_rank, in µs."""
-        rows = self.report.rows("gpu_time.by_rank")
-        return sum(row[column] for row in rows) / 1e3 if rows else None
-
-    def both(self, first, second):
-        return sum(row["both_ns"] for row in self.report.rows("gpu_time.overlap")
-                   if {row["first"], row["second"]} == {first, second}) / 1e3
 
 
 class Variant:
@@ -507,85 +430,8 @@ class Variant:
                 self.case.say(TABLES, *leaf)
 
 
-INDEPENDENT = {"span_ns": "window_ns", "busy_ns": "busy_ns", "idle_ns": "idle_ns",
-               "compute_ns": "compute_ns", "communication_ns": "comm_ns"}
-
-
-def independent(case, ranks):
-    """Unions computed apart from the tool, by its classes."""
-    for file, choices in case.at("independent").items():
-        rank = next(rank for rank in ranks.values() if rank.path.name == pathlib_name(file))
-        for choice in choices:
-            settings = Settings(False, False, choice == "any_event_with_a_stream",
-                                doubles=False)
-            for path in case.below("independent", file, choice):
-                check_independent(case, rank, settings, path)
-
-
-def pathlib_name(file):
-    return file.rsplit("/", 1)[-1]
-
-
-def check_independent(case, rank, settings, path):
-    key = path[3]
-    ours = None
-    if key in INDEPENDENT and rank.cell("busy_ns") is not None:
-        ours = round(1e3 * rank.cell(INDEPENDENT[key]))
-    elif key == "memory_ns" and rank.cell("busy_ns") is not None:
-        ours = round(1e3 * (rank.cell("memcpy_ns") + rank.cell("memset_ns") -
-                            rank.both("memcpy", "memset")))
-    elif key == "non_compute_ns" and rank.cell("busy_ns") is not None:
-        ours = round(1e3 * (rank.cell("busy_ns") - rank.cell("compute_ns")))
-    elif key == "events":
-        ours = rank.report.total("launches.by_rank", "activities")
-    theirs = case.leaves[path]
-
-    def figure(model):
-        return exact(model, path)
-
-    ways = []
-    value = figure(rank.model(settings))
-    if agree(theirs, value, .5):
-        if not settings.any_stream:
-            rule = CAUSES["prefixes"]
-        else:
-            without = figure(rank.model(dataclasses.replace(settings, any_stream=False)))
-            rule = CAUSES["prefixes"] if agree(without, value) else CAUSES["any_stream"]
-        ways = [(TABLES if ours is None else rule, theirs)]
-    case.check(path, ours, ways, .5)
-
-
-def exact(model, path):
-    """A figure of `independent` in ns, from a model without rounding."""
-    key, below = path[3], path[4:]
-    kinds = {"compute_ns": COMPUTATION, "communication_ns": COMMUNICATION, "memory_ns": MEMORY,
-             "other_ns": "OTHER"}
-    if key == "events":
-        return len(model.device)
-    if key in kinds:
-        return 1e3 * length(model.intervals(kinds[key]))
-    if key in ("span_ns", "busy_ns", "idle_ns", "non_compute_ns"):
-        told = model.temporal()
-        if not told:
-            return 0
-        return 1e3 * {"span_ns": told["kernel_time(us)"], "idle_ns": told["idle_time(us)"],
-                      "busy_ns": told["kernel_time(us)"] - told["idle_time(us)"],
-                      "non_compute_ns": told["non_compute_time(us)"]}[key]
-    if key == "overlap_pct_of_communication":
-        return model.overlap()
-    if key in ("compute_and_communication_ns", "compute_and_memory_ns"):
-        other = COMMUNICATION if key == "compute_and_communication_ns" else MEMORY
-        return 1e3 * length(model.intervals(COMPUTATION)) - \
-            1e3 * model.uncovered(COMPUTATION, [other])
-    if key == "count_by_type":
-        return sum(model.kind(row) == below[0] for row in model.device)
-    if key == "sum_ns_by_type":
-        return 1e3 * sum(row.dur for row in model.device if model.kind(row) == below[0])
-    return None
-
-
 def ranks_of(case, folder, run):
-    out = {info["rank"]: Rank(folder / pathlib_name(info["file"]), run,
+    out = {info["rank"]: Rank(folder / name_of(info["file"]), run,
                               info["fractional_timestamps"]) for info in case.at("files")}
     for rank in out.values():
         rank.peers = list(out.values())
@@ -596,7 +442,7 @@ def folder_of(name, traces, file):
     """The trace folder of a golden: of the same name, or the one that holds its file."""
     if (traces / name).is_dir():
         return traces / name
-    return next(path.parent for path in traces.glob("*/*") if path.name == pathlib_name(file))
+    return next(path.parent for path in traces.glob("*/*") if path.name == name_of(file))
 
 
 def check(goldens, traces, run, only=""):

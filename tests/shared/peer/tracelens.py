@@ -5,7 +5,7 @@ import functools
 
 from . import rocprof, tracelens_ranks, tracelens_replay, tracelens_rows
 from .causes import blame
-from .ledger import DESCRIBES, DIFFERS, LATER, OTHER, RESTATED, THEIRS, Case, Ledger, Rule, agree, \
+from .ledger import DESCRIBES, DIFFERS, LATER, RESTATED, THEIRS, Case, Ledger, Rule, agree, \
     is_number
 from .trace import trace_at
 from .tracelens_model import Contract, Links, Model, Settings, Tree, spread
