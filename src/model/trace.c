@@ -193,8 +193,7 @@ struct ta_args ta_trace_args(const struct ta_trace *trace, const char *key)
     return c ? arg_column_view(c) : (struct ta_args){0};
 }
 
-/* Place of the value at one row; n when it has none. */
-static size_t find_row(const struct ta_args *args, ta_row row)
+size_t ta_args_place(const struct ta_args *args, ta_row row)
 {
     if (args->n == 0 || row > args->row[args->n - 1])
         return args->n;
@@ -213,7 +212,7 @@ static size_t find_row(const struct ta_args *args, ta_row row)
 
 bool ta_args_find(const struct ta_args *args, ta_row row, int64_t *value)
 {
-    const size_t at = find_row(args, row);
+    const size_t at = ta_args_place(args, row);
     if (at == args->n || ta_args_is_text(args, at))
         return false;
     *value = ta_args_value(args, at);
@@ -222,7 +221,7 @@ bool ta_args_find(const struct ta_args *args, ta_row row, int64_t *value)
 
 ta_str ta_args_text(const struct ta_args *args, ta_row row)
 {
-    const size_t at = find_row(args, row);
+    const size_t at = ta_args_place(args, row);
     return at < args->n && ta_args_is_text(args, at) ? (ta_str)ta_args_value(args, at)
                                                      : TA_STR_ABSENT;
 }

@@ -2,7 +2,11 @@
 /* Arguments of kernels as numbers. */
 #include "wave_efficiency.h"
 
-double product_of(struct ta_slice text)
+#include <math.h>
+#include <stdlib.h>
+
+/* Product of the numbers in "[4, 106, 1]"; 0 when it is no such list. */
+static double product_of(struct ta_slice text)
 {
     double all = 1;
     size_t numbers = 0;
@@ -21,7 +25,8 @@ double product_of(struct ta_slice text)
     return numbers ? all : 0;
 }
 
-double decimal_of(struct ta_slice text)
+/* "0.006757", or a whole number; 0 when it is none. */
+static double decimal_of(struct ta_slice text)
 {
     char copy[32];
     if (text.len == 0 || text.len >= sizeof copy)
@@ -43,27 +48,61 @@ double decimal_of(struct ta_slice text)
     return value / unit;
 }
 
-bool argument_has(const struct argument *argument, ta_row row)
+/* ---- of each kernel -------------------------------------------------------------------------- */
+
+static const struct {
+    const char *key;
+    double (*read)(struct ta_slice text);
+} sources[NUMBERS] = {
+    [GRID] = {"grid", product_of},
+    [BLOCK] = {"block", product_of},
+    [PER_UNIT] = {"blocks per SM", decimal_of},
+    [OCCUPANCY] = {"est. achieved occupancy %", decimal_of},
+};
+
+bool numbers_open(struct numbers *numbers, const struct ta_trace *trace)
 {
-    int64_t whole;
-    return ta_args_find(&argument->args, row, &whole) ||
-           ta_args_text(&argument->args, row) != TA_STR_ABSENT;
+    const size_t n_texts = ta_trace_string_count(trace);
+    numbers->trace = trace;
+    for (int i = 0; i < NUMBERS; i++) {
+        numbers->args[i] = ta_trace_args(trace, sources[i].key);
+        numbers->of_text[i] =
+            numbers->args[i].n ? malloc(n_texts * sizeof **numbers->of_text) : NULL;
+        if (numbers->args[i].n && !numbers->of_text[i])
+            return false;
+        for (size_t text = 0; numbers->args[i].n && text < n_texts; text++)
+            numbers->of_text[i][text] = NAN;
+    }
+    return true;
 }
 
-double number_of(struct argument *argument, ta_row row)
+void numbers_close(struct numbers *numbers)
 {
-    int64_t whole;
-    if (ta_args_find(&argument->args, row, &whole))
-        return (double)whole;
-    const ta_str text = ta_args_text(&argument->args, row);
-    uint64_t *known = text == TA_STR_ABSENT ? NULL : ta_map_at(&argument->known, text, UINT64_MAX);
-    if (!known)
-        return 0;
-    double number;
-    if (*known == UINT64_MAX) {
-        number = argument->read(ta_trace_text(argument->trace, text));
-        memcpy(known, &number, sizeof number);
+    for (int i = 0; i < NUMBERS; i++)
+        free(numbers->of_text[i]);
+}
+
+static double number_at(struct numbers *numbers, int i, size_t place)
+{
+    const int64_t value = ta_args_value(&numbers->args[i], place);
+    if (!ta_args_is_text(&numbers->args[i], place))
+        return (double)value;
+    double *known = &numbers->of_text[i][value];
+    if (isnan(*known))
+        *known = sources[i].read(ta_trace_text(numbers->trace, (ta_str)value));
+    return *known;
+}
+
+struct kernel_numbers numbers_of(struct numbers *numbers, ta_row row)
+{
+    struct kernel_numbers of = {0};
+    size_t place = 0;
+    for (int i = 0; i < NUMBERS; i++) {
+        const struct ta_args *args = &numbers->args[i];
+        if (i == 0 || args->row != args[-1].row) /* the profiler mostly writes all or none */
+            place = ta_args_place(args, row);
+        of.has[i] = place < args->n;
+        of.at[i] = of.has[i] ? number_at(numbers, i, place) : 0;
     }
-    memcpy(&number, known, sizeof number);
-    return number;
+    return of;
 }

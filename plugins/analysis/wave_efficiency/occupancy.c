@@ -86,7 +86,7 @@ static void begin(struct sweep *sweep, int64_t start, int64_t end, double blocks
 
 /* The activities [from, to) are those of one device. */
 static void map_device(const struct ta_trace *trace, size_t from, size_t to,
-                       struct argument *arguments, struct ta_partial *out)
+                       struct numbers *numbers, struct ta_partial *out)
 {
     const struct ta_activities activities = ta_trace_activities(trace);
     const struct ta_spans s = ta_trace_spans(trace);
@@ -100,14 +100,14 @@ static void map_device(const struct ta_trace *trace, size_t from, size_t to,
         last = ta_max_i64(last, start + dur);
         if (a->kernel == TA_NO_KERNEL)
             continue;
-        const double blocks = number_of(&arguments[PER_UNIT], a->span);
-        if (blocks > 0) {
+        const struct kernel_numbers of = numbers_of(numbers, a->span);
+        if (of.at[PER_UNIT] > 0) {
             known = ta_add_sat(known, dur);
-            begin(&sweep, start, start + dur, blocks);
+            begin(&sweep, start, start + dur, of.at[PER_UNIT]);
         }
-        if (argument_has(&arguments[OCCUPANCY], a->span)) {
+        if (of.has[OCCUPANCY]) {
             time = ta_add_sat(time, dur);
-            warps += number_of(&arguments[OCCUPANCY], a->span) / 100 * (double)dur;
+            warps += of.at[OCCUPANCY] / 100 * (double)dur;
         }
     }
     if (known == 0 && time == 0)
@@ -122,14 +122,14 @@ static void map_device(const struct ta_trace *trace, size_t from, size_t to,
     ta_sum(&row[OCCUPANCY_TIME], time);
 }
 
-void occupancy_map(const struct ta_trace *trace, struct argument *arguments, struct ta_partial *out)
+void occupancy_map(const struct ta_trace *trace, struct numbers *numbers, struct ta_partial *out)
 {
     const struct ta_activities activities = ta_trace_activities(trace);
     for (size_t from = 0, to; from < activities.n; from = to) {
         for (to = from + 1;
              to < activities.n && activities.at[to].device == activities.at[from].device;)
             to++;
-        map_device(trace, from, to, arguments, out);
+        map_device(trace, from, to, numbers, out);
     }
 }
 

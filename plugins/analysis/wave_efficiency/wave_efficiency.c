@@ -62,15 +62,14 @@ struct shape {
     double blocks, units, resident; /* 0 when not known */
 };
 
-static struct shape shape_of(struct argument *arguments, ta_row row, struct ta_device_units device)
+static struct shape shape_of(const struct kernel_numbers *of, struct ta_device_units device)
 {
-    struct shape shape = {.blocks = number_of(&arguments[GRID], row)};
-    const double per_unit = number_of(&arguments[PER_UNIT], row);
+    struct shape shape = {.blocks = of->at[GRID]};
+    const double per_unit = of->at[PER_UNIT];
     shape.units = device.multiprocessors > 0 ? (double)device.multiprocessors
                   : per_unit > 0             ? nearbyint(shape.blocks / per_unit)
                                              : 0;
-    const double threads = number_of(&arguments[BLOCK], row);
-    const double occupancy = number_of(&arguments[OCCUPANCY], row);
+    const double threads = of->at[BLOCK], occupancy = of->at[OCCUPANCY];
     /* The profiler's occupancy is of min(blocks per multiprocessor, what it can hold). */
     if (threads > 0 && occupancy > 0 && device.threads > 0)
         shape.resident = fmax(1, nearbyint(occupancy / 100 * (double)device.threads / threads));
@@ -128,19 +127,21 @@ static void add(struct sums *sums, int64_t dur, struct shape shape)
         ta_dist_add(sums->waves, (int64_t)nearbyint(waves * 1000));
 }
 
-static void add_all(const struct ta_trace *trace, struct argument *arguments, struct sums *sums,
+static void add_all(const struct ta_trace *trace, struct numbers *numbers, struct sums *sums,
                     int64_t *all_ns)
 {
     const struct ta_activities activities = ta_trace_activities(trace);
     const struct ta_spans s = ta_trace_spans(trace);
+    const struct ta_device_units device = ta_trace_device_units(trace);
     for (size_t i = 0; i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
         if (a->kernel == TA_NO_KERNEL)
             continue;
         ta_sum(all_ns, s.dur[a->span]);
-        if (sums[a->kernel].row)
-            add(&sums[a->kernel], s.dur[a->span],
-                shape_of(arguments, a->span, ta_trace_device_units(trace)));
+        if (!sums[a->kernel].row)
+            continue;
+        const struct kernel_numbers of = numbers_of(numbers, a->span);
+        add(&sums[a->kernel], s.dur[a->span], shape_of(&of, device));
     }
 }
 
@@ -148,17 +149,11 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     const struct ta_kernels kernels = ta_trace_kernels(trace);
-    struct argument arguments[ARGUMENTS] = {
-        [GRID] = {.args = ta_trace_args(trace, "grid"), .read = product_of},
-        [BLOCK] = {.args = ta_trace_args(trace, "block"), .read = product_of},
-        [PER_UNIT] = {.args = ta_trace_args(trace, "blocks per SM"), .read = decimal_of},
-        [OCCUPANCY] = {.args = ta_trace_args(trace, "est. achieved occupancy %"),
-                       .read = decimal_of},
-    };
-    if (kernels.n == 0 || arguments[GRID].args.n == 0)
+    struct numbers numbers = {0};
+    if (kernels.n == 0 || ta_trace_args(trace, "grid").n == 0)
         return TA_OK;
     struct sums *sums = calloc(kernels.n, sizeof *sums);
-    bool done = sums != NULL;
+    const bool done = sums && numbers_open(&numbers, trace);
     for (size_t k = 0; done && k < kernels.n; k++) {
         if (is_persistent(trace, &kernels.at[k]))
             continue;
@@ -166,16 +161,11 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         sums[k].waves = ta_partial_dist(out[0], sums[k].row, WAVES);
         sums[k].blocks = ta_partial_dist(out[0], sums[k].row, BLOCKS);
     }
-    for (int i = 0; i < ARGUMENTS; i++)
-        arguments[i].trace = trace;
-    if (done)
-        occupancy_map(trace, arguments, out[2]);
-    if (done)
-        add_all(trace, arguments, sums, &TA_PARTIAL_ROW(out[1], ta_key_int(0))[ALL_NS]);
-    for (int i = 0; i < ARGUMENTS; i++) {
-        done &= !arguments[i].known.failed;
-        ta_map_free(&arguments[i].known);
+    if (done) {
+        occupancy_map(trace, &numbers, out[2]);
+        add_all(trace, &numbers, sums, &TA_PARTIAL_ROW(out[1], ta_key_int(0))[ALL_NS]);
     }
+    numbers_close(&numbers);
     free(sums);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot add up waves");
 }

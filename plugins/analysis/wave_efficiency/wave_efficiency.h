@@ -7,25 +7,26 @@
 
 /* ---- numbers.c ------------------------------------------------------------------------------ */
 
-/* The values of an argument, each text read once. */
-struct argument {
-    struct ta_args args;
+/* What is read of each kernel. */
+enum { GRID, BLOCK, PER_UNIT, OCCUPANCY, NUMBERS };
+
+/* Arguments of the kernels of a trace, each text of which is read once. */
+struct numbers {
     const struct ta_trace *trace;
-    double (*read)(struct ta_slice text);
-    struct ta_map known; /* bits of the number by id of the text */
+    struct ta_args args[NUMBERS];
+    double *of_text[NUMBERS]; /* by id of the text; NaN for those not read yet */
 };
 
-/* What is read of each kernel. */
-enum { GRID, BLOCK, PER_UNIT, OCCUPANCY, ARGUMENTS };
+/* Those of one kernel. */
+struct kernel_numbers {
+    double at[NUMBERS]; /* 0 where there is none */
+    bool has[NUMBERS];
+};
 
-/* Product of the numbers in "[4, 106, 1]"; 0 when it is no such list. */
-double product_of(struct ta_slice text);
-/* "0.006757", or a whole number; 0 when it is none. */
-double decimal_of(struct ta_slice text);
-/* Whether a row has a value. */
-bool argument_has(const struct argument *argument, ta_row row);
-/* The value at a row, 0 without one. */
-double number_of(struct argument *argument, ta_row row);
+/* False without memory; numbers_close() either way. */
+bool numbers_open(struct numbers *numbers, const struct ta_trace *trace);
+void numbers_close(struct numbers *numbers);
+struct kernel_numbers numbers_of(struct numbers *numbers, ta_row row);
 
 /* ---- occupancy.c ---------------------------------------------------------------------------- */
 
@@ -42,8 +43,7 @@ enum {
 
 extern const struct ta_field occupancy_fields[OCCUPANCY_FIELDS];
 
-void occupancy_map(const struct ta_trace *trace, struct argument *arguments,
-                   struct ta_partial *out);
+void occupancy_map(const struct ta_trace *trace, struct numbers *numbers, struct ta_partial *out);
 void occupancy_add(const struct ta_partial *devices, struct ta_section_builder *out);
 
 #endif
