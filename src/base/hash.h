@@ -5,14 +5,17 @@
 
 #include "traceanalyze/base.h"
 
-/* Spreads the bits of a 64-bit key (the finalizer of splitmix64). */
+/* Both halves of the product, so that no bit of either factor is lost. */
+static inline uint64_t ta_hash_fold(uint64_t a, uint64_t b)
+{
+    const unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Spreads the bits of a 64-bit key. */
 static inline uint64_t ta_hash_mix(uint64_t x)
 {
-    x ^= x >> 30;
-    x *= UINT64_C(0xbf58476d1ce4e5b9);
-    x ^= x >> 27;
-    x *= UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
+    return ta_hash_fold(x ^ UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0xbf58476d1ce4e5b9));
 }
 
 static inline uint64_t ta_hash_word(const char *bytes)
@@ -20,13 +23,6 @@ static inline uint64_t ta_hash_word(const char *bytes)
     uint64_t word;
     memcpy(&word, bytes, sizeof word);
     return word;
-}
-
-/* Both halves of the product, so that no bit of either factor is lost. */
-static inline uint64_t ta_hash_fold(uint64_t a, uint64_t b)
-{
-    const unsigned __int128 product = (unsigned __int128)a * b;
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
 /* 16 bytes a multiplication; the last ones may be taken twice.  A seed that nobody can know keeps

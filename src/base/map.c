@@ -47,18 +47,23 @@ static bool grow(struct ta_map *map)
     return true;
 }
 
-uint64_t *ta_map_at(struct ta_map *map, uint64_t key, uint64_t preset)
+/* Of a key that is not there, apart from the way that nearly all go. */
+static uint64_t *insert(struct ta_map *map, uint64_t key, uint64_t preset)
 {
     if ((!map->slots || map->n * 8 >= (map->mask + 1) * 5) && !grow(map)) {
         map->failed = true;
         return NULL;
     }
     struct ta_map_slot *slot = slot_of(map, key);
-    if (!slot->key) {
-        *slot = (struct ta_map_slot){key ? key : 1, preset};
-        map->n++;
-    }
+    *slot = (struct ta_map_slot){key ? key : 1, preset};
+    map->n++;
     return &slot->value;
+}
+
+uint64_t *ta_map_at(struct ta_map *map, uint64_t key, uint64_t preset)
+{
+    uint64_t *value = ta_map_find(map, key);
+    return value ? value : insert(map, key, preset);
 }
 
 void ta_map_free(struct ta_map *map)
