@@ -5,6 +5,28 @@
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
+void idle_record_reserve(struct idle_record *record, size_t n_activities)
+{
+    record->gaps.at = reallocarray(NULL, n_activities, sizeof *record->gaps.at);
+    record->gaps.max = record->gaps.at ? n_activities : 0;
+    record->pieces.at = reallocarray(NULL, n_activities, 2 * sizeof *record->pieces.at);
+    record->pieces.max = record->pieces.at ? 2 * n_activities : 0;
+}
+
+static void *fit(void *at, size_t n, size_t size)
+{
+    void *fitted = n ? realloc(at, n * size) : NULL;
+    return fitted ? fitted : at;
+}
+
+void idle_record_fit(struct idle_record *record)
+{
+    record->pieces.at = fit(record->pieces.at, record->pieces.n, sizeof *record->pieces.at);
+    record->gaps.at = fit(record->gaps.at, record->gaps.n, sizeof *record->gaps.at);
+    record->pieces.max = record->pieces.n;
+    record->gaps.max = record->gaps.n;
+}
+
 void idle_record_gap(struct idle_record *record, int64_t start, size_t next)
 {
     if (!ta_vec_push(&record->gaps, ((struct idle_gap){.start = start, .next = (uint32_t)next})))

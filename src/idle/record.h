@@ -25,6 +25,11 @@ struct idle_record {
     bool failed;
 };
 
+/* Makes room for the gaps between so many activities, as far as there is memory; memory that is not
+ * written to does not count.  idle_record_fit() gives back what was not needed. */
+void idle_record_reserve(struct idle_record *record, size_t n_activities);
+void idle_record_fit(struct idle_record *record);
+
 /* The pieces of a gap come behind it. */
 void idle_record_gap(struct idle_record *record, int64_t start, size_t next);
 void idle_record_piece(struct idle_record *record, enum ta_idle_cause cause, int64_t ns,

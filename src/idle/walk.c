@@ -167,6 +167,7 @@ static bool find_gaps(const struct ta_trace *trace, struct idle_record *record)
     struct walk w = {
         .activities = ta_trace_activities(trace), .spans = ta_trace_spans(trace), .record = record};
     const bool done = open_walk(&w, trace);
+    idle_record_reserve(record, w.activities.n);
     for (size_t from = 0, to; done && from < w.activities.n; from = to) {
         for (to = from + 1;
              to < w.activities.n && w.activities.at[to].device == w.activities.at[from].device;)
@@ -174,6 +175,7 @@ static bool find_gaps(const struct ta_trace *trace, struct idle_record *record)
         walk_device(&w, from, to);
     }
     host_time_free(&w.host);
+    idle_record_fit(record);
     return done && !record->failed;
 }
 

@@ -6,6 +6,8 @@
 #include "base/merge_sort.h"
 #include "base/vec.h"
 
+#include <stdlib.h>
+
 void ta_intervals_add(struct ta_intervals *set, int64_t start, int64_t end)
 {
     if (start >= end)
@@ -43,8 +45,18 @@ static void sort(struct ta_intervals *set)
         qsort(set->at, set->n, sizeof *set->at, by_start_alone);
 }
 
+static bool is_united(const struct ta_intervals *set)
+{
+    for (size_t i = 1; i < set->n; i++)
+        if (set->at[i].start <= set->at[i - 1].end)
+            return false;
+    return true;
+}
+
 void ta_intervals_unite(struct ta_intervals *set)
 {
+    if (is_united(set))
+        return;
     sort(set);
     size_t n = 0;
     for (size_t i = 0; i < set->n; i++) {
@@ -151,8 +163,21 @@ int64_t ta_intervals_gaps(const struct ta_intervals *set, int64_t from, int64_t 
     return start < end ? end - start - ta_intervals_within(set, start, end) : 0;
 }
 
+/* Makes room for just so many more: sets that are joined are large and do not grow further. */
+static void reserve(struct ta_intervals *set, size_t n)
+{
+    if (n <= set->max - set->n)
+        return;
+    struct ta_interval *grown = reallocarray(set->at, set->n + n, sizeof *grown);
+    if (!grown)
+        return; /* what is added finds out */
+    set->at = grown;
+    set->max = set->n + n;
+}
+
 void ta_intervals_join(struct ta_intervals *a, const struct ta_intervals *b)
 {
+    reserve(a, b->n);
     for (size_t i = 0; i < b->n; i++)
         ta_intervals_add(a, b->at[i].start, b->at[i].end);
     a->failed |= b->failed;

@@ -45,8 +45,8 @@ struct walk {
     struct ta_activities activities;
     struct ended *by_end;
     size_t n_ended;        /* activities that may have ended by now; the path goes back only */
-    uint32_t *of_row;      /* activity of a row, NONE without */
-    uint32_t *launched_by; /* first activity that a call launched, NONE without */
+    uint32_t *activity_of; /* by row: that of a device's span, the first that a call launched, or
+                              NONE */
     uint32_t threads[THREADS_MOST];
     size_t n_threads;
     struct ta_kernels kernels;
@@ -193,7 +193,7 @@ static size_t running(const struct walk *w, size_t activity)
 /* At the end of a launch: the activity that ran then, when what was launched had to queue. */
 static size_t host_was_ahead(struct walk *w, ta_row call)
 {
-    const uint32_t launched = call == TA_NO_ROW ? NONE : w->launched_by[call];
+    const uint32_t launched = call == TA_NO_ROW ? NONE : w->activity_of[call];
     if (launched == NONE || end_of(w, call) != w->now ||
         w->spans.ts[w->activities.at[launched].span] - w->now <= TA_FRONT_END_NS)
         return SIZE_MAX;
@@ -268,8 +268,8 @@ static size_t before_on_stream(const struct walk *w, ta_row row, bool *waits)
     *waits = false;
     while (row > first) {
         row--;
-        if (w->of_row[row] != NONE)
-            return w->of_row[row];
+        if (w->activity_of[row] != NONE)
+            return w->activity_of[row];
         *waits |= class_of(w, row) == TA_CLASS_SYNC;
     }
     return SIZE_MAX;
@@ -353,9 +353,9 @@ static void list_ends(struct walk *w)
         const ta_row span = w->activities.at[i].span;
         const ta_row call = w->activities.at[i].launch;
         w->by_end[i] = (struct ended){end_of(w, span), i};
-        w->of_row[span] = (uint32_t)i;
-        if (call != TA_NO_ROW && w->launched_by[call] == NONE)
-            w->launched_by[call] = (uint32_t)i;
+        w->activity_of[span] = (uint32_t)i;
+        if (call != TA_NO_ROW && w->activity_of[call] == NONE)
+            w->activity_of[call] = (uint32_t)i;
         w->start = ta_min_i64(w->start, w->spans.ts[span]);
         ordered &= i == 0 || w->by_end[i - 1].end <= w->by_end[i].end;
     }
@@ -392,13 +392,11 @@ bool path_follow(struct path *path)
     if (w.activities.n == 0)
         return true;
     w.by_end = malloc(w.activities.n * sizeof *w.by_end);
-    w.of_row = malloc(w.spans.n * sizeof *w.of_row);
-    w.launched_by = malloc(w.spans.n * sizeof *w.launched_by);
+    w.activity_of = malloc(w.spans.n * sizeof *w.activity_of);
     w.steps = 2 * (w.spans.n + w.activities.n) + 16;
-    bool done = w.by_end && w.of_row && w.launched_by;
+    bool done = w.by_end && w.activity_of;
     if (done) {
-        memset(w.of_row, 0xff, w.spans.n * sizeof *w.of_row);
-        memset(w.launched_by, 0xff, w.spans.n * sizeof *w.launched_by);
+        memset(w.activity_of, 0xff, w.spans.n * sizeof *w.activity_of);
         list_threads(&w);
         list_ends(&w);
         w.n_ended = w.activities.n;
@@ -407,7 +405,6 @@ bool path_follow(struct path *path)
         give(&w, w.start, PATH_UNKNOWN, TA_NO_ROW);
     }
     free(w.by_end);
-    free(w.of_row);
-    free(w.launched_by);
+    free(w.activity_of);
     return done;
 }
