@@ -24,7 +24,7 @@ struct fixture {
     struct ta_ctx ctx;
     struct ta_registry *registry;
     struct ta_plan plan; /* all analyses; tests may add to `plan.needs` */
-    bool clears_passing; /* arguments for linking go as they do in the program; else they stay */
+    bool drops_args;     /* arguments that no analysis wants go as they do in the program */
 };
 
 void fixture_open(struct fixture *f);

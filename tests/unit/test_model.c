@@ -841,9 +841,9 @@ static void arguments_for_linking(void **state)
         "\"pid\":1,\"tid\":1,\"args\":{\"correlation\":3}}]";
     for (int clears = 0; clears < 2; clears++) {
         struct reading r;
-        fixture.clears_passing = clears;
+        fixture.drops_args = clears;
         fixture_read_text(&fixture, text, &r);
-        fixture.clears_passing = false;
+        fixture.drops_args = false;
         const struct ta_activities activities = ta_trace_activities(r.trace);
         assert_int_equal(activities.n, 1);
         assert_int_equal(activities.at[0].device, 2);
@@ -853,6 +853,64 @@ static void arguments_for_linking(void **state)
         assert_int_equal(ta_trace_args(r.trace, "grid").n, 1);
         reading_free(&r);
     }
+}
+
+/* Of an argument that analyses want of operators alone other events keep no value. */
+static void arguments_of_operators(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":20,\"dur\":5,\"pid\":0,\"tid\":7,"
+        "\"args\":{\"External id\":3,\"bytes\":8}},"
+        "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm\",\"ts\":10,\"dur\":2,"
+        "\"pid\":1,\"tid\":1,\"args\":{\"External id\":3,\"bytes\":9}}]";
+    for (int drops = 0; drops < 2; drops++) {
+        struct reading r;
+        fixture.drops_args = drops;
+        fixture_read_text(&fixture, text, &r);
+        fixture.drops_args = false;
+        const struct ta_args ids = ta_trace_args(r.trace, "External id");
+        assert_int_equal(ids.n, drops ? 1 : 2);
+        assert_true(ta_args_place(&ids, row_of(r.trace, "aten::mm")) < ids.n);
+        assert_int_equal(ta_trace_args(r.trace, "bytes").n, 2);
+        reading_free(&r);
+    }
+}
+
+/* Arguments that the same spans have share one list of rows; others do not. */
+static void arguments_share_rows(void **state)
+{
+    (void)state;
+    struct reading r;
+    READ(&r, "'ph':'X','name':'third','ts':9,'dur':1,'args':{'grid':[3],'block':[30],'bytes':3}",
+         "'ph':'X','name':'first','ts':1,'dur':1,'args':{'grid':[1],'block':7,'bytes':'1'}",
+         "'ph':'X','name':'second','ts':5,'dur':1,'args':{'grid':[2],'block':[20]}",
+         "'ph':'X','name':'open','ts':6,'args':{'grid':[9],'block':[9]}");
+    const struct ta_args grid = ta_trace_args(r.trace, "grid");
+    const struct ta_args block = ta_trace_args(r.trace, "block");
+    const struct ta_args bytes = ta_trace_args(r.trace, "bytes");
+    assert_int_equal(grid.n, 3);
+    assert_int_equal(block.n, 3);
+    assert_ptr_equal(grid.row, block.row);
+    assert_ptr_not_equal(grid.row, bytes.row);
+    assert_int_equal(bytes.n, 2);
+    static const struct {
+        const char *name, *grid, *block;
+    } all[] = {{"first", "[1]", NULL}, {"second", "[2]", "[20]"}, {"third", "[3]", "[30]"}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const ta_row row = row_of(r.trace, all[i].name);
+        assert_int_equal(ta_args_place(&grid, row), i);
+        assert_int_equal(ta_args_place(&block, row), i);
+        assert_string_equal(name_of(r.trace, ta_args_text(&grid, row)), all[i].grid);
+        if (all[i].block)
+            assert_string_equal(name_of(r.trace, ta_args_text(&block, row)), all[i].block);
+    }
+    int64_t value = 0;
+    assert_true(ta_args_find(&block, row_of(r.trace, "first"), &value));
+    assert_int_equal(value, 7);
+    assert_int_equal(ta_args_place(&bytes, row_of(r.trace, "second")), bytes.n);
+    assert_int_equal(ta_args_place(&bytes, row_of(r.trace, "third")), 1);
+    reading_free(&r);
 }
 
 /* Names beyond the limit share one, and totals stay right. */
@@ -959,6 +1017,8 @@ int main(void)
         cmocka_unit_test(asynchronous_pairs),
         cmocka_unit_test(arguments_follow_their_spans),
         cmocka_unit_test(arguments_for_linking),
+        cmocka_unit_test(arguments_of_operators),
+        cmocka_unit_test(arguments_share_rows),
         cmocka_unit_test(the_limit_of_names),
         cmocka_unit_test(very_many_categories),
         cmocka_unit_test(a_whole_trace_as_by_brute_force),
