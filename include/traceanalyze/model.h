@@ -218,8 +218,8 @@ TA_API struct ta_kind_counts ta_trace_kind_counts(const struct ta_trace *trace);
 TA_API struct ta_args ta_trace_args(const struct ta_trace *trace, const char *key);
 /* The value at one row; false when it has none.  O(1), or O(log n) when there are few. */
 TA_API bool ta_args_find(const struct ta_args *args, ta_row row, int64_t *value);
-/* Place of the value at one row among all; `n` when it has none.  Arguments with the same `row` have
- * theirs at the same places. */
+/* Place of the value at one row among all; `n` when it has none.  Arguments with the same `row`
+ * have theirs at the same places. */
 TA_API size_t ta_args_place(const struct ta_args *args, ta_row row);
 /* The text at one row, lists as written; TA_STR_ABSENT when it has none. */
 TA_API ta_str ta_args_text(const struct ta_args *args, ta_row row);
