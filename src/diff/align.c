@@ -81,15 +81,22 @@ static void align(const struct alignment *a, size_t i, size_t end, size_t k, siz
         align_one(a, i, k, last);
 }
 
-bool diff_align(diff_fit *fit, const void *user, size_t n, size_t m, size_t *other)
+bool diff_align(diff_fit *fit, const void *user, int most, size_t n, size_t m, size_t *other)
 {
-    long *rows = calloc(2 * (m + 1), sizeof *rows);
+    size_t head = 0;
+    /* No alignment is better without two first, or two last, elements that nothing fits better:
+     * one of them at most has another partner, which can be given up for the other. */
+    for (; head < n && head < m && fit(user, head, head) == most; head++)
+        other[head] = head;
+    for (; n > head && m > head && fit(user, n - 1, m - 1) == most; n--, m--)
+        other[n - 1] = m - 1;
+    for (size_t i = head; i < n; i++)
+        other[i] = DIFF_GAP;
+    long *rows = calloc(2 * (m - head + 1), sizeof *rows);
     if (!rows)
         return false;
-    for (size_t i = 0; i < n; i++)
-        other[i] = DIFF_GAP;
-    const struct alignment alignment = {fit, user, other, rows, rows + m + 1};
-    align(&alignment, 0, n, 0, m);
+    const struct alignment alignment = {fit, user, other, rows, rows + (m - head) + 1};
+    align(&alignment, head, n, head, m);
     free(rows);
     return true;
 }

@@ -69,10 +69,11 @@ static bool is_same_op(const struct programs *programs, size_t i, size_t k)
                           text_at(programs, TA_DIFF_NEW, k, "op"));
 }
 
+enum { FIT_KERNEL = 4, FIT_OP = 1 };
+
 /* Pairs of which neither kernel nor operator is the same stand apart. */
 static int fit(const void *user, size_t i, size_t k)
 {
-    enum { FIT_KERNEL = 4, FIT_OP = 1 };
     return FIT_KERNEL * is_same_kernel(user, i, k) + FIT_OP * is_same_op(user, i, k);
 }
 
@@ -90,7 +91,7 @@ static const char *difference_of(struct diff *diff, const struct programs *progr
 {
     const size_t n = rows_left(programs, TA_DIFF_BASE), m = rows_left(programs, TA_DIFF_NEW);
     size_t *other = ta_arena_alloc(&diff->arena, (n + 1) * sizeof *other);
-    if (!other || !diff_align(fit, programs, n, m, other))
+    if (!other || !diff_align(fit, programs, FIT_KERNEL + FIT_OP, n, m, other))
         return NULL;
     bool has_base = n > 0 && other[0] == DIFF_GAP, has_new = m > 0;
     for (size_t i = 0; i < n; i++)

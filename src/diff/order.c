@@ -10,7 +10,7 @@
 /* ---- what goes together ---------------------------------------------------------------------- */
 
 /* Anchors weigh more than all that could be said against them. */
-enum { FIT_MATE = 8, FIT_OP = 3, FIT_KIND = 2, FIT_ALSO = 1 };
+enum { FIT_MATE = 8, FIT_OP = 3, FIT_KIND = 2, FIT_ALSO = 1, FIT_MOST = FIT_MATE + FIT_ALSO };
 
 /* Kernels do the same work when the same operator launches them, or when their names tell so.
  */
@@ -78,7 +78,7 @@ static bool join(struct diff *diff, struct program *program, size_t *joined)
 {
     struct places *base = &program->side[TA_DIFF_BASE], *new = &program->side[TA_DIFF_NEW];
     struct vote *votes = ta_arena_alloc(&diff->arena, (base->n + 1) * sizeof *votes);
-    if (!votes || !diff_align(fit, program, base->n, new->n, program->other))
+    if (!votes || !diff_align(fit, program, FIT_MOST, base->n, new->n, program->other))
         return false;
     size_t n = 0;
     for (size_t i = 0; i < base->n; i++) {

@@ -62,17 +62,19 @@ bool diff_program_read(struct diff *diff, const struct diff_order *order,
 
 /* ---- side by side ---------------------------------------------------------------------------- */
 
+enum { FIT_MATES = 1, FIT_SAME_OP = 1 };
+
 static int fit_mates(const void *user, size_t i, size_t k)
 {
     const struct program *program = user;
     const struct place *a = &program->side[TA_DIFF_BASE].at[i];
     const struct place *b = &program->side[TA_DIFF_NEW].at[k];
-    return a->item->mate == b->item ? 1 + diff_is_same_op(a, b) : 0;
+    return a->item->mate == b->item ? FIT_MATES + FIT_SAME_OP * diff_is_same_op(a, b) : 0;
 }
 
 bool diff_program_align(struct program *program)
 {
-    return diff_align(fit_mates, program, program->side[TA_DIFF_BASE].n,
+    return diff_align(fit_mates, program, FIT_MATES + FIT_SAME_OP, program->side[TA_DIFF_BASE].n,
                       program->side[TA_DIFF_NEW].n, program->other);
 }
 

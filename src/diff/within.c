@@ -16,7 +16,7 @@ enum {
 };
 
 /* Values drawn in all rounds together, about: long runs have steps enough for fewer rounds. */
-#define DRAWN_MOST 1e7
+#define DRAWN_MOST 1e6
 
 /* What the bootstrap draws are numbers of steps: those of the base from 0, those of the new run
  * behind them.  The median of what was drawn is where half of it is counted: no round sorts. */
