@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The order of spans: by track, start, longer first, place in the file; and that of counters. */
+/* The order of spans: by track, start, longer first, place in the file. */
 #include "base/merge_sort.h"
 #include "base/share.h"
 #include "normalize/gather.h"
@@ -79,48 +79,5 @@ bool ta_sort_spans(struct ta_ctx *ctx, struct ta_trace *trace)
         ta_share_out(ctx, TA_STAGE_NORMALIZE, trace->tracks.n, sort_track, &sorting) == TA_OK &&
         ta_move_spans(ctx, trace, rows, n);
     ta_store_free(&trace->store, rows);
-    return done;
-}
-
-/* ---- counters ------------------------------------------------------------------------------ */
-
-TA_SORT_INLINE int by_series(const void *left, const void *right, const void *user)
-{
-    const struct counter_columns *c = user;
-    const ta_row a = *(const ta_row *)left, b = *(const ta_row *)right;
-    if (c->track[a] != c->track[b])
-        return c->track[a] < c->track[b] ? -1 : 1;
-    if (c->name[a] != c->name[b])
-        return c->name[a] < c->name[b] ? -1 : 1;
-    if (c->series[a] != c->series[b])
-        return c->series[a] < c->series[b] ? -1 : 1;
-    return c->ts[a] < c->ts[b] ? -1 : c->ts[a] > c->ts[b];
-}
-
-bool ta_sort_counters(struct ta_trace *trace)
-{
-    struct ta_store *store = &trace->store;
-    struct counter_columns *c = &trace->counters;
-    const size_t n = c->n;
-    if (n == 0)
-        return true;
-    ta_row *rows = ta_store_resize(store, NULL, n, sizeof *rows);
-    ta_row *narrow = ta_store_resize(store, NULL, n, sizeof *narrow);
-    int64_t *wide = ta_store_resize(store, NULL, n, sizeof *wide);
-    for (size_t i = 0; rows && i < n; i++)
-        rows[i] = (ta_row)i;
-    const bool done =
-        rows && narrow && wide && ta_merge_sort_in(store, rows, n, sizeof *rows, by_series, c);
-    if (done) {
-        TA_GATHER(c->ts, wide, rows, n);
-        TA_GATHER(c->value, wide, rows, n);
-        TA_GATHER(c->name, narrow, rows, n);
-        TA_GATHER(c->series, narrow, rows, n);
-        TA_GATHER(c->track, narrow, rows, n);
-        c->max = n; /* what the spares had room for */
-    }
-    ta_store_free(store, rows);
-    ta_store_free(store, narrow);
-    ta_store_free(store, wide);
     return done;
 }

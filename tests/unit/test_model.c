@@ -773,6 +773,42 @@ static void counters_are_ordered(void **state)
     reading_free(&r);
 }
 
+/* The same of many series in any order, and samples of one time stay as they came. */
+static void counters_of_many_series(void **state)
+{
+    (void)state;
+    enum { SAMPLES = 4000 };
+    struct text text = {0};
+    struct reading r;
+    const uint32_t needs = fixture.plan.needs;
+    text_add(&text, "[");
+    for (unsigned i = 0, random = 7; i < SAMPLES; i++) {
+        random = random * 1103515245 + 12345;
+        text_add(&text,
+                 "%s{\"ph\":\"C\",\"name\":\"n%u\",\"pid\":%u,\"tid\":1,\"ts\":%u,"
+                 "\"args\":{\"s%u\":%u}}",
+                 i ? "," : "", random >> 10 & 3, random >> 12 & 1, random >> 16 & 255,
+                 random >> 13 & 7, i);
+    }
+    text_add(&text, "]");
+    fixture.plan.needs = TA_NEED_COUNTERS;
+    fixture_read(&fixture, text.at, text.n, &r);
+    fixture.plan.needs = needs;
+    const struct ta_counters c = ta_trace_counters(r.trace);
+    assert_int_equal(c.n, SAMPLES);
+    for (size_t i = 1; i < c.n; i++) {
+        const int64_t now[] = {c.track[i], c.name[i], c.series[i], c.ts[i], (int64_t)c.value[i]};
+        const int64_t before[] = {c.track[i - 1], c.name[i - 1], c.series[i - 1], c.ts[i - 1],
+                                  (int64_t)c.value[i - 1]};
+        size_t k = 0;
+        while (k < 4 && before[k] == now[k])
+            k++;
+        assert_true(before[k] < now[k]);
+    }
+    reading_free(&r);
+    text_free(&text);
+}
+
 static void asynchronous_pairs(void **state)
 {
     (void)state;
@@ -1014,6 +1050,7 @@ int main(void)
         cmocka_unit_test(nobody_asked),
         cmocka_unit_test(somebody_asked),
         cmocka_unit_test(counters_are_ordered),
+        cmocka_unit_test(counters_of_many_series),
         cmocka_unit_test(asynchronous_pairs),
         cmocka_unit_test(arguments_follow_their_spans),
         cmocka_unit_test(arguments_for_linking),
