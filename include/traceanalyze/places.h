@@ -8,20 +8,37 @@
 
 TA_BEGIN_DECLS
 
-/* Whether a span is an operator or a range that people annotated.  Functions of Python have lines
- * and addresses that no two versions share, steps have numbers. */
-TA_API bool ta_span_is_told(const struct ta_trace *trace, ta_row row);
-
-/* The innermost such span around a row; TA_NO_ROW without any, or of TA_NO_ROW. */
-TA_API ta_row ta_span_caller(const struct ta_trace *trace, ta_row row);
-
 /* The partials of an analysis of places. */
 extern TA_API const struct ta_partial_def ta_place_partials[];
 
-/* Adds that the operator at row `op`, TA_NO_ROW for none, ran the span at row `ran`.  `cache` is of
- * one trace and one analysis; zero-initialize, ta_map_free(). */
-TA_API void ta_place_add(const struct ta_trace *trace, ta_row op, ta_row ran, struct ta_map *cache,
-                         struct ta_partial *places);
+/* The places of one trace, as they are added to such a partial. */
+struct ta_places {
+    const struct ta_trace *trace;
+    struct ta_spans spans;
+    struct ta_partial *out;
+    int64_t origin;
+    struct ta_map rows; /* of the partial, by the names of the operator and what it ran */
+    bool *is_told;      /* by category: operators, and ranges that people annotated */
+    bool *is_step;      /* by name */
+};
+
+/* False without memory; ta_places_close() either way, which is false when some are missing. */
+TA_API bool ta_places_open(struct ta_places *places, const struct ta_trace *trace,
+                           struct ta_partial *out) TA_MUST_CHECK;
+TA_API bool ta_places_close(struct ta_places *places) TA_MUST_CHECK;
+
+/* Whether a span is an operator or a range that people annotated.  Functions of Python have lines
+ * and addresses that no two versions share, steps have numbers. */
+static inline bool ta_place_is_told(const struct ta_places *places, ta_row row)
+{
+    return places->is_told[places->spans.cat[row]] && !places->is_step[places->spans.name[row]];
+}
+
+/* The innermost such span around a row; TA_NO_ROW without any, or of TA_NO_ROW. */
+TA_API ta_row ta_place_caller(const struct ta_places *places, ta_row row);
+
+/* Adds that the operator at row `op`, TA_NO_ROW for none, ran the span at row `ran`. */
+TA_API void ta_place_add(struct ta_places *places, ta_row op, ta_row ran);
 
 /* The columns of a table of places: an operator by that key, what it ran, and what all have. */
 #define TA_PLACE_COLUMNS(op_key, op_title, op_doc, name_title, name_doc)                           \

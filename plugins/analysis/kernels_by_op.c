@@ -13,15 +13,16 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     const struct ta_activities activities = ta_trace_activities(trace);
-    struct ta_map cache = {0};
-    for (size_t i = 0; i < activities.n; i++) {
+    struct ta_places places;
+    const bool opened = ta_places_open(&places, trace, out[0]);
+    for (size_t i = 0; opened && i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
         if (a->kernel != TA_NO_KERNEL)
-            ta_place_add(trace, a->op == a->launch ? TA_NO_ROW : a->op, a->span, &cache, out[0]);
+            ta_place_add(&places, a->op == a->launch ? TA_NO_ROW : a->op, a->span);
     }
-    const bool failed = cache.failed;
-    ta_map_free(&cache);
-    return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot index kernels by operator") : TA_OK;
+    return ta_places_close(&places)
+               ? TA_OK
+               : ta_fail(ctx, TA_ERR_NOMEM, "Cannot index kernels by operator");
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,

@@ -11,15 +11,14 @@ static const struct ta_column columns[] = {TA_PLACE_COLUMNS(
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
-    const struct ta_spans spans = ta_trace_spans(trace);
-    const struct ta_category *categories = ta_trace_categories(trace).at;
-    struct ta_map cache = {0};
-    for (ta_row i = 0; i < spans.n; i++)
-        if (categories[spans.cat[i]].class <= TA_CLASS_OP && ta_span_is_told(trace, i))
-            ta_place_add(trace, ta_span_caller(trace, i), i, &cache, out[0]);
-    const bool failed = cache.failed;
-    ta_map_free(&cache);
-    return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot index operators by caller") : TA_OK;
+    struct ta_places places;
+    const bool opened = ta_places_open(&places, trace, out[0]);
+    for (ta_row i = 0; opened && i < places.spans.n; i++)
+        if (ta_place_is_told(&places, i))
+            ta_place_add(&places, ta_place_caller(&places, i), i);
+    return ta_places_close(&places)
+               ? TA_OK
+               : ta_fail(ctx, TA_ERR_NOMEM, "Cannot index operators by caller");
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,

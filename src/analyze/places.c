@@ -16,39 +16,63 @@ static const struct ta_field fields[FIELDS] = {
 
 const struct ta_partial_def ta_place_partials[] = {{"pairs", fields, FIELDS}, {0}};
 
-/* ---- what is around a span ------------------------------------------------------------------- */
+/* ---- one trace ------------------------------------------------------------------------------- */
 
-bool ta_span_is_told(const struct ta_trace *trace, ta_row row)
+bool ta_places_open(struct ta_places *places, const struct ta_trace *trace, struct ta_partial *out)
 {
-    const struct ta_spans spans = ta_trace_spans(trace);
-    const struct ta_category *category = &ta_trace_categories(trace).at[spans.cat[row]];
-    if (category->class != TA_CLASS_OP &&
-        (category->class != TA_CLASS_HOST ||
-         !ta_slice_equal(ta_trace_text(trace, category->name), TA_LIT("user_annotation"))))
+    const struct ta_categories categories = ta_trace_categories(trace);
+    const size_t n_names = ta_trace_string_count(trace);
+    *places = (struct ta_places){.trace = trace,
+                                 .spans = ta_trace_spans(trace),
+                                 .out = out,
+                                 .origin = ta_trace_origin(trace),
+                                 .is_told = calloc(categories.n + 1, sizeof *places->is_told),
+                                 .is_step = calloc(n_names + 1, sizeof *places->is_step)};
+    if (!places->is_told || !places->is_step)
         return false;
-    return !ta_host_is_step(ta_trace_text(trace, spans.name[row]));
+    for (size_t i = 0; i < categories.n; i++) {
+        const struct ta_category *category = &categories.at[i];
+        places->is_told[i] =
+            category->class == TA_CLASS_OP ||
+            (category->class == TA_CLASS_HOST &&
+             ta_slice_equal(ta_trace_text(trace, category->name), TA_LIT("user_annotation")));
+    }
+    for (size_t id = 0; id < n_names; id++)
+        places->is_step[id] = ta_host_is_step(ta_trace_text(trace, (ta_str)id));
+    return true;
 }
 
-ta_row ta_span_caller(const struct ta_trace *trace, ta_row row)
+bool ta_places_close(struct ta_places *places)
 {
-    const ta_row *parent = ta_trace_spans(trace).parent;
+    const bool done = places->is_told && places->is_step && !places->rows.failed;
+    ta_map_free(&places->rows);
+    free(places->is_told);
+    free(places->is_step);
+    return done;
+}
+
+/* ---- what is around a span ------------------------------------------------------------------- */
+
+ta_row ta_place_caller(const struct ta_places *places, ta_row row)
+{
+    const ta_row *parent = places->spans.parent;
     if (row == TA_NO_ROW)
         return TA_NO_ROW;
-    for (row = parent[row]; row != TA_NO_ROW && !ta_span_is_told(trace, row);)
+    for (row = parent[row]; row != TA_NO_ROW && !ta_place_is_told(places, row);)
         row = parent[row];
     return row;
 }
 
 enum { WITHIN_MOST = 1024, DEPTH_MOST = 12 };
 
-static struct ta_slice within(const struct ta_trace *trace, ta_row row, char text[WITHIN_MOST])
+static struct ta_slice within(const struct ta_places *places, ta_row row, char text[WITHIN_MOST])
 {
     ta_row around[DEPTH_MOST];
     size_t n = 0, length = 0;
-    while (n < DEPTH_MOST && (row = ta_span_caller(trace, row)) != TA_NO_ROW)
+    while (n < DEPTH_MOST && (row = ta_place_caller(places, row)) != TA_NO_ROW)
         around[n++] = row;
     while (n-- > 0) {
-        const struct ta_slice name = ta_trace_text(trace, ta_trace_spans(trace).name[around[n]]);
+        const struct ta_slice name = ta_trace_text(places->trace, places->spans.name[around[n]]);
         if (length + name.len + 1 >= WITHIN_MOST)
             break;
         if (length)
@@ -59,34 +83,30 @@ static struct ta_slice within(const struct ta_trace *trace, ta_row row, char tex
     return (struct ta_slice){text, length};
 }
 
-/* ---- map ------------------------------------------------------------------------------------- */
-
 /* What is around an operator is looked at the first time only. */
-static int64_t *row_of(const struct ta_trace *trace, ta_row op, ta_row ran, struct ta_map *cache,
-                       struct ta_partial *places)
+static int64_t *row_of(struct ta_places *places, ta_row op, ta_row ran)
 {
-    const ta_str *names = ta_trace_spans(trace).name;
+    const ta_str *names = places->spans.name;
     const ta_str op_name = op == TA_NO_ROW ? TA_STR_ABSENT : names[op];
     const uint64_t key = (uint64_t)op_name << 32 | names[ran];
-    const uint64_t *known = ta_map_find(cache, key);
+    const uint64_t *known = ta_map_find(&places->rows, key);
     if (known)
         return (int64_t *)(uintptr_t)*known;
     char text[WITHIN_MOST];
     return ta_partial_cached(
-        places, cache, key,
-        (const struct ta_key[]){ta_key_text(op_name ? ta_trace_text(trace, op_name) : TA_LIT("")),
-                                ta_key_text(ta_trace_text(trace, names[ran])),
-                                ta_key_text(within(trace, op, text))});
+        places->out, &places->rows, key,
+        (const struct ta_key[]){
+            ta_key_text(op_name ? ta_trace_text(places->trace, op_name) : TA_LIT("")),
+            ta_key_text(ta_trace_text(places->trace, names[ran])),
+            ta_key_text(within(places, op, text))});
 }
 
-void ta_place_add(const struct ta_trace *trace, ta_row op, ta_row ran, struct ta_map *cache,
-                  struct ta_partial *places)
+void ta_place_add(struct ta_places *places, ta_row op, ta_row ran)
 {
-    const struct ta_spans spans = ta_trace_spans(trace);
-    int64_t *row = row_of(trace, op, ran, cache, places);
-    ta_least(&row[FIRST], spans.ts[ran] - ta_trace_origin(trace));
+    int64_t *row = row_of(places, op, ran);
+    ta_least(&row[FIRST], places->spans.ts[ran] - places->origin);
     ta_sum(&row[CALLS], 1);
-    ta_sum(&row[TOTAL], spans.dur[ran]);
+    ta_sum(&row[TOTAL], places->spans.dur[ran]);
 }
 
 /* ---- finish ---------------------------------------------------------------------------------- */
