@@ -21,12 +21,17 @@ static struct ta_map_slot *slot_of(const struct ta_map *map, uint64_t key)
     return &map->slots[at];
 }
 
-uint64_t *ta_map_find(const struct ta_map *map, uint64_t key)
+static inline uint64_t *find(const struct ta_map *map, uint64_t key)
 {
     if (!map->slots)
         return NULL;
     struct ta_map_slot *slot = slot_of(map, key);
     return slot->key ? &slot->value : NULL;
+}
+
+uint64_t *ta_map_find(const struct ta_map *map, uint64_t key)
+{
+    return find(map, key);
 }
 
 static bool grow(struct ta_map *map)
@@ -47,8 +52,8 @@ static bool grow(struct ta_map *map)
     return true;
 }
 
-/* Of a key that is not there, apart from the way that nearly all go. */
-static uint64_t *insert(struct ta_map *map, uint64_t key, uint64_t preset)
+/* Of a key that is not there, out of the way that nearly all go. */
+static __attribute__((noinline)) uint64_t *insert(struct ta_map *map, uint64_t key, uint64_t preset)
 {
     if ((!map->slots || map->n * 8 >= (map->mask + 1) * 5) && !grow(map)) {
         map->failed = true;
@@ -62,7 +67,7 @@ static uint64_t *insert(struct ta_map *map, uint64_t key, uint64_t preset)
 
 uint64_t *ta_map_at(struct ta_map *map, uint64_t key, uint64_t preset)
 {
-    uint64_t *value = ta_map_find(map, key);
+    uint64_t *value = find(map, key);
     return value ? value : insert(map, key, preset);
 }
 
