@@ -263,14 +263,15 @@ static bool move_activities(struct ta_trace *trace, const ta_row *new_row)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-/* Task 0 moves the columns, the others the arguments of a leader each. */
+/* Task 0 moves the columns, the others the arguments of a leader each; those that follow it are not
+ * looked at but by that task. */
 static enum ta_status move_part(struct ta_ctx *ctx, size_t i, void *user)
 {
     struct moving *moving = user;
     bool done = true;
     if (i == 0)
         done = move_columns(moving);
-    else if (moving->trace->args[i - 1].n && moving->leader[i - 1] == i - 1)
+    else if (moving->leader[i - 1] == i - 1 && moving->trace->args[i - 1].n)
         done = move_args(moving, i - 1);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot move the spans of a trace");
 }
