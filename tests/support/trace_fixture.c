@@ -105,6 +105,18 @@ void fixture_scan(struct fixture *f, const void *bytes, size_t size, struct read
     read_bytes(f, "chrome_json", bytes, size, false, r);
 }
 
+void fixture_read_events(struct fixture *f, const char *events, struct reading *r)
+{
+    struct text json = {0};
+    text_add(&json, "{\"traceEvents\":[%s{}]}", events);
+    for (char *c = json.at; *c; c++)
+        if (*c == '\'')
+            *c = '"';
+    fixture_read_text(f, json.at, r);
+    assert_int_equal(r->status, TA_OK);
+    text_free(&json);
+}
+
 void fixture_read_as(struct fixture *f, const char *input, const void *bytes, size_t size,
                      struct reading *r)
 {

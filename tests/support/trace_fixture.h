@@ -57,6 +57,8 @@ void fixture_read(struct fixture *f, const void *bytes, size_t size, struct read
 /* The same without normalizing: for tests of reading that run very often. */
 void fixture_scan(struct fixture *f, const void *bytes, size_t size, struct reading *r);
 void fixture_read_text(struct fixture *f, const char *text, struct reading *r);
+/* Reads events, each with a comma behind it and with ' for ". */
+void fixture_read_events(struct fixture *f, const char *events, struct reading *r);
 /* Reads with the input plugin of this id. */
 void fixture_read_as(struct fixture *f, const char *input, const void *bytes, size_t size,
                      struct reading *r);

@@ -37,18 +37,6 @@
     OP("ReluBackward0", 2, 332, 6)
 /* clang-format on */
 
-static void read_trace(const char *events, struct reading *r)
-{
-    struct text json = {0};
-    text_add(&json, "{\"traceEvents\":[%s{}]}", events);
-    for (char *c = json.at; *c; c++)
-        if (*c == '\'')
-            *c = '"';
-    fixture_read_text(&fixture, json.at, r);
-    assert_int_equal(r->status, TA_OK);
-    text_free(&json);
-}
-
 static const char *name_of(const struct reading *r, ta_row row)
 {
     return ta_trace_text(r->trace, ta_trace_spans(r->trace).name[row]).ptr;
@@ -65,7 +53,7 @@ static void arrows_link_operators(void **state)
 {
     (void)state;
     struct reading r;
-    read_trace(TRACE, &r);
+    fixture_read_events(&fixture, TRACE, &r);
     const struct ta_backward_links *links = ta_trace_backward(r.trace);
     assert_non_null(links);
     assert_int_equal(links->n, 3);
@@ -85,11 +73,12 @@ static void other_arrows_do_not_count(void **state)
 {
     (void)state;
     struct reading r;
-    read_trace(OP("a", 1, 0, 5)
-                   OP("b", 1, 10,
-                      5) "{'ph':'s','cat':'ac2g','name':'ac2g','id':1,'pid':1,'tid':1,'ts':0},"
-                         "{'ph':'f','cat':'ac2g','name':'ac2g','id':1,'pid':1,'tid':1,'ts':10},",
-               &r);
+    fixture_read_events(
+        &fixture,
+        OP("a", 1, 0, 5) OP(
+            "b", 1, 10, 5) "{'ph':'s','cat':'ac2g','name':'ac2g','id':1,'pid':1,'tid':1,'ts':0},"
+                           "{'ph':'f','cat':'ac2g','name':'ac2g','id':1,'pid':1,'tid':1,'ts':10},",
+        &r);
     assert_int_equal(ta_trace_flows(r.trace).n, 0);
     assert_int_equal(ta_trace_backward(r.trace)->n, 0);
     reading_free(&r);
@@ -100,14 +89,16 @@ static void odd_arrows_link_nothing(void **state)
 {
     (void)state;
     struct reading r;
-    read_trace(OP("a", 1, 0, 5) OP(
-                   "b", 1, 10,
-                   5) "{'ph':'s','cat':'fwdbwd','name':'fwdbwd','pid':1,'tid':1,'ts':0},"
-                      "{'ph':'f','cat':'fwdbwd','name':'fwdbwd','pid':1,'tid':1,'ts':10},"
-                      "{'ph':'f','cat':'fwdbwd','name':'fwdbwd','id':{},'pid':[],'ts':10}," ARROW(
-                          "s", 2, 1, 1) ARROW("f", 2, 1, 10) ARROW("f", 3, 1, 10)
-                          ARROW("s", 4, 1, 0) ARROW("f", 4, 9, 10) ARROW("t", 4, 1, 10),
-               &r);
+    fixture_read_events(
+        &fixture,
+        OP("a", 1, 0, 5)
+            OP("b", 1, 10,
+               5) "{'ph':'s','cat':'fwdbwd','name':'fwdbwd','pid':1,'tid':1,'ts':0},"
+                  "{'ph':'f','cat':'fwdbwd','name':'fwdbwd','pid':1,'tid':1,'ts':10},"
+                  "{'ph':'f','cat':'fwdbwd','name':'fwdbwd','id':{},'pid':[],'ts':10}," ARROW(
+                      "s", 2, 1, 1) ARROW("f", 2, 1, 10) ARROW("f", 3, 1, 10) ARROW("s", 4, 1, 0)
+                      ARROW("f", 4, 9, 10) ARROW("t", 4, 1, 10),
+        &r);
     const struct ta_backward_links *links = ta_trace_backward(r.trace);
     assert_int_equal(links->n, 0);
     assert_int_equal(links->n_loose, 4);
@@ -143,7 +134,7 @@ static void work_belongs_to_the_innermost_operator(void **state)
 {
     (void)state;
     struct reading r;
-    read_trace(TRACE, &r);
+    fixture_read_events(&fixture, TRACE, &r);
     struct ta_report *report = fixture_report(&fixture, &r, 1);
     const struct ta_table *ops = ta_report_table(report, "ops.backward");
     const struct ta_table *modules = ta_report_table(report, "ops.backward_by_module");
@@ -165,9 +156,10 @@ static void without_devices_the_host_counts(void **state)
 {
     (void)state;
     struct reading r;
-    read_trace(OP("aten::mm", 1, 0, 10) ARROW("s", 1, 1, 0) OP("MmBackward0", 1, 20, 25)
-                   ARROW("f", 1, 1, 20),
-               &r);
+    fixture_read_events(&fixture,
+                        OP("aten::mm", 1, 0, 10) ARROW("s", 1, 1, 0) OP("MmBackward0", 1, 20, 25)
+                            ARROW("f", 1, 1, 20),
+                        &r);
     struct ta_report *report = fixture_report(&fixture, &r, 1);
     const struct ta_table *ops = ta_report_table(report, "ops.backward");
     assert_int_equal(ops->n_rows, 1);
@@ -185,7 +177,7 @@ static void slices_lead_to_their_operator(void **state)
 {
     (void)state;
     struct reading r;
-    read_trace(TRACE, &r);
+    fixture_read_events(&fixture, TRACE, &r);
     struct ta_timeline_pool *pool = ta_timeline_pool_new();
     struct ta_timeline_part **parts = calloc(1, sizeof(void *));
     assert_non_null(pool);

@@ -12,18 +12,6 @@
 
 /* ---- making timelines ---------------------------------------------------------------------- */
 
-static void read_json(const char *events, struct reading *r)
-{
-    struct text json = {0};
-    text_add(&json, "{\"traceEvents\":[%s{}]}", events);
-    for (char *c = json.at; *c; c++)
-        if (*c == '\'')
-            *c = '"';
-    fixture_read_text(&fixture, json.at, r);
-    assert_int_equal(r->status, TA_OK);
-    text_free(&json);
-}
-
 /* The timeline of traces that are packed in the order of `turn` and joined in their own. */
 static struct ta_timeline *timeline_of(struct reading *readings, size_t n, int64_t most,
                                        size_t turn)
@@ -76,14 +64,16 @@ static void slices_are_those_of_the_trace(void **state)
 {
     (void)state;
     struct reading r;
-    read_json(SPAN("cpu_op", "outer", "main", 10, 30, "") SPAN("cpu_op", "inner", "main", 15, 5, "")
-                  SPAN("cuda_runtime", "launch", "main", 16, 2, "'correlation':7")
-                      SPAN("kernel", "gemm", "s7", 18, 40, "'correlation':7,'device':3")
-                          SPAN("kernel", "ncclDevKernel_AllReduce", "s7", 58, 4, "'device':3")
-                              SPAN("gpu_memcpy", "copy", "s7", 30, 8, "'device':3")
-                                  SPAN("gpu_user_annotation", "step", "s7", 18, 44, "")
-                                      SPAN("python_function", "late", "main", 40, 1, ""),
-              &r);
+    fixture_read_events(
+        &fixture,
+        SPAN("cpu_op", "outer", "main", 10, 30, "") SPAN("cpu_op", "inner", "main", 15, 5, "")
+            SPAN("cuda_runtime", "launch", "main", 16, 2, "'correlation':7")
+                SPAN("kernel", "gemm", "s7", 18, 40, "'correlation':7,'device':3")
+                    SPAN("kernel", "ncclDevKernel_AllReduce", "s7", 58, 4, "'device':3")
+                        SPAN("gpu_memcpy", "copy", "s7", 30, 8, "'device':3")
+                            SPAN("gpu_user_annotation", "step", "s7", 18, 44, "")
+                                SPAN("python_function", "late", "main", 40, 1, ""),
+        &r);
     struct ta_timeline *timeline = timeline_of(&r, 1, INT64_MAX, 0);
     struct text text = {0};
     show_file(&text, timeline, 0);
