@@ -157,11 +157,19 @@ struct ta_timeline_cursor {
 TA_API struct ta_timeline_cursor ta_timeline_open(const struct ta_timeline_file *file,
                                                   const struct ta_timeline_track *track,
                                                   const struct ta_timeline_lane *lane);
-/* False after the last slice. */
-TA_API bool ta_timeline_next(struct ta_timeline_cursor *cursor, struct ta_timeline_slice *slice);
+/* A varint: seven bits a byte, the lowest first.  Most take one. */
+static inline uint64_t ta_varint_read(const unsigned char **at, const unsigned char *end)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0; *at < end && shift < 64; shift += 7) {
+        const unsigned char byte = *(*at)++;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80)
+            break;
+    }
+    return value;
+}
 
-/* A varint: seven bits a byte, the lowest first. */
-TA_API uint64_t ta_varint_read(const unsigned char **at, const unsigned char *end);
 /* Writes up to 10 bytes and returns how many. */
 static inline size_t ta_varint_write(unsigned char *to, uint64_t value)
 {
@@ -181,6 +189,25 @@ static inline uint64_t ta_zigzag(int64_t value)
 static inline int64_t ta_unzigzag(uint64_t value)
 {
     return (int64_t)(value >> 1 ^ -(value & 1));
+}
+
+/* False after the last slice. */
+static inline bool ta_timeline_next(struct ta_timeline_cursor *c, struct ta_timeline_slice *slice)
+{
+    if (c->at == c->end)
+        return false;
+    slice->start_ns = c->now_ns + (int64_t)ta_varint_read(&c->at, c->end);
+    slice->dur_ns = (int64_t)ta_varint_read(&c->at, c->end);
+    slice->label = c->labels[ta_varint_read(&c->at, c->end)];
+    slice->launch_track = UINT32_MAX;
+    slice->delay_ns = TA_MISSING;
+    const uint64_t launch = c->has_launches ? ta_varint_read(&c->at, c->end) : 0;
+    if (launch) {
+        slice->launch_track = (uint32_t)launch - 1;
+        slice->delay_ns = ta_unzigzag(ta_varint_read(&c->at, c->end));
+    }
+    c->now_ns = slice->start_ns + slice->dur_ns;
+    return true;
 }
 
 TA_END_DECLS

@@ -27,44 +27,56 @@ int64_t lanes_bin_width(const struct lanes *lanes, const struct ta_timeline_file
     return (file->end_ns / TA_TIMELINE_BINS + 1) * (TA_TIMELINE_BINS / lanes->pick->bins);
 }
 
-static void sum_up(double *busy, uint32_t bins, int64_t width,
-                   const struct ta_timeline_slice *slice)
+/* What is left out of a lane, by bin. */
+struct bins {
+    double *busy;
+    uint32_t n;
+    int64_t width;
+    int64_t at, end_ns; /* the bin in which the last slice began; slices come by start */
+};
+
+static inline void sum_up(struct bins *bins, const struct ta_timeline_slice *slice)
 {
     int64_t start_ns = slice->start_ns, dur_ns = slice->dur_ns;
-    do {
-        const int64_t bin = ta_min_i64(start_ns / width, bins - 1);
-        const int64_t part = ta_min_i64(dur_ns, (bin + 1) * width - start_ns);
-        busy[bin] += (double)ta_max_i64(part, 1);
-        start_ns += part;
-        dur_ns = part > 0 ? dur_ns - part : 0;
-    } while (dur_ns > 0);
+    if (start_ns >= bins->end_ns) {
+        bins->at = ta_min_i64(start_ns / bins->width, bins->n - 1);
+        bins->end_ns = (bins->at + 1) * bins->width;
+    }
+    int64_t bin = bins->at, end_ns = bins->end_ns;
+    while (bin + 1 < bins->n && start_ns + dur_ns > end_ns) {
+        bins->busy[bin++] += (double)(end_ns - start_ns);
+        dur_ns -= end_ns - start_ns;
+        start_ns = end_ns;
+        end_ns += bins->width;
+    }
+    bins->busy[bin] += (double)ta_max_i64(ta_min_i64(dur_ns, end_ns - start_ns), 1);
 }
 
 /* What was left out when the trace was read. */
-static void sum_up_earlier(double *busy, uint32_t bins, int64_t width,
-                           const struct ta_timeline_lane *lane)
+static void sum_up_earlier(struct bins *bins, const struct ta_timeline_lane *lane)
 {
-    const uint32_t narrow = TA_TIMELINE_BINS / bins;
-    const double each = (double)width / narrow;
+    const uint32_t narrow = TA_TIMELINE_BINS / bins->n;
+    const double each = (double)bins->width / narrow;
     const unsigned char *at = lane->busy, *end = at + lane->busy_size;
     for (uint64_t bin = 0; at < end; bin++) {
         bin += ta_varint_read(&at, end);
         if (at < end && bin < TA_TIMELINE_BINS)
-            busy[bin / narrow] += (double)*at++ / 255 * each;
+            bins->busy[bin / narrow] += (double)*at++ / 255 * each;
     }
 }
 
-static void put_busy(struct bytes *to, const double *busy, uint32_t bins, int64_t width)
+static void put_busy(struct bytes *to, const struct bins *bins)
 {
     uint64_t skipped = 0;
-    for (uint32_t bin = 0; bin < bins; bin++) {
-        if (busy[bin] <= 0) {
+    for (uint32_t bin = 0; bin < bins->n; bin++) {
+        if (bins->busy[bin] <= 0) {
             skipped++;
             continue;
         }
-        const unsigned char share = (unsigned char)ceil(fmin(1, busy[bin] / (double)width) * 255);
+        const double share = fmin(1, bins->busy[bin] / (double)bins->width);
+        const unsigned char byte = (unsigned char)ceil(share * 255);
         put_number(to, skipped);
-        put_bytes(to, &share, 1);
+        put_bytes(to, &byte, 1);
         skipped = 0;
     }
 }
@@ -99,28 +111,28 @@ static void put_lane(const struct lanes *lanes, struct lanes_part *part, struct 
 {
     struct ta_timeline_cursor cursor = ta_timeline_open(lane->file, lane->track, lane->from);
     struct ta_timeline_slice slice;
-    const int64_t shortest_ns = lanes->pick->shortest_ns,
-                  width = lanes_bin_width(lanes, lane->file);
-    const uint32_t bins = lanes->pick->bins;
+    struct bins bins = {
+        .busy = busy, .n = lanes->pick->bins, .width = lanes_bin_width(lanes, lane->file)};
+    const int64_t shortest_ns = lanes->pick->shortest_ns;
     int64_t end_ns = 0;
     size_t window = lane->window;
     lane->left_out = lane->from->n_left_out;
     if (shortest_ns || lane->left_out)
-        memset(busy, 0, bins * sizeof *busy);
+        memset(busy, 0, bins.n * sizeof *busy);
     while (ta_timeline_next(&cursor, &slice)) {
         if (slice.dur_ns >= shortest_ns || is_in_window(lanes, lane, &window, &slice)) {
             put_slice(lanes, part, &slice, &end_ns, lane->track->has_launches);
             lane->kept++;
         } else {
-            sum_up(busy, bins, width, &slice);
+            sum_up(&bins, &slice);
             lane->left_out++;
         }
     }
     if (lane->from->n_left_out)
-        sum_up_earlier(busy, bins, width, lane->from);
+        sum_up_earlier(&bins, lane->from);
     const size_t busy_before = part->columns[BUSY].n;
     if (lane->left_out)
-        put_busy(&part->columns[BUSY], busy, bins, width);
+        put_busy(&part->columns[BUSY], &bins);
     lane->busy_size = part->columns[BUSY].n - busy_before;
 }
 
