@@ -2,6 +2,7 @@
 /* What a file that is no trace looks like, so that a refusal says what was found instead. */
 #include "discover/discover.h"
 
+#include <ctype.h>
 #include <strings.h>
 
 static const struct {
@@ -68,6 +69,27 @@ const char *ta_describe_product(struct ta_slice head, bool in_folder)
         return NULL;
     return take(&head, "report") ? "a report of traceanalyze, which `diff` and --baseline take"
                                  : "what traceanalyze has written";
+}
+
+const char *ta_describe_document(struct ta_slice head)
+{
+    const struct ta_slice whole = head;
+    if (take(&head, "[")) {
+        if (take(&head, "[") && (take(&head, "-") || (head.len && isdigit((uint8_t)*head.ptr))))
+            return "a memory timeline of torch.profiler (export_memory_timeline): it names neither "
+                   "events nor places.  Record the trace with profile_memory=True, or write a "
+                   "snapshot with torch.cuda.memory._dump_snapshot(): both are read";
+        return NULL;
+    }
+    if (!take(&head, "{"))
+        return NULL;
+    if (take(&head, "\"rocprofiler-sdk-tool\""))
+        return "a result of rocprofv3, which is not read.  Record with torch.profiler: its trace "
+               "has the kernels of the device, and what the host did";
+    if (take(&head, "\"schema\"") && memmem(whole.ptr, whole.len, "\"nodes\"", 7))
+        return "an execution trace of PyTorch (ExecutionTraceObserver), which has no times of "
+               "devices.  Record with torch.profiler";
+    return NULL;
 }
 
 /* Each names the program first, behind little more than the marks of its format. */

@@ -81,17 +81,22 @@ static double worth(const struct ta_finding *finding)
            ((double)finding->saving_low_ns + (double)finding->saving_high_ns) / 2;
 }
 
-/* Of what ranks findings, over the window of the devices: none is more severe than one above it. */
-#define HIGH_WORTH 0.075
-#define MEDIUM_WORTH 0.02
+/* Of what ranks findings, over the window of the devices: none is more severe than one above it.
+ * Shares of a recording that is shorter than any step say nothing of a run: so it has to be some
+ * time as well. */
+static const struct {
+    double share, least_ns;
+} high = {0.075, 1e5}, medium = {0.02, 1e4};
 
 static enum ta_severity grade(const struct ta_advice *advice, const struct ta_finding *finding)
 {
     if (finding->saving_high_ns == TA_MISSING || advice->window <= 0 ||
         finding->severity == TA_INFO)
         return finding->severity;
-    const double share = worth(finding) / advice->window;
-    return share >= HIGH_WORTH ? TA_HIGH : share >= MEDIUM_WORTH ? TA_MEDIUM : TA_LOW;
+    const double time = worth(finding), share = time / advice->window;
+    return share >= high.share && time >= high.least_ns       ? TA_HIGH
+           : share >= medium.share && time >= medium.least_ns ? TA_MEDIUM
+                                                              : TA_LOW;
 }
 
 void ta_advise(struct ta_advice *advice, const struct ta_finding *finding)

@@ -27,6 +27,9 @@ static bool refuse_product(struct ta_worker *w, struct ta_ingested *file,
     return true;
 }
 
+/* At most this sure is a plugin that has seen nothing but syntax (struct ta_input_ops). */
+enum { SYNTAX_ALONE = 40 };
+
 /* The plugin that is surest, or NULL with the file refused. */
 static const struct ta_entry *choose_input(struct ta_worker *w, struct ta_ingested *file,
                                            const struct ta_probe *probe)
@@ -55,9 +58,12 @@ static const struct ta_entry *choose_input(struct ta_worker *w, struct ta_ingest
             best->plugin.id, rival->plugin.id);
         return NULL;
     }
-    if (!best)
-        file->refusal = ta_arena_printf(w->arena, "Not a trace but %s", ta_describe(probe->head));
-    return best;
+    const char *other = !best                    ? ta_describe(probe->head)
+                        : surest <= SYNTAX_ALONE ? ta_describe_document(probe->head)
+                                                 : NULL;
+    if (other)
+        file->refusal = ta_arena_printf(w->arena, "Not a trace but %s", other);
+    return other ? NULL : best;
 }
 
 /* ---- rows to partials ------------------------------------------------------------------------ */

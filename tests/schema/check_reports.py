@@ -74,7 +74,8 @@ def check_severities(path):
             fail(f"{path}: {found['id']} would save more than the one above it")
         last = worth
         share = worth / window[0]
-        wanted = "high" if share >= 0.075 else "medium" if share >= 0.02 else "low"
+        wanted = "high" if share >= 0.075 and worth >= 1e5 else \
+            "medium" if share >= 0.02 and worth >= 1e4 else "low"
         if found["severity"] not in (wanted, "info"):
             fail(f"{path}: {found['id']} is {found['severity']}, and worth {share:.4f} of the run")
         graded += found["severity"] == wanted

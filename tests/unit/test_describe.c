@@ -39,18 +39,59 @@ static const struct {
     {{"PK", 2}, "text that is no JSON"},
 };
 
+/* JSON, by the beginning of what it is called. */
+static const struct {
+    struct ta_slice head;
+    const char *what;
+} documents[] = {
+    {TA_LIT("[[-1, 1, 512, 7]"), "a memory timeline of torch.profiler"},
+    {TA_LIT(" [ [1719, 1720"), "a memory timeline of torch.profiler"},
+    {TA_LIT("{\"rocprofiler-sdk-tool\": [{"), "a result of rocprofv3"},
+    {TA_LIT("{\n \"schema\": \"1.1.1-chakra.0.0.4\", \"pid\": 1, \"nodes\": ["),
+     "an execution trace of PyTorch"},
+    {TA_LIT("{\"schema\": \"1.1.1\", \"nodes"), NULL},
+    {TA_LIT("{\"schemaVersion\": 1, \"nodes\": []"), NULL},
+    {TA_LIT("[[\"ph\""), NULL},
+    {TA_LIT("[["), NULL},
+    {TA_LIT("[{\"ts\": 1}"), NULL},
+    {TA_LIT("{"), NULL},
+    {TA_LIT(""), NULL},
+};
+
+/* A copy without a byte behind it, so that reading beyond the head shows. */
+static char *exact_copy(struct ta_slice head)
+{
+    char *copy = malloc(head.len + 1);
+    assert_non_null(copy);
+    memcpy(copy, head.ptr, head.len);
+    char *exact = realloc(copy, head.len ? head.len : 1);
+    assert_non_null(exact);
+    return exact;
+}
+
 static void every_kind(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
-        /* An exact copy, so that reading beyond the head shows. */
-        char *head = malloc(examples[i].head.len + 1);
-        assert_non_null(head);
-        memcpy(head, examples[i].head.ptr, examples[i].head.len);
-        char *exact = realloc(head, examples[i].head.len ? examples[i].head.len : 1);
-        assert_non_null(exact);
+        char *exact = exact_copy(examples[i].head);
         assert_string_equal(ta_describe((struct ta_slice){exact, examples[i].head.len}),
                             examples[i].what);
+        free(exact);
+    }
+}
+
+static void every_document(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof documents / sizeof *documents; i++) {
+        char *exact = exact_copy(documents[i].head);
+        const char *what = ta_describe_document((struct ta_slice){exact, documents[i].head.len});
+        if (documents[i].what) {
+            assert_non_null(what);
+            assert_memory_equal(what, documents[i].what, strlen(documents[i].what));
+        } else {
+            assert_null(what);
+        }
         free(exact);
     }
 }
@@ -59,6 +100,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind),
+        cmocka_unit_test(every_document),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
