@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Idle devices, for reasons that no other rule is about. */
-#include <traceanalyze/rule.h>
-
-#include <math.h>
+#include "gaps.h"
 
 enum { THRESHOLD };
 
@@ -100,6 +98,20 @@ static size_t cause_of(const struct ta_report *report, const struct ta_place *pl
     return most;
 }
 
+static struct gaps long_gaps(const struct ta_report *report, const struct ta_place *idle,
+                             double window)
+{
+    enum { N_CAUSES = sizeof causes / sizeof *causes };
+    const char *names[N_CAUSES];
+    for (size_t i = 0; i < N_CAUSES; i++)
+        names[i] = causes[i].cause;
+    return gaps_standing_out(report, &(struct gaps_asked){.device = *idle,
+                                                          .window = window,
+                                                          .time = idle->value,
+                                                          .causes = names,
+                                                          .n_causes = N_CAUSES});
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
@@ -116,7 +128,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
             : ta_advice_printf(advice, ", %s of it for \"%s\"",
                                ta_advice_number(advice, fmin(time, idle.value), TA_UNIT_NS),
                                causes[cause].cause);
-    const struct ta_evidence evidence[] = {ta_place_evidence(&idle), ta_place_evidence(&window)};
+    const struct gaps gaps = long_gaps(report, &idle, window.value);
+    const struct ta_evidence evidence[] = {ta_place_evidence(&idle), ta_place_evidence(&window),
+                                           ta_place_evidence(gaps.n ? &gaps.longest : &window)};
     ta_advise(advice,
               &(struct ta_finding){
                   .id = "gpu-idle",
@@ -127,12 +141,13 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                                             ta_advice_number(advice, idle.value, TA_UNIT_NS), most),
                   .advice = ta_advice_printf(
                       advice,
-                      "%s%sIdle time that findings of their own are about is left out. "
+                      "%s%s%sIdle time that findings of their own are about is left out. "
                       "gpu_idle.longest lists the gaps one by one.",
-                      cause == SIZE_MAX ? "" : causes[cause].advice, cause == SIZE_MAX ? "" : " "),
+                      gaps_sentence(advice, &gaps), cause == SIZE_MAX ? "" : causes[cause].advice,
+                      cause == SIZE_MAX ? "" : " "),
                   .severity = TA_MEDIUM,
                   .evidence = evidence,
-                  .n_evidence = 2,
+                  .n_evidence = gaps.n ? 3 : 2,
                   .saving_low_ns = 0,
                   .saving_high_ns = (int64_t)idle.value,
                   .confidence = 0.4,

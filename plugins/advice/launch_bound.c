@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Launch-bound: the device waits because the host hands out work too slowly. */
-#include <traceanalyze/rule.h>
-
-#include <math.h>
+#include "gaps.h"
 
 enum { THRESHOLD };
 
@@ -17,13 +15,15 @@ static const struct ta_look share_look = {
 static const struct ta_look dispatch_look = {
     .table = "gpu_idle.by_rank", .column = "dispatch_ns", .lowest = false};
 
+static const char *const causes[] = {"python", "operator dispatch", "launch calls",
+                                     "runtime calls"};
+enum { N_CAUSES = sizeof causes / sizeof *causes };
+
 /* ", the largest part in aten::mm" for the place with most time among the causes of dispatch. */
 static const char *where(const struct ta_report *report, struct ta_advice *advice)
 {
-    static const char *const causes[] = {"python", "operator dispatch", "launch calls",
-                                         "runtime calls"};
     struct ta_place best = {0};
-    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
+    for (size_t i = 0; i < N_CAUSES; i++) {
         struct ta_place place;
         const struct ta_look look = {
             .table = "gpu_idle.by_site", .column = "total_ns", .where = {{"cause", causes[i]}}};
@@ -43,6 +43,20 @@ static double behind_waits(const struct ta_report *report, int64_t rank)
     static const struct ta_look saving = {.table = "sync.by_kind", .column = "saving_ns"};
     static const struct ta_look during = {.table = "sync.by_kind", .column = "idle_during_ns"};
     return fmax(0, ta_look_sum(report, &saving, rank) - ta_look_sum(report, &during, rank));
+}
+
+static struct gaps long_gaps(const struct ta_report *report, const struct ta_place *dispatch,
+                             double time)
+{
+    static const struct ta_look window_look = {.table = "gpu_time.by_rank", .column = "window_ns"};
+    struct ta_place window;
+    if (!ta_look_same(report, &window_look, dispatch, &window))
+        return (struct gaps){.n = 0};
+    return gaps_standing_out(report, &(struct gaps_asked){.device = *dispatch,
+                                                          .window = window.value,
+                                                          .time = time,
+                                                          .causes = causes,
+                                                          .n_causes = N_CAUSES});
 }
 
 /* Says where the rest of the cited share is. */
@@ -94,7 +108,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
         return TA_OK;
     const struct ta_place latency = ta_place_beside(&dispatch, "latency_ns");
     const double in_flight = latency.table ? latency.value : 0;
-    const struct ta_evidence evidence[] = {ta_place_evidence(&share), ta_place_evidence(&dispatch)};
+    const struct gaps gaps = long_gaps(report, &dispatch, rest);
+    const struct ta_evidence evidence[] = {ta_place_evidence(&share), ta_place_evidence(&dispatch),
+                                           ta_place_evidence(gaps.n ? &gaps.longest : &dispatch)};
     ta_advise(
         advice,
         &(struct ta_finding){
@@ -107,13 +123,13 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                 ta_advice_number(advice, rest, TA_UNIT_NS), where(report, advice)),
             .advice = ta_advice_printf(
                 advice,
-                "Launch less or cheaper: CUDA graphs or torch.compile(mode=\"reduce-overhead\") "
+                "%sLaunch less or cheaper: CUDA graphs or torch.compile(mode=\"reduce-overhead\") "
                 "for the step loop, fused operators, larger batches; keep Python out of the "
                 "loop. Idle time by place lists where the host spends the time.%s",
-                remark(advice, share.value, part)),
+                gaps_sentence(advice, &gaps), remark(advice, share.value, part)),
             .severity = TA_MEDIUM,
             .evidence = evidence,
-            .n_evidence = 2,
+            .n_evidence = gaps.n ? 3 : 2,
             /* Graphs leave a rest of the dispatch; without any the launches start at once. */
             .saving_low_ns = (int64_t)(rest / 2),
             .saving_high_ns = (int64_t)(rest + in_flight / 2),
