@@ -59,6 +59,30 @@ TA_API const char *ta_place_text(struct ta_advice *advice, const struct ta_place
 /* A number for people that lives as long as the advice. */
 TA_API const char *ta_advice_number(struct ta_advice *advice, double value, enum ta_unit unit);
 
+/* Gaps of a device before the same activity, each a large part of its window. */
+struct ta_gaps {
+    struct ta_place longest; /* in gpu_idle.longest; no table when none stand out */
+    size_t n;
+    double total, shortest;
+};
+
+/* Which gaps a finding on idle time is about: of one device, with one of the causes. */
+struct ta_gaps_asked {
+    struct ta_place device; /* a cell of a row with its rank and device */
+    double time;            /* of the finding */
+    const char *const *causes;
+    size_t n_causes;
+};
+
+/* Those that stand out: before the activity that has most of such time before it, when they make up
+ * a tenth of the time of the finding. */
+TA_API struct ta_gaps ta_gaps_standing_out(const struct ta_report *report,
+                                           const struct ta_gaps_asked *asked);
+
+/* A sentence, with a space behind it: "4 gaps of 14.4 ms to 16.8 ms before attn_fwd stand out
+ * (60.3 ms). "; "" when none do. */
+TA_API const char *ta_gaps_sentence(struct ta_advice *advice, const struct ta_gaps *gaps);
+
 /* A rule about one cell: the worst one, against a threshold. */
 struct ta_cell_rule {
     struct ta_look look;

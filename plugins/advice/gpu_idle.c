@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Idle devices, for reasons that no other rule is about. */
-#include "gaps.h"
+#include <traceanalyze/rule.h>
+
+#include <math.h>
 
 enum { THRESHOLD };
 
@@ -98,18 +100,15 @@ static size_t cause_of(const struct ta_report *report, const struct ta_place *pl
     return most;
 }
 
-static struct gaps long_gaps(const struct ta_report *report, const struct ta_place *idle,
-                             double window)
+static struct ta_gaps long_gaps(const struct ta_report *report, const struct ta_place *idle)
 {
     enum { N_CAUSES = sizeof causes / sizeof *causes };
     const char *names[N_CAUSES];
     for (size_t i = 0; i < N_CAUSES; i++)
         names[i] = causes[i].cause;
-    return gaps_standing_out(report, &(struct gaps_asked){.device = *idle,
-                                                          .window = window,
-                                                          .time = idle->value,
-                                                          .causes = names,
-                                                          .n_causes = N_CAUSES});
+    return ta_gaps_standing_out(
+        report, &(struct ta_gaps_asked){
+                    .device = *idle, .time = idle->value, .causes = names, .n_causes = N_CAUSES});
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
@@ -128,7 +127,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
             : ta_advice_printf(advice, ", %s of it for \"%s\"",
                                ta_advice_number(advice, fmin(time, idle.value), TA_UNIT_NS),
                                causes[cause].cause);
-    const struct gaps gaps = long_gaps(report, &idle, window.value);
+    const struct ta_gaps gaps = long_gaps(report, &idle);
     const struct ta_evidence evidence[] = {ta_place_evidence(&idle), ta_place_evidence(&window),
                                            ta_place_evidence(gaps.n ? &gaps.longest : &window)};
     ta_advise(advice,
@@ -143,8 +142,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                       advice,
                       "%s%s%sIdle time that findings of their own are about is left out. "
                       "gpu_idle.longest lists the gaps one by one.",
-                      gaps_sentence(advice, &gaps), cause == SIZE_MAX ? "" : causes[cause].advice,
-                      cause == SIZE_MAX ? "" : " "),
+                      ta_gaps_sentence(advice, &gaps),
+                      cause == SIZE_MAX ? "" : causes[cause].advice, cause == SIZE_MAX ? "" : " "),
                   .severity = TA_MEDIUM,
                   .evidence = evidence,
                   .n_evidence = gaps.n ? 3 : 2,

@@ -40,6 +40,15 @@ static inline struct ta_evidence kernel_evidence(const struct ta_table *table, s
     return ta_place_evidence(&place);
 }
 
+/* The row of a table whose column `name` reads so; SIZE_MAX without. */
+static inline size_t kernel_row(const struct ta_table *table, struct ta_slice name)
+{
+    for (size_t i = 0; table && i < table->n_rows; i++)
+        if (ta_slice_equal(ta_row_text(table, i, "name"), name))
+            return i;
+    return SIZE_MAX;
+}
+
 /* ---- kernels that could run several times faster ----------------------------------------- */
 
 /* Options of such a rule. */

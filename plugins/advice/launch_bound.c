@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Launch-bound: the device waits because the host hands out work too slowly. */
-#include "gaps.h"
+#include <traceanalyze/rule.h>
+
+#include <math.h>
 
 enum { THRESHOLD };
 
@@ -43,20 +45,6 @@ static double behind_waits(const struct ta_report *report, int64_t rank)
     static const struct ta_look saving = {.table = "sync.by_kind", .column = "saving_ns"};
     static const struct ta_look during = {.table = "sync.by_kind", .column = "idle_during_ns"};
     return fmax(0, ta_look_sum(report, &saving, rank) - ta_look_sum(report, &during, rank));
-}
-
-static struct gaps long_gaps(const struct ta_report *report, const struct ta_place *dispatch,
-                             double time)
-{
-    static const struct ta_look window_look = {.table = "gpu_time.by_rank", .column = "window_ns"};
-    struct ta_place window;
-    if (!ta_look_same(report, &window_look, dispatch, &window))
-        return (struct gaps){.n = 0};
-    return gaps_standing_out(report, &(struct gaps_asked){.device = *dispatch,
-                                                          .window = window.value,
-                                                          .time = time,
-                                                          .causes = causes,
-                                                          .n_causes = N_CAUSES});
 }
 
 /* Says where the rest of the cited share is. */
@@ -108,7 +96,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
         return TA_OK;
     const struct ta_place latency = ta_place_beside(&dispatch, "latency_ns");
     const double in_flight = latency.table ? latency.value : 0;
-    const struct gaps gaps = long_gaps(report, &dispatch, rest);
+    const struct ta_gaps gaps = ta_gaps_standing_out(
+        report, &(struct ta_gaps_asked){
+                    .device = dispatch, .time = rest, .causes = causes, .n_causes = N_CAUSES});
     const struct ta_evidence evidence[] = {ta_place_evidence(&share), ta_place_evidence(&dispatch),
                                            ta_place_evidence(gaps.n ? &gaps.longest : &dispatch)};
     ta_advise(
@@ -126,7 +116,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                 "%sLaunch less or cheaper: CUDA graphs or torch.compile(mode=\"reduce-overhead\") "
                 "for the step loop, fused operators, larger batches; keep Python out of the "
                 "loop. Idle time by place lists where the host spends the time.%s",
-                gaps_sentence(advice, &gaps), remark(advice, share.value, part)),
+                ta_gaps_sentence(advice, &gaps), remark(advice, share.value, part)),
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = gaps.n ? 3 : 2,

@@ -38,7 +38,7 @@ static void a_wait_that_does_harm(void **state)
     assert_int_equal(report_sum(report, "sync.by_rank", "window_ns"), 190000);
     const struct ta_finding *finding = ta_report_finding(report, "sync-wait");
     assert_non_null(finding);
-    assert_int_equal(finding->severity, TA_MEDIUM);
+    assert_int_equal(finding->severity, TA_LOW);
     assert_int_equal(finding->saving_low_ns, 10000);
     assert_int_equal(finding->saving_high_ns, 40000);
     assert_non_null(strstr(finding->title, "aten::item"));
@@ -120,7 +120,7 @@ static void launch_bound(void **state)
         "cpu_op", "aten::mm", 8, 90) LAUNCH(2, 85, 10) KERNEL(2, 100, 10));
     const struct ta_finding *finding = ta_report_finding(report, "launch-bound");
     assert_non_null(finding);
-    assert_int_equal(finding->severity, TA_HIGH);
+    assert_int_equal(finding->severity, TA_MEDIUM);
     assert_int_equal(report_sum(report, "gpu_idle.by_rank", "dispatch_ns"), 75000);
     assert_int_equal(finding->saving_low_ns, 75000 / 2);
     assert_int_equal(finding->saving_high_ns, 75000 + 5000 / 2);
@@ -137,7 +137,7 @@ static void input_bound(void **state)
                                                     LAUNCH(2, 85, 10) KERNEL(2, 100, 10));
     const struct ta_finding *finding = ta_report_finding(report, "input-bound");
     assert_non_null(finding);
-    assert_int_equal(finding->severity, TA_HIGH);
+    assert_int_equal(finding->severity, TA_MEDIUM);
     assert_int_equal(finding->saving_low_ns, 48000);
     assert_int_equal(finding->saving_high_ns, 60000);
     ta_report_free(report);
