@@ -100,6 +100,11 @@ enum ta_status ta_cli_run_options(struct ta_cli *cli, const char *const *inputs,
 enum ta_status ta_cli_run(struct ta_cli *cli, const char *const *inputs, size_t n_inputs,
                           const struct ta_wanted *wanted, struct ta_report **report) TA_MUST_CHECK;
 
+/* The same of each input as a run of its own; see ta_pipeline_run_each(). */
+enum ta_status ta_cli_run_each(struct ta_cli *cli, const char *const *inputs, size_t n_inputs,
+                               const struct ta_wanted *wanted,
+                               struct ta_report **reports) TA_MUST_CHECK;
+
 /* What is run for a comparison: analyses that are not built in may have figures to compare. */
 extern const struct ta_wanted ta_cli_compared;
 

@@ -20,18 +20,16 @@ enum ta_status ta_cli_read_runs(struct ta_cli *cli, size_t skip, const struct ta
                                 struct ta_runs *runs)
 {
     const struct ta_texts *operands = &cli->args.operands;
+    const size_t n = operands->n - skip;
     const char *title = cli->args.title;
-    enum ta_status status = TA_OK;
-    *runs = (struct ta_runs){calloc(operands->n, sizeof(struct ta_report *)), 0};
-    if (!runs->at)
-        return ta_fail(&cli->ctx, TA_ERR_NOMEM, "Out of memory: runs=%zu", operands->n);
-    cli->args.title = NULL;
-    for (; status == TA_OK && skip + runs->n < operands->n; runs->n += status == TA_OK) {
-        const char *operand = operands->items[skip + runs->n];
-        status = ta_cli_read_run(cli, operand, wanted, &runs->at[runs->n]);
-        if (status != TA_OK)
-            status = ta_cause(&cli->ctx, status, "Cannot compare with %s", operand);
+    *runs = (struct ta_runs){calloc(n + 1, sizeof(struct ta_report *)), n};
+    if (!runs->at) {
+        runs->n = 0;
+        return ta_fail(&cli->ctx, TA_ERR_NOMEM, "Out of memory: runs=%zu", n);
     }
+    cli->args.title = NULL;
+    cli->takes_reports = true;
+    const enum ta_status status = ta_cli_run_each(cli, operands->items + skip, n, wanted, runs->at);
     cli->args.title = title;
     return status;
 }

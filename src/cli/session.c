@@ -88,7 +88,7 @@ enum ta_status ta_cli_choose_place(struct ta_cli *cli, const char *folder, bool 
 
 static void note_amount(struct ta_cli *cli, const struct ta_accounts *accounts)
 {
-    cli->timing.events = accounts->totals.events_seen;
+    cli->timing.events += accounts->totals.events_seen;
     for (size_t i = 0; i < accounts->n_files; i++)
         cli->timing.bytes += accounts->files[i].raw_bytes;
 }
@@ -136,5 +136,20 @@ enum ta_status ta_cli_run(struct ta_cli *cli, const char *const *inputs, size_t 
     ta_console_clear(&cli->console);
     if (status == TA_OK && *report)
         note_amount(cli, ta_report_accounts(*report));
+    return status;
+}
+
+enum ta_status ta_cli_run_each(struct ta_cli *cli, const char *const *inputs, size_t n_inputs,
+                               const struct ta_wanted *wanted, struct ta_report **reports)
+{
+    struct ta_run_options options;
+    enum ta_status status = ta_cli_run_options(cli, inputs, n_inputs, &options);
+    if (status != TA_OK)
+        return status;
+    options.wanted = wanted;
+    status = ta_pipeline_run_each(&cli->ctx, cli->registry, &options, reports);
+    ta_console_clear(&cli->console);
+    for (size_t i = 0; status == TA_OK && i < n_inputs; i++)
+        note_amount(cli, ta_report_accounts(reports[i]));
     return status;
 }

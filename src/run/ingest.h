@@ -20,8 +20,22 @@ struct ta_ingestion {
     size_t n_workers;
 };
 
-/* Reads every source but duplicates.  Bad files are accounted for; failures are those of memory,
- * plugins and interruption. */
+/* The files of one run, and what they leave behind. */
+struct ta_ingest_run {
+    const struct ta_run_options *options;
+    const struct ta_sources *sources;
+    struct ta_ingestion *ingestion; /* to fill */
+};
+
+/* Reads the files of several runs together, with the threads and the memory that the options of the
+ * first allow.  Each run has its own partials; whatever it returns, ta_ingestion_free() ends each.
+ */
+enum ta_status ta_ingest_all(struct ta_ctx *ctx, const struct ta_registry *registry,
+                             const struct ta_plan *plan, const struct ta_ingest_run *runs,
+                             size_t n_runs) TA_MUST_CHECK;
+
+/* The same of one run.  Reads every source but duplicates.  Bad files are accounted for; failures
+ * are those of memory, plugins and interruption. */
 enum ta_status ta_ingest(struct ta_ctx *ctx, const struct ta_registry *registry,
                          const struct ta_run_options *options, const struct ta_plan *plan,
                          const struct ta_sources *sources,

@@ -33,13 +33,19 @@
 
 #include <stdlib.h>
 
+/* What all runs of a call share. */
+struct work {
+    const struct ta_registry *registry;
+    const struct ta_run_options *options;
+    struct ta_plan plan;
+    struct ta_hardware_list hardware;
+};
+
 /* What one run holds until the report is frozen. */
 struct run {
     struct ta_run_options options; /* with the title of summaries */
     struct ta_inputs inputs;
-    struct ta_plan plan;
     struct ta_ingestion ingestion;
-    struct ta_hardware_list hardware;
     int64_t *ranks; /* by file */
     size_t *owner;  /* process that reads a file, of a team */
 };
@@ -54,13 +60,13 @@ static enum ta_status check_cpu(struct ta_ctx *ctx)
 }
 
 /* Only analyses ask for peaks. */
-static enum ta_status load_hardware(struct ta_ctx *ctx, const struct ta_run_options *options,
-                                    struct run *run)
+static enum ta_status load_hardware(struct ta_ctx *ctx, struct work *work)
 {
+    const struct ta_run_options *options = work->options;
     if (options->wanted == &ta_want_nothing)
         return TA_OK;
-    const enum ta_status status = ta_hardware_load(ctx, options->hardware, &run->hardware);
-    ctx->shared->hardware = &run->hardware;
+    const enum ta_status status = ta_hardware_load(ctx, options->hardware, &work->hardware);
+    ctx->shared->hardware = &work->hardware;
     ctx->shared->hardware_choice = options->hardware;
     return status;
 }
@@ -75,36 +81,56 @@ static enum ta_status share(struct ta_ctx *ctx, struct run *run)
     return ta_team_share(ctx, run->options.team, &run->inputs.sources, run->owner);
 }
 
-static enum ta_status gather(struct ta_ctx *ctx, const struct ta_registry *registry,
-                             struct run *run)
+/* Looks for the files of a run. */
+static enum ta_status find(struct ta_ctx *ctx, struct run *run)
 {
     enum ta_status status = ta_inputs_find(ctx, &run->options, &run->inputs);
-    if (status != TA_OK)
-        return status;
     const size_t n = run->inputs.sources.list.n;
-    if (n == 0 && run->inputs.reports.n)
-        return TA_OK;
+    if (status != TA_OK || (n == 0 && run->inputs.reports.n))
+        return status;
     run->ranks = reallocarray(NULL, n + 1, sizeof *run->ranks);
     if (!run->ranks)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu", n);
     if (!run->options.title)
         run->options.title = run->inputs.title;
-    struct ta_team *team = run->options.team;
-    if (team)
-        status = share(ctx, run);
-    if (status == TA_OK)
-        status = ta_ingest(ctx, registry, &run->options, &run->plan, &run->inputs.sources,
-                           &run->ingestion);
-    if (status == TA_OK && team)
-        status = ta_team_gather(ctx, team, &run->options, &run->plan, run->owner, &run->ingestion);
-    if (n >= TA_FILES_MANY)
+    return run->options.team ? share(ctx, run) : TA_OK;
+}
+
+/* Whether there is something to read besides reports. */
+static bool has_files(const struct run *run)
+{
+    return run->ranks;
+}
+
+/* Reads the files of all runs together. */
+static enum ta_status gather(struct ta_ctx *ctx, const struct work *work, struct run *runs,
+                             size_t n_runs)
+{
+    struct ta_ingest_run *read = calloc(n_runs, sizeof *read);
+    size_t n = 0, n_files = 0;
+    if (!read)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of runs: runs=%zu", n_runs);
+    for (size_t i = 0; i < n_runs; i++) {
+        struct run *run = &runs[i];
+        if (!has_files(run))
+            continue;
+        read[n++] = (struct ta_ingest_run){&run->options, &run->inputs.sources, &run->ingestion};
+        n_files += run->inputs.sources.list.n;
+    }
+    enum ta_status status = n ? ta_ingest_all(ctx, work->registry, &work->plan, read, n) : TA_OK;
+    struct ta_team *team = work->options->team;
+    if (status == TA_OK && n && team)
+        status =
+            ta_team_gather(ctx, team, &runs->options, &work->plan, runs->owner, &runs->ingestion);
+    if (n_files >= TA_FILES_MANY)
         ta_heap_read_all();
+    free(read);
     ta_times_lap(&ctx->times, TA_STAGE_FILES);
     return status;
 }
 
-static enum ta_status conclude(struct ta_ctx *ctx, const struct ta_registry *registry,
-                               struct run *run, struct ta_report *report)
+static enum ta_status conclude(struct ta_ctx *ctx, const struct work *work, struct run *run,
+                               struct ta_report *report)
 {
     const struct ta_run_options *options = &run->options;
     struct ta_quality *job = &run->inputs.job;
@@ -127,7 +153,7 @@ static enum ta_status conclude(struct ta_ctx *ctx, const struct ta_registry *reg
         status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot align the timeline");
     ta_times_lap(&ctx->times, TA_STAGE_FINISH);
     if (status == TA_OK && options->wanted != &ta_want_nothing)
-        status = ta_recommend(ctx, registry, report);
+        status = ta_recommend(ctx, work->registry, report);
     if (status == TA_OK && ta_report_freeze(report) != TA_OK)
         status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the report");
     ta_times_lap(&ctx->times, TA_STAGE_RECOMMEND);
@@ -162,7 +188,7 @@ static enum ta_status read_reports(struct ta_ctx *ctx, const struct run *run,
 
 /* Puts the report of what was read here, or NULL, and those written before together; a single one
  * stays as it is. */
-static enum ta_status join(struct ta_ctx *ctx, const struct ta_registry *registry, struct run *run,
+static enum ta_status join(struct ta_ctx *ctx, const struct work *work, struct run *run,
                            struct ta_report *own, struct ta_report **report)
 {
     const size_t most = run->inputs.reports.n;
@@ -181,7 +207,7 @@ static enum ta_status join(struct ta_ctx *ctx, const struct ta_registry *registr
         *report = read[0];
         n = 0;
     } else if (status == TA_OK) {
-        status = ta_join(ctx, registry, &run->options, &run->plan, parts, n + (own != NULL),
+        status = ta_join(ctx, work->registry, &run->options, &work->plan, parts, n + (own != NULL),
                          own ? &none : &run->inputs.job, report);
     }
     ta_quality_free(&none);
@@ -192,51 +218,135 @@ static enum ta_status join(struct ta_ctx *ctx, const struct ta_registry *registr
     return status;
 }
 
-/* The report of all inputs; `made` is an empty one, which is used or freed. */
-static enum ta_status make_report(struct ta_ctx *ctx, const struct ta_registry *registry,
-                                  struct run *run, struct ta_report *made,
+/* The report of all inputs. */
+static enum ta_status make_report(struct ta_ctx *ctx, const struct work *work, struct run *run,
                                   struct ta_report **report)
 {
-    const bool has_files = run->inputs.sources.list.n > 0;
-    enum ta_status status = has_files ? conclude(ctx, registry, run, made) : TA_OK;
+    struct ta_report *made = ta_report_new();
+    enum ta_status status = !made ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate a report")
+                            : has_files(run) ? conclude(ctx, work, run, made)
+                                             : TA_OK;
     if (status == TA_OK && run->inputs.reports.n == 0) {
         *report = made;
         return TA_OK;
     }
     if (status == TA_OK)
-        status = join(ctx, registry, run, has_files ? made : NULL, report);
+        status = join(ctx, work, run, has_files(run) ? made : NULL, report);
     ta_report_free(made);
     return status;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static enum ta_status open_work(struct ta_ctx *ctx, struct work *work)
+{
+    ta_times_start(&ctx->times);
+    enum ta_status status = check_cpu(ctx);
+    if (status == TA_OK)
+        status = load_hardware(ctx, work);
+    if (status == TA_OK)
+        status = ta_plan_make(ctx, work->registry, work->options->wanted, &work->plan);
+    return status;
+}
+
+static void close_work(struct ta_ctx *ctx, struct work *work)
+{
+    ctx->helpers = ta_thread_count(work->options) - 1; /* of those who render */
+    ta_plan_free(&work->plan);
+    ctx->shared->hardware = NULL;
+    ta_hardware_free(&work->hardware);
+}
+
+static void free_run(struct run *run)
+{
+    ta_ingestion_free(&run->ingestion);
+    ta_inputs_free(&run->inputs);
+    free(run->ranks);
+    free(run->owner);
 }
 
 enum ta_status ta_pipeline_run(struct ta_ctx *ctx, const struct ta_registry *registry,
                                const struct ta_run_options *options, struct ta_report **report)
 {
+    struct work work = {.registry = registry, .options = options};
     struct run run = {.options = *options};
-    ta_times_start(&ctx->times);
-    struct ta_report *made = ta_report_new();
-    enum ta_status status =
-        made ? check_cpu(ctx) : ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate a report");
+    enum ta_status status = open_work(ctx, &work);
     if (status == TA_OK)
-        status = load_hardware(ctx, options, &run);
+        status = find(ctx, &run);
     if (status == TA_OK)
-        status = ta_plan_make(ctx, registry, options->wanted, &run.plan);
-    if (status == TA_OK)
-        status = gather(ctx, registry, &run);
-    struct ta_report *finished = NULL;
+        status = gather(ctx, &work, &run, 1);
+    struct ta_report *made = NULL;
     if (status == TA_OK && (!options->team || options->team->index == 0))
-        status = make_report(ctx, registry, &run, made, &finished);
-    else
-        ta_report_free(made);
-    ctx->helpers = ta_thread_count(options) - 1; /* of those who render */
+        status = make_report(ctx, &work, &run, &made);
     if (status == TA_OK)
-        *report = finished;
-    ta_ingestion_free(&run.ingestion);
-    ta_plan_free(&run.plan);
-    ta_inputs_free(&run.inputs);
-    ctx->shared->hardware = NULL;
-    ta_hardware_free(&run.hardware);
-    free(run.ranks);
-    free(run.owner);
+        *report = made;
+    free_run(&run);
+    close_work(ctx, &work);
+    return status;
+}
+
+/* ---- runs to be compared ----------------------------------------------------------------------
+ */
+
+static enum ta_status cannot_compare(struct ta_ctx *ctx, enum ta_status status,
+                                     const struct run *run)
+{
+    return ta_cause(ctx, status, "Cannot compare with %s", run->options.inputs[0]);
+}
+
+/* Runs that are read together: so many that every thread has a file, and no more, because what
+ * files leave behind is in memory until all of them are read. */
+static enum ta_status find_some(struct ta_ctx *ctx, const struct work *work, struct run *runs,
+                                size_t most, size_t *n)
+{
+    const size_t n_threads = ta_thread_count(work->options);
+    enum ta_status status = TA_OK;
+    size_t n_files = 0;
+    for (*n = 0; status == TA_OK && *n < most && (*n == 0 || n_files < n_threads); ++*n) {
+        struct run *run = &runs[*n];
+        run->options = *work->options;
+        run->options.inputs += *n;
+        run->options.n_inputs = 1;
+        status = find(ctx, run);
+        n_files += run->inputs.sources.list.n;
+        if (status != TA_OK)
+            status = cannot_compare(ctx, status, run);
+    }
+    return status;
+}
+
+static enum ta_status run_some(struct ta_ctx *ctx, const struct work *work, struct run *runs,
+                               size_t most, struct ta_report **reports, size_t *n)
+{
+    enum ta_status status = find_some(ctx, work, runs, most, n);
+    if (status == TA_OK)
+        status = gather(ctx, work, runs, *n);
+    for (size_t i = 0; i < *n; i++) {
+        if (status == TA_OK) {
+            status = make_report(ctx, work, &runs[i], &reports[i]);
+            if (status != TA_OK)
+                status = cannot_compare(ctx, status, &runs[i]);
+        }
+        free_run(&runs[i]);
+    }
+    return status;
+}
+
+enum ta_status ta_pipeline_run_each(struct ta_ctx *ctx, const struct ta_registry *registry,
+                                    const struct ta_run_options *options,
+                                    struct ta_report **reports)
+{
+    const size_t n = options->n_inputs;
+    struct ta_run_options rest = *options;
+    struct work work = {.registry = registry, .options = &rest};
+    struct run *runs = calloc(n, sizeof *runs);
+    enum ta_status status =
+        runs ? open_work(ctx, &work) : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of runs");
+    for (size_t done = 0, some; status == TA_OK && done < n; done += some) {
+        rest.inputs = options->inputs + done;
+        status = run_some(ctx, &work, runs + done, n - done, reports + done, &some);
+    }
+    close_work(ctx, &work);
+    free(runs);
     return status;
 }

@@ -67,4 +67,11 @@ enum ta_status ta_pipeline_run(struct ta_ctx *ctx, const struct ta_registry *reg
                                const struct ta_run_options *options,
                                struct ta_report **report) TA_MUST_CHECK;
 
+/* The same of several runs that are to be compared, one per input, with reports[] in their order,
+ * which is all NULL before.  Files of different runs are read at the same time where a run has
+ * fewer than there are threads.  Whatever it returns, what is in reports[] is the caller's. */
+enum ta_status ta_pipeline_run_each(struct ta_ctx *ctx, const struct ta_registry *registry,
+                                    const struct ta_run_options *options,
+                                    struct ta_report **reports) TA_MUST_CHECK;
+
 #endif

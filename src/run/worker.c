@@ -280,7 +280,7 @@ static enum ta_status read_rows(struct ta_worker *w, struct ta_ingested *file,
                                 struct ta_reader *reader, const struct ta_entry *input,
                                 size_t wanted)
 {
-    const size_t helpers = ta_planner_take(&w->job->planner, wanted);
+    const size_t helpers = ta_planner_take(w->job->planner, wanted);
     enum ta_status status = TA_OK;
     w->ctx.helpers = helpers;
     bool done = false;
@@ -294,7 +294,7 @@ static enum ta_status read_rows(struct ta_worker *w, struct ta_ingested *file,
     if (!done)
         status = read_whole(w, file, reader, input);
     w->ctx.helpers = 0;
-    ta_planner_give(&w->job->planner, helpers);
+    ta_planner_give(w->job->planner, helpers);
     return status;
 }
 

@@ -7,21 +7,23 @@
 #include "run/ingest.h"
 #include "run/planner.h"
 
-/* What the workers of one run share. */
+/* A run whose files are read: what the workers share. */
 struct ta_job {
     const struct ta_registry *registry;
     const struct ta_run_options *options;
     const struct ta_plan *plan;
     struct ta_ingested *files; /* one per source; the placeholder of a rank is the index */
     size_t n_files;
-    struct ta_planner planner;
+    struct ta_ingestion *ingestion;
+    struct ta_planner *planner;    /* of all runs that are read together */
     struct ta_timeline_pool *pool; /* NULL: no timeline is wanted */
     int64_t timeline_share;        /* slices of one file */
 };
 
 struct ta_worker {
-    struct ta_job *job;
     struct ta_ctx ctx;
+    /* Of the run that the file is of: */
+    const struct ta_job *job;
     struct ta_arena *arena; /* of the ingestion: what is said of its files */
     struct ta_partial_set *partials;
     uint64_t memory; /* that the last trace took at its largest, 0 when there was none */

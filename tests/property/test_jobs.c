@@ -127,6 +127,76 @@ static void samples_on_any_number_of_threads(void **state)
     free(expected);
 }
 
+/* ---- runs to be compared ------------------------------------------------------------------ */
+
+/* How many files a crew had, at most. */
+static void note_files(void *user, uint64_t bytes_done, uint64_t bytes_all, size_t files_done,
+                       size_t files_all)
+{
+    size_t *most = user;
+    assert_true(bytes_done <= bytes_all && files_done <= files_all);
+    *most = files_all > *most ? files_all : *most;
+}
+
+/* Each has the bytes that it has alone; those of one file are read together by so many threads. */
+static void runs_read_together(void **state)
+{
+    (void)state;
+    enum { RUNS = 4 };
+    char root[64], paths[3][256];
+    fixture_folder(root);
+    fill(root, 0);
+    static const size_t singles[] = {0, 1, 5};
+    for (size_t i = 0; i < 3; i++)
+        snprintf(paths[i], sizeof paths[i], "%s/%s", root, name_of(singles[i]));
+    const char *const inputs[RUNS] = {paths[0], paths[1], root, paths[2]};
+    static const struct {
+        unsigned jobs;
+        size_t files; /* of the runs that are read together, at most */
+    } cases[] = {{1, FILES}, {2, FILES}, {3, FILES + 2}, {64, FILES + 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ta_report *reports[RUNS] = {NULL};
+        size_t most = 0;
+        const struct ta_run_options options = {.inputs = inputs,
+                                               .n_inputs = RUNS,
+                                               .jobs = cases[i].jobs,
+                                               .world_size = TA_MISSING,
+                                               .title = "a title",
+                                               .progress = note_files,
+                                               .progress_user = &most};
+        if (ta_pipeline_run_each(&fixture.ctx, fixture.registry, &options, reports) != TA_OK)
+            fail_msg("%s", ta_ctx_causes(&fixture.ctx));
+        assert_int_equal(most, cases[i].files);
+        for (size_t run = 0; run < RUNS; run++) {
+            size_t size, again;
+            char *alone = report_bytes(&inputs[run], 1, 1, &size);
+            char *bytes = fixture_render(&fixture, reports[run], "json", &again);
+            assert_same_bytes(alone, size, bytes, again);
+            ta_report_free(reports[run]);
+            free(alone);
+        }
+    }
+    fixture_remove(root);
+}
+
+/* The one that cannot be read is named, and what others left is given back. */
+static void a_run_that_is_not_there(void **state)
+{
+    (void)state;
+    const char *const inputs[] = {TA_SAMPLES "/video-4ranks", "/nowhere/at/all"};
+    for (unsigned jobs = 1; jobs <= 8; jobs *= 8) {
+        struct ta_report *reports[2] = {NULL};
+        const struct ta_run_options options = {
+            .inputs = inputs, .n_inputs = 2, .jobs = jobs, .world_size = TA_MISSING};
+        assert_int_equal(ta_pipeline_run_each(&fixture.ctx, fixture.registry, &options, reports),
+                         TA_ERR_INPUT);
+        const char *causes = ta_ctx_causes(&fixture.ctx);
+        assert_non_null(strstr(causes, "Cannot compare with /nowhere/at/all: "));
+        ta_report_free(reports[0]);
+        ta_report_free(reports[1]);
+    }
+}
+
 /* What became of the files of the folder: each one for its reason. */
 static void everything_is_accounted_for(void **state)
 {
@@ -220,6 +290,8 @@ int main(void)
         cmocka_unit_test(threads_and_folders),
         cmocka_unit_test(orders_of_operands),
         cmocka_unit_test(samples_on_any_number_of_threads),
+        cmocka_unit_test(runs_read_together),
+        cmocka_unit_test(a_run_that_is_not_there),
         cmocka_unit_test(everything_is_accounted_for),
         cmocka_unit_test(devices_are_listed_once_each),
         cmocka_unit_test(a_limit_on_memory),
