@@ -59,8 +59,9 @@ TA_API void ta_put_json(struct ta_file *out, struct ta_slice text, bool in_scrip
 TA_API void ta_put_json_cell(struct ta_file *out, const struct ta_cell *cell, bool in_script);
 /* The whole report in the shape of schemas/report-1.schema.json.  With `max_rows` longer tables
  * are cut, and "rows_total" says how long they are. */
-TA_API void ta_put_report_json(struct ta_file *out, const struct ta_report *report,
-                               const char *version, bool in_script, size_t max_rows);
+TA_API enum ta_status ta_put_report_json(struct ta_ctx *ctx, struct ta_file *out,
+                                         const struct ta_report *report, const char *version,
+                                         bool in_script, size_t max_rows) TA_MUST_CHECK;
 /* How every such text begins, behind its first brace: the member that names its schema. */
 TA_API const char *ta_report_schema(const struct ta_report *report);
 /* Text or quoted attribute of HTML and SVG; control and bidirectional characters become visible

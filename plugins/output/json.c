@@ -9,9 +9,10 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
     struct ta_file *out = ta_sink_open_report(ctx, sink, report, "json", ta_report_schema(report));
     if (!out)
         return ta_cause(ctx, ta_ctx_status(ctx), "Cannot write the JSON report");
-    ta_put_report_json(out, report, options->version, false, 0);
+    const enum ta_status status = ta_put_report_json(ctx, out, report, options->version, false, 0);
     ta_putc(out, '\n');
-    return ta_file_close(ctx, out);
+    const enum ta_status closed = ta_file_close(ctx, out);
+    return status ? status : closed;
 }
 
 static const struct ta_output_ops ops = {

@@ -67,7 +67,11 @@ enum ta_status ta_share_out(struct ta_ctx *ctx, enum ta_stage stage, size_t n, t
     struct helper *helpers = most > 1 ? calloc(most - 1, sizeof *helpers) : NULL;
     const size_t n_helpers = start(&all, ctx, helpers, most > 1 ? most - 1 : 0);
     size_t first = 0;
+    const size_t had = ctx->helpers;
+    if (n_helpers)
+        ctx->helpers = 0; /* they are at work: what a task shares out it does alone */
     enum ta_status status = take_tasks(&all, ctx, &first);
+    ctx->helpers = had;
     for (size_t i = 0; i < n_helpers; i++) {
         pthread_join(helpers[i].thread, NULL);
         ta_times_add(&ctx->times, &helpers[i].ctx.times);

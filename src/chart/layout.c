@@ -96,13 +96,10 @@ static struct ta_scene *finish(struct owner *owner, struct ta_layout *layout)
 static struct ta_scene *build(const struct ta_table *table, const struct ta_timeline *timeline,
                               const struct ta_chart *chart, double width, double height)
 {
-    struct owner *owner = calloc(1, sizeof *owner);
-    struct ta_measure *measure = ta_measure_new();
-    if (!owner || !measure) {
-        free(owner);
-        ta_measure_free(measure);
+    struct ta_measure *measure = ta_measure_of_thread();
+    struct owner *owner = measure ? calloc(1, sizeof *owner) : NULL;
+    if (!owner)
         return NULL;
-    }
     struct ta_layout layout = {
         .table = table,
         .chart = chart,
@@ -115,9 +112,7 @@ static struct ta_scene *build(const struct ta_table *table, const struct ta_time
         ta_lay_timeline(&layout, timeline);
     else
         lay(&layout);
-    struct ta_scene *scene = finish(owner, &layout);
-    ta_measure_free(measure);
-    return scene;
+    return finish(owner, &layout);
 }
 
 struct ta_scene *ta_scene_build(const struct ta_table *table, const struct ta_chart *chart,

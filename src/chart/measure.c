@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Text metrics of charts on Pango. */
+/* Texts as charts show them: what of them is visible, and what of them fits. */
 #include "chart/measure.h"
 #include "base/visible.h"
 
-#include "traceanalyze/draw.h"
-
-#include <fontconfig/fontconfig.h>
-#include <pthread.h>
 #include <stdlib.h>
-
-struct ta_measure {
-    PangoContext *context;
-    PangoLayout *layouts[TA_FACE_COUNT];
-};
 
 static bool is_continuation(char byte)
 {
@@ -45,82 +36,6 @@ const char *ta_draw_text(struct ta_arena *arena, struct ta_slice text, size_t mo
     char *head = visible_part(arena, (struct ta_slice){text.ptr, first});
     char *tail = visible_part(arena, (struct ta_slice){text.ptr + last, text.len - last});
     return head && tail ? ta_arena_printf(arena, "%s…%s", head, tail) : NULL;
-}
-
-/* Fontconfig keeps one configuration for the process, and so its loading is a matter of it, too. */
-static pthread_once_t fonts_once = PTHREAD_ONCE_INIT;
-static bool has_fonts;
-
-static void load_fonts(void)
-{
-    FcConfig *config = FcInitLoadConfigAndFonts();
-    if (!config)
-        return;
-    has_fonts = FcConfigSetCurrent(config);
-    FcConfigDestroy(config);
-}
-
-bool ta_draw_start(void)
-{
-    return pthread_once(&fonts_once, load_fonts) == 0 && has_fonts;
-}
-
-void ta_draw_prepare(PangoContext *context)
-{
-    cairo_font_options_t *options = cairo_font_options_create();
-    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
-    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
-    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
-    pango_cairo_context_set_font_options(context, options);
-    pango_cairo_context_set_resolution(context, 72);
-    /* Advances rounded to whole points would squeeze small type and differ from a browser's. */
-    pango_context_set_round_glyph_positions(context, FALSE);
-    cairo_font_options_destroy(options);
-}
-
-PangoFontDescription *ta_face_font(enum ta_face face)
-{
-    PangoFontDescription *font = pango_font_description_new();
-    pango_font_description_set_family_static(font, face == TA_FACE_MONO ? "monospace" : "sans");
-    bool bold = face == TA_FACE_TITLE || face == TA_FACE_STRONG;
-    pango_font_description_set_weight(font, bold ? PANGO_WEIGHT_BOLD : PANGO_WEIGHT_NORMAL);
-    pango_font_description_set_size(font, (int)(ta_face_size(face) * PANGO_SCALE));
-    return font;
-}
-
-struct ta_measure *ta_measure_new(void)
-{
-    struct ta_measure *measure = ta_draw_start() ? calloc(1, sizeof *measure) : NULL;
-    if (!measure)
-        return NULL;
-    measure->context = pango_font_map_create_context(pango_cairo_font_map_get_default());
-    ta_draw_prepare(measure->context);
-    for (int face = 0; face < TA_FACE_COUNT; face++) {
-        PangoFontDescription *font = ta_face_font((enum ta_face)face);
-        measure->layouts[face] = pango_layout_new(measure->context);
-        pango_layout_set_font_description(measure->layouts[face], font);
-        pango_layout_set_single_paragraph_mode(measure->layouts[face], TRUE);
-        pango_font_description_free(font);
-    }
-    return measure;
-}
-
-void ta_measure_free(struct ta_measure *measure)
-{
-    if (!measure)
-        return;
-    for (int face = 0; face < TA_FACE_COUNT; face++)
-        g_object_unref(measure->layouts[face]);
-    g_object_unref(measure->context);
-    free(measure);
-}
-
-double ta_measure_width(struct ta_measure *measure, enum ta_face face, const char *line)
-{
-    int width = 0;
-    pango_layout_set_text(measure->layouts[face], line, -1);
-    pango_layout_get_size(measure->layouts[face], &width, NULL);
-    return (double)width / PANGO_SCALE;
 }
 
 /* About `keep` bytes of a name, half from each end, cut between code points; all where it has no

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How wide texts are, and making them fit: the only place that measures type for charts. */
+/* How wide texts are, and making them fit: the only place that measures type for charts
+ * (width.c, measure.c). */
 #ifndef TA_CHART_MEASURE_H
 #define TA_CHART_MEASURE_H
 
@@ -7,9 +8,8 @@
 
 struct ta_measure;
 
-/* NULL when out of memory. */
-struct ta_measure *ta_measure_new(void);
-void ta_measure_free(struct ta_measure *measure);
+/* What the calling thread measures with, as long as it lives; NULL when out of memory. */
+struct ta_measure *ta_measure_of_thread(void);
 
 /* Advance width in points of one line of UTF-8. */
 double ta_measure_width(struct ta_measure *measure, enum ta_face face, const char *line);

@@ -12,14 +12,20 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A buffer, and what is usually enough for one ta_putf(). */
-enum { BUFFER_SIZE = 64 * 1024, LINE_SIZE = 1024 };
+/* A buffer, the first one of a draft, and what is usually enough for one ta_putf(). */
+enum { BUFFER_SIZE = 64 * 1024, DRAFT_SIZE = 4 * 1024, LINE_SIZE = 1024 };
 
 bool ta_file_start(struct ta_file *file, int fd, bool foreign, char *path)
 {
     *file = (struct ta_file){.path = path, .fd = fd, .foreign = foreign};
     file->buffer = malloc(BUFFER_SIZE);
+    file->room = BUFFER_SIZE;
     return file->buffer != NULL;
+}
+
+void ta_file_start_draft(struct ta_file *draft)
+{
+    *draft = (struct ta_file){.fd = -1, .is_draft = true};
 }
 
 void ta_file_end(struct ta_file *file)
@@ -76,16 +82,49 @@ static void flush(struct ta_file *file)
     file->used = 0;
 }
 
+/* A draft without memory has failed, and what it holds is lost. */
+static void widen(struct ta_file *draft, size_t n)
+{
+    const size_t wanted = draft->room * 2 + n + DRAFT_SIZE;
+    char *grown = draft->error ? NULL : realloc(draft->buffer, wanted);
+    if (grown) {
+        draft->buffer = grown;
+        draft->room = wanted;
+    } else {
+        draft->error = ENOMEM;
+        draft->used = 0;
+    }
+}
+
+/* Makes room for `n` bytes in the buffer, if it can have as many; says whether it has. */
+static inline bool make_room(struct ta_file *file, size_t n)
+{
+    if (n <= file->room - file->used)
+        return true;
+    if (file->is_draft)
+        widen(file, n);
+    else
+        flush(file);
+    return n <= file->room - file->used;
+}
+
 void ta_put(struct ta_file *out, struct ta_slice bytes)
 {
-    if (bytes.len > BUFFER_SIZE - out->used)
-        flush(out);
-    if (bytes.len > BUFFER_SIZE) {
-        pass_on(out, bytes.ptr, bytes.len);
+    if (!make_room(out, bytes.len)) {
+        if (!out->is_draft)
+            pass_on(out, bytes.ptr, bytes.len);
     } else if (bytes.len) {
         memcpy(out->buffer + out->used, bytes.ptr, bytes.len);
         out->used += bytes.len;
     }
+}
+
+void ta_file_take(struct ta_file *file, struct ta_file *draft)
+{
+    ta_put(file, (struct ta_slice){draft->buffer, draft->used});
+    if (!file->error)
+        file->error = draft->error;
+    ta_file_end(draft);
 }
 
 static void write_packed(void *user, struct ta_slice packed)
@@ -131,9 +170,8 @@ void ta_puts(struct ta_file *out, const char *text)
 
 void ta_putc(struct ta_file *out, char byte)
 {
-    if (out->used == BUFFER_SIZE)
-        flush(out);
-    out->buffer[out->used++] = byte;
+    if (make_room(out, 1))
+        out->buffer[out->used++] = byte;
 }
 
 /* Straight into the buffer; text longer than that needs memory of its own. */
@@ -143,9 +181,7 @@ void ta_putf(struct ta_file *out, const char *format, ...)
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
-    if (BUFFER_SIZE - out->used < LINE_SIZE)
-        flush(out);
-    const size_t room = BUFFER_SIZE - out->used;
+    const size_t room = make_room(out, LINE_SIZE) ? out->room - out->used : 0;
     const int n = vsnprintf(out->buffer + out->used, room, format, args);
     if (n >= 0 && (size_t)n < room) {
         out->used += (size_t)n;

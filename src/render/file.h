@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One product while it is written: a buffer before a descriptor, with a sticky error. */
+/* One product while it is written: a buffer before a descriptor, with a sticky error.  A draft has
+ * no descriptor but a buffer that grows. */
 #ifndef TA_RENDER_FILE_H
 #define TA_RENDER_FILE_H
 
@@ -9,12 +10,13 @@ struct ta_gzip;
 
 struct ta_file {
     char *path;    /* for messages */
-    int fd;        /* -1 once it is closed */
+    int fd;        /* -1 once it is closed, and of a draft */
     int error;     /* errno of the first failure, or 0 */
     bool complete; /* closed without an error */
     bool foreign;  /* standard output: flushed at the end but not closed */
+    bool is_draft;
     char *buffer;
-    size_t used;
+    size_t used, room;
     uint64_t flushed;     /* bytes that went through the buffer, or past it */
     struct ta_gzip *gzip; /* what packs them, or NULL */
 };
@@ -22,6 +24,11 @@ struct ta_file {
 /* Starts writing to an open descriptor; false when out of memory.  The path is taken over in
  * any case. */
 bool ta_file_start(struct ta_file *file, int fd, bool foreign, char *path);
+/* Starts a part of a file, which has memory alone. */
+void ta_file_start_draft(struct ta_file *draft);
+/* Puts what a draft holds, and how it failed if it did; the draft has ended. */
+void ta_file_take(struct ta_file *file, struct ta_file *draft);
+
 /* From here on, which is the start of the file, everything goes through gzip; the helpers of `ctx`,
  * which must outlive the file, pack.  `comment` stands in the header, as the signature of such
  * files.  Without memory the file has failed. */

@@ -2,15 +2,17 @@
 /* A report as JSON, the one place that knows its shape (schemas/report-1.schema.json).  A row of a
  * table or an item of evidence takes one line. */
 #include "result/codec_fields.h"
+#include "traceanalyze/share.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* ---- values -------------------------------------------------------------------------- */
 
 static void put_cell_field(const struct writer *w, const char *lead, const char *key,
                            struct ta_cell cell)
 {
-    ta_putf(w->out, "%s\"%s\": ", lead, key);
+    put_key(w, lead, key);
     ta_put_json_cell(w->out, &cell, w->in_script);
 }
 
@@ -136,18 +138,13 @@ static void put_item(const struct writer *w, const struct ta_item *item)
     }
 }
 
-static void put_section(const struct writer *w, const struct ta_section *section)
+static void put_section_head(const struct writer *w, const struct ta_section *section)
 {
     put_text_field(w, "{", "id", section->id);
     put_text_field(w, ", ", "title", section->title);
     if (section->missing)
         put_text_field(w, ", ", "missing", section->missing);
     ta_puts(w->out, ", \"items\": [");
-    for (size_t i = 0; i < section->n_items; i++) {
-        ta_puts(w->out, i ? ",\n    " : "\n    ");
-        put_item(w, &section->items[i]);
-    }
-    ta_puts(w->out, "]}");
 }
 
 /* ---- accounts ------------------------------------------------------------------------ */
@@ -234,10 +231,8 @@ const char *ta_report_schema(const struct ta_report *report)
                                                     : "\"schema\": \"traceanalyze.report/1\"";
 }
 
-void ta_put_report_json(struct ta_file *out, const struct ta_report *report, const char *version,
-                        bool in_script, size_t max_rows)
+static void put_head(const struct writer *w, const struct ta_report *report, const char *version)
 {
-    const struct writer writer = {out, in_script, max_rows}, *w = &writer;
     const struct ta_verdict *verdict = ta_report_verdict(report);
     ta_putf(w->out, "{%s,\n", ta_report_schema(report));
     put_text_field(w, " \"generator\": {\"name\": \"traceanalyze\", ", "version", version);
@@ -246,11 +241,77 @@ void ta_put_report_json(struct ta_file *out, const struct ta_report *report, con
     put_text_field(w, ",\n \"verdict\": {", "headline", verdict->headline);
     put_text_field(w, ", ", "bottleneck", verdict->bottleneck);
     ta_puts(w->out, "},\n \"sections\": [");
-    for (size_t i = 0; i < ta_report_section_count(report); i++) {
-        ta_puts(w->out, i ? ",\n  " : "\n  ");
-        put_section(w, ta_report_section(report, i));
+}
+
+/* ---- items as pieces that several threads may write ---------------------------------------- */
+
+struct piece {
+    const struct ta_section *section;
+    size_t section_at, item_at;
+};
+
+struct writing {
+    struct writer writer; /* but for `out` */
+    const struct piece *pieces;
+};
+
+/* An item, with the head of its section before the first and the end behind the last. */
+static enum ta_status put_piece(struct ta_ctx *ctx, struct ta_file *out, size_t i, void *user)
+{
+    const struct writing *writing = user;
+    const struct piece *piece = &writing->pieces[i];
+    const struct ta_section *section = piece->section;
+    struct writer writer = writing->writer;
+    (void)ctx;
+    writer.out = out;
+    if (piece->item_at == 0) {
+        ta_puts(out, piece->section_at ? ",\n  " : "\n  ");
+        put_section_head(&writer, section);
     }
-    ta_puts(w->out, "],\n \"data_quality\": ");
-    put_accounts(w, ta_report_accounts(report));
-    ta_putc(w->out, '}');
+    if (piece->item_at < section->n_items) {
+        ta_puts(out, piece->item_at ? ",\n    " : "\n    ");
+        put_item(&writer, &section->items[piece->item_at]);
+    }
+    if (piece->item_at + 1 >= section->n_items)
+        ta_puts(out, "]}");
+    return TA_OK;
+}
+
+/* A piece for each item, and one for a section without any; NULL without memory. */
+static struct piece *list_pieces(const struct ta_report *report, size_t *n)
+{
+    const size_t n_sections = ta_report_section_count(report);
+    size_t most = 1;
+    for (size_t i = 0; i < n_sections; i++)
+        most += ta_report_section(report, i)->n_items + 1;
+    struct piece *pieces = calloc(most, sizeof *pieces);
+    *n = 0;
+    for (size_t s = 0; pieces && s < n_sections; s++) {
+        const struct ta_section *section = ta_report_section(report, s);
+        size_t item = 0;
+        do
+            pieces[(*n)++] = (struct piece){section, s, item};
+        while (++item < section->n_items);
+    }
+    return pieces;
+}
+
+enum ta_status ta_put_report_json(struct ta_ctx *ctx, struct ta_file *out,
+                                  const struct ta_report *report, const char *version,
+                                  bool in_script, size_t max_rows)
+{
+    size_t n;
+    struct piece *pieces = list_pieces(report, &n);
+    if (!pieces)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot list the items of the report");
+    struct writing writing = {{out, in_script, max_rows}, pieces};
+    put_head(&writing.writer, report, version);
+    const enum ta_status status = ta_put_pieces(ctx, out, n, NULL, put_piece, &writing);
+    free(pieces);
+    if (status != TA_OK)
+        return status;
+    ta_puts(out, "],\n \"data_quality\": ");
+    put_accounts(&writing.writer, ta_report_accounts(report));
+    ta_putc(out, '}');
+    return TA_OK;
 }

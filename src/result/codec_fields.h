@@ -21,10 +21,18 @@ static inline void put_text(const struct writer *w, const char *text)
 }
 
 /* `lead` holds the separator before the key. */
+static inline void put_key(const struct writer *w, const char *lead, const char *key)
+{
+    ta_puts(w->out, lead);
+    ta_putc(w->out, '"');
+    ta_puts(w->out, key);
+    ta_puts(w->out, "\": ");
+}
+
 static inline void put_text_field(const struct writer *w, const char *lead, const char *key,
                                   const char *text)
 {
-    ta_putf(w->out, "%s\"%s\": ", lead, key);
+    put_key(w, lead, key);
     put_text(w, text);
 }
 

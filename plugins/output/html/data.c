@@ -2,9 +2,11 @@
 /* The report for programs: report.json in a <script>, with the first rows of each table. */
 #include "html.h"
 
-void html_data(const struct page *page)
+enum ta_status html_data(const struct page *page)
 {
     ta_puts(page->out, "<script type=\"application/json\" id=\"traceanalyze-report\">");
-    ta_put_report_json(page->out, page->report, page->options->version, true, page->options->top);
+    const enum ta_status status = ta_put_report_json(
+        page->ctx, page->out, page->report, page->options->version, true, page->options->top);
     ta_puts(page->out, "</script>\n");
+    return status;
 }

@@ -4,11 +4,15 @@
  * Everything is in the markup and can be read, printed and linked to without a script; the
  * script adds sorting, searching, copying and the timeline.  Parts in order: head, bar, navigation,
  * hero, sections of the report with the timeline among them, data quality, method, data for
- * programs, and last the slices of the timeline, which take the room that is left. */
+ * programs, and last the slices of the timeline, which take the room that is left.
+ *
+ * All but those slices are listed first and then written by all threads that are free. */
 #include "html.h"
 
+#include <stdlib.h>
 #include <traceanalyze/context.h>
 #include <traceanalyze/plugin.h>
+#include <traceanalyze/share.h>
 
 static void put_bar(const struct page *page)
 {
@@ -17,21 +21,6 @@ static void put_bar(const struct page *page)
                        "<svg viewBox=\"0 0 20 20\" aria-hidden=\"true\">"
                        "<path d=\"M2 3h11v4H2zM7 8h11v4H7zM4 13h8v4H4z\"/></svg>traceanalyze</a>\n"
                        "<div class=\"actions\"></div>\n</div>\n");
-}
-
-static size_t count_items(const struct ta_section *section, enum ta_item_kind kind)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < section->n_items; i++)
-        n += section->items[i].kind == kind;
-    return n;
-}
-
-/* The scalars of the overview stand on top of the page; alone they make no section. */
-static bool is_shown(const struct ta_section *section)
-{
-    return strcmp(section->id, HTML_OVERVIEW) != 0 || section->missing ||
-           section->n_items > count_items(section, TA_ITEM_SCALAR);
 }
 
 /* The section before which the timeline stands: the first behind findings and overview. */
@@ -64,117 +53,138 @@ static void put_nav(const struct page *page)
         if (i == place && page->timeline)
             put_nav_link(page, HTML_TIMELINE, "Timeline", 0);
         const struct ta_section *section = i < n ? ta_report_section(page->report, i) : NULL;
-        if (section && is_shown(section))
-            put_nav_link(page, section->id, section->title, count_items(section, TA_ITEM_FINDING));
+        if (section && html_is_shown(section))
+            put_nav_link(page, section->id, section->title,
+                         html_count_items(section, TA_ITEM_FINDING));
     }
     put_nav_link(page, HTML_QUALITY, "Data quality", 0);
     put_nav_link(page, HTML_METHOD, "Method", 0);
     ta_puts(page->out, "</ol>\n</nav>\n");
 }
 
-static int64_t largest_saving(const struct ta_section *section)
-{
-    int64_t largest = 0;
-    for (size_t i = 0; i < section->n_items; i++)
-        if (section->items[i].kind == TA_ITEM_FINDING)
-            largest = ta_max_i64(largest, section->items[i].finding->saving_high_ns);
-    return largest;
-}
+/* ---- parts in their order ------------------------------------------------------------------ */
 
-/* A table whose section has no other and bears the same title needs no heading of its own. */
-static const char *table_heading(const struct ta_section *section, const struct ta_table *table)
+static enum ta_status put_frame(const struct page *page, const struct page_part *part)
 {
-    return strcmp(section->title, table->title) == 0 ? NULL : table->title;
-}
-
-static enum ta_status put_items(const struct page *page, const struct ta_section *section)
-{
-    const int64_t scale_ns = largest_saving(section);
-    enum ta_status status = TA_OK;
-    for (size_t i = 0; i < section->n_items && status == TA_OK; i++) {
-        const struct ta_item *item = &section->items[i];
-        if (item->kind == TA_ITEM_FINDING) {
-            html_finding(page, item->finding, scale_ns);
-        } else if (item->kind == TA_ITEM_TABLE) {
-            status = html_figures(page, item->table);
-            if (status == TA_OK)
-                status = html_table(page, item->table, table_heading(section, item->table));
-        }
-    }
-    return status;
-}
-
-static enum ta_status put_section(const struct page *page, const struct ta_section *section)
-{
-    ta_puts(page->out, "<section id=\"s-");
-    html_text(page, section->id);
-    ta_puts(page->out, "\" aria-labelledby=\"h-");
-    html_text(page, section->id);
-    ta_puts(page->out, "\">\n<h2 id=\"h-");
-    html_text(page, section->id);
-    ta_puts(page->out, "\">");
-    html_text(page, section->title);
-    ta_puts(page->out, "</h2>\n");
-    if (section->missing) {
-        ta_puts(page->out, "<p class=\"missing\">");
-        html_text(page, section->missing);
-        ta_puts(page->out, "</p>\n");
-    }
-    if (strcmp(section->id, HTML_OVERVIEW) != 0)
-        html_tiles(page, section);
-    const enum ta_status status = put_items(page, section);
-    ta_puts(page->out, "</section>\n");
-    return status;
-}
-
-static enum ta_status put_sections(const struct page *page)
-{
-    const size_t n = ta_report_section_count(page->report), place = timeline_place(page);
-    enum ta_status status = TA_OK;
-    for (size_t i = 0; status == TA_OK && i <= n; i++) {
-        if (ta_ctx_canceled(page->ctx))
-            return ta_fail(page->ctx, TA_ERR_CANCELED, "Stopped while writing report.html");
-        if (i == place)
-            status = html_timeline(page);
-        if (status == TA_OK && i < n && is_shown(ta_report_section(page->report, i)))
-            status = put_section(page, ta_report_section(page->report, i));
-    }
-    return status;
-}
-
-static enum ta_status put_main(const struct page *page)
-{
-    ta_puts(page->out, "<main id=\"main\" tabindex=\"-1\">\n");
-    html_hero(page);
-    enum ta_status status = put_sections(page);
-    if (status == TA_OK)
-        status = html_quality(page);
-    if (status)
-        return status;
-    html_method(page);
-    html_data(page);
-    status = html_timeline_data(page);
-    if (status)
-        return status;
-    ta_puts(page->out, "<footer>Written by traceanalyze ");
-    html_text(page, page->options->version);
-    ta_puts(page->out, ".</footer>\n</main>\n");
-    return TA_OK;
-}
-
-static enum ta_status put_page(const struct page *page)
-{
-    enum ta_status status = html_head(page);
-    if (status)
+    (void)part;
+    const enum ta_status status = html_head(page);
+    if (status != TA_OK)
         return status;
     put_bar(page);
     ta_puts(page->out, "<div class=\"layout\">\n");
     put_nav(page);
-    status = put_main(page);
-    if (status)
+    ta_puts(page->out, "<main id=\"main\" tabindex=\"-1\">\n");
+    html_hero(page);
+    return TA_OK;
+}
+
+static enum ta_status put_timeline(const struct page *page, const struct page_part *part)
+{
+    (void)part;
+    return html_timeline(page);
+}
+
+static enum ta_status put_quality(const struct page *page, const struct page_part *part)
+{
+    (void)part;
+    return html_quality(page);
+}
+
+static enum ta_status put_rest(const struct page *page, const struct page_part *part)
+{
+    (void)part;
+    html_method(page);
+    return html_data(page);
+}
+
+static size_t most_parts(const struct ta_report *report)
+{
+    size_t n = 4;
+    for (size_t i = 0; i < ta_report_section_count(report); i++)
+        n += html_most_parts(ta_report_section(report, i));
+    return n;
+}
+
+/* `parts` has room for most_parts(). */
+static size_t list_parts(const struct page *page, struct page_part *parts)
+{
+    const size_t n_sections = ta_report_section_count(page->report), place = timeline_place(page);
+    size_t n = 0;
+    parts[n++] = (struct page_part){.put = put_frame};
+    for (size_t i = 0; i <= n_sections; i++) {
+        if (i == place)
+            parts[n++] = (struct page_part){.put = put_timeline, .draws = page->timeline != NULL};
+        if (i < n_sections && html_is_shown(ta_report_section(page->report, i)))
+            n += html_list_section(ta_report_section(page->report, i), &parts[n]);
+    }
+    parts[n++] = (struct page_part){.put = put_quality};
+    parts[n++] = (struct page_part){.put = put_rest};
+    return n;
+}
+
+/* ---- writing them -------------------------------------------------------------------------- */
+
+struct writing {
+    const struct page *page;
+    const struct page_part *parts;
+};
+
+static enum ta_status write_part(struct ta_ctx *ctx, struct ta_file *out, size_t i, void *user)
+{
+    const struct writing *writing = user;
+    struct page page = *writing->page;
+    page.ctx = ctx;
+    page.out = out;
+    if (ta_ctx_canceled(ctx))
+        return ta_fail(ctx, TA_ERR_CANCELED, "Stopped while writing report.html");
+    return writing->parts[i].put(&page, &writing->parts[i]);
+}
+
+/* The first to draw loads the fonts, for which others that draw would wait; so one begins with
+ * that, and until the others are at their drawings they have what is not drawn. */
+static void order_parts(const struct page_part *parts, size_t n, size_t *begin)
+{
+    size_t first = 0, k = 0;
+    while (first < n && !parts[first].draws)
+        first++;
+    if (first < n)
+        begin[k++] = first;
+    for (int draws = 0; draws < 2; draws++)
+        for (size_t i = 0; i < n; i++)
+            if (i != first && parts[i].draws == draws)
+                begin[k++] = i;
+}
+
+static enum ta_status put_parts(const struct page *page)
+{
+    const size_t most = most_parts(page->report);
+    struct page_part *parts = calloc(most, sizeof *parts);
+    size_t *begin = calloc(most, sizeof *begin);
+    enum ta_status status = TA_OK;
+    if (parts && begin) {
+        const size_t n = list_parts(page, parts);
+        struct writing writing = {page, parts};
+        order_parts(parts, n, begin);
+        status = ta_put_pieces(page->ctx, page->out, n, begin, write_part, &writing);
+    } else {
+        status =
+            ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot list the parts of the page: most=%zu", most);
+    }
+    free(parts);
+    free(begin);
+    return status;
+}
+
+static enum ta_status put_page(const struct page *page)
+{
+    enum ta_status status = put_parts(page);
+    if (status == TA_OK)
+        status = html_timeline_data(page);
+    if (status != TA_OK)
         return status;
-    ta_puts(page->out, "</div>\n");
-    ta_puts(page->out, "</body>\n</html>\n");
+    ta_puts(page->out, "<footer>Written by traceanalyze ");
+    html_text(page, page->options->version);
+    ta_puts(page->out, ".</footer>\n</main>\n</div>\n</body>\n</html>\n");
     return TA_OK;
 }
 

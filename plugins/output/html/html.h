@@ -49,6 +49,21 @@ void html_hero(const struct page *page);
 /* The scalars of a section, side by side. */
 void html_tiles(const struct page *page, const struct ta_section *section);
 
+/* A part of the page, which any thread may write: what does, and what it is of. */
+struct page_part {
+    enum ta_status (*put)(const struct page *page, const struct page_part *part);
+    const struct ta_section *section;
+    const struct ta_item *item;
+    bool draws; /* needs fonts */
+};
+
+/* sections.c: the parts of a section, and room for them. */
+size_t html_most_parts(const struct ta_section *section);
+size_t html_list_section(const struct ta_section *section, struct page_part *parts);
+size_t html_count_items(const struct ta_section *section, enum ta_item_kind kind);
+/* The scalars of the overview stand on top of the page; alone they make no section. */
+bool html_is_shown(const struct ta_section *section);
+
 /* findings.c: one finding as a card; `scale_ns` is the largest saving of its list. */
 void html_finding(const struct page *page, const struct ta_finding *finding, int64_t scale_ns);
 
@@ -105,6 +120,6 @@ void html_timeline_column(const struct page *page, const struct ta_table *table,
 void html_method(const struct page *page);
 
 /* data.c: the report's summary for programs. */
-void html_data(const struct page *page);
+enum ta_status html_data(const struct page *page) TA_MUST_CHECK;
 
 #endif

@@ -20,8 +20,13 @@ static void put_class(const struct page *page, const struct ta_column *column, c
 {
     const bool is_sentence = column->type == TA_TYPE_SENTENCE;
     const char *own = is_numeric(column) ? "n" : is_sentence ? "s" : "";
-    if (*own || *more)
-        ta_putf(page->out, " class=\"%s%s%s\"", own, *own && *more ? " " : "", more);
+    if (!*own && !*more)
+        return;
+    ta_puts(page->out, " class=\"");
+    ta_puts(page->out, own);
+    ta_puts(page->out, *own && *more ? " " : "");
+    ta_puts(page->out, more);
+    ta_putc(page->out, '"');
 }
 
 /* What a column means, in one text: its definition, which way is better, the exact unit. */

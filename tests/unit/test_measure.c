@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Lines are as wide as Pango lays them out, whatever short way was taken to say so. */
+#include "chart/measure.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { LINES = 3000, LONGEST = 60 };
+
+/* Letters that one font has, and others that ask for a second look. */
+static const char *const plain[] = {"…", "·", "→", "µ", "×", "–", "\u00a0"};
+static const char *const others[] = {"é", "ß", "Ω", "日", "א", "ﬁ", "\t", "e\u0301"};
+enum { PLAIN = sizeof plain / sizeof *plain, OTHERS = sizeof others / sizeof *others };
+
+static uint64_t random_state = 1;
+
+static size_t below(size_t n)
+{
+    random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (size_t)(random_state >> 33) % n;
+}
+
+/* A line of one of three kinds: without letters, with them, with anything. */
+static void draw_line(size_t kind, char line[LONGEST * 4 + 1])
+{
+    static const char signs[] = " .,:;()[]<>/-_+%0123456789";
+    line[0] = '\0';
+    for (size_t i = below(LONGEST); i; i--) {
+        const char ascii[2] = {(char)(' ' + below('~' - ' ' + 1)), '\0'};
+        const char sign[2] = {signs[below(sizeof signs - 1)], '\0'};
+        const size_t what = below(20);
+        strcat(line, what == 0                ? plain[below(PLAIN)]
+                     : kind == 0              ? sign
+                     : kind == 2 && what == 1 ? others[below(OTHERS)]
+                                              : ascii);
+    }
+}
+
+struct layouts {
+    PangoContext *context;
+    PangoLayout *of[TA_FACE_COUNT];
+};
+
+static struct layouts make_layouts(void)
+{
+    struct layouts layouts = {
+        .context = pango_font_map_create_context(pango_cairo_font_map_get_default())};
+    ta_draw_prepare(layouts.context);
+    for (int face = 0; face < TA_FACE_COUNT; face++) {
+        PangoFontDescription *font = ta_face_font((enum ta_face)face);
+        layouts.of[face] = pango_layout_new(layouts.context);
+        pango_layout_set_font_description(layouts.of[face], font);
+        pango_layout_set_single_paragraph_mode(layouts.of[face], TRUE);
+        pango_font_description_free(font);
+    }
+    return layouts;
+}
+
+static void free_layouts(struct layouts *layouts)
+{
+    for (int face = 0; face < TA_FACE_COUNT; face++)
+        g_object_unref(layouts->of[face]);
+    g_object_unref(layouts->context);
+}
+
+static void as_pango_lays_them_out(void **state)
+{
+    (void)state;
+    struct ta_measure *measure = ta_measure_of_thread();
+    assert_non_null(measure);
+    assert_ptr_equal(ta_measure_of_thread(), measure);
+    struct layouts layouts = make_layouts();
+    for (size_t i = 0; i < LINES; i++) {
+        char line[LONGEST * 4 + 1];
+        int width;
+        const enum ta_face face = (enum ta_face)(i % TA_FACE_COUNT);
+        draw_line(i / TA_FACE_COUNT % 3, line);
+        pango_layout_set_text(layouts.of[face], line, -1);
+        pango_layout_get_size(layouts.of[face], &width, NULL);
+        const double measured = ta_measure_width(measure, face, line);
+        if (measured != (double)width / PANGO_SCALE)
+            fail_msg("%g instead of %g: %s", measured, (double)width / PANGO_SCALE, line);
+    }
+    free_layouts(&layouts);
+}
+
+static void *measure_some(void *widths)
+{
+    struct ta_measure *measure = ta_measure_of_thread();
+    for (int face = 0; measure && face < TA_FACE_COUNT; face++)
+        ((double *)widths)[face] = ta_measure_width(measure, (enum ta_face)face, "aten::mm · 3 µs");
+    return measure;
+}
+
+static void each_thread_for_itself(void **state)
+{
+    (void)state;
+    enum { THREADS = 4 };
+    pthread_t threads[THREADS];
+    double widths[THREADS + 1][TA_FACE_COUNT] = {{0}};
+    void *own = measure_some(widths[THREADS]);
+    assert_non_null(own);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, measure_some, widths[i]), 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *measure;
+        assert_int_equal(pthread_join(threads[i], &measure), 0);
+        assert_non_null(measure);
+        assert_ptr_not_equal(measure, own);
+        assert_memory_equal(widths[i], widths[THREADS], sizeof widths[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_pango_lays_them_out),
+        cmocka_unit_test(each_thread_for_itself),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
