@@ -134,7 +134,8 @@ static void note_files(void *user, uint64_t bytes_done, uint64_t bytes_all, size
                        size_t files_all)
 {
     size_t *most = user;
-    assert_true(bytes_done <= bytes_all && files_done <= files_all);
+    (void)bytes_done, (void)bytes_all;
+    assert_true(files_done <= files_all);
     *most = files_all > *most ? files_all : *most;
 }
 
