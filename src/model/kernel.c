@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What names of kernels tell, by the table kernel_names.def.
  *
- * A name is folded to lower case once and its runs of four bytes are put into a small set of bits.
- * A pattern whose first four letters are not in the set cannot match, which settles nearly all of
- * the table without looking at the name again. */
+ * A name is folded to lower case once and its runs of three and four bytes are put into a small set
+ * of bits.  A pattern whose first letters are not in the set cannot match, which settles nearly all
+ * of the table without looking at the name again. */
 #include "traceanalyze/kernel.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
-enum { SET_BITS = 8192, RUN = 4, FOLDED_MAX = 4096 };
+enum { SET_BITS = 32768, RUN = 4, SHORT_RUN = 3, FOLDED_MAX = 4096 };
 
 /* A name as patterns see it. */
 struct name {
@@ -32,19 +33,38 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-static unsigned run_hash(const char *text)
+static uint32_t hash(uint32_t run)
+{
+    return (run * UINT32_C(2654435761)) >> 17;
+}
+
+/* Of four bytes, and of three. */
+static uint32_t run_hash(const char *text)
 {
     uint32_t run;
     memcpy(&run, text, RUN);
-    return (run * UINT32_C(2654435761)) >> 19;
+    return hash(run);
+}
+
+static uint32_t short_hash(const char *text)
+{
+    uint32_t run = 0;
+    memcpy(&run, text, SHORT_RUN);
+    return hash(run);
+}
+
+static void index_run(struct name *name, uint32_t h)
+{
+    name->runs[h / 64] |= UINT64_C(1) << (h % 64);
 }
 
 static void index_runs(struct name *name)
 {
     memset(name->runs, 0, sizeof name->runs);
-    for (size_t i = 0; i + RUN <= name->n; i++) {
-        const unsigned h = run_hash(name->text + i);
-        name->runs[h / 64] |= UINT64_C(1) << (h % 64);
+    for (size_t i = 0; i + SHORT_RUN <= name->n; i++) {
+        index_run(name, short_hash(name->text + i));
+        if (i + RUN <= name->n)
+            index_run(name, run_hash(name->text + i));
     }
 }
 
@@ -93,26 +113,15 @@ static bool rest_matches(const struct name *name, const char *pattern, size_t at
     return *pattern != '$' || at == name->n;
 }
 
-/* Whether the first bytes of a pattern are somewhere in the name, as far as can be said quickly. */
-static bool may_hold(const struct name *name, const char *pattern)
-{
-    for (size_t i = 0; i < RUN; i++)
-        if (is_mark(pattern[i]))
-            return true;
-    const unsigned h = run_hash(pattern);
-    return name->runs[h / 64] >> (h % 64) & 1;
-}
-
 static bool matches_one(const struct name *name, const char *pattern)
 {
     const bool first = *pattern == '^', apart = *pattern == '@';
     pattern += first || apart;
-    if (!may_hold(name, pattern))
-        return false;
     const size_t n = literal_length(pattern);
+    if (first)
+        return n <= name->n && memcmp(name->text, pattern, n) == 0 &&
+               rest_matches(name, pattern + n, n);
     for (size_t at = find(name, 0, name->n, pattern, n); at != SIZE_MAX;) {
-        if (first && at > 0)
-            return false;
         if ((!apart || at == 0 || !is_letter(name->text[at - 1])) &&
             rest_matches(name, pattern + n, at + n))
             return true;
@@ -121,14 +130,6 @@ static bool matches_one(const struct name *name, const char *pattern)
         const size_t next = pattern[n] == '~' ? word_end(name, at + n) : at + 1;
         at = find(name, next, name->n, pattern, n);
     }
-    return false;
-}
-
-static bool matches(const struct name *name, const char *const *patterns)
-{
-    for (; *patterns; patterns++)
-        if (matches_one(name, *patterns))
-            return true;
     return false;
 }
 
@@ -190,17 +191,87 @@ static const struct {
 #include "model/kernel_names.def"
 };
 
+#undef COMM
+#undef KERNEL
+#undef EVIDENCE
+
+/* ---- looking it up ------------------------------------------------------------------------- */
+
+#define COUNT(...) +sizeof LIST(__VA_ARGS__) / sizeof(char *) - 1
+#define COMM(...) COUNT(__VA_ARGS__)
+#define KERNEL(kind, family, matrix, precision, ...) COUNT(__VA_ARGS__)
+#define EVIDENCE(matrix, precision, ...) COUNT(__VA_ARGS__)
+enum {
+    N_PATTERNS = 0
+#include "model/kernel_names.def"
+};
+#undef COMM
+#undef KERNEL
+#undef EVIDENCE
+
+enum {
+    N_KERNELS = sizeof kernels / sizeof *kernels,
+    N_EVIDENCE = sizeof evidence / sizeof *evidence,
+    N_ROWS = 1 + N_KERNELS + N_EVIDENCE,
+    ANY_RUN = SET_BITS, /* of a pattern that begins with fewer letters */
+};
+
+/* The first letters of all patterns, hashed: the collectives, and row after row behind them. */
+static struct {
+    pthread_once_t once;
+    uint16_t first[N_ROWS]; /* pattern of each row */
+    uint16_t run[N_PATTERNS];
+    size_t n;
+} begins = {.once = PTHREAD_ONCE_INIT};
+
+static uint16_t first_run(const char *pattern)
+{
+    pattern += *pattern == '^' || *pattern == '@';
+    const size_t n = literal_length(pattern);
+    return (uint16_t)(n >= RUN         ? run_hash(pattern)
+                      : n == SHORT_RUN ? short_hash(pattern)
+                                       : ANY_RUN);
+}
+
+static void hash_row(size_t row, const char *const *patterns)
+{
+    begins.first[row] = (uint16_t)begins.n;
+    for (; *patterns; patterns++)
+        begins.run[begins.n++] = first_run(*patterns);
+}
+
+static void hash_begins(void)
+{
+    hash_row(0, collectives);
+    for (size_t i = 0; i < N_KERNELS; i++)
+        hash_row(1 + i, kernels[i].patterns);
+    for (size_t i = 0; i < N_EVIDENCE; i++)
+        hash_row(1 + N_KERNELS + i, evidence[i].patterns);
+}
+
+/* Whether one of the patterns of a row matches; those that the name has no first letters of are not
+ * looked at. */
+static bool matches(const struct name *name, size_t row, const char *const *patterns)
+{
+    const uint16_t *run = begins.run + begins.first[row];
+    for (size_t i = 0; patterns[i]; i++)
+        if ((run[i] == ANY_RUN || (name->runs[run[i] / 64] >> (run[i] % 64) & 1)) &&
+            matches_one(name, patterns[i]))
+            return true;
+    return false;
+}
+
 static bool is_collective(const struct name *name)
 {
-    return matches(name, collectives);
+    return matches(name, 0, collectives);
 }
 
 static void add_evidence(const struct name *name, struct ta_kernel_facts *facts)
 {
-    for (size_t i = 0; i < sizeof evidence / sizeof *evidence; i++) {
+    for (size_t i = 0; i < N_EVIDENCE; i++) {
         const bool tells = (facts->matrix == TA_MATRIX_ANY && evidence[i].matrix) ||
                            (facts->precision == TA_PRECISION_ANY && evidence[i].precision);
-        if (!tells || !matches(name, evidence[i].patterns))
+        if (!tells || !matches(name, 1 + N_KERNELS + i, evidence[i].patterns))
             continue;
         if (facts->matrix == TA_MATRIX_ANY)
             facts->matrix = evidence[i].matrix;
@@ -215,9 +286,9 @@ static struct ta_kernel_facts describe(const struct name *name)
     if (is_collective(name))
         return (struct ta_kernel_facts){TA_KERNEL_COMM, TA_KERNEL_COLLECTIVE, "",
                                         true,           TA_MATRIX_ANY,        TA_PRECISION_ANY};
-    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+    for (size_t i = 0; i < N_KERNELS; i++) {
         const struct row *row = &kernels[i];
-        if (!matches(name, row->patterns))
+        if (!matches(name, 1 + i, row->patterns))
             continue;
         facts = (struct ta_kernel_facts){TA_KERNEL_COMPUTE, row->kind,     row->family, true,
                                          row->matrix,       row->precision};
@@ -242,6 +313,7 @@ static char *fold(struct ta_slice text, char buffer[FOLDED_MAX], struct name *na
         folded[i] = lower(text.ptr[i]);
     name->text = folded;
     index_runs(name);
+    pthread_once(&begins.once, hash_begins);
     return own;
 }
 
