@@ -9,8 +9,8 @@ Holds the cost of `check`, which reads and links the events, against that of `re
 every analysis on them and writes them as JSON, on one thread: what the second takes more may be at
 most 1.5 times the first.  The memory of the second, which is that of one worker, may be at most 250
 bytes per event and 64 MiB.  Costs are processor time, the least of some rounds taken in turn, so
-that a busy machine disturbs both alike; with --instructions they are instructions as valgrind counts
-them, which nothing disturbs, and which take a minute.
+that a busy machine disturbs both alike; with --instructions they are instructions as valgrind
+counts them, which nothing disturbs, and which take a minute.
 """
 import argparse
 import json
@@ -93,7 +93,8 @@ def judge(args, trace, costs, memory, events):
           f"analyses {share:.2f} of it, memory {memory / 2**20:.0f} of {allowed / 2**20:.0f} MiB")
     return ([f"{trace.parent.name}: the analyses cost {share:.2f} times reading"]
             if share > args.most else []) + \
-           ([f"{trace.parent.name}: {memory} bytes for {events} events"] if memory > allowed else [])
+           ([f"{trace.parent.name}: {memory} bytes for {events} events"]
+            if memory > allowed else [])
 
 
 def options():
