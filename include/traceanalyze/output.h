@@ -74,6 +74,9 @@ TA_API void ta_put_markdown(struct ta_file *out, struct ta_slice text);
 /* Text of Markdown in a line of its own or a table cell: nothing in it is markup, HTML or a link.
  */
 TA_API void ta_put_markdown_text(struct ta_file *out, struct ta_slice text);
+/* Bytes as base64, with its padding; threads that are free help with many. */
+TA_API enum ta_status ta_put_base64(struct ta_ctx *ctx, struct ta_file *out, const void *bytes,
+                                    size_t n) TA_MUST_CHECK;
 /* Text or quoted attribute of XML 1.0: control characters are shown as escapes, and what XML cannot
  * hold is left out. */
 TA_API void ta_put_xml(struct ta_file *out, struct ta_slice text);

@@ -7,6 +7,7 @@
 #include "trace_fixture.h"
 
 #include <errno.h>
+#include <glib.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -97,6 +98,40 @@ static void one_fails(void **state)
     }
 }
 
+/* Sizes around those of groups, lines and pieces. */
+static void base64_as_others_have_it(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0,    1,          2,          3,          4,
+                                   3071, 3072,       3073,       3 << 16,    (3 << 16) + 1,
+                                   1000, 500 * 1000, 500 * 1001, 500 * 1002, (3 << 17) - 1};
+    static unsigned char bytes[1 << 20];
+    static char content[ROOM];
+    uint64_t random = 1;
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+        bytes[i] = (unsigned char)(random >> 33);
+    }
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (size_t helpers = 0; helpers < 3; helpers++) {
+            struct ta_ctx ctx;
+            struct ta_file file;
+            const int fd = fixture_memory("", 0);
+            ta_ctx_init(&ctx, &shared);
+            ctx.helpers = helpers;
+            assert_true(ta_file_start(&file, fd, true, strdup("memory")));
+            assert_int_equal(ta_put_base64(&ctx, &file, bytes, sizes[i]), TA_OK);
+            assert_int_equal(ta_file_close(&ctx, &file), TA_OK);
+            ta_file_end(&file);
+            const size_t n = (size_t)pread(fd, content, ROOM, 0);
+            close(fd);
+            char *expected = g_base64_encode(bytes, sizes[i]);
+            assert_int_equal(n, strlen(expected));
+            assert_memory_equal(content, expected, n);
+            g_free(expected);
+        }
+}
+
 /* A piece in memory that could not grow makes the file fail that it is part of. */
 static void without_memory(void **state)
 {
@@ -121,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(in_their_order),
         cmocka_unit_test(one_fails),
+        cmocka_unit_test(base64_as_others_have_it),
         cmocka_unit_test(without_memory),
     };
     ta_shared_init(&shared);

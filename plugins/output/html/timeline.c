@@ -146,15 +146,14 @@ enum ta_status html_timeline_data(const struct page *page)
     if (status != TA_OK)
         return status;
     put_choice(page, &choice);
-    if (choice.fits) {
-        gchar *base64 = g_base64_encode(choice.packed.bytes, choice.packed.size);
-        ta_puts(page->out, "<script type=\"application/json\" id=\"timeline-data\">\"");
-        ta_puts(page->out, base64);
-        ta_puts(page->out, "\"</script>\n");
-        g_free(base64);
-        free(choice.packed.bytes);
-    }
-    return TA_OK;
+    if (!choice.fits)
+        return TA_OK;
+    ta_puts(page->out, "<script type=\"application/json\" id=\"timeline-data\">\"");
+    const enum ta_status written =
+        ta_put_base64(page->ctx, page->out, choice.packed.bytes, choice.packed.size);
+    ta_puts(page->out, "\"</script>\n");
+    free(choice.packed.bytes);
+    return written;
 }
 
 /* ---- links --------------------------------------------------------------------------------- */

@@ -31,7 +31,7 @@ struct packed {
 bool timeline_pack(struct ta_ctx *ctx, const struct ta_timeline *timeline, const struct pick *pick,
                    struct packed *packed) TA_MUST_CHECK;
 
-/* timeline_pick.c: packs what fits into `room` bytes of base64, and says what that is. */
+/* timeline_pick.c: packs what fits into `left` bytes of base64, and says what that is. */
 struct timeline_choice {
     struct packed packed;
     int64_t shortest_ns;
@@ -39,7 +39,7 @@ struct timeline_choice {
     bool fits; /* false: nothing does */
 };
 
-enum ta_status timeline_choose(const struct page *page, uint64_t room,
+enum ta_status timeline_choose(const struct page *page, uint64_t left,
                                struct timeline_choice *choice) TA_MUST_CHECK;
 
 /* timeline_range.c: the stretch of time that a row of a table is about. */

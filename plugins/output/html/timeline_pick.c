@@ -132,13 +132,21 @@ static bool is_too_much(const struct census *census, uint64_t room)
     return (double)census->n_slices * BYTES_PER_SLICE > (double)room;
 }
 
-/* What the slices may take.  Where they do not all fit anyway, the longest of them in half of the
- * room show as much of the whole, and the page is written and opened in half the time. */
-static uint64_t room_for(enum ta_timeline_mode mode, const struct census *census, uint64_t room)
+/* What the slices should take, and what they may: packing them again takes longer than what is a
+ * little too much is worth. */
+struct room {
+    uint64_t wanted, most;
+};
+
+/* Where they do not all fit anyway, the longest of them in half of the room show as much of the
+ * whole, and the page is written and opened in half the time. */
+static struct room room_for(enum ta_timeline_mode mode, const struct census *census, uint64_t room)
 {
     if (mode == TA_TIMELINE_FULL)
-        return UINT64_MAX;
-    return is_too_much(census, room) ? room / 2 : room;
+        return (struct room){UINT64_MAX, UINT64_MAX};
+    if (is_too_much(census, room))
+        return (struct room){room / 2, room / 8 * 5};
+    return (struct room){room, room};
 }
 
 static uint64_t base64_size(uint64_t n)
@@ -199,25 +207,25 @@ static bool try_pick(struct ta_ctx *ctx, const struct ta_timeline *timeline,
 
 /* Packs fewer and fewer slices until they fit; false without memory. */
 static bool fit(struct ta_ctx *ctx, const struct ta_timeline *timeline, const struct census *census,
-                uint64_t room, struct pick *pick, struct timeline_choice *choice)
+                struct room room, struct pick *pick, struct timeline_choice *choice)
 {
-    const bool is_cut = is_too_much(census, room);
+    const bool is_cut = is_too_much(census, room.wanted);
     double each = is_cut ? BYTES_PER_LONG_SLICE : BYTES_PER_SLICE;
-    for (int i = 0; i < TRIES; i++) {
+    for (int i = 0; i < TRIES && room.wanted > 0; i++) {
         if (i > 0 || is_cut)
             pick->shortest_ns =
-                ta_max_i64(pick->shortest_ns, shortest_of(census, (double)room / each));
+                ta_max_i64(pick->shortest_ns, shortest_of(census, (double)room.wanted / each));
         uint64_t size;
-        if (!try_pick(ctx, timeline, pick, room, &choice->packed, &size))
+        if (!try_pick(ctx, timeline, pick, room.most, &choice->packed, &size))
             return false;
-        choice->fits = size <= room;
+        choice->fits = size <= room.most;
         choice->shortest_ns = pick->shortest_ns;
         choice->n_windows = pick->n_windows;
         if (choice->fits)
             return true;
         free(choice->packed.bytes);
         choice->packed.bytes = NULL;
-        const double worse = (double)size / (double)room;
+        const double worse = (double)size / (double)room.wanted;
         each = fmax(each, BYTES_PER_LONG_SLICE) * fmax(pow(worse, SHRINKING), 1.05) * 1.03;
         if (i >= TRIES / 2) { /* the windows or the bins alone are too much */
             pick->n_windows = 0;
@@ -227,16 +235,16 @@ static bool fit(struct ta_ctx *ctx, const struct ta_timeline *timeline, const st
     return true;
 }
 
-enum ta_status timeline_choose(const struct page *page, uint64_t room,
+enum ta_status timeline_choose(const struct page *page, uint64_t left,
                                struct timeline_choice *choice)
 {
     struct window windows[WINDOWS_MOST];
     const struct ta_timeline *timeline = page->timeline;
     const struct census census = take_census(timeline);
-    room = room_for(page->options->timeline, &census, room);
+    const struct room room = room_for(page->options->timeline, &census, left);
     struct pick pick = {.windows = windows,
                         .n_windows = list_windows(page, windows),
-                        .bins = bins_of(&census, room)};
+                        .bins = bins_of(&census, room.wanted)};
     *choice = (struct timeline_choice){.fits = false};
     if (page->options->timeline == TA_TIMELINE_LOD)
         pick.shortest_ns = census.span_ns / VISIBLE_PARTS;
