@@ -19,17 +19,26 @@ struct bad {
     size_t row, kernels;
 };
 
-/* Adds up the badly filled kernels that matter. */
-static struct bad find_bad(const struct ta_table *waves, double all, double efficiency,
-                           double share)
+/* A kernel that only waits needs no more than one block. */
+static bool only_waits(const struct ta_table *kernels, struct ta_slice name)
 {
+    const size_t row = kernel_row(kernels, name);
+    return row != SIZE_MAX && ta_row_reads(kernels, row, "family", "wait");
+}
+
+/* Adds up the badly filled kernels that matter. */
+static struct bad find_bad(const struct ta_report *report, const struct ta_table *waves, double all,
+                           double efficiency, double share)
+{
+    const struct ta_table *kernels = ta_report_table(report, "kernels.by_name");
     struct bad bad = {0};
     const size_t column = ta_table_column(waves, "efficiency");
     for (size_t i = 0; i < waves->n_rows; i++) {
         const double time = ta_row_number(waves, i, "total_ns", 0);
         const double lost = ta_row_number(waves, i, "lost_ns", 0);
         if (ta_table_cell(waves, i, column)->kind == TA_CELL_NULL || time / all <= share ||
-            ta_row_number(waves, i, "efficiency", 0) >= efficiency)
+            ta_row_number(waves, i, "efficiency", 0) >= efficiency ||
+            only_waits(kernels, ta_row_text(waves, i, "name")))
             continue;
         bad.time += time;
         bad.lost += lost;
@@ -50,7 +59,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
     if (!waves || all <= 0)
         return TA_OK;
     const struct bad bad =
-        find_bad(waves, all, ta_ctx_option(ctx, EFFICIENCY), ta_ctx_option(ctx, SHARE));
+        find_bad(report, waves, all, ta_ctx_option(ctx, EFFICIENCY), ta_ctx_option(ctx, SHARE));
     if (bad.kernels == 0 || bad.time / all <= threshold)
         return TA_OK;
     const struct ta_evidence evidence[] = {kernel_evidence(waves, bad.row, "efficiency"),

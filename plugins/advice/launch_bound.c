@@ -47,6 +47,21 @@ static double behind_waits(const struct ta_report *report, int64_t rank)
     return fmax(0, ta_look_sum(report, &saving, rank) - ta_look_sum(report, &during, rank));
 }
 
+/* What to do; a device that gets most of its work from graphs needs no others. */
+static const char *what_to_do(const struct ta_report *report, const struct ta_place *dispatch)
+{
+    static const struct ta_look graphs = {.table = "launches.graphs", .column = "device_share"};
+    const int64_t rank = (int64_t)ta_place_beside(dispatch, "rank").value;
+    return ta_look_sum(report, &graphs, rank) >= 0.5
+               ? "Most of the work comes from graphs already: prepare and launch the next one "
+                 "while "
+                 "the device is busy with the last (overlapped scheduling), let graphs hold what "
+                 "runs between them, and upload large ones ahead (cudaGraphUpload)."
+               : "Launch less or cheaper: CUDA graphs or torch.compile(mode=\"reduce-overhead\") "
+                 "for the step loop, fused operators, larger batches; keep Python out of the "
+                 "loop.";
+}
+
 /* Says where the rest of the cited share is. */
 static const char *remark(struct ta_advice *advice, double share, double part)
 {
@@ -112,11 +127,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                 ta_advice_number(advice, part, TA_UNIT_RATIO),
                 ta_advice_number(advice, rest, TA_UNIT_NS), where(report, advice)),
             .advice = ta_advice_printf(
-                advice,
-                "%sLaunch less or cheaper: CUDA graphs or torch.compile(mode=\"reduce-overhead\") "
-                "for the step loop, fused operators, larger batches; keep Python out of the "
-                "loop. Idle time by place lists where the host spends the time.%s",
-                ta_gaps_sentence(advice, &gaps), remark(advice, share.value, part)),
+                advice, "%s%s Idle time by place lists where the host spends the time.%s",
+                ta_gaps_sentence(advice, &gaps), what_to_do(report, &dispatch),
+                remark(advice, share.value, part)),
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = gaps.n ? 3 : 2,

@@ -7,7 +7,7 @@ usage: test_pointers.py --program TRACEANALYZE
 """
 import reports
 import test_kernels
-from test_kernels import GEMM, MUL, Trace, expect
+from test_kernels import CAST, GEMM, MUL, Trace, expect
 
 WAIT = "at::cuda::spin_kernel(long)"
 
@@ -101,7 +101,36 @@ def check_gaps(program):
     found, = findings(read(program, late((1, 2000))), "launch-bound")
     expect("one gap", "One gap of 2.00 ms before nvjet" in found["advice"], True)
     found, = findings(read(program, late((1, 1, 1, 1))), "launch-bound")
+    expect("no graphs", "CUDA graphs or torch.compile" in found["advice"], True)
     expect("none", len(found["evidence"]), 2)
+
+
+def check_badly_filled(program):
+    """One block is all that a kernel needs to wait."""
+    def rules(name):
+        trace = Trace()
+        for _ in range(10):
+            trace.kernel(GEMM, 300)
+            trace.kernel(name, 100, blocks=1)
+        report = test_kernels.report_of(program, trace, {"kernel_waves"})
+        return len(report.findings)
+    expect("waits", rules(WAIT), 0)
+    expect("works", rules(MUL), 1)
+
+
+def check_replays(program):
+    """A graph that is launched late: more graphs are no advice."""
+    trace = Trace()
+    for i in range(4):
+        trace.call("aten::slow", 300, "cpu_op")
+        trace.add(cat="cuda_runtime", name="cudaGraphLaunch", ts=trace.host, dur=5,
+                  args={"correlation": i})
+        for k, name in enumerate((GEMM, MUL, CAST)):
+            trace.add(cat="kernel", name=name, ts=trace.host + 10 + 50 * k, dur=50, pid=0, tid=7,
+                      args={"device": 0, "stream": 7, "correlation": i})
+        trace.host += 160
+    found, = findings(read(program, trace), "launch-bound")
+    expect("graphs", "comes from graphs already" in found["advice"], True)
 
 
 def check_severity(program):
@@ -119,7 +148,7 @@ def check_severity(program):
 def main():
     program = reports.program_of_arguments()
     for check in (check_largest, check_none_large, check_graph, check_waits, check_gaps,
-                  check_severity):
+                  check_replays, check_badly_filled, check_severity):
         print(check.__name__)
         check(program)
 
