@@ -222,7 +222,7 @@ static enum ta_inflate_result run_inflater(struct gzip *gzip, struct ta_raw *raw
 /* Counts what was inflated; returns how much of it is new. */
 static size_t take_output(struct gzip *gzip, char *out, size_t size)
 {
-    gzip->crc = gzip->inflater->crc(gzip->crc, (const unsigned char *)out, size);
+    gzip->crc = ta_inflate_crc(gzip->crc, (const unsigned char *)out, size);
     gzip->length += (uint32_t)size;
     const size_t old = gzip->again < size ? (size_t)gzip->again : size;
     gzip->again -= old;

@@ -96,11 +96,6 @@ static enum ta_inflate_result run(void *state, struct ta_inflate_io *io, const c
     return TA_INFLATE_BAD;
 }
 
-static uint32_t crc(uint32_t before, const unsigned char *bytes, size_t size)
-{
-    return crc32_gzip_refl(before, bytes, size);
-}
-
-const struct ta_inflater ta_inflater_isal = {"isal", false, open_isal, reset, run, crc, free};
+const struct ta_inflater ta_inflater_isal = {"isal", false, open_isal, reset, run, free};
 
 #endif

@@ -50,9 +50,4 @@ static enum ta_inflate_result run(void *state, struct ta_inflate_io *io, const c
     return TA_INFLATE_BAD;
 }
 
-static uint32_t crc(uint32_t before, const unsigned char *bytes, size_t size)
-{
-    return (uint32_t)crc32_z(before, bytes, size);
-}
-
-const struct ta_inflater ta_inflater_zlib = {"zlib", true, open_zlib, reset, run, crc, close_zlib};
+const struct ta_inflater ta_inflater_zlib = {"zlib", true, open_zlib, reset, run, close_zlib};
