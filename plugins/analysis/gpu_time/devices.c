@@ -12,13 +12,19 @@ const char *activity_class_name(enum activity_class class)
     return names[class];
 }
 
+/* A set of classes is a mask: bit `class` of it. */
+enum { SETS = 1 << CLASSES };
+
 /* The activities of one device. */
 struct device {
     const struct ta_trace *trace;
     struct ta_partial *const *out;
     int64_t number, first, last;
-    struct ta_intervals of[CLASSES];
-    struct ta_intervals all;
+    /* Every instant before `now` is in `time`, by its bin and by the classes that run in it. */
+    int64_t now, until[CLASSES]; /* so far the activities of a class go on */
+    int64_t starts[BINS + 1];    /* where each bin begins, and the last one ends */
+    int n_bins, bin;             /* the bin of `now` */
+    int64_t time[BINS][SETS];
     struct ta_map rows; /* of the partial of names */
 };
 
@@ -27,10 +33,73 @@ static struct ta_key rank_key(const struct device *d)
     return ta_key_int(ta_trace_rank(d->trace));
 }
 
-/* ---- the split of the window --------------------------------------------------------------- */
+/* ---- which classes run, from moment to moment ---------------------------------------------- */
 
-/* `all` grows by priority, so each class is exposed where none before it is. */
-static void split_window(struct device *d)
+static void open_window(struct device *d)
+{
+    const int64_t length = d->last - d->first;
+    d->n_bins = length < BINS ? 1 : BINS; /* none of less than a nanosecond */
+    for (int b = 0; b <= d->n_bins; b++)
+        d->starts[b] = d->first + (int64_t)((__int128)length * b / d->n_bins);
+    d->now = d->first;
+    for (int c = 0; c < CLASSES; c++)
+        d->until[c] = d->first;
+}
+
+/* The same classes run up to `to`. */
+static void pass(struct device *d, unsigned set, int64_t to)
+{
+    while (d->starts[d->bin + 1] < to) {
+        d->time[d->bin][set] += d->starts[d->bin + 1] - d->now;
+        d->now = d->starts[++d->bin];
+    }
+    d->time[d->bin][set] += to - d->now;
+    d->now = to;
+}
+
+/* Goes on to `to`: before it no other activity begins than those that are known. */
+static void go_on(struct device *d, int64_t to)
+{
+    while (d->now < to) {
+        unsigned set = 0;
+        int64_t next = to; /* the classes change, or the activities that are known */
+        for (unsigned c = 0; c < CLASSES; c++)
+            if (d->until[c] > d->now) {
+                set |= 1u << c;
+                next = ta_min_i64(next, d->until[c]);
+            }
+        pass(d, set, next);
+    }
+}
+
+static void run(struct device *d, enum activity_class class, int64_t start, int64_t end)
+{
+    go_on(d, start);
+    d->until[class] = ta_max_i64(d->until[class], end);
+}
+
+/* The time in a bin in which a class of `any` runs and none of `none`. */
+static int64_t time_in_bin(const struct device *d, int bin, unsigned any, unsigned none)
+{
+    int64_t time = 0;
+    for (unsigned set = 0; set < SETS; set++)
+        if ((set & any) && !(set & none))
+            time += d->time[bin][set];
+    return time;
+}
+
+static int64_t time_of(const struct device *d, unsigned any, unsigned none)
+{
+    int64_t time = 0;
+    for (int b = 0; b < d->n_bins; b++)
+        time += time_in_bin(d, b, any, none);
+    return time;
+}
+
+/* ---- the figures --------------------------------------------------------------------------- */
+
+/* By priority: each class is exposed where none before it runs. */
+static void split_window(const struct device *d)
 {
     static const struct {
         uint8_t total, exposed;
@@ -39,97 +108,47 @@ static void split_window(struct device *d)
                          [CLASS_MEMCPY] = {MEMCPY, MEMCPY_EXPOSED},
                          [CLASS_MEMSET] = {MEMSET, MEMSET_EXPOSED}};
     int64_t *row = TA_PARTIAL_ROW(d->out[PARTIAL_DEVICES], rank_key(d), ta_key_int(d->number));
-    for (int c = 0; c < CLASSES; c++) {
-        ta_intervals_unite(&d->of[c]);
-        ta_sum(&row[fields[c].total], ta_intervals_length(&d->of[c]));
+    for (unsigned c = 0; c < CLASSES; c++) {
+        const unsigned class = 1u << c;
+        ta_sum(&row[fields[c].total], time_of(d, class, 0));
         if (fields[c].exposed)
-            ta_sum(&row[fields[c].exposed], ta_intervals_outside(&d->of[c], &d->all));
-        ta_intervals_join(&d->all, &d->of[c]);
+            ta_sum(&row[fields[c].exposed], time_of(d, class, class - 1));
     }
     ta_sum(&row[WINDOW], d->last - d->first);
-    ta_sum(&row[BUSY], ta_intervals_length(&d->all));
+    ta_sum(&row[BUSY], time_of(d, SETS - 1, 0));
 }
-
-/* ---- overlap ------------------------------------------------------------------------------- */
 
 static void overlap_classes(const struct device *d)
 {
-    for (int a = 0; a < CLASSES; a++)
-        for (int b = a + 1; b < CLASSES; b++) {
-            const int64_t first = ta_intervals_length(&d->of[a]);
-            const int64_t second = ta_intervals_length(&d->of[b]);
+    for (unsigned a = 0; a < CLASSES; a++)
+        for (unsigned b = a + 1; b < CLASSES; b++) {
+            const int64_t first = time_of(d, 1u << a, 0), second = time_of(d, 1u << b, 0);
             if (first == 0 || second == 0)
                 continue;
             int64_t *row = TA_PARTIAL_ROW(
                 d->out[PARTIAL_OVERLAP], rank_key(d), ta_key_int(d->number),
                 ta_key_text(ta_slice_of(activity_class_name((enum activity_class)a))),
                 ta_key_text(ta_slice_of(activity_class_name((enum activity_class)b))));
-            ta_sum(&row[OVERLAP_BOTH], first - ta_intervals_outside(&d->of[a], &d->of[b]));
+            ta_sum(&row[OVERLAP_BOTH], first - time_of(d, 1u << a, 1u << b));
             ta_sum(&row[OVERLAP_SHORTER], ta_min_i64(first, second));
         }
 }
 
-/* ---- from moment to moment ----------------------------------------------------------------- */
-
-/* Where each part begins, and the last one ends. */
-static void place_bins(const struct device *d, int64_t starts[BINS + 1])
-{
-    for (int b = 0; b <= BINS; b++)
-        starts[b] = d->first + (int64_t)((__int128)(d->last - d->first) * b / BINS);
-}
-
-/* Adds the time that a united set covers to each bin. */
-static void add_bins(const int64_t starts[BINS + 1], const struct ta_intervals *set, int64_t *bins)
-{
-    int bin = 0;
-    for (size_t i = 0; i < set->n; i++) {
-        const struct ta_interval at = set->at[i];
-        while (bin < BINS - 1 && starts[bin + 1] <= at.start)
-            bin++;
-        for (int b = bin; b < BINS && starts[b] < at.end; b++)
-            bins[b] += ta_min_i64(at.end, starts[b + 1]) - ta_max_i64(at.start, starts[b]);
-    }
-}
-
 static void fill_bins(const struct device *d)
 {
-    int64_t busy[BINS] = {0}, compute[BINS] = {0}, comm[BINS] = {0}, copy[BINS] = {0};
-    int64_t starts[BINS + 1];
-    if (d->last - d->first < BINS)
-        return; /* bins of less than a nanosecond */
-    place_bins(d, starts);
-    add_bins(starts, &d->all, busy);
-    add_bins(starts, &d->of[CLASS_COMPUTE], compute);
-    add_bins(starts, &d->of[CLASS_COMM], comm);
-    add_bins(starts, &d->of[CLASS_MEMCPY], copy);
-    for (int b = 0; b < BINS; b++) {
+    for (int b = 0; d->n_bins == BINS && b < BINS; b++) {
         int64_t *row =
             TA_PARTIAL_ROW(d->out[PARTIAL_BINS], rank_key(d), ta_key_int(d->number), ta_key_int(b));
-        ta_least(&row[BIN_START], starts[b] - ta_trace_origin(d->trace));
-        ta_sum(&row[BIN_LENGTH], starts[b + 1] - starts[b]);
-        ta_sum(&row[BIN_BUSY], busy[b]);
-        ta_sum(&row[BIN_COMPUTE], compute[b]);
-        ta_sum(&row[BIN_COMM], comm[b]);
-        ta_sum(&row[BIN_COPY], copy[b]);
+        ta_least(&row[BIN_START], d->starts[b] - ta_trace_origin(d->trace));
+        ta_sum(&row[BIN_LENGTH], d->starts[b + 1] - d->starts[b]);
+        ta_sum(&row[BIN_BUSY], time_in_bin(d, b, SETS - 1, 0));
+        ta_sum(&row[BIN_COMPUTE], time_in_bin(d, b, 1u << CLASS_COMPUTE, 0));
+        ta_sum(&row[BIN_COMM], time_in_bin(d, b, 1u << CLASS_COMM, 0));
+        ta_sum(&row[BIN_COPY], time_in_bin(d, b, 1u << CLASS_MEMCPY, 0));
     }
 }
 
 /* ---- the walk ------------------------------------------------------------------------------ */
-
-/* Works out what is known of a device and starts the next one. */
-static bool flush(struct device *d)
-{
-    split_window(d);
-    overlap_classes(d);
-    fill_bins(d);
-    const bool done = !d->all.failed && !d->rows.failed;
-    ta_map_free(&d->rows);
-    for (int c = 0; c < CLASSES; c++)
-        ta_intervals_free(&d->of[c]);
-    ta_intervals_free(&d->all);
-    *d = (struct device){.trace = d->trace, .out = d->out, .first = INT64_MAX, .last = INT64_MIN};
-    return done;
-}
 
 struct walk {
     struct device device;
@@ -161,15 +180,36 @@ static void take(struct walk *w, const struct ta_activity *a)
 {
     const int64_t start = w->spans.ts[a->span], end = start + w->spans.dur[a->span];
     const enum activity_class class = class_of(w, a);
-    w->device.number = a->device;
     int64_t *row = name_row(w, class, a->span);
     ta_sum(&row[NAME_CALLS], 1);
     ta_sum(&row[NAME_TOTAL], end - start);
     ta_sum(&row[NAME_SHARED], 0);
     ta_sharing_begin(&w->sharing, start, end, &row[NAME_SHARED]);
-    ta_intervals_add(&w->device.of[class], start, end);
-    w->device.first = ta_min_i64(w->device.first, start);
-    w->device.last = ta_max_i64(w->device.last, end);
+    run(&w->device, class, start, end);
+}
+
+/* The activities of one device, `n` of them, in the order of their starts. */
+static bool walk_device(struct walk *w, const struct ta_activity *at, size_t n)
+{
+    struct device *d = &w->device;
+    *d = (struct device){.trace = d->trace,
+                         .out = d->out,
+                         .number = at->device,
+                         .first = w->spans.ts[at->span],
+                         .last = INT64_MIN};
+    for (size_t i = 0; i < n; i++)
+        d->last = ta_max_i64(d->last, w->spans.ts[at[i].span] + w->spans.dur[at[i].span]);
+    open_window(d);
+    for (size_t i = 0; i < n; i++)
+        take(w, &at[i]);
+    ta_sharing_end(&w->sharing);
+    go_on(d, d->last);
+    split_window(d);
+    overlap_classes(d);
+    fill_bins(d);
+    const bool done = !d->rows.failed;
+    ta_map_free(&d->rows);
+    return done;
 }
 
 enum ta_status gpu_time_map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -182,16 +222,14 @@ enum ta_status gpu_time_map(struct ta_ctx *ctx, const struct ta_trace *trace,
         w->spans = ta_trace_spans(trace);
         w->categories = ta_trace_categories(trace);
         w->kernels = ta_trace_kernels(trace);
-        w->device =
-            (struct device){.trace = trace, .out = out, .first = INT64_MAX, .last = INT64_MIN};
+        w->device = (struct device){.trace = trace, .out = out};
     }
-    for (size_t i = 0; done && i < activities.n; i++) {
-        take(w, &activities.at[i]);
-        if (i + 1 < activities.n && activities.at[i + 1].device == activities.at[i].device)
-            continue;
-        ta_sharing_end(&w->sharing);
-        done = flush(&w->device);
+    for (size_t from = 0, to; done && from < activities.n; from = to) {
+        for (to = from + 1;
+             to < activities.n && activities.at[to].device == activities.at[from].device;)
+            to++;
+        done = walk_device(w, &activities.at[from], to - from);
     }
     free(w);
-    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold device intervals");
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot add up device time");
 }
