@@ -6,9 +6,10 @@
 
 #include <stdlib.h>
 
-struct launch {
-    int64_t start, end;
-    uint32_t track; /* stream */
+/* The launches of a stream of the device at hand: [first, end) of those of all. */
+struct stream {
+    size_t first, end;
+    int64_t *row; /* of the partial, NULL before a launch that is not of a graph */
 };
 
 struct walk {
@@ -17,14 +18,12 @@ struct walk {
     struct ta_spans spans;
     struct ta_tracks tracks;
     struct ta_partial *const *out;
-    struct launch *launches;   /* of the device at hand */
-    int64_t *starts, *ends;    /* of the launches, by stream */
-    size_t *places;            /* by track: see part_streams() */
-    int64_t **streams;         /* by track: row of the partial, NULL before the first launch */
+    int64_t *starts, *ends;    /* of the launches of the device at hand, by stream */
+    struct stream *streams;    /* by track */
     struct ta_dist *delays[2]; /* of kernels, and of copies and memory sets */
-    size_t n;
-    struct ta_map of_graph; /* place of a launch of a graph on a stream */
-    int64_t first, last;    /* of the window of the device */
+    size_t n;                  /* launches */
+    struct ta_map of_graph;    /* place of a launch of a graph on a stream */
+    int64_t first, last;       /* of the window of the device */
 };
 
 static int64_t end_of(const struct walk *w, ta_row row)
@@ -39,28 +38,63 @@ static bool is_graph(const struct walk *w, ta_row call)
 
 /* ---- launches ------------------------------------------------------------------------------- */
 
+/* Makes room for the activities [from, to), those of a stream side by side. */
+static void part_streams(struct walk *w, size_t from, size_t to)
+{
+    memset(w->streams, 0, (w->tracks.n + 1) * sizeof *w->streams);
+    for (size_t i = from; i < to; i++)
+        w->streams[w->spans.track[w->activities.at[i].span]].end++;
+    for (size_t track = 0, below = 0; track < w->tracks.n; track++) {
+        struct stream *stream = &w->streams[track];
+        stream->first = below;
+        below += stream->end;
+        stream->end = stream->first;
+    }
+    w->n = 0;
+}
+
 /* The place of a launch; the later kernels of a graph make theirs longer. */
-static struct launch *place_of(struct walk *w, const struct ta_activity *a, bool graph)
+static size_t place_of(struct walk *w, const struct ta_activity *a, bool graph)
 {
     const uint32_t track = w->spans.track[a->span];
+    struct stream *stream = &w->streams[track];
     if (graph) {
-        uint64_t *at = ta_map_at(&w->of_graph, (uint64_t)a->launch << 32 | track, w->n);
-        if (at && *at < w->n)
-            return &w->launches[*at];
+        uint64_t *at = ta_map_at(&w->of_graph, (uint64_t)a->launch << 32 | track, stream->end);
+        if (at && *at < stream->end)
+            return *at;
     }
-    w->launches[w->n] = (struct launch){
-        .start = ta_min_i64(w->spans.ts[a->launch], w->spans.ts[a->span]), .track = track};
-    return &w->launches[w->n++];
+    const size_t place = stream->end++;
+    w->starts[place] = ta_min_i64(w->spans.ts[a->launch], w->spans.ts[a->span]);
+    w->ends[place] = INT64_MIN;
+    w->n++;
+    return place;
+}
+
+/* Closes the room that was left over: kernels of graphs share a place, and some have no launch. */
+static void close_up(struct walk *w)
+{
+    size_t to = 0;
+    for (size_t track = 0; track < w->tracks.n; track++) {
+        struct stream *stream = &w->streams[track];
+        const size_t n = stream->end - stream->first;
+        if (stream->first != to) {
+            memmove(w->starts + to, w->starts + stream->first, n * sizeof *w->starts);
+            memmove(w->ends + to, w->ends + stream->first, n * sizeof *w->ends);
+        }
+        stream->first = to;
+        stream->end = to += n;
+    }
 }
 
 static int64_t *stream_row(struct walk *w, const struct ta_activity *a)
 {
     const uint32_t track = w->spans.track[a->span];
-    if (!w->streams[track])
-        w->streams[track] = TA_PARTIAL_ROW(
-            w->out[QUEUE_STREAMS], ta_key_int(ta_trace_rank(w->trace)), ta_key_int(a->device),
-            ta_key_text(ta_trace_text(w->trace, w->tracks.at[track].tid)));
-    return w->streams[track];
+    struct stream *stream = &w->streams[track];
+    if (!stream->row)
+        stream->row = TA_PARTIAL_ROW(w->out[QUEUE_STREAMS], ta_key_int(ta_trace_rank(w->trace)),
+                                     ta_key_int(a->device),
+                                     ta_key_text(ta_trace_text(w->trace, w->tracks.at[track].tid)));
+    return stream->row;
 }
 
 /* One delay, in a partial whose figures are at `row`. */
@@ -91,14 +125,13 @@ static void collect(struct walk *w, size_t from, size_t to, int64_t *row)
 {
     w->first = w->spans.ts[w->activities.at[from].span];
     w->last = w->first;
-    w->n = 0;
     for (size_t i = from; i < to; i++) {
         const struct ta_activity *a = &w->activities.at[i];
         const int64_t start = w->spans.ts[a->span];
         if (a->launch != TA_NO_ROW) {
             const bool graph = is_graph(w, a->launch);
-            struct launch *launch = place_of(w, a, graph);
-            launch->end = ta_max_i64(launch->end, end_of(w, a->span));
+            int64_t *const end = &w->ends[place_of(w, a, graph)];
+            *end = ta_max_i64(*end, end_of(w, a->span));
             if (!graph)
                 take_delay(w, a, row, i == from ? INT64_MAX : start - w->last);
         }
@@ -109,9 +142,16 @@ static void collect(struct walk *w, size_t from, size_t to, int64_t *row)
 /* ---- the sweep ------------------------------------------------------------------------------ */
 
 struct bins {
+    int64_t starts[QUEUE_BINS + 1]; /* where each begins, and the last one ends */
     int64_t area[QUEUE_BINS], most[QUEUE_BINS];
     int bin;
 };
+
+static void place_bins(const struct walk *w, struct bins *bins)
+{
+    for (int bin = 0; bin <= QUEUE_BINS; bin++)
+        bins->starts[bin] = w->first + (int64_t)((__int128)(w->last - w->first) * bin / QUEUE_BINS);
+}
 
 /* What a sweep finds; bins are those of the device, NULL for a stream. */
 struct depths {
@@ -119,19 +159,12 @@ struct depths {
     struct bins *bins;
 };
 
-static int64_t bin_start(const struct walk *w, int bin)
-{
-    return w->first + (int64_t)((__int128)(w->last - w->first) * bin / QUEUE_BINS);
-}
-
-static void fill_bins(const struct walk *w, struct bins *bins, int64_t from, int64_t to,
-                      int64_t depth)
+static void fill_bins(struct bins *bins, int64_t from, int64_t to, int64_t depth)
 {
     while (from < to) {
-        while (bins->bin + 1 < QUEUE_BINS && bin_start(w, bins->bin + 1) <= from)
+        while (bins->starts[bins->bin + 1] <= from)
             bins->bin++;
-        const int64_t end =
-            bins->bin + 1 < QUEUE_BINS ? ta_min_i64(bin_start(w, bins->bin + 1), to) : to;
+        const int64_t end = ta_min_i64(bins->starts[bins->bin + 1], to);
         bins->area[bins->bin] = ta_add_sat(bins->area[bins->bin], (end - from) * depth);
         bins->most[bins->bin] = ta_max_i64(bins->most[bins->bin], depth);
         from = end;
@@ -153,7 +186,7 @@ static inline void take_stretch(const struct walk *w, struct depths *depths, int
     if (depth > QUEUE_FULL)
         depths->full += to - from;
     if (depths->bins)
-        fill_bins(w, depths->bins, from, to, depth);
+        fill_bins(depths->bins, from, to, depth);
 }
 
 /* Goes over n starts and ends in the order of time. */
@@ -191,33 +224,12 @@ static void add_depths(const struct walk *w, const struct depths *depths, size_t
 static void list_bins(const struct walk *w, int64_t device, const struct bins *bins)
 {
     for (int bin = 0; bin < QUEUE_BINS; bin++) {
-        const int64_t start = bin_start(w, bin);
-        const int64_t end = bin + 1 < QUEUE_BINS ? bin_start(w, bin + 1) : w->last;
         int64_t *row = TA_PARTIAL_ROW(w->out[QUEUE_OVER_TIME], ta_key_int(ta_trace_rank(w->trace)),
                                       ta_key_int(device), ta_key_int(bin));
-        ta_least(&row[BIN_START], start - ta_trace_origin(w->trace));
-        ta_sum(&row[BIN_LENGTH], end - start);
+        ta_least(&row[BIN_START], bins->starts[bin] - ta_trace_origin(w->trace));
+        ta_sum(&row[BIN_LENGTH], bins->starts[bin + 1] - bins->starts[bin]);
         ta_sum(&row[BIN_AREA], bins->area[bin]);
         ta_most(&row[BIN_MOST], bins->most[bin]);
-    }
-}
-
-/* Puts the launches of each stream behind one another, as they came; places[t] is then where those
- * of track t end. */
-static void part_streams(struct walk *w)
-{
-    memset(w->places, 0, (w->tracks.n + 1) * sizeof *w->places);
-    for (size_t i = 0; i < w->n; i++)
-        w->places[w->launches[i].track]++;
-    for (size_t track = 0, below = 0; track < w->tracks.n; track++) {
-        const size_t count = w->places[track];
-        w->places[track] = below;
-        below += count;
-    }
-    for (size_t i = 0; i < w->n; i++) {
-        const size_t at = w->places[w->launches[i].track]++;
-        w->starts[at] = w->launches[i].start;
-        w->ends[at] = w->launches[i].end;
     }
 }
 
@@ -225,20 +237,20 @@ static void part_streams(struct walk *w)
  * nobody queues there. */
 static void sweep_device(struct walk *w, int64_t *row, struct bins *bins)
 {
-    part_streams(w);
     struct depths depths = {0};
-    size_t from = 0, largest = 0;
+    bool has_all = false;
     for (size_t track = 0; track < w->tracks.n; track++) {
-        const size_t n = w->places[track] - from;
+        const struct stream *stream = &w->streams[track];
+        const size_t n = stream->end - stream->first;
         const bool is_all = n == w->n;
-        if (n > 0 && (w->streams[track] || is_all))
-            depths = sweep(w, w->starts + from, w->ends + from, n, is_all ? bins : NULL);
-        if (n > 0 && w->streams[track])
-            add_depths(w, &depths, n, w->streams[track] + STREAM_FIGURES);
-        largest = n > largest ? n : largest;
-        from += n;
+        if (n > 0 && (stream->row || is_all))
+            depths = sweep(w, w->starts + stream->first, w->ends + stream->first, n,
+                           is_all ? bins : NULL);
+        if (n > 0 && stream->row)
+            add_depths(w, &depths, n, stream->row + STREAM_FIGURES);
+        has_all |= is_all;
     }
-    if (largest < w->n)
+    if (!has_all)
         depths = sweep(w, w->starts, w->ends, w->n, bins);
     add_depths(w, &depths, w->n, row);
 }
@@ -249,10 +261,13 @@ static void walk_device(struct walk *w, size_t from, size_t to)
     int64_t *row = TA_PARTIAL_ROW(w->out[QUEUE_DEVICES], ta_key_int(ta_trace_rank(w->trace)),
                                   ta_key_int(device));
     struct bins bins = {.bin = 0};
+    part_streams(w, from, to);
     collect(w, from, to, row);
+    close_up(w);
     if (w->n == 0)
         return;
     const bool long_enough = w->last - w->first >= QUEUE_BINS;
+    place_bins(w, &bins);
     sweep_device(w, row + DEVICE_FIGURES, long_enough ? &bins : NULL);
     if (long_enough)
         list_bins(w, device, &bins);
@@ -262,17 +277,15 @@ static void walk_device(struct walk *w, size_t from, size_t to)
 
 static bool open_walk(struct walk *w)
 {
-    w->launches = malloc(w->activities.n * sizeof *w->launches);
     w->starts = malloc(w->activities.n * sizeof *w->starts);
     w->ends = malloc(w->activities.n * sizeof *w->ends);
-    w->places = malloc((w->tracks.n + 1) * sizeof *w->places);
-    w->streams = calloc(w->tracks.n + 1, sizeof *w->streams);
+    w->streams = malloc((w->tracks.n + 1) * sizeof *w->streams);
     static const char *const whats[] = {"kernel", "copy or memory set"};
     for (int i = 0; i < 2; i++)
         w->delays[i] = ta_partial_dist(
             w->out[QUEUE_DELAYS],
             TA_PARTIAL_ROW(w->out[QUEUE_DELAYS], ta_key_text(ta_slice_of(whats[i]))), DELAY_TIMES);
-    return w->launches && w->starts && w->ends && w->places && w->streams;
+    return w->starts && w->ends && w->streams;
 }
 
 enum ta_status queue_map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -295,10 +308,8 @@ enum ta_status queue_map(struct ta_ctx *ctx, const struct ta_trace *trace,
         walk_device(&w, from, to);
         done = !w.of_graph.failed;
     }
-    free(w.launches);
     free(w.starts);
     free(w.ends);
-    free(w.places);
     free(w.streams);
     ta_map_free(&w.of_graph);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the queue of a device");
