@@ -32,9 +32,16 @@ struct ta_partial_set;
 struct ta_partial_set *ta_partial_set_new(const struct ta_plan *plan);
 void ta_partial_set_free(struct ta_partial_set *set);
 
-/* Adds one trace: calls map() of every analysis. */
+/* More to be done with a trace, by one thread while others run analyses. */
+struct ta_beside {
+    enum ta_status (*task)(struct ta_ctx *ctx, void *user);
+    void *user;
+};
+
+/* Adds one trace: calls map() of every analysis, and `beside` if it is not NULL. */
 enum ta_status ta_partial_set_map(struct ta_ctx *ctx, const struct ta_trace *trace,
-                                  struct ta_partial_set *set) TA_MUST_CHECK;
+                                  struct ta_partial_set *set,
+                                  const struct ta_beside *beside) TA_MUST_CHECK;
 /* Adds all of `from` and frees it, table by table; any order gives the same result. */
 void ta_partial_set_drain(struct ta_partial_set *into, struct ta_partial_set *from);
 

@@ -66,11 +66,11 @@ void ta_partial_set_free(struct ta_partial_set *set)
 struct mapping {
     const struct ta_trace *trace;
     struct ta_partial_set *set;
+    const struct ta_beside *beside; /* the task before the analyses, as it takes longest; or NULL */
 };
 
-static enum ta_status map_one(struct ta_ctx *ctx, size_t a, void *user)
+static enum ta_status map_one(struct ta_ctx *ctx, const struct mapping *mapping, size_t a)
 {
-    const struct mapping *mapping = user;
     const struct ta_entry *entry = mapping->set->plan->analyses[a];
     struct ta_partial **tables = mapping->set->tables[a];
     if (!entry->plugin.analysis->map)
@@ -90,11 +90,19 @@ static enum ta_status map_one(struct ta_ctx *ctx, size_t a, void *user)
     return TA_OK;
 }
 
-enum ta_status ta_partial_set_map(struct ta_ctx *ctx, const struct ta_trace *trace,
-                                  struct ta_partial_set *set)
+static enum ta_status do_task(struct ta_ctx *ctx, size_t i, void *user)
 {
-    struct mapping mapping = {trace, set};
-    return ta_share_out(ctx, TA_STAGE_ANALYZE, set->plan->n, map_one, &mapping);
+    const struct mapping *mapping = user;
+    if (!mapping->beside)
+        return map_one(ctx, mapping, i);
+    return i ? map_one(ctx, mapping, i - 1) : mapping->beside->task(ctx, mapping->beside->user);
+}
+
+enum ta_status ta_partial_set_map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                                  struct ta_partial_set *set, const struct ta_beside *beside)
+{
+    struct mapping mapping = {trace, set, beside};
+    return ta_share_out(ctx, TA_STAGE_ANALYZE, set->plan->n + (beside != NULL), do_task, &mapping);
 }
 
 /* Of thousands of ranks partials are large, and the report grows as they are used up. */

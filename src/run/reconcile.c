@@ -135,7 +135,8 @@ enum ta_status ta_reconcile(struct ta_ctx *ctx, struct ta_ingestion *ingestion,
         struct ta_ingested *file = &ingestion->files[i];
         if (!file->dump)
             continue;
-        status = file->is_mapped ? TA_OK : ta_partial_set_map(ctx, file->dump, ingestion->partials);
+        status = file->is_mapped ? TA_OK
+                                 : ta_partial_set_map(ctx, file->dump, ingestion->partials, NULL);
         if (status == TA_OK)
             status = pack_dump(ctx, ingestion, file);
         if (status != TA_OK)

@@ -129,14 +129,27 @@ static uint64_t memory_of(const struct ta_trace *trace)
     return bytes + row * (trace->counters.n + trace->instants.n + trace->flows.n + trace->asyncs.n);
 }
 
+/* What the timeline of a trace is packed from, and where it goes. */
+struct packing {
+    const struct ta_job *job;
+    const struct ta_trace *trace;
+    struct ta_ingested *file;
+};
+
+static enum ta_status pack_timeline(struct ta_ctx *ctx, void *user)
+{
+    const struct packing *p = user;
+    p->file->timeline =
+        ta_timeline_pack(ctx, p->job->pool, p->trace, p->trace, p->job->timeline_share);
+    return p->file->timeline ? TA_OK : ctx->status;
+}
+
 static enum ta_status map_trace(struct ta_worker *w, struct ta_ingested *file,
                                 const struct ta_trace *trace)
 {
-    const enum ta_status status = ta_partial_set_map(&w->ctx, trace, w->partials);
-    if (status != TA_OK || !w->job->pool)
-        return status;
-    file->timeline = ta_timeline_pack(&w->ctx, w->job->pool, trace, trace, w->job->timeline_share);
-    return file->timeline ? TA_OK : w->ctx.status;
+    struct packing packing = {w->job, trace, file};
+    const struct ta_beside beside = {pack_timeline, &packing};
+    return ta_partial_set_map(&w->ctx, trace, w->partials, w->job->pool ? &beside : NULL);
 }
 
 /* A dump waits for all files.  One with the history of an allocator, which is no copy of anything,
@@ -147,7 +160,7 @@ static enum ta_status keep_dump(struct ta_worker *w, struct ta_ingested *file,
     file->dump = trace;
     file->is_mapped =
         (w->job->options->summaries || w->job->options->team) && trace->dump.allocator;
-    return file->is_mapped ? ta_partial_set_map(&w->ctx, trace, w->partials) : TA_OK;
+    return file->is_mapped ? ta_partial_set_map(&w->ctx, trace, w->partials, NULL) : TA_OK;
 }
 
 static enum ta_status analyze(struct ta_worker *w, struct ta_ingested *file,

@@ -76,7 +76,7 @@ static void analyze(struct fuzz_run *run, struct ta_builder *builder, const stru
     trace->file.path = "fuzz";
     trace->file.format = "fuzz";
     struct ta_partial_set *set = ta_partial_set_new(plan);
-    FUZZ_CHECK(set && ta_partial_set_map(&run->ctx, trace, set) == TA_OK);
+    FUZZ_CHECK(set && ta_partial_set_map(&run->ctx, trace, set, NULL) == TA_OK);
     ta_partial_set_free(set);
     ta_trace_free(trace);
 }

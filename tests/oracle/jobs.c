@@ -25,9 +25,11 @@ static struct {
 } watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 enum ta_status __real_ta_partial_set_map(struct ta_ctx *ctx, const struct ta_trace *trace,
-                                         struct ta_partial_set *set);
+                                         struct ta_partial_set *set,
+                                         const struct ta_beside *beside);
 enum ta_status __wrap_ta_partial_set_map(struct ta_ctx *ctx, const struct ta_trace *trace,
-                                         struct ta_partial_set *set);
+                                         struct ta_partial_set *set,
+                                         const struct ta_beside *beside);
 
 static const struct expected *find_expected(const char *shown)
 {
@@ -44,7 +46,7 @@ static void tell(const char *shown, const struct difference *d)
 }
 
 enum ta_status __wrap_ta_partial_set_map(struct ta_ctx *ctx, const struct ta_trace *trace,
-                                         struct ta_partial_set *set)
+                                         struct ta_partial_set *set, const struct ta_beside *beside)
 {
     const char *shown = ta_trace_file(trace).path;
     struct difference d = {.what = "a file that is not expected"};
@@ -58,7 +60,7 @@ enum ta_status __wrap_ta_partial_set_map(struct ta_ctx *ctx, const struct ta_tra
     if (!same)
         tell(shown, &d);
     pthread_mutex_unlock(&watch.lock);
-    return __real_ta_partial_set_map(ctx, trace, set);
+    return __real_ta_partial_set_map(ctx, trace, set, beside);
 }
 
 static void check_facts(const struct ta_ingested *file)

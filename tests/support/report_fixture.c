@@ -36,7 +36,7 @@ static struct ta_partial_set *map_one(struct fixture *f, struct ta_trace *trace)
 {
     struct ta_partial_set *set = ta_partial_set_new(&f->plan);
     assert_non_null(set);
-    if (ta_partial_set_map(&f->ctx, trace, set) != TA_OK)
+    if (ta_partial_set_map(&f->ctx, trace, set, NULL) != TA_OK)
         fail_msg("cannot map: %s", ta_ctx_causes(&f->ctx));
     return set;
 }
