@@ -145,6 +145,12 @@ struct diff_set {
     int64_t ns[TA_DIFF_SIDES];
 };
 
+/* The first steps of a run, where each takes longer than any behind them. */
+struct diff_warm_up {
+    int64_t steps;
+    double ns; /* of the rank that is longest at each */
+};
+
 /* One comparison while it is made. */
 struct diff {
     struct ta_ctx *ctx;
@@ -162,6 +168,7 @@ struct diff {
     size_t n_sets, n_counts;           /* counts of members so far */
     int64_t window_ns[TA_DIFF_SIDES];  /* longest windows; TA_MISSING without any */
     int64_t compute_ns[TA_DIFF_SIDES]; /* of that what compute takes; TA_MISSING without devices */
+    struct diff_warm_up warm_up[TA_DIFF_SIDES];
     const char *unit; /* that the runs did different numbers of; NULL: as many, or unknown */
     int64_t units[TA_DIFF_SIDES];
     struct diff_cause cause;        /* of the change of the longest window */
@@ -203,10 +210,11 @@ void diff_find_offloading(struct diff *diff);
 void diff_add_normalized(struct diff *diff);
 /* Steps or frames of a run, of the rank with most; TA_MISSING when nothing says them. */
 int64_t diff_units(const struct ta_report *report, enum diff_unit unit);
-/* The durations of steps, or blocks, that both shown runs have; NULL of both without.  False
- * without memory. */
-bool diff_step_series(struct diff *diff, const struct ta_durations *series[TA_DIFF_SIDES]);
-/* Steps compared with those of their class; false without memory. */
+/* The durations of steps, or blocks, that both shown runs have, and the id of their figure; NULL of
+ * both without.  False without memory. */
+bool diff_step_series(struct diff *diff, const struct ta_durations *series[TA_DIFF_SIDES],
+                      const char **id);
+/* Steps compared with those of their class, and how many are warm-up; false without memory. */
 bool diff_add_step_classes(struct diff *diff);
 /* Changes of means that come from what they are of. */
 void diff_add_mix(struct diff *diff);

@@ -241,10 +241,11 @@ static bool make_pairs(struct diff *diff, const struct diff_items items[TA_DIFF_
 bool diff_match(struct diff *diff, const struct diff_order *order,
                 struct diff_items items[TA_DIFF_SIDES], struct diff_pairs *pairs)
 {
+    const bool tells_work = order && !order->is_of_stages;
     match_exact(items);
     return match_normalized(diff, items, DIFF_NUMBERS) &&
            match_normalized(diff, items, DIFF_ARGUMENTS) &&
-           (!order || diff_match_order(diff, order, items)) && match_similar(diff, items) &&
+           (!tells_work || diff_match_order(diff, order, items)) && match_similar(diff, items) &&
            (!order || diff_match_places(diff, order, items)) &&
-           (!order || diff_match_sets(diff, order, items)) && make_pairs(diff, items, pairs);
+           (!tells_work || diff_match_sets(diff, order, items)) && make_pairs(diff, items, pairs);
 }

@@ -9,8 +9,10 @@
 
 static const char *const copies[] = {"memcpy", "memset", NULL};
 
-static const struct diff_order kernel_order = {"kernels.by_op", "op", false};
-static const struct diff_order op_order = {"ops.by_caller", "caller", true};
+static const struct diff_order kernel_order = {"kernels.by_op", "name", "op", NULL, false, false};
+static const struct diff_order op_order = {"ops.by_caller", "name", "caller", NULL, true, false};
+static const struct diff_order stage_order = {"stages.by_name", "stage", "inside",
+                                              "order",          true,    true};
 
 /* The tables of names. */
 enum { STAGES, KERNELS, COPIES, OPS, LISTS };
@@ -27,7 +29,7 @@ static const struct {
                 "Stages",
                 TA_NOISE_OF_STAGE,
                 {"stages.by_name", "stage", NULL, NULL},
-                NULL},
+                &stage_order},
     [KERNELS] = {"diff_kernels",
                  "Kernels compared",
                  "diff.kernels",

@@ -6,11 +6,14 @@
 
 static const struct ta_column columns[] = {
     {"basis", "For each", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "whole: the window as it is; step: of the window, one step; frame: one frame of video"},
+     "whole: the window as it is; step: of the window, one step; steady_step: of what the first "
+     "steps leave of it, which are warm-up and take longer than any other, one of the others; "
+     "frame: one frame of video"},
     TA_COUNT_COLUMN("base_units", "Of them before", TA_NEUTRAL, "Units in the baseline"),
     TA_COUNT_COLUMN("new_units", "Of them after", TA_NEUTRAL, "Units in the other run"),
-    {"base_ns", "Before", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Window over units, before"},
-    {"new_ns", "After", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Window over units, after"},
+    {"base_ns", "Before", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
+     "Window, or what of it counts, over units, before"},
+    {"new_ns", "After", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "The same after"},
     DIFF_CHANGE_COLUMNS(TA_TYPE_NUMBER),
 };
 
@@ -38,13 +41,33 @@ int64_t diff_units(const struct ta_report *report, enum diff_unit unit)
     return steps ? most_by_rank(steps, NULL) : most_by_rank(dumps, "steps");
 }
 
-static void add_row(struct diff *diff, struct ta_table_builder *table, const char *basis,
-                    int64_t before, int64_t after)
+static void add_row(struct ta_table_builder *table, const char *basis,
+                    const int64_t units[TA_DIFF_SIDES], const double ns[TA_DIFF_SIDES])
 {
-    const double base = (double)diff->window_ns[TA_DIFF_BASE] / (double)before;
-    const double new = (double)diff->window_ns[TA_DIFF_NEW] / (double)after;
-    TA_ROW(table, ta_text(ta_slice_of(basis)), ta_int(before), ta_int(after), ta_num(base),
-           ta_num(new), ta_num(new - base), base > 0 ? ta_num(new / base - 1) : ta_null());
+    const double base = ns[TA_DIFF_BASE] / (double)units[TA_DIFF_BASE];
+    const double new = ns[TA_DIFF_NEW] / (double)units[TA_DIFF_NEW];
+    TA_ROW(table, ta_text(ta_slice_of(basis)), ta_int(units[TA_DIFF_BASE]),
+           ta_int(units[TA_DIFF_NEW]), ta_num(base), ta_num(new), ta_num(new - base),
+           base > 0 ? ta_num(new / base - 1) : ta_null());
+}
+
+/* Of what warm-up leaves of the windows, and of the steps, where there is any. */
+static void add_steady(struct diff *diff, struct ta_table_builder *table,
+                       const int64_t steps[TA_DIFF_SIDES])
+{
+    int64_t units[TA_DIFF_SIDES];
+    double ns[TA_DIFF_SIDES];
+    bool any = false;
+    for (int side = 0; side < TA_DIFF_SIDES; side++) {
+        const struct diff_warm_up *warm_up = &diff->warm_up[side];
+        units[side] = steps[side] - warm_up->steps;
+        ns[side] = (double)diff->window_ns[side] - warm_up->ns;
+        any |= warm_up->steps > 0;
+        if (units[side] <= 0 || ns[side] <= 0)
+            return;
+    }
+    if (any)
+        add_row(table, "steady_step", units, ns);
 }
 
 void diff_add_normalized(struct diff *diff)
@@ -55,18 +78,22 @@ void diff_add_normalized(struct diff *diff)
     struct ta_table_builder *table =
         ta_add_table(ta_report_open_section(diff->out, "diff", "What changed"), "diff.normalized",
                      "Window for each unit of work", columns, sizeof columns / sizeof *columns);
-    add_row(diff, table, "whole", 1, 1);
+    const double window_ns[] = {(double)diff->window_ns[TA_DIFF_BASE],
+                                (double)diff->window_ns[TA_DIFF_NEW]};
+    add_row(table, "whole", (const int64_t[]){1, 1}, window_ns);
     for (int unit = DIFF_STEPS; unit <= DIFF_FRAMES; unit++) {
-        const int64_t before = diff_units(diff->shown[TA_DIFF_BASE], (enum diff_unit)unit);
-        const int64_t after = diff_units(diff->shown[TA_DIFF_NEW], (enum diff_unit)unit);
-        if (before == TA_MISSING || after == TA_MISSING)
+        int64_t units[TA_DIFF_SIDES];
+        for (int side = 0; side < TA_DIFF_SIDES; side++)
+            units[side] = diff_units(diff->shown[side], (enum diff_unit)unit);
+        if (units[TA_DIFF_BASE] == TA_MISSING || units[TA_DIFF_NEW] == TA_MISSING)
             continue;
-        add_row(diff, table, names[unit], before, after);
+        add_row(table, names[unit], units, window_ns);
+        if (unit == DIFF_STEPS)
+            add_steady(diff, table, units);
         /* Steps come first: what runs did is compared by the first unit that both have. */
-        if (before != after && !diff->unit) {
+        if (units[TA_DIFF_BASE] != units[TA_DIFF_NEW] && !diff->unit) {
             diff->unit = names[unit];
-            diff->units[TA_DIFF_BASE] = before;
-            diff->units[TA_DIFF_NEW] = after;
+            memcpy(diff->units, units, sizeof units);
         }
     }
 }

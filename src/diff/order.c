@@ -123,29 +123,52 @@ bool diff_match_order(struct diff *diff, const struct diff_order *order,
 
 /* ---- by the place alone ---------------------------------------------------------------------- */
 
-/* The next place from *at on that is alone and that no operator runs; NULL behind the last. */
-static struct place *next_alone(const struct places *places, size_t *at)
+/* The next place from *at on that is alone and that no operator runs; NULL behind the last.  The
+ * place of a stage counts within the one around it. */
+static struct place *next_alone(const struct diff_order *order, const struct places *places,
+                                size_t *at)
 {
     while (*at < places->n) {
         struct place *place = &places->at[(*at)++];
-        if (!place->item->mate && !place->item->set && !place->op.len)
+        if (!place->item->mate && !place->item->set && (order->is_of_stages || !place->op.len))
             return place;
     }
     return NULL;
 }
 
+/* Whether the stages around two are the same one, or may be. */
+static bool is_around_both(const struct place *a, const struct place *b)
+{
+    if (!a->op_item || !b->op_item)
+        return !a->op_item && !b->op_item;
+    return a->op_item == b->op_item->mate || (!a->op_item->mate && !b->op_item->mate);
+}
+
+/* Whether nothing speaks against two stages being one: names and calls say little of them. */
+static bool may_be_one_stage(const struct place *a, const struct place *b)
+{
+    enum { TIMES_LONGER = 4 };
+    const int64_t x = a->item->total_ns, y = b->item->total_ns;
+    return is_around_both(a, b) && x / TIMES_LONGER <= y && y / TIMES_LONGER <= x;
+}
+
 /* Where nothing tells what belongs together but the order, names are pairs when there are as many
  * on both sides, and as often: how many, 0 where they are not.  With `join` false they are counted
  * alone. */
-static size_t pair_in_order(const struct stretch *stretch, bool join)
+static size_t pair_in_order(const struct diff_order *order, const struct stretch *stretch,
+                            bool join)
 {
     size_t i = 0, k = 0;
+    if (order->is_of_stages && stretch->is_open)
+        return 0;
     for (size_t n = 0;; n++) {
-        struct place *base = next_alone(&stretch->side[TA_DIFF_BASE], &i);
-        struct place *new = next_alone(&stretch->side[TA_DIFF_NEW], &k);
+        struct place *base = next_alone(order, &stretch->side[TA_DIFF_BASE], &i);
+        struct place *new = next_alone(order, &stretch->side[TA_DIFF_NEW], &k);
         if (!base || !new)
             return base || new ? 0 : n;
         if (base->calls != new->calls || !ta_slice_equal(base->item->group, new->item->group))
+            return 0;
+        if (order->is_of_stages && !may_be_one_stage(base, new))
             return 0;
         if (join)
             diff_join(base->item, new->item, DIFF_POSITION, DIFF_SURE_PLACE);
@@ -163,9 +186,9 @@ bool diff_match_places(struct diff *diff, const struct diff_order *order,
         if (!diff_program_align(&program))
             return false;
         for (struct stretch stretch = {.end = false}; diff_next_stretch(&program, &stretch);)
-            if (pair_in_order(&stretch, false))
-                joined += pair_in_order(&stretch, true);
-        if (joined && !join_levels(diff, &program, &joined))
+            if (pair_in_order(order, &stretch, false))
+                joined += pair_in_order(order, &stretch, true);
+        if (joined && !order->is_of_stages && !join_levels(diff, &program, &joined))
             return false;
     }
     return true;

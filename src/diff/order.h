@@ -5,11 +5,14 @@
 
 #include "diff/compare.h"
 
-/* A table whose rows say which operator runs what ("name"), with "within" and "calls", in the order
- * in which they first ran. */
+/* A table whose rows say which operator runs what, with "within" and "calls". */
 struct diff_order {
-    const char *table, *op;
-    bool is_of_ops; /* the names are operators themselves, else kernels */
+    const char *table, *name, *op;
+    const char *order; /* column that numbers the rows of a rank in the order in which they first
+                          ran; NULL: they stand in it */
+    bool is_of_ops;    /* the names are operators themselves, else kernels */
+    bool is_of_stages; /* that goes for them, too, but nothing says what they are: they are the same
+                          at the same place alone, and with times that are alike */
 };
 
 /* How sure a pair is at least that one operator runs, and one that its place alone tells; one of

@@ -4,6 +4,7 @@
 #include "diff/align.h"
 #include "traceanalyze/kernel.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -25,26 +26,52 @@ static struct diff_item *find(const struct diff_items *items, struct ta_slice na
     return items->n ? bsearch(&name, items->at, items->n, sizeof *items->at, against_name) : NULL;
 }
 
+static int by_order(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+/* A report that was written before may lack the column. */
+static bool has_order(const struct ta_table *table, const struct diff_order *order)
+{
+    return !order->order || ta_table_column(table, order->order) != SIZE_MAX;
+}
+
+/* Rows that are numbered are of ranks, which do the same: the first of them stands for all. */
+static double least_rank(const struct ta_table *table, const struct diff_order *order)
+{
+    double least = INFINITY;
+    for (size_t i = 0; order->order && i < table->n_rows; i++)
+        least = fmin(least, ta_row_number(table, i, "rank", -1));
+    return least;
+}
+
 static bool read_places(struct diff *diff, int side, const struct diff_order *order,
                         const struct diff_items *items, struct places *places)
 {
     const struct ta_table *table = ta_report_table(diff->shown[side], order->table);
     const struct diff_items *ops = order->is_of_ops ? items : &diff->op_items[side];
-    const size_t rows = table ? table->n_rows : 0;
+    const size_t rows = table && has_order(table, order) ? table->n_rows : 0;
+    const double rank = rows ? least_rank(table, order) : 0;
     *places = (struct places){ta_arena_alloc(&diff->arena, (rows + 1) * sizeof *places->at), 0};
     for (size_t i = 0; places->at && i < rows; i++) {
-        const struct ta_slice name = ta_row_text(table, i, "name");
+        const struct ta_slice name = ta_row_text(table, i, order->name);
         const struct ta_slice op = ta_row_text(table, i, order->op);
         struct diff_item *item = find(items, name);
-        if (item)
-            places->at[places->n++] =
-                (struct place){.op = op,
-                               .within = ta_row_text(table, i, "within"),
-                               .kind = order->is_of_ops ? TA_LIT("") : kind_of(name),
-                               .item = item,
-                               .op_item = find(ops, op),
-                               .calls = diff_amount(table, i, "calls")};
+        if (!item || (order->order && ta_row_number(table, i, "rank", -1) != rank))
+            continue;
+        places->at[places->n++] = (struct place){
+            .op = op,
+            .within = ta_row_text(table, i, "within"),
+            .kind = order->is_of_ops ? TA_LIT("") : kind_of(name),
+            .item = item,
+            .op_item = find(ops, op),
+            .calls = diff_amount(table, i, "calls"),
+            .order = order->order ? diff_amount(table, i, order->order) : (int64_t)i};
     }
+    if (places->at && order->order)
+        qsort(places->at, places->n, sizeof *places->at, by_order);
     return places->at != NULL;
 }
 

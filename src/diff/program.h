@@ -13,6 +13,7 @@ struct place {
     struct diff_item *item;
     const struct diff_item *op_item; /* the operator among the names that were matched, or NULL */
     int64_t calls;                   /* of the item at this place */
+    int64_t order;                   /* among the places of its side */
     bool is_marked;                  /* member of the set that is being made */
 };
 

@@ -44,6 +44,7 @@ struct steps {
     double *first;  /* those of the warm-up */
     double *sorted; /* all others */
     size_t n_first, n;
+    size_t warm; /* steps of the warm-up, whatever the number of ranks */
     struct ta_classes split;
     bool is_split;
     size_t count[CLASSES];
@@ -96,9 +97,9 @@ static bool read_steps(struct diff *diff, const struct ta_durations *series, str
                             .sorted = ta_arena_alloc(&diff->arena, (all + 1) * sizeof(double))};
     if (!steps->first || !steps->sorted)
         return false;
-    const size_t warm = warm_up_of(diff, series) * series->ranks;
+    steps->warm = warm_up_of(diff, series);
     for (size_t i = 0; i < all; i++)
-        if (!isnan(series->at[i]) && i < warm)
+        if (!isnan(series->at[i]) && i < steps->warm * series->ranks)
             steps->first[steps->n_first++] = series->at[i];
         else if (!isnan(series->at[i]))
             steps->sorted[steps->n++] = series->at[i];
@@ -161,17 +162,28 @@ static void add_class(struct ta_table_builder *table, const struct steps sides[T
     sum[1] += mix;
 }
 
+static struct diff_warm_up warm_up(const struct ta_durations *series, size_t n)
+{
+    struct diff_warm_up warm_up = {.steps = (int64_t)n};
+    for (size_t i = 0; i < n; i++)
+        warm_up.ns += longest_of(series, i);
+    return warm_up;
+}
+
 bool diff_add_step_classes(struct diff *diff)
 {
     const struct ta_durations *series[TA_DIFF_SIDES] = {NULL, NULL};
     struct steps sides[TA_DIFF_SIDES];
-    if (!diff_step_series(diff, series))
+    const char *id;
+    if (!diff_step_series(diff, series, &id))
         return false;
     if (!series[TA_DIFF_BASE])
         return true;
     for (int side = 0; side < TA_DIFF_SIDES; side++)
         if (!read_steps(diff, series[side], &sides[side]))
             return false;
+    for (int side = 0; strncmp(id, "step_time", 9) == 0 && side < TA_DIFF_SIDES; side++)
+        diff->warm_up[side] = warm_up(series[side], sides[side].warm);
     const struct steps *base = &sides[TA_DIFF_BASE], *new = &sides[TA_DIFF_NEW];
     const bool is_split = base->is_split || new->is_split;
     if (!is_split && !base->n_first && !new->n_first)

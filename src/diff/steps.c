@@ -34,7 +34,8 @@ static const struct ta_chart chart = {
 };
 
 /* The figure of both sides that rests on steps, the first one that does. */
-bool diff_step_series(struct diff *diff, const struct ta_durations *series[TA_DIFF_SIDES])
+bool diff_step_series(struct diff *diff, const struct ta_durations *series[TA_DIFF_SIDES],
+                      const char **id)
 {
     struct ta_run_figures figures[TA_DIFF_SIDES];
     for (int side = 0; side < TA_DIFF_SIDES; side++)
@@ -47,6 +48,7 @@ bool diff_step_series(struct diff *diff, const struct ta_durations *series[TA_DI
         if (base->at[i].series && new &&new->series) {
             series[TA_DIFF_BASE] = base->at[i].series;
             series[TA_DIFF_NEW] = new->series;
+            *id = base->at[i].id;
         }
     }
     return true;
@@ -93,7 +95,8 @@ static bool is_distribution(const struct ta_durations *series)
 bool diff_add_steps(struct diff *diff)
 {
     const struct ta_durations *series[TA_DIFF_SIDES] = {NULL, NULL};
-    if (!diff_step_series(diff, series))
+    const char *id;
+    if (!diff_step_series(diff, series, &id))
         return false;
     if (!series[TA_DIFF_BASE] || !is_distribution(series[TA_DIFF_BASE]) ||
         !is_distribution(series[TA_DIFF_NEW]))

@@ -218,6 +218,8 @@ class Reference(unittest.TestCase):
             paths = [self.pair(name, [(kernels, round(500_000 * math.exp(rng.gauss(0, spread))))
                                       for _ in range(40)]) for name in "ab"]
             self.assertNotIn("diff.step_classes", self.compare(*paths))
+            self.assertEqual([row["basis"] for row in self.tables["diff.normalized"]],
+                             ["whole", "step"])
 
     def test_warm_up(self):
         """The first steps, of a run that compiles and of one that does not."""
@@ -243,6 +245,18 @@ class Reference(unittest.TestCase):
                 self.assertAlmostEqual(rows["all"]["delta_ns"], means[1] - means[0], delta=1e-3)
                 self.assertAlmostEqual(rows["all"]["within_ns"], 0, delta=1e-3)
                 self.assertAlmostEqual(rows["all"]["mix_ns"], means[1] - means[0], delta=1e-3)
+                self.check_steady([2, 0][::order], sum(first))
+
+    def check_steady(self, warm, ns):
+        """The window for each step but those that are warm-up."""
+        window = self.tables["diff.windows"][0]
+        rows = {row["basis"]: row for row in self.tables["diff.normalized"]}
+        steady = rows["steady_step"]
+        for side, n in zip(("base", "new"), warm):
+            left = window[f"{side}_ns"] - (ns if n else 0)
+            self.assertEqual(steady[f"{side}_units"], rows["step"][f"{side}_units"] - n)
+            self.assertAlmostEqual(steady[f"{side}_ns"], left / steady[f"{side}_units"], delta=1e-3)
+        self.assertAlmostEqual(steady["change"], steady["new_ns"] / steady["base_ns"] - 1)
 
     # ---- machine and program ----
 

@@ -58,6 +58,8 @@ static const struct ta_column columns[] = {
      "The same calls by the clock of the device"},
     {"exceptions", "Exceptions", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
      "Calls that ended with an exception; none where the dump does not tell"},
+    {"order", "Order", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Place among the stages of the rank in the order in which the dumps first name them"},
 };
 
 /* What the stages of a format are called, by what its name begins with.  On a console, times
@@ -171,6 +173,22 @@ static void drop_lone_scopes(struct stages *stages)
     }
 }
 
+static int by_rank_and_place(const void *left, const void *right)
+{
+    const struct stage *a = left, *b = right;
+    if (a->row[RANK] != b->row[RANK])
+        return a->row[RANK] < b->row[RANK] ? -1 : 1;
+    return (a->row[FIRST] > b->row[FIRST]) - (a->row[FIRST] < b->row[FIRST]);
+}
+
+static void count_places(struct stages *stages)
+{
+    struct stage *at = stages->at;
+    qsort(at, stages->n, sizeof *at, by_rank_and_place);
+    for (size_t i = 0; i < stages->n; i++)
+        at[i].order = i && at[i].row[RANK] == at[i - 1].row[RANK] ? at[i - 1].order + 1 : 1;
+}
+
 static bool gather(struct stages *stages)
 {
     stages->n = ta_partial_rows(stages->partial);
@@ -183,6 +201,7 @@ static bool gather(struct stages *stages)
     }
     if (!stages->at)
         return false;
+    count_places(stages);
     drop_lone_scopes(stages);
     for (size_t i = 0; i < stages->n; i++) {
         struct stage *stage = &stages->at[i];
@@ -208,7 +227,8 @@ static void add_row(struct ta_table_builder *table, const struct ta_partial *par
         has_mean ? ta_num((double)row[TOTAL] / (double)row[CALLS]) : ta_null(), ta_int(row[LEAST]),
         ta_int(row[MOST]), all ? ta_num(ta_dist_quantile(times, 50)) : ta_null(),
         all ? ta_num(ta_dist_quantile(times, 95)) : ta_null(), ta_int(row[DEVICE]),
-        stage->scope.len || row[ENDED_BADLY] > 0 ? ta_int(row[ENDED_BADLY]) : ta_null());
+        stage->scope.len || row[ENDED_BADLY] > 0 ? ta_int(row[ENDED_BADLY]) : ta_null(),
+        ta_int(stage->order));
 }
 
 static void add_by_name(struct ta_section_builder *out, const struct stages *stages)

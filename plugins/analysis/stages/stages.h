@@ -36,6 +36,7 @@ struct stage {
     struct ta_slice source;      /* the scope, or what its kind of dump calls such rows */
     struct ta_slice family;      /* "chunk_N" for chunk_0, chunk_1 …; else the name */
     struct ta_slice inside;      /* the stage around it as far as that is known, else empty */
+    int64_t order;               /* among those of its rank as the dump has them, from 1 */
     bool encloses;               /* others run inside, so that it is not counted beside them */
     int64_t inner_ns;            /* of a family that encloses others: what these take, else 0 */
     double share;                /* NAN without one */
