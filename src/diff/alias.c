@@ -88,7 +88,8 @@ static bool alias(struct diff *diff, const struct diff_pairs *pairs, struct diff
 bool diff_alias(struct diff *diff)
 {
     return alias(diff, &diff->kernels, &diff->kernel_names) &&
-           alias(diff, &diff->ops, &diff->op_names);
+           alias(diff, &diff->ops, &diff->op_names) &&
+           alias(diff, &diff->stages, &diff->stage_names);
 }
 
 struct ta_slice diff_name_of(const struct diff_aliases *aliases, int side, struct ta_slice name)

@@ -30,7 +30,7 @@ enum diff_method {
 /* A name of one side. */
 struct diff_item {
     struct ta_slice name, group; /* of several groups that of the longest total */
-    int64_t calls, total_ns;
+    int64_t calls, total_ns, self_ns; /* self: without what runs inside, where a table tells it */
     int64_t *run_ns; /* total of each run of the side, TA_MISSING where the name is not */
     /* The name that it is on the other side, NULL for none yet; how, and how sure that is. */
     struct diff_item *mate;
@@ -163,7 +163,7 @@ struct diff {
     struct ta_report *out;
     struct diff_pairs stages, kernels, copies, ops; /* of the shown runs */
     struct diff_items op_items[TA_DIFF_SIDES];      /* of `ops` */
-    struct diff_aliases kernel_names, op_names;
+    struct diff_aliases kernel_names, op_names, stage_names;
     struct diff_set *sets;             /* by number */
     size_t n_sets, n_counts;           /* counts of members so far */
     int64_t window_ns[TA_DIFF_SIDES];  /* longest windows; TA_MISSING without any */
@@ -174,7 +174,9 @@ struct diff {
     struct diff_cause cause;        /* of the change of the longest window */
     struct diff_level_change level; /* where memory changed most */
     struct diff_offload offload;
+    double shared;                 /* share of the time that both have in common; -1: unknown */
     bool is_alien;                 /* the runs have nothing in common */
+    bool is_other_work;            /* they have less than half of it */
     enum ta_change change;         /* of the time of the run */
     enum ta_basis basis;           /* what that rests on */
     struct ta_estimate time_ratio; /* of the time of the run, new : base, as that basis tells it */

@@ -87,8 +87,8 @@ static enum ta_status compare(struct diff *diff)
         diff_add_normalized(diff);
         diff_add_mix(diff);
         diff_add_machine(diff);
-        diff_find_offloading(diff);
         diff_add_environment(diff);
+        diff_find_offloading(diff);
         diff_add_runs(diff);
         diff_add_verdict(diff);
     }

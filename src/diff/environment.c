@@ -86,6 +86,9 @@ static const char *yes_or_no(bool yes)
     return yes ? "yes" : "no";
 }
 
+/* Bytes of the name of an operator in front of its shapes. */
+enum { OP_MOST = 24 };
+
 /* Input shapes of an operator where it takes the device longest. */
 static const char *largest_shapes(struct diff *diff, const struct ta_report *report,
                                   struct ta_slice op)
@@ -100,6 +103,7 @@ static const char *largest_shapes(struct diff *diff, const struct ta_report *rep
     if (most == SIZE_MAX)
         return NULL;
     const struct ta_slice shapes = ta_row_text(table, most, "shapes");
+    op = diff_brief(diff, op, OP_MOST);
     return ta_arena_printf(&diff->arena, "%.*s %.*s", (int)op.len, op.ptr, (int)shapes.len,
                            shapes.ptr);
 }
@@ -295,7 +299,9 @@ void diff_add_environment(struct diff *diff)
     if (shared < 0)
         shared = shared_time(&diff->ops);
     const bool no = shared >= 0 && shared < LEAST_SHARED;
+    diff->shared = shared;
     diff->is_alien = no;
+    diff->is_other_work = shared >= 0 && shared < ENOUGH_SHARED;
     if (shared < ENOUGH_SHARED)
         add_doubt(&doubts, shared < 0 ? "time in common" : "most of the time");
     const char *note =

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 /* Columns that the tables have in common. */
-static const char *const calls_column = "calls", *const total_column = "total_ns";
+static const char *const calls_column = "calls", *const total_column = "total_ns",
+                         *const self_column = "self_ns";
 
 static int by_name(const void *left, const void *right)
 {
@@ -38,6 +39,7 @@ static void settle(struct diff_items *items)
             items->at[n - 1].calls = ta_add_sat(items->at[n - 1].calls, items->at[i].calls);
             items->at[n - 1].total_ns =
                 ta_add_sat(items->at[n - 1].total_ns, items->at[i].total_ns);
+            items->at[n - 1].self_ns = ta_add_sat(items->at[n - 1].self_ns, items->at[i].self_ns);
         } else {
             items->at[n++] = items->at[i];
         }
@@ -63,7 +65,8 @@ static bool read_run(struct diff *diff, const struct ta_report *report,
                 (struct diff_item){.name = ta_row_text(table, i, source->name),
                                    .group = group,
                                    .calls = diff_amount(table, i, calls_column),
-                                   .total_ns = diff_amount(table, i, total_column)};
+                                   .total_ns = diff_amount(table, i, total_column),
+                                   .self_ns = diff_amount(table, i, self_column)};
     }
     settle(items);
     return true;

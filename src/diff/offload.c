@@ -71,7 +71,7 @@ void diff_find_offloading(struct diff *diff)
         known ? diff->level.bytes[TA_DIFF_BASE] : peak_of(diff->shown[TA_DIFF_BASE]),
         known ? diff->level.bytes[TA_DIFF_NEW] : peak_of(diff->shown[TA_DIFF_NEW])};
     const int sign = bytes[TA_DIFF_BASE] && bytes[TA_DIFF_NEW] ? fell(bytes) : 0;
-    if (!sign)
+    if (!sign || diff->is_other_work) /* another model needs other memory */
         return;
     const char *what =
         known ? ta_arena_printf(&diff->arena, "memory at %.*s", (int)label.len, label.ptr)

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { LINE = 512, CAUSE_MOST = 60, TIMES = 10 };
 
@@ -82,6 +83,35 @@ static void put_evidence(const struct diff *diff, char *line)
                  after == 1 ? "" : "s");
 }
 
+/* The kind of a cause that is a sum over ranks. */
+static const struct ta_slice all_ranks = {"all ranks", 9};
+
+/* Of hosts of several ranks no window is made of terms.  The operator that changed most by itself,
+ * in the direction of the whole, says what happened. */
+static void find_host_cause(struct diff *diff, bool is_slower)
+{
+    const struct diff_pair *most = NULL;
+    int64_t change = 0;
+    for (size_t i = 0; i < diff->ops.n; i++) {
+        const struct diff_item *const *item = diff->ops.at[i].item;
+        const int64_t delta = (item[TA_DIFF_NEW] ? item[TA_DIFF_NEW]->self_ns : 0) -
+                              (item[TA_DIFF_BASE] ? item[TA_DIFF_BASE]->self_ns : 0);
+        if ((delta > 0) == is_slower && llabs(delta) > change) {
+            change = llabs(delta);
+            most = &diff->ops.at[i];
+        }
+    }
+    if (!most)
+        return;
+    const int side = most->item[TA_DIFF_BASE] ? TA_DIFF_BASE : TA_DIFF_NEW;
+    diff->cause.name = diff_name_of(&diff->op_names, side, most->item[side]->name);
+    diff->cause.kind = all_ranks;
+    for (int i = 0; i < TA_DIFF_SIDES; i++)
+        diff->cause.ns[i] = most->set       ? diff->sets[most->set - 1].ns[i]
+                            : most->item[i] ? most->item[i]->total_ns
+                                            : 0;
+}
+
 /* ": vae_decode 45 s → 428 s". */
 static void put_cause(struct diff *diff, char *line)
 {
@@ -99,9 +129,19 @@ static void put_cause(struct diff *diff, char *line)
     const size_t n = strlen(line);
     ta_unit_format_pair(pair, (double)cause->ns[TA_DIFF_BASE], (double)cause->ns[TA_DIFF_NEW],
                         TA_UNIT_NS);
-    snprintf(line + n, LINE - n, ": %s%.*s%s %s",
+    snprintf(line + n, LINE - n, ": %s%.*s%s %s%s",
              ta_slice_equal(cause->kind, TA_LIT("idle")) ? "idle, " : "", (int)name.len, name.ptr,
-             is_pair ? "," : "", pair);
+             is_pair ? "," : "", pair,
+             ta_slice_equal(cause->kind, all_ranks) ? " on all ranks" : "");
+}
+
+/* ", 21.9 % of the time in common": other models, or other work of one. */
+static void put_shared(const struct diff *diff, char *line)
+{
+    char share[TA_UNIT_TEXT_MAX];
+    const size_t n = strlen(line);
+    snprintf(line + n, LINE - n, ", %s of the time in common",
+             ta_unit_format(share, diff->shared, TA_UNIT_RATIO));
 }
 
 static void put_offloading(const struct diff *diff, char *line)
@@ -186,6 +226,10 @@ void diff_add_verdict(struct diff *diff)
     }
     put_direction(diff, change_of(diff, base, new), line);
     const bool is_none = strcmp(line, "No change") == 0;
+    if (!is_none && !known)
+        find_host_cause(diff, new > base);
+    if (diff->is_other_work)
+        put_shared(diff, line);
     if (!is_none)
         put_cause(diff, line);
     put_offloading(diff, line);

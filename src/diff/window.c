@@ -83,7 +83,8 @@ static bool read_stages(struct diff *diff, int side, struct diff_window *window)
     for (size_t i = 0; i < stages->n_rows; i++)
         if (ta_row_integer(stages, i, "rank") == window->rank &&
             ta_row_number(stages, i, "share", -1) >= 0)
-            add_term(window, TA_LIT("stage"), ta_row_text(stages, i, "stage"),
+            add_term(window, TA_LIT("stage"),
+                     diff_name_of(&diff->stage_names, side, ta_row_text(stages, i, "stage")),
                      diff_amount(stages, i, "calls"), diff_amount(stages, i, "total_ns"));
     if (window->length_ns == TA_MISSING)
         window->length_ns = window->explained_ns;

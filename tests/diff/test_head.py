@@ -123,6 +123,76 @@ class Head(unittest.TestCase):
         self.assertEqual(first, "No change")
         self.assertEqual(self.diff.findings, [])
 
+    def write_hosts(self, name, decode, rename=None, shapes="[[8], [4]]", times=1,
+                    category="cpu_op"):
+        """Traces of two ranks without a device; operators hold others."""
+        folder = self.folder / name
+        folder.mkdir()
+        for rank in range(2):
+            events, at = [], 1000
+            for op, dur, inner in (("pipeline", 900 + decode, 0), ("vae_decode", decode, 1),
+                                   *[("denoise", 800 // times, 1)] * times):
+                at += inner
+                events.append({"ph": "X", "cat": category, "name": (rename or {}).get(op, op),
+                               "pid": 1, "tid": 1, "ts": at, "dur": dur,
+                               "args": {"Input Dims": json.loads(shapes)}})
+                at += inner * dur
+            (folder / f"rank{rank}.json").write_text(json.dumps(
+                {"distributedInfo": {"rank": rank, "world_size": 2}, "traceEvents": events}),
+                encoding="utf-8")
+        return folder
+
+    def test_hosts_of_several_ranks(self):
+        """No window is made of their spans, and still it is said what changed."""
+        sides = self.write_hosts("a", 5000), self.write_hosts("b", 700)
+        self.assertIn(": vae_decode 10 ms → 1.4 ms on all ranks", self.compare(*sides))
+        self.assertNotIn("diff.windows", self.diff.tables)
+        sides = self.write_hosts("c", 700), self.write_hosts("d", 5000)
+        first = self.compare(*sides)
+        self.assertIn("Slower by", first)
+        self.assertIn(": vae_decode 1.4 ms → 10 ms on all ranks", first)
+
+    def test_other_work(self):
+        """That runs have little in common is said."""
+        other = {"pipeline": "train", "denoise": "backward"}
+        sides = (self.write_hosts("a", 500),
+                 self.write_hosts("b", 900, other, times=40, category="python_function"))
+        self.compare(*sides)
+        self.assertRegex(self.headline, r"^Slower by \S+ %, \S+ % of the time in common: ")
+
+    def test_one_for_another(self):
+        """What took the place of another is told with the times of both."""
+        sides = (self.write_hosts("a", 500, times=8),
+                 self.write_hosts("b", 500, {"denoise": "solver_loop"}, times=1))
+        sides[1].joinpath("rank0.json").write_bytes(
+            sides[1].joinpath("rank0.json").read_bytes().replace(b'"dur": 800', b'"dur": 4800'))
+        self.compare(*sides)
+        self.assertIn("denoise → solver_loop, 1.6 ms → 5.6 ms on all ranks", self.headline)
+
+    def test_sides_are_shown(self):
+        """What the runs were of is shown of both sides, however long it is."""
+        long_ = json.dumps([[4096 + i, 3072] for i in range(12)])
+        self.compare(self.write_hosts("a", 5000), self.write_hosts("b", 700, shapes=long_))
+        at = self.lines.index("What the runs were of")
+        self.assertRegex(self.lines[at + 1], "What +Before +After")
+        self.compare(self.write_hosts("c", 5000, shapes=long_), self.write_hosts("d", 700))
+        self.assertRegex(self.lines[self.lines.index("What the runs were of") + 1],
+                         "What +Before +After")
+
+    def test_renamed_stage(self):
+        """A stage with another name is one term."""
+        sides = [run(self.folder / name, 45.0, 8396.8) for name in "ab"]
+        path = sides[1] / "profiling_report.json"
+        path.write_text(path.read_text(encoding="utf-8").replace('"vae_encode"', '"latents_of"'),
+                        encoding="utf-8")
+        self.compare(*sides)
+        terms = {row["term"]: row["delta_ns"] for row in self.diff.rows("diff.waterfall")}
+        self.assertNotIn("vae_encode", terms)
+        self.assertNotIn("latents_of", terms)
+        self.assertEqual(sum(terms.values()), 0)
+        self.assertEqual(self.diff.cell("diff.stages", "matched_as", name="vae_encode"),
+                         "latents_of")
+
     def test_more_memory_alone(self):
         """A tenth more memory is no model."""
         self.compare(run(self.folder / "a", 45.0, 8396.8), run(self.folder / "b", 90.0, 9300.0))

@@ -29,7 +29,7 @@ const struct text_pick text_picks[] = {
      .rows = 4,
      .first = "base_steps new_steps base_mean_ns new_mean_ns change"},
     {.table = "diff.machine", .rows = 1},
-    {.table = "diff.environment", .rows = 8, .spare = "same", .whole = true},
+    {.table = "diff.environment", .rows = 8, .first = "key base new", .spare = "same"},
     {.table = "diff.metrics",
      .rows = 12,
      .first = "base new delta change verdict",
