@@ -41,9 +41,10 @@ SELF = Rule(
     "Without children and calls of the runtime. diff.ops has totals, ops.by_name of each run own "
     "times.")
 PARTS = Rule(
-    OTHER, "Parts between modules",
-    "Steps are cut at modules, optimizers and data loading, and the parts laid side by side by "
-    "their number. diff.waterfall has the change of the whole window by name.", proved=False)
+    THEIRS, "Parts between modules",
+    "Steps are cut at modules, optimizers and data loading that both runs have, and the parts laid "
+    "side by side: time of the host and of the device below each, and of the device where there is "
+    "any. diff.waterfall has the change of the whole window by name.")
 UNLINKED = Rule(
     DIFFERS, "Work without an operator above it left out",
     "Kernels of graph replays and calls outside of operators are in no tree: most of a decode step "
@@ -324,7 +325,57 @@ class WithinSteps:
                       any(step.ts <= span.ts and span.end <= step.end for step in steps)]
 
 
+class Parts:
+    """What runs within steps, cut where both runs call the same of what parts are told by."""
+
+    def __init__(self, sides):
+        self.trees = [tb_plugin_tree.Operators(side.trace, tb_plugin_tree.Settings())
+                      for side in sides]
+        self.nodes = [[child for step in tree.nodes if step.name.startswith("ProfilerStep#")
+                       for child in step.children] for tree in self.trees]
+
+    def pairs(self):
+        """Lists of nodes of each side, between cuts and at them; none are empty on both."""
+        def key(node):
+            cuts = tb_plugin_tree.is_module(node.span) or node.name.startswith(
+                ("Optimizer.step", "enumerate(DataLoader)", tb_plugin_tree.BACKWARD))
+            return node.name if cuts else None
+
+        left, right = self.nodes
+        out, done, start = [], 0, 0
+        for place, node in enumerate(left):
+            if key(node) is None:
+                continue
+            same = next((i for i in range(done, len(right)) if key(right[i]) == key(node)), None)
+            if same is None:
+                continue
+            out += [(left[start:place], right[done:same]), ([node], [right[same]])]
+            start, done = place + 1, same + 1
+        out.append((left[start:], right[done:]))
+        return [pair for pair in out if pair[0] or pair[1]]
+
+    def figures(self, side, nodes):
+        """Host, device, and the device where there is any, of the whole lists."""
+        device = [self.trees[side].device[id(node)][1] for node in nodes]
+        host = [node.end - node.start for node in nodes]
+        return {"host": sum(host), "device": sum(device),
+                "total": sum(own or other for own, other in zip(device, host))}
+
+    def check(self, case):
+        pairs = self.pairs()
+        whole = [[node for pair in pairs for node in pair[side]] for side in range(2)]
+        for index, row in enumerate(case.at("nodes")):
+            numbers = [int(number) for number in row["path"].split("-")]
+            pair = whole if len(numbers) == 1 else pairs[numbers[1]]
+            for side, word in enumerate(("left", "right")):
+                for what, value in self.figures(side, pair[side]).items():
+                    case.check(("nodes", index, f"{word}_{what}"), None, [(PARTS, value)])
+            case.check(("nodes", index, "children"), None,
+                       [(PARTS, len(pairs) if pair is whole else 0)])
+
+
 def check_tb_plugin(case, sides, found):
+    Parts(sides).check(case)
     settings = tb_plugin_tree.Settings()
     theirs = [tb_plugin_tree.Operators(WithinSteps(side.trace), settings).table for side in sides]
     plain = [tb_plugin_tree.Operators(
@@ -350,7 +401,6 @@ def check_tb_plugin(case, sides, found):
             values = [theirs[side][row["op"]][column] if row[word] else 0
                       for side, word in enumerate(("left", "right"))]
             case.check(("ops", index, key), None, [(rule, values[1] - values[0])])
-    case.say(PARTS, "nodes")
 
 
 # ---- together -----------------------------------------------------------------------------------
