@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import math
 
-from . import hta_model, hta_rank, tb_plugin_tree
+from . import hta_model, hta_rank, tb_plugin_tree, tracelens_tree
 from .causes import blame
 from .ledger import DESCRIBES, DIFFERS, OTHER, RESTATED, THEIRS, Case, Ledger, Rule, is_number
 from .trace import trace_at
@@ -52,8 +52,14 @@ UNLINKED = Rule(
 TREE = Rule(
     OTHER, "Sums by node of a merged tree",
     "Trees of Python frames and operators are matched position by position, and kernels belong to "
-    "the lowest node that both have: what it is called hangs on the order of the walk. Kernels "
-    "that took the place of others are in diff.sets.", proved=False)
+    "the lowest node that both have: what it is called hangs on the order of the walk. Each sum "
+    "lies between what the shortest and the longest as many kernels below nodes of that name take, "
+    "and all together are what operators launched. Kernels that took the place of others are in "
+    "diff.sets.")
+NEAREST = Rule(
+    THEIRS, "Device time by nearest operator, compared",
+    "Without memory sets. diff.kernels has device time by kernel, and ops.device_time of each run "
+    "that by operator.")
 SETTINGS = Rule(DESCRIBES, "Names and settings", "No figures.", proved=False)
 
 
@@ -305,10 +311,10 @@ def check_tracelens(case, sides, found):
         case.check(("identical",), all(row["delta_ns"] == 0
                                        for table in ("diff.ops", "diff.kernels")
                                        for row in comparison.rows(table)))
-    for part in ("by_cpu_op", "by_lca_name", "merged_nodes", "lca_groups", "by_lca_name_rows",
-                 "gpu_rows"):
-        if case.has(part):
-            case.say(TREE, part)
+    works = [tracelens_tree.Work(side.trace) for side in sides]
+    tracelens_tree.check_operators(case, NEAREST, works)
+    tracelens_tree.check_nodes(case, TREE, works)
+    tracelens_tree.check_counts(case, TREE, works)
 
 
 # ---- TensorBoard plug-in ------------------------------------------------------------------------
