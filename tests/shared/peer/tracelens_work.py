@@ -251,9 +251,11 @@ MODELS = {
 }
 
 
-TRITON = {"add": 1, "sub": 1, "mul": 1, "mean": 1, "ge": 1, "pow": 2, "rsqrt": 2, "silu": 4,
+# Operations per element, by their table; what is not in it counts nothing.
+TRITON = {"add": 1, "sub": 1, "mul": 1, "div": 1, "relu": 1, "mean": 1, "sum": 1, "abs": 1,
+          "neg": 1, "ne": 1, "eq": 1, "lt": 1, "gt": 1, "pow": 2, "sqrt": 2, "rsqrt": 2,
+          "var": 2, "reciprocal": 2, "exp": 4, "log": 4, "sigmoid": 4, "tanh": 4, "silu": 4,
           "gelu": 8}
-NO_WORDS = re.compile(r"native_layer_norm|bitwise_\w+?(?=_)|_unsafe_view") # what counts nothing
 
 
 def triton(call, name):
@@ -263,7 +265,7 @@ def triton(call, name):
     numbers = [int(value) for value, kind in zip(call.values, call.types) if kind == "Scalar"]
     reduces = name.startswith(("triton_red", "triton_per"))
     elements = math.prod(numbers[-2:] if reduces else numbers[-1:])
-    words = NO_WORDS.sub("", name).split("_")
+    words = name.split("_")
     moved = [2 * math.prod(dims) for dims, kind in zip(call.dims, call.types)
              if kind in ("c10::BFloat16", "c10::Half")]
     if moved and not reduces:
