@@ -7,7 +7,7 @@
 #ifndef TRACEANALYZE_QUALITY_H
 #define TRACEANALYZE_QUALITY_H
 
-#include "base.h"
+#include "arena.h"
 
 TA_BEGIN_DECLS
 
@@ -148,6 +148,26 @@ struct ta_accounts {
     const struct ta_quality_finding *findings; /* about the whole job: ranks, duplicates … */
     size_t n_findings;
 };
+
+/* Up to so many files that have the same are listed one by one. */
+enum { TA_NOTICES_APART = 3 };
+
+/* What was found, as people read it. */
+struct ta_notice {
+    struct ta_quality_finding finding; /* of several files: all cases, no place, the first text */
+    const char *where; /* path of the file; of several "a, b, c and 4,093 more"; NULL: of no file */
+    size_t n_files;
+};
+
+struct ta_notices {
+    const struct ta_notice *at; /* in the arena */
+    size_t n;
+};
+
+/* All that was found, the worst first, of the run before its files; what more than
+ * TA_NOTICES_APART files have is one notice.  None when the arena has failed. */
+TA_API struct ta_notices ta_accounts_notices(const struct ta_accounts *accounts,
+                                             struct ta_arena *arena);
 
 /* "ok", "repaired", "truncated", "refused"; "content", "name", …; "clean", "repaired", "lossy". */
 TA_API const char *ta_file_state_name(enum ta_file_state state);

@@ -252,23 +252,24 @@ static void put_quality_row(struct ta_file *out, const struct ta_quality_finding
     ta_puts(out, " |\n");
 }
 
-static void put_quality_rows(struct ta_file *out, const struct ta_accounts *accounts)
+static enum ta_status put_quality_rows(struct ta_ctx *ctx, struct ta_file *out,
+                                       const struct ta_accounts *accounts)
 {
-    size_t n = accounts->n_findings;
-    for (size_t f = 0; f < accounts->n_files; f++)
-        n += accounts->files[f].n_findings;
-    if (n == 0)
-        return;
-    ta_puts(out, "\n| Severity | Code | File | Count | First byte | What |\n"
-                 "| --- | --- | --- | ---: | ---: | --- |\n");
-    for (size_t i = 0; i < accounts->n_findings; i++)
-        put_quality_row(out, &accounts->findings[i], "");
-    for (size_t f = 0; f < accounts->n_files; f++)
-        for (size_t i = 0; i < accounts->files[f].n_findings; i++)
-            put_quality_row(out, &accounts->files[f].findings[i], accounts->files[f].path);
+    struct ta_arena arena = {0};
+    const struct ta_notices notices = ta_accounts_notices(accounts, &arena);
+    if (notices.n)
+        ta_puts(out, "\n| Severity | Code | File | Count | First byte | What |\n"
+                     "| --- | --- | --- | ---: | ---: | --- |\n");
+    for (size_t i = 0; i < notices.n; i++)
+        put_quality_row(out, &notices.at[i].finding,
+                        notices.at[i].where ? notices.at[i].where : "");
+    const bool failed = arena.failed;
+    ta_arena_free(&arena);
+    return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot list what was found in the inputs") : TA_OK;
 }
 
-static void put_accounts(struct ta_file *out, const struct ta_accounts *accounts)
+static enum ta_status put_accounts(struct ta_ctx *ctx, struct ta_file *out,
+                                   const struct ta_accounts *accounts)
 {
     const struct ta_account_totals *totals = &accounts->totals;
     ta_putf(out,
@@ -286,7 +287,7 @@ static void put_accounts(struct ta_file *out, const struct ta_accounts *accounts
                      "| --- | ---: | --- | --- | ---: | ---: |\n");
     for (size_t i = 0; i < accounts->n_files; i++)
         put_file(out, &accounts->files[i]);
-    put_quality_rows(out, accounts);
+    return put_quality_rows(ctx, out, accounts);
 }
 
 /* ---- the document -------------------------------------------------------------------- */
@@ -326,8 +327,9 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
         put_findings(out, report);
     for (size_t i = 0; i < ta_report_section_count(report); i++)
         put_section(out, ta_report_section(report, i), options);
-    put_accounts(out, ta_report_accounts(report));
-    return ta_file_close(ctx, out);
+    const enum ta_status status = put_accounts(ctx, out, ta_report_accounts(report));
+    const enum ta_status closed = ta_file_close(ctx, out);
+    return status ? status : closed;
 }
 
 static const struct ta_output_ops ops = {

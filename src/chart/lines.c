@@ -308,10 +308,10 @@ static void draw_quantile(struct ta_layout *layout, const struct lines *lines,
                           const char *name)
 {
     enum { BANDS = 160 };
-    struct ta_point points[BANDS];
+    struct ta_point *points = ta_arena_alloc(layout->arena, BANDS * sizeof *points);
     const double width = (lines->x_high - lines->x_low) / BANDS;
     size_t n_points = 0;
-    for (size_t first = 0, end; first < n && n_points < BANDS; first = end) {
+    for (size_t first = 0, end; points && first < n && n_points < BANDS; first = end) {
         const size_t band = width > 0 ? (size_t)((rest[first].x - lines->x_low) / width) : 0;
         const double until = lines->x_low + (double)(band + 1) * width;
         for (end = first; end < n && (end == first || rest[end].x < until); end++)
@@ -320,6 +320,8 @@ static void draw_quantile(struct ta_layout *layout, const struct lines *lines,
         const struct point at = {0, rest[first].x, ta_quantile(values, end - first, share)};
         points[n_points++] = place(lines, y_axis, plot, &at);
     }
+    if (!points)
+        return;
     ta_pen_line(layout, TA_INK_REST, points, n_points, share == 0.5 ? 1.6 : 1, name);
 }
 

@@ -26,12 +26,11 @@ static void warn(struct ta_cli *cli, const char *file, const struct ta_quality_f
 
 void ta_cli_warn(struct ta_cli *cli, const struct ta_report *report)
 {
-    const struct ta_accounts *accounts = ta_report_accounts(report);
-    for (size_t i = 0; i < accounts->n_files; i++)
-        for (size_t k = 0; k < accounts->files[i].n_findings; k++)
-            warn(cli, accounts->files[i].path, &accounts->files[i].findings[k]);
-    for (size_t k = 0; k < accounts->n_findings; k++)
-        warn(cli, NULL, &accounts->findings[k]);
+    struct ta_arena arena = {0};
+    const struct ta_notices notices = ta_accounts_notices(ta_report_accounts(report), &arena);
+    for (size_t i = 0; i < notices.n; i++)
+        warn(cli, notices.at[i].where, &notices.at[i].finding);
+    ta_arena_free(&arena);
 }
 
 /* Data is incomplete when something was lost, or when ranks of a run are not there. */

@@ -2,6 +2,7 @@
 """Summaries: a report of them is that of the traces, and one that is damaged costs only itself."""
 import gzip
 import json
+import pathlib
 import random
 import shutil
 import subprocess
@@ -278,6 +279,23 @@ class Damaged(Summaries):
                       for item in section["items"] if item["kind"] == "table"}
             self.assertEqual([row[0] for row in tables["launches.by_rank"]], [0, 2, 3])
             self.assertEqual([row[0] for row in tables["gpu_time.by_rank"]], [0, 1, 2, 3])
+
+    def test_many_that_lack_the_same(self):
+        """People read it once, programs by file."""
+        for path in self.fresh(SAMPLE):
+            self.edit(path, lambda text: text.replace(b'"launches":{', b'"lunches":{', 1))
+        out = self.folder / "out"
+        log = self.run_program("aggregate", str(self.folder / "summaries"), "-o", str(out),
+                               "--format", "json,html,md,text").stderr.decode()
+        report = json.loads((out / "report.json").read_text())
+        self.assertEqual([[finding["code"] for finding in file["findings"]].count(
+            "analysis-missing") for file in report["data_quality"]["files"]], [1, 1, 1, 1])
+        self.assertEqual(log.count("analysis-missing"), 1, log)
+        for name, row in (("html", ">analysis-missing<"), ("txt", "analysis-missing ×"),
+                          ("md", "| analysis-missing |")):
+            self.assertEqual((out / f"report.{name}").read_text().count(row), 1, name)
+        text = " ".join((out / "report.txt").read_text().split())
+        self.assertIn("wan-t2v-rank2.pt.trace.json.gz and 1 more", text)
 
     def test_no_analysis(self):
         path = self.fresh(SAMPLE)[1]

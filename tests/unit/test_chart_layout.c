@@ -515,6 +515,15 @@ static void test_steps_of_ranks_are_aligned(void **state)
     ta_report_free(world.report);
 }
 
+static const struct ta_mark *find_line(const struct ta_scene *scene, const char *part)
+{
+    for (size_t i = 0; i < scene->n_marks; i++)
+        if (scene->marks[i].kind == TA_MARK_LINE && scene->marks[i].tip &&
+            strstr(scene->marks[i].tip, part))
+            return &scene->marks[i];
+    return NULL;
+}
+
 static size_t count_lines(const struct ta_scene *scene)
 {
     size_t n = 0;
@@ -567,16 +576,33 @@ static void test_long_lines_are_thinned(void **state)
     ta_report_free(world.report);
 }
 
-/* ---- scatter ------------------------------------------------------------------------------ */
-
-static const struct ta_mark *find_line(const struct ta_scene *scene, const char *part)
+/* Lines beyond those with a color become their lowest, median and highest, one above the other. */
+static void test_many_lines_become_a_band(void **state)
 {
-    for (size_t i = 0; i < scene->n_marks; i++)
-        if (scene->marks[i].kind == TA_MARK_LINE && scene->marks[i].tip &&
-            strstr(scene->marks[i].tip, part))
-            return &scene->marks[i];
-    return NULL;
+    (void)state;
+    struct world world = begin();
+    fixture_add_lines(world.section, (struct fixture){64 * 90, 1e6, 0}, 64, &fixture_memory_chart);
+    const struct ta_table *table = freeze(&world);
+    check(table);
+    struct ta_scene *scene = ta_scene_build(table, table->chart, 720, 0);
+    const struct ta_mark *lowest = find_line(scene, "lowest"), *median = find_line(scene, "median"),
+                         *highest = find_line(scene, "highest");
+    assert_true(lowest && median && highest);
+    assert_in_range(median->line.n, 80, 160);
+    assert_int_equal(lowest->line.n, median->line.n);
+    assert_int_equal(highest->line.n, median->line.n);
+    for (size_t i = 0; i < median->line.n; i++) {
+        const struct ta_point *at = &median->line.points[i];
+        assert_true(i == 0 || at->x > median->line.points[i - 1].x);
+        assert_true(lowest->line.points[i].x == at->x && highest->line.points[i].x == at->x);
+        assert_true(lowest->line.points[i].y >= at->y && highest->line.points[i].y <= at->y);
+        assert_true(at->y > 0 && at->y < scene->height);
+    }
+    ta_scene_free(scene);
+    ta_report_free(world.report);
 }
+
+/* ---- scatter ------------------------------------------------------------------------------ */
 
 /* The height of a roof at x; points below it have larger y. */
 static double roof_at(const struct ta_mark *line, double x)
@@ -734,6 +760,7 @@ int main(void)
         cmocka_unit_test(test_steps_of_ranks_are_aligned),
         cmocka_unit_test(test_lines_get_the_panels_they_need),
         cmocka_unit_test(test_long_lines_are_thinned),
+        cmocka_unit_test(test_many_lines_become_a_band),
         cmocka_unit_test(test_dots_stay_below_their_roof),
         cmocka_unit_test(test_areas_of_dots),
         cmocka_unit_test(test_heat_is_where_values_are),

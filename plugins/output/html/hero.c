@@ -104,13 +104,24 @@ static void put_key_figures(const struct page *page)
     }
 }
 
-/* Losses and repairs are counted over the files and the job as a whole. */
-static void count_notices(const struct ta_quality_finding *findings, size_t n, size_t *losses,
-                          size_t *repairs)
+/* Marks the codes that were found. */
+static void mark_codes(const struct ta_quality_finding *findings, size_t n,
+                       bool is_found[TA_QUALITY_ERROR + 1][TA_Q_COUNT])
 {
-    for (size_t i = 0; i < n; i++) {
-        *losses += findings[i].severity >= TA_QUALITY_LOSS;
-        *repairs += findings[i].severity == TA_QUALITY_NOTICE;
+    for (size_t i = 0; i < n; i++)
+        is_found[findings[i].severity][findings[i].code] = true;
+}
+
+/* Kinds of what was found, however many files have it: losses, and what was mended. */
+static void count_kinds(const struct ta_accounts *accounts, size_t *losses, size_t *repairs)
+{
+    bool is_found[TA_QUALITY_ERROR + 1][TA_Q_COUNT] = {{false}};
+    mark_codes(accounts->findings, accounts->n_findings, is_found);
+    for (size_t i = 0; i < accounts->n_files; i++)
+        mark_codes(accounts->files[i].findings, accounts->files[i].n_findings, is_found);
+    for (size_t code = 0; code < TA_Q_COUNT; code++) {
+        *losses += is_found[TA_QUALITY_LOSS][code] || is_found[TA_QUALITY_ERROR][code];
+        *repairs += is_found[TA_QUALITY_NOTICE][code];
     }
 }
 
@@ -123,11 +134,7 @@ static void put_quality_line(const struct page *page)
     };
     const struct ta_accounts *accounts = ta_report_accounts(page->report);
     size_t losses = 0, repairs = 0;
-    count_notices(accounts->findings, accounts->n_findings, &losses, &repairs);
-    for (size_t i = 0; i < accounts->n_files; i++)
-        count_notices(accounts->files[i].findings, accounts->files[i].n_findings, &losses,
-                      &repairs);
-
+    count_kinds(accounts, &losses, &repairs);
     ta_putf(page->out, "<p class=\"quality is-%s\"><strong>",
             ta_quality_status_name(accounts->status));
     ta_puts(page->out, words[accounts->status]);

@@ -6,6 +6,7 @@
 #include "html.h"
 
 #include <stdlib.h>
+#include <traceanalyze/arena.h>
 
 enum {
     FILE_PATH,
@@ -65,10 +66,11 @@ static const struct ta_column note_columns[NOTE_COLUMNS] = {
                    "Name of what was found; a code never changes its meaning."},
     [NOTE_SEVERITY] = {"severity", "Severity", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
                        "Info and notice lost nothing; loss and error did."},
-    [NOTE_FILE] = {"path", "File", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-                   "File in which it was found; none when it concerns the run as a whole."},
+    [NOTE_FILE] = {"path", "File", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL,
+                   "File in which it was found; none when it concerns the run as a whole.  What "
+                   "many files have stands in one row; report.json has it by file."},
     [NOTE_COUNT] = {"count", "Count", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-                    "How often it was found in the file."},
+                    "How often it was found there."},
     [NOTE_FIRST] = {"byte_offset", "First at byte", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
                     "Place of the first case, counted from 0 in the decompressed stream."},
     [NOTE_LAST] = {"last_offset", "Last at byte", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
@@ -106,31 +108,18 @@ static void fill_file(struct ta_cell *row, const struct ta_file_account *file)
     row[FILE_SKIPPED] = count_cell(file->bytes_skipped);
 }
 
-static void fill_note(struct ta_cell *row, const struct ta_quality_finding *finding,
-                      const char *path)
+static void fill_note(struct ta_cell *row, const struct ta_notice *notice)
 {
+    const struct ta_quality_finding *finding = &notice->finding;
     row[NOTE_CODE] = text_cell(ta_quality_name(finding->code));
     row[NOTE_SEVERITY] = text_cell(ta_quality_severity_name(finding->severity));
-    row[NOTE_FILE] = text_cell(path);
+    row[NOTE_FILE] = text_cell(notice->where);
     row[NOTE_COUNT] = count_cell(finding->count);
     row[NOTE_FIRST] = count_cell(finding->byte_offset);
     row[NOTE_LAST] = count_cell(finding->last_offset);
     row[NOTE_PLACE] = count_cell(finding->file_offset);
     row[NOTE_TEXT] = text_cell(finding->text);
     row[NOTE_DOC] = text_cell(ta_quality_doc(finding->code));
-}
-
-/* Adds the findings of one severity and returns the next free row. */
-static struct ta_cell *fill_notes(struct ta_cell *row, const struct ta_quality_finding *findings,
-                                  size_t n, int severity, const char *path)
-{
-    for (size_t i = 0; i < n; i++) {
-        if ((int)findings[i].severity != severity)
-            continue;
-        fill_note(row, &findings[i], path);
-        row += NOTE_COLUMNS;
-    }
-    return row;
 }
 
 static enum ta_status put_files(const struct page *page, const struct ta_accounts *accounts)
@@ -154,40 +143,28 @@ static enum ta_status put_files(const struct page *page, const struct ta_account
     return status;
 }
 
-static size_t count_notes(const struct ta_accounts *accounts)
-{
-    size_t n = accounts->n_findings;
-    for (size_t i = 0; i < accounts->n_files; i++)
-        n += accounts->files[i].n_findings;
-    return n;
-}
-
 static enum ta_status put_notes(const struct page *page, const struct ta_accounts *accounts)
 {
-    const size_t n = count_notes(accounts);
-    if (n == 0) {
+    struct ta_arena arena = {0};
+    const struct ta_notices notices = ta_accounts_notices(accounts, &arena);
+    struct ta_cell *cells = ta_arena_alloc(&arena, (notices.n + 1) * NOTE_COLUMNS * sizeof *cells);
+    enum ta_status status = TA_OK;
+    if (!cells || arena.failed) {
+        status = ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot list what was found in the inputs");
+    } else if (notices.n == 0) {
         ta_puts(page->out, "<p class=\"prose\">Nothing was repaired, skipped or lost.</p>\n");
-        return TA_OK;
+    } else {
+        for (size_t i = 0; i < notices.n; i++)
+            fill_note(&cells[i * NOTE_COLUMNS], &notices.at[i]);
+        const struct ta_table table = {.id = "data_quality.findings",
+                                       .title = "What was found",
+                                       .columns = note_columns,
+                                       .n_columns = NOTE_COLUMNS,
+                                       .n_rows = notices.n,
+                                       .cells = cells};
+        status = html_table(page, &table, table.title);
     }
-    struct ta_cell *cells = calloc(n, NOTE_COLUMNS * sizeof *cells);
-    if (!cells)
-        return ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot list notices: notices=%zu", n);
-    struct ta_cell *row = cells;
-    for (int severity = TA_QUALITY_ERROR; severity >= TA_QUALITY_INFO; severity--) {
-        row = fill_notes(row, accounts->findings, accounts->n_findings, severity, NULL);
-        for (size_t i = 0; i < accounts->n_files; i++) {
-            const struct ta_file_account *file = &accounts->files[i];
-            row = fill_notes(row, file->findings, file->n_findings, severity, file->path);
-        }
-    }
-    const struct ta_table table = {.id = "data_quality.findings",
-                                   .title = "What was found",
-                                   .columns = note_columns,
-                                   .n_columns = NOTE_COLUMNS,
-                                   .n_rows = n,
-                                   .cells = cells};
-    const enum ta_status status = html_table(page, &table, table.title);
-    free(cells);
+    ta_arena_free(&arena);
     return status;
 }
 

@@ -81,45 +81,30 @@ static void put_files(struct pdf *pdf, const struct ta_accounts *accounts)
     free(cells);
 }
 
-static size_t add_findings(struct ta_cell *cells, size_t at, const char *path,
-                           const struct ta_quality_finding *findings, size_t n)
-{
-    for (size_t i = 0; i < n; i++, at++) {
-        struct ta_cell *row = &cells[at * FINDING_COLUMNS];
-        row[CODE] = text(ta_quality_name(findings[i].code));
-        row[SEVERITY] = text(ta_quality_severity_name(findings[i].severity));
-        row[COUNT] = count(findings[i].count);
-        row[WHERE] = text(path);
-        row[EXAMPLE] = text(findings[i].text ? findings[i].text : ta_quality_doc(findings[i].code));
-    }
-    return at;
-}
-
 static void put_findings(struct pdf *pdf, const struct ta_accounts *accounts)
 {
-    size_t n = accounts->n_findings;
-    for (size_t i = 0; i < accounts->n_files; i++)
-        n += accounts->files[i].n_findings;
-    if (n == 0)
+    const struct ta_notices notices = ta_accounts_notices(accounts, &pdf->arena);
+    struct ta_cell *cells =
+        ta_arena_alloc(&pdf->arena, (notices.n + 1) * FINDING_COLUMNS * sizeof *cells);
+    if (!cells || notices.n == 0)
         return;
-    struct ta_cell *cells = calloc(n, FINDING_COLUMNS * sizeof *cells);
-    if (!cells) {
-        pdf->arena.failed = true;
-        return;
+    for (size_t i = 0; i < notices.n; i++) {
+        const struct ta_quality_finding *finding = &notices.at[i].finding;
+        struct ta_cell *row = &cells[i * FINDING_COLUMNS];
+        row[CODE] = text(ta_quality_name(finding->code));
+        row[SEVERITY] = text(ta_quality_severity_name(finding->severity));
+        row[COUNT] = count(finding->count);
+        row[WHERE] = text(notices.at[i].where);
+        row[EXAMPLE] = text(finding->text ? finding->text : ta_quality_doc(finding->code));
     }
-    size_t at = add_findings(cells, 0, NULL, accounts->findings, accounts->n_findings);
-    for (size_t i = 0; i < accounts->n_files; i++)
-        at = add_findings(cells, at, accounts->files[i].path, accounts->files[i].findings,
-                          accounts->files[i].n_findings);
     const struct ta_table table = {.id = "quality",
                                    .title = "What was repaired or lost",
                                    .columns = finding_columns,
                                    .n_columns = FINDING_COLUMNS,
-                                   .n_rows = n,
+                                   .n_rows = notices.n,
                                    .cells = cells};
     pdf_heading(pdf, 2, table.title, NULL, 60);
     pdf_table(pdf, &table);
-    free(cells);
 }
 
 void pdf_quality(struct pdf *pdf)

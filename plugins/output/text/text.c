@@ -200,22 +200,23 @@ static void put_quality_finding(const struct page *page, const struct ta_quality
     }
 }
 
-/* All findings of one severity; counts on in *n, which stops the printing but not the count. */
-static void put_quality_of(const struct page *page, enum ta_quality_severity severity, size_t *n)
+/* The worst first; what needs no action stays in the report. */
+static enum ta_status put_notices(const struct page *page, const struct ta_accounts *accounts)
 {
-    const struct ta_accounts *accounts = ta_report_accounts(page->report);
-    for (size_t i = 0; i < accounts->n_findings; i++)
-        if (accounts->findings[i].severity == severity && (*n)++ < QUALITY_MOST)
-            put_quality_finding(page, &accounts->findings[i], NULL);
-    for (size_t f = 0; f < accounts->n_files; f++) {
-        const struct ta_file_account *file = &accounts->files[f];
-        for (size_t i = 0; i < file->n_findings; i++)
-            if (file->findings[i].severity == severity && (*n)++ < QUALITY_MOST)
-                put_quality_finding(page, &file->findings[i], file->path);
-    }
+    struct ta_arena arena = {0};
+    const struct ta_notices notices = ta_accounts_notices(accounts, &arena);
+    size_t n = 0;
+    for (; n < notices.n && notices.at[n].finding.severity > TA_QUALITY_INFO; n++)
+        if (n < QUALITY_MOST)
+            put_quality_finding(page, &notices.at[n].finding, notices.at[n].where);
+    if (n > QUALITY_MOST)
+        ta_putf(page->out, "  and %zu more in the report\n", n - QUALITY_MOST);
+    const bool failed = arena.failed;
+    ta_arena_free(&arena);
+    return failed ? ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot list what was found") : TA_OK;
 }
 
-static void put_quality(const struct page *page)
+static enum ta_status put_quality(const struct page *page)
 {
     static const enum text_style styles[] = {[TA_QUALITY_CLEAN] = TEXT_GOOD,
                                              [TA_QUALITY_REPAIRED] = TEXT_WARN,
@@ -235,11 +236,7 @@ static void put_quality(const struct page *page)
     text_style(page, styles[accounts->status]);
     text_wrap(page, line, TEXT_INDENT);
     text_reset(page);
-    size_t n = 0; /* the worst first; what needs no action stays in the report */
-    for (int severity = TA_QUALITY_ERROR; severity > TA_QUALITY_INFO; severity--)
-        put_quality_of(page, (enum ta_quality_severity)severity, &n);
-    if (n > QUALITY_MOST)
-        ta_putf(page->out, "  and %zu more in the report\n", n - QUALITY_MOST);
+    return put_notices(page, accounts);
 }
 
 /* ---- the whole ----------------------------------------------------------------------- */
@@ -310,8 +307,9 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
     }
     put_others(&page);
     put_missing(&page);
-    put_quality(&page);
-    return ta_file_close(ctx, out);
+    const enum ta_status status = put_quality(&page);
+    const enum ta_status closed = ta_file_close(ctx, out);
+    return status ? status : closed;
 }
 
 static const struct ta_output_ops ops = {
