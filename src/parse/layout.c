@@ -29,11 +29,18 @@ static void no_followers(const struct layout *layout, struct gap *gap)
     }
 }
 
+static void forget_quick(struct layout *layout)
+{
+    for (int i = 0; i < 1 << GAP_QUICK_BITS; i++)
+        layout->quick[i] = layout->no_gap;
+}
+
 static void forget_all(struct layout *layout)
 {
     layout->n = layout->fusing.n_fused = 0;
     layout->first = layout->opening;
     memset(layout->bucket, 0, sizeof layout->bucket);
+    forget_quick(layout);
     no_followers(layout, layout->opening);
     no_followers(layout, layout->no_gap); /* which may seem to be the first of a record */
 }
@@ -156,6 +163,18 @@ struct gap *layout_find_slowly(struct layout *layout, const char *text, size_t l
     return NULL;
 }
 
+/* Marks those of a new gap and the others that another one begins with. */
+static void mark_begun(struct layout *layout, struct gap *added)
+{
+    for (struct gap *gap = layout->gaps; gap < added; gap++) {
+        if (gap->from != added->from)
+            continue;
+        gap->is_begun |= layout_is_longer(added, gap);
+        added->is_begun |= layout_is_longer(gap, added);
+    }
+    forget_quick(layout);
+}
+
 struct gap *layout_add(struct layout *layout, const struct gap *made, const char *text,
                        size_t length)
 {
@@ -173,6 +192,8 @@ struct gap *layout_add(struct layout *layout, const struct gap *made, const char
     struct gap **bucket = layout_bucket(layout, layout_keys(gap->text));
     gap->chain = *bucket;
     *bucket = gap;
+    gap->is_begun = false;
+    mark_begun(layout, gap);
     return gap;
 }
 

@@ -37,6 +37,7 @@ enum {
     GAP_KINDS = 16, /* of records, by their first gap */
     GAP_PIECES = 8,
     GAP_BUCKETS = 1024,
+    GAP_QUICK_BITS = 8,
     LAYOUT_JUDGED_AFTER = 4096, /* records */
 };
 
@@ -73,6 +74,7 @@ struct gap {
     bool is_object;   /* it may be the nested object */
     bool ends;        /* the record ends with this gap */
     bool is_wrong;    /* stands for none */
+    bool is_begun;    /* another one begins with it */
     uint8_t opens;    /* where the nested object opens in the text, plus one; 0: it does not */
     uint8_t closes;   /* where it has closed, plus one; 0: it does not */
     uint8_t from, to; /* enum gap_place of what stands before it, and behind */
@@ -136,12 +138,14 @@ struct layout {
     struct gap *no_gap;  /* stands for none: a control character, a syntax error anyway */
     struct gap *passing; /* tokenized but too long to be remembered; good until the next one */
     struct gap *bucket[GAP_BUCKETS]; /* by the first key in their text; the first without one */
-    bool in_order;                   /* gaps follow each other as they did before, mostly */
-    uint32_t records;                /* since the layout was judged last */
-    uint32_t searches;               /* of gaps that were not where they were expected */
-    uint32_t misses;                 /* of them new ones */
-    uint32_t unordered;              /* times that it was judged while no order was expected */
-    uint32_t off;                    /* records to scan without the layout */
+    /* Found last, by their first eight bytes; or no_gap.  None that another one begins with. */
+    struct gap *quick[1 << GAP_QUICK_BITS];
+    bool in_order;      /* gaps follow each other as they did before, mostly */
+    uint32_t records;   /* since the layout was judged last */
+    uint32_t searches;  /* of gaps that were not where they were expected */
+    uint32_t misses;    /* of them new ones */
+    uint32_t unordered; /* times that it was judged while no order was expected */
+    uint32_t off;       /* records to scan without the layout */
     struct fusing fusing;
 };
 

@@ -79,4 +79,19 @@ __attribute__((noinline)) static struct gap *layout_known(struct layout *layout,
     return gap ? gap : layout_chained(layout->bucket[0], text, from);
 }
 
+/* The same for gaps in no order, each of which is waited for: what begins alike and was found last
+ * is mostly the one, and its place takes a third of the time to work out. */
+static inline struct gap *layout_quick(struct layout *layout, const char *text, uint8_t from)
+{
+    const uint64_t hash = word_of(text, sizeof hash) * UINT64_C(0x9e3779b97f4a7c15);
+    struct gap **const quick = &layout->quick[hash >> (64 - GAP_QUICK_BITS)];
+    if ((*quick)->from == from &&
+        vector_matches(text, (*quick)->text, (*quick)->length, (*quick)->mask))
+        return *quick;
+    struct gap *const gap = layout_known(layout, text, from);
+    if (gap && !gap->is_begun)
+        *quick = gap;
+    return gap;
+}
+
 #endif

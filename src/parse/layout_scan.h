@@ -300,7 +300,7 @@ scan_gaps(struct layout *layout, const struct record_keys *keys, struct scan *sc
     for (const char *p = scan->p, *start = p; p; next = gap->next[kind]) {
         struct gap *const before = gap;
         gap = layout->in_order ? expected_gap(next, start = p)
-                               : layout_known(layout, start = p, before->to);
+                               : layout_quick(layout, start = p, before->to);
         if (__builtin_expect(gap != NULL, true)) {
             p += gap->length;
         } else {
