@@ -8,32 +8,29 @@
 
 /* ---- the arguments of an operator ---------------------------------------------------------- */
 
-const char *const counting_args[] = {"Input Dims", "Input dims", "Input type", "Concrete Inputs",
-                                     NULL};
+const char *const counting_args[] = {[ARG_DIMS] = "Input Dims",
+                                     [ARG_TYPES] = "Input type",
+                                     [ARG_VALUES] = "Concrete Inputs",
+                                     [ARG_OLD_DIMS] = "Input dims", /* of older profilers */
+                                     [ARGS] = NULL};
 
-static ta_str text_near(struct finger *f, ta_row row)
+static struct texts texts_of(const struct counting *c, ta_row op)
 {
-    const struct ta_args *args = &f->args;
-    size_t low = 0, high = args->n; /* the row is in [low, high) if it is there */
-    if (args->n == 0)
-        return TA_STR_ABSENT;
-    size_t step = 1;
-    if (args->row[f->at] <= row) {
-        for (low = f->at; low + step < args->n && args->row[low + step] <= row; step *= 2)
-            low += step;
-        high = low + step < args->n ? low + step : args->n;
-    } else {
-        for (high = f->at; high > step && args->row[high - step] > row; step *= 2)
-            high -= step;
-        low = high > step ? high - step : 0;
+    ta_str text[ARGS];
+    size_t place = 0;
+    for (int i = 0; i < ARGS; i++) {
+        const struct ta_args *args = &c->args[i];
+        if (i == 0 || args->row != args[-1].row) /* mostly an operator has all or none */
+            place = ta_args_place(args, op);
+        text[i] = place < args->n && ta_args_is_text(args, place)
+                      ? (ta_str)ta_args_value(args, place)
+                      : TA_STR_ABSENT;
     }
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        *(args->row[middle] <= row ? &low : &high) = middle;
-    }
-    f->at = low;
-    return args->row[low] == row && ta_args_is_text(args, low) ? (ta_str)ta_args_value(args, low)
-                                                               : TA_STR_ABSENT;
+    return (struct texts){.name = c->spans.name[op],
+                          .dims =
+                              text[ARG_DIMS] == TA_STR_ABSENT ? text[ARG_OLD_DIMS] : text[ARG_DIMS],
+                          .types = text[ARG_TYPES],
+                          .values = text[ARG_VALUES]};
 }
 
 /* ---- work by the texts of a call ------------------------------------------------------------ */
@@ -93,10 +90,7 @@ static bool same_texts(const struct texts *a, const struct texts *b)
 
 size_t counting_of(struct counting *c, ta_row op)
 {
-    struct texts t = {c->spans.name[op], text_near(&c->dims, op), text_near(&c->types, op),
-                      text_near(&c->values, op)};
-    if (t.dims == TA_STR_ABSENT)
-        t.dims = text_near(&c->old_dims, op);
+    const struct texts t = texts_of(c, op);
     const uint32_t hash = (t.name * 31 + t.dims) * 31 + t.types * 7 + t.values;
     uint32_t *recent = &c->recent[hash % RECENT];
     if (*recent && same_texts(&c->at[*recent - 1].texts, &t))
@@ -113,10 +107,8 @@ void counting_begin(struct counting *c, const struct ta_trace *trace)
 {
     c->trace = trace;
     c->spans = ta_trace_spans(trace);
-    c->dims.args = ta_trace_args(trace, counting_args[0]);
-    c->old_dims.args = ta_trace_args(trace, counting_args[1]);
-    c->types.args = ta_trace_args(trace, counting_args[2]);
-    c->values.args = ta_trace_args(trace, counting_args[3]);
+    for (int i = 0; i < ARGS; i++)
+        c->args[i] = ta_trace_args(trace, counting_args[i]);
     c->formulas = calloc(ta_trace_string_count(trace) + 1, sizeof *c->formulas);
     c->failed = !c->formulas;
 }

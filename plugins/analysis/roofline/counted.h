@@ -8,12 +8,9 @@
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/map.h>
 
-/* An argument key.  Activities come in the order of their start, and so mostly do the operators
- * that launch them: the search for a row starts where the last one was found. */
-struct finger {
-    struct ta_args args;
-    size_t at;
-};
+/* The arguments that the shapes, types and values of calls are read from. */
+enum counted_arg { ARG_DIMS, ARG_TYPES, ARG_VALUES, ARG_OLD_DIMS, ARGS };
+extern const char *const counting_args[];
 
 /* Same name, shapes, types and values: the same work. */
 struct texts {
@@ -31,7 +28,7 @@ enum { RECENT = 1024 };
 struct counting {
     const struct ta_trace *trace;
     struct ta_spans spans;
-    struct finger dims, old_dims, types, values;
+    struct ta_args args[ARGS];
     const struct formula **formulas; /* by name; NULL: not yet looked up */
     struct counted *at;
     size_t n, max;
@@ -39,9 +36,6 @@ struct counting {
     uint32_t recent[RECENT]; /* index + 1 by hash */
     bool failed;
 };
-
-/* The arguments that the shapes, types and values of calls are read from. */
-extern const char *const counting_args[];
 
 /* `c` is zeroed; `failed` is set without memory. */
 void counting_begin(struct counting *c, const struct ta_trace *trace);

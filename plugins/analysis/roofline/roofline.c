@@ -116,17 +116,10 @@ static void mark_outer(struct mapping *m, ta_row op)
             return;
 }
 
-static bool is_graph(const struct mapping *m, ta_row launch)
-{
-    const struct ta_category *category = &m->categories.at[m->spans.cat[launch]];
-    return ta_host_classify(category->class, text_or_empty(m->trace, category->name),
-                            ta_trace_text(m->trace, m->spans.name[launch])) == TA_HOST_GRAPH;
-}
-
 /* Why nothing is known of an activity, but for its operator's own reasons. */
 static enum lack lack_of(struct mapping *m, const struct ta_activity *a, ta_row owner)
 {
-    if (a->launch != TA_NO_ROW && is_graph(m, a->launch))
+    if (a->launch != TA_NO_ROW && m->spans.work[a->launch] == TA_HOST_GRAPH)
         return LACK_GRAPH;
     if (owner == TA_NO_ROW || !is_operator(m, owner))
         return LACK_OPERATOR;
@@ -376,6 +369,7 @@ static const struct ta_bound bounds[] = {{PART_OPS, OP_CLASS, WORK_CLASSES},
                                          TA_BOUNDS_END};
 
 static const struct ta_analysis_ops ops = {.bounds = bounds,
+                                           .needs = TA_NEED_HOST_WORK,
                                            .needs_args = counting_args,
                                            .behind = behind,
                                            .section = "kernels",
