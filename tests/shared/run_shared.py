@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs the checkers of ../shared, the folder of real and damaged traces beside the repository.
 
-usage: run_shared.py --program PROGRAM --root REPOSITORY [--sanitized] figures|dumps|expected|
-       peers|roofline|tracelens|diffs|faults [CLASS]
+usage: run_shared.py --program PROGRAM --root REPOSITORY [--sanitized] figures|identities|dumps|
+       expected|peers|roofline|tracelens|diffs|faults [CLASS]
 
-`figures` compares the tables of real traces with figures computed elsewhere, `dumps` those of the
-dumps of other profilers, `expected` every figure that stands beside a dump, `peers` every figure of
-other tools about real traces, `roofline` FLOPs and what follows from them, `tracelens` FLOPs of
-that tool, `diffs` comparisons of many pairs of runs; `faults CLASS` runs one class of damaged
-inputs.  Ends with 77, "skipped", when the
-folder is not there.
+`figures` compares the tables of real traces with figures computed elsewhere, `identities` looks
+whether sums close, `dumps` compares the tables of dumps of other profilers, `expected` every figure
+that stands beside a dump, `peers` every figure of other tools about real traces, `roofline` FLOPs
+and what follows from them, `tracelens` FLOPs of that tool, `diffs` comparisons of many pairs of
+runs; `faults CLASS` runs one class of damaged inputs.  Ends with 77, "skipped", when the folder is
+not there.
 """
 import argparse
 import pathlib
@@ -19,22 +19,20 @@ import sys
 
 SKIPPED = 77
 
-TABLES = ("run.files", "events.by_kind", "ops.by_name", "ops.device_time", "kernels.by_name",
-          "gpu_time.by_rank", "copies.by_direction", "launches.by_rank", "steps.by_step")
-
-
 def figures(args, shared):
-    command = [shared / "tools/goldencheck.py", "--traces", shared / "data/traces",
-               "--goldens", shared / "data/goldens/exact",
-               "--cmd", f"{args.program} report {{in}} -q --format json -o {{out}}"]
-    for table in TABLES:
-        command += ["--table", table]
-    return command
+    return [shared / "tools/goldencheck.py", "--traces", shared / "data/traces",
+            "--goldens", shared / "data/goldens/exact",
+            "--cmd", f"{args.program} report {{in}} -q --format json -o {{out}}"]
 
 
 def dumps(args, shared):
     return [shared / "tools/goldencheck.py", "--dumps", shared / "data/dumps",
             "--cmd", f"{args.program} report {{in}} -q --format json -o {{out}}"]
+
+
+def identities(args, shared):
+    return [pathlib.Path(__file__).parent / "identities.py", "--program", args.program,
+            "--traces", shared / "data/traces"]
 
 
 def expected(args, shared):
@@ -76,8 +74,9 @@ def faults(args, shared):
     return command
 
 
-CHECKS = {"figures": figures, "dumps": dumps, "expected": expected, "peers": peers,
-          "roofline": roofline, "tracelens": tracelens, "diffs": diffs, "faults": faults}
+CHECKS = {"figures": figures, "identities": identities, "dumps": dumps, "expected": expected,
+          "peers": peers, "roofline": roofline, "tracelens": tracelens, "diffs": diffs,
+          "faults": faults}
 
 
 def main():
