@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LINE = 512, CAUSE_MOST = 60, TIMES = 10 };
+enum { LINE = 512, CAUSE_MOST = 60, CAUSE_OF_TWO_MOST = 40, TIMES = 10 };
 
 /* Where nothing tells how sure a change is, less than this is none. */
 #define SAME_SHARE 0.005
@@ -112,6 +112,28 @@ static void find_host_cause(struct diff *diff, bool is_slower)
                                             : 0;
 }
 
+/* A name as it fits the line; of "old → new (set 1)" both, without the number, which tables tell.
+ */
+static struct ta_slice brief_cause(struct diff *diff, struct ta_slice name, bool *is_pair)
+{
+    const struct ta_slice arrow = TA_LIT(" → "), set = TA_LIT(" (set ");
+    const char *end = name.ptr + name.len;
+    const char *middle = memmem(name.ptr, name.len, arrow.ptr, arrow.len);
+    *is_pair = middle;
+    if (!middle)
+        return diff_brief(diff, name, CAUSE_MOST);
+    const char *behind = middle + arrow.len;
+    const char *number = memmem(behind, (size_t)(end - behind), set.ptr, set.len);
+    if (number) /* names of a set are short */
+        return (struct ta_slice){name.ptr, (size_t)(number - name.ptr)};
+    const struct ta_slice old = diff_brief(
+        diff, (struct ta_slice){name.ptr, (size_t)(middle - name.ptr)}, CAUSE_OF_TWO_MOST);
+    const struct ta_slice new =
+        diff_brief(diff, (struct ta_slice){behind, (size_t)(end - behind)}, CAUSE_OF_TWO_MOST);
+    return ta_slice_of(
+        ta_arena_printf(&diff->arena, "%.*s → %.*s", (int)old.len, old.ptr, (int)new.len, new.ptr));
+}
+
 /* ": vae_decode 45 s → 428 s". */
 static void put_cause(struct diff *diff, char *line)
 {
@@ -119,13 +141,8 @@ static void put_cause(struct diff *diff, char *line)
     const struct diff_cause *cause = &diff->cause;
     if (cause->name.len == 0)
         return;
-    const struct ta_slice arrow = TA_LIT(" → ");
-    const bool is_pair =
-        memmem(cause->name.ptr, cause->name.len, arrow.ptr, arrow.len) != NULL; /* is short */
-    struct ta_slice name = is_pair ? cause->name : diff_brief(diff, cause->name, CAUSE_MOST);
-    const char *set = memmem(name.ptr, name.len, " (set ", strlen(" (set "));
-    if (is_pair && set) /* a number that tables tell */
-        name.len = (size_t)(set - name.ptr);
+    bool is_pair;
+    const struct ta_slice name = brief_cause(diff, cause->name, &is_pair);
     const size_t n = strlen(line);
     ta_unit_format_pair(pair, (double)cause->ns[TA_DIFF_BASE], (double)cause->ns[TA_DIFF_NEW],
                         TA_UNIT_NS);

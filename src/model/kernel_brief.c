@@ -3,7 +3,8 @@
  *
  * A function of C++ goes by its own name and the arguments of its templates: not by the type it
  * returns, the scopes it is in, and the types of its parameters, which take most of the room and
- * tell least.  Lambdas go by the function around them.  Kernels of Tensile go by their types and
+ * tell least.  Lambdas go by the function around them, and functions that only run what they are
+ * given as a type go by that type.  Kernels of Tensile go by their types and
  * the size of their tile. */
 #include "traceanalyze/kernel.h"
 
@@ -34,10 +35,9 @@ static void put(struct brief *b, char c)
         b->out[b->n++] = c;
 }
 
-/* From an opening bracket to behind the one that closes it. */
-static void skip_group(struct brief *b)
+/* To behind the bracket that closes the outermost of `depth` open ones. */
+static void skip_groups(struct brief *b, size_t depth)
 {
-    size_t depth = 0;
     for (; b->at < b->in.len; b->at++) {
         const char c = b->in.ptr[b->at];
         const bool is_arrow = c == '>' && b->at && b->in.ptr[b->at - 1] == '-';
@@ -47,6 +47,12 @@ static void skip_group(struct brief *b)
             return;
         }
     }
+}
+
+/* From an opening bracket to behind the one that closes it. */
+static void skip_group(struct brief *b)
+{
+    skip_groups(b, 0);
 }
 
 /* "{lambda(int)#1}", "operator()(…) const": a function within the one before it. */
@@ -94,6 +100,31 @@ static void put_arguments(struct brief *b, int depth)
     }
 }
 
+/* Entry points of libraries of templates: which kernel it is their first argument says. */
+static bool is_wrapper(struct ta_slice name)
+{
+    static const char *const wrappers[] = {
+        "device_kernel",        "Kernel",     "Kernel2", "enable_sm80_to_sm89",
+        "enable_sm90_or_later", "enable_sm90"};
+    for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
+        if (ta_slice_equal(name, ta_slice_of(wrappers[i])))
+            return true;
+    return false;
+}
+
+/* The first argument in place of what it is given to. */
+static void put_wrapped(struct brief *b, size_t start, int depth)
+{
+    b->n = start;
+    b->at++;
+    while (starts(b, " "))
+        b->at++;
+    put_type(b, depth + 1);
+    while (b->n > start && b->out[b->n - 1] == ' ')
+        b->n--;
+    skip_groups(b, 1);
+}
+
 /* One type, or the whole name: up to a comma or the bracket that closes what it is in. */
 static void put_type(struct brief *b, int depth)
 {
@@ -110,6 +141,9 @@ static void put_type(struct brief *b, int depth)
                 b->n = start;
         } else if (c == '(' || c == '{') {
             skip_group(b);
+        } else if (c == '<' && depth < DEPTH_MOST &&
+                   is_wrapper((struct ta_slice){b->out + start, b->n - start})) {
+            put_wrapped(b, start, depth);
         } else if (c == '<' && depth < DEPTH_MOST) {
             put(b, c);
             put_arguments(b, depth + 1);

@@ -35,6 +35,22 @@ static void functions(void **state)
           "splitKreduce_kernel<32, 16, char const*>");
 }
 
+/* Of a library of templates the first argument is the kernel. */
+static void wrapped(void **state)
+{
+    (void)state;
+    check("void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<"
+          "flash::CollectiveMainloopFwdSm90<2, cute::tuple<cute::C<1> >, 8>, int> > >"
+          "(flash::FlashAttnFwdSm90<int>::Params)",
+          "FlashAttnFwdSm90<CollectiveMainloopFwdSm90<2, tuple<C<1>>, 8>, int>");
+    check("void cutlass::Kernel< cutlass_80_tensorop_s1688gemm_64x64_16x6_nt_align4 , 3>"
+          "(cutlass_80_tensorop_s1688gemm_64x64_16x6_nt_align4::Params)",
+          "cutlass_80_tensorop_s1688gemm_64x64_16x6_nt_align4");
+    check("void cutlass::Kernel2<>(int)", "void cutlass::Kernel2<>(int)");
+    check("void my::Kernel(int)", "Kernel");
+    check("void outer<a::Kernel2<b::inner, 4>, 5>(int)", "outer<inner, 5>");
+}
+
 static void lambdas(void **state)
 {
     (void)state;
@@ -74,6 +90,9 @@ static void hostile(void **state)
                                         "a<b> c<d",
                                         "f<'lambda'(int)>",
                                         "a(b",
+                                        "Kernel<",
+                                        "Kernel<Kernel<Kernel<a",
+                                        "Kernel<a, b<c",
                                         "void ",
                                         "a<>::b("};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -90,10 +109,8 @@ static void hostile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions),
-        cmocka_unit_test(lambdas),
-        cmocka_unit_test(others),
-        cmocka_unit_test(hostile),
+        cmocka_unit_test(functions), cmocka_unit_test(wrapped), cmocka_unit_test(lambdas),
+        cmocka_unit_test(others),    cmocka_unit_test(hostile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
