@@ -5,89 +5,97 @@
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-void idle_record_reserve(struct idle_record *record, size_t n_activities)
+static bool resize(struct idle_record *record, size_t max)
 {
-    record->gaps.at = reallocarray(NULL, n_activities, sizeof *record->gaps.at);
-    record->gaps.max = record->gaps.at ? n_activities : 0;
-    record->pieces.at = reallocarray(NULL, n_activities, 2 * sizeof *record->pieces.at);
-    record->pieces.max = record->pieces.at ? 2 * n_activities : 0;
+    int64_t *ns = reallocarray(record->ns, max, sizeof *ns);
+    record->ns = ns ? ns : record->ns;
+    ta_row *place = reallocarray(record->place, max, sizeof *place);
+    record->place = place ? place : record->place;
+    uint8_t *cause = reallocarray(record->cause, max, sizeof *cause);
+    record->cause = cause ? cause : record->cause;
+    if (!ns || !place || !cause)
+        return false;
+    record->max = max;
+    return true;
 }
 
-static void *fit(void *at, size_t n, size_t size)
+void idle_record_open(struct idle_record *record, size_t n_activities)
 {
-    void *fitted = n ? realloc(at, n * size) : NULL;
-    return fitted ? fitted : at;
+    enum { PIECES_EACH = 2 };
+    record->n_pieces = calloc(n_activities + 1, sizeof *record->n_pieces);
+    record->failed = !record->n_pieces || !resize(record, PIECES_EACH * n_activities + 1);
 }
 
 void idle_record_fit(struct idle_record *record)
 {
-    record->pieces.at = fit(record->pieces.at, record->pieces.n, sizeof *record->pieces.at);
-    record->gaps.at = fit(record->gaps.at, record->gaps.n, sizeof *record->gaps.at);
-    record->pieces.max = record->pieces.n;
-    record->gaps.max = record->gaps.n;
+    if (record->n < record->max)
+        (void)resize(record, record->n + 1); /* as large as it was is no harm */
 }
 
-void idle_record_gap(struct idle_record *record, int64_t start, size_t next)
+void idle_record_gap(struct idle_record *record, size_t next)
 {
-    if (!ta_vec_push(&record->gaps, ((struct idle_gap){.start = start, .next = (uint32_t)next})))
-        record->failed = true;
+    record->gap = &record->n_pieces[next];
 }
 
 void idle_record_piece(struct idle_record *record, enum ta_idle_cause cause, int64_t ns,
                        ta_row place)
 {
-    const struct idle_piece piece = {.ns = ns, .place = place, .cause = (uint8_t)cause};
-    if (record->failed || !ta_vec_push(&record->pieces, piece))
+    if (record->failed || (record->n == record->max && !resize(record, 2 * record->max))) {
         record->failed = true;
-    else
-        record->gaps.at[record->gaps.n - 1].n_pieces++;
+        return;
+    }
+    record->ns[record->n] = ns;
+    record->place[record->n] = place;
+    record->cause[record->n++] = (uint8_t)cause;
+    ++*record->gap;
 }
 
 void idle_record_free(struct idle_record *record)
 {
-    free(record->gaps.at);
-    free(record->pieces.at);
+    free(record->n_pieces);
+    free(record->ns);
+    free(record->place);
+    free(record->cause);
 }
 
 /* ---- telling --------------------------------------------------------------------------------- */
 
 /* Few gaps have more than two causes. */
-static void add_part(struct ta_idle_parts *parts, const struct idle_piece *piece)
+static void add_part(struct ta_idle_parts *parts, enum ta_idle_cause cause, int64_t ns,
+                     ta_row place)
 {
     size_t i = 0;
-    while (i < parts->n && parts->at[i].cause != piece->cause)
+    while (i < parts->n && parts->at[i].cause != cause)
         i++;
     struct ta_idle_part *part = &parts->at[i];
     if (i == parts->n) {
-        *part = (struct ta_idle_part){.cause = piece->cause, .site = TA_NO_ROW};
+        *part = (struct ta_idle_part){.cause = cause, .site = TA_NO_ROW};
         parts->n++;
     }
-    part->ns += piece->ns;
-    if (piece->ns > part->longest) {
-        part->longest = piece->ns;
-        part->site = piece->place;
+    part->ns += ns;
+    if (ns > part->longest) {
+        part->longest = ns;
+        part->site = place;
     }
 }
 
-/* Tells a gap; gives the first piece behind it. */
-static const struct idle_piece *tell_gap(const struct idle_gap *gap, int64_t end,
-                                         const struct idle_piece *piece,
-                                         const struct ta_idle_watcher *watcher)
+/* Tells the gap [start, end) of the pieces [from, to). */
+static void tell_gap(const struct idle_record *record, size_t from, size_t to, int64_t start,
+                     int64_t end, size_t next, const struct ta_idle_watcher *watcher)
 {
     struct ta_idle_gap told; /* a large one, of which little is used */
-    told.start = gap->start;
+    told.start = start;
     told.end = end;
-    told.next = gap->next;
+    told.next = next;
     told.parts.n = 0;
-    for (const struct idle_piece *behind = piece + gap->n_pieces; piece < behind; piece++) {
-        add_part(&told.parts, piece);
+    for (size_t i = from; i < to; i++) {
+        const enum ta_idle_cause cause = (enum ta_idle_cause)record->cause[i];
+        add_part(&told.parts, cause, record->ns[i], record->place[i]);
         if (watcher->piece)
-            watcher->piece(watcher->user, (enum ta_idle_cause)piece->cause, piece->ns,
-                           piece->place);
+            watcher->piece(watcher->user, cause, record->ns[i], record->place[i]);
     }
     if (watcher->gap)
         watcher->gap(watcher->user, &told);
-    return piece;
 }
 
 void idle_record_tell(const struct idle_record *record, const struct ta_trace *trace,
@@ -95,14 +103,20 @@ void idle_record_tell(const struct idle_record *record, const struct ta_trace *t
 {
     const struct ta_activities activities = ta_trace_activities(trace);
     const struct ta_spans spans = ta_trace_spans(trace);
-    const struct idle_piece *piece = record->pieces.at;
-    size_t gap = 0;
+    int64_t end = INT64_MIN; /* of all of the device so far */
+    size_t piece = 0;
     for (size_t i = 0; i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
-        if (gap < record->gaps.n && record->gaps.at[gap].next == i)
-            piece = tell_gap(&record->gaps.at[gap++], spans.ts[a->span], piece, watcher);
-        const bool is_last = i + 1 == activities.n || activities.at[i + 1].device != a->device;
-        if (is_last && watcher->device)
+        const int64_t start = spans.ts[a->span];
+        const size_t n = record->n_pieces[i];
+        if (n)
+            tell_gap(record, piece, piece + n, end, start, i, watcher);
+        piece += n;
+        end = ta_max_i64(end, start + spans.dur[a->span]);
+        if (i + 1 < activities.n && activities.at[i + 1].device == a->device)
+            continue;
+        if (watcher->device)
             watcher->device(watcher->user, a->device);
+        end = INT64_MIN;
     }
 }

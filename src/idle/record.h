@@ -3,35 +3,28 @@
 #ifndef TA_IDLE_RECORD_H
 #define TA_IDLE_RECORD_H
 
-#include "base/vec.h"
 #include "traceanalyze/idle.h"
 
-struct idle_piece {
-    int64_t ns;
-    ta_row place;
-    uint8_t cause; /* enum ta_idle_cause */
-};
-
-/* Ends where the next activity begins. */
-struct idle_gap {
-    int64_t start;
-    uint32_t next;     /* index of that activity */
-    uint32_t n_pieces; /* behind those of the gap before */
-};
-
+/* Hundreds of thousands of gaps, most of one piece: an array for each figure, without padding, and
+ * none for what the activities tell. */
 struct idle_record {
-    TA_VEC(struct idle_gap) gaps; /* by device and time */
-    TA_VEC(struct idle_piece) pieces;
+    uint32_t *n_pieces; /* by activity: of the gap that ends where it begins; 0 where none does */
+    /* The pieces of all gaps, one gap behind the other. */
+    int64_t *ns;
+    ta_row *place;
+    uint8_t *cause; /* enum ta_idle_cause */
+    size_t n, max;
+    uint32_t *gap; /* the one of n_pieces that pieces go to */
     bool failed;
 };
 
-/* Makes room for the gaps between so many activities, as far as there is memory; memory that is not
+/* For the gaps between so many activities: makes room for most of them, and memory that is not
  * written to does not count.  idle_record_fit() gives back what was not needed. */
-void idle_record_reserve(struct idle_record *record, size_t n_activities);
+void idle_record_open(struct idle_record *record, size_t n_activities);
 void idle_record_fit(struct idle_record *record);
 
-/* The pieces of a gap come behind it. */
-void idle_record_gap(struct idle_record *record, int64_t start, size_t next);
+/* The pieces of the gap before the activity `next` come behind it. */
+void idle_record_gap(struct idle_record *record, size_t next);
 void idle_record_piece(struct idle_record *record, enum ta_idle_cause cause, int64_t ns,
                        ta_row place);
 

@@ -129,7 +129,7 @@ static void blame(struct walk *w, const struct ta_activity *next, const struct t
 static void take_gap(struct walk *w, size_t next, const struct ta_activity *before, int64_t a)
 {
     const struct ta_activity *activity = &w->activities.at[next];
-    idle_record_gap(w->record, a, next);
+    idle_record_gap(w->record, next);
     blame(w, activity, before, a, w->spans.ts[activity->span]);
 }
 
@@ -166,8 +166,8 @@ static bool find_gaps(const struct ta_trace *trace, struct idle_record *record)
 {
     struct walk w = {
         .activities = ta_trace_activities(trace), .spans = ta_trace_spans(trace), .record = record};
-    const bool done = open_walk(&w, trace);
-    idle_record_reserve(record, w.activities.n);
+    idle_record_open(record, w.activities.n);
+    const bool done = !record->failed && open_walk(&w, trace);
     for (size_t from = 0, to; done && from < w.activities.n; from = to) {
         for (to = from + 1;
              to < w.activities.n && w.activities.at[to].device == w.activities.at[from].device;)
