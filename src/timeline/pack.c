@@ -35,10 +35,15 @@ struct packer {
     struct ta_labels labels;
     struct ta_spans spans;
     struct ta_args shapes;
-    size_t shape;       /* place in shapes of the span at hand */
-    ta_row *launch;     /* by span: the call or the operator of the forward pass, or TA_NO_ROW */
-    bool *has_launches; /* by track */
-    int64_t *devices;   /* by track; TA_MISSING: a host thread */
+    size_t shape; /* place in shapes of the span at hand */
+    /* Of the spans [first, first + n): the call or the operator of the forward pass, or TA_NO_ROW.
+     * No others have any. */
+    struct {
+        ta_row *of;
+        ta_row first, n;
+    } launch;
+    bool *has_launches;                /* by track */
+    int64_t *devices;                  /* by track; TA_MISSING: a host thread */
     enum group groups[UINT16_MAX + 1]; /* by category */
     struct lane lanes[GROUPS][LANES_MOST];
     size_t n_lanes[GROUPS];
@@ -144,7 +149,8 @@ static inline bool write_slice(struct packer *p, struct lane *lane, ta_row row, 
     to += ta_varint_write(to, (uint64_t)dur_ns);
     to += ta_varint_write(to, label);
     if (has_launches) {
-        const ta_row call = p->launch[row];
+        const ta_row call =
+            row - p->launch.first < p->launch.n ? p->launch.of[row - p->launch.first] : TA_NO_ROW;
         if (call == TA_NO_ROW) {
             *to++ = 0;
         } else {
@@ -292,7 +298,7 @@ static void read_activities(struct packer *p)
     for (size_t i = 0; i < activities.n; i++) {
         const struct ta_activity *activity = &activities.at[i];
         int64_t *device = &p->devices[p->spans.track[activity->span]];
-        p->launch[activity->span] = activity->launch;
+        p->launch.of[activity->span - p->launch.first] = activity->launch;
         p->has_launches[p->spans.track[activity->span]] = true;
         if (*device == TA_MISSING)
             *device = activity->device == TA_MISSING ? SOME_DEVICE : activity->device;
@@ -303,9 +309,33 @@ static void read_activities(struct packer *p)
 static void read_backward(struct packer *p, const struct ta_backward_links *links)
 {
     for (size_t i = 0; i < links->n; i++) {
-        p->launch[links->at[i].backward] = p->launch[links->at[i].node] = links->at[i].forward;
+        p->launch.of[links->at[i].backward - p->launch.first] = links->at[i].forward;
+        p->launch.of[links->at[i].node - p->launch.first] = links->at[i].forward;
         p->has_launches[p->spans.track[links->at[i].backward]] = true;
     }
+}
+
+static void widen(struct packer *p, ta_row row)
+{
+    const ta_row end = p->launch.n ? p->launch.first + p->launch.n : row;
+    p->launch.first = p->launch.n && p->launch.first < row ? p->launch.first : row;
+    p->launch.n = (end > row + 1 ? end : row + 1) - p->launch.first;
+}
+
+/* Spans of devices have tracks side by side, mostly.  False without memory. */
+static bool make_launches(struct packer *p, const struct ta_backward_links *links)
+{
+    const struct ta_activities activities = ta_trace_activities(p->trace);
+    for (size_t i = 0; i < activities.n; i++)
+        widen(p, activities.at[i].span);
+    for (size_t i = 0; i < links->n; i++) {
+        widen(p, links->at[i].backward);
+        widen(p, links->at[i].node);
+    }
+    p->launch.of = malloc((p->launch.n + 1) * sizeof *p->launch.of);
+    if (p->launch.of)
+        memset(p->launch.of, 0xff, p->launch.n * sizeof *p->launch.of); /* TA_NO_ROW */
+    return p->launch.of != NULL;
 }
 
 /* False without memory. */
@@ -315,12 +345,8 @@ static bool read_launches(struct packer *p)
     const size_t n_tracks = ta_trace_tracks(p->trace).n;
     p->devices = malloc((n_tracks + 1) * sizeof *p->devices);
     p->has_launches = calloc(n_tracks + 1, sizeof *p->has_launches);
-    const bool any = ta_trace_activities(p->trace).n || (links && links->n);
-    p->launch = any ? malloc(p->spans.n * sizeof *p->launch) : NULL;
-    if (!links || !p->devices || !p->has_launches || (any && !p->launch))
+    if (!links || !p->devices || !p->has_launches || !make_launches(p, links))
         return false;
-    if (any)
-        memset(p->launch, 0xff, p->spans.n * sizeof *p->launch); /* TA_NO_ROW */
     read_activities(p);
     read_backward(p, links);
     return true;
@@ -366,7 +392,7 @@ static void packer_free(struct packer *p)
     ta_labels_free(&p->labels);
     free(p->devices);
     free(p->has_launches);
-    free(p->launch);
+    free(p->launch.of);
     free(p);
 }
 
