@@ -6,6 +6,7 @@
  * covers are gaps, which have causes.  So the parts add up to the time. */
 #include "map.h"
 
+#include <traceanalyze/cover.h>
 #include <traceanalyze/idle.h>
 
 struct walk {
@@ -17,9 +18,9 @@ struct walk {
     struct calls calls;
     struct marks marks;
     struct items items;
-    struct ta_intervals compute; /* of the device */
-    size_t next;                 /* activity to be taken */
-    bool is_open;                /* a device is begun */
+    struct ta_cover compute;
+    size_t next;  /* activity to be taken */
+    bool is_open; /* a device is begun */
     /* The time before the next collective. */
     int64_t begin, covered, host_late;
     uint32_t last; /* item that covers up to `covered` */
@@ -40,9 +41,17 @@ static bool is_comm(const struct walk *w, const struct ta_activity *a)
     return a->kernel != TA_NO_KERNEL && w->kernels.at[a->kernel].facts.class == TA_KERNEL_COMM;
 }
 
+static bool computes(const void *user, const struct ta_activity *activity)
+{
+    const struct ta_kernels *kernels = user;
+    return activity->kernel != TA_NO_KERNEL &&
+           kernels->at[activity->kernel].facts.class != TA_KERNEL_COMM;
+}
+
 /* ---- records --------------------------------------------------------------------------------- */
 
-static void put_record(struct walk *w, ta_row span, ta_row launch, int64_t whole)
+/* `hidden`: how long the device computes during it. */
+static void put_record(struct walk *w, ta_row span, ta_row launch, int64_t whole, int64_t hidden)
 {
     const int64_t start = w->spans.ts[span], end = end_of(w, span);
     if (w->n == COLL_RECORDS_MOST) {
@@ -63,7 +72,7 @@ static void put_record(struct walk *w, ta_row span, ta_row launch, int64_t whole
     ta_pack_int(&w->records, start - w->before_start);
     ta_pack_int(&w->records, end - start);
     ta_pack_int(&w->records, whole);
-    ta_pack_int(&w->records, ta_intervals_within(&w->compute, start, end));
+    ta_pack_int(&w->records, hidden);
     ta_pack_int(&w->records, w->host_late);
     items_flush(&w->items, whole, &w->records);
     w->before_start = start;
@@ -111,7 +120,8 @@ static void take_comm(struct walk *w, const struct ta_activity *a)
     const uint32_t last = w->last;
     if (last != COLL_NONE && w->covered > start) /* what runs on is not before it */
         w->items.at[last].ns -= ta_min_i64(w->items.at[last].ns, w->covered - start);
-    put_record(w, a->span, a->launch, ta_max_i64(start - w->begin, 0));
+    put_record(w, a->span, a->launch, ta_max_i64(start - w->begin, 0),
+               ta_cover_of(&w->compute, w->next));
     w->host_late = 0;
     w->begin = ta_max_i64(w->begin, end);
     if (last != COLL_NONE && w->covered > w->begin) { /* it still runs when the collective ends */
@@ -153,16 +163,6 @@ static void begin_device(struct walk *w)
 {
     const struct ta_activity *first = &w->activities.at[w->next];
     begin_pack(w);
-    ta_intervals_free(&w->compute);
-    for (size_t i = w->next; i < w->activities.n; i++) {
-        const struct ta_activity *a = &w->activities.at[i];
-        if (a->device != first->device)
-            break;
-        if (a->kernel != TA_NO_KERNEL && !is_comm(w, a))
-            ta_intervals_add(&w->compute, w->spans.ts[a->span], end_of(w, a->span));
-    }
-    ta_intervals_unite(&w->compute);
-    w->failed |= w->compute.failed;
     w->begin = w->covered = w->spans.ts[first->span];
 }
 
@@ -246,7 +246,7 @@ static bool walk_host(struct walk *w)
             host_work_until(&work, w->begin, NULL);
             host_work_until(&work, start, &w->items);
         }
-        put_record(w, rows[i], TA_NO_ROW, ta_max_i64(start - w->begin, 0));
+        put_record(w, rows[i], TA_NO_ROW, ta_max_i64(start - w->begin, 0), 0);
         w->begin = ta_max_i64(w->begin, end_of(w, rows[i]));
     }
     end_pack(w, TA_MISSING);
@@ -272,6 +272,8 @@ enum ta_status coll_map(struct ta_ctx *ctx, const struct ta_trace *trace,
                      .spans = ta_trace_spans(trace),
                      .activities = ta_trace_activities(trace),
                      .kernels = ta_trace_kernels(trace)};
+    w.compute = (struct ta_cover){
+        .activities = w.activities, .spans = w.spans, .counts = computes, .user = &w.kernels};
     const struct ta_idle_watcher watcher = {.user = &w, .gap = take_gap, .device = end_device};
     const bool done = marks_open(&w.marks, trace) &&
                       (communicates(&w.kernels) ? ta_idle_walk(trace, &watcher) : walk_host(&w)) &&
@@ -279,7 +281,6 @@ enum ta_status coll_map(struct ta_ctx *ctx, const struct ta_trace *trace,
     free(w.marks.at);
     calls_free(&w.calls);
     items_free(&w.items);
-    ta_intervals_free(&w.compute);
     ta_pack_free(&w.records);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the collectives of a trace");
 }

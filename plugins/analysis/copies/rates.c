@@ -3,6 +3,7 @@
 #include "copies.h"
 
 #include <traceanalyze/busy.h>
+#include <traceanalyze/cover.h>
 #include <traceanalyze/hardware.h>
 #include <traceanalyze/host.h>
 
@@ -24,7 +25,7 @@ struct walk {
     struct ta_spans spans;
     struct ta_categories categories;
     struct ta_args sizes;
-    struct ta_intervals kernels; /* of the device at hand */
+    struct ta_cover kernels;
     const struct ta_intervals *busy;
     struct ta_map rates, waits; /* rows of partials */
     struct kind kinds[KINDS];   /* by the last bits of the name */
@@ -146,26 +147,23 @@ static void take_wait(struct walk *w, const struct ta_activity *a, int64_t bytes
 
 /* ---- the walk ------------------------------------------------------------------------------- */
 
+static bool is_kernel(const void *user, const struct ta_activity *activity)
+{
+    (void)user;
+    return activity->kernel != TA_NO_KERNEL;
+}
+
 /* The activities [from, to) are those of one device. */
 static void take_device(struct walk *w, size_t from, size_t to)
 {
     const struct ta_device *device = ta_trace_device(w->trace, w->activities.at[from].device);
     const char *why;
     w->hardware = device ? ta_ctx_hardware(w->ctx, device, &why) : NULL;
-    w->kernels.n = 0;
-    for (size_t i = from; i < to; i++) {
-        const ta_row span = w->activities.at[i].span;
-        if (w->activities.at[i].kernel != TA_NO_KERNEL)
-            ta_intervals_add(&w->kernels, w->spans.ts[span],
-                             w->spans.ts[span] + w->spans.dur[span]);
-    }
-    ta_intervals_unite(&w->kernels);
     for (size_t i = from; i < to; i++) {
         const struct ta_activity *a = &w->activities.at[i];
         if (w->categories.at[w->spans.cat[a->span]].class != TA_CLASS_MEMCPY)
             continue;
-        const int64_t start = w->spans.ts[a->span], ns = w->spans.dur[a->span];
-        const int64_t exposed = ns - ta_intervals_within(&w->kernels, start, start + ns);
+        const int64_t exposed = w->spans.dur[a->span] - ta_cover_of(&w->kernels, i);
         int64_t bytes = TA_MISSING;
         ta_args_find(&w->sizes, a->span, &bytes);
         take_rate(w, a->span, bytes, exposed);
@@ -196,15 +194,15 @@ enum ta_status copies_map_rates(struct ta_ctx *ctx, const struct ta_trace *trace
     if (!has_copies(&w))
         return TA_OK;
     w.busy = ta_trace_busy(trace);
+    w.kernels =
+        (struct ta_cover){.activities = w.activities, .spans = w.spans, .counts = is_kernel};
     for (size_t from = 0, to; w.busy && from < w.activities.n; from = to) {
         for (to = from + 1;
              to < w.activities.n && w.activities.at[to].device == w.activities.at[from].device;)
             to++;
         take_device(&w, from, to);
     }
-    const bool done =
-        !w.kernels.failed && w.busy && !w.rates.failed && !w.waits.failed && !w.seen.failed;
-    ta_intervals_free(&w.kernels);
+    const bool done = w.busy && !w.rates.failed && !w.waits.failed && !w.seen.failed;
     ta_map_free(&w.rates);
     ta_map_free(&w.waits);
     ta_map_free(&w.seen);

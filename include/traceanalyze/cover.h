@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How long activities of some kind run during another one: of copies beside kernels, of
+ * communication beside compute. */
+#ifndef TRACEANALYZE_COVER_H
+#define TRACEANALYZE_COVER_H
+
+#include "model.h"
+
+TA_BEGIN_DECLS
+
+/* Set what is above the line, the rest is zero; nothing to free. */
+struct ta_cover {
+    struct ta_activities activities; /* of a frozen trace */
+    struct ta_spans spans;
+    /* Whether an activity is of the kind that covers. */
+    bool (*counts)(const void *user, const struct ta_activity *activity);
+    const void *user;
+    /* ---- */
+    size_t next;    /* those before have been looked at, */
+    int64_t device; /* of which those of this device */
+    int64_t until;  /* cover nothing from here on */
+    bool begun;
+};
+
+/* Nanoseconds of activity `i` in which others that count run on its device.  Calls come in the
+ * order of `i`.  O(n) for a trace, and for each call what begins during the activity. */
+TA_API int64_t ta_cover_of(struct ta_cover *cover, size_t i);
+
+TA_END_DECLS
+
+#endif
