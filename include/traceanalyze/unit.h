@@ -29,6 +29,13 @@ enum ta_unit {
     TA_UNIT_RATIO_CHANGE,  /* relative to something: +5 % */
     TA_UNIT_CHANGE,        /* of values whose unit stands in the row */
     TA_UNIT_POINTS_CHANGE, /* a ratio minus another: +5 pp */
+    TA_UNIT_PER_S_CHANGE,
+    TA_UNIT_BYTES_PER_S_CHANGE,
+    TA_UNIT_CELSIUS_CHANGE,
+    TA_UNIT_WATT_CHANGE,
+    TA_UNIT_JOULE_CHANGE,
+    TA_UNIT_FLOP_CHANGE,
+    TA_UNIT_FLOP_PER_S_CHANGE,
     TA_UNIT_COUNT_OF_UNITS
 };
 

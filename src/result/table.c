@@ -109,6 +109,20 @@ static enum ta_unit change_of(enum ta_unit unit)
         return TA_UNIT_COUNT_CHANGE;
     case TA_UNIT_RATIO:
         return TA_UNIT_POINTS_CHANGE;
+    case TA_UNIT_PER_S:
+        return TA_UNIT_PER_S_CHANGE;
+    case TA_UNIT_BYTES_PER_S:
+        return TA_UNIT_BYTES_PER_S_CHANGE;
+    case TA_UNIT_CELSIUS:
+        return TA_UNIT_CELSIUS_CHANGE;
+    case TA_UNIT_WATT:
+        return TA_UNIT_WATT_CHANGE;
+    case TA_UNIT_JOULE:
+        return TA_UNIT_JOULE_CHANGE;
+    case TA_UNIT_FLOP:
+        return TA_UNIT_FLOP_CHANGE;
+    case TA_UNIT_FLOP_PER_S:
+        return TA_UNIT_FLOP_PER_S_CHANGE;
     default:
         return unit;
     }

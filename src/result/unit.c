@@ -76,6 +76,13 @@ static const struct unit units[TA_UNIT_COUNT_OF_UNITS] = {
     [TA_UNIT_RATIO_CHANGE] = {"ratio", "%", 0.01, NULL, true},
     [TA_UNIT_CHANGE] = {"none", "", 0, NULL, true},
     [TA_UNIT_POINTS_CHANGE] = {"ratio", "pp", 0.01, NULL, true},
+    [TA_UNIT_PER_S_CHANGE] = {"per_s", "/s", 0, NULL, true},
+    [TA_UNIT_BYTES_PER_S_CHANGE] = {"bytes_per_s", "B/s", 0, rates, true},
+    [TA_UNIT_CELSIUS_CHANGE] = {"celsius", "°C", 0, NULL, true},
+    [TA_UNIT_WATT_CHANGE] = {"watt", "W", 0, watts, true},
+    [TA_UNIT_JOULE_CHANGE] = {"joule", "J", 0, joules, true},
+    [TA_UNIT_FLOP_CHANGE] = {"flop", "FLOP", 0, flops, true},
+    [TA_UNIT_FLOP_PER_S_CHANGE] = {"flop_per_s", "FLOP/s", 0, flop_rates, true},
 };
 
 const char *ta_unit_name(enum ta_unit unit)
