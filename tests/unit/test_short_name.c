@@ -24,9 +24,11 @@ static const struct {
      "cat<float, Array<int, 2>>"},
     {"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float> >(int)",
      "vectorized_elementwise_kernel"},
-    /* But not where little would be left. */
     {"void Kernel2<cutlass_80_tensorop_f16_s16816gemm_relu_f16_64x64>(Params)",
-     "Kernel2<cutlass_80_tensorop_f16_s16816ge…"},
+     "cutlass_80_tensorop_f16_s16816gemm_relu_…"},
+    /* But not where little would be left. */
+    {"void Launch2<cutlass_80_tensorop_f16_s16816gemm_relu_f16_64x64>(Params)",
+     "Launch2<cutlass_80_tensorop_f16_s16816ge…"},
     /* Cut between words, not behind a separator. */
     {"a_function::with_parts::of_its_name::that_are_too_many",
      "a_function::with_parts::of_its_name…"},
