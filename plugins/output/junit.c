@@ -62,9 +62,15 @@ static void put_case(struct ta_file *out, const struct ta_table *gates, size_t r
 
 static void put_counts(struct ta_file *out, const struct ta_table *gates)
 {
-    const size_t n = gates ? gates->n_rows : 0, failed = count(gates, "failed");
-    ta_putf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\">\n", n, failed,
-            n - failed - count(gates, "passed"));
+    ta_putf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"0\"", gates ? gates->n_rows : 0,
+            count(gates, "failed"));
+}
+
+/* Which schemas know of a suite alone. */
+static void put_skipped(struct ta_file *out, const struct ta_table *gates)
+{
+    const size_t n = gates ? gates->n_rows : 0;
+    ta_putf(out, " skipped=\"%zu\"", n - count(gates, "failed") - count(gates, "passed"));
 }
 
 static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
@@ -77,9 +83,11 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
         return ta_cause(ctx, ta_ctx_status(ctx), "Cannot write the results of the gates");
     ta_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" SIGNATURE);
     put_counts(out, gates);
-    ta_puts(out, "  <testsuite");
+    ta_puts(out, ">\n  <testsuite");
     put_attribute(out, "name", ta_slice_of(ta_report_run(report)->title));
     put_counts(out, gates);
+    put_skipped(out, gates);
+    ta_puts(out, ">\n");
     for (size_t i = 0; gates && i < gates->n_rows; i++)
         put_case(out, gates, i);
     ta_puts(out, "  </testsuite>\n</testsuites>\n");

@@ -39,6 +39,28 @@ def obeyed(log):
     return commands
 
 
+# What the schema of JUnit's results that services go by allows: elements, and their attributes.
+JUNIT = {"testsuites": {"name", "time", "tests", "failures", "disabled", "errors"},
+         "testsuite": {"name", "tests", "failures", "errors", "time", "disabled", "skipped",
+                       "timestamp", "hostname", "id", "package", "file", "log", "url", "version"},
+         "testcase": {"name", "classname", "assertions", "time", "status", "file", "line"},
+         "failure": {"message", "type"}, "skipped": {"message", "type"}}
+
+
+def check_tables(test, text):
+    """Every row of a table of GitHub's Markdown has the cells of its head."""
+    cells, rows = None, 0
+    for line in text.splitlines():
+        if not line.startswith("|"):
+            cells = None
+            continue
+        n = len(re.findall(r"(?<!\\)(?:\\\\)*\|", line))
+        test.assertEqual(n, cells or n, line)
+        test.assertTrue(line.endswith("|"), line)
+        cells, rows = n, rows + 1
+    return rows
+
+
 class Gates(ProcessTest):
     def setUp(self):
         super().setUp()
@@ -125,8 +147,11 @@ class Gates(ProcessTest):
         suite, = root
         self.assertEqual(suite.get("name"), HOSTILE[4])
         for counted in (root, suite):
-            self.assertEqual([counted.get(key) for key in ("tests", "failures", "skipped")],
-                             ["4", "1", "2"])
+            self.assertEqual([counted.get(key) for key in ("tests", "failures", "errors")],
+                             ["4", "1", "0"])
+        self.assertEqual(suite.get("skipped"), "2")
+        for element in root.iter():
+            self.assertLessEqual(set(element.keys()), JUNIT[element.tag])
         cases = list(suite)
         self.assertEqual([[child.tag for child in case] for case in cases],
                          [["failure"], ["skipped"], ["skipped"], []])
@@ -183,6 +208,7 @@ class Gates(ProcessTest):
             text = path.read_text(encoding="utf-8")
             self.assertTrue(text.startswith("# Mine\n"))
             self.assertEqual(text.count("**Slower"), n)
+        self.assertGreater(check_tables(self, text), 40)
         outside = re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", "", text)
         self.assertNotIn("<b>", outside)
         self.assertNotIn("\n# c", text)
