@@ -32,6 +32,10 @@ TA_API double ta_dist_mean(const struct ta_dist *dist);
 TA_API double ta_dist_stddev(const struct ta_dist *dist);
 /* Quantile of type 7 (linear; Hyndman & Fan 1996), `percent` in 0…100. */
 TA_API double ta_dist_quantile(const struct ta_dist *dist, unsigned percent);
+/* Interval that holds the quantile of what the samples were drawn from with at least that
+ * confidence, as ta_quantile_interval() gives it; false where there are too few samples. */
+TA_API bool ta_dist_quantile_interval(const struct ta_dist *dist, unsigned percent,
+                                      double confidence, int64_t *low, int64_t *high);
 
 /* Calls `each` with ascending values and the number of samples at or below each; exact samples
  * as they are, histogram buckets by their midpoint. */

@@ -3,6 +3,8 @@
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/kernel.h>
 
+#include <stdlib.h>
+
 enum { NAME, TIMES };
 enum { CLASS, CLASS_TIMES };
 
@@ -31,6 +33,25 @@ static const struct ta_column columns[] = {
      "Class of the kernel, by the table of names"},
     {"family", "Library or algorithm", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "Library or algorithm; empty when the class says it all"},
+};
+
+/* Rows of kernels.quantiles. */
+enum { QUANTILES_MOST = 50 };
+#define CONFIDENCE 0.95
+
+static const char interval_doc[] =
+    "Ends of the interval that holds it in 95 of 100 recordings of the same program, if executions "
+    "do not depend on each other; none with too few of them";
+
+static const struct ta_column quantile_columns[] = {
+    {"name", "Kernel", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the kernel"},
+    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of executions"},
+    {"p50_ns", "p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Median duration"},
+    {"p50_low_ns", "From", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, interval_doc},
+    {"p50_high_ns", "To", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, interval_doc},
+    {"p95_ns", "p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "95th percentile (type 7)"},
+    {"p95_low_ns", "From", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, interval_doc},
+    {"p95_high_ns", "To", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, interval_doc},
 };
 
 static const struct ta_chart pareto = {
@@ -124,10 +145,62 @@ static void finish_ecdf(const struct ta_partial *classes, struct ta_section_buil
     ta_add_chart(table, &ecdf);
 }
 
+/* ---- quantiles ----------------------------------------------------------------------------- */
+
+struct heavy {
+    const int64_t *row;
+    int64_t total;
+};
+
+static int by_total(const void *left, const void *right)
+{
+    const struct heavy *a = left, *b = right;
+    if (a->total != b->total)
+        return a->total > b->total ? -1 : 1;
+    return a->row < b->row ? -1 : a->row > b->row;
+}
+
+static void add_quantiles(struct ta_table_builder *table, struct ta_slice name,
+                          const struct ta_dist *times)
+{
+    static const unsigned percents[] = {50, 95};
+    struct ta_cell ends[2][2] = {{ta_null(), ta_null()}, {ta_null(), ta_null()}};
+    for (size_t i = 0; i < 2; i++) {
+        int64_t low, high;
+        if (!ta_dist_quantile_interval(times, percents[i], CONFIDENCE, &low, &high))
+            continue;
+        ends[i][0] = ta_int(low);
+        ends[i][1] = ta_int(high);
+    }
+    TA_ROW(table, ta_text(name), ta_int(ta_dist_count(times)), ta_num(ta_dist_quantile(times, 50)),
+           ends[0][0], ends[0][1], ta_num(ta_dist_quantile(times, 95)), ends[1][0], ends[1][1]);
+}
+
+/* Of the kernels that take most. */
+static bool finish_quantiles(const struct ta_partial *names, struct ta_section_builder *out)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "kernels.quantiles", "How sure durations of kernels are",
+                     quantile_columns, sizeof quantile_columns / sizeof *quantile_columns);
+    const size_t n = ta_partial_rows(names);
+    struct heavy *list = calloc(n + 1, sizeof *list);
+    if (!list)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const int64_t *row = ta_partial_at(names, i);
+        list[i] = (struct heavy){row, ta_dist_sum(ta_partial_dist_at(names, row, TIMES))};
+    }
+    qsort(list, n, sizeof *list, by_total);
+    for (size_t i = 0; i < n && i < QUANTILES_MOST; i++)
+        add_quantiles(table, ta_partial_text(names, list[i].row, NAME),
+                      ta_partial_dist_at(names, list[i].row, TIMES));
+    free(list);
+    return true;
+}
+
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_report *prior, struct ta_section_builder *out)
 {
-    (void)ctx;
     const struct ta_partial *names = merged[0];
     struct ta_table_builder *table = ta_add_table(out, "kernels.by_name", "Device time by kernel",
                                                   columns, sizeof columns / sizeof *columns);
@@ -143,6 +216,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     }
     ta_sort_rows(table, "total_ns", true);
     ta_add_chart(table, &pareto);
+    if (!finish_quantiles(names, out))
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order kernels");
     finish_ecdf(merged[1], out);
     if (ta_partial_rows(names) == 0 && ta_report_is_of_traces(prior))
         ta_add_missing(out, "No kernel was recorded: profile with device activities on.");
@@ -163,5 +238,5 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
 
 TA_PLUGIN(analysis, kernels_by_name, &ops, .title = "Kernels",
           .summary = "Device time by kernel name and how durations spread: kernels.by_name, "
-                     "kernels.duration_ecdf",
+                     "kernels.quantiles, kernels.duration_ecdf",
           .version = "1");

@@ -2,6 +2,7 @@
 /* Distributions that merge exactly. */
 #include "stat/dist.h"
 
+#include "stat/numbers.h"
 #include "stat/radix.h"
 
 #include <math.h>
@@ -244,6 +245,17 @@ double ta_dist_quantile(const struct ta_dist *dist, unsigned percent)
         return (double)low;
     const int64_t high = nth(dist, at + 1);
     return (double)((long double)low + (long double)rest / 100 * (long double)(high - low));
+}
+
+bool ta_dist_quantile_interval(const struct ta_dist *dist, unsigned percent, double confidence,
+                               int64_t *low, int64_t *high)
+{
+    int64_t j = 0, k = 0;
+    if (dist->failed || !ta_quantile_ranks(dist->n, percent / 100.0, confidence, &j, &k))
+        return false;
+    *low = nth(dist, (uint64_t)j - 1);
+    *high = nth(dist, (uint64_t)k - 1);
+    return true;
 }
 
 void ta_dist_walk(const struct ta_dist *dist,

@@ -32,6 +32,10 @@ static inline double ta_if_finite(double value)
     return isfinite(value) ? value : TA_NAN;
 }
 
+/* Ranks j < k, from 1, of the order statistics that ta_quantile_interval() gives for the quantile
+ * of n values; false where there are none. */
+bool ta_quantile_ranks(uint64_t n, double share, double confidence, int64_t *j, int64_t *k);
+
 /* An estimate whose three figures are finite; a lone interval end is none. */
 struct ta_estimate ta_estimate_of(double value, double low, double high);
 

@@ -3,6 +3,7 @@
 #include "stat/numbers.h"
 
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_randist.h>
 
 struct binomial {
     unsigned n;
@@ -12,41 +13,61 @@ struct binomial {
 /* Probabilities nearer to each other are equal: those of mirrored intervals differ by rounding. */
 #define SAME 1e-12
 
-/* P(Bin ≤ k). */
-static double at_most(const struct binomial *b, int64_t k)
+/* A number of successes, its probability, and that of no more; the next one follows from it. */
+struct place {
+    int64_t at;
+    double here, at_most;
+};
+
+static struct place place_of(const struct binomial *b, int64_t at)
 {
-    if (k < 0)
-        return 0;
-    return k >= b->n ? 1 : gsl_cdf_binomial_P((unsigned)k, b->share, b->n);
+    return (struct place){at, gsl_ran_binomial_pdf((unsigned)at, b->share, b->n),
+                          gsl_cdf_binomial_P((unsigned)at, b->share, b->n)};
+}
+
+static void move_on(const struct binomial *b, struct place *place)
+{
+    place->here *= (double)(b->n - place->at) / (double)(place->at + 1) * b->share / (1 - b->share);
+    place->at++;
+    place->at_most += place->here;
 }
 
 /* Ranks j < k, from 1, of the interval; false if there is none. */
 static bool find_ranks(const struct binomial *b, double confidence, int64_t *out_j, int64_t *out_k)
 {
-    /* Beyond 40 standard deviations a double holds no probability. */
-    const double middle = b->n * b->share, reach = 40 * sqrt(middle * (1 - b->share)) + 40;
+    /* Beyond it is no probability that would show. */
+    const double middle = b->n * b->share, reach = 9 * sqrt(middle * (1 - b->share)) + 9;
     const int64_t first = (int64_t)fmax(1, floor(middle - reach));
     const int64_t last = (int64_t)fmin(b->n, ceil(middle + reach));
-    double best = 0, above = at_most(b, first);
-    int64_t k = first + 1, shortest = INT64_MAX;
+    struct place below = place_of(b, first - 1), above = below; /* at j − 1, and at k − 1 */
+    double best = 0;
+    int64_t shortest = INT64_MAX;
     for (int64_t j = first; j < last; j++) {
-        const double below = at_most(b, j - 1);
-        if (k <= j) {
-            k = j + 1;
-            above = at_most(b, k - 1);
-        }
-        while (k < last && above - below < confidence)
-            above = at_most(b, ++k - 1);
-        if (above - below < confidence)
+        while (below.at < j - 1)
+            move_on(b, &below);
+        while (above.at < j)
+            move_on(b, &above);
+        while (above.at + 1 < last && above.at_most - below.at_most < confidence)
+            move_on(b, &above);
+        const double covered = above.at_most - below.at_most;
+        const int64_t k = above.at + 1;
+        if (covered < confidence)
             break; /* j only grows, and what lies above it shrinks */
-        if (k - j < shortest || (k - j == shortest && above - below > best + SAME)) {
+        if (k - j < shortest || (k - j == shortest && covered > best + SAME)) {
             shortest = k - j;
-            best = above - below;
+            best = covered;
             *out_j = j;
             *out_k = k;
         }
     }
     return shortest != INT64_MAX;
+}
+
+bool ta_quantile_ranks(uint64_t n, double share, double confidence, int64_t *j, int64_t *k)
+{
+    const struct binomial b = {(unsigned)n, share};
+    return n > 0 && n <= UINT32_MAX && share > 0 && share < 1 && confidence > 0 && confidence < 1 &&
+           find_ranks(&b, confidence, j, k);
 }
 
 void ta_quantile_interval(const double *sorted, size_t n, double share, double confidence,
@@ -56,10 +77,7 @@ void ta_quantile_interval(const double *sorted, size_t n, double share, double c
     if (n == 0 || n > UINT32_MAX || !(share >= 0 && share <= 1) || !ta_all_finite(sorted, n))
         return;
     out->value = ta_if_finite(ta_quantile(sorted, n, share));
-    if (!(confidence > 0 && confidence < 1) || share <= 0 || share >= 1)
-        return;
-    const struct binomial b = {(unsigned)n, share};
     int64_t j = 0, k = 0;
-    if (find_ranks(&b, confidence, &j, &k))
+    if (ta_quantile_ranks(n, share, confidence, &j, &k))
         *out = ta_estimate_of(out->value, sorted[j - 1], sorted[k - 1]);
 }

@@ -13,7 +13,9 @@ import collections
 import decimal
 import fractions
 import gzip
+import itertools
 import json
+import math
 import pathlib
 import subprocess
 import sys
@@ -164,6 +166,37 @@ def check_operators(check, report, traces):
         check.same("time of %s" % (key,), rows.get(key, {}).get("total_ns"), times[key])
 
 
+def shortest_interval(values, share):
+    """Ends of the shortest interval of sorted values that holds the quantile of what they were
+    drawn from 95 times of 100, the most probable of several; by looking at all of them."""
+    n = len(values)
+    upto = list(itertools.accumulate(math.comb(n, i) * share**i * (1 - share)**(n - i)
+                                     for i in range(n + 1)))
+    found = [(k - j, -round(upto[k - 1] - upto[j - 1], 10), j, k)
+             for j in range(1, n) for k in range(j + 1, n + 1) if upto[k - 1] - upto[j - 1] >= 0.95]
+    return [values[place - 1] for place in min(found)[2:]] if found else [None, None]
+
+
+def check_quantiles(check, report, traces):
+    times = collections.defaultdict(list)
+    for trace in traces:
+        for span in trace.work:
+            if span["cat"] == "kernel":
+                times[span["name"]].append(span["end"] - span["start"])
+    rows = report.rows("kernels.quantiles")
+    check.same("kernels with quantiles", len(rows), min(50, len(times)))
+    for row in rows:
+        own = sorted(times[row["name"]])
+        check.same("calls of " + row["name"], row["calls"], len(own))
+        if len(own) > 300:
+            continue
+        for key, share in (("p50", 0.5), ("p95", 0.95)):
+            ends = [row[key + "_low_ns"], row[key + "_high_ns"]]
+            if ends != shortest_interval(own, share):
+                check.faults.append("%s of %s: %s" % (key, row["name"], ends))
+            check.compared += 2
+
+
 def check_copies(check, report, trace):
     for row in report.rows("copies.by_memory", rank=trace.rank):
         own = [span for span in trace.work if span["cat"] == "gpu_memcpy"
@@ -200,6 +233,7 @@ def main():
         check_copies(check, report, trace)
     check_delays(check, report, traces)
     check_operators(check, report, traces)
+    check_quantiles(check, report, traces)
     print("%d figures of %d traces compared" % (check.compared, len(traces)))
     for fault in check.faults[:40]:
         print(fault, file=sys.stderr)
