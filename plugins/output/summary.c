@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* summary.md: what a pull request or the summary of a job should show, as Markdown: the verdict,
  * the gates, the figures that tell most, and what changed most.  report.md has the rest. */
+#include <traceanalyze/kernel.h>
 #include <traceanalyze/output.h>
 #include <traceanalyze/plugin.h>
 
@@ -34,6 +35,41 @@ static void put_interval(struct ta_file *out, const struct ta_table *table, size
             ta_unit_format(high, to - 1, TA_UNIT_RATIO_CHANGE));
 }
 
+/* Bytes of a name; longer ones say no more. */
+enum { NAME_MOST = 80 };
+
+/* A name as people say it, whole or with its end left out; gives its length. */
+static size_t brief(struct ta_slice name, char out[NAME_MOST + sizeof "…"])
+{
+    char whole[4 * NAME_MOST];
+    size_t n = ta_kernel_brief(name, whole, sizeof whole);
+    const bool is_cut = n > NAME_MOST;
+    for (n = is_cut ? NAME_MOST : n; is_cut && n && ((unsigned char)whole[n] & 0xc0) == 0x80;)
+        n--;
+    memcpy(out, whole, n);
+    memcpy(out + n, "…", is_cut ? strlen("…") : 0);
+    return n + (is_cut ? strlen("…") : 0);
+}
+
+/* A name of a run, or "old → new". */
+static void put_name(struct ta_file *out, const struct ta_table *table, size_t row,
+                     struct ta_slice name)
+{
+    char text[2 * (NAME_MOST + sizeof "…") + sizeof " → "];
+    const struct ta_slice now = ta_row_text(table, row, "matched_as");
+    if (memmem(name.ptr, name.len, " → ", strlen(" → "))) { /* of terms, and short */
+        ta_put_markdown(out, name);
+        return;
+    }
+    size_t n = brief(name, text);
+    if (now.len) {
+        memcpy(text + n, " → ", strlen(" → "));
+        n += strlen(" → ");
+        n += brief(now, text + n);
+    }
+    ta_put_markdown(out, (struct ta_slice){text, n});
+}
+
 /* Names stand in code spans, words and numbers as text. */
 static void put_cell(struct ta_file *out, const struct ta_table *table, size_t row, size_t column)
 {
@@ -43,6 +79,8 @@ static void put_cell(struct ta_file *out, const struct ta_table *table, size_t r
     const struct ta_cell *cell = ta_table_cell(table, row, column);
     if (text.len == 0)
         ta_puts(out, "–");
+    else if (column == 0 && type == TA_TYPE_STRING)
+        put_name(out, table, row, text);
     else if (cell->kind == TA_CELL_TEXT && type == TA_TYPE_STRING)
         ta_put_markdown(out, text);
     else
@@ -77,29 +115,48 @@ static void put_heads(struct ta_file *out, const struct ta_table *table, const s
     ta_putc(out, '\n');
 }
 
+static void put_row(struct ta_file *out, const struct ta_table *table, const struct view *view,
+                    size_t row)
+{
+    ta_putc(out, '|');
+    for (size_t i = 0; view->columns[i]; i++) {
+        const size_t column = column_at(table, view, i);
+        if (column == SIZE_MAX)
+            continue;
+        ta_putc(out, ' ');
+        put_cell(out, table, row, column);
+        ta_puts(out, " |");
+    }
+    ta_putc(out, '\n');
+}
+
+/* Rows but those of names that did not change. */
+static size_t count_rows(const struct ta_table *table)
+{
+    size_t n = 0;
+    for (size_t row = 0; row < table->n_rows; row++)
+        n += !ta_row_reads(table, row, "status", "same");
+    return n;
+}
+
 static void put_view(struct ta_file *out, const struct ta_report *report, const struct view *view)
 {
     const struct ta_table *table = ta_report_table(report, view->id);
-    if (!table)
+    const size_t rows = table ? count_rows(table) : 0;
+    if (rows == 0)
         return;
     ta_puts(out, "\n**");
     ta_put_markdown_text(out, ta_slice_of(view->title));
     ta_puts(out, "**\n");
     put_heads(out, table, view);
-    for (size_t row = 0; row < table->n_rows && row < view->rows; row++) {
-        ta_putc(out, '|');
-        for (size_t i = 0; view->columns[i]; i++) {
-            const size_t column = column_at(table, view, i);
-            if (column == SIZE_MAX)
-                continue;
-            ta_putc(out, ' ');
-            put_cell(out, table, row, column);
-            ta_puts(out, " |");
-        }
-        ta_putc(out, '\n');
+    for (size_t row = 0, n = 0; row < table->n_rows && n < view->rows; row++) {
+        if (ta_row_reads(table, row, "status", "same"))
+            continue;
+        n++;
+        put_row(out, table, view, row);
     }
-    if (table->n_rows > view->rows)
-        ta_putf(out, "\n%zu more rows are in the report.\n", table->n_rows - view->rows);
+    if (rows > view->rows)
+        ta_putf(out, "\n%zu more rows are in the report.\n", rows - view->rows);
 }
 
 /* ---- one run -------------------------------------------------------------------------- */

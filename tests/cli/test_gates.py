@@ -213,6 +213,29 @@ class Gates(ProcessTest):
         self.assertNotIn("<b>", outside)
         self.assertNotIn("\n# c", text)
 
+    def test_summaries_name_what_changed(self):
+        """Kernels go by what people call them, and those that stay are left out."""
+        long_ = "void at::native::vectorized_kernel<4, " + "a::b<c>, " * 40 + "int>(int, float*)"
+        stays, base, new = "Cijk_Alik_Bljk_BBS_MT64x64x64_MI16x16x1_SN_LDSB1", "attn_fwd", \
+            "void cutlass::device_kernel<flash::enable_sm90_or_later<f::FlashAttnFwdSm90<2>>>(P)"
+        before, after = trace(1, [stays, base, long_]), trace(1, [stays, new, long_])
+        for event in after["traceEvents"]:
+            if event["name"] == stays:
+                event["dur"] = 1000
+            elif event["cat"] == "kernel":
+                event["dur"] = 700
+        self.write("base-0.json", before)
+        self.write("new-0.json", after)
+        self.expect(0, "diff", "base-0.json", "new-0.json", "-o", "one", "-q", "--format=json",
+                    "--no-config", "--summary-md", "s.md")
+        text = (self.folder / "s.md").read_text(encoding="utf-8")
+        kernels = text[text.index("**Kernels**"):].splitlines()[4:]
+        self.assertTrue(kernels[0].startswith("| `attn_fwd → FlashAttnFwdSm90<2>` | Changed |"))
+        self.assertTrue(kernels[1].startswith("| `vectorized_kernel<4, b<c>, "))
+        self.assertIn("…` | Changed |", kernels[1])
+        self.assertEqual(kernels[2], "")
+        self.assertIn("\n| `attn_fwd → FlashAttnFwdSm90<2>` | Compute |", text)
+
     def test_links_and_foreign_files_are_left_alone(self):
         target = self.folder / "target"
         target.write_text("mine", encoding="utf-8")
