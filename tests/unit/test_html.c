@@ -60,12 +60,11 @@ static void add_kernels(struct ta_report *report)
 
 static void add_findings(struct ta_report *report, const char *cited)
 {
-    const struct ta_evidence evidence = {
-        .table = "kernels.by_name",
-        .column = "total_ns",
-        .row = ta_text(ta_slice_of(cited)),
-        .value = ta_int(999999),
-        .unit = TA_UNIT_NS,
+    const struct ta_cell row = ta_text(ta_slice_of(cited));
+    const struct ta_evidence evidence[] = {
+        {"kernels.by_name", "total_ns", row, ta_int(999999), TA_UNIT_NS},
+        {"kernels.by_name", "share", row, ta_num(0.25), TA_UNIT_RATIO},
+        {"no.table", "share", row, ta_num(0.125), TA_UNIT_RATIO},
     };
     for (int severity = TA_INFO; severity <= TA_CRITICAL; severity++) {
         char id[32];
@@ -76,8 +75,8 @@ static void add_findings(struct ta_report *report, const char *cited)
             .title = payload,
             .advice = payload,
             .severity = (enum ta_severity)severity,
-            .evidence = &evidence,
-            .n_evidence = 1,
+            .evidence = evidence,
+            .n_evidence = sizeof evidence / sizeof *evidence,
             .saving_low_ns = severity == TA_INFO ? TA_MISSING : 1000,
             .saving_high_ns = severity == TA_INFO ? TA_MISSING : 2000,
             .confidence = 0.5,
@@ -469,9 +468,12 @@ static void programs_find_the_summary(void **state)
 static void evidence_leads_to_its_row(void **state)
 {
     const char *page = *state;
-    assert_int_equal(count(page, "href=\"#r-kernels.by_name-3\" data-column=\"total_ns\""), 5);
+    assert_int_equal(count(page, "href=\"#r-kernels.by_name-3\" data-column=\"total_ns,share\""),
+                     5);
     assert_int_equal(count(page, "id=\"r-kernels.by_name-3\""), 1);
-    assert_int_equal(count(page, " · comm</a> <span>"), 5); /* all keys of the row */
+    assert_int_equal(count(page, " · comm</a> <div><span>"), 5); /* all keys of the row */
+    assert_int_equal(count(page, " <b>25.0 %</b></span> <a class=\"chart-link\""), 5);
+    assert_int_equal(count(page, " <b>12.5 %</b></span></div>"), 5); /* elsewhere */
     assert_non_null(strstr(page, "href=\"#f-f4\""));
     assert_non_null(strstr(page, "id=\"f-f4\""));
     assert_non_null(strstr(page, "href=\"#c-top-kernels\""));

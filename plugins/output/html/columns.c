@@ -3,7 +3,8 @@
  *
  * Columns without values are hidden anywhere.  In a wide table so is what says nothing new, as it
  * takes the room of the names that do: ratios beside changes, words that are the same in every row,
- * and those that follow from rank and device, such as the name of the file of a rank. */
+ * those that follow from rank and device, such as the name of the file of a rank, and what others
+ * are worked out of. */
 #include "html.h"
 
 #include <string.h>
@@ -59,9 +60,12 @@ static bool is_of_owner(const struct ta_table *table, size_t column, size_t rank
     return repeats;
 }
 
-/* Whether some other word tells rows of one owner apart: else the column is their name. */
+/* Whether some word tells rows apart, of a table by rank those of one owner: else the column is
+ * their name. */
 static bool has_names(const struct ta_table *table, size_t rank, size_t device)
 {
+    if (rank == SIZE_MAX)
+        return is_word(&table->columns[0]) && !is_constant(table, 0);
     for (size_t i = 0; i < table->n_columns; i++)
         if (i != device && is_word(&table->columns[i]) && ta_column_is_useful(table, i) &&
             !is_constant(table, i) && !is_of_owner(table, i, rank, device))
@@ -78,6 +82,30 @@ static void hide_ratio(const struct ta_table *table, enum html_hidden *hidden)
         hidden[ratio] = HTML_REPEATED;
 }
 
+/* What the figures of a table are worked out of, for who wants to check them. */
+static void hide_details(const struct ta_table *table, enum html_hidden *hidden)
+{
+    static const struct {
+        const char *table, *column;
+    } details[] = {
+        {"roofline.by_op", "flop"},
+        {"roofline.by_op", "bytes"},
+        {"roofline.by_op", "kernels"},
+        {"roofline.by_op", "unit"},
+        {"roofline.by_op", "peak_flop_rate"},
+        {"roofline.by_op", "peak_byte_rate"},
+        {"roofline.by_op", "attainable_flop_rate"},
+        {"roofline.by_op", "matrix_flop_rate"},
+    };
+    for (size_t i = 0; i < sizeof details / sizeof *details; i++) {
+        const size_t column = strcmp(table->id, details[i].table) == 0
+                                  ? ta_table_column(table, details[i].column)
+                                  : SIZE_MAX;
+        if (column != SIZE_MAX && hidden[column] == HTML_SHOWN)
+            hidden[column] = HTML_DETAIL;
+    }
+}
+
 void html_choose_columns(const struct ta_table *table, enum html_hidden *hidden)
 {
     size_t n = 0;
@@ -86,16 +114,18 @@ void html_choose_columns(const struct ta_table *table, enum html_hidden *hidden)
         n += hidden[i] == HTML_SHOWN;
     }
     const size_t rank = ta_table_column(table, "rank"), device = ta_table_column(table, "device");
-    if (n >= WIDE_FROM)
-        hide_ratio(table, hidden);
-    if (n < WIDE_FROM || rank == SIZE_MAX || !has_names(table, rank, device))
+    if (n < WIDE_FROM)
+        return;
+    hide_ratio(table, hidden);
+    hide_details(table, hidden);
+    if (!has_names(table, rank, device))
         return;
     for (size_t i = 0; i < table->n_columns; i++) {
         if (hidden[i] != HTML_SHOWN || i == rank || !is_word(&table->columns[i]))
             continue;
         if (is_constant(table, i))
             hidden[i] = HTML_CONSTANT;
-        else if (i != device && is_of_owner(table, i, rank, device))
+        else if (rank != SIZE_MAX && i != device && is_of_owner(table, i, rank, device))
             hidden[i] = HTML_OF_OWNER;
     }
 }
@@ -134,6 +164,7 @@ void html_put_hidden(const struct page *page, const struct ta_table *table,
     bool any = put_names(page, table, hidden, HTML_EMPTY, "No row has a value of: ", false);
     any = put_names(page, table, hidden, HTML_CONSTANT, "In every row: ", any);
     any = put_names(page, table, hidden, HTML_REPEATED, "Hidden, the change says it: ", any);
+    any = put_names(page, table, hidden, HTML_DETAIL, "Hidden, others are worked out of it: ", any);
     any = put_names(page, table, hidden, HTML_OF_OWNER,
                     "Hidden, the same for all rows of a rank: ", any);
     if (any)

@@ -66,16 +66,31 @@ static void put_saving(const struct page *page, const struct ta_finding *finding
     ta_puts(page->out, "</dd></div>\n");
 }
 
-/* Where a piece of evidence is to be seen: its row when it stands in the page, else the table. */
+/* Pieces of evidence that are cells of one row, from the first on. */
+static size_t count_cells(const struct ta_table *table, const struct ta_evidence *evidence,
+                          size_t most)
+{
+    const size_t row = table ? ta_evidence_row(table, evidence) : SIZE_MAX;
+    size_t n = 1;
+    while (row != SIZE_MAX && n < most && strcmp(evidence[n].table, evidence->table) == 0 &&
+           ta_evidence_row(table, &evidence[n]) == row)
+        n++;
+    return n;
+}
+
+/* Where `n` cells of a row are to be seen: the row when it stands in the page, else the table. */
 static void put_evidence_link(const struct page *page, const struct ta_table *table,
-                              const struct ta_evidence *evidence)
+                              const struct ta_evidence *evidence, size_t n)
 {
     const size_t row = ta_evidence_row(table, evidence);
     if (html_has_row(page, table, row)) {
         ta_puts(page->out, "<a href=\"#r-");
         html_text(page, table->id);
         ta_putf(page->out, "-%zu\" data-column=\"", row);
-        html_text(page, evidence->column);
+        for (size_t i = 0; i < n; i++) {
+            ta_puts(page->out, i ? "," : "");
+            html_text(page, evidence[i].column);
+        }
     } else {
         ta_puts(page->out, "<a href=\"#t-");
         html_text(page, table->id);
@@ -99,14 +114,14 @@ static void put_keys(const struct page *page, const struct ta_table *table, size
 }
 
 static void put_evidence_row(const struct page *page, const struct ta_table *table,
-                             const struct ta_evidence *evidence)
+                             const struct ta_evidence *evidence, size_t n)
 {
     const size_t row = table ? ta_evidence_row(table, evidence) : SIZE_MAX;
     if (!table) {
         html_value(page, &evidence->row, TA_UNIT_NONE);
         return;
     }
-    put_evidence_link(page, table, evidence);
+    put_evidence_link(page, table, evidence, n);
     if (row == SIZE_MAX || ta_row_key(table, row, 0) == SIZE_MAX)
         html_text(page, table->title);
     else
@@ -114,24 +129,49 @@ static void put_evidence_row(const struct page *page, const struct ta_table *tab
     ta_puts(page->out, "</a>");
 }
 
-static void put_evidence(const struct page *page, const struct ta_evidence *evidence)
+static void put_figure(const struct page *page, const struct ta_table *table,
+                       const struct ta_evidence *evidence)
 {
-    const struct ta_table *table = ta_report_table(page->report, evidence->table);
     const size_t column = table ? ta_table_column(table, evidence->column) : SIZE_MAX;
-    ta_puts(page->out, "<li>");
-    put_evidence_row(page, table, evidence);
-    ta_puts(page->out, " <span>");
+    ta_puts(page->out, "<span>");
     html_text(page, table && column != SIZE_MAX ? table->columns[column].title : evidence->column);
-    ta_puts(page->out, "</span> <b>");
+    ta_puts(page->out, " <b>");
     html_value(page, &evidence->value, evidence->unit);
-    ta_puts(page->out, "</b>");
+    ta_puts(page->out, "</b></span>");
+}
+
+/* Which row it is, and what stands there and where to see more, which stay together. */
+static void put_evidence(const struct page *page, const struct ta_table *table,
+                         const struct ta_evidence *evidence, size_t n)
+{
+    ta_puts(page->out, "<li>");
+    put_evidence_row(page, table, evidence, n);
+    ta_puts(page->out, " <div>");
+    for (size_t i = 0; i < n; i++) {
+        ta_puts(page->out, i ? " " : "");
+        put_figure(page, table, &evidence[i]);
+    }
     if (table && table->chart) {
         ta_puts(page->out, " <a class=\"chart-link\" href=\"#c-");
         html_text(page, table->chart->id);
         ta_puts(page->out, "\">chart</a>");
     }
     html_timeline_link(page, table, evidence);
-    ta_puts(page->out, "</li>\n");
+    ta_puts(page->out, "</div></li>\n");
+}
+
+static void put_all_evidence(const struct page *page, const struct ta_finding *finding)
+{
+    if (finding->n_evidence == 0)
+        return;
+    ta_puts(page->out, "<h4 class=\"sr\">Evidence</h4>\n<ul class=\"evidence\">\n");
+    for (size_t i = 0, n; i < finding->n_evidence; i += n) {
+        const struct ta_evidence *evidence = &finding->evidence[i];
+        const struct ta_table *table = ta_report_table(page->report, evidence->table);
+        n = count_cells(table, evidence, finding->n_evidence - i);
+        put_evidence(page, table, evidence, n);
+    }
+    ta_puts(page->out, "</ul>\n");
 }
 
 static void put_basis(const struct page *page, const struct ta_finding *finding, int64_t scale_ns)
@@ -175,12 +215,7 @@ void html_finding(const struct page *page, const struct ta_finding *finding, int
         html_text(page, finding->advice);
         ta_puts(page->out, "</p>\n");
     }
-    if (finding->n_evidence) {
-        ta_puts(page->out, "<h4 class=\"sr\">Evidence</h4>\n<ul class=\"evidence\">\n");
-        for (size_t i = 0; i < finding->n_evidence; i++)
-            put_evidence(page, &finding->evidence[i]);
-        ta_puts(page->out, "</ul>\n");
-    }
+    put_all_evidence(page, finding);
     put_rule(page, finding);
     ta_puts(page->out, "</div>\n");
     put_basis(page, finding, scale_ns);

@@ -91,7 +91,14 @@ enum ta_status html_table(const struct page *page, const struct ta_table *table,
                           const char *heading) TA_MUST_CHECK;
 
 /* columns.c: which columns a page shows at first, and why not the others. */
-enum html_hidden { HTML_SHOWN, HTML_EMPTY, HTML_CONSTANT, HTML_OF_OWNER, HTML_REPEATED };
+enum html_hidden {
+    HTML_SHOWN,
+    HTML_EMPTY,
+    HTML_CONSTANT,
+    HTML_OF_OWNER,
+    HTML_REPEATED,
+    HTML_DETAIL
+};
 void html_choose_columns(const struct ta_table *table, enum html_hidden *hidden);
 /* The line below a table that names those. */
 void html_put_hidden(const struct page *page, const struct ta_table *table,

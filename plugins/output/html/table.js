@@ -288,7 +288,7 @@ class Table {
     this.note.parentElement.hidden = !searched && found <= this.top;
   }
 
-  /* Brings a row to the eye and marks the cell that was cited. */
+  /* Brings a row to the eye and marks the cells that were cited. */
   reveal(index, key) {
     this.writeFilter("");
     const row = this.rows.find((one) => one.index === index);
@@ -301,10 +301,8 @@ class Table {
     this.arrange();
     all(".cited").forEach((element) => element.classList.remove("cited"));
     row.element.classList.add("cited");
-    const column = this.find(key);
-    if (column >= 0) {
-      row.element.cells[column].classList.add("cited");
-    }
+    this.heads.forEach((head, i) => row.element.cells[i].classList.toggle("cited",
+      (key || "").split(",").includes(head.dataset.key)));
     row.element.tabIndex = -1;
     row.element.focus({ preventScroll: true });
     row.element.scrollIntoView({ block: "center", inline: "nearest" });
