@@ -126,6 +126,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
             class_time = ta_row_number(classes, i, "total_ns", 0);
     const struct ta_evidence evidence[] = {kernel_evidence(times, first.row, "share"),
                                            kernel_evidence(times, first.row, "exposed_ns"),
+                                           kernel_evidence(found.kernels, kernel, "mean_ns"),
                                            kernel_evidence(times, second.row, "share")};
     ta_advise(advice,
               &(struct ta_finding){
@@ -147,7 +148,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                       try(found.kernels, kernel), limits(report, advice, class, class_time)),
                   .severity = TA_LOW,
                   .evidence = evidence,
-                  .n_evidence = found.share[1] > 0 ? 3 : 2,
+                  .n_evidence = found.share[1] > 0 ? 4 : 3,
                   .saving_low_ns = TA_MISSING,
                   .saving_high_ns = TA_MISSING,
                   .confidence = 0.6,

@@ -45,8 +45,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
     if (window <= 0 || waits.time / window <= threshold)
         return TA_OK;
     const struct ta_place most = {.table = times, .row = waits.row};
+    const struct ta_table *kernels = ta_report_table(report, "kernels.by_name");
+    const size_t kernel = kernel_row(kernels, ta_row_text(times, waits.row, "name"));
     const struct ta_evidence evidence[] = {kernel_evidence(times, waits.row, "exposed_ns"),
-                                           kernel_evidence(times, waits.row, "calls")};
+                                           kernel_evidence(kernels, kernel, "mean_ns")};
     ta_advise(advice,
               &(struct ta_finding){
                   .id = "kernel-waits",
