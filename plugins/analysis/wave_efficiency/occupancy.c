@@ -38,25 +38,15 @@ static const struct ta_column columns[] = {
 /* ---- map ----------------------------------------------------------------------------------- */
 
 /* Shares are millionths, so that sums are exact and kernels may end in any order. */
-enum { WHOLE = 1000000, RUNNING_MOST = 256 };
+enum { WHOLE = 1000000 };
 
-/* The kernels of a device that run at a moment. */
-struct sweep {
-    struct {
-        int64_t end, share;
-    } running[RUNNING_MOST];
-    size_t n;
-    int64_t now, share;
-    __int128 units; /* millionths of ns */
-};
-
-static void pass(struct sweep *sweep, int64_t to)
+static void pass(struct occupancy_sweep *sweep, int64_t to)
 {
     sweep->units += (__int128)(to - sweep->now) * ta_min_i64(sweep->share, WHOLE);
     sweep->now = to;
 }
 
-static void go_on(struct sweep *sweep, int64_t to)
+static void go_on(struct occupancy_sweep *sweep, int64_t to)
 {
     for (;;) {
         size_t first = SIZE_MAX;
@@ -73,10 +63,10 @@ static void go_on(struct sweep *sweep, int64_t to)
     pass(sweep, to);
 }
 
-static void begin(struct sweep *sweep, int64_t start, int64_t end, double blocks)
+static void begin(struct occupancy_sweep *sweep, int64_t start, int64_t end, double blocks)
 {
     go_on(sweep, start);
-    if (sweep->n == RUNNING_MOST)
+    if (sweep->n == OCCUPANCY_RUNNING_MOST)
         return;
     const int64_t share = (int64_t)nearbyint(fmin(blocks, 1) * WHOLE);
     sweep->running[sweep->n].end = end;
@@ -84,52 +74,55 @@ static void begin(struct sweep *sweep, int64_t start, int64_t end, double blocks
     sweep->share += share;
 }
 
-/* The activities [from, to) are those of one device. */
-static void map_device(const struct ta_trace *trace, size_t from, size_t to,
-                       struct numbers *numbers, struct ta_partial *out)
+static int64_t start_of(const struct occupancy *o, const struct ta_activity *a)
 {
-    const struct ta_activities activities = ta_trace_activities(trace);
-    const struct ta_spans s = ta_trace_spans(trace);
-    const int64_t first = s.ts[activities.at[from].span];
-    struct sweep sweep = {.now = first};
-    int64_t last = first, known = 0, time = 0;
-    double warps = 0;
-    for (size_t i = from; i < to; i++) {
-        const struct ta_activity *a = &activities.at[i];
-        const int64_t start = s.ts[a->span], dur = s.dur[a->span];
-        last = ta_max_i64(last, start + dur);
-        if (a->kernel == TA_NO_KERNEL)
-            continue;
-        const struct kernel_numbers of = numbers_of(numbers, a->span);
-        if (of.at[PER_UNIT] > 0) {
-            known = ta_add_sat(known, dur);
-            begin(&sweep, start, start + dur, of.at[PER_UNIT]);
-        }
-        if (of.has[OCCUPANCY]) {
-            time = ta_add_sat(time, dur);
-            warps += of.at[OCCUPANCY] / 100 * (double)dur;
-        }
-    }
-    if (known == 0 && time == 0)
-        return;
-    go_on(&sweep, last);
-    int64_t *row = TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)),
-                                  ta_key_int(activities.at[from].device));
-    ta_sum(&row[OCCUPANCY_WINDOW], last - first);
-    ta_sum(&row[OCCUPANCY_UNITS], (int64_t)(sweep.units / WHOLE));
-    ta_sum(&row[OCCUPANCY_KNOWN], known);
-    ta_sum(&row[OCCUPANCY_WARPS], (int64_t)nearbyint(warps));
-    ta_sum(&row[OCCUPANCY_TIME], time);
+    return ta_trace_spans(o->trace).ts[a->span];
 }
 
-void occupancy_map(const struct ta_trace *trace, struct numbers *numbers, struct ta_partial *out)
+/* Puts down what is known of the device at hand. */
+void occupancy_end(struct occupancy *o)
 {
-    const struct ta_activities activities = ta_trace_activities(trace);
-    for (size_t from = 0, to; from < activities.n; from = to) {
-        for (to = from + 1;
-             to < activities.n && activities.at[to].device == activities.at[from].device;)
-            to++;
-        map_device(trace, from, to, numbers, out);
+    if (o->known == 0 && o->time == 0)
+        return;
+    go_on(&o->sweep, o->last);
+    int64_t *row =
+        TA_PARTIAL_ROW(o->out, ta_key_int(ta_trace_rank(o->trace)), ta_key_int(o->device));
+    ta_sum(&row[OCCUPANCY_WINDOW], o->last - o->first);
+    ta_sum(&row[OCCUPANCY_UNITS], (int64_t)(o->sweep.units / WHOLE));
+    ta_sum(&row[OCCUPANCY_KNOWN], o->known);
+    ta_sum(&row[OCCUPANCY_WARPS], (int64_t)nearbyint(o->warps));
+    ta_sum(&row[OCCUPANCY_TIME], o->time);
+}
+
+static void begin_device(struct occupancy *o, const struct ta_activity *first)
+{
+    occupancy_end(o);
+    const int64_t start = start_of(o, first);
+    *o = (struct occupancy){.trace = o->trace,
+                            .out = o->out,
+                            .begun = true,
+                            .device = first->device,
+                            .first = start,
+                            .last = start};
+    o->sweep.now = start;
+}
+
+void occupancy_take(struct occupancy *o, const struct ta_activity *a,
+                    const struct kernel_numbers *of)
+{
+    if (!o->begun || a->device != o->device)
+        begin_device(o, a);
+    const int64_t start = start_of(o, a), dur = ta_trace_spans(o->trace).dur[a->span];
+    o->last = ta_max_i64(o->last, start + dur);
+    if (!of)
+        return;
+    if (of->at[PER_UNIT] > 0) {
+        o->known = ta_add_sat(o->known, dur);
+        begin(&o->sweep, start, start + dur, of->at[PER_UNIT]);
+    }
+    if (of->has[OCCUPANCY]) {
+        o->time = ta_add_sat(o->time, dur);
+        o->warps += of->at[OCCUPANCY] / 100 * (double)dur;
     }
 }
 

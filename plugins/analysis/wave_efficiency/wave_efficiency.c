@@ -128,21 +128,24 @@ static void add(struct sums *sums, int64_t dur, struct shape shape)
 }
 
 static void add_all(const struct ta_trace *trace, struct numbers *numbers, struct sums *sums,
-                    int64_t *all_ns)
+                    struct occupancy *occupancy, int64_t *all_ns)
 {
     const struct ta_activities activities = ta_trace_activities(trace);
     const struct ta_spans s = ta_trace_spans(trace);
     const struct ta_device_units device = ta_trace_device_units(trace);
     for (size_t i = 0; i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
-        if (a->kernel == TA_NO_KERNEL)
+        if (a->kernel == TA_NO_KERNEL) {
+            occupancy_take(occupancy, a, NULL);
             continue;
-        ta_sum(all_ns, s.dur[a->span]);
-        if (!sums[a->kernel].row)
-            continue;
+        }
         const struct kernel_numbers of = numbers_of(numbers, a->span);
-        add(&sums[a->kernel], s.dur[a->span], shape_of(&of, device));
+        occupancy_take(occupancy, a, &of);
+        ta_sum(all_ns, s.dur[a->span]);
+        if (sums[a->kernel].row)
+            add(&sums[a->kernel], s.dur[a->span], shape_of(&of, device));
     }
+    occupancy_end(occupancy);
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -162,8 +165,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         sums[k].blocks = ta_partial_dist(out[0], sums[k].row, BLOCKS);
     }
     if (done) {
-        occupancy_map(trace, &numbers, out[2]);
-        add_all(trace, &numbers, sums, &TA_PARTIAL_ROW(out[1], ta_key_int(0))[ALL_NS]);
+        struct occupancy occupancy = {.trace = trace, .out = out[2]};
+        add_all(trace, &numbers, sums, &occupancy, &TA_PARTIAL_ROW(out[1], ta_key_int(0))[ALL_NS]);
     }
     numbers_close(&numbers);
     free(sums);

@@ -43,7 +43,33 @@ enum {
 
 extern const struct ta_field occupancy_fields[OCCUPANCY_FIELDS];
 
-void occupancy_map(const struct ta_trace *trace, struct numbers *numbers, struct ta_partial *out);
+enum { OCCUPANCY_RUNNING_MOST = 256 };
+
+/* The kernels of a device that run at a moment. */
+struct occupancy_sweep {
+    struct {
+        int64_t end, share;
+    } running[OCCUPANCY_RUNNING_MOST];
+    size_t n;
+    int64_t now, share;
+    __int128 units; /* millionths of ns */
+};
+
+/* Set `trace` and `out`; the rest, zero at first, is of the device at hand. */
+struct occupancy {
+    const struct ta_trace *trace;
+    struct ta_partial *out;
+    bool begun;
+    int64_t device, first, last, known, time;
+    double warps;
+    struct occupancy_sweep sweep;
+};
+
+/* The next activity of the trace, of a kernel with its numbers; NULL for any other. */
+void occupancy_take(struct occupancy *o, const struct ta_activity *a,
+                    const struct kernel_numbers *of);
+/* There are no more. */
+void occupancy_end(struct occupancy *o);
 void occupancy_add(const struct ta_partial *devices, struct ta_section_builder *out);
 
 #endif
