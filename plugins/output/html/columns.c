@@ -3,8 +3,8 @@
  *
  * Columns without values are hidden anywhere.  In a wide table so is what says nothing new, as it
  * takes the room of the names that do: ratios beside changes, words that are the same in every row,
- * those that follow from rank and device, such as the name of the file of a rank, and what others
- * are worked out of. */
+ * counts that are 0 there, words that follow from rank and device, such as the name of the file of
+ * a rank, and what others are worked out of. */
 #include "html.h"
 
 #include <string.h>
@@ -34,6 +34,16 @@ static bool is_constant(const struct ta_table *table, size_t column)
         if (!same_cells(table, 0, row, column))
             return false;
     return table->n_rows > 1;
+}
+
+/* Whether nothing of a kind was found in any of some rows. */
+static bool is_zero(const struct ta_table *table, size_t column)
+{
+    enum { SOME = 3 };
+    for (size_t row = 0; row < table->n_rows; row++)
+        if (ta_cell_number(ta_table_cell(table, row, column), 1) != 0)
+            return false;
+    return table->n_rows >= SOME;
 }
 
 /* The nearest row before that is of the same rank and device; SIZE_MAX when none is near. */
@@ -82,12 +92,13 @@ static void hide_ratio(const struct ta_table *table, enum html_hidden *hidden)
         hidden[ratio] = HTML_REPEATED;
 }
 
-/* What the figures of a table are worked out of, for who wants to check them. */
+/* What the figures of a table are worked out of, and what says nothing to most. */
 static void hide_details(const struct ta_table *table, enum html_hidden *hidden)
 {
     static const struct {
         const char *table, *column;
     } details[] = {
+        {"stages.by_name", "order"},
         {"roofline.by_op", "flop"},
         {"roofline.by_op", "bytes"},
         {"roofline.by_op", "kernels"},
@@ -121,9 +132,10 @@ void html_choose_columns(const struct ta_table *table, enum html_hidden *hidden)
     if (!has_names(table, rank, device))
         return;
     for (size_t i = 0; i < table->n_columns; i++) {
-        if (hidden[i] != HTML_SHOWN || i == rank || !is_word(&table->columns[i]))
+        const bool is_number = !is_word(&table->columns[i]);
+        if (hidden[i] != HTML_SHOWN || i == rank || (is_number && !is_zero(table, i)))
             continue;
-        if (is_constant(table, i))
+        if (is_number || is_constant(table, i))
             hidden[i] = HTML_CONSTANT;
         else if (rank != SIZE_MAX && i != device && is_of_owner(table, i, rank, device))
             hidden[i] = HTML_OF_OWNER;
@@ -164,7 +176,7 @@ void html_put_hidden(const struct page *page, const struct ta_table *table,
     bool any = put_names(page, table, hidden, HTML_EMPTY, "No row has a value of: ", false);
     any = put_names(page, table, hidden, HTML_CONSTANT, "In every row: ", any);
     any = put_names(page, table, hidden, HTML_REPEATED, "Hidden, the change says it: ", any);
-    any = put_names(page, table, hidden, HTML_DETAIL, "Hidden, others are worked out of it: ", any);
+    any = put_names(page, table, hidden, HTML_DETAIL, "Hidden, for a closer look: ", any);
     any = put_names(page, table, hidden, HTML_OF_OWNER,
                     "Hidden, the same for all rows of a rank: ", any);
     if (any)
