@@ -238,14 +238,35 @@ static bool make_pairs(struct diff *diff, const struct diff_items items[TA_DIFF_
     return true;
 }
 
+static bool has_single(const struct diff_items *items)
+{
+    for (size_t i = 0; i < items->n; i++)
+        if (!items->at[i].mate)
+            return true;
+    return false;
+}
+
+/* Whether the order can tell something: programs that have the same names are not laid beside each
+ * other. */
+static bool are_singles_left(const struct diff_items items[TA_DIFF_SIDES])
+{
+    return has_single(&items[TA_DIFF_BASE]) && has_single(&items[TA_DIFF_NEW]);
+}
+
 bool diff_match(struct diff *diff, const struct diff_order *order,
                 struct diff_items items[TA_DIFF_SIDES], struct diff_pairs *pairs)
 {
     const bool tells_work = order && !order->is_of_stages;
     match_exact(items);
-    return match_normalized(diff, items, DIFF_NUMBERS) &&
-           match_normalized(diff, items, DIFF_ARGUMENTS) &&
-           (!tells_work || diff_match_order(diff, order, items)) && match_similar(diff, items) &&
-           (!order || diff_match_places(diff, order, items)) &&
-           (!tells_work || diff_match_sets(diff, order, items)) && make_pairs(diff, items, pairs);
+    bool done = match_normalized(diff, items, DIFF_NUMBERS) &&
+                match_normalized(diff, items, DIFF_ARGUMENTS);
+    if (done && tells_work && are_singles_left(items))
+        done = diff_match_order(diff, order, items);
+    done = done && match_similar(diff, items);
+    if (done && order && are_singles_left(items))
+        done = diff_match_places(diff, order, items);
+    /* One without a mate may go with the neighbor of a pair. */
+    if (done && tells_work && (has_single(&items[TA_DIFF_BASE]) || has_single(&items[TA_DIFF_NEW])))
+        done = diff_match_sets(diff, order, items);
+    return done && make_pairs(diff, items, pairs);
 }
