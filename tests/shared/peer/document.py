@@ -3,9 +3,9 @@
 import re
 
 from .hta import rounded_idle
-from .ledger import DIFFERS, EQUAL, LATER, OTHER, RESTATED, THEIRS, is_number
+from .ledger import DIFFERS, EQUAL, OTHER, RESTATED, THEIRS, is_number
 
-COLUMNS = (EQUAL, RESTATED, DIFFERS, THEIRS, OTHER, LATER)
+COLUMNS = (EQUAL, RESTATED, DIFFERS, THEIRS, OTHER)
 CLASSES = {"GEMM": "gemm", "SDPA_fwd": "attention", "NORM_fwd": "norm", "triton": "triton",
            "CONV_fwd": "conv"}
 PLAIN = ("percentage", "stddev", "std", "pct", "count", "events")

@@ -6,7 +6,7 @@ from . import hta_delays, hta_memory, hta_path, hta_sequences, hta_ties
 from .hta_independent import independent, name_of
 from .hta_model import COMMUNICATION, COMPUTATION, MEMORY, Model, Settings, class_of, describe
 from .hta_rank import TABLES, Rank
-from .ledger import DIFFERS, LATER, THEIRS, Case, Ledger, Rule, agree
+from .ledger import DIFFERS, THEIRS, Case, Ledger, Rule, agree
 
 TITLE = "Holistic Trace Analysis 0.6.1"
 FOLDER = "hta"
@@ -48,7 +48,11 @@ GPU_RANGES = Rule(
     THEIRS, "Ranges on the device",
     "The profiler draws annotations of the host on the device as well. We leave these rows out: "
     "they are no work.")
-RANKS = Rule(LATER, "Slow ranks", "Compared with the analyses over ranks.", proved=False)
+RANKS = Rule(
+    THEIRS, "Slow ranks",
+    "The two that begin a collective latest, by step, on clocks taken for the same: of two ranks "
+    "always both. stragglers.by_rank goes by what each takes between collectives, and marks none "
+    "without evidence.")
 
 
 class Variant:
@@ -420,8 +424,10 @@ class Variant:
         self.delays()
         self.critical_path()
         self.sequences()
-        for part, rule in (("potential_stragglers", RANKS),
-                           ("cupti_counters", TABLES), ("profiler_steps", TABLES)):
+        for place, rank in enumerate(sorted(self.ranks)):
+            if len(self.ranks) == 2 and self.case.has(*self.at, "potential_stragglers"):
+                self.case.check((*self.at, "potential_stragglers", place), None, [(RANKS, rank)])
+        for part, rule in (("cupti_counters", TABLES), ("profiler_steps", TABLES)):
             self.case.say(rule, *self.at, part)
         for part in ("names_of_type_OTHER", "kernel_rows", "error"):
             self.case.say(TABLES, *self.at, "kernel_breakdown", part)

@@ -6,8 +6,8 @@ import math
 
 from reports import leaves
 
-EQUAL, RESTATED, DIFFERS, THEIRS, OTHER, LATER, DESCRIBES = (
-    "equal", "restated", "differs", "theirs only", "not comparable", "later", "describes")
+EQUAL, RESTATED, DIFFERS, THEIRS, OTHER, DESCRIBES = (
+    "equal", "restated", "differs", "theirs only", "not comparable", "describes")
 
 VERDICTS = {
     EQUAL: "the same figure is in our report",
@@ -16,7 +16,6 @@ VERDICTS = {
              "the trace gives the other tool's",
     THEIRS: "we have no such figure; the definition of the other tool gives it from the trace",
     OTHER: "another question, or a result that hangs on what the tool does inside",
-    LATER: "about several ranks: not compared yet",
     DESCRIBES: "no measurement: names, counts of rows, settings, messages",
 }
 

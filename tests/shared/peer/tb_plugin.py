@@ -4,8 +4,9 @@ import dataclasses
 import functools
 import math
 
+from . import tb_plugin_ranks
 from .causes import blame
-from .ledger import DESCRIBES, DIFFERS, RESTATED, LATER, THEIRS, Case, Ledger, Rule, is_number
+from .ledger import DESCRIBES, DIFFERS, RESTATED, THEIRS, Case, Ledger, Rule, is_number
 from .tb_plugin_model import PARTS, Steps, device_figures, kernel_table, utilization
 from .tb_plugin_tree import Operators, Settings, uses_units, without_effect
 from .trace import trace_at
@@ -84,8 +85,6 @@ MEMORY = Rule(
 MODULES = Rule(
     THEIRS, "Modules", "The tree of nn.Module with the work below each, and with all calls that "
     "have no External id below the first.")
-RANKS = Rule(LATER, "Collectives of several workers", "Compared with the analyses over ranks.",
-             proved=False)
 SETTING = Rule(DESCRIBES, "Settings, counts of rows, advice in words", "", proved=False)
 
 
@@ -375,9 +374,11 @@ def check(goldens, traces, run, only=""):
         ledger.cases.append(case)
         if "workers" in golden:
             folder = traces / "tb_unit" / golden["trace"]
-            for index, part in enumerate(golden["workers"]):
-                Check(case, Worker(folder / part["file"], run), "workers", index).check()
-            case.say(RANKS, "distributed")
+            made = [Worker(folder / part["file"], run) for part in golden["workers"]]
+            for index, worker in enumerate(made):
+                Check(case, worker, "workers", index).check()
+            tb_plugin_ranks.check(case, {part["file"].split(".")[0]: worker.trace
+                                         for part, worker in zip(golden["workers"], made)})
         else:
             Check(case, Worker(traces / golden["trace"] / golden["file"], run)).check()
         for leaf, value in case.leaves.items():

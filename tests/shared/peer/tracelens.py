@@ -5,10 +5,10 @@ import functools
 
 from . import rocprof, tracelens_ranks, tracelens_replay, tracelens_rows
 from .causes import blame
-from .ledger import DESCRIBES, DIFFERS, LATER, RESTATED, THEIRS, Case, Ledger, Rule, agree, \
+from .ledger import DESCRIBES, DIFFERS, RESTATED, THEIRS, Case, Ledger, Rule, agree, \
     is_number
 from .trace import trace_at
-from .tracelens_model import Contract, Links, Model, Settings, Tree, spread
+from .tracelens_model import Contract, Links, Model, Settings, Tree, is_communication, spread
 
 TITLE = "TraceLens 0.1.0"
 FOLDER = "tracelens"
@@ -68,7 +68,6 @@ RECOMPUTED = Rule(
     "Work below the function of activation checkpointing that computes again, with a window of its "
     "own for each part.")
 SETTING = Rule(DESCRIBES, "Settings and remarks", "", proved=False)
-COLLECTIVES = Rule(LATER, "Collectives", "Compared with the analyses over ranks.", proved=False)
 
 
 class Subject:
@@ -296,12 +295,15 @@ class Check:
         golden = self.case.golden
         comm = self.report.rows("kernels.by_name", **{"class": "comm"})
         if "collective_kernels_all" in golden:
-            self.case.check(("collective_kernels_all", "count"), sum(r["calls"] for r in comm))
+            theirs = [span for span in self.subject.trace.device
+                      if span.kind == "kernel" and is_communication(span.name)]
+            self.case.check(("collective_kernels_all", "count"), sum(r["calls"] for r in comm),
+                            [(CAUSES["names"], len(theirs))])
             self.case.check(("collective_kernels_all", "sum_us"),
-                            sum(r["total_ns"] for r in comm) / 1e3)
-        for part, rule in (("collective_kernels_all", COLLECTIVES),
-                           ("collectives_single_rank", COLLECTIVES)):
-            self.case.say(rule, part)
+                            sum(r["total_ns"] for r in comm) / 1e3,
+                            [(CAUSES["names"], sum(span.dus for span in theirs))])
+            tracelens_ranks.check_single(self.case, theirs)
+            self.case.label("collectives_single_rank")
         if "ops_by_category_and_module" not in golden:
             tracelens_replay.check(self.case, self.subject.model, self.subject.folder,
                                    self.single_categories())

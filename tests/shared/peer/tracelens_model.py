@@ -43,14 +43,14 @@ class Activity:
         return self.span.dus
 
 
+def is_communication(name):
+    return any(word in name.lower() for word in ("nccl", "rccl", "cross_device_reduce"))
+
+
 def kind_of(span, settings, classes):
     if span.kind == "memcpy" or span.name.startswith(COPY_KERNELS):
         return COPY
-    name = span.name.lower()
-    if not settings.names:
-        if classes.get(span.name) == "comm":
-            return COMM
-    elif any(word in name for word in ("nccl", "rccl", "cross_device_reduce")):
+    if is_communication(span.name) if settings.names else classes.get(span.name) == "comm":
         return COMM
     if span.kind == "memset" and not settings.memset:
         return "memset"

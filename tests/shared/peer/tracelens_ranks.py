@@ -7,7 +7,7 @@ from .ledger import DESCRIBES, DIFFERS, RESTATED, THEIRS, Rule, is_number
 from .trace import trace_at
 
 MIB, GIB = 2.0 ** 20, 2.0 ** 30
-BYTES = {"BFloat16": 2, "Half": 2, "Float": 4}
+BYTES = {"BFloat16": 2, "Half": 2, "Float": 4, "Int": 4, "Long": 8, "Double": 8, "Byte": 1}
 BUS = {"allreduce": 2}  # of all others 1, times (n - 1) / n
 
 LAST_END = Rule(
@@ -27,6 +27,10 @@ UNEVEN = Rule(
     THEIRS, "Uneven all-to-all by rank",
     "Bytes between each pair of ranks by the splits, and throughput from the first start to the "
     "last end: waiting counts as transfer.")
+SINGLE = Rule(
+    THEIRS, "Collectives of one rank",
+    "Kernels of communication that say what they move, by group, operation, type, sizes and stream. "
+    "collectives.by_kind and collectives.by_size have sums by operation and by size.")
 NAMES = Rule(DESCRIBES, "Settings and remarks", "", proved=False)
 
 
@@ -205,3 +209,32 @@ class Check:
         self.case.label()
         for part in ("trace", "what", "tool", "units", "independent_check_mismatches"):
             self.case.say(NAMES, part)
+
+
+KEYS = ("Process Group Name", "Collective name", "Group size", "dtype", "In msg nelems",
+        "Out msg nelems", "In split size", "Out split size", "stream")
+
+
+def check_single(case, kernels):
+    """Rows of one trace; its rank is the place of the file in the list, which is always 0."""
+    told = [span for span in kernels if span.args.get("Collective name")]
+    case.check(("collective_kernels_all", "with_collective_args"), None, [(SINGLE, len(told))])
+    groups = collections.defaultdict(list)
+    for span in told:
+        groups[tuple(str(span.args.get(key)) for key in KEYS)].append(span)
+    for index, row in enumerate(case.golden.get("collectives_single_rank", ())):
+        own = groups.get(tuple(str(row[key]) for key in KEYS), [])
+        if not own:
+            continue
+        times, args = [span.dus for span in own], own[0].args
+        size = BYTES.get(args["dtype"], 0) / MIB
+        figures = {key: args[key] for key in KEYS} | {
+            "Process Group Name": int(args["Process Group Name"]), "rank": 0,
+            "In msg size (MB)_first": args["In msg nelems"] * size,
+            "Out msg size (MB)_first": args["Out msg nelems"] * size,
+            "dur_sum": sum(times), "dur_mean": statistics.fmean(times), "dur_min": min(times),
+            "dur_max": max(times), "operation_count": len(own),
+            "dur_std": statistics.stdev(times) if len(own) > 1 else None}
+        for key, value in figures.items():
+            if is_number(row.get(key)):
+                case.check(("collectives_single_rank", index, key), None, [(SINGLE, value)])
