@@ -2,6 +2,7 @@
 /* Texts as charts show them: what of them is visible, and what of them fits. */
 #include "chart/measure.h"
 #include "base/visible.h"
+#include "traceanalyze/kernel.h"
 
 #include <stdlib.h>
 
@@ -88,6 +89,18 @@ static const char *without_folders(struct ta_arena *arena, const char *line)
     return shown;
 }
 
+/* A name as people say it, without the scopes, types and brackets that a cut in the middle would
+ * leave of a function of C++.  NULL without memory. */
+static const char *as_said(struct ta_arena *arena, const char *line)
+{
+    const size_t length = strlen(line);
+    char *said = strstr(line, " → ") ? NULL : ta_arena_alloc(arena, length + 1);
+    if (!said)
+        return arena->failed ? NULL : line;
+    said[ta_kernel_brief((struct ta_slice){line, length}, said, length)] = '\0';
+    return said;
+}
+
 /* How many bytes to try next, between what fits and what is too long: as many as would fit if all
  * letters were of one width, which is nearly right; measuring is dear.  Halfway when that was not.
  */
@@ -105,6 +118,8 @@ const char *ta_measure_fit(struct ta_measure *measure, struct ta_arena *arena, e
     if (ta_measure_width(measure, face, line) <= width)
         return line;
     line = without_folders(arena, line);
+    if (line)
+        line = as_said(arena, line);
     double least = 0, most = line ? ta_measure_width(measure, face, line) : 0;
     if (!line || most <= width)
         return line ? line : "";

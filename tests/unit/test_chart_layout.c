@@ -475,6 +475,26 @@ static void test_hostile_names_are_visible(void **state)
     ta_report_free(world.report);
 }
 
+/* A function of C++ that does not fit goes by what people call it, before it is cut. */
+static void test_names_of_functions(void **state)
+{
+    (void)state;
+    struct world world = begin();
+    struct ta_table_builder *kernels =
+        ta_add_table(world.section, "kernels", "Kernels by name", fixture_kernel_columns, 4);
+    TA_ROW(kernels,
+           ta_text(TA_LIT("void at::native::(anonymous namespace)::softmax<4, float>(float*, long "
+                          "const*, at::native::Calculator<1, unsigned int>, int, int, int)")),
+           ta_text(TA_LIT("compute")), ta_int(50), ta_int(1000));
+    ta_add_chart(kernels, &fixture_kernel_chart);
+    const struct ta_table *table = freeze(&world);
+    struct ta_scene *scene = ta_scene_build(table, table->chart, 720, 0);
+    assert_int_equal(count_texts(scene, "softmax<4, float>"), 1);
+    assert_int_equal(count_texts(scene, "void at"), 0);
+    ta_scene_free(scene);
+    ta_report_free(world.report);
+}
+
 static void test_same_input_same_scene(void **state)
 {
     (void)state;
@@ -756,6 +776,7 @@ int main(void)
         cmocka_unit_test(test_missing_values_are_said),
         cmocka_unit_test(test_nothing_to_draw),
         cmocka_unit_test(test_hostile_names_are_visible),
+        cmocka_unit_test(test_names_of_functions),
         cmocka_unit_test(test_same_input_same_scene),
         cmocka_unit_test(test_steps_of_ranks_are_aligned),
         cmocka_unit_test(test_lines_get_the_panels_they_need),
