@@ -29,8 +29,8 @@ UNEVEN = Rule(
     "last end: waiting counts as transfer.")
 SINGLE = Rule(
     THEIRS, "Collectives of one rank",
-    "Kernels of communication that say what they move, by group, operation, type, sizes and stream. "
-    "collectives.by_kind and collectives.by_size have sums by operation and by size.")
+    "Kernels of communication that say what they move, by group, operation, type, sizes and "
+    "stream. collectives.by_kind and collectives.by_size have sums by operation and by size.")
 NAMES = Rule(DESCRIBES, "Settings and remarks", "", proved=False)
 
 
