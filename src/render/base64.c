@@ -22,19 +22,26 @@ static void list_pairs(struct base64 *base64)
     }
 }
 
+static inline void put_group(const struct base64 *base64, unsigned group, char *to)
+{
+    const char *first = base64->pairs[group >> HALF_BITS];
+    const char *second = base64->pairs[group & ((1 << HALF_BITS) - 1)];
+    to[0] = first[0];
+    to[1] = first[1];
+    to[2] = second[0];
+    to[3] = second[1];
+}
+
 /* Writes the letters of `n` bytes and returns how many. */
 static size_t encode(const struct base64 *base64, const unsigned char *bytes, size_t n, char *to)
 {
     char *const start = to;
-    for (; n > 0; n -= n < GROUP ? n : GROUP, bytes += GROUP, to += LETTERS) {
-        const unsigned group = (unsigned)bytes[0] << 16 | (n > 1 ? (unsigned)bytes[1] << 8 : 0) |
-                               (n > 2 ? bytes[2] : 0);
-        memcpy(to, base64->pairs[group >> HALF_BITS], 2);
-        memcpy(to + 2, base64->pairs[group & ((1 << HALF_BITS) - 1)], 2);
-        if (n < 3)
-            to[3] = '=';
-        if (n < 2)
-            to[2] = '=';
+    for (; n >= GROUP; n -= GROUP, bytes += GROUP, to += LETTERS)
+        put_group(base64, (unsigned)bytes[0] << 16 | (unsigned)bytes[1] << 8 | bytes[2], to);
+    if (n > 0) {
+        put_group(base64, (unsigned)bytes[0] << 16 | (n > 1 ? (unsigned)bytes[1] << 8 : 0), to);
+        memcpy(to + n + 1, "==", GROUP - n);
+        to += LETTERS;
     }
     return (size_t)(to - start);
 }

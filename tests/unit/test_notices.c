@@ -27,7 +27,7 @@ static const struct ta_quality_finding said = {.code = TA_Q_RANK_FROM_NAME,
                                                .last_offset = TA_NO_OFFSET,
                                                .file_offset = TA_NO_OFFSET};
 
-static char paths[FILES][16];
+static char paths[FILES][32];
 static struct ta_file_account files[FILES];
 
 /* Files of which the first `n_lost` have lost something, after what all of them say. */
