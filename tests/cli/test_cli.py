@@ -99,9 +99,8 @@ class Cli(unittest.TestCase):
         for i in range(60):
             self.write(f"rank{i + 1}.json", GOOD[:len(GOOD) // 2])
         done = self.expect(0, "report", ".", "--json")
-        lines = done.stderr.splitlines()
-        self.assertEqual(len(lines), 21)
-        self.assertRegex(lines[-1], "and [0-9]+ more in the report")
+        self.assertRegex(done.stderr, "rank[0-9]+.json and 5[0-9] more: ")
+        self.assertLess(len(done.stderr.splitlines()), 10)
 
     def test_log_as_json(self):
         done = self.expect(3, "report", "missing.json", "--log-format=json")
