@@ -29,7 +29,7 @@ enum diff_method {
 
 /* A name of one side. */
 struct diff_item {
-    struct ta_slice name, group; /* of several groups that of the longest total */
+    struct ta_slice name, group;      /* of several groups that of the longest total */
     int64_t calls, total_ns, self_ns; /* self: without what runs inside, where a table tells it */
     int64_t *run_ns; /* total of each run of the side, TA_MISSING where the name is not */
     /* The name that it is on the other side, NULL for none yet; how, and how sure that is. */
@@ -110,7 +110,7 @@ enum diff_unit { DIFF_STEPS, DIFF_FRAMES };
 /* What explains most of a change. */
 struct diff_cause {
     struct ta_slice name, kind; /* empty: nothing does */
-    int64_t ns[TA_DIFF_SIDES];
+    double ns[TA_DIFF_SIDES];   /* for each unit, where the runs did different numbers of them */
 };
 
 /* Memory at a label of both runs. */
@@ -170,7 +170,7 @@ struct diff {
     int64_t compute_ns[TA_DIFF_SIDES]; /* of that what compute takes; TA_MISSING without devices */
     struct diff_warm_up warm_up[TA_DIFF_SIDES];
     const char *unit; /* that the runs did different numbers of; NULL: as many, or unknown */
-    int64_t units[TA_DIFF_SIDES];
+    int64_t units[TA_DIFF_SIDES];   /* how many; 1 without */
     struct diff_cause cause;        /* of the change of the longest window */
     struct diff_level_change level; /* where memory changed most */
     struct diff_offload offload;
@@ -208,6 +208,10 @@ bool diff_add_waterfall(struct diff *diff);
 bool diff_add_memory(struct diff *diff);
 /* Says when offloading was lost or gained. */
 void diff_find_offloading(struct diff *diff);
+/* Finds what the runs did different amounts of. */
+void diff_find_unit(struct diff *diff);
+/* A time of the shown run of a side for each of them. */
+double diff_per_unit(const struct diff *diff, int side, int64_t ns);
 /* The window for each step and frame. */
 void diff_add_normalized(struct diff *diff);
 /* Steps or frames of a run, of the rank with most; TA_MISSING when nothing says them. */

@@ -80,6 +80,8 @@ static enum ta_status compare(struct diff *diff)
 {
     bool done = choose_run(diff, TA_DIFF_BASE) && choose_run(diff, TA_DIFF_NEW);
     open_sections(diff);
+    if (done)
+        diff_find_unit(diff);
     done = done && diff_add_names(diff) && diff_alias(diff) && diff_add_sets(diff) &&
            diff_add_waterfall(diff) && diff_add_metrics(diff) && diff_add_steps(diff) &&
            diff_add_step_classes(diff) && diff_add_memory(diff) && diff_add_divergence(diff);
@@ -107,6 +109,7 @@ enum ta_status ta_diff_add(struct ta_ctx *ctx, const struct ta_diff_side sides[T
                         .out = report,
                         .window_ns = {TA_MISSING, TA_MISSING},
                         .compute_ns = {TA_MISSING, TA_MISSING},
+                        .units = {1, 1},
                         .basis = TA_BASIS_NONE,
                         .time_ratio = {(double)NAN, (double)NAN, (double)NAN}};
     return compare(&diff);

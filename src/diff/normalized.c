@@ -41,6 +41,27 @@ int64_t diff_units(const struct ta_report *report, enum diff_unit unit)
     return steps ? most_by_rank(steps, NULL) : most_by_rank(dumps, "steps");
 }
 
+static const char *const names[] = {[DIFF_STEPS] = "step", [DIFF_FRAMES] = "frame"};
+
+/* Steps come first: what runs did is compared by the first unit of which they did other numbers. */
+void diff_find_unit(struct diff *diff)
+{
+    for (int unit = DIFF_STEPS; unit <= DIFF_FRAMES && !diff->unit; unit++) {
+        const int64_t before = diff_units(diff->shown[TA_DIFF_BASE], (enum diff_unit)unit);
+        const int64_t after = diff_units(diff->shown[TA_DIFF_NEW], (enum diff_unit)unit);
+        if (before == TA_MISSING || after == TA_MISSING || before == after)
+            continue;
+        diff->unit = names[unit];
+        diff->units[TA_DIFF_BASE] = before;
+        diff->units[TA_DIFF_NEW] = after;
+    }
+}
+
+double diff_per_unit(const struct diff *diff, int side, int64_t ns)
+{
+    return (double)ns / (double)diff->units[side];
+}
+
 static void add_row(struct ta_table_builder *table, const char *basis,
                     const int64_t units[TA_DIFF_SIDES], const double ns[TA_DIFF_SIDES])
 {
@@ -72,7 +93,6 @@ static void add_steady(struct diff *diff, struct ta_table_builder *table,
 
 void diff_add_normalized(struct diff *diff)
 {
-    static const char *const names[] = {[DIFF_STEPS] = "step", [DIFF_FRAMES] = "frame"};
     if (diff->window_ns[TA_DIFF_BASE] == TA_MISSING)
         return;
     struct ta_table_builder *table =
@@ -90,10 +110,5 @@ void diff_add_normalized(struct diff *diff)
         add_row(table, names[unit], units, window_ns);
         if (unit == DIFF_STEPS)
             add_steady(diff, table, units);
-        /* Steps come first: what runs did is compared by the first unit that both have. */
-        if (units[TA_DIFF_BASE] != units[TA_DIFF_NEW] && !diff->unit) {
-            diff->unit = names[unit];
-            memcpy(diff->units, units, sizeof units);
-        }
     }
 }

@@ -36,7 +36,8 @@ static void add_finding(struct diff *diff, const struct diff_offload *offload,
     const bool slower = diff->cause.ns[TA_DIFF_NEW] > diff->cause.ns[TA_DIFF_BASE];
     const bool coincides = diff->cause.name.len && lost == slower;
     ta_unit_format_pair(pair, (double)offload->bytes[0], (double)offload->bytes[1], TA_UNIT_BYTES);
-    ta_unit_format_pair(times, (double)diff->cause.ns[0], (double)diff->cause.ns[1], TA_UNIT_NS);
+    ta_unit_format_pair(times, diff->cause.ns[TA_DIFF_BASE], diff->cause.ns[TA_DIFF_NEW],
+                        TA_UNIT_NS);
     const char *title = ta_arena_printf(
         &diff->arena, "Offloading %s: %s %s%s%.*s%s%s", lost ? "lost" : "gained", offload->what,
         pair, coincides ? ", coincides with " : "", coincides ? (int)diff->cause.name.len : 0,

@@ -55,8 +55,8 @@ static double change_of(const struct diff *diff, int64_t base, int64_t new)
         return diff->time_ratio.value - 1;
     double before = (double)base, after = (double)new;
     if (diff->unit) {
-        before /= (double)diff->units[TA_DIFF_BASE];
-        after /= (double)diff->units[TA_DIFF_NEW];
+        before = diff_per_unit(diff, TA_DIFF_BASE, base);
+        after = diff_per_unit(diff, TA_DIFF_NEW, new);
     }
     return (after - before) / before;
 }
@@ -91,13 +91,16 @@ static const struct ta_slice all_ranks = {"all ranks", 9};
 static void find_host_cause(struct diff *diff, bool is_slower)
 {
     const struct diff_pair *most = NULL;
-    int64_t change = 0;
+    double change = 0;
     for (size_t i = 0; i < diff->ops.n; i++) {
         const struct diff_item *const *item = diff->ops.at[i].item;
-        const int64_t delta = (item[TA_DIFF_NEW] ? item[TA_DIFF_NEW]->self_ns : 0) -
-                              (item[TA_DIFF_BASE] ? item[TA_DIFF_BASE]->self_ns : 0);
-        if ((delta > 0) == is_slower && llabs(delta) > change) {
-            change = llabs(delta);
+        double delta = 0;
+        for (int side = 0; side < TA_DIFF_SIDES; side++)
+            if (item[side])
+                delta +=
+                    (side == TA_DIFF_NEW ? 1 : -1) * diff_per_unit(diff, side, item[side]->self_ns);
+        if ((delta > 0) == is_slower && fabs(delta) > change) {
+            change = fabs(delta);
             most = &diff->ops.at[i];
         }
     }
@@ -107,9 +110,10 @@ static void find_host_cause(struct diff *diff, bool is_slower)
     diff->cause.name = diff_name_of(&diff->op_names, side, most->item[side]->name);
     diff->cause.kind = all_ranks;
     for (int i = 0; i < TA_DIFF_SIDES; i++)
-        diff->cause.ns[i] = most->set       ? diff->sets[most->set - 1].ns[i]
-                            : most->item[i] ? most->item[i]->total_ns
-                                            : 0;
+        diff->cause.ns[i] = diff_per_unit(diff, i,
+                                          most->set       ? diff->sets[most->set - 1].ns[i]
+                                          : most->item[i] ? most->item[i]->total_ns
+                                                          : 0);
 }
 
 /* A name as it fits the line; of "old → new (set 1)" both, without the number, which tables tell.
@@ -144,8 +148,7 @@ static void put_cause(struct diff *diff, char *line)
     bool is_pair;
     const struct ta_slice name = brief_cause(diff, cause->name, &is_pair);
     const size_t n = strlen(line);
-    ta_unit_format_pair(pair, (double)cause->ns[TA_DIFF_BASE], (double)cause->ns[TA_DIFF_NEW],
-                        TA_UNIT_NS);
+    ta_unit_format_pair(pair, cause->ns[TA_DIFF_BASE], cause->ns[TA_DIFF_NEW], TA_UNIT_NS);
     snprintf(line + n, LINE - n, ": %s%.*s%s %s%s",
              ta_slice_equal(cause->kind, TA_LIT("idle")) ? "idle, " : "", (int)name.len, name.ptr,
              is_pair ? "," : "", pair,
@@ -244,7 +247,7 @@ void diff_add_verdict(struct diff *diff)
     put_direction(diff, change_of(diff, base, new), line);
     const bool is_none = strcmp(line, "No change") == 0;
     if (!is_none && !known)
-        find_host_cause(diff, new > base);
+        find_host_cause(diff, change_of(diff, base, new) > 0);
     if (diff->is_other_work)
         put_shared(diff, line);
     if (!is_none)

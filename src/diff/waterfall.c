@@ -322,6 +322,12 @@ static int64_t compute_time(const struct diff_window *window)
     return window->kind == DIFF_OF_DEVICE ? sum : TA_MISSING;
 }
 
+static double change_per_unit(const struct diff *diff, const int64_t ns[TA_DIFF_SIDES])
+{
+    return diff_per_unit(diff, TA_DIFF_NEW, ns[TA_DIFF_NEW]) -
+           diff_per_unit(diff, TA_DIFF_BASE, ns[TA_DIFF_BASE]);
+}
+
 /* The term that changed most in the direction of the whole. */
 static void note_cause(struct diff *diff, const struct couple *couple)
 {
@@ -331,14 +337,21 @@ static void note_cause(struct diff *diff, const struct couple *couple)
     diff->window_ns[TA_DIFF_NEW] = new->length_ns;
     diff->compute_ns[TA_DIFF_BASE] = compute_time(base);
     diff->compute_ns[TA_DIFF_NEW] = compute_time(new);
-    const int64_t change = new->length_ns - base->length_ns;
-    for (size_t i = 0; i < couple->n_bars; i++)
-        if ((change_of(&couple->bars[i]) > 0) == (change > 0) && change != 0) {
-            const struct bar *bar = &couple->bars[i];
-            diff->cause = (struct diff_cause){
-                name_of(diff, bar), bar->kind, {bar->ns[TA_DIFF_BASE], bar->ns[TA_DIFF_NEW]}};
-            return;
-        }
+    const double whole = change_per_unit(diff, diff->window_ns);
+    double most = 0;
+    for (size_t i = 0; i < couple->n_bars; i++) {
+        const struct bar *bar = &couple->bars[i];
+        const double change = change_per_unit(diff, bar->ns);
+        if ((change > 0) != (whole > 0) || fabs(change) <= most)
+            continue;
+        most = fabs(change);
+        diff->cause = (struct diff_cause){
+            .name = name_of(diff, bar),
+            .kind = bar->kind,
+            .ns = {diff_per_unit(diff, TA_DIFF_BASE, bar->ns[TA_DIFF_BASE]),
+                   diff_per_unit(diff, TA_DIFF_NEW, bar->ns[TA_DIFF_NEW])},
+        };
+    }
 }
 
 static void add_scalars(const struct diff *diff, struct ta_section_builder *section,

@@ -258,6 +258,21 @@ class Reference(unittest.TestCase):
             self.assertAlmostEqual(steady[f"{side}_ns"], left / steady[f"{side}_units"], delta=1e-3)
         self.assertAlmostEqual(steady["change"], steady["new_ns"] / steady["base_ns"] - 1)
 
+    def test_other_number_of_steps(self):
+        """Of runs of different length the first line tells what a step takes, and of what."""
+        def kernels(conv):
+            return [("aten::mm", GEMM, 400_000), ("aten::conv2d", CONV, conv)]
+        few, many = [(kernels(90_000), 600_000)] * 4, [(kernels(30_000), 500_000)] * 8
+        paths = [self.pair(name, side) for name, side in zip("ab", (few, many))]
+        self.compare(*paths)
+        headline = self.document["verdict"]["headline"]
+        self.assertRegex(headline, r"^Faster by \S+ % per step: ")
+        self.assertIn(f": {CONV} 90 µs → 30 µs", headline)  # all calls took longer
+        self.compare(*paths[::-1])
+        headline = self.document["verdict"]["headline"]
+        self.assertRegex(headline, r"^Slower by \S+ % per step: ")
+        self.assertIn(f": {CONV} 30 µs → 90 µs", headline)
+
     # ---- machine and program ----
 
     def test_clocks(self):
