@@ -47,11 +47,11 @@ static const struct ta_column quantile_columns[] = {
     {"name", "Kernel", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the kernel"},
     {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of executions"},
     {"p50_ns", "p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Median duration"},
-    {"p50_low_ns", "From", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, interval_doc},
-    {"p50_high_ns", "To", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, interval_doc},
+    {"p50_low_ns", "p50 from", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, interval_doc},
+    {"p50_high_ns", "p50 to", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, interval_doc},
     {"p95_ns", "p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "95th percentile (type 7)"},
-    {"p95_low_ns", "From", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, interval_doc},
-    {"p95_high_ns", "To", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, interval_doc},
+    {"p95_low_ns", "p95 from", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, interval_doc},
+    {"p95_high_ns", "p95 to", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, interval_doc},
 };
 
 static const struct ta_chart pareto = {
