@@ -4,12 +4,11 @@
  *     Slower by 67.9 %: vae_decode 45 s → 428 s, offloading lost (one run each: inconclusive)
  *
  * The direction, what changed most, what came with it, and how sure that is. */
-#include "diff/compare.h"
+#include "diff/cause.h"
 #include "result/report.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { LINE = 512, CAUSE_MOST = 60, CAUSE_OF_TWO_MOST = 40, TIMES = 10 };
 
@@ -83,39 +82,6 @@ static void put_evidence(const struct diff *diff, char *line)
                  after == 1 ? "" : "s");
 }
 
-/* The kind of a cause that is a sum over ranks. */
-static const struct ta_slice all_ranks = {"all ranks", 9};
-
-/* Of hosts of several ranks no window is made of terms.  The operator that changed most by itself,
- * in the direction of the whole, says what happened. */
-static void find_host_cause(struct diff *diff, bool is_slower)
-{
-    const struct diff_pair *most = NULL;
-    double change = 0;
-    for (size_t i = 0; i < diff->ops.n; i++) {
-        const struct diff_item *const *item = diff->ops.at[i].item;
-        double delta = 0;
-        for (int side = 0; side < TA_DIFF_SIDES; side++)
-            if (item[side])
-                delta +=
-                    (side == TA_DIFF_NEW ? 1 : -1) * diff_per_unit(diff, side, item[side]->self_ns);
-        if ((delta > 0) == is_slower && fabs(delta) > change) {
-            change = fabs(delta);
-            most = &diff->ops.at[i];
-        }
-    }
-    if (!most)
-        return;
-    const int side = most->item[TA_DIFF_BASE] ? TA_DIFF_BASE : TA_DIFF_NEW;
-    diff->cause.name = diff_name_of(&diff->op_names, side, most->item[side]->name);
-    diff->cause.kind = all_ranks;
-    for (int i = 0; i < TA_DIFF_SIDES; i++)
-        diff->cause.ns[i] = diff_per_unit(diff, i,
-                                          most->set       ? diff->sets[most->set - 1].ns[i]
-                                          : most->item[i] ? most->item[i]->total_ns
-                                                          : 0);
-}
-
 /* A name as it fits the line; of "old → new (set 1)" both, without the number, which tables tell.
  */
 static struct ta_slice brief_cause(struct diff *diff, struct ta_slice name, bool *is_pair)
@@ -152,7 +118,7 @@ static void put_cause(struct diff *diff, char *line)
     snprintf(line + n, LINE - n, ": %s%.*s%s %s%s",
              ta_slice_equal(cause->kind, TA_LIT("idle")) ? "idle, " : "", (int)name.len, name.ptr,
              is_pair ? "," : "", pair,
-             ta_slice_equal(cause->kind, all_ranks) ? " on all ranks" : "");
+             ta_slice_equal(cause->kind, diff_all_ranks) ? " on all ranks" : "");
 }
 
 /* ", 21.9 % of the time in common": other models, or other work of one. */
@@ -247,7 +213,7 @@ void diff_add_verdict(struct diff *diff)
     put_direction(diff, change_of(diff, base, new), line);
     const bool is_none = strcmp(line, "No change") == 0;
     if (!is_none && !known)
-        find_host_cause(diff, change_of(diff, base, new) > 0);
+        diff_find_host_cause(diff, change_of(diff, base, new) > 0);
     if (diff->is_other_work)
         put_shared(diff, line);
     if (!is_none)

@@ -7,6 +7,7 @@
  *     count effect  (n' - n) (m + m') / 2        rate effect  (m' - m) (n + n') / 2
  *
  * whose sum it is; what is on one side only has a count effect alone. */
+#include "diff/cause.h"
 #include "diff/window.h"
 #include "result/report.h"
 #include "traceanalyze/chart.h"
@@ -20,26 +21,20 @@
 
 /* ---- the terms of two windows --------------------------------------------------------------- */
 
-/* One bar. */
-struct bar {
-    struct ta_slice kind, name;
-    int64_t calls[TA_DIFF_SIDES], ns[TA_DIFF_SIDES];
-};
-
 /* Two windows, either of which is NULL when a side has none. */
 struct couple {
     const struct diff_window *window[TA_DIFF_SIDES];
-    struct bar *bars; /* by the size of the change */
+    struct diff_bar *bars; /* by the size of the change */
     size_t n_bars, n_shown;
 };
 
-static int64_t change_of(const struct bar *bar)
+static int64_t change_of(const struct diff_bar *bar)
 {
     return bar->ns[TA_DIFF_NEW] - bar->ns[TA_DIFF_BASE];
 }
 
 /* Rounded to nanoseconds; the rate effect is the rest of the change. */
-static int64_t count_effect(const struct bar *bar)
+static int64_t count_effect(const struct diff_bar *bar)
 {
     const double n = (double)bar->calls[TA_DIFF_BASE], more = (double)bar->calls[TA_DIFF_NEW];
     if (n == 0 || more == 0)
@@ -63,8 +58,8 @@ static void take_terms(struct couple *couple, int side)
         const struct diff_term *term = &own->terms[i];
         const bool is_pooled =
             !has(other, term->kind, term->name) && has(other, term->kind, TA_LIT(""));
-        struct bar *bar = &couple->bars[couple->n_bars++];
-        *bar = (struct bar){.kind = term->kind, .name = is_pooled ? TA_LIT("") : term->name};
+        struct diff_bar *bar = &couple->bars[couple->n_bars++];
+        *bar = (struct diff_bar){.kind = term->kind, .name = is_pooled ? TA_LIT("") : term->name};
         bar->calls[side] = term->calls;
         bar->ns[side] = term->ns;
     }
@@ -72,7 +67,7 @@ static void take_terms(struct couple *couple, int side)
 
 static int by_key(const void *left, const void *right)
 {
-    const struct bar *a = left, *b = right;
+    const struct diff_bar *a = left, *b = right;
     const int order = ta_slice_compare(a->kind, b->kind);
     return order ? order : ta_slice_compare(a->name, b->name);
 }
@@ -88,8 +83,8 @@ static void unite_bars(struct couple *couple)
     size_t n = 0;
     qsort(couple->bars, couple->n_bars, sizeof *couple->bars, by_key);
     for (size_t i = 0; i < couple->n_bars; i++) {
-        struct bar *last = n ? &couple->bars[n - 1] : NULL;
-        const struct bar *bar = &couple->bars[i];
+        struct diff_bar *last = n ? &couple->bars[n - 1] : NULL;
+        const struct diff_bar *bar = &couple->bars[i];
         if (!last || by_key(last, bar) != 0) {
             couple->bars[n++] = *bar;
             continue;
@@ -199,16 +194,7 @@ static const struct ta_column window_columns[] = {
 
 enum { BAR_CELLS = sizeof bar_columns / sizeof *bar_columns };
 
-static struct ta_slice name_of(struct diff *diff, const struct bar *bar)
-{
-    if (bar->name.len)
-        return bar->name;
-    const char *text =
-        ta_arena_printf(&diff->arena, "other %.*s", (int)bar->kind.len, bar->kind.ptr);
-    return ta_slice_of(text ? text : "other");
-}
-
-static void put_bar(struct ta_cell *cells, struct ta_slice name, const struct bar *bar,
+static void put_bar(struct ta_cell *cells, struct ta_slice name, const struct diff_bar *bar,
                     int64_t count_ns)
 {
     const struct ta_cell made[BAR_CELLS] = {
@@ -226,10 +212,10 @@ static void put_bar(struct ta_cell *cells, struct ta_slice name, const struct ba
 }
 
 /* Terms that are too small to be shown, as one. */
-static int64_t pool(const struct couple *couple, struct bar *rest)
+static int64_t pool(const struct couple *couple, struct diff_bar *rest)
 {
     int64_t count_ns = 0;
-    *rest = (struct bar){.kind = TA_LIT("other")};
+    *rest = (struct diff_bar){.kind = TA_LIT("other")};
     for (size_t i = couple->n_shown; i < couple->n_bars; i++) {
         for (int s = 0; s < TA_DIFF_SIDES; s++) {
             rest->ns[s] += couple->bars[i].ns[s];
@@ -247,13 +233,13 @@ static void add_bars(struct diff *diff, struct ta_table_builder *table, const st
     const struct diff_window *window = couple->window[TA_DIFF_BASE];
     struct ta_cell cells[2 + BAR_CELLS] = {ta_int(window->rank), ta_int(window->device)};
     for (size_t i = 0; i < couple->n_shown; i++) {
-        const struct bar *bar = &couple->bars[i];
-        put_bar(cells + 2, name_of(diff, bar), bar, count_effect(bar));
+        const struct diff_bar *bar = &couple->bars[i];
+        put_bar(cells + 2, diff_bar_name(diff, bar), bar, count_effect(bar));
         ta_add_row(table, of_rank ? cells : cells + 2);
     }
     if (couple->n_shown == couple->n_bars)
         return;
-    struct bar rest;
+    struct diff_bar rest;
     const int64_t count_ns = pool(couple, &rest);
     const size_t pooled = couple->n_bars - couple->n_shown;
     const char *text = of_rank ? "smaller changes" /* one line of a heat map for all ranks */
@@ -317,40 +303,16 @@ static int64_t compute_time(const struct diff_window *window)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < window->n_terms; i++)
-        if (ta_slice_equal(window->terms[i].kind, TA_LIT("compute")))
+        if (ta_slice_equal(window->terms[i].kind, diff_compute))
             sum = ta_add_sat(sum, window->terms[i].ns);
     return window->kind == DIFF_OF_DEVICE ? sum : TA_MISSING;
 }
 
-static double change_per_unit(const struct diff *diff, const int64_t ns[TA_DIFF_SIDES])
+static void note_windows(struct diff *diff, const struct couple *couple)
 {
-    return diff_per_unit(diff, TA_DIFF_NEW, ns[TA_DIFF_NEW]) -
-           diff_per_unit(diff, TA_DIFF_BASE, ns[TA_DIFF_BASE]);
-}
-
-/* The term that changed most in the direction of the whole. */
-static void note_cause(struct diff *diff, const struct couple *couple)
-{
-    const struct diff_window *base = couple->window[TA_DIFF_BASE];
-    const struct diff_window *new = couple->window[TA_DIFF_NEW];
-    diff->window_ns[TA_DIFF_BASE] = base->length_ns;
-    diff->window_ns[TA_DIFF_NEW] = new->length_ns;
-    diff->compute_ns[TA_DIFF_BASE] = compute_time(base);
-    diff->compute_ns[TA_DIFF_NEW] = compute_time(new);
-    const double whole = change_per_unit(diff, diff->window_ns);
-    double most = 0;
-    for (size_t i = 0; i < couple->n_bars; i++) {
-        const struct bar *bar = &couple->bars[i];
-        const double change = change_per_unit(diff, bar->ns);
-        if ((change > 0) != (whole > 0) || fabs(change) <= most)
-            continue;
-        most = fabs(change);
-        diff->cause = (struct diff_cause){
-            .name = name_of(diff, bar),
-            .kind = bar->kind,
-            .ns = {diff_per_unit(diff, TA_DIFF_BASE, bar->ns[TA_DIFF_BASE]),
-                   diff_per_unit(diff, TA_DIFF_NEW, bar->ns[TA_DIFF_NEW])},
-        };
+    for (int side = 0; side < TA_DIFF_SIDES; side++) {
+        diff->window_ns[side] = couple->window[side]->length_ns;
+        diff->compute_ns[side] = compute_time(couple->window[side]);
     }
 }
 
@@ -415,7 +377,8 @@ bool diff_add_waterfall(struct diff *diff)
         .window = {&windows[0].at[windows[0].longest], &windows[1].at[windows[1].longest]}};
     if (!make_bars(diff, &longest))
         return false;
-    note_cause(diff, &longest);
+    note_windows(diff, &longest);
+    diff_find_cause(diff, longest.bars, longest.n_bars);
     struct ta_table_builder *bars =
         ta_add_table(section, "diff.waterfall", "What changed the window", bar_columns, BAR_CELLS);
     struct ta_table_builder *table =

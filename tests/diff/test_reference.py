@@ -273,6 +273,20 @@ class Reference(unittest.TestCase):
         self.assertRegex(headline, r"^Slower by \S+ % per step: ")
         self.assertIn(f": {CONV} 30 µs → 90 µs", headline)
 
+    def test_all_kernels(self):
+        """Kernels that all became slower are the cause, not the one thing that is none of them."""
+        def kernels(each, collective):
+            return [("aten::mm", f"gemm_kernel_{name}", each) for name in "abcdefghij"] + \
+                [("c10d::allreduce_", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", collective)]
+        for each, collective, wanted in ((150_000, 160_000, ": 10 compute kernels 1 ms → 1.5 ms"),
+                                         (102_000, 160_000, ": ncclDevKernel_AllReduce_Sum")):
+            paths = [self.pair(name, [(side, 10_000)]) for name, side in
+                     (("a", kernels(100_000, 10_000)), ("b", kernels(each, collective)))]
+            for order in (1, -1):
+                self.compare(*paths[::order])
+                headline = self.document["verdict"]["headline"]
+                self.assertIn(wanted if order == 1 else wanted.split(" 1 ms")[0], headline)
+
     # ---- machine and program ----
 
     def test_clocks(self):
