@@ -195,9 +195,9 @@ static const char *const of_series[] = {"bin",   "entry",    "index", "part",
                                         "point", "start_ns", "step"};
 
 /* Numbers that name something, and those that other columns are made of. */
-static const char *const no_figures[] = {"axis",    "device",   "file",       "rank",
-                                         "session", "since_ns", "since_step", "z",
-                                         "p_value", "share_of", "warmup"};
+static const char *const no_figures[] = {"order", "axis",    "device",   "file",
+                                         "rank",  "session", "since_ns", "since_step",
+                                         "z",     "p_value", "share_of", "warmup"};
 
 /* Texts of a row that are about its figures and not whose they are. */
 static const char *const no_keys[] = {"file",  "format", "hardware",    "inside",     "name",
