@@ -35,7 +35,7 @@ bool ta_builder_fits(const struct ta_builder *into, const struct ta_builder *fro
     const struct ta_trace *a = into->trace, *b = from->trace;
     /* The first text of each stands for "absent". */
     const size_t names = b->strings.texts.n - (ids->names.n ? ids->names.n : 1);
-    return !ta_dump_holds_any(&a->dump) && !ta_dump_holds_any(&b->dump) && /* rows have names too */
+    return !ta_dump_holds_more_than_tags(&a->dump) && !ta_dump_holds_more_than_tags(&b->dump) &&
            b->strings.texts.n - 1 <= b->strings.limit &&
            a->strings.texts.n - 1 + names <= a->strings.limit && b->categories.n < CATEGORIES_MAX &&
            a->categories.n + b->categories.n - ids->cats.n < CATEGORIES_MAX &&
@@ -396,6 +396,21 @@ static bool append_rows(struct ta_builder *into, struct ta_builder *from,
 }
 
 /* Forgets what was added, but for the rows, which are gone. */
+/* Rows of dumps have names as well; of those there are tags alone (ta_builder_fits()). */
+static bool append_tags(struct ta_builder *into, struct ta_builder *from,
+                        const struct ta_renaming *ids)
+{
+    const size_t n = from->trace->dump.rows[TA_DUMP_tag].n;
+    for (size_t i = 0; i < n; i++) {
+        struct ta_tag tag = *(const struct ta_tag *)ta_dump_row(&from->trace->dump, TA_DUMP_tag, i);
+        tag.key = ids->names.at[tag.key];
+        tag.value = ids->names.at[tag.value];
+        if (!ta_dump_push(into, TA_DUMP_tag, &tag))
+            return false;
+    }
+    return true;
+}
+
 static void forget(struct ta_builder *from)
 {
     struct ta_trace *trace = from->trace;
@@ -411,7 +426,7 @@ static void forget(struct ta_builder *from)
     from->first_ts = from->last_ts = from->rank = from->world_size = TA_MISSING;
     trace->base_ns = TA_MISSING;
     trace->units = (struct ta_device_units){.threads = 0};
-    trace->devices.n = 0;
+    trace->devices.n = trace->dump.rows[TA_DUMP_tag].n = 0;
     from->truncated = false;
 }
 
@@ -423,7 +438,7 @@ bool ta_builder_append(struct ta_builder *into, struct ta_builder *from, struct 
                                    .share = into->share ? *into->share : 0};
     if (!rename_names(into, from, ids) || !rename_tracks(into, from, ids) ||
         !rename_categories(into, from, ids) || !take_facts(into, from, ids) ||
-        !append_rows(into, from, &with))
+        !append_rows(into, from, &with) || !append_tags(into, from, ids))
         return false;
     add_counts(into, from);
     forget(from);

@@ -66,4 +66,8 @@ bool ta_builder_init(struct ta_builder *builder, struct ta_quality *quality, uin
                      const struct ta_slice *keys, size_t n_keys, size_t names_limit);
 void ta_builder_free(struct ta_builder *builder); /* and the trace, unless it was taken */
 
+/* Puts a row of a dump, but a sample, behind those of its table.  False without memory. */
+bool ta_dump_push(struct ta_builder *builder, enum ta_dump_table table,
+                  const void *row) TA_MUST_CHECK;
+
 #endif

@@ -66,12 +66,17 @@ void ta_dump_free(struct ta_dump *dump, struct ta_store *store)
     *dump = (struct ta_dump){0};
 }
 
-bool ta_dump_holds_any(const struct ta_dump *dump)
+bool ta_dump_holds_more_than_tags(const struct ta_dump *dump)
 {
     for (int table = 0; table < TA_DUMP_COUNT; table++)
-        if (dump->rows[table].n)
+        if (table != TA_DUMP_tag && dump->rows[table].n)
             return true;
     return ta_dump_has_allocator(dump);
+}
+
+bool ta_dump_holds_any(const struct ta_dump *dump)
+{
+    return dump->rows[TA_DUMP_tag].n || ta_dump_holds_more_than_tags(dump);
 }
 
 bool ta_dump_has_allocator(const struct ta_dump *dump)
@@ -288,19 +293,23 @@ static enum ta_status add_sample(struct ta_ctx *ctx, struct ta_builder *builder,
     return TA_OK;
 }
 
+bool ta_dump_push(struct ta_builder *builder, enum ta_dump_table table, const void *row)
+{
+    struct ta_dump *dump = &builder->trace->dump;
+    const size_t size = row_sizes[table];
+    if (dump->rows[table].n == dump->rows[table].max && !grow(builder, table))
+        return false;
+    memcpy(dump->rows[table].at + dump->rows[table].n++ * size, row, size);
+    return true;
+}
+
 enum ta_status ta_builder_add_row(struct ta_ctx *ctx, struct ta_builder *builder,
                                   enum ta_dump_table table, const void *row)
 {
     if (table == TA_DUMP_sample)
         return add_sample(ctx, builder, row);
-    struct ta_dump *dump = &builder->trace->dump;
-    const size_t size = row_sizes[table];
     /* Also when a text of the row could not be kept: it would pass for one that is not there. */
-    if (builder->track_of.failed ||
-        (dump->rows[table].n == dump->rows[table].max && !grow(builder, table)))
-        return no_memory(ctx);
-    memcpy(dump->rows[table].at + dump->rows[table].n++ * size, row, size);
-    return TA_OK;
+    return !builder->track_of.failed && ta_dump_push(builder, table, row) ? TA_OK : no_memory(ctx);
 }
 
 void ta_builder_set_copy(struct ta_builder *builder, struct ta_slice set,

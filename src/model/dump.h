@@ -9,9 +9,10 @@
 #include "traceanalyze/dump.h"
 
 struct ta_dump {
-    TA_VEC(char) rows[TA_DUMP_COUNT]; /* n and max count rows of the table's size; of the samples
-                                       * max counts bytes */
-    size_t sample_bytes;              /* in use */
+    TA_VEC(char)
+    rows[TA_DUMP_COUNT]; /* n and max count rows of the table's size; of the samples
+                          * max counts bytes */
+    size_t sample_bytes; /* in use */
     struct ta_sample last_sample;
     struct ta_allocator *allocator;
     bool held_allocator;  /* it went into partials before a summary was written … */
@@ -31,6 +32,9 @@ bool ta_dump_allocator_is_dated(const struct ta_dump *dump);
 
 /* Whether there is any row or an allocator. */
 bool ta_dump_holds_any(const struct ta_dump *dump);
+
+/* Whether there is any but tags, which traces have too: settings of their profiler. */
+bool ta_dump_holds_more_than_tags(const struct ta_dump *dump);
 
 /* Row i of a table but the samples; every row begins with its rank. */
 const void *ta_dump_row(const struct ta_dump *dump, enum ta_dump_table table, size_t i);

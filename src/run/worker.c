@@ -289,6 +289,15 @@ static bool read_split(struct ta_worker *w, struct ta_ingested *file, const stru
     return true;
 }
 
+/* Whether threads take turns at a file.  A single helper does more for a packed one when it
+ * inflates ahead: parsing takes hardly longer than that, and nothing has to be put together. */
+static bool takes_turns(const struct ta_ingested *file, const struct ta_reader *reader,
+                        const struct ta_entry *input, size_t helpers)
+{
+    return helpers > (ta_reader_is_packed(reader) ? 1 : 0) && file->source->path &&
+           input->plugin.input->reads_parts;
+}
+
 static enum ta_status read_rows(struct ta_worker *w, struct ta_ingested *file,
                                 struct ta_reader *reader, const struct ta_entry *input,
                                 size_t wanted)
@@ -297,7 +306,7 @@ static enum ta_status read_rows(struct ta_worker *w, struct ta_ingested *file,
     enum ta_status status = TA_OK;
     w->ctx.helpers = helpers;
     bool done = false;
-    if (helpers && file->source->path && input->plugin.input->reads_parts)
+    if (takes_turns(file, reader, input, helpers))
         done = read_split(w, file, input, helpers, &status);
     if (done) /* what the reader took to tell what kind of file it is was read again */
         atomic_fetch_sub_explicit(&w->ctx.shared->read, ta_reader_bytes(reader),

@@ -124,6 +124,8 @@ static void add_members(struct text *out, struct rng *rng)
         "\"distributedInfo\": {\"rank\": 5}",
         "\"deviceProperties\": [{\"id\": 0, \"name\": \"NVIDIA H200\"}, {\"name\": \"B\"}]",
         "\"baseTimeNanoseconds\": 17",
+        "\"record_shapes\": 1, \"cuda_driver_version\": 12090",
+        "\"nccl_version\": \"2.27.3\"",
         "\"other\": [{\"ph\": \"X\", \"name\": \"outside\", \"ts\": 1}, {\"ph\": \"X\"}]",
         "\"frames\": {\"1\": {\"name\": \"f\"}, \"2\": {\"ph\": \"X\", \"ts\": 2}}",
     };
@@ -289,6 +291,9 @@ static void same_builders(const struct ta_builder *a, const struct ta_builder *b
 {
     same_names(a->trace, b->trace);
     same_columns(a->trace, b->trace);
+    SAME(trace->dump.rows[TA_DUMP_tag].n);
+    same_bytes("tags", a->trace->dump.rows[TA_DUMP_tag].at, b->trace->dump.rows[TA_DUMP_tag].at,
+               a->trace->dump.rows[TA_DUMP_tag].n, sizeof(struct ta_tag));
     SAME(edges.n);
     same_edges(a->edges.at, b->edges.at, a->edges.n);
     SAME(async_edges.n);
@@ -483,6 +488,7 @@ static void clean_traces(void **state)
     (void)state;
     const struct tally tally = check_many("clean", CLEAN, 60);
     assert_true(tally.parts > 500 && tally.passed > 10 && tally.passed < tally.parts / 2);
+    assert_int_equal(tally.again, 0);
 }
 
 static void odd_traces(void **state)
