@@ -299,17 +299,17 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
     put_head(&page);
     put_figures(&page);
     put_findings(&page);
-    for (const struct text_pick *pick = text_picks; pick->table; pick++) {
+    enum ta_status status = TA_OK;
+    for (const struct text_pick *pick = text_picks; status == TA_OK && pick->table; pick++) {
         const struct ta_table *table = text_picked(report, pick);
-        const enum ta_status status = table ? text_table(&page, table, pick) : TA_OK;
-        if (status != TA_OK)
-            return ta_cause(ctx, status, "Cannot write the summary");
+        status = table ? text_table(&page, table, pick) : TA_OK;
     }
     put_others(&page);
     put_missing(&page);
-    const enum ta_status status = put_quality(&page);
+    if (status == TA_OK)
+        status = put_quality(&page);
     const enum ta_status closed = ta_file_close(ctx, out);
-    return status ? status : closed;
+    return status ? ta_cause(ctx, status, "Cannot write the summary") : closed;
 }
 
 static const struct ta_output_ops ops = {
