@@ -97,6 +97,15 @@ struct ta_activities {
     const struct ta_activity *at;
 };
 
+/* The end of the activities of one device, which stand together, from the first of them on. */
+static inline size_t ta_device_end(const struct ta_activities *activities, size_t first)
+{
+    size_t end = first + 1;
+    while (end < activities->n && activities->at[end].device == activities->at[first].device)
+        end++;
+    return end;
+}
+
 /* A kernel by its name, with what the name tells; in order of the first activity. */
 struct ta_kernel {
     ta_str name;

@@ -169,9 +169,7 @@ static bool find_gaps(const struct ta_trace *trace, struct idle_record *record)
     idle_record_open(record, w.activities.n);
     const bool done = !record->failed && open_walk(&w, trace);
     for (size_t from = 0, to; done && from < w.activities.n; from = to) {
-        for (to = from + 1;
-             to < w.activities.n && w.activities.at[to].device == w.activities.at[from].device;)
-            to++;
+        to = ta_device_end(&w.activities, from);
         walk_device(&w, from, to);
     }
     host_time_free(&w.host);

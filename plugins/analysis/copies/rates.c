@@ -197,9 +197,7 @@ enum ta_status copies_map_rates(struct ta_ctx *ctx, const struct ta_trace *trace
     w.kernels =
         (struct ta_cover){.activities = w.activities, .spans = w.spans, .counts = is_kernel};
     for (size_t from = 0, to; w.busy && from < w.activities.n; from = to) {
-        for (to = from + 1;
-             to < w.activities.n && w.activities.at[to].device == w.activities.at[from].device;)
-            to++;
+        to = ta_device_end(&w.activities, from);
         take_device(&w, from, to);
     }
     const bool done = w.busy && !w.rates.failed && !w.waits.failed && !w.seen.failed;

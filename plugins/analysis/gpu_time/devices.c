@@ -225,9 +225,7 @@ enum ta_status gpu_time_map(struct ta_ctx *ctx, const struct ta_trace *trace,
         w->device = (struct device){.trace = trace, .out = out};
     }
     for (size_t from = 0, to; done && from < activities.n; from = to) {
-        for (to = from + 1;
-             to < activities.n && activities.at[to].device == activities.at[from].device;)
-            to++;
+        to = ta_device_end(&activities, from);
         done = walk_device(w, &activities.at[from], to - from);
     }
     free(w);

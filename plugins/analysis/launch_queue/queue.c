@@ -302,9 +302,7 @@ enum ta_status queue_map(struct ta_ctx *ctx, const struct ta_trace *trace,
         return TA_OK;
     bool done = open_walk(&w);
     for (size_t from = 0, to; done && from < w.activities.n; from = to) {
-        for (to = from + 1;
-             to < w.activities.n && w.activities.at[to].device == w.activities.at[from].device;)
-            to++;
+        to = ta_device_end(&w.activities, from);
         walk_device(&w, from, to);
         done = !w.of_graph.failed;
     }
