@@ -65,7 +65,8 @@ const char *ta_describe(struct ta_slice head);
 const char *ta_describe_document(struct ta_slice head);
 
 /* Which product of ours it is that is no input, by its first bytes, or NULL.  In a folder a merged
- * trace is none either: those that it was made of lie beside it. */
+ * trace is none either: those that it was made of lie beside it.  Nor are views of a report there,
+ * such as folded stacks, that some input plugin would read. */
 const char *ta_describe_product(struct ta_slice head, bool in_folder);
 
 /* Whether a file begins as those of our products do that people or other services read. */

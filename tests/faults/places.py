@@ -78,7 +78,11 @@ def products_beside(folder):
     """A folder that was analyzed before, with all that was written into it."""
     for name, data in PAIR.items():
         (folder / name).write_bytes(data)
-    for args in (("report", "--format", "json,html", "-o", "traceanalyze-report"),
+    formats = "html,json,pdf,csv,md,summary,folded,text,junit,bench_github,bench_bencher"
+    for args in (("report", "--format", formats, "-o", "traceanalyze-report"),
+                 *(("report", "--format", form, "-o", "report-" + form)
+                   for form in formats.split(",")),
+                 ("chart", "all", "--format", "svg", "-o", "charts"),
                  ("diff", "a.json", "b.json", "-o", "traceanalyze-diff"),
                  ("reduce", "-o", "traceanalyze-summaries"), ("merge", "-o", "merged.json.gz"),
                  ("check", "--json")):

@@ -58,6 +58,22 @@ static const struct {
     {TA_LIT(""), NULL},
 };
 
+/* Views of a report, which count in folders, and what only resembles them. */
+static const struct {
+    struct ta_slice head;
+    bool is_product;
+} views[] = {
+    {TA_LIT("host (traceanalyze);python;step 12\n"), true},
+    {TA_LIT("device (traceanalyze) 0\n"), true},
+    {TA_LIT("host (traceanalyz"), false},
+    {TA_LIT("<!-- traceanalyze.report/1 -->\n# a\n"), true},
+    {TA_LIT("<!-- a page -->"), false},
+    {TA_LIT("[\n  {\"name\": \"traceanalyze/gpu_busy_share\", \"unit\": \"%\"}"), true},
+    {TA_LIT("[{\"name\": \"aten::mm\", \"ph\": \"X\"}]"), false},
+    {TA_LIT("{\n  \"traceanalyze/gpu_busy_share\": {\"ratio\": {}}"), true},
+    {TA_LIT("{\"traceEvents\": []}"), false},
+};
+
 /* A copy without a byte behind it, so that reading beyond the head shows. */
 static char *exact_copy(struct ta_slice head)
 {
@@ -96,11 +112,24 @@ static void every_document(void **state)
     }
 }
 
+static void every_view(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+        char *exact = exact_copy(views[i].head);
+        const struct ta_slice head = {exact, views[i].head.len};
+        assert_int_equal(ta_describe_product(head, true) != NULL, views[i].is_product);
+        assert_null(ta_describe_product(head, false));
+        free(exact);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind),
         cmocka_unit_test(every_document),
+        cmocka_unit_test(every_view),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
