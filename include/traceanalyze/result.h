@@ -283,6 +283,26 @@ static inline bool ta_row_reads(const struct ta_table *table, size_t row, const 
     return ta_slice_equal(ta_row_text(table, row, column), ta_slice_of(text));
 }
 
+/* ---- a part of a table --------------------------------------------------------------- */
+
+/* Of tables longer than what people are shown, the first rows say little where they are those of
+ * the first ranks: these tables show the rows that stand out.
+ *
+ * The column by which they do where `n` rows are shown, by its polarity; SIZE_MAX: the first ones
+ * are shown, since it is all of them, or the table has an order of its own. */
+TA_API size_t ta_table_measure(const struct ta_table *table, size_t n);
+/* The first `n` rows (n ≤ n_rows) in the order of that column, the worst first; in the order of the
+ * table for SIZE_MAX.  False without memory. */
+TA_API bool ta_table_pick_rows(const struct ta_table *table, size_t measure, size_t n,
+                               size_t *rows);
+/* Which place in that order a row has, from 0. */
+TA_API size_t ta_table_place(const struct ta_table *table, size_t measure, size_t row);
+/* Whether more is worse: the rows are those with the largest values of the column. */
+static inline bool ta_table_more_is_worse(const struct ta_table *table, size_t measure)
+{
+    return table->columns[measure].polarity == TA_LOWER;
+}
+
 /* ---- building a report --------------------------------------------------------------- */
 
 /* Where an analysis puts its items; handed to finish() by the core. */

@@ -4,6 +4,7 @@
 #include <traceanalyze/plugin.h>
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #define SIGNATURE "<!-- traceanalyze.report/1 -->"
 
@@ -76,23 +77,43 @@ static void put_row(struct ta_file *out, const struct ta_table *table, size_t ro
     ta_putc(out, '\n');
 }
 
-static void put_table(struct ta_file *out, const struct ta_table *table,
-                      const struct ta_render_options *options)
+/* What is not in the document, and which rows are. */
+static void put_rest(struct ta_file *out, const struct ta_table *table, size_t n, size_t measure)
+{
+    ta_puts(out, "\n");
+    if (measure != SIZE_MAX) {
+        ta_putf(out, "These have the %s “",
+                ta_table_more_is_worse(table, measure) ? "largest" : "smallest");
+        put_text(out, table->columns[measure].title);
+        ta_puts(out, "”; ");
+    }
+    put_count(out, table->n_rows - n);
+    ta_puts(out, " more rows are in table ");
+    put_name(out, table->id);
+    ta_puts(out, " of `report.json`.\n");
+}
+
+static enum ta_status put_table(struct ta_ctx *ctx, struct ta_file *out,
+                                const struct ta_table *table,
+                                const struct ta_render_options *options)
 {
     const size_t n = options->top && options->top < table->n_rows ? options->top : table->n_rows;
+    const size_t measure = ta_table_measure(table, n);
+    size_t *rows = reallocarray(NULL, n + 1, sizeof *rows);
+    if (!rows || !ta_table_pick_rows(table, measure, n, rows)) {
+        free(rows);
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot lay out a table: id=\"%s\"", table->id);
+    }
     ta_puts(out, "\n### ");
     put_text(out, table->title);
     ta_puts(out, "\n\n");
     put_heads(out, table);
-    for (size_t row = 0; row < n; row++)
-        put_row(out, table, row);
-    if (n < table->n_rows) {
-        ta_puts(out, "\n");
-        put_count(out, table->n_rows - n);
-        ta_puts(out, " more rows are in table ");
-        put_name(out, table->id);
-        ta_puts(out, " of `report.json`.\n");
-    }
+    for (size_t i = 0; i < n; i++)
+        put_row(out, table, rows[i]);
+    if (n < table->n_rows)
+        put_rest(out, table, n, measure);
+    free(rows);
+    return TA_OK;
 }
 
 /* ---- findings ------------------------------------------------------------------------ */
@@ -197,12 +218,13 @@ static void put_scalars(struct ta_file *out, const struct ta_section *section)
     }
 }
 
-static void put_section(struct ta_file *out, const struct ta_section *section,
-                        const struct ta_render_options *options)
+static enum ta_status put_section(struct ta_ctx *ctx, struct ta_file *out,
+                                  const struct ta_section *section,
+                                  const struct ta_render_options *options)
 {
     const size_t n_scalars = count_items(section, TA_ITEM_SCALAR);
     if (n_scalars + count_items(section, TA_ITEM_TABLE) == 0 && !section->missing)
-        return; /* its findings stand above */
+        return TA_OK; /* its findings stand above */
     ta_puts(out, "\n## ");
     put_text(out, section->title);
     ta_putc(out, '\n');
@@ -213,9 +235,11 @@ static void put_section(struct ta_file *out, const struct ta_section *section,
     }
     if (n_scalars)
         put_scalars(out, section);
-    for (size_t i = 0; i < section->n_items; i++)
+    enum ta_status status = TA_OK;
+    for (size_t i = 0; status == TA_OK && i < section->n_items; i++)
         if (section->items[i].kind == TA_ITEM_TABLE)
-            put_table(out, section->items[i].table, options);
+            status = put_table(ctx, out, section->items[i].table, options);
+    return status;
 }
 
 /* ---- accounts ------------------------------------------------------------------------ */
@@ -325,9 +349,11 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
     put_head(out, report, options);
     if (ta_report_kind(report) == TA_REPORT_RUN)
         put_findings(out, report);
-    for (size_t i = 0; i < ta_report_section_count(report); i++)
-        put_section(out, ta_report_section(report, i), options);
-    const enum ta_status status = put_accounts(ctx, out, ta_report_accounts(report));
+    enum ta_status status = TA_OK;
+    for (size_t i = 0; status == TA_OK && i < ta_report_section_count(report); i++)
+        status = put_section(ctx, out, ta_report_section(report, i), options);
+    if (status == TA_OK)
+        status = put_accounts(ctx, out, ta_report_accounts(report));
     const enum ta_status closed = ta_file_close(ctx, out);
     return status ? status : closed;
 }

@@ -222,6 +222,65 @@ static void test_text_can_be_read(void **state)
     free(text);
 }
 
+/* A report of many ranks: one table that answers, one that goes into details, the same cited. */
+static struct ta_report *make_long(bool cites)
+{
+    static const struct ta_column columns[] = {
+        {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of it."},
+        {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "All of it."}};
+    static const char *const ids[] = {"gpu_idle.by_rank", "gpu_idle.by_cause"};
+    static const struct ta_evidence evidence[] = {{"gpu_idle.by_cause",
+                                                   "total_ns",
+                                                   {.kind = TA_CELL_INT, .i = 5},
+                                                   {.kind = TA_CELL_NULL},
+                                                   TA_UNIT_NS}};
+    struct ta_report *report = ta_report_new();
+    ta_report_set_run(report, &(struct ta_run_info){"Many", NULL, 0, 200, ""});
+    ta_report_set_verdict(report, "", NULL);
+    struct ta_section_builder *section = ta_report_open_section(report, "findings", "Findings");
+    if (cites)
+        ta_add_finding(section, &(struct ta_finding){.id = "idle",
+                                                     .rule = "idle",
+                                                     .title = "Idle",
+                                                     .advice = "Do more.",
+                                                     .evidence = evidence,
+                                                     .n_evidence = 1,
+                                                     .saving_low_ns = TA_MISSING,
+                                                     .saving_high_ns = TA_MISSING});
+    section = ta_report_open_section(report, "launches", "Launch and idle");
+    for (size_t t = 0; t < 2; t++) {
+        struct ta_table_builder *table = ta_add_table(section, ids[t], ids[t], columns, 2);
+        for (int64_t i = 0; i < 200; i++)
+            TA_ROW(table, ta_int(i), ta_int(1000 * (i + 1)));
+    }
+    assert_int_equal(ta_report_freeze(report), TA_OK);
+    return report;
+}
+
+static void check_long(struct place *place, bool cites, const char *const *expected,
+                       const char *lacks)
+{
+    struct ta_report *report = make_long(cites);
+    write_pdf(place, report, "a", false);
+    ta_report_free(report);
+    char *text = run_tool(place, "pdftotext", "-layout a/report.pdf -");
+    for (; *expected; expected++)
+        if (!strstr(text, *expected))
+            fail_msg("not in the text: %s", *expected);
+    assert_null(strstr(text, lacks));
+    free(text);
+}
+
+static void test_paper_has_what_answers(void **state)
+{
+    static const char *const answers[] = {"16 of 200 rows, those with the largest “Total”",
+                                          "200 µs", "185 µs", "report.json: gpu_idle.by_cause.",
+                                          NULL};
+    check_long(*state, false, answers, "184 µs");
+    static const char *const cited[] = {"16 of 200 rows", "9 of 200 rows", "6.00 µs", NULL};
+    check_long(*state, true, cited, "report.json: gpu_idle.by_cause.");
+}
+
 static void test_outline_names_the_sections(void **state)
 {
     struct place *place = *state;
@@ -298,6 +357,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_structure_is_valid, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_metadata, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_text_can_be_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_paper_has_what_answers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_outline_names_the_sections, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_empty_report, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_chart_files, set_up, tear_down),

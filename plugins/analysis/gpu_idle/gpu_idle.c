@@ -116,7 +116,7 @@ static const struct ta_column gap_columns[] = {
     TA_DEVICE_COLUMN,
     {"index", "Gap", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
      "Number of the gap among those listed of the device, in the order of time"},
-    TA_NS_COLUMN("start_ns", "Start", TA_LOWER, "Since the earliest span of the rank's file"),
+    TA_NS_COLUMN("start_ns", "Start", TA_NEUTRAL, "Since the earliest span of the rank's file"),
     TA_NS_COLUMN("dur_ns", "Length", TA_LOWER, "Length of the gap"),
     TA_TEXT_COLUMN("cause", "Main cause", "Cause of the largest part of the gap"),
     TA_TEXT_COLUMN("site", "Where", "Operator, function or range that the host was in then"),

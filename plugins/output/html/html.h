@@ -80,7 +80,7 @@ struct html_rows {
 };
 enum ta_status html_pick_rows(const struct page *page, const struct ta_table *table,
                               struct html_rows *rows) TA_MUST_CHECK;
-/* The column by which they are the worst of all; SIZE_MAX: they are the first. */
+/* The column by which the worst come first; SIZE_MAX: they are in the order of the report. */
 size_t html_measure(const struct page *page, const struct ta_table *table);
 /* Whether a row stands in the markup. */
 bool html_has_row(const struct page *page, const struct ta_table *table, size_t row);

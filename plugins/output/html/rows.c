@@ -2,10 +2,9 @@
 /* Which rows of a table a page has, and in which order.
  *
  * All of them, unless there are thousands of ranks; then of a table that goes by rank those that
- * stand out, since the first of so many ranks tell nobody anything. */
+ * stand out, as it unfolds them first of longer ones. */
 #include "html.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* ---- how many ------------------------------------------------------------------------------ */
@@ -49,18 +48,6 @@ void html_choose_rows(struct page *page)
 
 /* ---- which ones ---------------------------------------------------------------------------- */
 
-/* Rows are in the order of their ranks, which the table names first. */
-static bool goes_by_rank(const struct ta_table *table)
-{
-    if (strcmp(table->columns[0].key, "rank") != 0)
-        return false;
-    for (size_t row = 1; row < table->n_rows; row++)
-        if (ta_cell_number(ta_table_cell(table, row - 1, 0), -1) >
-            ta_cell_number(ta_table_cell(table, row, 0), -1))
-            return false;
-    return true;
-}
-
 static size_t carried_of(const struct page *page, const struct ta_table *table)
 {
     return table->n_rows < page->rows_carried ? table->n_rows : page->rows_carried;
@@ -68,73 +55,23 @@ static size_t carried_of(const struct page *page, const struct ta_table *table)
 
 size_t html_measure(const struct page *page, const struct ta_table *table)
 {
-    if (carried_of(page, table) == table->n_rows || !goes_by_rank(table))
-        return SIZE_MAX;
-    for (size_t i = 1; i < table->n_columns; i++) {
-        const struct ta_column *column = &table->columns[i];
-        if (column->polarity != TA_NEUTRAL &&
-            (column->type == TA_TYPE_INTEGER || column->type == TA_TYPE_NUMBER))
-            return i;
-    }
-    return SIZE_MAX;
-}
-
-struct place {
-    double badness;
-    size_t row;
-};
-
-/* Of rows that are alike, and of those without a value, the first ones come first. */
-static int compare_places(const void *one, const void *other)
-{
-    const struct place *a = one, *b = other;
-    if (a->badness != b->badness)
-        return a->badness > b->badness ? -1 : 1;
-    return (a->row > b->row) - (a->row < b->row);
-}
-
-static struct place place_of(const struct ta_table *table, size_t row, size_t measure)
-{
-    const double value = ta_cell_number(ta_table_cell(table, row, measure), NAN);
-    const bool more_is_worse = table->columns[measure].polarity == TA_LOWER;
-    return (struct place){isnan(value) ? -INFINITY : more_is_worse ? value : -value, row};
+    const size_t carried = carried_of(page, table), top = page->options->top;
+    return ta_table_measure(table, top && top < carried ? top : carried);
 }
 
 enum ta_status html_pick_rows(const struct page *page, const struct ta_table *table,
                               struct html_rows *rows)
 {
-    const size_t measure = html_measure(page, table);
     rows->n = carried_of(page, table);
     rows->n_markup = rows->n < page->rows_markup ? rows->n : page->rows_markup;
     rows->at = malloc((rows->n + 1) * sizeof *rows->at);
-    struct place *places = NULL;
-    if (measure != SIZE_MAX)
-        places = malloc((table->n_rows + 1) * sizeof *places);
-    if (!rows->at || (measure != SIZE_MAX && !places)) {
-        free(places);
-        free(rows->at);
-        return ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot lay out a table: id=\"%s\"", table->id);
-    }
-    for (size_t i = 0; places && i < table->n_rows; i++)
-        places[i] = place_of(table, i, measure);
-    if (places)
-        qsort(places, table->n_rows, sizeof *places, compare_places);
-    for (size_t i = 0; i < rows->n; i++)
-        rows->at[i] = places ? places[i].row : i;
-    free(places);
-    return TA_OK;
+    if (rows->at && ta_table_pick_rows(table, html_measure(page, table), rows->n, rows->at))
+        return TA_OK;
+    free(rows->at);
+    return ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot lay out a table: id=\"%s\"", table->id);
 }
 
 bool html_has_row(const struct page *page, const struct ta_table *table, size_t row)
 {
-    const size_t measure = html_measure(page, table);
-    if (measure == SIZE_MAX || row >= table->n_rows)
-        return row < page->rows_markup;
-    const struct place place = place_of(table, row, measure);
-    size_t before = 0;
-    for (size_t i = 0; i < table->n_rows; i++) {
-        const struct place other = place_of(table, i, measure);
-        before += compare_places(&other, &place) < 0;
-    }
-    return before < page->rows_markup;
+    return ta_table_place(table, html_measure(page, table), row) < page->rows_markup;
 }

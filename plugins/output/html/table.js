@@ -281,7 +281,8 @@ class Table {
     const found = searched ? matching : carried;
     this.note.textContent = searched
       ? `${grouped(shown)} of ${grouped(matching)} matching rows`
-      : `${grouped(shown)} of ${grouped(this.total)} rows`;
+      : `${grouped(shown)} of ${grouped(this.total)} rows`
+        + (this.column < 0 && shown < this.total ? this.box.dataset.which : "");
     this.more.hidden = found <= this.top;
     this.more.textContent = this.all ? `Show first ${grouped(this.top)}`
       : `Show all ${grouped(found)}`;

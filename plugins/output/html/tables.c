@@ -163,16 +163,14 @@ static void put_rest(const struct page *page, const struct ta_table *table,
     ta_puts(page->out, "\n]</script>\n");
 }
 
-/* Which rows they are: "in this order", or "those with the largest “Window”". */
-static void put_which(const struct page *page, const struct ta_table *table)
+/* ", those with the largest “Window”"; nothing where they are the first. */
+static void put_measure(const struct page *page, const struct ta_table *table)
 {
     const size_t measure = html_measure(page, table);
-    if (measure == SIZE_MAX) {
-        ta_puts(page->out, " in this order");
+    if (measure == SIZE_MAX)
         return;
-    }
-    const bool more_is_worse = table->columns[measure].polarity == TA_LOWER;
-    ta_putf(page->out, ", those with the %s “", more_is_worse ? "largest" : "smallest");
+    ta_putf(page->out, ", those with the %s “",
+            ta_table_more_is_worse(table, measure) ? "largest" : "smallest");
     html_text(page, table->columns[measure].title);
     ta_puts(page->out, "”");
 }
@@ -184,7 +182,9 @@ static void put_limit(const struct page *page, const struct ta_table *table, siz
     html_count(page, rows, "row", "rows");
     ta_puts(page->out, " of ");
     html_number(page, table->n_rows);
-    put_which(page, table);
+    if (html_measure(page, table) == SIZE_MAX)
+        ta_puts(page->out, " in this order");
+    put_measure(page, table);
     ta_puts(page->out, end);
 }
 
@@ -233,7 +233,9 @@ enum ta_status html_table(const struct page *page, const struct ta_table *table,
     ta_puts(out, "<div class=\"table\" id=\"t-");
     html_text(page, table->id);
     ta_putf(out, "\" data-top=\"%" PRIu32 "\" data-total=\"", page->options->top);
-    ta_putf(out, "%zu\">\n", table->n_rows);
+    ta_putf(out, "%zu\" data-which=\"", table->n_rows);
+    put_measure(page, table);
+    ta_puts(out, "\">\n");
     if (heading) {
         ta_puts(out, "<h3>");
         html_text(page, heading);

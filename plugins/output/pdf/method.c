@@ -18,7 +18,7 @@ static void put_definitions(struct pdf *pdf, const struct ta_table *table)
     const char *title = pdf_safe(pdf, table->title);
     const char *text = "";
     for (size_t i = 0; i < table->n_columns; i++)
-        if (table->columns[i].doc && *table->columns[i].doc)
+        if (ta_column_is_useful(table, i) && table->columns[i].doc && *table->columns[i].doc)
             text = pdf_printf(pdf, "%s%s%s: %s", text, *text ? " · " : "", table->columns[i].title,
                               table->columns[i].doc);
     if (!*text)
@@ -39,7 +39,7 @@ void pdf_method(struct pdf *pdf)
     for (size_t s = 0; s < n_sections; s++) {
         const struct ta_section *section = ta_report_section(pdf->report, s);
         for (size_t i = 0; i < section->n_items; i++)
-            if (section->items[i].kind == TA_ITEM_TABLE)
+            if (section->items[i].kind == TA_ITEM_TABLE && pdf_prints(pdf, section->items[i].table))
                 put_definitions(pdf, section->items[i].table);
     }
     pdf_untag(pdf, "Sect");

@@ -133,7 +133,17 @@ void pdf_timeline(struct pdf *pdf, const struct ta_timeline *timeline);
  * smaller to fill the rest of a page, down to this share of it. */
 #define PDF_LEAST_FIGURE 0.3
 double pdf_figure_least(struct pdf *pdf, const struct ta_table *table);
-/* table.c: the rows of a table, as many as the options ask for. */
+/* print.c: which tables stand on paper, as rows and not only as figures. */
+bool pdf_prints(const struct pdf *pdf, const struct ta_table *table);
+/* Their rows: as many as the options ask for, and those that findings cite. */
+struct pdf_rows {
+    size_t *at, n;
+    size_t measure; /* the column by which they stand out (ta_table_measure()), or SIZE_MAX */
+};
+bool pdf_pick_rows(struct pdf *pdf, const struct ta_table *table, struct pdf_rows *rows);
+/* Names the tables of a section that do not. */
+void pdf_left_out(struct pdf *pdf, const struct ta_section *section);
+/* table.c: the rows of a table. */
 void pdf_table(struct pdf *pdf, const struct ta_table *table);
 /* quality.c: what was read, repaired and lost. */
 void pdf_quality(struct pdf *pdf);

@@ -64,13 +64,14 @@ static void put_table(struct pdf *pdf, const struct ta_table *table, size_t s, s
     char place[PDF_PLACE_MAX];
     place_of(s, i, place);
     const char *title = pdf_safe(pdf, table->title);
+    const bool is_printed = pdf_prints(pdf, table);
+    if (!is_printed && !table->chart)
+        return;
     pdf_outline(pdf, entry, title, place);
-    /* The points of a curve are no reading matter. */
-    bool only_drawn = table->chart && table->chart->kind == TA_CHART_ECDF;
-    if (only_drawn)
+    if (!is_printed)
         pdf_place(pdf, place);
     pdf_figures(pdf, table);
-    if (only_drawn)
+    if (!is_printed)
         return;
     pdf_heading(pdf, 2, title, place, 60);
     pdf_table(pdf, table);
@@ -103,6 +104,7 @@ static void put_section(struct pdf *pdf, const struct ta_section *section, size_
     for (size_t i = 0; i < section->n_items; i++)
         if (section->items[i].kind == TA_ITEM_TABLE)
             put_table(pdf, section->items[i].table, s, i, entry);
+    pdf_left_out(pdf, section);
     pdf_untag(pdf, "Sect");
 }
 

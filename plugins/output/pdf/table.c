@@ -9,14 +9,15 @@
 
 enum { CELL_PAD = 3, ROW_PAD = 3, NAME_LINES = 3, MOST_SPARE = 28 };
 /* A column of texts wider than this is set in the type of names and may shrink to it. */
-enum { NAME_LEAST = 120, NAME_MOST = 300, ROWS_WITHOUT_LIMIT = 0 };
+enum { NAME_LEAST = 120, NAME_MOST = 300 };
 
 struct grid {
     const struct ta_table *table;
-    size_t n_rows, n_columns; /* drawn */
-    size_t *columns;          /* their numbers in the table */
-    size_t n_useful;          /* of the same, those that would be drawn on a wider page */
-    double *width;            /* of each column, padding included */
+    struct pdf_rows rows; /* drawn */
+    size_t n_columns;     /* drawn */
+    size_t *columns;      /* their numbers in the table */
+    size_t n_useful;      /* of the same, those that would be drawn on a wider page */
+    double *width;        /* of each column, padding included */
     bool *is_name;
 };
 
@@ -42,8 +43,9 @@ static double widest_word(const struct pdf *pdf, const char *text)
 static double natural_width(struct pdf *pdf, const struct grid *grid, size_t column)
 {
     double widest = widest_word(pdf, head_of(grid, column)->title);
-    for (size_t row = 0; row < grid->n_rows; row++) {
-        const char *text = pdf_table_text(pdf, grid->table, row, grid->columns[column]);
+    for (size_t i = 0; i < grid->rows.n; i++) {
+        const char *text =
+            pdf_table_text(pdf, grid->table, grid->rows.at[i], grid->columns[column]);
         widest = fmax(widest, pdf_text_width(pdf, PDF_CELL, text));
     }
     return ceil(widest) + 2 * CELL_PAD;
@@ -157,7 +159,8 @@ static void show_rows(struct pdf *pdf, const struct grid *grid)
 {
     double head = show_row(pdf, grid, SIZE_MAX, false);
     int page = 0;
-    for (size_t row = 0; row < grid->n_rows; row++) {
+    for (size_t i = 0; i < grid->rows.n; i++) {
+        const size_t row = grid->rows.at[i];
         double height = show_row(pdf, grid, row, false);
         pdf_need(pdf, page == pdf->page ? height : head + height);
         if (page != pdf->page) {
@@ -172,10 +175,16 @@ static const char *note_of(struct pdf *pdf, const struct grid *grid)
 {
     const struct ta_table *table = grid->table;
     const char *note = "", *hidden = "", *empty = "";
-    if (grid->n_rows < table->n_rows)
-        note = pdf_printf(pdf, "%s of %s rows; all are in report.json.",
-                          pdf_number(pdf, (double)grid->n_rows, TA_UNIT_COUNT),
-                          pdf_number(pdf, (double)table->n_rows, TA_UNIT_COUNT));
+    const size_t measure = grid->rows.measure;
+    const char *which = "";
+    if (measure != SIZE_MAX)
+        which = pdf_printf(pdf, ", those with the %s “%s”",
+                           ta_table_more_is_worse(table, measure) ? "largest" : "smallest",
+                           pdf_safe(pdf, table->columns[measure].title));
+    if (grid->rows.n < table->n_rows)
+        note = pdf_printf(pdf, "%s of %s rows%s; all are in report.json.",
+                          pdf_number(pdf, (double)grid->rows.n, TA_UNIT_COUNT),
+                          pdf_number(pdf, (double)table->n_rows, TA_UNIT_COUNT), which);
     for (size_t i = grid->n_columns; i < grid->n_useful; i++)
         hidden = pdf_printf(pdf, "%s%s%s", hidden, *hidden ? ", " : "", head_of(grid, i)->title);
     for (size_t i = 0; i < table->n_columns; i++)
@@ -190,12 +199,8 @@ static const char *note_of(struct pdf *pdf, const struct grid *grid)
 
 void pdf_table(struct pdf *pdf, const struct ta_table *table)
 {
-    uint32_t top = pdf->options->top;
-    struct grid grid = {
-        .table = table,
-        .n_rows = top != ROWS_WITHOUT_LIMIT && top < table->n_rows ? top : table->n_rows,
-    };
-    if (!measure(pdf, &grid))
+    struct grid grid = {.table = table};
+    if (!pdf_pick_rows(pdf, table, &grid.rows) || !measure(pdf, &grid))
         return;
     pdf_tag(pdf, "Table");
     show_rows(pdf, &grid);

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What of the tables stands on paper.
+ *
+ * Paper is read from front to back, so its length follows what there is to say and not how many
+ * ranks there are: findings with the tables they rest on, figures, and of each question the table
+ * that answers it.  What is looked up when a question comes stays in the HTML report, where it can
+ * be searched and sorted, and is named here. */
+#include "pdf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows of a table by rank, when it is too long for paper anyway; and of one that only stands there
+ * because a finding cites it. */
+enum { RANK_ROWS = 16, DETAIL_ROWS = 8 };
+
+/* Tables to look things up in: they break down what another table of their section says, answer a
+ * question that nobody has unless a rule fires, or record what was read. */
+static const char *const details[] = {
+    "gpu_time.by_rank_name",
+    "gpu_time.overlap",
+    "ops.by_shape",
+    "ops.by_operator",
+    "ops.by_caller",
+    "kernels.quantiles",
+    "kernels.by_op",
+    "kernels.by_family",
+    "kernels.by_step",
+    "kernels.by_phase",
+    "kernels.unknown",
+    "kernels.small",
+    "kernels.waves",
+    "kernels.occupancy",
+    "kernels.copies_by_op",
+    "fusion.chains",
+    "roofline.unknown",
+    "gpu_idle.by_cause",
+    "gpu_idle.longest",
+    "launch_queue.by_rank",
+    "launch_queue.by_stream",
+    "launches.by_rank",
+    "sync.by_rank",
+    "sync.by_kind",
+    "critical_path.by_class",
+    "critical_path.by_rank",
+    "collectives.by_size",
+    "collectives.clocks",
+    "groups.by_rank",
+    "copies.by_memory",
+    "copies.bandwidth",
+    "copies.blocking",
+    "health.kernels",
+    "events.by_kind",
+    "run.files",
+    "run.tags",
+    "run.clocks",
+    "trace.by_rank",
+    "counters.by_name",
+    "instants.by_name",
+};
+
+static bool is_detail(const struct ta_table *table)
+{
+    for (size_t i = 0; i < sizeof details / sizeof *details; i++)
+        if (strcmp(table->id, details[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The figure says all that can be read of points of a curve, cells of a map, and boxes of a tree.
+ */
+static bool is_figure(const struct ta_table *table)
+{
+    if (!table->chart)
+        return false;
+    switch (table->chart->kind) {
+    case TA_CHART_ECDF:
+    case TA_CHART_LINES:
+    case TA_CHART_DOTS:
+    case TA_CHART_HEAT:
+    case TA_CHART_TREE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- what findings rest on ------------------------------------------------------------------- */
+
+/* Calls `take` with the row of each cell of the table that a finding cites; or SIZE_MAX. */
+static void each_cited(const struct pdf *pdf, const struct ta_table *table,
+                       void (*take)(void *with, size_t row), void *with)
+{
+    for (size_t s = 0; s < ta_report_section_count(pdf->report); s++) {
+        const struct ta_section *section = ta_report_section(pdf->report, s);
+        for (size_t i = 0; i < section->n_items; i++) {
+            const struct ta_finding *finding = section->items[i].finding;
+            if (section->items[i].kind != TA_ITEM_FINDING)
+                continue;
+            for (size_t k = 0; k < finding->n_evidence; k++)
+                if (strcmp(finding->evidence[k].table, table->id) == 0)
+                    take(with, ta_evidence_row(table, &finding->evidence[k]));
+        }
+    }
+}
+
+static void note_cited(void *with, size_t row)
+{
+    (void)row;
+    *(bool *)with = true;
+}
+
+static bool is_cited(const struct pdf *pdf, const struct ta_table *table)
+{
+    bool cited = false;
+    each_cited(pdf, table, note_cited, &cited);
+    return cited;
+}
+
+/* ---- the choice ------------------------------------------------------------------------------ */
+
+bool pdf_prints(const struct pdf *pdf, const struct ta_table *table)
+{
+    return is_cited(pdf, table) || (!is_detail(table) && !is_figure(table));
+}
+
+static void add_row(void *with, size_t row)
+{
+    struct pdf_rows *rows = with;
+    for (size_t i = 0; i < rows->n; i++)
+        if (rows->at[i] == row)
+            return;
+    if (row != SIZE_MAX)
+        rows->at[rows->n++] = row;
+}
+
+bool pdf_pick_rows(struct pdf *pdf, const struct ta_table *table, struct pdf_rows *rows)
+{
+    const uint32_t top = pdf->options->top;
+    size_t n = top && top < table->n_rows ? top : table->n_rows;
+    rows->measure = ta_table_measure(table, n);
+    if (rows->measure != SIZE_MAX && n > RANK_ROWS)
+        n = RANK_ROWS;
+    if (is_detail(table) && n > DETAIL_ROWS)
+        n = DETAIL_ROWS;
+    rows->at = ta_arena_alloc(&pdf->arena, (table->n_rows + 1) * sizeof *rows->at);
+    if (!rows->at)
+        return false;
+    if (!ta_table_pick_rows(table, rows->measure, n, rows->at)) {
+        pdf->arena.failed = true;
+        return false;
+    }
+    rows->n = n;
+    each_cited(pdf, table, add_row, rows);
+    return true;
+}
+
+void pdf_left_out(struct pdf *pdf, const struct ta_section *section)
+{
+    const char *names = "";
+    for (size_t i = 0; i < section->n_items; i++) {
+        const struct ta_table *table = section->items[i].table;
+        if (section->items[i].kind == TA_ITEM_TABLE && !pdf_prints(pdf, table))
+            names =
+                pdf_printf(pdf, "%s%s%s", names, *names ? ", " : "", pdf_safe(pdf, table->title));
+    }
+    if (*names)
+        pdf_paragraph(pdf, PDF_SMALL, TA_INK_MUTED,
+                      pdf_printf(pdf,
+                                 "Tables to look things up in, in the HTML report and in "
+                                 "report.json: %s.",
+                                 names),
+                      8);
+}
