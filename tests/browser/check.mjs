@@ -260,9 +260,24 @@ async function checkTables(page) {
   check(wide.length === 0, "tables fit at 1400 px", wide.join(", "));
 }
 
+/* The data of a chart fits once it is unfolded: its names make room as those of tables do. */
+async function checkChartData(page) {
+  const wide = await page.evaluate(async () => {
+    const unfolded = Array.from(document.querySelectorAll("figure details"));
+    unfolded.forEach((details) => { details.open = true; });
+    await new Promise((done) => setTimeout(done, 300));
+    return unfolded.map((details) => details.querySelector(".scroll"))
+      .filter((scroll) => scroll.scrollWidth > scroll.clientWidth)
+      .map((scroll) => `${scroll.getAttribute("aria-label")} ${scroll.scrollWidth} px`);
+  });
+  check(wide.length === 0, "data of charts fit at 1000 px", wide.join(", "));
+}
+
 async function checkWidths(browser, file) {
   const page = await open(browser, file, { viewport: { width: 1400, height: 1000 } });
   await checkTables(page);
+  await page.setViewportSize({ width: 1000, height: 900 });
+  await checkChartData(page);
   for (const width of [2560, 1280, 768, 360]) {
     await page.setViewportSize({ width, height: 900 });
     const extra = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

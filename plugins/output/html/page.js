@@ -212,12 +212,28 @@ function followSections() {
   all("main > section").forEach((section) => observer.observe(section));
 }
 
+/* Names in the data of a chart make room once it is unfolded. */
+function fitChartData() {
+  for (const details of all("figure details")) {
+    const names = new Names(details.querySelector("tbody"), details.querySelector(".scroll"));
+    const fit = () => {
+      if (details.open) {
+        names.prepare();
+        names.fit();
+      }
+    };
+    on(details, "toggle", fit);
+    on(window, "resize", fit);
+  }
+}
+
 function start() {
   fillBar();
   for (const box of all(".table")) {
     const table = new Table(box);
     tables.set(table.id, table);
   }
+  fitChartData();
   all(".chart.nested").forEach((svg) => new Tree(svg));
   document.body.append(tip, announcer);
   document.querySelector(".hero").after(results);
