@@ -21,9 +21,17 @@ static const struct ta_option options[] = {
 /* Shorter kernels do not live long enough to reach a peak: they are to be joined, not tuned. */
 #define LEAST_KERNEL_NS 20000.0
 
+/* The plainest kernel, without matrix units and in another type than its device is best at, reaches
+ * several times this share.  Below it the recorded shape is hardly that of the work. */
+#define LEAST_PLAUSIBLE 0.002
+
+/* A share of the confidence that is left where all figures are implausible. */
+#define DOUBTFUL 0.25
+
 /* What such operators take, and would no longer. */
 struct slow {
     double time, low, high, most; /* most: gain of the row `row` */
+    double doubtful;              /* time of those whose figures are implausible */
     size_t row;
 };
 
@@ -38,12 +46,29 @@ static void add_up(struct ta_ctx *ctx, const struct ta_table *ops, size_t row, s
         return;
     const double high = time * (1 - efficiency / (2 * goal));
     slow->time += time;
-    slow->low += time * (1 - efficiency / goal);
+    if (efficiency < LEAST_PLAUSIBLE)
+        slow->doubtful += time;
+    else
+        slow->low += time * (1 - efficiency / goal);
     slow->high += high;
     if (high > slow->most) {
         slow->most = high;
         slow->row = row;
     }
+}
+
+/* What is to be checked first; "" where nothing is doubtful. */
+static const char *doubts(struct ta_advice *advice, const struct slow *slow)
+{
+    if (slow->doubtful <= 0)
+        return "";
+    return ta_advice_printf(
+        advice,
+        " %s of that time is doubtful: it is at less than %s of the roofline, which the plainest "
+        "kernel reaches several times over. The recorded shapes are hardly those of the work, or "
+        "the kernels wait: look at them first.",
+        ta_advice_number(advice, slow->doubtful / slow->time, TA_UNIT_RATIO),
+        ta_advice_number(advice, LEAST_PLAUSIBLE, TA_UNIT_RATIO));
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
@@ -73,18 +98,21 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                 (int)name.len, name.ptr,
                 ta_advice_number(advice, ta_row_number(ops, slow.row, "efficiency", 0),
                                  TA_UNIT_RATIO)),
-            .advice = "By its peak rates the device could be several times faster at these shapes. "
-                      "Try other kernels: "
-                      "torch.compile(mode=\"max-autotune\"), another backend (flash-attn or cuDNN "
-                      "for attention, CK or AITER on AMD), tuned products (TunableOp), "
-                      "channels_last for convolutions and norms of images; and sizes that are "
-                      "multiples of 64, larger batches, contiguous inputs.",
+            .advice = ta_advice_printf(
+                advice,
+                "By its peak rates the device could be several times faster at these shapes. "
+                "Try other kernels: "
+                "torch.compile(mode=\"max-autotune\"), another backend (flash-attn or cuDNN "
+                "for attention, CK or AITER on AMD), tuned products (TunableOp), "
+                "channels_last for convolutions and norms of images; and sizes that are "
+                "multiples of 64, larger batches, contiguous inputs.%s",
+                doubts(advice, &slow)),
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,
             .saving_low_ns = kernel_saving(report, slow.low),
             .saving_high_ns = kernel_saving(report, slow.high),
-            .confidence = 0.4,
+            .confidence = 0.4 * (1 - (1 - DOUBTFUL) * slow.doubtful / slow.time),
             .threshold = ta_advice_printf(
                 advice,
                 "operators below %s of the roofline, %s where memory bounds them, lose > %s of "

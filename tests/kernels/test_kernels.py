@@ -235,6 +235,7 @@ def expect_finding(report, name, low_us, high_us):
     expect(name + ", saving to", saving["high"], high_us * 1000, 0.2)
     if len(report.findings[0]["evidence"]) < 1 or not 0 < report.findings[0]["confidence"] <= 1:
         sys.exit("%s: no evidence, or no confidence" % name)
+    return report.findings[0]
 
 
 def check_clean(report):
@@ -298,6 +299,17 @@ def check_below_roof(report):
                    times[0] * (1 - 0.1 / 0.6) + times[1] * (1 - 0.25 / 0.8))
     row = report.row("roofline.by_op", name="aten::mm", shape="M=4096 N=4096 K=4096")
     expect("efficiency", row["efficiency"], 0.1, 1e-3)
+
+
+def check_doubtful(report):
+    """A product at 0.03 % of what the device can do, beside sums at a quarter of it."""
+    times = 10 * PRODUCT / 0.0003, 10 * SUM / 0.25
+    found = expect_finding(report, "below-roofline", times[1] * (1 - 0.25 / 0.4),
+                           times[0] * (1 - 0.0003 / 0.6) + times[1] * (1 - 0.25 / 0.8))
+    share = times[0] / sum(times)
+    expect("confidence", found["confidence"], 0.4 * (1 - 0.75 * share), 1e-3)
+    if "%.1f %% of that time is doubtful" % (100 * share) not in found["advice"]:
+        sys.exit("no doubt about 0.03 % of the roofline: " + found["advice"])
 
 
 def mfu_note(report):
@@ -419,6 +431,7 @@ CASES = {
     "autotuning": interruption("autotuning", "autotune_to_one_config", "user_annotation"),
     "graphs": (lambda: make(graphs), check_graphs),
     "below-roof": (below_roof(0.1, 0.25), check_below_roof),
+    "doubtful-roof": (below_roof(0.0003, 0.25), check_doubtful),
     "near-roof": (below_roof(0.5, 0.6), check_near_roof),
     "above-roof": (lambda: make(above_roof), check_above_roof),
     "tables": (compiled_trace, check_tables),
