@@ -307,7 +307,7 @@ def check_doubtful(report):
     found = expect_finding(report, "below-roofline", times[1] * (1 - 0.25 / 0.4),
                            times[0] * (1 - 0.0003 / 0.6) + times[1] * (1 - 0.25 / 0.8))
     share = times[0] / sum(times)
-    expect("confidence", found["confidence"], 0.4 * (1 - 0.75 * share), 1e-3)
+    expect("confidence", found["confidence"], round(0.4 * (1 - 0.75 * share), 2), 1e-9)
     if "%.1f %% of that time is doubtful" % (100 * share) not in found["advice"]:
         sys.exit("no doubt about 0.03 % of the roofline: " + found["advice"])
 
