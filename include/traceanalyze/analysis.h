@@ -54,6 +54,9 @@ struct ta_analysis_ops {
     /* Event arguments like needs_args, of operators alone: those of other events are kept only
      * where another analysis names the argument in needs_args.  NULL for none. */
     const char *const *needs_op_args;
+
+    /* What a comparison reads of `partials`, one for each; NULL when it is all. */
+    const enum ta_partial_use *uses;
 };
 
 /* Whether all that was read are traces: an analysis may then say what they lacked, which would be

@@ -108,13 +108,9 @@ static enum role role_of(const struct ta_kernel_facts *facts, struct ta_slice na
     }
 }
 
-/* Whether a product may be one of attention: batched, as far as its operator is known. */
-static bool is_batched(const struct ta_trace *trace, const struct ta_activity *a)
+/* Whether an operator of this name may hand out a product of attention: a batched one. */
+static bool is_batched(struct ta_slice name)
 {
-    const struct ta_spans s = ta_trace_spans(trace);
-    if (a->op == TA_NO_ROW || ta_trace_categories(trace).at[s.cat[a->op]].class != TA_CLASS_OP)
-        return true;
-    const struct ta_slice name = ta_trace_text(trace, s.name[a->op]);
     return memmem(name.ptr, name.len, "bmm", 3) || memmem(name.ptr, name.len, "matmul", 6) ||
            memmem(name.ptr, name.len, "einsum", 6) || memmem(name.ptr, name.len, "Compiled", 8);
 }
@@ -167,7 +163,24 @@ struct work {
     int64_t sequences, sequence_kernels, sequence_ns, all_ns;
     struct stream *streams;    /* by track */
     int64_t *calls, *total_ns; /* by kernel, of fused ones */
+    uint8_t *roles;            /* by kernel, enum role */
+    struct ta_map batched;     /* by name of an operator */
 };
+
+/* The role of a kernel; of a product as far as its operator is known. */
+static enum role role_at(struct work *w, const struct ta_activity *a)
+{
+    const struct ta_spans s = ta_trace_spans(w->trace);
+    const enum role role = (enum role)w->roles[a->kernel];
+    if (role != PRODUCT || a->op == TA_NO_ROW ||
+        ta_trace_categories(w->trace).at[s.cat[a->op]].class != TA_CLASS_OP)
+        return role;
+    const uint64_t *known = ta_map_find(&w->batched, s.name[a->op]);
+    if (!known)
+        known = ta_map_at(&w->batched, s.name[a->op],
+                          is_batched(ta_trace_text(w->trace, s.name[a->op])));
+    return known && !*known ? ENDS : role;
+}
 
 static void look_at(struct work *w, const struct ta_activity *a)
 {
@@ -186,10 +199,7 @@ static void look_at(struct work *w, const struct ta_activity *a)
         w->calls[a->kernel]++;
         w->total_ns[a->kernel] = ta_add_sat(w->total_ns[a->kernel], dur);
     }
-    enum role role = role_of(&kernel->facts, ta_trace_text(w->trace, kernel->name));
-    if (role == PRODUCT && !is_batched(w->trace, a))
-        role = ENDS;
-    if (!follow(stream, role, dur))
+    if (!follow(stream, role_at(w, a), dur))
         return;
     w->sequences++;
     w->sequence_kernels += stream->kernels;
@@ -211,7 +221,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     const struct ta_activities activities = ta_trace_activities(trace);
-    const size_t n = ta_trace_kernels(trace).n;
+    const struct ta_kernels kernels = ta_trace_kernels(trace);
+    const size_t n = kernels.n;
     bool failed = false;
     if (n == 0)
         return TA_OK;
@@ -222,10 +233,14 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     w.streams = calloc(ta_trace_tracks(trace).n + 1, sizeof *w.streams);
     w.calls = calloc(n, sizeof *w.calls);
     w.total_ns = calloc(n, sizeof *w.total_ns);
-    failed |= !w.streams || !w.calls || !w.total_ns;
+    w.roles = calloc(n, sizeof *w.roles);
+    failed |= !w.streams || !w.calls || !w.total_ns || !w.roles;
+    for (size_t k = 0; !failed && k < n; k++)
+        w.roles[k] = role_of(&kernels.at[k].facts, ta_trace_text(trace, kernels.at[k].name));
     for (size_t i = 0; !failed && i < activities.n; i++)
         if (activities.at[i].kernel != TA_NO_KERNEL)
             look_at(&w, &activities.at[i]);
+    failed |= w.batched.failed;
     if (!failed) {
         add_backends(&w);
         ta_sum(&TA_PARTIAL_ROW(out[1], ta_key_int(0))[ALL_NS], w.all_ns);
@@ -234,6 +249,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     free(w.streams);
     free(w.calls);
     free(w.total_ns);
+    free(w.roles);
+    ta_map_free(&w.batched);
     return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot follow streams") : TA_OK;
 }
 

@@ -20,6 +20,7 @@ static const struct ta_field class_fields[] = {
 
 static const struct ta_partial_def partials[] = {
     {"kernels", name_fields, 2}, {"classes", class_fields, 2}, {0}};
+static const enum ta_partial_use uses[] = {TA_COMPARED_TOTALS, TA_NOT_COMPARED};
 
 static const struct ta_column columns[] = {
     {"name", "Kernel", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the kernel"},
@@ -233,6 +234,7 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .after = after,
                                            .section = "kernels",
                                            .partials = partials,
+                                           .uses = uses,
                                            .map = map,
                                            .finish = finish};
 

@@ -12,6 +12,7 @@ static const struct ta_field fields[] = {
 };
 
 static const struct ta_partial_def partials[] = {{"ops", fields, 4}, {0}};
+static const enum ta_partial_use uses[] = {TA_COMPARED_TOTALS};
 
 static const struct ta_column columns[] = {
     {"category", "Category", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Category as written"},
@@ -90,8 +91,12 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const after[] = {"files", NULL};
 
-static const struct ta_analysis_ops ops = {
-    .after = after, .section = "operators", .partials = partials, .map = map, .finish = finish};
+static const struct ta_analysis_ops ops = {.after = after,
+                                           .section = "operators",
+                                           .partials = partials,
+                                           .uses = uses,
+                                           .map = map,
+                                           .finish = finish};
 
 TA_PLUGIN(analysis, ops_by_name, &ops, .title = "Operators",
           .summary = "Host time by category and name: ops.by_name", .version = "1");

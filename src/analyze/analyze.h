@@ -18,6 +18,7 @@ struct ta_plan {
     size_t n_keys;
     size_t n_passing;  /* the first of them: the core's that no analysis wants */
     uint64_t ops_only; /* a bit for each key of which only the values of operators are wanted */
+    bool compared;     /* they run for a comparison: partials keep what it reads */
 };
 
 /* The wanted analyses of the registry and those whose results they read; `wanted` NULL is all that

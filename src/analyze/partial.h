@@ -10,6 +10,9 @@
 struct ta_partial *ta_partial_new(const struct ta_partial_def *def);
 void ta_partial_free(struct ta_partial *partial);
 
+/* Keeps no more than that of what is added from now on; a new one keeps all. */
+void ta_partial_keep(struct ta_partial *partial, enum ta_partial_use use);
+
 /* Adds all rows of `from`.  Any order of merging gives the same rows. */
 void ta_partial_merge(struct ta_partial *into, const struct ta_partial *from);
 

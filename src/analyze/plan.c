@@ -182,7 +182,8 @@ enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *regist
     const size_t n = ta_registry_count(registry, TA_KIND_analysis);
     const struct choice choice = {registry, calloc(n + 1, sizeof(bool)), n};
     *plan = (struct ta_plan){.analyses = calloc(n + 1, sizeof *plan->analyses),
-                             .keys = calloc(TA_RECORD_ARGS, sizeof *plan->keys)};
+                             .keys = calloc(TA_RECORD_ARGS, sizeof *plan->keys),
+                             .compared = wanted && wanted->compared};
     enum ta_status status =
         choice.runs && plan->analyses && plan->keys
             ? TA_OK

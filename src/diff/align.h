@@ -10,12 +10,31 @@
  * stand beside each other, 0 when not. */
 typedef int diff_fit(const void *user, size_t i, size_t k);
 
+/* Elements of the second sequence, ascending. */
+struct diff_columns {
+    const size_t *at;
+    size_t n;
+};
+
+/* Those that element i of the first may stand beside: no other fits. */
+typedef struct diff_columns diff_choice(const void *user, size_t i);
+
+/* What is to be aligned: n elements with m others. */
+struct diff_sequences {
+    diff_fit *fit;
+    diff_choice *choice; /* NULL: any may stand beside any */
+    const void *user;
+    int most; /* no fit is above it */
+    size_t n, m;
+};
+
 #define DIFF_GAP ((size_t)-1)
 
-/* Finds an alignment of largest sum of fits, none of which is above `most`; other[i] becomes the
- * element of the second sequence beside element i, or DIFF_GAP.  What fits that well at both ends
- * stands beside each other; of several alignments of the rest it is the one that pairs late
- * elements last.  The same for the same input.  O(n m) of the rest.  False without memory. */
-bool diff_align(diff_fit *fit, const void *user, int most, size_t n, size_t m, size_t *other);
+/* Finds an alignment of largest sum of fits; other[i] becomes the element of the second sequence
+ * beside element i, or DIFF_GAP.  What fits as well as can be at both ends stands beside each
+ * other; of several alignments of the rest it is the one that pairs late elements last.  The same
+ * for the same input.  Linear in the pairs of the rest that may stand beside each other, and no
+ * more than O(n m).  False without memory. */
+bool diff_align(const struct diff_sequences *sequences, size_t *other);
 
 #endif

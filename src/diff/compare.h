@@ -38,7 +38,8 @@ struct diff_item {
     double confidence;
     size_t set;     /* number of the set of names that took the place of others, from 1; 0: none */
     size_t counted; /* number of the last count that it was in */
-    struct diff_words words; /* of the name, once it was looked for by them */
+    size_t *places, n_places; /* on the new side: those of the program that was read last */
+    struct diff_words words;  /* of the name, once it was looked for by them */
 };
 
 struct diff_items {

@@ -91,7 +91,9 @@ static const char *difference_of(struct diff *diff, const struct programs *progr
 {
     const size_t n = rows_left(programs, TA_DIFF_BASE), m = rows_left(programs, TA_DIFF_NEW);
     size_t *other = ta_arena_alloc(&diff->arena, (n + 1) * sizeof *other);
-    if (!other || !diff_align(fit, programs, FIT_KERNEL + FIT_OP, n, m, other))
+    const struct diff_sequences rest = {
+        .fit = fit, .user = programs, .most = FIT_KERNEL + FIT_OP, .n = n, .m = m};
+    if (!other || !diff_align(&rest, other))
         return NULL;
     bool has_base = n > 0 && other[0] == DIFF_GAP, has_new = m > 0;
     for (size_t i = 0; i < n; i++)

@@ -2,7 +2,6 @@
 /* Names by their place in the program, one to one. */
 #include "diff/order.h"
 
-#include "diff/align.h"
 #include "diff/program.h"
 
 #include <stdlib.h>
@@ -49,6 +48,27 @@ static int fit(const void *user, size_t i, size_t k)
     return program->order->is_of_ops ? fit_ops(a, b) : fit_kernels(a, b);
 }
 
+/* A name that has a mate goes with that alone, one without with those without. */
+static struct diff_columns choose(const void *user, size_t i)
+{
+    const struct program *program = user;
+    if (program->side[TA_DIFF_BASE].at[i].item->mate)
+        return diff_mates_of(program, i);
+    return (struct diff_columns){program->alone, program->n_alone};
+}
+
+static bool align(struct program *program)
+{
+    const struct places *base = &program->side[TA_DIFF_BASE], *new = &program->side[TA_DIFF_NEW];
+    program->n_alone = 0;
+    for (size_t k = 0; k < new->n; k++)
+        if (!new->at[k].item->mate)
+            program->alone[program->n_alone++] = k;
+    const struct diff_sequences both = {
+        .fit = fit, .choice = choose, .user = program, .most = FIT_MOST, .n = base->n, .m = new->n};
+    return diff_align(&both, program->other);
+}
+
 /* ---- one to one ------------------------------------------------------------------------------ */
 
 struct vote {
@@ -78,7 +98,7 @@ static bool join(struct diff *diff, struct program *program, size_t *joined)
 {
     struct places *base = &program->side[TA_DIFF_BASE], *new = &program->side[TA_DIFF_NEW];
     struct vote *votes = ta_arena_alloc(&diff->arena, (base->n + 1) * sizeof *votes);
-    if (!votes || !diff_align(fit, program, FIT_MOST, base->n, new->n, program->other))
+    if (!votes || !align(program))
         return false;
     size_t n = 0;
     for (size_t i = 0; i < base->n; i++) {

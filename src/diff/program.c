@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/program.h"
 
-#include "diff/align.h"
 #include "traceanalyze/kernel.h"
 
 #include <math.h>
@@ -75,6 +74,31 @@ static bool read_places(struct diff *diff, int side, const struct diff_order *or
     return places->at != NULL;
 }
 
+/* Lists the places of each name of the new side; false without memory. */
+static bool list_places(struct diff *diff, const struct diff_items *items,
+                        const struct places *places)
+{
+    size_t *next = ta_arena_alloc(&diff->arena, (places->n + 1) * sizeof *next);
+    if (!next)
+        return false;
+    for (size_t i = 0; i < items->n; i++) {
+        items->at[i].places = NULL;
+        items->at[i].n_places = 0;
+    }
+    for (size_t k = 0; k < places->n; k++)
+        places->at[k].item->n_places++;
+    for (size_t k = 0; k < places->n; k++) {
+        struct diff_item *item = places->at[k].item;
+        if (!item->places) {
+            item->places = next;
+            next += item->n_places;
+            item->n_places = 0;
+        }
+        item->places[item->n_places++] = k;
+    }
+    return true;
+}
+
 bool diff_program_read(struct diff *diff, const struct diff_order *order,
                        const struct diff_items items[TA_DIFF_SIDES], struct program *program)
 {
@@ -82,9 +106,10 @@ bool diff_program_read(struct diff *diff, const struct diff_order *order,
     for (int side = 0; side < TA_DIFF_SIDES; side++)
         if (!read_places(diff, side, order, &items[side], &program->side[side]))
             return false;
-    program->other =
-        ta_arena_alloc(&diff->arena, (program->side[TA_DIFF_BASE].n + 1) * sizeof *program->other);
-    return program->other != NULL;
+    const struct places *base = &program->side[TA_DIFF_BASE], *new = &program->side[TA_DIFF_NEW];
+    program->other = ta_arena_alloc(&diff->arena, (base->n + 1) * sizeof *program->other);
+    program->alone = ta_arena_alloc(&diff->arena, (new->n + 1) * sizeof *program->alone);
+    return program->other && program->alone && list_places(diff, &items[TA_DIFF_NEW], new);
 }
 
 /* ---- side by side ---------------------------------------------------------------------------- */
@@ -99,10 +124,27 @@ static int fit_mates(const void *user, size_t i, size_t k)
     return a->item->mate == b->item ? FIT_MATES + FIT_SAME_OP * diff_is_same_op(a, b) : 0;
 }
 
+struct diff_columns diff_mates_of(const struct program *program, size_t i)
+{
+    const struct diff_item *mate = program->side[TA_DIFF_BASE].at[i].item->mate;
+    return mate ? (struct diff_columns){mate->places, mate->n_places}
+                : (struct diff_columns){NULL, 0};
+}
+
+static struct diff_columns choose_mates(const void *user, size_t i)
+{
+    return diff_mates_of(user, i);
+}
+
 bool diff_program_align(struct program *program)
 {
-    return diff_align(fit_mates, program, FIT_MATES + FIT_SAME_OP, program->side[TA_DIFF_BASE].n,
-                      program->side[TA_DIFF_NEW].n, program->other);
+    const struct diff_sequences both = {.fit = fit_mates,
+                                        .choice = choose_mates,
+                                        .user = program,
+                                        .most = FIT_MATES + FIT_SAME_OP,
+                                        .n = program->side[TA_DIFF_BASE].n,
+                                        .m = program->side[TA_DIFF_NEW].n};
+    return diff_align(&both, program->other);
 }
 
 bool diff_next_stretch(const struct program *program, struct stretch *stretch)

@@ -3,6 +3,7 @@
 #ifndef TA_DIFF_PROGRAM_H
 #define TA_DIFF_PROGRAM_H
 
+#include "diff/align.h"
 #include "diff/order.h"
 
 /* One operator and what it runs: a kernel that it launches, or another operator. */
@@ -26,12 +27,16 @@ struct places {
 struct program {
     const struct diff_order *order;
     struct places side[TA_DIFF_SIDES];
-    size_t *other; /* place of the new side beside each of the baseline, or DIFF_GAP */
+    size_t *other;          /* place of the new side beside each of the baseline, or DIFF_GAP */
+    size_t *alone, n_alone; /* places of the new side whose names have no mate, once listed */
 };
 
 /* Reads the programs by the tables of an order; false without memory. */
 bool diff_program_read(struct diff *diff, const struct diff_order *order,
                        const struct diff_items items[TA_DIFF_SIDES], struct program *program);
+
+/* The places of the new side that are those of the mate of place i of the baseline. */
+struct diff_columns diff_mates_of(const struct program *program, size_t i);
 
 /* Lays places of names that were matched beside each other; false without memory. */
 bool diff_program_align(struct program *program);

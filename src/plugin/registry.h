@@ -76,6 +76,7 @@ enum ta_status ta_registry_set_rule(struct ta_ctx *ctx, struct ta_registry *regi
 struct ta_wanted {
     const char *const *ids; /* of built-in ones; ends with NULL */
     bool loaded;            /* and all that are not built in */
+    bool compared;          /* for a comparison alone: of their tables what it reads */
 };
 
 /* Reads and accounts, runs no analysis. */

@@ -112,6 +112,8 @@ static bool reserve(struct ta_dist *dist, size_t n)
 
 static void keep(struct ta_dist *dist, int64_t value)
 {
+    if (dist->is_total)
+        return;
     if (!dist->buckets && dist->n_samples < TA_DIST_EXACT) {
         if (widen(dist) && reserve(dist, dist->n_samples + 1))
             dist->samples[dist->n_samples++] = value;
@@ -145,6 +147,8 @@ void ta_dist_merge(struct ta_dist *into, const struct ta_dist *from)
     into->squares += from->squares;
     into->failed |= from->failed;
     into->sorted = false;
+    if (into->is_total)
+        return;
     if (from->buckets || into->buckets || into->n_samples + from->n_samples > TA_DIST_EXACT) {
         if (!use_buckets(into))
             return;
@@ -162,7 +166,7 @@ void ta_dist_merge(struct ta_dist *into, const struct ta_dist *from)
 
 void ta_dist_move(struct ta_dist *into, struct ta_dist *from)
 {
-    if (into->n || into->failed) {
+    if (into->n || into->failed || into->is_total) {
         ta_dist_merge(into, from);
         return;
     }
@@ -236,7 +240,7 @@ static int64_t nth(const struct ta_dist *dist, uint64_t at)
 
 double ta_dist_quantile(const struct ta_dist *dist, unsigned percent)
 {
-    if (dist->n == 0 || dist->failed)
+    if (dist->n == 0 || dist->failed || dist->is_total)
         return (double)NAN;
     const uint64_t place = (dist->n - 1) * percent;
     const uint64_t at = place / 100, rest = place % 100;
@@ -251,7 +255,8 @@ bool ta_dist_quantile_interval(const struct ta_dist *dist, unsigned percent, dou
                                int64_t *low, int64_t *high)
 {
     int64_t j = 0, k = 0;
-    if (dist->failed || !ta_quantile_ranks(dist->n, percent / 100.0, confidence, &j, &k))
+    if (dist->failed || dist->is_total ||
+        !ta_quantile_ranks(dist->n, percent / 100.0, confidence, &j, &k))
         return false;
     *low = nth(dist, (uint64_t)j - 1);
     *high = nth(dist, (uint64_t)k - 1);

@@ -17,6 +17,7 @@ struct ta_dist {
     uint32_t *narrow; /* the same samples while they rest and fit, `samples` is NULL then: settling,
                          adding and merging make them wide again */
     uint64_t *buckets; /* counts of the histogram, TA_DIST_BUCKETS of them */
+    bool is_total;     /* no sample is kept: there are no quantiles, and nothing to walk */
     bool sorted;       /* the samples are in order */
     bool failed;       /* out of memory: quantiles are incomplete */
 };

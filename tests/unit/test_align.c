@@ -8,11 +8,27 @@ enum { LONGEST = 12, BEST_FIT = 3 };
 
 struct table {
     int fit[LONGEST][LONGEST];
+    size_t columns[LONGEST][LONGEST], n_columns[LONGEST]; /* that may fit, ascending */
 };
 
 static int fit(const void *user, size_t i, size_t k)
 {
     return ((const struct table *)user)->fit[i][k];
+}
+
+static struct diff_columns choice(const void *user, size_t i)
+{
+    const struct table *table = user;
+    return (struct diff_columns){table->columns[i], table->n_columns[i]};
+}
+
+/* What fits may be chosen, and some of what does not. */
+static void choose(struct table *table, size_t m, struct rng *rng)
+{
+    for (size_t i = 0; i < LONGEST; i++)
+        for (size_t k = 0; k < m; k++)
+            if (table->fit[i][k] || rng_below(rng, 4) == 0)
+                table->columns[i][table->n_columns[i]++] = k;
 }
 
 static int best_sum(const struct table *table, size_t n, size_t m)
@@ -48,16 +64,21 @@ static void finds_the_largest_sum(void **state)
     (void)state;
     struct rng rng = {5};
     for (int round = 0; round < 5000; round++) {
-        struct table table;
-        size_t other[LONGEST];
+        struct table table = {.n_columns = {0}};
+        size_t other[LONGEST], again[LONGEST];
         const size_t n = rng_below(&rng, LONGEST + 1), m = rng_below(&rng, LONGEST + 1);
         for (size_t i = 0; i < LONGEST; i++)
             for (size_t k = 0; k < LONGEST; k++)
                 table.fit[i][k] = rng_below(&rng, 3) ? 0 : (int)rng_below(&rng, BEST_FIT + 1);
         for (size_t i = 0; round % 2 && i < LONGEST; i++)
             table.fit[i][i] = BEST_FIT; /* ends that go together */
-        assert_true(diff_align(fit, &table, BEST_FIT, n, m, other));
+        struct diff_sequences both = {.fit = fit, .user = &table, .most = BEST_FIT, .n = n, .m = m};
+        assert_true(diff_align(&both, other));
         assert_int_equal(sum_of(&table, other, n, m), best_sum(&table, n, m));
+        choose(&table, m, &rng);
+        both.choice = choice;
+        assert_true(diff_align(&both, again));
+        assert_memory_equal(other, again, n * sizeof *other);
     }
 }
 

@@ -24,6 +24,10 @@ static const struct ta_field gap_fields[] = {
     [GAP_TOTAL] = {"total_ns", TA_FIELD_SUM},
 };
 
+static const enum ta_partial_use uses[] = {[IDLE_PARTIAL_CAUSES] = TA_COMPARED,
+                                           [IDLE_PARTIAL_SITES] = TA_NOT_COMPARED,
+                                           [IDLE_PARTIAL_GAPS] = TA_NOT_COMPARED};
+
 #define PARTIAL(name, fields)                                                                      \
     {                                                                                              \
         name, fields, sizeof(fields) / sizeof *(fields)                                            \
@@ -271,6 +275,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .section = "launches",
                                            .partials = partials,
+                                           .uses = uses,
                                            .map = idle_map,
                                            .finish = finish};
 

@@ -96,6 +96,23 @@ static int64_t divisor(int64_t a, int64_t b)
     return a;
 }
 
+/* Whether spans of a category are what the profiler says it took itself. */
+static bool is_overhead(const struct search *s, size_t category)
+{
+    return ta_slice_equal(ta_trace_text(s->trace, s->categories.at[category].name),
+                          TA_LIT("overhead"));
+}
+
+static void add_overhead(struct search *s)
+{
+    for (size_t c = 0; c < s->categories.n; c++)
+        if (ta_class_is_host(s->categories.at[c].class) && is_overhead(s, c))
+            for (ta_row row = 0; row < s->spans.n; row++)
+                if (s->spans.cat[row] == c)
+                    ta_intervals_add(&s->overhead, s->spans.ts[row], end_of(s, row));
+    ta_intervals_unite(&s->overhead);
+}
+
 /* Overhead, the extent of the host's spans, and the largest number that divides all times. */
 static void look_at_spans(struct search *s)
 {
@@ -108,12 +125,8 @@ static void look_at_spans(struct search *s)
         last = ta_max_i64(last, end_of(s, row));
         if (row < GRAIN_SAMPLES && grain != 1)
             grain = divisor(divisor(llabs(s->spans.ts[row] - first), s->spans.dur[row]), grain);
-        const struct ta_slice category =
-            ta_trace_text(s->trace, s->categories.at[s->spans.cat[row]].name);
-        if (category.len == 8 && memcmp(category.ptr, "overhead", 8) == 0)
-            ta_intervals_add(&s->overhead, s->spans.ts[row], end_of(s, row));
     }
-    ta_intervals_unite(&s->overhead);
+    add_overhead(s);
     ta_sum(&s->row[HEALTH_OPENED], spans);
     if (spans == 0)
         return;
