@@ -18,6 +18,21 @@ static int64_t time_of(const struct first_calls *calls, ta_row row)
                                                     : calls->spans.self[row];
 }
 
+/* An operator that hands on to one of its own name, as wrappers of autograd do, is one call. */
+static bool continues(const struct first_calls *calls, ta_row row)
+{
+    const ta_row parent = calls->spans.parent[row];
+    return parent != TA_NO_ROW && calls->spans.name[parent] == calls->spans.name[row] &&
+           class_of(calls, parent) == class_of(calls, row);
+}
+
+static int64_t start_of(const struct first_calls *calls, ta_row row)
+{
+    while (continues(calls, row))
+        row = calls->spans.parent[row];
+    return calls->spans.ts[row];
+}
+
 /* Returns whether any call takes long. */
 static bool add_up(struct first_calls *calls, size_t n_names)
 {
@@ -31,7 +46,7 @@ static bool add_up(struct first_calls *calls, size_t n_names)
         struct call_times *times = &calls->by_name[calls->spans.name[row]];
         const int64_t time = time_of(calls, row);
         times->first = ta_min_i64(times->first, calls->spans.ts[row]);
-        times->count++;
+        times->count += !continues(calls, row);
         times->total = ta_add_sat(times->total, time);
         any |= time >= LONG_NS;
     }
@@ -109,7 +124,19 @@ void first_calls_free(struct first_calls *calls)
 /* Against the mean of `n` calls that took `total`; longer than none is any. */
 static bool is_longer(int64_t time, int64_t n, int64_t total)
 {
-    return !n || time / TIMES_LONGER >= total / n;
+    return n <= 0 || time / TIMES_LONGER >= total / n;
+}
+
+/* Libraries that set themselves up call the runtime many times; where one of these calls takes what
+ * no other of its name does, it is for the first call of the operator around it. */
+static bool sets_operator_up(const struct first_calls *calls, ta_row row)
+{
+    const ta_row parent = calls->spans.parent[row];
+    const struct call_times *times = &calls->by_name[calls->spans.name[row]];
+    const int64_t time = time_of(calls, row);
+    return parent != TA_NO_ROW && class_of(calls, parent) == TA_CLASS_OP &&
+           is_longer(time, times->count - 1, times->total - time) &&
+           first_calls_has(calls, parent, TA_HOST_OPERATOR);
 }
 
 bool first_calls_has(const struct first_calls *calls, ta_row row, enum ta_host_work work)
@@ -128,7 +155,9 @@ bool first_calls_has(const struct first_calls *calls, ta_row row, enum ta_host_w
     if (calls->loads[row] &&
         is_longer(time, times->count - times->n_loading, times->total - times->loading))
         return true;
-    if (times->first != calls->spans.ts[row])
+    if (work == TA_HOST_CALL && sets_operator_up(calls, row))
+        return true;
+    if (times->first != start_of(calls, row))
         return false;
     if (times->count == 1)
         return work == TA_HOST_CALL;

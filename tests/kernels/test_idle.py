@@ -169,17 +169,44 @@ class Trace:
             self.kernel(self.now + call + 1500, 5000, correlation, name=name)
 
     def first_operator(self):
-        """An operator sets itself up: its first call takes ten times as long as the next ones."""
-        name = "aten::fresh_%d" % self.correlation
+        """An operator sets itself up: its first call takes ten times as long as the next ones.  A
+        wrapper of its own name is no call before it."""
+        name, wrapped = "aten::fresh_%d" % self.correlation, self.rng.random() < 0.5
         for cause, least in (("first call", 1000000), ("operator dispatch", 20000)):
             self.first()
             dur = least + self.rng.randrange(least)
+            if wrapped:
+                self.add(self.now - 10, dur + 20, "cpu_op", name)
             self.add(self.now, dur, "cpu_op", name)
-            correlation = self.launch(self.now + dur, 1000)
+            correlation = self.launch(self.now + dur + 20 * wrapped, 1000)
             self.truth[cause] += dur
+            self.truth["operator dispatch"] += 10 * wrapped
+            self.truth["launch calls"] += 1000
+            self.truth["host untraced"] += 10 * wrapped
+            self.truth["launch latency"] += 1500
+            self.kernel(self.now + dur + 20 * wrapped + 1000 + 1500, 5000, correlation)
+
+    def first_setup(self):
+        """What a library calls to set itself up: one of many calls of a function takes long.  In
+        an operator that was called before, a call that takes long is a call."""
+        name = "aten::set_%d" % self.correlation
+        for cause, least, setup, call_cause in (
+                ("first call", 2000000, 1200000, "first call"),
+                ("operator dispatch", 20000, 1200000, "runtime calls")):
+            self.first()
+            function = "cudaFuncSetAttribute_%d" % self.correlation
+            own, calls = least + self.rng.randrange(least // 2), (3000, setup, 3000)
+            self.add(self.now, own + sum(calls), "cpu_op", name)
+            at = self.now + own
+            for call in calls:
+                self.add(at, call, "cuda_runtime", function)
+                self.truth[call_cause if call == setup else "runtime calls"] += call
+                at += call
+            self.truth[cause] += own
+            correlation = self.launch(at, 1000)
             self.truth["launch calls"] += 1000
             self.truth["launch latency"] += 1500
-            self.kernel(self.now + dur + 1000 + 1500, 5000, correlation)
+            self.kernel(at + 1000 + 1500, 5000, correlation)
 
     def first_shapes(self):
         """An operator loads code for each of two shapes, and is slow for that; or slow anyway."""
@@ -218,7 +245,7 @@ class Trace:
         kind = self.rng.randrange(5)
         if kind == 4:
             self.rng.choice((self.lost_kernel, self.first_launch, self.first_operator,
-                             self.first_shapes, self.capture))()
+                             self.first_setup, self.first_shapes, self.capture))()
             return
         if kind == 0:
             self.queued(self.rng.choice(QUEUED))
