@@ -31,8 +31,8 @@ void first_calls_free(struct first_calls *calls);
  * the runtime that are no launch never take so long otherwise.  An operator may be the first again
  * and again, for other shapes: it counts when it loads code, and takes ten times as long as the
  * mean of its calls that load none.  A call of the runtime that takes ten times as long as the
- * others of its name is for the first call of the operator around it.  An operator within one of its
- * own name, as wrappers call, is no call of its own. */
+ * others of its name is for the first call of the operator around it.  An operator within one of
+ * its own name, as wrappers call, is no call of its own. */
 bool first_calls_has(const struct first_calls *calls, ta_row row, enum ta_host_work work);
 
 #endif
