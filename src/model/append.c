@@ -161,11 +161,11 @@ static size_t row_size(const struct column_pair *pairs, size_t count)
 static bool append_columns(const struct appending *with, const struct column_pair *pairs,
                            size_t count, struct table_size size)
 {
-    const size_t n = *size.n, more = *size.from_n;
-    const size_t room = n + more <= *size.max
+    const size_t n = *size.n, more = *size.from_n, both = n + more;
+    const size_t room = both <= *size.max
                             ? *size.max
-                            : columns_room(with->into, n, with->share, row_size(pairs, count));
-    const size_t max = room < n + more ? n + more : room;
+                            : columns_room(with->into, both, with->share, row_size(pairs, count));
+    const size_t max = room < both ? both : room;
     const bool is_freed = more > MANY_ROWS;
     if (more == 0)
         return true;
@@ -182,7 +182,7 @@ static bool append_columns(const struct appending *with, const struct column_pai
             *from = NULL;
         }
     }
-    *size.n = n + more;
+    *size.n = both;
     *size.max = max;
     *size.from_n = 0;
     if (is_freed)
