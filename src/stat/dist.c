@@ -34,39 +34,26 @@ static int64_t midpoint(size_t bucket)
 
 void ta_dist_free(struct ta_dist *dist)
 {
-    free(dist->samples);
     free(dist->narrow);
+    free(dist->wide);
     free(dist->buckets);
 }
 
-/* Of thousands of ranks most samples wait for their analysis, and nearly all are below 2^32 ns. */
-static void copy_narrow(struct ta_dist *into, const struct ta_dist *from)
-{
-    into->narrow = reallocarray(NULL, from->n_samples, sizeof *into->narrow);
-    for (size_t i = 0; into->narrow && i < from->n_samples; i++)
-        into->narrow[i] = from->narrow ? from->narrow[i] : (uint32_t)from->samples[i];
-    into->n_samples = into->max_samples = into->narrow ? from->n_samples : 0;
-    into->failed |= !into->narrow;
-}
-
-/* False without memory. */
+/* For a sample that is not below 2^32.  False without memory. */
 static bool widen(struct ta_dist *dist)
 {
-    if (!dist->narrow)
+    if (dist->wide)
         return true;
-    dist->samples = reallocarray(NULL, dist->n_samples, sizeof *dist->samples);
-    dist->failed |= !dist->samples;
-    for (size_t i = 0; dist->samples && i < dist->n_samples; i++)
-        dist->samples[i] = dist->narrow[i];
+    const size_t room = dist->max_samples ? dist->max_samples : 1;
+    dist->wide = reallocarray(NULL, room, sizeof *dist->wide);
+    dist->failed |= !dist->wide;
+    for (size_t i = 0; dist->wide && i < dist->n_samples; i++)
+        dist->wide[i] = dist->narrow[i];
     free(dist->narrow);
     dist->narrow = NULL;
-    dist->n_samples = dist->max_samples = dist->samples ? dist->n_samples : 0;
-    return dist->samples != NULL;
-}
-
-static int64_t sample_at(const struct ta_dist *dist, size_t i)
-{
-    return dist->narrow ? (int64_t)dist->narrow[i] : dist->samples[i];
+    dist->max_samples = dist->wide ? room : 0;
+    dist->n_samples = dist->wide ? dist->n_samples : 0;
+    return dist->wide != NULL;
 }
 
 /* Gives up single samples for the histogram. */
@@ -80,11 +67,11 @@ static bool use_buckets(struct ta_dist *dist)
         return false;
     }
     for (size_t i = 0; i < dist->n_samples; i++)
-        dist->buckets[bucket_of(sample_at(dist, i))]++;
-    free(dist->samples);
+        dist->buckets[bucket_of(ta_dist_sample(dist, i))]++;
     free(dist->narrow);
-    dist->samples = NULL;
+    free(dist->wide);
     dist->narrow = NULL;
+    dist->wide = NULL;
     dist->n_samples = dist->max_samples = 0;
     return true;
 }
@@ -100,24 +87,32 @@ static bool reserve(struct ta_dist *dist, size_t n)
         more *= 2;
     if (more < LEAST_SAMPLES)
         more = LEAST_SAMPLES;
-    int64_t *grown = reallocarray(dist->samples, more, sizeof *grown);
+    void *grown = dist->wide ? (void *)reallocarray(dist->wide, more, sizeof *dist->wide)
+                             : (void *)reallocarray(dist->narrow, more, sizeof *dist->narrow);
     if (!grown) {
         dist->failed = true;
         return false;
     }
-    dist->samples = grown;
+    if (dist->wide)
+        dist->wide = grown;
+    else
+        dist->narrow = grown;
     dist->max_samples = more;
     return true;
 }
 
-static void keep(struct ta_dist *dist, int64_t value)
+/* What a sample seldom needs: more room, that of large values, or a bucket. */
+static __attribute__((noinline)) void keep(struct ta_dist *dist, int64_t value)
 {
     if (dist->is_total)
         return;
     if (!dist->buckets && dist->n_samples < TA_DIST_EXACT) {
-        if (widen(dist) && reserve(dist, dist->n_samples + 1))
-            dist->samples[dist->n_samples++] = value;
-        dist->sorted = false;
+        if ((value <= UINT32_MAX || widen(dist)) && reserve(dist, dist->n_samples + 1)) {
+            if (dist->wide)
+                dist->wide[dist->n_samples++] = value;
+            else
+                dist->narrow[dist->n_samples++] = (uint32_t)value;
+        }
     } else if (use_buckets(dist)) {
         dist->buckets[bucket_of(value)]++;
     }
@@ -132,12 +127,29 @@ void ta_dist_add(struct ta_dist *dist, int64_t value)
     dist->n++;
     dist->sum += (uint64_t)value;
     dist->squares += (unsigned __int128)(uint64_t)value * (uint64_t)value;
-    keep(dist, value);
+    dist->sorted = false;
+    if (dist->narrow && dist->n_samples < dist->max_samples && value <= UINT32_MAX &&
+        dist->n_samples < TA_DIST_EXACT)
+        dist->narrow[dist->n_samples++] = (uint32_t)value;
+    else
+        keep(dist, value);
+}
+
+/* Adds the samples of `from` to those of `into`, which stay samples. */
+static void merge_samples(struct ta_dist *into, const struct ta_dist *from)
+{
+    if ((from->max > UINT32_MAX && !widen(into)) ||
+        !reserve(into, into->n_samples + from->n_samples))
+        return;
+    for (size_t i = 0; into->wide && i < from->n_samples; i++)
+        into->wide[into->n_samples + i] = ta_dist_sample(from, i);
+    for (size_t i = 0; into->narrow && i < from->n_samples; i++)
+        into->narrow[into->n_samples + i] = (uint32_t)ta_dist_sample(from, i);
+    into->n_samples += from->n_samples;
 }
 
 void ta_dist_merge(struct ta_dist *into, const struct ta_dist *from)
 {
-    const bool was_empty = into->n == 0 && !into->buckets;
     if (from->n == 0)
         return;
     into->min = into->n && into->min < from->min ? into->min : from->min;
@@ -155,12 +167,9 @@ void ta_dist_merge(struct ta_dist *into, const struct ta_dist *from)
         for (size_t i = 0; from->buckets && i < TA_DIST_BUCKETS; i++)
             into->buckets[i] += from->buckets[i];
         for (size_t i = 0; i < from->n_samples; i++)
-            into->buckets[bucket_of(sample_at(from, i))]++;
-    } else if (was_empty && !into->samples && from->max <= UINT32_MAX) {
-        copy_narrow(into, from);
-    } else if (widen(into) && reserve(into, into->n_samples + from->n_samples)) {
-        for (size_t i = 0; i < from->n_samples; i++)
-            into->samples[into->n_samples++] = sample_at(from, i);
+            into->buckets[bucket_of(ta_dist_sample(from, i))]++;
+    } else {
+        merge_samples(into, from);
     }
 }
 
@@ -177,10 +186,13 @@ void ta_dist_move(struct ta_dist *into, struct ta_dist *from)
 
 void ta_dist_settle(struct ta_dist *dist)
 {
-    if (!widen(dist))
+    if (dist->sorted)
         return;
-    if (!dist->sorted && dist->samples)
-        ta_radix_sort(dist->samples, dist->n_samples, dist->min, dist->max);
+    if (dist->wide)
+        ta_radix_sort(dist->wide, dist->n_samples, dist->min, dist->max);
+    else if (dist->narrow)
+        ta_radix_sort_narrow(dist->narrow, dist->n_samples, (uint32_t)dist->min,
+                             (uint32_t)dist->max);
     dist->sorted = true;
 }
 
@@ -227,8 +239,8 @@ double ta_dist_stddev(const struct ta_dist *dist)
 /* The sample of 0-based rank `at` in ascending order. */
 static int64_t nth(const struct ta_dist *dist, uint64_t at)
 {
-    if (dist->samples)
-        return dist->samples[at];
+    if (!dist->buckets)
+        return ta_dist_sample(dist, at);
     uint64_t below = 0;
     for (size_t i = 0; i < TA_DIST_BUCKETS; i++) {
         below += dist->buckets[i];
@@ -267,8 +279,8 @@ void ta_dist_walk(const struct ta_dist *dist,
                   void (*each)(void *user, int64_t value, int64_t at_or_below), void *user)
 {
     for (size_t i = 0; i < dist->n_samples; i++)
-        if (i + 1 == dist->n_samples || dist->samples[i + 1] != dist->samples[i])
-            each(user, dist->samples[i], (int64_t)i + 1);
+        if (i + 1 == dist->n_samples || ta_dist_sample(dist, i + 1) != ta_dist_sample(dist, i))
+            each(user, ta_dist_sample(dist, i), (int64_t)i + 1);
     uint64_t below = 0;
     for (size_t i = 0; dist->buckets && i < TA_DIST_BUCKETS; i++) {
         below += dist->buckets[i];

@@ -12,15 +12,21 @@ struct ta_dist {
     uint64_t n;
     unsigned __int128 sum, squares; /* exact; squares wrap only beyond any real trace */
     int64_t min, max;
-    int64_t *samples; /* exact samples, at most TA_DIST_EXACT; NULL once there are buckets */
+    /* Exact samples, at most TA_DIST_EXACT; both NULL once there are buckets.  Nearly all are below
+     * 2^32 ns, and while all are, `wide` is NULL. */
+    uint32_t *narrow;
+    int64_t *wide;
     size_t n_samples, max_samples;
-    uint32_t *narrow; /* the same samples while they rest and fit, `samples` is NULL then: settling,
-                         adding and merging make them wide again */
     uint64_t *buckets; /* counts of the histogram, TA_DIST_BUCKETS of them */
     bool is_total;     /* no sample is kept: there are no quantiles, and nothing to walk */
     bool sorted;       /* the samples are in order */
     bool failed;       /* out of memory: quantiles are incomplete */
 };
+
+static inline int64_t ta_dist_sample(const struct ta_dist *dist, size_t i)
+{
+    return dist->wide ? dist->wide[i] : dist->narrow[i];
+}
 
 void ta_dist_free(struct ta_dist *dist);
 

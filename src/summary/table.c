@@ -48,7 +48,7 @@ static void put_samples(struct ta_text *text, const struct ta_dist *dist)
     for (size_t i = 0; i < dist->n_samples; i++) {
         if (i)
             ta_text_putc(text, ',');
-        ta_text_int(text, i ? dist->samples[i] - dist->samples[i - 1] : dist->samples[0]);
+        ta_text_int(text, ta_dist_sample(dist, i) - (i ? ta_dist_sample(dist, i - 1) : 0));
     }
     ta_text_puts(text, "]}");
 }
@@ -163,7 +163,7 @@ static void take_samples(struct ta_summary_in *in, struct ta_dist *dist)
             ta_scan_fail(&in->scan, "no memory for it");
     }
     dist->n = dist->n_samples = in->samples.n;
-    dist->samples = in->samples.n ? in->samples.at : NULL;
+    dist->wide = in->samples.n ? in->samples.at : NULL;
     dist->min = in->samples.n ? in->samples.at[0] : 0;
     dist->max = value;
 }

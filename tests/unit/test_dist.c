@@ -163,7 +163,8 @@ static void many_samples(void **state)
             sum += samples[i];
             ta_dist_add(&dist, samples[i]);
         }
-        assert_null(dist.samples);
+        assert_null(dist.narrow);
+        assert_null(dist.wide);
         qsort(samples, N, sizeof *samples, by_value);
         ta_dist_settle(&dist);
         assert_int_equal(ta_dist_count(&dist), N);
@@ -191,15 +192,35 @@ static void the_last_exact_sample(void **state)
     struct ta_dist dist = {0};
     for (int64_t i = 0; i < TA_DIST_EXACT; i++)
         ta_dist_add(&dist, i * 1000);
-    assert_non_null(dist.samples);
+    assert_non_null(dist.narrow);
     ta_dist_settle(&dist);
     assert_near(ta_dist_quantile(&dist, 50), 32767500.0L, 0);
     ta_dist_add(&dist, 65536000);
-    assert_null(dist.samples);
+    assert_null(dist.narrow);
+    assert_null(dist.wide);
     ta_dist_settle(&dist);
     assert_near(ta_dist_quantile(&dist, 50), 32768000.0L, 0.005L);
     assert_int_equal(ta_dist_count(&dist), TA_DIST_EXACT + 1);
     ta_dist_free(&dist);
+}
+
+/* One value that takes more than 32 bits, wherever it comes. */
+static void small_values_and_a_large_one(void **state)
+{
+    (void)state;
+    enum { N = 100 };
+    for (int large = 0; large < N; large += 9) {
+        struct ta_dist first = {0}, second = {0};
+        for (int i = 0; i < N; i++)
+            ta_dist_add(i < N / 2 ? &first : &second, i == large ? INT64_C(1) << 40 : i);
+        ta_dist_merge(&first, &second);
+        ta_dist_settle(&first);
+        for (int i = 0; i < N - 1; i++)
+            assert_int_equal(ta_dist_sample(&first, (size_t)i), i < large ? i : i + 1);
+        assert_int_equal(ta_dist_sample(&first, N - 1), INT64_C(1) << 40);
+        ta_dist_free(&first);
+        ta_dist_free(&second);
+    }
 }
 
 static void last_value(void *user, int64_t value, int64_t at_or_below)
@@ -343,6 +364,7 @@ int main(void)
         cmocka_unit_test(large_sums_stay_at_the_end),
         cmocka_unit_test(many_samples),
         cmocka_unit_test(the_last_exact_sample),
+        cmocka_unit_test(small_values_and_a_large_one),
         cmocka_unit_test(each_bucket_is_near_its_samples),
         cmocka_unit_test(merging_gives_the_same_in_any_order),
         cmocka_unit_test(merging_nothing_changes_nothing),

@@ -28,10 +28,27 @@ static void assert_sorts(const int64_t *values, size_t n)
     free(expected);
 }
 
+static void assert_sorts_narrow(const int64_t *values, size_t n)
+{
+    uint32_t *sorted = calloc(n + 1, sizeof *sorted);
+    int64_t *expected = calloc(n + 1, sizeof *expected);
+    assert_non_null(sorted);
+    assert_non_null(expected);
+    for (size_t i = 0; i < n; i++)
+        expected[i] = sorted[i] = (uint32_t)values[i];
+    qsort(expected, n, sizeof *expected, by_value);
+    ta_radix_sort_narrow(sorted, n, n ? (uint32_t)expected[0] : 0,
+                         n ? (uint32_t)expected[n - 1] : 0);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(sorted[i], expected[i]);
+    free(sorted);
+    free(expected);
+}
+
 static void any_number_of_any_values(void **state)
 {
     (void)state;
-    static const size_t sizes[] = {0, 1, 2, 3, 47, 48, 49, 50, 255, 256, 257, 5000};
+    static const size_t sizes[] = {0, 1, 2, 3, 47, 48, 49, 50, 255, 256, 257, 2047, 2048, 5000};
     struct rng rng = {17};
     int64_t values[5000];
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
@@ -39,6 +56,7 @@ static void any_number_of_any_values(void **state)
             for (size_t i = 0; i < sizes[s]; i++)
                 values[i] = (int64_t)(rng_next(&rng) >> shift);
             assert_sorts(values, sizes[s]);
+            assert_sorts_narrow(values, sizes[s]);
         }
     }
 }
