@@ -157,37 +157,34 @@ static void add(struct ta_partial *out, const char *backend, const char *source,
 
 struct work {
     const struct ta_trace *trace;
+    struct ta_spans spans;
+    struct ta_categories categories;
+    struct ta_kernels kernels;
     struct ta_partial *out;
     bool *below_math;
     int64_t math_calls, math_kernels, math_ns;
     int64_t sequences, sequence_kernels, sequence_ns, all_ns;
     struct stream *streams;    /* by track */
     int64_t *calls, *total_ns; /* by kernel, of fused ones */
-    uint8_t *roles;            /* by kernel, enum role */
-    struct ta_map batched;     /* by name of an operator */
+    enum role *roles;          /* by kernel */
+    uint8_t *batched;          /* by string: 1 + is_batched(), 0 when not looked at */
 };
 
-/* The role of a kernel; of a product as far as its operator is known. */
-static enum role role_at(struct work *w, const struct ta_activity *a)
+/* Whether a product may be one of attention: batched, as far as its operator is known. */
+static bool may_be_attention(struct work *w, ta_row op)
 {
-    const struct ta_spans s = ta_trace_spans(w->trace);
-    const enum role role = (enum role)w->roles[a->kernel];
-    if (role != PRODUCT || a->op == TA_NO_ROW ||
-        ta_trace_categories(w->trace).at[s.cat[a->op]].class != TA_CLASS_OP)
-        return role;
-    const uint64_t *known = ta_map_find(&w->batched, s.name[a->op]);
-    if (!known)
-        known = ta_map_at(&w->batched, s.name[a->op],
-                          is_batched(ta_trace_text(w->trace, s.name[a->op])));
-    return known && !*known ? ENDS : role;
+    if (op == TA_NO_ROW || w->categories.at[w->spans.cat[op]].class != TA_CLASS_OP)
+        return true;
+    const ta_str name = w->spans.name[op];
+    if (!w->batched[name])
+        w->batched[name] = (uint8_t)(1 + is_batched(ta_trace_text(w->trace, name)));
+    return w->batched[name] > 1;
 }
 
 static void look_at(struct work *w, const struct ta_activity *a)
 {
-    const struct ta_spans s = ta_trace_spans(w->trace);
-    const struct ta_kernel *kernel = &ta_trace_kernels(w->trace).at[a->kernel];
-    struct stream *stream = &w->streams[s.track[a->span]];
-    const int64_t dur = s.dur[a->span];
+    struct stream *stream = &w->streams[w->spans.track[a->span]];
+    const int64_t dur = w->spans.dur[a->span];
     w->all_ns = ta_add_sat(w->all_ns, dur);
     if (w->below_math && a->op != TA_NO_ROW && w->below_math[a->op]) {
         w->math_kernels++;
@@ -195,11 +192,14 @@ static void look_at(struct work *w, const struct ta_activity *a)
         stream->state = NOTHING;
         return;
     }
-    if (kernel->facts.kind == TA_KERNEL_ATTENTION) {
+    if (w->kernels.at[a->kernel].facts.kind == TA_KERNEL_ATTENTION) {
         w->calls[a->kernel]++;
         w->total_ns[a->kernel] = ta_add_sat(w->total_ns[a->kernel], dur);
     }
-    if (!follow(stream, role_at(w, a), dur))
+    enum role role = w->roles[a->kernel];
+    if (role == PRODUCT && !may_be_attention(w, a->op))
+        role = ENDS;
+    if (!follow(stream, role, dur))
         return;
     w->sequences++;
     w->sequence_kernels += stream->kernels;
@@ -208,9 +208,8 @@ static void look_at(struct work *w, const struct ta_activity *a)
 
 static void add_backends(struct work *w)
 {
-    const struct ta_kernels kernels = ta_trace_kernels(w->trace);
-    for (size_t k = 0; k < kernels.n; k++) {
-        const char *family = kernels.at[k].facts.family;
+    for (size_t k = 0; k < w->kernels.n; k++) {
+        const char *family = w->kernels.at[k].facts.family;
         add(w->out, *family ? family : "other", "name", w->calls[k], w->calls[k], w->total_ns[k]);
     }
     add(w->out, "math", "operator", w->math_calls, w->math_kernels, w->math_ns);
@@ -222,25 +221,28 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 {
     const struct ta_activities activities = ta_trace_activities(trace);
     const struct ta_kernels kernels = ta_trace_kernels(trace);
-    const size_t n = kernels.n;
     bool failed = false;
-    if (n == 0)
+    if (kernels.n == 0)
         return TA_OK;
-    struct work w = {.trace = trace, .out = out[0]};
+    struct work w = {.trace = trace,
+                     .spans = ta_trace_spans(trace),
+                     .categories = ta_trace_categories(trace),
+                     .kernels = kernels,
+                     .out = out[0]};
     const ta_str math = find_text(trace, TA_LIT("aten::_scaled_dot_product_attention_math"));
     if (math != TA_STR_ABSENT)
         w.below_math = mark_below(trace, math, &w.math_calls, &failed);
     w.streams = calloc(ta_trace_tracks(trace).n + 1, sizeof *w.streams);
-    w.calls = calloc(n, sizeof *w.calls);
-    w.total_ns = calloc(n, sizeof *w.total_ns);
-    w.roles = calloc(n, sizeof *w.roles);
-    failed |= !w.streams || !w.calls || !w.total_ns || !w.roles;
-    for (size_t k = 0; !failed && k < n; k++)
+    w.calls = calloc(kernels.n, sizeof *w.calls);
+    w.total_ns = calloc(kernels.n, sizeof *w.total_ns);
+    w.roles = calloc(kernels.n, sizeof *w.roles);
+    w.batched = calloc(ta_trace_string_count(trace) + 1, sizeof *w.batched);
+    failed |= !w.streams || !w.calls || !w.total_ns || !w.roles || !w.batched;
+    for (size_t k = 0; !failed && k < kernels.n; k++)
         w.roles[k] = role_of(&kernels.at[k].facts, ta_trace_text(trace, kernels.at[k].name));
     for (size_t i = 0; !failed && i < activities.n; i++)
         if (activities.at[i].kernel != TA_NO_KERNEL)
             look_at(&w, &activities.at[i]);
-    failed |= w.batched.failed;
     if (!failed) {
         add_backends(&w);
         ta_sum(&TA_PARTIAL_ROW(out[1], ta_key_int(0))[ALL_NS], w.all_ns);
@@ -250,7 +252,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     free(w.calls);
     free(w.total_ns);
     free(w.roles);
-    ta_map_free(&w.batched);
+    free(w.batched);
     return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot follow streams") : TA_OK;
 }
 

@@ -2,6 +2,7 @@
 /* launches.graphs: calls that start many activities at once, CUDA and HIP graphs above all.  Each
  * of their kernels belongs to the call, and through it to the operator around it. */
 #include <traceanalyze/analysis.h>
+#include <traceanalyze/host.h>
 
 #include <stdlib.h>
 
@@ -52,29 +53,17 @@ static const struct ta_column columns[] = {
 
 enum { ORDINARY_MIN = 20 };
 
-static bool is_graph_launch(struct ta_slice call)
-{
-    return memmem(call.ptr, call.len, "GraphLaunch", 11) != NULL;
-}
-
 /* What is known of each runtime call, by its row. */
 enum { ONE = 1, MANY = 2, COUNTED = 4 };
 
 struct work {
     const struct ta_trace *trace;
+    struct ta_spans spans;
     struct ta_partial *calls;
-    struct ta_map rows, graphs; /* by name of the call: its row; whether it launches graphs */
-    uint8_t *marks;             /* by span */
+    struct ta_map rows; /* by name of the call */
+    uint8_t *marks;     /* by span */
     struct ta_dist *delays;
 };
-
-static bool launches_graph(struct work *w, ta_str name)
-{
-    uint64_t *known = ta_map_at(&w->graphs, name, UINT64_MAX);
-    if (known && *known == UINT64_MAX)
-        *known = is_graph_launch(ta_trace_text(w->trace, name));
-    return known && *known;
-}
 
 static int64_t *row_of(struct work *w, ta_str name)
 {
@@ -85,23 +74,22 @@ static int64_t *row_of(struct work *w, ta_str name)
 
 static void count_call(struct work *w, ta_row call)
 {
-    const struct ta_spans s = ta_trace_spans(w->trace);
-    int64_t *row = row_of(w, s.name[call]);
+    int64_t *row = row_of(w, w->spans.name[call]);
     ta_sum(&row[CALLS], 1);
-    ta_sum(&row[HOST_NS], s.dur[call]);
+    ta_sum(&row[HOST_NS], w->spans.dur[call]);
 }
 
 static void count_activity(struct work *w, const struct ta_activity *a)
 {
-    const struct ta_spans s = ta_trace_spans(w->trace);
-    const bool graph = launches_graph(w, s.name[a->launch]);
+    const struct ta_spans *s = &w->spans;
+    const bool graph = s->work[a->launch] == TA_HOST_GRAPH;
     if (!graph && !(w->marks[a->launch] & MANY)) {
-        const int64_t delay = s.ts[a->span] - (s.ts[a->launch] + s.dur[a->launch]);
+        const int64_t delay = s->ts[a->span] - (s->ts[a->launch] + s->dur[a->launch]);
         if (delay >= 0)
             ta_dist_add(w->delays, delay);
         return;
     }
-    int64_t *row = row_of(w, s.name[a->launch]);
+    int64_t *row = row_of(w, s->name[a->launch]);
     if (!(w->marks[a->launch] & COUNTED)) {
         w->marks[a->launch] |= COUNTED;
         ta_sum(&row[LAUNCHES], 1);
@@ -110,28 +98,27 @@ static void count_activity(struct work *w, const struct ta_activity *a)
     }
     ta_sum(&row[ACTIVITIES], 1);
     ta_sum(&row[KERNELS], a->kernel != TA_NO_KERNEL);
-    ta_sum(&row[DEVICE_NS], s.dur[a->span]);
+    ta_sum(&row[DEVICE_NS], s->dur[a->span]);
 }
 
 /* Graph launches are counted whether or not their activities were recorded. */
 static void count_graph_calls(struct work *w)
 {
-    const struct ta_spans s = ta_trace_spans(w->trace);
     const struct ta_categories categories = ta_trace_categories(w->trace);
-    for (size_t row = 0; row < s.n; row++)
-        if (categories.at[s.cat[row]].class == TA_CLASS_RUNTIME && launches_graph(w, s.name[row]))
+    for (size_t row = 0; row < w->spans.n; row++)
+        if (w->spans.work[row] == TA_HOST_GRAPH &&
+            categories.at[w->spans.cat[row]].class == TA_CLASS_RUNTIME)
             count_call(w, (ta_row)row);
 }
 
 static void count_all(struct work *w, int64_t *all_ns)
 {
     const struct ta_activities activities = ta_trace_activities(w->trace);
-    const struct ta_spans s = ta_trace_spans(w->trace);
     for (size_t i = 0; i < activities.n; i++) {
         const ta_row launch = activities.at[i].launch;
         if (launch != TA_NO_ROW)
             w->marks[launch] = w->marks[launch] ? MANY : ONE;
-        ta_sum(all_ns, s.dur[activities.at[i].span]);
+        ta_sum(all_ns, w->spans.dur[activities.at[i].span]);
     }
     for (size_t i = 0; i < activities.n; i++)
         if (activities.at[i].launch != TA_NO_ROW)
@@ -141,24 +128,24 @@ static void count_all(struct work *w, int64_t *all_ns)
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
-    const size_t n = ta_trace_spans(trace).n;
+    const struct ta_spans spans = ta_trace_spans(trace);
     if (ta_trace_activities(trace).n == 0)
         return TA_OK;
     int64_t *rank = TA_PARTIAL_ROW(out[1], ta_key_int(ta_trace_rank(trace)));
     struct work w = {.trace = trace,
+                     .spans = spans,
                      .calls = out[0],
-                     .marks = calloc(n + 1, 1),
+                     .marks = calloc(spans.n + 1, 1),
                      .delays = ta_partial_dist(out[1], rank, DELAY)};
     bool done = w.marks != NULL;
     if (done) {
         count_graph_calls(&w);
         count_all(&w, &rank[ALL_NS]);
     }
-    done &= !w.rows.failed && !w.graphs.failed;
+    done &= !w.rows.failed;
     free(w.marks);
     ta_map_free(&w.rows);
-    ta_map_free(&w.graphs);
-    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot count launches: spans=%zu", n);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot count launches: spans=%zu", spans.n);
 }
 
 /* The row of a rank among those of all ranks; each rank with a call has one. */
@@ -201,8 +188,12 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const behind[] = {"launches", NULL};
 
-static const struct ta_analysis_ops ops = {
-    .behind = behind, .section = "launches", .partials = partials, .map = map, .finish = finish};
+static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
+                                           .behind = behind,
+                                           .section = "launches",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish};
 
 TA_PLUGIN(analysis, graph_launches, &ops, .title = "Graph launches",
           .summary = "Calls that start many kernels, such as CUDA graphs: launches.graphs",

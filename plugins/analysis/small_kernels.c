@@ -2,6 +2,7 @@
 /* kernels.small: how many kernels are short, and how many take less time than the call that
  * launched them, so that the host cannot keep the device busy with them. */
 #include <traceanalyze/analysis.h>
+#include <traceanalyze/host.h>
 
 enum { BELOW };
 static const struct ta_option options[] = {
@@ -39,39 +40,15 @@ static const struct ta_column columns[] = {
      "Sum of the durations of these kernels"},
 };
 
-static bool is_graph_launch(struct ta_slice call)
-{
-    return memmem(call.ptr, call.len, "GraphLaunch", 11) != NULL;
-}
-
-/* The launching calls, most of which have the name of the one before. */
-struct launches {
-    const struct ta_trace *trace;
-    struct ta_spans spans;
-    ta_str name; /* looked at last */
-    bool is_graph;
-};
-
-static bool is_alone(struct launches *launches, ta_row call)
-{
-    const ta_str name = launches->spans.name[call];
-    if (name != launches->name) {
-        launches->name = name;
-        launches->is_graph = is_graph_launch(ta_trace_text(launches->trace, name));
-    }
-    return !launches->is_graph;
-}
-
 /* Compares a kernel with the call that launched it alone. */
-static void compare(struct launches *launches, const struct ta_activity *a, int64_t *row)
+static void compare(const struct ta_spans *s, const struct ta_activity *a, int64_t *row)
 {
-    if (a->launch == TA_NO_ROW || !is_alone(launches, a->launch))
+    if (a->launch == TA_NO_ROW || s->work[a->launch] == TA_HOST_GRAPH)
         return;
-    const struct ta_spans s = launches->spans;
-    const bool under = s.dur[a->span] < s.dur[a->launch];
+    const bool under = s->dur[a->span] < s->dur[a->launch];
     ta_sum(&row[LAUNCHED], 1);
     ta_sum(&row[UNDER], under);
-    ta_sum(&row[UNDER_NS], under ? s.dur[a->span] : 0);
+    ta_sum(&row[UNDER_NS], under ? s->dur[a->span] : 0);
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -80,7 +57,6 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     const int64_t below_ns = (int64_t)ta_ctx_option(ctx, BELOW);
     const struct ta_activities activities = ta_trace_activities(trace);
     const struct ta_spans s = ta_trace_spans(trace);
-    struct launches launches = {.trace = trace, .spans = s, .name = TA_STR_ABSENT};
     if (ta_trace_kernels(trace).n == 0)
         return TA_OK;
     int64_t *row = TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace)));
@@ -93,7 +69,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         ta_sum(&row[TOTAL], dur);
         ta_sum(&row[SMALL], dur < below_ns);
         ta_sum(&row[SMALL_NS], dur < below_ns ? dur : 0);
-        compare(&launches, a, row);
+        compare(&s, a, row);
     }
     return TA_OK;
 }
@@ -117,8 +93,12 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const behind[] = {"attention", NULL};
 
-static const struct ta_analysis_ops ops = {
-    .behind = behind, .section = "kernels", .partials = partials, .map = map, .finish = finish};
+static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
+                                           .behind = behind,
+                                           .section = "kernels",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish};
 
 TA_PLUGIN(analysis, small_kernels, &ops, .title = "Small kernels",
           .summary = "Kernels that are short, or shorter than their launch: kernels.small",
