@@ -33,71 +33,81 @@ static int64_t start_of(const struct first_calls *calls, ta_row row)
     return calls->spans.ts[row];
 }
 
-/* Returns whether any call takes long. */
-static bool add_up(struct first_calls *calls, size_t n_names)
+static bool is_call(const struct first_calls *calls, ta_row row)
+{
+    const enum ta_event_class class = class_of(calls, row);
+    return class == TA_CLASS_OP || class == TA_CLASS_RUNTIME;
+}
+
+/* Marks the names of calls that take long; returns whether there are any. */
+static bool find_long(struct first_calls *calls)
 {
     bool any = false;
-    for (size_t i = 0; i < n_names; i++)
-        calls->by_name[i].first = INT64_MAX;
     for (ta_row row = 0; row < calls->spans.n; row++) {
-        const enum ta_event_class class = class_of(calls, row);
-        if (class != TA_CLASS_OP && class != TA_CLASS_RUNTIME)
+        if (calls->spans.dur[row] < LONG_NS) /* nearly all */
             continue;
-        struct call_times *times = &calls->by_name[calls->spans.name[row]];
-        const int64_t time = time_of(calls, row);
-        times->first = ta_min_i64(times->first, calls->spans.ts[row]);
-        times->count += !continues(calls, row);
-        times->total = ta_add_sat(times->total, time);
-        any |= time >= LONG_NS;
+        if (is_call(calls, row) && time_of(calls, row) >= LONG_NS)
+            any = calls->is_long[calls->spans.name[row]] = true;
     }
     return any;
 }
 
-/* Code that is loaded in a call is for the operator around it. */
-static bool find_loads(struct first_calls *calls)
+static void add_up(struct first_calls *calls, size_t n_names)
 {
-    calls->loads = calloc(calls->spans.n + 1, sizeof *calls->loads);
-    if (!calls->loads)
-        return false;
+    for (size_t i = 0; i < n_names; i++)
+        calls->by_name[i].first = INT64_MAX;
     for (ta_row row = 0; row < calls->spans.n; row++) {
-        const ta_row parent = calls->spans.parent[row];
-        if (calls->spans.work[row] == TA_HOST_COMPILE && parent != TA_NO_ROW &&
-            class_of(calls, row) == TA_CLASS_RUNTIME && class_of(calls, parent) == TA_CLASS_OP)
-            calls->loads[parent] = true;
-    }
-    for (ta_row row = 0; row < calls->spans.n; row++) {
-        if (!calls->loads[row])
+        const ta_str name = calls->spans.name[row];
+        if (!calls->is_long[name] || !is_call(calls, row))
             continue;
-        struct call_times *times = &calls->by_name[calls->spans.name[row]];
-        times->n_loading++;
-        times->loading = ta_add_sat(times->loading, time_of(calls, row));
+        struct call_times *times = &calls->by_name[name];
+        times->first = ta_min_i64(times->first, calls->spans.ts[row]);
+        times->count += !continues(calls, row);
+        times->total = ta_add_sat(times->total, time_of(calls, row));
     }
-    return true;
 }
 
+/* Code that is loaded in a call is for the operator around it. */
+static void find_loads(struct first_calls *calls)
+{
+    for (ta_row row = 0; row < calls->spans.n; row++) {
+        if (calls->spans.work[row] != TA_HOST_COMPILE)
+            continue;
+        const ta_row parent = calls->spans.parent[row];
+        if (parent == TA_NO_ROW || class_of(calls, row) != TA_CLASS_RUNTIME ||
+            class_of(calls, parent) != TA_CLASS_OP)
+            continue;
+        uint64_t *is_known = ta_map_at(&calls->loads, parent, false);
+        if (!is_known || *is_known)
+            continue;
+        *is_known = true;
+        struct call_times *times = &calls->by_name[calls->spans.name[parent]];
+        times->n_loading++;
+        times->loading = ta_add_sat(times->loading, time_of(calls, parent));
+    }
+}
+
+/* False without memory. */
 static bool find_launches(struct first_calls *calls, const struct ta_trace *trace)
 {
     const struct ta_activities activities = ta_trace_activities(trace);
     const size_t n_kernels = ta_trace_kernels(trace).n;
-    calls->by_kernel = malloc((n_kernels + 1) * sizeof *calls->by_kernel);
-    calls->is_launch = calloc(calls->spans.n + 1, sizeof *calls->is_launch);
-    if (!calls->by_kernel || !calls->is_launch)
-        return false;
-    for (size_t k = 0; k < n_kernels; k++)
-        calls->by_kernel[k] = INT64_MAX;
-    for (size_t i = 0; i < activities.n; i++) {
+    int64_t *first = malloc((n_kernels + 1) * sizeof *first);
+    for (size_t k = 0; first && k < n_kernels; k++)
+        first[k] = INT64_MAX;
+    for (size_t i = 0; first && i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
         if (a->launch != TA_NO_ROW && a->kernel != TA_NO_KERNEL)
-            calls->by_kernel[a->kernel] =
-                ta_min_i64(calls->by_kernel[a->kernel], calls->spans.ts[a->launch]);
+            first[a->kernel] = ta_min_i64(first[a->kernel], calls->spans.ts[a->launch]);
     }
-    for (size_t i = 0; i < activities.n; i++) {
+    for (size_t i = 0; first && i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
         if (a->launch != TA_NO_ROW && a->kernel != TA_NO_KERNEL &&
-            calls->spans.ts[a->launch] == calls->by_kernel[a->kernel])
-            calls->is_launch[a->launch] = true;
+            calls->spans.ts[a->launch] == first[a->kernel])
+            ta_map_at(&calls->launches, a->launch, true);
     }
-    return true;
+    free(first);
+    return first != NULL;
 }
 
 bool first_calls_open(struct first_calls *calls, const struct ta_trace *trace)
@@ -106,19 +116,29 @@ bool first_calls_open(struct first_calls *calls, const struct ta_trace *trace)
     *calls = (struct first_calls){
         .spans = ta_trace_spans(trace),
         .categories = ta_trace_categories(trace),
-        .by_name = calloc(n_names + 1, sizeof *calls->by_name),
+        .is_long = calloc(n_names + 1, sizeof *calls->is_long),
     };
-    if (!calls->by_name)
+    if (!calls->is_long)
         return false;
-    return !add_up(calls, n_names) || (find_loads(calls) && find_launches(calls, trace));
+    if (!find_long(calls)) {
+        free(calls->is_long);
+        calls->is_long = NULL;
+        return true;
+    }
+    calls->by_name = calloc(n_names + 1, sizeof *calls->by_name);
+    if (!calls->by_name || !find_launches(calls, trace))
+        return false;
+    add_up(calls, n_names);
+    find_loads(calls);
+    return !calls->launches.failed && !calls->loads.failed;
 }
 
 void first_calls_free(struct first_calls *calls)
 {
+    free(calls->is_long);
     free(calls->by_name);
-    free(calls->by_kernel);
-    free(calls->is_launch);
-    free(calls->loads);
+    ta_map_free(&calls->launches);
+    ta_map_free(&calls->loads);
 }
 
 /* Against the mean of `n` calls that took `total`; longer than none is any. */
@@ -141,18 +161,15 @@ static bool sets_operator_up(const struct first_calls *calls, ta_row row)
 
 bool first_calls_has(const struct first_calls *calls, ta_row row, enum ta_host_work work)
 {
-    if (!calls->is_launch || row == TA_NO_ROW)
-        return false;
-    const enum ta_event_class class = class_of(calls, row);
-    if (class != TA_CLASS_OP && class != TA_CLASS_RUNTIME)
+    if (!calls->is_long || row == TA_NO_ROW || !is_call(calls, row))
         return false;
     const int64_t time = time_of(calls, row);
     if (time < LONG_NS)
         return false;
-    if (work == TA_HOST_LAUNCH && calls->is_launch[row])
+    if (work == TA_HOST_LAUNCH && ta_map_find(&calls->launches, row))
         return true;
     const struct call_times *times = &calls->by_name[calls->spans.name[row]];
-    if (calls->loads[row] &&
+    if (ta_map_find(&calls->loads, row) &&
         is_longer(time, times->count - times->n_loading, times->total - times->loading))
         return true;
     if (work == TA_HOST_CALL && sets_operator_up(calls, row))

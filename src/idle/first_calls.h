@@ -5,8 +5,9 @@
 #define TA_IDLE_FIRST_CALLS_H
 
 #include "traceanalyze/host.h"
+#include "traceanalyze/map.h"
 
-/* Figures of the spans of a name. */
+/* Figures of the spans of a name of which one takes long. */
 struct call_times {
     int64_t first, count, total; /* start of the earliest; time of all, without what they call */
     int64_t n_loading, loading;  /* those of them that load code, and their time */
@@ -15,10 +16,10 @@ struct call_times {
 struct first_calls {
     struct ta_spans spans;
     struct ta_categories categories;
+    bool *is_long; /* by name; NULL when no call takes long */
     struct call_times *by_name;
-    int64_t *by_kernel; /* start of the first launch */
-    bool *is_launch;    /* by row: the first launch of a kernel; NULL when no call takes long */
-    bool *loads;        /* by row: an operator that loads code, not in one that it calls */
+    struct ta_map launches; /* rows of the first launch of a kernel */
+    struct ta_map loads;    /* rows of operators that load code, not in one that they call */
 };
 
 /* False without memory; first_calls_free() all the same. */

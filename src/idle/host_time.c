@@ -11,18 +11,34 @@ static enum ta_event_class class_of(const struct host_time *host, ta_row row)
     return host->categories.at[host->spans.cat[row]].class;
 }
 
-/* Parents come before their children, so one pass hands causes down. */
+/* Hands the cause that is open from `row` on down to what is called in it; returns the first row
+ * behind.  Parents come before their children, and those of one span stand together but for what
+ * crosses its end. */
+static ta_row hand_down_from(struct host_time *host, ta_row row)
+{
+    const struct ta_spans *s = &host->spans;
+    const struct ta_track *track = &host->tracks.at[s->track[row]];
+    int64_t reach = s->ts[row] + s->dur[row];
+    ta_row at = row + 1;
+    for (; at < track->first + track->n && s->ts[at] < reach; at++) {
+        const ta_row parent = s->parent[at];
+        if (!ta_class_is_host(class_of(host, at)))
+            continue;
+        if (parent != TA_NO_ROW && !ta_host_is_cause((enum ta_host_work)host->work[at]) &&
+            ta_host_is_cause((enum ta_host_work)host->work[parent]))
+            host->work[at] = host->work[parent];
+        if (ta_host_is_cause((enum ta_host_work)host->work[at]))
+            reach = ta_max_i64(reach, s->ts[at] + s->dur[at]);
+    }
+    return at;
+}
+
 static void hand_down(struct host_time *host)
 {
-    for (ta_row row = 0; row < host->spans.n; row++) {
-        if (!ta_class_is_host(class_of(host, row)))
-            continue;
-        const ta_row parent = host->spans.parent[row];
-        const uint8_t work = host->spans.work[row];
-        const bool inherits = !ta_host_is_cause((enum ta_host_work)work) && parent != TA_NO_ROW &&
-                              ta_host_is_cause((enum ta_host_work)host->work[parent]);
-        host->work[row] = inherits ? host->work[parent] : work;
-    }
+    memcpy(host->work, host->spans.work, host->spans.n);
+    for (ta_row row = 0; row < host->spans.n;)
+        row = ta_host_is_cause((enum ta_host_work)host->work[row]) ? hand_down_from(host, row)
+                                                                   : row + 1;
 }
 
 /* Overhead has a track of its own and holds up every thread. */
@@ -53,7 +69,7 @@ bool host_time_open(struct host_time *host, const struct ta_trace *trace,
         .tracks = ta_trace_tracks(trace),
         .categories = ta_trace_categories(trace),
     };
-    host->work = calloc(host->spans.n + 1, 1);
+    host->work = malloc(host->spans.n + 1);
     if (!host->work)
         return false;
     hand_down(host);

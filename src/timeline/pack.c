@@ -27,6 +27,7 @@ struct lane {
     int64_t end_ns;                 /* of the last slice, kept or not, since the origin */
     int64_t kept_ns;                /* of the last slice that was kept */
     int64_t bin, bin_ns, bins_done; /* the bin being summed up, and those written */
+    int64_t bin_end_ns;             /* of that bin; 0 before the first */
 };
 
 struct packer {
@@ -54,26 +55,21 @@ struct packer {
 
 /* ---- what to keep -------------------------------------------------------------------------- */
 
-/* The duration from which on at most `most` spans remain. */
-static int64_t shortest_kept(const struct ta_spans *spans, int64_t most)
+/* Finds when the last span ends, and the duration from which on at most `most` spans remain. */
+static void look_over(struct packer *p, int64_t most)
 {
-    if ((int64_t)spans->n <= most)
-        return 0;
-    int64_t counts[TA_DURATION_CLASSES] = {0}, left = 0;
-    for (size_t i = 0; i < spans->n; i++)
+    const struct ta_spans *spans = &p->spans;
+    const int64_t origin = ta_trace_origin(p->trace);
+    int64_t counts[TA_DURATION_CLASSES] = {0}, left = 0, latest = origin;
+    for (size_t i = 0; i < spans->n; i++) {
+        latest = ta_max_i64(latest, spans->ts[i] + spans->dur[i]);
         counts[ta_duration_class(spans->dur[i])]++;
+    }
     size_t class = TA_DURATION_CLASSES;
     while (class && left + counts[class - 1] <= most)
         left += counts[--class];
-    return ta_duration_class_start(class);
-}
-
-static int64_t latest_end(const struct ta_spans *spans, int64_t origin)
-{
-    int64_t latest = origin;
-    for (size_t i = 0; i < spans->n; i++)
-        latest = ta_max_i64(latest, spans->ts[i] + spans->dur[i]);
-    return latest - origin;
+    p->shortest_ns = ta_duration_class_start(class);
+    p->part->file.end_ns = latest - origin;
 }
 
 /* ---- one lane ------------------------------------------------------------------------------ */
@@ -124,13 +120,13 @@ static bool leave_out(struct packer *p, struct lane *lane, int64_t start_ns, int
     bool done = true;
     lane->n_left_out++;
     do {
-        const int64_t bin = ta_min_i64(start_ns / p->width_ns, TA_TIMELINE_BINS - 1);
-        if (bin != lane->bin)
-            done &= end_bin(p, lane);
-        const int64_t part = bin == TA_TIMELINE_BINS - 1
-                                 ? dur_ns
-                                 : ta_min_i64(dur_ns, (bin + 1) * p->width_ns - start_ns);
-        lane->bin = bin;
+        if (start_ns >= lane->bin_end_ns) {
+            const int64_t bin = ta_min_i64(start_ns / p->width_ns, TA_TIMELINE_BINS - 1);
+            done &= bin == lane->bin || end_bin(p, lane);
+            lane->bin = bin;
+            lane->bin_end_ns = bin == TA_TIMELINE_BINS - 1 ? INT64_MAX : (bin + 1) * p->width_ns;
+        }
+        const int64_t part = ta_min_i64(dur_ns, lane->bin_end_ns - start_ns);
         lane->bin_ns += ta_max_i64(part, 1);
         start_ns += part;
         dur_ns -= part;
@@ -371,8 +367,8 @@ static bool pack(struct packer *p, struct ta_timeline_pool *pool, int64_t most)
     const int64_t origin = ta_trace_origin(p->trace), base = ta_trace_base_ns(p->trace);
     p->spans = ta_trace_spans(p->trace);
     p->shapes = ta_trace_args(p->trace, "Input Dims");
-    p->shortest_ns = file->shortest_ns = shortest_kept(&p->spans, most);
-    file->end_ns = latest_end(&p->spans, origin);
+    look_over(p, most);
+    file->shortest_ns = p->shortest_ns;
     p->width_ns = file->end_ns / TA_TIMELINE_BINS + 1;
     file->clock_ns = ta_add_sat(base == TA_MISSING ? 0 : base, origin);
     part->origin_ns = base == TA_MISSING ? TA_MISSING : base + origin;
