@@ -333,6 +333,12 @@ static int by_keys(const void *left, const void *right, void *user)
     return 0;
 }
 
+void ta_partial_sort_samples(struct ta_partial *p)
+{
+    for (size_t i = 0; i < p->dists.n; i++)
+        ta_dist_settle(p->dists.at[i]);
+}
+
 bool ta_partial_settle(struct ta_partial *p)
 {
     free(p->ordered);
@@ -342,8 +348,7 @@ bool ta_partial_settle(struct ta_partial *p)
     for (size_t i = 0; i < p->n_rows; i++)
         p->ordered[i] = row_at(p, i);
     qsort_r(p->ordered, p->n_rows, sizeof *p->ordered, by_keys, p);
-    for (size_t i = 0; i < p->dists.n; i++)
-        ta_dist_settle(p->dists.at[i]);
+    ta_partial_sort_samples(p);
     return ta_partial_ok(p);
 }
 

@@ -50,6 +50,10 @@ static inline int64_t ta_file_of_place(int64_t place)
     return place >> 32;
 }
 
+/* Puts samples in order, ahead of ta_partial_settle(), which need not then; adding is still
+ * possible. */
+void ta_partial_sort_samples(struct ta_partial *partial);
+
 /* Puts rows and samples in order for finish(); no adding afterwards. */
 bool ta_partial_settle(struct ta_partial *partial) TA_MUST_CHECK;
 

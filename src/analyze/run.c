@@ -107,6 +107,20 @@ enum ta_status ta_partial_set_map(struct ta_ctx *ctx, const struct ta_trace *tra
     return ta_share_out(ctx, TA_STAGE_ANALYZE, set->plan->n + (beside != NULL), do_task, &mapping);
 }
 
+static enum ta_status sort_one(struct ta_ctx *ctx, size_t a, void *user)
+{
+    const struct ta_partial_set *set = user;
+    (void)ctx;
+    for (size_t i = 0; set->tables[a][i]; i++)
+        ta_partial_sort_samples(set->tables[a][i]);
+    return TA_OK;
+}
+
+enum ta_status ta_partial_set_sort(struct ta_ctx *ctx, struct ta_partial_set *set)
+{
+    return ta_share_out(ctx, TA_STAGE_ANALYZE, set->plan->n, sort_one, set);
+}
+
 /* Of thousands of ranks partials are large, and the report grows as they are used up. */
 static void drop_tables(struct ta_partial_set *set, size_t a)
 {
