@@ -63,14 +63,27 @@ static uint32_t kept_number(struct items *items, uint32_t item)
     return of->number = (uint32_t)items->n_kept++;
 }
 
+/* Moves the numbers of the items that are worth a record to the front, the longest first, and
+ * returns how many there are: of hundreds that were touched a few. */
+static size_t pick(struct items *items, int64_t whole)
+{
+    uint32_t *touched = items->touched;
+    size_t n = 0;
+    for (size_t i = 0; i < items->n_touched; i++) {
+        const uint32_t number = touched[i];
+        if (items->at[number].ns <= whole / 100)
+            continue;
+        touched[i] = touched[n];
+        touched[n++] = number;
+    }
+    if (n)
+        qsort_r(touched, n, sizeof *touched, longest_first, items);
+    return n < COLL_ITEMS_KEPT ? n : COLL_ITEMS_KEPT;
+}
+
 void items_flush(struct items *items, int64_t whole, struct ta_pack *pack)
 {
-    size_t n = 0;
-    if (items->n_touched)
-        qsort_r(items->touched, items->n_touched, sizeof *items->touched, longest_first, items);
-    while (n < items->n_touched && n < COLL_ITEMS_KEPT &&
-           items->at[items->touched[n]].ns > whole / 100)
-        n++;
+    const size_t n = pick(items, whole);
     ta_pack_int(pack, (int64_t)n);
     for (size_t i = 0; i < n; i++) {
         ta_pack_int(pack, kept_number(items, items->touched[i]));
