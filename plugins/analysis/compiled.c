@@ -96,24 +96,30 @@ static struct word_of_name read_name(struct ta_slice name)
 
 struct work {
     const struct ta_trace *trace;
+    struct ta_spans spans;
     struct ta_partial *regions;
     int64_t *row;
     uint8_t *words;  /* by string: 1 + enum word, 0 when not looked at */
-    uint8_t *inside; /* by span: in a region 1, in a step 2 */
+    uint8_t *inside; /* by span: in a region 1, in a step 2; NULL when there is no region */
 };
 
 enum { IN_REGION = 1, IN_STEP = 2 };
 
+static inline enum word word_at(struct work *w, size_t span)
+{
+    uint8_t *word = &w->words[w->spans.name[span]];
+    if (*word == 0)
+        *word = (uint8_t)(1 + read_name(ta_trace_text(w->trace, w->spans.name[span])).word);
+    return (enum word)(*word - 1);
+}
+
 static void meet(struct work *w, size_t span, enum word word)
 {
-    const struct ta_spans s = ta_trace_spans(w->trace);
     const bool nested = w->inside[span] & IN_REGION, in_step = w->inside[span] & IN_STEP;
     w->inside[span] |= word == REGION ? IN_REGION : IN_STEP;
-    if (word == STEP)
-        ta_sum(&w->row[STEPS], !in_step);
     if (word != REGION || nested)
         return;
-    const struct word_of_name read = read_name(ta_trace_text(w->trace, s.name[span]));
+    const struct word_of_name read = read_name(ta_trace_text(w->trace, w->spans.name[span]));
     int64_t *row = TA_PARTIAL_ROW(w->regions, ta_key_int(ta_trace_rank(w->trace)),
                                   ta_key_int(read.frame), ta_key_int(read.code));
     ta_sum(&row[REGION_CALLS], 1);
@@ -124,35 +130,57 @@ static void meet(struct work *w, size_t span, enum word word)
 /* Parents come before their children, so one pass hands down what they are in. */
 static void mark_spans(struct work *w)
 {
-    const struct ta_spans s = ta_trace_spans(w->trace);
+    const struct ta_spans *s = &w->spans;
     const struct ta_categories categories = ta_trace_categories(w->trace);
-    for (size_t i = 0; i < s.n; i++) {
-        if (!ta_class_is_host(categories.at[s.cat[i]].class))
+    for (size_t i = 0; i < s->n; i++) {
+        if (!ta_class_is_host(categories.at[s->cat[i]].class))
             continue;
-        if (s.parent[i] != TA_NO_ROW && s.parent[i] < i)
-            w->inside[i] = w->inside[s.parent[i]];
-        uint8_t *word = &w->words[s.name[i]];
-        if (*word == 0)
-            *word = (uint8_t)(1 + read_name(ta_trace_text(w->trace, s.name[i])).word);
-        if (*word != 1 + ELSE)
-            meet(w, i, (enum word)(*word - 1));
+        if (s->parent[i] != TA_NO_ROW && s->parent[i] < i)
+            w->inside[i] = w->inside[s->parent[i]];
+        const enum word word = word_at(w, i);
+        if (word != ELSE)
+            meet(w, i, word);
     }
+}
+
+/* Steps within steps are none. */
+static bool is_outermost_step(struct work *w, ta_row span)
+{
+    ta_row row = w->spans.parent[span];
+    while (row != TA_NO_ROW && word_at(w, row) != STEP)
+        row = w->spans.parent[row];
+    return row == TA_NO_ROW;
+}
+
+/* Counts the steps; returns whether there are any regions. */
+static bool look_over(struct work *w)
+{
+    const struct ta_categories categories = ta_trace_categories(w->trace);
+    bool any = false;
+    for (size_t i = 0; i < w->spans.n; i++) {
+        const enum word word = word_at(w, i);
+        if (word == ELSE || !ta_class_is_host(categories.at[w->spans.cat[i]].class))
+            continue;
+        any |= word == REGION;
+        if (word == STEP)
+            ta_sum(&w->row[STEPS], is_outermost_step(w, (ta_row)i));
+    }
+    return any;
 }
 
 static void add_kernels(struct work *w)
 {
     const struct ta_activities activities = ta_trace_activities(w->trace);
     const struct ta_kernels kernels = ta_trace_kernels(w->trace);
-    const struct ta_spans s = ta_trace_spans(w->trace);
     for (size_t i = 0; i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
         if (a->kernel == TA_NO_KERNEL)
             continue;
-        const int64_t dur = s.dur[a->span];
+        const int64_t dur = w->spans.dur[a->span];
         ta_sum(&w->row[KERNEL_NS], dur);
         if (kernels.at[a->kernel].facts.kind == TA_KERNEL_TRITON)
             ta_sum(&w->row[TRITON_NS], dur);
-        if (a->launch != TA_NO_ROW && w->inside[a->launch] & IN_REGION)
+        if (w->inside && a->launch != TA_NO_ROW && w->inside[a->launch] & IN_REGION)
             ta_sum(&w->row[REGION_NS], dur);
     }
 }
@@ -161,15 +189,19 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     struct work w = {.trace = trace,
+                     .spans = ta_trace_spans(trace),
                      .regions = out[1],
                      .row = TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace))),
-                     .words = calloc(ta_trace_string_count(trace) + 1, 1),
-                     .inside = calloc(ta_trace_spans(trace).n + 1, 1)};
-    const bool done = w.words && w.inside;
-    if (done) {
-        mark_spans(&w);
-        add_kernels(&w);
+                     .words = calloc(ta_trace_string_count(trace) + 1, 1)};
+    bool done = w.words != NULL;
+    if (done && look_over(&w)) {
+        w.inside = calloc(w.spans.n + 1, 1);
+        done = w.inside != NULL;
+        if (done)
+            mark_spans(&w);
     }
+    if (done)
+        add_kernels(&w);
     free(w.words);
     free(w.inside);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot mark compiled regions");

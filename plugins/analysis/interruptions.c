@@ -143,8 +143,10 @@ struct call {
 
 struct work {
     const struct ta_trace *trace;
+    struct ta_spans spans;
     uint8_t *whats; /* by string: 1 + enum what, 0 when not looked at */
-    uint8_t *open;  /* by span: kinds of the spans around it, a bit each */
+    ta_row *rows;   /* of the calls, of which there are few */
+    size_t n_rows, max_rows;
     const struct ta_intervals *busy;
     int64_t first, last, warm_end;
     bool marked, failed;
@@ -153,35 +155,49 @@ struct work {
     struct ta_map index; /* by name and phase */
 };
 
-static enum what what_at(struct work *w, size_t span)
+static inline enum what what_at(struct work *w, size_t span)
 {
-    const ta_str name = ta_trace_spans(w->trace).name[span];
-    uint8_t *what = &w->whats[name];
+    uint8_t *what = &w->whats[w->spans.name[span]];
     if (*what == 0)
-        *what = (uint8_t)(1 + what_of(ta_trace_text(w->trace, name)));
+        *what = (uint8_t)(1 + what_of(ta_trace_text(w->trace, w->spans.name[span])));
     return (enum what)(*what - 1);
 }
 
-/* Whether there is anything to tell of; and where the warm-up ends: the first marker's end if there
- * are two, else the middle of the device work. */
-static bool look_around(struct work *w)
+static void add_row(struct work *w, size_t span)
 {
-    const struct ta_spans s = ta_trace_spans(w->trace);
+    if (w->n_rows == w->max_rows) {
+        const size_t max = w->max_rows * 2 + 64;
+        ta_row *more = reallocarray(w->rows, max, sizeof *more);
+        if (!more) {
+            w->failed = true;
+            return;
+        }
+        w->rows = more;
+        w->max_rows = max;
+    }
+    w->rows[w->n_rows++] = (ta_row)span;
+}
+
+/* Finds the calls; and where the warm-up ends: the first marker's end if there are two, else the
+ * middle of the device work. */
+static void look_around(struct work *w)
+{
+    const struct ta_spans *s = &w->spans;
     const struct ta_categories categories = ta_trace_categories(w->trace);
     int64_t start = INT64_MAX, end = 0;
-    size_t steps = 0, calls = 0;
-    for (size_t i = 0; i < s.n; i++) {
+    size_t steps = 0;
+    for (size_t i = 0; i < s->n; i++) {
         const enum what what = what_at(w, i);
-        if (what == NOTHING || !ta_class_is_host(categories.at[s.cat[i]].class))
+        if (what == NOTHING || !ta_class_is_host(categories.at[s->cat[i]].class))
             continue;
         if (what != STEP) {
-            calls++;
+            add_row(w, i);
             continue;
         }
         steps++;
-        if (s.ts[i] < start) {
-            start = s.ts[i];
-            end = start + s.dur[i];
+        if (s->ts[i] < start) {
+            start = s->ts[i];
+            end = start + s->dur[i];
         }
     }
     w->marked = steps >= 2;
@@ -190,13 +206,12 @@ static bool look_around(struct work *w)
         w->last = w->busy->at[w->busy->n - 1].end;
     }
     w->warm_end = w->marked ? end : w->first + (w->last - w->first) / 2;
-    return calls > 0;
 }
 
 static struct call *call_of(struct work *w, size_t span, enum what what)
 {
-    const ta_str name = ta_trace_spans(w->trace).name[span];
-    const bool late = ta_trace_spans(w->trace).ts[span] >= w->warm_end;
+    const ta_str name = w->spans.name[span];
+    const bool late = w->spans.ts[span] >= w->warm_end;
     uint64_t *at = ta_map_at(&w->index, (uint64_t)name << 1 | late, w->n);
     if (!at)
         return NULL;
@@ -217,25 +232,26 @@ static struct call *call_of(struct work *w, size_t span, enum what what)
     return &w->calls[w->n++];
 }
 
-/* Parents come first: a span knows which kinds are open around it. */
+/* Whether a call of the same kind is open around a span. */
+static bool is_within(struct work *w, ta_row span, enum what what)
+{
+    ta_row row = w->spans.parent[span];
+    while (row != TA_NO_ROW && what_at(w, row) != what)
+        row = w->spans.parent[row];
+    return row != TA_NO_ROW;
+}
+
 static void collect(struct work *w)
 {
-    const struct ta_spans s = ta_trace_spans(w->trace);
-    const struct ta_categories categories = ta_trace_categories(w->trace);
-    for (size_t i = 0; i < s.n; i++) {
-        if (!ta_class_is_host(categories.at[s.cat[i]].class))
-            continue;
-        if (s.parent[i] != TA_NO_ROW && s.parent[i] < i)
-            w->open[i] = w->open[s.parent[i]];
-        const enum what what = what_at(w, i);
-        if (what == NOTHING || what == STEP || w->open[i] >> what & 1)
-            continue;
-        w->open[i] |= (uint8_t)(1 << what);
-        struct call *call = call_of(w, i, what);
+    for (size_t i = 0; i < w->n_rows; i++) {
+        const ta_row row = w->rows[i];
+        const enum what what = what_at(w, row);
+        struct call *call = is_within(w, row, what) ? NULL : call_of(w, row, what);
         if (!call)
             continue;
+        const int64_t start = w->spans.ts[row];
         call->calls++;
-        ta_intervals_add(&call->times, s.ts[i], s.ts[i] + s.dur[i]);
+        ta_intervals_add(&call->times, start, start + w->spans.dur[row]);
     }
 }
 
@@ -263,14 +279,13 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     if (ta_trace_activities(trace).n == 0)
         return TA_OK;
     struct work w = {.trace = trace,
+                     .spans = ta_trace_spans(trace),
                      .whats = calloc(ta_trace_string_count(trace) + 1, 1),
                      .busy = ta_trace_busy(trace)};
     w.failed = !w.whats || !w.busy;
-    if (!w.failed && look_around(&w)) {
-        w.open = calloc(ta_trace_spans(trace).n + 1, 1);
-        w.failed = !w.open;
-        if (w.open)
-            collect(&w);
+    if (!w.failed) {
+        look_around(&w);
+        collect(&w);
     }
     for (size_t i = 0; i < w.n; i++) {
         add_call(&w, &w.calls[i], out[0]);
@@ -280,7 +295,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     ta_map_free(&w.index);
     free(w.calls);
     free(w.whats);
-    free(w.open);
+    free(w.rows);
     return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot collect interruptions") : TA_OK;
 }
 

@@ -76,7 +76,7 @@ static void begin(struct occupancy_sweep *sweep, int64_t start, int64_t end, dou
 
 static int64_t start_of(const struct occupancy *o, const struct ta_activity *a)
 {
-    return ta_trace_spans(o->trace).ts[a->span];
+    return o->spans.ts[a->span];
 }
 
 /* Puts down what is known of the device at hand. */
@@ -99,6 +99,7 @@ static void begin_device(struct occupancy *o, const struct ta_activity *first)
     occupancy_end(o);
     const int64_t start = start_of(o, first);
     *o = (struct occupancy){.trace = o->trace,
+                            .spans = o->spans,
                             .out = o->out,
                             .begun = true,
                             .device = first->device,
@@ -112,7 +113,7 @@ void occupancy_take(struct occupancy *o, const struct ta_activity *a,
 {
     if (!o->begun || a->device != o->device)
         begin_device(o, a);
-    const int64_t start = start_of(o, a), dur = ta_trace_spans(o->trace).dur[a->span];
+    const int64_t start = start_of(o, a), dur = o->spans.dur[a->span];
     o->last = ta_max_i64(o->last, start + dur);
     if (!of)
         return;

@@ -165,7 +165,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         sums[k].blocks = ta_partial_dist(out[0], sums[k].row, BLOCKS);
     }
     if (done) {
-        struct occupancy occupancy = {.trace = trace, .out = out[2]};
+        struct occupancy occupancy = {
+            .trace = trace, .spans = ta_trace_spans(trace), .out = out[2]};
         add_all(trace, &numbers, sums, &occupancy, &TA_PARTIAL_ROW(out[1], ta_key_int(0))[ALL_NS]);
     }
     numbers_close(&numbers);

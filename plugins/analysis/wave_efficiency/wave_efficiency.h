@@ -55,9 +55,10 @@ struct occupancy_sweep {
     __int128 units; /* millionths of ns */
 };
 
-/* Set `trace` and `out`; the rest, zero at first, is of the device at hand. */
+/* Set `trace`, `spans` and `out`; the rest, zero at first, is of the device at hand. */
 struct occupancy {
     const struct ta_trace *trace;
+    struct ta_spans spans;
     struct ta_partial *out;
     bool begun;
     int64_t device, first, last, known, time;
