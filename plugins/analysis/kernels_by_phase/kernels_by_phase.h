@@ -25,6 +25,7 @@ struct phase_ranges {
         ta_row span;
     } * at;
     size_t n, max;
+    size_t recent; /* how many had started at the time that was asked for last */
     bool failed;
 };
 
@@ -34,7 +35,7 @@ void phase_range_add(struct phase_ranges *ranges, const struct ta_spans *spans, 
 void phase_ranges_order(struct phase_ranges *ranges);
 
 /* The range that was opened last of those open at `time`; TA_NO_ROW without one. */
-ta_row phase_range_at(const struct phase_ranges *ranges, int64_t time);
+ta_row phase_range_at(struct phase_ranges *ranges, int64_t time);
 
 /* ---- tables -------------------------------------------------------------------------------- */
 

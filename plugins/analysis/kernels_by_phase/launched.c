@@ -6,6 +6,13 @@
 
 #include <stdlib.h>
 
+/* Rows of the names met last, by class of kernel: most kernels come from where the one before came
+ * from. */
+struct recent {
+    ta_str names[2];
+    int64_t *rows[TA_KERNEL_KIND_COUNT];
+};
+
 struct work {
     const struct ta_trace *trace;
     struct ta_spans spans;
@@ -15,7 +22,16 @@ struct work {
     struct phase_ranges steps, all; /* markers; outermost annotated ranges of all threads */
     struct ta_map step_rows, phase_rows;
     struct ta_map phases; /* numbers of pairs of names */
+    struct recent step, phase;
 };
+
+/* Where the row of a class of kernel with these names is kept, NULL at first. */
+static int64_t **recent_row(struct recent *recent, ta_str first, ta_str second, int64_t kind)
+{
+    if (recent->names[0] != first || recent->names[1] != second)
+        *recent = (struct recent){.names = {first, second}};
+    return &recent->rows[kind];
+}
 
 enum { MARK_STEP = 1 };
 
@@ -74,16 +90,23 @@ static int64_t number_of(struct ta_slice name)
     return name.len > start ? number : TA_MISSING;
 }
 
+static int64_t *step_row(struct work *w, ta_str name, int64_t kind)
+{
+    const int64_t number =
+        name == TA_STR_ABSENT ? TA_MISSING : number_of(ta_trace_text(w->trace, name));
+    return ta_partial_cached(w->out[PARTIAL_STEPS], &w->step_rows,
+                             (uint64_t)name << 8 | (uint64_t)kind,
+                             (const struct ta_key[]){ta_key_int(number), ta_key_int(kind)});
+}
+
 static void add_to_step(struct work *w, ta_row marker, int64_t kind, int64_t dur)
 {
     const ta_str name = marker == TA_NO_ROW ? TA_STR_ABSENT : w->spans.name[marker];
-    const int64_t number =
-        marker == TA_NO_ROW ? TA_MISSING : number_of(ta_trace_text(w->trace, name));
-    int64_t *row = ta_partial_cached(w->out[PARTIAL_STEPS], &w->step_rows,
-                                     (uint64_t)name << 8 | (uint64_t)kind,
-                                     (const struct ta_key[]){ta_key_int(number), ta_key_int(kind)});
-    ta_sum(&row[STEP_CALLS], 1);
-    ta_sum(&row[STEP_TOTAL], dur);
+    int64_t **row = recent_row(&w->step, name, TA_STR_ABSENT, kind);
+    if (!*row)
+        *row = step_row(w, name, kind);
+    ta_sum(&(*row)[STEP_CALLS], 1);
+    ta_sum(&(*row)[STEP_TOTAL], dur);
 }
 
 static uint64_t phase_number(struct work *w, const ta_str names[2])
@@ -91,6 +114,14 @@ static uint64_t phase_number(struct work *w, const ta_str names[2])
     const uint64_t *number =
         ta_map_at(&w->phases, (uint64_t)names[0] << 32 | names[1], w->phases.n + 1);
     return number ? *number : 0;
+}
+
+static int64_t *phase_row(struct work *w, const ta_str names[2], int64_t kind)
+{
+    return ta_partial_cached(
+        w->out[PARTIAL_PHASES], &w->phase_rows, phase_number(w, names) << 4 | (uint64_t)kind,
+        (const struct ta_key[]){ta_key_text(ta_trace_text(w->trace, names[0])),
+                                ta_key_text(ta_trace_text(w->trace, names[1])), ta_key_int(kind)});
 }
 
 static void add_to_phase(struct work *w, ta_row launch, int64_t kind, ta_row span)
@@ -103,14 +134,12 @@ static void add_to_phase(struct work *w, ta_row launch, int64_t kind, ta_row spa
     }
     const ta_str names[] = {outer == TA_NO_ROW ? TA_STR_ABSENT : w->spans.name[outer],
                             inner == TA_NO_ROW ? TA_STR_ABSENT : w->spans.name[inner]};
-    const uint64_t id = phase_number(w, names) << 4 | (uint64_t)kind;
-    int64_t *row = ta_partial_cached(
-        w->out[PARTIAL_PHASES], &w->phase_rows, id,
-        (const struct ta_key[]){ta_key_text(ta_trace_text(w->trace, names[0])),
-                                ta_key_text(ta_trace_text(w->trace, names[1])), ta_key_int(kind)});
-    ta_sum(&row[PHASE_CALLS], 1);
-    ta_sum(&row[PHASE_TOTAL], w->spans.dur[span]);
-    ta_least(&row[PHASE_START], w->spans.ts[span] - ta_trace_origin(w->trace));
+    int64_t **row = recent_row(&w->phase, names[0], names[1], kind);
+    if (!*row)
+        *row = phase_row(w, names, kind);
+    ta_sum(&(*row)[PHASE_CALLS], 1);
+    ta_sum(&(*row)[PHASE_TOTAL], w->spans.dur[span]);
+    ta_least(&(*row)[PHASE_START], w->spans.ts[span] - ta_trace_origin(w->trace));
 }
 
 static void add_kernels(struct work *w)

@@ -39,7 +39,8 @@ void phase_ranges_order(struct phase_ranges *ranges)
     }
 }
 
-ta_row phase_range_at(const struct phase_ranges *ranges, int64_t time)
+/* How many ranges start at `time` or earlier. */
+static size_t started(const struct phase_ranges *ranges, int64_t time)
 {
     size_t low = 0, high = ranges->n;
     while (low < high) {
@@ -49,8 +50,22 @@ ta_row phase_range_at(const struct phase_ranges *ranges, int64_t time)
         else
             high = middle;
     }
-    for (; low > 0 && ranges->at[low - 1].latest > time; low--)
-        if (ranges->at[low - 1].end > time)
-            return ranges->at[low - 1].span;
+    return low;
+}
+
+/* Whether that is their number. */
+static bool is_started(const struct phase_ranges *ranges, size_t n, int64_t time)
+{
+    return (n == 0 || ranges->at[n - 1].start <= time) &&
+           (n == ranges->n || ranges->at[n].start > time);
+}
+
+ta_row phase_range_at(struct phase_ranges *ranges, int64_t time)
+{
+    if (!is_started(ranges, ranges->recent, time))
+        ranges->recent = started(ranges, time);
+    for (size_t i = ranges->recent; i > 0 && ranges->at[i - 1].latest > time; i--)
+        if (ranges->at[i - 1].end > time)
+            return ranges->at[i - 1].span;
     return TA_NO_ROW;
 }
