@@ -19,6 +19,7 @@ struct ta_dist;
 /* Adds a sample; negative ones are the caller's error and count as 0. */
 TA_API void ta_dist_add(struct ta_dist *dist, int64_t value);
 
+/* What follows is to be asked in finish(): while samples are added, figures lag behind. */
 TA_API int64_t ta_dist_count(const struct ta_dist *dist);
 /* Sum, at the ends of int64 when it does not fit. */
 TA_API int64_t ta_dist_sum(const struct ta_dist *dist);

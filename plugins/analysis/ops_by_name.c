@@ -2,6 +2,8 @@
 /* ops.by_name: host time by category and name, over all ranks. */
 #include <traceanalyze/analysis.h>
 
+#include <stdlib.h>
+
 enum { CATEGORY, NAME, SELF, TIMES };
 
 static const struct ta_field fields[] = {
@@ -35,37 +37,58 @@ static const struct ta_chart chart = {
     .top = 20,
 };
 
-/* The row of a category and a name. */
-static int64_t *row_of(struct ta_partial *out, struct ta_map *rows, const struct ta_trace *trace,
-                       ta_cat cat, ta_str name)
+/* Where spans of a name go.  Nearly all of a name have one category. */
+struct place {
+    int64_t *row; /* NULL before the first */
+    struct ta_dist *times;
+    ta_cat cat;
+};
+
+struct work {
+    const struct ta_trace *trace;
+    struct ta_partial *out;
+    struct place *places; /* by name, of the category met last */
+    struct ta_map rows;   /* by category and name */
+};
+
+static void find_place(struct work *w, struct place *place, ta_cat cat, ta_str name)
 {
-    const uint64_t id = (uint64_t)cat << 32 | name;
-    const uint64_t *known = ta_map_find(rows, id);
-    if (known)
-        return (int64_t *)(uintptr_t)*known;
-    const struct ta_category *category = &ta_trace_categories(trace).at[cat];
-    return ta_partial_cached(
-        out, rows, id,
-        (const struct ta_key[]){ta_key_text(ta_trace_text(trace, category->name)),
-                                ta_key_text(ta_trace_text(trace, name))});
+    const struct ta_category *category = &ta_trace_categories(w->trace).at[cat];
+    place->cat = cat;
+    place->row = ta_partial_cached(
+        w->out, &w->rows, (uint64_t)cat << 32 | name,
+        (const struct ta_key[]){ta_key_text(ta_trace_text(w->trace, category->name)),
+                                ta_key_text(ta_trace_text(w->trace, name))});
+    place->times = ta_partial_dist(w->out, place->row, TIMES);
+}
+
+static void add_all(struct work *w)
+{
+    const struct ta_spans s = ta_trace_spans(w->trace);
+    const struct ta_categories categories = ta_trace_categories(w->trace);
+    for (size_t i = 0; i < s.n; i++) {
+        const ta_cat cat = s.cat[i];
+        if (!ta_class_is_host(categories.at[cat].class))
+            continue;
+        struct place *place = &w->places[s.name[i]];
+        if (!place->row || place->cat != cat)
+            find_place(w, place, cat, s.name[i]);
+        ta_sum(&place->row[SELF], s.self[i]);
+        ta_dist_add(place->times, s.dur[i]);
+    }
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
-    (void)ctx;
-    const struct ta_spans s = ta_trace_spans(trace);
-    const struct ta_categories categories = ta_trace_categories(trace);
-    struct ta_map rows = {0};
-    for (size_t i = 0; i < s.n; i++) {
-        if (!ta_class_is_host(categories.at[s.cat[i]].class))
-            continue;
-        int64_t *row = row_of(out[0], &rows, trace, s.cat[i], s.name[i]);
-        ta_sum(&row[SELF], s.self[i]);
-        ta_dist_add(ta_partial_dist(out[0], row, TIMES), s.dur[i]);
-    }
-    ta_map_free(&rows);
-    return TA_OK;
+    const size_t n = ta_trace_string_count(trace);
+    struct work w = {.trace = trace, .out = out[0], .places = calloc(n + 1, sizeof *w.places)};
+    const bool done = w.places != NULL;
+    if (done)
+        add_all(&w);
+    free(w.places);
+    ta_map_free(&w.rows);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot index names: names=%zu", n);
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,

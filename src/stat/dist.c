@@ -52,8 +52,25 @@ static bool widen(struct ta_dist *dist)
     free(dist->narrow);
     dist->narrow = NULL;
     dist->max_samples = dist->wide ? room : 0;
-    dist->n_samples = dist->wide ? dist->n_samples : 0;
+    if (!dist->wide)
+        dist->n_samples = dist->n_summed = 0;
     return dist->wide != NULL;
+}
+
+static void sum_up_one(struct ta_dist *dist, int64_t value)
+{
+    dist->min = dist->n && dist->min < value ? dist->min : value;
+    dist->max = dist->n && dist->max > value ? dist->max : value;
+    dist->n++;
+    dist->sum += (uint64_t)value;
+    dist->squares += (unsigned __int128)(uint64_t)value * (uint64_t)value;
+}
+
+/* Brings the figures up to the samples. */
+static void sum_up(struct ta_dist *dist)
+{
+    for (; dist->n_summed < dist->n_samples; dist->n_summed++)
+        sum_up_one(dist, ta_dist_sample(dist, dist->n_summed));
 }
 
 /* Gives up single samples for the histogram. */
@@ -61,6 +78,7 @@ static bool use_buckets(struct ta_dist *dist)
 {
     if (dist->buckets)
         return true;
+    sum_up(dist);
     dist->buckets = calloc(TA_DIST_BUCKETS, sizeof *dist->buckets);
     if (!dist->buckets) {
         dist->failed = true;
@@ -72,7 +90,7 @@ static bool use_buckets(struct ta_dist *dist)
     free(dist->wide);
     dist->narrow = NULL;
     dist->wide = NULL;
-    dist->n_samples = dist->max_samples = 0;
+    dist->n_samples = dist->max_samples = dist->n_summed = dist->n_sorted = 0;
     return true;
 }
 
@@ -104,9 +122,9 @@ static bool reserve(struct ta_dist *dist, size_t n)
 /* What a sample seldom needs: more room, that of large values, or a bucket. */
 static __attribute__((noinline)) void keep(struct ta_dist *dist, int64_t value)
 {
-    if (dist->is_total)
-        return;
-    if (!dist->buckets && dist->n_samples < TA_DIST_EXACT) {
+    if (dist->is_total) {
+        sum_up_one(dist, value);
+    } else if (!dist->buckets && dist->n_samples < TA_DIST_EXACT) {
         if ((value <= UINT32_MAX || widen(dist)) && reserve(dist, dist->n_samples + 1)) {
             if (dist->wide)
                 dist->wide[dist->n_samples++] = value;
@@ -115,6 +133,7 @@ static __attribute__((noinline)) void keep(struct ta_dist *dist, int64_t value)
         }
     } else if (use_buckets(dist)) {
         dist->buckets[bucket_of(value)]++;
+        sum_up_one(dist, value);
     }
 }
 
@@ -122,12 +141,6 @@ void ta_dist_add(struct ta_dist *dist, int64_t value)
 {
     if (value < 0)
         value = 0;
-    dist->min = dist->n && dist->min < value ? dist->min : value;
-    dist->max = dist->n && dist->max > value ? dist->max : value;
-    dist->n++;
-    dist->sum += (uint64_t)value;
-    dist->squares += (unsigned __int128)(uint64_t)value * (uint64_t)value;
-    dist->sorted = false;
     if (dist->narrow && dist->n_samples < dist->max_samples && value <= UINT32_MAX &&
         dist->n_samples < TA_DIST_EXACT)
         dist->narrow[dist->n_samples++] = (uint32_t)value;
@@ -135,7 +148,8 @@ void ta_dist_add(struct ta_dist *dist, int64_t value)
         keep(dist, value);
 }
 
-/* Adds the samples of `from` to those of `into`, which stay samples. */
+/* Adds the samples of `from`, whose figures are up to date, to those of `into`, which stay samples.
+ */
 static void merge_samples(struct ta_dist *into, const struct ta_dist *from)
 {
     if ((from->max > UINT32_MAX && !widen(into)) ||
@@ -146,36 +160,48 @@ static void merge_samples(struct ta_dist *into, const struct ta_dist *from)
     for (size_t i = 0; into->narrow && i < from->n_samples; i++)
         into->narrow[into->n_samples + i] = (uint32_t)ta_dist_sample(from, i);
     into->n_samples += from->n_samples;
+    into->n_summed = into->n_samples;
 }
 
-void ta_dist_merge(struct ta_dist *into, const struct ta_dist *from)
+static void merge_buckets(struct ta_dist *into, const struct ta_dist *from)
 {
-    if (from->n == 0)
+    if (!use_buckets(into))
         return;
-    into->min = into->n && into->min < from->min ? into->min : from->min;
-    into->max = into->n && into->max > from->max ? into->max : from->max;
-    into->n += from->n;
-    into->sum += from->sum;
-    into->squares += from->squares;
-    into->failed |= from->failed;
-    into->sorted = false;
-    if (into->is_total)
-        return;
-    if (from->buckets || into->buckets || into->n_samples + from->n_samples > TA_DIST_EXACT) {
-        if (!use_buckets(into))
-            return;
-        for (size_t i = 0; from->buckets && i < TA_DIST_BUCKETS; i++)
-            into->buckets[i] += from->buckets[i];
-        for (size_t i = 0; i < from->n_samples; i++)
-            into->buckets[bucket_of(ta_dist_sample(from, i))]++;
-    } else {
+    for (size_t i = 0; from->buckets && i < TA_DIST_BUCKETS; i++)
+        into->buckets[i] += from->buckets[i];
+    for (size_t i = 0; i < from->n_samples; i++)
+        into->buckets[bucket_of(ta_dist_sample(from, i))]++;
+}
+
+static void merge_values(struct ta_dist *into, const struct ta_dist *from)
+{
+    if (from->buckets || into->buckets || into->n_samples + from->n_samples > TA_DIST_EXACT)
+        merge_buckets(into, from);
+    else
         merge_samples(into, from);
-    }
+}
+
+void ta_dist_merge(struct ta_dist *into, const struct ta_dist *other)
+{
+    struct ta_dist from = *other; /* its figures, and the samples of the other */
+    sum_up(&from);
+    sum_up(into);
+    into->failed |= from.failed;
+    if (from.n == 0)
+        return;
+    if (!into->is_total)
+        merge_values(into, &from);
+    into->n_sorted = 0;
+    into->min = into->n && into->min < from.min ? into->min : from.min;
+    into->max = into->n && into->max > from.max ? into->max : from.max;
+    into->n += from.n;
+    into->sum += from.sum;
+    into->squares += from.squares;
 }
 
 void ta_dist_move(struct ta_dist *into, struct ta_dist *from)
 {
-    if (into->n || into->failed || into->is_total) {
+    if (into->n || into->n_samples || into->failed || into->is_total) {
         ta_dist_merge(into, from);
         return;
     }
@@ -186,14 +212,15 @@ void ta_dist_move(struct ta_dist *into, struct ta_dist *from)
 
 void ta_dist_settle(struct ta_dist *dist)
 {
-    if (dist->sorted)
+    sum_up(dist);
+    if (dist->n_sorted == dist->n_samples)
         return;
     if (dist->wide)
         ta_radix_sort(dist->wide, dist->n_samples, dist->min, dist->max);
-    else if (dist->narrow)
+    else
         ta_radix_sort_narrow(dist->narrow, dist->n_samples, (uint32_t)dist->min,
                              (uint32_t)dist->max);
-    dist->sorted = true;
+    dist->n_sorted = dist->n_samples;
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */

@@ -9,6 +9,8 @@
 enum { TA_DIST_SUB_BITS = 7, TA_DIST_BUCKETS = (64 - TA_DIST_SUB_BITS) * (1 << TA_DIST_SUB_BITS) };
 
 struct ta_dist {
+    /* Figures of the first `n_summed` samples and of what is in buckets: adding a sample puts it
+     * down and no more, ta_dist_settle() sums up. */
     uint64_t n;
     unsigned __int128 sum, squares; /* exact; squares wrap only beyond any real trace */
     int64_t min, max;
@@ -16,10 +18,9 @@ struct ta_dist {
      * 2^32 ns, and while all are, `wide` is NULL. */
     uint32_t *narrow;
     int64_t *wide;
-    size_t n_samples, max_samples;
+    size_t n_samples, max_samples, n_summed, n_sorted; /* n_sorted: all of them, or 0 */
     uint64_t *buckets; /* counts of the histogram, TA_DIST_BUCKETS of them */
     bool is_total;     /* no sample is kept: there are no quantiles, and nothing to walk */
-    bool sorted;       /* the samples are in order */
     bool failed;       /* out of memory: quantiles are incomplete */
 };
 
@@ -36,7 +37,8 @@ void ta_dist_merge(struct ta_dist *into, const struct ta_dist *from);
 /* The same, but `from` may be emptied: its memory is taken over where `into` has none. */
 void ta_dist_move(struct ta_dist *into, struct ta_dist *from);
 
-/* Puts the samples in order, so that reading needs no writing: call once, before finish(). */
+/* Sums the samples up and puts them in order, so that reading needs no writing: call before
+ * finish(). */
 void ta_dist_settle(struct ta_dist *dist);
 
 #endif

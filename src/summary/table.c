@@ -162,7 +162,7 @@ static void take_samples(struct ta_summary_in *in, struct ta_dist *dist)
         if (!ta_vec_push(&in->samples, value))
             ta_scan_fail(&in->scan, "no memory for it");
     }
-    dist->n = dist->n_samples = in->samples.n;
+    dist->n = dist->n_samples = dist->n_summed = in->samples.n;
     dist->wide = in->samples.n ? in->samples.at : NULL;
     dist->min = in->samples.n ? in->samples.at[0] : 0;
     dist->max = value;
