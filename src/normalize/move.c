@@ -27,28 +27,88 @@ struct moving {
 
 /* ---- columns ------------------------------------------------------------------------------- */
 
-/* Reorders the columns.  A column moves into a spare one and leaves its own memory to the next;
- * what is left at the end are three columns of the sizes of self time, parent and depth, which take
- * it over instead of new memory. */
-static bool move_columns(const struct moving *moving)
+/* Rows that a thread moves at a time. */
+enum { BLOCK = 1 << 16 };
+
+struct block {
+    size_t first, end;
+};
+
+static size_t count_blocks(size_t rows)
 {
-    struct ta_trace *trace = moving->trace;
-    const ta_row *rows = moving->rows;
+    return rows / BLOCK + 1;
+}
+
+static struct block block_of(const struct moving *moving, size_t i)
+{
+    const size_t first = i * BLOCK, end = first + BLOCK;
+    return (struct block){first, end < moving->n ? end : moving->n};
+}
+
+/* The first track that ends behind `row`. */
+static size_t track_at(const struct ta_trace *trace, size_t row)
+{
+    size_t low = 0, high = trace->tracks.n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const struct ta_track *track = &trace->tracks.at[middle];
+        if ((size_t)track->first + track->n <= row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void number_tracks(const struct ta_trace *trace, struct block block)
+{
+    size_t row = block.first;
+    for (size_t t = track_at(trace, row); row < block.end; t++) {
+        const struct ta_track *track = &trace->tracks.at[t];
+        const size_t stop = (size_t)track->first + track->n;
+        for (; row < block.end && row < stop; row++)
+            trace->spans.track[row] = (uint32_t)t;
+    }
+}
+
+/* A column moves into a spare one and leaves its own memory to the next; what is left at the end
+ * are three columns of the sizes of self time, parent and depth, which take it over instead of new
+ * memory.  All columns but durations, which go where starts were: */
+static enum ta_status move_block(struct ta_ctx *ctx, size_t i, void *user)
+{
+    const struct moving *moving = user;
+    const struct block block = block_of(moving, i);
+    const struct span_columns *c = &moving->trace->spans;
+    (void)ctx;
+    TA_GATHER_PART(c->self, c->ts, moving->rows, block.first, block.end);
+    TA_GATHER_PART(c->parent, c->name, moving->rows, block.first, block.end);
+    TA_GATHER_PART(c->depth, c->cat, moving->rows, block.first, block.end);
+    number_tracks(moving->trace, block);
+    return TA_OK;
+}
+
+static void move_durations(const struct moving *moving, size_t i)
+{
+    const struct block block = block_of(moving, i);
+    const struct span_columns *c = &moving->trace->spans;
+    TA_GATHER_PART(c->self, c->dur, moving->rows, block.first, block.end);
+}
+
+static bool make_columns(struct moving *moving)
+{
+    struct ta_store *store = &moving->trace->store;
+    struct span_columns *c = &moving->trace->spans;
+    c->self = ta_store_resize(store, NULL, moving->n + 1, sizeof *c->self);
+    c->parent = ta_store_resize(store, NULL, moving->n + 1, sizeof *c->parent);
+    c->depth = ta_store_resize(store, NULL, moving->n + 1, sizeof *c->depth);
+    return c->self && c->parent && c->depth;
+}
+
+static void fit_columns(struct moving *moving)
+{
+    struct ta_store *store = &moving->trace->store;
+    struct span_columns *c = &moving->trace->spans;
     const size_t n = moving->n;
-    struct ta_store *store = &trace->store;
-    struct span_columns *c = &trace->spans;
-    c->self = ta_store_resize(store, NULL, n + 1, sizeof *c->self);
-    c->parent = ta_store_resize(store, NULL, n + 1, sizeof *c->parent);
-    c->depth = ta_store_resize(store, NULL, n + 1, sizeof *c->depth);
-    if (!c->self || !c->parent || !c->depth)
-        return false;
-    TA_GATHER(c->ts, c->self, rows, n);
-    TA_GATHER(c->dur, c->self, rows, n);
-    TA_GATHER(c->name, c->parent, rows, n);
-    TA_GATHER(c->cat, c->depth, rows, n);
-    for (size_t t = 0; t < trace->tracks.n; t++)
-        for (ta_row i = 0; i < trace->tracks.at[t].n; i++)
-            c->track[trace->tracks.at[t].first + i] = (uint32_t)t;
     TA_FIT(store, c->ts, n);
     TA_FIT(store, c->dur, n);
     TA_FIT(store, c->self, n);
@@ -58,7 +118,6 @@ static bool move_columns(const struct moving *moving)
     TA_FIT(store, c->parent, n);
     TA_FIT(store, c->depth, n);
     c->n = c->max = n;
-    return true;
 }
 
 /* ---- arguments ----------------------------------------------------------------------------- */
@@ -263,26 +322,36 @@ static bool move_activities(struct ta_trace *trace, const ta_row *new_row)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-/* Task 0 moves the columns, the others the arguments of a leader each; those that follow it are not
- * looked at but by that task. */
+/* The first tasks move durations, the others the arguments of a leader each; those that follow it
+ * are not looked at but by that task. */
 static enum ta_status move_part(struct ta_ctx *ctx, size_t i, void *user)
 {
     struct moving *moving = user;
-    bool done = true;
-    if (i == 0)
-        done = move_columns(moving);
-    else if (moving->leader[i - 1] == i - 1 && moving->trace->args[i - 1].n)
-        done = move_args(moving, i - 1);
-    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot move the spans of a trace");
+    const size_t blocks = count_blocks(moving->n), arg = i - blocks;
+    if (i < blocks)
+        move_durations(moving, i);
+    else if (moving->leader[arg] == arg && moving->trace->args[arg].n && !move_args(moving, arg))
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot move the spans of a trace");
+    return TA_OK;
 }
 
 static bool move_all(struct ta_ctx *ctx, struct moving *moving)
 {
     struct ta_trace *trace = moving->trace;
+    struct span_columns *c = &trace->spans;
+    const size_t blocks = count_blocks(moving->n);
     moving->spares = calloc(ctx->helpers + 1, sizeof *moving->spares);
-    const bool done =
-        moving->spares && find_leaders(moving) &&
-        ta_share_out(ctx, TA_STAGE_NORMALIZE, 1 + trace->n_args, move_part, moving) == TA_OK;
+    bool done = moving->spares && find_leaders(moving) && make_columns(moving) &&
+                ta_share_out(ctx, TA_STAGE_NORMALIZE, blocks, move_block, moving) == TA_OK;
+    if (done) {
+        TA_SWAP(c->ts, c->self);
+        TA_SWAP(c->name, c->parent);
+        TA_SWAP(c->cat, c->depth);
+        done = ta_share_out(ctx, TA_STAGE_NORMALIZE, blocks + trace->n_args, move_part, moving) ==
+               TA_OK;
+        TA_SWAP(c->dur, c->self);
+        fit_columns(moving);
+    }
     for (size_t i = 0; i < moving->n_spares; i++)
         ta_store_free(&trace->store, moving->spares[i].at);
     free(moving->spares);
