@@ -68,23 +68,36 @@ static int64_t device_of(const struct ta_trace *trace, struct cursor *device, ta
     return numeric(ta_trace_text(trace, trace->tracks.at[trace->spans.track[row]].pid));
 }
 
+/* Room for all activities at once: what is not used takes no memory, but what is copied when a
+ * table grows does. */
+static bool reserve_activities(struct ta_trace *trace)
+{
+    size_t n = 0;
+    for (size_t row = 0; row < trace->spans.n; row++)
+        n += ta_class_is_device(class_of(trace, (ta_row)row));
+    if (n == 0)
+        return true;
+    trace->activities.at = ta_store_resize(&trace->store, NULL, n, sizeof *trace->activities.at);
+    trace->activities.max = trace->activities.at ? n : 0;
+    return trace->activities.at != NULL;
+}
+
 bool ta_link_launches(struct ta_builder *builder)
 {
     struct ta_trace *trace = builder->trace;
     struct cursor correlation = {ta_trace_arg_column(trace, "correlation"), 0};
     struct cursor device = {ta_trace_arg_column(trace, "device"), 0};
     struct ta_calls calls = {.store = &trace->store, .ts = trace->spans.ts};
-    bool done = index_calls(trace, correlation.column, &calls);
+    const bool done = reserve_activities(trace) && index_calls(trace, correlation.column, &calls);
     for (ta_row row = 0; done && row < trace->spans.n; row++) {
         if (!ta_class_is_device(class_of(trace, row)))
             continue;
         const int64_t id = cursor_value(&correlation, row);
-        done = column_push(
-            &trace->store, &trace->activities,
+        trace->activities.at[trace->activities.n++] =
             (struct ta_activity){.span = row,
                                  .launch = id > 0 ? ta_calls_find(&calls, id) : TA_NO_ROW,
                                  .op = TA_NO_ROW,
-                                 .device = device_of(trace, &device, row)});
+                                 .device = device_of(trace, &device, row)};
     }
     ta_calls_free(&calls);
     return done;

@@ -117,29 +117,14 @@ static bool link_all(struct ta_ctx *ctx, struct linking *linking)
            TA_OK;
 }
 
-/* What was kept for linking launches need not be ordered, nor take memory. */
-static void clear_passing(struct ta_builder *builder)
-{
-    struct ta_trace *trace = builder->trace;
-    for (size_t i = 0; i < builder->n_passing; i++)
-        arg_column_clear(&trace->store, &trace->args[i]);
-}
-
-static bool link_launches(struct ta_builder *builder)
-{
-    const bool done = ta_link_launches(builder);
-    clear_passing(builder);
-    return done;
-}
-
 /* ---- all of it ------------------------------------------------------------------------------ */
 
 enum ta_status ta_normalize(struct ta_ctx *ctx, struct ta_builder *builder, struct ta_trace **trace)
 {
     struct ta_trace *made = builder->trace;
     struct linking linking = {.builder = builder, .trace = made};
-    if (!ta_pair_spans(builder) || !ta_pair_asyncs(builder) || !link_launches(builder) ||
-        !ta_sort_spans(ctx, made) || !link_all(ctx, &linking))
+    if (!ta_pair_spans(builder) || !ta_pair_asyncs(builder) || !ta_link_and_sort(ctx, builder) ||
+        !link_all(ctx, &linking))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the events of a trace: spans=%zu",
                        made->spans.n);
     if (linking.crossing)

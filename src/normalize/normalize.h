@@ -22,9 +22,10 @@ bool ta_pair_asyncs(struct ta_builder *builder);
  * order, on which "the earliest of several calls" rests. */
 bool ta_link_launches(struct ta_builder *builder);
 
-/* Orders spans by (track, start, longer first, place in the file), drops unfinished rows, and
- * moves everything that points to rows. */
-bool ta_sort_spans(struct ta_ctx *ctx, struct ta_trace *trace);
+/* Links launches and, at the same time, orders spans by (track, start, longer first, place in the
+ * file); then drops unfinished rows, and moves everything that points to rows.  Arguments that were
+ * only kept for linking are gone. */
+bool ta_link_and_sort(struct ta_ctx *ctx, struct ta_builder *builder);
 
 /* Gives spans and all that points to them their new rows: row i becomes what was row rows[i], of
  * `n` rows.  Drops what is not among them.  Makes the columns of self time, parent and depth, which

@@ -51,32 +51,49 @@ static size_t group_by_track(struct ta_trace *trace, ta_row *rows)
     return first;
 }
 
-/* What the threads that sort tracks share. */
+/* What threads share. */
 struct sorting {
+    struct ta_builder *builder;
     struct ta_trace *trace;
     ta_row *rows;
 };
 
-static enum ta_status sort_track(struct ta_ctx *ctx, size_t t, void *user)
+/* What was kept for linking launches need not be ordered, nor take memory. */
+static bool link_launches(struct ta_builder *builder)
 {
-    const struct sorting *sorting = user;
-    struct ta_trace *trace = sorting->trace;
-    const struct ta_track *track = &trace->tracks.at[t];
-    if (ta_merge_sort_in(&trace->store, sorting->rows + track->first, track->n,
-                         sizeof *sorting->rows, by_start, &trace->spans))
-        return TA_OK;
-    return ta_fail(ctx, TA_ERR_NOMEM, "Cannot sort the spans of a track");
+    struct ta_trace *trace = builder->trace;
+    const bool done = ta_link_launches(builder);
+    for (size_t i = 0; i < builder->n_passing; i++)
+        arg_column_clear(&trace->store, &trace->args[i]);
+    return done;
 }
 
-bool ta_sort_spans(struct ta_ctx *ctx, struct ta_trace *trace)
+static bool sort_track(const struct sorting *sorting, const struct ta_track *track)
 {
+    struct ta_trace *trace = sorting->trace;
+    return ta_merge_sort_in(&trace->store, sorting->rows + track->first, track->n,
+                            sizeof *sorting->rows, by_start, &trace->spans);
+}
+
+/* Task 0 links launches, the others sort a track each. */
+static enum ta_status do_task(struct ta_ctx *ctx, size_t i, void *user)
+{
+    const struct sorting *sorting = user;
+    const bool done = i ? sort_track(sorting, &sorting->trace->tracks.at[i - 1])
+                        : link_launches(sorting->builder);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot link and sort the spans of a trace");
+}
+
+bool ta_link_and_sort(struct ta_ctx *ctx, struct ta_builder *builder)
+{
+    struct ta_trace *trace = builder->trace;
     ta_row *rows = ta_store_resize(&trace->store, NULL, trace->spans.n + 1, sizeof *rows);
     if (!rows)
         return false;
     const size_t n = group_by_track(trace, rows);
-    struct sorting sorting = {trace, rows};
+    struct sorting sorting = {builder, trace, rows};
     const bool done =
-        ta_share_out(ctx, TA_STAGE_NORMALIZE, trace->tracks.n, sort_track, &sorting) == TA_OK &&
+        ta_share_out(ctx, TA_STAGE_NORMALIZE, 1 + trace->tracks.n, do_task, &sorting) == TA_OK &&
         ta_move_spans(ctx, trace, rows, n);
     ta_store_free(&trace->store, rows);
     return done;
