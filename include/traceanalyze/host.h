@@ -49,6 +49,22 @@ static inline bool ta_host_is_step(struct ta_slice name)
     return name.len >= n && memcmp(name.ptr, TA_STEP_MARK, n) == 0;
 }
 
+/* The number of the step that a span of this name marks; TA_MISSING when it marks none, or by
+ * something else than up to 18 digits. */
+static inline int64_t ta_host_step_number(struct ta_slice name)
+{
+    const size_t first = sizeof TA_STEP_MARK - 1;
+    int64_t number = 0;
+    if (!ta_host_is_step(name) || name.len == first || name.len > first + 18)
+        return TA_MISSING;
+    for (size_t i = first; i < name.len; i++) {
+        if (name.ptr[i] < '0' || name.ptr[i] > '9')
+            return TA_MISSING;
+        number = number * 10 + (name.ptr[i] - '0');
+    }
+    return number;
+}
+
 /* The name of a span as a place of the program: step markers are one place. */
 static inline struct ta_slice ta_host_place(struct ta_slice name)
 {

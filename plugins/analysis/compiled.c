@@ -5,6 +5,7 @@
  * PyTorch marks each call of compiled code by "Torch-Compiled Region: F/C": F numbers the frames
  * (a graph break makes a further one), C counts how often the frame was compiled before. */
 #include <traceanalyze/analysis.h>
+#include <traceanalyze/host.h>
 
 #include <stdlib.h>
 
@@ -75,7 +76,7 @@ static bool read_number(struct ta_slice *text, int64_t *number)
 static struct word_of_name read_name(struct ta_slice name)
 {
     struct word_of_name read = {.word = ELSE, .frame = TA_MISSING, .code = TA_MISSING};
-    if (starts_with(name, "ProfilerStep#"))
+    if (ta_host_is_step(name))
         read.word = STEP;
     if (!starts_with(name, "Torch-Compiled Region"))
         return read;

@@ -6,6 +6,7 @@
  * The warm-up ends with the first marked step. Without two markers nobody says what is warm-up: the
  * time with device work is then split in halves, and said to be. */
 #include <traceanalyze/analysis.h>
+#include <traceanalyze/host.h>
 #include <traceanalyze/busy.h>
 
 #include <stdlib.h>
@@ -53,7 +54,7 @@ static const struct {
     enum what what;
     const char *start, *end;
 } names[] = {
-    {STEP, "ProfilerStep#", ""},
+    {STEP, TA_STEP_MARK, ""},
     {NOTHING, "cudaMallocAsync", ""}, /* from a pool of the driver, in stream order */
     {NOTHING, "cudaFreeAsync", ""},
     {NOTHING, "cudaMallocFromPool", ""},

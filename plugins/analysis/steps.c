@@ -6,6 +6,7 @@
  * at the ends of the marker.  Steps that lack more than a twentieth of their kernels, because those
  * were launched and not recorded, are listed but do not count in statistics. */
 #include <traceanalyze/analysis.h>
+#include <traceanalyze/host.h>
 #include <traceanalyze/lost.h>
 
 #include <stdio.h>
@@ -91,19 +92,8 @@ struct steps {
     struct step *at; /* by start */
     size_t n, max;
     int64_t longest; /* duration: how far back a marker that is still open can start */
+    size_t recent;   /* how many had started at the time that was asked for last */
 };
-
-static bool is_marker(struct ta_slice name)
-{
-    static const char start[] = "ProfilerStep#";
-    const size_t n = sizeof start - 1;
-    if (name.len <= n || memcmp(name.ptr, start, n) != 0)
-        return false;
-    for (size_t i = n; i < name.len; i++)
-        if (name.ptr[i] < '0' || name.ptr[i] > '9')
-            return false;
-    return true;
-}
 
 static int by_start(const void *left, const void *right, void *user)
 {
@@ -119,7 +109,7 @@ static bool find_names(const struct ta_trace *trace, bool *is_name)
 {
     bool any = false;
     for (size_t id = 0; id < ta_trace_string_count(trace); id++)
-        any |= is_name[id] = is_marker(ta_trace_text(trace, (ta_str)id));
+        any |= is_name[id] = ta_host_step_number(ta_trace_text(trace, (ta_str)id)) != TA_MISSING;
     return any;
 }
 
@@ -155,7 +145,7 @@ static bool find_steps(const struct ta_trace *trace, struct steps *steps)
 }
 
 /* Number of steps that start at or before `t`. */
-static size_t started(const struct steps *steps, const int64_t *ts, int64_t t)
+static size_t search(const struct steps *steps, const int64_t *ts, int64_t t)
 {
     size_t low = 0, high = steps->n;
     while (low < high) {
@@ -166,6 +156,15 @@ static size_t started(const struct steps *steps, const int64_t *ts, int64_t t)
             high = middle;
     }
     return low;
+}
+
+/* The same; it is mostly that of the time before. */
+static size_t started(struct steps *steps, const int64_t *ts, int64_t t)
+{
+    const size_t n = steps->recent;
+    if ((n > 0 && ts[steps->at[n - 1].span] > t) || (n < steps->n && ts[steps->at[n].span] <= t))
+        steps->recent = search(steps, ts, t);
+    return steps->recent;
 }
 
 /* Gives an activity to every step whose marker is open at its launch; markers of several threads

@@ -4,6 +4,7 @@
 #include "model/column.h"
 #include "normalize/calls.h"
 #include "normalize/normalize.h"
+#include "traceanalyze/host.h"
 
 #include <stdlib.h>
 
@@ -152,12 +153,9 @@ static bool resolve_track(struct search *s, const struct ta_track *track)
 /* Looks at each name and each launch once, so that the walk over spans need not. */
 static void prepare(struct search *s)
 {
-    static const char step[] = "ProfilerStep#";
     const struct ta_trace *trace = s->trace;
-    for (ta_str id = 0; id < trace->strings.texts.n; id++) {
-        const struct ta_slice name = ta_trace_text(trace, id);
-        s->is_step[id] = name.len > sizeof step - 1 && memcmp(name.ptr, step, sizeof step - 1) == 0;
-    }
+    for (ta_str id = 0; id < trace->strings.texts.n; id++)
+        s->is_step[id] = ta_host_is_step(ta_trace_text(trace, id));
     for (size_t i = 0; i < trace->activities.n; i++)
         if (trace->activities.at[i].launch != TA_NO_ROW)
             s->launches[trace->spans.track[trace->activities.at[i].launch]] = true;

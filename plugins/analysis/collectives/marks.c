@@ -2,20 +2,13 @@
 /* The steps that torch.profiler marks on the host (ProfilerStep#N). */
 #include "map.h"
 
-/* The number behind "ProfilerStep#", or -1. */
+#include <traceanalyze/host.h>
+
+/* The number of the step that a name marks, or -1. */
 static int32_t number_of(struct ta_slice name)
 {
-    static const char start[] = "ProfilerStep#";
-    const size_t n = sizeof start - 1;
-    int64_t number = 0;
-    if (name.len <= n || name.len > n + 9 || memcmp(name.ptr, start, n) != 0)
-        return -1;
-    for (size_t i = n; i < name.len; i++) {
-        if (name.ptr[i] < '0' || name.ptr[i] > '9')
-            return -1;
-        number = number * 10 + name.ptr[i] - '0';
-    }
-    return (int32_t)number;
+    const int64_t number = ta_host_step_number(name);
+    return number < 0 || number > INT32_MAX ? -1 : (int32_t)number;
 }
 
 static int by_start(const void *left, const void *right)

@@ -2,6 +2,8 @@
 /* critical_path.by_class, critical_path.by_name: what the run's length is made of. */
 #include "path.h"
 
+#include <stdlib.h>
+
 enum { PARTIAL_CLASSES, PARTIAL_NAMES, PARTIAL_EDGES };
 enum { CLASS_RANK, CLASS_CLASS, CLASS_PIECES, CLASS_TOTAL };
 enum { NAME_CLASS, NAME_NAME, NAME_PIECES, NAME_TOTAL };
@@ -77,19 +79,25 @@ struct collector {
     struct ta_spans spans;
     struct ta_partial *const *out;
     struct ta_map names; /* rows of the partial by class and name */
+    struct place {
+        enum path_class class;
+        int64_t *row; /* NULL before the first */
+    } * places;       /* by name: that of the class met last */
     struct sum classes[PATH_CLASSES];
 };
 
 /* The row of a class and a name. */
 static int64_t *row_of(struct collector *c, enum path_class class, ta_str name)
 {
-    const uint64_t id = (uint64_t) class << 32 | name;
-    const uint64_t *known = ta_map_find(&c->names, id);
-    if (known)
-        return (int64_t *)(uintptr_t)*known;
+    struct place *place = &c->places[name];
+    if (place->row && place->class == class)
+        return place->row;
     const struct ta_key keys[] = {ta_key_text(ta_slice_of(path_class_name(class))),
                                   ta_key_text(ta_host_place(ta_trace_text(c->trace, name)))};
-    return ta_partial_cached(c->out[PARTIAL_NAMES], &c->names, id, keys);
+    place->class = class;
+    place->row =
+        ta_partial_cached(c->out[PARTIAL_NAMES], &c->names, (uint64_t) class << 32 | name, keys);
+    return place->row;
 }
 
 static void take_piece(void *user, enum path_class class, ta_row row, int64_t ns)
@@ -124,10 +132,16 @@ static int64_t add_sums(const struct collector *c)
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
-    struct collector c = {.trace = trace, .spans = ta_trace_spans(trace), .out = out};
+    struct collector c = {
+        .trace = trace,
+        .spans = ta_trace_spans(trace),
+        .out = out,
+        .places = calloc(ta_trace_string_count(trace) + 1, sizeof *c.places),
+    };
     struct path path = {.trace = trace, .take = take_piece, .user = &c};
-    const bool done = path_follow(&path) && !c.names.failed;
+    const bool done = c.places && path_follow(&path) && !c.names.failed;
     ta_map_free(&c.names);
+    free(c.places);
     if (!done)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot follow the critical path of a trace");
     const int64_t total = add_sums(&c);

@@ -7,6 +7,8 @@
  * has none (autograd).  Where one range holds nearly everything the ranges in it are the phases. */
 #include "kernels_by_phase.h"
 
+#include <traceanalyze/host.h>
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -56,7 +58,7 @@ static size_t list_step(const struct ta_partial *steps, size_t i, struct ta_tabl
     int64_t all = 0;
     for (; end < ta_partial_rows(steps) && ta_partial_at(steps, end)[STEP_NUMBER] == step; end++)
         all = ta_add_sat(all, ta_partial_at(steps, end)[STEP_TOTAL]);
-    snprintf(label, sizeof label, "ProfilerStep#%" PRId64, step);
+    snprintf(label, sizeof label, TA_STEP_MARK "%" PRId64, step);
     for (; i < end; i++) {
         const int64_t *row = ta_partial_at(steps, i);
         TA_ROW(table,

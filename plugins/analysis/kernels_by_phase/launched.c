@@ -77,23 +77,10 @@ static void find_ranges(struct work *w)
     phase_ranges_order(&w->all);
 }
 
-/* The digits behind "ProfilerStep#"; TA_MISSING when they are no number. */
-static int64_t number_of(struct ta_slice name)
-{
-    const size_t start = ta_host_place(name).len + 1;
-    int64_t number = 0;
-    for (size_t i = start; i < name.len; i++) {
-        if (name.ptr[i] < '0' || name.ptr[i] > '9' || i - start > 15)
-            return TA_MISSING;
-        number = number * 10 + (name.ptr[i] - '0');
-    }
-    return name.len > start ? number : TA_MISSING;
-}
-
 static int64_t *step_row(struct work *w, ta_str name, int64_t kind)
 {
     const int64_t number =
-        name == TA_STR_ABSENT ? TA_MISSING : number_of(ta_trace_text(w->trace, name));
+        name == TA_STR_ABSENT ? TA_MISSING : ta_host_step_number(ta_trace_text(w->trace, name));
     return ta_partial_cached(w->out[PARTIAL_STEPS], &w->step_rows,
                              (uint64_t)name << 8 | (uint64_t)kind,
                              (const struct ta_key[]){ta_key_int(number), ta_key_int(kind)});
