@@ -12,9 +12,9 @@ function toggleName(name) {
 
 /* The names of a table are one stop of the Tab key; arrows walk through them, Enter opens one. */
 class Names {
-  constructor(body, scroll) {
+  constructor(body) {
     this.body = body;
-    this.scroll = scroll;
+    this.scroll = body.closest(".scroll");
     on(body, "click", (event) => {
       const name = event.target.closest(".name");
       if (name && String(getSelection()) === "") {
@@ -22,6 +22,7 @@ class Names {
       }
     });
     on(body, "keydown", (event) => this.onKey(event, event.target.closest(".name")));
+    on(window, "resize", () => this.fit());
   }
 
   onKey(event, name) {
@@ -43,14 +44,12 @@ class Names {
     return all(":is(th, td):not([hidden]) > .name", this.body);
   }
 
-  prepare() {
-    this.shown().forEach((name, i) => set(name, { role: "button", tabindex: i ? -1 : 0,
-      "aria-expanded": name.classList.contains("open") }));
-  }
-
-  /* Makes a table that is wider than the page narrower: its names, and everything else. */
+  /* For the names that are shown now.  Makes a table that is wider than the page narrower: its
+   * names, and everything else. */
   fit() {
     const box = this.scroll;
+    this.shown().forEach((name, i) => set(name, { role: "button", tabindex: i ? -1 : 0,
+      "aria-expanded": name.classList.contains("open") }));
     box.classList.remove("tight");
     if (this.narrow() < nameGood || box.scrollWidth > box.clientWidth) {
       box.classList.add("tight");

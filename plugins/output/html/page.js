@@ -212,28 +212,16 @@ function followSections() {
   all("main > section").forEach((section) => observer.observe(section));
 }
 
-/* Names in the data of a chart make room once it is unfolded. */
-function fitChartData() {
-  for (const details of all("figure details")) {
-    const names = new Names(details.querySelector("tbody"), details.querySelector(".scroll"));
-    const fit = () => {
-      if (details.open) {
-        names.prepare();
-        names.fit();
-      }
-    };
-    on(details, "toggle", fit);
-    on(window, "resize", fit);
-  }
-}
-
 function start() {
   fillBar();
   for (const box of all(".table")) {
     const table = new Table(box);
     tables.set(table.id, table);
   }
-  fitChartData();
+  for (const body of all("figure tbody")) { /* they make room once the chart's data is unfolded */
+    const names = new Names(body);
+    on(body.closest("details"), "toggle", () => names.fit());
+  }
   all(".chart.nested").forEach((svg) => new Tree(svg));
   document.body.append(tip, announcer);
   document.querySelector(".hero").after(results);
@@ -242,7 +230,6 @@ function start() {
   applyAddress();
   followSections();
   startTimeline();
-  on(window, "resize", () => tables.forEach((table) => table.fit()));
   on(window, "hashchange", () => {
     if (/^#[a-z]+=/.test(location.hash)) {
       applyAddress();

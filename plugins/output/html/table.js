@@ -23,7 +23,7 @@ class Table {
     this.rows = Array.from(this.body.rows, (element) =>
       new Row(Number(element.id.split("-").pop()), element, null));
     this.rows.forEach((row) => row.element.classList.remove("x"));
-    this.names = new Names(this.body, this.scroll);
+    this.names = new Names(this.body);
     this.hidden = new Set([...this.heads.keys()].filter((i) => this.heads[i].hidden));
     this.column = -1;
     this.descending = false;
@@ -161,10 +161,6 @@ class Table {
     this.scroll.after(make("div", { class: "foot" }, this.note, this.more));
   }
 
-  fit() {
-    this.names.fit();
-  }
-
   showColumn(column, shown) {
     this.hidden[shown ? "delete" : "add"](column);
     this.heads[column].hidden = !shown;
@@ -173,7 +169,7 @@ class Table {
         row.element.cells[column].hidden = !shown;
       }
     }
-    this.fit();
+    this.names.fit();
   }
 
   writeFilter(text) {
@@ -242,8 +238,7 @@ class Table {
     this.showSort();
     this.showBars(shown);
     this.showCounts(rows.length, shown.length);
-    this.names.prepare();
-    this.fit();
+    this.names.fit();
     return rows.length;
   }
 
