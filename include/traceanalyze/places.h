@@ -18,8 +18,12 @@ struct ta_places {
     struct ta_partial *out;
     int64_t origin;
     struct ta_map rows; /* of the partial, by the names of the operator and what it ran */
-    bool *is_told;      /* by category: operators, and ranges that people annotated */
-    bool *is_step;      /* by name */
+    struct ta_place_last {
+        ta_str op;
+        int64_t *row;
+    } * last;      /* by the name of what ran: the row of the last of that name */
+    bool *is_told; /* by category: operators, and ranges that people annotated */
+    bool *is_step; /* by name */
 };
 
 /* False without memory; ta_places_close() either way, which is false when some are missing. */

@@ -93,25 +93,26 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     const struct ta_activities activities = ta_trace_activities(trace);
     const struct ta_spans s = ta_trace_spans(trace);
     const struct ta_kernels kernels = ta_trace_kernels(trace);
-    struct ta_map rows = {0};
-    struct ta_dist *times[TA_KERNEL_CLASS_COUNT] = {0};
-    for (size_t i = 0; i < activities.n; i++) {
-        const ta_row span = activities.at[i].span;
-        if (activities.at[i].kernel == TA_NO_KERNEL)
+    struct ta_dist *class_times[TA_KERNEL_CLASS_COUNT] = {0};
+    struct ta_dist **times = calloc(kernels.n + 1, sizeof(struct ta_dist *)); /* by kernel */
+    for (size_t i = 0; times && i < activities.n; i++) {
+        const uint32_t k = activities.at[i].kernel;
+        if (k == TA_NO_KERNEL)
             continue;
-        const struct ta_slice name = ta_trace_text(trace, s.name[span]);
-        int64_t *row = ta_partial_cached(out[0], &rows, s.name[span],
-                                         (const struct ta_key[]){ta_key_text(name)});
-        ta_dist_add(ta_partial_dist(out[0], row, TIMES), s.dur[span]);
-        const enum ta_kernel_class class = kernels.at[activities.at[i].kernel].facts.class;
-        if (!times[class])
-            times[class] = ta_partial_dist(
+        const int64_t dur = s.dur[activities.at[i].span];
+        const enum ta_kernel_class class = kernels.at[k].facts.class;
+        if (!times[k]) {
+            const struct ta_key name = ta_key_text(ta_trace_text(trace, kernels.at[k].name));
+            times[k] = ta_partial_dist(out[0], TA_PARTIAL_ROW(out[0], name), TIMES);
+        }
+        if (!class_times[class])
+            class_times[class] = ta_partial_dist(
                 out[1], TA_PARTIAL_ROW(out[1], ta_key_int((int64_t) class)), CLASS_TIMES);
-        ta_dist_add(times[class], s.dur[span]);
+        ta_dist_add(times[k], dur);
+        ta_dist_add(class_times[class], dur);
     }
-    const bool failed = rows.failed;
-    ta_map_free(&rows);
-    return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot index kernels") : TA_OK;
+    free(times);
+    return times ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot index kernels");
 }
 
 /* ---- the distribution ---------------------------------------------------------------------- */

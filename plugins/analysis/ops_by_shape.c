@@ -52,6 +52,12 @@ static int64_t *row_of(struct ta_partial *out, struct ta_map *rows, const struct
     return row;
 }
 
+/* The row of the last call of an operator. */
+struct last {
+    ta_str shapes;
+    int64_t *row;
+};
+
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -60,16 +66,21 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     const struct ta_spans s = ta_trace_spans(trace);
     const struct ta_categories categories = ta_trace_categories(trace);
     struct ta_map rows = {0};
-    for (size_t i = 0; i < dims.n; i++) {
+    struct last *last = calloc(dims.n ? ta_trace_string_count(trace) + 1 : 1, sizeof *last);
+    for (size_t i = 0; last && i < dims.n; i++) {
         const ta_row span = dims.row[i];
         if (!ta_args_is_text(&dims, i) || categories.at[s.cat[span]].class != TA_CLASS_OP)
             continue;
-        int64_t *row = row_of(out[0], &rows, trace, s.name[span], (ta_str)ta_args_value(&dims, i));
+        const ta_str shapes = (ta_str)ta_args_value(&dims, i);
+        struct last *of = &last[s.name[span]];
+        if (!of->row || of->shapes != shapes)
+            *of = (struct last){shapes, row_of(out[0], &rows, trace, s.name[span], shapes)};
+        int64_t *row = of->row;
         ta_sum(&row[CALLS], 1);
         ta_sum(&row[TOTAL], s.dur[span]);
         ta_sum(&row[SELF], s.self[span]);
     }
-    for (size_t i = 0; dims.n && i < activities.n; i++) {
+    for (size_t i = 0; last && dims.n && i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
         const ta_str shapes = a->op == TA_NO_ROW ? TA_STR_ABSENT : ta_args_text(&dims, a->op);
         if (shapes == TA_STR_ABSENT || categories.at[s.cat[a->op]].class != TA_CLASS_OP)
@@ -78,7 +89,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         ta_sum(&row[KERNELS], a->kernel != TA_NO_KERNEL);
         ta_sum(&row[DEVICE], s.dur[a->span]);
     }
-    const bool failed = rows.failed;
+    const bool failed = !last || rows.failed;
+    free(last);
     ta_map_free(&rows);
     return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot index shapes") : TA_OK;
 }

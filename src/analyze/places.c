@@ -27,8 +27,9 @@ bool ta_places_open(struct ta_places *places, const struct ta_trace *trace, stru
                                  .out = out,
                                  .origin = ta_trace_origin(trace),
                                  .is_told = calloc(categories.n + 1, sizeof *places->is_told),
-                                 .is_step = calloc(n_names + 1, sizeof *places->is_step)};
-    if (!places->is_told || !places->is_step)
+                                 .is_step = calloc(n_names + 1, sizeof *places->is_step),
+                                 .last = calloc(n_names + 1, sizeof *places->last)};
+    if (!places->is_told || !places->is_step || !places->last)
         return false;
     for (size_t i = 0; i < categories.n; i++) {
         const struct ta_category *category = &categories.at[i];
@@ -44,8 +45,9 @@ bool ta_places_open(struct ta_places *places, const struct ta_trace *trace, stru
 
 bool ta_places_close(struct ta_places *places)
 {
-    const bool done = places->is_told && places->is_step && !places->rows.failed;
+    const bool done = places->is_told && places->is_step && places->last && !places->rows.failed;
     ta_map_free(&places->rows);
+    free(places->last);
     free(places->is_told);
     free(places->is_step);
     return done;
@@ -88,17 +90,22 @@ static int64_t *row_of(struct ta_places *places, ta_row op, ta_row ran)
 {
     const ta_str *names = places->spans.name;
     const ta_str op_name = op == TA_NO_ROW ? TA_STR_ABSENT : names[op];
+    struct ta_place_last *last = &places->last[names[ran]];
+    if (last->row && last->op == op_name)
+        return last->row;
     const uint64_t key = (uint64_t)op_name << 32 | names[ran];
     const uint64_t *known = ta_map_find(&places->rows, key);
-    if (known)
-        return (int64_t *)(uintptr_t)*known;
     char text[WITHIN_MOST];
-    return ta_partial_cached(
-        places->out, &places->rows, key,
-        (const struct ta_key[]){
-            ta_key_text(op_name ? ta_trace_text(places->trace, op_name) : TA_LIT("")),
-            ta_key_text(ta_trace_text(places->trace, names[ran])),
-            ta_key_text(within(places, op, text))});
+    int64_t *row =
+        known ? (int64_t *)(uintptr_t)*known
+              : ta_partial_cached(
+                    places->out, &places->rows, key,
+                    (const struct ta_key[]){
+                        ta_key_text(op_name ? ta_trace_text(places->trace, op_name) : TA_LIT("")),
+                        ta_key_text(ta_trace_text(places->trace, names[ran])),
+                        ta_key_text(within(places, op, text))});
+    *last = (struct ta_place_last){op_name, row};
+    return row;
 }
 
 void ta_place_add(struct ta_places *places, ta_row op, ta_row ran)
