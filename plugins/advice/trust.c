@@ -17,6 +17,8 @@ static const struct {
     {"bad times", "Record again with a newer version of the profiler."},
     {"times far away", "Record again while the clock is not set, or cut the trace to the times of "
                        "interest."},
+    {"devices as the host's", "Record with torch.profiler, or have the tool name the categories of "
+                              "its events as Kineto does: kernel, gpu_memcpy, gpu_memset."},
     {"launches linked",
      "Record host and device together: activities=[CPU, CUDA], and all threads."},
     {"activities before their call", "Record again after the clocks of host and device were "

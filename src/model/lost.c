@@ -68,6 +68,16 @@ static void mark_recorded(struct search *s)
     }
 }
 
+/* What the driver does for a launch of the runtime is recorded by some profilers as a call of its
+ * own within it; the activity is linked to the outer one. */
+static bool is_part_of_launch(struct search *s, ta_row row)
+{
+    const ta_row around = s->spans.parent[row];
+    return around != TA_NO_ROW &&
+           s->categories.at[s->spans.cat[around]].class == TA_CLASS_RUNTIME &&
+           (s->is_recorded[around] || call_of(s, around) == CALL_KERNEL);
+}
+
 /* Calls between the begin and the end of a capture on one thread launch nothing. */
 static bool search_track(struct search *s, const struct ta_track *track, struct ta_lost *lost)
 {
@@ -83,7 +93,8 @@ static bool search_track(struct search *s, const struct ta_track *track, struct 
         if (call == CALL_END_CAPTURE && captures)
             ta_intervals_add(&lost->captures, begun, end);
         captures = call == CALL_BEGIN_CAPTURE || (captures && call != CALL_END_CAPTURE);
-        if (captures || !(call == CALL_KERNEL || (call == CALL_GRAPH && s->all_linked)))
+        if (captures || !(call == CALL_KERNEL || (call == CALL_GRAPH && s->all_linked)) ||
+            is_part_of_launch(s, row))
             continue;
         lost->calls++;
         if (s->is_recorded[row])

@@ -229,6 +229,16 @@ static void say_most(struct line *line, const struct most *most, const char *who
         time);
 }
 
+/* Whether the traces hold work of devices that could not be told from that of the host. */
+static bool has_foreign_devices(const struct ta_report *report)
+{
+    const struct ta_table *checks = ta_report_table(report, "health.checks");
+    for (size_t i = 0; checks && i < checks->n_rows; i++)
+        if (ta_row_reads(checks, i, "check", "devices as the host's"))
+            return true;
+    return false;
+}
+
 /* The function or operator that takes most time: of devices, as far as sums tell it, else of the
  * host. */
 static void say_operators(struct line *line, const struct ta_report *report)
@@ -242,7 +252,10 @@ static void say_operators(struct line *line, const struct ta_report *report)
     }
     const struct most on_host = ops ? find_most(ops, "self_ns") : find_most(sums, "self_cpu_ns");
     if (ops || sums)
-        say(line, "No device activity was recorded: host figures only.");
+        say(line, "%s",
+            has_foreign_devices(report)
+                ? "Work of devices is in a form that is not known, and counts as the host's."
+                : "No device activity was recorded: host figures only.");
     say_most(line, &on_host, "host");
 }
 

@@ -75,6 +75,53 @@ static void planted_defects(void **state)
     ta_report_free(report);
 }
 
+/* Some profilers record what the driver does for a launch as a call within it. */
+static void launches_of_the_driver_are_part_of_the_call(void **state)
+{
+    (void)state;
+    struct text json = {0};
+    text_add(&json, "{\"traceEvents\":[");
+    for (int i = 0; i < 40; i++)
+        text_add(&json,
+                 "{\"ph\":\"X\",\"cat\":\"xpu_runtime\",\"name\":\"urEnqueueKernelLaunch\","
+                 "\"pid\":1,\"tid\":1,\"ts\":%d,\"dur\":9,\"args\":{\"correlation\":%d}},"
+                 "{\"ph\":\"X\",\"cat\":\"xpu_driver\",\"name\":"
+                 "\"zeCommandListAppendLaunchKernel\",\"pid\":1,\"tid\":1,\"ts\":%d,\"dur\":5,"
+                 "\"args\":{\"correlation\":%d}},"
+                 "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,"
+                 "\"ts\":%d,\"dur\":20,\"args\":{\"device\":0,\"correlation\":%d}},",
+                 100 * i, i + 1, 100 * i + 2, i + 1, 100 * i + 30, i + 1);
+    text_add(&json, "{}]}");
+    struct ta_report *report = report_on_text(json.at);
+    text_free(&json);
+    assert_near(value(report, "launches linked"), 1);
+    assert_near(value(report, "kernels lost"), -1); /* none was looked for */
+    ta_report_free(report);
+}
+
+/* Tools whose device work has no category that is known say which process is a device. */
+static void device_work_of_no_known_category(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"/device:GPU:0", "GPU0", "Ascend Hardware",
+                                        "/host:CPU",     "CPU",  "/device:CPU:0"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct text json = {0};
+        text_add(&json,
+                 "{\"traceEvents\":[{\"ph\":\"M\",\"pid\":3,\"name\":\"process_name\",\"args\":{"
+                 "\"name\":\"%s\"}},"
+                 "{\"ph\":\"X\",\"name\":\"run\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":90},"
+                 "{\"ph\":\"X\",\"name\":\"fusion.1\",\"pid\":3,\"tid\":1,\"ts\":9,\"dur\":9},"
+                 "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":3,\"tid\":1,\"ts\":30,"
+                 "\"dur\":9}]}",
+                 names[i]);
+        struct ta_report *report = report_on_text(json.at);
+        text_free(&json);
+        assert_near(value(report, "devices as the host's"), i < 3 ? 0.5 : -1);
+        ta_report_free(report);
+    }
+}
+
 /* Nothing of a device was recorded: no launch is lost. */
 static void only_the_host(void **state)
 {
@@ -148,8 +195,12 @@ static void steps_that_lack_kernels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sound_trace),           cmocka_unit_test(planted_defects),
-        cmocka_unit_test(only_the_host),           cmocka_unit_test(operators_left_out),
+        cmocka_unit_test(launches_of_the_driver_are_part_of_the_call),
+        cmocka_unit_test(device_work_of_no_known_category),
+        cmocka_unit_test(a_sound_trace),
+        cmocka_unit_test(planted_defects),
+        cmocka_unit_test(only_the_host),
+        cmocka_unit_test(operators_left_out),
         cmocka_unit_test(steps_that_lack_kernels),
     };
     return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);

@@ -197,7 +197,9 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     add_overlap(merged[PARTIAL_OVERLAP], out);
     add_bins(merged[PARTIAL_BINS], out);
     if (ta_partial_rows(devices) == 0 && ta_report_is_of_traces(prior))
-        ta_add_missing(out, "No device activity was recorded: the trace is of the host only.");
+        ta_add_missing(
+            out,
+            "No event is a device activity by its category: the figures are of the host only.");
     return TA_OK;
 }
 

@@ -23,6 +23,7 @@ static const struct ta_field trace_fields[HEALTH_FIELDS] = {
     [HEALTH_FAR] = {"far", TA_FIELD_SUM},
     [HEALTH_PAIRS] = {"pairs", TA_FIELD_SUM},
     [HEALTH_LEAPS] = {"leaps", TA_FIELD_SUM},
+    [HEALTH_DEVICE] = {"on_device", TA_FIELD_SUM},
 };
 
 /* Names of fields are for people; these are only numbers. */
@@ -190,6 +191,9 @@ static double add_checks(struct ta_table_builder *table, const struct ta_report 
     const double lossy = lossy_share(prior);
     const double times = case_share(prior, bad_times, 5, s.field[HEALTH_OPENED]);
     const double strays = ratio(s.field[HEALTH_FAR], s.field[HEALTH_OPENED]);
+    /* Most profilers name no process for a device: then there is nothing to check. */
+    const double foreign =
+        s.field[HEALTH_DEVICE] > 0 ? ratio(s.field[HEALTH_DEVICE], s.field[HEALTH_OPENED]) : NAN;
     const double linked = ratio(s.field[HEALTH_LINKED], s.field[HEALTH_ACTIVITIES]);
     const double early = ratio(s.field[HEALTH_EARLY], s.field[HEALTH_LINKED]);
     const double lost = ratio(s.field[HEALTH_LOST], s.field[HEALTH_CALLS]);
@@ -212,6 +216,9 @@ static double add_checks(struct ta_table_builder *table, const struct ta_report 
          "Spans that begin more than an hour from the median start, over the host's spans: the "
          "clock "
          "was set, or the times are none"},
+        {"devices as the host's", foreign, 0, 0.5 + 0.5 * foreign, false, "ratio",
+         "Spans of processes that are named for a device, over the host's spans: their category is "
+         "of no device activity that is known, so they count as the host's"},
         {"launches linked", linked, 0.99, 0.5 * (1 - linked), true, "ratio",
          "Activities whose call was recorded; the causes of idle time and the device time of "
          "operators need them"},

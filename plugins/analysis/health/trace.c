@@ -162,6 +162,35 @@ static bool look_for_strays(struct search *s)
     return true;
 }
 
+/* "/device:GPU:0" of JAX and TensorFlow, "GPU0" of rocprof, "Ascend Hardware".  Kineto names the
+ * process of the host for both. */
+static bool names_device(struct ta_slice name)
+{
+    static const char *const starts[] = {"/device:", "GPU", "TPU", "NPU", "XPU", "Ascend Hardware"};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        const size_t n = strlen(starts[i]);
+        if (name.len >= n && memcmp(name.ptr, starts[i], n) == 0)
+            return !memmem(name.ptr, name.len, "CPU", 3);
+    }
+    return false;
+}
+
+/* Device work in a form that nobody told us of looks like work of the host. */
+static void look_for_devices(struct search *s)
+{
+    const struct ta_tracks tracks = ta_trace_tracks(s->trace);
+    int64_t spans = 0;
+    for (size_t t = 0; t < tracks.n; t++) {
+        const struct ta_track *track = &tracks.at[t];
+        if (track->process_name == TA_STR_ABSENT ||
+            !names_device(ta_trace_text(s->trace, track->process_name)))
+            continue;
+        for (ta_row row = track->first; row < track->first + track->n; row++)
+            spans += ta_class_is_host(class_of(s, row));
+    }
+    ta_sum(&s->row[HEALTH_DEVICE], spans);
+}
+
 enum ta_status health_map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -176,6 +205,7 @@ enum ta_status health_map(struct ta_ctx *ctx, const struct ta_trace *trace,
     count_activities(&s);
     count_successions(&s);
     look_at_spans(&s);
+    look_for_devices(&s);
     const bool done = count_lost(&s) && look_for_strays(&s) && health_count_names(trace, out[1]) &&
                       !s.overhead.failed;
     ta_intervals_free(&s.overhead);
