@@ -22,8 +22,8 @@ const char *const ta_diff_analyses[] = {
     /* names, and their place in the program */
     "kernels_by_name", "kernels_by_op", "ops_by_caller",
     /* figures: steps, blocks, rates, and every scalar */
-    "steps", "diffusion", "throughput", "overview", "overview_dumps", "roofline", "fusion_chains",
-    "layout_tax", "kernel_precision", "health",
+    "steps", "diffusion", "throughput", "overview", "overview_dumps", "roofline", "layout_tax",
+    "kernel_precision", "health",
     /* memory, means, clocks */
     "memory", "memory_allocator", "kernels_by_class", "telemetry",
     /* what runs are of */

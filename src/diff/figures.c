@@ -266,10 +266,18 @@ static void add_skew(struct list *list)
 
 /* ---- scalars ------------------------------------------------------------------------------ */
 
+/* What could be fused is a hint, no figure of what a run did, and to know it takes two arguments of
+ * every kernel: a comparison does not ask for it, and a report that was written before may have it.
+ */
+static bool is_compared(const struct ta_scalar *scalar)
+{
+    return strcmp(scalar->id, "fusion_share") != 0;
+}
+
 static void add_scalars(struct list *list, const struct ta_section *section)
 {
     for (size_t i = 0; i < section->n_items; i++) {
-        if (section->items[i].kind != TA_ITEM_SCALAR)
+        if (section->items[i].kind != TA_ITEM_SCALAR || !is_compared(section->items[i].scalar))
             continue;
         const struct ta_scalar *scalar = section->items[i].scalar;
         add(list, &(struct ta_run_figure){.id = scalar->id,

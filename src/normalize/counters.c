@@ -35,10 +35,11 @@ static size_t series_of(struct all_series *all, const struct counter_columns *c,
                         size_t last)
 {
     enum { NEAR = 4 };
+    size_t next = last;
     for (size_t i = 0; i < NEAR && i < all->list.n; i++) {
-        const size_t next = (last + i) % all->list.n;
         if (is_series(&all->list.at[next], c, row))
             return next;
+        next = next + 1 < all->list.n ? next + 1 : 0;
     }
     const uint64_t counter = (uint64_t)c->track[row] << 32 | c->name[row];
     const uint64_t *number = ta_map_at(&all->by_counter, counter, all->by_counter.n);
@@ -104,11 +105,27 @@ static bool order_rows(struct ta_store *store, const struct counter_columns *c,
     return done;
 }
 
-static bool sort_rows(struct ta_store *store, const struct counter_columns *c, ta_row *number,
+/* What the samples of a series have in common, in their new places. */
+static void write_series(struct counter_columns *c, const struct all_series *all)
+{
+    for (size_t i = 0, row = 0; i < all->list.n; i++) {
+        const struct series *series = &all->list.at[i];
+        for (const size_t end = row + series->n; row < end; row++) {
+            c->track[row] = series->track;
+            c->name[row] = series->name;
+            c->series[row] = series->series;
+        }
+    }
+}
+
+/* Finds the order of the rows and names them in it; their times and values are still to move. */
+static bool sort_rows(struct ta_store *store, struct counter_columns *c, ta_row *number,
                       ta_row *rows)
 {
     struct all_series all = {.list = {0}};
     const bool done = find_series(c, &all, number) && order_rows(store, c, &all, number, rows);
+    if (done)
+        write_series(c, &all);
     free(all.list.at);
     ta_map_free(&all.by_counter);
     ta_map_free(&all.by_series);
@@ -123,19 +140,16 @@ bool ta_sort_counters(struct ta_trace *trace)
     if (n == 0)
         return true;
     ta_row *rows = ta_store_resize(store, NULL, n, sizeof *rows);
-    ta_row *narrow = ta_store_resize(store, NULL, n, sizeof *narrow);
+    ta_row *number = ta_store_resize(store, NULL, n, sizeof *number);
     int64_t *wide = ta_store_resize(store, NULL, n, sizeof *wide);
-    const bool done = rows && narrow && wide && sort_rows(store, c, narrow, rows);
+    const bool done = rows && number && wide && sort_rows(store, c, number, rows);
     if (done) {
         TA_GATHER(c->ts, wide, rows, n);
         TA_GATHER(c->value, wide, rows, n);
-        TA_GATHER(c->name, narrow, rows, n);
-        TA_GATHER(c->series, narrow, rows, n);
-        TA_GATHER(c->track, narrow, rows, n);
-        c->max = n; /* what the spares had room for */
+        c->max = n; /* what the spare had room for */
     }
     ta_store_free(store, rows);
-    ta_store_free(store, narrow);
+    ta_store_free(store, number);
     ta_store_free(store, wide);
     return done;
 }

@@ -31,6 +31,8 @@ def write_trace(path, factor):
         length = round(factor * rng.randint(500_000, 600_000))
         kernels = [("aten::mm", "sm90_xmma_gemm_bf16", length),
                    ("aten::gelu", "gelu_kernel", rng.randint(7_000, 9_000))]
+        kernels += [(f"aten::{name}", f"at::native::vectorized_elementwise_kernel<{name}>", 5_000)
+                    for name in ("add", "mul", "neg")]  # a chain that could be fused
         writer.step(number, kernels, 1_000_000)
     return writer.write(path)
 
@@ -98,8 +100,10 @@ class Inputs(unittest.TestCase):
                 self.assertEqual(found[table], wanted[table], f"{form} against {after.name}")
 
     def test_traces(self):
-        self.check_forms(write_trace(self.folder / "a.json", 1),
-                         write_trace(self.folder / "b.json", 1.5))
+        before = write_trace(self.folder / "a.json", 1)
+        self.assertGreater(reports.read(PROGRAM, before).scalars["fusion_share"], 0,
+                           "reports have a figure that comparisons do without")
+        self.check_forms(before, write_trace(self.folder / "b.json", 1.5))
 
     def test_dumps(self):
         self.check_forms(test_head.run(self.folder / "a", 45.0, 8396.8),

@@ -40,7 +40,7 @@ class Writer:
             self.span("cuda_runtime", "cudaLaunchKernel", at + 100, 500, 10,
                       correlation=self.launched)
             self.span("kernel", name, at + 1000, length, 70, device=0, stream=7,
-                      correlation=self.launched)
+                      correlation=self.launched, grid=[64, 1, 1], block=[128, 1, 1])
             at += 1000 + length
         self.now = begin + max(dur, at - begin)
 
