@@ -51,16 +51,17 @@ static size_t group_by_track(struct ta_trace *trace, ta_row *rows)
     return first;
 }
 
-/* What threads share. */
+/* What two threads do: neither changes what the other reads. */
 struct sorting {
     struct ta_builder *builder;
-    struct ta_trace *trace;
-    ta_row *rows;
+    ta_row *rows; /* in their order */
+    size_t n;
 };
 
 /* What was kept for linking launches need not be ordered, nor take memory. */
-static bool link_launches(struct ta_builder *builder)
+static bool link_launches(struct sorting *sorting)
 {
+    struct ta_builder *builder = sorting->builder;
     struct ta_trace *trace = builder->trace;
     const bool done = ta_link_launches(builder);
     for (size_t i = 0; i < builder->n_passing; i++)
@@ -68,33 +69,36 @@ static bool link_launches(struct ta_builder *builder)
     return done;
 }
 
-static bool sort_track(const struct sorting *sorting, const struct ta_track *track)
+static bool sort_rows(struct sorting *sorting)
 {
-    struct ta_trace *trace = sorting->trace;
-    return ta_merge_sort_in(&trace->store, sorting->rows + track->first, track->n,
-                            sizeof *sorting->rows, by_start, &trace->spans);
+    struct ta_trace *trace = sorting->builder->trace;
+    bool done = true;
+    sorting->n = group_by_track(trace, sorting->rows);
+    for (size_t t = 0; done && t < trace->tracks.n; t++) {
+        const struct ta_track *track = &trace->tracks.at[t];
+        done = ta_merge_sort_in(&trace->store, sorting->rows + track->first, track->n,
+                                sizeof *sorting->rows, by_start, &trace->spans);
+    }
+    return done;
 }
 
-/* Task 0 links launches, the others sort a track each. */
 static enum ta_status do_task(struct ta_ctx *ctx, size_t i, void *user)
 {
-    const struct sorting *sorting = user;
-    const bool done = i ? sort_track(sorting, &sorting->trace->tracks.at[i - 1])
-                        : link_launches(sorting->builder);
-    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot link and sort the spans of a trace");
+    return (i ? sort_rows(user) : link_launches(user))
+               ? TA_OK
+               : ta_fail(ctx, TA_ERR_NOMEM, "Cannot link and sort the spans of a trace");
 }
 
 bool ta_link_and_sort(struct ta_ctx *ctx, struct ta_builder *builder)
 {
     struct ta_trace *trace = builder->trace;
-    ta_row *rows = ta_store_resize(&trace->store, NULL, trace->spans.n + 1, sizeof *rows);
-    if (!rows)
+    struct sorting sorting = {
+        .builder = builder,
+        .rows = ta_store_resize(&trace->store, NULL, trace->spans.n + 1, sizeof *sorting.rows)};
+    if (!sorting.rows)
         return false;
-    const size_t n = group_by_track(trace, rows);
-    struct sorting sorting = {builder, trace, rows};
-    const bool done =
-        ta_share_out(ctx, TA_STAGE_NORMALIZE, 1 + trace->tracks.n, do_task, &sorting) == TA_OK &&
-        ta_move_spans(ctx, trace, rows, n);
-    ta_store_free(&trace->store, rows);
+    const bool done = ta_share_out(ctx, TA_STAGE_NORMALIZE, 2, do_task, &sorting) == TA_OK &&
+                      ta_move_spans(ctx, trace, sorting.rows, sorting.n);
+    ta_store_free(&trace->store, sorting.rows);
     return done;
 }
