@@ -392,6 +392,25 @@ static void names_the_place_of_what_is_dropped(void **state)
     reading_free(&r);
 }
 
+/* What a segment says wrongly of itself, its blocks tell. */
+static void sizes_that_are_none_are_told(void **state)
+{
+    (void)state;
+    struct text bytes = {0};
+    struct reading r;
+    make_file(&bytes,
+              "{'segments':[{'total_size':9e30,'active_size':-3,'blocks':[{'size':7,"
+              "'state':'active_allocated'}]}]}",
+              0);
+    fixture_read_as(&fixture, "torch_memory", bytes.at, bytes.n, &r);
+    assert_int_equal(r.status, TA_OK);
+    assert_int_equal(r.dropped, 0);
+    assert_int_equal(ta_quality_count(&r.quality, TA_Q_BAD_NUMBER), 2);
+    assert_no_finding_but(&r.quality, TA_Q_BAD_NUMBER);
+    reading_free(&r);
+    text_free(&bytes);
+}
+
 /* One record that stands in many places would be many records. */
 static void takes_a_record_once(void **state)
 {
@@ -497,6 +516,7 @@ int main(void)
         TEST(reads_pinned_host_memory),
         TEST(drops_what_cannot_be_used),
         TEST(names_the_place_of_what_is_dropped),
+        TEST(sizes_that_are_none_are_told),
         TEST(takes_a_record_once),
         TEST(refuses_other_objects),
         TEST(accepts_a_snapshot_of_nothing),

@@ -2,6 +2,8 @@
 /* The state of the allocator: segments, and the blocks they are split into. */
 #include "snapshot.h"
 
+#include <inttypes.h>
+
 /* ---- blocks -------------------------------------------------------------------------------- */
 
 enum { B_ADDRESS, B_SIZE, B_REQUESTED, B_STATE, B_FRAMES, B_HISTORY, B_FIELDS };
@@ -139,20 +141,31 @@ static void sum_blocks(const struct snapshot *s, const struct ta_alloc_segment *
     }
 }
 
-/* Sizes that the file does not state are those of the blocks. */
+/* A size that the file does not state, or that is none, is that of the blocks. */
+static uint64_t take_size(struct snapshot *s, const ta_object *values, int field, uint64_t sum)
+{
+    uint64_t size;
+    if (snapshot_size(s, values[field], &size))
+        return size;
+    if (values[field] != TA_NO_OBJECT && sum) {
+        const uint64_t offset = ta_object_offset(s->objects, values[field]);
+        ta_quality_add(s->quality, TA_Q_BAD_NUMBER, offset,
+                       "\"%s\" of a segment is no size, at byte offset %" PRIu64
+                       "; what its blocks add up to counts",
+                       segment_names[field], offset);
+    }
+    return sum;
+}
+
 static bool take_sizes(struct snapshot *s, const ta_object *values,
                        struct ta_alloc_segment *segment)
 {
     struct ta_alloc_segment sums = {0};
     sum_blocks(s, segment, &sums);
-    if (!snapshot_size(s, values[S_TOTAL], &segment->total))
-        segment->total = sums.total;
-    if (!snapshot_size(s, values[S_ALLOCATED], &segment->allocated))
-        segment->allocated = sums.allocated;
-    if (!snapshot_size(s, values[S_ACTIVE], &segment->active))
-        segment->active = sums.active;
-    if (!snapshot_size(s, values[S_REQUESTED], &segment->requested))
-        segment->requested = sums.requested;
+    segment->total = take_size(s, values, S_TOTAL, sums.total);
+    segment->allocated = take_size(s, values, S_ALLOCATED, sums.allocated);
+    segment->active = take_size(s, values, S_ACTIVE, sums.active);
+    segment->requested = take_size(s, values, S_REQUESTED, sums.requested);
     return segment->total > 0;
 }
 
