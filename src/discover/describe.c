@@ -23,6 +23,9 @@ static const struct {
     {"\xfd"
      "7zXZ",
      5, "xz data"},
+    {"7z\xbc\xaf\x27\x1c", 6, "a 7z archive"},
+    {"Rar!\x1a\x07", 6, "a rar archive"},
+    {"\x04\x22\x4d\x18", 4, "lz4 data"},
     {"SQLite format 3", 15, "an SQLite database"},
     {"\x1f\x8b", 2, "gzip within gzip"},
     {"#!", 2, "a script"},
@@ -42,6 +45,19 @@ static bool is_text(struct ta_slice head)
             return false;
     }
     return true;
+}
+
+/* The name of the format stands behind that of the first file. */
+static bool is_tar(struct ta_slice head)
+{
+    enum { MAGIC = 257, MAGIC_SIZE = 5 };
+    return head.len >= MAGIC + MAGIC_SIZE && memcmp(head.ptr + MAGIC, "ustar", MAGIC_SIZE) == 0;
+}
+
+/* RFC 1950, for the four levels that there are. */
+static bool is_zlib(struct ta_slice head)
+{
+    return head.len > 2 && head.ptr[0] == 0x78 && memchr("\x01\x5e\x9c\xda", head.ptr[1], 4);
 }
 
 static bool take(struct ta_slice *text, const char *token)
@@ -132,6 +148,10 @@ const char *ta_describe(struct ta_slice head)
         if (head.len >= signatures[i].size &&
             memcmp(head.ptr, signatures[i].bytes, signatures[i].size) == 0)
             return signatures[i].what;
+    if (is_tar(head))
+        return "a tar archive: unpack it first";
+    if (is_zlib(head))
+        return "zlib data without a header of gzip";
     if ((unsigned char)head.ptr[0] == 0x80 && head.len > 1 && head.ptr[1] >= 2 && head.ptr[1] <= 5)
         return "a Python pickle";
     struct ta_slice text = head;

@@ -22,6 +22,13 @@ static const struct {
     {{"\x28\xb5\x2f\xfd", 4}, "zstd data, which this build does not read"},
     {{"BZh91AY", 7}, "bzip2 data"},
     {{"\xfd\x37zXZ", 5}, "xz data"},
+    {{"7z\xbc\xaf\x27\x1c\0", 7}, "a 7z archive"},
+    {{"Rar!\x1a\x07\0", 7}, "a rar archive"},
+    {{"\x04\x22\x4d\x18@", 5}, "lz4 data"},
+    {{"\x78\x9c\xed\xbd", 4}, "zlib data without a header of gzip"},
+    {{"\x78\x01\x01", 3}, "zlib data without a header of gzip"},
+    {{"\x78\x02\x01", 3}, "binary data of unknown kind"},
+    {{"x", 1}, "text that is no JSON"},
     {{"SQLite format 3\0", 16}, "an SQLite database"},
     {{"\x1f\x8b\x08", 3}, "gzip within gzip"},
     {{"#!/bin/sh\n", 10}, "a script"},
@@ -96,6 +103,19 @@ static void every_kind(void **state)
     }
 }
 
+static void tar_archives(void **state)
+{
+    (void)state;
+    char block[262] = "trace.json";
+    memcpy(block + 257, "ustar", 5);
+    char *exact = exact_copy((struct ta_slice){block, sizeof block});
+    assert_string_equal(ta_describe((struct ta_slice){exact, sizeof block}),
+                        "a tar archive: unpack it first");
+    assert_string_equal(ta_describe((struct ta_slice){exact, sizeof block - 1}),
+                        "binary data of unknown kind");
+    free(exact);
+}
+
 static void every_document(void **state)
 {
     (void)state;
@@ -128,6 +148,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind),
+        cmocka_unit_test(tar_archives),
         cmocka_unit_test(every_document),
         cmocka_unit_test(every_view),
     };
