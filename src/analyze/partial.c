@@ -169,7 +169,7 @@ int64_t *ta_partial_row(struct ta_partial *p, const struct ta_key *keys)
 int64_t *ta_partial_cached(struct ta_partial *p, struct ta_map *cache, uint64_t id,
                            const struct ta_key *keys)
 {
-    uint64_t *slot = p->keeps == TA_NOT_COMPARED ? NULL : ta_map_at(cache, id, 0);
+    uint64_t *slot = ta_map_at(cache, id, 0);
     if (!slot)
         return ta_partial_row(p, keys);
     if (*slot == 0)

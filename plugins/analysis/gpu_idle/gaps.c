@@ -15,7 +15,7 @@ struct sums {
     struct ta_partial *const *out;
     struct ta_map site_rows;
     struct gap longest[IDLE_LONGEST_KEPT];
-    size_t n_longest;
+    size_t n_longest, least;         /* of as many as are kept: the place of the shortest */
     int64_t *causes[TA_IDLE_CAUSES]; /* rows of the device in the partial, NULL before the first */
 };
 
@@ -35,18 +35,25 @@ static bool is_less(const struct gap *a, const struct gap *b)
     return left != right ? left < right : a->start > b->start;
 }
 
-static void keep_longest(struct sums *s, const struct gap *gap)
+static size_t find_least(const struct sums *s)
 {
-    if (s->n_longest < IDLE_LONGEST_KEPT) {
-        s->longest[s->n_longest++] = *gap;
-        return;
-    }
     size_t least = 0;
-    for (size_t i = 1; i < IDLE_LONGEST_KEPT; i++)
+    for (size_t i = 1; i < s->n_longest; i++)
         if (is_less(&s->longest[i], &s->longest[least]))
             least = i;
-    if (is_less(&s->longest[least], gap))
-        s->longest[least] = *gap;
+    return least;
+}
+
+static void keep_longest(struct sums *s, const struct gap *gap)
+{
+    if (s->n_longest < IDLE_LONGEST_KEPT)
+        s->longest[s->n_longest++] = *gap;
+    else if (is_less(&s->longest[s->least], gap))
+        s->longest[s->least] = *gap;
+    else
+        return;
+    if (s->n_longest == IDLE_LONGEST_KEPT)
+        s->least = find_least(s);
 }
 
 static void list_longest(void *user, int64_t device)
@@ -74,10 +81,14 @@ static void count_piece(void *user, enum ta_idle_cause cause, int64_t ns, ta_row
         cause == TA_IDLE_PROFILER)
         return;
     const ta_str name = place == TA_NO_ROW ? TA_STR_ABSENT : s->spans.name[place];
-    int64_t *row = ta_partial_cached(
-        s->out[IDLE_PARTIAL_SITES], &s->site_rows, (uint64_t)cause << 32 | name,
-        (const struct ta_key[]){ta_key_text(ta_slice_of(ta_idle_causes[cause].name)),
-                                ta_key_text(ta_host_place(ta_trace_text(s->trace, name)))});
+    const uint64_t id = (uint64_t)cause << 32 | name;
+    const uint64_t *known = ta_map_find(&s->site_rows, id);
+    int64_t *row =
+        known ? (int64_t *)(uintptr_t)*known
+              : ta_partial_cached(s->out[IDLE_PARTIAL_SITES], &s->site_rows, id,
+                                  (const struct ta_key[]){
+                                      ta_key_text(ta_slice_of(ta_idle_causes[cause].name)),
+                                      ta_key_text(ta_host_place(ta_trace_text(s->trace, name)))});
     ta_sum(&row[SITE_PIECES], 1);
     ta_sum(&row[SITE_TOTAL], ns);
 }
