@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CELL_PAD = 3, ROW_PAD = 3, NAME_LINES = 3, MOST_SPARE = 28 };
-/* A column of texts wider than this is set in the type of names and may shrink to it. */
+enum { CELL_PAD = 3, ROW_PAD = 3, NAME_LINES = 3, SENTENCE_LINES = 8, MOST_SPARE = 28 };
+/* A column of texts wider than this may shrink to it. */
 enum { NAME_LEAST = 120, NAME_MOST = 300 };
 
 struct grid {
@@ -18,7 +18,7 @@ struct grid {
     size_t *columns;      /* their numbers in the table */
     size_t n_useful;      /* of the same, those that would be drawn on a wider page */
     double *width;        /* of each column, padding included */
-    bool *is_name;
+    bool *is_wide;        /* texts, which are broken into lines */
 };
 
 static const struct ta_column *head_of(const struct grid *grid, size_t column)
@@ -58,18 +58,18 @@ static void fit(const struct pdf *pdf, struct grid *grid)
     double room = pdf->right - pdf->left, least = 0, names = 0;
     size_t n = 0;
     for (; n < grid->n_columns; n++) {
-        double width = grid->is_name[n] ? fmin(grid->width[n], NAME_LEAST) : grid->width[n];
+        double width = grid->is_wide[n] ? fmin(grid->width[n], NAME_LEAST) : grid->width[n];
         if (n > 0 && least + width > room)
             break;
         least += width;
-        names += grid->is_name[n] ? grid->width[n] : 0;
+        names += grid->is_wide[n] ? grid->width[n] : 0;
     }
     grid->n_columns = n;
     double spare = room - least;
     for (size_t i = 0; i < n; i++) {
         if (names == 0 && i > 0)
             grid->width[i] += fmin(MOST_SPARE, fmax(0, spare) / (double)n);
-        else if (grid->is_name[i])
+        else if (grid->is_wide[i])
             grid->width[i] =
                 fmin(grid->width[i], NAME_LEAST) + fmax(0, spare) * grid->width[i] / names;
     }
@@ -79,9 +79,9 @@ static bool measure(struct pdf *pdf, struct grid *grid)
 {
     const size_t n = grid->table->n_columns;
     grid->width = ta_arena_alloc(&pdf->arena, (n + 1) * sizeof *grid->width);
-    grid->is_name = ta_arena_alloc(&pdf->arena, (n + 1) * sizeof *grid->is_name);
+    grid->is_wide = ta_arena_alloc(&pdf->arena, (n + 1) * sizeof *grid->is_wide);
     grid->columns = ta_arena_alloc(&pdf->arena, (n + 1) * sizeof *grid->columns);
-    if (!grid->width || !grid->is_name || !grid->columns)
+    if (!grid->width || !grid->is_wide || !grid->columns)
         return false;
     for (size_t i = 0; i < n; i++)
         if (ta_column_is_useful(grid->table, i))
@@ -89,14 +89,20 @@ static bool measure(struct pdf *pdf, struct grid *grid)
     grid->n_useful = grid->n_columns;
     for (size_t i = 0; i < grid->n_columns; i++) {
         double width = natural_width(pdf, grid, i);
-        grid->is_name[i] = !is_number(head_of(grid, i)) && width > NAME_LEAST;
-        grid->width[i] = grid->is_name[i] ? fmin(width, NAME_MOST) : width;
+        grid->is_wide[i] = !is_number(head_of(grid, i)) && width > NAME_LEAST;
+        grid->width[i] = grid->is_wide[i] ? fmin(width, NAME_MOST) : width;
     }
     fit(pdf, grid);
     return true;
 }
 
 /* ---- rows ---------------------------------------------------------------------------- */
+
+/* Whether a column is words of people, not names of programs. */
+static bool has_words(const struct ta_column *column)
+{
+    return column->type == TA_TYPE_SENTENCE || column->type == TA_TYPE_WORD;
+}
 
 /* Names have no words, and a hyphen would look like a part of them. */
 static void break_anywhere(PangoLayout *layout)
@@ -112,12 +118,14 @@ static PangoLayout *cell_layout(struct pdf *pdf, const struct grid *grid, size_t
 {
     const struct ta_column *head = head_of(grid, column);
     const char *text = pdf_table_text(pdf, grid->table, row, grid->columns[column]);
-    PangoLayout *layout = pdf_layout(pdf, grid->is_name[column] ? PDF_MONO : PDF_CELL, text,
-                                     grid->width[column] - 2 * CELL_PAD);
-    if (grid->is_name[column])
+    const bool is_name = grid->is_wide[column] && !has_words(head);
+    PangoLayout *layout =
+        pdf_layout(pdf, is_name ? PDF_MONO : PDF_CELL, text, grid->width[column] - 2 * CELL_PAD);
+    if (is_name)
         break_anywhere(layout);
-    pango_layout_set_height(layout, -NAME_LINES);
-    pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_MIDDLE);
+    pango_layout_set_height(layout, has_words(head) ? -SENTENCE_LINES : -NAME_LINES);
+    pango_layout_set_ellipsize(layout,
+                               has_words(head) ? PANGO_ELLIPSIZE_END : PANGO_ELLIPSIZE_MIDDLE);
     pango_layout_set_alignment(layout, is_number(head) ? PANGO_ALIGN_RIGHT : PANGO_ALIGN_LEFT);
     return layout;
 }
