@@ -53,15 +53,13 @@ static const struct {
              &op_order},
 };
 
+/* What changed comes first: paper has room for that. */
 static const struct ta_column columns[] = {
     TA_TEXT_COLUMN("name", "Name", "Name in the baseline; of what was added its own"),
     TA_TEXT_COLUMN("matched_as", "Is now",
                    "Name on the other side where it is another one; empty otherwise"),
     {"status", "Status", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
      "same: equal calls and time; changed; added: not in the baseline; removed: only there"},
-    TA_TEXT_COLUMN("group", "Class", "Class or category; of several that of the longest time"),
-    TA_COUNT_COLUMN("base_calls", "Calls before", TA_NEUTRAL, "Calls in the baseline, all ranks"),
-    TA_COUNT_COLUMN("new_calls", "Calls after", TA_NEUTRAL, "Calls in the other run, all ranks"),
     TA_NS_COLUMN("base_total_ns", "Before", TA_LOWER,
                  "Sum of durations in the baseline over all ranks"),
     TA_NS_COLUMN("new_total_ns", "After", TA_LOWER,
@@ -69,6 +67,9 @@ static const struct ta_column columns[] = {
     {"delta_ns", "Change", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, TA_LOWER, "After minus before"},
     {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_LOWER,
      "Change over before; with an interval by the geometric means of all runs"},
+    TA_COUNT_COLUMN("base_calls", "Calls before", TA_NEUTRAL, "Calls in the baseline, all ranks"),
+    TA_COUNT_COLUMN("new_calls", "Calls after", TA_NEUTRAL, "Calls in the other run, all ranks"),
+    TA_TEXT_COLUMN("group", "Class", "Class or category; of several that of the longest time"),
     {"ratio", "After / before", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
      "After over before; with an interval of the geometric means of all runs"},
     {"ci_low", "CI low", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
@@ -140,12 +141,12 @@ static void add_pair(struct ta_table_builder *table, const struct diff_pair *pai
     const bool both = base && new;
     TA_ROW(table, ta_text(named->name),
            both && !ta_slice_equal(base->name, new->name) ? ta_text(new->name) : ta_null(),
-           ta_text(ta_slice_of(status_of(pair))),
-           named->group.len ? ta_text(named->group) : ta_null(), ta_int(base ? base->calls : 0),
-           ta_int(new ? new->calls : 0), ta_int(base ? base->total_ns : 0),
+           ta_text(ta_slice_of(status_of(pair))), ta_int(base ? base->total_ns : 0),
            ta_int(new ? new->total_ns : 0), ta_int(diff_pair_change(pair)), change_of(pair),
-           ratio_of(pair), ta_num(pair->evidence.ci_low), ta_num(pair->evidence.ci_high),
-           ta_num(pair->evidence.p), ta_num(pair->evidence.q), ta_num(pair->evidence.spread),
+           ta_int(base ? base->calls : 0), ta_int(new ? new->calls : 0),
+           named->group.len ? ta_text(named->group) : ta_null(), ratio_of(pair),
+           ta_num(pair->evidence.ci_low), ta_num(pair->evidence.ci_high), ta_num(pair->evidence.p),
+           ta_num(pair->evidence.q), ta_num(pair->evidence.spread),
            ta_num(pair->evidence.detectable), method_of(pair),
            both ? ta_num(pair->confidence) : ta_null(),
            pair->set ? ta_int((int64_t)pair->set) : ta_null());
