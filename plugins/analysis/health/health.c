@@ -43,7 +43,7 @@ static const struct ta_field name_fields[HEALTH_NAMES_FIELDS] = {
 static const struct ta_partial_def partials[] = {
     {"traces", trace_fields, HEALTH_FIELDS}, {"names", name_fields, HEALTH_NAMES_FIELDS}, {0}};
 
-/* ---- checks -------------------------------------------------------------------------------- */
+/* ---- what is checked ----------------------------------------------------------------------- */
 
 static const struct ta_column columns[] = {
     {"check", "Check", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "What is looked at"},
@@ -160,106 +160,36 @@ static double hole_share(const struct ta_report *prior)
     return ratio(holes, span);
 }
 
-struct check {
-    const char *name;
-    double value, limit, penalty;
-    bool at_least; /* the value should not be below the limit */
-    const char *unit, *what;
-};
-
-/* Adds a row and returns what is left of the trust; a check without a value is left out. */
-static double add_check(struct ta_table_builder *table, const struct check *check)
-{
-    if (isnan(check->value))
-        return 1;
-    const bool good = check->at_least ? check->value >= check->limit : check->value <= check->limit;
-    const double penalty = fmin(fmax(check->penalty, 0), 1);
-    TA_ROW(table, ta_text(ta_slice_of(check->name)), ta_num(check->value), ta_num(check->limit),
-           ta_text(ta_slice_of(check->unit)), ta_bool(good), ta_num(penalty),
-           ta_text(ta_slice_of(check->what)));
-    return 1 - penalty;
-}
-
-static double add_checks(struct ta_table_builder *table, const struct ta_report *prior,
-                         const struct ta_partial *traces, double alike)
+/* What the checks of health.h find; NaN where the traces do not allow one. */
+static void measure(const struct ta_report *prior, const struct ta_partial *traces, double alike,
+                    double values[HEALTH_CHECKS])
 {
     static const enum ta_quality_code bad_times[] = {
         TA_Q_BAD_TS, TA_Q_NEGATIVE_DURATION, TA_Q_BAD_DURATION, TA_Q_UNFINISHED, TA_Q_ZERO_TIME};
     static const enum ta_quality_code crossings[] = {TA_Q_OVERLAP, TA_Q_CROSSED_PAIR};
     const struct sums s = add_up(traces);
-    const double dropped = dropped_share(prior);
-    const double lossy = lossy_share(prior);
-    const double times = case_share(prior, bad_times, 5, s.field[HEALTH_OPENED]);
-    const double strays = ratio(s.field[HEALTH_FAR], s.field[HEALTH_OPENED]);
+    const double spans = s.field[HEALTH_OPENED], activities = s.field[HEALTH_ACTIVITIES];
+    const double calls = s.field[HEALTH_CALLS], foreign = s.field[HEALTH_DEVICE];
+    values[CHECK_DROPPED] = dropped_share(prior);
+    values[CHECK_CUT_SHORT] = lossy_share(prior);
+    values[CHECK_TIMES] = case_share(prior, bad_times, 5, spans);
+    values[CHECK_FAR] = ratio(s.field[HEALTH_FAR], spans);
     /* Most profilers name no process for a device: then there is nothing to check. */
-    const double foreign =
-        s.field[HEALTH_DEVICE] > 0 ? ratio(s.field[HEALTH_DEVICE], s.field[HEALTH_OPENED]) : NAN;
-    const double linked = ratio(s.field[HEALTH_LINKED], s.field[HEALTH_ACTIVITIES]);
-    const double early = ratio(s.field[HEALTH_EARLY], s.field[HEALTH_LINKED]);
-    const double lost = ratio(s.field[HEALTH_LOST], s.field[HEALTH_CALLS]);
-    const double head = ratio(s.field[HEALTH_HEAD], s.field[HEALTH_CALLS]);
-    const double thinned = ratio(s.field[HEALTH_LEAPS], s.field[HEALTH_PAIRS]);
-    const double activities = s.field[HEALTH_ACTIVITIES] > 0 ? s.field[HEALTH_ACTIVITIES] : NAN;
-    const double holes = hole_share(prior);
-    const double overhead = ratio(s.field[HEALTH_OVERHEAD], s.field[HEALTH_SPAN]);
-    const double crossed = case_share(prior, crossings, 2, s.field[HEALTH_OPENED]);
-    const double missing = missing_ranks(prior);
-    const double fewest = least_activities(traces);
-    const struct check checks[] = {
-        {"records dropped", dropped, 0.01, dropped, false, "ratio",
-         "Damaged records over all; what they would have said is missing everywhere"},
-        {"traces cut short", lossy, 0, 0.3 * lossy, false, "ratio",
-         "Files of which the profiler says that its buffer was full, over all: sums are too small"},
-        {"bad times", times, 0.001, times, false, "ratio",
-         "Records without a usable time or duration over the host's spans"},
-        {"times far away", strays, 0, strays, false, "ratio",
-         "Spans that begin more than an hour from the median start, over the host's spans: the "
-         "clock "
-         "was set, or the times are none"},
-        {"devices as the host's", foreign, 0, 0.5 + 0.5 * foreign, false, "ratio",
-         "Spans of processes that are named for a device, over the host's spans: their category is "
-         "of no device activity that is known, so they count as the host's"},
-        {"launches linked", linked, 0.99, 0.5 * (1 - linked), true, "ratio",
-         "Activities whose call was recorded; the causes of idle time and the device time of "
-         "operators need them"},
-        {"activities before their call", early, 0.001, early, false, "ratio",
-         "Of the linked ones: clocks of host and device that do not agree"},
-        {"lead of activities", s.shift, 0, 0, false, "ns",
-         "Most that one of them begins before its call: the clocks differ by no less"},
-        {"kernels lost", lost, 0.01, lost, false, "ratio",
-         "Calls that launch a kernel and have none, behind the first one that has; busy time is "
-         "too small by theirs"},
-        {"kernels lost at the start", head, 0.05, 0.5 * head, false, "ratio",
-         "Such calls before the first kernel that was recorded; leave out the first steps"},
-        {"operators missing", thinned, 0.1, thinned, false, "ratio",
-         "Of the operators that follow each other on a thread, which numbers them one by one, "
-         "those "
-         "with a leap in between: a trace that was thinned out idles where it worked"},
-        {"activities recorded", activities, HEALTH_FEW, 0.3 * (1 - activities / HEALTH_FEW), true,
-         "count", "Of devices, in all traces; fewer are no picture of a run"},
-        {"holes in samples", holes, 0.05, 0.2 * holes, false, "ratio",
-         "Time of the sampling of devices in intervals of more than three median ones, over all"},
-        {"profiler overhead", overhead, 0.05, overhead, false, "ratio",
-         "Time that the profiler says it took itself, over the extent of the host's spans"},
-        {"spans that cross", crossed, 0.001, crossed, false, "ratio",
-         "Spans that end after the span around them, over all; spoils self time"},
-        {"ranks missing", missing, 0, 0.2 * missing, false, "ratio",
-         "Of the world size that the traces name; what is said of one rank holds, but who waits "
-         "for "
-         "whom is not known"},
-        {"fewest activities", fewest, 0.9, 0.1 * (1 - fewest), true, "ratio",
-         "Of a rank, over the median rank: a rank that recorded less, or does other work"},
-        {"kernels in common", alike, 0.9, 0.1 * (1 - alike), true, "ratio",
-         "Of a rank with the rank most like it, over the kernels of either, by name: a rank that "
-         "runs something else, or lost what it ran"},
-        {"resolution", s.grain, 100, s.grain >= 1000 ? 0.05 : 0, false, "ns",
-         "Largest number that divides the times looked at; short kernels and gaps are rounded to "
-         "it"},
-    };
-    double trust = 1;
-    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
-        trust *= add_check(table, &checks[i]);
-    return trust;
+    values[CHECK_FOREIGN] = foreign > 0 ? ratio(foreign, spans) : NAN;
+    values[CHECK_LINKED] = ratio(s.field[HEALTH_LINKED], activities);
+    values[CHECK_EARLY] = ratio(s.field[HEALTH_EARLY], s.field[HEALTH_LINKED]);
+    values[CHECK_LEAD] = s.shift;
+    values[CHECK_LOST] = ratio(s.field[HEALTH_LOST], calls);
+    values[CHECK_HEAD] = ratio(s.field[HEALTH_HEAD], calls);
+    values[CHECK_THINNED] = ratio(s.field[HEALTH_LEAPS], s.field[HEALTH_PAIRS]);
+    values[CHECK_ACTIVITIES] = activities > 0 ? activities : NAN;
+    values[CHECK_HOLES] = hole_share(prior);
+    values[CHECK_OVERHEAD] = ratio(s.field[HEALTH_OVERHEAD], s.field[HEALTH_SPAN]);
+    values[CHECK_CROSSED] = case_share(prior, crossings, 2, spans);
+    values[CHECK_RANKS] = missing_ranks(prior);
+    values[CHECK_FEWEST] = least_activities(traces);
+    values[CHECK_ALIKE] = alike;
+    values[CHECK_GRAIN] = s.grain;
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
@@ -269,10 +199,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         return TA_OK;
     struct ta_table_builder *table =
         ta_add_table(out, "health.checks", "Checks of the traces", columns, 7);
-    double alike;
+    double alike, values[HEALTH_CHECKS];
     if (!health_compare_names(merged[1], out, &alike))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot compare the kernels of ranks");
-    const double trust = add_checks(table, prior, merged[0], alike);
+    measure(prior, merged[0], alike, values);
+    const double trust = health_add_checks(table, values);
     ta_add_scalar(out, &(struct ta_scalar){
                            .id = "trust_score",
                            .title = "Trust",

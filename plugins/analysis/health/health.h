@@ -33,6 +33,33 @@ enum { HEALTH_NAMES_RANK, HEALTH_NAMES = 64, HEALTH_NAMES_FIELDS };
 /* With fewer records of a kind there is little to tell from. */
 enum { HEALTH_FEW = 30 };
 
+/* What is looked at, in the order of the table. */
+enum health_check {
+    CHECK_DROPPED,
+    CHECK_CUT_SHORT,
+    CHECK_TIMES,
+    CHECK_FAR,
+    CHECK_FOREIGN,
+    CHECK_LINKED,
+    CHECK_EARLY,
+    CHECK_LEAD,
+    CHECK_LOST,
+    CHECK_HEAD,
+    CHECK_THINNED,
+    CHECK_ACTIVITIES,
+    CHECK_HOLES,
+    CHECK_OVERHEAD,
+    CHECK_CROSSED,
+    CHECK_RANKS,
+    CHECK_FEWEST,
+    CHECK_ALIKE,
+    CHECK_GRAIN,
+    HEALTH_CHECKS
+};
+
+/* Adds a row for each check that has a value, and returns what all leave of the trust. */
+double health_add_checks(struct ta_table_builder *table, const double values[HEALTH_CHECKS]);
+
 enum ta_status health_map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out);
 
