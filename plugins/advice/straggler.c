@@ -50,8 +50,7 @@ static struct ta_place blame_of(const struct ta_report *report, double rank)
     return (struct ta_place){0};
 }
 
-/* ---- what is said ---------------------------------------------------------------------------
- */
+/* ---- what is said --------------------------------------------------------------------------- */
 
 /* "step 12" where it is not late from the start; NULL where it is. */
 static const char *since(struct ta_advice *advice, const struct ta_place *rank)
@@ -135,8 +134,7 @@ static const char *price(struct ta_advice *advice, const struct ta_place *cost)
                             isnan(step) ? "" : ta_advice_number(advice, step, TA_UNIT_NS));
 }
 
-/* ---- what else is known of it ---------------------------------------------------------------
- */
+/* ---- what else is known of it --------------------------------------------------------------- */
 
 static double median_of_others(const struct ta_table *table, size_t row, const char *column,
                                const char *same)
@@ -246,8 +244,7 @@ static const char *what_to_do(const struct ta_report *report, const struct ta_pl
            "collection.";
 }
 
-/* ---- the rule -------------------------------------------------------------------------------
- */
+/* ---- the rule ------------------------------------------------------------------------------- */
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)

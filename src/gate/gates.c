@@ -49,8 +49,7 @@ static const struct verdict nothing = {
     .beyond = -(double)INFINITY,
 };
 
-/* ---- gates on the whole -----------------------------------------------------------------------
- */
+/* ---- gates on the whole --------------------------------------------------------------------- */
 
 /* The worst finding. */
 static void judge_findings(const struct gate_job *job, const struct ta_gate *gate,
@@ -110,8 +109,7 @@ static enum ta_status judge(const struct gate_job *job, const struct ta_gate *ga
     return TA_OK;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------
- */
+/* ---- all of them ---------------------------------------------------------------------------- */
 
 static void add_row(struct ta_table_builder *table, const struct ta_gate *gate,
                     const struct verdict *verdict)

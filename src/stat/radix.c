@@ -111,8 +111,7 @@ RADIX_INLINE bool sort(const struct values *v, uint64_t range)
     return true;
 }
 
-/* ---- without memory: slower, but in place ------------------------------------------------------
- */
+/* ---- without memory: slower, but in place --------------------------------------------------- */
 
 static int by_value(const void *left, const void *right)
 {
@@ -126,8 +125,7 @@ static int by_narrow_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* ---- each size ---------------------------------------------------------------------------------
- */
+/* ---- each size ------------------------------------------------------------------------------ */
 
 void ta_radix_sort(int64_t *values, size_t n, int64_t least, int64_t largest)
 {

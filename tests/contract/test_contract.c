@@ -185,8 +185,7 @@ static void inputs_take_anything(void **state)
     for_each(TA_KIND_input, check_reading);
 }
 
-/* ---- traces of every poverty ------------------------------------------------------------------
- */
+/* ---- traces of every poverty ---------------------------------------------------------------- */
 
 static const struct {
     const char *what, *text; /* NULL: a made one */
@@ -265,8 +264,7 @@ static void read_trace(size_t i, struct reading *r)
         fail_msg("%s: %s", traces[i].what, ta_ctx_causes(&fixture.ctx));
 }
 
-/* ---- tables -------------------------------------------------------------------------------------
- */
+/* ---- tables --------------------------------------------------------------------------------- */
 
 /* Columns that make a row unique: those that begin a table and measure nothing. */
 static size_t count_keys(const struct ta_table *table)

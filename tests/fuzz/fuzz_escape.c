@@ -35,8 +35,7 @@ static char *close_memory(struct fuzz_run *run, struct memory *memory, size_t *s
     return fuzz_contents(memory->fd, size);
 }
 
-/* ---- what should read back --------------------------------------------------------------------
- */
+/* ---- what should read back ------------------------------------------------------------------ */
 
 /* The name with U+FFFD for bytes that are no UTF-8: up to three bytes for one. */
 static char *as_text(struct ta_slice name, size_t *size)
@@ -82,8 +81,7 @@ static bool is_harmless(const char *bytes, size_t size)
     return true;
 }
 
-/* ---- one check per writer ----------------------------------------------------------------------
- */
+/* ---- one check per writer ------------------------------------------------------------------- */
 
 static void check_json(struct fuzz_run *run, struct ta_slice name, bool in_script)
 {

@@ -194,8 +194,7 @@ static void put_value(struct maker *m, int depth)
         text_add(m->out, "%s", PICK(m, words));
 }
 
-/* ---- members -----------------------------------------------------------------------------------
- */
+/* ---- members -------------------------------------------------------------------------------- */
 
 static void put_key(struct maker *m, const char *key)
 {
@@ -337,8 +336,7 @@ static void put_args(struct maker *m)
     text_add(m->out, "}");
 }
 
-/* ---- events ------------------------------------------------------------------------------------
- */
+/* ---- events --------------------------------------------------------------------------------- */
 
 static void put_counter_args(struct maker *m)
 {
@@ -547,8 +545,7 @@ void make_cutout(struct text *out, const char *text, size_t size, const struct s
     text_put(out, text + e[n - 1].end, tail);
 }
 
-/* ---- damage ------------------------------------------------------------------------------------
- */
+/* ---- damage --------------------------------------------------------------------------------- */
 
 static void cut_out(struct text *text, size_t at, size_t n)
 {

@@ -88,8 +88,7 @@ static void check_config(struct subject *s, const char *path, const struct confi
     outcome_free(&out);
 }
 
-/* ---- the matrix --------------------------------------------------------------------------------
- */
+/* ---- the matrix ----------------------------------------------------------------------------- */
 
 static void check_plain(struct subject *s, const char *path, const struct effort *effort)
 {
@@ -241,8 +240,7 @@ bool oracle_check_file(struct oracle *o, const char *name, const char *path,
     return true;
 }
 
-/* ---- life --------------------------------------------------------------------------------------
- */
+/* ---- life ----------------------------------------------------------------------------------- */
 
 void oracle_open(struct oracle *o, bool all)
 {

@@ -568,8 +568,7 @@ static void take_member(struct reading_state *st, const struct member *m, const 
     }
 }
 
-/* ---- the document ------------------------------------------------------------------------------
- */
+/* ---- the document --------------------------------------------------------------------------- */
 
 static bool read_array(struct reading_state *st, struct cursor *c)
 {

@@ -16,8 +16,7 @@
 static struct oracle oracle;
 static bool all; /* --all: every combination */
 
-/* ---- named cases ------------------------------------------------------------------------------
- */
+/* ---- named cases ---------------------------------------------------------------------------- */
 
 #define EVENTS(text) "{\"traceEvents\": [" text "]}"
 #define SPAN(more) "{\"ph\": \"X\", \"name\": \"a\", \"ts\": 1, \"dur\": 2" more "}"
@@ -178,8 +177,7 @@ static void named_cases(void **state)
     oracle_conclude(&oracle);
 }
 
-/* ---- traces of no program ----------------------------------------------------------------------
- */
+/* ---- traces of no program ------------------------------------------------------------------- */
 
 static void check_synthetic(uint64_t seed, enum form form, size_t n, const struct effort *effort)
 {
@@ -207,8 +205,7 @@ static void synthetic_traces(void **state)
     oracle_conclude(&oracle);
 }
 
-/* ---- the generator's files ----------------------------------------------------------------------
- */
+/* ---- the generator's files ------------------------------------------------------------------ */
 
 #ifdef TA_GENERATOR
 

@@ -71,8 +71,7 @@ static void make_trace(struct text *text, size_t n_events, int layout, struct bo
     assert_true(b->n >= n_events); /* an operator brings its call and its work along */
 }
 
-/* ---- cut at every byte -------------------------------------------------------------------------
- */
+/* ---- cut at every byte ---------------------------------------------------------------------- */
 
 static void check_prefix(const struct text *text, const struct bounds *b, size_t length)
 {
@@ -155,8 +154,7 @@ static void every_prefix_of_a_gzip_file(void **state)
     text_free(&text);
 }
 
-/* ---- another byte -------------------------------------------------------------------------------
- */
+/* ---- another byte --------------------------------------------------------------------------- */
 
 static void check_byte(const struct text *text, const struct bounds *b, size_t at)
 {

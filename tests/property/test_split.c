@@ -339,8 +339,7 @@ static void same_quality(const struct ta_quality *x, const struct ta_quality *y)
     }
 }
 
-/* ---- reading both ways -------------------------------------------------------------------------
- */
+/* ---- reading both ways ---------------------------------------------------------------------- */
 
 static const struct ta_input_ops *input(void)
 {
@@ -644,8 +643,7 @@ static void metadata_alone(void **state)
     }
 }
 
-/* ---- the whole run ------------------------------------------------------------------------------
- */
+/* ---- the whole run -------------------------------------------------------------------------- */
 
 static char *report_of(const char *path, unsigned jobs, size_t *size)
 {

@@ -134,8 +134,7 @@ static void small_ones_are_small(void **state)
     arg_column_free(NULL, &a);
 }
 
-/* ---- how columns grow -------------------------------------------------------------------------
- */
+/* ---- how columns grow ----------------------------------------------------------------------- */
 
 static void room_by_the_share_that_was_read(void **state)
 {

@@ -235,8 +235,7 @@ static void one_run_is_inconclusive_unless_allowed(void **state)
                      GATE_FAILED);
 }
 
-/* ---- how often it is wrong --------------------------------------------------------------------
- */
+/* ---- how often it is wrong ------------------------------------------------------------------ */
 
 enum { COMPARISONS = 1000, RUNS = 5 };
 

@@ -378,8 +378,7 @@ static void signature_stands_early(void **state)
     assert_true(found - page < 4096);
 }
 
-/* ---- content ----------------------------------------------------------------------------------
- */
+/* ---- content -------------------------------------------------------------------------------- */
 
 static size_t count(const char *page, const char *text)
 {

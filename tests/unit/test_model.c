@@ -361,8 +361,7 @@ static void pairs_that_do_not_fit(void **state)
     reading_free(&r);
 }
 
-/* ---- what has no duration or time ---------------------------------------------------------------
- */
+/* ---- what has no duration or time ----------------------------------------------------------- */
 
 static void durations(void **state)
 {
@@ -442,8 +441,7 @@ static void clocks_that_were_never_set(void **state)
     reading_free(&r);
 }
 
-/* ---- links --------------------------------------------------------------------------------------
- */
+/* ---- links ---------------------------------------------------------------------------------- */
 
 static const struct ta_activity *activity_of(const struct ta_trace *trace, const char *name)
 {
@@ -645,8 +643,7 @@ static void what_the_file_says_about_itself(void **state)
     reading_free(&r);
 }
 
-/* ---- traces of nothing --------------------------------------------------------------------------
- */
+/* ---- traces of nothing ---------------------------------------------------------------------- */
 
 static void empty_traces(void **state)
 {

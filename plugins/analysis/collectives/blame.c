@@ -27,8 +27,7 @@ struct blaming {
     bool failed;
 };
 
-/* ---- entries ----------------------------------------------------------------------------------
- */
+/* ---- entries -------------------------------------------------------------------------------- */
 
 static bool is_item(const struct coll_item *a, const struct coll_item *b)
 {
@@ -69,8 +68,7 @@ static void add(struct blaming *b, uint32_t rank, const struct coll_item *item, 
     b->at[*slot].collectives++;
 }
 
-/* ---- one collective ---------------------------------------------------------------------------
- */
+/* ---- one collective ------------------------------------------------------------------------- */
 
 static int by_start(const void *left, const void *right, void *user)
 {
@@ -180,8 +178,7 @@ static void blame(struct blaming *b, const struct coll_instance *instance)
     }
 }
 
-/* ---- the table --------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------ */
 
 static const char *const kind_names[COLL_ITEM_KINDS] = {[COLL_ITEM_KERNEL] = "kernel",
                                                         [COLL_ITEM_COPY] = "copy",

@@ -58,8 +58,7 @@ static int64_t aligned(const struct coll_member *member, int64_t time)
     return time - c->offset - llround(c->drift * (double)(time - c->origin));
 }
 
-/* ---- one clock ---------------------------------------------------------------------------------
- */
+/* ---- one clock ------------------------------------------------------------------------------ */
 
 /* The record of a member in an instance, whose entries are by member; NULL for none. */
 static const struct coll_record *record_of(const struct coll_run *run, uint32_t instance,
@@ -165,8 +164,7 @@ static bool fit_clock(struct aligning *a, uint32_t member, uint32_t with)
     return true;
 }
 
-/* ---- all clocks --------------------------------------------------------------------------------
- */
+/* ---- all clocks ----------------------------------------------------------------------------- */
 
 /* Aligns a member to one that is, unless they have too little in common. */
 static bool try_align(struct aligning *a, uint32_t member, uint32_t with)

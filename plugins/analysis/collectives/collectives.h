@@ -258,8 +258,7 @@ struct coll_detail {
 void coll_detail_of(const struct coll_run *run, const struct coll_record *record,
                     struct coll_detail *detail);
 
-/* ---- small tools ------------------------------------------------------------------------------
- */
+/* ---- small tools ---------------------------------------------------------------------------- */
 
 /* From so many elements on an array grows by a quarter, not to twice its size: records of thousands
  * of ranks take hundreds of megabytes. */

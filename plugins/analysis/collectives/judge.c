@@ -16,8 +16,7 @@ static const double CHANCE_MOST = 0.05;
 
 enum { Z_FROM = 5 };
 
-/* ---- sums -------------------------------------------------------------------------------------
- */
+/* ---- sums ----------------------------------------------------------------------------------- */
 
 static bool number_ranks(const struct coll_run *run, struct coll_ranks *ranks)
 {
@@ -79,8 +78,7 @@ static void add_instance(const struct coll_run *run, const struct coll_instance 
     rank->held_up = ta_add_sat(rank->held_up, (int64_t)fmax(0, fmin(gap, excess)));
 }
 
-/* ---- the verdict ------------------------------------------------------------------------------
- */
+/* ---- the verdict ---------------------------------------------------------------------------- */
 
 static bool has_peers(const struct coll_rank *rank)
 {
@@ -109,8 +107,7 @@ static void pass_verdict(struct coll_ranks *ranks, double *sorted)
     }
 }
 
-/* ---- all --------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------ */
 
 bool coll_judge(const struct coll_run *run, struct coll_ranks *ranks)
 {

@@ -73,8 +73,7 @@ static size_t number_rows(const struct coll_run *run, uint32_t *rows)
     return run->n_shapes ? n + 1 : 0;
 }
 
-/* ---- sums --------------------------------------------------------------------------------------
- */
+/* ---- sums ----------------------------------------------------------------------------------- */
 
 static void add_record(const struct coll_run *run, const struct coll_record *record,
                        struct sums *to)
@@ -149,8 +148,7 @@ static void count_pairs(const struct coll_run *run, const uint32_t *rows, struct
     }
 }
 
-/* ---- the table ---------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------ */
 
 int64_t coll_cell_int(const struct ta_table *table, size_t row, const char *column)
 {

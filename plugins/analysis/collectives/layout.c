@@ -52,8 +52,7 @@ static const struct {
     {"default_pg", DIM_WORLD}, {"world", DIM_WORLD},
 };
 
-/* ---- one group ---------------------------------------------------------------------------------
- */
+/* ---- one group ------------------------------------------------------------------------------ */
 
 struct group {
     uint32_t number;
@@ -139,8 +138,7 @@ static void add_record(const struct coll_run *run, const struct coll_record *rec
         g->size = run->shapes[record->shape].size;
 }
 
-/* ---- what a group is for -----------------------------------------------------------------------
- */
+/* ---- what a group is for -------------------------------------------------------------------- */
 
 static bool has_word(struct ta_slice text, const char *word)
 {
@@ -220,8 +218,7 @@ static void tell(const struct coll_run *run, struct group *g, int64_t world)
         *g = named;
 }
 
-/* ---- all groups --------------------------------------------------------------------------------
- */
+/* ---- all groups ----------------------------------------------------------------------------- */
 
 /* Its ranks, as recorded. */
 static void describe(const struct coll_run *run, struct group *g, int64_t *ranks)

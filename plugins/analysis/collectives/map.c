@@ -200,8 +200,7 @@ static void end_device(void *user, int64_t device)
     w->is_open = false;
 }
 
-/* ---- collectives of the host ------------------------------------------------------------------
- */
+/* ---- collectives of the host ---------------------------------------------------------------- */
 
 static int by_start(const void *left, const void *right, void *user)
 {

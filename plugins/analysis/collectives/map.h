@@ -83,8 +83,7 @@ void items_flush(struct items *items, int64_t whole, struct ta_pack *pack);
 void items_put(const struct items *items, struct ta_pack *pack);
 void items_free(struct items *items);
 
-/* ---- hosts without devices (host_work.c) ------------------------------------------------------
- */
+/* ---- hosts without devices (host_work.c) ---------------------------------------------------- */
 
 /* How far the busiest thread of a trace was gone through. */
 struct host_work {

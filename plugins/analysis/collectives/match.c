@@ -50,8 +50,7 @@ bool match_reserve(struct matching *m, size_t n)
     return m->places != NULL;
 }
 
-/* ---- by number ---------------------------------------------------------------------------------
- */
+/* ---- by number ------------------------------------------------------------------------------ */
 
 /* Whether the numbers of every member rise from record to record, as those of a sequence do.  They
  * do not where several calls are one (coalesced), or where a rank has two files. */
@@ -125,8 +124,7 @@ static bool match_numbers(struct matching *m, const struct coll_lane *lane)
     return true;
 }
 
-/* ---- by order ----------------------------------------------------------------------------------
- */
+/* ---- by order ------------------------------------------------------------------------------- */
 
 static bool match_order(struct matching *m, const struct coll_lane *lane)
 {

@@ -119,8 +119,7 @@ static void weigh_tops(struct tops *tops, struct coll_ranks *ranks, int64_t *cou
             ranks->at[i].p = fmin(ranks->at[i].p, upper_tail((int64_t)tops->n, chance, counts[i]));
 }
 
-/* ---- by round ----------------------------------------------------------------------------------
- */
+/* ---- by round ------------------------------------------------------------------------------- */
 
 /* Steps of the profiler, neighbors together where there are many; parts of the collectives of each
  * rank where there are none, or a few. */

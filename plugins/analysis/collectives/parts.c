@@ -18,8 +18,7 @@ struct parts {
     int32_t first;  /* step of the first part */
 };
 
-/* ---- parts ------------------------------------------------------------------------------------
- */
+/* ---- parts ---------------------------------------------------------------------------------- */
 
 static int32_t step_of(const struct coll_run *run, const struct coll_instance *instance)
 {
@@ -86,8 +85,7 @@ static bool divide(struct parts *p)
     return true;
 }
 
-/* ---- the table --------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------ */
 
 static const struct ta_column columns[] = {
     TA_RANK_COLUMN_OF("Rank, or the first of several with rows in common"),

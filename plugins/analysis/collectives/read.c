@@ -18,8 +18,7 @@ struct reading {
     bool failed;
 };
 
-/* ---- numbers for what is equal ----------------------------------------------------------------
- */
+/* ---- numbers for what is equal -------------------------------------------------------------- */
 
 typedef bool is_it_fn(const struct coll_run *run, size_t number, const void *key);
 
@@ -138,8 +137,7 @@ static uint32_t shape_number(struct reading *in, struct coll_shape *shape)
     return number;
 }
 
-/* ---- a pack -----------------------------------------------------------------------------------
- */
+/* ---- a pack --------------------------------------------------------------------------------- */
 
 static void read_shape(struct reading *in, struct ta_unpack *pack)
 {
@@ -266,8 +264,7 @@ static void read_pack(struct reading *in, struct ta_slice text)
     }
 }
 
-/* ---- a run ------------------------------------------------------------------------------------
- */
+/* ---- a run ---------------------------------------------------------------------------------- */
 
 static int by_start(const void *left, const void *right)
 {

@@ -20,8 +20,7 @@ static uint32_t token_at(const struct sequence *s, size_t i)
     return s->run->shapes[record_at(s, i)->shape].token;
 }
 
-/* ---- shifts ------------------------------------------------------------------------------------
- */
+/* ---- shifts --------------------------------------------------------------------------------- */
 
 /* other[i] is base[i + shift], for i in [from, to). */
 struct overlap {
@@ -93,8 +92,7 @@ static bool best_shift(const struct sequence *base, const struct sequence *other
     return any;
 }
 
-/* ---- the longest common subsequence ------------------------------------------------------------
- */
+/* ---- the longest common subsequence --------------------------------------------------------- */
 
 /* Myers' greedy search (Algorithmica 1, 1986): reach[d][k] is how far along `base` d edits lead on
  * diagonal k.  O((n + m) · d) time. */

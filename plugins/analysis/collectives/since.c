@@ -79,8 +79,7 @@ bool coll_date(const struct coll_run *run, struct coll_ranks *ranks)
     return done;
 }
 
-/* ---- cost -------------------------------------------------------------------------------------
- */
+/* ---- cost ----------------------------------------------------------------------------------- */
 
 static bool any_late(const struct coll_ranks *ranks)
 {

@@ -21,8 +21,7 @@ static int64_t ranks_of(const struct coll_run *run, const struct size *size)
     return shape->size;
 }
 
-/* ---- sums -------------------------------------------------------------------------------------
- */
+/* ---- sums ----------------------------------------------------------------------------------- */
 
 static int by_size(const void *left, const void *right, void *user)
 {
@@ -94,8 +93,7 @@ static double bandwidth_of(const struct coll_run *run, const struct size *size)
            (size->transfer / 1e9);
 }
 
-/* ---- collectives.by_size ----------------------------------------------------------------------
- */
+/* ---- collectives.by_size -------------------------------------------------------------------- */
 
 static const struct ta_column size_columns[] = {
     {"op", "Operation", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "As in the table of collectives"},
@@ -150,8 +148,7 @@ static void add_sizes(const struct coll_run *run, const struct size *sizes, size
         ta_add_chart(table, &size_chart);
 }
 
-/* ---- collectives.links ------------------------------------------------------------------------
- */
+/* ---- collectives.links ---------------------------------------------------------------------- */
 
 enum { PEERS_LEAST = 5 };
 static const double SLOW_BELOW = 0.8; /* of the median of the peers */
@@ -245,8 +242,7 @@ static bool add_links(const struct coll_run *run, struct size *sizes, size_t n,
     return logs != NULL;
 }
 
-/* ---- all --------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------ */
 
 bool coll_add_sizes(const struct coll_run *run, struct ta_section_builder *out)
 {

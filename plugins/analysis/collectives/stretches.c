@@ -85,8 +85,7 @@ static void number_records(struct stretches *s)
     }
 }
 
-/* ---- by key ------------------------------------------------------------------------------------
- */
+/* ---- by key --------------------------------------------------------------------------------- */
 
 static int by_key(const void *left, const void *right, void *user)
 {
