@@ -5,6 +5,7 @@
 #include "base/suggest.h"
 
 #include <stdio.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 /* Whether the path names a file with this extension: something, a dot, the extension. */
@@ -85,7 +86,20 @@ static bool choose_by_extension(const char *path, struct ta_format *formats, siz
     return best;
 }
 
-/* Names a folder that is not there and looks like a file of a known format, but for a letter. */
+/* Files that people may hope for, and nobody calls a folder. */
+static bool is_foreign(const char *extension)
+{
+    static const char *const foreign[] = {"jpg", "jpeg",    "gif",    "webp", "bmp",
+                                          "tif", "tiff",    "eps",    "xls",  "xlsx",
+                                          "tsv", "parquet", "sqlite", "docx"};
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (strcasecmp(extension, foreign[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Names a folder that is not there and looks like a file of a known format, but for a letter, or of
+ * a format that we do not write. */
 static enum ta_status refuse_typo(struct ta_ctx *ctx, const char *path,
                                   const struct ta_format *formats, size_t n_formats)
 {
@@ -98,6 +112,13 @@ static enum ta_status refuse_typo(struct ta_ctx *ctx, const char *path,
     for (size_t i = 0; i < n_formats; i++)
         ta_suggest_offer(&close, formats[i].extension);
     const char *suggestion = ta_suggest_text(&close, hint);
+    char known[FORMATS_TEXT_MAX];
+    list_formats(known, formats, n_formats);
+    if (!*suggestion && is_foreign(dot + 1))
+        return ta_fail(ctx, TA_ERR_USAGE,
+                       "No format has the extension of -o %s, expected %s (for a folder of that "
+                       "name write %s/)",
+                       path, known, path);
     return *suggestion ? ta_fail(ctx, TA_ERR_USAGE,
                                  "No format has the extension of -o %s%s (for a folder of that "
                                  "name write %s/)",

@@ -63,6 +63,9 @@ class Cli(unittest.TestCase):
                 (("report", "rank0.json", "--set=nothing.here=1"), "nothing"),
                 (("report", "rank0.json", "--input=chrome"), "chrome"),
                 (("report", "rank0.json", "-o", "-"), "--format"),
+                (("report", "rank0.json", "-o", "run.htm"), "did you mean 'html'?"),
+                (("report", "rank0.json", "-o", "run.xlsx"), "expected one of "),
+                (("chart", "all", "rank0.json", "-o", "all.JPEG"), "one of png, svg, pdf"),
                 (("chart", "nonsense", "rank0.json"), "nonsense"),
                 (("schema", "nonsense"), "nonsense")]:
             with self.subTest(args=args):
