@@ -88,7 +88,7 @@ static void put_rest(struct ta_file *out, const struct ta_table *table, size_t n
         ta_puts(out, "”; ");
     }
     put_count(out, table->n_rows - n);
-    ta_puts(out, " more rows are in table ");
+    ta_puts(out, table->n_rows - n == 1 ? " more row is in table " : " more rows are in table ");
     put_name(out, table->id);
     ta_puts(out, " of `report.json`.\n");
 }

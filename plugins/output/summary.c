@@ -73,7 +73,7 @@ static void put_name(struct ta_file *out, const struct ta_table *table, size_t r
 /* Names stand in code spans, words and numbers as text. */
 static void put_cell(struct ta_file *out, const struct ta_table *table, size_t row, size_t column)
 {
-    char buffer[TA_WORD_TEXT_MAX];
+    char buffer[TA_WORD_TEXT_MAX], name[NAME_MOST + sizeof "…"];
     const struct ta_slice text = ta_table_text(table, row, column, buffer);
     const enum ta_type type = table->columns[column].type;
     const struct ta_cell *cell = ta_table_cell(table, row, column);
@@ -82,7 +82,7 @@ static void put_cell(struct ta_file *out, const struct ta_table *table, size_t r
     else if (column == 0 && type == TA_TYPE_STRING)
         put_name(out, table, row, text);
     else if (cell->kind == TA_CELL_TEXT && type == TA_TYPE_STRING)
-        ta_put_markdown(out, text);
+        ta_put_markdown(out, (struct ta_slice){name, brief(text, name)});
     else
         ta_put_markdown_text(out, text);
     if (strcmp(table->columns[column].key, "change") == 0)
@@ -156,7 +156,8 @@ static void put_view(struct ta_file *out, const struct ta_report *report, const 
         put_row(out, table, view, row);
     }
     if (rows > view->rows)
-        ta_putf(out, "\n%zu more rows are in the report.\n", rows - view->rows);
+        ta_putf(out, "\n%zu more %s in the report.\n", rows - view->rows,
+                rows - view->rows == 1 ? "row is" : "rows are");
 }
 
 /* ---- one run -------------------------------------------------------------------------- */

@@ -235,6 +235,13 @@ class Gates(ProcessTest):
         self.assertIn("…` | Changed |", kernels[1])
         self.assertEqual(kernels[2], "")
         self.assertIn("\n| `attn_fwd → FlashAttnFwdSm90<2>` | Compute |", text)
+        self.expect(1, "diff", "base-0.json", "new-0.json", "-o", "two", "-q", "--format=json",
+                    "--no-config", "--summary-md", "gates.md", "--gate=point",
+                    "--fail-on", "total@kernel:*vectorized*<99%")
+        gates = (self.folder / "gates.md").read_text(encoding="utf-8")
+        judged = gates[gates.index("**Gates**"):].splitlines()[4].split(" | ")[2]
+        self.assertTrue(judged.startswith("`vectorized_kernel<4, b<c>, ") and len(judged) < 90,
+                        judged)
 
     def test_links_and_foreign_files_are_left_alone(self):
         target = self.folder / "target"

@@ -9,6 +9,7 @@ device, the same the other way around, and runs in which nothing or only noise c
 """
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -116,6 +117,18 @@ class Head(unittest.TestCase):
                                  check=False, capture_output=True, text=True)
         self.assertEqual(nothing.returncode, 2)
         self.assertIn("no run stands before --vs", nothing.stderr)
+
+    def test_narrow_pages(self):
+        """Where a page is narrower than the waterfall, its bars are seen and not its names alone;
+        tables of names have what changed before what has room on wide pages only."""
+        self.compare(run(self.folder / "a", 45.0, 8396.8), run(self.folder / "b", 428.0, 24064.0))
+        page = (self.folder / "out/diff.html").read_text(encoding="utf-8")
+        figure = page[page.index('<figure id="c-diff-waterfall"'):]
+        drawing = re.search(r'<div class="([^"]*drawing[^"]*)">', figure).group(1)
+        self.assertEqual(drawing.split(), ["drawing", "end"])
+        self.assertRegex(page, r"\.drawing\.end\s*{[^}]*direction:\s*rtl")
+        columns = list(self.diff.rows("diff.stages")[0])
+        self.assertLess(columns.index("change"), columns.index("base_calls"))
 
     def test_the_same(self):
         first = self.compare(run(self.folder / "a", 45.0, 8396.8),

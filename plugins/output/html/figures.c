@@ -135,7 +135,9 @@ static void put_drawing(const struct page *page, const struct ta_chart *chart,
 {
     ta_puts(page->out, "<p class=\"title\">");
     html_text(page, chart->title);
-    ta_puts(page->out, "</p>\n<div class=\"drawing\">");
+    /* Where the page is narrower than the drawing, bars count more than the beginnings of names. */
+    const bool at_end = chart->kind == TA_CHART_WATERFALL || chart->kind == TA_CHART_FOREST;
+    ta_putf(page->out, "</p>\n<div class=\"drawing%s\">", at_end ? " end" : "");
     ta_put_svg(page->out, scene);
     ta_puts(page->out, "</div>\n<figcaption>");
     if (scene->caption)
