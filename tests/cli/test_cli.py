@@ -65,7 +65,7 @@ class Cli(unittest.TestCase):
                 (("report", "rank0.json", "-o", "-"), "--format"),
                 (("report", "rank0.json", "-o", "run.htm"), "did you mean 'html'?"),
                 (("report", "rank0.json", "-o", "run.xlsx"), "expected one of "),
-                (("chart", "all", "rank0.json", "-o", "all.JPEG"), "one of png, svg, pdf"),
+                (("chart", "roofline", "rank0.json", "-o", "one.JPEG"), "one of png, svg, pdf"),
                 (("chart", "nonsense", "rank0.json"), "nonsense"),
                 (("schema", "nonsense"), "nonsense")]:
             with self.subTest(args=args):
