@@ -6,6 +6,7 @@
 #include "result/report.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -139,19 +140,31 @@ static const char *list_devices(struct ta_arena *arena, const struct ta_ingestio
     return text ? text : "";
 }
 
+/* "b" of "a/b/". */
+static struct ta_slice base_name(const char *path)
+{
+    size_t end = strlen(path);
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    size_t start = end;
+    while (start > 0 && path[start - 1] != '/')
+        start--;
+    return (struct ta_slice){path + start, end - start};
+}
+
 const char *ta_default_title(const struct ta_run_options *options, struct ta_arena *arena)
 {
     const char *input = options->inputs[0];
     if (strcmp(input, "-") == 0)
         return "standard input";
-    size_t end = strlen(input);
-    while (end > 1 && input[end - 1] == '/')
-        end--;
-    size_t start = end;
-    while (start > 0 && input[start - 1] != '/')
-        start--;
-    const char *title = ta_arena_copy(arena, (struct ta_slice){input + start, end - start});
-    return title && *title ? title : "traces";
+    struct ta_slice name = base_name(input);
+    /* "." and ".." are folders as well, and have names. */
+    char real[PATH_MAX];
+    if ((ta_slice_equal(name, TA_LIT(".")) || ta_slice_equal(name, TA_LIT(".."))) &&
+        realpath(input, real))
+        name = base_name(real);
+    const char *title = ta_arena_copy(arena, name);
+    return title && *title && strcmp(title, "/") != 0 ? title : "traces";
 }
 
 /* The ranks of all files and of rows that name their own, ascending. */

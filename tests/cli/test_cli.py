@@ -32,7 +32,8 @@ class Cli(unittest.TestCase):
     def run_program(self, *args, **options):
         options.setdefault("stdout", subprocess.PIPE)
         environment = {**os.environ, **options.pop("environment", {})}
-        return subprocess.run([PROGRAM, *args], cwd=self.folder, stderr=subprocess.PIPE,
+        folder = self.folder / options.pop("folder", ".")
+        return subprocess.run([PROGRAM, *args], cwd=folder, stderr=subprocess.PIPE,
                               env=environment, text=True, check=False, timeout=60, **options)
 
     def expect(self, code, *args, says=(), **options):
@@ -71,6 +72,15 @@ class Cli(unittest.TestCase):
             with self.subTest(args=args):
                 self.expect(2, *args, says=("traceanalyze: error TA-E002: ", text))
         self.assertEqual(self.names(), ["cut.json", "rank0.json"])
+
+    def test_a_folder_is_called_by_its_name(self):
+        (self.folder / "run7" / "steps").mkdir(parents=True)
+        self.write("run7/steps/rank0.json", GOOD)
+        for folder, operand in [("run7", "."), ("run7", "./"), (".", "run7/"),
+                                ("run7/steps", "..")]:
+            with self.subTest(operand=operand):
+                done = self.expect(0, "report", operand, "--json", folder=folder)
+                self.assertEqual(json.loads(done.stdout)["run"]["title"], "run7")
 
     def test_no_usable_input(self):
         self.write("page.json", "<html></html>")
