@@ -6,7 +6,8 @@ usage: docs.py --root REPOSITORY [--compiler CC] [--program TRACEANALYZE] [--inp
 
   * paths, functions, types, macros, options, table ids and plugin settings that README.md, docs/
     and CONTRIBUTING.md cite in backticks, and links between documents, lead somewhere;
-  * so do functions, types and macros of ours that comments of the code name;
+  * so do functions, types and macros of ours that comments of the code name, and the tables that
+    outputs and rules look for;
   * every code of data quality, with its severity, and every plugin is documented;
   * every option of the program is in a manual page;
   * every function of the public headers has a comment;
@@ -125,6 +126,25 @@ def check_comments(lint):
 
 
 # ---- what must be documented -------------------------------------------------------------------
+
+# What looks like the id of a table and is the name of a file, or of a table that an output makes.
+NO_TABLE = re.compile(r"\.(css|folded|h|js|json|md|xml)$|^data_quality\.")
+
+
+def check_tables(lint):
+    """A table that an output or a rule looks for under a wrong name would never be missed."""
+    table = re.compile(r'"([a-z_]+\.[a-z_]+)"')
+    readers = [lint.root / "plugins/output", lint.root / "plugins/advice"]
+    wanted, made = {}, set()
+    for path, code in lint.code.items():
+        if any(folder in path.parents for folder in readers):
+            wanted.update({name: path for name in table.findall(code)})
+        elif lint.root / "plugins" in path.parents or lint.root / "src" in path.parents:
+            made.update(table.findall(code))
+    for name, path in sorted(wanted.items()):
+        if name not in made and not NO_TABLE.search(name):
+            lint.fault(path, f"names the table {name}, which no analysis makes")
+
 
 def check_quality_codes(lint):
     document = lint.root / "docs/RESULTS.md"
@@ -260,6 +280,7 @@ def main():
     lint = Lint(args.root.resolve())
     check_citations(lint)
     check_comments(lint)
+    check_tables(lint)
     check_quality_codes(lint)
     check_plugins(lint)
     check_manual(lint)
