@@ -45,8 +45,9 @@ static enum ta_status choose_target(struct ta_cli *cli, struct target *target)
     }
     while (target->format < FORMATS && !ends_in(out, extensions[target->format]))
         target->format++;
+    const struct ta_place place = {.kind = TA_SINK_FILE, .path = out};
     return target->format < FORMATS
-               ? TA_OK
+               ? ta_place_check(&cli->ctx, &place)
                : ta_fail(
                      &cli->ctx, TA_ERR_USAGE,
                      "Unknown kind of file: -o %s, expected a name that ends in .json, .json.gz "

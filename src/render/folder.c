@@ -70,6 +70,32 @@ static bool make_folders(struct ta_folders *folders, const char *path)
     return good;
 }
 
+enum ta_status ta_folder_check(struct ta_ctx *ctx, const char *path)
+{
+    struct stat st;
+    char *part = strdup(path);
+    if (!part)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Out of memory: doing=look at the output folder");
+    /* The nearest folder that is there is the one to make the others in. */
+    const char *nearest = *part ? part : ".";
+    while (stat(nearest, &st) != 0 && errno == ENOENT && nearest == part) {
+        char *slash = strrchr(part, '/');
+        if (slash > part)
+            *slash = '\0';
+        else
+            nearest = slash ? "/" : ".";
+    }
+    errno = 0;
+    const bool good =
+        stat(nearest, &st) == 0 && S_ISDIR(st.st_mode) && access(nearest, W_OK | X_OK) == 0;
+    if (!good && !errno)
+        errno = ENOTDIR;
+    const enum ta_status status =
+        good ? TA_OK : ta_fail_path(ctx, "Cannot write to the output folder", path);
+    free(part);
+    return status;
+}
+
 /* Opens a folder; one that may not be listed can still be written to. */
 static int open_folder(int base, const char *path, int flags)
 {

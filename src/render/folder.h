@@ -21,6 +21,10 @@ struct ta_folders {
 /* ta_fail() for the path with the text of errno. */
 enum ta_status ta_fail_path(struct ta_ctx *ctx, const char *what, const char *path);
 
+/* Fails where a folder cannot be written to, or could not be made, as far as that can be told
+ * beforehand: so that nobody waits for a run that has nowhere to go. */
+enum ta_status ta_folder_check(struct ta_ctx *ctx, const char *path) TA_MUST_CHECK;
+
 /* Opens the base; with `make` it and what is missing above it are made.  NULL after
  * ta_fail().  The same base is opened once. */
 struct ta_folder *ta_folder_base(struct ta_ctx *ctx, struct ta_folders *folders, const char *path,

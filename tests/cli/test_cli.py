@@ -99,6 +99,10 @@ class Cli(unittest.TestCase):
         with open("/dev/full", "w", encoding="utf-8") as full:
             self.expect(5, "report", "rank0.json", "--json", stdout=full, says=("TA-E005",))
             self.expect(5, "help", stdout=full, says=("TA-E005",))
+        # Nothing is read for a place that nothing can go to.
+        for place in ("rank0.json/x", "rank0.json/x.html"):
+            self.expect(5, "report", "missing.json", "-o", place, says=("TA-E005", "rank0.json"))
+        self.expect(5, "merge", "missing.json", "-o", "rank0.json/x.json", says=("TA-E005",))
         self.write("report.csv", "mine")
         self.expect(5, "report", "rank0.json", "-o", "report.csv/x")
 
