@@ -79,6 +79,9 @@ static inline struct ta_key ta_key_text(struct ta_slice text)
     return (struct ta_key){.text = text};
 }
 
+/* Whether rows are kept: of a table that is not compared they are not, and need not be made. */
+TA_API bool ta_partial_is_kept(const struct ta_partial *partial);
+
 /* The row with these key values, added with all values missing when it is new.  Cells of
  * TA_FIELD_SUM, _MIN and _MAX are written directly: they are merged with those of other rows
  * later, so use ta_sum() and friends or keep TA_MISSING in mind.  The address is stable.  Never

@@ -93,6 +93,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     const struct ta_activities activities = ta_trace_activities(trace);
     const struct ta_spans s = ta_trace_spans(trace);
     const struct ta_kernels kernels = ta_trace_kernels(trace);
+    const bool by_class = ta_partial_is_kept(out[1]);
     struct ta_dist *class_times[TA_KERNEL_CLASS_COUNT] = {0};
     struct ta_dist **times = calloc(kernels.n + 1, sizeof(struct ta_dist *)); /* by kernel */
     for (size_t i = 0; times && i < activities.n; i++) {
@@ -105,10 +106,12 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
             const struct ta_key name = ta_key_text(ta_trace_text(trace, kernels.at[k].name));
             times[k] = ta_partial_dist(out[0], TA_PARTIAL_ROW(out[0], name), TIMES);
         }
+        ta_dist_add(times[k], dur);
+        if (!by_class)
+            continue;
         if (!class_times[class])
             class_times[class] = ta_partial_dist(
                 out[1], TA_PARTIAL_ROW(out[1], ta_key_int((int64_t) class)), CLASS_TIMES);
-        ta_dist_add(times[k], dur);
         ta_dist_add(class_times[class], dur);
     }
     free(times);

@@ -50,6 +50,11 @@ void ta_partial_keep(struct ta_partial *p, enum ta_partial_use use)
     p->scratch_dist.is_total = use != TA_COMPARED;
 }
 
+bool ta_partial_is_kept(const struct ta_partial *p)
+{
+    return p->keeps != TA_NOT_COMPARED;
+}
+
 void ta_partial_free(struct ta_partial *p)
 {
     if (!p)

@@ -432,6 +432,7 @@ static void what_is_not_compared_stays_empty(void **state)
     (void)state;
     struct ta_map cache = {0};
     struct ta_partial *p = keeping(TA_NOT_COMPARED), *all = keeping(TA_COMPARED);
+    assert_true(ta_partial_is_kept(all) && !ta_partial_is_kept(p));
     const struct ta_key keys[] = {ta_key_int(0), ta_key_int(1), ta_key_text(TA_LIT("b"))};
     ta_sum(&ta_partial_cached(p, &cache, 5, keys)[SUM], 1);
     ta_partial_merge(p, all);

@@ -15,6 +15,7 @@ struct sums {
     struct ta_partial *const *out;
     struct ta_map site_rows;
     struct gap longest[IDLE_LONGEST_KEPT];
+    bool lists_gaps;
     size_t n_longest, least;         /* of as many as are kept: the place of the shortest */
     int64_t *causes[TA_IDLE_CAUSES]; /* rows of the device in the partial, NULL before the first */
 };
@@ -120,7 +121,7 @@ static void count_gap(void *user, const struct ta_idle_gap *of)
             gap.site = part->site;
         }
     }
-    if (gap.end - gap.start >= TA_IDLE_MICRO_NS)
+    if (s->lists_gaps && gap.end - gap.start >= TA_IDLE_MICRO_NS)
         keep_longest(s, &gap);
 }
 
@@ -131,8 +132,12 @@ enum ta_status idle_map(struct ta_ctx *ctx, const struct ta_trace *trace,
                      .activities = ta_trace_activities(trace),
                      .spans = ta_trace_spans(trace),
                      .out = out};
+    s.lists_gaps = ta_partial_is_kept(out[IDLE_PARTIAL_GAPS]);
     const struct ta_idle_watcher watcher = {
-        .user = &s, .piece = count_piece, .gap = count_gap, .device = list_longest};
+        .user = &s,
+        .piece = ta_partial_is_kept(out[IDLE_PARTIAL_SITES]) ? count_piece : NULL,
+        .gap = count_gap,
+        .device = list_longest};
     const bool done = ta_idle_walk(trace, &watcher);
     ta_map_free(&s.site_rows);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the gaps of a device");
