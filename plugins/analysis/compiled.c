@@ -144,27 +144,25 @@ static void mark_spans(struct work *w)
     }
 }
 
-/* Steps within steps are none. */
-static bool is_outermost_step(struct work *w, ta_row span)
-{
-    ta_row row = w->spans.parent[span];
-    while (row != TA_NO_ROW && word_at(w, row) != STEP)
-        row = w->spans.parent[row];
-    return row == TA_NO_ROW;
-}
-
-/* Counts the steps; returns whether there are any regions. */
+/* Counts the steps, those within others being none; returns whether there are any regions.  Spans
+ * come by thread and start. */
 static bool look_over(struct work *w)
 {
+    const struct ta_spans *s = &w->spans;
     const struct ta_categories categories = ta_trace_categories(w->trace);
+    uint32_t track = UINT32_MAX; /* of the step that is open, and its end */
+    int64_t end = 0;
     bool any = false;
-    for (size_t i = 0; i < w->spans.n; i++) {
+    for (size_t i = 0; i < s->n; i++) {
         const enum word word = word_at(w, i);
-        if (word == ELSE || !ta_class_is_host(categories.at[w->spans.cat[i]].class))
+        if (word == ELSE || !ta_class_is_host(categories.at[s->cat[i]].class))
             continue;
         any |= word == REGION;
-        if (word == STEP)
-            ta_sum(&w->row[STEPS], is_outermost_step(w, (ta_row)i));
+        if (word != STEP || (s->track[i] == track && s->ts[i] < end))
+            continue;
+        ta_sum(&w->row[STEPS], 1);
+        track = s->track[i];
+        end = s->ts[i] + s->dur[i];
     }
     return any;
 }

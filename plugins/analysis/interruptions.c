@@ -233,26 +233,31 @@ static struct call *call_of(struct work *w, size_t span, enum what what)
     return &w->calls[w->n++];
 }
 
-/* Whether a call of the same kind is open around a span. */
-static bool is_within(struct work *w, ta_row span, enum what what)
-{
-    ta_row row = w->spans.parent[span];
-    while (row != TA_NO_ROW && what_at(w, row) != what)
-        row = w->spans.parent[row];
-    return row != TA_NO_ROW;
-}
+/* The call of each kind that is open: spans come by thread and start, and what lies within one
+ * that was counted is none of its own. */
+struct open_call {
+    uint32_t track;
+    int64_t end;
+};
 
 static void collect(struct work *w)
 {
+    struct open_call open[STEP];
+    for (size_t i = 0; i < STEP; i++)
+        open[i] = (struct open_call){UINT32_MAX, 0};
     for (size_t i = 0; i < w->n_rows; i++) {
         const ta_row row = w->rows[i];
         const enum what what = what_at(w, row);
-        struct call *call = is_within(w, row, what) ? NULL : call_of(w, row, what);
+        const uint32_t track = w->spans.track[row];
+        const int64_t start = w->spans.ts[row], end = start + w->spans.dur[row];
+        if (open[what].track == track && start < open[what].end)
+            continue;
+        open[what] = (struct open_call){track, end};
+        struct call *call = call_of(w, row, what);
         if (!call)
             continue;
-        const int64_t start = w->spans.ts[row];
         call->calls++;
-        ta_intervals_add(&call->times, start, start + w->spans.dur[row]);
+        ta_intervals_add(&call->times, start, end);
     }
 }
 
