@@ -22,6 +22,9 @@ struct work {
     struct phase_ranges steps, all; /* markers; outermost annotated ranges of all threads */
     struct ta_map step_rows, phase_rows;
     struct ta_map phases; /* numbers of pairs of names */
+    struct ta_map around; /* of some rows, see ranges_around() */
+    struct station *stations;
+    size_t n_stations, max_stations;
     struct recent step, phase;
 };
 
@@ -45,16 +48,74 @@ static bool is_range(const struct work *w, ta_row row)
     return w->is_annotation[w->spans.cat[row]] && !is_step(w, row);
 }
 
-/* The outermost annotated range around a span and the next one in it; the span itself may be one.
- */
-static void ranges_around(const struct work *w, ta_row row, ta_row *outer, ta_row *inner)
+/* The outermost annotated range around a span, and the next one in it. */
+struct around {
+    ta_row outer, inner; /* TA_NO_ROW: there is none */
+};
+
+static struct around join(struct around below, struct around above)
 {
-    *outer = *inner = TA_NO_ROW;
-    for (; row != TA_NO_ROW; row = w->spans.parent[row])
-        if (is_range(w, row)) {
-            *inner = *outer;
-            *outer = row;
+    if (above.inner != TA_NO_ROW || below.outer == TA_NO_ROW)
+        return above;
+    return above.outer == TA_NO_ROW ? below : (struct around){above.outer, below.outer};
+}
+
+/* What is around one of so many rows is remembered: stacks of Python are deep, and launches have
+ * most of theirs in common. */
+enum { REMEMBERED = 64 };
+
+/* A row on the way up that will be remembered, and what was found below it since the one before. */
+struct station {
+    ta_row row;
+    struct around below;
+};
+
+/* False without memory: then there is nothing to be remembered. */
+static bool add_station(struct work *w, ta_row row, struct around below)
+{
+    if (w->n_stations == w->max_stations) {
+        const size_t more = w->max_stations * 2 + 64;
+        struct station *grown = reallocarray(w->stations, more, sizeof *grown);
+        if (!grown)
+            return false;
+        w->stations = grown;
+        w->max_stations = more;
+    }
+    w->stations[w->n_stations++] = (struct station){row, below};
+    return true;
+}
+
+/* What is around the stations, the last one first; `found` is around that.  Returns what is around
+ * the row from which the way began. */
+static struct around pass_stations(struct work *w, struct around found)
+{
+    while (w->n_stations) {
+        const struct station *station = &w->stations[--w->n_stations];
+        ta_map_at(&w->around, station->row, (uint64_t)found.outer << 32 | found.inner);
+        found = join(station->below, found);
+    }
+    return found;
+}
+
+/* The span itself may be one of the ranges. */
+static struct around ranges_around(struct work *w, ta_row span)
+{
+    static const struct around nothing = {TA_NO_ROW, TA_NO_ROW};
+    struct around found = nothing;
+    for (ta_row row = span; row != TA_NO_ROW; row = w->spans.parent[row]) {
+        if (row % REMEMBERED == 0) {
+            const uint64_t *known = ta_map_find(&w->around, row);
+            if (known) {
+                found = join(found, (struct around){(ta_row)(*known >> 32), (ta_row)*known});
+                break;
+            }
+            if (add_station(w, row, found))
+                found = nothing;
         }
+        if (is_range(w, row))
+            found = (struct around){row, found.outer};
+    }
+    return pass_stations(w, found);
 }
 
 static void find_ranges(struct work *w)
@@ -66,11 +127,9 @@ static void find_ranges(struct work *w)
             continue;
         if (!ta_class_is_host(categories.at[w->spans.cat[i]].class))
             continue;
-        ta_row outer, inner;
-        ranges_around(w, (ta_row)i, &outer, &inner);
         if (is_step(w, (ta_row)i))
             phase_range_add(&w->steps, &w->spans, (ta_row)i);
-        else if (outer == (ta_row)i)
+        else if (ranges_around(w, (ta_row)i).outer == (ta_row)i)
             phase_range_add(&w->all, &w->spans, (ta_row)i);
     }
     phase_ranges_order(&w->steps);
@@ -111,16 +170,20 @@ static int64_t *phase_row(struct work *w, const ta_str names[2], int64_t kind)
                                 ta_key_text(ta_trace_text(w->trace, names[1])), ta_key_int(kind)});
 }
 
+static ta_str name_of(const struct work *w, ta_row row)
+{
+    return row == TA_NO_ROW ? TA_STR_ABSENT : w->spans.name[row];
+}
+
 static void add_to_phase(struct work *w, ta_row launch, int64_t kind, ta_row span)
 {
-    ta_row outer = TA_NO_ROW, inner = TA_NO_ROW;
+    struct around around = {TA_NO_ROW, TA_NO_ROW};
     if (launch != TA_NO_ROW) {
-        ranges_around(w, launch, &outer, &inner);
-        if (outer == TA_NO_ROW)
-            outer = phase_range_at(&w->all, w->spans.ts[launch]);
+        around = ranges_around(w, launch);
+        if (around.outer == TA_NO_ROW)
+            around.outer = phase_range_at(&w->all, w->spans.ts[launch]);
     }
-    const ta_str names[] = {outer == TA_NO_ROW ? TA_STR_ABSENT : w->spans.name[outer],
-                            inner == TA_NO_ROW ? TA_STR_ABSENT : w->spans.name[inner]};
+    const ta_str names[] = {name_of(w, around.outer), name_of(w, around.inner)};
     int64_t **row = recent_row(&w->phase, names[0], names[1], kind);
     if (!*row)
         *row = phase_row(w, names, kind);
@@ -180,5 +243,7 @@ enum ta_status phase_map(struct ta_ctx *ctx, const struct ta_trace *trace,
     ta_map_free(&w.step_rows);
     ta_map_free(&w.phase_rows);
     ta_map_free(&w.phases);
+    ta_map_free(&w.around);
+    free(w.stations);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the ranges of a trace");
 }

@@ -97,11 +97,16 @@ static bool is_operator(const struct mapping *m, ta_row row)
     return m->categories.at[m->spans.cat[row]].class == TA_CLASS_OP;
 }
 
+/* Operators that lie in one another: nobody writes more. */
+enum { NESTED_MOST = 64 };
+
 /* The innermost operator with a formula, from the launching one outwards as long as there is
  * nothing but operators; else the launching one. */
 static ta_row owner_of(struct mapping *m, ta_row op)
 {
-    for (ta_row row = op; row != TA_NO_ROW && is_operator(m, row); row = m->spans.parent[row])
+    ta_row row = op;
+    for (int i = 0; i < NESTED_MOST && row != TA_NO_ROW && is_operator(m, row);
+         i++, row = m->spans.parent[row])
         if (counting_formula(&m->counting, m->spans.name[row]) != &no_formula)
             return row;
     return op;
