@@ -5,6 +5,7 @@
 #define TRACEANALYZE_PLACES_H
 
 #include "analysis.h"
+#include "outward.h"
 
 TA_BEGIN_DECLS
 
@@ -24,6 +25,7 @@ struct ta_places {
     } * last;      /* by the name of what ran: the row of the last of that name */
     bool *is_told; /* by category: operators, and ranges that people annotated */
     bool *is_step; /* by name */
+    struct ta_outward outward;
 };
 
 /* False without memory; ta_places_close() either way, which is false when some are missing. */
@@ -39,7 +41,7 @@ static inline bool ta_place_is_told(const struct ta_places *places, ta_row row)
 }
 
 /* The innermost such span around a row; TA_NO_ROW without any, or of TA_NO_ROW. */
-TA_API ta_row ta_place_caller(const struct ta_places *places, ta_row row);
+TA_API ta_row ta_place_caller(struct ta_places *places, ta_row row);
 
 /* Adds that the operator at row `op`, TA_NO_ROW for none, ran the span at row `ran`. */
 TA_API void ta_place_add(struct ta_places *places, ta_row op, ta_row ran);

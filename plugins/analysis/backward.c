@@ -7,6 +7,7 @@
  * of the forward pass again within the backward pass. */
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/modules.h>
+#include <traceanalyze/outward.h>
 
 #include <stdlib.h>
 
@@ -93,6 +94,7 @@ struct work {
     struct ta_spans spans;
     struct ta_partial *const *out;
     struct ta_map caches[2];
+    struct ta_outward modules;
     struct owner *owners;
     uint32_t n_owners;
     uint32_t *owner; /* by span: place in the owners, or NOBODY */
@@ -110,11 +112,9 @@ static struct ta_slice node_name(struct ta_slice name)
     return (struct ta_slice){name.ptr + n, name.len - n};
 }
 
-static ta_row module_around(const struct work *w, ta_row row)
+static bool is_module(void *user, ta_row row)
 {
-    while (row != TA_NO_ROW && !ta_is_module(name_of(w, row)))
-        row = w->spans.parent[row];
-    return row;
+    return ta_is_module(name_of(user, row));
 }
 
 /* The rows of a pair; a node without operator has no place among modules. */
@@ -128,7 +128,7 @@ static struct owner make_owner(struct work *w, ta_row forward, ta_row backward)
             (const struct ta_key[]){ta_key_text(name_of(w, forward)),
                                     ta_key_text(node_name(name_of(w, backward)))})};
     if (forward != TA_NO_ROW) {
-        const ta_row module = module_around(w, forward);
+        const ta_row module = ta_outward_find(&w->modules, forward, is_module, w);
         const struct ta_slice name = name_of(w, module);
         owner.rows[BY_MODULE] = ta_partial_cached(
             w->out[BY_MODULE], &w->caches[BY_MODULE],
@@ -217,6 +217,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     if (links && links->n == 0)
         return TA_OK;
     struct work w = {.trace = trace, .spans = ta_trace_spans(trace), .out = out};
+    w.modules.parent = w.spans.parent;
     bool done = links != NULL;
     if (done) {
         w.owners = malloc((2 * links->n + count_nodes(&w) + 1) * sizeof *w.owners);
@@ -232,6 +233,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     }
     ta_map_free(&w.caches[BY_OPERATOR]);
     ta_map_free(&w.caches[BY_MODULE]);
+    ta_outward_free(&w.modules);
     free(w.owners);
     free(w.owner);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot index the backward pass");

@@ -2,6 +2,7 @@
 /* kernels.copies_by_op: kernels that only cast, copy, join or reorder what others have computed,
  * and the operator for which they did it. */
 #include <traceanalyze/analysis.h>
+#include <traceanalyze/outward.h>
 
 enum { WHAT, OP, FOR, CALLS, TOTAL, FIELDS };
 enum { RANK, ALL_NS, RANK_FIELDS };
@@ -51,44 +52,52 @@ static bool moves_only(struct ta_slice name)
     return false;
 }
 
-static ta_row operator_above(const struct ta_trace *trace, ta_row row)
+struct work {
+    const struct ta_trace *trace;
+    struct ta_spans spans;
+    struct ta_categories categories;
+    struct ta_kernels kernels;
+    struct ta_partial *out;
+    struct ta_map pairs; /* numbers of the names of two operators */
+    struct ta_map rows;  /* by such a number and the kernel */
+    struct ta_outward outward;
+};
+
+static bool is_operator(void *user, ta_row row)
 {
-    const struct ta_spans s = ta_trace_spans(trace);
-    const struct ta_categories categories = ta_trace_categories(trace);
-    for (row = s.parent[row]; row != TA_NO_ROW; row = s.parent[row])
-        if (categories.at[s.cat[row]].class == TA_CLASS_OP)
-            return row;
-    return TA_NO_ROW;
+    const struct work *w = user;
+    return w->categories.at[w->spans.cat[row]].class == TA_CLASS_OP;
+}
+
+static ta_row operator_above(struct work *w, ta_row row)
+{
+    return ta_outward_find(&w->outward, w->spans.parent[row], is_operator, w);
 }
 
 /* Climbing stops at what computes; deep stacks of Python frames lie between operators. */
 enum { CLIMB_MAX = 8 };
 
-static struct ta_slice name_of(const struct ta_trace *trace, ta_row row)
+static struct ta_slice name_of(const struct work *w, ta_row row)
 {
-    return row == TA_NO_ROW ? TA_LIT("") : ta_trace_text(trace, ta_trace_spans(trace).name[row]);
+    return row == TA_NO_ROW ? TA_LIT("") : ta_trace_text(w->trace, w->spans.name[row]);
 }
 
-static int64_t *row_of(const struct ta_trace *trace, const struct ta_activity *a,
-                       struct ta_partial *out, struct ta_map *rows)
+static int64_t *row_of(struct work *w, const struct ta_activity *a)
 {
-    const struct ta_spans s = ta_trace_spans(trace);
-    const char *what = ta_trace_kernels(trace).at[a->kernel].facts.family;
+    const char *what = w->kernels.at[a->kernel].facts.family;
     ta_row op = a->op;
-    ta_row above = op == TA_NO_ROW ? TA_NO_ROW : operator_above(trace, op);
-    for (int i = 0; i < CLIMB_MAX && above != TA_NO_ROW && moves_only(name_of(trace, above)); i++) {
+    ta_row above = op == TA_NO_ROW ? TA_NO_ROW : operator_above(w, op);
+    for (int i = 0; i < CLIMB_MAX && above != TA_NO_ROW && moves_only(name_of(w, above)); i++) {
         op = above;
-        above = operator_above(trace, above);
+        above = operator_above(w, above);
     }
-    const uint64_t id =
-        ((uint64_t)(op == TA_NO_ROW ? 0 : s.name[op]) << 32 |
-         (above == TA_NO_ROW ? 0 : s.name[above])) ^
-        (uint64_t)(unsigned char)what[0] * UINT64_C(0x9E3779B97F4A7C15) ^
-        (uint64_t)(unsigned char)(*what ? what[1] : 0) * UINT64_C(0xD6E8FEB86659FD93);
-    return ta_partial_cached(out, rows, id,
+    const uint64_t names = (uint64_t)(op == TA_NO_ROW ? 0 : w->spans.name[op]) << 32 |
+                           (above == TA_NO_ROW ? 0 : w->spans.name[above]);
+    const uint64_t *pair = ta_map_at(&w->pairs, names, w->pairs.n);
+    return ta_partial_cached(w->out, &w->rows, (pair ? *pair : 0) << 32 | a->kernel,
                              (const struct ta_key[]){ta_key_text(ta_slice_of(what)),
-                                                     ta_key_text(name_of(trace, op)),
-                                                     ta_key_text(name_of(trace, above))});
+                                                     ta_key_text(name_of(w, op)),
+                                                     ta_key_text(name_of(w, above))});
 }
 
 /* Fills, and requests of the DMA engine, which are no kernels. */
@@ -101,27 +110,31 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     const struct ta_activities activities = ta_trace_activities(trace);
-    const struct ta_kernels kernels = ta_trace_kernels(trace);
-    const struct ta_spans s = ta_trace_spans(trace);
-    struct ta_map rows = {0};
-    if (kernels.n == 0)
+    struct work w = {.trace = trace,
+                     .spans = ta_trace_spans(trace),
+                     .categories = ta_trace_categories(trace),
+                     .kernels = ta_trace_kernels(trace),
+                     .out = out[0]};
+    w.outward.parent = w.spans.parent;
+    if (w.kernels.n == 0)
         return TA_OK;
     int64_t *rank = TA_PARTIAL_ROW(out[1], ta_key_int(ta_trace_rank(trace)));
     for (size_t i = 0; i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
         if (a->kernel == TA_NO_KERNEL)
             continue;
-        const struct ta_kernel_facts *facts = &kernels.at[a->kernel].facts;
-        ta_sum(&rank[ALL_NS], s.dur[a->span]);
-        if (facts->kind != TA_KERNEL_COPY || is_no_copy(facts->family) ||
-            strcmp(facts->family, "dma") == 0)
+        const struct ta_kernel_facts *facts = &w.kernels.at[a->kernel].facts;
+        ta_sum(&rank[ALL_NS], w.spans.dur[a->span]);
+        if (facts->kind != TA_KERNEL_COPY || is_no_copy(facts->family))
             continue;
-        int64_t *row = row_of(trace, a, out[0], &rows);
+        int64_t *row = row_of(&w, a);
         ta_sum(&row[CALLS], 1);
-        ta_sum(&row[TOTAL], s.dur[a->span]);
+        ta_sum(&row[TOTAL], w.spans.dur[a->span]);
     }
-    const bool failed = rows.failed;
-    ta_map_free(&rows);
+    const bool failed = w.pairs.failed || w.rows.failed;
+    ta_map_free(&w.pairs);
+    ta_map_free(&w.rows);
+    ta_outward_free(&w.outward);
     return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot index copies") : TA_OK;
 }
 

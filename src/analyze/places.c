@@ -29,6 +29,7 @@ bool ta_places_open(struct ta_places *places, const struct ta_trace *trace, stru
                                  .is_told = calloc(categories.n + 1, sizeof *places->is_told),
                                  .is_step = calloc(n_names + 1, sizeof *places->is_step),
                                  .last = calloc(n_names + 1, sizeof *places->last)};
+    places->outward.parent = places->spans.parent;
     if (!places->is_told || !places->is_step || !places->last)
         return false;
     for (size_t i = 0; i < categories.n; i++) {
@@ -47,6 +48,7 @@ bool ta_places_close(struct ta_places *places)
 {
     const bool done = places->is_told && places->is_step && places->last && !places->rows.failed;
     ta_map_free(&places->rows);
+    ta_outward_free(&places->outward);
     free(places->last);
     free(places->is_told);
     free(places->is_step);
@@ -55,19 +57,21 @@ bool ta_places_close(struct ta_places *places)
 
 /* ---- what is around a span ------------------------------------------------------------------- */
 
-ta_row ta_place_caller(const struct ta_places *places, ta_row row)
+static bool is_told(void *user, ta_row row)
 {
-    const ta_row *parent = places->spans.parent;
-    if (row == TA_NO_ROW)
-        return TA_NO_ROW;
-    for (row = parent[row]; row != TA_NO_ROW && !ta_place_is_told(places, row);)
-        row = parent[row];
-    return row;
+    return ta_place_is_told(user, row);
+}
+
+ta_row ta_place_caller(struct ta_places *places, ta_row row)
+{
+    return row == TA_NO_ROW
+               ? TA_NO_ROW
+               : ta_outward_find(&places->outward, places->spans.parent[row], is_told, places);
 }
 
 enum { WITHIN_MOST = 1024, DEPTH_MOST = 12 };
 
-static struct ta_slice within(const struct ta_places *places, ta_row row, char text[WITHIN_MOST])
+static struct ta_slice within(struct ta_places *places, ta_row row, char text[WITHIN_MOST])
 {
     ta_row around[DEPTH_MOST];
     size_t n = 0, length = 0;

@@ -25,6 +25,7 @@ SOFTMAX = "void (anonymous namespace)::softmax_warp_forward<float, float, float,
 MUL = ("void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<float, float, "
        "float, at::native::binary_internal::MulFunctor<float>>>")
 CAST = "void at::native::vectorized_elementwise_kernel<4, at::native::bfloat16_copy_kernel_cuda>"
+CAT = "void at::native::CatArrayBatchedCopy<c10::BFloat16, unsigned int, 3, 64, 64>"
 UNITS, THREADS, MEMORY = 132, 2048, 80 << 30
 PRODUCT, SUM = 2 * 4096**3 / 989.4e6, 3 * 4 * 8192**2 / 3.35e6 # us on the roof of an H100
 
@@ -146,6 +147,13 @@ def casts(trace):
     for _ in range(20):
         trace.kernel(CAST, 200, "aten::copy_", [[4096, 1024]])
         trace.kernel(GEMM, 10, "aten::mm", [[512, 512], [512, 512]])
+
+
+def copies(trace):
+    """Kinds of copies whose words begin alike, for one operator."""
+    for _ in range(10):
+        trace.kernel(CAST, 200, "CompiledFunction", [[4096, 1024]])
+        trace.kernel(CAT, 100, "CompiledFunction", [[4096, 1024]])
 
 
 def waves(trace):
@@ -281,6 +289,13 @@ def check_casts(report):
     expect_finding(report, "casts-layout", 0, 4000)
     row = report.row("kernels.copies_by_op", what="cast", op="aten::copy_")
     expect("time", row["total_ns"], 4000000)
+
+
+def check_copies(report):
+    for what, us in (("cast", 200), ("cat", 100)):
+        row = report.row("kernels.copies_by_op", what=what, op="CompiledFunction")
+        expect(what, row["calls"], 10)
+        expect("time of " + what, row["total_ns"], 10 * us * 1000)
 
 
 def check_waves(report):
@@ -423,6 +438,7 @@ CASES = {
     "fusion": (lambda: make(fusion), check_fusion),
     "loop": (lambda: make(loop), check_loop),
     "casts": (lambda: make(casts), check_casts),
+    "copies": (lambda: make(copies), check_copies),
     "waves": (lambda: make(waves), check_waves),
     "full": (lambda: make(full), check_full),
     "interruptions": (lambda: make(interruptions), check_interruptions),

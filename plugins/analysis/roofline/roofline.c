@@ -8,6 +8,7 @@
 #include "roofline.h"
 
 #include <traceanalyze/host.h>
+#include <traceanalyze/outward.h>
 
 #include <stdlib.h>
 
@@ -77,6 +78,7 @@ struct mapping {
     struct entry *entries; /* calls of one kind on one device */
     size_t n_entries, max_entries;
     struct ta_map entry_of, lack_of;
+    struct ta_outward outward;
     bool failed;
 };
 
@@ -97,19 +99,19 @@ static bool is_operator(const struct mapping *m, ta_row row)
     return m->categories.at[m->spans.cat[row]].class == TA_CLASS_OP;
 }
 
-/* Operators that lie in one another: nobody writes more. */
-enum { NESTED_MOST = 64 };
+static bool ends_search(void *user, ta_row row)
+{
+    struct mapping *m = user;
+    return !is_operator(m, row) ||
+           counting_formula(&m->counting, m->spans.name[row]) != &no_formula;
+}
 
 /* The innermost operator with a formula, from the launching one outwards as long as there is
  * nothing but operators; else the launching one. */
 static ta_row owner_of(struct mapping *m, ta_row op)
 {
-    ta_row row = op;
-    for (int i = 0; i < NESTED_MOST && row != TA_NO_ROW && is_operator(m, row);
-         i++, row = m->spans.parent[row])
-        if (counting_formula(&m->counting, m->spans.name[row]) != &no_formula)
-            return row;
-    return op;
+    const ta_row row = ta_outward_find(&m->outward, op, ends_search, m);
+    return row == TA_NO_ROW || !is_operator(m, row) ? op : row;
 }
 
 /* Marks the operators around a product: its work is part of theirs. */
@@ -326,6 +328,7 @@ static void free_mapping(struct mapping *m)
     free(m->seen);
     free(m->outer);
     ta_map_free(&m->entry_of);
+    ta_outward_free(&m->outward);
     ta_map_free(&m->lack_of);
 }
 
@@ -346,6 +349,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         .seen = calloc(ta_trace_spans(trace).n / 8 + 1, 1),
         .outer = calloc(ta_trace_spans(trace).n / 8 + 1, 1),
     };
+    m->outward.parent = m->spans.parent;
     struct current device = {.id = TA_MISSING};
     counting_begin(&m->counting, trace);
     m->failed = m->counting.failed || !m->seen || !m->outer;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <traceanalyze/busy.h>
+#include <traceanalyze/outward.h>
 
 /* What the kinds of waits are called. */
 enum kind { SYNCHRONIZATION, VALUE_READ, BLOCKING_COPY, PAGEABLE_COPY };
@@ -35,6 +36,7 @@ struct search {
     bool is_pageable;    /* such copies are */
     struct ta_map calls; /* number of a call and an operator, by their names */
     struct ta_map cells; /* rows of the partial, by that, the kind and the caller */
+    struct ta_outward makers, sites, callers; /* see site_of() and caller_of() */
     struct ta_args sizes;
     struct ta_intervals late; /* the parts of its gaps in which the host was late */
     struct wait *waits;
@@ -59,30 +61,37 @@ static struct ta_slice name_of(const struct search *s, ta_row row)
     return row == TA_NO_ROW ? TA_LIT("") : ta_trace_text(s->trace, s->spans.name[row]);
 }
 
-static bool is_python(const struct search *s, ta_row row)
+static bool is_python(void *user, ta_row row)
 {
+    const struct search *s = user;
     return work_of(s, row) == TA_HOST_PYTHON && !ta_host_is_builtin(name_of(s, row));
 }
 
-/* The outermost of the operators right around a call, or what made the call. */
-static ta_row site_of(const struct search *s, ta_row row)
+static bool is_maker(void *user, ta_row row)
 {
-    const ta_row *const parent = s->spans.parent;
-    do
-        row = parent[row];
-    while (row != TA_NO_ROW &&
-           (class_of(s, row) == TA_CLASS_RUNTIME || ta_host_is_builtin(name_of(s, row))));
-    while (row != TA_NO_ROW && class_of(s, row) == TA_CLASS_OP && parent[row] != TA_NO_ROW &&
-           class_of(s, parent[row]) == TA_CLASS_OP)
-        row = parent[row];
-    return row;
+    const struct search *s = user;
+    return class_of(s, row) != TA_CLASS_RUNTIME && !ta_host_is_builtin(name_of(s, row));
 }
 
-static ta_row caller_of(const struct search *s, ta_row row)
+/* No operator, or one that no other calls. */
+static bool is_outermost(void *user, ta_row row)
 {
-    while (row != TA_NO_ROW && !is_python(s, row))
-        row = s->spans.parent[row];
-    return row;
+    const struct search *s = user;
+    const ta_row parent = s->spans.parent[row];
+    return class_of(s, row) != TA_CLASS_OP || parent == TA_NO_ROW ||
+           class_of(s, parent) != TA_CLASS_OP;
+}
+
+/* The outermost of the operators right around a call, or what made the call. */
+static ta_row site_of(struct search *s, ta_row row)
+{
+    row = ta_outward_find(&s->makers, s->spans.parent[row], is_maker, s);
+    return ta_outward_find(&s->sites, row, is_outermost, s);
+}
+
+static ta_row caller_of(struct search *s, ta_row row)
+{
+    return ta_outward_find(&s->callers, row, is_python, s);
 }
 
 /* How far the waits that were taken reach: what lies before counts for them. */
@@ -285,6 +294,7 @@ enum ta_status sync_map(struct ta_ctx *ctx, const struct ta_trace *trace,
                        .categories = ta_trace_categories(trace),
                        .sizes = ta_trace_args(trace, "bytes"),
                        .out = out};
+    s.makers.parent = s.sites.parent = s.callers.parent = s.spans.parent;
     s.copies = calloc(s.spans.n + 1, sizeof *s.copies);
     s.busy = ta_trace_busy(trace);
     s.failed = !s.copies || !s.busy;
@@ -305,5 +315,8 @@ enum ta_status sync_map(struct ta_ctx *ctx, const struct ta_trace *trace,
     free(s.copies);
     ta_map_free(&s.calls);
     ta_map_free(&s.cells);
+    ta_outward_free(&s.makers);
+    ta_outward_free(&s.sites);
+    ta_outward_free(&s.callers);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the waits of a trace");
 }
