@@ -24,7 +24,8 @@ static const struct {
     [CHECK_FOREIGN] =
         {"devices as the host's", "ratio", 0, 0.5, false,
          "Spans of processes that are named for a device, over the host's spans: their category is "
-         "of no device activity that is known, so they count as the host's"},
+         "of no device activity that is known, and nothing else tells of devices, so they count as "
+         "the host's"},
     [CHECK_LINKED] =
         {"launches linked", "ratio", 0.99, 0.5, true,
          "Activities whose call was recorded; the causes of idle time and the device time of "

@@ -72,7 +72,10 @@ static struct sums add_up(const struct ta_partial *traces)
     struct sums sums = {.shift = NAN, .grain = NAN};
     for (size_t i = 0; i < ta_partial_rows(traces); i++) {
         const int64_t *row = ta_partial_at(traces, i);
-        for (int f = HEALTH_ACTIVITIES; f < HEALTH_FIELDS; f++)
+        /* Where activities of the rank are known all the same, as from the tables beside an Ascend
+         * trace, its tracks of devices do no harm. */
+        const int end = row[HEALTH_ACTIVITIES] > 0 ? HEALTH_DEVICE : HEALTH_FIELDS;
+        for (int f = HEALTH_ACTIVITIES; f < end; f++)
             sums.field[f] += row[f] == TA_MISSING ? 0 : (double)row[f];
         if (row[HEALTH_SHIFT] != TA_MISSING)
             sums.shift = fmax(sums.shift, (double)row[HEALTH_SHIFT]);

@@ -23,7 +23,7 @@ enum {
     HEALTH_FAR,    /* spans that begin more than an hour from the median start */
     HEALTH_PAIRS,  /* numbered operators that follow each other on a thread */
     HEALTH_LEAPS,  /* those between which numbers are missing */
-    HEALTH_DEVICE, /* spans of the host on tracks that are named for a device */
+    HEALTH_DEVICE, /* spans of the host on tracks that are named for a device; the last field */
     HEALTH_FIELDS
 };
 
