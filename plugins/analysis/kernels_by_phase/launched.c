@@ -165,7 +165,7 @@ static uint64_t phase_number(struct work *w, const ta_str names[2])
 static int64_t *phase_row(struct work *w, const ta_str names[2], int64_t kind)
 {
     return ta_partial_cached(
-        w->out[PARTIAL_PHASES], &w->phase_rows, phase_number(w, names) << 4 | (uint64_t)kind,
+        w->out[PARTIAL_PHASES], &w->phase_rows, phase_number(w, names) << 8 | (uint64_t)kind,
         (const struct ta_key[]){ta_key_text(ta_trace_text(w->trace, names[0])),
                                 ta_key_text(ta_trace_text(w->trace, names[1])), ta_key_int(kind)});
 }
