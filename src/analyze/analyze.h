@@ -43,9 +43,6 @@ struct ta_beside {
 enum ta_status ta_partial_set_map(struct ta_ctx *ctx, const struct ta_trace *trace,
                                   struct ta_partial_set *set,
                                   const struct ta_beside *beside) TA_MUST_CHECK;
-/* Sorts samples on all threads that are free, where no more traces will be added: else one thread
- * does it when it finishes. */
-enum ta_status ta_partial_set_sort(struct ta_ctx *ctx, struct ta_partial_set *set) TA_MUST_CHECK;
 /* Adds all of `from` and frees it, table by table; any order gives the same result. */
 void ta_partial_set_drain(struct ta_partial_set *into, struct ta_partial_set *from);
 

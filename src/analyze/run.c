@@ -107,20 +107,6 @@ enum ta_status ta_partial_set_map(struct ta_ctx *ctx, const struct ta_trace *tra
     return ta_share_out(ctx, TA_STAGE_ANALYZE, set->plan->n + (beside != NULL), do_task, &mapping);
 }
 
-static enum ta_status sort_one(struct ta_ctx *ctx, size_t a, void *user)
-{
-    const struct ta_partial_set *set = user;
-    (void)ctx;
-    for (size_t i = 0; set->tables[a][i]; i++)
-        ta_partial_sort_samples(set->tables[a][i]);
-    return TA_OK;
-}
-
-enum ta_status ta_partial_set_sort(struct ta_ctx *ctx, struct ta_partial_set *set)
-{
-    return ta_share_out(ctx, TA_STAGE_ANALYZE, set->plan->n, sort_one, set);
-}
-
 /* Of thousands of ranks partials are large, and the report grows as they are used up. */
 static void drop_tables(struct ta_partial_set *set, size_t a)
 {
@@ -198,11 +184,26 @@ enum ta_status ta_partial_set_finish_one(struct ta_ctx *ctx, struct ta_partial_s
                            : ta_cause(ctx, status, "Analysis \"%s\" could not finish", plugin->id);
 }
 
+static enum ta_status sort_one(struct ta_ctx *ctx, size_t a, void *user)
+{
+    const struct ta_partial_set *set = user;
+    (void)ctx;
+    for (size_t i = 0; set->tables[a][i]; i++)
+        ta_partial_sort_samples(set->tables[a][i]);
+    return TA_OK;
+}
+
+/* Sorts samples on all threads, ahead of settling: with tables one after the other, one would. */
+static enum ta_status sort_samples(struct ta_ctx *ctx, struct ta_partial_set *set)
+{
+    return ta_share_out(ctx, TA_STAGE_FINISH, set->plan->n, sort_one, set);
+}
+
 enum ta_status ta_finish(struct ta_ctx *ctx, struct ta_partial_set *set, const int64_t *ranks,
                          size_t n_ranks, struct ta_report *report)
 {
-    enum ta_status status = TA_OK;
     say_times(ctx, set);
+    enum ta_status status = sort_samples(ctx, set);
     for (size_t a = 0; status == TA_OK && a < set->plan->n; a++) {
         status = settle(ctx, set, a, ranks, n_ranks);
         if (status == TA_OK)

@@ -125,6 +125,7 @@ static enum ta_status gather(struct ta_ctx *ctx, const struct work *work, struct
     if (n_files >= TA_FILES_MANY)
         ta_heap_read_all();
     free(read);
+    ctx->helpers = ta_thread_count(work->options) - 1; /* those who read are free for the rest */
     ta_times_lap(&ctx->times, TA_STAGE_FILES);
     return status;
 }
@@ -251,7 +252,6 @@ static enum ta_status open_work(struct ta_ctx *ctx, struct work *work)
 
 static void close_work(struct ta_ctx *ctx, struct work *work)
 {
-    ctx->helpers = ta_thread_count(work->options) - 1; /* of those who render */
     ta_plan_free(&work->plan);
     ctx->shared->hardware = NULL;
     ta_hardware_free(&work->hardware);

@@ -149,10 +149,7 @@ static enum ta_status map_trace(struct ta_worker *w, struct ta_ingested *file,
 {
     struct packing packing = {w->job, trace, file};
     const struct ta_beside beside = {pack_timeline, &packing};
-    const enum ta_status status =
-        ta_partial_set_map(&w->ctx, trace, w->partials, w->job->pool ? &beside : NULL);
-    return status == TA_OK && w->job->n_files == 1 ? ta_partial_set_sort(&w->ctx, w->partials)
-                                                   : status;
+    return ta_partial_set_map(&w->ctx, trace, w->partials, w->job->pool ? &beside : NULL);
 }
 
 /* A dump waits for all files.  One with the history of an allocator, which is no copy of anything,
