@@ -39,17 +39,15 @@ static bool is_call(const struct first_calls *calls, ta_row row)
     return class == TA_CLASS_OP || class == TA_CLASS_RUNTIME;
 }
 
-/* Marks the names of calls that take long; returns whether there are any. */
-static bool find_long(struct first_calls *calls)
+/* Marks the names of calls that take long. */
+static void find_long(struct first_calls *calls)
 {
-    bool any = false;
     for (ta_row row = 0; row < calls->spans.n; row++) {
         if (calls->spans.dur[row] < LONG_NS) /* nearly all */
             continue;
         if (is_call(calls, row) && time_of(calls, row) >= LONG_NS)
-            any = calls->is_long[calls->spans.name[row]] = true;
+            calls->is_long[calls->spans.name[row]] = true;
     }
-    return any;
 }
 
 static void add_up(struct first_calls *calls, size_t n_names)
@@ -88,10 +86,10 @@ static void find_loads(struct first_calls *calls)
 }
 
 /* False without memory. */
-static bool find_launches(struct first_calls *calls, const struct ta_trace *trace)
+static bool find_launches(struct first_calls *calls)
 {
-    const struct ta_activities activities = ta_trace_activities(trace);
-    const size_t n_kernels = ta_trace_kernels(trace).n;
+    const struct ta_activities activities = ta_trace_activities(calls->trace);
+    const size_t n_kernels = ta_trace_kernels(calls->trace).n;
     int64_t *first = malloc((n_kernels + 1) * sizeof *first);
     for (size_t k = 0; first && k < n_kernels; k++)
         first[k] = INT64_MAX;
@@ -110,35 +108,36 @@ static bool find_launches(struct first_calls *calls, const struct ta_trace *trac
     return first != NULL;
 }
 
-bool first_calls_open(struct first_calls *calls, const struct ta_trace *trace)
+static bool make(struct first_calls *calls)
 {
-    const size_t n_names = ta_trace_string_count(trace);
-    *calls = (struct first_calls){
-        .spans = ta_trace_spans(trace),
-        .categories = ta_trace_categories(trace),
-        .is_long = calloc(n_names + 1, sizeof *calls->is_long),
-    };
-    if (!calls->is_long)
-        return false;
-    if (!find_long(calls)) {
-        free(calls->is_long);
-        calls->is_long = NULL;
-        return true;
-    }
+    const size_t n_names = ta_trace_string_count(calls->trace);
+    calls->is_made = true;
+    calls->is_long = calloc(n_names + 1, sizeof *calls->is_long);
     calls->by_name = calloc(n_names + 1, sizeof *calls->by_name);
-    if (!calls->by_name || !find_launches(calls, trace))
+    if (!calls->is_long || !calls->by_name || !find_launches(calls))
         return false;
+    find_long(calls);
     add_up(calls, n_names);
     find_loads(calls);
     return !calls->launches.failed && !calls->loads.failed;
 }
 
-void first_calls_free(struct first_calls *calls)
+void first_calls_open(struct first_calls *calls, const struct ta_trace *trace)
+{
+    *calls = (struct first_calls){
+        .trace = trace,
+        .spans = ta_trace_spans(trace),
+        .categories = ta_trace_categories(trace),
+    };
+}
+
+bool first_calls_close(struct first_calls *calls)
 {
     free(calls->is_long);
     free(calls->by_name);
     ta_map_free(&calls->launches);
     ta_map_free(&calls->loads);
+    return !calls->failed;
 }
 
 /* Against the mean of `n` calls that took `total`; longer than none is any. */
@@ -149,7 +148,7 @@ static bool is_longer(int64_t time, int64_t n, int64_t total)
 
 /* Libraries that set themselves up call the runtime many times; where one of these calls takes what
  * no other of its name does, it is for the first call of the operator around it. */
-static bool sets_operator_up(const struct first_calls *calls, ta_row row)
+static bool sets_operator_up(struct first_calls *calls, ta_row row)
 {
     const ta_row parent = calls->spans.parent[row];
     const struct call_times *times = &calls->by_name[calls->spans.name[row]];
@@ -159,12 +158,16 @@ static bool sets_operator_up(const struct first_calls *calls, ta_row row)
            first_calls_has(calls, parent, TA_HOST_OPERATOR);
 }
 
-bool first_calls_has(const struct first_calls *calls, ta_row row, enum ta_host_work work)
+bool first_calls_has(struct first_calls *calls, ta_row row, enum ta_host_work work)
 {
-    if (!calls->is_long || row == TA_NO_ROW || !is_call(calls, row))
+    if (row == TA_NO_ROW || !is_call(calls, row))
         return false;
     const int64_t time = time_of(calls, row);
     if (time < LONG_NS)
+        return false;
+    if (!calls->is_made)
+        calls->failed = !make(calls);
+    if (calls->failed)
         return false;
     if (work == TA_HOST_LAUNCH && ta_map_find(&calls->launches, row))
         return true;

@@ -14,17 +14,20 @@ struct call_times {
 };
 
 struct first_calls {
+    const struct ta_trace *trace;
     struct ta_spans spans;
     struct ta_categories categories;
-    bool *is_long; /* by name; NULL when no call takes long */
+    bool is_made, failed; /* what follows; without memory */
+    bool *is_long;        /* by name */
     struct call_times *by_name;
     struct ta_map launches; /* rows of the first launch of a kernel */
     struct ta_map loads;    /* rows of operators that load code, not in one that they call */
 };
 
-/* False without memory; first_calls_free() all the same. */
-TA_MUST_CHECK bool first_calls_open(struct first_calls *calls, const struct ta_trace *trace);
-void first_calls_free(struct first_calls *calls);
+/* What it takes is made when a call that takes long is first asked for, which is seldom. */
+void first_calls_open(struct first_calls *calls, const struct ta_trace *trace);
+/* False when there was no memory for it. */
+TA_MUST_CHECK bool first_calls_close(struct first_calls *calls);
 
 /* Whether the span `row`, which does `work`, takes at least a millisecond because it is the first:
  * a launch that of its kernel; an operator or a call of the runtime one that takes ten times as
@@ -34,6 +37,6 @@ void first_calls_free(struct first_calls *calls);
  * mean of its calls that load none.  A call of the runtime that takes ten times as long as the
  * others of its name is for the first call of the operator around it.  An operator within one of
  * its own name, as wrappers call, is no call of its own. */
-bool first_calls_has(const struct first_calls *calls, ta_row row, enum ta_host_work work);
+bool first_calls_has(struct first_calls *calls, ta_row row, enum ta_host_work work);
 
 #endif

@@ -74,16 +74,16 @@ bool host_time_open(struct host_time *host, const struct ta_trace *trace,
         return false;
     hand_down(host);
     collect_overhead(host);
-    return first_calls_open(&host->first_calls, trace) && !host->profiler.failed &&
-           !host->loading.failed;
+    first_calls_open(&host->first_calls, trace);
+    return !host->profiler.failed && !host->loading.failed;
 }
 
-void host_time_free(struct host_time *host)
+bool host_time_close(struct host_time *host)
 {
     free(host->work);
     ta_intervals_free(&host->profiler);
     ta_intervals_free(&host->loading);
-    first_calls_free(&host->first_calls);
+    return first_calls_close(&host->first_calls);
 }
 
 void host_time_loads(struct host_time *host, const struct ta_intervals *times)
@@ -94,7 +94,7 @@ void host_time_loads(struct host_time *host, const struct ta_intervals *times)
 
 /* ---- stretches of time --------------------------------------------------------------------- */
 
-static enum ta_idle_cause cause_of(const struct host_time *host, ta_row row)
+static enum ta_idle_cause cause_of(struct host_time *host, ta_row row)
 {
     static const uint8_t causes[TA_HOST_WORK_COUNT] = {
         [TA_HOST_UNTRACED] = TA_IDLE_UNTRACED,  [TA_HOST_OPERATOR] = TA_IDLE_OPERATOR,

@@ -19,10 +19,11 @@ struct host_time {
     struct idle_record *record; /* of every piece of time with its place */
 };
 
-/* False without memory; host_time_free() all the same. */
+/* False without memory; host_time_close() all the same. */
 bool host_time_open(struct host_time *host, const struct ta_trace *trace,
                     struct idle_record *record);
-void host_time_free(struct host_time *host);
+/* False when there was no memory for what was blamed. */
+TA_MUST_CHECK bool host_time_close(struct host_time *host);
 
 /* Code is made ready in this united set of times, whatever spans are open in it. */
 void host_time_loads(struct host_time *host, const struct ta_intervals *times);

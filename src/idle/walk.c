@@ -167,12 +167,12 @@ static bool find_gaps(const struct ta_trace *trace, struct idle_record *record)
     struct walk w = {
         .activities = ta_trace_activities(trace), .spans = ta_trace_spans(trace), .record = record};
     idle_record_open(record, w.activities.n);
-    const bool done = !record->failed && open_walk(&w, trace);
+    bool done = !record->failed && open_walk(&w, trace);
     for (size_t from = 0, to; done && from < w.activities.n; from = to) {
         to = ta_device_end(&w.activities, from);
         walk_device(&w, from, to);
     }
-    host_time_free(&w.host);
+    done &= host_time_close(&w.host);
     idle_record_fit(record);
     return done && !record->failed;
 }
