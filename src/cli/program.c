@@ -160,12 +160,13 @@ static void join_team(struct ta_cli *cli)
  * becomes the exit code of all. */
 static bool leave_team(struct ta_team *team, enum ta_status status, int *code)
 {
-    if (team->has_agreed)
+    if (team->has_agreed && !team->code) /* it went well until then, at least */
         return ta_team_speaks(team) || team->state == TA_TEAM_DONE;
-    const int all = ta_team_agree(team, status == TA_OK ? 0 : *code, 0);
+    if (!team->has_agreed)
+        ta_team_agree(team, status == TA_OK ? 0 : *code, 0);
     team->state = TA_TEAM_DONE;
-    *code = all ? all : *code;
-    return !all || team->index == team->speaker;
+    *code = team->code ? team->code : *code;
+    return !team->code || team->index == team->speaker;
 }
 
 int ta_program_run(int argc, char **argv, struct ta_team *team)

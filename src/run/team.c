@@ -12,7 +12,7 @@
 
 int ta_team_agree(struct ta_team *team, int code, uint64_t seen)
 {
-    const int all = team->agree(team, code, seen);
+    const int all = team->code = team->agree(team, code, seen);
     team->has_agreed = true;
     team->state = all ? TA_TEAM_DONE : TA_TEAM_WORKING;
     return all;

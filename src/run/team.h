@@ -36,6 +36,7 @@ struct ta_team {
     void *user;
     enum ta_team_state state;
     bool has_agreed;
+    int code; /* what was agreed on */
     size_t speaker;
 };
 

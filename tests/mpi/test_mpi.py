@@ -88,6 +88,7 @@ class Mpi(ProcessTest):
         self.refuses(2, b"--frob", "aggregate", SAMPLE, "--frob")
         self.refuses(3, b"/nowhere", "aggregate", "/nowhere")
         self.refuses(5, b"TA-E005", "aggregate", SAMPLE, "-o", "/dev/null/x")
+        self.refuses(2, b"frob", "aggregate", SAMPLE, "--format", "frob")
         self.refuses(2, b"does the rest alone", "chart", "--list", SAMPLE)
 
     def test_a_process_that_fails_ends_the_job(self):
