@@ -35,7 +35,8 @@ static ta_row hand_down_from(struct host_time *host, ta_row row)
 
 static void hand_down(struct host_time *host)
 {
-    memcpy(host->work, host->spans.work, host->spans.n);
+    if (host->spans.n) /* else there is none, of a dump */
+        memcpy(host->work, host->spans.work, host->spans.n);
     for (ta_row row = 0; row < host->spans.n;)
         row = ta_host_is_cause((enum ta_host_work)host->work[row]) ? hand_down_from(host, row)
                                                                    : row + 1;
