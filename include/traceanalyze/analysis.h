@@ -25,6 +25,9 @@ TA_BEGIN_DECLS
 #define TA_NEED_HOST_WORK UINT32_C(16) /* what host spans do, ta_spans.work */
 #define TA_NEED_BACKWARD UINT32_C(32)  /* of the flows those that ta_trace_backward() asks for */
 
+/* What a sample of a file is taken from, see samples_op_args: some 40,000 operators. */
+#define TA_SAMPLED_BYTES (UINT64_C(32) << 20)
+
 struct ta_analysis_ops {
     uint32_t needs;                        /* TA_NEED_… */
     const char *const *needs_args;         /* event arguments to keep, NULL-terminated, or NULL */
@@ -51,9 +54,10 @@ struct ta_analysis_ops {
      * read of them: where they are left out, so is nothing else. */
     const char *const *behind;
 
-    /* Event arguments like needs_args, of operators alone: those of other events are kept only
-     * where another analysis names the argument in needs_args.  NULL for none. */
-    const char *const *needs_op_args;
+    /* Event arguments of operators of which a sample is enough: those of the operators in the first
+     * TA_SAMPLED_BYTES of a file's text are kept, whichever thread reads it, and all where another
+     * analysis names the argument in needs_args.  NULL for none. */
+    const char *const *samples_op_args;
 
     /* What a comparison reads of `partials`, one for each; NULL when it is all. */
     const enum ta_partial_use *uses;

@@ -222,7 +222,7 @@ TA_API struct ta_flows ta_trace_flows(const struct ta_trace *trace);
 TA_API struct ta_asyncs ta_trace_asyncs(const struct ta_trace *trace);
 TA_API struct ta_kind_counts ta_trace_kind_counts(const struct ta_trace *trace);
 
-/* Values of an argument that an enabled analysis named in needs_args or needs_op_args; empty when
+/* Values of an argument that an enabled analysis named in needs_args or samples_op_args; empty when
  * none asked or no event has it. */
 TA_API struct ta_args ta_trace_args(const struct ta_trace *trace, const char *key);
 /* The value at one row; false when it has none.  O(1), or O(log n) when there are few. */

@@ -17,7 +17,7 @@ struct ta_plan {
     struct ta_slice *keys; /* event arguments to keep: the core's and the analyses' */
     size_t n_keys;
     size_t n_passing;  /* the first of them: the core's that no analysis wants */
-    uint64_t ops_only; /* a bit for each key of which only the values of operators are wanted */
+    uint64_t sampled; /* a bit for each key of which a sample is wanted (samples_op_args) */
     bool compared;     /* they run for a comparison: partials keep what it reads */
 };
 

@@ -9,7 +9,7 @@
 /* Arguments that the core itself needs to link launches. */
 static const char *const core_args[] = {"correlation", "device", NULL};
 
-_Static_assert(TA_RECORD_ARGS <= 64, "ta_plan.ops_only has a bit for each key");
+_Static_assert(TA_RECORD_ARGS <= 64, "ta_plan.sampled has a bit for each key");
 
 static bool has_key(const struct ta_plan *plan, const char *key)
 {
@@ -42,7 +42,7 @@ static bool is_asked_for(const struct ta_plan *plan, const char *key)
 {
     for (size_t i = 0; i < plan->n; i++) {
         const struct ta_analysis_ops *ops = plan->analyses[i]->plugin.analysis;
-        if (is_among(ops->needs_args, key) || is_among(ops->needs_op_args, key))
+        if (is_among(ops->needs_args, key) || is_among(ops->samples_op_args, key))
             return true;
     }
     return false;
@@ -57,14 +57,14 @@ static bool add_keys(struct ta_plan *plan, const char *const *keys)
 }
 
 /* Keys behind all those of which every event's value is wanted. */
-static bool add_op_keys(struct ta_plan *plan, const char *const *keys)
+static bool add_sampled_keys(struct ta_plan *plan, const char *const *keys)
 {
     for (; keys && *keys; keys++) {
         if (has_key(plan, *keys))
             continue;
         if (!add_key(plan, *keys))
             return false;
-        plan->ops_only |= UINT64_C(1) << (plan->n_keys - 1);
+        plan->sampled |= UINT64_C(1) << (plan->n_keys - 1);
     }
     return true;
 }
@@ -170,7 +170,7 @@ static enum ta_status list_needs(struct ta_ctx *ctx, struct ta_plan *plan)
         fits = add_keys(plan, ops->needs_args);
     }
     for (size_t i = 0; fits && i < plan->n; i++)
-        fits = add_op_keys(plan, plan->analyses[i]->plugin.analysis->needs_op_args);
+        fits = add_sampled_keys(plan, plan->analyses[i]->plugin.analysis->samples_op_args);
     return fits ? TA_OK
                 : ta_fail(ctx, TA_ERR_PLUGIN, "Analyses ask for more than %d event arguments",
                           TA_RECORD_ARGS);

@@ -187,10 +187,11 @@ static bool add_span(struct ta_builder *builder, const struct ta_event *event, u
     c->name[row] = event->name;
     c->cat[row] = cat;
     c->track[row] = track;
-    const bool is_op = builder->trace->categories.at[cat].class == TA_CLASS_OP;
+    const bool is_of_sample =
+        builder->trace->categories.at[cat].class == TA_CLASS_OP && event->offset < TA_SAMPLED_BYTES;
     for (size_t i = 0; i < event->n_args; i++) {
         const struct ta_event_arg *arg = &event->args[i];
-        if (!is_op && builder->ops_only >> arg->key & 1)
+        if (!is_of_sample && builder->sampled >> arg->key & 1)
             continue;
         struct arg_column *a = &builder->trace->args[arg->key];
         if (!arg_column_add(&builder->trace->store, a, (ta_row)row, arg->value, arg->is_text,

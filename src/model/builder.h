@@ -40,7 +40,7 @@ struct ta_builder {
     const struct ta_slice *keys;
     size_t n_keys;
     size_t n_passing;    /* the first of the keys: nobody asks for them once launches are linked */
-    uint64_t ops_only;   /* a bit for each key of which only the values of operators are kept */
+    uint64_t sampled;    /* a bit for each key of which a sample is kept (samples_op_args) */
     const double *share; /* of the input that was read so far, 0 when not known; NULL: never */
     uint8_t phase_at[128]; /* by letter: place in TA_PHASES plus one; 0: no phase */
     struct ta_map track_of, category_of, process_names;

@@ -108,7 +108,7 @@ static bool make_builder(const struct sharing *all, const struct ta_ctx *ctx,
     if (!ta_builder_init(builder, quality, plan->needs, plan->keys, plan->n_keys,
                          (size_t)ta_ctx_limit(ctx, TA_LIMIT_NAMES)))
         return false;
-    builder->ops_only = plan->ops_only;
+    builder->sampled = plan->sampled;
     builder->trace->store.space = &ctx->shared->space;
     return true;
 }

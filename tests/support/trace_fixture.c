@@ -68,7 +68,7 @@ static void read_bytes(struct fixture *f, const char *id, const void *bytes, siz
     assert_true(ta_builder_init(&builder, &r->quality, f->plan.needs, f->plan.keys, f->plan.n_keys,
                                 (size_t)ta_ctx_limit(&f->ctx, TA_LIMIT_NAMES)));
     builder.n_passing = f->drops_args ? f->plan.n_passing : 0;
-    builder.ops_only = f->drops_args ? f->plan.ops_only : 0;
+    builder.sampled = f->drops_args ? f->plan.sampled : 0;
     const struct ta_entry *input = ta_registry_find(f->registry, TA_KIND_input, id);
     assert_non_null(input);
     r->status = input->plugin.input->read(&f->ctx, reader, &builder);

@@ -888,7 +888,7 @@ static void arguments_for_linking(void **state)
     }
 }
 
-/* Of an argument that analyses want of operators alone other events keep no value. */
+/* Of an argument that analyses want of a sample of operators other events keep no value. */
 static void arguments_of_operators(void **state)
 {
     (void)state;
@@ -908,6 +908,36 @@ static void arguments_of_operators(void **state)
         assert_int_equal(ta_trace_args(r.trace, "bytes").n, 2);
         reading_free(&r);
     }
+}
+
+/* Operators behind the first TA_SAMPLED_BYTES of a file are not of its sample. */
+static void arguments_of_first_operators(void **state)
+{
+    (void)state;
+    static const char event[] = "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"%s\",\"ts\":%d,"
+                                "\"dur\":2,\"pid\":1,\"tid\":1,\"args\":"
+                                "{\"External id\":3,\"bytes\":9}}";
+    char *text = malloc(TA_SAMPLED_BYTES + 1024);
+    assert_non_null(text);
+    size_t at = 0;
+    text[at++] = '[';
+    at += (size_t)sprintf(text + at, event, "early", 10);
+    text[at++] = ',';
+    memset(text + at, ' ', TA_SAMPLED_BYTES - at);
+    at = TA_SAMPLED_BYTES;
+    at += (size_t)sprintf(text + at, event, "late", 20);
+    strcpy(text + at, "]");
+    struct reading r;
+    fixture.drops_args = true;
+    fixture_read_text(&fixture, text, &r);
+    fixture.drops_args = false;
+    free(text);
+    assert_int_equal(ta_trace_spans(r.trace).n, 2);
+    const struct ta_args ids = ta_trace_args(r.trace, "External id");
+    assert_int_equal(ids.n, 1);
+    assert_int_equal(ta_args_place(&ids, row_of(r.trace, "early")), 0);
+    assert_int_equal(ta_trace_args(r.trace, "bytes").n, 2);
+    reading_free(&r);
 }
 
 /* Arguments that the same spans have share one list of rows; others do not. */
@@ -1052,6 +1082,7 @@ int main(void)
         cmocka_unit_test(arguments_follow_their_spans),
         cmocka_unit_test(arguments_for_linking),
         cmocka_unit_test(arguments_of_operators),
+        cmocka_unit_test(arguments_of_first_operators),
         cmocka_unit_test(arguments_share_rows),
         cmocka_unit_test(the_limit_of_names),
         cmocka_unit_test(very_many_categories),

@@ -219,10 +219,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 }
 
 static const char *const after[] = {"telemetry", NULL};
-static const char *const needs_op_args[] = {"External id", NULL};
+static const char *const samples_op_args[] = {"External id", NULL};
 
 static const struct ta_analysis_ops ops = {.after = after,
-                                           .needs_op_args = needs_op_args,
+                                           .samples_op_args = samples_op_args,
                                            .section = "health",
                                            .partials = partials,
                                            .map = health_map,

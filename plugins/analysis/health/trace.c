@@ -58,7 +58,7 @@ static void count_activities(struct search *s)
 
 /* Each thread numbers its operators as they begin, together with the ranges around them, so from
  * one to the next the number grows by one or little more.  Of a trace that was thinned out it
- * jumps. */
+ * jumps; a sample tells, as whatever thins a trace out does so throughout. */
 static void count_successions(struct search *s)
 {
     enum { LEAP = 3 };
