@@ -61,10 +61,10 @@ static void look_over(struct packer *p, int64_t most)
     const struct ta_spans *spans = &p->spans;
     const int64_t origin = ta_trace_origin(p->trace);
     int64_t counts[TA_DURATION_CLASSES] = {0}, left = 0, latest = origin;
-    for (size_t i = 0; i < spans->n; i++) {
+    for (size_t i = 0; i < spans->n; i++)
         latest = ta_max_i64(latest, spans->ts[i] + spans->dur[i]);
+    for (size_t i = 0; (int64_t)spans->n > most && i < spans->n; i++)
         counts[ta_duration_class(spans->dur[i])]++;
-    }
     size_t class = TA_DURATION_CLASSES;
     while (class && left + counts[class - 1] <= most)
         left += counts[--class];
