@@ -3,7 +3,7 @@
  *
  * A chart names columns of its table; ta_scene_build() lays it out once, with Pango metrics,
  * into marks.  Cairo draws the marks into PNG, PDF and SVG files (draw.h); the HTML report
- * writes the same marks as semantic inline SVG. */
+ * writes such marks, which ta_page_scene() lays out, as semantic inline SVG. */
 #ifndef TRACEANALYZE_CHART_H
 #define TRACEANALYZE_CHART_H
 
@@ -179,6 +179,10 @@ struct ta_scene {
  * ran out; a chart whose rows are all missing gives a scene that says so. */
 TA_API struct ta_scene *ta_scene_build(const struct ta_table *table, const struct ta_chart *chart,
                                        double width, double height);
+/* The same for a page, whose reader has other fonts than this machine: loads none, and leaves room
+ * for the widest that browsers use (src/chart/advance.c). */
+TA_API struct ta_scene *ta_page_scene(const struct ta_table *table, const struct ta_chart *chart,
+                                      double width);
 TA_API void ta_scene_free(struct ta_scene *scene);
 
 /* Face metrics shared by layout and sinks. */

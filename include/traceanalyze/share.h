@@ -16,7 +16,7 @@ typedef enum ta_status ta_task(struct ta_ctx *ctx, size_t i, void *user);
  * does not depend on the number of threads, becomes that of `ctx`.  Their time counts as
  * rendering.  What a task shares out in turn it does alone. */
 TA_API enum ta_status ta_share_tasks(struct ta_ctx *ctx, size_t n, ta_task *task,
-                               void *user) TA_MUST_CHECK;
+                                     void *user) TA_MUST_CHECK;
 
 struct ta_file;
 
@@ -24,10 +24,9 @@ struct ta_file;
 typedef enum ta_status ta_piece(struct ta_ctx *ctx, struct ta_file *out, size_t i, void *user);
 
 /* Writes `n` pieces to `out` in their order.  With helpers several are written at the same time,
- * and kept in memory until those before them are in place; they are begun in the order `begin`
- * (NULL: their own).  After a failure no more are begun. */
+ * and kept in memory until those before them are in place.  After a failure no more are begun. */
 TA_API enum ta_status ta_put_pieces(struct ta_ctx *ctx, struct ta_file *out, size_t n,
-                                    const size_t *begin, ta_piece *put, void *user) TA_MUST_CHECK;
+                                    ta_piece *put, void *user) TA_MUST_CHECK;
 
 TA_END_DECLS
 

@@ -11,6 +11,8 @@ TA_BEGIN_DECLS
  * was, by kind of slice; the id is "timeline".  `width` is in points.  To be freed with
  * ta_scene_free(); NULL when memory ran out. */
 TA_API struct ta_scene *ta_timeline_scene(const struct ta_timeline *timeline, double width);
+/* The same for a page, see ta_page_scene(). */
+TA_API struct ta_scene *ta_timeline_page_scene(const struct ta_timeline *timeline, double width);
 
 /* Whether there is anything to draw on it: a timeline may have counters alone. */
 static inline bool ta_timeline_has_scene(const struct ta_timeline *timeline)

@@ -93,10 +93,10 @@ static struct ta_scene *finish(struct owner *owner, struct ta_layout *layout)
 }
 
 /* Draws a chart of a table, or of a timeline. */
-static struct ta_scene *build(const struct ta_table *table, const struct ta_timeline *timeline,
-                              const struct ta_chart *chart, double width, double height)
+static struct ta_scene *build(struct ta_measure *measure, const struct ta_table *table,
+                              const struct ta_timeline *timeline, const struct ta_chart *chart,
+                              double width, double height)
 {
-    struct ta_measure *measure = ta_measure_of_thread();
     struct owner *owner = measure ? calloc(1, sizeof *owner) : NULL;
     if (!owner)
         return NULL;
@@ -118,14 +118,26 @@ static struct ta_scene *build(const struct ta_table *table, const struct ta_time
 struct ta_scene *ta_scene_build(const struct ta_table *table, const struct ta_chart *chart,
                                 double width, double height)
 {
-    return build(table, NULL, chart, width, height);
+    return build(ta_measure_of_thread(), table, NULL, chart, width, height);
 }
+
+struct ta_scene *ta_page_scene(const struct ta_table *table, const struct ta_chart *chart,
+                               double width)
+{
+    return build(ta_measure_of_page(), table, NULL, chart, width, 0);
+}
+
+static const struct ta_chart timeline_chart = {.id = TA_TIMELINE_SCENE_ID,
+                                               .title = TA_TIMELINE_SCENE_TITLE};
 
 struct ta_scene *ta_timeline_scene(const struct ta_timeline *timeline, double width)
 {
-    static const struct ta_chart chart = {.id = TA_TIMELINE_SCENE_ID,
-                                          .title = TA_TIMELINE_SCENE_TITLE};
-    return build(NULL, timeline, &chart, width, 0);
+    return build(ta_measure_of_thread(), NULL, timeline, &timeline_chart, width, 0);
+}
+
+struct ta_scene *ta_timeline_page_scene(const struct ta_timeline *timeline, double width)
+{
+    return build(ta_measure_of_page(), NULL, timeline, &timeline_chart, width, 0);
 }
 
 void ta_scene_free(struct ta_scene *scene)

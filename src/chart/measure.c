@@ -39,6 +39,11 @@ const char *ta_draw_text(struct ta_arena *arena, struct ta_slice text, size_t mo
     return head && tail ? ta_arena_printf(arena, "%s…%s", head, tail) : NULL;
 }
 
+double ta_measure_width(struct ta_measure *measure, enum ta_face face, const char *line)
+{
+    return *line ? measure->width(measure, face, line) : 0;
+}
+
 /* About `keep` bytes of a name, half from each end, cut between code points; all where it has no
  * more. */
 static const char *shorten_name(struct ta_arena *arena, const char *line, size_t length,

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How wide texts are, and making them fit: the only place that measures type for charts
- * (width.c, measure.c). */
+/* How wide texts are, and making them fit: the only place that measures type for charts, with the
+ * fonts of this machine where it draws them itself (width.c) and without any where a browser will
+ * (advance.c). */
 #ifndef TA_CHART_MEASURE_H
 #define TA_CHART_MEASURE_H
 
 #include "traceanalyze/draw.h"
 
-struct ta_measure;
+struct ta_measure {
+    double (*width)(struct ta_measure *measure, enum ta_face face, const char *line);
+};
 
-/* What the calling thread measures with, as long as it lives; NULL when out of memory. */
+/* What the calling thread measures its own drawings with, as long as it lives; NULL when out of
+ * memory. */
 struct ta_measure *ta_measure_of_thread(void);
+
+/* What pages are measured with, for all threads. */
+struct ta_measure *ta_measure_of_page(void);
 
 /* Advance width in points of one line of UTF-8. */
 double ta_measure_width(struct ta_measure *measure, enum ta_face face, const char *line);

@@ -23,7 +23,8 @@ static const char *const patterns[PATTERNS] = {
     [WITHOUT_LETTERS] = NO_LETTERS,
 };
 
-struct ta_measure {
+struct type {
+    struct ta_measure measure; /* first: what others see of it */
     PangoContext *context;
     PangoGlyphString *glyphs;
     PangoLayout *layouts[TA_FACE_COUNT];
@@ -78,61 +79,6 @@ PangoFontDescription *ta_face_font(enum ta_face face)
     return font;
 }
 
-/* ---- what a thread measures with ----------------------------------------------------------- */
-
-static void measure_init(struct ta_measure *measure)
-{
-    measure->context = pango_font_map_create_context(pango_cairo_font_map_get_default());
-    measure->glyphs = pango_glyph_string_new();
-    ta_draw_prepare(measure->context);
-    for (int face = 0; face < TA_FACE_COUNT; face++) {
-        PangoFontDescription *font = ta_face_font((enum ta_face)face);
-        PangoLayout *layout = measure->layouts[face] = pango_layout_new(measure->context);
-        pango_layout_set_font_description(layout, font);
-        pango_layout_set_single_paragraph_mode(layout, TRUE);
-        pango_font_description_free(font);
-    }
-}
-
-static void measure_free(void *thing)
-{
-    struct ta_measure *measure = thing;
-    for (int face = 0; face < TA_FACE_COUNT; face++) {
-        for (int i = 0; i < PATTERNS; i++)
-            pango_item_free(measure->templates[face][i].item);
-        g_object_unref(measure->layouts[face]);
-    }
-    pango_glyph_string_free(measure->glyphs);
-    g_object_unref(measure->context);
-    free(measure);
-}
-
-/* Pango has the fonts of each thread apart, and so their measures are. */
-static pthread_once_t key_once = PTHREAD_ONCE_INIT;
-static pthread_key_t key;
-static bool has_key;
-
-static void make_key(void)
-{
-    has_key = pthread_key_create(&key, measure_free) == 0;
-}
-
-struct ta_measure *ta_measure_of_thread(void)
-{
-    if (pthread_once(&key_once, make_key) != 0 || !has_key || !ta_draw_start())
-        return NULL;
-    struct ta_measure *measure = pthread_getspecific(key);
-    if (measure)
-        return measure;
-    measure = calloc(1, sizeof *measure);
-    if (!measure || pthread_setspecific(key, measure) != 0) {
-        free(measure);
-        return NULL;
-    }
-    measure_init(measure);
-    return measure;
-}
-
 /* ---- widths -------------------------------------------------------------------------------- */
 
 /* How Pango takes a line of such letters, if it is one piece. */
@@ -174,28 +120,83 @@ static enum pattern pattern_of(const char *line)
 }
 
 /* What Pango finds in a line of such letters. */
-static PangoItem *item_of(struct ta_measure *measure, enum ta_face face, enum pattern pattern)
+static PangoItem *item_of(struct type *type, enum ta_face face, enum pattern pattern)
 {
-    struct template *template = &measure->templates[face][pattern];
+    struct template *template = &type->templates[face][pattern];
     if (!template->is_known)
-        template->item = find_item(measure->layouts[face], patterns[pattern]);
+        template->item = find_item(type->layouts[face], patterns[pattern]);
     template->is_known = true;
     return template->item;
 }
 
-double ta_measure_width(struct ta_measure *measure, enum ta_face face, const char *line)
+static double width(struct ta_measure *measure, enum ta_face face, const char *line)
 {
-    if (!*line)
-        return 0;
+    struct type *type = (struct type *)measure;
     const enum pattern pattern = pattern_of(line);
-    PangoItem *item = pattern == PATTERNS ? NULL : item_of(measure, face, pattern);
-    int width = 0;
+    PangoItem *item = pattern == PATTERNS ? NULL : item_of(type, face, pattern);
+    int units = 0;
     if (item) {
-        pango_shape(line, (int)strlen(line), &item->analysis, measure->glyphs);
-        width = pango_glyph_string_get_width(measure->glyphs);
+        pango_shape(line, (int)strlen(line), &item->analysis, type->glyphs);
+        units = pango_glyph_string_get_width(type->glyphs);
     } else {
-        pango_layout_set_text(measure->layouts[face], line, -1);
-        pango_layout_get_size(measure->layouts[face], &width, NULL);
+        pango_layout_set_text(type->layouts[face], line, -1);
+        pango_layout_get_size(type->layouts[face], &units, NULL);
     }
-    return (double)width / PANGO_SCALE;
+    return (double)units / PANGO_SCALE;
+}
+
+/* ---- what a thread measures with ----------------------------------------------------------- */
+
+static void type_init(struct type *type)
+{
+    type->measure.width = width;
+    type->context = pango_font_map_create_context(pango_cairo_font_map_get_default());
+    type->glyphs = pango_glyph_string_new();
+    ta_draw_prepare(type->context);
+    for (int face = 0; face < TA_FACE_COUNT; face++) {
+        PangoFontDescription *font = ta_face_font((enum ta_face)face);
+        PangoLayout *layout = type->layouts[face] = pango_layout_new(type->context);
+        pango_layout_set_font_description(layout, font);
+        pango_layout_set_single_paragraph_mode(layout, TRUE);
+        pango_font_description_free(font);
+    }
+}
+
+static void type_free(void *thing)
+{
+    struct type *type = thing;
+    for (int face = 0; face < TA_FACE_COUNT; face++) {
+        for (int i = 0; i < PATTERNS; i++)
+            pango_item_free(type->templates[face][i].item);
+        g_object_unref(type->layouts[face]);
+    }
+    pango_glyph_string_free(type->glyphs);
+    g_object_unref(type->context);
+    free(type);
+}
+
+/* Pango has the fonts of each thread apart, and so their measures are. */
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+static bool has_key;
+
+static void make_key(void)
+{
+    has_key = pthread_key_create(&key, type_free) == 0;
+}
+
+struct ta_measure *ta_measure_of_thread(void)
+{
+    if (pthread_once(&key_once, make_key) != 0 || !has_key || !ta_draw_start())
+        return NULL;
+    struct type *type = pthread_getspecific(key);
+    if (type)
+        return &type->measure;
+    type = calloc(1, sizeof *type);
+    if (!type || pthread_setspecific(key, type) != 0) {
+        free(type);
+        return NULL;
+    }
+    type_init(type);
+    return &type->measure;
 }

@@ -64,5 +64,5 @@ enum ta_status ta_put_base64(struct ta_ctx *ctx, struct ta_file *out, const void
 {
     struct base64 base64 = {.bytes = bytes, .n = n};
     list_pairs(&base64);
-    return ta_put_pieces(ctx, out, (n + PIECE - 1) / PIECE, NULL, put_piece, &base64);
+    return ta_put_pieces(ctx, out, (n + PIECE - 1) / PIECE, put_piece, &base64);
 }

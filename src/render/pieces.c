@@ -15,7 +15,6 @@ struct piece {
 struct pieces {
     struct piece *at;
     size_t n;
-    const size_t *begin;
     ta_piece *put;
     void *user;
     pthread_mutex_t lock; /* of what follows, and of `is_written` */
@@ -36,10 +35,9 @@ static void take(struct pieces *pieces, struct piece *written)
 static enum ta_status write_piece(struct ta_ctx *ctx, size_t i, void *user)
 {
     struct pieces *pieces = user;
-    const size_t at = pieces->begin ? pieces->begin[i] : i;
-    struct piece *piece = &pieces->at[at];
+    struct piece *piece = &pieces->at[i];
     ta_file_start_draft(&piece->draft);
-    const enum ta_status status = pieces->put(ctx, &piece->draft, at, pieces->user);
+    const enum ta_status status = pieces->put(ctx, &piece->draft, i, pieces->user);
     if (status == TA_OK)
         take(pieces, piece);
     else
@@ -56,10 +54,10 @@ static enum ta_status write_one_by_one(struct ta_ctx *ctx, struct ta_file *out, 
     return status;
 }
 
-enum ta_status ta_put_pieces(struct ta_ctx *ctx, struct ta_file *out, size_t n, const size_t *begin,
-                             ta_piece *put, void *user)
+enum ta_status ta_put_pieces(struct ta_ctx *ctx, struct ta_file *out, size_t n, ta_piece *put,
+                             void *user)
 {
-    struct pieces pieces = {.n = n, .begin = begin, .put = put, .user = user, .out = out};
+    struct pieces pieces = {.n = n, .put = put, .user = user, .out = out};
     if (ctx->helpers == 0)
         return write_one_by_one(ctx, out, n, put, user);
     pieces.at = calloc(n + 1, sizeof *pieces.at);

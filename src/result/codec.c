@@ -306,7 +306,7 @@ enum ta_status ta_put_report_json(struct ta_ctx *ctx, struct ta_file *out,
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot list the items of the report");
     struct writing writing = {{out, in_script, max_rows}, pieces};
     put_head(&writing.writer, report, version);
-    const enum ta_status status = ta_put_pieces(ctx, out, n, NULL, put_piece, &writing);
+    const enum ta_status status = ta_put_pieces(ctx, out, n, put_piece, &writing);
     free(pieces);
     if (status != TA_OK)
         return status;

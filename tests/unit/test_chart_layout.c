@@ -115,6 +115,11 @@ static void assert_sound(const struct ta_scene *scene)
 
 static void check(const struct ta_table *table)
 {
+    for (size_t i = 0; i < WIDTHS; i++) {
+        struct ta_scene *scene = ta_page_scene(table, table->chart, widths[i]);
+        assert_sound(scene);
+        ta_scene_free(scene);
+    }
     for (size_t i = 0; i < WIDTHS; i++)
         for (double height = 0; height <= 800; height += 200) {
             struct ta_scene *scene = ta_scene_build(table, table->chart, widths[i], height);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lines are as wide as Pango lays them out, whatever short way was taken to say so. */
+/* Lines are as wide as Pango lays them out, whatever short way was taken to say so; those of pages
+ * are so with the widest of the usual fonts, which need not be here. */
 #include "chart/measure.h"
 
 #include <pthread.h>
@@ -117,11 +118,71 @@ static void each_thread_for_itself(void **state)
     }
 }
 
+/* "DejaVu Sans" where that is what the fonts of this machine are measured with. */
+static bool has_usual_font(PangoContext *context, enum ta_face face)
+{
+    PangoFontDescription *wanted = ta_face_font(face);
+    PangoFont *font = pango_context_load_font(context, wanted);
+    PangoFontDescription *found = font ? pango_font_describe(font) : NULL;
+    const char *family = found ? pango_font_description_get_family(found) : NULL;
+    const bool is_usual =
+        family && strcmp(family, face == TA_FACE_MONO ? "DejaVu Sans Mono" : "DejaVu Sans") == 0;
+    pango_font_description_free(found);
+    pango_font_description_free(wanted);
+    if (font)
+        g_object_unref(font);
+    return is_usual;
+}
+
+/* But for pairs of letters that stand closer together. */
+static void pages_as_with_the_usual_font(void **state)
+{
+    (void)state;
+    struct ta_measure *page = ta_measure_of_page(), *thread = ta_measure_of_thread();
+    struct layouts layouts = make_layouts();
+    assert_non_null(thread);
+    size_t n = 0;
+    for (size_t i = 0; i < LINES; i++) {
+        char line[LONGEST * 4 + 1];
+        const enum ta_face face = (enum ta_face)(i % TA_FACE_COUNT);
+        draw_line(i / TA_FACE_COUNT % 2, line);
+        if (!has_usual_font(layouts.context, face))
+            continue;
+        const double here = ta_measure_width(thread, face, line);
+        const double there = ta_measure_width(page, face, line);
+        const double kerning = 0.02 * here + 0.2 * ta_face_size(face);
+        if (there < here - 0.05 * ta_face_size(face) || there > here + kerning)
+            fail_msg("%g instead of %g: %s", there, here, line);
+        n++;
+    }
+    free_layouts(&layouts);
+    if (n == 0)
+        skip();
+}
+
+static void pages_without_any_font(void **state)
+{
+    (void)state;
+    struct ta_measure *page = ta_measure_of_page();
+    const double size = ta_face_size(TA_FACE_BODY);
+    assert_true(ta_measure_width(page, TA_FACE_BODY, "") == 0);
+    assert_true(ta_measure_width(page, TA_FACE_BODY, "…") == size);
+    assert_true(ta_measure_width(page, TA_FACE_BODY, "日本") == 2 * size);
+    assert_true(ta_measure_width(page, TA_FACE_BODY, "e\u0301") ==
+                ta_measure_width(page, TA_FACE_BODY, "e"));
+    assert_true(ta_measure_width(page, TA_FACE_STRONG, "Ω") > 0);
+    assert_true(ta_measure_width(page, TA_FACE_MONO, "日") ==
+                2 * ta_measure_width(page, TA_FACE_MONO, "i"));
+    assert_true(ta_measure_width(page, TA_FACE_BODY, "\xff") == size);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_pango_lays_them_out),
         cmocka_unit_test(each_thread_for_itself),
+        cmocka_unit_test(pages_as_with_the_usual_font),
+        cmocka_unit_test(pages_without_any_font),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

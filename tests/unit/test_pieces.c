@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Pieces of a file stand in their order, whoever writes them and in whatever order they begin. */
+/* Pieces of a file stand in their order, whoever writes them. */
 #include "render/file.h"
 #include "traceanalyze/share.h"
 
@@ -40,8 +40,7 @@ static enum ta_status write_piece(struct ta_ctx *ctx, struct ta_file *out, size_
 }
 
 /* Writes them all into a file, and gives what it holds. */
-static enum ta_status write_all(size_t helpers, const size_t *begin, struct writing *writing,
-                                char *content, size_t *n)
+static enum ta_status write_all(size_t helpers, struct writing *writing, char *content, size_t *n)
 {
     struct ta_ctx ctx;
     struct ta_file file;
@@ -50,7 +49,7 @@ static enum ta_status write_all(size_t helpers, const size_t *begin, struct writ
     ctx.helpers = helpers;
     assert_true(ta_file_start(&file, fd, true, strdup("memory")));
     ta_puts(&file, "before\n");
-    const enum ta_status status = ta_put_pieces(&ctx, &file, PIECES, begin, write_piece, writing);
+    const enum ta_status status = ta_put_pieces(&ctx, &file, PIECES, write_piece, writing);
     assert_int_equal(ctx.helpers, helpers);
     ta_puts(&file, "behind\n");
     const uint64_t written = ta_file_bytes(&file);
@@ -67,20 +66,16 @@ static void in_their_order(void **state)
     (void)state;
     static char expected[ROOM], content[ROOM];
     struct writing writing = {.bad = PIECES};
-    size_t backwards[PIECES], n, size;
-    for (size_t i = 0; i < PIECES; i++)
-        backwards[i] = PIECES - 1 - i;
-    assert_int_equal(write_all(0, NULL, &writing, expected, &size), TA_OK);
+    size_t n, size;
+    assert_int_equal(write_all(0, &writing, expected, &size), TA_OK);
     assert_memory_equal(expected, "before\n<0>\n<1>", 14);
-    for (size_t helpers = 0; helpers < 5; helpers++)
-        for (int order = 0; order < 2; order++) {
-            writing.begun = 0;
-            assert_int_equal(write_all(helpers, order ? backwards : NULL, &writing, content, &n),
-                             TA_OK);
-            assert_int_equal(writing.begun, PIECES);
-            assert_int_equal(n, size);
-            assert_memory_equal(content, expected, n);
-        }
+    for (size_t helpers = 0; helpers < 5; helpers++) {
+        writing.begun = 0;
+        assert_int_equal(write_all(helpers, &writing, content, &n), TA_OK);
+        assert_int_equal(writing.begun, PIECES);
+        assert_int_equal(n, size);
+        assert_memory_equal(content, expected, n);
+    }
 }
 
 /* Pieces before it are in the file, none behind it is. */
@@ -91,7 +86,7 @@ static void one_fails(void **state)
     for (size_t helpers = 0; helpers < 5; helpers++) {
         struct writing writing = {.bad = 20};
         size_t n;
-        assert_int_equal(write_all(helpers, NULL, &writing, content, &n), TA_ERR_INPUT);
+        assert_int_equal(write_all(helpers, &writing, content, &n), TA_ERR_INPUT);
         content[n] = '\0';
         assert_non_null(strstr(content, "<19>"));
         assert_null(strstr(content, "<21>"));

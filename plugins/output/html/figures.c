@@ -148,7 +148,7 @@ static void put_drawing(const struct page *page, const struct ta_chart *chart,
 static enum ta_status put_figure(const struct page *page, const struct ta_table *table,
                                  const struct ta_chart *chart)
 {
-    struct ta_scene *scene = ta_scene_build(table, chart, chart_width, 0);
+    struct ta_scene *scene = ta_page_scene(table, chart, chart_width);
     size_t *rows = order_rows(table, chart);
     if (scene && rows) {
         ta_puts(page->out, "<figure id=\"c-");

@@ -113,7 +113,7 @@ static size_t list_parts(const struct page *page, struct page_part *parts)
     parts[n++] = (struct page_part){.put = put_frame};
     for (size_t i = 0; i <= n_sections; i++) {
         if (i == place)
-            parts[n++] = (struct page_part){.put = put_timeline, .draws = page->timeline != NULL};
+            parts[n++] = (struct page_part){.put = put_timeline};
         if (i < n_sections && html_is_shown(ta_report_section(page->report, i)))
             n += html_list_section(ta_report_section(page->report, i), &parts[n]);
     }
@@ -140,38 +140,20 @@ static enum ta_status write_part(struct ta_ctx *ctx, struct ta_file *out, size_t
     return writing->parts[i].put(&page, &writing->parts[i]);
 }
 
-/* The first to draw loads the fonts, for which others that draw would wait; so one begins with
- * that, and until the others are at their drawings they have what is not drawn. */
-static void order_parts(const struct page_part *parts, size_t n, size_t *begin)
-{
-    size_t first = 0, k = 0;
-    while (first < n && !parts[first].draws)
-        first++;
-    if (first < n)
-        begin[k++] = first;
-    for (int draws = 0; draws < 2; draws++)
-        for (size_t i = 0; i < n; i++)
-            if (i != first && parts[i].draws == draws)
-                begin[k++] = i;
-}
-
 static enum ta_status put_parts(const struct page *page)
 {
     const size_t most = most_parts(page->report);
     struct page_part *parts = calloc(most, sizeof *parts);
-    size_t *begin = calloc(most, sizeof *begin);
     enum ta_status status = TA_OK;
-    if (parts && begin) {
+    if (parts) {
         const size_t n = list_parts(page, parts);
         struct writing writing = {page, parts};
-        order_parts(parts, n, begin);
-        status = ta_put_pieces(page->ctx, page->out, n, begin, write_part, &writing);
+        status = ta_put_pieces(page->ctx, page->out, n, write_part, &writing);
     } else {
         status =
             ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot list the parts of the page: most=%zu", most);
     }
     free(parts);
-    free(begin);
     return status;
 }
 

@@ -54,7 +54,6 @@ struct page_part {
     enum ta_status (*put)(const struct page *page, const struct page_part *part);
     const struct ta_section *section;
     const struct ta_item *item;
-    bool draws; /* needs fonts */
 };
 
 /* sections.c: the parts of a section, and room for them. */

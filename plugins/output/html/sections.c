@@ -90,8 +90,7 @@ size_t html_list_section(const struct ta_section *section, struct page_part *par
         if (item->kind != TA_ITEM_TABLE)
             continue;
         if (item->table->chart)
-            parts[n++] = (struct page_part){
-                .put = put_figures, .section = section, .item = item, .draws = true};
+            parts[n++] = (struct page_part){.put = put_figures, .section = section, .item = item};
         parts[n++] = (struct page_part){.put = put_table, .section = section, .item = item};
     }
     parts[n++] = (struct page_part){.put = put_end, .section = section};

@@ -64,7 +64,7 @@ static enum ta_status put_overview(const struct page *page)
 {
     if (!ta_timeline_has_scene(page->timeline))
         return TA_OK;
-    struct ta_scene *scene = ta_timeline_scene(page->timeline, OVERVIEW_WIDTH);
+    struct ta_scene *scene = ta_timeline_page_scene(page->timeline, OVERVIEW_WIDTH);
     if (!scene)
         return ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot draw the overview of the timeline");
     ta_puts(page->out, "<details class=\"overview\" open=\"\"><summary>Overview</summary>\n"
