@@ -14,13 +14,14 @@
  * puts a sample into the same bucket (a logarithm would not). */
 enum { SUB = 1 << TA_DIST_SUB_BITS };
 
+/* Samples that wait until they are put into buckets together: the next cache keeps them. */
+enum { WAITING = 512 };
+
 static size_t bucket_of(int64_t value)
 {
-    const uint64_t v = (uint64_t)value;
-    if (v < SUB)
-        return (size_t)v;
-    const unsigned shift = 63u - (unsigned)__builtin_clzll(v) - TA_DIST_SUB_BITS;
-    return (size_t)(shift + 1) * SUB + (size_t)((v >> shift) - SUB);
+    const uint64_t v = (uint64_t)value; /* below SUB as in the first octave: nothing is shifted */
+    const unsigned shift = 63u - (unsigned)__builtin_clzll(v | SUB) - TA_DIST_SUB_BITS;
+    return (size_t)shift * SUB + (size_t)(v >> shift);
 }
 
 static int64_t midpoint(size_t bucket)
@@ -66,31 +67,66 @@ static void sum_up_one(struct ta_dist *dist, int64_t value)
     dist->squares += (unsigned __int128)(uint64_t)value * (uint64_t)value;
 }
 
+/* Sums up samples below 2^32, of which there are no more than that.  Squares are summed by halves,
+ * so that the compiler can take several samples at a time. */
+static void sum_up_narrow(struct ta_dist *dist, const uint32_t *at, size_t n)
+{
+    uint32_t min = UINT32_MAX, max = 0;
+    uint64_t sum = 0, low = 0, high = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t square = (uint64_t)at[i] * at[i];
+        min = at[i] < min ? at[i] : min;
+        max = at[i] > max ? at[i] : max;
+        sum += at[i];
+        low += square & UINT32_MAX;
+        high += square >> 32;
+    }
+    dist->min = dist->n && dist->min < min ? dist->min : min;
+    dist->max = dist->n && dist->max > max ? dist->max : max;
+    dist->n += n;
+    dist->sum += sum;
+    dist->squares += ((unsigned __int128)high << 32) + low;
+}
+
 /* Brings the figures up to the samples. */
 static void sum_up(struct ta_dist *dist)
 {
-    for (; dist->n_summed < dist->n_samples; dist->n_summed++)
-        sum_up_one(dist, ta_dist_sample(dist, dist->n_summed));
+    const size_t from = dist->n_summed;
+    if (dist->narrow && from < dist->n_samples)
+        sum_up_narrow(dist, dist->narrow + from, dist->n_samples - from);
+    for (size_t i = from; dist->wide && i < dist->n_samples; i++)
+        sum_up_one(dist, dist->wide[i]);
+    dist->n_summed = dist->n_samples;
+}
+
+/* Puts the samples, summed up, into buckets. */
+static void empty(struct ta_dist *dist)
+{
+    sum_up(dist);
+    for (size_t i = 0; i < dist->n_samples; i++)
+        dist->buckets[bucket_of(ta_dist_sample(dist, i))]++;
+    dist->n_samples = dist->n_summed = dist->n_sorted = 0;
 }
 
 /* Gives up single samples for the histogram. */
 static bool use_buckets(struct ta_dist *dist)
 {
-    if (dist->buckets)
+    if (dist->buckets) {
+        empty(dist);
         return true;
-    sum_up(dist);
+    }
     dist->buckets = calloc(TA_DIST_BUCKETS, sizeof *dist->buckets);
     if (!dist->buckets) {
         dist->failed = true;
         return false;
     }
-    for (size_t i = 0; i < dist->n_samples; i++)
-        dist->buckets[bucket_of(ta_dist_sample(dist, i))]++;
-    free(dist->narrow);
+    empty(dist);
     free(dist->wide);
-    dist->narrow = NULL;
     dist->wide = NULL;
-    dist->n_samples = dist->max_samples = dist->n_summed = dist->n_sorted = 0;
+    void *waiting = reallocarray(dist->narrow, WAITING, sizeof *dist->narrow);
+    if (waiting) /* else the room of before, or each goes into its bucket at once */
+        dist->narrow = waiting;
+    dist->max_samples = dist->narrow ? WAITING : 0;
     return true;
 }
 
@@ -105,6 +141,8 @@ static bool reserve(struct ta_dist *dist, size_t n)
         more *= 2;
     if (more < LEAST_SAMPLES)
         more = LEAST_SAMPLES;
+    if (more > TA_DIST_EXACT)
+        more = TA_DIST_EXACT;
     void *grown = dist->wide ? (void *)reallocarray(dist->wide, more, sizeof *dist->wide)
                              : (void *)reallocarray(dist->narrow, more, sizeof *dist->narrow);
     if (!grown) {
@@ -132,8 +170,12 @@ static __attribute__((noinline)) void keep(struct ta_dist *dist, int64_t value)
                 dist->narrow[dist->n_samples++] = (uint32_t)value;
         }
     } else if (use_buckets(dist)) {
-        dist->buckets[bucket_of(value)]++;
-        sum_up_one(dist, value);
+        if (dist->narrow && value <= UINT32_MAX) {
+            dist->narrow[dist->n_samples++] = (uint32_t)value;
+        } else {
+            dist->buckets[bucket_of(value)]++;
+            sum_up_one(dist, value);
+        }
     }
 }
 
@@ -141,8 +183,7 @@ void ta_dist_add(struct ta_dist *dist, int64_t value)
 {
     if (value < 0)
         value = 0;
-    if (dist->narrow && dist->n_samples < dist->max_samples && value <= UINT32_MAX &&
-        dist->n_samples < TA_DIST_EXACT)
+    if (dist->narrow && dist->n_samples < dist->max_samples && value <= UINT32_MAX)
         dist->narrow[dist->n_samples++] = (uint32_t)value;
     else
         keep(dist, value);
@@ -212,6 +253,8 @@ void ta_dist_move(struct ta_dist *into, struct ta_dist *from)
 
 void ta_dist_settle(struct ta_dist *dist)
 {
+    if (dist->buckets)
+        empty(dist);
     sum_up(dist);
     if (dist->n_sorted == dist->n_samples)
         return;

@@ -14,8 +14,8 @@ struct ta_dist {
     uint64_t n;
     unsigned __int128 sum, squares; /* exact; squares wrap only beyond any real trace */
     int64_t min, max;
-    /* Exact samples, at most TA_DIST_EXACT; both NULL once there are buckets.  Nearly all are below
-     * 2^32 ns, and while all are, `wide` is NULL. */
+    /* Exact samples, at most TA_DIST_EXACT, or those that are not in their buckets yet.  Nearly all
+     * are below 2^32 ns, and while all are, `wide` is NULL. */
     uint32_t *narrow;
     int64_t *wide;
     size_t n_samples, max_samples, n_summed, n_sorted; /* n_sorted: all of them, or 0 */
@@ -37,8 +37,8 @@ void ta_dist_merge(struct ta_dist *into, const struct ta_dist *from);
 /* The same, but `from` may be emptied: its memory is taken over where `into` has none. */
 void ta_dist_move(struct ta_dist *into, struct ta_dist *from);
 
-/* Sums the samples up and puts them in order, so that reading needs no writing: call before
- * finish(). */
+/* Sums the samples up and puts them in order, or into buckets, so that reading needs no writing:
+ * call before finish(). */
 void ta_dist_settle(struct ta_dist *dist);
 
 #endif

@@ -164,8 +164,8 @@ static void many_samples(void **state)
             sum += samples[i];
             ta_dist_add(&dist, samples[i]);
         }
-        assert_null(dist.narrow);
-        assert_null(dist.wide);
+        assert_non_null(dist.buckets);
+        assert_true(dist.max_samples < TA_DIST_EXACT / 64);
         qsort(samples, N, sizeof *samples, by_value);
         ta_dist_settle(&dist);
         assert_int_equal(ta_dist_count(&dist), N);
@@ -193,16 +193,41 @@ static void the_last_exact_sample(void **state)
     struct ta_dist dist = {0};
     for (int64_t i = 0; i < TA_DIST_EXACT; i++)
         ta_dist_add(&dist, i * 1000);
-    assert_non_null(dist.narrow);
+    assert_null(dist.buckets);
     ta_dist_settle(&dist);
     assert_near(ta_dist_quantile(&dist, 50), 32767500.0L, 0);
     ta_dist_add(&dist, 65536000);
-    assert_null(dist.narrow);
-    assert_null(dist.wide);
+    assert_non_null(dist.buckets);
+    assert_true(dist.max_samples < TA_DIST_EXACT / 64);
     ta_dist_settle(&dist);
     assert_near(ta_dist_quantile(&dist, 50), 32768000.0L, 0.005L);
     assert_int_equal(ta_dist_count(&dist), TA_DIST_EXACT + 1);
     ta_dist_free(&dist);
+}
+
+/* Figures may be asked at any time, and samples of all sizes added after that. */
+static void more_samples_after_settling(void **state)
+{
+    (void)state;
+    struct rng rng = {5};
+    struct ta_dist often = {0}, once = {0};
+    for (int64_t i = 0; i < 2 * TA_DIST_EXACT; i++) {
+        const int64_t value = sample(&rng, 1);
+        ta_dist_add(&often, value);
+        ta_dist_add(&once, value);
+        if (i > TA_DIST_EXACT - 10 && i % 1009 == 0) {
+            ta_dist_settle(&often);
+            assert_int_equal(ta_dist_count(&often), i + 1);
+        }
+    }
+    ta_dist_settle(&often);
+    ta_dist_settle(&once);
+    assert_int_equal(often.n_samples, 0);
+    assert_true(often.n == once.n && often.sum == once.sum && often.squares == once.squares);
+    assert_true(often.min == once.min && often.max == once.max);
+    assert_memory_equal(often.buckets, once.buckets, TA_DIST_BUCKETS * sizeof *once.buckets);
+    ta_dist_free(&often);
+    ta_dist_free(&once);
 }
 
 /* One value that takes more than 32 bits, wherever it comes. */
@@ -365,6 +390,7 @@ int main(void)
         cmocka_unit_test(large_sums_stay_at_the_end),
         cmocka_unit_test(many_samples),
         cmocka_unit_test(the_last_exact_sample),
+        cmocka_unit_test(more_samples_after_settling),
         cmocka_unit_test(small_values_and_a_large_one),
         cmocka_unit_test(each_bucket_is_near_its_samples),
         cmocka_unit_test(merging_gives_the_same_in_any_order),
