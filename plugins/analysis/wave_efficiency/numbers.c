@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Arguments of kernels as numbers. */
+/* Arguments of kernels, as numbers and what follows from these. */
 #include "wave_efficiency.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 /* Product of the numbers in "[4, 106, 1]"; 0 when it is no such list. */
 static double product_of(struct ta_slice text)
@@ -60,49 +57,74 @@ static const struct {
     [OCCUPANCY] = {"est. achieved occupancy %", decimal_of},
 };
 
-bool numbers_open(struct numbers *numbers, const struct ta_trace *trace)
+void numbers_open(struct numbers *numbers, const struct ta_trace *trace)
 {
-    const size_t n_texts = ta_trace_string_count(trace);
     numbers->trace = trace;
-    for (int i = 0; i < NUMBERS; i++) {
-        numbers->args[i] = ta_trace_args(trace, sources[i].key);
-        numbers->of_text[i] =
-            numbers->args[i].n ? malloc(n_texts * sizeof **numbers->of_text) : NULL;
-        if (numbers->args[i].n && !numbers->of_text[i])
-            return false;
-        for (size_t text = 0; numbers->args[i].n && text < n_texts; text++)
-            numbers->of_text[i][text] = NAN;
-    }
-    return true;
-}
-
-void numbers_close(struct numbers *numbers)
-{
+    numbers->device = ta_trace_device_units(trace);
     for (int i = 0; i < NUMBERS; i++)
-        free(numbers->of_text[i]);
+        numbers->args[i] = ta_trace_args(trace, sources[i].key);
+    const struct kernel_numbers none = {0};
+    const struct filling unknown = filling_of(&none, numbers->device);
+    for (size_t i = 0; i < NUMBERS_RECENT; i++)
+        numbers->recent[i].filling = unknown;
 }
 
-static double number_at(struct numbers *numbers, int i, size_t place)
-{
-    const int64_t value = ta_args_value(&numbers->args[i], place);
-    if (!ta_args_is_text(&numbers->args[i], place))
-        return (double)value;
-    double *known = &numbers->of_text[i][value];
-    if (isnan(*known))
-        *known = sources[i].read(ta_trace_text(numbers->trace, (ta_str)value));
-    return *known;
-}
+/* Two bits of struct values for an argument that is there. */
+static const unsigned is_number = 1, is_text = 2;
 
-struct kernel_numbers numbers_of(struct numbers *numbers, ta_row row)
+static void read_values(const struct numbers *numbers, ta_row row, struct values *values)
 {
-    struct kernel_numbers of = {0};
     size_t place = 0;
+    unsigned kinds = 0;
     for (int i = 0; i < NUMBERS; i++) {
         const struct ta_args *args = &numbers->args[i];
         if (i == 0 || args->row != args[-1].row) /* the profiler mostly writes all or none */
             place = ta_args_place(args, row);
-        of.has[i] = place < args->n;
-        of.at[i] = of.has[i] ? number_at(numbers, i, place) : 0;
+        values->at[i] = 0;
+        if (place == args->n)
+            continue;
+        values->at[i] = ta_args_value(args, place);
+        kinds |= (ta_args_is_text(args, place) ? is_text : is_number) << 2 * i;
+    }
+    values->kinds = kinds;
+}
+
+static struct kernel_numbers read_all(const struct ta_trace *trace, const struct values *values)
+{
+    struct kernel_numbers of = {0};
+    for (int i = 0; i < NUMBERS; i++) {
+        const int64_t value = values->at[i];
+        const unsigned kind = values->kinds >> 2 * i & 3;
+        of.has[i] = kind != 0;
+        of.at[i] =
+            kind == is_text ? sources[i].read(ta_trace_text(trace, (ta_str)value)) : (double)value;
     }
     return of;
+}
+
+static bool is_same(const struct values *a, const struct values *b)
+{
+    return a->kinds == b->kinds && a->at[GRID] == b->at[GRID] && a->at[BLOCK] == b->at[BLOCK] &&
+           a->at[PER_UNIT] == b->at[PER_UNIT] && a->at[OCCUPANCY] == b->at[OCCUPANCY];
+}
+
+static size_t place_of(const struct values *values)
+{
+    const uint64_t hash = ((uint64_t)values->at[GRID] * 31 + (uint64_t)values->at[BLOCK]) * 31 +
+                          (uint64_t)values->at[PER_UNIT] * 7 + (uint64_t)values->at[OCCUPANCY];
+    return hash % NUMBERS_RECENT;
+}
+
+/* A place that was not used yet holds what follows from no values. */
+const struct filling *numbers_filling(struct numbers *numbers, ta_row row)
+{
+    struct values values;
+    read_values(numbers, row, &values);
+    const size_t place = place_of(&values);
+    if (!is_same(&numbers->recent[place].values, &values)) {
+        const struct kernel_numbers of = read_all(numbers->trace, &values);
+        numbers->recent[place].values = values;
+        numbers->recent[place].filling = filling_of(&of, numbers->device);
+    }
+    return &numbers->recent[place].filling;
 }

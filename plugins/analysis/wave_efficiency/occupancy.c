@@ -37,12 +37,9 @@ static const struct ta_column columns[] = {
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
-/* Shares are millionths, so that sums are exact and kernels may end in any order. */
-enum { WHOLE = 1000000 };
-
 static void pass(struct occupancy_sweep *sweep, int64_t to)
 {
-    sweep->units += (__int128)(to - sweep->now) * ta_min_i64(sweep->share, WHOLE);
+    sweep->units += (__int128)(to - sweep->now) * ta_min_i64(sweep->share, UNITS_WHOLE);
     sweep->now = to;
 }
 
@@ -63,12 +60,11 @@ static void go_on(struct occupancy_sweep *sweep, int64_t to)
     pass(sweep, to);
 }
 
-static void begin(struct occupancy_sweep *sweep, int64_t start, int64_t end, double blocks)
+static void begin(struct occupancy_sweep *sweep, int64_t start, int64_t end, int64_t share)
 {
     go_on(sweep, start);
     if (sweep->n == OCCUPANCY_RUNNING_MOST)
         return;
-    const int64_t share = (int64_t)nearbyint(fmin(blocks, 1) * WHOLE);
     sweep->running[sweep->n].end = end;
     sweep->running[sweep->n++].share = share;
     sweep->share += share;
@@ -88,7 +84,7 @@ void occupancy_end(struct occupancy *o)
     int64_t *row =
         TA_PARTIAL_ROW(o->out, ta_key_int(ta_trace_rank(o->trace)), ta_key_int(o->device));
     ta_sum(&row[OCCUPANCY_WINDOW], o->last - o->first);
-    ta_sum(&row[OCCUPANCY_UNITS], (int64_t)(o->sweep.units / WHOLE));
+    ta_sum(&row[OCCUPANCY_UNITS], (int64_t)(o->sweep.units / UNITS_WHOLE));
     ta_sum(&row[OCCUPANCY_KNOWN], o->known);
     ta_sum(&row[OCCUPANCY_WARPS], (int64_t)nearbyint(o->warps));
     ta_sum(&row[OCCUPANCY_TIME], o->time);
@@ -108,8 +104,7 @@ static void begin_device(struct occupancy *o, const struct ta_activity *first)
     o->sweep.now = start;
 }
 
-void occupancy_take(struct occupancy *o, const struct ta_activity *a,
-                    const struct kernel_numbers *of)
+void occupancy_take(struct occupancy *o, const struct ta_activity *a, const struct filling *of)
 {
     if (!o->begun || a->device != o->device)
         begin_device(o, a);
@@ -117,13 +112,13 @@ void occupancy_take(struct occupancy *o, const struct ta_activity *a,
     o->last = ta_max_i64(o->last, start + dur);
     if (!of)
         return;
-    if (of->at[PER_UNIT] > 0) {
+    if (of->units != TA_MISSING) {
         o->known = ta_add_sat(o->known, dur);
-        begin(&o->sweep, start, start + dur, of->at[PER_UNIT]);
+        begin(&o->sweep, start, start + dur, of->units);
     }
-    if (of->has[OCCUPANCY]) {
+    if (of->has_warps) {
         o->time = ta_add_sat(o->time, dur);
-        o->warps += of->at[OCCUPANCY] / 100 * (double)dur;
+        o->warps += of->warps * (double)dur;
     }
 }
 

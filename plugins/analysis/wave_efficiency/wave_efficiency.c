@@ -56,41 +56,7 @@ static const struct ta_column columns[] = {
      "and, with more blocks than those, the occupancy were recorded"},
 };
 
-/* ---- waves ---------------------------------------------------------------------------------- */
-
-struct shape {
-    double blocks, units, resident; /* 0 when not known */
-};
-
-static struct shape shape_of(const struct kernel_numbers *of, struct ta_device_units device)
-{
-    struct shape shape = {.blocks = of->at[GRID]};
-    const double per_unit = of->at[PER_UNIT];
-    shape.units = device.multiprocessors > 0 ? (double)device.multiprocessors
-                  : per_unit > 0             ? nearbyint(shape.blocks / per_unit)
-                                             : 0;
-    const double threads = of->at[BLOCK], occupancy = of->at[OCCUPANCY];
-    /* The profiler's occupancy is of min(blocks per multiprocessor, what it can hold). */
-    if (threads > 0 && occupancy > 0 && device.threads > 0)
-        shape.resident = fmax(1, nearbyint(occupancy / 100 * (double)device.threads / threads));
-    return shape;
-}
-
-/* Waves and the share of time that is lost; false when it is not known. */
-static bool judge(struct shape shape, double *waves, double *lost)
-{
-    if (shape.blocks <= 0 || shape.units <= 0)
-        return false;
-    *waves = shape.blocks / shape.units;
-    *lost = *waves < 1 ? 1 - *waves : 0;
-    if (*waves <= 1)
-        return true;
-    if (shape.resident <= 0)
-        return false;
-    *waves = fmax(1, *waves / shape.resident);
-    *lost = 1 - *waves / ceil(*waves);
-    return true;
-}
+/* ---- map ------------------------------------------------------------------------------------- */
 
 static bool is_persistent(const struct ta_trace *trace, const struct ta_kernel *kernel)
 {
@@ -104,72 +70,102 @@ static bool is_persistent(const struct ta_trace *trace, const struct ta_kernel *
     return kernel->facts.kind == TA_KERNEL_COLLECTIVE;
 }
 
+/* Of one kernel; its row takes the figures when all are added up. */
 struct sums {
     int64_t *row; /* NULL for kernels that are left out */
     struct ta_dist *waves, *blocks;
+    int64_t calls, total, known, known_ns, lost, under, under_ns;
 };
 
-static void add(struct sums *sums, int64_t dur, struct shape shape)
+static void add(struct sums *sums, int64_t dur, const struct filling *filling)
 {
-    double waves, lost;
-    ta_sum(&sums->row[CALLS], 1);
-    ta_sum(&sums->row[TOTAL], dur);
-    if (shape.blocks > 0 && shape.blocks < 1e15)
-        ta_dist_add(sums->blocks, (int64_t)shape.blocks);
-    if (!judge(shape, &waves, &lost))
+    sums->calls++;
+    sums->total = ta_add_sat(sums->total, dur);
+    if (filling->blocks != TA_MISSING)
+        ta_dist_add(sums->blocks, filling->blocks);
+    if (!filling->is_known)
         return;
-    ta_sum(&sums->row[KNOWN_CALLS], 1);
-    ta_sum(&sums->row[KNOWN_NS], dur);
-    ta_sum(&sums->row[LOST_NS], (int64_t)nearbyint(lost * (double)dur));
-    ta_sum(&sums->row[UNDER], shape.blocks < shape.units);
-    ta_sum(&sums->row[UNDER_NS], shape.blocks < shape.units ? dur : 0);
-    if (waves < 1e12)
-        ta_dist_add(sums->waves, (int64_t)nearbyint(waves * 1000));
+    sums->known++;
+    sums->known_ns = ta_add_sat(sums->known_ns, dur);
+    if (filling->lost != 0)
+        sums->lost = ta_add_sat(sums->lost, (int64_t)nearbyint(filling->lost * (double)dur));
+    if (filling->is_under) {
+        sums->under++;
+        sums->under_ns = ta_add_sat(sums->under_ns, dur);
+    }
+    if (filling->milliwaves != TA_MISSING)
+        ta_dist_add(sums->waves, filling->milliwaves);
 }
 
-static void add_all(const struct ta_trace *trace, struct numbers *numbers, struct sums *sums,
-                    struct occupancy *occupancy, int64_t *all_ns)
+static void put_sums(const struct sums *sums)
+{
+    if (!sums->row || sums->calls == 0)
+        return;
+    ta_sum(&sums->row[CALLS], sums->calls);
+    ta_sum(&sums->row[TOTAL], sums->total);
+    if (sums->known == 0)
+        return;
+    ta_sum(&sums->row[KNOWN_CALLS], sums->known);
+    ta_sum(&sums->row[KNOWN_NS], sums->known_ns);
+    ta_sum(&sums->row[LOST_NS], sums->lost);
+    ta_sum(&sums->row[UNDER], sums->under);
+    ta_sum(&sums->row[UNDER_NS], sums->under_ns);
+}
+
+static int64_t add_all(const struct ta_trace *trace, struct numbers *numbers, struct sums *sums,
+                       struct occupancy *occupancy)
 {
     const struct ta_activities activities = ta_trace_activities(trace);
     const struct ta_spans s = ta_trace_spans(trace);
-    const struct ta_device_units device = ta_trace_device_units(trace);
+    int64_t all_ns = 0;
     for (size_t i = 0; i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
         if (a->kernel == TA_NO_KERNEL) {
             occupancy_take(occupancy, a, NULL);
             continue;
         }
-        const struct kernel_numbers of = numbers_of(numbers, a->span);
-        occupancy_take(occupancy, a, &of);
-        ta_sum(all_ns, s.dur[a->span]);
+        const struct filling *filling = numbers_filling(numbers, a->span);
+        occupancy_take(occupancy, a, filling);
+        all_ns = ta_add_sat(all_ns, s.dur[a->span]);
         if (sums[a->kernel].row)
-            add(&sums[a->kernel], s.dur[a->span], shape_of(&of, device));
+            add(&sums[a->kernel], s.dur[a->span], filling);
     }
     occupancy_end(occupancy);
+    return all_ns;
+}
+
+static void meet_kernels(const struct ta_trace *trace, struct ta_partial *out, struct sums *sums)
+{
+    const struct ta_kernels kernels = ta_trace_kernels(trace);
+    for (size_t k = 0; k < kernels.n; k++) {
+        if (is_persistent(trace, &kernels.at[k]))
+            continue;
+        sums[k].row = TA_PARTIAL_ROW(out, ta_key_text(ta_trace_text(trace, kernels.at[k].name)));
+        sums[k].waves = ta_partial_dist(out, sums[k].row, WAVES);
+        sums[k].blocks = ta_partial_dist(out, sums[k].row, BLOCKS);
+    }
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     const struct ta_kernels kernels = ta_trace_kernels(trace);
-    struct numbers numbers = {0};
     if (kernels.n == 0 || ta_trace_args(trace, "grid").n == 0)
         return TA_OK;
     struct sums *sums = calloc(kernels.n, sizeof *sums);
-    const bool done = sums && numbers_open(&numbers, trace);
-    for (size_t k = 0; done && k < kernels.n; k++) {
-        if (is_persistent(trace, &kernels.at[k]))
-            continue;
-        sums[k].row = TA_PARTIAL_ROW(out[0], ta_key_text(ta_trace_text(trace, kernels.at[k].name)));
-        sums[k].waves = ta_partial_dist(out[0], sums[k].row, WAVES);
-        sums[k].blocks = ta_partial_dist(out[0], sums[k].row, BLOCKS);
-    }
+    struct numbers *numbers = calloc(1, sizeof *numbers);
+    const bool done = sums && numbers;
     if (done) {
         struct occupancy occupancy = {
             .trace = trace, .spans = ta_trace_spans(trace), .out = out[2]};
-        add_all(trace, &numbers, sums, &occupancy, &TA_PARTIAL_ROW(out[1], ta_key_int(0))[ALL_NS]);
+        numbers_open(numbers, trace);
+        meet_kernels(trace, out[0], sums);
+        const int64_t all_ns = add_all(trace, numbers, sums, &occupancy);
+        ta_sum(&TA_PARTIAL_ROW(out[1], ta_key_int(0))[ALL_NS], all_ns);
+        for (size_t k = 0; k < kernels.n; k++)
+            put_sums(&sums[k]);
     }
-    numbers_close(&numbers);
+    free(numbers);
     free(sums);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot add up waves");
 }

@@ -5,28 +5,58 @@
 
 #include <traceanalyze/analysis.h>
 
-/* ---- numbers.c ------------------------------------------------------------------------------ */
+/* ---- filling.c ------------------------------------------------------------------------------ */
 
 /* What is read of each kernel. */
 enum { GRID, BLOCK, PER_UNIT, OCCUPANCY, NUMBERS };
 
-/* Arguments of the kernels of a trace, each text of which is read once. */
-struct numbers {
-    const struct ta_trace *trace;
-    struct ta_args args[NUMBERS];
-    double *of_text[NUMBERS]; /* by id of the text; NaN for those not read yet */
-};
-
-/* Those of one kernel. */
 struct kernel_numbers {
     double at[NUMBERS]; /* 0 where there is none */
     bool has[NUMBERS];
 };
 
-/* False without memory; numbers_close() either way. */
-bool numbers_open(struct numbers *numbers, const struct ta_trace *trace);
-void numbers_close(struct numbers *numbers);
-struct kernel_numbers numbers_of(struct numbers *numbers, ta_row row);
+/* How a kernel with these numbers fills its device. */
+struct filling {
+    int64_t blocks;     /* TA_MISSING when not known */
+    int64_t milliwaves; /* TA_MISSING when not known, or beyond counting */
+    double lost;        /* share of its time during which multiprocessors have no block */
+    int64_t units;      /* UNITS_WHOLE times the share of them with a block, or TA_MISSING */
+    double warps;       /* share of the warps that they hold */
+    bool is_known;      /* `lost` and `is_under` are */
+    bool is_under;      /* fewer blocks than multiprocessors */
+    bool has_warps;
+};
+
+/* Shares are millionths, so that sums are exact and kernels may end in any order. */
+enum { UNITS_WHOLE = 1000000 };
+
+struct filling filling_of(const struct kernel_numbers *of, struct ta_device_units device);
+
+/* ---- numbers.c ------------------------------------------------------------------------------ */
+
+enum { NUMBERS_RECENT = 512 };
+
+/* Arguments as the trace has them; 0 where there is none. */
+struct values {
+    int64_t at[NUMBERS];
+    unsigned kinds; /* for each, whether it is there, and is a text */
+};
+
+/* Arguments of the kernels of a trace.  Thousands of kernels are launched alike, so that what
+ * follows from them is worked out once for those that were met lately. */
+struct numbers {
+    const struct ta_trace *trace;
+    struct ta_device_units device;
+    struct ta_args args[NUMBERS];
+    struct {
+        struct values values;
+        struct filling filling;
+    } recent[NUMBERS_RECENT]; /* by hash of the values */
+};
+
+void numbers_open(struct numbers *numbers, const struct ta_trace *trace);
+/* Of a kernel; valid until the next call. */
+const struct filling *numbers_filling(struct numbers *numbers, ta_row row);
 
 /* ---- occupancy.c ---------------------------------------------------------------------------- */
 
@@ -66,9 +96,8 @@ struct occupancy {
     struct occupancy_sweep sweep;
 };
 
-/* The next activity of the trace, of a kernel with its numbers; NULL for any other. */
-void occupancy_take(struct occupancy *o, const struct ta_activity *a,
-                    const struct kernel_numbers *of);
+/* The next activity of the trace; `of` is NULL when it is no kernel. */
+void occupancy_take(struct occupancy *o, const struct ta_activity *a, const struct filling *of);
 /* There are no more. */
 void occupancy_end(struct occupancy *o);
 void occupancy_add(const struct ta_partial *devices, struct ta_section_builder *out);
