@@ -182,7 +182,7 @@ struct ta_args {
     const int64_t *wide;
     const bool *is_text; /* NULL when all are texts or none is, and then: */
     bool all_text;
-    const struct row_word *places; /* for ta_args_find() and ta_args_text() */
+    const struct ta_row_word *places; /* for ta_args_find() and ta_args_text() */
 };
 
 /* Value number i; a ta_str when it is a text. */

@@ -8,6 +8,7 @@
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/columns.h>
 #include <traceanalyze/host.h>
+#include <traceanalyze/launched.h>
 #include <traceanalyze/sharing.h>
 
 #include <stdlib.h>
@@ -61,13 +62,24 @@ struct outermost {
     uint32_t track;
 };
 
+/* A call that encloses the one that the walk over spans is at. */
+struct open_call {
+    ta_row row;
+    enum kind kind;
+    int64_t *total; /* the cell that its device time belongs to; NULL when it counts further out */
+    int64_t device_ns; /* of the calls within, so far */
+};
+
 struct work {
     const struct ta_trace *trace;
     struct ta_spans spans;
     struct ta_partial *out;
+    const struct ta_launched *launched;
+    int64_t *device_ns;          /* of each call that launched something; then with those within */
     int64_t **rows;              /* of operators and of calls, by the name */
     struct outermost *outermost; /* of operators, by the name */
-    int64_t *device_ns;          /* of each span, with what lies below it */
+    struct open_call *open;      /* the innermost last */
+    size_t n_open, max_open;
 };
 
 static int64_t *row_of(struct work *w, enum kind kind, ta_str name)
@@ -77,22 +89,6 @@ static int64_t *row_of(struct work *w, enum kind kind, ta_str name)
         *row = TA_PARTIAL_ROW(w->out, ta_key_int(kind),
                               ta_key_text(ta_host_place(ta_trace_text(w->trace, name))));
     return *row;
-}
-
-/* Host time of a call, and device time with all below, unless a call of the name encloses it. */
-static void add_call(struct work *w, enum kind kind, ta_row i)
-{
-    const struct ta_spans *s = &w->spans;
-    int64_t *row = row_of(w, kind, s->name[i]);
-    struct outermost *outer = &w->outermost[s->name[i]];
-    ta_sum(&row[CALLS], 1);
-    ta_sum(&row[HOST_SELF], s->self[i]);
-    if (kind == OPERATOR && outer->track == s->track[i] + 1 && s->ts[i] < outer->end)
-        return;
-    if (kind == OPERATOR)
-        *outer = (struct outermost){s->ts[i] + s->dur[i], s->track[i] + 1};
-    ta_sum(&row[HOST], s->dur[i]);
-    ta_sum(&row[DEVICE], w->device_ns[i]);
 }
 
 /* Each activity to what launched it; and to the call, from where it is handed up. */
@@ -111,24 +107,88 @@ static void add_activities(struct work *w)
         int64_t *row = linked
                            ? row_of(w, by_call ? CALL : OPERATOR, s->name[a->op])
                            : TA_PARTIAL_ROW(w->out, ta_key_int(UNLINKED), ta_key_text(TA_LIT("")));
-        ta_sum(&row[DEVICE_SELF], s->dur[a->span]);
+        const int64_t start = s->ts[a->span], ns = s->dur[a->span];
+        ta_sum(&row[DEVICE_SELF], ns);
         ta_sum(&row[KERNELS], categories.at[s->cat[a->span]].class == TA_CLASS_KERNEL);
-        ta_sharing_begin(&sharing, s->ts[a->span], s->ts[a->span] + s->dur[a->span], &row[EXPOSED]);
-        if (linked)
-            w->device_ns[a->launch] = ta_add_sat(w->device_ns[a->launch], s->dur[a->span]);
-        else
-            ta_sum(&row[DEVICE], s->dur[a->span]);
+        ta_sharing_begin(&sharing, start, start + ns, &row[EXPOSED]);
+        if (linked) {
+            int64_t *device_ns = &w->device_ns[ta_launched_place(w->launched, a->launch)];
+            *device_ns = ta_add_sat(*device_ns, ns);
+        } else {
+            ta_sum(&row[DEVICE], ns);
+        }
     }
     ta_sharing_end(&sharing);
 }
 
-static void add_up(struct work *w)
+/* Adds an operator but for its device time; returns the cell for that, NULL when a call of the name
+ * encloses it. */
+static int64_t *add_operator(struct work *w, ta_row i)
 {
-    for (size_t i = w->spans.n; i-- > 0;) {
-        const ta_row parent = w->spans.parent[i];
-        if (w->device_ns[i] && parent != TA_NO_ROW)
-            w->device_ns[parent] = ta_add_sat(w->device_ns[parent], w->device_ns[i]);
+    const struct ta_spans *s = &w->spans;
+    int64_t *row = row_of(w, OPERATOR, s->name[i]);
+    struct outermost *outer = &w->outermost[s->name[i]];
+    ta_sum(&row[CALLS], 1);
+    ta_sum(&row[HOST_SELF], s->self[i]);
+    if (outer->track == s->track[i] + 1 && s->ts[i] < outer->end)
+        return NULL;
+    *outer = (struct outermost){s->ts[i] + s->dur[i], s->track[i] + 1};
+    ta_sum(&row[HOST], s->dur[i]);
+    return &row[DEVICE];
+}
+
+/* False without memory. */
+static bool open_call(struct work *w, struct open_call call)
+{
+    if (w->n_open == w->max_open) {
+        const size_t more = w->max_open * 2 + 64;
+        struct open_call *grown = reallocarray(w->open, more, sizeof *grown);
+        if (!grown)
+            return false;
+        w->open = grown;
+        w->max_open = more;
     }
+    w->open[w->n_open++] = call;
+    return true;
+}
+
+/* Hands the device time of the innermost open call up. */
+static void close_call(struct work *w)
+{
+    const struct open_call *call = &w->open[--w->n_open];
+    if (call->kind == CALL)
+        w->device_ns[ta_launched_place(w->launched, call->row)] = call->device_ns;
+    else if (call->total)
+        ta_sum(call->total, call->device_ns);
+    if (w->n_open) {
+        struct open_call *outer = &w->open[w->n_open - 1];
+        outer->device_ns = ta_add_sat(outer->device_ns, call->device_ns);
+    }
+}
+
+/* Callers come before what they call, so a call is over when a span comes whose caller is none of
+ * those within: before the call, or no span at all, which the sum makes 0.  False without memory.
+ */
+static bool add_host(struct work *w)
+{
+    const struct ta_categories categories = ta_trace_categories(w->trace);
+    bool done = true;
+    for (ta_row i = 0; done && i < w->spans.n; i++) {
+        const enum ta_event_class class = categories.at[w->spans.cat[i]].class;
+        if (!ta_class_is_host(class))
+            continue;
+        while (w->n_open && w->spans.parent[i] + 1 <= w->open[w->n_open - 1].row)
+            close_call(w);
+        if (class == TA_CLASS_OP)
+            done = open_call(w, (struct open_call){i, OPERATOR, add_operator(w, i), 0});
+        else if (class == TA_CLASS_RUNTIME && ta_launched_has(w->launched, i))
+            done =
+                open_call(w, (struct open_call){i, CALL, NULL,
+                                                w->device_ns[ta_launched_place(w->launched, i)]});
+    }
+    while (w->n_open)
+        close_call(w);
+    return done;
 }
 
 /* Calls outside of operators that launched something, each once: activities of a call need not
@@ -136,41 +196,44 @@ static void add_up(struct work *w)
 static void add_launching_calls(struct work *w)
 {
     const struct ta_activities activities = ta_trace_activities(w->trace);
+    const struct ta_spans *s = &w->spans;
     for (size_t i = 0; i < activities.n; i++) {
         const ta_row launch = activities.at[i].launch;
-        if (launch == TA_NO_ROW || activities.at[i].op != launch || w->device_ns[launch] < 0)
+        if (launch == TA_NO_ROW || activities.at[i].op != launch)
             continue;
-        add_call(w, CALL, launch);
-        w->device_ns[launch] = -1;
+        int64_t *device_ns = &w->device_ns[ta_launched_place(w->launched, launch)];
+        if (*device_ns < 0)
+            continue;
+        int64_t *row = row_of(w, CALL, s->name[launch]);
+        ta_sum(&row[CALLS], 1);
+        ta_sum(&row[HOST_SELF], s->self[launch]);
+        ta_sum(&row[HOST], s->dur[launch]);
+        ta_sum(&row[DEVICE], *device_ns);
+        *device_ns = -1;
     }
-}
-
-static void add_operators(struct work *w)
-{
-    const struct ta_categories categories = ta_trace_categories(w->trace);
-    for (size_t i = 0; i < w->spans.n; i++)
-        if (categories.at[w->spans.cat[i]].class == TA_CLASS_OP)
-            add_call(w, OPERATOR, (ta_row)i);
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     const size_t names = ta_trace_string_count(trace) + 1;
-    struct work w = {.trace = trace, .spans = ta_trace_spans(trace), .out = out[0]};
+    struct work w = {.trace = trace,
+                     .spans = ta_trace_spans(trace),
+                     .out = out[0],
+                     .launched = ta_trace_launched(trace)};
+    w.device_ns = calloc(w.launched ? w.launched->n + 1 : 1, sizeof *w.device_ns);
     w.rows = calloc(names * 2, sizeof *w.rows);
     w.outermost = calloc(names, sizeof *w.outermost);
-    w.device_ns = calloc(w.spans.n + 1, sizeof *w.device_ns);
-    const bool done = w.rows && w.outermost && w.device_ns;
+    bool done = w.launched && w.device_ns && w.rows && w.outermost;
     if (done) {
         add_activities(&w);
-        add_up(&w);
-        add_operators(&w);
+        done = add_host(&w);
         add_launching_calls(&w);
     }
+    free(w.device_ns);
     free(w.rows);
     free(w.outermost);
-    free(w.device_ns);
+    free(w.open);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot index operators");
 }
 

@@ -8,7 +8,7 @@
 #define TA_MODEL_ARG_COLUMN_H
 
 #include "base/store.h"
-#include "model/row_set.h"
+#include "traceanalyze/row_set.h"
 #include "traceanalyze/model.h"
 
 enum arg_texts { ARG_NO_TEXTS, ARG_ALL_TEXTS, ARG_SOME_TEXTS };
@@ -22,7 +22,7 @@ struct arg_column {
     bool is_wide;
     enum arg_texts texts;
     bool *is_text;           /* with ARG_SOME_TEXTS */
-    struct row_word *places; /* of the rows, once they are in order; NULL when they are few */
+    struct ta_row_word *places; /* of the rows, once they are in order; NULL when they are few */
     bool shares_rows;        /* `row` and `places` are those of a column before */
 };
 

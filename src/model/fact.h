@@ -10,7 +10,14 @@
 
 struct ta_trace;
 
-enum ta_fact { TA_FACT_LOST, TA_FACT_GAPS, TA_FACT_BUSY, TA_FACT_BACKWARD, TA_FACT_COUNT };
+enum ta_fact {
+    TA_FACT_LOST,
+    TA_FACT_GAPS,
+    TA_FACT_BUSY,
+    TA_FACT_BACKWARD,
+    TA_FACT_LAUNCHED,
+    TA_FACT_COUNT
+};
 
 struct ta_facts {
     struct {

@@ -198,7 +198,7 @@ size_t ta_args_place(const struct ta_args *args, ta_row row)
     if (args->n == 0 || row > args->row[args->n - 1])
         return args->n;
     if (args->places)
-        return row_set_has(args->places, row) ? row_set_place(args->places, row) : args->n;
+        return ta_row_set_has(args->places, row) ? ta_row_set_place(args->places, row) : args->n;
     size_t low = 0, high = args->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;

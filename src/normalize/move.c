@@ -150,28 +150,28 @@ static bool reserve(struct ta_store *store, struct spare *spare, size_t n, size_
 }
 
 /* The set of the new rows of a column's values. */
-static struct row_word *make_set(const struct moving *moving, const struct arg_column *a,
-                                 size_t *count)
+static struct ta_row_word *make_set(const struct moving *moving, const struct arg_column *a,
+                                    size_t *count)
 {
-    const size_t n_words = row_set_words(moving->n);
-    struct row_word *set = ta_store_resize(&moving->trace->store, NULL, n_words, sizeof *set);
+    const size_t n_words = ta_row_set_words(moving->n);
+    struct ta_row_word *set = ta_store_resize(&moving->trace->store, NULL, n_words, sizeof *set);
     if (!set)
         return NULL;
     memset(set, 0, n_words * sizeof *set);
     for (size_t i = 0; i < a->n; i++)
         if (moving->new_row[a->row[i]] != TA_NO_ROW)
-            row_set_add(set, moving->new_row[a->row[i]]);
-    *count = row_set_sum(set, n_words);
+            ta_row_set_add(set, moving->new_row[a->row[i]]);
+    *count = ta_row_set_sum(set, n_words);
     return set;
 }
 
 /* The rows of a column's values become the places of their new ones, or none. */
 static void make_places(const struct moving *moving, struct arg_column *a,
-                        const struct row_word *set)
+                        const struct ta_row_word *set)
 {
     for (size_t i = 0; i < a->n; i++) {
         const ta_row row = moving->new_row[a->row[i]];
-        a->row[i] = row == TA_NO_ROW ? TA_NO_ROW : (ta_row)row_set_place(set, row);
+        a->row[i] = row == TA_NO_ROW ? TA_NO_ROW : (ta_row)ta_row_set_place(set, row);
     }
 }
 
@@ -218,7 +218,7 @@ static bool place_kinds(const struct moving *moving, struct arg_column *a, const
 }
 
 /* Lists the rows of a set, of `n_words`. */
-static void list_rows(const struct row_word *set, size_t n_words, ta_row *row)
+static void list_rows(const struct ta_row_word *set, size_t n_words, ta_row *row)
 {
     for (size_t i = 0; i < n_words; i++)
         for (uint32_t bits = set[i].bits; bits; bits &= bits - 1)
@@ -242,9 +242,9 @@ static bool move_args(struct moving *moving, size_t leader)
 {
     struct arg_column *all = moving->trace->args, *a = &all[leader];
     struct ta_store *store = &moving->trace->store;
-    const size_t n_words = row_set_words(moving->n);
+    const size_t n_words = ta_row_set_words(moving->n);
     size_t n = 0;
-    struct row_word *set = make_set(moving, a, &n);
+    struct ta_row_word *set = make_set(moving, a, &n);
     bool done = set != NULL;
     if (done)
         make_places(moving, a, set);

@@ -194,26 +194,27 @@ struct listing {
 static struct ta_cell host_cell(const struct listing *l, const struct node *node, int64_t ns)
 {
     const bool is_host = node->kind < NODE_KERNEL || node->kind >= NODE_OUTSIDE;
-    return l->tree->at[0].host_total_ns > 0 && is_host ? ta_int(ns) : ta_null();
+    return l->tree->totals[0].host_ns > 0 && is_host ? ta_int(ns) : ta_null();
 }
 
 static struct ta_cell device_cell(const struct listing *l, int64_t ns)
 {
-    return l->tree->at[0].device_total_ns > 0 ? ta_int(ns) : ta_null();
+    return l->tree->totals[0].device_ns > 0 ? ta_int(ns) : ta_null();
 }
 
 static void list(struct listing *l, uint32_t i)
 {
     const struct node *node = &l->tree->at[i];
+    const struct totals *totals = &l->tree->totals[i];
     const int64_t *row = ta_partial_at(l->merged, node->name);
     const struct ta_slice name =
         node->kind == NODE_OTHER ? TA_LIT("(other)") : ta_partial_text(l->merged, row, NAME);
     l->numbers[i] = ++l->n;
     TA_ROW(l->table, ta_int(l->n), node->parent ? ta_int(l->numbers[node->parent]) : ta_null(),
-           ta_int(node->depth - 1), ta_text(name), ta_text(ta_slice_of(node_kind_name(node->kind))),
-           ta_int(node->calls), host_cell(l, node, node->host_total_ns),
-           host_cell(l, node, node->host_ns), device_cell(l, node->device_total_ns),
-           device_cell(l, node->device_ns),
+           ta_int((int64_t)node->depth - 1), ta_text(name),
+           ta_text(ta_slice_of(node_kind_name(node->kind))), ta_int(node->calls),
+           host_cell(l, node, totals->host_ns), host_cell(l, node, node->host_ns),
+           device_cell(l, totals->device_ns), device_cell(l, node->device_ns),
            node->kind == NODE_OTHER ? ta_int(node->folded) : ta_null());
 }
 
@@ -258,9 +259,9 @@ static bool add_tree(struct ta_ctx *ctx, const struct view *view,
         listing.table =
             ta_add_table(out, view->id, view->title, columns, sizeof columns / sizeof *columns);
         done = list_all(&listing);
-        if (tree.at[0].host_total_ns > 0)
+        if (tree.totals[0].host_ns > 0)
             ta_add_chart(listing.table, view->host);
-        if (tree.at[0].device_total_ns > 0)
+        if (tree.totals[0].device_ns > 0)
             ta_add_chart(listing.table, view->device);
     }
     tree_free(&tree);

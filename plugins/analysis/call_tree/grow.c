@@ -3,6 +3,7 @@
 #include "tree.h"
 
 #include <traceanalyze/host.h>
+#include <traceanalyze/launched.h>
 #include <traceanalyze/modules.h>
 
 #include <stdlib.h>
@@ -10,14 +11,23 @@
 /* What a name says about the spans that bear it, found once per name. */
 enum name_mark { NAME_PLAIN, NAME_MODULE, NAME_STEP };
 
+/* A host span that encloses the one that the walk is at. */
+struct open_span {
+    ta_row row;
+    uint32_t node;
+};
+
 struct growth {
     const struct ta_trace *trace;
     struct ta_spans spans;
     struct tree *tree;
-    enum node_kind *kinds; /* of each category */
-    uint8_t *marks;        /* of each string */
-    ta_str step;           /* the name that stands for those of all steps */
-    uint32_t *node_of;     /* of each span; 0 for those that are not of a thread */
+    const struct ta_launched *launched;
+    enum node_kind *kinds;  /* of each category */
+    uint8_t *marks;         /* of each string */
+    ta_str step;            /* the name that stands for those of all steps */
+    uint32_t *node_of;      /* of each call that launched something */
+    struct open_span *open; /* the innermost last */
+    size_t n_open, max_open;
 };
 
 static bool starts_with(struct ta_slice text, struct ta_slice start)
@@ -142,11 +152,28 @@ static uint32_t step(struct tree *tree, uint32_t last, uint32_t above, enum node
     return number;
 }
 
+/* Makes a span the innermost open one. */
+static void open_span(struct growth *g, ta_row row, uint32_t node)
+{
+    if (g->n_open == g->max_open) {
+        const size_t more = g->max_open * 2 + 64;
+        struct open_span *grown = reallocarray(g->open, more, sizeof *grown);
+        if (!grown) {
+            g->tree->failed = true;
+            return;
+        }
+        g->open = grown;
+        g->max_open = more;
+    }
+    g->open[g->n_open++] = (struct open_span){row, node};
+}
+
+/* Callers come before what they call, so the caller of a span is open when its turn comes. */
 static void add_spans(struct growth *g)
 {
     const struct ta_spans *s = &g->spans;
     uint32_t track = UINT32_MAX, thread = 0, number = 0;
-    for (size_t i = 0; i < s->n && !g->tree->failed; i++) {
+    for (ta_row i = 0; i < s->n && !g->tree->failed; i++) {
         enum node_kind kind = g->kinds[s->cat[i]];
         if (kind == NODE_ROOT || kind >= NODE_KERNEL)
             continue;
@@ -154,17 +181,21 @@ static void add_spans(struct growth *g)
             track = s->track[i];
             thread = add_thread(g, track);
         }
+        while (g->n_open && g->open[g->n_open - 1].row != s->parent[i])
+            g->n_open--;
+        const uint32_t above = g->n_open ? g->open[g->n_open - 1].node : thread;
         ta_str name = s->name[i];
         if (g->marks[name] == NAME_MODULE && kind == NODE_PYTHON)
             kind = NODE_MODULE;
         else if (g->marks[name] == NAME_STEP)
             name = g->step;
-        const uint32_t above = s->parent[i] == TA_NO_ROW ? thread : g->node_of[s->parent[i]];
         number = step(g->tree, number, above, kind, name);
         struct node *node = &g->tree->at[number];
         node->calls++;
         node->host_ns = ta_add_sat(node->host_ns, s->self[i]);
-        g->node_of[i] = number;
+        if (kind == NODE_CALL && ta_launched_has(g->launched, i))
+            g->node_of[ta_launched_place(g->launched, i)] = number;
+        open_span(g, i, number);
     }
 }
 
@@ -174,8 +205,9 @@ static void add_activities(struct growth *g)
     uint32_t number = 0;
     for (size_t i = 0; i < activities.n && !g->tree->failed; i++) {
         const struct ta_activity *a = &activities.at[i];
-        const uint32_t above = a->launch == TA_NO_ROW ? tree_child(g->tree, 0, NODE_UNLINKED, 0)
-                                                      : g->node_of[a->launch];
+        const uint32_t above = a->launch == TA_NO_ROW
+                                   ? tree_child(g->tree, 0, NODE_UNLINKED, 0)
+                                   : g->node_of[ta_launched_place(g->launched, a->launch)];
         number =
             step(g->tree, number, above, g->kinds[g->spans.cat[a->span]], g->spans.name[a->span]);
         struct node *node = &g->tree->at[number];
@@ -187,12 +219,15 @@ static void add_activities(struct growth *g)
 bool tree_grow(struct tree *tree, const struct ta_trace *trace)
 {
     const struct ta_categories categories = ta_trace_categories(trace);
-    struct growth g = {
-        .trace = trace, .spans = ta_trace_spans(trace), .tree = tree, .step = TA_STR_ABSENT};
+    struct growth g = {.trace = trace,
+                       .spans = ta_trace_spans(trace),
+                       .tree = tree,
+                       .launched = ta_trace_launched(trace),
+                       .step = TA_STR_ABSENT};
     g.kinds = calloc(categories.n + 1, sizeof *g.kinds);
     g.marks = calloc(ta_trace_string_count(trace) + 1, sizeof *g.marks);
-    g.node_of = calloc(g.spans.n + 1, sizeof *g.node_of);
-    const bool done = g.kinds && g.marks && g.node_of && tree_start(tree);
+    g.node_of = calloc(g.launched ? g.launched->n + 1 : 1, sizeof *g.node_of);
+    const bool done = g.launched && g.kinds && g.marks && g.node_of && tree_start(tree);
     if (done) {
         for (size_t i = 0; i < categories.n; i++)
             g.kinds[i] = kind_of(trace, &categories.at[i]);
@@ -203,5 +238,6 @@ bool tree_grow(struct tree *tree, const struct ta_trace *trace)
     free(g.kinds);
     free(g.marks);
     free(g.node_of);
+    free(g.open);
     return done && !tree->failed;
 }

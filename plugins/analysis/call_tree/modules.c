@@ -9,13 +9,16 @@
 bool tree_of_modules(const struct tree *tree, struct tree *modules)
 {
     uint32_t *inner = calloc(tree->n + 1, sizeof *inner); /* the module that a node is in */
+    uint32_t outside = 0;
     const bool done = inner && tree_start(modules);
     for (size_t i = 1; done && i < tree->n && !modules->failed; i++) {
         const struct node *node = &tree->at[i];
         inner[i] = inner[node->parent];
         if (node->kind == NODE_MODULE)
             inner[i] = tree_child(modules, inner[i], NODE_MODULE, node->name);
-        const uint32_t into = inner[i] ? inner[i] : tree_child(modules, 0, NODE_OUTSIDE, 0);
+        if (!inner[i] && !outside)
+            outside = tree_child(modules, 0, NODE_OUTSIDE, 0);
+        const uint32_t into = inner[i] ? inner[i] : outside;
         modules->at[into].host_ns = ta_add_sat(modules->at[into].host_ns, node->host_ns);
         modules->at[into].device_ns = ta_add_sat(modules->at[into].device_ns, node->device_ns);
         if (node->kind == NODE_MODULE)
@@ -53,13 +56,15 @@ static int64_t *row_of(struct sums *sums, const struct node *node)
 }
 
 /* Time inside of several modules of a class counts once. */
-static void enter(struct sums *sums, const struct node *node)
+static void enter(struct sums *sums, uint32_t i)
 {
+    const struct node *node = &sums->modules->at[i];
+    const struct totals *totals = &sums->modules->totals[i];
     int64_t *row = row_of(sums, node);
     uint64_t *open = ta_map_at(&sums->open, (uintptr_t)row, 0);
     if (open && (*open)++ == 0) {
-        ta_sum(&row[MODULE_HOST], node->host_total_ns);
-        ta_sum(&row[MODULE_DEVICE], node->device_total_ns);
+        ta_sum(&row[MODULE_HOST], totals->host_ns);
+        ta_sum(&row[MODULE_DEVICE], totals->device_ns);
     }
     ta_sum(&row[MODULE_CALLS], node->calls);
     ta_sum(&row[MODULE_HOST_SELF], node->host_ns);
@@ -80,9 +85,8 @@ bool modules_add_up(const struct tree *modules, const struct ta_trace *trace,
     struct tree_links links;
     const bool done = tree_link(modules, false, &links);
     for (uint32_t i = done ? links.first[0] : 0; i;) {
-        const bool counts = modules->at[i].kind == NODE_MODULE;
-        if (counts)
-            enter(&sums, &modules->at[i]);
+        if (modules->at[i].kind == NODE_MODULE)
+            enter(&sums, i);
         if (links.first[i]) {
             i = links.first[i];
             continue;

@@ -46,6 +46,7 @@ bool tree_start(struct tree *tree)
 void tree_free(struct tree *tree)
 {
     free(tree->at);
+    free(tree->totals);
     ta_map_free(&tree->children);
     *tree = (struct tree){0};
 }
@@ -69,20 +70,24 @@ uint32_t tree_child(struct tree *tree, uint32_t parent, enum node_kind kind, uin
         *slot = append(tree, (struct node){.parent = parent,
                                            .name = name,
                                            .kind = kind,
-                                           .depth = tree->at[parent].depth + 1});
+                                           .depth = tree->at[parent].depth + 1U});
     return (uint32_t)*slot;
 }
 
 void tree_add_up(struct tree *tree)
 {
-    for (size_t i = 0; i < tree->n; i++) {
-        tree->at[i].host_total_ns = tree->at[i].host_ns;
-        tree->at[i].device_total_ns = tree->at[i].device_ns;
+    struct totals *totals = reallocarray(tree->totals, tree->n + 1, sizeof *totals);
+    if (!totals) {
+        tree->failed = true;
+        return;
     }
+    tree->totals = totals;
+    for (size_t i = 0; i < tree->n; i++)
+        totals[i] = (struct totals){tree->at[i].host_ns, tree->at[i].device_ns};
     for (size_t i = tree->n; i-- > 1;) {
-        struct node *parent = &tree->at[tree->at[i].parent];
-        parent->host_total_ns = ta_add_sat(parent->host_total_ns, tree->at[i].host_total_ns);
-        parent->device_total_ns = ta_add_sat(parent->device_total_ns, tree->at[i].device_total_ns);
+        struct totals *parent = &totals[tree->at[i].parent];
+        parent->host_ns = ta_add_sat(parent->host_ns, totals[i].host_ns);
+        parent->device_ns = ta_add_sat(parent->device_ns, totals[i].device_ns);
     }
 }
 
@@ -97,10 +102,10 @@ static double part_of(int64_t part, int64_t whole)
  * An "other" weighs less than nothing. */
 static double weigh(const struct tree *tree, size_t i)
 {
-    const struct node *node = &tree->at[i], *root = &tree->at[0];
-    const double host = part_of(node->host_total_ns, root->host_total_ns);
-    const double device = part_of(node->device_total_ns, root->device_total_ns);
-    if (node->kind == NODE_OTHER)
+    const struct totals *node = &tree->totals[i], *root = &tree->totals[0];
+    const double host = part_of(node->host_ns, root->host_ns);
+    const double device = part_of(node->device_ns, root->device_ns);
+    if (tree->at[i].kind == NODE_OTHER)
         return -1;
     return host > device ? host : device;
 }
@@ -234,8 +239,10 @@ void tree_fold(struct tree *tree, size_t most)
     };
     struct tree folded = {0};
     bool done = f.weights && f.sorted && f.keep && f.home && tree_start(&folded);
-    if (done) {
+    if (done)
         tree_add_up(tree);
+    done = done && !tree->failed;
+    if (done) {
         choose(tree, &f, most);
         move_nodes(tree, &f, &folded);
         tree_add_up(&folded);

@@ -30,22 +30,28 @@ enum node_kind {
 /* The word of a kind in tables: "python", "operator"; a constant. */
 const char *node_kind_name(enum node_kind kind);
 
-/* Of an activity, host_ns is 0 and device_ns its duration. */
+/* Of an activity, host_ns is 0 and device_ns its duration.  Small, as a growing tree goes to a node
+ * for each span. */
 struct node {
     uint32_t parent;
     uint32_t name; /* a number for the name, up to who grows the tree */
-    enum node_kind kind;
-    uint32_t depth; /* of the root 0 */
-    uint32_t next;  /* what came after it the last time, a guess for the next */
+    uint32_t next; /* what came after it the last time, a guess for the next */
+    enum node_kind kind : 8;
+    uint32_t depth : 24; /* of the root 0 */
     int64_t calls;
-    int64_t host_ns, device_ns;             /* without the children */
-    int64_t host_total_ns, device_total_ns; /* with them, once added up */
-    int64_t folded;                         /* of an "other": nodes that it stands for */
+    int64_t host_ns, device_ns; /* without the children */
+    int64_t folded;             /* of an "other": nodes that it stands for */
+};
+
+/* Times of a node with its children. */
+struct totals {
+    int64_t host_ns, device_ns;
 };
 
 /* Zero-initialize, free with tree_free(). */
 struct tree {
     struct node *at;
+    struct totals *totals; /* of each node, once added up */
     size_t n, max;
     struct ta_map children; /* node number by parent, name and kind */
     bool failed;            /* out of memory: it is incomplete */
@@ -61,7 +67,7 @@ void tree_free(struct tree *tree);
 /* The child of a node, added when it is new; 0 when memory ran out. */
 uint32_t tree_child(struct tree *tree, uint32_t parent, enum node_kind kind, uint32_t name);
 
-/* Fills the totals from what each node has itself. */
+/* Fills the totals from what each node has itself; without memory the tree has failed. */
 void tree_add_up(struct tree *tree);
 
 /* Keeps the `most` nodes whose totals are the largest parts of the whole, on the host or on the
