@@ -3,138 +3,130 @@
 #include "kernels_by_phase.h"
 
 #include <traceanalyze/host.h>
+#include <traceanalyze/launched.h>
 
 #include <stdlib.h>
 
-/* Rows of the names met last, by class of kernel: most kernels come from where the one before came
+/* The names of an outermost range and of the next one in it; absent where there is none. */
+struct phase {
+    ta_str outer, inner;
+};
+
+/* Rows of the place met last, by class of kernel: most kernels come from where the one before came
  * from. */
 struct recent {
-    ta_str names[2];
+    uint64_t place;
     int64_t *rows[TA_KERNEL_KIND_COUNT];
 };
+
+/* What spans of a category may be. */
+enum sort { SORT_OTHER, SORT_HOST, SORT_CALL, SORT_RANGE };
 
 struct work {
     const struct ta_trace *trace;
     struct ta_spans spans;
+    const struct ta_launched *launched;
     struct ta_partial *const *out;
-    uint8_t *marks;                 /* of each string: MARK_STEP */
-    bool *is_annotation;            /* of each category */
+    bool *is_step;                  /* of each string */
+    uint8_t *sorts;                 /* of each category */
     struct phase_ranges steps, all; /* markers; outermost annotated ranges of all threads */
+    struct phase *phases;           /* by number; 0 is in no range */
+    size_t n_phases, max_phases;
+    struct ta_map numbers; /* of phases, by their names */
+    uint32_t *phase_of;    /* of each call that launched something */
     struct ta_map step_rows, phase_rows;
-    struct ta_map phases; /* numbers of pairs of names */
-    struct ta_map around; /* of some rows, see ranges_around() */
-    struct station *stations;
-    size_t n_stations, max_stations;
     struct recent step, phase;
+    bool failed;
 };
 
-/* Where the row of a class of kernel with these names is kept, NULL at first. */
-static int64_t **recent_row(struct recent *recent, ta_str first, ta_str second, int64_t kind)
+/* Where the row of a class of kernel at this place is kept, NULL at first. */
+static int64_t **recent_row(struct recent *recent, uint64_t place, int64_t kind)
 {
-    if (recent->names[0] != first || recent->names[1] != second)
-        *recent = (struct recent){.names = {first, second}};
+    if (recent->place != place)
+        *recent = (struct recent){.place = place};
     return &recent->rows[kind];
 }
 
-enum { MARK_STEP = 1 };
+/* ---- ranges ---------------------------------------------------------------------------------- */
 
-static bool is_step(const struct work *w, ta_row row)
+static void add_phase(struct work *w, struct phase phase)
 {
-    return w->marks[w->spans.name[row]] == MARK_STEP;
+    if (w->n_phases == w->max_phases) {
+        const size_t more = w->max_phases * 2 + 64;
+        struct phase *grown = reallocarray(w->phases, more, sizeof *grown);
+        if (!grown) {
+            w->failed = true;
+            return;
+        }
+        w->phases = grown;
+        w->max_phases = more;
+    }
+    w->phases[w->n_phases++] = phase;
 }
 
-static bool is_range(const struct work *w, ta_row row)
+static uint32_t phase_number(struct work *w, ta_str outer, ta_str inner)
 {
-    return w->is_annotation[w->spans.cat[row]] && !is_step(w, row);
+    const uint64_t *number = ta_map_at(&w->numbers, (uint64_t)outer << 32 | inner, w->n_phases);
+    if (!number)
+        return 0;
+    const uint64_t found = *number;
+    if (found == w->n_phases)
+        add_phase(w, (struct phase){outer, inner});
+    return w->failed ? 0 : (uint32_t)found;
 }
 
-/* The outermost annotated range around a span, and the next one in it. */
+/* The outermost annotated range around a span, the next one in it, and their number. */
 struct around {
     ta_row outer, inner; /* TA_NO_ROW: there is none */
+    uint32_t phase;
 };
 
-static struct around join(struct around below, struct around above)
+/* Leaves the ranges that do not enclose a span with this parent: it comes before them, or there is
+ * none, which the sum makes 0. */
+static void leave_ranges(struct work *w, struct around *around, ta_row parent)
 {
-    if (above.inner != TA_NO_ROW || below.outer == TA_NO_ROW)
-        return above;
-    return above.outer == TA_NO_ROW ? below : (struct around){above.outer, below.outer};
-}
-
-/* What is around one of so many rows is remembered: stacks of Python are deep, and launches have
- * most of theirs in common. */
-enum { REMEMBERED = 64 };
-
-/* A row on the way up that will be remembered, and what was found below it since the one before. */
-struct station {
-    ta_row row;
-    struct around below;
-};
-
-/* False without memory: then there is nothing to be remembered. */
-static bool add_station(struct work *w, ta_row row, struct around below)
-{
-    if (w->n_stations == w->max_stations) {
-        const size_t more = w->max_stations * 2 + 64;
-        struct station *grown = reallocarray(w->stations, more, sizeof *grown);
-        if (!grown)
-            return false;
-        w->stations = grown;
-        w->max_stations = more;
+    if (around->outer != TA_NO_ROW && parent + 1 <= around->outer) {
+        *around = (struct around){TA_NO_ROW, TA_NO_ROW, 0};
+    } else if (around->inner != TA_NO_ROW && parent + 1 <= around->inner) {
+        around->inner = TA_NO_ROW;
+        around->phase = phase_number(w, w->spans.name[around->outer], TA_STR_ABSENT);
     }
-    w->stations[w->n_stations++] = (struct station){row, below};
-    return true;
 }
 
-/* What is around the stations, the last one first; `found` is around that.  Returns what is around
- * the row from which the way began. */
-static struct around pass_stations(struct work *w, struct around found)
+static void enter_range(struct work *w, struct around *around, ta_row row)
 {
-    while (w->n_stations) {
-        const struct station *station = &w->stations[--w->n_stations];
-        ta_map_at(&w->around, station->row, (uint64_t)found.outer << 32 | found.inner);
-        found = join(station->below, found);
+    const ta_str *names = w->spans.name;
+    if (around->outer == TA_NO_ROW) {
+        phase_range_add(&w->all, &w->spans, row);
+        *around = (struct around){row, TA_NO_ROW, phase_number(w, names[row], TA_STR_ABSENT)};
+    } else if (around->inner == TA_NO_ROW) {
+        around->inner = row;
+        around->phase = phase_number(w, names[around->outer], names[row]);
     }
-    return found;
 }
 
-/* The span itself may be one of the ranges. */
-static struct around ranges_around(struct work *w, ta_row span)
-{
-    static const struct around nothing = {TA_NO_ROW, TA_NO_ROW};
-    struct around found = nothing;
-    for (ta_row row = span; row != TA_NO_ROW; row = w->spans.parent[row]) {
-        if (row % REMEMBERED == 0) {
-            const uint64_t *known = ta_map_find(&w->around, row);
-            if (known) {
-                found = join(found, (struct around){(ta_row)(*known >> 32), (ta_row)*known});
-                break;
-            }
-            if (add_station(w, row, found))
-                found = nothing;
-        }
-        if (is_range(w, row))
-            found = (struct around){row, found.outer};
-    }
-    return pass_stations(w, found);
-}
-
+/* Spans come before those within them, and all within a range stand together. */
 static void find_ranges(struct work *w)
 {
-    const struct ta_categories categories = ta_trace_categories(w->trace);
-    for (size_t i = 0; i < w->spans.n; i++) {
-        const bool annotation = w->is_annotation[w->spans.cat[i]];
-        if (!annotation && w->marks[w->spans.name[i]] != MARK_STEP)
+    struct around around = {TA_NO_ROW, TA_NO_ROW, 0};
+    for (ta_row row = 0; row < w->spans.n; row++) {
+        const enum sort sort = w->sorts[w->spans.cat[row]];
+        if (sort == SORT_OTHER)
             continue;
-        if (!ta_class_is_host(categories.at[w->spans.cat[i]].class))
-            continue;
-        if (is_step(w, (ta_row)i))
-            phase_range_add(&w->steps, &w->spans, (ta_row)i);
-        else if (ranges_around(w, (ta_row)i).outer == (ta_row)i)
-            phase_range_add(&w->all, &w->spans, (ta_row)i);
+        if (around.outer != TA_NO_ROW)
+            leave_ranges(w, &around, w->spans.parent[row]);
+        if (w->is_step[w->spans.name[row]])
+            phase_range_add(&w->steps, &w->spans, row);
+        else if (sort == SORT_RANGE)
+            enter_range(w, &around, row);
+        if (sort == SORT_CALL && around.phase && ta_launched_has(w->launched, row))
+            w->phase_of[ta_launched_place(w->launched, row)] = around.phase;
     }
     phase_ranges_order(&w->steps);
     phase_ranges_order(&w->all);
 }
+
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 static int64_t *step_row(struct work *w, ta_str name, int64_t kind)
 {
@@ -145,48 +137,44 @@ static int64_t *step_row(struct work *w, ta_str name, int64_t kind)
                              (const struct ta_key[]){ta_key_int(number), ta_key_int(kind)});
 }
 
-static void add_to_step(struct work *w, ta_row marker, int64_t kind, int64_t dur)
+static void add_to_step(struct work *w, ta_row launch, int64_t kind, int64_t dur)
 {
+    const ta_row marker =
+        launch == TA_NO_ROW ? TA_NO_ROW : phase_range_at(&w->steps, w->spans.ts[launch]);
     const ta_str name = marker == TA_NO_ROW ? TA_STR_ABSENT : w->spans.name[marker];
-    int64_t **row = recent_row(&w->step, name, TA_STR_ABSENT, kind);
+    int64_t **row = recent_row(&w->step, name, kind);
     if (!*row)
         *row = step_row(w, name, kind);
     ta_sum(&(*row)[STEP_CALLS], 1);
     ta_sum(&(*row)[STEP_TOTAL], dur);
 }
 
-static uint64_t phase_number(struct work *w, const ta_str names[2])
+static int64_t *phase_row(struct work *w, uint32_t number, int64_t kind)
 {
-    const uint64_t *number =
-        ta_map_at(&w->phases, (uint64_t)names[0] << 32 | names[1], w->phases.n + 1);
-    return number ? *number : 0;
-}
-
-static int64_t *phase_row(struct work *w, const ta_str names[2], int64_t kind)
-{
+    const struct phase phase = w->phases[number];
     return ta_partial_cached(
-        w->out[PARTIAL_PHASES], &w->phase_rows, phase_number(w, names) << 8 | (uint64_t)kind,
-        (const struct ta_key[]){ta_key_text(ta_trace_text(w->trace, names[0])),
-                                ta_key_text(ta_trace_text(w->trace, names[1])), ta_key_int(kind)});
+        w->out[PARTIAL_PHASES], &w->phase_rows, (uint64_t)number << 8 | (uint64_t)kind,
+        (const struct ta_key[]){ta_key_text(ta_trace_text(w->trace, phase.outer)),
+                                ta_key_text(ta_trace_text(w->trace, phase.inner)),
+                                ta_key_int(kind)});
 }
 
-static ta_str name_of(const struct work *w, ta_row row)
+/* The phase of a launch; where its own thread has none, that of another one. */
+static uint32_t phase_of(struct work *w, ta_row launch)
 {
-    return row == TA_NO_ROW ? TA_STR_ABSENT : w->spans.name[row];
+    if (launch == TA_NO_ROW)
+        return 0;
+    const uint32_t own = w->phase_of[ta_launched_place(w->launched, launch)];
+    const ta_row other = own ? TA_NO_ROW : phase_range_at(&w->all, w->spans.ts[launch]);
+    return other == TA_NO_ROW ? own : phase_number(w, w->spans.name[other], TA_STR_ABSENT);
 }
 
 static void add_to_phase(struct work *w, ta_row launch, int64_t kind, ta_row span)
 {
-    struct around around = {TA_NO_ROW, TA_NO_ROW};
-    if (launch != TA_NO_ROW) {
-        around = ranges_around(w, launch);
-        if (around.outer == TA_NO_ROW)
-            around.outer = phase_range_at(&w->all, w->spans.ts[launch]);
-    }
-    const ta_str names[] = {name_of(w, around.outer), name_of(w, around.inner)};
-    int64_t **row = recent_row(&w->phase, names[0], names[1], kind);
+    const uint32_t number = phase_of(w, launch);
+    int64_t **row = recent_row(&w->phase, number, kind);
     if (!*row)
-        *row = phase_row(w, names, kind);
+        *row = phase_row(w, number, kind);
     ta_sum(&(*row)[PHASE_CALLS], 1);
     ta_sum(&(*row)[PHASE_TOTAL], w->spans.dur[span]);
     ta_least(&(*row)[PHASE_START], w->spans.ts[span] - ta_trace_origin(w->trace));
@@ -201,23 +189,29 @@ static void add_kernels(struct work *w)
         if (a->kernel == TA_NO_KERNEL)
             continue;
         const int64_t kind = kernels.at[a->kernel].facts.kind;
-        const ta_row marker =
-            a->launch == TA_NO_ROW ? TA_NO_ROW : phase_range_at(&w->steps, w->spans.ts[a->launch]);
-        add_to_step(w, marker, kind, w->spans.dur[a->span]);
+        add_to_step(w, a->launch, kind, w->spans.dur[a->span]);
         add_to_phase(w, a->launch, kind, a->span);
     }
 }
 
-static void mark(struct work *w)
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static enum sort sort_of(const struct ta_trace *trace, const struct ta_category *category)
+{
+    if (!ta_class_is_host(category->class))
+        return SORT_OTHER;
+    if (ta_slice_equal(ta_trace_text(trace, category->name), TA_LIT("user_annotation")))
+        return SORT_RANGE;
+    return category->class == TA_CLASS_RUNTIME ? SORT_CALL : SORT_HOST;
+}
+
+static void look_at_names(struct work *w)
 {
     const struct ta_categories categories = ta_trace_categories(w->trace);
     for (size_t i = 0; i < categories.n; i++)
-        w->is_annotation[i] = ta_slice_equal(ta_trace_text(w->trace, categories.at[i].name),
-                                             TA_LIT("user_annotation"));
-    for (size_t id = 0; id < ta_trace_string_count(w->trace); id++) {
-        const struct ta_slice name = ta_trace_text(w->trace, (ta_str)id);
-        w->marks[id] = ta_host_place(name).len != name.len ? MARK_STEP : 0;
-    }
+        w->sorts[i] = (uint8_t)sort_of(w->trace, &categories.at[i]);
+    for (size_t id = 0; id < ta_trace_string_count(w->trace); id++)
+        w->is_step[id] = ta_host_is_step(ta_trace_text(w->trace, (ta_str)id));
 }
 
 enum ta_status phase_map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -225,25 +219,31 @@ enum ta_status phase_map(struct ta_ctx *ctx, const struct ta_trace *trace,
 {
     if (ta_trace_kernels(trace).n == 0)
         return TA_OK;
-    struct work w = {.trace = trace, .spans = ta_trace_spans(trace), .out = out};
-    w.marks = calloc(ta_trace_string_count(trace) + 1, sizeof *w.marks);
-    w.is_annotation = calloc(ta_trace_categories(trace).n + 1, sizeof *w.is_annotation);
-    bool done = w.marks && w.is_annotation;
+    struct work w = {.trace = trace,
+                     .spans = ta_trace_spans(trace),
+                     .launched = ta_trace_launched(trace),
+                     .out = out};
+    w.is_step = calloc(ta_trace_string_count(trace) + 1, sizeof *w.is_step);
+    w.sorts = calloc(ta_trace_categories(trace).n + 1, sizeof *w.sorts);
+    w.phase_of = calloc(w.launched ? w.launched->n + 1 : 1, sizeof *w.phase_of);
+    bool done = w.launched && w.is_step && w.sorts && w.phase_of;
     if (done) {
-        mark(&w);
+        look_at_names(&w);
+        add_phase(&w, (struct phase){TA_STR_ABSENT, TA_STR_ABSENT});
         find_ranges(&w);
-        add_kernels(&w);
-        done = !w.steps.failed && !w.all.failed && !w.step_rows.failed && !w.phase_rows.failed &&
-               !w.phases.failed;
+        if (!w.failed)
+            add_kernels(&w);
+        done = !w.failed && !w.steps.failed && !w.all.failed && !w.numbers.failed &&
+               !w.step_rows.failed && !w.phase_rows.failed;
     }
-    free(w.marks);
-    free(w.is_annotation);
+    free(w.is_step);
+    free(w.sorts);
+    free(w.phase_of);
+    free(w.phases);
     free(w.steps.at);
     free(w.all.at);
+    ta_map_free(&w.numbers);
     ta_map_free(&w.step_rows);
     ta_map_free(&w.phase_rows);
-    ta_map_free(&w.phases);
-    ta_map_free(&w.around);
-    free(w.stations);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the ranges of a trace");
 }
