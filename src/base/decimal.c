@@ -19,9 +19,10 @@ enum { DIGITS_MOST = 17, DIGITS_USUAL = 15 };
 /* A value × 10^scale as a fraction. */
 struct fraction {
     wide over, under;
-    wide ulp;       /* the distance to the next double, as `over` */
-    bool is_lowest; /* the next double below is half as far */
-    bool is_even;   /* halfway values are read as this one */
+    wide whole, rest; /* of the division */
+    wide ulp;         /* the distance to the next double, as `over` */
+    bool is_lowest;   /* the next double below is half as far */
+    bool is_even;     /* halfway values are read as this one */
 };
 
 static unsigned bits_of(wide value)
@@ -32,13 +33,33 @@ static unsigned bits_of(wide value)
                  : 0;
 }
 
-/* 10^n for n up to 37. */
+/* 10^n for n up to 38. */
 static wide power_of_ten(int n)
 {
-    wide power = 1;
-    for (int i = 0; i < n; i++)
-        power *= 10;
-    return power;
+    enum { HALF = 19 };
+    static const uint64_t powers[HALF + 1] = {
+        UINT64_C(1),
+        UINT64_C(10),
+        UINT64_C(100),
+        UINT64_C(1000),
+        UINT64_C(10000),
+        UINT64_C(100000),
+        UINT64_C(1000000),
+        UINT64_C(10000000),
+        UINT64_C(100000000),
+        UINT64_C(1000000000),
+        UINT64_C(10000000000),
+        UINT64_C(100000000000),
+        UINT64_C(1000000000000),
+        UINT64_C(10000000000000),
+        UINT64_C(100000000000000),
+        UINT64_C(1000000000000000),
+        UINT64_C(10000000000000000),
+        UINT64_C(100000000000000000),
+        UINT64_C(1000000000000000000),
+        UINT64_C(10000000000000000000),
+    };
+    return n <= HALF ? powers[n] : (wide)powers[HALF] * powers[n - HALF];
 }
 
 /* False when it takes more bits than there are. */
@@ -59,14 +80,17 @@ static bool make_fraction(double value, int scale, struct fraction *f)
     f->ulp = times << up;
     f->over = f->ulp * mantissa;
     f->under = parts << down;
+    f->whole = f->over / f->under;
+    f->rest = f->over - f->whole * f->under;
     f->is_lowest = mantissa == UINT64_C(1) << (DBL_MANT_DIG - 1);
     f->is_even = mantissa % 2 == 0;
     return true;
 }
 
-static uint64_t rounded(const struct fraction *f, uint64_t whole)
+static uint64_t rounded(const struct fraction *f)
 {
-    const wide twice = f->over % f->under * 2;
+    const uint64_t whole = (uint64_t)f->whole;
+    const wide twice = f->rest * 2;
     return whole + (twice > f->under || (twice == f->under && whole % 2));
 }
 
@@ -95,15 +119,15 @@ static bool exact_digits(double value, int n, struct ta_decimal *d, bool *is_exa
     int scale = n - 1 - (int)floor(log10(value)); /* or one beside it, next to a power of ten */
     for (int tries = 0; tries < 2; tries++) {
         struct fraction f;
-        if (!make_fraction(value, scale, &f) || f.over / f.under >= (wide)most * 10)
+        if (!make_fraction(value, scale, &f) || f.whole >= (wide)most * 10)
             return false;
-        const uint64_t whole = (uint64_t)(f.over / f.under);
+        const uint64_t whole = (uint64_t)f.whole;
         if (whole < least) {
             scale++;
         } else if (whole >= most) {
             scale--;
         } else {
-            const uint64_t integer = rounded(&f, whole);
+            const uint64_t integer = rounded(&f);
             *d = integer < most ? decimal_from(integer, n, scale)
                                 : decimal_from(least, n, scale - 1); /* 999.6 is 1.00e3 */
             *is_exact = reads_back(&f, integer);
