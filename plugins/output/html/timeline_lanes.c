@@ -116,37 +116,41 @@ static void put_lane(const struct lanes *lanes, struct lanes_part *part, struct 
     const int64_t shortest_ns = lanes->pick->shortest_ns;
     int64_t end_ns = 0;
     size_t window = lane->window;
-    lane->left_out = lane->from->n_left_out;
-    if (shortest_ns || lane->left_out)
+    uint64_t kept = 0, left_out = lane->from->n_left_out;
+    if (shortest_ns || left_out)
         memset(busy, 0, bins.n * sizeof *busy);
     while (ta_timeline_next(&cursor, &slice)) {
         if (slice.dur_ns >= shortest_ns || is_in_window(lanes, lane, &window, &slice)) {
             put_slice(lanes, part, &slice, &end_ns, lane->track->has_launches);
-            lane->kept++;
+            kept++;
         } else {
             sum_up(&bins, &slice);
-            lane->left_out++;
+            left_out++;
         }
     }
     if (lane->from->n_left_out)
         sum_up_earlier(&bins, lane->from);
     const size_t busy_before = part->columns[BUSY].n;
-    if (lane->left_out)
+    if (left_out)
         put_busy(&part->columns[BUSY], &bins);
+    lane->kept = kept;
+    lane->left_out = left_out;
     lane->busy_size = part->columns[BUSY].n - busy_before;
 }
 
 static enum ta_status pack_part(struct ta_ctx *ctx, size_t i, void *user)
 {
     const struct lanes *lanes = user;
-    struct lanes_part *part = &lanes->parts[i];
+    /* On its own stack: other threads write to the parts beside it, in the same lines of cache. */
+    struct lanes_part part = lanes->parts[i];
     double *busy = calloc(lanes->pick->bins, sizeof *busy);
     bool done = busy != NULL;
-    for (size_t lane = part->first; done && lane < part->end; lane++)
-        put_lane(lanes, part, &lanes->at[lane], busy);
+    for (size_t lane = part.first; done && lane < part.end; lane++)
+        put_lane(lanes, &part, &lanes->at[lane], busy);
     free(busy);
     for (int c = 0; c < LANE_COLUMNS; c++)
-        done &= !part->columns[c].failed;
+        done &= !part.columns[c].failed;
+    lanes->parts[i] = part;
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot pack the timeline");
 }
 
