@@ -73,13 +73,24 @@ struct mapping {
     struct ta_partial *const *out;
     struct ta_spans spans;
     struct ta_categories categories;
+    struct ta_activities activities;
+    struct ta_kernels kernels;
     struct counting counting;
+    struct owner *owners;  /* of the activities */
     uint8_t *seen, *outer; /* a bit per span: work counted; a product lies inside */
     struct entry *entries; /* calls of one kind on one device */
     size_t n_entries, max_entries;
     struct ta_map entry_of, lack_of;
     struct ta_outward outward;
     bool failed;
+};
+
+enum { NOT_COUNTED = UINT32_MAX };
+
+/* The operator that a kernel belongs to, and which work that counts. */
+struct owner {
+    ta_row row;       /* TA_NO_ROW for kernels without an operator */
+    uint32_t counted; /* index in `counting`, or NOT_COUNTED */
 };
 
 static bool test(const uint8_t *bits, ta_row row)
@@ -124,15 +135,47 @@ static void mark_outer(struct mapping *m, ta_row op)
 }
 
 /* Why nothing is known of an activity, but for its operator's own reasons. */
-static enum lack lack_of(struct mapping *m, const struct ta_activity *a, ta_row owner)
+static enum lack lack_of(struct mapping *m, const struct ta_activity *a, const struct owner *owner)
 {
     if (a->launch != TA_NO_ROW && m->spans.work[a->launch] == TA_HOST_GRAPH)
         return LACK_GRAPH;
-    if (owner == TA_NO_ROW || !is_operator(m, owner))
-        return LACK_OPERATOR;
-    if (counting_formula(&m->counting, m->spans.name[owner]) == &no_formula)
-        return LACK_MODEL;
-    return LACK_NOTHING;
+    if (owner->counted != NOT_COUNTED)
+        return LACK_NOTHING;
+    return owner->row == TA_NO_ROW || !is_operator(m, owner->row) ? LACK_OPERATOR : LACK_MODEL;
+}
+
+static struct owner find_owner(struct mapping *m, ta_row op)
+{
+    struct owner owner = {owner_of(m, op), NOT_COUNTED};
+    const struct formula *formula = counting_formula(&m->counting, m->spans.name[owner.row]);
+    if (formula == &no_formula)
+        return owner;
+    const size_t index = counting_of(&m->counting, owner.row);
+    if (index == SIZE_MAX)
+        return owner;
+    if (work_is_product(formula->class) && m->counting.at[index].lack == LACK_NOTHING)
+        mark_outer(m, owner.row);
+    if (is_operator(m, owner.row))
+        owner.counted = (uint32_t)index;
+    return owner;
+}
+
+/* All are found first: which operators have a product inside that launched something itself is
+ * known only then. */
+static void find_owners(struct mapping *m)
+{
+    ta_row last = TA_NO_ROW;
+    struct owner owner = {TA_NO_ROW, NOT_COUNTED};
+    for (size_t i = 0; i < m->activities.n; i++) {
+        const struct ta_activity *a = &m->activities.at[i];
+        if (a->kernel == TA_NO_KERNEL)
+            continue;
+        if (a->op != last)
+            owner =
+                a->op == TA_NO_ROW ? (struct owner){TA_NO_ROW, NOT_COUNTED} : find_owner(m, a->op);
+        last = a->op;
+        m->owners[i] = owner;
+    }
 }
 
 /* ---- sums ----------------------------------------------------------------------------------- */
@@ -232,25 +275,22 @@ static void add_lack(struct mapping *m, ta_row owner, enum lack lack, int64_t du
 }
 
 /* A kernel of an operator with a formula. */
-static enum lack add_kernel(struct mapping *m, const struct ta_activity *a, ta_row owner,
-                            struct current *device)
+static enum lack add_kernel(struct mapping *m, const struct ta_activity *a,
+                            const struct owner *owner, struct current *device)
 {
-    const size_t index = counting_of(&m->counting, owner);
-    if (index == SIZE_MAX)
-        return LACK_NOTHING;
-    const struct counted *counted = &m->counting.at[index];
+    const struct counted *counted = &m->counting.at[owner->counted];
     if (counted->lack != LACK_NOTHING)
         return counted->lack;
-    if (work_is_product(counted->work.class) && test(m->outer, owner))
+    if (work_is_product(counted->work.class) && test(m->outer, owner->row))
         return LACK_INSIDE;
-    struct entry *entry = entry_of(m, index, device);
+    struct entry *entry = entry_of(m, owner->counted, device);
     if (!entry)
         return LACK_NOTHING;
     const int64_t start = m->spans.ts[a->span], dur = m->spans.dur[a->span];
     const int64_t busy = beyond(&entry->reached, start, start + dur);
-    const bool first = set(m->seen, owner);
+    const bool first = set(m->seen, owner->row);
     entry->calls += first;
-    entry->evidence_ns[evidence_of(&ta_trace_kernels(m->trace).at[a->kernel].facts)] += dur;
+    entry->evidence_ns[evidence_of(&m->kernels.at[a->kernel].facts)] += dur;
     ta_sum(&entry->row[OP_CALLS], first);
     ta_sum(&entry->row[OP_KERNELS], 1);
     ta_sum(&entry->row[OP_BUSY], busy);
@@ -259,45 +299,25 @@ static enum lack add_kernel(struct mapping *m, const struct ta_activity *a, ta_r
     return LACK_NOTHING;
 }
 
-static void add_activity(struct mapping *m, const struct ta_activity *a, struct current *device)
+static void add_activity(struct mapping *m, size_t i, struct current *device)
 {
+    const struct ta_activity *a = &m->activities.at[i];
     const int64_t start = m->spans.ts[a->span], dur = m->spans.dur[a->span];
     ta_sum(&device->row[DEV_BUSY_NS], beyond(&device->reached, start, start + dur));
     ta_least(&device->row[DEV_START], start);
     ta_most(&device->row[DEV_END], start + dur);
-    if (a->kernel == TA_NO_KERNEL ||
-        ta_trace_kernels(m->trace).at[a->kernel].facts.class == TA_KERNEL_COMM)
+    if (a->kernel == TA_NO_KERNEL || m->kernels.at[a->kernel].facts.class == TA_KERNEL_COMM)
         return;
     ta_sum(&device->row[DEV_KERNEL_NS], dur);
-    const ta_row owner = a->op == TA_NO_ROW ? TA_NO_ROW : owner_of(m, a->op);
+    const struct owner *owner = &m->owners[i];
     enum lack lack = lack_of(m, a, owner);
     if (lack == LACK_NOTHING)
         lack = add_kernel(m, a, owner, device);
     if (lack != LACK_NOTHING)
-        add_lack(m, owner, lack, dur);
+        add_lack(m, owner->row, lack, dur);
 }
 
 /* ---- map ------------------------------------------------------------------------------------ */
-
-/* Which operators have a product inside that launched something itself. */
-static void find_outer(struct mapping *m)
-{
-    const struct ta_activities activities = ta_trace_activities(m->trace);
-    ta_row last = TA_NO_ROW;
-    for (size_t i = 0; i < activities.n; i++) {
-        const ta_row op = activities.at[i].op;
-        if (op == TA_NO_ROW || op == last || activities.at[i].kernel == TA_NO_KERNEL)
-            continue;
-        last = op;
-        const ta_row owner = owner_of(m, op);
-        const struct formula *formula = counting_formula(&m->counting, m->spans.name[owner]);
-        if (formula == &no_formula || !work_is_product(formula->class))
-            continue;
-        const size_t index = counting_of(&m->counting, owner);
-        if (index != SIZE_MAX && m->counting.at[index].lack == LACK_NOTHING)
-            mark_outer(m, owner);
-    }
-}
 
 /* FLOPs by type, with what most of the time of each kind of call tells of the unit. */
 static void add_flops(struct mapping *m)
@@ -325,6 +345,7 @@ static void free_mapping(struct mapping *m)
 {
     counting_end(&m->counting);
     free(m->entries);
+    free(m->owners);
     free(m->seen);
     free(m->outer);
     ta_map_free(&m->entry_of);
@@ -335,7 +356,6 @@ static void free_mapping(struct mapping *m)
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
-    const struct ta_activities activities = ta_trace_activities(trace);
     if (ta_trace_kernels(trace).n == 0)
         return TA_OK;
     struct mapping *m = calloc(1, sizeof *m);
@@ -346,19 +366,22 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         .out = out,
         .spans = ta_trace_spans(trace),
         .categories = ta_trace_categories(trace),
+        .activities = ta_trace_activities(trace),
+        .kernels = ta_trace_kernels(trace),
         .seen = calloc(ta_trace_spans(trace).n / 8 + 1, 1),
         .outer = calloc(ta_trace_spans(trace).n / 8 + 1, 1),
     };
+    m->owners = reallocarray(NULL, m->activities.n, sizeof *m->owners);
     m->outward.parent = m->spans.parent;
     struct current device = {.id = TA_MISSING};
     counting_begin(&m->counting, trace);
-    m->failed = m->counting.failed || !m->seen || !m->outer;
+    m->failed = m->counting.failed || !m->owners || !m->seen || !m->outer;
     if (!m->failed)
-        find_outer(m);
-    for (size_t i = 0; !m->failed && !m->counting.failed && i < activities.n; i++) {
-        if (i == 0 || activities.at[i].device != device.id)
-            meet_device(m, &device, activities.at[i].device);
-        add_activity(m, &activities.at[i], &device);
+        find_owners(m);
+    for (size_t i = 0; !m->failed && !m->counting.failed && i < m->activities.n; i++) {
+        if (i == 0 || m->activities.at[i].device != device.id)
+            meet_device(m, &device, m->activities.at[i].device);
+        add_activity(m, i, &device);
     }
     if (!m->failed)
         add_flops(m);
