@@ -4,7 +4,7 @@
 #ifndef TRACEANALYZE_LAUNCHED_H
 #define TRACEANALYZE_LAUNCHED_H
 
-#include "row_set.h"
+#include "model.h"
 
 TA_BEGIN_DECLS
 

@@ -9,6 +9,7 @@
 
 #include "base.h"
 #include "kernel.h"
+#include "row_set.h"
 
 TA_BEGIN_DECLS
 
@@ -182,7 +183,7 @@ struct ta_args {
     const int64_t *wide;
     const bool *is_text; /* NULL when all are texts or none is, and then: */
     bool all_text;
-    const struct ta_row_word *places; /* for ta_args_find() and ta_args_text() */
+    const struct ta_row_word *places; /* of all rows of the trace, when they are many */
 };
 
 /* Value number i; a ta_str when it is a text. */
@@ -225,13 +226,37 @@ TA_API struct ta_kind_counts ta_trace_kind_counts(const struct ta_trace *trace);
 /* Values of an argument that an enabled analysis named in needs_args or samples_op_args; empty when
  * none asked or no event has it. */
 TA_API struct ta_args ta_trace_args(const struct ta_trace *trace, const char *key);
-/* The value at one row; false when it has none.  O(1), or O(log n) when there are few. */
-TA_API bool ta_args_find(const struct ta_args *args, ta_row row, int64_t *value);
-/* Place of the value at one row among all; `n` when it has none.  Arguments with the same `row`
- * have theirs at the same places. */
-TA_API size_t ta_args_place(const struct ta_args *args, ta_row row);
+/* Place of the value at one row among all when they are few; `n` when it has none.  O(log n). */
+TA_API size_t ta_args_search(const struct ta_args *args, ta_row row);
+
+/* The same, O(1) when they are many.  Arguments with the same `row` have theirs at the same places.
+ */
+static inline size_t ta_args_place(const struct ta_args *args, ta_row row)
+{
+    if (args->n == 0 || row > args->row[args->n - 1])
+        return args->n;
+    if (!args->places)
+        return ta_args_search(args, row);
+    return ta_row_set_has(args->places, row) ? ta_row_set_place(args->places, row) : args->n;
+}
+
+/* The value at one row; false when it has none. */
+static inline bool ta_args_find(const struct ta_args *args, ta_row row, int64_t *value)
+{
+    const size_t at = ta_args_place(args, row);
+    if (at == args->n || ta_args_is_text(args, at))
+        return false;
+    *value = ta_args_value(args, at);
+    return true;
+}
+
 /* The text at one row, lists as written; TA_STR_ABSENT when it has none. */
-TA_API ta_str ta_args_text(const struct ta_args *args, ta_row row);
+static inline ta_str ta_args_text(const struct ta_args *args, ta_row row)
+{
+    const size_t at = ta_args_place(args, row);
+    return at < args->n && ta_args_is_text(args, at) ? (ta_str)ta_args_value(args, at)
+                                                     : TA_STR_ABSENT;
+}
 
 /* A list, "[[2, 3], []]", the same however the file spaces it, as keys need it; `out` holds twice
  * the length of the text. */

@@ -5,7 +5,7 @@
 #ifndef TRACEANALYZE_ROW_SET_H
 #define TRACEANALYZE_ROW_SET_H
 
-#include "model.h"
+#include "base.h"
 
 TA_BEGIN_DECLS
 

@@ -33,65 +33,92 @@ static const struct ta_column columns[] = {
      "Time during which it was the innermost span of its thread"},
 };
 
-/* The row of an operator and the text of its shapes. */
-static int64_t *row_of(struct ta_partial *out, struct ta_map *rows, const struct ta_trace *trace,
-                       ta_str name, ta_str shapes)
+/* The row of the shapes that an operator had last. */
+struct last {
+    ta_str shapes;
+    int64_t *row; /* NULL before the first */
+};
+
+struct work {
+    const struct ta_trace *trace;
+    struct ta_args dims;
+    struct ta_partial *out;
+    struct last *last;  /* by the name of the operator */
+    struct ta_map rows; /* by the name and the text of the shapes */
+};
+
+static int64_t *find_row(struct work *w, ta_str name, ta_str shapes)
 {
     const uint64_t id = (uint64_t)name << 32 | shapes;
-    const uint64_t *known = ta_map_find(rows, id);
+    const uint64_t *known = ta_map_find(&w->rows, id);
     if (known)
         return (int64_t *)(uintptr_t)*known;
-    const struct ta_slice text = ta_trace_text(trace, shapes);
+    const struct ta_slice text = ta_trace_text(w->trace, shapes);
     char *copy = reallocarray(NULL, text.len + 1, 2);
-    rows->failed |= !copy;
+    w->rows.failed |= !copy;
     int64_t *row = ta_partial_cached(
-        out, rows, id,
-        (const struct ta_key[]){ta_key_text(ta_trace_text(trace, name)),
+        w->out, &w->rows, id,
+        (const struct ta_key[]){ta_key_text(ta_trace_text(w->trace, name)),
                                 ta_key_text(copy ? ta_list_tidy(text, copy) : text)});
     free(copy);
     return row;
 }
 
-/* The row of the last call of an operator. */
-struct last {
-    ta_str shapes;
-    int64_t *row;
-};
-
-static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
-                          struct ta_partial *const *out)
+static inline int64_t *row_of(struct work *w, ta_str name, ta_str shapes)
 {
-    const struct ta_args dims = ta_trace_args(trace, "Input Dims");
-    const struct ta_activities activities = ta_trace_activities(trace);
-    const struct ta_spans s = ta_trace_spans(trace);
-    const struct ta_categories categories = ta_trace_categories(trace);
-    struct ta_map rows = {0};
-    struct last *last = calloc(dims.n ? ta_trace_string_count(trace) + 1 : 1, sizeof *last);
-    for (size_t i = 0; last && i < dims.n; i++) {
-        const ta_row span = dims.row[i];
-        if (!ta_args_is_text(&dims, i) || categories.at[s.cat[span]].class != TA_CLASS_OP)
+    struct last *last = &w->last[name];
+    if (!last->row || last->shapes != shapes)
+        *last = (struct last){shapes, find_row(w, name, shapes)};
+    return last->row;
+}
+
+static void add_calls(struct work *w)
+{
+    const struct ta_spans s = ta_trace_spans(w->trace);
+    const struct ta_categories categories = ta_trace_categories(w->trace);
+    for (size_t i = 0; i < w->dims.n; i++) {
+        const ta_row span = w->dims.row[i];
+        if (!ta_args_is_text(&w->dims, i) || categories.at[s.cat[span]].class != TA_CLASS_OP)
             continue;
-        const ta_str shapes = (ta_str)ta_args_value(&dims, i);
-        struct last *of = &last[s.name[span]];
-        if (!of->row || of->shapes != shapes)
-            *of = (struct last){shapes, row_of(out[0], &rows, trace, s.name[span], shapes)};
-        int64_t *row = of->row;
+        int64_t *row = row_of(w, s.name[span], (ta_str)ta_args_value(&w->dims, i));
         ta_sum(&row[CALLS], 1);
         ta_sum(&row[TOTAL], s.dur[span]);
         ta_sum(&row[SELF], s.self[span]);
     }
-    for (size_t i = 0; last && dims.n && i < activities.n; i++) {
+}
+
+static void add_activities(struct work *w)
+{
+    const struct ta_activities activities = ta_trace_activities(w->trace);
+    const struct ta_spans s = ta_trace_spans(w->trace);
+    const struct ta_categories categories = ta_trace_categories(w->trace);
+    for (size_t i = 0; i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
-        const ta_str shapes = a->op == TA_NO_ROW ? TA_STR_ABSENT : ta_args_text(&dims, a->op);
-        if (shapes == TA_STR_ABSENT || categories.at[s.cat[a->op]].class != TA_CLASS_OP)
+        if (a->op == TA_NO_ROW || categories.at[s.cat[a->op]].class != TA_CLASS_OP)
             continue;
-        int64_t *row = row_of(out[0], &rows, trace, s.name[a->op], shapes);
+        const ta_str shapes = ta_args_text(&w->dims, a->op);
+        if (shapes == TA_STR_ABSENT)
+            continue;
+        int64_t *row = row_of(w, s.name[a->op], shapes);
         ta_sum(&row[KERNELS], a->kernel != TA_NO_KERNEL);
         ta_sum(&row[DEVICE], s.dur[a->span]);
     }
-    const bool failed = !last || rows.failed;
-    free(last);
-    ta_map_free(&rows);
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    struct work w = {.trace = trace, .dims = ta_trace_args(trace, "Input Dims"), .out = out[0]};
+    if (w.dims.n == 0)
+        return TA_OK;
+    w.last = calloc(ta_trace_string_count(trace) + 1, sizeof *w.last);
+    if (w.last) {
+        add_calls(&w);
+        add_activities(&w);
+    }
+    const bool failed = !w.last || w.rows.failed;
+    free(w.last);
+    ta_map_free(&w.rows);
     return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot index shapes") : TA_OK;
 }
 

@@ -37,17 +37,22 @@ static const struct ta_chart chart = {
     .top = 20,
 };
 
+/* What is known of an operator, by its name. */
+struct operator_work {
+    int64_t *row;    /* NULL before the first */
+    uint64_t device; /* number of the device, from 1 on, that `reached` is of */
+    int64_t reached; /* end of what it did there so far */
+};
+
 /* Activities come ordered by device and start, so the union of one operator's work on a device is
  * what lies beyond the end reached so far. */
-static int64_t beyond(struct ta_map *reached, uint64_t key, int64_t start, int64_t end)
+static int64_t beyond(struct operator_work *op, uint64_t device, int64_t start, int64_t end)
 {
-    uint64_t *last = ta_map_at(reached, key, (uint64_t)INT64_MIN);
-    if (!last)
+    const int64_t from = op->device == device ? ta_max_i64(start, op->reached) : start;
+    if (op->device == device && end <= from)
         return 0;
-    const int64_t from = ta_max_i64(start, (int64_t)*last);
-    if (end <= from)
-        return 0;
-    *last = (uint64_t)end;
+    op->device = device;
+    op->reached = end;
     return end - from;
 }
 
@@ -60,44 +65,39 @@ static bool first_time(uint8_t *seen, ta_row row)
     return first;
 }
 
-/* The row of an operator. */
-static int64_t *row_of(struct ta_partial *out, struct ta_map *rows, const struct ta_trace *trace,
-                       ta_str name)
+static void add_activities(const struct ta_trace *trace, struct operator_work *ops, uint8_t *seen,
+                           struct ta_partial *out)
 {
-    const uint64_t *known = ta_map_find(rows, name);
-    if (known)
-        return (int64_t *)(uintptr_t)*known;
-    return ta_partial_cached(out, rows, name,
-                             (const struct ta_key[]){ta_key_text(ta_trace_text(trace, name))});
+    const struct ta_activities activities = ta_trace_activities(trace);
+    const struct ta_spans s = ta_trace_spans(trace);
+    uint64_t device = 1;
+    for (size_t i = 0; i < activities.n; i++) {
+        const struct ta_activity *a = &activities.at[i];
+        device += i > 0 && a->device != activities.at[i - 1].device;
+        if (a->op == TA_NO_ROW)
+            continue;
+        struct operator_work *op = &ops[s.name[a->op]];
+        if (!op->row)
+            op->row = TA_PARTIAL_ROW(out, ta_key_text(ta_trace_text(trace, s.name[a->op])));
+        const int64_t start = s.ts[a->span], ns = s.dur[a->span];
+        ta_sum(&op->row[CALLS], first_time(seen, a->op));
+        ta_sum(&op->row[KERNELS], a->kernel != TA_NO_KERNEL);
+        ta_sum(&op->row[TOTAL], ns);
+        ta_sum(&op->row[BUSY], beyond(op, device, start, start + ns));
+    }
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
-    const struct ta_activities activities = ta_trace_activities(trace);
-    const struct ta_spans s = ta_trace_spans(trace);
-    const struct ta_categories categories = ta_trace_categories(trace);
-    struct ta_map rows = {0}, reached = {0};
-    uint8_t *seen = calloc(s.n / 8 + 1, sizeof *seen);
-    uint64_t device_number = 0;
-    for (size_t i = 0; seen && i < activities.n; i++) {
-        const struct ta_activity *a = &activities.at[i];
-        device_number += i > 0 && a->device != activities.at[i - 1].device;
-        if (a->op == TA_NO_ROW)
-            continue;
-        const ta_str name = s.name[a->op];
-        int64_t *row = row_of(out[0], &rows, trace, name);
-        ta_sum(&row[CALLS], first_time(seen, a->op));
-        ta_sum(&row[KERNELS], categories.at[s.cat[a->span]].class == TA_CLASS_KERNEL);
-        ta_sum(&row[TOTAL], s.dur[a->span]);
-        ta_sum(&row[BUSY], beyond(&reached, device_number << 32 | name, s.ts[a->span],
-                                  s.ts[a->span] + s.dur[a->span]));
-    }
-    const bool failed = !seen || rows.failed || reached.failed;
+    struct operator_work *ops = calloc(ta_trace_string_count(trace) + 1, sizeof *ops);
+    uint8_t *seen = calloc(ta_trace_spans(trace).n / 8 + 1, sizeof *seen);
+    const bool done = ops && seen;
+    if (done)
+        add_activities(trace, ops, seen, out[0]);
+    free(ops);
     free(seen);
-    ta_map_free(&rows);
-    ta_map_free(&reached);
-    return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot index launches") : TA_OK;
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot index launches");
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,

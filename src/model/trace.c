@@ -193,12 +193,8 @@ struct ta_args ta_trace_args(const struct ta_trace *trace, const char *key)
     return c ? arg_column_view(c) : (struct ta_args){0};
 }
 
-size_t ta_args_place(const struct ta_args *args, ta_row row)
+size_t ta_args_search(const struct ta_args *args, ta_row row)
 {
-    if (args->n == 0 || row > args->row[args->n - 1])
-        return args->n;
-    if (args->places)
-        return ta_row_set_has(args->places, row) ? ta_row_set_place(args->places, row) : args->n;
     size_t low = 0, high = args->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -208,20 +204,4 @@ size_t ta_args_place(const struct ta_args *args, ta_row row)
             high = middle;
     }
     return low < args->n && args->row[low] == row ? low : args->n;
-}
-
-bool ta_args_find(const struct ta_args *args, ta_row row, int64_t *value)
-{
-    const size_t at = ta_args_place(args, row);
-    if (at == args->n || ta_args_is_text(args, at))
-        return false;
-    *value = ta_args_value(args, at);
-    return true;
-}
-
-ta_str ta_args_text(const struct ta_args *args, ta_row row)
-{
-    const size_t at = ta_args_place(args, row);
-    return at < args->n && ta_args_is_text(args, at) ? (ta_str)ta_args_value(args, at)
-                                                     : TA_STR_ABSENT;
 }

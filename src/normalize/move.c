@@ -237,7 +237,9 @@ static bool move_values(struct moving *moving, struct arg_column *a, const ta_ro
 
 /* Where the values of one argument are put, all that have the same rows follow: the profiler writes
  * a grid with every block.  The rows are listed once for all of them.  The set stays for looking
- * values up, unless it would take more than they do. */
+ * values up, unless it would take much more than they do. */
+enum { SET_MOST = 4 };
+
 static bool move_args(struct moving *moving, size_t leader)
 {
     struct arg_column *all = moving->trace->args, *a = &all[leader];
@@ -257,7 +259,7 @@ static bool move_args(struct moving *moving, size_t leader)
     }
     list_rows(set, n_words, a->row);
     TA_FIT(store, a->row, n);
-    if (n_words * sizeof *set <= n * arg_column_size(a))
+    if (n_words * sizeof *set <= SET_MOST * n * arg_column_size(a))
         a->places = set;
     else
         ta_store_free(store, set);
