@@ -6,6 +6,7 @@
 #include "render/deflate_parts.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -211,27 +212,46 @@ static bool probe_close(int fd)
     return copy < 0 || close(copy) == 0 || errno == EINTR;
 }
 
-enum ta_status ta_file_close(struct ta_ctx *ctx, struct ta_file *file)
+static enum ta_status say_error(struct ta_ctx *ctx, const struct ta_file *file)
 {
-    if (file->fd < 0)
-        return ta_fail(ctx, TA_ERR_INTERNAL, "Product closed twice: path=\"%s\"", file->path);
-    flush(file);
-    if (file->gzip && !file->error && !ta_gzip_end(file->gzip))
-        file->error = ENOMEM;
-    ta_gzip_free(file->gzip);
-    file->gzip = NULL;
+    errno = file->error;
+    return ta_fail_path(ctx, "Cannot write", file->path);
+}
+
+/* Brings what was written to the disk, waits for it and closes. */
+static void settle(struct ta_file *file)
+{
     if (!file->error && !file->foreign && !synchronize(file->fd))
         file->error = errno;
     bool closed = file->foreign ? probe_close(file->fd) : close(file->fd) == 0 || errno == EINTR;
     if (!closed && !file->error)
         file->error = errno;
     file->fd = -1;
+}
+
+enum ta_status ta_file_close(struct ta_ctx *ctx, struct ta_file *file)
+{
+    if (file->fd < 0 || file->complete)
+        return ta_fail(ctx, TA_ERR_INTERNAL, "Product closed twice: path=\"%s\"", file->path);
+    flush(file);
+    if (file->gzip && !file->error && !ta_gzip_end(file->gzip))
+        file->error = ENOMEM;
+    ta_gzip_free(file->gzip);
+    file->gzip = NULL;
     free(file->buffer);
     file->buffer = NULL;
-    if (file->error) {
-        errno = file->error;
-        return ta_fail_path(ctx, "Cannot write", file->path);
-    }
-    file->complete = true;
-    return TA_OK;
+    if (!file->settles || file->error)
+        settle(file);
+    else /* where it cannot be begun, settling does it all */
+        sync_file_range(file->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+    file->complete = !file->error;
+    return file->error ? say_error(ctx, file) : TA_OK;
+}
+
+enum ta_status ta_file_settle(struct ta_ctx *ctx, struct ta_file *file)
+{
+    if (file->complete && file->fd >= 0)
+        settle(file);
+    file->complete = !file->error;
+    return file->error ? say_error(ctx, file) : TA_OK;
 }

@@ -10,10 +10,11 @@ struct ta_gzip;
 
 struct ta_file {
     char *path;    /* for messages */
-    int fd;        /* -1 once it is closed, and of a draft */
+    int fd;        /* -1 once it is closed for good, and of a draft */
     int error;     /* errno of the first failure, or 0 */
     bool complete; /* closed without an error */
     bool foreign;  /* standard output: flushed at the end but not closed */
+    bool settles;  /* ta_file_settle() follows: closing only starts to bring it to the disk */
     bool is_draft;
     char *buffer;
     size_t used, room;
@@ -38,6 +39,9 @@ void ta_file_pack(struct ta_ctx *ctx, struct ta_file *file, const char *comment)
 bool ta_file_can_patch(const struct ta_file *file);
 /* Writes over bytes that were put before. */
 void ta_file_patch(struct ta_file *file, uint64_t offset, struct ta_slice bytes);
+
+/* Waits until a file with `settles` that was closed is on the disk; one without is there. */
+enum ta_status ta_file_settle(struct ta_ctx *ctx, struct ta_file *file) TA_MUST_CHECK;
 
 /* Gives up what was not closed. */
 void ta_file_end(struct ta_file *file);

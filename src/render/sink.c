@@ -27,6 +27,10 @@ enum state {
     GONE      /* taken back */
 };
 
+/* Products of a sink that wait for the disk together; those behind them each by itself, as a
+ * process may have only so many files open. */
+enum { SETTLING_MOST = 64 };
+
 struct product {
     struct ta_file file;
     struct ta_folder *folder;
@@ -43,6 +47,7 @@ struct ta_sink {
     bool committed;
     struct ta_folders folders;
     struct product *first, **last;
+    size_t n_settling;
 };
 
 /* NULL for places that have a path. */
@@ -156,7 +161,11 @@ static struct ta_file *open_in(struct ta_ctx *ctx, struct ta_sink *sink, struct 
         return start(ctx, product, open_direct(ctx, folder, name), false, path);
     product->name = strdup(name);
     errno = ENOMEM;
-    return start(ctx, product, product->name ? open_temp(product, folder) : -1, false, path);
+    struct ta_file *file =
+        start(ctx, product, product->name ? open_temp(product, folder) : -1, false, path);
+    if (file)
+        file->settles = sink->n_settling++ < SETTLING_MOST;
+    return file;
 }
 
 /* Names come from tables of ours, or from ids of a saved report: no way up, nothing hidden, at
@@ -316,15 +325,18 @@ static enum ta_status place_all(struct ta_ctx *ctx, struct ta_sink *sink, bool l
     return TA_OK;
 }
 
-static enum ta_status check_complete(struct ta_ctx *ctx, const struct ta_sink *sink)
+/* Waits for the disk, which has been at work on all products since they were closed. */
+static enum ta_status settle(struct ta_ctx *ctx, struct ta_sink *sink)
 {
     if (ta_ctx_canceled(ctx))
         return ta_fail(ctx, TA_ERR_CANCELED, "Stopped before the products were in place");
-    for (const struct product *p = sink->first; p; p = p->next)
-        if (!p->file.complete)
-            return ta_fail(ctx, TA_ERR_INTERNAL, "Product is not complete: path=\"%s\"",
-                           p->file.path ? p->file.path : sink->path);
-    return TA_OK;
+    enum ta_status status = TA_OK;
+    for (struct product *p = sink->first; status == TA_OK && p; p = p->next)
+        status = p->file.complete
+                     ? ta_file_settle(ctx, &p->file)
+                     : ta_fail(ctx, TA_ERR_INTERNAL, "Product is not complete: path=\"%s\"",
+                               p->file.path ? p->file.path : sink->path);
+    return status;
 }
 
 /* Whatever became of its products. */
@@ -339,7 +351,7 @@ enum ta_status ta_sinks_commit(struct ta_ctx *ctx, struct ta_sink *const *sinks,
 {
     enum ta_status status = TA_OK;
     for (size_t i = 0; status == TA_OK && i < n; i++)
-        status = check_complete(ctx, sinks[i]);
+        status = settle(ctx, sinks[i]);
     for (int last = 0; last < 2; last++)
         for (size_t i = 0; status == TA_OK && i < n; i++)
             status = place_all(ctx, sinks[i], last);

@@ -107,7 +107,7 @@ def contents(folder):
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             data = path.read_bytes()
-            text = data if path.suffix in (".json", ".md") else b""
+            text = data if path.suffix in (".json", ".md", ".html") else b""
             found[str(path.relative_to(folder))] = (hashlib.sha256(data).hexdigest(), text)
     return found
 
