@@ -29,6 +29,14 @@ enum ta_host_work {
 TA_API enum ta_host_work ta_host_classify(enum ta_event_class class, struct ta_slice category,
                                           struct ta_slice name);
 
+/* The first row from `row` on that does this work; the number of spans without one.  Whoever looks
+ * for seldom work needs not look at each span.  Needs TA_NEED_HOST_WORK. */
+static inline ta_row ta_host_next(const struct ta_spans *spans, size_t row, enum ta_host_work work)
+{
+    const uint8_t *at = row < spans->n ? memchr(spans->work + row, work, spans->n - row) : NULL;
+    return (ta_row)(at ? (size_t)(at - spans->work) : spans->n);
+}
+
 /* Copies smaller than this are reads of single values, .item() and the like: waits for a result,
  * not transfers. */
 #define TA_HOST_VALUE_BYTES 1024

@@ -41,6 +41,11 @@ TA_API size_t ta_intervals_near(const struct ta_intervals *set, int64_t time, si
 /* How much of [from, to) a united set covers.  O(log n) and the intervals met. */
 TA_API int64_t ta_intervals_within(const struct ta_intervals *set, int64_t from, int64_t to);
 
+/* The same, with the first of these intervals searched from `*guess` on, which becomes its index.
+ */
+TA_API int64_t ta_intervals_within_near(const struct ta_intervals *set, int64_t from, int64_t to,
+                                        size_t *guess);
+
 /* How much of [from, to) lies between the intervals of a united set, behind the first and before
  * the last one. */
 TA_API int64_t ta_intervals_gaps(const struct ta_intervals *set, int64_t from, int64_t to);

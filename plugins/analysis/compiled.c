@@ -6,6 +6,7 @@
  * (a graph break makes a further one), C counts how often the frame was compiled before. */
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/host.h>
+#include <traceanalyze/named.h>
 
 #include <stdlib.h>
 
@@ -95,13 +96,22 @@ static struct word_of_name read_name(struct ta_slice name)
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
+static uint8_t word_of(struct ta_slice name)
+{
+    return (uint8_t)read_name(name).word;
+}
+
 struct work {
     const struct ta_trace *trace;
     struct ta_spans spans;
+    struct ta_categories categories;
     struct ta_partial *regions;
     int64_t *row;
-    uint8_t *words;  /* by string: 1 + enum word, 0 when not looked at */
-    uint8_t *inside; /* by span: in a region 1, in a step 2; NULL when there is no region */
+    uint32_t track; /* of the step that is open, and its end */
+    int64_t end;
+    bool has_regions;
+    uint8_t *words;  /* by string: 1 + enum word, 0 when not looked at; NULL without regions */
+    uint8_t *inside; /* by span: in a region 1, in a step 2; NULL without regions */
 };
 
 enum { IN_REGION = 1, IN_STEP = 2 };
@@ -110,7 +120,7 @@ static inline enum word word_at(struct work *w, size_t span)
 {
     uint8_t *word = &w->words[w->spans.name[span]];
     if (*word == 0)
-        *word = (uint8_t)(1 + read_name(ta_trace_text(w->trace, w->spans.name[span])).word);
+        *word = (uint8_t)(1 + word_of(ta_trace_text(w->trace, w->spans.name[span])));
     return (enum word)(*word - 1);
 }
 
@@ -128,13 +138,17 @@ static void meet(struct work *w, size_t span, enum word word)
     ta_sum(&w->row[INSIDE_STEPS], in_step);
 }
 
-/* Parents come before their children, so one pass hands down what they are in. */
-static void mark_spans(struct work *w)
+/* Parents come before their children, so one pass hands down what they are in.  False without
+ * memory. */
+static bool mark_spans(struct work *w)
 {
     const struct ta_spans *s = &w->spans;
-    const struct ta_categories categories = ta_trace_categories(w->trace);
+    w->words = calloc(ta_trace_string_count(w->trace) + 1, 1);
+    w->inside = calloc(s->n + 1, 1);
+    if (!w->words || !w->inside)
+        return false;
     for (size_t i = 0; i < s->n; i++) {
-        if (!ta_class_is_host(categories.at[s->cat[i]].class))
+        if (!ta_class_is_host(w->categories.at[s->cat[i]].class))
             continue;
         if (s->parent[i] != TA_NO_ROW && s->parent[i] < i)
             w->inside[i] = w->inside[s->parent[i]];
@@ -142,46 +156,44 @@ static void mark_spans(struct work *w)
         if (word != ELSE)
             meet(w, i, word);
     }
+    return true;
 }
 
-/* Counts the steps, those within others being none; returns whether there are any regions.  Spans
- * come by thread and start. */
-static bool look_over(struct work *w)
+/* Looks for regions, and counts the steps, those within others being none.  Spans come by thread
+ * and start. */
+static void look_at(void *user, ta_row row, uint8_t word)
 {
+    struct work *w = user;
     const struct ta_spans *s = &w->spans;
-    const struct ta_categories categories = ta_trace_categories(w->trace);
-    uint32_t track = UINT32_MAX; /* of the step that is open, and its end */
-    int64_t end = 0;
-    bool any = false;
-    for (size_t i = 0; i < s->n; i++) {
-        const enum word word = word_at(w, i);
-        if (word == ELSE || !ta_class_is_host(categories.at[s->cat[i]].class))
-            continue;
-        any |= word == REGION;
-        if (word != STEP || (s->track[i] == track && s->ts[i] < end))
-            continue;
-        ta_sum(&w->row[STEPS], 1);
-        track = s->track[i];
-        end = s->ts[i] + s->dur[i];
-    }
-    return any;
+    if (!ta_class_is_host(w->categories.at[s->cat[row]].class))
+        return;
+    w->has_regions |= word == REGION;
+    if (word != STEP || (s->track[row] == w->track && s->ts[row] < w->end))
+        return;
+    ta_sum(&w->row[STEPS], 1);
+    w->track = s->track[row];
+    w->end = s->ts[row] + s->dur[row];
 }
 
 static void add_kernels(struct work *w)
 {
     const struct ta_activities activities = ta_trace_activities(w->trace);
     const struct ta_kernels kernels = ta_trace_kernels(w->trace);
+    int64_t all = TA_MISSING, triton = TA_MISSING, in_regions = TA_MISSING;
     for (size_t i = 0; i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
         if (a->kernel == TA_NO_KERNEL)
             continue;
         const int64_t dur = w->spans.dur[a->span];
-        ta_sum(&w->row[KERNEL_NS], dur);
+        ta_sum(&all, dur);
         if (kernels.at[a->kernel].facts.kind == TA_KERNEL_TRITON)
-            ta_sum(&w->row[TRITON_NS], dur);
+            ta_sum(&triton, dur);
         if (w->inside && a->launch != TA_NO_ROW && w->inside[a->launch] & IN_REGION)
-            ta_sum(&w->row[REGION_NS], dur);
+            ta_sum(&in_regions, dur);
     }
+    ta_sum(&w->row[KERNEL_NS], all);
+    ta_sum(&w->row[TRITON_NS], triton);
+    ta_sum(&w->row[REGION_NS], in_regions);
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -189,16 +201,12 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 {
     struct work w = {.trace = trace,
                      .spans = ta_trace_spans(trace),
+                     .categories = ta_trace_categories(trace),
                      .regions = out[1],
                      .row = TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace))),
-                     .words = calloc(ta_trace_string_count(trace) + 1, 1)};
-    bool done = w.words != NULL;
-    if (done && look_over(&w)) {
-        w.inside = calloc(w.spans.n + 1, 1);
-        done = w.inside != NULL;
-        if (done)
-            mark_spans(&w);
-    }
+                     .track = UINT32_MAX};
+    const bool done =
+        ta_each_named(trace, word_of, look_at, &w) && (!w.has_regions || mark_spans(&w));
     if (done)
         add_kernels(&w);
     free(w.words);

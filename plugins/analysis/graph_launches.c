@@ -105,10 +105,9 @@ static void count_activity(struct work *w, const struct ta_activity *a)
 static void count_graph_calls(struct work *w)
 {
     const struct ta_categories categories = ta_trace_categories(w->trace);
-    for (size_t row = 0; row < w->spans.n; row++)
-        if (w->spans.work[row] == TA_HOST_GRAPH &&
-            categories.at[w->spans.cat[row]].class == TA_CLASS_RUNTIME)
-            count_call(w, (ta_row)row);
+    for (ta_row row = 0; (row = ta_host_next(&w->spans, row, TA_HOST_GRAPH)) < w->spans.n; row++)
+        if (categories.at[w->spans.cat[row]].class == TA_CLASS_RUNTIME)
+            count_call(w, row);
 }
 
 static void count_all(struct work *w, int64_t *all_ns)

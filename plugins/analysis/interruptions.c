@@ -6,8 +6,9 @@
  * The warm-up ends with the first marked step. Without two markers nobody says what is warm-up: the
  * time with device work is then split in halves, and said to be. */
 #include <traceanalyze/analysis.h>
-#include <traceanalyze/host.h>
 #include <traceanalyze/busy.h>
+#include <traceanalyze/host.h>
+#include <traceanalyze/named.h>
 
 #include <stdlib.h>
 
@@ -111,13 +112,13 @@ static const struct {
     {COMPILATION, "nvrtcCompile", ""},
 };
 
-static enum what what_of(struct ta_slice name)
+static uint8_t what_of(struct ta_slice name)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const size_t start = strlen(names[i].start), end = strlen(names[i].end);
         if (name.len >= start + end && memcmp(name.ptr, names[i].start, start) == 0 &&
             memcmp(name.ptr + name.len - end, names[i].end, end) == 0)
-            return names[i].what;
+            return (uint8_t)names[i].what;
     }
     return NOTHING;
 }
@@ -142,71 +143,76 @@ struct call {
     struct ta_intervals times;
 };
 
+/* A call or a step, where it stands. */
+struct found {
+    ta_row row;
+    enum what what;
+};
+
 struct work {
     const struct ta_trace *trace;
     struct ta_spans spans;
-    uint8_t *whats; /* by string: 1 + enum what, 0 when not looked at */
-    ta_row *rows;   /* of the calls, of which there are few */
-    size_t n_rows, max_rows;
+    struct ta_categories categories;
+    struct found *found; /* the calls, of which there are few */
+    size_t n_found, max_found;
     const struct ta_intervals *busy;
     int64_t first, last, warm_end;
-    bool marked, failed;
+    size_t steps;
+    int64_t step_start, step_end; /* of the first one */
+    bool failed;
     struct call *calls;
     size_t n, max;
     struct ta_map index; /* by name and phase */
 };
 
-static inline enum what what_at(struct work *w, size_t span)
+static void add_found(struct work *w, ta_row row, enum what what)
 {
-    uint8_t *what = &w->whats[w->spans.name[span]];
-    if (*what == 0)
-        *what = (uint8_t)(1 + what_of(ta_trace_text(w->trace, w->spans.name[span])));
-    return (enum what)(*what - 1);
-}
-
-static void add_row(struct work *w, size_t span)
-{
-    if (w->n_rows == w->max_rows) {
-        const size_t max = w->max_rows * 2 + 64;
-        ta_row *more = reallocarray(w->rows, max, sizeof *more);
+    if (w->n_found == w->max_found) {
+        const size_t max = w->max_found * 2 + 64;
+        struct found *more = reallocarray(w->found, max, sizeof *more);
         if (!more) {
             w->failed = true;
             return;
         }
-        w->rows = more;
-        w->max_rows = max;
+        w->found = more;
+        w->max_found = max;
     }
-    w->rows[w->n_rows++] = (ta_row)span;
+    w->found[w->n_found++] = (struct found){row, what};
+}
+
+static void take_span(void *user, ta_row row, uint8_t what)
+{
+    struct work *w = user;
+    const struct ta_spans *s = &w->spans;
+    if (!ta_class_is_host(w->categories.at[s->cat[row]].class))
+        return;
+    if (what != STEP) {
+        add_found(w, row, (enum what)what);
+        return;
+    }
+    w->steps++;
+    if (s->ts[row] < w->step_start) {
+        w->step_start = s->ts[row];
+        w->step_end = s->ts[row] + s->dur[row];
+    }
+}
+
+static bool is_marked(const struct work *w)
+{
+    return w->steps >= 2;
 }
 
 /* Finds the calls; and where the warm-up ends: the first marker's end if there are two, else the
  * middle of the device work. */
 static void look_around(struct work *w)
 {
-    const struct ta_spans *s = &w->spans;
-    const struct ta_categories categories = ta_trace_categories(w->trace);
-    int64_t start = INT64_MAX, end = 0;
-    size_t steps = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        const enum what what = what_at(w, i);
-        if (what == NOTHING || !ta_class_is_host(categories.at[s->cat[i]].class))
-            continue;
-        if (what != STEP) {
-            add_row(w, i);
-            continue;
-        }
-        steps++;
-        if (s->ts[i] < start) {
-            start = s->ts[i];
-            end = start + s->dur[i];
-        }
-    }
-    w->marked = steps >= 2;
+    w->step_start = INT64_MAX;
+    w->failed |= !ta_each_named(w->trace, what_of, take_span, w);
     if (w->busy->n) {
         w->first = w->busy->at[0].start;
         w->last = w->busy->at[w->busy->n - 1].end;
     }
-    w->warm_end = w->marked ? end : w->first + (w->last - w->first) / 2;
+    w->warm_end = is_marked(w) ? w->step_end : w->first + (w->last - w->first) / 2;
 }
 
 static struct call *call_of(struct work *w, size_t span, enum what what)
@@ -229,7 +235,7 @@ static struct call *call_of(struct work *w, size_t span, enum what what)
         w->max = max;
     }
     w->calls[w->n] = (struct call){
-        .name = name, .what = what, .phase = (w->marked ? WARM_UP : FIRST_HALF) + late};
+        .name = name, .what = what, .phase = (is_marked(w) ? WARM_UP : FIRST_HALF) + late};
     return &w->calls[w->n++];
 }
 
@@ -245,9 +251,9 @@ static void collect(struct work *w)
     struct open_call open[STEP];
     for (size_t i = 0; i < STEP; i++)
         open[i] = (struct open_call){UINT32_MAX, 0};
-    for (size_t i = 0; i < w->n_rows; i++) {
-        const ta_row row = w->rows[i];
-        const enum what what = what_at(w, row);
+    for (size_t i = 0; i < w->n_found; i++) {
+        const ta_row row = w->found[i].row;
+        const enum what what = w->found[i].what;
         const uint32_t track = w->spans.track[row];
         const int64_t start = w->spans.ts[row], end = start + w->spans.dur[row];
         if (open[what].track == track && start < open[what].end)
@@ -286,9 +292,9 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         return TA_OK;
     struct work w = {.trace = trace,
                      .spans = ta_trace_spans(trace),
-                     .whats = calloc(ta_trace_string_count(trace) + 1, 1),
+                     .categories = ta_trace_categories(trace),
                      .busy = ta_trace_busy(trace)};
-    w.failed = !w.whats || !w.busy;
+    w.failed = !w.busy;
     if (!w.failed) {
         look_around(&w);
         collect(&w);
@@ -300,8 +306,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     const bool failed = w.failed || w.index.failed;
     ta_map_free(&w.index);
     free(w.calls);
-    free(w.whats);
-    free(w.rows);
+    free(w.found);
     return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot collect interruptions") : TA_OK;
 }
 

@@ -8,6 +8,7 @@
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/host.h>
 #include <traceanalyze/lost.h>
+#include <traceanalyze/named.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,8 +90,11 @@ struct step {
 };
 
 struct steps {
+    struct ta_spans spans;
+    struct ta_categories categories;
     struct step *at; /* by start */
     size_t n, max;
+    bool failed;
     int64_t longest; /* duration: how far back a marker that is still open can start */
     size_t recent;   /* how many had started at the time that was asked for last */
 };
@@ -104,44 +108,42 @@ static int by_start(const void *left, const void *right, void *user)
     return (a->span > b->span) - (a->span < b->span);
 }
 
-/* Marks the names of steps, of which there are few among many.  Returns whether there are any. */
-static bool find_names(const struct ta_trace *trace, bool *is_name)
+static uint8_t is_step(struct ta_slice name)
 {
-    bool any = false;
-    for (size_t id = 0; id < ta_trace_string_count(trace); id++)
-        any |= is_name[id] = ta_host_step_number(ta_trace_text(trace, (ta_str)id)) != TA_MISSING;
-    return any;
+    return ta_host_step_number(name) != TA_MISSING;
 }
 
-static bool add_step(struct steps *steps, ta_row span, int64_t dur)
+static bool grow(struct steps *steps)
 {
-    if (steps->n == steps->max) {
-        const size_t more = steps->max ? steps->max * 2 : 64;
-        struct step *grown = reallocarray(steps->at, more, sizeof *grown);
-        if (!grown)
-            return false;
-        steps->at = grown;
-        steps->max = more;
-    }
-    steps->at[steps->n++] = (struct step){.span = span, .first = INT64_MAX, .last = INT64_MIN};
-    steps->longest = ta_max_i64(steps->longest, dur);
+    const size_t more = steps->max ? steps->max * 2 : 64;
+    struct step *grown = reallocarray(steps->at, more, sizeof *grown);
+    if (!grown)
+        return false;
+    steps->at = grown;
+    steps->max = more;
     return true;
+}
+
+static void add_step(void *user, ta_row row, uint8_t kind)
+{
+    struct steps *steps = user;
+    (void)kind;
+    if (!ta_class_is_host(steps->categories.at[steps->spans.cat[row]].class))
+        return;
+    steps->failed |= steps->n == steps->max && !grow(steps);
+    if (steps->failed)
+        return;
+    steps->at[steps->n++] = (struct step){.span = row, .first = INT64_MAX, .last = INT64_MIN};
+    steps->longest = ta_max_i64(steps->longest, steps->spans.dur[row]);
 }
 
 static bool find_steps(const struct ta_trace *trace, struct steps *steps)
 {
-    const struct ta_spans s = ta_trace_spans(trace);
-    const struct ta_categories categories = ta_trace_categories(trace);
-    bool *is_name = calloc(ta_trace_string_count(trace) + 1, sizeof *is_name);
-    bool done = is_name != NULL;
-    const size_t n = done && find_names(trace, is_name) ? s.n : 0;
-    for (size_t i = 0; done && i < n; i++)
-        if (is_name[s.name[i]] && ta_class_is_host(categories.at[s.cat[i]].class))
-            done = add_step(steps, (ta_row)i, s.dur[i]);
-    free(is_name);
+    const bool done = ta_each_named(trace, is_step, add_step, steps);
     if (steps->n)
-        qsort_r(steps->at, steps->n, sizeof *steps->at, by_start, (void *)(uintptr_t)s.ts);
-    return done;
+        qsort_r(steps->at, steps->n, sizeof *steps->at, by_start,
+                (void *)(uintptr_t)steps->spans.ts);
+    return done && !steps->failed;
 }
 
 /* Number of steps that start at or before `t`. */
@@ -219,15 +221,13 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 {
     const struct ta_activities activities = ta_trace_activities(trace);
     const struct ta_spans s = ta_trace_spans(trace);
-    const struct ta_categories categories = ta_trace_categories(trace);
-    struct steps steps = {0};
+    struct steps steps = {.spans = s, .categories = ta_trace_categories(trace)};
     const struct ta_lost *lost = ta_trace_lost(trace);
     bool done = find_steps(trace, &steps) && lost;
     for (size_t i = 0; done && steps.n && i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
         if (a->launch != TA_NO_ROW)
-            give(&steps, &s, s.ts[a->launch], a->span,
-                 categories.at[s.cat[a->span]].class == TA_CLASS_KERNEL);
+            give(&steps, &s, s.ts[a->launch], a->span, a->kernel != TA_NO_KERNEL);
     }
     for (size_t i = 0; lost && i < steps.n; i++)
         done &= write_step(trace, &steps.at[i], (int64_t)i, lost, out[0]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trace.by_rank: how long traces are and how much is in them, whatever was recorded. */
 #include <traceanalyze/analysis.h>
+#include <traceanalyze/extent.h>
 
 enum { RANK, SPANS, THREADS, WINDOW, FIELDS };
 
@@ -33,30 +34,24 @@ static bool is_recording(const struct ta_trace *trace, const struct ta_category 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
-    (void)ctx;
-    const struct ta_spans s = ta_trace_spans(trace);
     const struct ta_tracks tracks = ta_trace_tracks(trace);
     const struct ta_categories categories = ta_trace_categories(trace);
-    int64_t first = INT64_MAX, last = INT64_MIN, spans = 0, threads = 0;
-    size_t recording = 0;
-    while (recording < categories.n && !is_recording(trace, &categories.at[recording]))
-        recording++;
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.cat[i] == recording)
-            continue;
-        const int64_t end = s.ts[i] + s.dur[i];
-        spans++;
-        first = s.ts[i] < first ? s.ts[i] : first;
-        last = end > last ? end : last;
-    }
-    if (spans == 0)
+    const struct ta_extent *extents = ta_trace_extents(trace);
+    struct ta_extent all = TA_EXTENT_EMPTY;
+    int64_t threads = 0;
+    if (!extents)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the extent of a trace");
+    for (size_t i = 0; i < categories.n; i++)
+        if (!is_recording(trace, &categories.at[i]))
+            all = ta_extent_join(all, extents[i]);
+    if (all.n == 0)
         return TA_OK;
     for (size_t i = 0; i < tracks.n; i++)
         threads += tracks.at[i].n > 0;
     int64_t *row = TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace)));
-    ta_sum(&row[SPANS], spans);
+    ta_sum(&row[SPANS], (int64_t)all.n);
     ta_sum(&row[THREADS], threads);
-    ta_sum(&row[WINDOW], last - first);
+    ta_sum(&row[WINDOW], all.end - all.start);
     return TA_OK;
 }
 

@@ -68,9 +68,8 @@ static void add_up(struct first_calls *calls, size_t n_names)
 /* Code that is loaded in a call is for the operator around it. */
 static void find_loads(struct first_calls *calls)
 {
-    for (ta_row row = 0; row < calls->spans.n; row++) {
-        if (calls->spans.work[row] != TA_HOST_COMPILE)
-            continue;
+    const struct ta_spans *const spans = &calls->spans;
+    for (ta_row row = 0; (row = ta_host_next(spans, row, TA_HOST_COMPILE)) < spans->n; row++) {
         const ta_row parent = calls->spans.parent[row];
         if (parent == TA_NO_ROW || class_of(calls, row) != TA_CLASS_RUNTIME ||
             class_of(calls, parent) != TA_CLASS_OP)

@@ -16,6 +16,8 @@ enum ta_fact {
     TA_FACT_BUSY,
     TA_FACT_BACKWARD,
     TA_FACT_LAUNCHED,
+    TA_FACT_EXTENTS,
+    TA_FACT_NAMES,
     TA_FACT_COUNT
 };
 

@@ -81,8 +81,72 @@ static int by_time_alone(const void *left, const void *right)
     return by_time(left, right, NULL);
 }
 
+/* How many of the times at the start are in order. */
+static size_t in_order(const int64_t *times, size_t n)
+{
+    size_t i = 1;
+    while (i < n && times[i - 1] <= times[i])
+        i++;
+    return i < n ? i : n;
+}
+
+/* How many of n ordered times lie at or before `time`: looks 1, 2, 4, … places on and then halves
+ * the last step. */
+static size_t count_until(const int64_t *times, size_t n, int64_t time)
+{
+    size_t low = 0, high = 1;
+    while (high <= n && times[high - 1] <= time) {
+        low = high;
+        high *= 2;
+    }
+    high = high <= n ? high - 1 : n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (times[middle] <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Merges the ordered lists [0, middle) and [middle, n), by one stretch of a list after the other:
+ * the times of two streams, of which one is much busier.  False without memory. */
+static bool merge_two(int64_t *times, size_t middle, size_t n)
+{
+    int64_t *const first = malloc(middle * sizeof *first);
+    if (!first)
+        return false;
+    memcpy(first, times, middle * sizeof *first);
+    for (size_t a = 0, b = middle, to = 0; a < middle;) {
+        const size_t from_a = count_until(first + a, middle - a, b < n ? times[b] : INT64_MAX);
+        memcpy(times + to, first + a, from_a * sizeof *times);
+        a += from_a;
+        to += from_a;
+        const size_t from_b = a < middle ? count_until(times + b, n - b, first[a]) : 0;
+        memmove(times + to, times + b, from_b * sizeof *times);
+        b += from_b;
+        to += from_b;
+    }
+    free(first);
+    return true;
+}
+
+/* Whether one of the lists is so much longer that stretches of it pay. */
+static bool differ(size_t a, size_t b)
+{
+    enum { TIMES = 8 };
+    return a / TIMES >= b || b / TIMES >= a;
+}
+
 void ta_sort_times(int64_t *times, size_t n)
 {
+    const size_t first = in_order(times, n);
+    if (first == n)
+        return;
+    if (differ(first, n - first) && first + in_order(times + first, n - first) == n &&
+        merge_two(times, first, n))
+        return;
     if (!ta_merge_sort(times, n, sizeof *times, by_time, NULL))
         qsort(times, n, sizeof *times, by_time_alone);
 }
@@ -144,14 +208,28 @@ size_t ta_intervals_near(const struct ta_intervals *set, int64_t time, size_t gu
     return search(set, time, low, high);
 }
 
-int64_t ta_intervals_within(const struct ta_intervals *set, int64_t from, int64_t to)
+/* How much of [from, to) is covered by the interval `i`, the first that ends behind `from`, and
+ * those after it. */
+static int64_t covered(const struct ta_intervals *set, size_t i, int64_t from, int64_t to)
 {
     int64_t sum = 0;
-    if (from >= to)
-        return 0;
-    for (size_t i = ta_intervals_behind(set, from); i < set->n && set->at[i].start < to; i++)
+    for (; i < set->n && set->at[i].start < to; i++)
         sum += ta_min_i64(set->at[i].end, to) - ta_max_i64(set->at[i].start, from);
     return sum;
+}
+
+int64_t ta_intervals_within(const struct ta_intervals *set, int64_t from, int64_t to)
+{
+    return from < to ? covered(set, ta_intervals_behind(set, from), from, to) : 0;
+}
+
+int64_t ta_intervals_within_near(const struct ta_intervals *set, int64_t from, int64_t to,
+                                 size_t *guess)
+{
+    if (from >= to)
+        return 0;
+    *guess = ta_intervals_near(set, from, *guess);
+    return covered(set, *guess, from, to);
 }
 
 int64_t ta_intervals_gaps(const struct ta_intervals *set, int64_t from, int64_t to)

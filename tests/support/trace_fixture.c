@@ -108,7 +108,9 @@ void fixture_scan(struct fixture *f, const void *bytes, size_t size, struct read
 void fixture_read_events(struct fixture *f, const char *events, struct reading *r)
 {
     struct text json = {0};
-    text_add(&json, "{\"traceEvents\":[%s{}]}", events);
+    text_add(&json, "{\"traceEvents\":[");
+    text_put(&json, events, strlen(events));
+    text_add(&json, "{}]}");
     for (char *c = json.at; *c; c++)
         if (*c == '\'')
             *c = '"';

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sets of intervals against a map of single points. */
 #include "traceanalyze/interval.h"
+#include "traceanalyze/stat.h"
 
 #include "trace_fixture.h"
 
@@ -136,6 +137,9 @@ static void stretches_of_random_sets(void **state)
         assert_true(behind == 0 || set.at[behind - 1].end <= from);
         for (size_t guess = 0; guess <= set.n + 1; guess++)
             assert_int_equal(ta_intervals_near(&set, from, guess), behind);
+        size_t guess = rng_below(&rng, set.n + 2);
+        const int64_t within = ta_intervals_within(&set, from, to);
+        assert_int_equal(ta_intervals_within_near(&set, from, to, &guess), within);
         ta_intervals_free(&set);
     }
 }
@@ -156,6 +160,38 @@ static void far_ends(void **state)
     ta_intervals_free(&middle);
 }
 
+static int by_time(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Lists in order one behind the other, of which one may be much longer; and lists in none. */
+static void times_in_order(void **state)
+{
+    (void)state;
+    enum { TIMES = 400, LISTS = 4 };
+    struct rng rng = {9};
+    for (int round = 0; round < 5000; round++) {
+        int64_t times[TIMES], expected[TIMES];
+        const size_t lists = rng_below(&rng, LISTS);
+        size_t n = 0;
+        for (size_t list = 0; list < lists; list++) {
+            const size_t end = n + rng_below(&rng, rng_below(&rng, 2) ? 8 : TIMES / LISTS);
+            const bool is_ordered = rng_below(&rng, 8) != 0;
+            for (int64_t last = (int64_t)rng_below(&rng, 20); n < end; n++) {
+                last = is_ordered ? last + (int64_t)rng_below(&rng, 4) : (int64_t)rng_next(&rng);
+                times[n] = last;
+            }
+        }
+        memcpy(expected, times, n * sizeof *times);
+        if (n)
+            qsort(expected, n, sizeof *expected, by_time);
+        ta_sort_times(times, n);
+        assert_memory_equal(times, expected, n * sizeof *times);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +200,7 @@ int main(void)
         cmocka_unit_test(touching_intervals_become_one),
         cmocka_unit_test(empty_sets),
         cmocka_unit_test(far_ends),
+        cmocka_unit_test(times_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,30 +74,47 @@ struct sum {
     int64_t pieces, ns;
 };
 
+/* Rows of a name: activities are met as work, and in turn as what waits for one reason or another.
+ * Each way of a kernel from its call to its end goes through two or three. */
+enum { AS_WORK, AS_LATENCY, AS_FRONT_END, AS_DEPENDENCY, WAYS };
+
+struct place {
+    enum path_class work; /* the class of the first row */
+    int64_t *rows[WAYS];  /* NULL before the first piece */
+};
+
 struct collector {
     const struct ta_trace *trace;
     struct ta_spans spans;
     struct ta_partial *const *out;
-    struct ta_map names; /* rows of the partial by class and name */
-    struct place {
-        enum path_class class;
-        int64_t *row; /* NULL before the first */
-    } * places;       /* by name: that of the class met last */
+    struct ta_map names;  /* rows of the partial by class and name */
+    struct place *places; /* by name, those that were met last */
     struct sum classes[PATH_CLASSES];
 };
+
+static int way_of(enum path_class class)
+{
+    return class == PATH_LATENCY      ? AS_LATENCY
+           : class == PATH_FRONT_END  ? AS_FRONT_END
+           : class == PATH_DEPENDENCY ? AS_DEPENDENCY
+                                      : AS_WORK;
+}
 
 /* The row of a class and a name. */
 static int64_t *row_of(struct collector *c, enum path_class class, ta_str name)
 {
     struct place *place = &c->places[name];
-    if (place->row && place->class == class)
-        return place->row;
+    int64_t **row = &place->rows[way_of(class)];
+    if (row == &place->rows[AS_WORK] && place->work != class) {
+        place->work = class;
+        *row = NULL;
+    }
+    if (*row)
+        return *row;
     const struct ta_key keys[] = {ta_key_text(ta_slice_of(path_class_name(class))),
                                   ta_key_text(ta_host_place(ta_trace_text(c->trace, name)))};
-    place->class = class;
-    place->row =
-        ta_partial_cached(c->out[PARTIAL_NAMES], &c->names, (uint64_t) class << 32 | name, keys);
-    return place->row;
+    *row = ta_partial_cached(c->out[PARTIAL_NAMES], &c->names, (uint64_t) class << 32 | name, keys);
+    return *row;
 }
 
 static void take_piece(void *user, enum path_class class, ta_row row, int64_t ns)

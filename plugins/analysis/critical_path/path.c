@@ -9,8 +9,6 @@ enum {
     THREADS_MOST = 16     /* that take part, those with most rows */
 };
 
-#define NONE UINT32_MAX
-
 const char *path_class_name(enum path_class class)
 {
     static const char *const names[PATH_CLASSES] = {
@@ -32,21 +30,16 @@ const char *path_class_name(enum path_class class)
     return names[class];
 }
 
-struct ended {
-    int64_t end;
-    size_t activity;
-};
-
 struct walk {
     struct path *path;
     struct ta_spans spans;
     struct ta_tracks tracks;
     struct ta_categories categories;
     struct ta_activities activities;
-    struct ended *by_end;
-    size_t n_ended;        /* activities that may have ended by now; the path goes back only */
-    uint32_t *activity_of; /* by row: that of a device's span, the first that a call launched, or
-                              NONE */
+    uint32_t *by_end;   /* activities in the order of their ends; NULL when that is theirs */
+    size_t n_ended;     /* of these that may have ended by now; the path goes back only */
+    uint32_t *place_of; /* by row: 1 + index of the activity of a device's span, or of the first
+                           that a call launched; 0 for none */
     uint32_t threads[THREADS_MOST];
     size_t n_threads;
     struct ta_kernels kernels;
@@ -62,6 +55,17 @@ static enum ta_event_class class_of(const struct walk *w, ta_row row)
 static int64_t end_of(const struct walk *w, ta_row row)
 {
     return w->spans.ts[row] + w->spans.dur[row];
+}
+
+static int64_t end_of_activity(const struct walk *w, size_t activity)
+{
+    return end_of(w, w->activities.at[activity].span);
+}
+
+/* The activity of a device's span, or the first that a call launched; SIZE_MAX. */
+static size_t activity_of(const struct walk *w, ta_row row)
+{
+    return w->place_of[row] ? w->place_of[row] - 1 : SIZE_MAX;
 }
 
 /* Gives the time from `from` to now to a class; only what lies in the window. */
@@ -118,13 +122,19 @@ static ta_row last_before(const struct walk *w, ta_row first, ta_row limit, int6
     return low > first ? low - 1 : TA_NO_ROW;
 }
 
+/* The activity at a place in the order of ends. */
+static size_t ended_at(const struct walk *w, size_t place)
+{
+    return w->by_end ? w->by_end[place] : place;
+}
+
 /* The activity that ended last, at `time` or earlier, which is no later than at the last call;
  * SIZE_MAX. */
 static size_t last_ended(struct walk *w, int64_t time)
 {
-    while (w->n_ended && w->by_end[w->n_ended - 1].end > time)
+    while (w->n_ended && end_of_activity(w, ended_at(w, w->n_ended - 1)) > time)
         w->n_ended--;
-    return w->n_ended ? w->by_end[w->n_ended - 1].activity : SIZE_MAX;
+    return w->n_ended ? ended_at(w, w->n_ended - 1) : SIZE_MAX;
 }
 
 /* The activity that a wait from `row` on waited for: it ended within.  SIZE_MAX when the device was
@@ -193,8 +203,8 @@ static size_t running(const struct walk *w, size_t activity)
 /* At the end of a launch: the activity that ran then, when what was launched had to queue. */
 static size_t host_was_ahead(struct walk *w, ta_row call)
 {
-    const uint32_t launched = call == TA_NO_ROW ? NONE : w->activity_of[call];
-    if (launched == NONE || end_of(w, call) != w->now ||
+    const size_t launched = call == TA_NO_ROW ? SIZE_MAX : activity_of(w, call);
+    if (launched == SIZE_MAX || end_of(w, call) != w->now ||
         w->spans.ts[w->activities.at[launched].span] - w->now <= TA_FRONT_END_NS)
         return SIZE_MAX;
     return running(w, launched);
@@ -206,7 +216,7 @@ static size_t device_meanwhile(struct walk *w, ta_row open, int64_t from)
     if (w->now - from < UNTRACED_NS || host_class(w, open) != PATH_UNTRACED)
         return SIZE_MAX;
     const size_t activity = last_ended(w, w->now);
-    if (activity == SIZE_MAX || end_of(w, w->activities.at[activity].span) <= from ||
+    if (activity == SIZE_MAX || end_of_activity(w, activity) <= from ||
         w->spans.ts[w->activities.at[activity].span] >= w->now)
         return SIZE_MAX;
     return activity;
@@ -218,7 +228,7 @@ static size_t leave(struct walk *w, size_t activity, bool is_known, enum path_cl
 {
     w->path->edges.known += is_known;
     w->path->edges.likely += !is_known;
-    give(w, end_of(w, w->activities.at[activity].span), class, row);
+    give(w, end_of_activity(w, activity), class, row);
     return activity;
 }
 
@@ -268,8 +278,8 @@ static size_t before_on_stream(const struct walk *w, ta_row row, bool *waits)
     *waits = false;
     while (row > first) {
         row--;
-        if (w->activity_of[row] != NONE)
-            return w->activity_of[row];
+        if (activity_of(w, row) != SIZE_MAX)
+            return activity_of(w, row);
         *waits |= class_of(w, row) == TA_CLASS_SYNC;
     }
     return SIZE_MAX;
@@ -291,7 +301,7 @@ static struct cause cause_of(struct walk *w, const struct ta_activity *a)
     const size_t before = before_on_stream(w, a->span, &waits);
     struct cause cause = {INT64_MIN, SIZE_MAX, TA_NO_ROW, PATH_UNKNOWN, false};
     if (before != SIZE_MAX) {
-        cause.ready = ta_min_i64(end_of(w, w->activities.at[before].span), start);
+        cause.ready = ta_min_i64(end_of_activity(w, before), start);
         cause.activity = before;
         cause.gap = start - cause.ready <= TA_FRONT_END_NS ? PATH_FRONT_END : PATH_DEPENDENCY;
         cause.known = true;
@@ -336,31 +346,44 @@ static void follow(struct walk *w, size_t activity)
 
 /* ---- the whole path ------------------------------------------------------------------------ */
 
-static int by_end(const void *left, const void *right)
+static int by_end(const void *left, const void *right, void *user)
 {
-    const struct ended *a = left, *b = right;
-    if (a->end != b->end)
-        return a->end < b->end ? -1 : 1;
-    return (a->activity > b->activity) - (a->activity < b->activity);
+    const struct walk *w = user;
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    const int64_t end = end_of_activity(w, a), other = end_of_activity(w, b);
+    return end != other ? (end > other) - (end < other) : (a > b) - (a < b);
 }
 
-/* Lists the activities by their end; mostly they are in this order. */
-static void list_ends(struct walk *w)
+/* Orders the activities by their end; mostly they are.  False without memory. */
+static bool order_ends(struct walk *w)
+{
+    w->by_end = malloc(w->activities.n * sizeof *w->by_end);
+    for (size_t i = 0; w->by_end && i < w->activities.n; i++)
+        w->by_end[i] = (uint32_t)i;
+    if (w->by_end)
+        qsort_r(w->by_end, w->activities.n, sizeof *w->by_end, by_end, w);
+    return w->by_end != NULL;
+}
+
+/* Looks at all activities.  False without memory. */
+static bool list_activities(struct walk *w)
 {
     bool ordered = true;
+    int64_t before = INT64_MIN;
     w->start = INT64_MAX;
+    w->n_ended = w->activities.n;
     for (size_t i = 0; i < w->activities.n; i++) {
         const ta_row span = w->activities.at[i].span;
         const ta_row call = w->activities.at[i].launch;
-        w->by_end[i] = (struct ended){end_of(w, span), i};
-        w->activity_of[span] = (uint32_t)i;
-        if (call != TA_NO_ROW && w->activity_of[call] == NONE)
-            w->activity_of[call] = (uint32_t)i;
+        const int64_t end = end_of(w, span);
+        w->place_of[span] = (uint32_t)i + 1;
+        if (call != TA_NO_ROW && w->place_of[call] == 0)
+            w->place_of[call] = (uint32_t)i + 1;
         w->start = ta_min_i64(w->start, w->spans.ts[span]);
-        ordered &= i == 0 || w->by_end[i - 1].end <= w->by_end[i].end;
+        ordered &= before <= end;
+        before = end;
     }
-    if (!ordered)
-        qsort(w->by_end, w->activities.n, sizeof *w->by_end, by_end);
+    return ordered || order_ends(w);
 }
 
 /* Threads of the host, those with most rows first. */
@@ -391,20 +414,17 @@ bool path_follow(struct path *path)
     };
     if (w.activities.n == 0)
         return true;
-    w.by_end = malloc(w.activities.n * sizeof *w.by_end);
-    w.activity_of = malloc(w.spans.n * sizeof *w.activity_of);
+    w.place_of = calloc(w.spans.n, sizeof *w.place_of);
     w.steps = 2 * (w.spans.n + w.activities.n) + 16;
-    bool done = w.by_end && w.activity_of;
+    const bool done = w.place_of && list_activities(&w);
     if (done) {
-        memset(w.activity_of, 0xff, w.spans.n * sizeof *w.activity_of);
+        const size_t last = ended_at(&w, w.activities.n - 1);
         list_threads(&w);
-        list_ends(&w);
-        w.n_ended = w.activities.n;
-        w.now = w.by_end[w.activities.n - 1].end;
-        follow(&w, w.by_end[w.activities.n - 1].activity);
+        w.now = end_of_activity(&w, last);
+        follow(&w, last);
         give(&w, w.start, PATH_UNKNOWN, TA_NO_ROW);
     }
     free(w.by_end);
-    free(w.activity_of);
+    free(w.place_of);
     return done;
 }

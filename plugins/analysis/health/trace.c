@@ -2,6 +2,7 @@
 /* What is counted in each trace, to say how far it can be trusted. */
 #include "health.h"
 
+#include <traceanalyze/extent.h>
 #include <traceanalyze/lost.h>
 
 #include <math.h>
@@ -103,37 +104,48 @@ static bool is_overhead(const struct search *s, size_t category)
                           TA_LIT("overhead"));
 }
 
-static void add_overhead(struct search *s)
+static void add_overhead(struct search *s, size_t category, size_t n)
 {
-    for (size_t c = 0; c < s->categories.n; c++)
-        if (ta_class_is_host(s->categories.at[c].class) && is_overhead(s, c))
-            for (ta_row row = 0; row < s->spans.n; row++)
-                if (s->spans.cat[row] == c)
-                    ta_intervals_add(&s->overhead, s->spans.ts[row], end_of(s, row));
-    ta_intervals_unite(&s->overhead);
+    for (ta_row row = 0; n > 0; row++)
+        if (s->spans.cat[row] == category) {
+            ta_intervals_add(&s->overhead, s->spans.ts[row], end_of(s, row));
+            n--;
+        }
 }
 
-/* Overhead, the extent of the host's spans, and the largest number that divides all times. */
-static void look_at_spans(struct search *s)
+/* The largest number that divides all times. */
+static void find_grain(struct search *s)
 {
-    int64_t first = INT64_MAX, last = INT64_MIN, spans = 0, grain = 0;
-    for (ta_row row = 0; row < s->spans.n; row++) {
+    int64_t first = INT64_MAX, grain = 0;
+    for (ta_row row = 0; row < s->spans.n && row < GRAIN_SAMPLES && grain != 1; row++) {
         if (!ta_class_is_host(class_of(s, row)))
             continue;
-        spans++;
         first = ta_min_i64(first, s->spans.ts[row]);
-        last = ta_max_i64(last, end_of(s, row));
-        if (row < GRAIN_SAMPLES && grain != 1)
-            grain = divisor(divisor(llabs(s->spans.ts[row] - first), s->spans.dur[row]), grain);
+        grain = divisor(divisor(llabs(s->spans.ts[row] - first), s->spans.dur[row]), grain);
     }
-    add_overhead(s);
-    ta_sum(&s->row[HEALTH_OPENED], spans);
-    if (spans == 0)
-        return;
-    ta_sum(&s->row[HEALTH_SPAN], last - first);
-    ta_sum(&s->row[HEALTH_OVERHEAD], ta_intervals_length(&s->overhead));
     if (grain)
         ta_least(&s->row[HEALTH_GRAIN], grain);
+}
+
+/* The extent of the host's spans, and what of it was overhead.  False without memory. */
+static bool measure_host(struct search *s)
+{
+    const struct ta_extent *extents = ta_trace_extents(s->trace);
+    struct ta_extent host = TA_EXTENT_EMPTY;
+    for (size_t c = 0; extents && c < s->categories.n; c++) {
+        if (!ta_class_is_host(s->categories.at[c].class))
+            continue;
+        host = ta_extent_join(host, extents[c]);
+        if (is_overhead(s, c))
+            add_overhead(s, c, extents[c].n);
+    }
+    ta_intervals_unite(&s->overhead);
+    ta_sum(&s->row[HEALTH_OPENED], (int64_t)host.n);
+    if (host.n) {
+        ta_sum(&s->row[HEALTH_SPAN], host.end - host.start);
+        ta_sum(&s->row[HEALTH_OVERHEAD], ta_intervals_length(&s->overhead));
+    }
+    return extents && !s->overhead.failed;
 }
 
 /* A clock that was set, or a time that is none, moves spans far away from all others. */
@@ -141,11 +153,13 @@ static bool look_for_strays(struct search *s)
 {
     enum { FAR_NS_IN_S = 3600 };
     const int64_t far = INT64_C(1000000000) * FAR_NS_IN_S;
+    const struct ta_tracks tracks = ta_trace_tracks(s->trace);
     int64_t first = INT64_MAX, last = INT64_MIN, strays = 0;
-    for (ta_row row = 0; row < s->spans.n; row++) {
-        first = ta_min_i64(first, s->spans.ts[row]);
-        last = ta_max_i64(last, s->spans.ts[row]);
-    }
+    for (size_t t = 0; t < tracks.n; t++) /* those of a track are in the order of their starts */
+        if (tracks.at[t].n) {
+            first = ta_min_i64(first, s->spans.ts[tracks.at[t].first]);
+            last = ta_max_i64(last, s->spans.ts[tracks.at[t].first + tracks.at[t].n - 1]);
+        }
     ta_sum(&s->row[HEALTH_FAR], 0);
     if (last - first <= far)
         return true; /* as nearly always */
@@ -204,10 +218,10 @@ enum ta_status health_map(struct ta_ctx *ctx, const struct ta_trace *trace,
     s.row = TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace)));
     count_activities(&s);
     count_successions(&s);
-    look_at_spans(&s);
+    find_grain(&s);
     look_for_devices(&s);
-    const bool done = count_lost(&s) && look_for_strays(&s) && health_count_names(trace, out[1]) &&
-                      !s.overhead.failed;
+    const bool done = count_lost(&s) && measure_host(&s) && look_for_strays(&s) &&
+                      health_count_names(trace, out[1]);
     ta_intervals_free(&s.overhead);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the checks of a trace");
 }

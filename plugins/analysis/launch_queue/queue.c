@@ -139,74 +139,99 @@ static void collect(struct walk *w, size_t from, size_t to, int64_t *row)
     }
 }
 
-/* ---- the sweep ------------------------------------------------------------------------------ */
+/* ---- how many wait or run ------------------------------------------------------------------- */
 
+/* Where stretches of the window begin, and the last one ends; and what is found in each. */
 struct bins {
-    int64_t starts[QUEUE_BINS + 1]; /* where each begins, and the last one ends */
+    int n;
+    int64_t starts[QUEUE_BINS + 1];
     int64_t area[QUEUE_BINS], most[QUEUE_BINS];
-    int bin;
 };
 
-static void place_bins(const struct walk *w, struct bins *bins)
+/* In so many stretches of equal length. */
+static void place_bins(const struct walk *w, int n, struct bins *bins)
 {
-    for (int bin = 0; bin <= QUEUE_BINS; bin++)
-        bins->starts[bin] = w->first + (int64_t)((__int128)(w->last - w->first) * bin / QUEUE_BINS);
+    bins->n = n;
+    for (int bin = 0; bin <= n; bin++)
+        bins->starts[bin] = w->first + (int64_t)((__int128)(w->last - w->first) * bin / n);
 }
 
-/* What a sweep finds; bins are those of the device, NULL for a stream. */
-struct depths {
-    int64_t area, most, empty, full; /* as FIGURE_… */
-    struct bins *bins;
+/* The starts and ends of launches, each in the order of time.  Start i and end i need not be of one
+ * launch: depths are the same whichever of them ends.  All ends lie in the window. */
+struct times {
+    const int64_t *starts, *ends;
+    size_t n;
 };
 
-static void fill_bins(struct bins *bins, int64_t from, int64_t to, int64_t depth)
+/* Time in a window from `first` on with at least `depth` launches in the queue: up to each end from
+ * where the launch starts that lies so many places behind, unless the end before it was later. */
+static int64_t time_above(const struct times *t, size_t depth, int64_t first)
 {
-    while (from < to) {
-        while (bins->starts[bins->bin + 1] <= from)
-            bins->bin++;
-        const int64_t end = ta_min_i64(bins->starts[bins->bin + 1], to);
-        bins->area[bins->bin] = ta_add_sat(bins->area[bins->bin], (end - from) * depth);
-        bins->most[bins->bin] = ta_max_i64(bins->most[bins->bin], depth);
-        from = end;
+    int64_t time = 0;
+    for (size_t i = 0; i + depth <= t->n; i++) {
+        time += ta_max_i64(0, t->ends[i] - ta_max_i64(first, t->starts[i + depth - 1]));
+        first = t->ends[i];
+    }
+    return time;
+}
+
+/* How many of them lie at or before a time; `from` do for certain. */
+static size_t count_until(const int64_t *times, size_t n, size_t from, int64_t time)
+{
+    while (from < n && times[from] <= time)
+        from++;
+    return from;
+}
+
+/* Fills the bins; they are behind each other, so of the launches those go on where they ended.
+ *
+ * What starts within a bin is there until its end, less what ends within it; so are those that were
+ * in the queue before.  When launch i starts, more than `most` are in the queue if the end that
+ * lies `most` places before it is still to come: a look at one end, which seldom comes out true. */
+static void fill_bins(const struct times *t, struct bins *bins)
+{
+    size_t begun = 0, done = 0;
+    for (int bin = 0; bin < bins->n; bin++) {
+        const int64_t from = bins->starts[bin], to = bins->starts[bin + 1];
+        begun = count_until(t->starts, t->n, begun, from);
+        done = count_until(t->ends, t->n, done, from);
+        size_t most = begun - done;
+        __int128 area = (__int128)most * (to - from);
+        for (; begun < t->n && t->starts[begun] < to; begun++) {
+            area += to - t->starts[begun];
+            while (most <= begun && t->ends[begun - most] > t->starts[begun])
+                most++;
+        }
+        for (; done < t->n && t->ends[done] < to; done++)
+            area -= to - t->ends[done];
+        bins->area[bin] = (int64_t)(area < INT64_MAX ? area : INT64_MAX);
+        bins->most[bin] = (int64_t)most;
     }
 }
 
-/* A stretch of the window in which `depth` launches are in the queue. */
-static inline void take_stretch(const struct walk *w, struct depths *depths, int64_t from,
-                                int64_t to, int64_t depth)
-{
-    from = ta_max_i64(from, w->first);
-    to = ta_min_i64(to, w->last);
-    if (from >= to)
-        return;
-    depths->area = ta_add_sat(depths->area, (to - from) * depth);
-    depths->most = ta_max_i64(depths->most, depth);
-    if (depth == 0)
-        depths->empty += to - from;
-    if (depth > QUEUE_FULL)
-        depths->full += to - from;
-    if (depths->bins)
-        fill_bins(depths->bins, from, to, depth);
-}
+/* What is found in all of the window, as FIGURE_…. */
+struct depths {
+    int64_t area, most, empty, full;
+};
 
-/* Goes over n starts and ends in the order of time. */
+/* Of n starts and ends, which are put into order. */
 static struct depths sweep(const struct walk *w, int64_t *starts, int64_t *ends, size_t n,
                            struct bins *bins)
 {
-    struct depths depths = {.most = TA_MISSING, .bins = bins};
+    struct depths depths = {.most = TA_MISSING};
+    const struct times times = {starts, ends, n};
     ta_sort_times(starts, n);
     ta_sort_times(ends, n);
-    int64_t now = w->first;
-    size_t begun = 0, done = 0;
-    while (done < n) {
-        const bool is_end = begun == n || ends[done] <= starts[begun];
-        const int64_t next = is_end ? ends[done] : starts[begun];
-        take_stretch(w, &depths, now, next, (int64_t)(begun - done));
-        now = ta_max_i64(now, next);
-        done += is_end;
-        begun += !is_end;
+    if (w->first == w->last)
+        return depths;
+    fill_bins(&times, bins);
+    for (int bin = 0; bin < bins->n; bin++) {
+        depths.area = ta_add_sat(depths.area, bins->area[bin]);
+        depths.most = ta_max_i64(depths.most, bins->most[bin]);
     }
-    take_stretch(w, &depths, now, w->last, 0);
+    depths.empty = w->last - w->first - time_above(&times, 1, w->first);
+    if (depths.most > QUEUE_FULL)
+        depths.full = time_above(&times, QUEUE_FULL + 1, w->first);
     return depths;
 }
 
@@ -238,14 +263,16 @@ static void list_bins(const struct walk *w, int64_t device, const struct bins *b
 static void sweep_device(struct walk *w, int64_t *row, struct bins *bins)
 {
     struct depths depths = {0};
+    struct bins whole;
     bool has_all = false;
+    place_bins(w, 1, &whole);
     for (size_t track = 0; track < w->tracks.n; track++) {
         const struct stream *stream = &w->streams[track];
         const size_t n = stream->end - stream->first;
         const bool is_all = n == w->n;
         if (n > 0 && (stream->row || is_all))
             depths = sweep(w, w->starts + stream->first, w->ends + stream->first, n,
-                           is_all ? bins : NULL);
+                           is_all ? bins : &whole);
         if (n > 0 && stream->row)
             add_depths(w, &depths, n, stream->row + STREAM_FIGURES);
         has_all |= is_all;
@@ -260,15 +287,15 @@ static void walk_device(struct walk *w, size_t from, size_t to)
     const int64_t device = w->activities.at[from].device;
     int64_t *row = TA_PARTIAL_ROW(w->out[QUEUE_DEVICES], ta_key_int(ta_trace_rank(w->trace)),
                                   ta_key_int(device));
-    struct bins bins = {.bin = 0};
+    struct bins bins;
     part_streams(w, from, to);
     collect(w, from, to, row);
     close_up(w);
     if (w->n == 0)
         return;
     const bool long_enough = w->last - w->first >= QUEUE_BINS;
-    place_bins(w, &bins);
-    sweep_device(w, row + DEVICE_FIGURES, long_enough ? &bins : NULL);
+    place_bins(w, long_enough ? QUEUE_BINS : 1, &bins);
+    sweep_device(w, row + DEVICE_FIGURES, &bins);
     if (long_enough)
         list_bins(w, device, &bins);
 }

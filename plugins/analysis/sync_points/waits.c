@@ -7,7 +7,7 @@
 #include <traceanalyze/outward.h>
 
 /* What the kinds of waits are called. */
-enum kind { SYNCHRONIZATION, VALUE_READ, BLOCKING_COPY, PAGEABLE_COPY };
+enum kind { SYNCHRONIZATION, VALUE_READ, BLOCKING_COPY, PAGEABLE_COPY, KINDS };
 
 static const char *const kind_names[] = {
     [SYNCHRONIZATION] = "synchronization",
@@ -20,7 +20,6 @@ static const char *const kind_names[] = {
 struct wait {
     int64_t from, to;
     ta_row row;
-    enum kind kind;
 };
 
 /* What the copies of a call are. */
@@ -38,12 +37,13 @@ struct search {
     struct ta_map cells; /* rows of the partial, by that, the kind and the caller */
     struct ta_outward makers, sites, callers; /* see site_of() and caller_of() */
     struct ta_args sizes;
-    struct ta_intervals late; /* the parts of its gaps in which the host was late */
+    struct ta_intervals late;    /* the parts of its gaps in which the host was late */
+    size_t next_busy, next_late; /* intervals of them where the last search ended */
     struct wait *waits;
     size_t n_waits, max_waits;
     bool failed;
     struct ta_partial *const *out;
-    int64_t *rank;
+    int64_t *rank, *kinds[KINDS]; /* rows of partials; of kinds NULL before the first wait */
 };
 
 static enum ta_event_class class_of(const struct search *s, ta_row row)
@@ -100,22 +100,27 @@ struct reach {
     int64_t next; /* start of the next wait */
 };
 
+static int64_t late_within(struct search *s, int64_t from, int64_t to)
+{
+    return ta_intervals_within_near(&s->late, from, to, &s->next_late);
+}
+
 /* Idle time of a wait, and behind it until the devices work again or the next wait begins, as far
  * as the host was late: work that was in the queue already is held up by something else. */
-static void idle_around(const struct search *s, const struct wait *wait, struct reach *reach,
+static void idle_around(struct search *s, const struct wait *wait, struct reach *reach,
                         int64_t *during, int64_t *after)
 {
     const int64_t from = ta_max_i64(wait->from, reach->to), to = ta_max_i64(wait->to, reach->to);
-    *during = from < wait->to ? ta_intervals_within(&s->late, from, wait->to) : 0;
+    *during = late_within(s, from, wait->to);
     *after = 0;
     reach->to = to;
-    const size_t i = ta_intervals_behind(s->busy, to);
+    const size_t i = s->next_busy = ta_intervals_near(s->busy, to, s->next_busy);
     if (to < s->busy->at[0].start || i == s->busy->n || s->busy->at[i].start <= to)
         return;
     int64_t works = s->busy->at[i].start;
     if (reach->next >= to)
         works = ta_min_i64(works, reach->next);
-    *after = ta_intervals_within(&s->late, to, works);
+    *after = late_within(s, to, works);
     reach->to = works;
 }
 
@@ -138,13 +143,32 @@ static int64_t *cells_of(struct search *s, enum kind kind, ta_row row)
                                                      ta_key_text(name_of(s, caller))});
 }
 
-static void take_site(struct search *s, const struct wait *wait, int64_t during, int64_t after)
+static enum kind kind_of(const struct search *s, ta_row row)
 {
-    int64_t *cells = cells_of(s, wait->kind, wait->row);
+    const enum ta_host_work work = work_of(s, row);
+    if (work == TA_HOST_SYNC)
+        return SYNCHRONIZATION;
+    if (s->copies[row] && !(s->copies[row] & COPIES_BYTES))
+        return VALUE_READ;
+    return work == TA_HOST_COPY ? BLOCKING_COPY : PAGEABLE_COPY;
+}
+
+static void take_site(struct search *s, const struct wait *wait, enum kind kind, int64_t during,
+                      int64_t after)
+{
+    int64_t *cells = cells_of(s, kind, wait->row);
     ta_sum(&cells[COUNT], 1);
     ta_sum(&cells[TOTAL], wait->to - wait->from);
     ta_sum(&cells[DURING], during);
     ta_sum(&cells[AFTER], after);
+}
+
+static int64_t *kind_row(struct search *s, enum kind kind)
+{
+    if (!s->kinds[kind])
+        s->kinds[kind] = TA_PARTIAL_ROW(s->out[PARTIAL_KINDS], ta_key_int(ta_trace_rank(s->trace)),
+                                        ta_key_text(ta_slice_of(kind_names[kind])));
+    return s->kinds[kind];
 }
 
 static void take_wait(struct search *s, const struct wait *wait, struct reach *reach)
@@ -152,20 +176,19 @@ static void take_wait(struct search *s, const struct wait *wait, struct reach *r
     const int64_t length = wait->to - wait->from;
     int64_t during, after;
     idle_around(s, wait, reach, &during, &after);
-    const int64_t refill =
-        reach->next > reach->to ? ta_intervals_within(&s->late, reach->to, reach->next) : 0;
-    take_site(s, wait, during, after);
+    const int64_t refill = late_within(s, reach->to, reach->next);
+    const enum kind kind = kind_of(s, wait->row);
+    take_site(s, wait, kind, during, after);
     ta_sum(&s->rank[RANK_COUNT], 1);
     ta_sum(&s->rank[RANK_TOTAL], length);
     ta_sum(&s->rank[RANK_HARMFUL], during + after);
-    int64_t *kind = TA_PARTIAL_ROW(s->out[PARTIAL_KINDS], ta_key_int(ta_trace_rank(s->trace)),
-                                   ta_key_text(ta_slice_of(kind_names[wait->kind])));
-    ta_sum(&kind[KIND_COUNT], 1);
-    ta_sum(&kind[KIND_TOTAL], length);
-    ta_sum(&kind[KIND_DURING], during);
-    ta_sum(&kind[KIND_AFTER], after);
-    ta_sum(&kind[KIND_REFILL], refill);
-    ta_sum(&kind[KIND_SAVING], ta_min_i64(length, during + after + refill));
+    int64_t *cells = kind_row(s, kind);
+    ta_sum(&cells[KIND_COUNT], 1);
+    ta_sum(&cells[KIND_TOTAL], length);
+    ta_sum(&cells[KIND_DURING], during);
+    ta_sum(&cells[KIND_AFTER], after);
+    ta_sum(&cells[KIND_REFILL], refill);
+    ta_sum(&cells[KIND_SAVING], ta_min_i64(length, during + after + refill));
 }
 
 static bool is_wait(enum ta_host_work work)
@@ -173,7 +196,7 @@ static bool is_wait(enum ta_host_work work)
     return work == TA_HOST_SYNC || work == TA_HOST_COPY;
 }
 
-static void add_wait(struct search *s, ta_row row, enum kind kind)
+static void add_wait(struct search *s, ta_row row)
 {
     if (s->n_waits == s->max_waits) {
         const size_t max = 2 * s->max_waits + 64;
@@ -186,7 +209,7 @@ static void add_wait(struct search *s, ta_row row, enum kind kind)
         s->max_waits = max;
     }
     const int64_t from = s->spans.ts[row];
-    s->waits[s->n_waits++] = (struct wait){from, from + s->spans.dur[row], row, kind};
+    s->waits[s->n_waits++] = (struct wait){from, from + s->spans.dur[row], row};
 }
 
 static int by_start(const void *left, const void *right)
@@ -208,25 +231,23 @@ static void take_waits(struct search *s)
     }
 }
 
+/* Not what is part of another wait. */
+static void take_call(struct search *s, ta_row row)
+{
+    const ta_row parent = s->spans.parent[row];
+    if (class_of(s, row) == TA_CLASS_RUNTIME &&
+        (parent == TA_NO_ROW || class_of(s, parent) != TA_CLASS_RUNTIME ||
+         !is_wait(work_of(s, parent))))
+        add_wait(s, row);
+}
+
+/* The calls that wait, besides those that copy pageable memory. */
 static void find_waits(struct search *s)
 {
-    for (ta_row row = 0; row < s->spans.n; row++) {
-        if (class_of(s, row) != TA_CLASS_RUNTIME)
-            continue;
-        const enum ta_host_work work = work_of(s, row);
-        const ta_row parent = s->spans.parent[row];
-        if (parent != TA_NO_ROW && class_of(s, parent) == TA_CLASS_RUNTIME &&
-            is_wait(work_of(s, parent)))
-            continue; /* part of that wait */
-        const uint8_t copies = s->copies[row];
-        if (work == TA_HOST_SYNC)
-            add_wait(s, row, SYNCHRONIZATION);
-        else if (work == TA_HOST_COPY || copies & COPIES_PAGEABLE)
-            add_wait(s, row,
-                     copies && !(copies & COPIES_BYTES) ? VALUE_READ
-                     : work == TA_HOST_COPY             ? BLOCKING_COPY
-                                                        : PAGEABLE_COPY);
-    }
+    static const enum ta_host_work waits[] = {TA_HOST_SYNC, TA_HOST_COPY};
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+        for (ta_row row = 0; (row = ta_host_next(&s->spans, row, waits[i])) < s->spans.n; row++)
+            take_call(s, row);
 }
 
 static bool is_pageable(struct search *s, ta_str id)
@@ -242,8 +263,11 @@ static void take_copy(struct search *s, const struct ta_activity *a)
 {
     uint8_t *copies = &s->copies[a->launch];
     *copies |= COPIES;
-    if (is_pageable(s, s->spans.name[a->span]))
+    if (is_pageable(s, s->spans.name[a->span])) {
+        if (!(*copies & COPIES_PAGEABLE) && !is_wait(work_of(s, a->launch)))
+            take_call(s, a->launch);
         *copies |= COPIES_PAGEABLE;
+    }
     int64_t bytes = TA_MISSING;
     if (!ta_args_find(&s->sizes, a->span, &bytes) || bytes >= TA_HOST_VALUE_BYTES)
         *copies |= COPIES_BYTES;
@@ -259,13 +283,16 @@ static int64_t end_of(const struct search *s, ta_row row)
 static void find_late(struct search *s, const struct ta_activities *activities)
 {
     enum { WAY_NS = 1000000 };
-    size_t next = 0; /* activities of a stream come in order */
+    size_t next = 0; /* activities of a device come in order */
     for (size_t i = 0; i < activities->n; i++) {
         const struct ta_activity *a = &activities->at[i];
         const int64_t start = s->spans.ts[a->span];
+        if (i > 0 && a->device != a[-1].device)
+            next = 0;
         if (a->launch == TA_NO_ROW)
             continue;
-        next = ta_intervals_near(s->busy, start, next);
+        while (next < s->busy->n && s->busy->at[next].end <= start)
+            next++;
         if (next == 0 || next == s->busy->n || s->busy->at[next].start != start)
             continue; /* begins beside others */
         const int64_t gap = s->busy->at[next - 1].end, launched = end_of(s, a->launch);
@@ -281,7 +308,8 @@ static void take_activities(struct search *s)
     find_late(s, &activities);
     for (size_t i = 0; i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
-        if (class_of(s, a->span) == TA_CLASS_MEMCPY && a->launch != TA_NO_ROW)
+        if (a->kernel == TA_NO_KERNEL && a->launch != TA_NO_ROW &&
+            class_of(s, a->span) == TA_CLASS_MEMCPY)
             take_copy(s, a);
     }
 }
@@ -300,7 +328,7 @@ enum ta_status sync_map(struct ta_ctx *ctx, const struct ta_trace *trace,
     s.failed = !s.copies || !s.busy;
     if (!s.failed)
         take_activities(&s);
-    if (s.busy && s.busy->n) {
+    if (!s.failed && s.busy->n) {
         s.rank = TA_PARTIAL_ROW(out[PARTIAL_RANKS], ta_key_int(ta_trace_rank(trace)));
         ta_sum(&s.rank[RANK_WINDOW], s.busy->at[s.busy->n - 1].end - s.busy->at[0].start);
         ta_sum(&s.rank[RANK_COUNT], 0);
