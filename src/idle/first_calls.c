@@ -159,7 +159,8 @@ static bool sets_operator_up(struct first_calls *calls, ta_row row)
 
 bool first_calls_has(struct first_calls *calls, ta_row row, enum ta_host_work work)
 {
-    if (row == TA_NO_ROW || !is_call(calls, row))
+    if (row == TA_NO_ROW || calls->spans.dur[row] < LONG_NS /* nearly all */ ||
+        !is_call(calls, row))
         return false;
     const int64_t time = time_of(calls, row);
     if (time < LONG_NS)

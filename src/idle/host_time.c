@@ -2,6 +2,8 @@
 /* What a host thread did in a stretch of time: the innermost open span, moment by moment. */
 #include "idle/host_time.h"
 
+#include "traceanalyze/extent.h"
+
 #include <stdlib.h>
 
 /* ---- the work of each span ----------------------------------------------------------------- */
@@ -33,13 +35,27 @@ static ta_row hand_down_from(struct host_time *host, ta_row row)
     return at;
 }
 
+/* The first row from `row` on that does the work of a cause; of most spans eight are looked at as
+ * one number, whose bytes reach 128 where they were a cause. */
+static size_t next_cause(const struct host_time *host, size_t row)
+{
+    static const uint64_t ones = UINT64_C(0x0101010101010101);
+    for (uint64_t works; row + sizeof works <= host->spans.n; row += sizeof works) {
+        memcpy(&works, host->work + row, sizeof works);
+        if ((works + ones * (128 - TA_HOST_SYNC)) & ones * 128)
+            break;
+    }
+    while (row < host->spans.n && !ta_host_is_cause((enum ta_host_work)host->work[row]))
+        row++;
+    return row;
+}
+
 static void hand_down(struct host_time *host)
 {
     if (host->spans.n) /* else there is none, of a dump */
         memcpy(host->work, host->spans.work, host->spans.n);
-    for (ta_row row = 0; row < host->spans.n;)
-        row = ta_host_is_cause((enum ta_host_work)host->work[row]) ? hand_down_from(host, row)
-                                                                   : row + 1;
+    for (size_t row = 0; (row = next_cause(host, row)) < host->spans.n;)
+        row = hand_down_from(host, (ta_row)row);
 }
 
 /* Overhead has a track of its own and holds up every thread. */
@@ -49,13 +65,13 @@ static void collect_overhead(struct host_time *host)
         if (ta_host_classify(host->categories.at[c].class,
                              ta_trace_text(host->trace, host->categories.at[c].name),
                              TA_LIT("")) == TA_HOST_PROFILER)
-            for (ta_row row = 0; row < host->spans.n; row++)
-                if (host->spans.cat[row] == c) {
-                    const int64_t start = host->spans.ts[row];
-                    ta_intervals_add(host->work[row] == TA_HOST_COMPILE ? &host->loading
-                                                                        : &host->profiler,
-                                     start, start + host->spans.dur[row]);
-                }
+            for (ta_row row = 0;
+                 (row = ta_category_next(&host->spans, row, (ta_cat)c)) < host->spans.n; row++) {
+                const int64_t start = host->spans.ts[row];
+                ta_intervals_add(host->work[row] == TA_HOST_COMPILE ? &host->loading
+                                                                    : &host->profiler,
+                                 start, start + host->spans.dur[row]);
+            }
     ta_intervals_unite(&host->profiler);
     ta_intervals_join(&host->loading, &host->profiler);
 }
@@ -145,8 +161,10 @@ void host_time_within(struct host_time *host, ta_row row, int64_t from, int64_t 
 {
     if (from >= to)
         return;
-    const int64_t profiler = ta_intervals_within(&host->profiler, from, to);
-    const int64_t loading = ta_intervals_within(&host->loading, from, to) - profiler;
+    const int64_t profiler =
+        ta_intervals_within_near(&host->profiler, from, to, &host->near_profiler);
+    const int64_t loading =
+        ta_intervals_within_near(&host->loading, from, to, &host->near_loading) - profiler;
     if (profiler)
         host_time_piece(host, TA_IDLE_PROFILER, profiler, TA_NO_ROW);
     if (loading)

@@ -15,6 +15,7 @@ struct host_time {
     struct ta_categories categories;
     uint8_t *work; /* enum ta_host_work by row, that of the nearest cause around it if any */
     struct ta_intervals profiler, loading; /* of the process as a whole, united */
+    size_t near_profiler, near_loading;    /* intervals of them where the last search ended */
     struct first_calls first_calls;
     struct idle_record *record; /* of every piece of time with its place */
 };

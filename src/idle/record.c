@@ -5,6 +5,8 @@
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
+enum { FIRST = 1024 }; /* elements to begin with */
+
 static bool resize(struct idle_record *record, size_t max)
 {
     int64_t *ns = reallocarray(record->ns, max, sizeof *ns);
@@ -19,35 +21,43 @@ static bool resize(struct idle_record *record, size_t max)
     return true;
 }
 
-void idle_record_open(struct idle_record *record, size_t n_activities)
-{
-    enum { PIECES_EACH = 2 };
-    record->n_pieces = calloc(n_activities + 1, sizeof *record->n_pieces);
-    record->failed = !record->n_pieces || !resize(record, PIECES_EACH * n_activities + 1);
-}
-
 void idle_record_fit(struct idle_record *record)
 {
     if (record->n < record->max)
         (void)resize(record, record->n + 1); /* as large as it was is no harm */
 }
 
-void idle_record_gap(struct idle_record *record, size_t next)
+static bool grow_gaps(struct idle_record *record)
 {
-    record->gap = &record->n_pieces[next];
+    const size_t max = 2 * record->max_gaps + FIRST;
+    uint32_t *n_pieces = reallocarray(record->n_pieces, max, sizeof *n_pieces);
+    if (!n_pieces)
+        return false;
+    record->n_pieces = n_pieces;
+    record->max_gaps = max;
+    return true;
+}
+
+void idle_record_gap(struct idle_record *record)
+{
+    if (record->failed || (record->n_gaps == record->max_gaps && !grow_gaps(record))) {
+        record->failed = true;
+        return;
+    }
+    record->n_pieces[record->n_gaps++] = 0;
 }
 
 void idle_record_piece(struct idle_record *record, enum ta_idle_cause cause, int64_t ns,
                        ta_row place)
 {
-    if (record->failed || (record->n == record->max && !resize(record, 2 * record->max))) {
+    if (record->failed || (record->n == record->max && !resize(record, 2 * record->max + FIRST))) {
         record->failed = true;
         return;
     }
     record->ns[record->n] = ns;
     record->place[record->n] = place;
     record->cause[record->n++] = (uint8_t)cause;
-    ++*record->gap;
+    record->n_pieces[record->n_gaps - 1]++;
 }
 
 void idle_record_free(struct idle_record *record)
@@ -79,23 +89,38 @@ static void add_part(struct ta_idle_parts *parts, enum ta_idle_cause cause, int6
     }
 }
 
-/* Tells the gap [start, end) of the pieces [from, to). */
-static void tell_gap(const struct idle_record *record, size_t from, size_t to, int64_t start,
-                     int64_t end, size_t next, const struct ta_idle_watcher *watcher)
+/* Tells a piece to the watcher, and of the gap. */
+static void tell_piece(const struct ta_idle_watcher *watcher, struct ta_idle_parts *parts,
+                       enum ta_idle_cause cause, int64_t ns, ta_row place)
 {
+    add_part(parts, cause, ns, place);
+    if (watcher->piece)
+        watcher->piece(watcher->user, cause, ns, place);
+}
+
+/* What is told, in the order of the record. */
+struct telling {
+    const struct idle_record *record;
+    const struct ta_idle_watcher *watcher;
+    size_t gap, piece; /* the next ones */
+};
+
+static void tell_gap(struct telling *t, int64_t start, int64_t end, size_t next)
+{
+    const struct idle_record *const record = t->record;
     struct ta_idle_gap told; /* a large one, of which little is used */
     told.start = start;
     told.end = end;
     told.next = next;
     told.parts.n = 0;
-    for (size_t i = from; i < to; i++) {
-        const enum ta_idle_cause cause = (enum ta_idle_cause)record->cause[i];
-        add_part(&told.parts, cause, record->ns[i], record->place[i]);
-        if (watcher->piece)
-            watcher->piece(watcher->user, cause, record->ns[i], record->place[i]);
-    }
-    if (watcher->gap)
-        watcher->gap(watcher->user, &told);
+    if (end - start < TA_IDLE_MICRO_NS)
+        tell_piece(t->watcher, &told.parts, TA_IDLE_MICRO, end - start, TA_NO_ROW);
+    else
+        for (uint32_t n = record->n_pieces[t->gap++]; n > 0; n--, t->piece++)
+            tell_piece(t->watcher, &told.parts, (enum ta_idle_cause)record->cause[t->piece],
+                       record->ns[t->piece], record->place[t->piece]);
+    if (t->watcher->gap)
+        t->watcher->gap(t->watcher->user, &told);
 }
 
 void idle_record_tell(const struct idle_record *record, const struct ta_trace *trace,
@@ -103,20 +128,18 @@ void idle_record_tell(const struct idle_record *record, const struct ta_trace *t
 {
     const struct ta_activities activities = ta_trace_activities(trace);
     const struct ta_spans spans = ta_trace_spans(trace);
-    int64_t end = INT64_MIN; /* of all of the device so far */
-    size_t piece = 0;
-    for (size_t i = 0; i < activities.n; i++) {
-        const struct ta_activity *a = &activities.at[i];
-        const int64_t start = spans.ts[a->span];
-        const size_t n = record->n_pieces[i];
-        if (n)
-            tell_gap(record, piece, piece + n, end, start, i, watcher);
-        piece += n;
-        end = ta_max_i64(end, start + spans.dur[a->span]);
-        if (i + 1 < activities.n && activities.at[i + 1].device == a->device)
-            continue;
+    struct telling telling = {.record = record, .watcher = watcher};
+    for (size_t from = 0, to; from < activities.n; from = to) {
+        int64_t end = spans.ts[activities.at[from].span]; /* of all of the device so far */
+        to = ta_device_end(&activities, from);
+        for (size_t i = from; i < to; i++) {
+            const ta_row span = activities.at[i].span;
+            const int64_t start = spans.ts[span];
+            if (start > end)
+                tell_gap(&telling, end, start, i);
+            end = ta_max_i64(end, start + spans.dur[span]);
+        }
         if (watcher->device)
-            watcher->device(watcher->user, a->device);
-        end = INT64_MIN;
+            watcher->device(watcher->user, activities.at[from].device);
     }
 }

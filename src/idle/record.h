@@ -5,26 +5,24 @@
 
 #include "traceanalyze/idle.h"
 
-/* Hundreds of thousands of gaps, most of one piece: an array for each figure, without padding, and
- * none for what the activities tell. */
+/* Hundreds of thousands of gaps: an array for each figure, without padding, and none for what the
+ * activities tell, such as micro gaps, which are one piece and have no place. */
 struct idle_record {
-    uint32_t *n_pieces; /* by activity: of the gap that ends where it begins; 0 where none does */
-    /* The pieces of all gaps, one gap behind the other. */
+    uint32_t *n_pieces; /* of each gap that is not micro, in the order of activities */
+    size_t n_gaps, max_gaps;
+    /* The pieces of these gaps, one gap behind the other. */
     int64_t *ns;
     ta_row *place;
     uint8_t *cause; /* enum ta_idle_cause */
     size_t n, max;
-    uint32_t *gap; /* the one of n_pieces that pieces go to */
     bool failed;
 };
 
-/* For the gaps between so many activities: makes room for most of them, and memory that is not
- * written to does not count.  idle_record_fit() gives back what was not needed. */
-void idle_record_open(struct idle_record *record, size_t n_activities);
+/* Gives back memory that was not needed. */
 void idle_record_fit(struct idle_record *record);
 
-/* The pieces of the gap before the activity `next` come behind it. */
-void idle_record_gap(struct idle_record *record, size_t next);
+/* The pieces of a gap that is not micro come behind it. */
+void idle_record_gap(struct idle_record *record);
 void idle_record_piece(struct idle_record *record, enum ta_idle_cause cause, int64_t ns,
                        ta_row place);
 

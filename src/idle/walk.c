@@ -108,10 +108,6 @@ static void blame(struct walk *w, const struct ta_activity *next, const struct t
                   int64_t a, int64_t b)
 {
     const ta_row launch = next->launch;
-    if (b - a < TA_IDLE_MICRO_NS) {
-        host_time_piece(&w->host, TA_IDLE_MICRO, b - a, TA_NO_ROW);
-        return;
-    }
     if (launch == TA_NO_ROW) {
         host_time_piece(&w->host, TA_IDLE_UNLINKED, b - a, TA_NO_ROW);
         return;
@@ -126,13 +122,6 @@ static void blame(struct walk *w, const struct ta_activity *next, const struct t
         host_time_piece(&w->host, queued_cause(w, next, before, a, b), b - a, next->span);
 }
 
-static void take_gap(struct walk *w, size_t next, const struct ta_activity *before, int64_t a)
-{
-    const struct ta_activity *activity = &w->activities.at[next];
-    idle_record_gap(w->record, next);
-    blame(w, activity, before, a, w->spans.ts[activity->span]);
-}
-
 /* The activities [from, to) are those of one device. */
 static void walk_device(struct walk *w, size_t from, size_t to)
 {
@@ -140,10 +129,13 @@ static void walk_device(struct walk *w, size_t from, size_t to)
     int64_t last = w->spans.ts[before->span];
     for (size_t i = from; i < to; i++) {
         const struct ta_activity *a = &w->activities.at[i];
-        if (w->spans.ts[a->span] > last)
-            take_gap(w, i, before, last);
-        if (i == from || end_of(w, a->span) > last) {
-            last = end_of(w, a->span);
+        const int64_t start = w->spans.ts[a->span], end = start + w->spans.dur[a->span];
+        if (start - last >= TA_IDLE_MICRO_NS) {
+            idle_record_gap(w->record);
+            blame(w, a, before, last, start);
+        }
+        if (i == from || end > last) {
+            last = end;
             before = a;
         }
     }
@@ -166,8 +158,7 @@ static bool find_gaps(const struct ta_trace *trace, struct idle_record *record)
 {
     struct walk w = {
         .activities = ta_trace_activities(trace), .spans = ta_trace_spans(trace), .record = record};
-    idle_record_open(record, w.activities.n);
-    bool done = !record->failed && open_walk(&w, trace);
+    bool done = open_walk(&w, trace);
     for (size_t from = 0, to; done && from < w.activities.n; from = to) {
         to = ta_device_end(&w.activities, from);
         walk_device(&w, from, to);

@@ -23,6 +23,7 @@ struct search {
     struct ta_spans spans;
     struct ta_categories categories;
     uint8_t *calls;    /* enum call by name */
+    bool *is_runtime;  /* by category */
     bool *is_recorded; /* by row: the call has an activity */
     bool all_linked;   /* graphs of some profilers name no launch: then it cannot be told */
     int64_t first;     /* start of the first call whose activity was recorded */
@@ -73,34 +74,53 @@ static void mark_recorded(struct search *s)
 static bool is_part_of_launch(struct search *s, ta_row row)
 {
     const ta_row around = s->spans.parent[row];
-    return around != TA_NO_ROW &&
-           s->categories.at[s->spans.cat[around]].class == TA_CLASS_RUNTIME &&
+    return around != TA_NO_ROW && s->is_runtime[s->spans.cat[around]] &&
            (s->is_recorded[around] || call_of(s, around) == CALL_KERNEL);
 }
 
+/* Looks at the calls of the runtime one after the other, of one thread. */
+struct thread {
+    bool captures;
+    int64_t begun; /* the capture */
+};
+
 /* Calls between the begin and the end of a capture on one thread launch nothing. */
+static bool take_call(struct search *s, struct thread *t, ta_row row, struct ta_lost *lost)
+{
+    const enum call call = call_of(s, row);
+    const int64_t start = s->spans.ts[row], end = start + s->spans.dur[row];
+    if (call == CALL_BEGIN_CAPTURE && !t->captures)
+        t->begun = start;
+    if (call == CALL_END_CAPTURE && t->captures)
+        ta_intervals_add(&lost->captures, t->begun, end);
+    t->captures = call == CALL_BEGIN_CAPTURE || (t->captures && call != CALL_END_CAPTURE);
+    if (t->captures || !(call == CALL_KERNEL || (call == CALL_GRAPH && s->all_linked)) ||
+        is_part_of_launch(s, row))
+        return true;
+    lost->calls++;
+    if (s->is_recorded[row])
+        return true;
+    lost->head += start < s->first;
+    return ta_vec_push(&s->found, ((struct ta_lost_call){start, end, s->spans.track[row]}));
+}
+
+/* Which spans are calls follows no pattern that a branch could be foretold by, so they are listed,
+ * without one, before they are looked at. */
 static bool search_track(struct search *s, const struct ta_track *track, struct ta_lost *lost)
 {
-    bool captures = false, done = true;
-    int64_t begun = 0;
-    for (ta_row row = track->first; done && row < track->first + track->n; row++) {
-        if (s->categories.at[s->spans.cat[row]].class != TA_CLASS_RUNTIME)
-            continue;
-        const enum call call = call_of(s, row);
-        const int64_t start = s->spans.ts[row], end = start + s->spans.dur[row];
-        if (call == CALL_BEGIN_CAPTURE && !captures)
-            begun = start;
-        if (call == CALL_END_CAPTURE && captures)
-            ta_intervals_add(&lost->captures, begun, end);
-        captures = call == CALL_BEGIN_CAPTURE || (captures && call != CALL_END_CAPTURE);
-        if (captures || !(call == CALL_KERNEL || (call == CALL_GRAPH && s->all_linked)) ||
-            is_part_of_launch(s, row))
-            continue;
-        lost->calls++;
-        if (s->is_recorded[row])
-            continue;
-        lost->head += start < s->first;
-        done = ta_vec_push(&s->found, ((struct ta_lost_call){start, end, s->spans.track[row]}));
+    enum { AT_ONCE = 256 };
+    const ta_row end = track->first + track->n;
+    struct thread thread = {false, 0};
+    bool done = true;
+    for (ta_row row = track->first; done && row < end;) {
+        ta_row calls[AT_ONCE];
+        size_t n = 0;
+        for (ta_row stop = end - row < AT_ONCE ? end : row + AT_ONCE; row < stop; row++) {
+            calls[n] = row;
+            n += s->is_runtime[s->spans.cat[row]];
+        }
+        for (size_t i = 0; done && i < n; i++)
+            done = take_call(s, &thread, calls[i], lost);
     }
     return done;
 }
@@ -127,7 +147,10 @@ static bool find(const struct ta_trace *trace, struct ta_lost *lost)
         return true;
     s.calls = calloc(ta_trace_string_count(trace) + 1, sizeof *s.calls);
     s.is_recorded = calloc(s.spans.n, sizeof *s.is_recorded);
-    bool done = s.calls && s.is_recorded;
+    s.is_runtime = calloc(s.categories.n, sizeof *s.is_runtime);
+    bool done = s.calls && s.is_recorded && s.is_runtime;
+    for (size_t c = 0; done && c < s.categories.n; c++)
+        s.is_runtime[c] = s.categories.at[c].class == TA_CLASS_RUNTIME;
     if (done)
         mark_recorded(&s);
     for (size_t t = 0; done && t < tracks.n; t++)
@@ -140,6 +163,7 @@ static bool find(const struct ta_trace *trace, struct ta_lost *lost)
     done = done && !lost->captures.failed;
     free(s.calls);
     free(s.is_recorded);
+    free(s.is_runtime);
     return done;
 }
 

@@ -126,6 +126,12 @@ static void extents_of_categories(void **state)
         assert_int_equal(extents[cat].n, expected.n);
         assert_int_equal(extents[cat].start, expected.start);
         assert_int_equal(extents[cat].end, expected.end);
+        size_t found = 0;
+        for (ta_row row = 0; (row = ta_category_next(&spans, row, (ta_cat)cat)) < spans.n; row++) {
+            assert_int_equal(spans.cat[row], cat);
+            found++;
+        }
+        assert_int_equal(found, expected.n);
     }
     reading_free(&r);
 }

@@ -104,13 +104,10 @@ static bool is_overhead(const struct search *s, size_t category)
                           TA_LIT("overhead"));
 }
 
-static void add_overhead(struct search *s, size_t category, size_t n)
+static void add_overhead(struct search *s, ta_cat category)
 {
-    for (ta_row row = 0; n > 0; row++)
-        if (s->spans.cat[row] == category) {
-            ta_intervals_add(&s->overhead, s->spans.ts[row], end_of(s, row));
-            n--;
-        }
+    for (ta_row row = 0; (row = ta_category_next(&s->spans, row, category)) < s->spans.n; row++)
+        ta_intervals_add(&s->overhead, s->spans.ts[row], end_of(s, row));
 }
 
 /* The largest number that divides all times. */
@@ -137,7 +134,7 @@ static bool measure_host(struct search *s)
             continue;
         host = ta_extent_join(host, extents[c]);
         if (is_overhead(s, c))
-            add_overhead(s, c, extents[c].n);
+            add_overhead(s, (ta_cat)c);
     }
     ta_intervals_unite(&s->overhead);
     ta_sum(&s->row[HEALTH_OPENED], (int64_t)host.n);
