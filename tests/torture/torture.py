@@ -149,7 +149,7 @@ class Torture:
             return f"ends with {code}"
         if code == first[0] and products == first[3] and out == first[1]:
             return ""
-        if code == first[0] and self.kind in ("open", "read") and self.names_loss(out, products):
+        if code == first[0] and self.kind in ("open", "read") and self.names_loss(first, out, products):
             return ""
         if code == first[0] and self.name in DRAWN and products.keys() == first[3].keys():
             return ""
@@ -166,10 +166,11 @@ class Torture:
         return ""
 
     @staticmethod
-    def names_loss(out, products):
+    def names_loss(first, out, products):
         """Whether a report says that a file could not be read: the others are worth one."""
-        texts = [text for _, text in products.values()] + [out]
-        return any(word in text for text in texts
+        def count(word, text, files):
+            return sum(data.count(word) for data in (text, *(data for _, data in files.values())))
+        return any(count(word, out, products) > count(word, first[1], first[3])
                    for word in (b"lossy", b"truncated", b"skipped-file"))
 
     def count(self, args):
