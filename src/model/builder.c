@@ -62,30 +62,33 @@ bool ta_is_phase(char letter)
 
 /* ---- names ------------------------------------------------------------------------------- */
 
+/* Names beyond the limit are pooled, so that totals stay right. */
+static ta_str pool_name(struct ta_builder *builder)
+{
+    static const char other[] = "(other names)";
+    ta_str id = TA_STR_ABSENT;
+    ta_quality_add(builder->quality, TA_Q_LIMIT, TA_NO_OFFSET,
+                   "Distinct names beyond the limit \"names\" (--limit names=…) are pooled as "
+                   "\"%s\"",
+                   other);
+    struct ta_strings *strings = &builder->trace->strings;
+    strings->limit++; /* room for this one name, the first time */
+    if (ta_strings_intern(strings, ta_slice_of(other), &id) != TA_INTERN_OK)
+        id = TA_STR_ABSENT;
+    strings->limit--;
+    return id;
+}
+
 ta_str ta_builder_string(struct ta_builder *builder, struct ta_slice text)
 {
     ta_str id = TA_STR_ABSENT;
-    switch (ta_strings_intern(&builder->trace->strings, text, &id)) {
-    case TA_INTERN_OK:
-        break;
-    case TA_INTERN_FULL: {
-        /* Names beyond the limit are pooled, so that totals stay right. */
-        static const char other[] = "(other names)";
-        ta_quality_add(builder->quality, TA_Q_LIMIT, TA_NO_OFFSET,
-                       "Distinct names beyond the limit \"names\" (--limit names=…) are pooled as "
-                       "\"%s\"",
-                       other);
-        struct ta_strings *strings = &builder->trace->strings;
-        strings->limit++; /* room for this one name, the first time */
-        if (ta_strings_intern(strings, ta_slice_of(other), &id) != TA_INTERN_OK)
-            id = TA_STR_ABSENT;
-        strings->limit--;
-        break;
-    }
-    case TA_INTERN_NOMEM:
-        builder->track_of.failed = true;
-    }
-    return id;
+    const enum ta_intern done = ta_strings_intern(&builder->trace->strings, text, &id);
+    if (done == TA_INTERN_OK)
+        return id;
+    if (done == TA_INTERN_FULL)
+        return pool_name(builder);
+    builder->track_of.failed = true;
+    return TA_STR_ABSENT;
 }
 
 static enum ta_status no_memory(struct ta_ctx *ctx, const struct ta_builder *builder)

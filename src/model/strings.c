@@ -9,13 +9,34 @@ struct string_slot {
     ta_str id; /* 0: empty */
 };
 
+/* Slots of a fresh table: most hold few texts.  Those that came lately are remembered in as many
+ * places as there are slots, as long as these stay in the cache. */
+enum { FEW_SLOTS = 64, RECENT_MOST = 1024 };
+
+/* Forgets the texts that came lately, to remember as many as go with the slots. */
+static bool renew_recent(struct ta_strings *strings)
+{
+    const size_t slots = strings->mask + 1, n = slots < RECENT_MOST ? slots : RECENT_MOST;
+    const unsigned shift = 64 - (unsigned)__builtin_ctzll(n);
+    if (strings->recent && shift == strings->recent_shift)
+        return true;
+    struct recent_string *recent = calloc(n, sizeof *recent);
+    if (!recent)
+        return false;
+    free(strings->recent);
+    strings->recent = recent;
+    strings->recent_shift = shift;
+    return true;
+}
+
 bool ta_strings_init(struct ta_strings *strings, size_t limit)
 {
-    *strings = (struct ta_strings){.mask = 1023, .limit = limit};
+    *strings = (struct ta_strings){.mask = FEW_SLOTS - 1, .limit = limit};
     strings->slots = calloc(strings->mask + 1, sizeof *strings->slots);
     /* Where memory lies differs from run to run; no id and no order depends on it. */
     strings->seed = ta_hash_mix((uintptr_t)strings->slots);
-    return strings->slots && ta_vec_push(&strings->texts, (struct ta_slice){"", 0});
+    return strings->slots && renew_recent(strings) &&
+           ta_vec_push(&strings->texts, (struct ta_slice){"", 0});
 }
 
 void ta_strings_free(struct ta_strings *strings)
@@ -23,6 +44,7 @@ void ta_strings_free(struct ta_strings *strings)
     ta_arena_free(&strings->arena);
     free(strings->texts.at);
     free(strings->slots);
+    free(strings->recent);
 }
 
 static bool grow(struct ta_strings *strings)
@@ -42,7 +64,7 @@ static bool grow(struct ta_strings *strings)
     free(strings->slots);
     strings->slots = slots;
     strings->mask = size - 1;
-    return true;
+    return renew_recent(strings);
 }
 
 /* ---- strings that come again and again ------------------------------------------------------ */
@@ -92,6 +114,24 @@ static inline bool same_middle(const char *a, const char *b, size_t length)
     return differ == 0;
 }
 
+/* Where a text is kept, by its ends, and what is in the middle of a long one: shapes of a kind
+ * begin and end alike. */
+static inline size_t place_of(const struct ta_strings *strings, struct ta_slice text, uint64_t head,
+                              uint64_t tail)
+{
+    const uint64_t middle = text.len >= 16 ? word_at(text.ptr + text.len / 2) : 0;
+    const uint64_t mixed =
+        (head ^ tail << 1 ^ middle << 2 ^ text.len) * UINT64_C(0x9e3779b97f4a7c15);
+    return mixed >> strings->recent_shift;
+}
+
+static inline bool is_of(const struct recent_string *recent, struct ta_slice text, uint64_t head,
+                         uint64_t tail)
+{
+    return recent->head == head && recent->tail == tail && recent->length == text.len &&
+           recent->id && same_middle(recent->text, text.ptr, text.len);
+}
+
 static enum ta_intern intern(struct ta_strings *strings, struct ta_slice text, ta_str *id)
 {
     const uint32_t hash = (uint32_t)ta_hash_bytes(text.ptr, text.len, strings->seed);
@@ -115,20 +155,34 @@ static enum ta_intern intern(struct ta_strings *strings, struct ta_slice text, t
     return TA_INTERN_OK;
 }
 
+/* Of a text that is not at its place: where two share one, the other is beside it. */
+static __attribute__((noinline)) enum ta_intern
+intern_slowly(struct ta_strings *strings, struct ta_slice text, size_t place, ta_str *id)
+{
+    uint64_t head, tail;
+    ends_of(text, &head, &tail);
+    if (is_of(&strings->recent[place ^ 1], text, head, tail)) {
+        *id = strings->recent[place ^ 1].id;
+        return TA_INTERN_OK;
+    }
+    const enum ta_intern done = intern(strings, text, id);
+    if (done == TA_INTERN_OK && text.len <= UINT32_MAX) {
+        place = place_of(strings, text, head, tail); /* the table may have grown */
+        strings->recent[place ^ 1] = strings->recent[place];
+        strings->recent[place] =
+            (struct recent_string){head, tail, strings->texts.at[*id].ptr, (uint32_t)text.len, *id};
+    }
+    return done;
+}
+
 enum ta_intern ta_strings_intern(struct ta_strings *strings, struct ta_slice text, ta_str *id)
 {
     uint64_t head, tail;
     ends_of(text, &head, &tail);
-    const uint64_t mixed = (head ^ tail << 1 ^ text.len) * UINT64_C(0x9e3779b97f4a7c15);
-    struct recent_string *recent = &strings->recent[mixed >> 56];
-    if (recent->head == head && recent->tail == tail && recent->length == text.len && recent->id &&
-        same_middle(recent->text, text.ptr, text.len)) {
-        *id = recent->id;
-        return TA_INTERN_OK;
-    }
-    const enum ta_intern done = intern(strings, text, id);
-    if (done == TA_INTERN_OK && text.len <= UINT32_MAX)
-        *recent =
-            (struct recent_string){head, tail, strings->texts.at[*id].ptr, (uint32_t)text.len, *id};
-    return done;
+    const size_t place = place_of(strings, text, head, tail);
+    const struct recent_string *recent = &strings->recent[place];
+    if (!is_of(recent, text, head, tail))
+        return intern_slowly(strings, text, place, id);
+    *id = recent->id;
+    return TA_INTERN_OK;
 }

@@ -6,8 +6,6 @@
 #include "base/vec.h"
 #include "traceanalyze/arena.h"
 
-enum { RECENT_STRINGS = 256 };
-
 /* A string that was interned lately, found by its ends. */
 struct recent_string {
     uint64_t head, tail; /* its first and last bytes, see ends_of() */
@@ -23,7 +21,8 @@ struct ta_strings {
     size_t mask;
     size_t limit;  /* distinct texts at most */
     uint64_t seed; /* of the hashes */
-    struct recent_string recent[RECENT_STRINGS];
+    struct recent_string *recent;
+    unsigned recent_shift; /* of a mixed word, to a place among them */
 };
 
 bool ta_strings_init(struct ta_strings *strings, size_t limit);
