@@ -124,13 +124,20 @@ struct ta_kernels {
     const struct ta_kernel *at;
 };
 
+/* One series of a counter. */
+struct ta_counter_series {
+    uint32_t track;
+    ta_str name, series;
+    size_t first, n; /* its samples are [first, first + n), by time */
+};
+
 /* Counter samples by (track, name, series, time). */
 struct ta_counters {
     size_t n;
     const int64_t *ts;
     const double *value;
-    const ta_str *name, *series;
-    const uint32_t *track;
+    size_t n_series;
+    const struct ta_counter_series *series;
 };
 
 /* Begins the names of the counters of torch's allocator; the number of the device follows. */

@@ -83,33 +83,44 @@ static struct ta_key text_key(const struct ta_trace *trace, ta_str text)
 
 /* ---- map ------------------------------------------------------------------------------------ */
 
-static int64_t *counter_row(const struct ta_trace *trace, const struct ta_counters *c, size_t i,
+static int64_t *counter_row(const struct ta_trace *trace, const struct ta_counter_series *series,
                             struct ta_partial *out)
 {
-    const struct ta_track *track = &ta_trace_tracks(trace).at[c->track[i]];
+    const struct ta_track *track = &ta_trace_tracks(trace).at[series->track];
     const ta_str process = track->process_name != TA_STR_ABSENT ? track->process_name : track->pid;
     return TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)), text_key(trace, process),
-                          text_key(trace, c->name[i]), text_key(trace, c->series[i]));
+                          text_key(trace, series->name), text_key(trace, series->series));
 }
 
-/* Samples of one series of a thread stand together, in order of time. */
+static void add_samples(const double *values, size_t n, int64_t *row)
+{
+    double least = INFINITY, most = -INFINITY, last = 0;
+    int64_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double value = values[i];
+        if (!isfinite(value))
+            continue;
+        least = value < least ? value : least;
+        most = value > most ? value : most;
+        last = value;
+        count++;
+    }
+    if (count == 0)
+        return;
+    ta_sum(&row[SAMPLES], count);
+    ta_least(&row[LEAST], order_of(least));
+    ta_most(&row[MOST], order_of(most));
+    row[LAST] = order_of(last);
+}
+
 static void map_counters(const struct ta_trace *trace, struct ta_partial *out)
 {
-    const struct ta_counters c = ta_trace_counters(trace);
-    int64_t *row = NULL;
-    for (size_t i = 0; i < c.n; i++) {
-        const bool is_next = i == 0 || c.track[i] != c.track[i - 1] || c.name[i] != c.name[i - 1] ||
-                             c.series[i] != c.series[i - 1];
-        if (is_next) {
-            row = counter_row(trace, &c, i, out);
-            ta_sum(&row[PIECES], 1);
-        }
-        if (!isfinite(c.value[i]))
-            continue;
-        ta_sum(&row[SAMPLES], 1);
-        ta_least(&row[LEAST], order_of(c.value[i]));
-        ta_most(&row[MOST], order_of(c.value[i]));
-        row[LAST] = order_of(c.value[i]);
+    const struct ta_counters counters = ta_trace_counters(trace);
+    for (size_t i = 0; i < counters.n_series; i++) {
+        const struct ta_counter_series *series = &counters.series[i];
+        int64_t *row = counter_row(trace, series, out);
+        ta_sum(&row[PIECES], 1);
+        add_samples(counters.value + series->first, series->n, row);
     }
 }
 

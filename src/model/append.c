@@ -241,20 +241,35 @@ static bool append_args(struct arg_column *a, struct arg_column *b, size_t rows,
     return true;
 }
 
+/* The places of the series of one trace among those of the other. */
+static bool place_series(struct counter_list *into, const struct counter_list *from,
+                         const struct appending *with, uint32_t *places)
+{
+    for (size_t i = 0; i < from->list.n; i++) {
+        const struct ta_counter_series *series = &from->list.at[i];
+        places[i] =
+            counter_list_at(into, with->ids->tracks.at[series->track],
+                            with->ids->names.at[series->name], with->ids->names.at[series->series]);
+        if (places[i] == UINT32_MAX)
+            return false;
+    }
+    return true;
+}
+
 static bool append_counters(struct ta_trace *into, struct ta_trace *from,
                             const struct appending *with)
 {
     struct counter_columns *a = &into->counters, *b = &from->counters;
     const struct column_pair pairs[] = {PAIR(a->ts, b->ts), PAIR(a->value, b->value),
-                                        PAIR(a->name, b->name), PAIR(a->series, b->series),
-                                        PAIR(a->track, b->track)};
+                                        PAIR(a->place, b->place)};
     const size_t n = a->n;
-    if (!append_columns(with, pairs, 5, SIZE(a, b)))
-        return false;
-    rename_strings(with, a->name, n, a->n);
-    rename_strings(with, a->series, n, a->n);
-    rename_places(with, a->track, NULL, n, a->n);
-    return true;
+    uint32_t *places = reallocarray(NULL, b->series.list.n + 1, sizeof *places);
+    const bool done = places && place_series(&a->series, &b->series, with, places) &&
+                      append_columns(with, pairs, 3, SIZE(a, b));
+    for (size_t i = n; done && i < a->n; i++)
+        a->place[i] = places[a->place[i]];
+    free(places);
+    return done;
 }
 
 static bool append_instants(struct ta_trace *into, struct ta_trace *from,

@@ -369,17 +369,16 @@ enum ta_status ta_builder_counter(struct ta_ctx *ctx, struct ta_builder *builder
     if (!(builder->needs & TA_NEED_COUNTERS) || !event->has_ts)
         return TA_OK;
     struct counter_columns *c = &builder->trace->counters;
-    const struct column_ref columns[] = {COLUMN(c->ts), COLUMN(c->value), COLUMN(c->name),
-                                         COLUMN(c->series), COLUMN(c->track)};
     const uint32_t track = track_of(builder, event->pid, event->tid);
-    if (track == UINT32_MAX ||
-        !columns_grow(&builder->trace->store, columns, 5, c->n, &c->max, share_of(builder)))
+    const uint32_t place =
+        track == UINT32_MAX ? UINT32_MAX : counter_list_at(&c->series, track, event->name, series);
+    const struct column_ref columns[] = {COLUMN(c->ts), COLUMN(c->value), COLUMN(c->place)};
+    if (place == UINT32_MAX || (c->n >= c->max && !columns_grow(&builder->trace->store, columns, 3,
+                                                                c->n, &c->max, share_of(builder))))
         return no_memory(ctx, builder);
     c->ts[c->n] = event->ts_ns;
     c->value[c->n] = value;
-    c->name[c->n] = event->name;
-    c->series[c->n] = series;
-    c->track[c->n++] = track;
+    c->place[c->n++] = place;
     return TA_OK;
 }
 

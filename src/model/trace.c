@@ -21,9 +21,8 @@ static void free_others(struct ta_trace *t)
 {
     ta_store_free(&t->store, t->counters.ts);
     ta_store_free(&t->store, t->counters.value);
-    ta_store_free(&t->store, t->counters.name);
-    ta_store_free(&t->store, t->counters.series);
-    ta_store_free(&t->store, t->counters.track);
+    ta_store_free(&t->store, t->counters.place);
+    counter_list_free(&t->counters.series);
     ta_store_free(&t->store, t->instants.ts);
     ta_store_free(&t->store, t->instants.name);
     ta_store_free(&t->store, t->instants.cat);
@@ -161,7 +160,7 @@ const struct ta_device *ta_trace_device(const struct ta_trace *trace, int64_t id
 struct ta_counters ta_trace_counters(const struct ta_trace *trace)
 {
     const struct counter_columns *c = &trace->counters;
-    return (struct ta_counters){c->n, c->ts, c->value, c->name, c->series, c->track};
+    return (struct ta_counters){c->n, c->ts, c->value, c->series.list.n, c->series.list.at};
 }
 
 struct ta_instants ta_trace_instants(const struct ta_trace *trace)

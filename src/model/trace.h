@@ -6,6 +6,7 @@
 
 #include "base/store.h"
 #include "model/arg_column.h"
+#include "model/counter_list.h"
 #include "model/dump.h"
 #include "model/fact.h"
 #include "model/strings.h"
@@ -34,8 +35,8 @@ struct counter_columns {
     size_t n, max;
     int64_t *ts;
     double *value;
-    ta_str *name, *series;
-    uint32_t *track;
+    uint32_t *place; /* of the series, until samples of one stand together */
+    struct counter_list series;
 };
 
 struct instant_columns {

@@ -1,62 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The order of samples: by track, name and series, each by time, then place in the file. */
 #include "base/merge_sort.h"
-#include "base/vec.h"
 #include "normalize/gather.h"
 #include "normalize/normalize.h"
-#include "traceanalyze/map.h"
 
 #include <stdlib.h>
 
-/* One series of samples. */
-struct series {
-    uint32_t track;
-    ta_str name, series;
-    size_t number; /* in the order in which they came */
-    size_t n;
+/* A series and its place in the list, as samples know it. */
+struct placed {
+    struct ta_counter_series series;
+    size_t place;
 };
-
-/* Series as they are found.  A profiler writes samples of a few in turn. */
-struct all_series {
-    TA_VEC(struct series) list;
-    struct ta_map by_counter; /* track and name: a number from 0 on */
-    struct ta_map by_series;  /* that number and the series: its place */
-};
-
-static bool is_series(const struct series *series, const struct counter_columns *c, size_t row)
-{
-    return series->track == c->track[row] && series->name == c->name[row] &&
-           series->series == c->series[row];
-}
-
-/* The place of the series of a row, which is near that of the row before; SIZE_MAX without memory.
- */
-static size_t series_of(struct all_series *all, const struct counter_columns *c, size_t row,
-                        size_t last)
-{
-    enum { NEAR = 4 };
-    size_t next = last;
-    for (size_t i = 0; i < NEAR && i < all->list.n; i++) {
-        if (is_series(&all->list.at[next], c, row))
-            return next;
-        next = next + 1 < all->list.n ? next + 1 : 0;
-    }
-    const uint64_t counter = (uint64_t)c->track[row] << 32 | c->name[row];
-    const uint64_t *number = ta_map_at(&all->by_counter, counter, all->by_counter.n);
-    uint64_t *place =
-        number ? ta_map_at(&all->by_series, *number << 32 | c->series[row], all->list.n) : NULL;
-    if (!place)
-        return SIZE_MAX;
-    if (*place == all->list.n &&
-        !ta_vec_push(&all->list,
-                     ((struct series){c->track[row], c->name[row], c->series[row], *place, 0})))
-        return SIZE_MAX;
-    return *place;
-}
 
 static int by_ids(const void *left, const void *right)
 {
-    const struct series *a = left, *b = right;
+    const struct ta_counter_series *a = left, *b = right;
     if (a->track != b->track)
         return a->track < b->track ? -1 : 1;
     if (a->name != b->name)
@@ -64,92 +22,106 @@ static int by_ids(const void *left, const void *right)
     return (a->series > b->series) - (a->series < b->series);
 }
 
-TA_SORT_INLINE int by_sample(const void *left, const void *right, const void *user)
+/* Puts the list in order; `next` becomes where the first sample of each goes, by its place before.
+ * False without memory. */
+static bool order_series(struct counter_columns *c, size_t *next)
+{
+    const size_t n = c->series.list.n;
+    struct placed *placed = reallocarray(NULL, n, sizeof *placed);
+    if (!placed)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        placed[i] = (struct placed){c->series.list.at[i], i};
+    for (size_t row = 0; row < c->n; row++)
+        placed[c->place[row]].series.n++;
+    qsort(placed, n, sizeof *placed, by_ids);
+    for (size_t i = 0, at = 0; i < n; at += placed[i++].series.n) {
+        next[placed[i].place] = placed[i].series.first = at;
+        c->series.list.at[i] = placed[i].series;
+    }
+    free(placed);
+    return true;
+}
+
+/* Brings the samples of each series together, in the order of the file. */
+static void group(struct counter_columns *c, size_t *next, int64_t *ts, double *value)
+{
+    for (size_t row = 0; row < c->n; row++) {
+        const size_t to = next[c->place[row]]++;
+        ts[to] = c->ts[row];
+        value[to] = c->value[row];
+    }
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static bool is_in_order(const int64_t *ts, size_t n)
+{
+    bool falls = false;
+    for (size_t i = 1; i < n; i++)
+        falls |= ts[i] < ts[i - 1];
+    return !falls;
+}
+
+TA_SORT_INLINE int by_time(const void *left, const void *right, const void *user)
 {
     const int64_t *ts = user;
     const int64_t a = ts[*(const ta_row *)left], b = ts[*(const ta_row *)right];
     return (a > b) - (a < b);
 }
 
-/* Finds the series, and of each row its number. */
-static bool find_series(const struct counter_columns *c, struct all_series *all, ta_row *number)
+/* Sorts the samples of one series; false without memory. */
+static bool sort_samples(struct ta_store *store, int64_t *ts, double *value, size_t n)
 {
-    size_t place = 0;
-    for (size_t row = 0; row < c->n; row++) {
-        place = series_of(all, c, row, place);
-        if (place == SIZE_MAX)
+    ta_row *rows = ta_store_resize(store, NULL, n, sizeof *rows);
+    int64_t *spare = ta_store_resize(store, NULL, n, sizeof *spare);
+    bool done = rows && spare;
+    for (size_t i = 0; done && i < n; i++)
+        rows[i] = (ta_row)i;
+    if (done && (done = ta_merge_sort_in(store, rows, n, sizeof *rows, by_time, ts))) {
+        TA_GATHER_PART(spare, ts, rows, 0, n);
+        memcpy(ts, spare, n * sizeof *ts);
+        TA_GATHER_PART(spare, value, rows, 0, n);
+        memcpy(value, spare, n * sizeof *value);
+    }
+    ta_store_free(store, rows);
+    ta_store_free(store, spare);
+    return done;
+}
+
+static bool sort_each(struct ta_store *store, const struct counter_columns *c)
+{
+    for (size_t i = 0; i < c->series.list.n; i++) {
+        const struct ta_counter_series *series = &c->series.list.at[i];
+        int64_t *ts = c->ts + series->first;
+        if (!is_in_order(ts, series->n) &&
+            !sort_samples(store, ts, c->value + series->first, series->n))
             return false;
-        all->list.at[place].n++;
-        number[row] = (ta_row)place;
     }
     return true;
-}
-
-/* Groups rows by series, which are few, and orders each by time, which it mostly is. */
-static bool order_rows(struct ta_store *store, const struct counter_columns *c,
-                       struct all_series *all, const ta_row *number, ta_row *rows)
-{
-    const size_t n = all->list.n;
-    size_t *next = malloc((n + 1) * sizeof *next); /* by number: where its next row goes */
-    bool done = next != NULL;
-    if (done)
-        qsort(all->list.at, n, sizeof *all->list.at, by_ids);
-    for (size_t i = 0, at = 0; done && i < n; at += all->list.at[i++].n)
-        next[all->list.at[i].number] = at;
-    for (size_t row = 0; done && row < c->n; row++)
-        rows[next[number[row]]++] = (ta_row)row;
-    for (size_t i = 0, at = 0; done && i < n; at += all->list.at[i++].n)
-        done =
-            ta_merge_sort_in(store, rows + at, all->list.at[i].n, sizeof *rows, by_sample, c->ts);
-    free(next);
-    return done;
-}
-
-/* What the samples of a series have in common, in their new places. */
-static void write_series(struct counter_columns *c, const struct all_series *all)
-{
-    for (size_t i = 0, row = 0; i < all->list.n; i++) {
-        const struct series *series = &all->list.at[i];
-        for (const size_t end = row + series->n; row < end; row++) {
-            c->track[row] = series->track;
-            c->name[row] = series->name;
-            c->series[row] = series->series;
-        }
-    }
-}
-
-/* Finds the order of the rows and names them in it; their times and values are still to move. */
-static bool sort_rows(struct ta_store *store, struct counter_columns *c, ta_row *number,
-                      ta_row *rows)
-{
-    struct all_series all = {.list = {0}};
-    const bool done = find_series(c, &all, number) && order_rows(store, c, &all, number, rows);
-    if (done)
-        write_series(c, &all);
-    free(all.list.at);
-    ta_map_free(&all.by_counter);
-    ta_map_free(&all.by_series);
-    return done;
 }
 
 bool ta_sort_counters(struct ta_trace *trace)
 {
     struct ta_store *store = &trace->store;
     struct counter_columns *c = &trace->counters;
-    const size_t n = c->n;
-    if (n == 0)
+    if (c->n == 0)
         return true;
-    ta_row *rows = ta_store_resize(store, NULL, n, sizeof *rows);
-    ta_row *number = ta_store_resize(store, NULL, n, sizeof *number);
-    int64_t *wide = ta_store_resize(store, NULL, n, sizeof *wide);
-    const bool done = rows && number && wide && sort_rows(store, c, number, rows);
+    size_t *next = reallocarray(NULL, c->series.list.n, sizeof *next);
+    int64_t *ts = ta_store_resize(store, NULL, c->n, sizeof *ts);
+    double *value = ta_store_resize(store, NULL, c->n, sizeof *value);
+    bool done = next && ts && value && order_series(c, next);
     if (done) {
-        TA_GATHER(c->ts, wide, rows, n);
-        TA_GATHER(c->value, wide, rows, n);
-        c->max = n; /* what the spare had room for */
+        group(c, next, ts, value);
+        TA_SWAP(c->ts, ts);
+        TA_SWAP(c->value, value);
+        ta_store_free(store, c->place);
+        c->place = NULL;
+        c->max = c->n; /* what they have room for */
+        done = sort_each(store, c);
     }
-    ta_store_free(store, rows);
-    ta_store_free(store, number);
-    ta_store_free(store, wide);
+    free(next);
+    ta_store_free(store, ts);
+    ta_store_free(store, value);
     return done;
 }

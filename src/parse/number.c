@@ -145,8 +145,8 @@ enum ta_decimal ta_token_decimal(const struct ta_token *token, int shift, int64_
 
 bool ta_token_integer(const struct ta_token *token, int64_t *value)
 {
-    if (token->whole == token->len && token->whole - 1U < 8) { /* as nearly all are */
-        *value = (int64_t)up_to_8_digits(token->ptr, token->whole);
+    if (token->whole == token->len && token->whole - 1U < 16) { /* as nearly all are */
+        *value = (int64_t)up_to_16_digits(token->ptr, token->whole);
         return true;
     }
     if ((token->type != TA_TOKEN_NUMBER && token->type != TA_TOKEN_STRING) || token->len == 0)

@@ -57,11 +57,11 @@ static void keep_extremes(struct samples *to, const struct series *from, size_t 
 static void thin(struct samples *to, const struct series *from)
 {
     const int64_t start = from->ts[0];
-    const int64_t width = (from->ts[from->n - 1] - start) / PARTS + 1;
+    const uint64_t width = (uint64_t)(from->ts[from->n - 1] - start) / PARTS + 1;
     for (size_t first = 0, end; first < from->n; first = end) {
+        const uint64_t part = (uint64_t)(from->ts[first] - start) / width;
         end = first + 1;
-        while (end < from->n &&
-               (from->ts[end] - start) / width == (from->ts[first] - start) / width)
+        while (end < from->n && (uint64_t)(from->ts[end] - start) < (part + 1) * width)
             end++;
         keep_extremes(to, from, first, end);
     }
@@ -98,19 +98,6 @@ static struct ta_timeline_counter *make_room(struct ta_timeline_part *part, size
 
 /* ---- counters of a trace ------------------------------------------------------------------- */
 
-static bool is_same_series(const struct ta_counters *c, size_t a, size_t b)
-{
-    return c->track[a] == c->track[b] && c->name[a] == c->name[b] && c->series[a] == c->series[b];
-}
-
-static size_t end_of_series(const struct ta_counters *c, size_t first)
-{
-    size_t end = first + 1;
-    while (end < c->n && is_same_series(c, first, end))
-        end++;
-    return end;
-}
-
 static const char *text_of(struct ta_timeline_part *part, const struct ta_trace *trace, ta_str id)
 {
     return ta_arena_copy(&part->arena, id == TA_STR_ABSENT ? TA_LIT("") : ta_trace_text(trace, id));
@@ -119,20 +106,18 @@ static const char *text_of(struct ta_timeline_part *part, const struct ta_trace 
 static bool pack_counters(struct ta_timeline_part *part, const struct ta_trace *trace,
                           const struct ta_counters *all)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < all->n; i = end_of_series(all, i))
-        n++;
-    struct ta_timeline_counter *counters = make_room(part, n);
-    for (size_t i = 0, end; counters && i < all->n; i = end) {
-        end = end_of_series(all, i);
-        const struct ta_track *track = &ta_trace_tracks(trace).at[all->track[i]];
+    struct ta_timeline_counter *counters = make_room(part, all->n_series);
+    for (size_t i = 0; counters && i < all->n_series; i++) {
+        const struct ta_counter_series *of = &all->series[i];
+        const struct ta_track *track = &ta_trace_tracks(trace).at[of->track];
         const bool is_named = track->process_name != TA_STR_ABSENT;
         struct ta_timeline_counter *counter = &counters[part->file.n_counters++];
         *counter = (struct ta_timeline_counter){
             .process = text_of(part, trace, is_named ? track->process_name : track->pid),
-            .name = text_of(part, trace, all->name[i]),
-            .series = text_of(part, trace, all->series[i])};
-        const struct series series = {all->ts + i, all->value + i, end - i, ta_trace_origin(trace)};
+            .name = text_of(part, trace, of->name),
+            .series = text_of(part, trace, of->series)};
+        const struct series series = {all->ts + of->first, all->value + of->first, of->n,
+                                      ta_trace_origin(trace)};
         if (!pack_series(part, &series, counter))
             return false;
     }

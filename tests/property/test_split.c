@@ -256,9 +256,14 @@ static void same_columns(const struct ta_trace *a, const struct ta_trace *b)
     SAME(counters.n);
     SAME_COLUMN(counters, ts);
     SAME_COLUMN(counters, value);
-    SAME_COLUMN(counters, name);
-    SAME_COLUMN(counters, series);
-    SAME_COLUMN(counters, track);
+    SAME(counters.series.list.n);
+    for (size_t i = 0; i < a->counters.series.list.n; i++) {
+        SAME(counters.series.list.at[i].track);
+        SAME(counters.series.list.at[i].name);
+        SAME(counters.series.list.at[i].series);
+        SAME(counters.series.list.at[i].first);
+        SAME(counters.series.list.at[i].n);
+    }
     SAME(instants.n);
     SAME_COLUMN(instants, ts);
     SAME_COLUMN(instants, name);

@@ -228,6 +228,7 @@ static void the_other_tables(void **state)
     make(&a, 100);
     make(&b, 100);
     add(&a, 'i', "instant", "c", "7", 1);
+    add(&b, 'C', "count", "c", "7", 3);
     for (int i = 0; i < 2; i++) {
         struct ta_builder *to = i ? &b : &a;
         add(to, 's', "flow", "c", i ? "8" : "7", 2 + i);
@@ -242,9 +243,13 @@ static void the_other_tables(void **state)
     assert_int_equal(t->flows.n, 2);
     assert_string_equal(name_of(&a, t->flows.id[1]), "8");
     assert_int_equal(t->flows.phase[1], 's');
-    assert_int_equal(t->counters.n, 2);
-    assert_string_equal(name_of(&a, t->counters.series[1]), "series");
-    assert_string_equal(name_of(&a, t->tracks.at[t->counters.track[1]].tid), "8");
+    assert_int_equal(t->counters.n, 3);
+    const uint32_t places[] = {0, 0, 1}; /* the first of the second one is that of the first one */
+    assert_memory_equal(t->counters.place, places, sizeof places);
+    assert_int_equal(t->counters.series.list.n, 2);
+    const struct ta_counter_series *series = &t->counters.series.list.at[1];
+    assert_string_equal(name_of(&a, series->series), "series");
+    assert_string_equal(name_of(&a, t->tracks.at[series->track].tid), "8");
     assert_int_equal(t->spans.n, 0);
     ta_builder_free(&a);
     ta_builder_free(&b);

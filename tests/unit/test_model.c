@@ -722,10 +722,12 @@ static void somebody_asked(void **state)
     const struct ta_counters counters = ta_trace_counters(r.trace);
     assert_int_equal(counters.n, 3);
     bool found = false;
-    for (size_t i = 0; i < counters.n; i++) {
-        assert_string_equal(name_of(r.trace, counters.name[i]), "memory");
-        found |= counters.value[i] == 1.5 && counters.ts[i] == 5000 &&
-                 strcmp(name_of(r.trace, counters.series[i]), "used") == 0;
+    for (size_t i = 0; i < counters.n_series; i++) {
+        const struct ta_counter_series *series = &counters.series[i];
+        assert_string_equal(name_of(r.trace, series->name), "memory");
+        for (size_t s = series->first; s < series->first + series->n; s++)
+            found |= counters.value[s] == 1.5 && counters.ts[s] == 5000 &&
+                     strcmp(name_of(r.trace, series->series), "used") == 0;
     }
     assert_true(found);
     const struct ta_instants instants = ta_trace_instants(r.trace);
@@ -745,6 +747,29 @@ static void somebody_asked(void **state)
     reading_free(&r);
 }
 
+/* Each series once, by its ids, and the samples of all one after the other, by time; those of one
+ * time by their value, as the tests number them. */
+static void assert_counters(const struct ta_counters *c, size_t n)
+{
+    size_t next = 0;
+    for (size_t i = 0; i < c->n_series; i++) {
+        const struct ta_counter_series *s = &c->series[i];
+        const uint64_t name = (uint64_t)s->name << 32 | s->series;
+        if (i && s->track == s[-1].track)
+            assert_true(name > ((uint64_t)s[-1].name << 32 | s[-1].series));
+        else if (i)
+            assert_true(s->track > s[-1].track);
+        assert_int_equal(s->first, next);
+        assert_true(s->n > 0);
+        next += s->n;
+        for (size_t at = s->first + 1; at < next; at++)
+            assert_true(c->ts[at - 1] < c->ts[at] ||
+                        (c->ts[at - 1] == c->ts[at] && c->value[at - 1] < c->value[at]));
+    }
+    assert_int_equal(next, n);
+    assert_int_equal(c->n, n);
+}
+
 /* Counter samples are ordered by (track, name, series, time), whatever the file does. */
 static void counters_are_ordered(void **state)
 {
@@ -757,16 +782,10 @@ static void counters_are_ordered(void **state)
          "'ph':'C','name':'m','pid':1,'tid':1,'ts':3,'args':{'a':1,'b':3}");
     fixture.plan.needs = needs;
     const struct ta_counters c = ta_trace_counters(r.trace);
-    assert_int_equal(c.n, 5);
-    for (size_t i = 1; i < c.n; i++) {
-        if (c.track[i - 1] != c.track[i])
-            assert_true(c.track[i - 1] < c.track[i]);
-        else if (c.series[i - 1] == c.series[i])
-            assert_true(c.ts[i - 1] <= c.ts[i]);
-        for (size_t j = 0; j + 1 < i; j++) /* a series is one run */
-            assert_false(c.track[j] == c.track[i] && c.series[j] == c.series[i] &&
-                         c.series[i - 1] != c.series[i]);
-    }
+    assert_counters(&c, 5);
+    assert_int_equal(c.n_series, 3);
+    const double values[] = {3, 4, 1, 2, 5}; /* names have their numbers in the order of the file */
+    assert_memory_equal(c.value, values, sizeof values);
     reading_free(&r);
 }
 
@@ -792,16 +811,8 @@ static void counters_of_many_series(void **state)
     fixture_read(&fixture, text.at, text.n, &r);
     fixture.plan.needs = needs;
     const struct ta_counters c = ta_trace_counters(r.trace);
-    assert_int_equal(c.n, SAMPLES);
-    for (size_t i = 1; i < c.n; i++) {
-        const int64_t now[] = {c.track[i], c.name[i], c.series[i], c.ts[i], (int64_t)c.value[i]};
-        const int64_t before[] = {c.track[i - 1], c.name[i - 1], c.series[i - 1], c.ts[i - 1],
-                                  (int64_t)c.value[i - 1]};
-        size_t k = 0;
-        while (k < 4 && before[k] == now[k])
-            k++;
-        assert_true(before[k] < now[k]);
-    }
+    assert_int_equal(c.n_series, 2 * 4 * 8);
+    assert_counters(&c, SAMPLES);
     reading_free(&r);
     text_free(&text);
 }

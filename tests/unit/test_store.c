@@ -352,7 +352,11 @@ static void assert_same_others(const struct ta_trace *x, const struct ta_trace *
         assert_int_equal(a.n, b.n);
         SAME(ts);
         SAME(value);
-        SAME(track);
+        assert_int_equal(a.n_series, b.n_series);
+        for (size_t i = 0; i < a.n_series; i++) {
+            assert_int_equal(a.series[i].track, b.series[i].track);
+            assert_int_equal(a.series[i].first, b.series[i].first);
+        }
     }
     {
         const struct ta_asyncs a = ta_trace_asyncs(x), b = ta_trace_asyncs(y);

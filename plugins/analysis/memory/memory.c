@@ -185,19 +185,21 @@ static int64_t *levels_row(const struct ta_trace *trace, int64_t device, struct 
 /* Peaks of the counters that the reader makes of torch's records of memory. */
 static void add_levels(const struct ta_trace *trace, struct ta_partial *out)
 {
-    const struct ta_counters c = ta_trace_counters(trace);
-    int64_t *peak = NULL; /* of the counter and series at hand */
-    for (size_t i = 0; i < c.n; i++) {
-        if (i == 0 || c.name[i] != c.name[i - 1] || c.series[i] != c.series[i - 1]) {
-            const int64_t device = device_of(ta_trace_text(trace, c.name[i]));
-            const bool reserved =
-                ta_slice_equal(ta_trace_text(trace, c.series[i]), TA_LIT("reserved bytes"));
-            peak = device == TA_MISSING ? NULL
-                                        : levels_row(trace, device, out) +
-                                              (reserved ? PEAK_RESERVED : PEAK_ALLOCATED);
-        }
-        if (peak && c.value[i] >= 0 && c.value[i] < 9e18)
-            ta_most(peak, (int64_t)c.value[i]);
+    const struct ta_counters counters = ta_trace_counters(trace);
+    for (size_t i = 0; i < counters.n_series; i++) {
+        const struct ta_counter_series *series = &counters.series[i];
+        const int64_t device = device_of(ta_trace_text(trace, series->name));
+        if (device == TA_MISSING)
+            continue;
+        const bool reserved =
+            ta_slice_equal(ta_trace_text(trace, series->series), TA_LIT("reserved bytes"));
+        const double *values = counters.value + series->first;
+        double peak = -1;
+        for (size_t s = 0; s < series->n; s++)
+            peak = values[s] > peak && values[s] < 9e18 ? values[s] : peak;
+        int64_t *row = levels_row(trace, device, out);
+        if (peak >= 0)
+            ta_most(&row[reserved ? PEAK_RESERVED : PEAK_ALLOCATED], (int64_t)peak);
     }
 }
 

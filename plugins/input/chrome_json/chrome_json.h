@@ -20,7 +20,7 @@ struct reading {
     size_t n_keys; /* of arguments that analyses ask for */
     size_t memory_at[MEMORY_KEYS];
     int64_t memory_device; /* that came last, and its counters */
-    ta_str memory_name;
+    ta_str memory_name, memory_series[DEVICE_TYPE];
     uint64_t kept, repaired, dropped, metadata;
     ta_str empty, memory;        /* texts that events are compared with */
     ta_str known[UINT8_MAX + 1]; /* what texts with a number were interned as (ta_token.known) */

@@ -26,7 +26,7 @@ static int64_t memory_number(const struct reading *r, enum memory_key key)
     return token && ta_token_integer(token, &number) ? number : TA_MISSING;
 }
 
-static void add_memory(struct reading *r, enum memory_key key, const char *series)
+static void add_memory(struct reading *r, enum memory_key key)
 {
     const struct ta_token *token = memory_token(r, key);
     struct ta_event event = r->event;
@@ -34,8 +34,7 @@ static void add_memory(struct reading *r, enum memory_key key, const char *serie
     if (r->status != TA_OK || !token || !ta_token_double(token, &bytes))
         return;
     event.name = r->memory_name;
-    r->status = ta_builder_counter(r->ctx, r->builder, &event,
-                                   ta_builder_string(r->builder, ta_slice_of(series)), bytes);
+    r->status = ta_builder_counter(r->ctx, r->builder, &event, r->memory_series[key], bytes);
 }
 
 /* Instants named [memory] are samples of two counters of the device; type 0 is the host, whose
@@ -47,12 +46,14 @@ void chrome_take_memory(struct reading *r)
     if (memory_number(r, DEVICE_TYPE) == 0 || device < 0)
         return;
     if (r->memory_name == TA_STR_ABSENT || device != r->memory_device) {
+        r->memory_series[ALLOCATED] = ta_builder_string(r->builder, TA_LIT("allocated bytes"));
+        r->memory_series[RESERVED] = ta_builder_string(r->builder, TA_LIT("reserved bytes"));
         const int n = snprintf(name, sizeof name, TA_MEMORY_COUNTER "%" PRId64, device);
         r->memory_name = ta_builder_string(r->builder, (struct ta_slice){name, (size_t)n});
         r->memory_device = device;
     }
-    add_memory(r, ALLOCATED, "allocated bytes");
-    add_memory(r, RESERVED, "reserved bytes");
+    add_memory(r, ALLOCATED);
+    add_memory(r, RESERVED);
 }
 
 size_t chrome_list_keys(struct reading *r, const struct ta_slice *asked, struct ta_slice *keys)
