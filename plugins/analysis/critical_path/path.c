@@ -2,6 +2,8 @@
 /* Following the critical path from its end to its start. */
 #include "path.h"
 
+#include "finder.h"
+
 #include <stdlib.h>
 
 enum {
@@ -36,10 +38,7 @@ struct walk {
     struct ta_tracks tracks;
     struct ta_categories categories;
     struct ta_activities activities;
-    uint32_t *by_end;   /* activities in the order of their ends; NULL when that is theirs */
-    size_t n_ended;     /* of these that may have ended by now; the path goes back only */
-    uint32_t *place_of; /* by row: 1 + index of the activity of a device's span, or of the first
-                           that a call launched; 0 for none */
+    struct finder finder;
     uint32_t threads[THREADS_MOST];
     size_t n_threads;
     struct ta_kernels kernels;
@@ -55,17 +54,6 @@ static enum ta_event_class class_of(const struct walk *w, ta_row row)
 static int64_t end_of(const struct walk *w, ta_row row)
 {
     return w->spans.ts[row] + w->spans.dur[row];
-}
-
-static int64_t end_of_activity(const struct walk *w, size_t activity)
-{
-    return end_of(w, w->activities.at[activity].span);
-}
-
-/* The activity of a device's span, or the first that a call launched; SIZE_MAX. */
-static size_t activity_of(const struct walk *w, ta_row row)
-{
-    return w->place_of[row] ? w->place_of[row] - 1 : SIZE_MAX;
 }
 
 /* Gives the time from `from` to now to a class; only what lies in the window. */
@@ -122,21 +110,6 @@ static ta_row last_before(const struct walk *w, ta_row first, ta_row limit, int6
     return low > first ? low - 1 : TA_NO_ROW;
 }
 
-/* The activity at a place in the order of ends. */
-static size_t ended_at(const struct walk *w, size_t place)
-{
-    return w->by_end ? w->by_end[place] : place;
-}
-
-/* The activity that ended last, at `time` or earlier, which is no later than at the last call;
- * SIZE_MAX. */
-static size_t last_ended(struct walk *w, int64_t time)
-{
-    while (w->n_ended && end_of_activity(w, ended_at(w, w->n_ended - 1)) > time)
-        w->n_ended--;
-    return w->n_ended ? ended_at(w, w->n_ended - 1) : SIZE_MAX;
-}
-
 /* The activity that a wait from `row` on waited for: it ended within.  SIZE_MAX when the device was
  * done before. */
 static size_t waited_for(struct walk *w, ta_row row)
@@ -144,7 +117,7 @@ static size_t waited_for(struct walk *w, ta_row row)
     const enum ta_host_work work = work_of(w, row);
     if (class_of(w, row) != TA_CLASS_RUNTIME || (work != TA_HOST_SYNC && work != TA_HOST_COPY))
         return SIZE_MAX;
-    const size_t activity = last_ended(w, w->now);
+    const size_t activity = finder_ended(&w->finder, w->now);
     if (activity == SIZE_MAX)
         return SIZE_MAX;
     const ta_row span = w->activities.at[activity].span;
@@ -203,8 +176,10 @@ static size_t running(const struct walk *w, size_t activity)
 /* At the end of a launch: the activity that ran then, when what was launched had to queue. */
 static size_t host_was_ahead(struct walk *w, ta_row call)
 {
-    const size_t launched = call == TA_NO_ROW ? SIZE_MAX : activity_of(w, call);
-    if (launched == SIZE_MAX || end_of(w, call) != w->now ||
+    if (call == TA_NO_ROW || end_of(w, call) != w->now)
+        return SIZE_MAX;
+    const size_t launched = finder_launched_by(&w->finder, call);
+    if (launched == SIZE_MAX ||
         w->spans.ts[w->activities.at[launched].span] - w->now <= TA_FRONT_END_NS)
         return SIZE_MAX;
     return running(w, launched);
@@ -215,8 +190,8 @@ static size_t device_meanwhile(struct walk *w, ta_row open, int64_t from)
 {
     if (w->now - from < UNTRACED_NS || host_class(w, open) != PATH_UNTRACED)
         return SIZE_MAX;
-    const size_t activity = last_ended(w, w->now);
-    if (activity == SIZE_MAX || end_of_activity(w, activity) <= from ||
+    const size_t activity = finder_ended(&w->finder, w->now);
+    if (activity == SIZE_MAX || finder_end_of(&w->finder, activity) <= from ||
         w->spans.ts[w->activities.at[activity].span] >= w->now)
         return SIZE_MAX;
     return activity;
@@ -228,7 +203,7 @@ static size_t leave(struct walk *w, size_t activity, bool is_known, enum path_cl
 {
     w->path->edges.known += is_known;
     w->path->edges.likely += !is_known;
-    give(w, end_of_activity(w, activity), class, row);
+    give(w, finder_end_of(&w->finder, activity), class, row);
     return activity;
 }
 
@@ -278,8 +253,8 @@ static size_t before_on_stream(const struct walk *w, ta_row row, bool *waits)
     *waits = false;
     while (row > first) {
         row--;
-        if (activity_of(w, row) != SIZE_MAX)
-            return activity_of(w, row);
+        if (finder_at(&w->finder, row) != SIZE_MAX)
+            return finder_at(&w->finder, row);
         *waits |= class_of(w, row) == TA_CLASS_SYNC;
     }
     return SIZE_MAX;
@@ -301,7 +276,7 @@ static struct cause cause_of(struct walk *w, const struct ta_activity *a)
     const size_t before = before_on_stream(w, a->span, &waits);
     struct cause cause = {INT64_MIN, SIZE_MAX, TA_NO_ROW, PATH_UNKNOWN, false};
     if (before != SIZE_MAX) {
-        cause.ready = ta_min_i64(end_of_activity(w, before), start);
+        cause.ready = ta_min_i64(finder_end_of(&w->finder, before), start);
         cause.activity = before;
         cause.gap = start - cause.ready <= TA_FRONT_END_NS ? PATH_FRONT_END : PATH_DEPENDENCY;
         cause.known = true;
@@ -313,7 +288,7 @@ static struct cause cause_of(struct walk *w, const struct ta_activity *a)
     }
     /* Work of another stream that ended later than all that is known: what it waited for when the
      * stream waits for an event, or when it began late without another reason. */
-    const size_t other = last_ended(w, start);
+    const size_t other = finder_ended(&w->finder, start);
     if (other != SIZE_MAX && other != cause.activity && w->activities.at[other].span != a->span) {
         const ta_row span = w->activities.at[other].span;
         const bool late = cause.ready == INT64_MIN || start - cause.ready > TA_FRONT_END_NS;
@@ -346,46 +321,6 @@ static void follow(struct walk *w, size_t activity)
 
 /* ---- the whole path ------------------------------------------------------------------------ */
 
-static int by_end(const void *left, const void *right, void *user)
-{
-    const struct walk *w = user;
-    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    const int64_t end = end_of_activity(w, a), other = end_of_activity(w, b);
-    return end != other ? (end > other) - (end < other) : (a > b) - (a < b);
-}
-
-/* Orders the activities by their end; mostly they are.  False without memory. */
-static bool order_ends(struct walk *w)
-{
-    w->by_end = malloc(w->activities.n * sizeof *w->by_end);
-    for (size_t i = 0; w->by_end && i < w->activities.n; i++)
-        w->by_end[i] = (uint32_t)i;
-    if (w->by_end)
-        qsort_r(w->by_end, w->activities.n, sizeof *w->by_end, by_end, w);
-    return w->by_end != NULL;
-}
-
-/* Looks at all activities.  False without memory. */
-static bool list_activities(struct walk *w)
-{
-    bool ordered = true;
-    int64_t before = INT64_MIN;
-    w->start = INT64_MAX;
-    w->n_ended = w->activities.n;
-    for (size_t i = 0; i < w->activities.n; i++) {
-        const ta_row span = w->activities.at[i].span;
-        const ta_row call = w->activities.at[i].launch;
-        const int64_t end = end_of(w, span);
-        w->place_of[span] = (uint32_t)i + 1;
-        if (call != TA_NO_ROW && w->place_of[call] == 0)
-            w->place_of[call] = (uint32_t)i + 1;
-        w->start = ta_min_i64(w->start, w->spans.ts[span]);
-        ordered &= before <= end;
-        before = end;
-    }
-    return ordered || order_ends(w);
-}
-
 /* Threads of the host, those with most rows first. */
 static void list_threads(struct walk *w)
 {
@@ -414,17 +349,16 @@ bool path_follow(struct path *path)
     };
     if (w.activities.n == 0)
         return true;
-    w.place_of = calloc(w.spans.n, sizeof *w.place_of);
     w.steps = 2 * (w.spans.n + w.activities.n) + 16;
-    const bool done = w.place_of && list_activities(&w);
+    const bool done = finder_open(&w.finder, path->trace);
     if (done) {
-        const size_t last = ended_at(&w, w.activities.n - 1);
+        const size_t last = finder_ended(&w.finder, INT64_MAX);
         list_threads(&w);
-        w.now = end_of_activity(&w, last);
+        w.start = w.finder.start;
+        w.now = finder_end_of(&w.finder, last);
         follow(&w, last);
         give(&w, w.start, PATH_UNKNOWN, TA_NO_ROW);
     }
-    free(w.by_end);
-    free(w.place_of);
+    finder_close(&w.finder);
     return done;
 }
