@@ -10,7 +10,7 @@ TA_BEGIN_DECLS
 
 /* The calls that are the launch of an activity, each once, in the order of their rows. */
 struct ta_launched {
-    size_t n;
+    size_t n, n_activities; /* as many where each call has one */
     struct ta_row_word *rows;
 };
 

@@ -98,12 +98,15 @@ struct ta_activities {
     const struct ta_activity *at;
 };
 
-/* The end of the activities of one device, which stand together, from the first of them on. */
+/* The end of the activities of one device, which stand together, from the first of them on; mostly
+ * it is that of all. */
 static inline size_t ta_device_end(const struct ta_activities *activities, size_t first)
 {
-    size_t end = first + 1;
-    while (end < activities->n && activities->at[end].device == activities->at[first].device)
-        end++;
+    const struct ta_activity *const at = activities->at;
+    size_t end = activities->n;
+    if (at[end - 1].device != at[first].device)
+        for (end = first + 1; at[end].device == at[first].device;)
+            end++;
     return end;
 }
 

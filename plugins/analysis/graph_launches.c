@@ -3,6 +3,7 @@
  * of their kernels belongs to the call, and through it to the operator around it. */
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/host.h>
+#include <traceanalyze/launched.h>
 
 #include <stdlib.h>
 
@@ -53,7 +54,8 @@ static const struct ta_column columns[] = {
 
 enum { ORDINARY_MIN = 20 };
 
-/* What is known of each runtime call, by its row. */
+/* What is known of each runtime call, by its row; that there is one activity is left out where no
+ * call has several. */
 enum { ONE = 1, MANY = 2, COUNTED = 4 };
 
 struct work {
@@ -110,36 +112,47 @@ static void count_graph_calls(struct work *w)
             count_call(w, row);
 }
 
-static void count_all(struct work *w, int64_t *all_ns)
+static void mark_launches(struct work *w, const struct ta_activities *activities)
 {
-    const struct ta_activities activities = ta_trace_activities(w->trace);
-    for (size_t i = 0; i < activities.n; i++) {
-        const ta_row launch = activities.at[i].launch;
+    for (size_t i = 0; i < activities->n; i++) {
+        const ta_row launch = activities->at[i].launch;
         if (launch != TA_NO_ROW)
             w->marks[launch] = w->marks[launch] ? MANY : ONE;
-        ta_sum(all_ns, w->spans.dur[activities.at[i].span]);
     }
-    for (size_t i = 0; i < activities.n; i++)
-        if (activities.at[i].launch != TA_NO_ROW)
-            count_activity(w, &activities.at[i]);
+}
+
+static void count_all(struct work *w, const struct ta_activities *activities, int64_t *all_ns)
+{
+    int64_t sum = TA_MISSING;
+    for (size_t i = 0; i < activities->n; i++) {
+        const struct ta_activity *a = &activities->at[i];
+        ta_sum(&sum, w->spans.dur[a->span]);
+        if (a->launch != TA_NO_ROW)
+            count_activity(w, a);
+    }
+    ta_sum(all_ns, sum);
 }
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     const struct ta_spans spans = ta_trace_spans(trace);
-    if (ta_trace_activities(trace).n == 0)
+    const struct ta_activities activities = ta_trace_activities(trace);
+    if (activities.n == 0)
         return TA_OK;
+    const struct ta_launched *launched = ta_trace_launched(trace);
     int64_t *rank = TA_PARTIAL_ROW(out[1], ta_key_int(ta_trace_rank(trace)));
     struct work w = {.trace = trace,
                      .spans = spans,
                      .calls = out[0],
                      .marks = calloc(spans.n + 1, 1),
                      .delays = ta_partial_dist(out[1], rank, DELAY)};
-    bool done = w.marks != NULL;
+    bool done = w.marks && launched;
     if (done) {
         count_graph_calls(&w);
-        count_all(&w, &rank[ALL_NS]);
+        if (launched->n < launched->n_activities)
+            mark_launches(&w, &activities);
+        count_all(&w, &activities, &rank[ALL_NS]);
     }
     done &= !w.rows.failed;
     free(w.marks);

@@ -25,8 +25,10 @@ static void *make_launched(const struct ta_trace *trace)
         return NULL;
     }
     for (size_t i = 0; i < activities.n; i++)
-        if (activities.at[i].launch != TA_NO_ROW)
+        if (activities.at[i].launch != TA_NO_ROW) {
             ta_row_set_add(launched->rows, activities.at[i].launch);
+            launched->n_activities++;
+        }
     launched->n = ta_row_set_sum(launched->rows, n_words);
     return launched;
 }

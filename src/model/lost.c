@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "model/fact.h"
 #include "traceanalyze/host.h"
+#include "traceanalyze/launched.h"
 
 #include <stdlib.h>
 
@@ -22,11 +23,11 @@ struct search {
     const struct ta_trace *trace;
     struct ta_spans spans;
     struct ta_categories categories;
-    uint8_t *calls;    /* enum call by name */
-    bool *is_runtime;  /* by category */
-    bool *is_recorded; /* by row: the call has an activity */
-    bool all_linked;   /* graphs of some profilers name no launch: then it cannot be told */
-    int64_t first;     /* start of the first call whose activity was recorded */
+    uint8_t *calls;                     /* enum call by name */
+    bool *is_runtime;                   /* by category */
+    const struct ta_launched *recorded; /* the calls that have an activity */
+    bool all_linked; /* graphs of some profilers name no launch: then it cannot be told */
+    int64_t first;   /* start of the first call whose activity was recorded */
     TA_VEC(struct ta_lost_call) found;
 };
 
@@ -55,27 +56,13 @@ static enum call call_of(struct search *s, ta_row row)
     return (enum call) * call;
 }
 
-static void mark_recorded(struct search *s)
-{
-    const struct ta_activities activities = ta_trace_activities(s->trace);
-    for (size_t i = 0; i < activities.n; i++) {
-        const ta_row launch = activities.at[i].launch;
-        if (launch == TA_NO_ROW) {
-            s->all_linked = false;
-            continue;
-        }
-        s->is_recorded[launch] = true;
-        s->first = ta_min_i64(s->first, s->spans.ts[launch]);
-    }
-}
-
 /* What the driver does for a launch of the runtime is recorded by some profilers as a call of its
  * own within it; the activity is linked to the outer one. */
 static bool is_part_of_launch(struct search *s, ta_row row)
 {
     const ta_row around = s->spans.parent[row];
     return around != TA_NO_ROW && s->is_runtime[s->spans.cat[around]] &&
-           (s->is_recorded[around] || call_of(s, around) == CALL_KERNEL);
+           (ta_launched_has(s->recorded, around) || call_of(s, around) == CALL_KERNEL);
 }
 
 /* Looks at the calls of the runtime one after the other, of one thread. */
@@ -89,6 +76,9 @@ static bool take_call(struct search *s, struct thread *t, ta_row row, struct ta_
 {
     const enum call call = call_of(s, row);
     const int64_t start = s->spans.ts[row], end = start + s->spans.dur[row];
+    const bool is_recorded = ta_launched_has(s->recorded, row);
+    if (is_recorded)
+        s->first = ta_min_i64(s->first, start);
     if (call == CALL_BEGIN_CAPTURE && !t->captures)
         t->begun = start;
     if (call == CALL_END_CAPTURE && t->captures)
@@ -98,10 +88,8 @@ static bool take_call(struct search *s, struct thread *t, ta_row row, struct ta_
         is_part_of_launch(s, row))
         return true;
     lost->calls++;
-    if (s->is_recorded[row])
-        return true;
-    lost->head += start < s->first;
-    return ta_vec_push(&s->found, ((struct ta_lost_call){start, end, s->spans.track[row]}));
+    return is_recorded ||
+           ta_vec_push(&s->found, ((struct ta_lost_call){start, end, s->spans.track[row]}));
 }
 
 /* Which spans are calls follows no pattern that a branch could be foretold by, so they are listed,
@@ -140,29 +128,31 @@ static bool find(const struct ta_trace *trace, struct ta_lost *lost)
         .trace = trace,
         .spans = ta_trace_spans(trace),
         .categories = ta_trace_categories(trace),
-        .all_linked = true,
+        .recorded = ta_trace_launched(trace),
         .first = INT64_MAX,
     };
-    if (ta_trace_activities(trace).n == 0)
+    const size_t n_activities = ta_trace_activities(trace).n;
+    if (n_activities == 0)
         return true;
+    if (!s.recorded)
+        return false;
+    s.all_linked = s.recorded->n_activities == n_activities;
     s.calls = calloc(ta_trace_string_count(trace) + 1, sizeof *s.calls);
-    s.is_recorded = calloc(s.spans.n, sizeof *s.is_recorded);
     s.is_runtime = calloc(s.categories.n, sizeof *s.is_runtime);
-    bool done = s.calls && s.is_recorded && s.is_runtime;
+    bool done = s.calls && s.is_runtime;
     for (size_t c = 0; done && c < s.categories.n; c++)
         s.is_runtime[c] = s.categories.at[c].class == TA_CLASS_RUNTIME;
-    if (done)
-        mark_recorded(&s);
     for (size_t t = 0; done && t < tracks.n; t++)
         done = search_track(&s, &tracks.at[t], lost);
     if (s.found.n)
         qsort(s.found.at, s.found.n, sizeof *s.found.at, by_start);
     lost->at = s.found.at;
     lost->n = s.found.n;
+    while ((size_t)lost->head < lost->n && lost->at[lost->head].start < s.first)
+        lost->head++;
     ta_intervals_unite(&lost->captures);
     done = done && !lost->captures.failed;
     free(s.calls);
-    free(s.is_recorded);
     free(s.is_runtime);
     return done;
 }

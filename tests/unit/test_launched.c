@@ -13,6 +13,15 @@ static bool launches(const struct ta_trace *trace, ta_row row)
     return any;
 }
 
+static size_t linked(const struct ta_trace *trace)
+{
+    const struct ta_activities activities = ta_trace_activities(trace);
+    size_t n = 0;
+    for (size_t i = 0; i < activities.n; i++)
+        n += activities.at[i].launch != TA_NO_ROW;
+    return n;
+}
+
 static void each_call_has_its_number(void **state)
 {
     (void)state;
@@ -32,6 +41,7 @@ static void each_call_has_its_number(void **state)
         }
         assert_true(n > 0);
         assert_int_equal(launched->n, n);
+        assert_int_equal(launched->n_activities, linked(r.trace));
         assert_ptr_equal(ta_trace_launched(r.trace), launched);
         reading_free(&r);
         text_free(&text);

@@ -25,7 +25,8 @@ struct device {
     int64_t starts[BINS + 1];    /* where each bin begins, and the last one ends */
     int n_bins, bin;             /* the bin of `now` */
     int64_t time[BINS][SETS];
-    struct ta_map rows; /* of the partial of names */
+    struct ta_map rows;    /* of the partial of names */
+    int64_t **kernel_rows; /* the same by kernel, NULL before the first */
 };
 
 static struct ta_key rank_key(const struct device *d)
@@ -166,24 +167,36 @@ static enum activity_class class_of(const struct walk *w, const struct ta_activi
     return class == TA_CLASS_MEMCPY ? CLASS_MEMCPY : CLASS_MEMSET;
 }
 
-static int64_t *name_row(struct walk *w, enum activity_class class, ta_row span)
+static int64_t *add_name(struct walk *w, enum activity_class class, ta_row span)
 {
     const ta_str name = w->spans.name[span];
-    return ta_partial_cached(
+    int64_t *row = ta_partial_cached(
         w->device.out[PARTIAL_NAMES], &w->device.rows, (uint64_t) class << 32 | name,
         (const struct ta_key[]){rank_key(&w->device), ta_key_int(w->device.number),
                                 ta_key_text(ta_slice_of(activity_class_name(class))),
                                 ta_key_text(ta_trace_text(w->device.trace, name))});
+    ta_sum(&row[NAME_SHARED], 0);
+    return row;
+}
+
+/* The row of the name of an activity, which is that of its kernel. */
+static int64_t *name_row(struct walk *w, enum activity_class class, const struct ta_activity *a)
+{
+    if (a->kernel == TA_NO_KERNEL)
+        return add_name(w, class, a->span);
+    int64_t **row = &w->device.kernel_rows[a->kernel];
+    if (!*row)
+        *row = add_name(w, class, a->span);
+    return *row;
 }
 
 static void take(struct walk *w, const struct ta_activity *a)
 {
     const int64_t start = w->spans.ts[a->span], end = start + w->spans.dur[a->span];
     const enum activity_class class = class_of(w, a);
-    int64_t *row = name_row(w, class, a->span);
+    int64_t *row = name_row(w, class, a);
     ta_sum(&row[NAME_CALLS], 1);
     ta_sum(&row[NAME_TOTAL], end - start);
-    ta_sum(&row[NAME_SHARED], 0);
     ta_sharing_begin(&w->sharing, start, end, &row[NAME_SHARED]);
     run(&w->device, class, start, end);
 }
@@ -196,7 +209,10 @@ static bool walk_device(struct walk *w, const struct ta_activity *at, size_t n)
                          .out = d->out,
                          .number = at->device,
                          .first = w->spans.ts[at->span],
-                         .last = INT64_MIN};
+                         .last = INT64_MIN,
+                         .kernel_rows = calloc(w->kernels.n + 1, sizeof *d->kernel_rows)};
+    if (!d->kernel_rows)
+        return false;
     for (size_t i = 0; i < n; i++)
         d->last = ta_max_i64(d->last, w->spans.ts[at[i].span] + w->spans.dur[at[i].span]);
     open_window(d);
@@ -208,6 +224,7 @@ static bool walk_device(struct walk *w, const struct ta_activity *at, size_t n)
     overlap_classes(d);
     fill_bins(d);
     const bool done = !d->rows.failed;
+    free(d->kernel_rows);
     ta_map_free(&d->rows);
     return done;
 }

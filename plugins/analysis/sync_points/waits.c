@@ -278,40 +278,37 @@ static int64_t end_of(const struct search *s, ta_row row)
     return s->spans.ts[row] + s->spans.dur[row];
 }
 
-/* The gaps of all devices together whose next activity was launched within them, up to its launch
- * and the way from there to the device. */
-static void find_late(struct search *s, const struct ta_activities *activities)
+/* The gap of all devices together that an activity ends, if it was launched within it, up to its
+ * launch and the way from there to the device.  `next` is the first interval of the busy ones that
+ * ends behind its start. */
+static void take_gap(struct search *s, const struct ta_activity *a, size_t next)
 {
     enum { WAY_NS = 1000000 };
-    size_t next = 0; /* activities of a device come in order */
-    for (size_t i = 0; i < activities->n; i++) {
-        const struct ta_activity *a = &activities->at[i];
-        const int64_t start = s->spans.ts[a->span];
-        if (i > 0 && a->device != a[-1].device)
-            next = 0;
-        if (a->launch == TA_NO_ROW)
-            continue;
-        while (next < s->busy->n && s->busy->at[next].end <= start)
-            next++;
-        if (next == 0 || next == s->busy->n || s->busy->at[next].start != start)
-            continue; /* begins beside others */
-        const int64_t gap = s->busy->at[next - 1].end, launched = end_of(s, a->launch);
-        if (launched > gap)
-            ta_intervals_add(&s->late, gap, ta_min_i64(start, launched + WAY_NS));
-    }
-    ta_intervals_unite(&s->late);
+    const int64_t start = s->spans.ts[a->span];
+    if (next == 0 || next == s->busy->n || s->busy->at[next].start != start)
+        return; /* begins beside others */
+    const int64_t gap = s->busy->at[next - 1].end, launched = end_of(s, a->launch);
+    if (launched > gap)
+        ta_intervals_add(&s->late, gap, ta_min_i64(start, launched + WAY_NS));
 }
 
 static void take_activities(struct search *s)
 {
     const struct ta_activities activities = ta_trace_activities(s->trace);
-    find_late(s, &activities);
+    size_t next = 0; /* activities of a device come in order */
     for (size_t i = 0; i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
-        if (a->kernel == TA_NO_KERNEL && a->launch != TA_NO_ROW &&
-            class_of(s, a->span) == TA_CLASS_MEMCPY)
+        if (i > 0 && a->device != a[-1].device)
+            next = 0;
+        while (next < s->busy->n && s->busy->at[next].end <= s->spans.ts[a->span])
+            next++;
+        if (a->launch == TA_NO_ROW)
+            continue;
+        take_gap(s, a, next);
+        if (a->kernel == TA_NO_KERNEL && class_of(s, a->span) == TA_CLASS_MEMCPY)
             take_copy(s, a);
     }
+    ta_intervals_unite(&s->late);
 }
 
 enum ta_status sync_map(struct ta_ctx *ctx, const struct ta_trace *trace,
