@@ -149,30 +149,50 @@ static bool reserve(struct ta_store *store, struct spare *spare, size_t n, size_
     return spare->at != NULL;
 }
 
-/* The set of the new rows of a column's values. */
-static struct ta_row_word *make_set(const struct moving *moving, const struct arg_column *a,
-                                    size_t *count)
+/* Rows of the values of an argument. */
+struct arg_rows {
+    struct ta_row_word *set;
+    size_t n, n_words;
+    bool in_order; /* all stay, and none comes before another that it stood behind */
+};
+
+/* The rows of a column's values become their new ones, or none; false without memory. */
+static bool renew_rows(const struct moving *moving, struct arg_column *a, struct arg_rows *rows)
 {
     const size_t n_words = ta_row_set_words(moving->n);
     struct ta_row_word *set = ta_store_resize(&moving->trace->store, NULL, n_words, sizeof *set);
     if (!set)
-        return NULL;
+        return false;
     memset(set, 0, n_words * sizeof *set);
-    for (size_t i = 0; i < a->n; i++)
-        if (moving->new_row[a->row[i]] != TA_NO_ROW)
-            ta_row_set_add(set, moving->new_row[a->row[i]]);
-    *count = ta_row_set_sum(set, n_words);
-    return set;
-}
-
-/* The rows of a column's values become the places of their new ones, or none. */
-static void make_places(const struct moving *moving, struct arg_column *a,
-                        const struct ta_row_word *set)
-{
+    ta_row least = 0; /* that is behind all so far */
+    bool in_order = true;
     for (size_t i = 0; i < a->n; i++) {
         const ta_row row = moving->new_row[a->row[i]];
-        a->row[i] = row == TA_NO_ROW ? TA_NO_ROW : (ta_row)ta_row_set_place(set, row);
+        a->row[i] = row;
+        in_order &= row >= least && row != TA_NO_ROW;
+        least = row + 1;
+        if (row != TA_NO_ROW)
+            ta_row_set_add(set, row);
     }
+    *rows = (struct arg_rows){set, ta_row_set_sum(set, n_words), n_words, in_order};
+    return true;
+}
+
+/* New rows become their places among all of the set; none stays none. */
+static void make_places(struct arg_column *a, const struct ta_row_word *set)
+{
+    for (size_t i = 0; i < a->n; i++)
+        if (a->row[i] != TA_NO_ROW)
+            a->row[i] = (ta_row)ta_row_set_place(set, a->row[i]);
+}
+
+/* Gives back what the values of an argument do not need. */
+static void fit_values(struct ta_store *store, struct arg_column *a, size_t n)
+{
+    if (a->is_wide)
+        TA_FIT(store, a->wide, n);
+    else
+        TA_FIT(store, a->narrow, n);
 }
 
 /* The values of an argument go to their places in the spare memory, which theirs becomes in turn.
@@ -193,8 +213,9 @@ static bool place_values(const struct moving *moving, struct arg_column *a, cons
     for (size_t i = 0; narrow && i < a->n; i++)
         if (place[i] != TA_NO_ROW)
             narrow[place[i]] = a->narrow[i];
-    a->wide = wide ? ta_store_fit(store, wide, n * size) : NULL;
-    a->narrow = narrow ? ta_store_fit(store, narrow, n * size) : NULL;
+    a->wide = wide;
+    a->narrow = narrow;
+    fit_values(store, a, n);
     *spare = old;
     return true;
 }
@@ -235,38 +256,49 @@ static bool move_values(struct moving *moving, struct arg_column *a, const ta_ro
     return done;
 }
 
-/* Where the values of one argument are put, all that have the same rows follow: the profiler writes
- * a grid with every block.  The rows are listed once for all of them.  The set stays for looking
- * values up, unless it would take much more than they do. */
-enum { SET_MOST = 4 };
+/* The set stays for looking values up, unless it would take much more than they do. */
+static void keep_set(struct ta_store *store, struct arg_column *a, const struct arg_rows *rows)
+{
+    enum { SET_MOST = 4 };
+    if (rows->n_words * sizeof *rows->set <= SET_MOST * rows->n * arg_column_size(a))
+        a->places = rows->set;
+    else
+        ta_store_free(store, rows->set);
+}
 
+/* Where the values of one argument are put, all that have the same rows follow: the profiler writes
+ * a grid with every block.  The rows are listed once for all of them.  Values that are in order, as
+ * those of operators mostly are, stay where they are. */
 static bool move_args(struct moving *moving, size_t leader)
 {
     struct arg_column *all = moving->trace->args, *a = &all[leader];
     struct ta_store *store = &moving->trace->store;
-    const size_t n_words = ta_row_set_words(moving->n);
-    size_t n = 0;
-    struct ta_row_word *set = make_set(moving, a, &n);
-    bool done = set != NULL;
-    if (done)
-        make_places(moving, a, set);
-    for (size_t i = leader; done && i < moving->trace->n_args; i++)
-        if (moving->leader[i] == leader)
-            done = move_values(moving, &all[i], a->row, n);
+    struct arg_rows rows;
+    if (!renew_rows(moving, a, &rows))
+        return false;
+    bool done = true;
+    if (!rows.in_order)
+        make_places(a, rows.set);
+    for (size_t i = leader; done && i < moving->trace->n_args; i++) {
+        if (moving->leader[i] != leader)
+            continue;
+        if (rows.in_order)
+            fit_values(store, &all[i], rows.n);
+        else
+            done = move_values(moving, &all[i], a->row, rows.n);
+    }
     if (!done) {
-        ta_store_free(store, set);
+        ta_store_free(store, rows.set);
         return false;
     }
-    list_rows(set, n_words, a->row);
-    TA_FIT(store, a->row, n);
-    if (n_words * sizeof *set <= SET_MOST * n * arg_column_size(a))
-        a->places = set;
-    else
-        ta_store_free(store, set);
+    if (!rows.in_order)
+        list_rows(rows.set, rows.n_words, a->row);
+    TA_FIT(store, a->row, rows.n);
+    keep_set(store, a, &rows);
     for (size_t i = leader; i < moving->trace->n_args; i++) {
         if (moving->leader[i] != leader)
             continue;
-        all[i].n = all[i].max = n;
+        all[i].n = all[i].max = rows.n;
         if (i > leader)
             arg_column_share_rows(store, &all[i], a);
     }
