@@ -37,7 +37,7 @@ enum {
     GAP_KINDS = 16, /* of records, by their first gap */
     GAP_PIECES = 8,
     GAP_BUCKETS = 1024,
-    GAP_QUICK_BITS = 8,
+    GAP_QUICK_BITS = 9,
     LAYOUT_JUDGED_AFTER = 4096, /* records */
 };
 
