@@ -85,8 +85,9 @@ static const struct ta_chart counted_chart = {
 /* A marker, and the activities launched inside it. */
 struct step {
     ta_row span;
-    struct ta_intervals busy;
     int64_t first, last, kernels;
+    int64_t busy_ns;          /* where all are of one device, and come by their starts, or */
+    struct ta_intervals busy; /* of several devices */
 };
 
 struct steps {
@@ -94,7 +95,7 @@ struct steps {
     struct ta_categories categories;
     struct step *at; /* by start */
     size_t n, max;
-    bool failed;
+    bool failed, has_one_device;
     int64_t longest; /* duration: how far back a marker that is still open can start */
     size_t recent;   /* how many had started at the time that was asked for last */
 };
@@ -182,7 +183,10 @@ static void give(struct steps *steps, const struct ta_spans *s, int64_t launched
             break;
         if (launched >= opened + s->dur[step->span])
             continue;
-        ta_intervals_add(&step->busy, start, end);
+        if (steps->has_one_device)
+            step->busy_ns += ta_max_i64(0, end - ta_max_i64(start, step->last));
+        else
+            ta_intervals_add(&step->busy, start, end);
         step->first = ta_min_i64(step->first, start);
         step->last = ta_max_i64(step->last, end);
         step->kernels += is_kernel;
@@ -210,7 +214,7 @@ static bool write_step(const struct ta_trace *trace, struct step *step, int64_t 
         ta_intervals_unite(&step->busy);
         ta_least(&row[GPU_START], step->first - origin);
         ta_most(&row[GPU_END], step->last - origin);
-        ta_sum(&row[GPU_BUSY], ta_intervals_length(&step->busy));
+        ta_sum(&row[GPU_BUSY], step->busy_ns + ta_intervals_length(&step->busy));
     }
     ta_intervals_free(&step->busy);
     return done;
@@ -223,6 +227,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     const struct ta_spans s = ta_trace_spans(trace);
     struct steps steps = {.spans = s, .categories = ta_trace_categories(trace)};
     const struct ta_lost *lost = ta_trace_lost(trace);
+    if (activities.n)
+        steps.has_one_device = ta_device_end(&activities, 0) == activities.n;
     bool done = find_steps(trace, &steps) && lost;
     for (size_t i = 0; done && steps.n && i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];

@@ -6,10 +6,16 @@
 
 #include <stdlib.h>
 
+/* Where delays go, as FIGURE_…; NULL before the first. */
+struct delays {
+    struct ta_dist *all, *bare;
+};
+
 /* The launches of a stream of the device at hand: [first, end) of those of all. */
 struct stream {
     size_t first, end;
     int64_t *row; /* of the partial, NULL before a launch that is not of a graph */
+    struct delays delays;
 };
 
 struct walk {
@@ -86,7 +92,8 @@ static void close_up(struct walk *w)
     }
 }
 
-static int64_t *stream_row(struct walk *w, const struct ta_activity *a)
+/* The stream of an activity, which has its row from now on. */
+static struct stream *open_stream(struct walk *w, const struct ta_activity *a)
 {
     const uint32_t track = w->spans.track[a->span];
     struct stream *stream = &w->streams[track];
@@ -94,29 +101,35 @@ static int64_t *stream_row(struct walk *w, const struct ta_activity *a)
         stream->row = TA_PARTIAL_ROW(w->out[QUEUE_STREAMS], ta_key_int(ta_trace_rank(w->trace)),
                                      ta_key_int(a->device),
                                      ta_key_text(ta_trace_text(w->trace, w->tracks.at[track].tid)));
-    return stream->row;
+    return stream;
 }
 
 /* One delay, in a partial whose figures are at `row`. */
-static void add_delay(struct ta_partial *out, int64_t *row, size_t figures, int64_t delay,
-                      int64_t idle)
+static void add_delay(struct ta_partial *out, int64_t *row, size_t figures, struct delays *to,
+                      int64_t delay, int64_t idle)
 {
-    ta_dist_add(ta_partial_dist(out, row, figures + FIGURE_DELAY), delay);
-    if (idle >= delay)
-        ta_dist_add(ta_partial_dist(out, row, figures + FIGURE_BARE), delay);
+    if (!to->all)
+        to->all = ta_partial_dist(out, row, figures + FIGURE_DELAY);
+    ta_dist_add(to->all, delay);
+    if (idle >= delay) {
+        if (!to->bare)
+            to->bare = ta_partial_dist(out, row, figures + FIGURE_BARE);
+        ta_dist_add(to->bare, delay);
+    }
     ta_sum(&row[figures + FIGURE_LATE], ta_min_i64(idle, delay) > QUEUE_LATE_NS);
 }
 
 /* The device had been idle for so long.  Kernels of graphs have no launch of their own, and calls
  * that return behind the start say nothing of a queue. */
-static void take_delay(struct walk *w, const struct ta_activity *a, int64_t *row, int64_t idle)
+static void take_delay(struct walk *w, const struct ta_activity *a, int64_t *row,
+                       struct delays *delays, int64_t idle)
 {
     const int64_t delay = w->spans.ts[a->span] - end_of(w, a->launch);
-    int64_t *const stream = stream_row(w, a);
+    struct stream *const stream = open_stream(w, a);
     if (delay < 0)
         return;
-    add_delay(w->out[QUEUE_DEVICES], row, DEVICE_FIGURES, delay, idle);
-    add_delay(w->out[QUEUE_STREAMS], stream, STREAM_FIGURES, delay, idle);
+    add_delay(w->out[QUEUE_DEVICES], row, DEVICE_FIGURES, delays, delay, idle);
+    add_delay(w->out[QUEUE_STREAMS], stream->row, STREAM_FIGURES, &stream->delays, delay, idle);
     ta_dist_add(w->delays[a->kernel == TA_NO_KERNEL], delay);
 }
 
@@ -125,6 +138,7 @@ static void collect(struct walk *w, size_t from, size_t to, int64_t *row)
 {
     w->first = w->spans.ts[w->activities.at[from].span];
     w->last = w->first;
+    struct delays delays = {0};
     for (size_t i = from; i < to; i++) {
         const struct ta_activity *a = &w->activities.at[i];
         const int64_t start = w->spans.ts[a->span];
@@ -133,7 +147,7 @@ static void collect(struct walk *w, size_t from, size_t to, int64_t *row)
             int64_t *const end = &w->ends[place_of(w, a, graph)];
             *end = ta_max_i64(*end, end_of(w, a->span));
             if (!graph)
-                take_delay(w, a, row, i == from ? INT64_MAX : start - w->last);
+                take_delay(w, a, row, &delays, i == from ? INT64_MAX : start - w->last);
         }
         w->last = ta_max_i64(w->last, end_of(w, a->span));
     }
