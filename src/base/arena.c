@@ -31,7 +31,8 @@ static struct ta_arena_block *block_new(struct ta_arena *arena, size_t least)
     return block;
 }
 
-void *ta_arena_alloc(struct ta_arena *arena, size_t size)
+/* Bytes aligned for any type, whatever they are. */
+static void *take(struct ta_arena *arena, size_t size)
 {
     const size_t unit = alignof(max_align_t);
     struct ta_arena_block *block = arena->blocks;
@@ -48,14 +49,23 @@ void *ta_arena_alloc(struct ta_arena *arena, size_t size)
     }
     void *memory = block->bytes + block->used;
     block->used += size;
-    return memset(memory, 0, size);
+    return memory;
+}
+
+void *ta_arena_alloc(struct ta_arena *arena, size_t size)
+{
+    void *memory = take(arena, size);
+    return memory ? memset(memory, 0, size) : NULL;
 }
 
 char *ta_arena_copy(struct ta_arena *arena, struct ta_slice text)
 {
-    char *copy = ta_arena_alloc(arena, text.len + 1);
-    if (copy && text.len)
+    char *copy = take(arena, text.len + 1);
+    if (!copy)
+        return NULL;
+    if (text.len)
         memcpy(copy, text.ptr, text.len);
+    copy[text.len] = '\0';
     return copy;
 }
 
