@@ -149,7 +149,11 @@ class Torture:
             return f"ends with {code}"
         if code == first[0] and products == first[3] and out == first[1]:
             return ""
-        if code == first[0] and self.kind in ("open", "read") and self.names_loss(first, out, products):
+        if (
+            code == first[0]
+            and self.kind in ("open", "read")
+            and self.names_loss(first, out, products)
+        ):
             return ""
         if code == first[0] and self.name in DRAWN and products.keys() == first[3].keys():
             return ""
