@@ -73,57 +73,6 @@ static const struct ta_chart chart = {
     .group = "direction",
 };
 
-/* One of the tables while a trace is mapped. */
-struct copies {
-    struct ta_partial *out;
-    struct ta_slice (*what)(struct ta_slice name); /* copies_direction() or copies_memory() */
-    struct ta_map rows;                            /* by name of the copy */
-};
-
-/* The row of a copy; its name is taken apart the first time it is met. */
-static int64_t *row_of(struct copies *copies, const struct ta_trace *trace, ta_str name)
-{
-    const uint64_t *known = ta_map_find(&copies->rows, name);
-    if (known)
-        return (int64_t *)(uintptr_t)*known;
-    const struct ta_slice what = copies->what(ta_trace_text(trace, name));
-    return ta_partial_cached(
-        copies->out, &copies->rows, name,
-        (const struct ta_key[]){ta_key_int(ta_trace_rank(trace)), ta_key_text(what)});
-}
-
-static void add_copy(int64_t *row, int64_t dur, int64_t bytes)
-{
-    ta_sum(&row[SUM_COUNT], 1);
-    ta_sum(&row[SUM_TOTAL], dur);
-    ta_sum(&row[SUM_BYTES], bytes);
-    if (bytes != TA_MISSING)
-        ta_sum(&row[SUM_SIZED_NS], dur);
-}
-
-static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
-                          struct ta_partial *const *out)
-{
-    const struct ta_activities activities = ta_trace_activities(trace);
-    const struct ta_spans s = ta_trace_spans(trace);
-    const struct ta_categories categories = ta_trace_categories(trace);
-    const struct ta_args sizes = ta_trace_args(trace, "bytes");
-    struct copies directions = {.out = out[COPIES_DIRECTIONS], .what = copies_direction};
-    struct copies memories = {.out = out[COPIES_MEMORIES], .what = copies_memory};
-    for (size_t i = 0; i < activities.n; i++) {
-        const ta_row span = activities.at[i].span;
-        if (categories.at[s.cat[span]].class != TA_CLASS_MEMCPY)
-            continue;
-        int64_t bytes = TA_MISSING;
-        ta_args_find(&sizes, span, &bytes);
-        add_copy(row_of(&directions, trace, s.name[span]), s.dur[span], bytes);
-        add_copy(row_of(&memories, trace, s.name[span]), s.dur[span], bytes);
-    }
-    ta_map_free(&directions.rows);
-    ta_map_free(&memories.rows);
-    return copies_map_rates(ctx, trace, out);
-}
-
 static void add_rows(struct ta_table_builder *table, const struct ta_partial *copies)
 {
     for (size_t i = 0; i < ta_partial_rows(copies); i++) {
@@ -162,7 +111,7 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .needs_args = needs_args,
                                            .section = "copies",
                                            .partials = partials,
-                                           .map = map,
+                                           .map = copies_map,
                                            .finish = finish};
 
 TA_PLUGIN(analysis, copies, &ops, .title = "Copies",

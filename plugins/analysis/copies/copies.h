@@ -62,11 +62,11 @@ int64_t copies_size_from(int size_class);
 const char *copies_size_name(int size_class);
 #define COPIES_LARGE_FROM (INT64_C(1) << 20)
 
-/* Takes the copies of a trace: rates, links and waits. */
-enum ta_status copies_map_rates(struct ta_ctx *ctx, const struct ta_trace *trace,
-                                struct ta_partial *const *out);
+/* Takes the copies of a trace: sums, rates, links and waits. */
+enum ta_status copies_map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out);
 
-/* The tables of the same. */
+/* The tables of rates, links and waits. */
 void copies_add_rates(const struct ta_partial *rates, const struct ta_partial *links,
                       struct ta_section_builder *out);
 void copies_add_waits(const struct ta_partial *waits, struct ta_section_builder *out);

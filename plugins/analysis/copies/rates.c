@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How fast each copy was, what ran beside it, and how long it held up the host. */
+/* What was copied and how fast, what ran beside it, and how long it held up the host. */
 #include "copies.h"
 
 #include <traceanalyze/busy.h>
@@ -7,11 +7,12 @@
 #include <traceanalyze/hardware.h>
 #include <traceanalyze/host.h>
 
-/* What a copy is by its name. */
+/* What a copy is by its name, with the rows of its sums. */
 struct kind {
     ta_str name;
     struct ta_slice direction, memory;
     bool is_pageable;
+    int64_t *by_direction, *by_memory;
 };
 
 /* Names of copies looked at last: those of most traces, of which there are few. */
@@ -44,8 +45,17 @@ static const struct kind *kind_of(struct walk *w, ta_row copy)
     struct kind *kind = &w->kinds[named % KINDS];
     if (kind->name != named || !kind->direction.ptr) {
         const struct ta_slice name = name_of(w, copy), memory = copies_host_memory(name);
-        *kind = (struct kind){named, copies_direction(name), memory,
-                              ta_slice_equal(memory, TA_LIT("pageable"))};
+        const struct ta_key rank = ta_key_int(ta_trace_rank(w->trace));
+        *kind = (struct kind){
+            .name = named,
+            .direction = copies_direction(name),
+            .memory = memory,
+            .is_pageable = ta_slice_equal(memory, TA_LIT("pageable")),
+            .by_memory =
+                TA_PARTIAL_ROW(w->out[COPIES_MEMORIES], rank, ta_key_text(copies_memory(name))),
+        };
+        kind->by_direction =
+            TA_PARTIAL_ROW(w->out[COPIES_DIRECTIONS], rank, ta_key_text(kind->direction));
     }
     return kind;
 }
@@ -73,16 +83,25 @@ static int64_t stated_link(const struct walk *w, struct ta_slice direction)
     return rate > 0 ? (int64_t)rate : TA_MISSING;
 }
 
-/* ---- rates ---------------------------------------------------------------------------------- */
+/* ---- sums and rates ------------------------------------------------------------------------- */
 
-static void take_rate(struct walk *w, ta_row copy, int64_t bytes, int64_t exposed)
+static void add_copy(int64_t *row, int64_t dur, int64_t bytes)
+{
+    ta_sum(&row[SUM_COUNT], 1);
+    ta_sum(&row[SUM_TOTAL], dur);
+    ta_sum(&row[SUM_BYTES], bytes);
+    if (bytes != TA_MISSING)
+        ta_sum(&row[SUM_SIZED_NS], dur);
+}
+
+static void take_rate(struct walk *w, const struct kind *kind, ta_row copy, int64_t bytes,
+                      int64_t exposed)
 {
     const int64_t ns = w->spans.dur[copy], rate = rate_of(bytes, ns);
     if (rate == TA_MISSING)
         return;
     const int size = copies_size_class(bytes);
     const uint64_t id = (uint64_t)size << 32 | w->spans.name[copy];
-    const struct kind *kind = kind_of(w, copy);
     int64_t *row = ta_partial_cached(
         w->out[COPIES_RATES], &w->rates, id,
         (const struct ta_key[]){ta_key_int(ta_trace_rank(w->trace)), ta_key_text(kind->direction),
@@ -153,6 +172,12 @@ static bool is_kernel(const void *user, const struct ta_activity *activity)
     return activity->kernel != TA_NO_KERNEL;
 }
 
+static bool is_copy(const struct walk *w, const struct ta_activity *a)
+{
+    return a->kernel == TA_NO_KERNEL &&
+           w->categories.at[w->spans.cat[a->span]].class == TA_CLASS_MEMCPY;
+}
+
 /* The activities [from, to) are those of one device. */
 static void take_device(struct walk *w, size_t from, size_t to)
 {
@@ -161,12 +186,15 @@ static void take_device(struct walk *w, size_t from, size_t to)
     w->hardware = device ? ta_ctx_hardware(w->ctx, device, &why) : NULL;
     for (size_t i = from; i < to; i++) {
         const struct ta_activity *a = &w->activities.at[i];
-        if (w->categories.at[w->spans.cat[a->span]].class != TA_CLASS_MEMCPY)
+        if (!is_copy(w, a))
             continue;
         const int64_t exposed = w->spans.dur[a->span] - ta_cover_of(&w->kernels, i);
+        const struct kind *kind = kind_of(w, a->span);
         int64_t bytes = TA_MISSING;
         ta_args_find(&w->sizes, a->span, &bytes);
-        take_rate(w, a->span, bytes, exposed);
+        add_copy(kind->by_direction, w->spans.dur[a->span], bytes);
+        add_copy(kind->by_memory, w->spans.dur[a->span], bytes);
+        take_rate(w, kind, a->span, bytes, exposed);
         take_wait(w, a, bytes, exposed);
     }
 }
@@ -174,13 +202,13 @@ static void take_device(struct walk *w, size_t from, size_t to)
 static bool has_copies(const struct walk *w)
 {
     for (size_t i = 0; i < w->activities.n; i++)
-        if (w->categories.at[w->spans.cat[w->activities.at[i].span]].class == TA_CLASS_MEMCPY)
+        if (is_copy(w, &w->activities.at[i]))
             return true;
     return false;
 }
 
-enum ta_status copies_map_rates(struct ta_ctx *ctx, const struct ta_trace *trace,
-                                struct ta_partial *const *out)
+enum ta_status copies_map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
 {
     struct walk w = {
         .ctx = ctx,
