@@ -70,11 +70,31 @@ bool calls_is_of_host(struct ta_slice name)
 
 /* ---- one call -------------------------------------------------------------------------------- */
 
-static int64_t number_at(const struct ta_args *args, ta_row row)
+/* A span with the facts of a call, and where the first of its arguments stands. */
+struct facts {
+    ta_row row;
+    const ta_row *rows; /* those of the arguments that stand at `place` */
+    size_t place;
+};
+
+/* The profiler mostly writes all arguments or none, which then share their rows. */
+static size_t place_of(const struct ta_args *args, const struct facts *facts)
 {
-    int64_t value;
-    return ta_args_find(args, row, &value) && ta_args_text(args, row) == TA_STR_ABSENT ? value
-                                                                                       : TA_MISSING;
+    return args->row == facts->rows ? facts->place : ta_args_place(args, facts->row);
+}
+
+static int64_t number_at(const struct ta_args *args, const struct facts *facts)
+{
+    const size_t place = place_of(args, facts);
+    return place < args->n && !ta_args_is_text(args, place) ? ta_args_value(args, place)
+                                                            : TA_MISSING;
+}
+
+static ta_str text_at(const struct ta_args *args, const struct facts *facts)
+{
+    const size_t place = place_of(args, facts);
+    return place < args->n && ta_args_is_text(args, place) ? (ta_str)ta_args_value(args, place)
+                                                           : TA_STR_ABSENT;
 }
 
 /* The span nearest around the launch, itself included, that has the facts; TA_NO_ROW for none. */
@@ -109,21 +129,22 @@ static struct call describe(const struct calls *calls, ta_row span, ta_row launc
                         .out = TA_MISSING,
                         .size = TA_MISSING,
                         .peer = TA_MISSING};
-    const ta_row facts = facts_of(calls, span, launch);
+    const ta_row row = facts_of(calls, span, launch);
     *seq = TA_MISSING;
-    if (facts == TA_NO_ROW) {
+    if (row == TA_NO_ROW) {
         call.kind = kind_around(calls, launch);
         if (call.kind == COLL_OTHER)
             call.kind = coll_kind_of(name_of(calls, span));
         return call;
     }
-    call.op = ta_args_text(&calls->op, facts);
+    const struct facts of = {row, calls->op.row, ta_args_place(&calls->op, row)}, *facts = &of;
+    call.op = text_at(&calls->op, facts);
     call.kind = coll_kind_of(ta_trace_text(calls->trace, call.op));
-    call.group = ta_args_text(&calls->group, facts);
+    call.group = text_at(&calls->group, facts);
     call.group_number = number_at(&calls->group, facts);
-    call.description = ta_args_text(&calls->description, facts);
-    call.ranks = ta_args_text(&calls->ranks, facts);
-    call.dtype = ta_args_text(&calls->dtype, facts);
+    call.description = text_at(&calls->description, facts);
+    call.ranks = text_at(&calls->ranks, facts);
+    call.dtype = text_at(&calls->dtype, facts);
     call.in = number_at(&calls->in, facts);
     call.out = number_at(&calls->out, facts);
     call.size = number_at(&calls->size, facts);

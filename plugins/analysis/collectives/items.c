@@ -7,10 +7,9 @@
 
 enum { NAME_MOST = 512 }; /* bytes of a name that are kept */
 
-static uint32_t number_of(struct items *items, enum coll_item_kind kind, ta_str name, ta_str within)
+static uint32_t number_by_key(struct items *items, uint64_t key, enum coll_item_kind kind,
+                              ta_str name, ta_str within)
 {
-    const uint64_t key =
-        (uint64_t)kind << 62 | (uint64_t)(name & INT32_MAX) << 31 | (uint64_t)(within & INT32_MAX);
     uint64_t *slot = ta_map_at(&items->numbers, key, UINT64_MAX);
     if (slot && *slot != UINT64_MAX)
         return (uint32_t)*slot;
@@ -21,6 +20,18 @@ static uint32_t number_of(struct items *items, enum coll_item_kind kind, ta_str 
     *slot = items->n;
     items->at[items->n] = (struct item){kind, name, within, 0, COLL_NONE};
     return (uint32_t)items->n++;
+}
+
+static uint32_t number_of(struct items *items, enum coll_item_kind kind, ta_str name, ta_str within)
+{
+    const uint64_t key =
+        (uint64_t)kind << 62 | (uint64_t)(name & INT32_MAX) << 31 | (uint64_t)(within & INT32_MAX);
+    const size_t place = (name * 7 + within * 31) % ITEMS_RECENT;
+    if (items->recent[place].key != key || key == 0) {
+        items->recent[place].number = number_by_key(items, key, kind, name, within);
+        items->recent[place].key = items->recent[place].number == COLL_NONE ? 0 : key;
+    }
+    return items->recent[place].number;
 }
 
 uint32_t items_add(struct items *items, enum coll_item_kind kind, ta_str name, ta_str within,

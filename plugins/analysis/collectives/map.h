@@ -57,9 +57,15 @@ int32_t marks_at(const struct marks *marks, int64_t time);
 /* ---- items (items.c) ------------------------------------------------------------------------- */
 
 /* Time by what was done in it, between two collectives. */
+enum { ITEMS_RECENT = 256 };
+
 struct items {
     const struct ta_trace *trace;
     struct ta_map numbers;
+    struct {
+        uint64_t key; /* 0: not used */
+        uint32_t number;
+    } recent[ITEMS_RECENT]; /* by the last bits of the names: hundreds of thousands are of few */
     struct item {
         enum coll_item_kind kind;
         ta_str name, within;

@@ -19,17 +19,18 @@ static int by_start(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-static bool collect(struct marks *marks, const struct ta_trace *trace, const int32_t *numbers)
+/* `is_mark`: by name, a byte each, so that the nearest cache holds it for all spans. */
+static bool collect(struct marks *marks, const struct ta_trace *trace, const bool *is_mark)
 {
     const struct ta_spans spans = ta_trace_spans(trace);
     const struct ta_categories categories = ta_trace_categories(trace);
     for (ta_row row = 0; row < spans.n; row++) {
-        if (numbers[spans.name[row]] < 0 || !ta_class_is_host(categories.at[spans.cat[row]].class))
+        if (!is_mark[spans.name[row]] || !ta_class_is_host(categories.at[spans.cat[row]].class))
             continue;
         if (!coll_grow(&marks->at, &marks->max, marks->n, sizeof *marks->at))
             return false;
-        marks->at[marks->n++] =
-            (struct mark){spans.ts[row], spans.ts[row] + spans.dur[row], numbers[spans.name[row]]};
+        marks->at[marks->n++] = (struct mark){spans.ts[row], spans.ts[row] + spans.dur[row],
+                                              number_of(ta_trace_text(trace, spans.name[row]))};
     }
     return true;
 }
@@ -37,15 +38,15 @@ static bool collect(struct marks *marks, const struct ta_trace *trace, const int
 bool marks_open(struct marks *marks, const struct ta_trace *trace)
 {
     const size_t n = ta_trace_string_count(trace);
-    int32_t *numbers = calloc(n + 1, sizeof *numbers);
-    bool any = false, done = numbers != NULL;
+    bool *is_mark = calloc(n + 1, sizeof *is_mark);
+    bool any = false, done = is_mark != NULL;
     for (size_t id = 0; done && id < n; id++)
-        any |= (numbers[id] = number_of(ta_trace_text(trace, (ta_str)id))) >= 0;
+        any |= is_mark[id] = number_of(ta_trace_text(trace, (ta_str)id)) >= 0;
     if (any)
-        done = collect(marks, trace, numbers);
+        done = collect(marks, trace, is_mark);
     if (marks->n)
         qsort(marks->at, marks->n, sizeof *marks->at, by_start);
-    free(numbers);
+    free(is_mark);
     return done;
 }
 
