@@ -3,6 +3,7 @@
 #include "map.h"
 
 #include <traceanalyze/host.h>
+#include <traceanalyze/named.h>
 
 /* The number of the step that a name marks, or -1. */
 static int32_t number_of(struct ta_slice name)
@@ -19,35 +20,45 @@ static int by_start(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/* `is_mark`: by name, a byte each, so that the nearest cache holds it for all spans. */
-static bool collect(struct marks *marks, const struct ta_trace *trace, const bool *is_mark)
+static uint8_t is_mark(struct ta_slice name)
 {
-    const struct ta_spans spans = ta_trace_spans(trace);
-    const struct ta_categories categories = ta_trace_categories(trace);
-    for (ta_row row = 0; row < spans.n; row++) {
-        if (!is_mark[spans.name[row]] || !ta_class_is_host(categories.at[spans.cat[row]].class))
-            continue;
-        if (!coll_grow(&marks->at, &marks->max, marks->n, sizeof *marks->at))
-            return false;
-        marks->at[marks->n++] = (struct mark){spans.ts[row], spans.ts[row] + spans.dur[row],
-                                              number_of(ta_trace_text(trace, spans.name[row]))};
-    }
-    return true;
+    return number_of(name) >= 0;
+}
+
+struct collecting {
+    struct marks *marks;
+    const struct ta_trace *trace;
+    struct ta_spans spans;
+    struct ta_categories categories;
+    bool done;
+};
+
+static void collect(void *user, ta_row row, uint8_t kind)
+{
+    struct collecting *c = user;
+    struct marks *const marks = c->marks;
+    (void)kind;
+    if (!ta_class_is_host(c->categories.at[c->spans.cat[row]].class))
+        return;
+    c->done = c->done && coll_grow(&marks->at, &marks->max, marks->n, sizeof *marks->at);
+    if (!c->done)
+        return;
+    const int64_t start = c->spans.ts[row];
+    marks->at[marks->n++] = (struct mark){start, start + c->spans.dur[row],
+                                          number_of(ta_trace_text(c->trace, c->spans.name[row]))};
 }
 
 bool marks_open(struct marks *marks, const struct ta_trace *trace)
 {
-    const size_t n = ta_trace_string_count(trace);
-    bool *is_mark = calloc(n + 1, sizeof *is_mark);
-    bool any = false, done = is_mark != NULL;
-    for (size_t id = 0; done && id < n; id++)
-        any |= is_mark[id] = number_of(ta_trace_text(trace, (ta_str)id)) >= 0;
-    if (any)
-        done = collect(marks, trace, is_mark);
+    struct collecting collecting = {.marks = marks,
+                                    .trace = trace,
+                                    .spans = ta_trace_spans(trace),
+                                    .categories = ta_trace_categories(trace),
+                                    .done = true};
+    const bool done = ta_each_named(trace, is_mark, collect, &collecting);
     if (marks->n)
         qsort(marks->at, marks->n, sizeof *marks->at, by_start);
-    free(is_mark);
-    return done;
+    return done && collecting.done;
 }
 
 int32_t marks_at(const struct marks *marks, int64_t time)
