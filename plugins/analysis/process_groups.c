@@ -34,26 +34,62 @@ static struct ta_slice text_of(const struct ta_trace *trace, ta_str text)
     return text == TA_STR_ABSENT ? TA_LIT("") : ta_trace_text(trace, text);
 }
 
+/* A group as a record names it. */
+struct group {
+    int64_t name; /* a text or a number */
+    bool is_text;
+    ta_str description, ranks;
+    int64_t *row;
+};
+
+/* The text beside the name of the group, which mostly stands at the same place. */
+static ta_str beside(const struct ta_args *names, size_t place, const struct ta_args *of)
+{
+    if (of->row != names->row)
+        return ta_args_text(of, names->row[place]);
+    return ta_args_is_text(of, place) ? (ta_str)ta_args_value(of, place) : TA_STR_ABSENT;
+}
+
+static bool is_same(const struct group *a, const struct group *b)
+{
+    return a->name == b->name && a->is_text == b->is_text && a->description == b->description &&
+           a->ranks == b->ranks;
+}
+
+static int64_t *row_of(const struct ta_trace *trace, const struct group *group,
+                       struct ta_partial *out)
+{
+    char number[24];
+    struct ta_slice name = {number, 0};
+    if (group->is_text)
+        name = ta_trace_text(trace, (ta_str)group->name);
+    else
+        name.len = (size_t)snprintf(number, sizeof number, "%" PRId64, group->name);
+    return TA_PARTIAL_ROW(out, ta_key_int(ta_trace_rank(trace)), ta_key_text(name),
+                          ta_key_text(text_of(trace, group->description)),
+                          ta_key_text(text_of(trace, group->ranks)));
+}
+
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
     (void)ctx;
+    enum { RECENT = 16 };
+    struct group recent[RECENT] = {{0}}; /* by the last bits of the name */
     const struct ta_args names = ta_trace_args(trace, args[0]);
     const struct ta_args descriptions = ta_trace_args(trace, args[1]);
     const struct ta_args ranks = ta_trace_args(trace, args[2]);
     for (size_t i = 0; i < names.n; i++) {
-        char number[24];
-        struct ta_slice name = {number, 0};
-        if (ta_args_is_text(&names, i))
-            name = ta_trace_text(trace, (ta_str)ta_args_value(&names, i));
-        else
-            name.len =
-                (size_t)snprintf(number, sizeof number, "%" PRId64, ta_args_value(&names, i));
-        int64_t *row =
-            TA_PARTIAL_ROW(out[0], ta_key_int(ta_trace_rank(trace)), ta_key_text(name),
-                           ta_key_text(text_of(trace, ta_args_text(&descriptions, names.row[i]))),
-                           ta_key_text(text_of(trace, ta_args_text(&ranks, names.row[i]))));
-        ta_sum(&row[CALLS], 1);
+        struct group group = {.name = ta_args_value(&names, i),
+                              .is_text = ta_args_is_text(&names, i),
+                              .description = beside(&names, i, &descriptions),
+                              .ranks = beside(&names, i, &ranks)};
+        struct group *met = &recent[(uint64_t)group.name % RECENT];
+        if (!met->row || !is_same(met, &group)) {
+            group.row = row_of(trace, &group, out[0]);
+            *met = group;
+        }
+        ta_sum(&met->row[CALLS], 1);
     }
     return TA_OK;
 }
