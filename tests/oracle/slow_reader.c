@@ -722,7 +722,7 @@ void slow_free(struct slow_reading *slow)
 size_t slow_event_of(const struct slow_reading *slow, ta_row row)
 {
     const struct ta_args args = ta_trace_args(slow->outcome.trace, "#event");
-    int64_t event;
+    int64_t event = 0;
     assert_true(ta_args_find(&args, row, &event));
     return (size_t)event;
 }

@@ -43,9 +43,9 @@ static const struct {
          "Such calls before the first kernel that was recorded; leave out the first steps"},
     [CHECK_THINNED] =
         {"operators missing", "ratio", 0.1, 1, false,
-         "Of the operators that follow each other on a thread, which numbers them one by one, "
-         "those "
-         "with a leap in between: a trace that was thinned out idles where it worked"},
+         "Of the first operators of a file that follow each other on a thread, which numbers them "
+         "one by one, those with a leap in between: a trace that was thinned out idles where it "
+         "worked"},
     [CHECK_ACTIVITIES] = {"activities recorded", "count", HEALTH_FEW, 0.3, true,
                           "Of devices, in all traces; fewer are no picture of a run"},
     [CHECK_HOLES] =
