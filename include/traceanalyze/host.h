@@ -33,7 +33,8 @@ TA_API enum ta_host_work ta_host_classify(enum ta_event_class class, struct ta_s
  * for seldom work needs not look at each span.  Needs TA_NEED_HOST_WORK. */
 static inline ta_row ta_host_next(const struct ta_spans *spans, size_t row, enum ta_host_work work)
 {
-    const uint8_t *at = row < spans->n ? memchr(spans->work + row, work, spans->n - row) : NULL;
+    const uint8_t *at =
+        row < spans->n ? memchr(spans->work + row, (int)work, spans->n - row) : NULL;
     return (ta_row)(at ? (size_t)(at - spans->work) : spans->n);
 }
 

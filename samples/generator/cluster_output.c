@@ -36,7 +36,7 @@ static bool set_groups(struct writer *writer, struct texts *texts, int rank)
     const struct part *part = cluster_part(cluster, rank);
     struct process_group groups[DIM_COUNT] = {{.size = 0}};
     int *at = writer->members;
-    for (int i = 0; i < DIM_COUNT; i++) {
+    for (enum dimension i = 0; i < DIM_COUNT; i++) {
         struct process_group *group = &groups[i];
         if (i != DIM_WORLD && part->size[i] == 1)
             continue;
