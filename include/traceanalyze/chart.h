@@ -105,8 +105,8 @@ struct ta_chart {
     const char *title;
     const char *caption; /* what is shown and how it is aggregated; one or two sentences */
     enum ta_chart_kind kind;
-    const char *label[TA_CHART_LABELS]; /* key columns that name a row; NULL after the last */
-    const char *x;        /* ECDF, lines, scatter: value column */
+    const char *label[TA_CHART_LABELS];      /* key columns that name a row; NULL after the last */
+    const char *x;                           /* ECDF, lines, scatter: value column */
     struct ta_series y[TA_CHART_SERIES_MAX]; /* ends with a NULL column; a chart without any, of a
                                                 report of an earlier version, cannot be drawn */
     const char *group;                       /* column that splits rows into series, or NULL */

@@ -21,9 +21,9 @@ struct arg_column {
     int64_t *wide;   /* or these if is_wide */
     bool is_wide;
     enum arg_texts texts;
-    bool *is_text;           /* with ARG_SOME_TEXTS */
+    bool *is_text;              /* with ARG_SOME_TEXTS */
     struct ta_row_word *places; /* of the rows, once they are in order; NULL when they are few */
-    bool shares_rows;        /* `row` and `places` are those of a column before */
+    bool shares_rows;           /* `row` and `places` are those of a column before */
 };
 
 /* Makes room for one more value, and for it to be of this width and kind; `share` as for
