@@ -371,7 +371,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         .seen = calloc(ta_trace_spans(trace).n / 8 + 1, 1),
         .outer = calloc(ta_trace_spans(trace).n / 8 + 1, 1),
     };
-    m->owners = reallocarray(NULL, m->activities.n, sizeof *m->owners);
+    m->owners = reallocarray(NULL, m->activities.n + 1, sizeof *m->owners);
     m->outward.parent = m->spans.parent;
     struct current device = {.id = TA_MISSING};
     counting_begin(&m->counting, trace);
