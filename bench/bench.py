@@ -144,7 +144,7 @@ def plan_runs(bench, folder):
     bench.other("gzip", bench.tool("gzip"), packed, "-dc")
     if fits_tree(largest):
         bench.other("tree", bench.build / "bench/jansson_tree", plain, rounds=scale.tree_rounds)
-    for layout in ("indent2", "oneline"):
+    for layout in ("indent2", "oneline", inputs.MIXED):
         bench.read(layout, Trace(scale.layout_size, layout), 1)
     ranks = Trace(scale.rank_size, packed=True, ranks=scale.ranks)
     bench.read("ranks, one worker", ranks, 1)
@@ -174,6 +174,8 @@ def list_rows(scale):
         Row(f"{largest} JSON, complete report × reading", "wall", "report json", json_run, 2, 1.5),
         Row(f"{scale.layout_size} indent=2 × Kineto layout", "CPU per event", "indent2", middle, 2),
         Row(f"{scale.layout_size} one line × Kineto layout", "CPU per event", "oneline", middle, 2),
+        Row(f"{scale.layout_size} keys in no order × Kineto layout", "CPU per event", inputs.MIXED,
+            middle, 2),
     ]
     return [row for row in rows if row.over != row.under]
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Traces to measure with, made once by traceanalyze-generate and kept in a folder."""
 import fcntl
+import json
 import pathlib
+import random
 import shutil
 import subprocess
 import sys
@@ -16,8 +18,12 @@ def size_bytes(text):
     return int(text[:-1] if text[-1:] in UNITS else text) * factor
 
 
+MIXED = "mixed"  # Kineto's events on one line, their keys and those of their arguments in no order
+
+
 class Trace(NamedTuple):
-    """A folder of generated traces; the size is that of the JSON of one rank."""
+    """A folder of generated traces; the size is that of the JSON of one rank.  The layout is one of
+    the generator's, or MIXED."""
     size: str
     layout: str = "kineto"
     packed: bool = False
@@ -31,10 +37,29 @@ class Trace(NamedTuple):
 def generate(generator, trace, folder):
     done = subprocess.run(
         [generator, "--ranks", str(trace.ranks), "--target-size", trace.size,
-         "--layout", trace.layout, "--gzip" if trace.packed else "--plain", "-o", folder],
+         "--layout", "kineto" if trace.layout == MIXED else trace.layout,
+         "--gzip" if trace.packed else "--plain", "-o", folder],
         check=False, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"bench: cannot make {trace.folder}: {done.stderr.strip()}")
+
+
+def mixed(chance, members):
+    items = list(members.items())
+    chance.shuffle(items)
+    return dict(items)
+
+
+def mix(path, seed=1):
+    """Writes a trace anew, with the keys of every event in another order."""
+    chance = random.Random(seed)
+    document = json.loads(path.read_bytes())
+    for event in document["traceEvents"]:
+        if "args" in event:
+            event["args"] = mixed(chance, event["args"])
+    document["traceEvents"] = [mixed(chance, event) for event in document["traceEvents"]]
+    with open(path, "w", encoding="utf-8") as out:
+        json.dump(document, out)
 
 
 def is_current(folder, generator):
@@ -54,5 +79,13 @@ def make(generator, cache, trace):
             for stale in (folder, unfinished):
                 shutil.rmtree(stale, ignore_errors=True)
             generate(generator, trace, unfinished)
+            if trace.layout == MIXED:
+                # Apart: what a process has held counts as the memory of those it starts.
+                subprocess.run([sys.executable, __file__, *unfinished.iterdir()], check=True)
             unfinished.rename(folder)
     return sorted(folder.iterdir())
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        mix(pathlib.Path(name))

@@ -14,8 +14,11 @@ enum { NEW_GAPS = 2, REST = 16384 };
 /* No order is expected in the next records when so many gaps of each were not where they were
  * before. */
 enum { STRAY_GAPS = 2 };
-/* After so many times that the layout was judged, an order is looked for again. */
-enum { RETRY = 16 };
+/* The layout is judged after so many records.  Whether they have an order at all shows sooner; but
+ * then more of their gaps are new. */
+enum { JUDGED_EARLY = 512, JUDGED = 4096, STRAY_GAPS_EARLY = 4 };
+/* An order is looked for again when there was none so many times, and then after twice as many. */
+enum { RETRY_FIRST = 16, RETRY_LAST = 4096 };
 
 /* Records to watch for what can be fused, at first and each time the layout is judged. */
 enum { WATCHED_FIRST = 8192, WATCHED = 64 };
@@ -50,11 +53,15 @@ bool layout_init(struct layout *layout, const char *cpu, size_t number_limit)
     enum { SPECIAL_GAPS = 3, LONGEST_NUMBER = 32 };
     *layout = (struct layout){.scan = number_limit < LONGEST_NUMBER ? NULL : ta_cpu_scanner(cpu),
                               .in_order = true,
+                              .judged_at = JUDGED_EARLY,
+                              .retry_at = RETRY_FIRST,
                               .fusing.left = WATCHED_FIRST};
     layout->gaps =
         aligned_alloc(_Alignof(struct gap), (GAPS_MAX + SPECIAL_GAPS) * sizeof *layout->gaps);
-    if (!layout->gaps)
+    if (!layout->gaps || !outline_init(&layout->outline)) {
+        free(layout->gaps);
         return false;
+    }
     layout->no_gap = &layout->gaps[GAPS_MAX];
     layout->passing = layout->no_gap + 1;
     layout->opening = layout->no_gap + 2;
@@ -68,6 +75,7 @@ bool layout_init(struct layout *layout, const char *cpu, size_t number_limit)
 void layout_free(struct layout *layout)
 {
     free(layout->gaps);
+    outline_free(&layout->outline);
 }
 
 /* ---- one gap --------------------------------------------------------------------------------- */
@@ -142,13 +150,34 @@ static enum scan_result tokenize(const struct record_keys *keys, struct scan *sc
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
+static bool is_in_order(const struct layout *layout, bool is_early)
+{
+    return layout->searches < layout->records * (is_early ? STRAY_GAPS_EARLY : STRAY_GAPS);
+}
+
+/* Where no order is expected nothing tells whether there is one: try again now and then. */
+static bool try_order(struct layout *layout)
+{
+    outline_judge(&layout->outline, layout->records);
+    if (++layout->unordered < layout->retry_at)
+        return false;
+    layout->unordered = 0;
+    if (layout->retry_at < RETRY_LAST)
+        layout->retry_at *= 2;
+    layout->judged_at = JUDGED_EARLY;
+    return true;
+}
+
 void layout_judge(struct layout *layout)
 {
-    if (layout->misses > layout->records * NEW_GAPS)
+    const bool is_early = layout->judged_at == JUDGED_EARLY;
+    layout->judged_at = JUDGED;
+    if (is_early && is_in_order(layout, true))
+        return;
+    if (!is_early && layout->misses > layout->records * NEW_GAPS)
         layout->off = REST;
-    /* Where none is expected, all are searched for: try again now and then. */
-    layout->in_order = layout->in_order ? layout->searches < layout->records * STRAY_GAPS
-                                        : ++layout->unordered % RETRY == 0;
+    layout->in_order =
+        layout->in_order ? !is_early && is_in_order(layout, false) : try_order(layout);
     if (!layout->in_order && layout->fusing.n_fused)
         forget_all(layout); /* fused gaps would only stand in the way */
     layout->fusing.left = layout->in_order ? WATCHED : 0;

@@ -9,7 +9,8 @@
  * last in records of the same kind, which is given by their first gap; so the next one is nearly
  * always found at the first or second try.  Nothing is guessed: every byte is compared, and
  * whatever does not match is tokenized.  Real traces have 50 to 85 gaps; where many are new the
- * layout is switched off for a while, and where they come in no order none is expected.
+ * layout is switched off for a while, and where they come in no order none is expected: then the
+ * outline of a record is tried first (outline.h).
  *
  * Where a value has been the same again and again behind a gap, as the "X" above, the gap, the
  * value and the gap behind it are fused into one longer gap, which has the value's token as a
@@ -25,6 +26,7 @@
 #ifndef TA_PARSE_LAYOUT_H
 #define TA_PARSE_LAYOUT_H
 
+#include "parse/outline.h"
 #include "parse/record.h"
 #include "parse/vector.h"
 
@@ -38,7 +40,6 @@ enum {
     GAP_PIECES = 8,
     GAP_BUCKETS = 1024,
     GAP_QUICK_BITS = 9,
-    LAYOUT_JUDGED_AFTER = 4096, /* records */
 };
 
 enum gap_place { OUTSIDE, IN_RECORD, IN_NESTED };
@@ -141,12 +142,15 @@ struct layout {
     /* Found last, by their first eight bytes; or no_gap.  None that another one begins with. */
     struct gap *quick[1 << GAP_QUICK_BITS];
     bool in_order;      /* gaps follow each other as they did before, mostly */
-    uint32_t records;   /* since the layout was judged last */
+    uint32_t records;   /* since the layout was judged last, */
+    uint32_t judged_at; /* and how many of them are waited for */
     uint32_t searches;  /* of gaps that were not where they were expected */
     uint32_t misses;    /* of them new ones */
-    uint32_t unordered; /* times that it was judged while no order was expected */
+    uint32_t unordered; /* times that it was judged while no order was expected, */
+    uint32_t retry_at;  /* and how many of them are waited for until one is looked for again */
     uint32_t off;       /* records to scan without the layout */
     struct fusing fusing;
+    struct outline outline;
 };
 
 /* `cpu` as in --cpu (cpu.h), NULL for the best.  There is no layout for limits of numbers below 32
@@ -161,7 +165,7 @@ void layout_judge(struct layout *layout);
 static inline bool layout_on(struct layout *layout)
 {
     if (layout->off == 0) {
-        if (++layout->records == LAYOUT_JUDGED_AFTER)
+        if (++layout->records == layout->judged_at)
             layout_judge(layout);
         return layout->scan != NULL;
     }

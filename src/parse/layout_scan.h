@@ -286,6 +286,8 @@ static inline enum scan_result has_values(struct ta_record *record, unsigned fie
     return SCAN_OK;
 }
 
+#include "parse/outline_scan.h"
+
 /* Scans a record; watches it for gaps to be fused.  The place of the scan lives in a register, p,
  * while it moves over what is known and plain. */
 __attribute__((always_inline)) static inline enum scan_result
@@ -344,8 +346,19 @@ scan_gaps(struct layout *layout, const struct record_keys *keys, struct scan *sc
     return result;
 }
 
-enum scan_result LAYOUT_SCAN(struct layout *layout, const struct record_keys *keys,
-                             struct scan *scan, struct ta_record *record)
+/* Forgets what a scan has left that has failed. */
+static enum scan_result forget(struct ta_record *record, enum scan_result result)
+{
+    record_drop(record, UINT16_MAX, UINT64_MAX);
+    record->has_field = 0;
+    record->has_nested = 0;
+    return result;
+}
+
+__attribute__((noinline)) static enum scan_result scan_by_gaps(struct layout *layout,
+                                                               const struct record_keys *keys,
+                                                               struct scan *scan,
+                                                               struct ta_record *record)
 {
     enum scan_result result;
     if (layout->fusing.left) {
@@ -356,10 +369,26 @@ enum scan_result LAYOUT_SCAN(struct layout *layout, const struct record_keys *ke
     } else {
         result = scan_gaps(layout, keys, scan, record, false);
     }
-    if (result != SCAN_OK) {
-        record_drop(record, UINT16_MAX, UINT64_MAX);
-        record->has_field = 0;
-        record->has_nested = 0;
+    return result == SCAN_OK ? SCAN_OK : forget(record, result);
+}
+
+/* Without vectors gaps are faster in any order.  The outline knows no limit of strings. */
+static inline bool is_for_outline(const struct layout *layout, const struct scan *scan)
+{
+    return VECTOR_BITMAPS && !layout->in_order && !layout->outline.is_off &&
+           scan->string_limit >= OUTLINE_TEXT;
+}
+
+enum scan_result LAYOUT_SCAN(struct layout *layout, const struct record_keys *keys,
+                             struct scan *scan, struct ta_record *record)
+{
+    if (is_for_outline(layout, scan)) {
+        const char *const start = scan->p;
+        if (scan_by_outline(&layout->outline, keys, scan, record))
+            return SCAN_OK;
+        scan->p = start;
+        scan->notes = 0;
+        forget(record, SCAN_BAD);
     }
-    return result;
+    return scan_by_gaps(layout, keys, scan, record);
 }

@@ -15,7 +15,7 @@ seconds=${1:-60}
 shift || true
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] || targets=(
-    scanner gzip report saved escape pickle dumps tables config summary)
+    scanner layout gzip report saved escape pickle dumps tables config summary)
 
 # Debug code is slow under two sanitizers; -O1 finds the same and reaches further.
 cmake -S "$root" -B "$build" --preset fuzz -DCMAKE_C_FLAGS_DEBUG="-g -O1" >/dev/null
@@ -79,7 +79,8 @@ for target in "${targets[@]}"; do
     esac
     options=(-max_total_time="$seconds" -max_len="$longest" -timeout=10 -rss_limit_mb=2048
         -print_final_stats=1 -artifact_prefix="$work/finds/")
-    [ ! -f "$root/tests/fuzz/$target.dict" ] || options+=(-dict="$root/tests/fuzz/$target.dict")
+    dict=$root/tests/fuzz/${target/layout/scanner}.dict
+    [ ! -f "$dict" ] || options+=(-dict="$dict")
     printf '== %s, %s s\n' "$target" "$seconds"
     "$build/tests/fuzz/fuzz_$target" "${options[@]}" "$work/corpus" "$work/seeds" \
         >"$work/log" 2>&1 || status=1

@@ -6,8 +6,8 @@
 
 #include <inttypes.h>
 
-const char *const form_names[FORM_COUNT] = {"kineto", "dense", "indent",
-                                            "array",  "lines", "ragged"};
+const char *const form_names[FORM_COUNT] = {"kineto", "dense",  "indent", "array",
+                                            "lines",  "ragged", "mixed"};
 
 enum { PARTS = 20 };
 
@@ -46,6 +46,7 @@ static void space(struct maker *m, enum spot spot)
         [FORM_INDENT] = {"\r\n\t\t", "\r\n\t\t\t", " ", "\r\n\t\t"},
         [FORM_ARRAY] = {"\n", " ", " ", ""},
         [FORM_LINES] = {"", " ", " ", ""},
+        [FORM_MIXED] = {" ", " ", " ", ""},
     };
     static const char *const any[] = {
         "",       "",
@@ -462,7 +463,7 @@ static void put_event(struct maker *m)
         put_args(m);
     if (!chance(m, m->regular))
         put_more(m);
-    join_parts(m, out, !chance(m, m->regular));
+    join_parts(m, out, m->form == FORM_MIXED || !chance(m, m->regular));
 }
 
 static void put_element(struct maker *m)
@@ -481,7 +482,7 @@ void make_synthetic(struct text *out, uint64_t seed, enum form form, size_t n)
     struct maker m = {.out = out,
                       .rng = {seed * 2654435761u + form + 1},
                       .form = form,
-                      .regular = regular[seed % 3],
+                      .regular = form == FORM_MIXED ? 97 : regular[seed % 3],
                       .now = seed % 5 ? INT64_C(1700000000123456789) : 0};
     const bool bare = form == FORM_ARRAY, lines = form == FORM_LINES;
     if (!bare && !lines)

@@ -13,6 +13,7 @@ enum form {
     FORM_ARRAY,  /* a bare array */
     FORM_LINES,  /* one event per line, no array */
     FORM_RAGGED, /* an object, other white space at every place */
+    FORM_MIXED,  /* an object, regular events with their keys in no order */
     FORM_COUNT
 };
 

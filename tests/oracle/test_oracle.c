@@ -202,6 +202,9 @@ static void synthetic_traces(void **state)
         for (int form = 0; form < FORM_COUNT; form++)
             check_synthetic(seed, (enum form)form, 6000,
                             &(struct effort){blocks_large, .gzip = seed == 0, .valid = true});
+    for (uint64_t seed = 0; seed < (all ? 12 : 2); seed++)
+        check_synthetic(seed, FORM_MIXED, 1500,
+                        &(struct effort){all ? blocks_all : blocks_some, .valid = true});
     oracle_conclude(&oracle);
 }
 
