@@ -103,8 +103,10 @@ static struct outline_key make_key(struct outline *outline, uint8_t at, bool is_
                                .is_wanted = at != NO_KEY};
     if (!made.is_wanted)
         return made;
-    made.nested = is_nested ? UINT64_C(1) << at : 0;
-    made.fields = is_nested ? 0 : (uint16_t)(1 << at);
+    if (is_nested)
+        made.nested = UINT64_C(1) << at;
+    else
+        made.fields = (uint16_t)(1 << at);
     if (opens) {
         made.room = ROOM_JOINT;
         made.edge = EDGE_OPENS;

@@ -59,7 +59,8 @@ void chrome_take_memory(struct reading *r)
 size_t chrome_list_keys(struct reading *r, const struct ta_slice *asked, struct ta_slice *keys)
 {
     size_t n = r->n_keys;
-    memcpy(keys, asked, n * sizeof *keys);
+    if (n > 0)
+        memcpy(keys, asked, n * sizeof *keys);
     for (size_t i = 0; i < MEMORY_KEYS; i++) {
         size_t at = 0;
         while (at < n && !ta_slice_equal(keys[at], ta_slice_of(memory_keys[i])))
