@@ -25,11 +25,11 @@ enum { WATCHED_FIRST = 8192, WATCHED = 64 };
 
 static void no_followers(const struct layout *layout, struct gap *gap)
 {
-    for (int i = 0; i < GAPS_AFTER; i++) {
+    for (int i = 0; i < GAPS_AFTER; i++)
         gap->begins[i] = layout->no_gap;
-        for (int kind = 0; kind < GAP_KINDS; kind++)
+    for (int kind = 0; kind < GAP_KINDS; kind++)
+        for (int i = 0; i < GAPS_AFTER; i++)
             gap->next[kind][i] = layout->no_gap;
-    }
 }
 
 static void forget_quick(struct layout *layout)
@@ -58,10 +58,8 @@ bool layout_init(struct layout *layout, const char *cpu, size_t number_limit)
                               .fusing.left = WATCHED_FIRST};
     layout->gaps =
         aligned_alloc(_Alignof(struct gap), (GAPS_MAX + SPECIAL_GAPS) * sizeof *layout->gaps);
-    if (!layout->gaps || !outline_init(&layout->outline)) {
-        free(layout->gaps);
-        return false;
-    }
+    if (!layout->gaps || !outline_init(&layout->outline))
+        return false; /* layout_free() all the same */
     layout->no_gap = &layout->gaps[GAPS_MAX];
     layout->passing = layout->no_gap + 1;
     layout->opening = layout->no_gap + 2;
@@ -165,6 +163,7 @@ static bool try_order(struct layout *layout)
     if (layout->retry_at < RETRY_LAST)
         layout->retry_at *= 2;
     layout->judged_at = JUDGED_EARLY;
+    layout->outline.is_off = false;
     return true;
 }
 
@@ -176,8 +175,10 @@ void layout_judge(struct layout *layout)
         return;
     if (!is_early && layout->misses > layout->records * NEW_GAPS)
         layout->off = REST;
-    layout->in_order =
-        layout->in_order ? !is_early && is_in_order(layout, false) : try_order(layout);
+    if (layout->in_order && !is_early && is_in_order(layout, false))
+        layout->retry_at = RETRY_FIRST;
+    else
+        layout->in_order = !layout->in_order && try_order(layout);
     if (!layout->in_order && layout->fusing.n_fused)
         forget_all(layout); /* fused gaps would only stand in the way */
     layout->fusing.left = layout->in_order ? WATCHED : 0;

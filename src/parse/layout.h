@@ -21,7 +21,7 @@
  * is learned alike.
  *
  * layout.c learns gaps and chooses the instruction set, layout_fuse.c fuses them, layout_bucket.h
- * finds one by its keys and layout_scan.h recognizes them in records; these two are compiled once
+ * finds one by its keys and layout_scan.h recognizes them in records; these are compiled once
  * for each instruction set. */
 #ifndef TA_PARSE_LAYOUT_H
 #define TA_PARSE_LAYOUT_H

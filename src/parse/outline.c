@@ -7,22 +7,15 @@
 
 static void forget_keys(struct outline *outline)
 {
-    struct outline_keys *const all = &outline->keys[0][0];
-    for (size_t i = 0; i < sizeof outline->keys / sizeof *all; i++)
-        for (size_t slot = 0; slot < OUTLINE_SLOTS; slot++)
-            all[i].slot[slot] = outline->key;
-    outline->n = 1;
+    memset(outline->keys, 0, sizeof outline->keys);
+    outline->n = 0;
 }
 
 bool outline_init(struct outline *outline)
 {
     outline->key = aligned_alloc(_Alignof(struct outline_key), OUTLINE_KEYS * sizeof *outline->key);
-    if (!outline->key)
-        return false;
-    /* A control character: no byte of a key. */
-    outline->key[0] = (struct outline_key){.text = "\x01", .mask = 1, .length = 1};
     forget_keys(outline);
-    return true;
+    return outline->key != NULL;
 }
 
 void outline_free(struct outline *outline)
@@ -30,15 +23,10 @@ void outline_free(struct outline *outline)
     free(outline->key);
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
 /* Where the white space before `place` begins. */
 static const char *before_space(const char *start, const char *place)
 {
-    while (place > start && is_space(place[-1]))
+    while (place > start && scan_is_space(place[-1]))
         place--;
     return place;
 }
@@ -65,7 +53,7 @@ static struct outline_key *add(struct outline *outline, const struct outline_key
                                struct outline_key **slot)
 {
     const size_t length = (size_t)(end - text);
-    if (length > OUTLINE_TEXT || (text > start && is_space(text[-1])))
+    if (length > OUTLINE_TEXT || (text > start && scan_is_space(text[-1])))
         return NULL;
     outline->learned++;
     if (outline->n == OUTLINE_KEYS)
@@ -75,6 +63,10 @@ static struct outline_key *add(struct outline *outline, const struct outline_key
     memcpy(key->text, text, length);
     key->mask = length < 32 ? (UINT32_C(1) << length) - 1 : UINT32_MAX;
     key->length = (uint8_t)length;
+    size_t n = 0;
+    for (const struct outline_key *other = *slot; other; other = other->chain)
+        n++;
+    outline->is_off |= n > OUTLINE_CHAIN;
     while (*slot && (*slot)->length > length)
         slot = &(*slot)->chain;
     key->chain = *slot;
@@ -129,13 +121,13 @@ struct outline_key *outline_learn(struct outline *outline, const struct record_k
     if (*place == '}')
         return learn_brace(outline, start, place, slot, is_nested);
     struct ta_token name;
-    if (!find_name(start, place, &name))
+    if (*place != ':' || !find_name(start, place, &name)) /* places may be of other bytes */
         return NULL;
     const char *text = before_space(start, name.ptr - 1), *value = place + 1;
     const char begin = !is_first ? ',' : is_nested ? 0 : '{';
     if (begin && (text == start || *--text != begin))
         return NULL;
-    while (is_space(*value))
+    while (scan_is_space(*value))
         value++;
     const uint8_t at = record_find_key(is_nested ? &keys->nested : &keys->fields, &name);
     const bool is_object = !is_nested && at == keys->schema->nested;
@@ -149,6 +141,6 @@ struct outline_key *outline_learn(struct outline *outline, const struct record_k
 
 void outline_judge(struct outline *outline, uint32_t records)
 {
-    outline->is_off = outline->failures > records / 2 || outline->learned > records;
+    outline->is_off |= outline->failures > records / 2 || outline->learned > records;
     outline->failures = outline->learned = 0;
 }

@@ -25,6 +25,7 @@
 enum {
     OUTLINE_KEYS = 512,
     OUTLINE_SLOTS = 1024,
+    OUTLINE_CHAIN = 8,     /* keys in a slot, or more would be looked at than by gaps */
     OUTLINE_TEXT = 64,     /* bytes of a key; */
     OUTLINE_AHEAD = 1024,  /* of the window that are outlined at once */
     OUTLINE_MEMBERS = 128, /* of a record, with its closing braces */
@@ -72,7 +73,7 @@ struct outline_places {
 };
 
 struct outline {
-    struct outline_key *key; /* the first one is none */
+    struct outline_key *key;
     size_t n;
     /* In the record and in its nested object: the first key, and those behind a comma. */
     struct outline_keys keys[2][2];

@@ -74,10 +74,13 @@ __attribute__((noinline)) static bool find_places(struct outline_places *found, 
     return true;
 }
 
-/* Goes on behind the record before, when this one follows, or anew. */
-static inline void begin_places(struct outline_places *found, const char *start)
+/* Goes on behind the record before when this one seems to follow, or anew.  Should the window have
+ * been filled with something else since, the places are those of other bytes: no matter. */
+static inline void begin_places(struct outline_places *found, const char *start, const char *end)
 {
-    if (start >= found->start && start <= found->end) {
+    const uintptr_t at = (uintptr_t)start;
+    if (at >= (uintptr_t)found->start && at <= (uintptr_t)found->end &&
+        (uintptr_t)found->end < (uintptr_t)end + 64) {
         while (found->next < found->n && found->start + found->place[found->next] < start)
             found->next++;
         if (found->next < found->n)
@@ -106,8 +109,9 @@ static inline const struct outline_key *key_at(struct outline *outline,
                                                const char *place, struct outline_keys *known,
                                                bool is_careful)
 {
-    const char *const text = place - start < 6 ? start : place - 6;
-    const uint64_t hash = (word_of(text, 8) << 16) * UINT64_C(0x9e3779b97f4a7c15);
+    _Static_assert((OUTLINE_SLOTS & (OUTLINE_SLOTS - 1)) == 0 && OUTLINE_SLOTS <= 1 << 16, "bits");
+    const size_t n = place - start < 6 ? (size_t)(place - start) : 6;
+    const uint64_t hash = word_of(place - n, n) * UINT64_C(0x9e3779b97f4a7c15);
     const size_t brace = -(size_t)(*place == '}');
     struct outline_key **const slot = &known->slot[(hash >> 48 | brace) % OUTLINE_SLOTS];
     for (const struct outline_key *key = *slot; key; key = key->chain)
@@ -124,10 +128,10 @@ static inline const struct outline_key *key_at(struct outline *outline,
 struct outlined {
     unsigned fields, n_wanted;
     uint64_t nested;
-    char *room[OUTLINE_ROOMS];              /* where the next value goes */
-    const char *edge[OUTLINE_EDGES];        /* of the nested object; NULL: there is none */
-    struct ta_token joint[OUTLINE_MEMBERS]; /* what stands behind braces: nothing */
-    struct ta_token other[OUTLINE_MEMBERS]; /* values that nobody wants */
+    char *room[OUTLINE_ROOMS];                  /* where the next value goes */
+    const char *edge[OUTLINE_EDGES];            /* of the nested object; NULL: there is none */
+    struct ta_token joint[1 + OUTLINE_MEMBERS]; /* what stands behind braces: nothing */
+    struct ta_token other[OUTLINE_MEMBERS];     /* values that nobody wants */
 };
 
 static inline void begin_members(struct outlined *found, struct ta_record *record)
@@ -258,9 +262,9 @@ scan_members(struct outline *outline, const struct record_keys *keys, struct sca
 {
     struct outlined found;
     begin_members(&found, record);
-    begin_places(&outline->places, scan->p);
+    begin_places(&outline->places, scan->p, scan->end);
     const char *const end = find_members(outline, keys, scan->p, scan->end, is_careful, &found);
-    if (!end)
+    if (!end) /* what is wrong near the end of the window looks as if it went on there */
         return outline->places.end >= scan->end ? SCAN_MORE : SCAN_BAD;
     const uint8_t nested = keys->schema->nested;
     const char *const object = found.edge[EDGE_OPENS];
@@ -274,11 +278,11 @@ scan_members(struct outline *outline, const struct record_keys *keys, struct sca
     return has_values(record, found.fields, found.nested);
 }
 
-/* Takes note that a record was not as expected, or not all there. */
+/* Takes note that a record was not as expected, or not all there: the window will move. */
 __attribute__((noinline)) static void outline_fails(struct outline *outline,
                                                     enum scan_result result)
 {
-    outline->places.start = outline->places.end = NULL; /* the window may have moved */
+    outline->places.start = outline->places.end = NULL;
     outline->failures += result == SCAN_BAD;
     outline->careful = result == SCAN_BAD ? OUTLINE_CAREFUL : outline->careful;
 }

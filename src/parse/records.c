@@ -143,7 +143,7 @@ static void remember_usual(struct ta_json_state *st, uint64_t start)
     if (length == 0 || length > SEPARATOR_MAX || start < st->window.base || text[0] != ',')
         return;
     for (size_t i = 1; i < length; i++)
-        if (text[i] != ' ' && text[i] != '\n' && text[i] != '\r' && text[i] != '\t')
+        if (!scan_is_space(text[i]))
             return;
     walk_set_usual(st, text, (size_t)length);
 }

@@ -48,10 +48,14 @@ void scan_note(struct scan *scan, enum scan_note note, const char *place);
 /* Moves p to the next byte that is neither white space nor comment. */
 enum scan_result scan_space_slow(struct scan *scan);
 
+static inline bool scan_is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
 static inline enum scan_result scan_space(struct scan *scan)
 {
-    while (scan->p < scan->end &&
-           (*scan->p == ' ' || *scan->p == '\n' || *scan->p == '\r' || *scan->p == '\t'))
+    while (scan->p < scan->end && scan_is_space(*scan->p))
         scan->p++;
     if (scan->p == scan->end)
         return SCAN_MORE;

@@ -350,8 +350,33 @@ static void keys_in_no_order_agree_with_the_grammar(void **state)
     mix_with("scalar", false);
 }
 
-/* The outline is left where hardly any record is for it, and taken up again when an order was
- * looked for. */
+/* A window that is filled anew: places that were found in it before are of other bytes now. */
+static void places_of_other_windows_do_no_harm(void **state)
+{
+    static const char *const damaged[] = {"{\"ph\"=\"X\",\"ts\":2}", "{\"ts\":2,\"s\"\x01:3}",
+                                          "{\x01\x01\x01\x01\x01\x01\x01\x01}"};
+    (void)state;
+    struct bench *b = calloc(1, sizeof *b);
+    assert_non_null(b);
+    record_keys_init(&b->keys, &schema);
+    assert_true(layout_init(&b->layout, NULL, 1000));
+    b->layout.in_order = false;
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+        static const char before[] = "{\"ph\":\"X\",\"ts\":1}, ";
+        char text[300] = {0}, *const behind = text + sizeof before - 1;
+        const size_t size = strlen(damaged[i]);
+        strcpy(text, before);
+        for (size_t at = 0; at < size; at++)
+            behind[at] = strchr("=:\x01", damaged[i][at]) ? ':' : damaged[i][at] == '}' ? '}' : '1';
+        compare(b, text, sizeof before - 1 + size);
+        memcpy(behind, damaged[i], size);
+        compare(b, behind, size);
+    }
+    layout_free(&b->layout);
+    free(b);
+}
+
+/* The outline is left where hardly any record is for it. */
 static void the_outline_is_judged(void **state)
 {
     (void)state;
@@ -359,11 +384,14 @@ static void the_outline_is_judged(void **state)
     outline_judge(&outline, 100);
     assert_true(outline.is_off);
     assert_int_equal(outline.failures, 0);
+    outline = (struct outline){.failures = 50, .learned = 100};
     outline_judge(&outline, 100);
     assert_false(outline.is_off);
     outline.learned = 101;
     outline_judge(&outline, 100);
     assert_true(outline.is_off);
+    outline_judge(&outline, 100);
+    assert_true(outline.is_off); /* until an order was looked for */
 }
 
 /* Events of one kind have a space behind a key, those of another several: the gap of the first is
@@ -413,6 +441,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_instruction_set_agrees_with_the_grammar),
         cmocka_unit_test(keys_in_no_order_agree_with_the_grammar),
+        cmocka_unit_test(places_of_other_windows_do_no_harm),
         cmocka_unit_test(the_outline_is_judged),
         cmocka_unit_test(longer_white_space_is_learned),
         cmocka_unit_test(layouts_are_chosen_by_name),
