@@ -216,7 +216,7 @@ struct gap *layout_add(struct layout *layout, const struct gap *made, const char
     memset(gap->text, 0, sizeof gap->text);
     memcpy(gap->text, text, length);
     gap->length = (uint8_t)length;
-    gap->mask = length < 32 ? (UINT32_C(1) << length) - 1 : UINT32_MAX;
+    gap->mask = vector_mask(length);
     gap->turns = gap->opens || gap->closes || gap->ends || gap->n_pieces;
     gap->kind = gap->from == OUTSIDE ? layout->fusing.n_kinds++ % GAP_KINDS : 0;
     struct gap **bucket = layout_bucket(layout, layout_keys(gap->text));

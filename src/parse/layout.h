@@ -65,7 +65,7 @@ static inline uint64_t layout_rest(const struct ta_token *token)
 struct gap {
     _Alignas(64) char text[GAP_BYTES];
     uint64_t nested; /* bits in has_nested of its pieces and the value behind it */
-    uint32_t mask;   /* a bit for each of the first 32 bytes */
+    uint32_t mask;   /* vector_mask() of the text */
     uint32_t width;  /* of the last value behind it */
     uint16_t fields; /* bits in has_field, as `nested` */
     uint16_t token;  /* where the value goes in struct ta_record, in bytes */

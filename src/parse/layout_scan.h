@@ -347,12 +347,11 @@ scan_gaps(struct layout *layout, const struct record_keys *keys, struct scan *sc
 }
 
 /* Forgets what a scan has left that has failed. */
-static enum scan_result forget(struct ta_record *record, enum scan_result result)
+static void forget(struct ta_record *record)
 {
     record_drop(record, UINT16_MAX, UINT64_MAX);
     record->has_field = 0;
     record->has_nested = 0;
-    return result;
 }
 
 __attribute__((noinline)) static enum scan_result scan_by_gaps(struct layout *layout,
@@ -369,7 +368,9 @@ __attribute__((noinline)) static enum scan_result scan_by_gaps(struct layout *la
     } else {
         result = scan_gaps(layout, keys, scan, record, false);
     }
-    return result == SCAN_OK ? SCAN_OK : forget(record, result);
+    if (result != SCAN_OK)
+        forget(record);
+    return result;
 }
 
 /* Without vectors gaps are faster in any order.  The outline knows no limit of strings. */
@@ -388,7 +389,7 @@ enum scan_result LAYOUT_SCAN(struct layout *layout, const struct record_keys *ke
             return SCAN_OK;
         scan->p = start;
         scan->notes = 0;
-        forget(record, SCAN_BAD);
+        forget(record);
     }
     return scan_by_gaps(layout, keys, scan, record);
 }

@@ -2,6 +2,8 @@
 /* Learning the keys of records in which they come in no order. */
 #include "parse/outline.h"
 
+#include "parse/vector.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -61,7 +63,7 @@ static struct outline_key *add(struct outline *outline, const struct outline_key
     struct outline_key *const key = &outline->key[outline->n++];
     *key = *made;
     memcpy(key->text, text, length);
-    key->mask = length < 32 ? (UINT32_C(1) << length) - 1 : UINT32_MAX;
+    key->mask = vector_mask(length);
     key->length = (uint8_t)length;
     size_t n = 0;
     for (const struct outline_key *other = *slot; other; other = other->chain)

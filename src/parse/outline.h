@@ -26,7 +26,7 @@ enum {
     OUTLINE_KEYS = 512,
     OUTLINE_SLOTS = 1024,
     OUTLINE_CHAIN = 8,     /* keys in a slot, or more would be looked at than by gaps */
-    OUTLINE_TEXT = 64,     /* bytes of a key; */
+    OUTLINE_TEXT = 64,     /* bytes of a key */
     OUTLINE_AHEAD = 1024,  /* of the window that are outlined at once */
     OUTLINE_MEMBERS = 128, /* of a record, with its closing braces */
     OUTLINE_CAREFUL = 256, /* records to look at more closely when one was not as expected */
@@ -48,7 +48,7 @@ struct outline_key {
     uint64_t nested;           /* bit in has_nested, or none */
     struct outline_key *chain; /* another one in the same slot, not longer */
     struct outline_keys *then; /* where those behind its value are */
-    uint32_t mask;             /* a bit for each of the first 32 bytes */
+    uint32_t mask;             /* vector_mask() */
     uint16_t fields;           /* bit in has_field, or none */
     uint16_t token;            /* where its token is, from the room on, in bytes */
     uint8_t length, to_place;  /* of the text, and of what stands before the colon or brace */

@@ -96,6 +96,14 @@ struct bench {
     uint64_t taken, left; /* records scanned by the layout, and left to the grammar */
 };
 
+static struct bench *new_bench(void)
+{
+    struct bench *b = calloc(1, sizeof *b);
+    assert_non_null(b);
+    record_keys_init(&b->keys, &schema);
+    return b;
+}
+
 static struct scan scan_of(struct bench *b, const char *text, size_t size)
 {
     return (struct scan){.p = text,
@@ -176,9 +184,7 @@ static void damage(struct bench *b, const char *record)
 
 static void scan_with(const char *cpu, bool in_order)
 {
-    struct bench *b = calloc(1, sizeof *b);
-    assert_non_null(b);
-    record_keys_init(&b->keys, &schema);
+    struct bench *b = new_bench();
     for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++) {
         assert_true(layout_init(&b->layout, cpu, 1000));
         b->layout.in_order = in_order;
@@ -323,9 +329,7 @@ static void mix_with(const char *cpu, bool has_outline)
         {"\n    ", ",\n    ", ": ", "\n  }"},
         {"\r\n\t\t", ",\r\n\t\t", " :\t", "\r\n\t}"},
     };
-    struct bench *b = calloc(1, sizeof *b);
-    assert_non_null(b);
-    record_keys_init(&b->keys, &schema);
+    struct bench *b = new_bench();
     for (size_t i = 0; i < sizeof writers / sizeof *writers; i++) {
         assert_true(layout_init(&b->layout, cpu, 1000));
         b->layout.in_order = false;
@@ -356,9 +360,7 @@ static void places_of_other_windows_do_no_harm(void **state)
     static const char *const damaged[] = {"{\"ph\"=\"X\",\"ts\":2}", "{\"ts\":2,\"s\"\x01:3}",
                                           "{\x01\x01\x01\x01\x01\x01\x01\x01}"};
     (void)state;
-    struct bench *b = calloc(1, sizeof *b);
-    assert_non_null(b);
-    record_keys_init(&b->keys, &schema);
+    struct bench *b = new_bench();
     assert_true(layout_init(&b->layout, NULL, 1000));
     b->layout.in_order = false;
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
@@ -404,9 +406,7 @@ static void longer_white_space_is_learned(void **state)
         "{\"name\": \"c\", \"ts\": 3, \"x\":\n  [1, 2], \"ph\": \"X\"}",
     };
     (void)state;
-    struct bench *b = calloc(1, sizeof *b);
-    assert_non_null(b);
-    record_keys_init(&b->keys, &schema);
+    struct bench *b = new_bench();
     assert_true(layout_init(&b->layout, NULL, 1000));
     b->layout.fusing.left = 0;
     for (int i = 0; i < 300; i++) {
