@@ -3,14 +3,15 @@
 """Runs the checkers of ../shared, the folder of real and damaged traces beside the repository.
 
 usage: run_shared.py --program PROGRAM --root REPOSITORY [--sanitized] figures|identities|dumps|
-       expected|peers|roofline|tracelens|diffs|faults [CLASS]
+       expected|peers|roofline|tracelens|diffs|said|truth|faults [CLASS]
 
 `figures` compares the tables of real traces with figures computed elsewhere, `identities` looks
 whether sums close, `dumps` compares the tables of dumps of other profilers, `expected` every figure
 that stands beside a dump, `peers` every figure of other tools about real traces, `roofline` FLOPs
 and what follows from them, `tracelens` FLOPs of that tool, `diffs` comparisons of many pairs of
-runs; `faults CLASS` runs one class of damaged inputs.  Ends with 77, "skipped", when the folder is
-not there.
+runs, `said` and `truth` what the terminal says and what the report holds of inputs whose right
+answer is known; `faults CLASS` runs one class of damaged inputs.  Ends with 77, "skipped", when the
+folder is not there.
 """
 import argparse
 import pathlib
@@ -59,6 +60,16 @@ def diffs(args, shared):
             "--shared", shared]
 
 
+def said(args, shared):
+    return [pathlib.Path(__file__).parent / "said.py", "--program", args.program,
+            "--shared", shared]
+
+
+def truth(args, shared):
+    return [pathlib.Path(__file__).parent / "truth.py", "--program", args.program,
+            "--shared", shared]
+
+
 def faults(args, shared):
     report = f"{args.program} report --format"
     command = [shared / "tools/faultcheck.py", "--manifest", shared / "data/faults/manifest.json",
@@ -76,7 +87,7 @@ def faults(args, shared):
 
 CHECKS = {"figures": figures, "identities": identities, "dumps": dumps, "expected": expected,
           "peers": peers, "roofline": roofline, "tracelens": tracelens, "diffs": diffs,
-          "faults": faults}
+          "said": said, "truth": truth, "faults": faults}
 
 
 def main():
