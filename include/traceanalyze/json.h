@@ -81,6 +81,7 @@ struct ta_json {
     bool saw_array;    /* at least one array of records was opened */
     bool saw_document; /* at least an opening bracket was read */
     bool truncated;    /* the input ended inside a document */
+    bool unclosed;     /* it ended in an array that is the document, between its members */
     uint64_t bytes_skipped;
     struct ta_json_state *state;
 };

@@ -33,7 +33,8 @@ static const struct {
     [TA_Q_GZIP_TRUNCATED] = {"gzip-truncated", TA_QUALITY_LOSS,
                              "The compressed stream ends early."},
     [TA_Q_GZIP_CORRUPT] = {"gzip-corrupt", TA_QUALITY_LOSS,
-                           "A compressed block is damaged; what lies after it cannot be read."},
+                           "A compressed block or a gzip header is damaged; what lies after it "
+                           "cannot be read."},
     [TA_Q_MULTIPLE_DOCUMENTS] = {"multiple-documents", TA_QUALITY_NOTICE,
                                  "The file holds several JSON documents; the events of all are "
                                  "used."},

@@ -45,7 +45,8 @@ static struct ta_json *take_parked(struct ta_part *part, struct ta_reader *reade
     struct ta_json *json = part->parked;
     struct ta_json_state *st = json->state;
     part->parked = NULL;
-    json->saw_array = json->saw_document = json->truncated = false;
+    json->saw_array = json->saw_document = false;
+    json->truncated = json->unclosed = false;
     json->bytes_skipped = 0;
     window_restart(&st->window, reader, 0);
     st->scan.notes = 0;

@@ -176,6 +176,7 @@ static void end_of_input(struct ta_json *json)
         walk_truncated(json);
     } else {
         const uint64_t end = st->window.base + st->window.end;
+        json->unclosed = true;
         ta_quality_add(st->quality, TA_Q_UNTERMINATED_ARRAY, end,
                        "The array of events has no closing bracket, at byte offset %" PRIu64, end);
         st->place = PLACE_DONE;

@@ -22,6 +22,10 @@ enum { QUANTUM = 64 * 1024 };
 
 enum part { HEADER, BODY, TRAILER, FINISHED };
 
+/* Of a member header: the only method there is, and the flags. */
+enum { DEFLATE = 8 };
+enum { HCRC = 2, EXTRA = 4, NAME = 8, COMMENT = 16, RESERVED = 0xe0 };
+
 struct gzip {
     const struct ta_inflater *inflater;
     void *inflating; /* state of the inflater */
@@ -88,25 +92,6 @@ static bool skip_text(struct ta_raw *raw)
     return byte == 0;
 }
 
-/* The rest of a member header behind its two magic bytes; false when the file ends in it. */
-static bool skip_header(struct ta_raw *raw)
-{
-    enum { HCRC = 2, EXTRA = 4, NAME = 8, COMMENT = 16 };
-    int method = next_byte(raw), flags = next_byte(raw);
-    if (method < 0 || flags < 0 || !skip(raw, 6))
-        return false;
-    if (flags & EXTRA) {
-        int low = next_byte(raw), high = next_byte(raw);
-        if (low < 0 || high < 0 || !skip(raw, (unsigned)(low | high << 8)))
-            return false;
-    }
-    if (flags & NAME && !skip_text(raw))
-        return false;
-    if (flags & COMMENT && !skip_text(raw))
-        return false;
-    return !(flags & HCRC) || skip(raw, 2);
-}
-
 /* Damage has a place in the compressed file only: what the content would be is not known. */
 #define account(quality, code, file_offset, ...)                                                   \
     ta_quality_add_severity((quality), (code), ta_quality_severity(code), TA_NO_OFFSET,            \
@@ -119,6 +104,48 @@ static enum part cut(struct ta_quality *quality, const struct ta_raw *raw, const
             "The compressed file ends in %s, at its byte offset %" PRIu64, where, raw->consumed);
     *early = true;
     return FINISHED;
+}
+
+/* Notes a header byte, the last one read, that RFC 1952 gives no meaning. */
+static enum part refuse_header(struct ta_quality *quality, const struct ta_raw *raw,
+                               const char *field, int byte, const char *expected, bool *early)
+{
+    const uint64_t offset = raw->consumed - 1;
+    account(quality, TA_Q_GZIP_CORRUPT, offset,
+            "Corrupt gzip header at byte offset %" PRIu64
+            " of the compressed file: %s 0x%02x, expected %s",
+            offset, field, (unsigned)byte, expected);
+    *early = true;
+    return FINISHED;
+}
+
+/* The fields that the flags of a member announce; false when the file ends in them. */
+static bool skip_fields(struct ta_raw *raw, int flags)
+{
+    if (flags & EXTRA) {
+        int low = next_byte(raw), high = next_byte(raw);
+        if (low < 0 || high < 0 || !skip(raw, (unsigned)(low | high << 8)))
+            return false;
+    }
+    if (flags & NAME && !skip_text(raw))
+        return false;
+    if (flags & COMMENT && !skip_text(raw))
+        return false;
+    return !(flags & HCRC) || skip(raw, 2);
+}
+
+/* The rest of a member header behind its two magic bytes: BODY when it is whole. */
+static enum part read_header(struct ta_raw *raw, struct ta_quality *quality, bool *early)
+{
+    const int method = next_byte(raw);
+    if (method >= 0 && method != DEFLATE)
+        return refuse_header(quality, raw, "compression method", method, "0x08 (deflate)", early);
+    const int flags = next_byte(raw);
+    if (flags >= 0 && flags & RESERVED)
+        return refuse_header(quality, raw, "flags", flags, "bits 5 to 7 to be 0", early);
+    /* Behind them: time, level and system. */
+    const bool is_whole = method >= 0 && flags >= 0 && skip(raw, 6) && skip_fields(raw, flags);
+    return is_whole ? BODY : cut(quality, raw, "a member header", early);
 }
 
 static enum part start_body(struct gzip *gzip, uint64_t offset)
@@ -146,8 +173,8 @@ static enum part next_member(struct gzip *gzip, struct ta_raw *raw, struct ta_qu
                 start);
         return FINISHED;
     }
-    if (!skip_header(raw))
-        return cut(quality, raw, "a member header", early);
+    if (read_header(raw, quality, early) != BODY)
+        return FINISHED;
     gzip->given = 0;
     return start_body(gzip, raw->consumed);
 }

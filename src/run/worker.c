@@ -58,6 +58,10 @@ static const struct ta_entry *choose_input(struct ta_worker *w, struct ta_ingest
             best->plugin.id, rival->plugin.id);
         return NULL;
     }
+    if (!best && probe->head.len == 0 && ta_quality_reaches(&file->quality, TA_QUALITY_LOSS)) {
+        file->refusal = "Nothing in it could be unpacked"; /* the finding says why */
+        return NULL;
+    }
     const char *other = !best                    ? ta_describe(probe->head)
                         : surest <= SYNTAX_ALONE ? ta_describe_document(probe->head)
                                                  : NULL;

@@ -222,12 +222,17 @@ def packed(chance):
              "name-of-another": (gz + b"\x1f\x8b\x08\x08\0\0\0\0\0\x03name", "gzip-truncated", n),
              "header-behind": (gz + gz[:10], "gzip-truncated", n),
              "header-of-another": (gz + b"\x1f\x8b\x09\xff" + bytes(20), "gzip-corrupt", n),
+             "method-of-another": (gz + gz[:2] + b"\x09" + gz[3:], "gzip-corrupt", n),
+             "flags-of-another": (gz + gz[:3] + b"\x20" + gz[4:], "gzip-corrupt", n),
              "crc-of-first": (member(data[:half])[:-8] + bytes(8) + member(data[half:]),
                               "gzip-checksum", n)}
     for name, (packed_, code, kept) in wrong.items():
         for inflater in ("isal", "zlib"):
             yield Case(f"gzip-{name}-{inflater}", one(packed_, "t.json.gz"), kept=(kept, kept),
                        args=(*Case.args, "--inflater", inflater), codes=(code,))
+    for name, place, byte in (("method", 2, b"\x07"), ("flags", 3, b"\x80")):
+        yield Case(f"gzip-{name}-of-first", one(gz[:place] + byte + gz[place + 1:], "t.json.gz"),
+                   exits=(3,), says=(f"byte offset {place}", "t.json.gz"), product=None)
     stored = member(data, 0)
     for i in range(6):
         place = chance.randrange(12, len(gz) - 8)
@@ -280,13 +285,17 @@ def containers(chance):
         "object": b"{}", "null": b"null", "open": b"{", "quote": b'"', "lots-of-open": b"{[" * 3000,
         "gzip-of-zip": gzip.compress(b"PK\x03\x04" + bytes(40)), "gzip-header": b"\x1f\x8b",
         "gzip-twice": gzip.compress(gzip.compress(text)), "comma": b",", "minus": b"-",
-        "other-json": b'{"a": [1, 2, {"b": null}]}', "list-of-lists": b"[[[]]]"}
+        "other-json": b'{"a": [1, 2, {"b": null}]}', "list-of-lists": b"[[[]]]",
+        "open-list": b"[", "open-list-blank": b"[ \r\n\t", "gzip-of-open-list": member(b"[")}
     for name, data in foreign.items():
         yield Case(f"no-trace-{name}", one(data, "rank0.json"), exits=(3,), says=("rank0.json",),
                    product=None)
         # Beside a good one it costs nothing but itself.
         yield Case(f"beside-{name}", folder_of({"rank0.json": text, "rank1.json": data}),
                    kept=(n, n), says=("rank1.json",))
+    yield Case("no-trace-folder-of-open-lists",
+               folder_of({"rank0.json": b"[", "rank1.json": b"[ \n", "a.json.gz": member(b"[")}),
+               exits=(3,), says=("rank0.json", "rank1.json", "a.json.gz"), product=None)
     for name, data in {"empty-list": b"[]", "empty-events": b'{"traceEvents": []}',
                        "spaces": b'{ "traceEvents" : [ ] }\n'}.items():
         yield Case(f"no-events-{name}", one(data), kept=(0, 0), codes=("no-events",), clean=True)

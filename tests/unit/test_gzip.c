@@ -246,6 +246,45 @@ static void corrupt_data(void **state)
     text_free(&gz);
 }
 
+/* RFC 1952 knows one method and five flags; what else a header says would be read wrongly. */
+static void headers_of_unknown_meaning(void **state)
+{
+    (void)state;
+    enum { METHOD_AT = 2, FLAGS_AT = 3 };
+    static const struct {
+        size_t at;
+        unsigned char byte;
+        const char *says;
+    } headers[] = {
+        {METHOD_AT, 0, "compression method 0x00"}, {METHOD_AT, 7, "compression method 0x07"},
+        {METHOD_AT, 9, "compression method 0x09"}, {METHOD_AT, 0xff, "compression method 0xff"},
+        {FLAGS_AT, 0x20, "flags 0x20"},            {FLAGS_AT, 0x40, "flags 0x40"},
+        {FLAGS_AT, 0x80 | NAME, "flags 0x88"},
+    };
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        for (int member = 0; member < 3; member++) {
+            struct text gz = {0};
+            struct content content;
+            size_t start = 0;
+            for (int m = 0; m < 3; m++) {
+                start = m == member ? gz.n : start;
+                add_member(&gz, "content", 7, 0);
+            }
+            gz.at[start + headers[i].at] = (char)headers[i].byte;
+            read_content(gz.at, gz.n, &content);
+            assert_content(&content, "contentcontent", 7 * (size_t)member);
+            assert_finding(&content.quality, TA_Q_GZIP_CORRUPT, 1, TA_NO_OFFSET);
+            assert_int_equal(file_offset(&content, TA_Q_GZIP_CORRUPT), start + headers[i].at);
+            assert_non_null(
+                strstr(content.quality.slots[TA_Q_GZIP_CORRUPT].text, headers[i].says));
+            assert_no_finding_but(&content.quality, TA_Q_GZIP_CORRUPT);
+            assert_true(content.early);
+            content_free(&content);
+            text_free(&gz);
+        }
+    }
+}
+
 /* A file that is cut gives the content before the cut, and says so: at the borders of members it
  * is whole, and of a member's first byte alone nothing is known. */
 static void every_cut(void **state)
@@ -443,6 +482,7 @@ int main(void)
         cmocka_unit_test(trailing_bytes),
         cmocka_unit_test(wrong_checksum_and_length),
         cmocka_unit_test(corrupt_data),
+        cmocka_unit_test(headers_of_unknown_meaning),
         cmocka_unit_test(every_cut),
         cmocka_unit_test(every_byte_wrong),
         cmocka_unit_test(damage_is_the_same_in_any_steps),

@@ -648,9 +648,10 @@ static void what_the_file_says_about_itself(void **state)
 static void empty_traces(void **state)
 {
     (void)state;
-    static const char *const empty[] = {"[]", "{\"traceEvents\":[]}", "["};
+    static const char *const empty[] = {"[]", "{\"traceEvents\":[]}", " [ ] "};
     static const char *const refused[] = {
-        "{}", "{\"a\":1}", "[5]", "[{\"ph\":\"X\"}]", "{\"traceEvents\":[{\"ph\":\"X\"", "", "x"};
+        "[", "[ \n", "[,", "[]\n[", "{}", "{\"a\":1}", "[5]", "[{\"ph\":\"X\"}]",
+        "{\"traceEvents\":[{\"ph\":\"X\"", "", "x"};
     for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
         struct reading r;
         fixture_read_text(&fixture, empty[i], &r);

@@ -216,7 +216,7 @@ static enum ta_status judge_empty(struct reading *r)
                        "No usable event: %" PRIu64
                        " were dropped, and the input was skipped up to byte offset %" PRIu64,
                        r->dropped, json->bytes_skipped);
-    if (json->truncated || json->bytes_skipped)
+    if (json->truncated || json->unclosed || json->bytes_skipped)
         return ta_fail(r->ctx, TA_ERR_INPUT,
                        "It ends or is damaged before the first whole event: the last byte offset "
                        "that made sense is %" PRIu64,
