@@ -29,6 +29,8 @@ static const struct ta_column columns[] = {
     {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of executions"},
     {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
      "Sum of durations over all ranks: work, not wall time"},
+    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "Total over the total of all kernels"},
     TA_SPREAD_COLUMNS,
     {"kind", "What it does", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "Class of the kernel, by the table of names"},
@@ -203,10 +205,19 @@ static bool finish_quantiles(const struct ta_partial *names, struct ta_section_b
     return true;
 }
 
+static int64_t total_of_all(const struct ta_partial *names)
+{
+    int64_t total = 0;
+    for (size_t i = 0; i < ta_partial_rows(names); i++)
+        ta_sum(&total, ta_dist_sum(ta_partial_dist_at(names, ta_partial_at(names, i), TIMES)));
+    return total;
+}
+
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_report *prior, struct ta_section_builder *out)
 {
     const struct ta_partial *names = merged[0];
+    const int64_t all_ns = total_of_all(names);
     struct ta_table_builder *table = ta_add_table(out, "kernels.by_name", "Device time by kernel",
                                                   columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < ta_partial_rows(names); i++) {
@@ -215,7 +226,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         const struct ta_dist *times = ta_partial_dist_at(names, row, TIMES);
         const struct ta_kernel_facts facts = ta_kernel_describe(name);
         TA_ROW(table, ta_text(name), ta_text(ta_slice_of(ta_kernel_class_name(facts.class))),
-               ta_int(ta_dist_count(times)), ta_int(ta_dist_sum(times)), TA_SPREAD_CELLS(times),
+               ta_int(ta_dist_count(times)), ta_int(ta_dist_sum(times)),
+               ta_share(ta_dist_sum(times), all_ns), TA_SPREAD_CELLS(times),
                ta_text(ta_slice_of(ta_kernel_kind_name(facts.kind))),
                ta_text(ta_slice_of(facts.known ? facts.family : "unknown")));
     }

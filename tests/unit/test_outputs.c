@@ -452,7 +452,6 @@ static void text_shows_what_matters(void **state)
                                         "8 of 40 rows, the largest by Idle",
                                         "█ Busy   · Idle",
                                         "Total time",
-                                        "Share",
                                         "No snapshot was found.",
                                         "truncated × 1 from byte 77",
                                         "Rank 1 has no trace."};

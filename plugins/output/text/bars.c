@@ -39,17 +39,9 @@ struct text_bars text_bars_of(const struct ta_table *table, const size_t *rows, 
         for (size_t k = 0; k < bars.n; k++)
             bars.seen[k] = bars.seen[k] || value_at(table, rows[i], bars.columns[k]) > 0;
     }
-    for (size_t row = 0; !stacked && row < table->n_rows; row++)
-        bars.sum += length_of(&bars, table, row);
     if (bars.n == 0 || bars.largest <= 0)
         bars.chart = NULL;
     return bars;
-}
-
-struct ta_cell text_bar_share(const struct text_bars *bars, const struct ta_table *table,
-                              size_t row)
-{
-    return bars->sum > 0 ? ta_num(length_of(bars, table, row) / bars->sum) : ta_null();
 }
 
 /* ---- drawing ------------------------------------------------------------------------- */

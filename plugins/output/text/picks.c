@@ -75,7 +75,7 @@ const struct text_pick text_picks[] = {
      .first = "metric value note",
      .said = "the first ranks"},
     {.table = "requests.by_rank", .rows = 8, .said = "the first ranks"},
-    {.table = "layers.by_name", .by = "total_ns", .rows = 6, .without = "share"},
+    {.table = "layers.by_name", .by = "total_ns", .rows = 6},
     {.table = "streaming.by_rank", .rows = 4, .said = "the first ranks"},
     {.table = "memory.snapshots", .by = "allocated_bytes", .rows = 12},
     {.table = "memory.by_rank", .by = "peak_allocated_bytes", .rows = 8},

@@ -19,7 +19,6 @@ enum {
     KEY_MOST = 18, /* width of a key that is not the name */
     BAR_LEAST = 12,
     BAR_MOST = 40,
-    SHARE = 8,  /* "<0.01 %" and a blank, before the bar */
     REMARK = 8, /* column where a remark below a row begins */
 };
 
@@ -243,10 +242,9 @@ static void choose_columns(struct layout *layout, const struct text_pick *pick)
         name->taken = true;
         room -= smaller(room, name->width);
     }
-    const size_t share = layout->bars.sum > 0 ? SHARE : 0;
-    if (layout->bars.chart && room > GAP + share + BAR_LEAST + 20) {
+    if (layout->bars.chart && room > GAP + BAR_LEAST + 20) {
         layout->bar_width = BAR_LEAST;
-        room -= GAP + share + BAR_LEAST;
+        room -= GAP + BAR_LEAST;
     }
     take_columns(layout, 0, 3, &room);
     grow_name(layout, natural, NAME_GOOD, &room);
@@ -327,26 +325,9 @@ static void put_heads(const struct layout *layout)
                 blanks += layout->slots[i].width + GAP;
             }
         }
-        if (line == 1 && layout->bar_width && layout->bars.sum > 0) {
-            text_blanks(layout->page, blanks);
-            ta_put_terminal(layout->page->out, TA_LIT("Share"), SHARE - 1, -1);
-        }
         text_reset(layout->page);
         ta_putc(layout->page->out, '\n');
     }
-}
-
-static void put_bar(const struct layout *layout, size_t row, size_t gap)
-{
-    const struct ta_cell share = text_bar_share(&layout->bars, layout->table, row);
-    char buffer[TA_UNIT_TEXT_MAX];
-    if (share.kind != TA_CELL_NULL) {
-        text_blanks(layout->page, gap);
-        ta_put_terminal(layout->page->out, ta_cell_text(&share, TA_UNIT_RATIO, buffer), SHARE - 1,
-                        -1);
-        gap = 1;
-    }
-    text_bar(layout->page, &layout->bars, layout->table, row, layout->bar_width, gap);
 }
 
 /* A remark that has no room beside its row stands below it. */
@@ -379,7 +360,7 @@ static void put_row(const struct layout *layout, size_t row)
         gap = GAP;
     }
     if (layout->bar_width)
-        put_bar(layout, row, gap);
+        text_bar(layout->page, &layout->bars, layout->table, row, layout->bar_width, gap);
     ta_putc(layout->page->out, '\n');
     put_remark(layout, row);
 }

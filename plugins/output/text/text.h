@@ -90,7 +90,6 @@ struct text_bars {
     bool seen[TA_CHART_SERIES_MAX];      /* not 0 in every row shown */
     size_t n;
     double largest; /* length of the longest bar shown */
-    double sum;     /* of all rows of the table, for shares; 0: none */
 };
 
 struct text_bars text_bars_of(const struct ta_table *table, const size_t *rows, size_t n_rows);
@@ -100,8 +99,5 @@ void text_bar(const struct page *page, const struct text_bars *bars, const struc
               size_t row, size_t width, size_t gap);
 /* Says which segment is what; nothing for bars of one segment. */
 void text_bar_legend(const struct page *page, const struct text_bars *bars);
-/* Part of the sum of all rows that this row is, or null. */
-struct ta_cell text_bar_share(const struct text_bars *bars, const struct ta_table *table,
-                              size_t row);
 
 #endif
