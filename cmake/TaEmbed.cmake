@@ -35,21 +35,22 @@ function(ta_embed target file symbol)
   target_sources(${target} PRIVATE "${output}")
 endfunction()
 
-# Adds the table ta_schemas of src/cli/schemas.h to a target.
-function(ta_embed_schemas target)
+# Adds a table of texts to a target: `const struct STRUCT TABLE[]` of the header, with a row of
+# name and text for each file.  The name is that of the file without the given suffix.
+function(ta_embed_table target struct table header suffix)
   set(declarations "")
   set(rows "")
   foreach(file IN LISTS ARGN)
     get_filename_component(name "${file}" NAME)
-    string(REGEX REPLACE "(\\.schema)?\\.json$" "" name "${name}")
-    string(MAKE_C_IDENTIFIER "ta_embed_schema_${name}" symbol)
+    string(REGEX REPLACE "${suffix}$" "" name "${name}")
+    string(MAKE_C_IDENTIFIER "ta_embed_${struct}_${name}" symbol)
     ta_embed(${target} "${file}" ${symbol})
     string(APPEND declarations "extern const char ${symbol}[];\n")
     string(APPEND rows "    {\"${name}\", ${symbol}},\n")
   endforeach()
-  set(output "${PROJECT_BINARY_DIR}/generated/schemas.c")
+  set(output "${PROJECT_BINARY_DIR}/generated/${table}.c")
   file(CONFIGURE OUTPUT "${output}" @ONLY CONTENT
-       "#include \"cli/schemas.h\"\n\n@declarations@
-const struct ta_schema ta_schemas[] = {\n@rows@    {NULL, NULL},\n};\n")
+       "#include \"${header}\"\n\n@declarations@
+const struct @struct@ @table@[] = {\n@rows@    {NULL, NULL},\n};\n")
   target_sources(${target} PRIVATE "${output}")
 endfunction()

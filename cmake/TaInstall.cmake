@@ -43,7 +43,7 @@ install(DIRECTORY schemas/ DESTINATION "${CMAKE_INSTALL_DATADIR}/traceanalyze/sc
         FILES_MATCHING PATTERN "*.json")
 install(FILES src/hardware/devices.yaml DESTINATION "${CMAKE_INSTALL_DATADIR}/traceanalyze")
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" OPTIONAL
-        FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "man" EXCLUDE)
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.png")
 foreach(document IN ITEMS README.md LICENSE CHANGELOG.md)
   install(FILES "${document}" DESTINATION "${CMAKE_INSTALL_DOCDIR}" OPTIONAL)
 endforeach()

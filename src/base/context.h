@@ -54,9 +54,12 @@ void ta_ctx_adopt(struct ta_ctx *ctx, const struct ta_ctx *from);
 
 /* Sets a limit by name and size text ("64MiB", "250"). */
 enum ta_status ta_limits_set(struct ta_ctx *ctx, const char *assignment) TA_MUST_CHECK;
-/* Name of a limit and its default, for --help. */
+/* Name of a limit, what it bounds and what happens there, and its default, for --help. */
 const char *ta_limit_name(enum ta_limit limit);
+const char *ta_limit_meaning(enum ta_limit limit);
 uint64_t ta_limit_default(enum ta_limit limit);
+enum { TA_LIMIT_TEXT_MAX = 24 };
+const char *ta_limit_default_text(enum ta_limit limit, char text[TA_LIMIT_TEXT_MAX]);
 
 /* Reads "64", "64MiB", "1.5GiB", "2k": bytes, powers of 1024; false when it is none. */
 bool ta_size_parse(const char *text, uint64_t *size);

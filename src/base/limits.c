@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define KIB UINT64_C(1024)
@@ -11,19 +12,28 @@
 static const struct {
     const char *name;
     uint64_t preset, least;
+    const char *meaning;
 } limits[TA_LIMIT_COUNT] = {
-    [TA_LIMIT_RATIO] = {"ratio", 250, 1},
-    [TA_LIMIT_EXPANDED] = {"expanded", 64 * KIB *KIB *KIB, 1},
-    [TA_LIMIT_DEPTH] = {"depth", 1024, 8},
-    [TA_LIMIT_STRING] = {"string", 16 * KIB *KIB, 16},
-    [TA_LIMIT_NUMBER] = {"number", KIB, 32},
-    [TA_LIMIT_EVENT] = {"event", 64 * KIB *KIB, 4 * KIB},
-    [TA_LIMIT_FILES] = {"files", 100000, 1},
-    [TA_LIMIT_NAMES] = {"names", 16 * KIB *KIB, 16},
-    [TA_LIMIT_PICKLE_OBJECTS] = {"pickle-objects", 50000000, 16},
-    [TA_LIMIT_PICKLE_DEPTH] = {"pickle-depth", 200, 8},
-    [TA_LIMIT_CONFIG_SIZE] = {"config-size", KIB *KIB, 1},
-    [TA_LIMIT_CONFIG_DEPTH] = {"config-depth", 32, 4},
+    [TA_LIMIT_RATIO] = {"ratio", 250, 1,
+                        "expanded to compressed bytes, from 64 MiB on; a file is read up to there"},
+    [TA_LIMIT_EXPANDED] = {"expanded", 64 * KIB *KIB *KIB, 1,
+                           "bytes of a file after decompression; it is read up to there"},
+    [TA_LIMIT_DEPTH] = {"depth", 1024, 8, "nesting of JSON values; deeper ones are skipped"},
+    [TA_LIMIT_STRING] = {"string", 16 * KIB *KIB, 16, "bytes of one string; the rest is cut"},
+    [TA_LIMIT_NUMBER] = {"number", KIB, 32, "bytes of one number; longer ones count as missing"},
+    [TA_LIMIT_EVENT] = {"event", 64 * KIB *KIB, 4 * KIB,
+                        "bytes of one event; larger ones are dropped"},
+    [TA_LIMIT_FILES] = {"files", 100000, 1, "files of a run; the rest is not read"},
+    [TA_LIMIT_NAMES] = {"names", 16 * KIB *KIB, 16,
+                        "distinct strings of a file; the rest is pooled"},
+    [TA_LIMIT_PICKLE_OBJECTS] = {"pickle-objects", 50000000, 16,
+                                 "objects of a pickle; a file with more is refused"},
+    [TA_LIMIT_PICKLE_DEPTH] = {"pickle-depth", 200, 8,
+                               "nesting of the objects of a pickle; a deeper file is refused"},
+    [TA_LIMIT_CONFIG_SIZE] = {"config-size", KIB *KIB, 1,
+                              "bytes of a configuration file; a larger one is an error"},
+    [TA_LIMIT_CONFIG_DEPTH] = {"config-depth", 32, 4,
+                               "nesting of its values; a deeper file is an error"},
 };
 
 const char *ta_limit_name(enum ta_limit limit)
@@ -31,9 +41,25 @@ const char *ta_limit_name(enum ta_limit limit)
     return limits[limit].name;
 }
 
+const char *ta_limit_meaning(enum ta_limit limit)
+{
+    return limits[limit].meaning;
+}
+
 uint64_t ta_limit_default(enum ta_limit limit)
 {
     return limits[limit].preset;
+}
+
+const char *ta_limit_default_text(enum ta_limit limit, char text[TA_LIMIT_TEXT_MAX])
+{
+    static const char *const prefixes[] = {"", "Ki", "Mi", "Gi"};
+    uint64_t value = limits[limit].preset;
+    size_t prefix = 0;
+    for (; prefix < 3 && value >= KIB && value % KIB == 0; prefix++)
+        value /= KIB;
+    snprintf(text, TA_LIMIT_TEXT_MAX, "%" PRIu64 "%s", value, prefixes[prefix]);
+    return text;
 }
 
 bool ta_size_parse(const char *text, uint64_t *size)

@@ -232,6 +232,16 @@ static void make_tables(struct option longs[ROWS_MAX], char letters[2 * ROWS_MAX
     *letters = '\0';
 }
 
+const char *ta_arg_argument(const struct ta_arg_option *option, char words[TA_ARG_WORDS_MAX])
+{
+    *words = '\0';
+    for (int i = 0; option->choices && option->choices[i]; i++) {
+        strncat(words, *words ? "|" : "", TA_ARG_WORDS_MAX - strlen(words) - 1);
+        strncat(words, option->choices[i], TA_ARG_WORDS_MAX - strlen(words) - 1);
+    }
+    return *words ? words : option->argument;
+}
+
 static const char *name_of(const struct option *longs, int code)
 {
     while (longs->name && longs->val != code)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The command line as data: one table of commands, one of options, and what was given.
  *
- * Parsing, errors and --help all come from the tables in options.c; a new option is a row there
- * and a field here. */
+ * Parsing, errors, --help, manual pages and completions all come from the tables in options.c; a
+ * new option is a row there and a field here. */
 #ifndef TA_CLI_ARGS_H
 #define TA_CLI_ARGS_H
 
@@ -21,6 +21,7 @@ enum ta_command_id {
     TA_COMMAND_RULES,
     TA_COMMAND_SCHEMA,
     TA_COMMAND_CONFIG,
+    TA_COMMAND_COMPLETION,
     TA_COMMAND_HELP,
     TA_COMMAND_COUNT
 };
@@ -29,7 +30,8 @@ struct ta_command {
     const char *name;
     const char *operands; /* "INPUT..." */
     const char *summary;  /* half a line */
-    const char *details;  /* paragraphs for --help */
+    const char *details;  /* paragraphs, for --help and the manual page */
+    const char *examples; /* a command line each */
     size_t least, most;   /* operands */
 };
 
@@ -71,6 +73,13 @@ struct ta_arg_option {
 
 /* Ends with a NULL name.  A name may have several rows, for different commands. */
 extern const struct ta_arg_option ta_arg_options[];
+
+/* Room for the words of any option, with bars between them. */
+enum { TA_ARG_WORDS_MAX = 128 };
+
+/* How the value of an option is written: its choices, "auto|light|dark", else the name of its
+ * argument; NULL when it takes none. */
+const char *ta_arg_argument(const struct ta_arg_option *option, char words[TA_ARG_WORDS_MAX]);
 
 /* The choices of --inflater and of --cpu; end with NULL. */
 extern const char *const ta_inflater_names[];
@@ -143,6 +152,7 @@ struct ta_cmdline {
     const char *summary_md, *junit, *bench_json, *bmf_json;
     int annotate; /* enum ta_annotate */
     bool allow_single_run;
+    bool man;
     struct ta_texts limits, plugin_paths, settings, disabled_rules, rule_files;
     const char *input, *hardware, *rank_regex, *out, *format, *title, *memory_limit, *tmpdir;
     const char *max_html_size;

@@ -48,6 +48,7 @@ enum ta_status ta_cmd_plugins(struct ta_cli *cli);
 enum ta_status ta_cmd_rules(struct ta_cli *cli);
 enum ta_status ta_cmd_schema(struct ta_cli *cli);
 enum ta_status ta_cmd_config(struct ta_cli *cli);
+enum ta_status ta_cmd_completion(struct ta_cli *cli);
 enum ta_status ta_cmd_help(struct ta_cli *cli);
 enum ta_status ta_cmd_version(struct ta_cli *cli);
 
@@ -65,6 +66,9 @@ enum ta_status ta_cli_check_options(struct ta_cli *cli, uint64_t *memory_limit) 
 /* The formats of reports and of charts, to free(); NULL after ta_fail(). */
 struct ta_format *ta_cli_report_formats(struct ta_cli *cli, size_t *n);
 struct ta_format *ta_cli_chart_formats(struct ta_cli *cli, size_t *n);
+
+/* The formats of charts, for those who only want their names. */
+const struct ta_format *ta_cli_chart_formats_known(size_t *n);
 
 /* ta_place_choose() by the options.  Formats of a configuration are those written by default, so
  * that -o FILE still means what it says. */

@@ -39,6 +39,12 @@ static const struct ta_format formats_known[FORMATS] = {
     [PDF] = {.name = "pdf", .extension = "pdf"},
 };
 
+const struct ta_format *ta_cli_chart_formats_known(size_t *n)
+{
+    *n = FORMATS;
+    return formats_known;
+}
+
 struct ta_format *ta_cli_chart_formats(struct ta_cli *cli, size_t *n)
 {
     struct ta_format *formats = malloc(sizeof formats_known);

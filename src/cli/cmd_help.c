@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `--help` and `--version`, made from the tables of options.c and base/limits.c. */
+/* `help`, `--help` and `--version`, made from the tables of options.c and base/limits.c. */
 #include "cli/cli.h"
 
 #include <cairo.h>
@@ -12,7 +12,8 @@
 #include <yaml.h>
 #include <zlib.h>
 
-#include "base/suggest.h"
+#include "cli/exit_code.h"
+#include "cli/manual.h"
 
 #ifdef TA_HAVE_ISAL
 #include <isa-l.h>
@@ -28,24 +29,20 @@ enum { HELP_COLUMN = 26 };
 
 /* ---- help ---------------------------------------------------------------------------------- */
 
-/* "  -o, --output PATH"; returns its length. */
+/* "  -o, --output=PATH"; returns its length. */
 static int option_head(char *text, size_t max, const struct ta_arg_option *option)
 {
-    char letter[8] = "    ", words[64] = "";
+    char letter[8] = "    ", words[TA_ARG_WORDS_MAX];
     if (option->letter)
         snprintf(letter, sizeof letter, "-%c, ", option->letter);
-    for (int i = 0; option->choices && option->choices[i]; i++) {
-        strncat(words, *words ? "|" : "", sizeof words - strlen(words) - 1);
-        strncat(words, option->choices[i], sizeof words - strlen(words) - 1);
-    }
-    const char *argument = *words ? words : option->argument;
+    const char *argument = ta_arg_argument(option, words);
     return snprintf(text, max, "  %s--%s%s%s", letter, option->name, argument ? "=" : "",
                     argument ? argument : "");
 }
 
 static void put_option(struct ta_file *out, const struct ta_arg_option *option)
 {
-    char head[128];
+    char head[TA_ARG_WORDS_MAX + 64];
     int length = option_head(head, sizeof head, option);
     /* A head that is too long has a line for itself. */
     if (length + 2 > HELP_COLUMN)
@@ -54,14 +51,16 @@ static void put_option(struct ta_file *out, const struct ta_arg_option *option)
         ta_putf(out, "%-*s%s\n", HELP_COLUMN, head, option->help);
 }
 
-static void put_options(struct ta_file *out, const struct ta_command *command)
+/* The options of a command, from a group on. */
+static void put_options(struct ta_file *out, const struct ta_command *command,
+                        enum ta_arg_group first_group)
 {
     static const char *const titles[TA_GROUP_COUNT] = {
         [TA_GROUP_COMMAND] = "Options:",
         [TA_GROUP_SELECTION] = "What is read:",
         [TA_GROUP_GLOBAL] = "Global options, also before the command:",
     };
-    for (int group = 0; group < TA_GROUP_COUNT; group++) {
+    for (int group = (int)first_group; group < TA_GROUP_COUNT; group++) {
         bool first = true;
         for (const struct ta_arg_option *o = ta_arg_options; o->name; o++) {
             if ((int)o->group != group || !ta_arg_is_for(o, command))
@@ -78,13 +77,21 @@ static void put_limits(struct ta_file *out)
 {
     ta_puts(out, "\nLimits and their defaults, for --limit:\n");
     for (int i = 0; i < TA_LIMIT_COUNT; i++) {
-        static const char *const prefixes[] = {"", "Ki", "Mi", "Gi"};
-        uint64_t value = ta_limit_default((enum ta_limit)i);
-        size_t prefix = 0;
-        for (; prefix < 3 && value >= 1024 && value % 1024 == 0; prefix++)
-            value /= 1024;
-        ta_putf(out, "  %s=%" PRIu64 "%s\n", ta_limit_name((enum ta_limit)i), value,
-                prefixes[prefix]);
+        char head[64], value[TA_LIMIT_TEXT_MAX];
+        const enum ta_limit limit = (enum ta_limit)i;
+        snprintf(head, sizeof head, "  %s=%s", ta_limit_name(limit),
+                 ta_limit_default_text(limit, value));
+        ta_putf(out, "%-*s%s\n", HELP_COLUMN + 2, head, ta_limit_meaning(limit));
+    }
+}
+
+static void put_examples(struct ta_file *out, const char *examples)
+{
+    ta_puts(out, "\n");
+    for (const char *line = examples; *line;) {
+        const size_t n = strcspn(line, "\n");
+        ta_putf(out, "  %.*s\n", (int)n, line);
+        line += n + (line[n] == '\n');
     }
 }
 
@@ -95,7 +102,9 @@ static void put_command(struct ta_file *out, const struct ta_command *command)
     ta_putf(out, "%c%s.\n", command->summary[0] & ~0x20, command->summary + 1);
     if (*command->details)
         ta_putf(out, "\n%s", command->details);
-    put_options(out, command);
+    if (*command->examples)
+        put_examples(out, command->examples);
+    put_options(out, command, TA_GROUP_COMMAND);
     if (command == &ta_commands[TA_COMMAND_REPORT] || command == &ta_commands[TA_COMMAND_CHECK])
         put_limits(out);
 }
@@ -108,25 +117,61 @@ static void put_overview(struct ta_file *out)
                  "Commands:\n");
     for (const struct ta_command *c = ta_commands; c < ta_commands + TA_COMMAND_COUNT; c++)
         ta_putf(out, "  %-10s %s\n", c->name, c->summary);
-    put_options(out, &ta_commands[TA_COMMAND_HELP]);
-    ta_puts(out, "\n'traceanalyze help COMMAND' explains one command.\n\n"
-                 "Exit codes: 0 success, 1 a gate failed, 2 usage, 3 no usable input, 4 --strict\n"
-                 "and data lost, 5 output not written, 6 too little evidence, 70 internal error,\n"
-                 "128+N ended by signal N.\n");
+    put_options(out, &ta_commands[TA_COMMAND_HELP], TA_GROUP_GLOBAL);
+    ta_puts(out, "\n'traceanalyze help COMMAND' explains one command, with --man at length.\n\n"
+                 "Exit codes:\n");
+    for (const struct ta_exit_text *row = ta_exit_texts; row->code; row++)
+        ta_putf(out, "  %-5s %s\n", row->code, row->text);
 }
 
-/* The command to explain: `traceanalyze help NAME` or `traceanalyze NAME --help`. */
+/* The command to explain: `traceanalyze help NAME` or `traceanalyze NAME --help`; NULL is all. */
 static enum ta_status choose(struct ta_cli *cli, const struct ta_command **command)
 {
     const struct ta_cmdline *args = &cli->args;
-    *command = args->command == &ta_commands[TA_COMMAND_HELP] ? NULL : args->command;
+    *command = args->command;
+    if (*command == &ta_commands[TA_COMMAND_HELP] && !args->help)
+        *command = NULL;
     if (*command || args->operands.n == 0)
         return TA_OK;
     return ta_command_choose(&cli->ctx, args->operands.items[0], command);
 }
 
+static void put_page_names(struct ta_file *out)
+{
+    for (const struct ta_page *page = ta_pages; page->name; page++)
+        ta_putf(out, "%s\n", page->name);
+}
+
+/* `traceanalyze help --man [NAME]` and `traceanalyze help --list`. */
+static enum ta_status put_manual(struct ta_cli *cli)
+{
+    struct ta_stdout out;
+    const struct ta_page *page = NULL;
+    const struct ta_texts *names = &cli->args.operands;
+    enum ta_status status = TA_OK;
+    if (!cli->args.list)
+        status = ta_page_choose(&cli->ctx, names->n ? names->items[0] : NULL, &page);
+    /* Of the built-in plugins alone, so that the pages of an installation are those of all. */
+    if (status == TA_OK)
+        cli->registry = ta_registry_new(&cli->ctx);
+    if (status == TA_OK && !cli->registry)
+        status = cli->ctx.status;
+    if (status == TA_OK)
+        status = ta_stdout_open(&cli->ctx, &out);
+    if (status != TA_OK)
+        return status;
+    if (page)
+        ta_page_put(out.file, page, cli->registry);
+    else
+        put_page_names(out.file);
+    return ta_stdout_close(&cli->ctx, &out);
+}
+
 enum ta_status ta_cmd_help(struct ta_cli *cli)
 {
+    const struct ta_cmdline *args = &cli->args;
+    if (!args->help && (args->man || args->list))
+        return put_manual(cli);
     struct ta_stdout out;
     const struct ta_command *command;
     enum ta_status status = choose(cli, &command);

@@ -23,6 +23,7 @@ static const struct {
     {"disable-rule", NULL, NULL},
     {"json", NULL, NULL},
     {"list", NULL, NULL},
+    {"man", NULL, NULL},
     {"fail-on", "output", NULL},
     {"gate", "output", "diff.gate"},
     {"confidence", "output", "diff.confidence"},

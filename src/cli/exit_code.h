@@ -32,4 +32,12 @@ static inline int ta_exit_code(enum ta_status status, int signal)
     return status == TA_ERR_CANCELED ? TA_EXIT_SIGNAL + signal : codes[status];
 }
 
+/* What each code means, for people. */
+struct ta_exit_text {
+    const char *code, *text;
+};
+
+/* Ends with a row of NULL. */
+extern const struct ta_exit_text ta_exit_texts[];
+
 #endif

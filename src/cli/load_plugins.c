@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/log.h"
 
@@ -131,12 +132,19 @@ enum ta_status ta_cli_load_plugins(struct ta_cli *cli)
 const char *ta_cli_option_text(const struct ta_option *option, double value,
                                char text[TA_UNIT_TEXT_MAX + 4])
 {
-    static const char *const suffixes[] = {[TA_OPTION_PLAIN] = "",
-                                           [TA_OPTION_RATIO] = "",
-                                           [TA_OPTION_NS] = "ns",
-                                           [TA_OPTION_BYTES] = "B"};
+    /* From large to small; the first of which the value is a whole number, and not a huge one. */
+    static const struct unit {
+        double size;
+        const char *suffix;
+    } times[] = {{6e10, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}},
+      sizes[] = {{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}, {1, "B"}};
+    const struct unit *unit = option->unit == TA_OPTION_NS ? times : sizes;
     if (option->type == TA_OPTION_BOOLEAN)
         return value != 0 ? "true" : "false";
-    ta_number_format(text, value);
-    return strcat(text, suffixes[option->unit]);
+    if (option->unit != TA_OPTION_NS && option->unit != TA_OPTION_BYTES)
+        return ta_number_format(text, value);
+    while (unit->size > 1 && (value == 0 || value > 1e6 * unit->size || fmod(value, unit->size)))
+        unit++;
+    ta_number_format(text, value / unit->size);
+    return strcat(text, unit->suffix);
 }

@@ -12,11 +12,11 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          "\n"
          "A summary goes to the terminal, the report to ./traceanalyze-report/ or to where -o\n"
          "says: a folder that is made if missing; one file when PATH ends in the extension of its\n"
-         "format; or - for standard output.\n"
-         "\n"
-         "  traceanalyze report traces/\n"
-         "  traceanalyze report traces/ -o run.html\n"
-         "  traceanalyze report --json traces/ | jq .verdict\n",
+         "format; or - for standard output.\n",
+         "traceanalyze report traces/\n"
+         "traceanalyze report traces/ -o run.html\n"
+         "traceanalyze report --json traces/ | jq .verdict\n"
+         "traceanalyze report --set gpu_idle.threshold=30% traces/\n",
          1, SIZE_MAX},
     [TA_COMMAND_DIFF] =
         {"diff", "BASE OPT | BASE... --vs OPT...", "compare a baseline with another run",
@@ -28,11 +28,10 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          "\n"
          "The answer goes to the terminal, the comparison to ./traceanalyze-diff/ or to where -o\n"
          "says: a folder that is made if missing; one file when PATH ends in the extension of its\n"
-         "format; or - for standard output.\n"
-         "\n"
-         "  traceanalyze diff before/ after/\n"
-         "  traceanalyze diff before/ after/ -o change.html\n"
-         "  traceanalyze diff before-1/ before-2/ before-3/ --vs after-1/ after-2/ after-3/\n",
+         "format; or - for standard output.\n",
+         "traceanalyze diff before/ after/\n"
+         "traceanalyze diff before/ after/ -o change.html\n"
+         "traceanalyze diff before-1/ before-2/ before-3/ --vs after-1/ after-2/ after-3/\n",
          2, SIZE_MAX},
     [TA_COMMAND_AGGREGATE] =
         {"aggregate", "INPUT...", "write one report of many ranks",
@@ -47,10 +46,9 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          "Ranks are compared in every figure: `ranks.metrics` has the extremes and who holds "
          "them,\n"
          "`ranks.outliers` the ranks that differ.  --by node and --by group add `ranks.parts` and\n"
-         "`parts.metrics`, the same of means over nodes or process groups.\n"
-         "\n"
-         "  traceanalyze aggregate summaries/\n"
-         "  traceanalyze aggregate 'node*/rank-*.tas.json.gz' -o run/ --world-size 4096\n",
+         "`parts.metrics`, the same of means over nodes or process groups.\n",
+         "traceanalyze aggregate summaries/\n"
+         "traceanalyze aggregate 'node*/rank-*.tas.json.gz' -o run/ --world-size 4096\n",
          1, SIZE_MAX},
     [TA_COMMAND_REDUCE] =
         {"reduce", "INPUT...", "write one mergeable summary per rank",
@@ -61,10 +59,9 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          "With --shard each of several processes reads its part of the files: process I of N,\n"
          "from 0, or what the job system says (SLURM_PROCID, JOB_COMPLETION_INDEX with "
          "--shard-count,\n"
-         "OMPI_COMM_WORLD_RANK, PMI_RANK).\n"
-         "\n"
-         "  traceanalyze reduce traces/ -o summaries/\n"
-         "  srun -n 64 traceanalyze reduce traces/ -o summaries/ --shard auto\n",
+         "OMPI_COMM_WORLD_RANK, PMI_RANK).\n",
+         "traceanalyze reduce traces/ -o summaries/\n"
+         "srun -n 64 traceanalyze reduce traces/ -o summaries/ --shard auto\n",
          1, SIZE_MAX},
     [TA_COMMAND_SCALING] =
         {"scaling", "RUN RUN...", "compare runs of different world size",
@@ -75,10 +72,9 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          "\n"
          "The answer goes to the terminal, the comparison to ./traceanalyze-scaling/ or to where\n"
          "-o says: a folder that is made if missing; one file when PATH ends in the extension of\n"
-         "its format; or - for standard output.\n"
-         "\n"
-         "  traceanalyze scaling gpus-1/ gpus-2/ gpus-4/ gpus-8/\n"
-         "  traceanalyze scaling --weak nodes-*/ -o scaling.html\n",
+         "its format; or - for standard output.\n",
+         "traceanalyze scaling gpus-1/ gpus-2/ gpus-4/ gpus-8/\n"
+         "traceanalyze scaling --weak nodes-*/ -o scaling.html\n",
          2, SIZE_MAX},
     [TA_COMMAND_CHART] =
         {"chart", "ID[,ID...]|all INPUT... [--vs INPUT...]",
@@ -86,20 +82,18 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          "Charts go to ./traceanalyze-charts/ or to where -o says: a folder, or for one chart in\n"
          "one format a file or - for standard output.  --list INPUT... shows the charts that\n"
          "these traces have.  A report.json that was written before is drawn, too.  With --vs\n"
-         "between the runs of a baseline and others their comparison is drawn.\n"
-         "\n"
-         "  traceanalyze chart --list traces/\n"
-         "  traceanalyze chart diff-waterfall before/ --vs after/ -o change.png\n"
-         "  traceanalyze chart gpu-time-breakdown traces/ -o breakdown.svg\n"
-         "  traceanalyze chart all traces/ --format png,pdf -o charts/\n",
+         "between the runs of a baseline and others their comparison is drawn.\n",
+         "traceanalyze chart --list traces/\n"
+         "traceanalyze chart diff-waterfall before/ --vs after/ -o change.png\n"
+         "traceanalyze chart gpu-time-breakdown traces/ -o breakdown.svg\n"
+         "traceanalyze chart all traces/ --format png,pdf -o charts/\n",
          1, SIZE_MAX},
     [TA_COMMAND_CHECK] =
         {"check", "INPUT...", "read traces and say what is wrong with them",
          "Reads everything, analyzes nothing: for each file its format, rank, state, and how many\n"
-         "events were kept and dropped, with the reasons and their places.\n"
-         "\n"
-         "  traceanalyze check traces/\n"
-         "  traceanalyze check --strict --json traces/ > quality.json\n",
+         "events were kept and dropped, with the reasons and their places.\n",
+         "traceanalyze check traces/\n"
+         "traceanalyze check --strict --json traces/ > quality.json\n",
          1, SIZE_MAX},
     [TA_COMMAND_MERGE] =
         {"merge", "INPUT...", "put the traces of all ranks into one file for viewers",
@@ -109,17 +103,18 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          "                   ./merged.json.gz; - is standard output, not packed)\n"
          "  .tar             the traces as they are behind a manifest with machine and clock of\n"
          "                   each, for Perfetto 58.2 and newer\n"
-         "Spans that reach into a range are kept whole.\n"
-         "\n"
-         "  traceanalyze merge traces/ -o merged.json.gz\n"
-         "  traceanalyze merge traces/ --rank 0-3 --steps 5-6 -o run.perfetto.tar\n"
-         "  traceanalyze merge traces/ --time-range 1.5s,2s --drop-category python_function\n",
+         "Spans that reach into a range are kept whole.\n",
+         "traceanalyze merge traces/ -o merged.json.gz\n"
+         "traceanalyze merge traces/ --rank 0-3 --steps 5-6 -o run.perfetto.tar\n"
+         "traceanalyze merge traces/ --time-range 1.5s,2s --drop-category python_function\n",
          1, SIZE_MAX},
     [TA_COMMAND_PLUGINS] =
         {"plugins", "", "list the plugins and their options",
          "Plugins read inputs, analyze traces, give advice and write outputs.  Those of the\n"
          "install folder, of the folders in TRACEANALYZE_PLUGIN_PATH and of --plugin-path are\n"
          "used besides the built-in ones.\n",
+         "traceanalyze plugins\n"
+         "traceanalyze plugins --plugin-path build/short_kernels.so\n",
          0, 0},
     [TA_COMMAND_RULES] =
         {"rules", "", "list the rules that give advice, and their thresholds",
@@ -127,9 +122,12 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          "A value that is not the default has the default and its origin behind it.\n"
          "--rules FILE changes rules and adds new ones, --set ID.NAME=VALUE changes a single\n"
          "value, --disable-rule leaves a rule out.\n",
+         "traceanalyze rules --rules team.yaml\n"
+         "traceanalyze rules --json | jq '.rules[].options[] | select(.origin != \"default\")'\n",
          0, 0},
     [TA_COMMAND_SCHEMA] = {"schema", "[NAME]", "print a JSON schema, or list them",
-                           "The schemas describe the JSON files that traceanalyze writes.\n", 0, 1},
+                           "The schemas describe the JSON files that traceanalyze writes.\n",
+                           "traceanalyze schema report-1 > report-1.schema.json\n", 0, 1},
     [TA_COMMAND_CONFIG] =
         {"config", "show|init|validate [FILE]", "show, start or check a configuration",
          "  show      every setting with its value and where that comes from\n"
@@ -140,8 +138,27 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
          "From strong to weak: options, variables such as TRACEANALYZE_OUTPUT_THEME, the file of\n"
          "--config or TRACEANALYZE_CONFIG, ./traceanalyze.yaml,\n"
          "$XDG_CONFIG_HOME/traceanalyze/config.yaml, /etc/traceanalyze/config.yaml.\n",
+         "traceanalyze config init\n"
+         "traceanalyze config validate profiling_config.yaml\n"
+         "traceanalyze config show --json | jq '.settings[] | select(.origin != \"default\")'\n",
          1, 2},
-    [TA_COMMAND_HELP] = {"help", "[COMMAND]", "explain a command", "", 0, 1},
+    [TA_COMMAND_COMPLETION] =
+        {"completion", "bash|zsh|fish", "print a script that completes command lines",
+         "The script completes commands, options and their values in that shell.  An installed\n"
+         "traceanalyze brings the three scripts to where shells look for them; elsewhere a shell\n"
+         "takes its script when it starts.\n",
+         "source <(traceanalyze completion bash)\n"
+         "traceanalyze completion zsh > ~/.zfunc/_traceanalyze\n"
+         "traceanalyze completion fish > ~/.config/fish/completions/traceanalyze.fish\n",
+         1, 1},
+    [TA_COMMAND_HELP] =
+        {"help", "[COMMAND]", "explain a command",
+         "Prints what `traceanalyze COMMAND --help` does, or with --man the manual page, for\n"
+         "`man -l` and the like.\n",
+         "traceanalyze help diff\n"
+         "traceanalyze help --man diff | man -l -\n"
+         "traceanalyze help --man config.5 | man -l -\n",
+         0, 1},
 };
 
 /* ---- options ------------------------------------------------------------------------------ */
@@ -260,7 +277,7 @@ const struct ta_arg_option ta_arg_options[] = {
      "each rank does the same work, whatever the world size"},
 
     {"format", 0, "LIST", FOR(CHART), TA_GROUP_COMMAND, TEXT(format),
-     "png, svg, pdf or several of them (default: png)"},
+     "formats to draw: png, svg, pdf or several of them (default: png)"},
     {"list", 0, NULL, FOR(CHART), TA_GROUP_COMMAND, FLAG(list), "list the charts of the inputs"},
     {"size", 0, "WxH", FOR(CHART), TA_GROUP_COMMAND, EXTENT(size, 100, 5000),
      "size in points of 1/72 inch (default: 720 by what the chart needs)"},
@@ -279,6 +296,10 @@ const struct ta_arg_option ta_arg_options[] = {
     {"drop-category", 0, "LIST", FOR(MERGE), TA_GROUP_COMMAND, TEXT(drop_category),
      "leave out events of these categories, whatever the case of letters"},
 
+    {"man", 0, NULL, FOR(HELP), TA_GROUP_COMMAND, FLAG(man),
+     "write the manual page of a command, or the one of that name, as roff"},
+    {"list", 0, NULL, FOR(HELP), TA_GROUP_COMMAND, FLAG(list), "list the manual pages"},
+
     {"json", 0, NULL, FOR(CHECK) | FOR(PLUGINS) | FOR(RULES) | FOR(CONFIG), TA_GROUP_COMMAND,
      FLAG(json), "write JSON"},
 
@@ -296,7 +317,7 @@ const struct ta_arg_option ta_arg_options[] = {
     {"steps", 0, "A-B", FOR(MERGE), TA_GROUP_SELECTION, TEXT(steps),
      "what runs in these marked steps, on hosts and devices"},
     {"time-range", 0, "A,B", FOR(MERGE), TA_GROUP_SELECTION, TEXT(time_range),
-     "from A to B since the run started, such as 1.5s,2s or 2s,"},
+     "from A to B since the run started, such as 1.5s,2s; either may be empty"},
     {"align", 0, "HOW", FOR(MERGE), TA_GROUP_SELECTION, CHOICE(align, alignments),
      "how clocks are aligned (default: auto, by collectives, else by dates)"},
 

@@ -18,7 +18,7 @@ static enum ta_status (*const commands[TA_COMMAND_COUNT])(struct ta_cli *cli) = 
     [TA_COMMAND_CHECK] = ta_cmd_check,     [TA_COMMAND_MERGE] = ta_cmd_merge,
     [TA_COMMAND_PLUGINS] = ta_cmd_plugins, [TA_COMMAND_RULES] = ta_cmd_rules,
     [TA_COMMAND_SCHEMA] = ta_cmd_schema,   [TA_COMMAND_CONFIG] = ta_cmd_config,
-    [TA_COMMAND_HELP] = ta_cmd_help,
+    [TA_COMMAND_HELP] = ta_cmd_help,       [TA_COMMAND_COMPLETION] = ta_cmd_completion,
 };
 
 /* What to try, by status; "help" is about the command at hand, or about plugins. */

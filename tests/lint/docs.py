@@ -9,7 +9,7 @@ usage: docs.py --root REPOSITORY [--compiler CC] [--program TRACEANALYZE] [--inp
   * so do functions, types and macros of ours that comments of the code name, and the tables that
     outputs and rules look for;
   * every code of data quality, with its severity, and every plugin is documented;
-  * every option of the program is in a manual page;
+  * the texts of manual pages name only options and pages that there are, and no command lacks one;
   * every function of the public headers has a comment;
   * the example of README.md compiles (with --compiler);
   * every table, column, scalar, finding and chart that the program writes about TRACES is in
@@ -104,7 +104,7 @@ def check_word(lint, document, word, options, plugins):
 def check_citations(lint):
     options = {"--" + name for name in re.findall(
         r'^    \{"([a-z-]+)", ', lint.text("src/cli/options.c"), re.MULTILINE)}
-    options |= {"--preset", "--install", "--prefix", "--build"}  # of CMake
+    options |= {"--preset", "--install", "--prefix", "--build", "--config"}  # of CMake and cpack
     plugins = plugin_folders(lint) | {"short_kernels"}
     for document in lint.documents:
         text = document.read_text(encoding="utf-8")
@@ -167,21 +167,35 @@ def check_plugins(lint):
             lint.fault(lint.root / "README.md", f"does not name the plugin {plugin}")
 
 
+DIRECTIVES = {"options", "commands", "limits", "exit-codes", "plugins", "settings"}
+
+
+def check_page(lint, page, options, pages):
+    """What the text of a manual page cites exists; the headings of options are those of one."""
+    text = page.read_text(encoding="utf-8")
+    for option in set(re.findall(r"(?<![\w-])--([a-z][a-z-]+)", text)):
+        if option not in options:
+            lint.fault(page, f"names the option --{option}, which the program lacks")
+    for name in set(re.findall(r"^@(.*)", text, re.MULTILINE)) - DIRECTIVES:
+        lint.fault(page, f"says @{name}, which nothing stands for")
+    for name, section in set(re.findall(r"\b(traceanalyze(?:-[a-z]+)?)\((\d)\)", text)):
+        if f"{name}.{section}" not in pages:
+            lint.fault(page, f"refers to {name}({section}), which there is not")
+    if not re.search(r"^# SEE ALSO$", text, re.MULTILINE):
+        lint.fault(page, "has no section SEE ALSO")
+
+
 def check_manual(lint):
-    pages = {p: p.read_text(encoding="utf-8")
-             for p in sorted((lint.root / "docs/man").glob("*.scd"))}
-    all_pages = "".join(pages.values()).replace("\\", "")
-    rows = re.findall(r'^    \{"([a-z-]+)", ', lint.text("src/cli/options.c"), re.MULTILINE)
-    for option in sorted(set(rows)):
-        if f"*--{option}" not in all_pages:
-            lint.fault(lint.root / "docs/man", f"no page explains --{option}")
-    for name in re.findall(r'= \{"([a-z]+)", \d', lint.text("src/base/limits.c")):
-        if f"*{name}* (" not in all_pages:
-            lint.fault(lint.root / "docs/man", f"no page explains the limit {name}")
-    for page, text in pages.items():
-        for option in re.findall(r"--([a-z][a-z-]+)", text):
-            if option not in rows:
-                lint.fault(page, f"names the option --{option}, which the program lacks")
+    folder = lint.root / "src/cli/manual"
+    source = lint.text("src/cli/options.c")
+    options = set(re.findall(r'^    \{"([a-z-]+)", ', source, re.MULTILINE))
+    commands = re.findall(r'\[TA_COMMAND_\w+\] =\s*\{"(\w+)"', source)
+    pages = {page.name.removesuffix(".txt"): page for page in sorted(folder.glob("*.txt"))}
+    for command in commands:
+        if f"traceanalyze-{command}.1" not in pages:
+            lint.fault(folder, f"no page is about {command}")
+    for page in pages.values():
+        check_page(lint, page, options, pages)
 
 
 def check_headers(lint):
