@@ -174,4 +174,5 @@ void dx_sections_end(struct sections *s, enum ta_exactness exactness)
     char set[40];
     snprintf(set, sizeof set, "sections %016" PRIx64, s->fingerprint);
     ta_builder_set_copy(s->r->builder, ta_slice_of(set), exactness);
+    ta_builder_set_growing(s->r->builder); /* until its clear() is called */
 }
