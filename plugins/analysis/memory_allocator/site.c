@@ -9,7 +9,7 @@ static struct ta_slice place_of(struct ta_slice frame)
         return (struct ta_slice){0};
     for (size_t i = frame.len - 1; i-- > 1;)
         if (frame.ptr[i] == '(' && frame.ptr[i - 1] == ' ')
-            return (struct ta_slice){frame.ptr + i + 1, frame.len - i - 2};
+            return ta_slice_part(frame, i + 1, frame.len - 1);
     return (struct ta_slice){0};
 }
 
@@ -18,7 +18,7 @@ static bool has_folder(struct ta_slice path, const char *part)
 {
     const size_t n = strlen(part);
     for (size_t at = 0; at + n <= path.len; at++)
-        if ((at == 0 || path.ptr[at - 1] == '/') && memcmp(path.ptr + at, part, n) == 0)
+        if ((at == 0 || path.ptr[at - 1] == '/') && memcmp(ta_slice_at(path, at), part, n) == 0)
             return true;
     return false;
 }
