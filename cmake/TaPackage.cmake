@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # `cpack -G DEB`: a package of the program, one of what plugins and other programs are built with,
 # and, with TRACEANALYZE_MPI, one for the processes of an MPI job.
+# `cpack --config CPackSourceConfig.cmake`: an archive of the sources (TaSourcePackage.cmake).
 
 set(CPACK_PACKAGE_NAME traceanalyze)
 set(CPACK_PACKAGE_VENDOR "the traceanalyze authors")
@@ -23,6 +24,19 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libtraceanalyze-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_MPI_PACKAGE_NAME traceanalyze-mpi)
 set(CPACK_COMPONENT_MPI_DEPENDS program) # its manual pages, schemas and devices
+
+# Packages of the libraries that the static library and traceanalyze.pc name.
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
+    "libjansson-dev, zlib1g-dev, libgsl-dev, libutf8proc-dev, libyaml-dev, libcairo2-dev, \
+libpango1.0-dev, libfontconfig-dev")
+if(TA_ISAL_PACKAGES)
+  string(APPEND CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS ", libisal-dev")
+endif()
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "fonts-dejavu-core") # charts and PDF need a font
+
+set(CPACK_SOURCE_GENERATOR TGZ)
+set(CPACK_SOURCE_IGNORE_FILES "~$;\\\\.sw[op]$")
+set(CPACK_PROJECT_CONFIG_FILE "${PROJECT_SOURCE_DIR}/cmake/TaSourcePackage.cmake")
 
 include(CPack)
 cpack_add_component(program DISPLAY_NAME "Program"

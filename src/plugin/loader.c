@@ -162,19 +162,26 @@ static enum ta_status load_list(struct ta_ctx *ctx, struct ta_registry *registry
     return status == TA_OK ? TA_OK : ta_cause(ctx, status, "In TRACEANALYZE_PLUGIN_PATH");
 }
 
-enum ta_status ta_registry_load_defaults(struct ta_ctx *ctx, struct ta_registry *registry)
+/* An untrusted folder is passed over: it may have come with an archive that somebody unpacked. */
+static enum ta_status load_installed(struct ta_ctx *ctx, struct ta_registry *registry,
+                                     const char *folder)
 {
     int fd;
-    if (access(TA_PLUGIN_DIR, F_OK) == 0) {
-        if (ta_trusted_open(ctx, TA_PLUGIN_DIR, &fd) != TA_OK) {
-            ta_log(ctx, TA_LOG_WARNING, "Installed plugins are not used: %s", ta_ctx_causes(ctx));
-        } else {
-            close(fd);
-            enum ta_status status = ta_registry_load(ctx, registry, TA_PLUGIN_DIR);
-            if (status != TA_OK)
-                return status;
-        }
+    if (ta_trusted_open(ctx, folder, &fd) != TA_OK) {
+        ta_log(ctx, TA_LOG_WARNING, "Installed plugins are not used: %s", ta_ctx_causes(ctx));
+        return TA_OK;
     }
+    close(fd);
+    return ta_registry_load(ctx, registry, folder);
+}
+
+enum ta_status ta_registry_load_defaults(struct ta_ctx *ctx, struct ta_registry *registry)
+{
+    char *folder = NULL;
+    enum ta_status status = ta_plugin_folder(ctx, &folder);
+    if (status == TA_OK && folder)
+        status = load_installed(ctx, registry, folder);
+    free(folder);
     const char *list = secure_getenv("TRACEANALYZE_PLUGIN_PATH");
-    return list ? load_list(ctx, registry, list) : TA_OK;
+    return status == TA_OK && list ? load_list(ctx, registry, list) : status;
 }

@@ -56,9 +56,9 @@ void ta_registry_free(struct ta_registry *registry);
 enum ta_status ta_registry_load(struct ta_ctx *ctx, struct ta_registry *registry,
                                 const char *path) TA_MUST_CHECK;
 
-/* Loads what lies in the install folder and in the folders of TRACEANALYZE_PLUGIN_PATH; the
- * latter not in a program with raised privileges.  A folder that is not there is no error, an
- * untrusted install folder is passed over with a warning. */
+/* Loads what lies in the plugin folder of the installation, and then in the folders of
+ * TRACEANALYZE_PLUGIN_PATH; the latter not in a program with raised privileges.  An installation
+ * without such a folder is no error, an untrusted one is passed over with a warning. */
 enum ta_status ta_registry_load_defaults(struct ta_ctx *ctx,
                                          struct ta_registry *registry) TA_MUST_CHECK;
 

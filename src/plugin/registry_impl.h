@@ -49,6 +49,12 @@ enum ta_status ta_rule_say(struct ta_ctx *ctx, struct ta_registry *registry, str
 /* Unloads all of a list, which may be NULL. */
 void ta_libraries_close(struct ta_library *libraries);
 
+/* The plugin folder of this installation, NULL when it has none, to free(): the one beside the
+ * program, or beside the shared library that this code is in, wherever that lies now.  Where that
+ * cannot be told, and in a program with raised privileges, it is the one that the build was
+ * configured for. */
+enum ta_status ta_plugin_folder(struct ta_ctx *ctx, char **folder) TA_MUST_CHECK;
+
 /* Opens a file or folder when nobody but root and this user can have put it there: each
  * component of its real path belongs to one of them and is writable for no one else. */
 enum ta_status ta_trusted_open(struct ta_ctx *ctx, const char *path, int *fd) TA_MUST_CHECK;

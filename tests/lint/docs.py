@@ -11,10 +11,12 @@ usage: docs.py --root REPOSITORY [--compiler CC] [--program TRACEANALYZE] [--inp
   * every code of data quality, with its severity, and every plugin is documented;
   * the texts of manual pages name only options and pages that there are, and no command lacks one;
   * every function of the public headers has a comment;
+  * presets and packages are those of CMake;
   * the example of README.md compiles (with --compiler);
   * every table, column, scalar, finding and chart that the program writes about TRACES is in
     docs/RESULTS.md, with type, unit and polarity, and the excerpt of the summary in README.md is
-    what the program prints about them (with --program and --input).
+    what the program prints about them; the lists of README.md are those of the program (with
+    --program and --input).
 """
 import argparse
 import json
@@ -214,6 +216,33 @@ def check_headers(lint):
             before = line
 
 
+def check_presets(lint):
+    """CONTRIBUTING.md lists the presets with their folders."""
+    presets = json.loads(lint.text("CMakePresets.json"))["configurePresets"]
+    folders = {p["name"]: pathlib.PurePath(p.get("binaryDir", f"build-{p['name']}")).name
+               for p in presets if not p.get("hidden")}
+    listed = dict(re.findall(r"^\| `([\w-]+)` \| `([\w-]+)/` \|", lint.text("CONTRIBUTING.md"),
+                             re.MULTILINE))
+    for name in sorted(folders.keys() | listed.keys()):
+        if folders.get(name) != listed.get(name):
+            lint.fault(lint.root / "CONTRIBUTING.md", f"has {listed.get(name)} for the folder of "
+                                                      f"the preset {name}: {folders.get(name)}")
+
+
+def check_packages(lint):
+    """What CMake looks for is in the package lists of ./run, by the names that Debian has."""
+    debian = {"zlib": "zlib1g-dev", "yaml-0.1": "libyaml-dev", "gsl": "libgsl-dev",
+              "jansson": "libjansson-dev", "libutf8proc": "libutf8proc-dev",
+              "cairo": "libcairo2-dev", "pangocairo": "libpango1.0-dev",
+              "fontconfig": "libpango1.0-dev", "libisal": "libisal-dev"}  # Pango's brings it
+    packages = lint.text("run").split("test_packages=")[0]
+    lists = re.findall(r"set\(TA_\w+_PACKAGES (.*)\)", lint.text("cmake/TaDependencies.cmake"))
+    for names in lists:
+        for name in re.findall(r"[a-z][\w.-]*", re.sub(r">=[\d.]+", "", names)):
+            if debian.get(name, name) not in packages:
+                lint.fault(lint.root / "run", f"does not install {debian.get(name, name)}")
+
+
 # ---- what only tools can tell ----------------------------------------------------------------
 
 def check_example(lint, compiler):
@@ -285,6 +314,45 @@ def check_excerpt(lint, program, traces):
             lint.fault(readme, f"shows a line that the program does not print: {line}")
 
 
+def printed(program, *arguments):
+    return subprocess.run([program, *arguments], capture_output=True, text=True, check=True).stdout
+
+
+def check_readme_lists(lint, program):
+    """Exit codes, formats, and rules with the defaults of their options."""
+    readme, text = lint.root / "README.md", lint.text("README.md")
+    codes = re.findall(r"^  ([0-9+N]+) ", printed(program, "help").split("Exit codes:")[1],
+                       re.MULTILINE)
+    for code in codes:
+        if f"\n| {code.replace('+N', ' + n')} | " not in text:
+            lint.fault(readme, f"does not list the exit code {code}")
+    plugins = json.loads(printed(program, "plugins", "--json", "--no-config"))["plugins"]
+    formats = text[text.index("| `--format` |"):].split("\n\n")[0]
+    for plugin in plugins:
+        if plugin["kind"] == "output" and f"`{plugin['id']}`" not in formats:
+            lint.fault(readme, f"does not list the format {plugin['id']}")
+    rows = dict(re.findall(r"^\| `(\w+)` \| [^|]* \| (`[^|]*`) \|$", text, re.MULTILINE))
+    values = dict(re.findall(r"^      ([\w.]+)=(\S+)", printed(program, "rules", "--no-config"),
+                             re.MULTILINE))
+    for plugin in plugins:
+        if plugin["kind"] != "advice":
+            continue
+        said = dict(re.findall(r"`([\w.]+)=([^`]*)`", rows.get(plugin["id"], "")))
+        if not said:
+            lint.fault(readme, f"does not list the rule {plugin['id']} and its first option")
+        for name, value in said.items():
+            actual = values.get(name)
+            if value != actual and not is_number(value, actual):
+                lint.fault(readme, f"says {name}={value}, which is {actual}")
+
+
+def is_number(text, other):
+    try:
+        return float(text) == float(other)
+    except (TypeError, ValueError):
+        return False
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--root", type=pathlib.Path, required=True)
@@ -299,11 +367,14 @@ def main():
     check_plugins(lint)
     check_manual(lint)
     check_headers(lint)
+    check_presets(lint)
+    check_packages(lint)
     if args.compiler:
         check_example(lint, args.compiler)
     if args.program and args.input:
         check_report(lint, args.program, args.input)
         check_excerpt(lint, args.program, args.input)
+        check_readme_lists(lint, args.program)
     for fault in lint.faults:
         print(fault)
     print(f"{len(lint.documents)} documents, {len(lint.faults)} faults")

@@ -8,13 +8,9 @@ import json
 import os
 import pathlib
 import shutil
-import stat
-import subprocess
-import sys
 
 import reports
-
-SKIPPED = 77
+from installs import need_trust, run
 
 TRACE = {
     "distributedInfo": {"rank": 3, "world_size": 4},
@@ -27,24 +23,6 @@ TRACE = {
          "args": {"device": 0, "stream": 7}},
     ],
 }
-
-
-def is_trusted(path):
-    """The rule of src/plugin/trust.c."""
-    for part in [path, *path.parents]:
-        st = part.stat()
-        if st.st_uid not in (0, os.geteuid()) or st.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            return False
-    return True
-
-
-def run(*command, expect=0, **options):
-    done = subprocess.run([os.fspath(c) for c in command], capture_output=True, text=True,
-                          check=False, **options)
-    if done.returncode != expect:
-        sys.exit(f"{command}\nended with {done.returncode}, expected {expect}\n"
-                 f"{done.stdout}{done.stderr}")
-    return done
 
 
 def report_of(program, trace, *options):
@@ -71,9 +49,7 @@ def main():
     os.umask(0o022)
     shutil.rmtree(args.work, ignore_errors=True)
     args.work.mkdir(parents=True)
-    if not is_trusted(args.work.resolve()):
-        print("skipped: plugins are not loaded from below", args.work)
-        sys.exit(SKIPPED)
+    need_trust(args.work)
 
     prefix = args.work / "prefix"
     run(args.cmake, "--install", args.build, "--prefix", prefix)

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A program that uses the installed library: the median of its arguments, which are
+ * times in ns. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <traceanalyze/kernel.h>
+#include <traceanalyze/stat.h>
+#include <traceanalyze/unit.h>
+
+int main(int argc, char **argv)
+{
+    double values[16];
+    char text[TA_UNIT_TEXT_MAX];
+    const size_t n = argc > 16 ? 16 : (size_t)argc - 1;
+    for (size_t i = 0; i < n; i++)
+        values[i] = strtod(argv[i + 1], NULL);
+    ta_sort_numbers(values, n);
+    const enum ta_kernel_class class = ta_kernel_classify(TA_LIT("ncclDevKernel_AllReduce"));
+    printf("%s %s\n", ta_unit_format(text, ta_quantile(values, n, 0.5), TA_UNIT_NS),
+           ta_kernel_class_name(class));
+    return 0;
+}
