@@ -267,11 +267,6 @@ TA_DUMP_ADD(sample, struct ta_sample)
 TA_API void ta_builder_set_copy(struct ta_builder *builder, struct ta_slice set,
                                 enum ta_exactness exactness);
 
-/* Says that the profiler exports all stages that it has recorded since the run began, one row a
- * call in order, so that a later export of the run begins with those of an earlier one.  Of several
- * such files in one folder and of one rank only the longest counts. */
-TA_API void ta_builder_set_growing(struct ta_builder *builder);
-
 /* The rows of a table but the samples; NULL with *n 0 when there are none. */
 TA_API const void *ta_trace_rows(const struct ta_trace *trace, enum ta_dump_table table, size_t *n);
 
@@ -338,9 +333,15 @@ struct ta_alloc_event {
     int64_t device;
     enum ta_alloc_action action;
     uint64_t address, size; /* of an OOM: what the device had left, what was wanted */
+    uint64_t block_bytes;   /* of the block, found when the allocator becomes part of a trace:
+                             * `size` rounded up, and what could not be split off, where the state
+                             * at the end knows it */
     int64_t time_ns;        /* since 1970; TA_MISSING in the oldest files */
     uint32_t frames;
 };
+
+/* Powers of two from 1 MiB to 32 GiB, for which the allocator may be set to round up coarsely. */
+enum { TA_ALLOC_DIVISIONS = 16 };
 
 /* State and history of PyTorch's caching allocator. */
 struct ta_allocator {
@@ -349,6 +350,8 @@ struct ta_allocator {
     struct ta_alloc_event *events; /* of all devices, each in order */
     struct ta_frames *stacks;
     size_t n_segments, n_blocks, n_events, n_stacks;
+    uint64_t divisions[TA_ALLOC_DIVISIONS]; /* roundup_power2_divisions; 0: sizes are rounded up to
+                                             * 512 bytes */
 };
 
 /* Copies the allocator into the trace; at most one per file. */

@@ -11,9 +11,10 @@
 TA_BEGIN_DECLS
 
 /* Bytes at a moment.  `allocated` falls when the program lets go of memory, `active` when the
- * memory can be used again; both are what was asked for, as histories hold no rounded sizes. */
+ * memory can be used again: both are those of blocks, as torch counts them and as `reserved` is
+ * made of.  `requested` and `requested_active` are what was asked for of them. */
 struct ta_levels {
-    int64_t allocated, active, reserved;
+    int64_t allocated, active, reserved, requested, requested_active;
 };
 
 /* Sizes are below 2^52, so only sums of very many saturate. */
@@ -26,16 +27,21 @@ static inline int64_t ta_levels_bytes(uint64_t bytes)
 static inline void ta_levels_step(const struct ta_alloc_event *event, struct ta_levels *levels)
 {
     const int64_t size = ta_levels_bytes(event->size);
+    const int64_t block = ta_levels_bytes(event->block_bytes);
     switch (event->action) {
     case TA_ALLOC_ALLOC:
-        levels->allocated = ta_add_sat(levels->allocated, size);
-        levels->active = ta_add_sat(levels->active, size);
+        levels->allocated = ta_add_sat(levels->allocated, block);
+        levels->active = ta_add_sat(levels->active, block);
+        levels->requested = ta_add_sat(levels->requested, size);
+        levels->requested_active = ta_add_sat(levels->requested_active, size);
         break;
     case TA_ALLOC_FREE_REQUESTED:
-        levels->allocated = ta_add_sat(levels->allocated, -size);
+        levels->allocated = ta_add_sat(levels->allocated, -block);
+        levels->requested = ta_add_sat(levels->requested, -size);
         break;
     case TA_ALLOC_FREE_COMPLETED:
-        levels->active = ta_add_sat(levels->active, -size);
+        levels->active = ta_add_sat(levels->active, -block);
+        levels->requested_active = ta_add_sat(levels->requested_active, -size);
         break;
     case TA_ALLOC_SEGMENT_ALLOC:
     case TA_ALLOC_SEGMENT_MAP:
@@ -56,11 +62,16 @@ static inline void ta_levels_add(const struct ta_alloc_segment *segment,
 {
     state->reserved = ta_add_sat(state->reserved, ta_levels_bytes(segment->total));
     for (size_t b = segment->first; b < segment->first + segment->n; b++) {
-        const int64_t size = ta_levels_bytes(blocks[b].requested);
-        if (blocks[b].state == TA_BLOCK_ALLOCATED)
+        const int64_t size = ta_levels_bytes(blocks[b].size);
+        const int64_t requested = ta_levels_bytes(blocks[b].requested);
+        if (blocks[b].state == TA_BLOCK_ALLOCATED) {
             state->allocated = ta_add_sat(state->allocated, size);
-        if (blocks[b].state != TA_BLOCK_INACTIVE)
+            state->requested = ta_add_sat(state->requested, requested);
+        }
+        if (blocks[b].state != TA_BLOCK_INACTIVE) {
             state->active = ta_add_sat(state->active, size);
+            state->requested_active = ta_add_sat(state->requested_active, requested);
+        }
     }
 }
 
@@ -73,6 +84,16 @@ static inline int64_t ta_levels_start_of(int64_t end, int64_t change, int64_t lo
     return least < 0 ? ta_add_sat(start, -least) : start;
 }
 
+/* The lower of each level. */
+static inline void ta_levels_least(struct ta_levels *lowest, const struct ta_levels *levels)
+{
+    lowest->allocated = ta_min_i64(lowest->allocated, levels->allocated);
+    lowest->active = ta_min_i64(lowest->active, levels->active);
+    lowest->reserved = ta_min_i64(lowest->reserved, levels->reserved);
+    lowest->requested = ta_min_i64(lowest->requested, levels->requested);
+    lowest->requested_active = ta_min_i64(lowest->requested_active, levels->requested_active);
+}
+
 /* The levels before the first of `n` entries of a device, whose state at the end is `state`. */
 static inline struct ta_levels ta_levels_start(const struct ta_levels *state,
                                                const struct ta_alloc_event *events, size_t n)
@@ -80,14 +101,15 @@ static inline struct ta_levels ta_levels_start(const struct ta_levels *state,
     struct ta_levels change = {0}, lowest = {0};
     for (size_t i = 0; i < n; i++) {
         ta_levels_step(&events[i], &change);
-        lowest.allocated = ta_min_i64(lowest.allocated, change.allocated);
-        lowest.active = ta_min_i64(lowest.active, change.active);
-        lowest.reserved = ta_min_i64(lowest.reserved, change.reserved);
+        ta_levels_least(&lowest, &change);
     }
     return (struct ta_levels){
         .allocated = ta_levels_start_of(state->allocated, change.allocated, lowest.allocated),
         .active = ta_levels_start_of(state->active, change.active, lowest.active),
         .reserved = ta_levels_start_of(state->reserved, change.reserved, lowest.reserved),
+        .requested = ta_levels_start_of(state->requested, change.requested, lowest.requested),
+        .requested_active = ta_levels_start_of(state->requested_active, change.requested_active,
+                                               lowest.requested_active),
     };
 }
 

@@ -2,6 +2,8 @@
 /* Allocations that failed for lack of memory, and whether fragments were the reason. */
 #include <traceanalyze/rule.h>
 
+#include <math.h>
+
 enum { COUNT };
 
 static const struct ta_option options[] = {
@@ -13,38 +15,58 @@ static const struct ta_option options[] = {
 /* The largest request. */
 static const struct ta_look look = {.table = "memory.failures", .column = "wanted_bytes"};
 
+/* Without a history only their number is known. */
+static const struct ta_cell_rule counted = {
+    .look = {.table = "memory.by_rank", .column = "ooms"},
+    .finding = "failed-allocations",
+    .rule = "failed_allocations",
+    .before = "Allocations that failed for lack of memory: ",
+    .after = "",
+    .advice = "Less must be in use at that moment. torch.cuda.memory._record_memory_history() and "
+              "_dump_snapshot() tell who holds the memory then.",
+    .predicate = "failed allocations",
+    .severity = TA_HIGH,
+    .confidence = 0.9,
+};
+
 #define SNAPSHOT                                                                                   \
     " Memory by call site says who held the memory at the peak: move models away that are not in " \
     "use, decode in tiles or fewer frames at a time, store weights in 8 bit."
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static const char *subject_of(struct ta_advice *advice, const struct ta_place *wanted)
 {
-    const double threshold = ta_ctx_option(ctx, COUNT);
-    struct ta_place wanted;
-    if (!ta_look_worst(report, &look, &wanted) || (double)wanted.table->n_rows <= threshold)
-        return TA_OK;
-    const struct ta_place left = ta_place_beside(&wanted, "device_free_bytes");
-    const struct ta_place reserved = ta_place_beside(&wanted, "reserved_bytes");
-    const struct ta_place allocated = ta_place_beside(&wanted, "allocated_bytes");
+    const char *size = ta_advice_number(advice, wanted->value, TA_UNIT_BYTES);
+    const double failures = (double)wanted->table->n_rows;
+    return failures > 1 ? ta_advice_printf(advice, "%s allocations failed, the largest of %s",
+                                           ta_advice_number(advice, failures, TA_UNIT_COUNT), size)
+                        : ta_advice_printf(advice, "An allocation of %s failed", size);
+}
+
+/* What the history of an allocator says about a failure. */
+static void advise_failure(struct ta_ctx *ctx, const struct ta_report *report,
+                           struct ta_advice *advice, const struct ta_place *wanted)
+{
+    const struct ta_place left = ta_place_beside(wanted, "device_free_bytes");
+    const struct ta_place reserved = ta_place_beside(wanted, "reserved_bytes");
+    const struct ta_place allocated = ta_place_beside(wanted, "allocated_bytes");
     const double unused = reserved.table && allocated.table ? reserved.value - allocated.value : 0;
     const double on_device = left.table ? left.value : 0;
-    const bool in_pieces = unused > 0 && on_device + unused >= wanted.value;
-    const struct ta_evidence evidence[] = {ta_place_evidence(&wanted),
-                                           ta_place_evidence(left.table ? &left : &wanted)};
+    const bool in_pieces = unused > 0 && on_device + unused >= wanted->value;
+    const char *room =
+        left.table && reserved.table
+            ? ta_advice_printf(advice, ": the device had %s free and the allocator held %s unused",
+                               ta_advice_number(advice, on_device, TA_UNIT_BYTES),
+                               ta_advice_number(advice, fmax(unused, 0), TA_UNIT_BYTES))
+            : "";
+    const struct ta_evidence evidence[] = {ta_place_evidence(wanted),
+                                           ta_place_evidence(left.table ? &left : wanted)};
     ta_advise(
         advice,
         &(struct ta_finding){
             .id = "failed-allocations",
             .rule = "failed_allocations",
-            .title = ta_advice_printf(
-                advice,
-                "An allocation of %s failed: the device had %s left, the allocator held %s "
-                "unused%s",
-                ta_advice_number(advice, wanted.value, TA_UNIT_BYTES),
-                left.table ? ta_advice_number(advice, left.value, TA_UNIT_BYTES) : "less",
-                ta_advice_number(advice, unused, TA_UNIT_BYTES),
-                ta_place_owner(advice, report, &wanted)),
+            .title = ta_advice_printf(advice, "%s%s%s", subject_of(advice, wanted), room,
+                                      ta_place_owner(advice, report, wanted)),
             .advice = in_pieces
                           ? "Both together would have been enough, but not in one piece: set "
                             "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and call "
@@ -56,9 +78,21 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
             .saving_low_ns = TA_MISSING,
             .saving_high_ns = TA_MISSING,
             .confidence = 0.9,
-            .threshold = ta_advice_printf(advice, "failed allocations > %s",
-                                          ta_advice_number(advice, threshold, TA_UNIT_NONE)),
+            .threshold =
+                ta_advice_printf(advice, "failed allocations > %s",
+                                 ta_advice_number(advice, ta_ctx_option(ctx, COUNT), TA_UNIT_NONE)),
         });
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice)
+{
+    const double threshold = ta_ctx_option(ctx, COUNT);
+    struct ta_place wanted;
+    if (!ta_look_worst(report, &look, &wanted))
+        ta_advise_cell(report, advice, &counted, threshold, INFINITY);
+    else if ((double)wanted.table->n_rows > threshold)
+        advise_failure(ctx, report, advice, &wanted);
     return TA_OK;
 }
 

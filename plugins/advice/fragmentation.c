@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Memory that the allocator holds at its peak and that no tensor uses. */
+/* Memory that the allocator holds beyond the peak of what tensors use. */
 #include <traceanalyze/rule.h>
 
 enum { SHARE, LEAST, HIGH };
@@ -14,43 +14,61 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_look look = {.table = "memory.by_rank", .column = "gap_share"};
+/* The row with the largest share of its reserved memory that was not in use at the peak; what is
+ * known is mostly two peaks, which may be of different moments. */
+static bool find_worst(const struct ta_report *report, struct ta_place *unused,
+                       struct ta_place *reserved)
+{
+    const struct ta_table *table = ta_report_table(report, "memory.by_rank");
+    double worst = 0;
+    for (size_t row = 0; table && row < table->n_rows; row++) {
+        const double held = ta_row_number(table, row, "peak_reserved_bytes", 0);
+        const double bytes = ta_row_number(table, row, "unused_bytes", 0);
+        if (held <= 0 || bytes / held <= worst)
+            continue;
+        worst = bytes / held;
+        *unused = (struct ta_place){table, row, ta_table_column(table, "unused_bytes"), bytes};
+        *reserved =
+            (struct ta_place){table, row, ta_table_column(table, "peak_reserved_bytes"), held};
+    }
+    return worst > 0;
+}
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, SHARE);
-    struct ta_place gap;
-    if (!ta_look_worst(report, &look, &gap) || gap.value <= threshold)
+    struct ta_place unused, reserved;
+    if (!find_worst(report, &unused, &reserved) || unused.value < ta_ctx_option(ctx, LEAST) ||
+        unused.value / reserved.value <= threshold)
         return TA_OK;
-    const struct ta_place reserved = ta_place_beside(&gap, "peak_reserved_bytes");
-    const double bytes = gap.value * reserved.value;
-    if (!reserved.table || bytes < ta_ctx_option(ctx, LEAST))
-        return TA_OK;
-    const struct ta_evidence evidence[] = {ta_place_evidence(&gap), ta_place_evidence(&reserved)};
+    const struct ta_evidence evidence[] = {ta_place_evidence(&unused),
+                                           ta_place_evidence(&reserved)};
+    const char *held = ta_advice_number(advice, reserved.value, TA_UNIT_BYTES);
+    const char *used = ta_advice_number(advice, reserved.value - unused.value, TA_UNIT_BYTES);
     ta_advise(
         advice,
         &(struct ta_finding){
             .id = "fragmentation",
             .rule = "fragmentation",
-            .title =
-                ta_advice_printf(advice, "%s of the memory held at the peak is unused (%s of %s)%s",
-                                 ta_advice_number(advice, gap.value, TA_UNIT_RATIO),
-                                 ta_advice_number(advice, bytes, TA_UNIT_BYTES),
-                                 ta_advice_number(advice, reserved.value, TA_UNIT_BYTES),
-                                 ta_place_owner(advice, report, &gap)),
+            .title = ta_advice_printf(advice,
+                                      "At the peak the allocator holds at most %s more than "
+                                      "tensors use (%s against %s)%s",
+                                      ta_advice_number(advice, unused.value, TA_UNIT_BYTES), held,
+                                      used, ta_place_owner(advice, report, &unused)),
             .advice = "Either fragments or a cache of freed blocks. Where memory is short, try "
                       "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True first; call "
                       "torch.cuda.empty_cache() once after a model was moved away, not in a loop. "
                       "A memory snapshot (torch.cuda.memory._snapshot) tells the two apart.",
-            .severity = gap.value > ta_ctx_option(ctx, HIGH) ? TA_MEDIUM : TA_LOW,
+            .severity =
+                unused.value / reserved.value > ta_ctx_option(ctx, HIGH) ? TA_MEDIUM : TA_LOW,
             .evidence = evidence,
             .n_evidence = 2,
             .saving_low_ns = TA_MISSING,
             .saving_high_ns = TA_MISSING,
             .confidence = 0.4,
             .threshold =
-                ta_advice_printf(advice, "unused share of the reserved memory at its peak > %s",
+                ta_advice_printf(advice, "peak reserved minus peak allocated > %s of peak reserved",
                                  ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
         });
     return TA_OK;

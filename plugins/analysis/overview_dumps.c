@@ -109,7 +109,19 @@ static double iteration_rate(const struct ta_table *loops)
 
 static struct ta_cell whole(double value)
 {
-    return value >= 0 && value < 9e18 ? ta_int(ta_whole(value)) : ta_null();
+    return value >= 0 && value < 9e18 ? ta_int((int64_t)value) : ta_null();
+}
+
+/* Where what is held is known at snapshots only, more may have been in use between two of them. */
+static void add_reserved(struct ta_section_builder *out, const struct ta_table *memory)
+{
+    const double reserved = largest(memory, "peak_reserved_bytes", NULL, NULL);
+    const bool is_peak = !(reserved < largest(memory, "peak_allocated_bytes", NULL, NULL));
+    add(out, "peak_reserved_bytes",
+        is_peak ? "Peak memory reserved" : "Most reserved at a snapshot", whole(reserved),
+        TA_UNIT_BYTES, TA_LOWER,
+        "Largest memory held by the allocator, of all ranks and devices, as far as it was "
+        "recorded");
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
@@ -133,9 +145,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     add(out, "peak_allocated_bytes", "Peak memory allocated",
         whole(largest(memory, "peak_allocated_bytes", NULL, NULL)), TA_UNIT_BYTES, TA_LOWER,
         "Largest memory in use by tensors, of all ranks and devices");
-    add(out, "peak_reserved_bytes", "Peak memory reserved",
-        whole(largest(memory, "peak_reserved_bytes", NULL, NULL)), TA_UNIT_BYTES, TA_LOWER,
-        "Largest memory held by the allocator, of all ranks and devices");
+    add_reserved(out, memory);
     add(out, "gpu_utilization", "Devices in use",
         ta_num(mean_of_devices(telemetry, "gpu_utilization")), TA_UNIT_RATIO, TA_HIGHER,
         "Share of time with work on the device, mean of its samples and of all devices");

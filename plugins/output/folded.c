@@ -42,7 +42,8 @@ static void put_frame(struct ta_file *out, struct ta_slice name)
         ta_put_terminal(out, (struct ta_slice){name.ptr, n}, 0, 0);
         if (semicolon)
             ta_putc(out, ',');
-        name = ta_slice_from(name, n + (semicolon != NULL));
+        name = (struct ta_slice){name.ptr + n + (semicolon != NULL),
+                                 name.len - n - (semicolon != NULL)};
     }
 }
 

@@ -20,7 +20,8 @@ struct source {
 };
 
 static const struct source sources[] = {
-    {"memory.sites", "site", "peak_bytes", true, false},
+    {"memory.sites", "site", "peak_block_bytes", true, false},
+    {"memory.sites", "site", "peak_bytes", true, false}, /* all that earlier versions wrote */
     {"memory.snapshots", "label", "allocated_bytes", false, true},
 };
 

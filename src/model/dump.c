@@ -2,6 +2,7 @@
 /* Records of profilers other than traces, as tables of rows. */
 #include "model/dump.h"
 
+#include "model/block_sizes.h"
 #include "model/builder.h"
 #include "model/samples.h"
 
@@ -322,11 +323,6 @@ void ta_builder_set_copy(struct ta_builder *builder, struct ta_slice set,
         builder->track_of.failed = true;
 }
 
-void ta_builder_set_growing(struct ta_builder *builder)
-{
-    builder->trace->dump.is_growing = true;
-}
-
 /* A copy of n elements; with n 0 one that may be freed. */
 static void *copy_array(const void *from, size_t n, size_t size)
 {
@@ -371,9 +367,12 @@ enum ta_status ta_builder_set_allocator(struct ta_ctx *ctx, struct ta_builder *b
         copy->n_blocks = allocator->n_blocks;
         copy->n_events = allocator->n_events;
         copy->n_stacks = allocator->n_stacks;
+        memcpy(copy->divisions, allocator->divisions, sizeof copy->divisions);
     }
     const bool has_texts = !builder->track_of.failed;
-    return done && has_texts && copy_stacks(&trace->arena, copy) ? TA_OK : no_memory(ctx);
+    return done && has_texts && copy_stacks(&trace->arena, copy) && ta_block_sizes_find(copy)
+               ? TA_OK
+               : no_memory(ctx);
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */

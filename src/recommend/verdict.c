@@ -3,6 +3,7 @@
  * trace of the devices how fast the run was, and what took most of its time. */
 #include "recommend/recommend.h"
 
+#include "recommend/memory_line.h"
 #include "result/report.h"
 #include "result/short_name.h"
 
@@ -165,13 +166,10 @@ static void say_step(struct line *line, const struct ta_report *report)
 
 static void say_memory(struct line *line, const struct ta_report *report)
 {
-    const double allocated = scalar(report, "peak_allocated_bytes");
-    const double reserved = scalar(report, "peak_reserved_bytes");
-    char text_of[2][TA_UNIT_TEXT_MAX];
-    if (allocated >= 0 && reserved >= 0)
-        say(line, "Memory peaks at %s in use and %s held by the allocator.",
-            ta_unit_format(text_of[0], allocated, TA_UNIT_BYTES),
-            ta_unit_format(text_of[1], reserved, TA_UNIT_BYTES));
+    char text[sizeof line->text / 2];
+    ta_memory_line(report, text, sizeof text);
+    if (text[0])
+        say(line, "%s", text);
 }
 
 static void say_utilization(struct line *line, const struct ta_report *report)

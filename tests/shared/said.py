@@ -16,7 +16,7 @@ import tempfile
 
 CASES = {
     "seeds": ("steps_cfg",),
-    "public": ("pdl",),
+    "public": ("pdl", "memory-cpp-frames", "m01"),
 }
 
 

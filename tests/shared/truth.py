@@ -54,22 +54,45 @@ def overlap_of_dependent_launches(expect, truth, report):
     expect.close("busy", row["busy_ns"] / 1e6, truth["busy_ms"])
 
 
-@case("seeds/dx_period")
-def exports_of_one_run_count_once(expect, truth, report):
-    stages = report.tables["stages.by_name"]
-    tokens = report.tables["sections.tokens"]
-    total_s = sum(row["total_ns"] for row in stages) / 1e9
-    expect.equal("sections", sum(row["calls"] for row in stages), truth["sections"])
-    expect.close("time of the sections", total_s, truth["total_s"])
-    expect.close("tokens over their time", sum(row["tokens"] for row in tokens) / total_s,
-                 truth["tokens_per_s"])
-    expect.close("the figure that people see",
-                 report.row("throughput.values", metric="tokens_per_s", basis="sections")["value"],
-                 truth["tokens_per_s"])
-    found = [note["text"] for note in report.document["data_quality"]["findings"]
-             if note["code"] == "earlier-export"]
-    expect.true(f"the data quality names the exports: {found}",
-                len(found) == 1 and "profile_20261124_103005.json" in found[0])
+def site_bytes(report, place):
+    """Bytes that a site such as "optimizers.py:82 step" holds at the peak."""
+    file, function = place.split(" ")
+    return sum(row["peak_block_bytes"] for row in report.rows("memory.sites")
+               if row["site"].startswith(f"{function} (") and row["site"].endswith(f"{file})"))
+
+
+@case("public/memory-cpp-frames")
+def memory_of_an_optimizer(expect, truth, report):
+    row, peaks = report.row("memory.by_rank"), report.row("memory.peaks")
+    expect.equal("peak", row["peak_allocated_bytes"], truth["peak_allocated_bytes"])
+    expect.equal("peak in use", report.scalars["peak_allocated_bytes"],
+                 truth["peak_allocated_bytes"])
+    expect.close("asked for before the history", peaks["start_allocated_bytes"],
+                 truth["held_at_start_bytes"])
+    for place, size in truth["sites_at_peak"].items():
+        expect.close(place, site_bytes(report, place), size)
+    one_peak(expect, report)
+
+
+@case("public/m01_snapshot_cpp_stacks")
+def memory_of_a_forward_pass(expect, truth, report):
+    peaks = report.row("memory.peaks")
+    expect.close("peak", peaks["peak_block_bytes"] / 2**30, truth["peak_GiB"], 1e-4)
+    expect.close("before the history", peaks["start_block_bytes"] / 2**30,
+                 truth["before_history_GiB"], 1e-3)
+    for place, size in truth["sites_GiB"].items():
+        expect.close(place, site_bytes(report, place) / 2**30, size, 1e-3)
+    one_peak(expect, report)
+
+
+def one_peak(expect, report):
+    """Sites and tables of one snapshot agree on its peak, and no frame of the recorder is one."""
+    peak = report.row("memory.peaks")["peak_block_bytes"]
+    expect.equal("sum of the sites", report.total("memory.sites", "peak_block_bytes"), peak)
+    expect.equal("peak by rank", report.row("memory.by_rank")["peak_allocated_bytes"], peak)
+    expect.true("a site is a frame of the recorder or the allocator",
+                not any("gather" in row["site"] or "c10::" in row["site"]
+                        for row in report.rows("memory.sites")))
 
 
 def run_case(run, shared, path, check):

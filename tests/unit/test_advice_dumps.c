@@ -153,7 +153,8 @@ static void findings_of(const struct run *run, char *text, size_t size)
 #define VALUES(rows) "throughput.values\nrank,metric,basis,value,unit\n" rows "\n"
 #define DEVICES(rows) "telemetry.by_rank\nrank,device,signal,mean,max,unit\n" rows "\n"
 #define MEMORY(rows)                                                                               \
-    "memory.by_rank\nrank,device,peak_reserved_bytes,total_bytes,gap_share\n" rows "\n"
+    "memory.by_rank\nrank,device,peak_allocated_bytes,peak_reserved_bytes,total_bytes,"            \
+    "unused_bytes,ooms,retries\n" rows "\n"
 #define FAILURES(rows)                                                                             \
     "memory.failures\nrank,device,wanted_bytes,device_free_bytes,allocated_bytes,reserved_"        \
     "bytes\n" rows "\n"
@@ -227,11 +228,16 @@ static const struct {
     {DEVICES("0,1,gpu_memory_used,1,50,bytes\n0,0,gpu_memory_used,1,91,bytes\n"
              "0,0,gpu_memory_total,1,1000,bytes\n0,1,gpu_memory_total,1,51,bytes\n"),
      "gpu-memory ", NULL},
-    {MEMORY("0,0,91,100,\n"), "gpu-memory ", NULL},
-    {MEMORY("0,0,91,,\n"), "", NULL},
-    {MEMORY("0,0,4294967296,,0.2\n"), "", NULL},
-    {MEMORY("0,0,4294967296,,0.21\n"), "fragmentation ", NULL},
-    {MEMORY("0,0,4194304,,0.5\n"), "", NULL},
+    {MEMORY("0,0,,91,100,,,\n"), "gpu-memory ", NULL},
+    {MEMORY("0,0,,91,,,,\n"), "", NULL},
+    {MEMORY("0,0,,2684354560,,536870912,,\n"), "", NULL},
+    {MEMORY("0,0,,2684354560,,536870913,,\n"), "fragmentation ", NULL},
+    {MEMORY("0,0,,4194304,,2097152,,\n"), "", NULL},
+    {MEMORY("0,0,,91,,,0,0\n"), "", NULL},
+    {MEMORY("0,0,,91,,,0,1\n"), "allocation-retries ", NULL},
+    {MEMORY("0,0,,91,,,0,1\n"), "", "allocation_retries.count=1"},
+    {MEMORY("0,0,,91,,,2,0\n"), "failed-allocations ", NULL},
+    {MEMORY("0,0,,91,,,2,0\n") FAILURES("0,0,900,300,100,640\n"), "failed-allocations ", NULL},
     {FAILURES("0,0,900,300,100,640\n"), "failed-allocations ", NULL},
     {FAILURES("0,0,900,300,100,640\n"), "", "failed_allocations.count=1"},
     {FAILURES("0,,900,,,\n"), "failed-allocations ", NULL},
@@ -343,13 +349,32 @@ static void test_why_an_allocation_failed(void **state)
     assert_non_null(finding);
     assert_string_equal(
         finding->title,
-        "An allocation of 900 B failed: the device had 300 B left, the allocator held 600 B "
+        "An allocation of 900 B failed: the device had 300 B free and the allocator held 600 B "
         "unused (device 1)");
     assert_non_null(strstr(finding->advice, "expandable_segments"));
     close_run(&run);
     open_run(&run, FAILURES("0,1,900,300,100,699\n"), NULL);
     finding = ta_report_finding(run.report, "failed-allocations");
     assert_null(strstr(finding->advice, "expandable_segments"));
+    close_run(&run);
+    open_run(&run, FAILURES("0,1,900,300,,\n0,1,901,300,,\n"), NULL);
+    finding = ta_report_finding(run.report, "failed-allocations");
+    assert_string_equal(finding->title, "2 allocations failed, the largest of 901 B (device 1)");
+    close_run(&run);
+}
+
+/* Two peaks may be of two moments, so their difference is a bound. */
+static void test_unused_memory_is_a_bound(void **state)
+{
+    (void)state;
+    struct run run;
+    open_run(&run, MEMORY("0,,9663676416,12884901888,,3221225472,,\n"), NULL);
+    const struct ta_finding *finding = ta_report_finding(run.report, "fragmentation");
+    assert_non_null(finding);
+    assert_string_equal(finding->title,
+                        "At the peak the allocator holds at most 3.00 GiB more than "
+                        "tensors use (12.0 GiB against 9.00 GiB)");
+    assert_string_equal(finding->evidence[0].column, "unused_bytes");
     close_run(&run);
 }
 
@@ -375,6 +400,7 @@ int main(void)
         cmocka_unit_test(test_saving_of_first_block),
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_why_an_allocation_failed),
+        cmocka_unit_test(test_unused_memory_is_a_bound),
         cmocka_unit_test(test_information_is_no_verdict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -622,8 +622,29 @@ static void test_memory_at_labels(void **state)
     const struct ta_table *ranks = table_of(&run, "memory.by_rank");
     assert_cell(ranks, 0, "peak_allocated_bytes", 30.0 * MIB);
     assert_cell(ranks, 0, "peak_reserved_bytes", 32.0 * MIB);
+    assert_text(ranks, 0, "peak_source", "profiler");
+    assert_text(ranks, 0, "reserved_source", "snapshot");
+    assert_cell(ranks, 0, "unused_bytes", 2.0 * MIB); /* not the 8 of a moment at which less was in
+                                                         use than at the peak */
     assert_cell(ranks, 0, "gap_share", 0.25);
     assert_missing(ranks, 0, "total_bytes");
+    close_run(&run);
+}
+
+/* What is held is known at snapshots only, and the peak was between two of them. */
+static void test_a_peak_between_snapshots(void **state)
+{
+    (void)state;
+    struct run run = {.n = 0};
+    struct ta_builder *b = open_file(&run);
+    ADD(b, memory_mark, mark(b, "start", 900 * MS, 10 * MIB, 22 * MIB, 20 * MIB));
+    ADD(b, memory_mark, mark(b, "end", 950 * MS, 12 * MIB, 16 * MIB, 24 * MIB));
+    analyze(&run);
+    const struct ta_table *ranks = table_of(&run, "memory.by_rank");
+    assert_cell(ranks, 0, "peak_allocated_bytes", 24.0 * MIB);
+    assert_cell(ranks, 0, "peak_reserved_bytes", 22.0 * MIB);
+    assert_text(ranks, 0, "reserved_source", "snapshot");
+    assert_missing(ranks, 0, "unused_bytes");
     close_run(&run);
 }
 
@@ -1093,6 +1114,7 @@ int main(void)
         cmocka_unit_test(test_throughput_is_missing_not_wrong),
         cmocka_unit_test(test_tokens_are_sums_over_sums),
         cmocka_unit_test(test_memory_at_labels),
+        cmocka_unit_test(test_a_peak_between_snapshots),
         cmocka_unit_test(test_the_peak_of_a_history),
         cmocka_unit_test(test_allocator_states),
         cmocka_unit_test(test_samples_count_once),

@@ -171,20 +171,21 @@ static void replays_a_whole_history(void **state)
     (void)state;
     struct ta_report *report = report_on(whole);
     TABLE(report, "memory.timeline",
-          "0 0 0 0 4096\n1 10000 500 500 4096\n2 20000 900 900 4096\n3 30000 900 900 4096\n"
-          "4 30000 400 900 4096\n5 40000 400 400 5120\n6 50000 2400 2400 5120\n"
-          "7 60000 2400 2400 5120\n8 70000 2000 2400 5120\n9 80000 2000 2000 5120\n",
-          "entry", "time_ns", "allocated_bytes", "active_bytes", "reserved_bytes");
+          "0 0 0 0 0 4096\n1 10000 500 500 512 4096\n2 20000 900 900 1024 4096\n"
+          "3 30000 900 900 1024 4096\n4 30000 400 900 512 4096\n5 40000 400 400 512 5120\n"
+          "6 50000 2400 2400 2560 5120\n7 60000 2400 2400 2560 5120\n"
+          "8 70000 2000 2400 2048 5120\n9 80000 2000 2000 2048 5120\n",
+          "entry", "time_ns", "allocated_bytes", "active_bytes", "block_bytes", "reserved_bytes");
     TABLE(report, "memory.sites",
-          "b (/p/b.py:1) 1 2000 0.833333 1 2048 1 2000 1 2000\n"
-          "a (/p/a.py:1) 1 400 0.166667 0 0 2 900 0 0\n",
-          "site", "peak_blocks", "peak_bytes", "peak_share", "held_blocks", "held_bytes",
-          "allocations", "total_bytes", "unfreed_blocks", "unfreed_bytes");
+          "b (/p/b.py:1) 1 2000 2048 0.8 1 2048 1 2000 1 2000\n"
+          "a (/p/a.py:1) 1 400 512 0.2 0 0 2 900 0 0\n",
+          "site", "peak_blocks", "peak_bytes", "peak_block_bytes", "peak_share", "held_blocks",
+          "held_bytes", "allocations", "total_bytes", "unfreed_blocks", "unfreed_bytes");
     TABLE(report, "memory.size_classes", "to 4 KiB 2 2400 1\n", "class", "peak_blocks",
           "peak_bytes", "peak_share");
-    TABLE(report, "memory.fragmentation", "0 first 0 5120 2048 0 48 3072 2048 0.6 0.53125\n",
-          "rank", "label", "device", "reserved_bytes", "allocated_bytes", "pending_bytes",
-          "internal_bytes", "free_bytes", "split_free_bytes", "gap_share", "peak_gap_share");
+    TABLE(report, "memory.fragmentation", "0 first 0 5120 2048 0 48 3072 2048 0.6 0.5\n", "rank",
+          "label", "device", "reserved_bytes", "allocated_bytes", "pending_bytes", "internal_bytes",
+          "free_bytes", "split_free_bytes", "gap_share", "peak_gap_share");
     TABLE(report, "memory.segments", "0 first 0 2 4 1536 0.5\n", "rank", "label", "device",
           "segments", "blocks", "largest_free_bytes", "largest_free_share");
     ta_report_free(report);
@@ -197,9 +198,10 @@ static void counts_the_work_of_the_allocator(void **state)
     TABLE(report, "memory.churn", "10 80000 3 2 2900 900 37500 1 1 2000\n", "entries", "dur_ns",
           "allocations", "frees", "allocated_bytes", "freed_bytes", "allocations_per_s",
           "small_share", "unfreed_blocks", "unfreed_bytes");
-    TABLE(report, "memory.peaks", "0 2400 2400 5120 2 0 5120 0 0\n", "start_allocated_bytes",
-          "peak_allocated_bytes", "peak_active_bytes", "peak_reserved_bytes", "segment_allocations",
-          "segment_frees", "segment_bytes", "retries", "ooms");
+    TABLE(report, "memory.peaks", "0 0 2400 2400 2560 5120 2 0 5120 0 0\n", "start_allocated_bytes",
+          "start_block_bytes", "peak_allocated_bytes", "peak_active_bytes", "peak_block_bytes",
+          "peak_reserved_bytes", "segment_allocations", "segment_frees", "segment_bytes", "retries",
+          "ooms");
     assert_null(ta_report_table(report, "memory.failures"));
     ta_report_free(report);
 }
@@ -210,11 +212,12 @@ static void anchors_a_ring_at_its_end(void **state)
 {
     (void)state;
     struct ta_report *report = report_on(ring);
-    TABLE(report, "memory.peaks", "2000 2000 8192\n", "start_allocated_bytes",
-          "peak_allocated_bytes", "peak_reserved_bytes");
+    TABLE(report, "memory.peaks", "2000 2560 2000 2560 8192\n", "start_allocated_bytes",
+          "start_block_bytes", "peak_allocated_bytes", "peak_block_bytes", "peak_reserved_bytes");
     TABLE(report, "memory.sites",
-          "(allocated before the history) 2 1000\na (/p/a.py:1) 1 1000\nb (/p/b.py:1) 0 0\n",
-          "site", "peak_blocks", "peak_bytes");
+          "(allocated before the history) 2 1000 1536\na (/p/a.py:1) 1 1000 1024\n"
+          "b (/p/b.py:1) 0 0 0\n",
+          "site", "peak_blocks", "peak_bytes", "peak_block_bytes");
     ta_report_free(report);
 }
 
@@ -246,13 +249,36 @@ static void does_without_a_state(void **state)
     ta_report_free(report);
 }
 
+/* roundup_power2_divisions: between 4 and 8 MiB there are two steps, below 2 MiB none; of a block
+ * that is there at the end the size is known. */
+static void rounds_as_the_allocator_is_set_to(void **state)
+{
+    (void)state;
+    struct ta_report *report = report_on("{'segments':[" SEGMENT(
+        0, 0, 20971520,
+        BLOCK(0, 9437184, 8912896, "active_allocated",
+              "[]")) "],"
+                     "'allocator_settings':{'roundup_power2_divisions':{'1':0,'4':2,'8':0}},"
+                     "'device_traces':[[" AT("alloc", 0, 8912896, 1) "," AT(
+                         "alloc", 9437184, 4194305, 2) "," AT("free_requested", 9437184, 4194305,
+                                                              3) "," AT("alloc", 16777216, 1048577,
+                                                                        4) "," AT("free_requested",
+                                                                                  16777216, 1048577,
+                                                                                  5) "]]}");
+    /* 9 MiB, then 6 MiB beside it, then 1 MiB and 512 B. */
+    TABLE(report, "memory.timeline",
+          "0 9.43718e+06\n1 1.57286e+07\n2 1.57286e+07\n3 1.04863e+07\n4 1.04863e+07\n", "entry",
+          "block_bytes");
+    ta_report_free(report);
+}
+
 /* ---- devices, streams, failures ------------------------------------------------------------ */
 
 static void keeps_devices_apart(void **state)
 {
     (void)state;
     struct ta_report *report = report_on(two_devices);
-    TABLE(report, "memory.sites", "1 b (/p/b.py:1) 9 1\n0 a (/p/a.py:1) 5 1\n", "device", "site",
+    TABLE(report, "memory.sites", "0 a (/p/a.py:1) 5 1\n1 b (/p/b.py:1) 9 1\n", "device", "site",
           "peak_bytes", "peak_share");
     TABLE(report, "memory.timeline", "0 rank 0 device 0 first 0 5\n1 rank 0 device 1 first 0 9\n",
           "device", "series", "time_ns", "allocated_bytes");
@@ -315,16 +341,46 @@ static void finds_the_call_site(void **state)
     }
 }
 
-/* Where all is framework code the innermost frame stands in. */
-static void falls_back_to_the_innermost_frame(void **state)
+#define NAMED(name, file, line) "{'name':'" name "','filename':'" file "','line':" #line "}"
+#define RECORDER                                                                                   \
+    NAMED("torch::unwind::unwind()", "?\?", 0)                                                     \
+    "," NAMED("torch::CapturedTraceback::gather(bool, bool, bool)", "?\?", 0) "," NAMED(           \
+        "torch::cuda::(anonymous namespace)::gather_with_cpp()", "memory_snapshot.cpp",            \
+        0) "," NAMED("c10::cuda::CUDACachingAllocator::Native::malloc(void**)", "Cuda.cpp", 0)
+
+/* The default of _record_memory_history() puts frames of C++ on top, and no thread of autograd has
+ * any other. */
+static void passes_over_native_frames(void **state)
 {
     (void)state;
-    struct ta_report *report =
-        report_on("[{'total_size':512,'blocks':[{'size':512,'state':'active_allocated','frames':["
-                  "{'name':'c10::alloc','filename':'?\?','line':0},"
-                  "{'name':'g','filename':'torch/nn/functional.py','line':4}]}]}]");
-    TABLE(report, "memory.sites", "c10::alloc\n", "site");
-    ta_report_free(report);
+    static const struct {
+        const char *frames, *site;
+    } stacks[] = {
+        {RECORDER "," NAMED("f", "/p/m.py", 3) "," NAMED("_PyEval_Vector", "?\?", 0),
+         "f (/p/m.py:3)\n"},
+        {RECORDER "," NAMED("g", "torch/nn/functional.py", 4), "g (torch/nn/functional.py:4)\n"},
+        {RECORDER "," NAMED("at::native::empty_like(int)", "", 0) "," NAMED(
+             "at::(anonymous namespace)::mm(int)", "RegisterCUDA.cpp",
+             0) "," NAMED("torch::autograd::generated::MmBackward0::apply(int)", "?\?", 0),
+         "torch::autograd::generated::MmBackward0::apply\n"},
+        {RECORDER "," NAMED("at::(anonymous namespace)::mm(int)", "RegisterCUDA.cpp", 0),
+         "at::(anonymous namespace)::mm\n"},
+        {RECORDER, "(no Python frame)\n"},
+        {RECORDER "," NAMED("call", "/tmp/torchinductor_root/ab/cab.py", 9) "," NAMED(
+             "run", "C:\\\\py\\\\Lib\\\\site-packages\\\\torch\\\\nn\\\\m.py",
+             5) "," NAMED("step", "<ipython-input-3-0a>", 2),
+         "step (<ipython-input-3-0a>:2)\n"},
+    };
+    for (size_t i = 0; i < sizeof stacks / sizeof *stacks; i++) {
+        char text[4096];
+        snprintf(text, sizeof text,
+                 "[{'total_size':512,'blocks':[{'size':512,'state':'active_allocated','frames':[%s]"
+                 "}]}]",
+                 stacks[i].frames);
+        struct ta_report *report = report_on(text);
+        TABLE(report, "memory.sites", stacks[i].site, "site");
+        ta_report_free(report);
+    }
 }
 
 /* ---- long histories ------------------------------------------------------------------------ */
@@ -366,7 +422,8 @@ int main(void)
         TEST(waits_for_other_streams),
         TEST(lists_failures_and_retries),
         TEST(finds_the_call_site),
-        TEST(falls_back_to_the_innermost_frame),
+        TEST(passes_over_native_frames),
+        TEST(rounds_as_the_allocator_is_set_to),
         TEST(keeps_the_peak_of_a_long_history),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

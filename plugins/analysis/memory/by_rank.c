@@ -11,17 +11,23 @@ static const struct ta_column rank_columns[] = {
     {"peak_allocated_bytes", "Peak allocated", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
      "Largest of what was in use at a snapshot, of the peaks recorded with them, and of the "
      "history "
-     "of an allocator"},
+     "of an allocator, in bytes of blocks"},
     {"peak_source", "Peak from", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Where that peak is from: snapshot, profiler (its own peak) or history, whose sizes are those "
-     "asked for"},
+     "Where that peak is from: snapshot, profiler (its own peak) or history"},
     {"peak_reserved_bytes", "Peak reserved", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
-     "Largest number of bytes that the allocator held"},
+     "Largest number of bytes that the allocator held, as far as it was recorded"},
+    {"reserved_source", "Reserved from", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Where that is from; of snapshots it may be less than the peak in use, which was between two "
+     "of them"},
+    {"unused_bytes", "Unused at most", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
+     "Peak reserved minus peak allocated: at the peak the allocator held at most so much that was "
+     "not in use"},
     {"total_bytes", "Capacity", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL,
      "Memory of the device, where the dump tells"},
-    {"gap_share", "Gap at peak", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+    {"gap_share", "Gap when most is held", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
      "1 − allocated over reserved, at the snapshot or the moment of the history that reserves "
-     "most"},
+     "most; "
+     "more may be in use at another moment"},
     {"ooms", "Failed", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
      "Allocations that failed for lack of memory"},
     {"retries", "Retried", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
@@ -30,9 +36,10 @@ static const struct ta_column rank_columns[] = {
 
 struct device {
     int64_t rank, device, snapshots, allocated, reserved, capacity, ooms, retries;
-    const char *source; /* of the peak of what was in use */
-    double gap;         /* where most is reserved, of the moments that say what is in use */
-    int64_t widest;     /* reserved then */
+    const char *source;          /* of the peak of what was in use */
+    const char *reserved_source; /* of the peak of what was held */
+    double gap;     /* where most is reserved, of the moments that say what is in use */
+    int64_t widest; /* reserved then */
 };
 
 static int by_device(const void *left, const void *right)
@@ -53,13 +60,21 @@ static void take_peak(struct device *device, int64_t allocated, const char *sour
     ta_most(&device->allocated, allocated);
 }
 
-/* The first of equals says the gap. */
-static void take_reserved(struct device *device, int64_t reserved, double gap)
+static void take_reserved(struct device *device, int64_t reserved, const char *source)
+{
+    if (reserved > device->reserved)
+        device->reserved_source = source;
+    ta_most(&device->reserved, reserved);
+}
+
+/* What was held and in use at one moment.  The first of equals says the gap. */
+static void take_moment(struct device *device, int64_t reserved, int64_t allocated,
+                        const char *source)
 {
     if (reserved > device->widest)
-        device->gap = gap;
+        device->gap = gap_of(allocated, reserved);
     ta_most(&device->widest, reserved);
-    ta_most(&device->reserved, reserved);
+    take_reserved(device, reserved, source);
 }
 
 static void sum_up(struct device *device, const int64_t *row)
@@ -68,21 +83,27 @@ static void sum_up(struct device *device, const int64_t *row)
     take_peak(device, row[ALLOCATED], "snapshot");
     take_peak(device, row[MAX_ALLOCATED], "profiler");
     take_peak(device, row[PEAK_ALLOCATED], "history");
-    take_reserved(device, row[PEAK_RESERVED], gap_of(row[ALLOCATED_AT_PEAK], row[PEAK_RESERVED]));
-    take_reserved(device, row[RESERVED], gap_of(row[ALLOCATED], row[RESERVED]));
-    ta_most(&device->reserved, row[MAX_RESERVED]);
+    take_moment(device, row[PEAK_RESERVED], row[ALLOCATED_AT_PEAK], "history");
+    take_moment(device, row[RESERVED], row[ALLOCATED], "snapshot");
+    take_reserved(device, row[MAX_RESERVED], "profiler");
     ta_most(&device->capacity, row[CAPACITY]);
     ta_most(&device->ooms, row[OOMS]);
     ta_most(&device->retries, row[RETRIES]);
 }
 
+static struct ta_cell name_of(const char *source, int64_t bytes)
+{
+    return source && bytes >= 0 ? ta_text(ta_slice_of(source)) : ta_null();
+}
+
 static void add_device(struct ta_table_builder *table, const struct device *d)
 {
-    const bool known = d->source && d->allocated >= 0;
+    const bool known = d->allocated >= 0 && d->reserved >= d->allocated;
     TA_ROW(table, ta_int(d->rank), ta_int(d->device), ta_int(d->snapshots),
-           not_negative(d->allocated), known ? ta_text(ta_slice_of(d->source)) : ta_null(),
-           not_negative(d->reserved), not_negative(d->capacity), ta_num(d->gap),
-           not_negative(d->ooms), not_negative(d->retries));
+           not_negative(d->allocated), name_of(d->source, d->allocated), not_negative(d->reserved),
+           name_of(d->reserved_source, d->reserved),
+           known ? ta_int(d->reserved - d->allocated) : ta_null(), not_negative(d->capacity),
+           ta_num(d->gap), not_negative(d->ooms), not_negative(d->retries));
 }
 
 bool add_ranks(struct ta_section_builder *out, const struct snapshots *all)
@@ -95,7 +116,8 @@ bool add_ranks(struct ta_section_builder *out, const struct snapshots *all)
         rows[i] = all->rows[i];
     qsort(rows, n, sizeof *rows, by_device);
     struct ta_table_builder *table =
-        ta_add_table(out, "memory.by_rank", "Memory by rank", rank_columns, 10);
+        ta_add_table(out, "memory.by_rank", "Memory by rank", rank_columns,
+                     sizeof rank_columns / sizeof *rank_columns);
     for (size_t first = 0, end; first < n; first = end) {
         struct device device = {.rank = rows[first][RANK],
                                 .device = rows[first][DEVICE],

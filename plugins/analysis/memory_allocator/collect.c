@@ -55,8 +55,9 @@ static void collect_timeline(const struct device *d, const struct replay *r)
         row[ENTRY] = (int64_t)first;
         row[TIME] = time_ns == TA_MISSING ? TA_MISSING : time_ns - r->first_ns;
         for (size_t i = first; i <= r->n && i <= first + step; i++) {
-            ta_most(&row[ALLOCATED], levels.allocated);
-            ta_most(&row[ACTIVE], levels.active);
+            ta_most(&row[REQUESTED_LEVEL], levels.requested);
+            ta_most(&row[REQUESTED_ACTIVE], levels.requested_active);
+            ta_most(&row[BLOCK_LEVEL], levels.allocated);
             ta_most(&row[RESERVED], levels.reserved);
             if (i < r->n && i < first + step)
                 ta_levels_step(&r->events[i], &levels);
@@ -90,48 +91,60 @@ static int64_t class_of(uint64_t size)
 
 /* Adds a block to the rows of its site and of its class: `count` counts them, the field after it
  * adds up `bytes`. */
-static void add_block(const struct device *d, uint32_t frames, bool known, uint64_t size,
-                      uint64_t bytes, int count)
+static void add_block(const struct device *d, const struct live_block *block, int count,
+                      uint64_t bytes)
 {
-    int64_t *rows[] = {row_of(d, SITES, ta_key_text(site_text(d, frames, known))),
-                       row_of(d, CLASSES, ta_key_int(class_of(size)))};
+    int64_t *rows[] = {row_of(d, SITES, ta_key_text(site_text(d, block->frames, block->known))),
+                       row_of(d, CLASSES, ta_key_int(class_of(block->requested)))};
     for (size_t i = 0; i < 2; i++) {
         ta_sum(&rows[i][count], 1);
         ta_sum(&rows[i][count + 1], bytes_of(bytes));
+        if (count == PEAK_BLOCKS)
+            ta_sum(&rows[i][PEAK_SIZE], bytes_of(block->size));
     }
 }
 
-static void add_live(struct device *d, struct live_set *live, int count)
+static void add_live(struct device *d, const struct live_set *live, int count)
 {
     d->failed |= live->failed;
-    for (size_t i = 0; i < live->n && !live->failed; i++) {
-        const struct live_block *block = &live->at[i];
-        if (!block->gone)
-            add_block(d, block->frames, block->known, block->size, block->size, count);
-    }
-    live_free(live);
+    for (size_t i = 0; i < live->n && !live->failed; i++)
+        if (!live->at[i].gone)
+            add_block(d, &live->at[i], count, live->at[i].requested);
 }
 
-static void collect_blocks(struct device *d, const struct replay *r)
+static void add_state(const struct device *d, const struct live_set *unfreed, bool has_history)
 {
     for (size_t s = 0; s < d->state.n_segments; s++)
         for (size_t b = 0; b < d->state.segments[s]->n; b++) {
             const struct ta_alloc_block *block = &d->state.blocks[d->state.segments[s]->first + b];
-            if (block->state == TA_BLOCK_ALLOCATED)
-                add_block(d, block->frames, true, block->requested, block->size, HELD_BLOCKS);
+            if (block->state != TA_BLOCK_ALLOCATED)
+                continue;
+            struct live_block held = live_of_state(block, has_history);
+            held.known |= live_find(unfreed, block->address) != NULL;
+            add_block(d, &held, HELD_BLOCKS, held.size);
         }
+}
+
+static void collect_blocks(struct device *d, const struct replay *r)
+{
+    struct live_set live;
+    replay_unfreed(r, &live);
+    add_state(d, &live, r->n > 0);
+    add_live(d, &live, UNFREED_BLOCKS);
+    live_free(&live);
     if (r->n == 0)
         return;
     for (size_t i = 0; i < r->n; i++) {
         const struct ta_alloc_event *event = &r->events[i];
         if (event->action == TA_ALLOC_ALLOC)
-            add_block(d, event->frames, true, event->size, event->size, ALLOCATIONS);
+            add_block(d,
+                      &(struct live_block){
+                          .requested = event->size, .frames = event->frames, .known = true},
+                      ALLOCATIONS, event->size);
     }
-    struct live_set live;
     replay_live(r, &live);
     add_live(d, &live, PEAK_BLOCKS);
-    replay_unfreed(r, &live);
-    add_live(d, &live, UNFREED_BLOCKS);
+    live_free(&live);
 }
 
 /* ---- the state ----------------------------------------------------------------------------- */
@@ -221,16 +234,18 @@ static void collect_churn(struct device *d, const struct replay *r)
     replay_unfreed(r, &live);
     for (size_t i = 0; i < live.n; i++) {
         ta_sum(&row[UNFREED], !live.at[i].gone);
-        ta_sum(&row[UNFREED_SIZE], live.at[i].gone ? 0 : bytes_of(live.at[i].size));
+        ta_sum(&row[UNFREED_SIZE], live.at[i].gone ? 0 : bytes_of(live.at[i].requested));
     }
     d->failed |= live.failed;
     live_free(&live);
     ta_sum(&row[ENTRIES], (int64_t)r->n);
     ta_sum(&row[RETRIES], count_retries(r));
     row[DURATION] = r->first_ns == TA_MISSING ? TA_MISSING : r->last_ns - r->first_ns;
+    row[START_REQUESTED] = r->start.requested;
     row[START_ALLOCATED] = r->start.allocated;
+    row[PEAK_REQUESTED] = r->peak.requested;
+    row[PEAK_REQUESTED_ACTIVE] = r->peak.requested_active;
     row[PEAK_ALLOCATED] = r->peak.allocated;
-    row[PEAK_ACTIVE] = r->peak.active;
     row[PEAK_RESERVED] = r->peak.reserved;
     row[ALLOCATED_AT_RESERVED] = r->at_reserved_peak.allocated;
 }

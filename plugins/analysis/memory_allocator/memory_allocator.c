@@ -9,13 +9,15 @@ static const struct ta_field timeline_fields[TIMELINE_FIELDS] = {
     [STRETCH] = {"stretch", TA_FIELD_INT},
     [ENTRY] = {"entry", TA_FIELD_MIN},
     [TIME] = {"time_ns", TA_FIELD_MIN},
-    [ALLOCATED] = {"allocated_bytes", TA_FIELD_MAX},
-    [ACTIVE] = {"active_bytes", TA_FIELD_MAX},
+    [REQUESTED_LEVEL] = {"allocated_bytes", TA_FIELD_MAX},
+    [REQUESTED_ACTIVE] = {"active_bytes", TA_FIELD_MAX},
+    [BLOCK_LEVEL] = {"block_bytes", TA_FIELD_MAX},
     [RESERVED] = {"reserved_bytes", TA_FIELD_MAX},
 };
 
 #define BLOCK_VALUES                                                                               \
     [PEAK_BLOCKS] = {"peak_blocks", TA_FIELD_SUM}, [PEAK_BYTES] = {"peak_bytes", TA_FIELD_SUM},    \
+    [PEAK_SIZE] = {"peak_block_bytes", TA_FIELD_SUM},                                              \
     [HELD_BLOCKS] = {"held_blocks", TA_FIELD_SUM}, [HELD_BYTES] = {"held_bytes", TA_FIELD_SUM},    \
     [ALLOCATIONS] = {"allocations", TA_FIELD_SUM}, [TOTAL_BYTES] = {"total_bytes", TA_FIELD_SUM},  \
     [UNFREED_BLOCKS] = {"unfreed_blocks", TA_FIELD_SUM},                                           \
@@ -55,9 +57,11 @@ static const struct ta_field churn_fields[CHURN_FIELDS] = {
     [UNFREED] = {"unfreed_blocks", TA_FIELD_SUM},
     [UNFREED_SIZE] = {"unfreed_bytes", TA_FIELD_SUM},
     [DURATION] = {"dur_ns", TA_FIELD_MAX},
-    [START_ALLOCATED] = {"start_allocated_bytes", TA_FIELD_MAX},
-    [PEAK_ALLOCATED] = {"peak_allocated_bytes", TA_FIELD_MAX},
-    [PEAK_ACTIVE] = {"peak_active_bytes", TA_FIELD_MAX},
+    [START_REQUESTED] = {"start_allocated_bytes", TA_FIELD_MAX},
+    [START_ALLOCATED] = {"start_block_bytes", TA_FIELD_MAX},
+    [PEAK_REQUESTED] = {"peak_allocated_bytes", TA_FIELD_MAX},
+    [PEAK_REQUESTED_ACTIVE] = {"peak_active_bytes", TA_FIELD_MAX},
+    [PEAK_ALLOCATED] = {"peak_block_bytes", TA_FIELD_MAX},
     [PEAK_RESERVED] = {"peak_reserved_bytes", TA_FIELD_MAX},
     [ALLOCATED_AT_RESERVED] = {"allocated_at_reserved_peak", TA_FIELD_MAX},
 };

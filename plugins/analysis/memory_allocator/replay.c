@@ -30,6 +30,8 @@ struct replay replay_make(const struct device_state *device)
     for (size_t i = 0; i < r.n; i++) {
         ta_levels_step(&r.events[i], &r.end);
         r.peak.active = ta_max_i64(r.peak.active, r.end.active);
+        r.peak.requested = ta_max_i64(r.peak.requested, r.end.requested);
+        r.peak.requested_active = ta_max_i64(r.peak.requested_active, r.end.requested_active);
         if (r.end.allocated > r.peak.allocated) {
             r.peak.allocated = r.end.allocated;
             r.peak_at = i + 1;
@@ -68,7 +70,7 @@ static void live_add(struct live_set *live, const struct live_block *block)
     *slot = live->n;
 }
 
-static struct live_block *live_find(struct live_set *live, uint64_t address)
+struct live_block *live_find(const struct live_set *live, uint64_t address)
 {
     const uint64_t *slot = ta_map_find(&live->by_address, address);
     return slot && *slot ? &live->at[*slot - 1] : NULL;
@@ -89,17 +91,25 @@ void live_free(struct live_set *live)
     ta_map_free(&live->by_address);
 }
 
+/* Stacks are recorded as the history is, so a block without one is older than the history, unless
+ * an entry says otherwise. */
+struct live_block live_of_state(const struct ta_alloc_block *block, bool has_history)
+{
+    return (struct live_block){.address = block->address,
+                               .requested = block->requested,
+                               .size = block->size,
+                               .frames = block->frames,
+                               .known = !has_history || block->frames != UINT32_MAX};
+}
+
 static void add_state(const struct replay *r, struct live_set *live)
 {
     for (size_t i = 0; i < r->device->n_segments; i++) {
         const struct ta_alloc_segment *segment = r->device->segments[i];
         for (size_t b = segment->first; b < segment->first + segment->n; b++) {
-            const struct ta_alloc_block *block = &r->device->blocks[b];
-            if (block->state == TA_BLOCK_ALLOCATED)
-                live_add(live, &(struct live_block){.address = block->address,
-                                                    .size = block->requested,
-                                                    .frames = block->frames,
-                                                    .known = true});
+            const struct live_block block = live_of_state(&r->device->blocks[b], r->n > 0);
+            if (r->device->blocks[b].state == TA_BLOCK_ALLOCATED)
+                live_add(live, &block);
         }
     }
 }
@@ -116,7 +126,8 @@ void replay_live(const struct replay *r, struct live_set *live)
             live_remove(live, event->address);
         if (event->action == TA_ALLOC_FREE_REQUESTED)
             live_add(live, &(struct live_block){.address = event->address,
-                                                .size = event->size,
+                                                .requested = event->size,
+                                                .size = event->block_bytes,
                                                 .frames = UINT32_MAX});
     }
     for (size_t i = 0; i < r->peak_at; i++) {
@@ -137,7 +148,8 @@ void replay_unfreed(const struct replay *r, struct live_set *live)
         const struct ta_alloc_event *event = &r->events[i];
         if (event->action == TA_ALLOC_ALLOC)
             live_add(live, &(struct live_block){.address = event->address,
-                                                .size = event->size,
+                                                .requested = event->size,
+                                                .size = event->block_bytes,
                                                 .frames = event->frames,
                                                 .known = true});
         if (event->action == TA_ALLOC_FREE_COMPLETED)

@@ -32,9 +32,9 @@ struct replay replay_make(const struct device_state *device);
 
 /* A block that was alive. */
 struct live_block {
-    uint64_t address, size; /* as asked for */
-    uint32_t frames;        /* stack, or UINT32_MAX */
-    bool known;             /* its allocation or its state is in the file */
+    uint64_t address, requested, size;
+    uint32_t frames; /* stack, or UINT32_MAX */
+    bool known;      /* its allocation is in the history, or the state has its stack */
     bool gone;
 };
 
@@ -44,6 +44,11 @@ struct live_set {
     struct ta_map by_address; /* index + 1; 0: gone */
     bool failed;
 };
+
+/* A block of the state at the end. */
+struct live_block live_of_state(const struct ta_alloc_block *block, bool has_history);
+/* NULL where an address holds no block. */
+struct live_block *live_find(const struct live_set *live, uint64_t address);
 
 /* The blocks alive at the peak of `allocated`. */
 void replay_live(const struct replay *replay, struct live_set *live);

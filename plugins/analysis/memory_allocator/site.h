@@ -5,7 +5,8 @@
 
 #include <traceanalyze/dump.h>
 
-/* The first frame that is no framework code, else the innermost. */
+/* The innermost frame of Python that is not the framework's, else the innermost of Python, else the
+ * step backwards or the operator. */
 struct ta_slice site_of(const struct ta_trace *trace, const struct ta_frames *stack);
 
 #endif

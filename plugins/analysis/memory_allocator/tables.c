@@ -19,10 +19,12 @@ static struct ta_cell rest_of(int64_t part, int64_t whole)
 #define BLOCK_COLUMNS                                                                              \
     TA_COUNT_COLUMN("peak_blocks", "Blocks at peak", TA_LOWER,                                     \
                     "Blocks alive when most memory was allocated"),                                \
-        TA_BYTES_COLUMN("peak_bytes", "At peak", TA_LOWER,                                         \
+        TA_BYTES_COLUMN("peak_bytes", "Requested", TA_LOWER,                                       \
                         "Their bytes, as asked for; none without a history"),                      \
+        TA_BYTES_COLUMN("peak_block_bytes", "At peak", TA_LOWER,                                   \
+                        "Their bytes, as the allocator hands them out: what the peak is made of"), \
         TA_RATIO_COLUMN("peak_share", "Share", TA_LOWER,                                           \
-                        "Of all bytes alive at the peak of the device"),                           \
+                        "Of all bytes in blocks alive at the peak of the device"),                 \
         TA_COUNT_COLUMN("held_blocks", "Blocks at end", TA_LOWER, "Blocks in use in the state"),   \
         TA_BYTES_COLUMN("held_bytes", "At end", TA_LOWER,                                          \
                         "Their bytes, rounded up as the allocator does"),                          \
@@ -37,7 +39,7 @@ static struct ta_cell rest_of(int64_t part, int64_t whole)
 static const struct ta_column site_columns[] = {
     OWNER_COLUMNS,
     {"site", "Site", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Innermost frame of the stack that is neither PyTorch nor Python itself, else the innermost"},
+     "Innermost frame of the program's Python, else the innermost of Python, else the operator"},
     BLOCK_COLUMNS,
 };
 
@@ -86,7 +88,7 @@ static void add_site_chart(struct ta_table_builder *table, const struct ta_parti
                 : "Bytes in use when the snapshot was taken, by the place that asked for them.",
         .kind = TA_CHART_PARETO,
         .label = {"site"},
-        .y = {{has_history ? "peak_bytes" : "held_bytes", "Bytes", TA_INK_SERIES_1}},
+        .y = {{has_history ? "peak_block_bytes" : "held_bytes", "Bytes", TA_INK_SERIES_1}},
         .top = 20,
     };
     const enum owners owners = owners_of(p);
@@ -104,7 +106,7 @@ static int64_t peak_of(const struct ta_partial *p, size_t first)
     int64_t peak = TA_MISSING;
     const int64_t *owner = ta_partial_at(p, first);
     for (size_t i = first; i < ta_partial_rows(p) && same_owner(ta_partial_at(p, i), owner); i++)
-        ta_sum(&peak, ta_partial_at(p, i)[PEAK_BYTES]);
+        ta_sum(&peak, ta_partial_at(p, i)[PEAK_SIZE]);
     return peak;
 }
 
@@ -127,8 +129,8 @@ static bool add_blocks(struct ta_table_builder *table, const struct ta_partial *
         TA_ROW(table, OWNER_CELLS(p, row),
                ta_text(by_class ? ta_slice_of(memory_size_classes[row[WHAT]].name)
                                 : ta_partial_text(p, row, WHAT)),
-               known(row[PEAK_BLOCKS], h), known(row[PEAK_BYTES], h),
-               ta_share(h && row[PEAK_BYTES] == TA_MISSING ? 0 : row[PEAK_BYTES], peak),
+               known(row[PEAK_BLOCKS], h), known(row[PEAK_BYTES], h), known(row[PEAK_SIZE], h),
+               ta_share(h && row[PEAK_SIZE] == TA_MISSING ? 0 : row[PEAK_SIZE], peak),
                known(row[HELD_BLOCKS], true), known(row[HELD_BYTES], true),
                known(row[ALLOCATIONS], h), known(row[TOTAL_BYTES], h),
                known(row[UNFREED_BLOCKS], h), known(row[UNFREED_BYTES], h));
@@ -141,7 +143,7 @@ static void add_sites(struct ta_section_builder *out, const struct ta_partial *p
     struct ta_table_builder *table =
         ta_add_table(out, "memory.sites", "Memory by call site", ALL(site_columns));
     const bool any_peak = add_blocks(table, p, false);
-    ta_sort_rows(table, any_peak ? "peak_bytes" : "held_bytes", true);
+    ta_sort_rows(table, any_peak ? "peak_block_bytes" : "held_bytes", true);
     if (ta_partial_rows(p))
         add_site_chart(table, p, any_peak);
 }
@@ -265,13 +267,18 @@ static const struct ta_column churn_columns[] = {
 static const struct ta_column peak_columns[] = {
     OWNER_COLUMNS,
     TA_BYTES_COLUMN(
-        "start_allocated_bytes", "At start", TA_NEUTRAL,
-        "Bytes alive before the first entry: above 0 when the history does not reach back to the "
-        "start of the run"),
-    TA_BYTES_COLUMN("peak_allocated_bytes", "Peak allocated", TA_LOWER,
+        "start_allocated_bytes", "Requested at start", TA_NEUTRAL,
+        "Bytes alive before the first entry, as asked for: above 0 when the history does not reach "
+        "back to the start of the run"),
+    TA_BYTES_COLUMN("start_block_bytes", "At start", TA_NEUTRAL, "The same in blocks"),
+    TA_BYTES_COLUMN("peak_allocated_bytes", "Peak requested", TA_LOWER,
                     "Most bytes that the program held at a time, as asked for"),
-    TA_BYTES_COLUMN("peak_active_bytes", "Peak active", TA_LOWER,
+    TA_BYTES_COLUMN("peak_active_bytes", "Peak requested, active", TA_LOWER,
                     "The same with what was let go but still used by other streams"),
+    TA_BYTES_COLUMN("peak_block_bytes", "Peak allocated", TA_LOWER,
+                    "Most bytes in blocks that the program held at a time, as "
+                    "torch.cuda.max_memory_allocated() counts them; a block that is gone by the "
+                    "end counts as its request rounded up"),
     TA_BYTES_COLUMN("peak_reserved_bytes", "Peak reserved", TA_LOWER,
                     "Most bytes that the allocator held"),
     TA_COUNT_COLUMN("segment_allocations", "Segments taken", TA_LOWER,
@@ -306,10 +313,11 @@ static void add_peaks(struct ta_section_builder *out, const struct ta_partial *p
         ta_add_table(out, "memory.peaks", "Peaks and segments", ALL(peak_columns));
     for (size_t i = 0; i < ta_partial_rows(p); i++) {
         const int64_t *row = ta_partial_at(p, i);
-        TA_ROW(table, OWNER_CELLS(p, row), ta_int(row[START_ALLOCATED]),
-               ta_int(row[PEAK_ALLOCATED]), ta_int(row[PEAK_ACTIVE]), ta_int(row[PEAK_RESERVED]),
-               ta_int(row[SEGMENT_ALLOCS]), ta_int(row[SEGMENT_FREES]), ta_int(row[SEGMENT_BYTES]),
-               ta_int(row[RETRIES]), ta_int(row[OOMS]));
+        TA_ROW(table, OWNER_CELLS(p, row), ta_int(row[START_REQUESTED]),
+               ta_int(row[START_ALLOCATED]), ta_int(row[PEAK_REQUESTED]),
+               ta_int(row[PEAK_REQUESTED_ACTIVE]), ta_int(row[PEAK_ALLOCATED]),
+               ta_int(row[PEAK_RESERVED]), ta_int(row[SEGMENT_ALLOCS]), ta_int(row[SEGMENT_FREES]),
+               ta_int(row[SEGMENT_BYTES]), ta_int(row[RETRIES]), ta_int(row[OOMS]));
     }
 }
 

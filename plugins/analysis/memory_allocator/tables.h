@@ -17,13 +17,23 @@ enum { RANK, FILE_KEY, DEVICE, LABEL, OWN };
 enum partial { TIMELINE, SITES, CLASSES, STATES, CHURN, FAILURES, PARTIALS };
 
 /* A stretch of the history. */
-enum { STRETCH = OWN, ENTRY, TIME, ALLOCATED, ACTIVE, RESERVED, TIMELINE_FIELDS };
+enum {
+    STRETCH = OWN,
+    ENTRY,
+    TIME,
+    REQUESTED_LEVEL,
+    REQUESTED_ACTIVE,
+    BLOCK_LEVEL,
+    RESERVED,
+    TIMELINE_FIELDS
+};
 
 /* Blocks by site or by class of size. */
 enum {
     WHAT = OWN,
     PEAK_BLOCKS,
-    PEAK_BYTES,
+    PEAK_BYTES, /* as asked for */
+    PEAK_SIZE,  /* of the blocks */
     HELD_BLOCKS,
     HELD_BYTES,
     ALLOCATIONS,
@@ -63,9 +73,11 @@ enum {
     UNFREED,
     UNFREED_SIZE,
     DURATION,
+    START_REQUESTED,
     START_ALLOCATED,
+    PEAK_REQUESTED,
+    PEAK_REQUESTED_ACTIVE,
     PEAK_ALLOCATED,
-    PEAK_ACTIVE,
     PEAK_RESERVED,
     ALLOCATED_AT_RESERVED,
     CHURN_FIELDS

@@ -20,11 +20,14 @@ static const struct ta_column timeline_columns[] = {
     TA_RATIO_COLUMN("progress", "Progress", TA_NEUTRAL,
                     "How far into the history the row begins: 0 is its first row, 1 its last"),
     TA_BYTES_COLUMN(
-        "allocated_bytes", "Allocated", TA_LOWER,
+        "allocated_bytes", "Requested", TA_LOWER,
         "Largest number of bytes that the program held in this stretch, as asked for; replayed "
         "backwards from the state at the end, as the start of a history may be lost"),
-    TA_BYTES_COLUMN("active_bytes", "Active", TA_LOWER,
+    TA_BYTES_COLUMN("active_bytes", "Requested, active", TA_LOWER,
                     "The same with what was let go but is still used by other streams"),
+    TA_BYTES_COLUMN("block_bytes", "Allocated", TA_LOWER,
+                    "Largest number of bytes in blocks that the program held in this stretch, as "
+                    "torch.cuda.memory_allocated() counts them"),
     TA_BYTES_COLUMN("reserved_bytes", "Reserved", TA_LOWER,
                     "Largest number of bytes that the allocator held in this stretch"),
 };
@@ -113,7 +116,7 @@ static void add_chart(struct ta_table_builder *table, const struct ta_report *pr
                  : shape->timed ? "time_ns"
                                 : "entry",
             .y = {{"reserved_bytes", "Reserved", TA_INK_SERIES_2},
-                  {"allocated_bytes", "Allocated", TA_INK_SERIES_1}},
+                  {"block_bytes", "Allocated", TA_INK_SERIES_1}},
             .group = shape->several ? "series" : NULL,
         });
 }
@@ -134,8 +137,9 @@ bool memory_add_timeline(struct ta_section_builder *out, const struct ta_partial
             char series[160];
             TA_ROW(table, OWNER_CELLS(p, row), ta_text(name_series(p, row, series, sizeof series)),
                    ta_int(row[ENTRY]), ta_int(row[TIME]),
-                   ta_num(end > 0 ? (double)row[ENTRY] / (double)end : 0), ta_int(row[ALLOCATED]),
-                   ta_int(row[ACTIVE]), ta_int(row[RESERVED]));
+                   ta_num(end > 0 ? (double)row[ENTRY] / (double)end : 0),
+                   ta_int(row[REQUESTED_LEVEL]), ta_int(row[REQUESTED_ACTIVE]),
+                   ta_int(row[BLOCK_LEVEL]), ta_int(row[RESERVED]));
         }
     }
     if (ta_partial_rows(p))

@@ -142,6 +142,22 @@ static struct ta_slice show(const struct snapshot *s, ta_object object, char *te
     }
 }
 
+/* Steps between powers of two, by the power in MiB: {"1": 4, "2": 4, …}. */
+static void read_divisions(struct snapshot *s, ta_object divisions)
+{
+    for (size_t i = 0; i + 1 < ta_object_size(s->objects, divisions); i += 2) {
+        const struct ta_slice key =
+            ta_object_text(s->objects, ta_object_item(s->objects, divisions, i));
+        for (unsigned power = 0; key.ptr && power < TA_ALLOC_DIVISIONS; power++) {
+            char text[16];
+            snprintf(text, sizeof text, "%u", 1U << power);
+            if (ta_slice_equal(key, ta_slice_of(text)))
+                snapshot_size(s, ta_object_item(s->objects, divisions, i + 1),
+                              &s->divisions[power]);
+        }
+    }
+}
+
 enum ta_status snapshot_read_settings(struct snapshot *s, ta_object settings)
 {
     if (ta_object_kind(s->objects, settings) != TA_OBJECT_DICT)
@@ -150,9 +166,12 @@ enum ta_status snapshot_read_settings(struct snapshot *s, ta_object settings)
     for (size_t i = 0; i + 1 < ta_object_size(s->objects, settings) && status == TA_OK; i += 2) {
         const struct ta_slice key =
             ta_object_text(s->objects, ta_object_item(s->objects, settings, i));
+        const ta_object setting = ta_object_item(s->objects, settings, i + 1);
         char text[TA_UNIT_TEXT_MAX];
-        const struct ta_slice value =
-            show(s, ta_object_item(s->objects, settings, i + 1), text, sizeof text);
+        const struct ta_slice value = show(s, setting, text, sizeof text);
+        if (ta_slice_equal(key, TA_LIT("roundup_power2_divisions")) &&
+            ta_object_kind(s->objects, setting) == TA_OBJECT_DICT)
+            read_divisions(s, setting);
         if (key.len == 0 || value.len == 0)
             continue;
         const struct ta_tag row = {.rank = TA_MISSING,

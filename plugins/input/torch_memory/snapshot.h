@@ -35,6 +35,7 @@ struct snapshot {
     struct ta_map stack_of; /* by object */
     struct ta_map frame_of; /* text, by object */
     unsigned char *seen;    /* by object: it was a record already */
+    uint64_t divisions[TA_ALLOC_DIVISIONS];
     uint64_t kept, dropped;
     bool failed;
 };

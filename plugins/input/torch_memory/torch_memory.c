@@ -175,7 +175,7 @@ static enum ta_status hand_over(struct snapshot *s)
     if (s->kept == 0)
         ta_quality_add(s->quality, TA_Q_NO_EVENTS, TA_NO_OFFSET,
                        "The snapshot holds neither segments nor history");
-    const struct ta_allocator allocator = {
+    struct ta_allocator allocator = {
         .segments = s->segments.at,
         .blocks = s->blocks.at,
         .events = s->events.at,
@@ -185,6 +185,7 @@ static enum ta_status hand_over(struct snapshot *s)
         .n_events = s->events.n,
         .n_stacks = s->stacks.n,
     };
+    memcpy(allocator.divisions, s->divisions, sizeof allocator.divisions);
     return ta_builder_set_allocator(s->ctx, s->builder, &allocator);
 }
 

@@ -77,6 +77,16 @@ const struct text_pick text_picks[] = {
     {.table = "requests.by_rank", .rows = 8, .said = "the first ranks"},
     {.table = "layers.by_name", .by = "total_ns", .rows = 6},
     {.table = "streaming.by_rank", .rows = 4, .said = "the first ranks"},
+    {.table = "memory.sites",
+     .by = "peak_block_bytes",
+     .rows = 8,
+     .first = "peak_block_bytes peak_share",
+     .whole = true,
+     .without = "peak_bytes unfreed_blocks unfreed_bytes total_bytes allocations"},
+    {.table = "memory.failures",
+     .rows = 4,
+     .first = "wanted_bytes device_free_bytes",
+     .without = "index"},
     {.table = "memory.snapshots", .by = "allocated_bytes", .rows = 12},
     {.table = "memory.by_rank", .by = "peak_allocated_bytes", .rows = 8},
     {.table = "telemetry.by_rank",
@@ -114,6 +124,22 @@ static bool tells_change(const struct ta_table *table)
     return false;
 }
 
+/* Whether memory by rank or by label is left to the other: labels say more of one rank.  Where all
+ * rows are states of allocators, call sites say more of a single one. */
+static bool is_left_out_of_memory(const struct ta_report *report, const char *id, bool several)
+{
+    const struct ta_table *snapshots = ta_report_table(report, "memory.snapshots");
+    const struct ta_table *states = ta_report_table(report, "memory.fragmentation");
+    const struct ta_table *ranks = ta_report_table(report, "memory.by_rank");
+    const bool labelled = snapshots && (!states || snapshots->n_rows > states->n_rows) && !several;
+    if (strcmp(id, labelled ? "memory.by_rank" : "memory.snapshots") == 0)
+        return true;
+    const struct ta_table *sites = ta_report_table(report, "memory.sites");
+    if (strcmp(id, "memory.sites") == 0) /* of stacks that were not recorded */
+        return sites && sites->n_rows == 1;
+    return strcmp(id, "memory.by_rank") == 0 && ranks && ranks->n_rows == 1 && sites;
+}
+
 /* Whether a table of the list is left to the others: stages of one rank are listed by name, those
  * of several over all ranks; sums of operators are for want of a trace, memory by rank of labels,
  * or for many ranks; the time of the devices says itself how ranks differ, and in parts what it is
@@ -138,8 +164,7 @@ static bool is_left_out(const struct ta_report *report, const char *id)
         return ta_report_table(report, "gpu_time.parts") != NULL;
     if (strcmp(id, "ranks.metrics") == 0)
         return ta_report_table(report, "gpu_time.by_rank") != NULL;
-    const bool labelled = ta_report_table(report, "memory.snapshots") && !several;
-    return strcmp(id, labelled ? "memory.by_rank" : "memory.snapshots") == 0;
+    return is_left_out_of_memory(report, id, several);
 }
 
 static bool has_rows(const struct ta_table *table, const struct text_pick *pick)

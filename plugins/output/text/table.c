@@ -86,6 +86,24 @@ static struct ta_slice joint_name(const struct layout *layout, size_t row, size_
     return (struct ta_slice){buffer, n};
 }
 
+/* "function (…/folder/file.py:12)": of the place of a frame, the folders that matter least are left
+ * out. */
+static struct ta_slice site_name(struct ta_slice site, char buffer[CELL_MAX])
+{
+    size_t open = site.len, slashes = 0, from = 0;
+    for (size_t i = site.len; i-- > 1 && open == site.len;) {
+        if (site.ptr[i] == '/' && ++slashes == 2)
+            from = i;
+        if (site.ptr[i] == '(' && site.ptr[i - 1] == ' ')
+            open = i;
+    }
+    if (open == site.len || from <= open + 1 || site.len >= CELL_MAX - 8)
+        return site;
+    const int n = snprintf(buffer, CELL_MAX, "%.*s…%.*s", (int)open + 1, site.ptr,
+                           (int)(site.len - from), site.ptr + from);
+    return (struct ta_slice){buffer, (size_t)n};
+}
+
 static struct ta_slice cell_text(const struct layout *layout, size_t row, size_t column,
                                  char buffer[CELL_MAX])
 {
@@ -93,6 +111,8 @@ static struct ta_slice cell_text(const struct layout *layout, size_t row, size_t
         return joint_name(layout, row, column, buffer);
     if (ta_table_cell(layout->table, row, column)->kind == TA_CELL_NULL)
         return layout->slots[column].numeric ? TA_LIT("–") : TA_LIT("");
+    if (strcmp(layout->table->columns[column].key, "site") == 0)
+        return site_name(ta_table_cell(layout->table, row, column)->text, buffer);
     return ta_table_text(layout->table, row, column, buffer);
 }
 
@@ -287,7 +307,7 @@ static void put_cell(const struct layout *layout, size_t row, size_t column)
     const size_t number = number_length(text);
     ta_put_terminal(layout->page->out, (struct ta_slice){text.ptr, number},
                     slot->width - slot->suffix, -1);
-    ta_put_terminal(layout->page->out, ta_slice_from(text, number),
+    ta_put_terminal(layout->page->out, (struct ta_slice){text.ptr + number, text.len - number},
                     is_last(layout, column) ? 0 : slot->suffix, 1);
 }
 
