@@ -36,6 +36,29 @@ static inline struct ta_slice ta_slice_of(const char *text)
     return (struct ta_slice){text, text ? strlen(text) : 0};
 }
 
+/* The address of byte i, or of the end.  No other code adds to the address of a slice
+ * (tests/lint/undefined.py): that of nothing may be NULL, to which not even 0 may be added. */
+static inline const char *ta_slice_at(struct ta_slice text, size_t i)
+{
+    return i ? text.ptr + i : text.ptr;
+}
+
+static inline const char *ta_slice_end(struct ta_slice text)
+{
+    return ta_slice_at(text, text.len);
+}
+
+/* Bytes [from, to) of a slice, and what follows the first ones. */
+static inline struct ta_slice ta_slice_part(struct ta_slice text, size_t from, size_t to)
+{
+    return (struct ta_slice){ta_slice_at(text, from), to - from};
+}
+
+static inline struct ta_slice ta_slice_from(struct ta_slice text, size_t from)
+{
+    return ta_slice_part(text, from, text.len);
+}
+
 static inline bool ta_slice_equal(struct ta_slice a, struct ta_slice b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
@@ -80,6 +103,32 @@ static inline int64_t ta_min_i64(int64_t a, int64_t b)
 static inline int64_t ta_max_i64(int64_t a, int64_t b)
 {
     return a > b ? a : b;
+}
+
+/* ---- numbers with a fraction ------------------------------------------------------------- */
+
+/* Toward zero.  The one place where a double becomes an integer (tests/lint/undefined.py): a cast
+ * by itself is undefined for what does not fit.  Here that ends at ±INT64_MAX, so that no number
+ * passes for TA_MISSING, and NaN, which is no number, is TA_MISSING. */
+static inline int64_t ta_whole(double value)
+{
+    if (value > -0x1p63 && value < 0x1p63)
+        return (int64_t)value;
+    return value != value ? TA_MISSING : value < 0 ? -INT64_MAX : INT64_MAX;
+}
+
+/* The same for lengths and places: ends at 0, which NaN is too, and at PTRDIFF_MAX. */
+static inline size_t ta_whole_size(double value)
+{
+    return value > 0 ? (size_t)ta_min_i64(ta_whole(value), PTRDIFF_MAX) : 0;
+}
+
+/* The same for pixels and digits: ends at ±INT_MAX; NaN is 0. */
+static inline int ta_whole_int(double value)
+{
+    if (value >= INT_MAX)
+        return INT_MAX;
+    return value > -INT_MAX ? (int)ta_whole(value) : value != value ? 0 : -INT_MAX;
 }
 
 #endif

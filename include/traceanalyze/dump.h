@@ -267,6 +267,11 @@ TA_DUMP_ADD(sample, struct ta_sample)
 TA_API void ta_builder_set_copy(struct ta_builder *builder, struct ta_slice set,
                                 enum ta_exactness exactness);
 
+/* Says that the profiler exports all stages that it has recorded since the run began, one row a
+ * call in order, so that a later export of the run begins with those of an earlier one.  Of several
+ * such files in one folder and of one rank only the longest counts. */
+TA_API void ta_builder_set_growing(struct ta_builder *builder);
+
 /* The rows of a table but the samples; NULL with *n 0 when there are none. */
 TA_API const void *ta_trace_rows(const struct ta_trace *trace, enum ta_dump_table table, size_t *n);
 

@@ -20,7 +20,7 @@ static inline bool ta_is_module(struct ta_slice name)
 static inline struct ta_slice ta_module_name(struct ta_slice name)
 {
     const size_t n = sizeof TA_MODULE_START - 1;
-    return (struct ta_slice){name.ptr + n, name.len - n};
+    return ta_slice_from(name, n);
 }
 
 /* And "Linear". */

@@ -34,7 +34,7 @@ struct ta_unpack {
 
 static inline struct ta_unpack ta_unpack_from(struct ta_slice text)
 {
-    return (struct ta_unpack){text.ptr, text.ptr + text.len, false};
+    return (struct ta_unpack){text.ptr, ta_slice_end(text), false};
 }
 
 /* The next number. */

@@ -41,7 +41,7 @@ static inline struct ta_slice ta_row_file_label(const struct ta_trace *trace)
     struct ta_slice name = ta_slice_of(slash ? slash + 1 : path);
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         const size_t n = strlen(suffixes[i]);
-        if (name.len > n && memcmp(name.ptr + name.len - n, suffixes[i], n) == 0)
+        if (name.len > n && memcmp(ta_slice_end(name) - n, suffixes[i], n) == 0)
             name.len -= n;
     }
     return name;

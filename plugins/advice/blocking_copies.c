@@ -59,7 +59,7 @@ static struct cost cost_of(const struct ta_report *report, const struct ta_table
     const struct ta_look windows = {.table = "gpu_time.by_rank", .column = "window_ns"};
     struct cost cost = {.window = ta_look_most(report, &windows, rank)};
     for (size_t i = 0; i < waits->n_rows; i++) {
-        if ((int64_t)number(waits, i, "rank") != rank)
+        if (ta_whole(number(waits, i, "rank")) != rank)
             continue;
         const double lost = number(waits, i, "exposed_ns") + number(waits, i, "idle_ns");
         const double rate = pinned_rate(report, waits, i);
@@ -117,8 +117,8 @@ static void give(const struct ta_report *report, struct ta_advice *advice, const
                   .evidence = evidence,
                   .n_evidence = n_evidence,
                   /* At the rate of pinned memory but still in the way, or beside the work. */
-                  .saving_low_ns = (int64_t)(cost->lost - cost->ideal),
-                  .saving_high_ns = (int64_t)cost->lost,
+                  .saving_low_ns = ta_whole(cost->lost - cost->ideal),
+                  .saving_high_ns = ta_whole(cost->lost),
                   .confidence = 0.6,
                   .threshold = ta_advice_printf(advice, "such copies cost > %s of the window",
                                                 ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
@@ -132,7 +132,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
     struct cost worst = {0};
     for (size_t i = 0; waits && i < waits->n_rows; i++) {
-        const struct cost cost = cost_of(report, waits, (int64_t)number(waits, i, "rank"));
+        const struct cost cost = cost_of(report, waits, ta_whole(number(waits, i, "rank")));
         if (cost.window > 0 &&
             (worst.window <= 0 || cost.lost * worst.window > worst.lost * cost.window))
             worst = cost;

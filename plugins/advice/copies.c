@@ -29,7 +29,7 @@ static struct worst find_worst(const struct ta_report *report)
         place = ta_place_beside(&place, "memcpy_exposed_ns");
         if (!place.table || !window.table || window.value <= 0)
             continue;
-        const double rest = place.value - ta_look_sum(report, &waits, (int64_t)rank.value);
+        const double rest = place.value - ta_look_sum(report, &waits, ta_whole(rank.value));
         if (rest / window.value > worst.ns / worst.window)
             worst = (struct worst){place, rest, window.value};
     }
@@ -41,11 +41,11 @@ static bool find_kind(const struct ta_report *report, const struct ta_place *exp
                       struct ta_place *kind)
 {
     const struct ta_table *rates = ta_report_table(report, "copies.bandwidth");
-    const int64_t rank = (int64_t)ta_place_beside(exposed, "rank").value;
+    const int64_t rank = ta_whole(ta_place_beside(exposed, "rank").value);
     bool found = false;
     for (size_t i = 0; rates && i < rates->n_rows; i++) {
         struct ta_place place = {.table = rates, .row = i};
-        const bool same = (int64_t)ta_place_beside(&place, "rank").value == rank;
+        const bool same = ta_whole(ta_place_beside(&place, "rank").value) == rank;
         place = ta_place_beside(&place, "exposed_ns");
         if (!same || !place.table || (found && place.value <= kind->value))
             continue;
@@ -97,8 +97,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = known ? 2 : 1,
-            .saving_low_ns = (int64_t)(worst.ns - threshold * worst.window),
-            .saving_high_ns = (int64_t)worst.ns,
+            .saving_low_ns = ta_whole(worst.ns - threshold * worst.window),
+            .saving_high_ns = ta_whole(worst.ns),
             .confidence = 0.6,
             .threshold = ta_advice_printf(advice, "exposed copies > %s of the window",
                                           ta_advice_number(advice, threshold, TA_UNIT_RATIO)),

@@ -45,9 +45,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
             .n_evidence = time.table ? 2 : 1,
             /* Of one pass, the longest: shorter ones may already be below the threshold. */
             .saving_low_ns =
-                time.table ? (int64_t)((steps.value - threshold) * time.value) : TA_MISSING,
-            .saving_high_ns =
-                time.table ? (int64_t)((steps.value - goal) * time.value) : TA_MISSING,
+                time.table ? ta_whole((steps.value - threshold) * time.value) : TA_MISSING,
+            .saving_high_ns = time.table ? ta_whole((steps.value - goal) * time.value) : TA_MISSING,
             .confidence = 0.6,
             .threshold =
                 ta_advice_printf(advice, "steps of one block or generation > %.0f", threshold),

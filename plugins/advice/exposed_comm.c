@@ -71,7 +71,7 @@ static const char *suspect(struct ta_advice *advice, const struct ta_table *gpu,
 /* Overlap does not shorten waiting for a rank that is late. */
 static int64_t saving_low(double saving, const struct ta_place *wait)
 {
-    return (int64_t)fmax(0, saving - (wait->table ? wait->value : 0));
+    return ta_whole(fmax(0, saving - (wait->table ? wait->value : 0)));
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,

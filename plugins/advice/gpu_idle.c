@@ -28,7 +28,7 @@ static double unexplained(const struct ta_report *report, const struct ta_table 
     for (size_t i = 0; rank.table && i < 2; i++) {
         const struct ta_look look = {
             .table = "interruptions.by_call", .column = "idle_ns", .where = {{"phase", phases[i]}}};
-        const double ruled = fmin(setup, ta_look_sum(report, &look, (int64_t)rank.value));
+        const double ruled = fmin(setup, ta_look_sum(report, &look, ta_whole(rank.value)));
         setup -= ruled;
         total -= ruled;
     }
@@ -148,7 +148,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                   .evidence = evidence,
                   .n_evidence = gaps.n ? 3 : 2,
                   .saving_low_ns = 0,
-                  .saving_high_ns = (int64_t)idle.value,
+                  .saving_high_ns = ta_whole(idle.value),
                   .confidence = 0.4,
                   .threshold = ta_advice_printf(advice, "such idle share of the window > %s",
                                                 ta_advice_number(advice, threshold, TA_UNIT_RATIO)),

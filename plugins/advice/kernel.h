@@ -20,7 +20,7 @@ static inline double kernel_time(const struct ta_report *report)
 static inline int64_t kernel_saving(const struct ta_report *report, double all_ranks_ns)
 {
     const size_t ranks = ta_report_run(report)->n_ranks;
-    return (int64_t)(all_ranks_ns / (double)(ranks ? ranks : 1));
+    return ta_whole(all_ranks_ns / (double)(ranks ? ranks : 1));
 }
 
 /* ", all 4 ranks; the saving is that of one" for a sum beside such a saving; "" for one rank. */

@@ -84,7 +84,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
     const struct ta_place excess = ta_place_beside(&value, "excess");
     const struct ta_place median = ta_place_beside(&value, "median_ns");
     const double behind = number(late, row, "excess_ns");
-    const int others = (int)number(late, row, "ranks") - 1;
+    const int others = ta_whole_int(number(late, row, "ranks")) - 1;
     const struct ta_evidence evidence[] = {ta_place_evidence(&value), ta_place_evidence(&rank),
                                            ta_place_evidence(&median), ta_place_evidence(&excess)};
     ta_advise(
@@ -107,7 +107,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
             .evidence = evidence,
             .n_evidence = sizeof evidence / sizeof *evidence,
             .saving_low_ns = 0, /* if it has more work than the others */
-            .saving_high_ns = (int64_t)fmin(number(late, row, "loss_ns"), 9e18),
+            .saving_high_ns = ta_whole(number(late, row, "loss_ns")),
             .confidence = others >= 3 ? 0.8 : 0.5,
             .threshold = ta_advice_printf(
                 advice, "time of the slowest rank > %s beyond the median of the others",

@@ -51,7 +51,7 @@ static double behind_waits(const struct ta_report *report, int64_t rank)
 static const char *what_to_do(const struct ta_report *report, const struct ta_place *dispatch)
 {
     static const struct ta_look graphs = {.table = "launches.graphs", .column = "device_share"};
-    const int64_t rank = (int64_t)ta_place_beside(dispatch, "rank").value;
+    const int64_t rank = ta_whole(ta_place_beside(dispatch, "rank").value);
     return ta_look_sum(report, &graphs, rank) >= 0.5
                ? "Most of the work comes from graphs already: prepare and launch the next one "
                  "while "
@@ -86,7 +86,7 @@ static bool find_worst(const struct ta_report *report, struct ta_place *worst, d
         if (!share.table || share.value <= 0 ||
             !ta_look_same(report, &dispatch_look, &share, &dispatch))
             continue;
-        const double left = dispatch.value - behind_waits(report, (int64_t)rank.value);
+        const double left = dispatch.value - behind_waits(report, ta_whole(rank.value));
         const double part = share.value * left / dispatch.value;
         if (part <= most)
             continue;
@@ -134,8 +134,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
             .evidence = evidence,
             .n_evidence = gaps.n ? 3 : 2,
             /* Graphs leave a rest of the dispatch; without any the launches start at once. */
-            .saving_low_ns = (int64_t)(rest / 2),
-            .saving_high_ns = (int64_t)(rest + in_flight / 2),
+            .saving_low_ns = ta_whole(rest / 2),
+            .saving_high_ns = ta_whole(rest + in_flight / 2),
             .confidence = 0.6,
             .threshold = ta_advice_printf(
                 advice, "launch-bound share of the window, less what follows waits, > %s",

@@ -48,7 +48,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
             .evidence = evidence,
             .n_evidence = sizeof evidence / sizeof *evidence,
             .saving_low_ns = 0, /* if the others have work meanwhile */
-            .saving_high_ns = (int64_t)loss.value,
+            .saving_high_ns = ta_whole(loss.value),
             .confidence = 0.6,
             .threshold = ta_advice_printf(advice, "mean compute over the longest < %s",
                                           ta_advice_number(advice, threshold, TA_UNIT_RATIO)),

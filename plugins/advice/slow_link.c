@@ -60,7 +60,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
             .evidence = evidence,
             .n_evidence = sizeof evidence / sizeof *evidence,
             .saving_low_ns = 0, /* if something else covers it */
-            .saving_high_ns = (int64_t)loss.value,
+            .saving_high_ns = ta_whole(loss.value),
             .confidence = 0.7,
             .threshold =
                 ta_advice_printf(advice,

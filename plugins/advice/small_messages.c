@@ -47,7 +47,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
             .evidence = evidence,
             .n_evidence = sizeof evidence / sizeof *evidence,
             .saving_low_ns = 0, /* if compute covers them */
-            .saving_high_ns = (int64_t)tax.value,
+            .saving_high_ns = ta_whole(tax.value),
             .confidence = 0.6,
             .threshold = ta_advice_printf(advice, "latency of small collectives > %s of the window",
                                           ta_advice_number(advice, threshold, TA_UNIT_RATIO)),

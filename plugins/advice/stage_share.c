@@ -100,8 +100,8 @@ static void give(const struct ta_report *report, struct ta_advice *advice, const
             .evidence = evidence,
             .n_evidence = 2,
             /* Amdahl: what it saves to be a tenth faster, and twice as fast. */
-            .saving_low_ns = (int64_t)(total->value * (1 - 1 / 1.1)),
-            .saving_high_ns = (int64_t)(total->value / 2),
+            .saving_low_ns = ta_whole(total->value * (1 - 1 / 1.1)),
+            .saving_high_ns = ta_whole(total->value / 2),
             .confidence = 0.4,
             .threshold = ta_advice_printf(advice, "share of a %s > %s", kind,
                                           ta_advice_number(advice, limits->share, TA_UNIT_RATIO)),

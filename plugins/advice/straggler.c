@@ -291,8 +291,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
             .evidence = evidence,
             .n_evidence = sizeof evidence / sizeof *evidence,
             .saving_low_ns =
-                (int64_t)fmin(cost.value, held.value / 2), /* if others are late, too */
-            .saving_high_ns = (int64_t)cost.value,
+                ta_whole(fmin(cost.value, held.value / 2)), /* if others are late, too */
+            .saving_high_ns = ta_whole(cost.value),
             .confidence = 0.9,
             .threshold = ta_advice_printf(
                 advice, "late by the verdict on ranks, and costs > %s of the window",

@@ -59,7 +59,7 @@ static bool find_worst(const struct ta_report *report, const struct kind *kind,
             continue;
         struct ta_place place = {.table = table, .row = i};
         const double rank = ta_place_beside(&place, "rank").value;
-        const double length = ta_look_sum(report, &windows, (int64_t)rank);
+        const double length = ta_look_sum(report, &windows, ta_whole(rank));
         place = ta_place_beside(&place, look.column);
         place.value = cost_of(&place);
         if (length <= 0 || place.value / length <= most)
@@ -101,8 +101,8 @@ static void advise_kind(const struct ta_report *report, struct ta_advice *advice
                   .n_evidence = 3,
                   /* What follows a wait would be shorter, not gone: the host still has to hand out
                    * the work. */
-                  .saving_low_ns = (int64_t)fmin(during.value, saving),
-                  .saving_high_ns = (int64_t)saving,
+                  .saving_low_ns = ta_whole(fmin(during.value, saving)),
+                  .saving_high_ns = ta_whole(saving),
                   .confidence = 0.4,
                   .threshold = ta_advice_printf(advice, "what the waits cost > %s of the window",
                                                 ta_advice_number(advice, threshold, TA_UNIT_RATIO)),

@@ -109,7 +109,7 @@ static struct ta_slice name_of(const struct work *w, ta_row row)
 static struct ta_slice node_name(struct ta_slice name)
 {
     const size_t n = ta_is_backward_node(name) ? sizeof TA_NODE_START - 1 : 0;
-    return (struct ta_slice){name.ptr + n, name.len - n};
+    return ta_slice_from(name, n);
 }
 
 static bool is_module(void *user, ta_row row)

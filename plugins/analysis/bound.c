@@ -159,7 +159,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         if (time[i] > 0)
             TA_ROW(table, ta_text(ta_slice_of(parts[i].name)),
                    ta_text(ta_slice_of(class_of((enum part)i, time[i] / window))),
-                   ta_int((int64_t)time[i]), ta_num(time[i] / window),
+                   ta_int(ta_whole(time[i])), ta_num(time[i] / window),
                    ta_text(ta_slice_of(parts[i].what)));
     ta_sort_rows(table, "total_ns", true);
     return TA_OK;

@@ -70,7 +70,7 @@ static bool read_number(struct ta_slice *text, int64_t *number)
     *number = 0;
     while (n < text->len && n < 9 && text->ptr[n] >= '0' && text->ptr[n] <= '9')
         *number = *number * 10 + (text->ptr[n++] - '0');
-    *text = (struct ta_slice){text->ptr + n, text->len - n};
+    *text = ta_slice_from(*text, n);
     return n > 0;
 }
 
@@ -82,13 +82,13 @@ static struct word_of_name read_name(struct ta_slice name)
     if (!starts_with(name, "Torch-Compiled Region"))
         return read;
     read.word = REGION;
-    struct ta_slice rest = {name.ptr + 21, name.len - 21};
+    struct ta_slice rest = ta_slice_from(name, 21);
     if (!starts_with(rest, ": "))
         return read;
-    rest = (struct ta_slice){rest.ptr + 2, rest.len - 2};
+    rest = ta_slice_from(rest, 2);
     if (!read_number(&rest, &read.frame) || !starts_with(rest, "/"))
         read.frame = TA_MISSING;
-    rest = (struct ta_slice){rest.ptr + (rest.len > 0), rest.len - (rest.len > 0)};
+    rest = ta_slice_from(rest, rest.len > 0);
     if (read.frame == TA_MISSING || !read_number(&rest, &read.code))
         read.code = TA_MISSING;
     return read;

@@ -166,8 +166,8 @@ static void end_chain(struct work *w, struct chain *chain)
         ta_sum(&row[KERNELS], chain->kernels);
         ta_sum(&row[TOTAL], chain->total_ns);
         ta_sum(&row[GAP_NS], chain->gap_ns);
-        ta_sum(&row[LOW_NS], (int64_t)((double)chain->total_ns * parts * 2 / 3));
-        ta_sum(&row[HIGH_NS], (int64_t)((double)chain->total_ns * parts) + chain->gap_ns);
+        ta_sum(&row[LOW_NS], ta_whole((double)chain->total_ns * parts * 2 / 3));
+        ta_sum(&row[HIGH_NS], ta_add_sat(ta_whole((double)chain->total_ns * parts), chain->gap_ns));
     }
     chain->kernels = 0;
 }

@@ -117,7 +117,7 @@ static uint8_t what_of(struct ta_slice name)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const size_t start = strlen(names[i].start), end = strlen(names[i].end);
         if (name.len >= start + end && memcmp(name.ptr, names[i].start, start) == 0 &&
-            memcmp(name.ptr + name.len - end, names[i].end, end) == 0)
+            memcmp(ta_slice_end(name) - end, names[i].end, end) == 0)
             return (uint8_t)names[i].what;
     }
     return NOTHING;

@@ -67,7 +67,7 @@ static enum ta_precision precision_of(struct ta_slice types)
         {"\"bfloat16\"", TA_PRECISION_BF16},
     };
     enum ta_precision first = TA_PRECISION_ANY;
-    const char *end = types.ptr + types.len;
+    const char *end = ta_slice_end(types);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const char *at =
             memmem(types.ptr, (size_t)(end - types.ptr), words[i].word, strlen(words[i].word));

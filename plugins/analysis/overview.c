@@ -39,7 +39,7 @@ static void add_count(struct ta_section_builder *out, const char *id, const char
 {
     ta_add_scalar(out, &(struct ta_scalar){.id = id,
                                            .title = title,
-                                           .value = ta_int((int64_t)value),
+                                           .value = ta_int(ta_whole(value)),
                                            .unit = TA_UNIT_COUNT,
                                            .polarity = TA_NEUTRAL,
                                            .note = note});
@@ -63,14 +63,13 @@ static void add_gpu(struct ta_section_builder *out, const struct ta_table *gpu)
         TA_LOWER, "Communication that no compute covers, over window");
     add(out, "memcpy_exposed_share", "Exposed copies", s.memcpy / s.window, TA_UNIT_RATIO, TA_LOWER,
         "Copies that nothing covers, over window");
-    ta_add_scalar(out, &(struct ta_scalar){
-                           .id = "gpu_window_ns",
-                           .title = "GPU window",
-                           .value = ta_int(s.longest < 0x1p63 ? (int64_t)s.longest : INT64_MAX),
-                           .unit = TA_UNIT_NS,
-                           .polarity = TA_LOWER,
-                           .note = "First to last device activity, the longest "
-                                   "of all ranks"});
+    ta_add_scalar(out, &(struct ta_scalar){.id = "gpu_window_ns",
+                                           .title = "GPU window",
+                                           .value = ta_int(ta_whole(s.longest)),
+                                           .unit = TA_UNIT_NS,
+                                           .polarity = TA_LOWER,
+                                           .note = "First to last device activity, the longest "
+                                                   "of all ranks"});
 }
 
 /* Median of the host durations of the steps that count: all, where none says otherwise. */

@@ -109,7 +109,7 @@ static double iteration_rate(const struct ta_table *loops)
 
 static struct ta_cell whole(double value)
 {
-    return value >= 0 && value < 9e18 ? ta_int((int64_t)value) : ta_null();
+    return value >= 0 && value < 9e18 ? ta_int(ta_whole(value)) : ta_null();
 }
 
 /* Where what is held is known at snapshots only, more may have been in use between two of them. */

@@ -48,8 +48,8 @@ static size_t read_devices(const struct ta_table *gpu, struct device *devices)
         if (window <= 0)
             continue;
         struct device *d = &devices[n++];
-        d->rank = (int64_t)ta_row_number(gpu, row, "rank", -1);
-        d->device = (int64_t)ta_row_number(gpu, row, "device", -1);
+        d->rank = ta_whole(ta_row_number(gpu, row, "rank", -1));
+        d->device = ta_whole(ta_row_number(gpu, row, "device", -1));
         for (int i = 0; i < SHARES; i++)
             d->at[i] = ta_row_number(gpu, row, shares[i], 0) / window;
     }

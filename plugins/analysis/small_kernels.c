@@ -54,7 +54,7 @@ static void compare(const struct ta_spans *s, const struct ta_activity *a, int64
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
-    const int64_t below_ns = (int64_t)ta_ctx_option(ctx, BELOW);
+    const int64_t below_ns = ta_whole(ta_ctx_option(ctx, BELOW));
     const struct ta_activities activities = ta_trace_activities(trace);
     const struct ta_spans s = ta_trace_spans(trace);
     if (ta_trace_kernels(trace).n == 0)

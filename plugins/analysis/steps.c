@@ -294,7 +294,7 @@ static void add_rank(const struct ta_partial *steps, size_t first, size_t end, d
         return;
     ta_sort_numbers(durations, (size_t)n);
     TA_ROW(table, ta_int(ta_partial_at(steps, first)[RANK]), ta_int(n), ta_int(total),
-           mean(total, n), ta_int((int64_t)durations[0]), ta_int((int64_t)durations[n - 1]),
+           mean(total, n), ta_int(ta_whole(durations[0])), ta_int(ta_whole(durations[n - 1])),
            ta_num(ta_quantile(durations, (size_t)n, 0.5)),
            ta_num(ta_quantile(durations, (size_t)n, 0.95)), mean(gpu, on_gpu), mean(busy, on_gpu),
            mean(kernels, n));

@@ -70,7 +70,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 static struct ta_cell count_cell(double value)
 {
-    return value >= 0 && value < 9e15 ? ta_int((int64_t)llround(value)) : ta_null();
+    return value >= 0 && value < 9e15 ? ta_int(ta_whole(round(value))) : ta_null();
 }
 
 static struct ta_cell ratio_cell(double value)

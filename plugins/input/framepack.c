@@ -37,7 +37,7 @@ static char value_of(struct ta_slice text, struct ta_slice key)
         struct ta_slice rest = skip_blanks(text);
         if (!rest.len || rest.ptr[0] != ':')
             continue;
-        rest = skip_blanks((struct ta_slice){rest.ptr + 1, rest.len - 1});
+        rest = skip_blanks(ta_slice_from(rest, 1));
         if (rest.len)
             return rest.ptr[0];
     }

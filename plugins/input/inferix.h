@@ -46,7 +46,7 @@ static inline unsigned inferix_key_bit(struct ta_slice key, const char *const *k
  * for keys[i]. */
 static inline unsigned inferix_keys(const struct ta_probe *probe, const char *const *keys)
 {
-    struct inferix_probe p = {probe->head.ptr, probe->head.ptr + probe->head.len};
+    struct inferix_probe p = {probe->head.ptr, ta_slice_end(probe->head)};
     unsigned found = 0;
     int depth = 0;
     bool expects_key = false;
@@ -323,7 +323,7 @@ static inline const struct inferix_unit *inferix_unit_of(struct ta_slice key)
         {"", "", TA_UNIT_COUNT, INFERIX_PLAIN},
     };
     const struct inferix_unit *unit = units;
-    while (strlen(unit->ending) > key.len || memcmp(key.ptr + key.len - strlen(unit->ending),
+    while (strlen(unit->ending) > key.len || memcmp(ta_slice_end(key) - strlen(unit->ending),
                                                     unit->ending, strlen(unit->ending)) != 0)
         unit++;
     return unit;

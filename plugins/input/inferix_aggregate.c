@@ -19,8 +19,8 @@ static void take_metric(struct inferix *in, const char *group, struct ta_slice k
 {
     const char *last = memrchr(key.ptr, '_', key.len);
     const size_t stem = last ? (size_t)(last - key.ptr) : key.len;
-    if (inferix_summary(in, group, (struct ta_slice){key.ptr, stem},
-                        (struct ta_slice){key.ptr + stem, key.len - stem}, ta_document_text(value)))
+    if (inferix_summary(in, group, (struct ta_slice){key.ptr, stem}, ta_slice_from(key, stem),
+                        ta_document_text(value)))
         in->kept++;
     else
         inferix_drop(in, "An aggregated metric is not a number");

@@ -137,7 +137,7 @@ static int64_t device_of_key(const struct ta_token *key)
     const struct ta_slice name = {key->ptr, key->len};
     if (name.len < 5 || memcmp(name.ptr, "gpu_", 4) != 0)
         return TA_MISSING;
-    return ta_text_integer((struct ta_slice){name.ptr + 4, name.len - 4});
+    return ta_text_integer(ta_slice_from(name, 4));
 }
 
 static bool each_device(void *user, const struct ta_token *key, const struct ta_token *value)

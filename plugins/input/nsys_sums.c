@@ -48,7 +48,7 @@ static int shift_of(const struct ta_csv *csv)
     } units[] = {{"(us)", 3}, {"(ms)", 6}, {"(s)", 9}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         const struct ta_slice end = ta_slice_of(units[i].end);
-        if (head.len > end.len && memcmp(head.ptr + head.len - end.len, end.ptr, end.len) == 0)
+        if (head.len > end.len && memcmp(ta_slice_end(head) - end.len, end.ptr, end.len) == 0)
             return units[i].shift;
     }
     return 0;

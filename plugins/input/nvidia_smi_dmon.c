@@ -92,7 +92,7 @@ static struct words split(struct ta_slice line)
             while (i < line.len && !separates(line.ptr[i]))
                 i++;
         if (i > start)
-            words.at[words.n++] = (struct ta_slice){line.ptr + start, i - start};
+            words.at[words.n++] = ta_slice_part(line, start, i);
     }
     return words;
 }
@@ -179,7 +179,7 @@ static int64_t clock_of(struct ta_slice word)
     if (word.len != 8 || word.ptr[2] != ':' || word.ptr[5] != ':')
         return TA_MISSING;
     for (size_t i = 0; i < 3; i++) {
-        const char *digits = word.ptr + 3 * i;
+        const char *digits = ta_slice_at(word, 3 * i);
         const int64_t part = (digits[0] - '0') * 10 + digits[1] - '0';
         if (digits[0] < '0' || digits[0] > '9' || digits[1] < '0' || digits[1] > '9' ||
             part > most[i])

@@ -42,8 +42,7 @@ static void put_frame(struct ta_file *out, struct ta_slice name)
         ta_put_terminal(out, (struct ta_slice){name.ptr, n}, 0, 0);
         if (semicolon)
             ta_putc(out, ',');
-        name = (struct ta_slice){name.ptr + n + (semicolon != NULL),
-                                 name.len - n - (semicolon != NULL)};
+        name = ta_slice_from(name, n + (semicolon != NULL));
     }
 }
 

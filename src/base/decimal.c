@@ -67,7 +67,7 @@ static bool make_fraction(double value, int scale, struct fraction *f)
 {
     enum { POWER_MAX = 27 };
     int exponent;
-    const uint64_t mantissa = (uint64_t)ldexp(frexp(value, &exponent), DBL_MANT_DIG);
+    const uint64_t mantissa = (uint64_t)ta_whole(ldexp(frexp(value, &exponent), DBL_MANT_DIG));
     exponent -= DBL_MANT_DIG;
     const int up = exponent > 0 ? exponent : 0, down = exponent < 0 ? -exponent : 0;
     if (scale > POWER_MAX || -scale > POWER_MAX || up > WIDE_BITS || down > WIDE_BITS)
@@ -116,7 +116,8 @@ static struct ta_decimal decimal_from(uint64_t integer, int n, int scale)
 static bool exact_digits(double value, int n, struct ta_decimal *d, bool *is_exact)
 {
     const uint64_t most = (uint64_t)power_of_ten(n), least = most / 10;
-    int scale = n - 1 - (int)floor(log10(value)); /* or one beside it, next to a power of ten */
+    int scale =
+        n - 1 - ta_whole_int(floor(log10(value))); /* or one beside it, next to a power of ten */
     for (int tries = 0; tries < 2; tries++) {
         struct fraction f;
         if (!make_fraction(value, scale, &f) || f.whole >= (wide)most * 10)

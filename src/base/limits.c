@@ -82,7 +82,7 @@ bool ta_size_parse(const char *text, uint64_t *size)
         end++;
     if (*end || value >= 9.2e18)
         return false;
-    *size = (uint64_t)value;
+    *size = (uint64_t)ta_whole(value);
     return true;
 }
 

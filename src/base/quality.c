@@ -110,6 +110,10 @@ static const struct {
                             "Files of one run come from devices of different vendors."},
     [TA_Q_DUPLICATE_CONTENT] = {"duplicate-content", TA_QUALITY_NOTICE,
                                 "Two files hold the same content, which is used once."},
+    [TA_Q_EARLIER_EXPORT] = {"earlier-export", TA_QUALITY_NOTICE,
+                             "Files hold the first sections of a run that another file holds "
+                             "whole, as a profiler leaves them that is exported regularly; each "
+                             "section counts once."},
     [TA_Q_OTHER_SESSION] = {"other-session", TA_QUALITY_INFO,
                             "Samples of an earlier session of the same process, which its own "
                             "files have; they are not used again."},

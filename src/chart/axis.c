@@ -85,8 +85,9 @@ static void fill_decades(struct ta_axis *axis, size_t want)
     static const double all[] = {1, 2, 5};
     double decades = log10(axis->to / axis->from);
     bool fine = decades * 3 <= (double)want;
-    int stride = (int)fmax(1, ceil(decades / (double)want));
-    int first = (int)floor(log10(axis->from)) - 1, last = (int)ceil(log10(axis->to)) + 1;
+    int stride = ta_whole_int(fmax(1, ceil(decades / (double)want)));
+    int first = ta_whole_int(floor(log10(axis->from))) - 1,
+        last = ta_whole_int(ceil(log10(axis->to))) + 1;
     for (int power = first; power <= last; power++)
         for (int i = 0; i < (fine ? 3 : 1); i++)
             if (fine || (power % stride + stride) % stride == 0)
@@ -97,7 +98,8 @@ static void fill_decades(struct ta_axis *axis, size_t want)
 static void fill_part(struct ta_axis *axis)
 {
     static const double all[] = {1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8};
-    const int first = (int)floor(log10(axis->from)), last = (int)ceil(log10(axis->to));
+    const int first = ta_whole_int(floor(log10(axis->from))),
+              last = ta_whole_int(ceil(log10(axis->to)));
     axis->n_ticks = 0;
     for (int power = first; power <= last; power++)
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -112,8 +114,8 @@ static void fill_octaves(struct ta_axis *axis, size_t want)
     while (i + 1 < sizeof strides / sizeof *strides &&
            log2(axis->to / axis->from) / strides[i] > (double)want)
         i++;
-    const int first = (int)floor(log2(axis->from) / strides[i]);
-    const int last = (int)ceil(log2(axis->to) / strides[i]);
+    const int first = ta_whole_int(floor(log2(axis->from) / strides[i]));
+    const int last = ta_whole_int(ceil(log2(axis->to) / strides[i]));
     for (int power = first; power <= last; power++)
         add_tick(axis, exp2((double)power * strides[i]));
 }

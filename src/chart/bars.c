@@ -24,7 +24,7 @@ size_t ta_bars_room(const struct ta_layout *layout)
         return SIZE_MAX;
     const double around = 75; /* legend, heads, axis */
     double room = (layout->height - around) / LEAST_PITCH;
-    return room < 4 ? 4 : (size_t)room;
+    return room < 4 ? 4 : ta_whole_size(room);
 }
 
 static double bar_end(const struct ta_bar *bar)

@@ -41,7 +41,7 @@ static size_t rows_for(const struct ta_layout *layout, size_t most, size_t other
     if (layout->height <= 0)
         return most;
     const double room = (layout->height - around) / LEAST_PITCH - (double)others;
-    return room < 2 ? 2 : room < (double)most ? (size_t)room : most;
+    return room < 2 ? 2 : room < (double)most ? ta_whole_size(room) : most;
 }
 
 /* ---- the frame ----------------------------------------------------------------------------- */

@@ -139,7 +139,8 @@ static struct ta_axis make_axis(const struct dots *dots, double height)
     if (least >= 0 && least < 0.6 * most)
         least = 0;
     double want = height / 40;
-    return ta_axis_linear(least, most, dots->unit, want < 2 ? 2 : (size_t)want, TA_AXIS_ROUND);
+    return ta_axis_linear(least, most, dots->unit, want < 2 ? 2 : ta_whole_size(want),
+                          TA_AXIS_ROUND);
 }
 
 static void draw_frame(struct ta_layout *layout, struct dots *dots)
@@ -237,7 +238,7 @@ static int by_bin(const void *a, const void *b)
 
 static double at_share(const struct binned *sorted, size_t n, double p)
 {
-    return sorted[(size_t)round(p * (double)(n - 1))].value;
+    return sorted[ta_whole_size(round(p * (double)(n - 1)))].value;
 }
 
 static void draw_range(struct ta_layout *layout, const struct dots *dots,
@@ -272,7 +273,7 @@ static void draw_extremes(struct ta_layout *layout, const struct dots *dots)
 
 static void draw_ranges(struct ta_layout *layout, const struct dots *dots)
 {
-    size_t columns = (size_t)fmax(1, dots->plot.w / RANGE_PITCH);
+    size_t columns = ta_whole_size(fmax(1, dots->plot.w / RANGE_PITCH));
     columns = columns < dots->slots.n ? columns : dots->slots.n;
     struct binned *all = calloc(dots->n, sizeof *all);
     if (!all) {

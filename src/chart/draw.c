@@ -40,8 +40,8 @@ static void draw_hatched(cairo_t *cr, const struct ta_mark *mark, bool dark)
     set_color(cr, color, 1);
     cairo_set_line_width(cr, HATCH_LINE);
     /* One pattern for the whole scene: lines x + y = k × step, wherever the bar begins. */
-    const long first = (long)floor((x + y) / HATCH_STEP);
-    const long end = (long)ceil((x + w + y + h) / HATCH_STEP);
+    const long first = ta_whole(floor((x + y) / HATCH_STEP));
+    const long end = ta_whole(ceil((x + w + y + h) / HATCH_STEP));
     for (long k = first; k < end; k++) {
         const double sum = (double)k * HATCH_STEP;
         cairo_move_to(cr, sum - y + 1, y - 1);

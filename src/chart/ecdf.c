@@ -115,7 +115,7 @@ static struct ta_axis make_x_axis(struct ta_layout *layout, const struct ecdf *e
         positive = x > 0 ? fmin(positive, x) : positive;
     }
     if (layout->chart->log_x && isfinite(positive))
-        return ta_axis_log(positive, most, ecdf->unit, (size_t)(ecdf->plot.w / LOG_TICK_ROOM));
+        return ta_axis_log(positive, most, ecdf->unit, ta_whole_size(ecdf->plot.w / LOG_TICK_ROOM));
     return ta_guide_fit(layout, fmin(0, least), most, ecdf->unit, ecdf->plot.w);
 }
 

@@ -37,7 +37,7 @@ static PangoLayout *make_text(PangoContext *context, enum ta_face face, const ch
     PangoLayout *layout = pango_layout_new(context);
     PangoFontDescription *font = ta_face_font(face);
     pango_layout_set_font_description(layout, font);
-    pango_layout_set_width(layout, (int)(width * PANGO_SCALE));
+    pango_layout_set_width(layout, ta_whole_int(width * PANGO_SCALE));
     pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
     pango_layout_set_text(layout, text ? text : "", -1);
     pango_font_description_free(font);
@@ -124,7 +124,7 @@ static cairo_status_t write_bytes(void *closure, const unsigned char *bytes, uns
         ta_put(stream->file, (struct ta_slice){rest.ptr, first});
         ta_put(stream->file, stream->insert);
         stream->insert.len = 0;
-        rest = (struct ta_slice){rest.ptr + first, rest.len - first};
+        rest = ta_slice_from(rest, first);
     }
     ta_put(stream->file, rest);
     stream->written += length;
@@ -169,8 +169,9 @@ static cairo_status_t write_png(struct ta_file *file, const struct sheet *sheet,
                                 const struct ta_scene *scene, double scale, bool dark)
 {
     scale = fmin(scale > 0 ? scale : 1, PIXELS_MAX / fmax(sheet->width, sheet->height));
-    cairo_surface_t *surface = cairo_image_surface_create(
-        CAIRO_FORMAT_RGB24, (int)ceil(sheet->width * scale), (int)ceil(sheet->height * scale));
+    cairo_surface_t *surface =
+        cairo_image_surface_create(CAIRO_FORMAT_RGB24, ta_whole_int(ceil(sheet->width * scale)),
+                                   ta_whole_int(ceil(sheet->height * scale)));
     cairo_t *cr = cairo_create(surface);
     cairo_scale(cr, scale, scale);
     draw_sheet(sheet, scene, cr, dark);
@@ -212,7 +213,7 @@ static cairo_status_t keep_bytes(void *closure, const unsigned char *bytes, unsi
 static void put_without_counter(struct ta_file *file, struct ta_slice text)
 {
     static const char name[] = "id=\"surface";
-    const char *end = text.ptr + text.len, *at = text.ptr, *found;
+    const char *end = ta_slice_end(text), *at = text.ptr, *found;
     while ((found = memmem(at, (size_t)(end - at), name, sizeof name - 1))) {
         found += sizeof name - 1;
         ta_put(file, (struct ta_slice){at, (size_t)(found - at)});

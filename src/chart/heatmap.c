@@ -154,7 +154,7 @@ static void draw(struct ta_layout *layout, struct heat *heat)
     const double room = (layout->height - 80) / PITCH; /* without legend and labels */
     const size_t most = layout->height <= 0 || room > LINES_SHOWN ? LINES_SHOWN
                         : room < 2                                ? 2
-                                                                  : (size_t)room;
+                                                                  : ta_whole_size(room);
     heat->n_lines = heat->lines.n < most ? heat->lines.n : most;
     for (size_t i = 0; i < layout->table->n_rows; i++) {
         const double change = fabs(ta_data_value(layout, i, heat->value_column));

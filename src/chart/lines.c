@@ -194,7 +194,8 @@ static double least_positive(const struct lines *lines)
 static struct ta_axis x_axis_of(struct ta_layout *layout, const struct lines *lines, double w)
 {
     if (layout->chart->log_x && lines->x_low > 0)
-        return ta_axis_log(lines->x_low, lines->x_high, lines->x_unit, (size_t)(w / X_TICK_ROOM));
+        return ta_axis_log(lines->x_low, lines->x_high, lines->x_unit,
+                           ta_whole_size(w / X_TICK_ROOM));
     return ta_guide_fit(layout, lines->x_low, fmax(lines->x_high, lines->x_low), lines->x_unit, w);
 }
 
@@ -208,7 +209,8 @@ static struct ta_axis y_axis_of(const struct ta_layout *layout, const struct lin
         high = fmax(high, lines->panels[i].high);
     }
     if (layout->chart->log_y && lines->together && isfinite(least_positive(lines)))
-        return ta_axis_log(least_positive(lines), high, panel->unit, (size_t)(h / Y_TICK_ROOM));
+        return ta_axis_log(least_positive(lines), high, panel->unit,
+                           ta_whole_size(h / Y_TICK_ROOM));
     if (panel->unit == TA_UNIT_RATIO && high <= 1)
         high = 1;
     return ta_axis_linear(low, high > low ? high : low + 1, panel->unit, h < 80 ? 2 : 5,
@@ -312,7 +314,7 @@ static void draw_quantile(struct ta_layout *layout, const struct lines *lines,
     const double width = (lines->x_high - lines->x_low) / BANDS;
     size_t n_points = 0;
     for (size_t first = 0, end; points && first < n && n_points < BANDS; first = end) {
-        const size_t band = width > 0 ? (size_t)((rest[first].x - lines->x_low) / width) : 0;
+        const size_t band = width > 0 ? ta_whole_size((rest[first].x - lines->x_low) / width) : 0;
         const double until = lines->x_low + (double)(band + 1) * width;
         for (end = first; end < n && (end == first || rest[end].x < until); end++)
             values[end - first] = rest[end].y;

@@ -35,7 +35,7 @@ const char *ta_draw_text(struct ta_arena *arena, struct ta_slice text, size_t mo
     while (last < text.len && is_continuation(text.ptr[last]))
         last++;
     char *head = visible_part(arena, (struct ta_slice){text.ptr, first});
-    char *tail = visible_part(arena, (struct ta_slice){text.ptr + last, text.len - last});
+    char *tail = visible_part(arena, ta_slice_from(text, last));
     return head && tail ? ta_arena_printf(arena, "%s…%s", head, tail) : NULL;
 }
 
@@ -113,7 +113,7 @@ static size_t next_length(size_t fits, size_t too_long, double share, int tries)
 {
     enum { GUESSES = 4 };
     const size_t between = too_long - fits;
-    const size_t more = (size_t)((double)between * (tries < GUESSES ? share : 0.5));
+    const size_t more = ta_whole_size((double)between * (tries < GUESSES ? share : 0.5));
     return fits + (more < 1 ? 1 : more < between ? more : between - 1);
 }
 

@@ -104,10 +104,10 @@ static void make_axes(struct ta_scatter *s)
         y[1] = fmax(y[1], s->dots[i].y);
     }
     ta_roof_widen(s, x, y);
-    s->x_axis =
-        ta_axis_log(x[0] / MARGIN, x[1] * MARGIN, s->x_unit, (size_t)(s->plot.w / X_TICK_ROOM));
-    s->y_axis =
-        ta_axis_log(y[0] / MARGIN, y[1] * MARGIN, s->y_unit, (size_t)(s->plot.h / Y_TICK_ROOM));
+    s->x_axis = ta_axis_log(x[0] / MARGIN, x[1] * MARGIN, s->x_unit,
+                            ta_whole_size(s->plot.w / X_TICK_ROOM));
+    s->y_axis = ta_axis_log(y[0] / MARGIN, y[1] * MARGIN, s->y_unit,
+                            ta_whole_size(s->plot.h / Y_TICK_ROOM));
 }
 
 static void draw_frame(struct ta_layout *layout, struct ta_scatter *s)

@@ -91,7 +91,7 @@ static void add_time(struct picture *p, enum ta_slice_kind kind, double start, d
     start = (start - p->start_ns) / width;
     end = (end - p->start_ns) / width;
     p->has_kind[kind] = true;
-    for (int bin = (int)fmax(0, start); bin < p->bins && bin < end; bin++)
+    for (int bin = ta_whole_int(fmax(0, start)); bin < p->bins && bin < end; bin++)
         p->busy[kind][bin] += fmax(0, fmin(end, bin + 1) - fmax(start, bin));
 }
 
@@ -242,7 +242,7 @@ void ta_lay_timeline(struct ta_layout *layout, const struct ta_timeline *timelin
         ta_guide_empty(layout);
         return;
     }
-    p->bins = (int)fmin(BINS_MOST, fmax(40, (layout->width - LABELS - 2 * GAP) / BIN));
+    p->bins = ta_whole_int(fmin(BINS_MOST, fmax(40, (layout->width - LABELS - 2 * GAP) / BIN)));
     const struct ta_plot plot = {LABELS, 0, p->bins * BIN, (double)p->n_rows * STEP - STEP + ROW};
     const struct ta_axis axis = ta_guide_fit(layout, p->start_ns, p->end_ns, TA_UNIT_NS, plot.w);
     const char *title = ta_guide_title(layout, "Time", &axis);

@@ -60,7 +60,7 @@ static void read_items(const struct ta_layout *layout, struct tree *tree, size_t
         struct item *item = &tree->items[row];
         const double value = ta_data_value(layout, row, tree->value_column);
         const double at = ta_data_value(layout, row, tree->depth_column);
-        const size_t deepest = at > 0 ? (size_t)fmin(at, (double)tree->n) : 0;
+        const size_t deepest = at > 0 ? ta_whole_size(fmin(at, (double)tree->n)) : 0;
         depth = deepest < depth ? deepest : depth;
         *item = (struct item){.value = value > 0 ? value : 0, .parent = NONE, .heaviest = NONE};
         tree->n_values += isnan(value) ? 0 : 1;
@@ -289,7 +289,7 @@ static size_t room_for_levels(const struct ta_layout *layout)
     const double around = 22 + ROW;
     if (layout->height <= 0)
         return LEVELS_MOST;
-    return (size_t)fmin(LEVELS_MOST, fmax(2, (layout->height - around) / ROW));
+    return ta_whole_size(fmin(LEVELS_MOST, fmax(2, (layout->height - around) / ROW)));
 }
 
 static void draw(struct ta_layout *layout, struct tree *tree)

@@ -75,7 +75,7 @@ PangoFontDescription *ta_face_font(enum ta_face face)
     pango_font_description_set_family_static(font, face == TA_FACE_MONO ? "monospace" : "sans");
     bool bold = face == TA_FACE_TITLE || face == TA_FACE_STRONG;
     pango_font_description_set_weight(font, bold ? PANGO_WEIGHT_BOLD : PANGO_WEIGHT_NORMAL);
-    pango_font_description_set_size(font, (int)(ta_face_size(face) * PANGO_SCALE));
+    pango_font_description_set_size(font, ta_whole_int(ta_face_size(face) * PANGO_SCALE));
     return font;
 }
 

@@ -75,7 +75,7 @@ static void draw(struct ta_console *console, double share, const char *amount, s
                  size_t files_all)
 {
     char bar[BAR_CELLS + 1];
-    size_t filled = (size_t)(share * BAR_CELLS);
+    size_t filled = ta_whole_size(share * BAR_CELLS);
     memset(bar, '.', BAR_CELLS);
     memset(bar, '#', filled);
     bar[BAR_CELLS] = '\0';
@@ -93,7 +93,7 @@ static void draw(struct ta_console *console, double share, const char *amount, s
 static bool is_due(struct ta_console *console, double share)
 {
     if (!console->terminal) {
-        int tenth = (int)(share * 10);
+        int tenth = ta_whole_int(share * 10);
         bool due = tenth > console->tenth;
         console->tenth = tenth;
         return due;

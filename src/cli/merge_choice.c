@@ -74,7 +74,7 @@ static bool read_end(const char *text, size_t length, int64_t *ns)
     copy[length] = '\0';
     if (!ta_option_number(copy, &value, &unit) || (unit != TA_OPTION_NS && unit != TA_OPTION_PLAIN))
         return false;
-    *ns = (int64_t)llround(value);
+    *ns = ta_whole(round(value));
     return value >= 0 && value < 9e18;
 }
 

@@ -73,15 +73,15 @@ static size_t find_clock(const struct ta_table *clocks, int64_t rank, int64_t *a
     for (size_t row = 0; row < clocks->n_rows; row++) {
         const double on = ta_row_number(clocks, row, "axis", -1);
         const double n = ta_row_number(clocks, row, "collectives", 0);
-        if ((int64_t)ta_row_number(clocks, row, "rank", -1) != rank || on < 0 ||
+        if (ta_whole(ta_row_number(clocks, row, "rank", -1)) != rank || on < 0 ||
             ta_row_reads(clocks, row, "state", "refused") ||
-            (*axis != TA_MISSING && (int64_t)on != *axis) || n <= most)
+            (*axis != TA_MISSING && ta_whole(on) != *axis) || n <= most)
             continue;
         best = row;
         most = n;
     }
     if (best != SIZE_MAX)
-        *axis = (int64_t)ta_row_number(clocks, best, "axis", -1);
+        *axis = ta_whole(ta_row_number(clocks, best, "axis", -1));
     return best;
 }
 
@@ -107,12 +107,12 @@ static void set_clock(const struct ta_table *clocks, size_t row, const struct ta
 {
     const int64_t zero = surveyed->base_ns == TA_MISSING ? 0 : surveyed->base_ns;
     const double uncertainty = ta_row_number(clocks, row, "uncertainty_ns", NAN);
-    trace->uncertainty_ns = isnan(uncertainty) ? TA_MISSING : llround(uncertainty);
+    trace->uncertainty_ns = ta_whole(round(uncertainty)) /* NAN: TA_MISSING */;
     trace->clock = (struct ta_merge_clock){.offset_ns = zero};
     if (!is_corrected(clocks, row))
         return;
-    trace->clock.offset_ns -= (int64_t)ta_row_number(clocks, row, "offset_ns", 0);
-    trace->clock.drift_ppt = -llround(ta_row_number(clocks, row, "drift", 0) * 1e12);
+    trace->clock.offset_ns -= ta_whole(ta_row_number(clocks, row, "offset_ns", 0));
+    trace->clock.drift_ppt = -ta_whole(round(ta_row_number(clocks, row, "drift", 0) * 1e12));
     if (trace->clock.drift_ppt)
         trace->clock.origin_ns = origin_of(clocks, row) - zero;
 }

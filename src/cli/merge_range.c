@@ -21,7 +21,7 @@ static int64_t step_number(struct ta_slice label)
 {
     const char *mark = memchr(label.ptr, '#', label.len);
     int64_t number = -1;
-    for (const char *p = mark ? mark + 1 : NULL; p && p < label.ptr + label.len; p++) {
+    for (const char *p = mark ? mark + 1 : NULL; p && p < ta_slice_end(label); p++) {
         if (*p < '0' || *p > '9' || number > INT32_MAX)
             break;
         number = (number < 0 ? 0 : number * 10) + (*p - '0');
@@ -39,8 +39,8 @@ static void cover_step(const struct ta_table *steps, size_t row, int64_t *from, 
         const double dur = ta_row_number(steps, row, sides[i][1], -1);
         if (start < 0 || dur < 0)
             continue;
-        *from = ta_min_i64(*from, (int64_t)start);
-        *to = ta_max_i64(*to, (int64_t)start + (int64_t)dur);
+        *from = ta_min_i64(*from, ta_whole(start));
+        *to = ta_max_i64(*to, ta_add_sat(ta_whole(start), ta_whole(dur)));
     }
 }
 
@@ -51,7 +51,7 @@ static void limit_to_steps(const struct ta_table *steps, const struct ta_span *w
     int64_t from = INT64_MAX, to = INT64_MIN;
     for (size_t row = 0; row < steps->n_rows; row++) {
         const int64_t number = step_number(ta_row_text(steps, row, "step"));
-        if ((int64_t)ta_row_number(steps, row, "rank", -1) == trace->rank &&
+        if (ta_whole(ta_row_number(steps, row, "rank", -1)) == trace->rank &&
             number >= wanted->first && number <= wanted->last)
             cover_step(steps, row, &from, &to);
     }

@@ -56,7 +56,7 @@ static size_t number_length(struct ta_slice name, size_t at)
 static bool begins(struct ta_slice name, size_t at, const char *word)
 {
     const size_t n = strlen(word);
-    return name.len - at >= n && memcmp(name.ptr + at, word, n) == 0;
+    return name.len - at >= n && memcmp(ta_slice_at(name, at), word, n) == 0;
 }
 
 static bool opens(struct ta_slice name, size_t at)

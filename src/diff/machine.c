@@ -56,7 +56,7 @@ void diff_add_machine(struct diff *diff)
         return;
     }
     const int64_t change = diff->window_ns[TA_DIFF_NEW] - diff->window_ns[TA_DIFF_BASE];
-    const int64_t machine = (int64_t)rint((double)new *(1 - after / before));
+    const int64_t machine = ta_whole(rint((double)new *(1 - after / before)));
     struct ta_table_builder *table = ta_add_table(section, "diff.machine", "Machine and program",
                                                   columns, sizeof columns / sizeof *columns);
     TA_ROW(table, ta_num(before), ta_num(after), ta_int(base), ta_int(new), ta_int(change),

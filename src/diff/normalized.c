@@ -27,7 +27,7 @@ static int64_t most_by_rank(const struct ta_table *table, const char *column)
         for (end = i; end < table->n_rows && ta_row_number(table, end, "rank", -1) == rank; end++)
             sum += column ? ta_row_number(table, end, column, 0) : 1;
         if (sum > 0)
-            most = ta_max_i64(most, (int64_t)sum);
+            most = ta_max_i64(most, ta_whole(sum));
     }
     return most;
 }

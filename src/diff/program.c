@@ -81,19 +81,17 @@ static bool list_places(struct diff *diff, const struct diff_items *items,
     size_t *next = ta_arena_alloc(&diff->arena, (places->n + 1) * sizeof *next);
     if (!next)
         return false;
-    for (size_t i = 0; i < items->n; i++) {
-        items->at[i].places = NULL;
+    for (size_t i = 0; i < items->n; i++)
         items->at[i].n_places = 0;
-    }
     for (size_t k = 0; k < places->n; k++)
         places->at[k].item->n_places++;
+    for (size_t i = 0; i < items->n; i++) {
+        items->at[i].places = next;
+        next += items->at[i].n_places;
+        items->at[i].n_places = 0;
+    }
     for (size_t k = 0; k < places->n; k++) {
         struct diff_item *item = places->at[k].item;
-        if (!item->places) {
-            item->places = next;
-            next += item->n_places;
-            item->n_places = 0;
-        }
         item->places[item->n_places++] = k;
     }
     return true;
@@ -126,9 +124,10 @@ static int fit_mates(const void *user, size_t i, size_t k)
 
 struct diff_columns diff_mates_of(const struct program *program, size_t i)
 {
+    static const size_t none[1]; /* a part of no columns has an address, too */
     const struct diff_item *mate = program->side[TA_DIFF_BASE].at[i].item->mate;
     return mate ? (struct diff_columns){mate->places, mate->n_places}
-                : (struct diff_columns){NULL, 0};
+                : (struct diff_columns){none, 0};
 }
 
 static struct diff_columns choose_mates(const void *user, size_t i)
@@ -201,5 +200,5 @@ struct ta_slice diff_common_path(struct ta_slice a, struct ta_slice b)
 struct ta_slice diff_last_name(struct ta_slice path)
 {
     const char *cut = path.len ? memrchr(path.ptr, ';', path.len) : NULL;
-    return cut ? (struct ta_slice){cut + 1, (size_t)(path.ptr + path.len - cut - 1)} : path;
+    return cut ? (struct ta_slice){cut + 1, (size_t)(ta_slice_end(path) - cut - 1)} : path;
 }

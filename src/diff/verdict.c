@@ -87,7 +87,7 @@ static void put_evidence(const struct diff *diff, char *line)
 static struct ta_slice brief_cause(struct diff *diff, struct ta_slice name, bool *is_pair)
 {
     const struct ta_slice arrow = TA_LIT(" → "), set = TA_LIT(" (set ");
-    const char *end = name.ptr + name.len;
+    const char *end = ta_slice_end(name);
     const char *middle = memmem(name.ptr, name.len, arrow.ptr, arrow.len);
     *is_pair = middle;
     if (!middle)

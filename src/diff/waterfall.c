@@ -40,7 +40,7 @@ static int64_t count_effect(const struct diff_bar *bar)
     if (n == 0 || more == 0)
         return change_of(bar);
     const double m = (double)bar->ns[TA_DIFF_BASE] / n, now = (double)bar->ns[TA_DIFF_NEW] / more;
-    return (int64_t)rint((more - n) * (m + now) / 2);
+    return ta_whole(rint((more - n) * (m + now) / 2));
 }
 
 static bool has(const struct diff_window *window, struct ta_slice kind, struct ta_slice name)

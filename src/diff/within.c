@@ -46,12 +46,12 @@ static double median_of_counted(const double *sorted, const uint32_t *count, siz
 static double median_of_drawn(double *steps, size_t n, const void *user)
 {
     const struct drawn *drawn = user;
-    const int side = n && (size_t)steps[0] >= drawn->side[0]->n;
+    const int side = n && ta_whole_size(steps[0]) >= drawn->side[0]->n;
     const size_t first = side ? drawn->side[0]->n : 0, ranks = drawn->side[side]->ranks;
     size_t count = 0;
     memset(drawn->count, 0, drawn->n[side] * sizeof *drawn->count);
     for (size_t i = 0; i < n; i++) {
-        const uint32_t *places = drawn->place[side] + ((size_t)steps[i] - first) * ranks;
+        const uint32_t *places = drawn->place[side] + (ta_whole_size(steps[i]) - first) * ranks;
         for (size_t rank = 0; rank < ranks; rank++)
             if (places[rank] != NO_PLACE) {
                 drawn->count[places[rank]]++;
@@ -117,7 +117,7 @@ static size_t rounds_for(const struct ta_durations *base, const struct ta_durati
     const double rounds = DRAWN_MOST / each;
     if (rounds > ROUNDS_MOST)
         return ROUNDS_MOST;
-    return rounds < ROUNDS_LEAST ? ROUNDS_LEAST : (size_t)rounds;
+    return rounds < ROUNDS_LEAST ? ROUNDS_LEAST : ta_whole_size(rounds);
 }
 
 static bool resample(const struct ta_judging *judging, const char *figure,

@@ -51,7 +51,8 @@ static bool is_text(struct ta_slice head)
 static bool is_tar(struct ta_slice head)
 {
     enum { MAGIC = 257, MAGIC_SIZE = 5 };
-    return head.len >= MAGIC + MAGIC_SIZE && memcmp(head.ptr + MAGIC, "ustar", MAGIC_SIZE) == 0;
+    return head.len >= MAGIC + MAGIC_SIZE &&
+           memcmp(ta_slice_at(head, MAGIC), "ustar", MAGIC_SIZE) == 0;
 }
 
 /* RFC 1950, for the four levels that there are. */
@@ -64,10 +65,10 @@ static bool take(struct ta_slice *text, const char *token)
 {
     const size_t n = strlen(token);
     while (text->len && memchr(" \t\r\n", *text->ptr, 4))
-        *text = (struct ta_slice){text->ptr + 1, text->len - 1};
+        *text = ta_slice_from(*text, 1);
     if (text->len < n || memcmp(text->ptr, token, n) != 0)
         return false;
-    *text = (struct ta_slice){text->ptr + n, text->len - n};
+    *text = ta_slice_from(*text, n);
     return true;
 }
 

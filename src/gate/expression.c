@@ -80,10 +80,10 @@ static enum ta_status read_selector(struct ta_ctx *ctx, struct ta_slice selector
     if (!colon) {
         for (size_t i = 0; i < selector.len; i++)
             if (!is_metric_byte(selector.ptr[i]))
-                return ta_gate_refuse(ctx, gate->text, selector.ptr + i,
+                return ta_gate_refuse(ctx, gate->text, ta_slice_at(selector, i),
                                       "expected a basis such as @wall, or op:, kernel:, stage: or "
                                       "copy: and a name");
-        gate->metric.len = (size_t)(selector.ptr + selector.len - gate->metric.ptr);
+        gate->metric.len = (size_t)(ta_slice_end(selector) - gate->metric.ptr);
         return TA_OK;
     }
     gate->kind = TA_GATE_NAMES;
@@ -113,17 +113,17 @@ static enum ta_status read_metric(struct ta_ctx *ctx, struct ta_slice left, stru
         return ta_gate_refuse(ctx, gate->text, left.ptr,
                               "expected a figure such as regression, step_time.p50 or fps");
     if (n < left.len && left.ptr[n] != '@')
-        return ta_gate_refuse(ctx, gate->text, left.ptr + n, "expected <, <=, > or >=");
+        return ta_gate_refuse(ctx, gate->text, ta_slice_at(left, n), "expected <, <=, > or >=");
     gate->kind = ta_slice_equal(gate->metric, TA_LIT("regression")) ? TA_GATE_REGRESSION
                  : ta_slice_equal(gate->metric, TA_LIT("finding"))  ? TA_GATE_FINDING
                                                                     : TA_GATE_FIGURE;
     if (n == left.len)
         return TA_OK;
     if (gate->kind != TA_GATE_FIGURE || n + 1 == left.len)
-        return ta_gate_refuse(ctx, gate->text, left.ptr + n,
+        return ta_gate_refuse(ctx, gate->text, ta_slice_at(left, n),
                               gate->kind == TA_GATE_FIGURE ? "expected a selector behind the @"
                                                            : "there is nothing to select here");
-    return read_selector(ctx, (struct ta_slice){left.ptr + n + 1, left.len - n - 1}, gate);
+    return read_selector(ctx, ta_slice_from(left, n + 1), gate);
 }
 
 /* ---- the right side ----------------------------------------------------------------------- */
@@ -189,11 +189,11 @@ static enum ta_status read_value(struct ta_ctx *ctx, struct ta_slice right, stru
     while (n < right.len && memchr("+-.0123456789", right.ptr[n], 13))
         n++;
     const size_t sign = n > 0 && right.ptr[0] == '+';
-    gate->value = ta_text_double((struct ta_slice){right.ptr + sign, n - sign});
+    gate->value = ta_text_double(ta_slice_part(right, sign, n));
     if (n == 0 || !isfinite(gate->value))
         return ta_gate_refuse(ctx, gate->text, right.ptr,
                               "expected a number, such as 5%% or 12.5ms");
-    const struct ta_slice suffix = ta_text_trim((struct ta_slice){right.ptr + n, right.len - n});
+    const struct ta_slice suffix = ta_text_trim(ta_slice_from(right, n));
     const enum ta_status status = read_suffix(ctx, suffix, gate);
     if (status == TA_OK && gate->kind == TA_GATE_REGRESSION &&
         (gate->scale != TA_GATE_PERCENT || gate->operator>= TA_GATE_BELOW || gate->value<0))
@@ -209,7 +209,7 @@ static const char *find_operator(struct ta_slice text)
 {
     for (size_t i = text.len; i-- > 0;)
         if (text.ptr[i] == '<' || text.ptr[i] == '>')
-            return text.ptr + i;
+            return ta_slice_at(text, i);
     return NULL;
 }
 
@@ -224,7 +224,7 @@ static enum ta_status read_word(struct ta_ctx *ctx, struct ta_slice text, struct
             return TA_OK;
         }
     }
-    return ta_gate_refuse(ctx, gate->text, text.ptr + text.len,
+    return ta_gate_refuse(ctx, gate->text, ta_slice_end(text),
                           "expected <, <=, > or >= and a value, as in regression>5%%%s",
                           suggest(text, list, buffer));
 }
@@ -236,7 +236,7 @@ enum ta_status ta_gate_read(struct ta_ctx *ctx, const char *text, struct ta_gate
     const char *at = find_operator(whole);
     if (!at)
         return read_word(ctx, whole, gate);
-    const char *end = whole.ptr + whole.len;
+    const char *end = ta_slice_end(whole);
     const bool equal = at + 1 < end && at[1] == '=';
     gate->operator= * at == '>' ? (equal ? TA_GATE_FROM : TA_GATE_ABOVE)
                                 : (equal ? TA_GATE_TO : TA_GATE_BELOW);

@@ -32,7 +32,7 @@ static bool has_word(struct ta_slice name, const char *word)
 {
     const size_t n = strlen(word);
     for (size_t i = 0; i + n <= name.len; i++)
-        if (strncasecmp(name.ptr + i, word, n) == 0)
+        if (strncasecmp(ta_slice_at(name, i), word, n) == 0)
             return true;
     return false;
 }

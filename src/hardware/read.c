@@ -180,7 +180,7 @@ static enum ta_status read_member(const struct file *file, const struct ta_yaml 
         return read_words(file, value, &entry->unless);
     case MULTIPROCESSORS:
         status = read_number(file, value, &number);
-        entry->multiprocessors = number < INT32_MAX ? (int64_t)number : 0;
+        entry->multiprocessors = number < INT32_MAX ? ta_whole(number) : 0;
         return status;
     case MEMORY_BYTES:
         return read_range(file, value, entry);

@@ -109,7 +109,7 @@ static void put_patched(struct ta_file *out, struct ta_slice text, const struct 
         ta_put(out, (struct ta_slice){patch->text, patch->n});
         at = patch->to;
     }
-    ta_put(out, (struct ta_slice){at, (size_t)(text.ptr + text.len - at)});
+    ta_put(out, ta_slice_from(text, (size_t)(at - text.ptr)));
 }
 
 /* ---- values -------------------------------------------------------------------------------- */
@@ -196,7 +196,7 @@ static void patch_pid(struct merge_writer *writer, struct ta_slice text, struct 
     const bool is_string = token->type == TA_TOKEN_STRING;
     struct patch *patch;
     if (token->type == TA_TOKEN_ABSENT) {
-        patch = add_patch(patches, text.ptr + 1, text.ptr + 1);
+        patch = add_patch(patches, ta_slice_at(text, 1), ta_slice_at(text, 1));
         append(patch, TA_LIT("\"pid\":"));
     } else {
         patch = add_patch(patches, token->ptr - is_string, token->ptr + token->len + is_string);

@@ -31,7 +31,7 @@ static const struct {
 static bool ends_with(struct ta_slice text, const char *suffix)
 {
     const size_t n = strlen(suffix);
-    return text.len >= n && strncasecmp(text.ptr + text.len - n, suffix, n) == 0;
+    return text.len >= n && strncasecmp(ta_slice_end(text) - n, suffix, n) == 0;
 }
 
 enum ta_event_class ta_category_classify(struct ta_slice name)

@@ -42,7 +42,7 @@ static inline size_t columns_room(const struct ta_store *store, size_t max, doub
         return half;
     const double expected = (double)max / share * COLUMN_SPARE, least = (double)max * 1.125,
                  most = (double)max * COLUMN_GROWTH_MAX;
-    const size_t room = (size_t)(expected < least ? least : expected < most ? expected : most);
+    const size_t room = ta_whole_size(expected < least ? least : expected < most ? expected : most);
     return room <= half || ta_store_has_plenty(store, room * bytes) ? room : half;
 }
 

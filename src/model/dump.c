@@ -323,6 +323,11 @@ void ta_builder_set_copy(struct ta_builder *builder, struct ta_slice set,
         builder->track_of.failed = true;
 }
 
+void ta_builder_set_growing(struct ta_builder *builder)
+{
+    builder->trace->dump.is_growing = true;
+}
+
 /* A copy of n elements; with n 0 one that may be freed. */
 static void *copy_array(const void *from, size_t n, size_t size)
 {

@@ -19,6 +19,7 @@ struct ta_dump {
     bool allocator_dated; /* … and its history had times */
     const char *set;      /* of which this file is a copy; NULL: of none */
     enum ta_exactness exactness;
+    bool is_growing; /* a later export of the run begins with the stages of this one */
 };
 
 /* `store` is that of the trace, where the rows are. */

@@ -75,7 +75,7 @@ static bool holds(struct ta_slice name, const char *text)
     const size_t n = strlen(text);
     for (size_t i = 0; i + n <= name.len; i++)
         if (tolower((unsigned char)name.ptr[i]) == text[0] &&
-            strncasecmp(name.ptr + i, text, n) == 0)
+            strncasecmp(ta_slice_at(name, i), text, n) == 0)
             return true;
     return false;
 }

@@ -180,6 +180,7 @@ static const struct row {
 #undef KERNEL
 #undef EVIDENCE
 
+#define TA_PRECISION_UNTOLD TA_PRECISION_COUNT /* settles that the name does not tell */
 #define KERNEL(...)
 #define EVIDENCE(matrix, precision, ...)                                                           \
     {TA_MATRIX_##matrix, TA_PRECISION_##precision, LIST(__VA_ARGS__)},
@@ -278,6 +279,8 @@ static void add_evidence(const struct name *name, struct ta_kernel_facts *facts)
         if (facts->precision == TA_PRECISION_ANY)
             facts->precision = evidence[i].precision;
     }
+    if (facts->precision == TA_PRECISION_UNTOLD)
+        facts->precision = TA_PRECISION_ANY;
 }
 
 static struct ta_kernel_facts describe(const struct name *name)

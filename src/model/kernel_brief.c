@@ -26,7 +26,7 @@ static bool is_word(char c)
 static bool starts(const struct brief *b, const char *text)
 {
     const size_t n = strlen(text);
-    return b->in.len - b->at >= n && memcmp(b->in.ptr + b->at, text, n) == 0;
+    return b->in.len - b->at >= n && memcmp(ta_slice_at(b->in, b->at), text, n) == 0;
 }
 
 static void put(struct brief *b, char c)
@@ -163,7 +163,8 @@ static bool is_function(struct ta_slice name)
 {
     for (size_t i = 1; i + 1 < name.len; i++) {
         const char before = name.ptr[i - 1], behind = name.ptr[i + 1];
-        if (name.ptr[i] == '<' && is_word(before) && memchr(name.ptr + i, '>', name.len - i))
+        if (name.ptr[i] == '<' && is_word(before) &&
+            memchr(ta_slice_at(name, i), '>', name.len - i))
             return true;
         if (name.ptr[i] == '(' && (is_word(before) || before == '>') &&
             name.ptr[name.len - 1] == ')' && !isdigit((unsigned char)behind))
@@ -188,7 +189,7 @@ static bool put_mangled(struct brief *b)
             length = 10 * length + (size_t)(b->in.ptr[b->at++] - '0');
         if (length == 0 || length > b->in.len - b->at)
             return false;
-        found = (struct ta_slice){b->in.ptr + b->at, length};
+        found = ta_slice_part(b->in, b->at, b->at + length);
         b->at += length;
     }
     for (size_t i = 0; i < found.len; i++)
@@ -207,7 +208,7 @@ static void put_tensile(struct brief *b)
         put(b, b->in.ptr[b->at]);
     }
     const char *tile = memmem(b->in.ptr, b->in.len, "_MT", 3);
-    const char *end = b->in.ptr + b->in.len;
+    const char *end = ta_slice_end(b->in);
     for (const char *c = tile; c && c < end && (c == tile || *c != '_'); c++)
         put(b, *c);
 }

@@ -70,7 +70,7 @@ static bool find_grains(enum ta_signal signal, double value, int64_t *grains)
     const double nearest = round(value / value_of(signal, 1));
     if (!(fabs(nearest) < most))
         return false;
-    *grains = (int64_t)nearest;
+    *grains = ta_whole(nearest);
     const double again = value_of(signal, (double)*grains);
     return memcmp(&again, &value, sizeof value) == 0; /* −0 is not 0 */
 }

@@ -119,7 +119,7 @@ static inline bool same_middle(const char *a, const char *b, size_t length)
 static inline size_t place_of(const struct ta_strings *strings, struct ta_slice text, uint64_t head,
                               uint64_t tail)
 {
-    const uint64_t middle = text.len >= 16 ? word_at(text.ptr + text.len / 2) : 0;
+    const uint64_t middle = text.len >= 16 ? word_at(ta_slice_at(text, text.len / 2)) : 0;
     const uint64_t mixed =
         (head ^ tail << 1 ^ middle << 2 ^ text.len) * UINT64_C(0x9e3779b97f4a7c15);
     return mixed >> strings->recent_shift;

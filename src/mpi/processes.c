@@ -44,7 +44,7 @@ static enum ta_status send_bytes(struct ta_ctx *ctx, struct ta_team *team, size_
     const uint64_t n = bytes.len;
     MPI_Send(&n, 1, MPI_UINT64_T, (int)to, TAG, MPI_COMM_WORLD);
     for (uint64_t at = 0; at < n; at += PIECE)
-        MPI_Send(bytes.ptr + at, piece_at(at, n), MPI_BYTE, (int)to, TAG, MPI_COMM_WORLD);
+        MPI_Send(ta_slice_at(bytes, at), piece_at(at, n), MPI_BYTE, (int)to, TAG, MPI_COMM_WORLD);
     return TA_OK;
 }
 

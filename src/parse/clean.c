@@ -70,11 +70,11 @@ static void put_string(struct ta_clean *clean, const struct scan *scan,
         const unsigned char c = (unsigned char)text.ptr[i];
         if (c >= ' ' && c != '"' && c != '\\')
             continue;
-        put(clean, text.ptr + plain, i - plain);
+        put(clean, ta_slice_at(text, plain), i - plain);
         put_escape(clean, c);
         plain = i + 1;
     }
-    put(clean, text.ptr + plain, text.len - plain);
+    put(clean, ta_slice_at(text, plain), text.len - plain);
     put(clean, "\"", 1);
 }
 
@@ -160,7 +160,7 @@ static bool append(struct ta_json *json, struct ta_slice text, struct ta_clean *
 {
     struct scan scan = json->state->scan;
     scan.p = text.ptr;
-    scan.end = text.ptr + text.len;
+    scan.end = ta_slice_end(text);
     scan.stack = calloc(2 * (scan.stack_limit / 64 + 1), sizeof *scan.stack);
     struct open open = {scan.stack ? scan.stack + scan.stack_limit / 64 + 1 : NULL, 0};
     clean->failed |= !scan.stack;

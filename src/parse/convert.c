@@ -59,7 +59,7 @@ static struct ta_slice times_mib(struct ta_slice text, char *out)
     const size_t minus = text.ptr[0] == '-';
     char *const stop = out + text.len + 7;
     char *p = stop - (text.len - end);
-    memcpy(p, text.ptr + end, text.len - end);
+    memcpy(p, ta_slice_at(text, end), text.len - end);
     uint64_t carry = 0;
     for (size_t i = end; i > minus; i--) {
         if (text.ptr[i - 1] == '.') {
@@ -109,7 +109,7 @@ static bool is_whole(struct ta_slice text, int64_t value)
     if (memchr(text.ptr, 'e', text.len) || memchr(text.ptr, 'E', text.len))
         return ta_text_double(text) == (double)value;
     const char *p = memchr(text.ptr, '.', text.len);
-    for (const char *end = text.ptr + text.len; p && ++p < end;)
+    for (const char *end = ta_slice_end(text); p && ++p < end;)
         if (*p != '0')
             return false;
     return true;
@@ -132,7 +132,7 @@ static struct ta_slice scalar_text(const json_t *value)
         return none;
     const struct ta_slice text = {json_string_value(value), json_string_length(value)};
     const size_t mark = ta_document_is_number(value);
-    return (struct ta_slice){text.ptr + mark, text.len - mark};
+    return ta_slice_from(text, mark);
 }
 
 int64_t ta_document_decimal(const json_t *value, int shift)

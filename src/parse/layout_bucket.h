@@ -59,7 +59,7 @@ static inline struct gap **layout_bucket(struct layout *layout, struct ta_slice 
 {
     const size_t n = keys.len < 16 ? keys.len : 16, head = n < 8 ? n : 8;
     const uint64_t hash = (word_of(keys.ptr, head) ^ keys.len) * UINT64_C(0x9e3779b97f4a7c15) ^
-                          word_of(keys.ptr + 8, n - head) * UINT64_C(0xff51afd7ed558ccd);
+                          word_of(ta_slice_at(keys, 8), n - head) * UINT64_C(0xff51afd7ed558ccd);
     return &layout->bucket[(hash ^ hash >> 32) * UINT64_C(0xc4ceb9fe1a85ec53) >> 54];
 }
 

@@ -114,9 +114,9 @@ static struct ta_slice repair(struct ta_lines_state *st, struct ta_slice line)
 {
     char *out = st->repaired;
     for (size_t i = 0; i < line.len;) {
-        const size_t n = line.ptr[i] ? ta_utf8_length(line.ptr + i, line.len - i) : 0;
+        const size_t n = line.ptr[i] ? ta_utf8_length(ta_slice_at(line, i), line.len - i) : 0;
         if (n)
-            memcpy(out, line.ptr + i, n);
+            memcpy(out, ta_slice_at(line, i), n);
         out += n ? n : ta_utf8_encode(0xfffd, out);
         i += n ? n : 1;
     }
@@ -147,7 +147,7 @@ static struct ta_slice strip_sequences(struct ta_lines_state *st, struct ta_slic
 {
     char *out = st->repaired;
     for (size_t i = 0; i < line.len;) {
-        const size_t sequence = sequence_length(line.ptr + i, line.len - i);
+        const size_t sequence = sequence_length(ta_slice_at(line, i), line.len - i);
         if (!sequence)
             *out++ = line.ptr[i];
         i += sequence ? sequence : 1;
@@ -252,7 +252,7 @@ static struct ta_slice quoted_cell(struct cells *c)
 size_t ta_csv_split(struct ta_slice line, char separator, struct ta_slice *cells, size_t most,
                     char *buffer, size_t size)
 {
-    struct cells c = {line.ptr, line.ptr + line.len, separator, buffer, size};
+    struct cells c = {line.ptr, ta_slice_end(line), separator, buffer, size};
     for (size_t n = 0; n < most;) {
         cells[n++] = c.p < c.end && *c.p == '"' ? quoted_cell(&c) : plain_cell(&c);
         if (c.p == c.end)

@@ -107,7 +107,7 @@ bool ta_object_signed(const struct ta_objects *objects, ta_object object, int64_
     }
     if (o->kind != TA_OBJECT_FLOAT || !(fabs(o->number) < 0x1p62) || o->number != floor(o->number))
         return false;
-    *value = (int64_t)o->number;
+    *value = ta_whole(o->number);
     return true;
 }
 

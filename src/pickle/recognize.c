@@ -58,7 +58,7 @@ static bool skip(struct walk *w, uint64_t n)
 {
     if (n > w->left.len)
         return false;
-    w->left = (struct ta_slice){w->left.ptr + n, w->left.len - (size_t)n};
+    w->left = ta_slice_from(w->left, (size_t)n);
     return true;
 }
 

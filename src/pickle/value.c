@@ -69,14 +69,14 @@ struct ta_slice text_repair(struct ta_arena *arena, struct ta_slice text, bool *
     char *copy = ta_arena_alloc(arena, text.len * 3 + 1); /* U+FFFD takes three bytes */
     size_t n = 0;
     for (size_t at = 0; copy;) {
-        memcpy(copy + n, text.ptr + at, valid);
+        memcpy(copy + n, ta_slice_at(text, at), valid);
         n += valid;
         at += valid;
         if (at == text.len)
             break;
         n += ta_utf8_encode(REPLACEMENT, copy + n);
         at++;
-        valid = ta_utf8_valid(text.ptr + at, text.len - at);
+        valid = ta_utf8_valid(ta_slice_at(text, at), text.len - at);
     }
     *repaired = true;
     return (struct ta_slice){copy, n};
@@ -105,7 +105,7 @@ static size_t unescape_byte(struct ta_slice text, char *out, size_t *n)
     uint32_t value;
     size_t length = read_digits(text, 8, 3, &value);
     if (text.ptr[0] == 'x') {
-        struct ta_slice hex = {text.ptr + 1, text.len - 1};
+        struct ta_slice hex = ta_slice_from(text, 1);
         length = read_digits(hex, 16, 2, &value) == 2 ? 3 : 0;
     }
     const char *name = memchr(names, text.ptr[0], sizeof names - 1);
@@ -129,7 +129,7 @@ bool text_unquote(struct ta_arena *arena, struct ta_slice line, struct ta_slice 
     char *out = ta_arena_alloc(arena, line.len);
     *text = (struct ta_slice){out, 0};
     for (size_t i = 1; out && i + 1 < line.len;) {
-        const struct ta_slice rest = {line.ptr + i + 1, line.len - i - 2};
+        const struct ta_slice rest = ta_slice_part(line, i + 1, line.len - 1);
         if (line.ptr[i++] != '\\' || rest.len == 0)
             out[text->len++] = line.ptr[i - 1];
         else
@@ -147,7 +147,7 @@ bool text_unescape(struct ta_arena *arena, struct ta_slice line, struct ta_slice
         const char next = i + 1 < line.len ? line.ptr[i + 1] : '\0';
         const size_t digits = next == 'u' ? 4 : 8;
         if (code == '\\' && (next == 'u' || next == 'U')) {
-            struct ta_slice rest = {line.ptr + i + 2, line.len - i - 2};
+            struct ta_slice rest = ta_slice_from(line, i + 2);
             if (read_digits(rest, 16, digits, &code) != digits)
                 return false;
             i += 1 + digits;

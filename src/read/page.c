@@ -55,7 +55,7 @@ const char *ta_page_find(enum ta_page_kind kind, struct ta_slice bytes, size_t *
 {
     const struct introduction *before = &introductions[kind];
     const size_t n = strlen(before->word), most = n + 2 * SPACES_MOST;
-    const char *at = bytes.ptr, *end = bytes.ptr + bytes.len;
+    const char *at = bytes.ptr, *end = ta_slice_end(bytes);
     while ((at = memmem(at, (size_t)(end - at), before->word, n)) != NULL) {
         at += n;
         const char *sign = skip_spaces(at, end);

@@ -26,8 +26,8 @@ static enum ta_status do_part(struct ta_ctx *ctx, size_t i, void *user)
 {
     const struct deflating *all = user;
     const size_t start = i * TA_DEFLATE_PART, left = all->bytes.len - start;
-    const struct ta_slice bytes = {all->bytes.ptr + start,
-                                   left < TA_DEFLATE_PART ? left : TA_DEFLATE_PART};
+    const struct ta_slice bytes =
+        ta_slice_part(all->bytes, start, start + (left < TA_DEFLATE_PART ? left : TA_DEFLATE_PART));
     struct part *part = &all->parts[i];
     part->n = bytes.len;
     part->adler = adler32(adler32(0, NULL, 0), (const Bytef *)bytes.ptr, (uInt)bytes.len);

@@ -10,7 +10,7 @@
 
 static struct ta_slice skip(struct ta_slice text, size_t n)
 {
-    return (struct ta_slice){text.ptr + n, text.len - n};
+    return ta_slice_from(text, n);
 }
 
 /* How many characters at the beginning are printable ASCII and none of `special`: nearly all of

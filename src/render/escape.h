@@ -13,7 +13,7 @@
 static inline struct ta_slice ta_next_visible(struct ta_slice *text, char step[TA_VISIBLE_STEP_MAX])
 {
     if (ta_utf8_length(text->ptr, text->len) == 0) {
-        *text = (struct ta_slice){text->ptr + 1, text->len - 1};
+        *text = ta_slice_from(*text, 1);
         return TA_REPLACEMENT;
     }
     return (struct ta_slice){step, ta_visible_step(text, step)};

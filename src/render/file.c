@@ -151,7 +151,7 @@ void ta_file_patch(struct ta_file *file, uint64_t offset, struct ta_slice bytes)
     while (bytes.len && !file->error) {
         const ssize_t written = pwrite(file->fd, bytes.ptr, bytes.len, (off_t)offset);
         if (written > 0) {
-            bytes = (struct ta_slice){bytes.ptr + written, bytes.len - (size_t)written};
+            bytes = ta_slice_from(bytes, (size_t)written);
             offset += (uint64_t)written;
         } else if (written == 0 || errno != EINTR) {
             file->error = written == 0 ? ENOSPC : errno;

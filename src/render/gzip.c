@@ -85,7 +85,7 @@ bool ta_gzip_put(struct ta_gzip *gzip, struct ta_slice bytes)
         const size_t n = bytes.len < room ? bytes.len : room;
         memcpy(gzip->gathered + gzip->used, bytes.ptr, n);
         gzip->used += n;
-        bytes = (struct ta_slice){bytes.ptr + n, bytes.len - n};
+        bytes = ta_slice_from(bytes, n);
         if (n == room && !pack_gathered(gzip))
             return false;
     }

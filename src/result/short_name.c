@@ -11,7 +11,7 @@
 static bool begins(struct ta_slice name, size_t at, const char *word)
 {
     const size_t n = strlen(word);
-    return name.len - at >= n && memcmp(name.ptr + at, word, n) == 0;
+    return name.len - at >= n && memcmp(ta_slice_at(name, at), word, n) == 0;
 }
 
 /* ---- frames of Python ------------------------------------------------------------------------ */
@@ -38,8 +38,8 @@ static bool is_frame(struct ta_slice name, struct frame *frame)
         return false;
     const size_t line = path + sizeof suffix - 1, function = close + sizeof end - 1;
     *frame = (struct frame){.path = {name.ptr, line - 1},
-                            .line = {name.ptr + line, close - line},
-                            .function = {name.ptr + function, name.len - function}};
+                            .line = ta_slice_part(name, line, close),
+                            .function = ta_slice_from(name, function)};
     return true;
 }
 
@@ -68,10 +68,10 @@ static struct ta_slice generated_name(struct ta_arena *arena, const struct frame
 /* Without as many folders as are too many. */
 static struct ta_slice without_folders(struct ta_slice name, struct ta_slice path, size_t most)
 {
-    const char *const end = name.ptr + name.len;
+    const char *const end = ta_slice_end(name);
     const char *start = name.ptr;
     while ((size_t)(end - start) > most) {
-        const char *slash = memchr(start, '/', (size_t)(path.ptr + path.len - start));
+        const char *slash = memchr(start, '/', (size_t)(ta_slice_end(path) - start));
         if (!slash)
             break;
         start = slash + 1;

@@ -147,7 +147,7 @@ static char *put_scientific(char *at, const struct ta_decimal *d)
 static char *put_grouped(char *at, double value)
 {
     char digits[24];
-    const int n = (int)(ta_decimal_integer(digits, (int64_t)value) - digits);
+    const int n = (int)(ta_decimal_integer(digits, ta_whole(value)) - digits);
     for (int i = 0; i < n; i++) {
         if (i > 0 && (n - i) % 3 == 0)
             at = put(at, GROUP);
@@ -160,7 +160,7 @@ static char *put_grouped(char *at, double value)
 char *ta_number_format(char text[TA_UNIT_TEXT_MAX], double value)
 {
     if (fabs(value) < LARGEST_EXACT && value == trunc(value)) {
-        ta_decimal_integer(text, (int64_t)value);
+        ta_decimal_integer(text, ta_whole(value));
         return text;
     }
     const double magnitude = fabs(value);
@@ -207,7 +207,7 @@ static char *put_rounded(char *at, double magnitude)
 /* Shares below one percent get two decimals: a thousandth of a percent is noise. */
 static char *put_small_share(char *at, double percent)
 {
-    const int hundredths = (int)(percent * 100 + 0.5);
+    const int hundredths = ta_whole_int(percent * 100 + 0.5);
     if (hundredths == 0)
         return put(at, "<0.01");
     return at + snprintf(at, 8, "%d.%02d", hundredths / 100, hundredths % 100);
@@ -235,7 +235,7 @@ char *ta_unit_format(char text[TA_UNIT_TEXT_MAX], double value, enum ta_unit uni
     else if (value > 0 && units[unit].is_change)
         *at++ = '+';
     if (prefix.scale == 1 && magnitude == trunc(magnitude) && magnitude < LARGEST_GROUPED)
-        at = unit == TA_UNIT_NONE ? ta_decimal_integer(at, (int64_t)magnitude)
+        at = unit == TA_UNIT_NONE ? ta_decimal_integer(at, ta_whole(magnitude))
                                   : put_grouped(at, magnitude);
     else if (units[unit].scale > 0 && magnitude > 0 && magnitude < 0.01)
         at = put_small_share(at, magnitude / prefix.scale);

@@ -69,7 +69,7 @@ static struct ta_slice without_unit(struct ta_slice word)
 {
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         const size_t n = strlen(units[i]);
-        if (word.len > n && memcmp(word.ptr + word.len - n, units[i], n) == 0)
+        if (word.len > n && memcmp(ta_slice_end(word) - n, units[i], n) == 0)
             return (struct ta_slice){word.ptr, word.len - n};
     }
     return word;
@@ -80,7 +80,7 @@ static struct ta_slice take(struct ta_slice *rest, char separator)
     const char *end = memchr(rest->ptr, separator, rest->len);
     const struct ta_slice part = {rest->ptr, end ? (size_t)(end - rest->ptr) : rest->len};
     const size_t used = part.len + (end != NULL);
-    *rest = (struct ta_slice){rest->ptr + used, rest->len - used};
+    *rest = ta_slice_from(*rest, used);
     return part;
 }
 
@@ -112,7 +112,7 @@ static void put_parts(struct writer *out, struct ta_slice word)
     struct ta_slice rest = without_unit(word);
     const struct ta_slice rate = TA_LIT("_per_s");
     const bool is_rate =
-        rest.len > rate.len && memcmp(rest.ptr + rest.len - rate.len, rate.ptr, rate.len) == 0;
+        rest.len > rate.len && memcmp(ta_slice_end(rest) - rate.len, rate.ptr, rate.len) == 0;
     rest.len -= is_rate ? rate.len : 0;
     while (rest.len) {
         if (out->n > start)
@@ -148,7 +148,7 @@ struct ta_slice ta_word_text(struct ta_slice word, char buffer[TA_WORD_TEXT_MAX]
         const size_t n = (size_t)(slash - word.ptr) + 1;
         put(&out, (struct ta_slice){word.ptr, n - 1});
         put(&out, TA_LIT(": "));
-        word = (struct ta_slice){word.ptr + n, word.len - n};
+        word = ta_slice_from(word, n);
     }
     /* "as_reported (block)" */
     const char *open = memchr(word.ptr, '(', word.len);
@@ -156,7 +156,7 @@ struct ta_slice ta_word_text(struct ta_slice word, char buffer[TA_WORD_TEXT_MAX]
     if (open && open > word.ptr && open[-1] == ' ')
         head.len = (size_t)(open - word.ptr) - 1;
     put_parts(&out, head);
-    put(&out, (struct ta_slice){head.ptr + head.len, word.len - head.len});
+    put(&out, (struct ta_slice){ta_slice_end(head), word.len - head.len});
     return (struct ta_slice){buffer, out.n};
 }
 

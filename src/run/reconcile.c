@@ -9,6 +9,7 @@
 #include "run/copies.h"
 #include "model/trace.h"
 #include "run/dump_events.h"
+#include "run/exports.h"
 #include "run/sessions.h"
 #include "timeline/samples.h"
 
@@ -95,7 +96,8 @@ static bool drop_copies(const struct ta_ingestion *ingestion, struct ta_quality 
                                           .rank_known = file->rank_source != TA_RANK_DEFAULT};
     }
     const bool done =
-        files && ta_drop_earlier_samples(files, n, job) && ta_drop_copies(files, n, job);
+        files && ta_drop_earlier_samples(files, n, job) &&
+                      ta_drop_earlier_exports(files, n, job) && ta_drop_copies(files, n, job);
     free(files);
     return done;
 }

@@ -13,7 +13,7 @@
 static struct ta_slice skip_spaces(struct ta_slice text)
 {
     while (text.len && memchr(" \t\r\n", *text.ptr, 4))
-        text = (struct ta_slice){text.ptr + 1, text.len - 1};
+        text = ta_slice_from(text, 1);
     return text;
 }
 
@@ -23,7 +23,7 @@ static bool take(struct ta_slice *text, const char *token)
     *text = skip_spaces(*text);
     if (text->len < n || memcmp(text->ptr, token, n) != 0)
         return false;
-    *text = (struct ta_slice){text->ptr + n, text->len - n};
+    *text = ta_slice_from(*text, n);
     return true;
 }
 

@@ -13,7 +13,7 @@ static double scaled(double value, bool is_log)
 static double quantile(const double *sorted, size_t n, double share, bool is_log)
 {
     const double place = (double)(n - 1) * share;
-    const size_t at = (size_t)place, next = at + 1 < n ? at + 1 : at;
+    const size_t at = ta_whole_size(place), next = at + 1 < n ? at + 1 : at;
     const double low = scaled(sorted[at], is_log), high = scaled(sorted[next], is_log);
     return low + (place - (double)at) * (high - low);
 }
@@ -26,7 +26,7 @@ static void choose(const double *sorted, size_t n, bool is_log, struct ta_bins *
         return;
     const double quartiles = quantile(sorted, n, 0.75, is_log) - quantile(sorted, n, 0.25, is_log);
     const double wanted = ceil(range / (2 * quartiles / cbrt((double)n)));
-    out->n_bins = wanted >= MOST ? MOST : wanted > FEWEST ? (size_t)wanted : FEWEST;
+    out->n_bins = wanted >= MOST ? MOST : wanted > FEWEST ? ta_whole_size(wanted) : FEWEST;
 }
 
 void ta_bins_linear(const double *sorted, size_t n, struct ta_bins *out)

@@ -33,7 +33,8 @@ size_t ta_block_length(const double *series, size_t n)
 {
     if (!(ta_autocorrelation(series, n, 1) > 0.2))
         return 1;
-    size_t length = (size_t)floor(cbrt((double)n)); /* a cube root may be off by a rounding */
+    size_t length =
+        ta_whole_size(floor(cbrt((double)n))); /* a cube root may be off by a rounding */
     while (length * length * length < n)
         length++;
     return length;

@@ -37,8 +37,8 @@ static bool find_ranks(const struct binomial *b, double confidence, int64_t *out
 {
     /* Beyond it is no probability that would show. */
     const double middle = b->n * b->share, reach = 9 * sqrt(middle * (1 - b->share)) + 9;
-    const int64_t first = (int64_t)fmax(1, floor(middle - reach));
-    const int64_t last = (int64_t)fmin(b->n, ceil(middle + reach));
+    const int64_t first = ta_whole(fmax(1, floor(middle - reach)));
+    const int64_t last = ta_whole(fmin(b->n, ceil(middle + reach)));
     struct place below = place_of(b, first - 1), above = below; /* at j − 1, and at k − 1 */
     double best = 0;
     int64_t shortest = INT64_MAX;

@@ -65,7 +65,7 @@ bool ta_u_at_most(size_t n, size_t m, uint64_t u, double *out)
 static uint64_t normal_rank(double mean, double sd, double tail)
 {
     const double c = floor(mean - sd * gsl_cdf_ugaussian_Qinv(tail) + 0.5);
-    return c >= 1 ? (uint64_t)c : 0;
+    return c >= 1 ? (uint64_t)ta_whole(c) : 0;
 }
 
 static bool exact_rank(size_t n, size_t m, double tail, uint64_t *out)

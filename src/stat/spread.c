@@ -48,7 +48,7 @@ double ta_trimmed_mean(const double *sorted, size_t n, double share)
 {
     if (n == 0 || !(share >= 0 && share < 0.5))
         return TA_NAN;
-    const size_t cut = (size_t)floor(share * (double)n);
+    const size_t cut = ta_whole_size(floor(share * (double)n));
     struct ta_moments moments;
     ta_moments(sorted + cut, n - 2 * cut, &moments);
     return moments.mean;

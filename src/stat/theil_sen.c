@@ -203,8 +203,8 @@ static void interval_ranks(const struct points *p, double ties, double confidenc
     const double first = rint((slopes - reach) / 2), last = rint((slopes + reach) / 2) + 1;
     *low = *high = 0;
     if (first >= 1 && last <= slopes) {
-        *low = (uint64_t)first;
-        *high = (uint64_t)last;
+        *low = (uint64_t)ta_whole(first);
+        *high = (uint64_t)ta_whole(last);
     }
 }
 

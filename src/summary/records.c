@@ -66,6 +66,8 @@ void ta_summary_put_records(struct ta_summary_out *out, struct ta_text *text,
     ta_text_int(text, trace->origin);
     ta_text_key(text, "exactness");
     ta_text_int(text, dump->exactness);
+    ta_text_key(text, "growing");
+    ta_text_bool(text, dump->is_growing);
     ta_text_key(text, "allocator");
     ta_text_bool(text, ta_dump_has_allocator(dump));
     ta_text_key(text, "allocator_dated");
@@ -197,6 +199,8 @@ static void take_members(struct taking *t, struct ta_trace *trace)
         } else if (ta_slice_equal(key, TA_LIT("exactness"))) {
             trace->dump.exactness =
                 (enum ta_exactness)ta_scan_within(scan, TA_EXACT_CONSOLE, TA_EXACT_FULL, false);
+        } else if (ta_slice_equal(key, TA_LIT("growing"))) {
+            trace->dump.is_growing = ta_scan_bool(scan);
         } else if (ta_slice_equal(key, TA_LIT("allocator"))) {
             trace->dump.held_allocator = ta_scan_bool(scan);
         } else if (ta_slice_equal(key, TA_LIT("allocator_dated"))) {

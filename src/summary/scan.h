@@ -18,7 +18,7 @@ struct ta_scan {
 
 static inline struct ta_scan ta_scan_of(struct ta_slice text, struct ta_arena *arena)
 {
-    return (struct ta_scan){text.ptr, text.ptr, text.ptr + text.len, arena, NULL, false};
+    return (struct ta_scan){text.ptr, text.ptr, ta_slice_end(text), arena, NULL, false};
 }
 
 /* Says what is wrong here; the first one stays.  Always false. */

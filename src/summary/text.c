@@ -159,7 +159,7 @@ void ta_text_string(struct ta_text *text, struct ta_slice string)
     for (size_t i = 0, start = 0; i <= string.len; i++) {
         if (i < string.len && !needs_escape(string.ptr[i]))
             continue;
-        ta_text_put(text, (struct ta_slice){string.ptr + start, i - start});
+        ta_text_put(text, ta_slice_part(string, start, i));
         start = i + 1;
         if (i == string.len)
             break;

@@ -61,7 +61,8 @@ static int64_t ahead_of(const struct ta_table *table, size_t row,
         memcpy(origin, text.ptr, text.len);
     const int64_t middle = file->clock_ns + file->end_ns / 2;
     const double since = is_known ? (double)(middle - strtoll(origin, NULL, 10)) : 0;
-    return (int64_t)ta_row_number(table, row, "offset_ns", 0) + llround(drift * since);
+    return ta_add_sat(ta_whole(ta_row_number(table, row, "offset_ns", 0)),
+                      ta_whole(round(drift * since)));
 }
 
 static bool has_several_ranks(const struct ta_timeline *timeline)

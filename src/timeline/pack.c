@@ -105,7 +105,7 @@ static bool end_bin(struct packer *p, struct lane *lane)
     const size_t n = ta_varint_write(skip, (uint64_t)(lane->bin - lane->bins_done));
     const int64_t share = lane->bin_ns >= p->width_ns
                               ? 255
-                              : 1 + (int64_t)(254.0 * (double)lane->bin_ns / (double)p->width_ns);
+                              : 1 + ta_whole(254.0 * (double)lane->bin_ns / (double)p->width_ns);
     bool done = true;
     for (size_t i = 0; i < n; i++)
         done &= ta_vec_push(&lane->busy, skip[i]);

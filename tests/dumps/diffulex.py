@@ -8,6 +8,20 @@ ENGINE = ["scheduler_schedule", "prepare_reqs_for_execution", "model_runner_run"
 RUNNER = ["prepare_chunked_prefill", "before_model_forward", "model_forward", "sampler"]
 
 
+def export(chance, path, rows):
+    """Writes what was recorded so far as one export; returns its duration and tokens."""
+    spent, tokens = sum(r["duration_sec"] for r in rows), sum(r["total_tokens"] for r in rows)
+    dress.write_json(chance, path.parent / (path.name + ".json"), {"metrics": rows, "summary": {
+        "total_sections": len(rows), "total_duration_sec": spent, "total_tokens": tokens,
+        "avg_throughput_tokens_per_sec": tokens / spent}})
+    if chance.random() < 0.5:
+        dress.write_csv(chance, path.parent / (path.name + ".csv"), [
+            {key: repr(row[key]) if key != "name" else row[key]
+             for key in ("duration_sec", "name", "throughput_tokens_per_sec", "total_tokens")}
+            for row in rows], may_reorder=False)
+    return spent, tokens
+
+
 def sections(chance, folder, tables):
     rows, samples, taken = [], {}, set()
     names = [dress.new_name(chance, taken) for _ in range(chance.randrange(1, 9))]
@@ -20,16 +34,11 @@ def sections(chance, folder, tables):
             "memory_delta_mb": -1.25, "custom_metrics": {"n": float("nan"), "m": 1},
             "backend_data": None}))
         samples.setdefault(name, []).append(f.scaled(spent, 10**9))
-    spent, tokens = sum(r["duration_sec"] for r in rows), sum(r["total_tokens"] for r in rows)
     base = chance.choice(["profile_20261121_004633", "sweep-1", "läufe.2"])
-    dress.write_json(chance, folder / (base + ".json"), {"metrics": rows, "summary": {
-        "total_sections": len(rows), "total_duration_sec": spent, "total_tokens": tokens,
-        "avg_throughput_tokens_per_sec": tokens / spent}})
-    if chance.random() < 0.5:
-        dress.write_csv(chance, folder / (base + ".csv"), [
-            {key: repr(row[key]) if key != "name" else row[key]
-             for key in ("duration_sec", "name", "throughput_tokens_per_sec", "total_tokens")}
-            for row in rows], may_reorder=False)
+    earlier = sorted(chance.sample(range(1, len(rows)), chance.randrange(min(3, len(rows)))))
+    for i, n in enumerate(earlier):  # exported while the run went on
+        export(chance, folder / f"{base}_{i}", rows[:n])
+    spent, tokens = export(chance, folder / base, rows)
     tables.setdefault("stages.by_name", []).extend(
         f.stage_of_samples(0, name, values) for name, values in samples.items())
     if tokens:

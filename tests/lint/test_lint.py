@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The checks of this folder find what they are there to find."""
+import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -109,6 +111,51 @@ class Lint(unittest.TestCase):
                 (f"{LICENCE}/* {'x' * 100} */\n", False)):
             with self.subTest(text=text):
                 self.expect("spdx.py", "src/base/x.c", text, is_right)
+
+    def run_undefined(self, text, suffix="c"):
+        """What undefined.py says of a source, or of a header that one includes."""
+        self.write(f"src/base/x.{suffix}", LICENCE + text)
+        if suffix == "h":
+            self.write("src/base/x.c", LICENCE + '#include "x.h"\n')
+        command = {"directory": str(self.root), "file": str(self.root / "src/base/x.c"),
+                   "command": "cc -c src/base/x.c"}
+        self.write("build/compile_commands.json", json.dumps([command]))
+        done = subprocess.run([sys.executable, "-B", HERE / "undefined.py", self.root,
+                               self.root / "build"], capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout
+
+    @unittest.skipUnless(shutil.which("clang-query"), "clang-query is not installed")
+    def test_undefined(self):
+        for text, is_right in (
+                ("long f(int x) { return (long)x; }", True),
+                ("double f(long x) { return x; }", True),
+                ("float f(double x) { return (float)x; }", True),
+                ("long ta_whole(double x) { return (long)x; }", True),
+                ("long ta_whole_int(double x) { return (int)x; }", False),
+                ("long f(double x) { return (long)x; }", False),
+                ("long f(double x) { return x; }", False),            # by returning
+                ("void g(int); void f(float x) { g(x); }", False),    # by passing
+                ("void f(char *p, long double x) { *p = x; }", False),
+                ("void f(int *p, double x) { *p += x; }", False),
+                ("struct s { unsigned n; } f(double x) { return (struct s){.n = x}; }", False),
+                ("#define WHOLE(x) ((int)(x))\nint f(double x) { return WHOLE(x); }", False),
+                ("long lrint(double); long f(double x) { return lrint(x); }", False),
+                ("long long llroundf(float); long long f(float x) { return llroundf(x); }",
+                 False),
+                ("#include <stddef.h>\nstruct ta_slice { const char *ptr; size_t len; };\n"
+                 "const char *f(struct ta_slice *s, size_t i) { return &s->ptr[i]; }", True),
+                ("#include <stddef.h>\nstruct ta_slice { const char *ptr; size_t len; };\n"
+                 "const char *ta_slice_at(struct ta_slice s) { return s.ptr + s.len; }", True),
+                ("#include <stddef.h>\nstruct ta_slice { const char *ptr; size_t len; };\n"
+                 "const char *f(struct ta_slice s) { return s.ptr + s.len; }", False),
+                ("#include <stddef.h>\nstruct ta_slice { const char *ptr; size_t len; };\n"
+                 "const char *f(struct ta_slice *s) { return 1 + (s->ptr); }", False)):
+            for suffix in "c", "h":
+                with self.subTest(text=text, suffix=suffix):
+                    code, output = self.run_undefined(text + "\n", suffix)
+                    self.assertEqual(code, 0 if is_right else 1, output)
+                    if not is_right:
+                        self.assertRegex(output, rf"(?m)^src/base/x\.{suffix}:[2-4]:\d+: ")
 
 
 if __name__ == "__main__":

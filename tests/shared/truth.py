@@ -54,6 +54,24 @@ def overlap_of_dependent_launches(expect, truth, report):
     expect.close("busy", row["busy_ns"] / 1e6, truth["busy_ms"])
 
 
+@case("seeds/dx_period")
+def exports_of_one_run_count_once(expect, truth, report):
+    stages = report.tables["stages.by_name"]
+    tokens = report.tables["sections.tokens"]
+    total_s = sum(row["total_ns"] for row in stages) / 1e9
+    expect.equal("sections", sum(row["calls"] for row in stages), truth["sections"])
+    expect.close("time of the sections", total_s, truth["total_s"])
+    expect.close("tokens over their time", sum(row["tokens"] for row in tokens) / total_s,
+                 truth["tokens_per_s"])
+    expect.close("the figure that people see",
+                 report.row("throughput.values", metric="tokens_per_s", basis="sections")["value"],
+                 truth["tokens_per_s"])
+    found = [note["text"] for note in report.document["data_quality"]["findings"]
+             if note["code"] == "earlier-export"]
+    expect.true(f"the data quality names the exports: {found}",
+                len(found) == 1 and "profile_20261124_103005.json" in found[0])
+
+
 def site_bytes(report, place):
     """Bytes that a site such as "optimizers.py:82 step" holds at the peak."""
     file, function = place.split(" ")

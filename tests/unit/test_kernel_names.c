@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -134,7 +135,7 @@ static const struct expectation attentions[] = {
         "cudnn", YES, BF16,
         "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_bf16_knob_7_64x128x128_4x1x1"),
     ATTENTION(
-        "memory-efficient", ANY, BF16,
+        "memory-efficient", YES, BF16,
         "fmha_cutlassF_bf16_aligned_64x128_rf_sm80(PyTorchMemEffAttention::AttentionKernel<>)"),
     ATTENTION("sage", YES, INT8,
               "void qk_int_sv_f8_attn_kernel<128, 64, 32, 64, 128, (DataType)1>"),
@@ -242,6 +243,63 @@ static void names_of_products(void **state)
     check(products, sizeof products / sizeof *products);
 }
 
+/* ---- the table of names ---------------------------------------------------------------------- */
+
+enum { CLASS, MATRIX, PRECISION, NAME, COLUMNS };
+
+/* Cuts a line at its tabs; the name may be anything else. */
+static void cut(char *line, char *columns[COLUMNS])
+{
+    line[strcspn(line, "\n")] = '\0';
+    for (int i = 0; i < COLUMNS; i++) {
+        columns[i] = line;
+        line += strcspn(line, "\t");
+        if (i + 1 < COLUMNS) {
+            assert_int_equal(*line, '\t');
+            *line++ = '\0';
+        }
+    }
+}
+
+/* Whether a name tells what its row says; prints what differs. */
+static bool tells(char *const row[COLUMNS])
+{
+    static const char *const units[] = {
+        [TA_MATRIX_ANY] = "unknown", [TA_MATRIX_YES] = "yes", [TA_MATRIX_NO] = "no"};
+    const struct ta_kernel_facts got = ta_kernel_describe(ta_slice_of(row[NAME]));
+    const char *const columns[] = {ta_kernel_kind_name(got.kind), units[got.matrix],
+                                   ta_precision_name(got.precision)};
+    bool same = true;
+    for (int i = 0; i < NAME; i++)
+        same &= strcmp(row[i], columns[i]) == 0;
+    if (!same)
+        print_error("%s:\n  %s, matrix unit %s, %s\n", row[NAME], columns[CLASS], columns[MATRIX],
+                    columns[PRECISION]);
+    return same;
+}
+
+/* Names of all libraries, in product_names.tsv. */
+static void names_of_all_libraries(void **state)
+{
+    (void)state;
+    FILE *file = fopen(TA_PRODUCT_NAMES, "r");
+    assert_non_null(file);
+    char *line = NULL;
+    size_t size = 0, rows = 0, wrong = 0;
+    while (getline(&line, &size, file) > 0) {
+        if (line[0] == '#' || line[0] == '\n')
+            continue;
+        char *columns[COLUMNS];
+        cut(line, columns);
+        rows++;
+        wrong += !tells(columns);
+    }
+    free(line);
+    fclose(file);
+    assert_true(rows > 500);
+    assert_int_equal(wrong, 0);
+}
+
 static void names_of_attention(void **state)
 {
     (void)state;
@@ -288,9 +346,9 @@ static void agree_with_each_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_of_products),     cmocka_unit_test(names_of_attention),
-        cmocka_unit_test(names_of_all_else),     cmocka_unit_test(unknown_names),
-        cmocka_unit_test(agree_with_each_other),
+        cmocka_unit_test(names_of_products),  cmocka_unit_test(names_of_all_libraries),
+        cmocka_unit_test(names_of_attention), cmocka_unit_test(names_of_all_else),
+        cmocka_unit_test(unknown_names),      cmocka_unit_test(agree_with_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -141,7 +141,7 @@ static bool has_modules(const struct tree *modules)
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
-    const size_t kept = (size_t)ta_ctx_option(ctx, NODES) * KEPT_PER_SHOWN;
+    const size_t kept = ta_whole_size(ta_ctx_option(ctx, NODES)) * KEPT_PER_SHOWN;
     struct tree tree = {0}, modules = {0};
     bool done = tree_grow(&tree, trace) && tree_of_modules(&tree, &modules);
     if (done && has_modules(&modules)) {
@@ -252,7 +252,7 @@ static bool add_tree(struct ta_ctx *ctx, const struct view *view,
     struct tree tree = {0};
     bool done = read_tree(rows, &tree);
     if (done)
-        tree_fold(&tree, (size_t)ta_ctx_option(ctx, NODES));
+        tree_fold(&tree, ta_whole_size(ta_ctx_option(ctx, NODES)));
     done = done && !tree.failed;
     if (done) {
         struct listing listing = {.merged = rows, .tree = &tree};

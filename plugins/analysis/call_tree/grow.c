@@ -80,7 +80,7 @@ static struct ta_slice role_of(struct ta_slice name)
 {
     const char *open = name.len ? memchr(name.ptr, '(', name.len) : NULL;
     if (open && starts_with(name, TA_LIT("thread ")) && name.ptr[name.len - 1] == ')')
-        name = (struct ta_slice){open + 1, (size_t)(name.ptr + name.len - 1 - (open + 1))};
+        name = (struct ta_slice){open + 1, (size_t)(ta_slice_end(name) - 1 - (open + 1))};
     while (name.len > 1 && name.ptr[name.len - 1] >= '0' && name.ptr[name.len - 1] <= '9')
         name.len--;
     while (name.len > 1 && strchr("_-#: ", name.ptr[name.len - 1]))
@@ -94,7 +94,7 @@ static struct ta_slice builtin_of(struct ta_slice name)
     static const char address[] = " at 0x";
     const char *at = memmem(name.ptr, name.len, address, sizeof address - 1);
     const size_t end = at ? (size_t)(at - name.ptr) : name.len - (name.ptr[name.len - 1] == '>');
-    return (struct ta_slice){name.ptr + 1, end - 1};
+    return ta_slice_part(name, 1, end);
 }
 
 /* The beginning of a name, whole characters: a tree repeats names in every place. */

@@ -87,7 +87,7 @@ static void arrive(struct coll_run *run, struct coll_instance *instance, int64_t
     if (instance->n_placed < 2)
         return;
     instance->median_end = median_of(ends, instance->n_placed);
-    instance->uncertainty = (int64_t)uncertainty;
+    instance->uncertainty = ta_whole(uncertainty);
     instance->is_tie = (double)(instance->last_start - instance->first_start) < 2 * uncertainty ||
                        instance->last_start == instance->first_start;
     instance->is_telling = coll_is_even(run->shapes[instance->shape].kind);

@@ -55,7 +55,7 @@ static int64_t aligned(const struct coll_member *member, int64_t time)
     const struct coll_clock *c = &member->clock;
     if (!c->corrected)
         return time;
-    return time - c->offset - llround(c->drift * (double)(time - c->origin));
+    return time - c->offset - ta_whole(round(c->drift * (double)(time - c->origin)));
 }
 
 /* ---- one clock ------------------------------------------------------------------------------ */
@@ -151,7 +151,7 @@ static bool fit_clock(struct aligning *a, uint32_t member, uint32_t with)
                  : p->n >= DRIFT_LEAST ? COLL_CLOCK_DRIFT
                                        : COLL_CLOCK_OFFSET,
         .axis = its->axis,
-        .offset = p->shift + llround(offset),
+        .offset = p->shift + ta_whole(round(offset)),
         .drift = drift,
         .uncertainty = hypot(around, its->uncertainty),
         .origin = p->origin,

@@ -91,9 +91,9 @@ static bool add_device(const struct coll_run *run, const struct ta_table *gpu, s
     const struct parts parts = parts_of(run, member);
     const double all = parts.wait + parts.transfer + parts.unknown;
     const double scale = all > 0 ? (double)exposed / all : 0;
-    const int64_t wait = ta_min_i64((int64_t)(parts.wait * scale + 0.5), exposed);
+    const int64_t wait = ta_min_i64(ta_whole(parts.wait * scale + 0.5), exposed);
     const int64_t transfer =
-        parts.unknown > 0 ? ta_min_i64((int64_t)(parts.transfer * scale + 0.5), exposed - wait)
+        parts.unknown > 0 ? ta_min_i64(ta_whole(parts.transfer * scale + 0.5), exposed - wait)
         : all > 0         ? exposed - wait
                           : 0;
     TA_ROW(table, ta_int(rank), ta_int(device), ta_int(window), ta_int(exposed), ta_int(wait),

@@ -75,7 +75,7 @@ static void add_instance(const struct coll_run *run, const struct coll_instance 
     const double excess = (double)last->before - ta_quantile(befores, n, 0.5);
     const double gap = (double)(last->start - second);
     struct coll_rank *rank = &ranks->at[ranks->of[last->member]];
-    rank->held_up = ta_add_sat(rank->held_up, (int64_t)fmax(0, fmin(gap, excess)));
+    rank->held_up = ta_add_sat(rank->held_up, ta_whole(fmax(0, fmin(gap, excess))));
 }
 
 /* ---- the verdict ---------------------------------------------------------------------------- */

@@ -93,7 +93,7 @@ static const struct {
 static int type_bytes(struct ta_slice dtype)
 {
     if (dtype.len > 5 && memcmp(dtype.ptr, "c10::", 5) == 0)
-        dtype = (struct ta_slice){dtype.ptr + 5, dtype.len - 5};
+        dtype = ta_slice_from(dtype, 5);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (strlen(types[i].name) == dtype.len &&
             strncasecmp(types[i].name, dtype.ptr, dtype.len) == 0)

@@ -138,7 +138,7 @@ bool coll_cost(const struct coll_run *run, struct coll_ranks *ranks)
             coll_replay_end(replay, &(struct coll_change){.like_others = like_others});
         struct coll_rank *rank = &ranks->at[i];
         const int64_t steps = count_steps(run, ranks, i);
-        rank->cost = (int64_t)fmax(0, partly ? rank->more : end - without);
+        rank->cost = ta_whole(fmax(0, partly ? rank->more : end - without));
         rank->cost_step = steps ? rank->cost / steps : TA_MISSING;
     }
     coll_replay_close(replay);

@@ -214,7 +214,7 @@ static void add_peers(const struct coll_run *run, const struct size *peers, size
                ta_text(run->groups[shape->group].ranks), ta_int(shape->size), ta_int(s->bytes),
                ta_int((int64_t)n), ta_num(bus), ta_num(median), ta_num(ratio), ta_num(z),
                ta_bool(z < SLOW_Z && ratio < SLOW_BELOW),
-               ta_int((int64_t)fmax(0, s->transfer * (1 - ratio))));
+               ta_int(ta_whole(fmax(0, s->transfer * (1 - ratio)))));
     }
 }
 

@@ -70,7 +70,7 @@ static void add_class(const struct coll_run *run, const uint32_t *at, size_t n, 
     const struct coll_shape *shape = &run->shapes[run->instances[at[0]].shape];
     const double tax = (double)small * latency;
     TA_ROW(table, ta_text(shape->op), ta_int(shape->size), ta_int((int64_t)n), ta_int(small),
-           ta_int(largest), ta_num(latency), ta_int(llround(tax)), ta_num(tax / all));
+           ta_int(largest), ta_num(latency), ta_int(ta_whole(round(tax))), ta_num(tax / all));
 }
 
 bool coll_add_small(const struct coll_run *run, struct ta_section_builder *out)

@@ -47,7 +47,7 @@ struct ta_slice copies_memory(struct ta_slice name)
     const char *open = memchr(name.ptr, '(', name.len);
     if (!open || name.ptr[name.len - 1] != ')')
         return name;
-    return (struct ta_slice){open + 1, (size_t)(name.ptr + name.len - 1 - (open + 1))};
+    return (struct ta_slice){open + 1, (size_t)(ta_slice_end(name) - 1 - (open + 1))};
 }
 
 struct ta_slice copies_host_memory(struct ta_slice name)

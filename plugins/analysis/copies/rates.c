@@ -80,7 +80,7 @@ static int64_t stated_link(const struct walk *w, struct ta_slice direction)
     const double rate = is_peer   ? w->hardware->peer_bytes_per_s
                         : is_host ? w->hardware->host_bytes_per_s
                                   : 0;
-    return rate > 0 ? (int64_t)rate : TA_MISSING;
+    return rate > 0 ? ta_whole(rate) : TA_MISSING;
 }
 
 /* ---- sums and rates ------------------------------------------------------------------------- */

@@ -113,7 +113,7 @@ bool health_compare_names(const struct ta_partial *names, struct ta_section_buil
         for (size_t c = 0; c < HEALTH_NAMES; c++)
             kernels += ranks[i].counts[c];
         *least = fmin(isnan(*least) ? 1 : *least, alike);
-        TA_ROW(table, ta_int(ta_partial_at(names, i)[HEALTH_NAMES_RANK]), ta_int((int64_t)kernels),
+        TA_ROW(table, ta_int(ta_partial_at(names, i)[HEALTH_NAMES_RANK]), ta_int(ta_whole(kernels)),
                ta_num(alike), ta_int(ta_partial_at(names, near)[HEALTH_NAMES_RANK]));
     }
     free(ranks);

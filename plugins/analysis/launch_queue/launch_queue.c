@@ -162,7 +162,7 @@ static void count_below(void *user, int64_t value, int64_t at_or_below)
 /* Share of delays up to twice the floor. */
 static struct ta_cell short_share(const struct ta_dist *delays, double floor)
 {
-    struct below below = {.bound = (int64_t)(2 * floor)};
+    struct below below = {.bound = ta_whole(2 * floor)};
     ta_dist_walk(delays, count_below, &below);
     return ta_num((double)below.n / (double)ta_dist_count(delays));
 }
@@ -192,7 +192,7 @@ static struct shown show(const int64_t *figures, const struct ta_dist *bare)
         .depth = ta_share(figures[FIGURE_AREA], figures[FIGURE_WINDOW]),
         .most = ta_int(figures[FIGURE_MOST]),
         .empty = ta_share(figures[FIGURE_EMPTY], figures[FIGURE_WINDOW]),
-        .floor = bare ? ta_int((int64_t)ta_dist_quantile(bare, 5)) : ta_null(),
+        .floor = bare ? ta_int(ta_whole(ta_dist_quantile(bare, 5))) : ta_null(),
         .late = ta_int(figures[FIGURE_LATE]),
     };
 }

@@ -199,7 +199,7 @@ static void add_levels(const struct ta_trace *trace, struct ta_partial *out)
             peak = values[s] > peak && values[s] < 9e18 ? values[s] : peak;
         int64_t *row = levels_row(trace, device, out);
         if (peak >= 0)
-            ta_most(&row[reserved ? PEAK_RESERVED : PEAK_ALLOCATED], (int64_t)peak);
+            ta_most(&row[reserved ? PEAK_RESERVED : PEAK_ALLOCATED], ta_whole(peak));
     }
 }
 
@@ -218,7 +218,7 @@ static void add_patterns(const struct ta_trace *trace, struct ta_partial *out)
         ta_most(&row[MOST], pattern->max_bytes);
         const double small = pattern->small_ratio * 1e9 * (double)pattern->allocations;
         if (pattern->allocations >= 0 && small >= 0 && small < 9e18)
-            ta_sum(&row[SMALL], (int64_t)llround(small));
+            ta_sum(&row[SMALL], ta_whole(round(small)));
     }
 }
 

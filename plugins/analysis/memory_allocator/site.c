@@ -52,7 +52,7 @@ static struct ta_slice place_of(struct ta_slice frame)
         return (struct ta_slice){0};
     for (size_t i = frame.len - 1; i-- > 1;)
         if (frame.ptr[i] == '(' && frame.ptr[i - 1] == ' ')
-            return (struct ta_slice){frame.ptr + i + 1, frame.len - i - 2};
+            return ta_slice_part(frame, i + 1, frame.len - 1);
     return (struct ta_slice){0};
 }
 

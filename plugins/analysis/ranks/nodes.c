@@ -48,10 +48,10 @@ static int64_t count_by_devices(const struct ta_report *prior)
         const double device = ta_row_number(gpu, i, "device", -1);
         most = device > most ? device : most;
     }
-    const int64_t per_node = most >= 1 && most < 1024 ? (int64_t)most + 1 : PER_NODE_PRESET;
+    const int64_t per_node = most >= 1 && most < 1024 ? ta_whole(most) + 1 : PER_NODE_PRESET;
     for (size_t i = 0; gpu && most >= 1 && i < gpu->n_rows; i++)
-        if ((int64_t)ta_row_number(gpu, i, "rank", 0) % per_node !=
-            (int64_t)ta_row_number(gpu, i, "device", -1))
+        if (ta_whole(ta_row_number(gpu, i, "rank", 0)) % per_node !=
+            ta_whole(ta_row_number(gpu, i, "device", -1)))
             return PER_NODE_PRESET;
     return per_node;
 }

@@ -19,14 +19,15 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                              const struct ta_report *prior, struct ta_section_builder *out)
 {
     (void)merged;
-    const int by = (int)ta_ctx_option(ctx, BY);
+    const int by = ta_whole_int(ta_ctx_option(ctx, BY));
     struct figures figures;
     bool done = ranks_read(prior, &figures);
     if (done)
         ranks_add_metrics(&figures, out);
-    done = done && ranks_add_outliers(&figures, (size_t)ta_ctx_option(ctx, OUTLIERS), out);
+    done = done && ranks_add_outliers(&figures, ta_whole_size(ta_ctx_option(ctx, OUTLIERS)), out);
     if (by == RANKS_BY_NODE)
-        done = done && ranks_add_nodes(&figures, prior, (int64_t)ta_ctx_option(ctx, PER_NODE), out);
+        done =
+            done && ranks_add_nodes(&figures, prior, ta_whole(ta_ctx_option(ctx, PER_NODE)), out);
     if (by == RANKS_BY_GROUP)
         done = done && ranks_add_groups(&figures, prior, out);
     ranks_free(&figures);

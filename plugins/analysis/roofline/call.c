@@ -179,7 +179,7 @@ static void take_operand(struct cursor *c, struct operand *operand)
 
 static bool read_dims(struct ta_slice text, struct call *call)
 {
-    struct cursor c = {text.ptr, text.ptr + text.len};
+    struct cursor c = {text.ptr, ta_slice_end(text)};
     if (!take(&c, '['))
         return false;
     if (take(&c, ']'))
@@ -195,7 +195,7 @@ static bool read_dims(struct ta_slice text, struct call *call)
 /* The texts of a list, without their quotes; other values as they are. */
 static size_t read_texts(struct ta_slice text, struct ta_slice *texts)
 {
-    struct cursor c = {text.ptr, text.ptr + text.len};
+    struct cursor c = {text.ptr, ta_slice_end(text)};
     size_t n = 0;
     if (!take(&c, '[') || take(&c, ']'))
         return 0;
@@ -248,7 +248,7 @@ enum lack call_read(struct ta_slice dims, struct ta_slice words, struct ta_slice
 bool value_integer(const struct call *call, int at, int64_t *value)
 {
     const struct ta_slice text = call->values[at];
-    struct cursor c = {text.ptr, text.ptr + text.len};
+    struct cursor c = {text.ptr, ta_slice_end(text)};
     return text.len > 0 && take_integer(&c, value) && c.at == c.end;
 }
 
@@ -262,7 +262,7 @@ bool value_truth(const struct call *call, int at, bool otherwise)
 bool value_list(const struct call *call, int at, size_t n, int64_t *numbers)
 {
     const struct ta_slice text = call->values[at];
-    struct cursor c = {text.ptr, text.ptr + text.len};
+    struct cursor c = {text.ptr, ta_slice_end(text)};
     const bool is_tuple = take(&c, '('), is_list = is_tuple || take(&c, '[');
     size_t found = 0;
     do {

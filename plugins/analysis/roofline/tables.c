@@ -257,7 +257,7 @@ static void add_op(struct ta_ctx *ctx, const struct ta_partial *ops, const int64
            ta_text(ta_partial_text(ops, row, OP_TYPE)), ta_int(row[OP_CALLS]), ta_int(row[OP_BUSY]),
            ta_num(b.shortest_ns / (double)row[OP_BUSY]), text_or_null(b.bound),
            ta_num(flop * calls / seconds), ta_num(bytes * calls / seconds), ta_num(intensity),
-           isnan(b.shortest_ns) ? ta_null() : ta_int((int64_t)above), ta_int(row[OP_FLOP]),
+           isnan(b.shortest_ns) ? ta_null() : ta_int(ta_whole(above)), ta_int(row[OP_FLOP]),
            ta_int(row[OP_BYTES]), ta_int(row[OP_KERNELS]), text_or_null(b.unit),
            ta_num(b.flop_rate), ta_num(b.byte_rate), ta_num(attainable), ta_num(b.matrix_flop_rate),
            ta_text_or_null(ta_partial_text(ops, row, OP_DEVICE)));

@@ -33,7 +33,7 @@ static bool ends_in_counted_word(struct ta_slice text)
     size_t start = text.len;
     while (start > 0 && is_letter(text.ptr[start - 1]))
         start--;
-    const struct ta_slice word = {text.ptr + start, text.len - start};
+    const struct ta_slice word = ta_slice_from(text, start);
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
         if (word.len == strlen(counted[i]) && strncasecmp(word.ptr, counted[i], word.len) == 0)
             return true;
@@ -54,7 +54,7 @@ static struct pattern pattern_of(struct stages *stages, const struct stage *stag
             start--;
         if (start > 1 && start < end && strchr("_- #/:", name.ptr[start - 1])) {
             const char *text = ta_arena_printf(&stages->arena, "%.*sN%.*s", (int)start, name.ptr,
-                                               (int)(name.len - end), name.ptr + end);
+                                               (int)(name.len - end), ta_slice_at(name, end));
             pattern.text = ta_slice_of(text);
             pattern.counts = ends_in_counted_word((struct ta_slice){name.ptr, start - 1});
             return pattern;

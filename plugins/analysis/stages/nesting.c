@@ -123,7 +123,7 @@ static void nest(struct scope *scope, struct stage *inner)
             continue;
         outer->encloses = true;
         const double part = (double)ta_max_i64(0, total_of(outer)) / (double)around;
-        outer->inner_ns = ta_min_i64((int64_t)(part * (double)total_of(inner)), total_of(outer));
+        outer->inner_ns = ta_min_i64(ta_whole(part * (double)total_of(inner)), total_of(outer));
     }
 }
 

@@ -229,7 +229,7 @@ static bool add_many(const struct ta_trace *trace, struct ta_partial *out,
         const double scale = telemetry_signals[group->like.signal].steps;
         struct ta_dist *dist = ta_partial_dist(out, row, VALUES);
         for (size_t i = 0; i < group->n; i++)
-            ta_dist_add(dist, (int64_t)fmin(fmax(readings[i].value * scale, 0), 9e18));
+            ta_dist_add(dist, ta_whole(fmin(fmax(readings[i].value * scale, 0), 9e18)));
     }
     free(moments);
     free(steps);

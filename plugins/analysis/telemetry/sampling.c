@@ -46,9 +46,9 @@ static void add_series(struct ta_table_builder *table, const struct all *all,
     int64_t holes = 0, hole_ns = 0, span = 0;
     for (size_t i = 0; i < n; i++) {
         const bool is_hole = median > 0 && steps[i] > 3 * median;
-        span += (int64_t)steps[i];
+        span = ta_add_sat(span, ta_whole(steps[i]));
         holes += is_hole;
-        hole_ns += is_hole ? (int64_t)steps[i] : 0;
+        hole_ns = ta_add_sat(hole_ns, is_hole ? ta_whole(steps[i]) : 0);
     }
     TA_ROW(table, ta_int(series->rank), ta_int(series->device),
            ta_text(ta_slice_of(ta_signal_name(series->signal))),

@@ -156,8 +156,8 @@ static double quantile_of_many(const struct all *all, const struct series *serie
         weights.at[weights.n++] = (struct weighted){all->readings[i].value, 1};
     qsort(weights.at, weights.n, sizeof *weights.at, by_value);
     const double place = 0.95 * (double)(sums->n - 1), low = floor(place);
-    const double below = value_number(&weights, (int64_t)low);
-    const double above = value_number(&weights, (int64_t)ceil(place));
+    const double below = value_number(&weights, ta_whole(low));
+    const double above = value_number(&weights, ta_whole(ceil(place)));
     free(weights.at);
     return fmin(fmax(below + (above - below) * (place - low), sums->least), sums->most);
 }

@@ -108,8 +108,8 @@ static struct span span_of(const struct all *all, size_t first, size_t end)
 static size_t point_of(const struct span *span, struct ta_map *moments, int64_t time)
 {
     if (!moments)
-        return (size_t)((double)(time - span->from) / ((double)(span->to - span->from) + 1) *
-                        POINTS);
+        return ta_whole_size((double)(time - span->from) / ((double)(span->to - span->from) + 1) *
+                             POINTS);
     const uint64_t *known = ta_map_find(moments, (uint64_t)time);
     return known ? (size_t)*known : SIZE_MAX;
 }

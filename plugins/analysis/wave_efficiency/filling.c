@@ -44,9 +44,9 @@ struct filling filling_of(const struct kernel_numbers *of, struct ta_device_unit
     const double in_use = fmin(of->at[PER_UNIT], 1);
     double waves = 0, lost = 0;
     struct filling f = {
-        .blocks = shape.blocks > 0 && shape.blocks < 1e15 ? (int64_t)shape.blocks : TA_MISSING,
+        .blocks = shape.blocks > 0 && shape.blocks < 1e15 ? ta_whole(shape.blocks) : TA_MISSING,
         .milliwaves = TA_MISSING,
-        .units = in_use > 0 ? (int64_t)nearbyint(in_use * UNITS_WHOLE) : TA_MISSING,
+        .units = in_use > 0 ? ta_whole(nearbyint(in_use * UNITS_WHOLE)) : TA_MISSING,
         .has_warps = of->has[OCCUPANCY],
         .warps = of->at[OCCUPANCY] / 100,
     };
@@ -56,6 +56,6 @@ struct filling filling_of(const struct kernel_numbers *of, struct ta_device_unit
     f.lost = lost;
     f.is_under = shape.blocks < shape.units;
     if (waves < 1e12)
-        f.milliwaves = (int64_t)nearbyint(waves * 1000);
+        f.milliwaves = ta_whole(nearbyint(waves * 1000));
     return f;
 }

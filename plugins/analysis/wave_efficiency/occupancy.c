@@ -86,7 +86,7 @@ void occupancy_end(struct occupancy *o)
     ta_sum(&row[OCCUPANCY_WINDOW], o->last - o->first);
     ta_sum(&row[OCCUPANCY_UNITS], (int64_t)(o->sweep.units / UNITS_WHOLE));
     ta_sum(&row[OCCUPANCY_KNOWN], o->known);
-    ta_sum(&row[OCCUPANCY_WARPS], (int64_t)nearbyint(o->warps));
+    ta_sum(&row[OCCUPANCY_WARPS], ta_whole(nearbyint(o->warps)));
     ta_sum(&row[OCCUPANCY_TIME], o->time);
 }
 

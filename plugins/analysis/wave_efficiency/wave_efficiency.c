@@ -88,7 +88,7 @@ static void add(struct sums *sums, int64_t dur, const struct filling *filling)
     sums->known++;
     sums->known_ns = ta_add_sat(sums->known_ns, dur);
     if (filling->lost != 0)
-        sums->lost = ta_add_sat(sums->lost, (int64_t)nearbyint(filling->lost * (double)dur));
+        sums->lost = ta_add_sat(sums->lost, ta_whole(nearbyint(filling->lost * (double)dur)));
     if (filling->is_under) {
         sums->under++;
         sums->under_ns = ta_add_sat(sums->under_ns, dur);

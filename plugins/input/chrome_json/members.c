@@ -81,7 +81,7 @@ static bool is_setting(struct ta_slice key)
     static const char *const options[] = {"record_shapes", "profile_memory", "with_stack",
                                           "with_flops", "with_modules"};
     const size_t n = sizeof suffix - 1;
-    bool is = key.len > n && memcmp(key.ptr + key.len - n, suffix, n) == 0;
+    bool is = key.len > n && memcmp(ta_slice_end(key) - n, suffix, n) == 0;
     for (size_t i = 0; !is && i < sizeof options / sizeof *options; i++)
         is = ta_slice_equal(key, ta_slice_of(options[i]));
     return is;

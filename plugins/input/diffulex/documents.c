@@ -14,7 +14,7 @@ static bool begins_with_sections(struct ta_slice head)
         head = dx_skip_blanks(head);
         if (head.len < n || memcmp(head.ptr, parts[i], n) != 0)
             return false;
-        head = (struct ta_slice){head.ptr + n, head.len - n};
+        head = ta_slice_from(head, n);
     }
     head = dx_skip_blanks(head);
     return dx_starts_with(head, "]") ||

@@ -77,7 +77,7 @@ static void add_stage(struct reading *r, const struct section *section)
 static int64_t tokens_duration(const struct section *section)
 {
     const double ns = (double)section->tokens / section->tokens_per_s * 1e9;
-    return isfinite(ns) && ns > 0 && ns < 0x1p62 ? llround(ns) : section->dur_ns;
+    return isfinite(ns) && ns > 0 && ns < 0x1p62 ? ta_whole(round(ns)) : section->dur_ns;
 }
 
 static void add_tokens(struct reading *r, const struct section *section)
@@ -119,7 +119,7 @@ static void add_product(struct reading *r, struct ta_slice key, struct ta_slice 
     size_t start = path.len;
     while (start > 0 && path.ptr[start - 1] != '/' && path.ptr[start - 1] != '\\')
         start--;
-    ta_builder_add_product(r->builder, (struct ta_slice){path.ptr + start, path.len - start});
+    ta_builder_add_product(r->builder, ta_slice_from(path, start));
 }
 
 void dx_sections_tag(struct sections *s, struct ta_slice name, struct ta_slice key,
@@ -174,4 +174,5 @@ void dx_sections_end(struct sections *s, enum ta_exactness exactness)
     char set[40];
     snprintf(set, sizeof set, "sections %016" PRIx64, s->fingerprint);
     ta_builder_set_copy(s->r->builder, ta_slice_of(set), exactness);
+    ta_builder_set_growing(s->r->builder); /* until its clear() is called */
 }

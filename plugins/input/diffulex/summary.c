@@ -73,11 +73,11 @@ static bool take_pair(struct ta_slice *text, struct ta_slice *key, struct ta_sli
     if (end + 1 >= text->len || text->ptr[end + 1] != ':')
         return false;
     *key = (struct ta_slice){text->ptr, end + 1};
-    *text = (struct ta_slice){text->ptr + end + 2, text->len - end - 2};
+    *text = ta_slice_from(*text, end + 2);
     const size_t n = value_end(*text);
     *value = (struct ta_slice){text->ptr, n};
     const size_t used = n + (n < text->len);
-    *text = (struct ta_slice){text->ptr + used, text->len - used};
+    *text = ta_slice_from(*text, used);
     return true;
 }
 
@@ -177,7 +177,7 @@ static bool after(struct ta_slice line, const char *label, struct ta_slice *rest
     if (!dx_starts_with(line, label))
         return false;
     const size_t n = strlen(label);
-    *rest = ta_text_trim((struct ta_slice){line.ptr + n, line.len - n});
+    *rest = ta_text_trim(ta_slice_from(line, n));
     return true;
 }
 
@@ -300,21 +300,21 @@ static bool split_markdown(struct ta_slice line, struct ta_slice cells[MD_CELLS]
             at--;
         if (at < 2)
             return false;
-        cells[cell] = ta_text_trim((struct ta_slice){line.ptr + at, end - at});
+        cells[cell] = ta_text_trim(ta_slice_part(line, at, end));
         end = at - 1;
     }
-    const char *bar = memchr(line.ptr + 1, '|', end > 1 ? end - 1 : 0);
+    const char *bar = memchr(ta_slice_at(line, 1), '|', end > 1 ? end - 1 : 0);
     if (!bar)
         return false;
-    cells[MD_PROFILE] = ta_text_trim((struct ta_slice){line.ptr + 1, (size_t)(bar - line.ptr - 1)});
-    cells[MD_EVENT] = ta_text_trim((struct ta_slice){bar + 1, (size_t)(line.ptr + end - bar - 1)});
+    cells[MD_PROFILE] = ta_text_trim(ta_slice_part(line, 1, (size_t)(bar - line.ptr)));
+    cells[MD_EVENT] = ta_text_trim(ta_slice_part(line, (size_t)(bar - line.ptr) + 1, end));
     return true;
 }
 
 static struct ta_slice without_ticks(struct ta_slice text)
 {
     if (text.len >= 2 && text.ptr[0] == '`' && text.ptr[text.len - 1] == '`')
-        return (struct ta_slice){text.ptr + 1, text.len - 2};
+        return ta_slice_part(text, 1, text.len - 1);
     return text;
 }
 

@@ -97,7 +97,7 @@ static void take_others(struct sections *s, struct ta_csv *csv, struct ta_slice 
         if (known)
             continue;
         if (key.len > prefix && memcmp(key.ptr, metadata, prefix) == 0)
-            dx_sections_tag(s, name, (struct ta_slice){key.ptr + prefix, key.len - prefix}, value);
+            dx_sections_tag(s, name, ta_slice_from(key, prefix), value);
         else
             dx_sections_metric(s, name, key, value);
     }
@@ -167,7 +167,7 @@ static void take_stage(struct reading *r, struct ta_csv *csv)
 
 static bool ends_with(struct ta_slice text, struct ta_slice end)
 {
-    return text.len >= end.len && memcmp(text.ptr + text.len - end.len, end.ptr, end.len) == 0;
+    return text.len >= end.len && memcmp(ta_slice_end(text) - end.len, end.ptr, end.len) == 0;
 }
 
 static bool is_marker(struct ta_slice name)

@@ -30,7 +30,7 @@ struct cells split_from_right(struct ta_slice line, unsigned least, size_t most)
     while (end > 0 && cells.n < most && cells.n < CELLS) {
         const bool last = cells.n + 1 == most || cells.n + 1 == CELLS;
         const size_t start = last ? 0 : cell_start(line, end, least);
-        cells.at[cells.n++] = (struct ta_slice){line.ptr + start, end - start};
+        cells.at[cells.n++] = ta_slice_part(line, start, end);
         end = start;
         while (end > 0 && is_blank(line.ptr[end - 1]))
             end--;
@@ -73,7 +73,7 @@ int64_t time_of(struct ta_slice cell)
     } units[] = {{"ns", 0}, {"us", 3}, {"µs", 3}, {"ms", 6}, {"s", 9}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         const size_t n = strlen(units[i].unit);
-        if (cell.len > n && memcmp(cell.ptr + cell.len - n, units[i].unit, n) == 0)
+        if (cell.len > n && memcmp(ta_slice_end(cell) - n, units[i].unit, n) == 0)
             return ta_text_decimal(ta_text_trim((struct ta_slice){cell.ptr, cell.len - n}),
                                    units[i].shift);
     }

@@ -27,7 +27,7 @@ static bool is(struct ta_slice cell, const char *text)
 static bool ends_with(struct ta_slice cell, const char *suffix)
 {
     const size_t n = strlen(suffix);
-    return cell.len >= n && memcmp(cell.ptr + cell.len - n, suffix, n) == 0;
+    return cell.len >= n && memcmp(ta_slice_end(cell) - n, suffix, n) == 0;
 }
 
 /* Columns of a device are named after it: CUDA, XPU, NPU … */

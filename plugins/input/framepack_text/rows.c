@@ -120,7 +120,7 @@ static int64_t mib_of(struct ta_slice cell)
     static const char *const units[] = {"M", "MB", "MiB"};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         const size_t n = strlen(units[i]);
-        if (cell.len > n && memcmp(cell.ptr + cell.len - n, units[i], n) == 0) {
+        if (cell.len > n && memcmp(ta_slice_end(cell) - n, units[i], n) == 0) {
             const int64_t bytes = ta_text_mib((struct ta_slice){cell.ptr, cell.len - n});
             if (bytes >= 0)
                 return bytes;
@@ -217,7 +217,7 @@ bool take_iteration_line(struct reading *r, struct ta_slice line)
 bool take_hit(struct reading *r, struct ta_slice line)
 {
     struct ta_slice cells[4];
-    line = (struct ta_slice){line.ptr + 1, line.len - 1};
+    line = ta_slice_from(line, 1);
     for (size_t i = 0; i < 3; i++) {
         const char *bar = memchr(line.ptr, '|', line.len);
         if (!bar)

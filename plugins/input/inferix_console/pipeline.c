@@ -24,7 +24,7 @@ void console_take_pipeline(struct console *c)
     struct ta_slice text = ta_text_trim(c->line), name, share;
     if (text.len < 2 || memcmp(text.ptr, "- ", 2) != 0 || !console_before(&text, " time: ", &name))
         return;
-    name = (struct ta_slice){name.ptr + 2, name.len - 2};
+    name = ta_slice_from(name, 2);
     const int64_t dur_ns = ta_text_decimal(console_number_at(text), 6);
     if (dur_ns == TA_MISSING || !console_behind(&text, " ms"))
         return;

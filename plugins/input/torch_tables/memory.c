@@ -23,11 +23,11 @@ static size_t split(struct ta_slice line, struct ta_slice cells[CELLS])
     if (line.len == 0 || line.ptr[0] != '|')
         return 0;
     for (size_t at = 1; at < line.len && n < CELLS;) {
-        const char *bar = memchr(line.ptr + at, '|', line.len - at);
+        const char *bar = memchr(ta_slice_at(line, at), '|', line.len - at);
         if (!bar)
             break;
         const size_t end = (size_t)(bar - line.ptr);
-        cells[n++] = ta_text_trim((struct ta_slice){line.ptr + at, end - at});
+        cells[n++] = ta_text_trim(ta_slice_part(line, at, end));
         at = end + 1;
     }
     return n;
@@ -40,7 +40,7 @@ static int64_t number_after(struct ta_slice text, const char *label)
     if (!at)
         return TA_MISSING;
     const char *number = at + strlen(label);
-    return ta_text_integer((struct ta_slice){number, (size_t)(text.ptr + text.len - number)});
+    return ta_text_integer((struct ta_slice){number, (size_t)(ta_slice_end(text) - number)});
 }
 
 static void close_mark(struct text_reading *r, struct ta_memory_mark *mark, bool *open)

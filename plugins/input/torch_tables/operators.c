@@ -74,14 +74,14 @@ static struct ta_slice cell_of(struct ta_slice line, const struct column *column
     }
     if (first > last)
         first = last;
-    return ta_text_trim((struct ta_slice){line.ptr + first, last - first});
+    return ta_text_trim(ta_slice_part(line, first, last));
 }
 
 static bool is_on(struct ta_slice head, const char *start, const char *end)
 {
     const size_t n = strlen(start), m = strlen(end);
     return head.len > n + m && memcmp(head.ptr, start, n) == 0 &&
-           memcmp(head.ptr + head.len - m, end, m) == 0;
+           memcmp(ta_slice_end(head) - m, end, m) == 0;
 }
 
 /* Devices have names of their own: "Self CUDA", "XPU total", "Self NPU Mem". */
@@ -200,7 +200,7 @@ static void take_total(struct table *t, struct ta_slice line)
     const size_t n = sizeof label - 1;
     if (line.len <= n || memcmp(line.ptr, label, n) != 0)
         return;
-    const struct ta_slice total = ta_text_trim((struct ta_slice){line.ptr + n, line.len - n});
+    const struct ta_slice total = ta_text_trim(ta_slice_from(line, n));
     const int64_t ns = tt_time(total);
     if (ns != TA_MISSING && ns > 0 && total.len < 40)
         snprintf(t->total, sizeof t->total, "operators %.*s", (int)total.len, total.ptr);

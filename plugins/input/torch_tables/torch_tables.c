@@ -37,7 +37,7 @@ static struct ta_slice split_unit(struct ta_slice *text)
     size_t n = 0;
     while (n < text->len && memchr("+-.0123456789", text->ptr[n], 13))
         n++;
-    const struct ta_slice unit = ta_text_trim((struct ta_slice){text->ptr + n, text->len - n});
+    const struct ta_slice unit = ta_text_trim(ta_slice_from(*text, n));
     text->len = n;
     return unit;
 }
@@ -67,7 +67,7 @@ int64_t tt_bytes(struct ta_slice text)
     else if (unit.len != 1 || (unit.ptr[0] | 0x20) != 'b')
         return TA_MISSING;
     const double bytes = ta_text_double(text) * scale;
-    return fabs(bytes) < 0x1p62 ? llround(bytes) : TA_MISSING; /* NAN is not smaller */
+    return fabs(bytes) < 0x1p62 ? ta_whole(round(bytes)) : TA_MISSING; /* NAN is not smaller */
 }
 
 /* ---- the file ------------------------------------------------------------------------------- */

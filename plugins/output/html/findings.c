@@ -28,7 +28,7 @@ static void put_severity(const struct page *page, const struct look *look)
 /* Place of a saving on a bar of 0…1000 that ends at the largest saving of the list. */
 static int place(int64_t saving_ns, int64_t scale_ns)
 {
-    return saving_ns > 0 ? (int)(1000.0 * (double)saving_ns / (double)scale_ns) : 0;
+    return saving_ns > 0 ? ta_whole_int(1000.0 * (double)saving_ns / (double)scale_ns) : 0;
 }
 
 /* The range of a saving as a bar: solid up to the low end, pale up to the high one. */

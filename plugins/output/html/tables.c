@@ -132,7 +132,7 @@ static void put_data_cell(const struct page *page, const struct ta_table *table,
         ta_puts(out, "{\"a\":");
         ta_put_json(out, (struct ta_slice){name.ptr, split}, true);
         ta_puts(out, ",\"b\":");
-        ta_put_json(out, (struct ta_slice){name.ptr + split, name.len - split}, true);
+        ta_put_json(out, ta_slice_from(name, split), true);
         ta_putc(out, '}');
     } else {
         char buffer[TA_WORD_TEXT_MAX];

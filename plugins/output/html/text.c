@@ -45,7 +45,7 @@ size_t html_name_split(struct ta_slice name)
     while (split > 0 && continues_character(name.ptr[split]))
         split--;
     /* A name that was shortened before has its ellipsis in the first run, whose own covers it. */
-    if (memcmp(name.ptr + split, ELLIPSIS, ellipsis) == 0)
+    if (memcmp(ta_slice_at(name, split), ELLIPSIS, ellipsis) == 0)
         split += ellipsis;
     return split;
 }
@@ -62,6 +62,6 @@ void html_name(const struct page *page, struct ta_slice name)
     ta_puts(page->out, "<span class=\"name\"><span>");
     ta_put_html(page->out, (struct ta_slice){name.ptr, split});
     ta_puts(page->out, "</span><span>");
-    ta_put_html(page->out, (struct ta_slice){name.ptr + split, name.len - split});
+    ta_put_html(page->out, ta_slice_from(name, split));
     ta_puts(page->out, "</span></span>");
 }

@@ -74,7 +74,7 @@ static void put_busy(struct bytes *to, const struct bins *bins)
             continue;
         }
         const double share = fmin(1, bins->busy[bin] / (double)bins->width);
-        const unsigned char byte = (unsigned char)ceil(share * 255);
+        const unsigned char byte = (unsigned char)ta_whole_int(ceil(share * 255));
         put_number(to, skipped);
         put_bytes(to, &byte, 1);
         skipped = 0;

@@ -101,8 +101,8 @@ static void put_counter(struct packer *p, const struct ta_timeline_counter *coun
         put_signed(&p->columns[TIMES], counter->ts_ns[i] - before_ns);
         before_ns = counter->ts_ns[i];
         if (integral) {
-            put_signed(&p->columns[VALUES], (int64_t)counter->values[i] - before);
-            before = (int64_t)counter->values[i];
+            put_signed(&p->columns[VALUES], ta_whole(counter->values[i]) - before);
+            before = ta_whole(counter->values[i]);
         } else {
             put_bytes(&p->columns[VALUES], &counter->values[i], sizeof(double));
         }

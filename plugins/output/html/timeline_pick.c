@@ -171,7 +171,7 @@ static uint64_t estimate_size(struct ta_ctx *ctx, const struct packed *packed)
         free(deflated);
         all += (double)size;
     }
-    return (uint64_t)(all / ((double)PIECES * PIECE) * (double)packed->size) + 1;
+    return (uint64_t)ta_whole(all / ((double)PIECES * PIECE) * (double)packed->size) + 1;
 }
 
 static bool deflate_all(struct ta_ctx *ctx, struct packed *packed)

@@ -108,8 +108,8 @@ void pdf_place(const struct pdf *pdf, const char *place)
     char attributes[PDF_PLACE_MAX + 48];
     if (!pdf->drawing)
         return;
-    snprintf(attributes, sizeof attributes, "name='%s' x=%d y=%d internal", place, (int)pdf->left,
-             (int)pdf->y - 8);
+    snprintf(attributes, sizeof attributes, "name='%s' x=%d y=%d internal", place,
+             ta_whole_int(pdf->left), ta_whole_int(pdf->y) - 8);
     cairo_tag_begin(pdf->cr, CAIRO_TAG_DEST, attributes);
     cairo_tag_end(pdf->cr, CAIRO_TAG_DEST);
 }

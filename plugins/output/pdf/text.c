@@ -35,12 +35,12 @@ PangoLayout *pdf_layout(const struct pdf *pdf, enum pdf_style style, const char 
     PangoFontDescription *font = pango_font_description_new();
     pango_font_description_set_family_static(font, type->mono ? "monospace" : "sans");
     pango_font_description_set_weight(font, type->bold ? PANGO_WEIGHT_BOLD : PANGO_WEIGHT_NORMAL);
-    pango_font_description_set_size(font, (int)(type->size * PANGO_SCALE));
+    pango_font_description_set_size(font, ta_whole_int(type->size * PANGO_SCALE));
     pango_layout_set_font_description(layout, font);
     pango_font_description_free(font);
     pango_layout_set_text(layout, text, -1);
     if (width >= 0) {
-        pango_layout_set_width(layout, (int)(width * PANGO_SCALE));
+        pango_layout_set_width(layout, ta_whole_int(width * PANGO_SCALE));
         pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
     }
     return layout;
@@ -74,7 +74,7 @@ double pdf_line(const struct pdf *pdf, enum pdf_style style, enum ta_ink ink, co
 {
     PangoLayout *layout = pdf_layout(pdf, style, text, -1);
     if (pdf_layout_width(layout) > width) {
-        pango_layout_set_width(layout, (int)(width * PANGO_SCALE));
+        pango_layout_set_width(layout, ta_whole_int(width * PANGO_SCALE));
         pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_MIDDLE);
     }
     double used = pdf_layout_width(layout);
@@ -129,7 +129,7 @@ void pdf_paragraph(struct pdf *pdf, enum pdf_style style, enum ta_ink ink, const
     int n = pango_layout_get_line_count(layout);
     double line = pdf_layout_height(layout) / n;
     for (int first = 0; first < n;) {
-        int room = (int)((pdf->bottom - pdf->y + 0.01) / line), left = n - first;
+        int room = ta_whole_int((pdf->bottom - pdf->y + 0.01) / line), left = n - first;
         if (room < left && left - room < WIDOW_LINES)
             room = left - WIDOW_LINES;
         if (room < left && room < WIDOW_LINES && pdf->y > pdf->top) {

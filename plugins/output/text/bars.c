@@ -72,7 +72,7 @@ static void put_ink(const struct page *page, enum ta_ink ink)
 static void put_fine_bar(const struct page *page, double columns)
 {
     static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-    long eighths = lrint(columns * 8);
+    int eighths = ta_whole_int(rint(columns * 8));
     for (; eighths >= 8; eighths -= 8)
         ta_puts(page->out, "█");
     ta_puts(page->out, parts[eighths]);
@@ -82,7 +82,7 @@ void text_bar(const struct page *page, const struct text_bars *bars, const struc
               size_t row, size_t width, size_t gap)
 {
     const double scale = (double)width / bars->largest;
-    if (lrint(length_of(bars, table, row) * scale * (bars->n == 1 ? 8 : 1)) == 0)
+    if (rint(length_of(bars, table, row) * scale * (bars->n == 1 ? 8 : 1)) == 0)
         return;
     text_blanks(page, gap);
     if (bars->n == 1) {
@@ -93,11 +93,11 @@ void text_bar(const struct page *page, const struct text_bars *bars, const struc
     }
     /* Ends are rounded, not lengths, so that errors do not add up. */
     double end = 0;
-    long drawn = 0;
+    int drawn = 0;
     for (size_t i = 0; i < bars->n; i++) {
         end += value_at(table, row, bars->columns[i]) * scale;
         put_ink(page, bars->chart->y[i].ink);
-        for (; drawn < lrint(end); drawn++)
+        for (; drawn < rint(end); drawn++)
             ta_puts(page->out, shade(bars->chart->y[i].ink, i));
         text_reset(page);
     }

@@ -307,7 +307,7 @@ static void put_cell(const struct layout *layout, size_t row, size_t column)
     const size_t number = number_length(text);
     ta_put_terminal(layout->page->out, (struct ta_slice){text.ptr, number},
                     slot->width - slot->suffix, -1);
-    ta_put_terminal(layout->page->out, (struct ta_slice){text.ptr + number, text.len - number},
+    ta_put_terminal(layout->page->out, ta_slice_from(text, number),
                     is_last(layout, column) ? 0 : slot->suffix, 1);
 }
 
