@@ -144,28 +144,39 @@ bool ta_completion_takes_files(const struct ta_command *command, bool first)
     return takes && (!first || strcspn(command->operands, CAPITALS) < form);
 }
 
-enum ta_status ta_cmd_completion(struct ta_cli *cli)
+typedef void script_writer(struct ta_file *out, const struct ta_registry *registry);
+
+/* The writer of the script for a shell; NULL after ta_fail(). */
+static script_writer *find_writer(struct ta_ctx *ctx, const char *shell)
 {
     static const struct {
-        const char *name;
-        void (*put)(struct ta_file *out, const struct ta_registry *registry);
-    } shells[] = {
+        const char *shell;
+        script_writer *write;
+    } writers[] = {
         {"bash", ta_completion_bash}, {"zsh", ta_completion_zsh}, {"fish", ta_completion_fish}};
     char hint[TA_SUGGEST_TEXT_MAX];
-    const char *name = cli->args.operands.items[0];
-    struct ta_suggest close = {.word = name};
-    size_t shell = 0;
-    for (; shell < 3 && strcmp(shells[shell].name, name) != 0; shell++)
-        ta_suggest_offer(&close, shells[shell].name);
-    if (shell == 3)
-        return ta_fail(&cli->ctx, TA_ERR_USAGE, "Unknown shell: %s, expected bash, zsh or fish%s",
-                       name, ta_suggest_text(&close, hint));
-    /* Of the built-in plugins alone, so that the script of an installation is that of all. */
-    cli->registry = ta_registry_new(&cli->ctx);
+    struct ta_suggest close = {.word = shell};
+    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++) {
+        if (strcmp(writers[i].shell, shell) == 0)
+            return writers[i].write;
+        ta_suggest_offer(&close, writers[i].shell);
+    }
+    ta_fail(ctx, TA_ERR_USAGE, "Unknown shell: %s, expected bash, zsh or fish%s", shell,
+            ta_suggest_text(&close, hint));
+    return NULL;
+}
+
+enum ta_status ta_cmd_completion(struct ta_cli *cli)
+{
     struct ta_stdout out;
-    const enum ta_status status = cli->registry ? ta_stdout_open(&cli->ctx, &out) : cli->ctx.status;
+    script_writer *write = find_writer(&cli->ctx, cli->args.operands.items[0]);
+    /* Of the built-in plugins alone, so that the script of an installation is that of all. */
+    cli->registry = write ? ta_registry_new(&cli->ctx) : NULL;
+    if (!cli->registry)
+        return cli->ctx.status;
+    const enum ta_status status = ta_stdout_open(&cli->ctx, &out);
     if (status != TA_OK)
         return status;
-    shells[shell].put(out.file, cli->registry);
+    write(out.file, cli->registry);
     return ta_stdout_close(&cli->ctx, &out);
 }

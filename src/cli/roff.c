@@ -11,10 +11,10 @@
 /* Deeper than a term, in columns. */
 enum { TERM_INDENT = 2 };
 
-static bool is_capital(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
+#define CAPITALS "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+/* What stands between the words of a syntax. */
+#define MARKS "|[]. ,="
 
 static bool is_word(char c)
 {
@@ -72,27 +72,24 @@ void ta_roff_verbatim(struct ta_file *out, struct ta_slice line)
 void ta_roff_syntax(struct ta_file *out, const char *text)
 {
     while (*text) {
-        const char *end = text;
-        const bool stands_for = is_capital(*text), is_literal = strchr("|[]. ,=", *text) == NULL;
-        if (stands_for)
-            while (is_capital(*end))
-                end++;
-        else if (is_literal)
-            while (*end && !is_capital(*end) && !strchr("|[]. ,=", *end))
-                end++;
-        else
-            end++;
-        const struct ta_slice part = {text, (size_t)(end - text)};
-        ta_puts(out, stands_for ? "\\fI" : is_literal ? "\\fB" : "");
-        put_characters(out, part, true);
-        ta_puts(out, stands_for || is_literal ? "\\fR" : "");
-        text = end;
+        const char *font = "\\fI";
+        size_t n = strspn(text, CAPITALS);
+        if (!n) {
+            font = "\\fB";
+            n = strcspn(text, CAPITALS MARKS);
+        }
+        if (!n) {
+            font = "\\fR";
+            n = strspn(text, MARKS);
+        }
+        ta_puts(out, font);
+        put_characters(out, (struct ta_slice){text, n}, true);
+        text += n;
     }
+    ta_puts(out, "\\fR");
 }
 
 /* ---- prose --------------------------------------------------------------------------------- */
-
-#define CAPITALS "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 /* Whether a text such as "auto|FILE" has this word in capitals. */
 static bool has_word(const char *text, struct ta_slice word)
@@ -146,7 +143,7 @@ static size_t page_length(struct ta_slice text)
 static size_t capitals_length(struct ta_slice text)
 {
     size_t n = 0;
-    while (n < text.len && is_capital(text.ptr[n]))
+    while (n < text.len && isupper((unsigned char)text.ptr[n]))
         n++;
     const bool is_whole = n > 1 && (n == text.len || !is_word(text.ptr[n]));
     return is_whole && is_argument((struct ta_slice){text.ptr, n}) ? n : 0;

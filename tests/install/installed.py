@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import stat
 
@@ -14,6 +15,8 @@ CMAKE = os.environ["TA_CMAKE"]
 WORK = pathlib.Path(os.environ["TA_WORK"])
 FIXTURE = pathlib.Path(os.environ["TA_FIXTURE"])
 PLUGINS = "traceanalyze/plugins"
+LIBRARIES = re.search(r"^CMAKE_INSTALL_LIBDIR:\w+=(.*)$",
+                      (BUILD / "CMakeCache.txt").read_text(encoding="utf-8"), re.MULTILINE)[1]
 
 
 def begin():

@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 
-from installed import CMAKE, ROOT, begin, install, put_plugin
+from installed import CMAKE, LIBRARIES, ROOT, begin, install, put_plugin
 from installs import SKIPPED, run
 
 CC = os.environ["TA_CC"]
@@ -93,7 +93,7 @@ def main():
     work = begin()
     shutil.move(install(work / "first"), work / "prefix")
     prefix = work / "prefix"
-    package = Package(next(prefix.rglob("libtraceanalyze.a")).parent)
+    package = Package(prefix / LIBRARIES)
     assert package.ask("--variable=plugindir") == [
         str(package.libraries / "pkgconfig/../traceanalyze/plugins")]
     build_shared(work, package)

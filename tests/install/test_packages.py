@@ -7,7 +7,7 @@ import shutil
 import sys
 import tarfile
 
-from installed import BUILD, ROOT, begin, origin, put_plugin
+from installed import BUILD, LIBRARIES, ROOT, begin, origin, put_plugin
 from installs import run
 
 CPACK = os.environ["TA_CPACK"]
@@ -29,7 +29,7 @@ def check_debian(work):
     unpacked = work / "unpacked"
     run("dpkg-deb", "-x", packages["traceanalyze"], unpacked)
     program = unpacked / "usr/bin/traceanalyze"
-    plugin = put_plugin(unpacked / "usr/lib")
+    plugin = put_plugin(unpacked / "usr" / LIBRARIES)
     assert origin(program) == str(plugin), origin(program)
     run(program, "report", ROOT / "tests/golden/inputs/tiny.json", "-o", work / "out")
     assert (work / "out/report.html").stat().st_size > 10000

@@ -6,7 +6,7 @@ import pathlib
 import shutil
 import sys
 
-from installed import BUILD, ROOT, begin, install, origin, put_plugin
+from installed import BUILD, LIBRARIES, ROOT, begin, install, origin, put_plugin
 from installs import run
 
 TRACE = ROOT / "tests/golden/inputs/tiny.json"
@@ -25,8 +25,7 @@ WANTED = {
 
 def check_contents(prefix):
     files = {str(p.relative_to(prefix)) for p in prefix.rglob("*") if not p.is_dir()}
-    # The library folder may have the name that Debian gives it.
-    plain = {name.replace(f"lib/{os.uname().machine}-linux-gnu/", "lib/") for name in files}
+    plain = {name.replace(f"{LIBRARIES}/", "lib/") for name in files}
     assert WANTED <= plain, WANTED - plain
     pages = {name.split("/")[-1] for name in files if name.startswith("share/man/")}
     mentioned = run(prefix / "bin/traceanalyze", "help", "--list").stdout.split()
@@ -44,17 +43,13 @@ def check_paths(prefix):
     assert str(BUILD).encode() not in program
 
 
-def library_folder(prefix):
-    return next(prefix.rglob("libtraceanalyze.a")).parent
-
-
 def check_moved(work, prefix):
     moved = work / "moved" / "with a blank"
     moved.parent.mkdir()
     shutil.move(prefix, moved)
     program = moved / "bin/traceanalyze"
     assert origin(program) is None
-    plugin = put_plugin(library_folder(moved))
+    plugin = put_plugin(moved / LIBRARIES)
     assert origin(program) == str(plugin), origin(program)
     link = work / "traceanalyze"
     link.symlink_to(program)
@@ -87,7 +82,7 @@ def check_destdir(work):
     image = work / "image/opt/traceanalyze"
     check_contents(image)
     check_paths(image)
-    plugin = put_plugin(library_folder(image))
+    plugin = put_plugin(image / LIBRARIES)
     assert origin(image / "bin/traceanalyze") == str(plugin)
 
 

@@ -102,5 +102,28 @@ class Build(unittest.TestCase):
             self.assertEqual(content, (manual.BUILD / name).read_bytes(), name)
 
 
+class CrossCompiling(unittest.TestCase):
+    """A program for another machine cannot write its pages on this one."""
+
+    def configure(self, folder, *options):
+        done = manual.run(os.environ["TA_CMAKE"], "-S", manual.ROOT, "-B", folder,
+                          "-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=other",
+                          f"-DCMAKE_C_COMPILER={os.environ['TA_CC']}", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stderr
+
+    def test_a_native_program_writes_them_or_their_lack_is_said(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIn("No manual pages and completions", self.configure(folder))
+            self.assertNotIn("TaManual", self.rules(folder))
+            self.assertEqual(self.configure(folder, f"-DTRACEANALYZE_NATIVE={manual.PROGRAM}"), "")
+            self.assertIn(f"-DTA_PROGRAM={manual.PROGRAM}", self.rules(folder))
+
+    def rules(self, folder):
+        """What the build runs, by make or ninja."""
+        return "".join(p.read_text(encoding="utf-8") for pattern in ("build.make", "build.ninja")
+                       for p in pathlib.Path(folder).rglob(pattern))
+
+
 if __name__ == "__main__":
     unittest.main()
