@@ -265,13 +265,39 @@ static int64_t add_window(struct ta_table_builder *table, const char *what,
     return change - explained;
 }
 
-static const struct diff_window *same_window(const struct diff_windows *windows,
-                                             const struct diff_window *like)
+static int by_device(const void *left, const void *right)
 {
+    const struct diff_window *a = *(const struct diff_window *const *)left;
+    const struct diff_window *b = *(const struct diff_window *const *)right;
+    return a->rank != b->rank ? (a->rank > b->rank) - (a->rank < b->rank)
+                              : (a->device > b->device) - (a->device < b->device);
+}
+
+/* Of several windows of one device, as a saved report may claim, the first comes first. */
+static int by_device_and_place(const void *left, const void *right)
+{
+    const struct diff_window *a = *(const struct diff_window *const *)left;
+    const struct diff_window *b = *(const struct diff_window *const *)right;
+    const int order = by_device(left, right);
+    return order ? order : (a > b) - (a < b);
+}
+
+/* The windows by rank and device, the first of each; NULL without memory. */
+static const struct diff_window **sort_windows(struct diff *diff,
+                                               const struct diff_windows *windows, size_t *n)
+{
+    const struct diff_window **sorted =
+        ta_arena_alloc(&diff->arena, (windows->n + 1) * sizeof *sorted);
+    *n = 0;
+    if (!sorted)
+        return NULL;
     for (size_t i = 0; i < windows->n; i++)
-        if (windows->at[i].rank == like->rank && windows->at[i].device == like->device)
-            return &windows->at[i];
-    return NULL;
+        sorted[i] = &windows->at[i];
+    qsort(sorted, windows->n, sizeof *sorted, by_device_and_place);
+    for (size_t i = 0; i < windows->n; i++)
+        if (*n == 0 || by_device(&sorted[*n - 1], &sorted[i]) != 0)
+            sorted[(*n)++] = sorted[i];
+    return sorted;
 }
 
 static bool add_ranks(struct diff *diff, const struct diff_windows windows[TA_DIFF_SIDES],
@@ -284,10 +310,16 @@ static bool add_ranks(struct diff *diff, const struct diff_windows windows[TA_DI
         ta_add_table(section, "diff.waterfall_by_rank", "What changed the window of each rank",
                      rank_columns, 2 + BAR_CELLS);
     ta_add_chart(bars, &heatmap);
+    size_t n;
+    const struct diff_window **sorted = sort_windows(diff, new, &n);
+    if (!sorted)
+        return false;
     for (size_t i = 0; i < base->n; i++) {
-        struct couple couple = {.window = {&base->at[i], same_window(new, &base->at[i])}};
-        if (!couple.window[TA_DIFF_NEW])
+        const struct diff_window *own = &base->at[i];
+        const struct diff_window **other = bsearch(&own, sorted, n, sizeof *sorted, by_device);
+        if (!other)
             continue;
+        struct couple couple = {.window = {own, *other}};
         if (!make_bars(diff, &couple))
             return false;
         add_window(table, "rank", &couple);

@@ -4,13 +4,80 @@
 
 #include <stdlib.h>
 
+/* ---- rows by window ------------------------------------------------------------------------- */
+
+/* A row of a table, and the window that it is of. */
+struct place {
+    int64_t rank, device; /* TA_MISSING: none */
+    size_t row;
+};
+
+/* The rows of a table by their windows, so that a window looks at its own alone. */
+struct places {
+    const struct ta_table *table; /* NULL: the report has no such table */
+    struct place *at;
+    size_t n;
+};
+
+static int by_window(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    return a->rank != b->rank ? (a->rank > b->rank) - (a->rank < b->rank)
+                              : (a->device > b->device) - (a->device < b->device);
+}
+
+static int by_window_and_row(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    const int order = by_window(left, right);
+    return order ? order : (a->row > b->row) - (a->row < b->row);
+}
+
+/* With `by_device` the windows are those of devices, else those of ranks; false without memory. */
+static bool find_places(struct diff *diff, const struct ta_table *table, bool by_device,
+                        struct places *places)
+{
+    *places = (struct places){.table = table};
+    if (!table)
+        return true;
+    places->at = ta_arena_alloc(&diff->arena, table->n_rows * sizeof *places->at);
+    for (size_t i = 0; places->at && i < table->n_rows; i++)
+        places->at[places->n++] =
+            (struct place){.rank = ta_row_integer(table, i, "rank"),
+                           .device = by_device ? ta_row_integer(table, i, "device") : TA_MISSING,
+                           .row = i};
+    if (places->at)
+        qsort(places->at, places->n, sizeof *places->at, by_window_and_row);
+    return places->at != NULL;
+}
+
+/* Those of one window, in the order of the table. */
+static struct places places_of(const struct places *all, const struct diff_window *window)
+{
+    const struct place key = {.rank = window->rank, .device = window->device};
+    size_t low = 0, end;
+    for (size_t high = all->n; low < high;) {
+        const size_t middle = low + (high - low) / 2;
+        if (by_window(&all->at[middle], &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (end = low; end < all->n && by_window(&all->at[end], &key) == 0;)
+        end++;
+    return (struct places){all->table, all->n ? all->at + low : NULL, end - low};
+}
+
 /* ---- the terms of one window ---------------------------------------------------------------- */
 
-static bool is_of(const struct ta_table *table, size_t row, const struct diff_window *window)
-{
-    return ta_row_integer(table, row, "rank") == window->rank &&
-           ta_row_integer(table, row, "device") == window->device;
-}
+/* What the windows of a run are read from. */
+struct sources {
+    /* Of devices: what names take of the busy time, causes of idle time, and, where the one device
+     * has no table of its own, what names take over all. */
+    struct places busy, idle;
+    const struct ta_table *all;
+    struct places stages; /* of ranks */
+};
 
 static void add_term(struct diff_window *window, struct ta_slice kind, struct ta_slice name,
                      int64_t calls, int64_t ns)
@@ -50,50 +117,60 @@ static bool reserve(struct diff *diff, struct diff_window *window, size_t rows)
     return window->terms != NULL;
 }
 
-static bool read_device(struct diff *diff, int side, struct diff_window *window)
+static void add_busy(struct diff *diff, int side, const struct ta_table *table, size_t row,
+                     struct diff_window *window)
 {
-    const struct ta_report *report = diff->shown[side];
-    const struct ta_table *all = ta_report_table(report, "gpu_time.by_name");
-    const struct ta_table *each = ta_report_table(report, "gpu_time.by_rank_name");
-    const struct ta_table *idle = ta_report_table(report, "gpu_idle.by_cause");
-    const struct ta_table *busy = each ? each : all;
-    if (!reserve(diff, window, (busy ? busy->n_rows : 0) + (idle ? idle->n_rows : 0)))
+    add_term(window, ta_row_text(table, row, "class"),
+             diff_name_of(&diff->kernel_names, side, ta_row_text(table, row, "name")),
+             diff_amount(table, row, "calls"), diff_amount(table, row, "exposed_ns"));
+}
+
+static bool read_device(struct diff *diff, int side, const struct sources *sources,
+                        struct diff_window *window)
+{
+    const struct places busy = places_of(&sources->busy, window);
+    const struct places idle = places_of(&sources->idle, window);
+    const size_t n_all = sources->all ? sources->all->n_rows : 0;
+    if (!reserve(diff, window, n_all + busy.n + idle.n))
         return false;
-    for (size_t i = 0; busy && i < busy->n_rows; i++) {
-        const struct ta_slice class = ta_row_text(busy, i, "class");
-        const struct ta_slice name = ta_row_text(busy, i, "name");
-        if (!each || is_of(each, i, window))
-            add_term(window, class, diff_name_of(&diff->kernel_names, side, name),
-                     diff_amount(busy, i, "calls"), diff_amount(busy, i, "exposed_ns"));
-    }
-    for (size_t i = 0; idle && i < idle->n_rows; i++)
-        if (is_of(idle, i, window))
-            add_term(window, TA_LIT("idle"), ta_row_text(idle, i, "cause"),
-                     diff_amount(idle, i, "gaps"), diff_amount(idle, i, "total_ns"));
+    for (size_t i = 0; i < n_all; i++)
+        add_busy(diff, side, sources->all, i, window);
+    for (size_t i = 0; i < busy.n; i++)
+        add_busy(diff, side, busy.table, busy.at[i].row, window);
+    for (size_t i = 0; i < idle.n; i++)
+        add_term(window, TA_LIT("idle"), ta_row_text(idle.table, idle.at[i].row, "cause"),
+                 diff_amount(idle.table, idle.at[i].row, "gaps"),
+                 diff_amount(idle.table, idle.at[i].row, "total_ns"));
     unite_terms(window);
     return true;
 }
 
 /* A stage counts when it has a share: it is in no other then. */
-static bool read_stages(struct diff *diff, int side, struct diff_window *window)
+static bool read_stages(struct diff *diff, int side, const struct sources *sources,
+                        struct diff_window *window)
 {
-    const struct ta_table *stages = ta_report_table(diff->shown[side], "stages.by_name");
-    if (!reserve(diff, window, stages->n_rows))
+    const struct places stages = places_of(&sources->stages, window);
+    if (!reserve(diff, window, stages.n))
         return false;
-    for (size_t i = 0; i < stages->n_rows; i++)
-        if (ta_row_integer(stages, i, "rank") == window->rank &&
-            ta_row_number(stages, i, "share", -1) >= 0)
-            add_term(window, TA_LIT("stage"),
-                     diff_name_of(&diff->stage_names, side, ta_row_text(stages, i, "stage")),
-                     diff_amount(stages, i, "calls"), diff_amount(stages, i, "total_ns"));
+    for (size_t i = 0; i < stages.n; i++) {
+        const size_t row = stages.at[i].row;
+        if (ta_row_number(stages.table, row, "share", -1) >= 0)
+            add_term(
+                window, TA_LIT("stage"),
+                diff_name_of(&diff->stage_names, side, ta_row_text(stages.table, row, "stage")),
+                diff_amount(stages.table, row, "calls"),
+                diff_amount(stages.table, row, "total_ns"));
+    }
     if (window->length_ns == TA_MISSING)
         window->length_ns = window->explained_ns;
     unite_terms(window);
     return true;
 }
 
-static bool read_host(struct diff *diff, int side, struct diff_window *window)
+static bool read_host(struct diff *diff, int side, const struct sources *sources,
+                      struct diff_window *window)
 {
+    (void)sources;
     const struct ta_table *ops = ta_report_table(diff->shown[side], "ops.by_name");
     if (!reserve(diff, window, ops->n_rows))
         return false;
@@ -105,17 +182,19 @@ static bool read_host(struct diff *diff, int side, struct diff_window *window)
     return true;
 }
 
-static bool read_terms(struct diff *diff, int side, struct diff_window *window)
+static bool read_terms(struct diff *diff, int side, const struct sources *sources,
+                       struct diff_window *window)
 {
     static const struct {
-        bool (*read)(struct diff *diff, int side, struct diff_window *window);
+        bool (*read)(struct diff *diff, int side, const struct sources *sources,
+                     struct diff_window *window);
         const char *rest; /* what no term is of */
     } kinds[] = {
         [DIFF_OF_DEVICE] = {read_device, "not in the report"}, /* of a cut report */
         [DIFF_OF_STAGES] = {read_stages, "outside of stages"},
         [DIFF_OF_HOST] = {read_host, "outside of spans, less what threads do at once"},
     };
-    const bool done = kinds[window->kind].read(diff, side, window);
+    const bool done = kinds[window->kind].read(diff, side, sources, window);
     const int64_t rest = done ? window->length_ns - window->explained_ns : 0;
     if (rest != 0)
         add_term(window, TA_LIT("rest"), ta_slice_of(kinds[window->kind].rest), 1, rest);
@@ -137,34 +216,46 @@ static bool list_devices(struct diff *diff, const struct ta_table *table,
     return windows->at != NULL;
 }
 
-static struct diff_window *window_of(struct diff_windows *windows, int64_t rank)
+/* Of the sessions of a rank together; TA_MISSING when that is not known. */
+static int64_t sessions_time(const struct places *sessions, const struct diff_window *window)
 {
-    for (size_t i = windows->n; i-- > 0;)
-        if (windows->at[i].rank == rank)
-            return &windows->at[i];
-    windows->at[windows->n] = (struct diff_window){
-        .kind = DIFF_OF_STAGES, .rank = rank, .device = TA_MISSING, .length_ns = TA_MISSING};
-    return &windows->at[windows->n++];
+    const struct places own = places_of(sessions, window);
+    int64_t sum = TA_MISSING;
+    for (size_t i = 0; i < own.n; i++) {
+        const int64_t ns = ta_row_integer(own.table, own.at[i].row, "dur_ns");
+        sum = sum == TA_MISSING || ns == TA_MISSING ? ns : sum + ns;
+    }
+    return sum;
+}
+
+static int by_row(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    return (a->row > b->row) - (a->row < b->row);
 }
 
 /* Ranks that have stages, with the time of their session where that is known. */
 static bool list_ranks(struct diff *diff, const struct ta_report *report,
-                       const struct ta_table *stages, struct diff_windows *windows)
+                       const struct places *stages, struct diff_windows *windows)
 {
-    const struct ta_table *sessions = ta_report_table(report, "run.sessions");
-    windows->at = ta_arena_alloc(&diff->arena, stages->n_rows * sizeof *windows->at);
-    if (!windows->at)
+    struct places sessions;
+    struct place *firsts = ta_arena_alloc(&diff->arena, stages->n * sizeof *firsts);
+    windows->at = ta_arena_alloc(&diff->arena, stages->n * sizeof *windows->at);
+    if (!find_places(diff, ta_report_table(report, "run.sessions"), false, &sessions) || !firsts ||
+        !windows->at)
         return false;
-    for (size_t i = 0; i < stages->n_rows; i++)
-        if (ta_row_number(stages, i, "share", -1) >= 0)
-            window_of(windows, ta_row_integer(stages, i, "rank"));
-    for (size_t i = 0; i < windows->n; i++)
-        for (size_t k = 0; sessions && k < sessions->n_rows; k++)
-            if (ta_row_integer(sessions, k, "rank") == windows->at[i].rank) {
-                const int64_t ns = ta_row_integer(sessions, k, "dur_ns"),
-                              had = windows->at[i].length_ns;
-                windows->at[i].length_ns = had == TA_MISSING || ns == TA_MISSING ? ns : had + ns;
-            }
+    for (size_t i = 0; i < stages->n; i++) {
+        const struct place *place = &stages->at[i];
+        const bool is_known = windows->n && firsts[windows->n - 1].rank == place->rank;
+        if (!is_known && ta_row_number(stages->table, place->row, "share", -1) >= 0)
+            firsts[windows->n++] = *place;
+    }
+    qsort(firsts, windows->n, sizeof *firsts, by_row);
+    for (size_t i = 0; i < windows->n; i++) {
+        windows->at[i] = (struct diff_window){
+            .kind = DIFF_OF_STAGES, .rank = firsts[i].rank, .device = TA_MISSING};
+        windows->at[i].length_ns = sessions_time(&sessions, &windows->at[i]);
+    }
     return true;
 }
 
@@ -186,17 +277,30 @@ static bool list_host(struct diff *diff, const struct ta_report *report,
     return true;
 }
 
+static bool find_sources(struct diff *diff, const struct ta_report *report, bool has_devices,
+                         struct sources *sources)
+{
+    const struct ta_table *each = ta_report_table(report, "gpu_time.by_rank_name");
+    *sources = (struct sources){.all = each ? NULL : ta_report_table(report, "gpu_time.by_name")};
+    return has_devices ? find_places(diff, each, true, &sources->busy) &&
+                             find_places(diff, ta_report_table(report, "gpu_idle.by_cause"), true,
+                                         &sources->idle)
+                       : find_places(diff, ta_report_table(report, "stages.by_name"), false,
+                                     &sources->stages);
+}
+
 bool diff_windows_read(struct diff *diff, int side, struct diff_windows *windows)
 {
     const struct ta_report *report = diff->shown[side];
     const struct ta_table *devices = ta_report_table(report, "gpu_time.by_rank");
-    const struct ta_table *stages = ta_report_table(report, "stages.by_name");
+    struct sources sources;
     *windows = (struct diff_windows){NULL, 0, 0};
-    bool done = devices  ? list_devices(diff, devices, windows)
-                : stages ? list_ranks(diff, report, stages, windows)
-                         : list_host(diff, report, windows);
+    bool done = find_sources(diff, report, devices != NULL, &sources);
+    done = done && (devices                ? list_devices(diff, devices, windows)
+                    : sources.stages.table ? list_ranks(diff, report, &sources.stages, windows)
+                                           : list_host(diff, report, windows));
     for (size_t i = 0; done && i < windows->n; i++) {
-        done = read_terms(diff, side, &windows->at[i]);
+        done = read_terms(diff, side, &sources, &windows->at[i]);
         if (windows->at[i].length_ns > windows->at[windows->longest].length_ns)
             windows->longest = i;
     }
