@@ -26,7 +26,7 @@ struct device {
     int n_bins, bin;             /* the bin of `now` */
     int64_t time[BINS][SETS];
     struct ta_map rows;    /* of the partial of names */
-    int64_t **kernel_rows; /* the same by kernel, NULL before the first */
+    int64_t **kernel_rows; /* the same by kernel; NULL of those that the device has not */
 };
 
 static struct ta_key rank_key(const struct device *d)
@@ -210,9 +210,7 @@ static bool walk_device(struct walk *w, const struct ta_activity *at, size_t n)
                          .number = at->device,
                          .first = w->spans.ts[at->span],
                          .last = INT64_MIN,
-                         .kernel_rows = calloc(w->kernels.n + 1, sizeof *d->kernel_rows)};
-    if (!d->kernel_rows)
-        return false;
+                         .kernel_rows = d->kernel_rows};
     for (size_t i = 0; i < n; i++)
         d->last = ta_max_i64(d->last, w->spans.ts[at[i].span] + w->spans.dur[at[i].span]);
     open_window(d);
@@ -224,7 +222,9 @@ static bool walk_device(struct walk *w, const struct ta_activity *at, size_t n)
     overlap_classes(d);
     fill_bins(d);
     const bool done = !d->rows.failed;
-    free(d->kernel_rows);
+    for (size_t i = 0; i < n; i++)
+        if (at[i].kernel != TA_NO_KERNEL)
+            d->kernel_rows[at[i].kernel] = NULL;
     ta_map_free(&d->rows);
     return done;
 }
@@ -239,12 +239,18 @@ enum ta_status gpu_time_map(struct ta_ctx *ctx, const struct ta_trace *trace,
         w->spans = ta_trace_spans(trace);
         w->categories = ta_trace_categories(trace);
         w->kernels = ta_trace_kernels(trace);
-        w->device = (struct device){.trace = trace, .out = out};
+        w->device =
+            (struct device){.trace = trace,
+                            .out = out,
+                            .kernel_rows = calloc(w->kernels.n + 1, sizeof *w->device.kernel_rows)};
+        done = w->device.kernel_rows;
     }
     for (size_t from = 0, to; done && from < activities.n; from = to) {
         to = ta_device_end(&activities, from);
         done = walk_device(w, &activities.at[from], to - from);
     }
+    if (w)
+        free(w->device.kernel_rows);
     free(w);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot add up device time");
 }

@@ -24,8 +24,10 @@ struct walk {
     struct ta_spans spans;
     struct ta_tracks tracks;
     struct ta_partial *const *out;
-    int64_t *starts, *ends;    /* of the launches of the device at hand, by stream */
-    struct stream *streams;    /* by track */
+    int64_t *starts, *ends; /* of the launches of the device at hand, by stream */
+    struct stream *streams; /* by track; of those that the device has not, zeros */
+    uint32_t *used;         /* the tracks that it has */
+    size_t n_used;
     struct ta_dist *delays[2]; /* of kernels, and of copies and memory sets */
     size_t n;                  /* launches */
     struct ta_map of_graph;    /* place of a launch of a graph on a stream */
@@ -44,14 +46,20 @@ static bool is_graph(const struct walk *w, ta_row call)
 
 /* ---- launches ------------------------------------------------------------------------------- */
 
-/* Makes room for the activities [from, to), those of a stream side by side. */
+/* Makes room for the activities [from, to), those of a stream side by side.  A trace of many
+ * devices has many tracks, so each device looks at its own alone. */
 static void part_streams(struct walk *w, size_t from, size_t to)
 {
-    memset(w->streams, 0, (w->tracks.n + 1) * sizeof *w->streams);
-    for (size_t i = from; i < to; i++)
-        w->streams[w->spans.track[w->activities.at[i].span]].end++;
-    for (size_t track = 0, below = 0; track < w->tracks.n; track++) {
-        struct stream *stream = &w->streams[track];
+    for (size_t i = 0; i < w->n_used; i++) /* of the device before */
+        w->streams[w->used[i]] = (struct stream){0};
+    w->n_used = 0;
+    for (size_t i = from; i < to; i++) {
+        const uint32_t track = w->spans.track[w->activities.at[i].span];
+        if (w->streams[track].end++ == 0)
+            w->used[w->n_used++] = track;
+    }
+    for (size_t i = 0, below = 0; i < w->n_used; i++) {
+        struct stream *stream = &w->streams[w->used[i]];
         stream->first = below;
         below += stream->end;
         stream->end = stream->first;
@@ -80,8 +88,8 @@ static size_t place_of(struct walk *w, const struct ta_activity *a, bool graph)
 static void close_up(struct walk *w)
 {
     size_t to = 0;
-    for (size_t track = 0; track < w->tracks.n; track++) {
-        struct stream *stream = &w->streams[track];
+    for (size_t i = 0; i < w->n_used; i++) {
+        struct stream *stream = &w->streams[w->used[i]];
         const size_t n = stream->end - stream->first;
         if (stream->first != to) {
             memmove(w->starts + to, w->starts + stream->first, n * sizeof *w->starts);
@@ -280,8 +288,8 @@ static void sweep_device(struct walk *w, int64_t *row, struct bins *bins)
     struct bins whole;
     bool has_all = false;
     place_bins(w, 1, &whole);
-    for (size_t track = 0; track < w->tracks.n; track++) {
-        const struct stream *stream = &w->streams[track];
+    for (size_t i = 0; i < w->n_used; i++) {
+        const struct stream *stream = &w->streams[w->used[i]];
         const size_t n = stream->end - stream->first;
         const bool is_all = n == w->n;
         if (n > 0 && (stream->row || is_all))
@@ -320,13 +328,14 @@ static bool open_walk(struct walk *w)
 {
     w->starts = malloc(w->activities.n * sizeof *w->starts);
     w->ends = malloc(w->activities.n * sizeof *w->ends);
-    w->streams = malloc((w->tracks.n + 1) * sizeof *w->streams);
+    w->streams = calloc(w->tracks.n + 1, sizeof *w->streams);
+    w->used = malloc((w->tracks.n + 1) * sizeof *w->used);
     static const char *const whats[] = {"kernel", "copy or memory set"};
     for (int i = 0; i < 2; i++)
         w->delays[i] = ta_partial_dist(
             w->out[QUEUE_DELAYS],
             TA_PARTIAL_ROW(w->out[QUEUE_DELAYS], ta_key_text(ta_slice_of(whats[i]))), DELAY_TIMES);
-    return w->starts && w->ends && w->streams;
+    return w->starts && w->ends && w->streams && w->used;
 }
 
 enum ta_status queue_map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -350,6 +359,7 @@ enum ta_status queue_map(struct ta_ctx *ctx, const struct ta_trace *trace,
     free(w.starts);
     free(w.ends);
     free(w.streams);
+    free(w.used);
     ta_map_free(&w.of_graph);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the queue of a device");
 }

@@ -295,13 +295,11 @@ static void take_gap(struct search *s, const struct ta_activity *a, size_t next)
 static void take_activities(struct search *s)
 {
     const struct ta_activities activities = ta_trace_activities(s->trace);
-    size_t next = 0; /* activities of a device come in order */
+    size_t next = 0;
     for (size_t i = 0; i < activities.n; i++) {
         const struct ta_activity *a = &activities.at[i];
-        if (i > 0 && a->device != a[-1].device)
-            next = 0;
-        while (next < s->busy->n && s->busy->at[next].end <= s->spans.ts[a->span])
-            next++;
+        /* Activities of a device come in order: the next interval is near. */
+        next = ta_intervals_near(s->busy, s->spans.ts[a->span], next);
         if (a->launch == TA_NO_ROW)
             continue;
         take_gap(s, a, next);
