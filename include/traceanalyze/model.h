@@ -110,6 +110,17 @@ static inline size_t ta_device_end(const struct ta_activities *activities, size_
     return end;
 }
 
+/* How many of the hundred parts of a device's window are one from the start: of a trace that alone
+ * has more devices than any machine tables over time would fold that many anyway. */
+static inline int ta_parts_as_one(const struct ta_activities *activities)
+{
+    enum { DEVICES_MOST = 1024, DEVICES_A_PART = 250 };
+    size_t n = 0;
+    for (size_t from = 0; from < activities->n; from = ta_device_end(activities, from))
+        n++;
+    return n > DEVICES_MOST ? 1 + (int)(n / DEVICES_A_PART) : 1;
+}
+
 /* A kernel by its name, with what the name tells; in order of the first activity. */
 struct ta_kernel {
     ta_str name;

@@ -24,6 +24,8 @@ const char *const coll_args[] = {"Collective name",
 
 enum { ANCESTORS = 16 }; /* of a launch that are asked */
 
+#define NO_CALL UINT64_MAX
+
 void calls_open(struct calls *calls, const struct ta_trace *trace)
 {
     *calls = (struct calls){
@@ -46,6 +48,7 @@ void calls_open(struct calls *calls, const struct ta_trace *trace)
 void calls_free(struct calls *calls)
 {
     free(calls->at);
+    ta_map_free(&calls->latest);
 }
 
 static struct ta_slice name_of(const struct calls *calls, ta_row row)
@@ -163,18 +166,58 @@ static bool is_same(const struct call *a, const struct call *b)
            a->size == b->size && a->peer == b->peer && a->is_numbered == b->is_numbered;
 }
 
+/* Equal of calls that are the same, and seldom of others. */
+static uint64_t key_of(const struct call *call)
+{
+    const uint64_t parts[] = {(uint64_t)call->kind << 32 | call->op,
+                              (uint64_t)call->group << 32 | call->ranks,
+                              (uint64_t)call->description << 32 | call->dtype,
+                              (uint64_t)call->group_number,
+                              (uint64_t)call->in,
+                              (uint64_t)call->out,
+                              (uint64_t)call->size,
+                              (uint64_t)call->peer};
+    uint64_t key = call->is_numbered;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        key = (key ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15); /* odd: no two become one */
+        key ^= key >> 32;
+    }
+    return key;
+}
+
+enum { RECENT = 8 }; /* calls that are looked at before the map: most come again at once */
+
+/* The number of a call that was met before, or NO_CALL; `latest` is where the map has its key,
+ * NULL when it was not asked. */
+static uint64_t known_call(struct calls *calls, const struct call *call, uint64_t **latest)
+{
+    const size_t recent = calls->n < RECENT ? calls->n : RECENT;
+    *latest = NULL;
+    for (size_t i = calls->n; i-- > calls->n - recent;)
+        if (is_same(&calls->at[i], call))
+            return i;
+    *latest = ta_map_at(&calls->latest, key_of(call), NO_CALL);
+    uint64_t at = *latest ? **latest : NO_CALL;
+    while (at != NO_CALL && !is_same(&calls->at[at], call))
+        at = calls->at[at].before;
+    return at;
+}
+
 size_t calls_of(struct calls *calls, ta_row span, ta_row launch, int64_t *seq)
 {
-    const struct call call = describe(calls, span, launch, seq);
+    struct call call = describe(calls, span, launch, seq);
+    uint64_t *latest;
     if (!call.is_numbered)
         *seq = TA_MISSING;
-    for (size_t i = calls->n; i-- > 0;)
-        if (is_same(&calls->at[i], &call))
-            return i;
-    if (!coll_grow(&calls->at, &calls->max, calls->n, sizeof *calls->at)) {
+    const uint64_t known = known_call(calls, &call, &latest);
+    if (known != NO_CALL)
+        return (size_t)known;
+    if (!latest || !coll_grow(&calls->at, &calls->max, calls->n, sizeof *calls->at)) {
         calls->failed = true;
         return 0;
     }
+    call.before = *latest;
+    *latest = calls->n;
     calls->at[calls->n] = call;
     return calls->n++;
 }

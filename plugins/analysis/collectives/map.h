@@ -6,6 +6,8 @@
 
 #include "collectives.h"
 
+#include <traceanalyze/map.h>
+
 /* ---- calls (calls.c) ------------------------------------------------------------------------- */
 
 /* How calls of collectives look; texts absent and numbers TA_MISSING where not recorded. */
@@ -17,6 +19,7 @@ struct call {
     int64_t peer;     /* of a transfer between two: the rank at the other end */
     bool is_numbered; /* its records have their number in the group's sequence */
     int64_t seq;      /* the last of these in a pack */
+    uint64_t before;  /* number of the call before it with the same key; UINT64_MAX: none */
 };
 
 struct calls {
@@ -25,6 +28,7 @@ struct calls {
     struct ta_args op, group, description, ranks, dtype, in, out, size, seq, source, target;
     struct call *at;
     size_t n, max;
+    struct ta_map latest; /* number of the latest call of a key */
     bool failed;
 };
 

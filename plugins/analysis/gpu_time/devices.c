@@ -24,6 +24,7 @@ struct device {
     int64_t now, until[CLASSES]; /* so far the activities of a class go on */
     int64_t starts[BINS + 1];    /* where each bin begins, and the last one ends */
     int n_bins, bin;             /* the bin of `now` */
+    int bin_width;               /* bins that are one row */
     int64_t time[BINS][SETS];
     struct ta_map rows;    /* of the partial of names */
     int64_t **kernel_rows; /* the same by kernel; NULL of those that the device has not */
@@ -138,8 +139,8 @@ static void overlap_classes(const struct device *d)
 static void fill_bins(const struct device *d)
 {
     for (int b = 0; d->n_bins == BINS && b < BINS; b++) {
-        int64_t *row =
-            TA_PARTIAL_ROW(d->out[PARTIAL_BINS], rank_key(d), ta_key_int(d->number), ta_key_int(b));
+        int64_t *row = TA_PARTIAL_ROW(d->out[PARTIAL_BINS], rank_key(d), ta_key_int(d->number),
+                                      ta_key_int(b / d->bin_width));
         ta_least(&row[BIN_START], d->starts[b] - ta_trace_origin(d->trace));
         ta_sum(&row[BIN_LENGTH], d->starts[b + 1] - d->starts[b]);
         ta_sum(&row[BIN_BUSY], time_in_bin(d, b, SETS - 1, 0));
@@ -210,6 +211,7 @@ static bool walk_device(struct walk *w, const struct ta_activity *at, size_t n)
                          .number = at->device,
                          .first = w->spans.ts[at->span],
                          .last = INT64_MIN,
+                         .bin_width = d->bin_width,
                          .kernel_rows = d->kernel_rows};
     for (size_t i = 0; i < n; i++)
         d->last = ta_max_i64(d->last, w->spans.ts[at[i].span] + w->spans.dur[at[i].span]);
@@ -242,6 +244,7 @@ enum ta_status gpu_time_map(struct ta_ctx *ctx, const struct ta_trace *trace,
         w->device =
             (struct device){.trace = trace,
                             .out = out,
+                            .bin_width = ta_parts_as_one(&activities),
                             .kernel_rows = calloc(w->kernels.n + 1, sizeof *w->device.kernel_rows)};
         done = w->device.kernel_rows;
     }

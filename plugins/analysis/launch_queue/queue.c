@@ -32,6 +32,7 @@ struct walk {
     size_t n;                  /* launches */
     struct ta_map of_graph;    /* place of a launch of a graph on a stream */
     int64_t first, last;       /* of the window of the device */
+    int bin_width;             /* bins that are one row */
 };
 
 static int64_t end_of(const struct walk *w, ta_row row)
@@ -272,7 +273,7 @@ static void list_bins(const struct walk *w, int64_t device, const struct bins *b
 {
     for (int bin = 0; bin < QUEUE_BINS; bin++) {
         int64_t *row = TA_PARTIAL_ROW(w->out[QUEUE_OVER_TIME], ta_key_int(ta_trace_rank(w->trace)),
-                                      ta_key_int(device), ta_key_int(bin));
+                                      ta_key_int(device), ta_key_int(bin / w->bin_width));
         ta_least(&row[BIN_START], bins->starts[bin] - ta_trace_origin(w->trace));
         ta_sum(&row[BIN_LENGTH], bins->starts[bin + 1] - bins->starts[bin]);
         ta_sum(&row[BIN_AREA], bins->area[bin]);
@@ -350,6 +351,7 @@ enum ta_status queue_map(struct ta_ctx *ctx, const struct ta_trace *trace,
     };
     if (w.activities.n == 0)
         return TA_OK;
+    w.bin_width = ta_parts_as_one(&w.activities);
     bool done = open_walk(&w);
     for (size_t from = 0, to; done && from < w.activities.n; from = to) {
         to = ta_device_end(&w.activities, from);
