@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/heap.h"
 
+#include "base/memory.h"
+
 #include <limits.h>
 #include <malloc.h>
 #include <stdatomic.h>
@@ -23,6 +25,10 @@ enum { LARGE_BLOCK = 128 * 1024 };
  * large block is copied. */
 enum { THREADS_EACH = 8 };
 
+/* Where the address space has a limit below so many growths, freed memory goes back, and threads
+ * share the one heap: an arena of its own reserves 64 MiB. */
+enum { GROWTHS_LEAST = 16 };
+
 /* The part of the heap that comes in huge pages; nothing while freed memory goes back. */
 static uintptr_t advised_from;
 static atomic_uintptr_t advised_to;
@@ -30,8 +36,12 @@ static atomic_uintptr_t advised_to;
 void ta_heap_keep(bool keep, size_t n_threads)
 {
 #ifdef M_ARENA_MAX
+    const bool is_scarce = ta_memory_space() / GROWTHS_LEAST < GROWTH;
+    keep &= !is_scarce;
     mallopt(M_MMAP_THRESHOLD, keep ? INT_MAX : LARGE_BLOCK);
     advised_from = 0;
+    if (is_scarce)
+        mallopt(M_ARENA_MAX, 1);
     if (!keep)
         return;
     mallopt(M_TOP_PAD, GROWTH);

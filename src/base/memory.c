@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* Reads a small file as a string; "" when there is none. */
@@ -80,7 +81,22 @@ uint64_t ta_memory_preset(void)
     read_text("/proc/self/cgroup", groups, sizeof groups);
     const uint64_t group = ta_memory_of_groups("/sys/fs/cgroup", groups);
     const uint64_t least = group < machine ? group : machine;
-    return least == UINT64_MAX ? least : least / 4 * 3;
+    const uint64_t preset = least == UINT64_MAX ? least : least / 4 * 3;
+    const uint64_t space = ta_memory_space();
+    return space / 2 < preset && space != UINT64_MAX ? space / 2 : preset;
+}
+
+uint64_t ta_memory_space(void)
+{
+    uint64_t least = UINT64_MAX;
+    static const enum __rlimit_resource kinds[] = {RLIMIT_AS, RLIMIT_DATA};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct rlimit limit;
+        if (getrlimit(kinds[i], &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+            limit.rlim_cur < least)
+            least = limit.rlim_cur;
+    }
+    return least;
 }
 
 uint64_t ta_memory_used(void)

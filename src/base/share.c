@@ -2,7 +2,8 @@
 /* Sharing out tasks: whoever is free takes the next one. */
 #include "base/share.h"
 
-#include <pthread.h>
+#include "base/thread.h"
+
 #include <stdlib.h>
 
 struct sharing {
@@ -53,7 +54,7 @@ static size_t start(struct sharing *all, struct ta_ctx *ctx, struct helper *help
     for (; helpers && n < most; n++) {
         helpers[n].all = all;
         ta_ctx_init(&helpers[n].ctx, ctx->shared);
-        if (pthread_create(&helpers[n].thread, NULL, help, &helpers[n]) != 0)
+        if (!ta_thread_start(&helpers[n].thread, help, &helpers[n]))
             break;
     }
     return n;

@@ -7,6 +7,7 @@
 #include "read/ahead.h"
 
 #include "base/quality.h"
+#include "base/thread.h"
 #include "read/reader.h"
 
 #include <pthread.h>
@@ -177,7 +178,7 @@ struct ta_ahead *ta_ahead_start(struct ta_content *content, size_t block)
             ahead->blocks[i].bytes = ahead->bytes + i * stride + TA_AHEAD_KEPT;
         ta_quality_init(&ahead->blocks[i].quality);
     }
-    if (ahead->bytes && pthread_create(&ahead->thread, NULL, fill_blocks, ahead) == 0)
+    if (ahead->bytes && ta_thread_start(&ahead->thread, fill_blocks, ahead))
         return ahead;
     destroy(ahead);
     return NULL;

@@ -2,6 +2,7 @@
 #include "run/crew.h"
 
 #include "base/memory.h"
+#include "base/thread.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -132,7 +133,7 @@ static bool start(struct ta_ctx *ctx, struct ta_crew *crew, size_t number)
     pthread_mutex_lock(&crew->lock);
     crew->working++;
     pthread_mutex_unlock(&crew->lock);
-    if (member->partials && pthread_create(&member->thread, NULL, work, member) == 0)
+    if (member->partials && ta_thread_start(&member->thread, work, member))
         return true;
     free(member->partials);
     member->partials = NULL;

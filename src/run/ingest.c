@@ -3,6 +3,7 @@
 #include "run/ingest.h"
 
 #include "base/heap.h"
+#include "base/memory.h"
 #include "run/crew.h"
 #include "run/inputs.h"
 #include "model/trace.h"
@@ -43,10 +44,15 @@ static struct look look_at(const struct ta_source *source)
 
 /* ---- planning ------------------------------------------------------------------------------ */
 
+/* Address space for each thread where that has a limit: its stack and the buffers of a file. */
+enum { THREAD_SPACE = 64 << 20 };
+
 size_t ta_thread_count(const struct ta_run_options *options)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return options->jobs ? options->jobs : cores > 0 ? (size_t)cores : 1;
+    const size_t wanted = options->jobs ? options->jobs : cores > 0 ? (size_t)cores : 1;
+    const uint64_t most = ta_memory_space() / THREAD_SPACE;
+    return most >= wanted ? wanted : most ? (size_t)most : 1;
 }
 
 /* Whether there is nothing to read: it was refused, or another process reads it. */

@@ -46,7 +46,8 @@ enum ta_status ta_ingestion_timeline(struct ta_ctx *ctx, struct ta_ingestion *in
                                      struct ta_report *report) TA_MUST_CHECK;
 void ta_ingestion_free(struct ta_ingestion *ingestion);
 
-/* Threads of a run: as many as --jobs says, else one per core. */
+/* Threads of a run: as many as --jobs says, else one per core; fewer where the address space is
+ * limited to less than they need. */
 size_t ta_thread_count(const struct ta_run_options *options);
 
 #endif

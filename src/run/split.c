@@ -3,6 +3,7 @@
 #include "run/split.h"
 
 #include "base/quality.h"
+#include "base/thread.h"
 #include "model/append.h"
 #include "parse/walk.h"
 #include "read/reader.h"
@@ -199,7 +200,7 @@ static void run_lanes(struct ta_ctx *ctx, struct sharing *all, struct lane *lane
         ta_quality_init(&lanes[i].quality);
     }
     while (n_started < n &&
-           pthread_create(&lanes[n_started].thread, NULL, read_parts, &lanes[n_started]) == 0)
+           ta_thread_start(&lanes[n_started].thread, read_parts, &lanes[n_started]))
         n_started++;
     read_parts(&lanes[0]);
     for (size_t i = 1; i < n_started; i++)
