@@ -12,8 +12,8 @@
 #include <stddef.h>
 
 /* Of the whole process, before its `n_threads` start: freed memory stays for the next one who asks,
- * or it goes back at once and no longer counts against a limit.  It also goes back where `ulimit -v`
- * leaves little address space.  Does nothing but with glibc. */
+ * or it goes back at once and no longer counts against a limit.  It also goes back where `ulimit
+ * -v` leaves little address space.  Does nothing but with glibc. */
 void ta_heap_keep(bool keep, size_t n_threads);
 
 /* Once many files are read: what is large from here on, the tables of all ranks, is large once, so
