@@ -159,12 +159,15 @@ struct ta_allocation_pattern {
     double small_ratio; /* of the allocations, below 1 MiB */
 };
 
-/* An operator with its sums, as torch's own table has it. */
+/* An operator, a kernel, a call or an annotation with its sums, as torch's own table has it.  A
+ * total stands behind the rows of its recording, has only self times and is named after the device
+ * ("CUDA"): it counts rows that were not printed too. */
 struct ta_operator_sum {
     int64_t rank;
     ta_str name, shapes;
     int64_t calls, self_cpu_ns, cpu_ns, self_device_ns, device_ns;
-    int64_t self_cpu_bytes, self_device_bytes;
+    int64_t self_cpu_bytes, self_device_bytes, flops;
+    bool is_total;
 };
 
 /* A folded call stack, "outer;…;inner". */

@@ -92,7 +92,8 @@ static inline struct ta_operator_sum ta_unknown_operator_sum(void)
                                         .self_device_ns = TA_MISSING,
                                         .device_ns = TA_MISSING,
                                         .self_cpu_bytes = TA_MISSING,
-                                        .self_device_bytes = TA_MISSING};
+                                        .self_device_bytes = TA_MISSING,
+                                        .flops = TA_MISSING};
     return row;
 }
 

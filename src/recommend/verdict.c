@@ -194,11 +194,14 @@ struct most {
     double value, share; /* of the sum of the column */
 };
 
-static struct most find_most(const struct ta_table *table, const char *column)
+/* Of the rows of a kind, NULL for all. */
+static struct most find_most_of(const struct ta_table *table, const char *column, const char *kind)
 {
     struct most most = {.share = NAN};
     double all = 0, largest = 0;
     for (size_t i = 0; table && i < table->n_rows; i++) {
+        if (kind && !ta_row_reads(table, i, "kind", kind))
+            continue;
         const double value = fmax(0, number(table, i, column));
         all += value;
         if (value > largest) {
@@ -209,10 +212,16 @@ static struct most find_most(const struct ta_table *table, const char *column)
     if (!(all > 0))
         return most;
     for (size_t i = 0; i < table->n_rows; i++)
-        if (ta_slice_equal(ta_row_text(table, i, "name"), most.name))
+        if (ta_slice_equal(ta_row_text(table, i, "name"), most.name) &&
+            (!kind || ta_row_reads(table, i, "kind", kind)))
             most.value += fmax(0, number(table, i, column));
     most.share = most.value / all;
     return most;
+}
+
+static struct most find_most(const struct ta_table *table, const char *column)
+{
+    return find_most_of(table, column, NULL);
 }
 
 static void say_most(struct line *line, const struct most *most, const char *whose)
@@ -237,15 +246,96 @@ static bool has_foreign_devices(const struct ta_report *report)
     return false;
 }
 
+/* ---- tables of operators ------------------------------------------------------------------- */
+
+/* Over all ranks, what ops.totals has. */
+struct op_totals {
+    double device, host, wait;
+    const char *who;      /* "GPU", "NPU" … */
+    struct ta_slice limit; /* empty where ranks differ or nothing tells */
+};
+
+static const char *device_word(struct line *line, struct ta_slice device)
+{
+    static const char *const gpus[] = {"CUDA", "XPU", "HIP"};
+    for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++)
+        if (ta_slice_equal(device, ta_slice_of(gpus[i])))
+            return "GPU";
+    return device.len ? ta_arena_printf(line->arena, "%.*s", (int)device.len, device.ptr)
+                      : "device";
+}
+
+static struct op_totals find_totals(struct line *line, const struct ta_table *table)
+{
+    struct op_totals totals = {.who = "device"};
+    for (size_t i = 0; table && i < table->n_rows; i++) {
+        const struct ta_slice limit = ta_row_text(table, i, "limit");
+        if (i == 0) {
+            totals.limit = limit;
+            totals.who = device_word(line, ta_row_text(table, i, "device"));
+        } else if (!ta_slice_equal(limit, totals.limit)) {
+            totals.limit = (struct ta_slice){.len = 0};
+        }
+        totals.device += fmax(0, number(table, i, "device_ns"));
+        totals.host += fmax(0, number(table, i, "host_ns"));
+        totals.wait += fmax(0, number(table, i, "wait_ns"));
+    }
+    return totals;
+}
+
+/* From this share on the host mostly waits. */
+#define MOSTLY 0.5
+
+static void say_limit(struct line *line, const struct op_totals *totals,
+                      const struct ta_table *sums)
+{
+    char device[TA_UNIT_TEXT_MAX], host[TA_UNIT_TEXT_MAX], all[TA_UNIT_TEXT_MAX];
+    char share[TA_UNIT_TEXT_MAX];
+    ta_unit_format(device, totals->device, TA_UNIT_NS);
+    ta_unit_format(host, totals->host - totals->wait, TA_UNIT_NS);
+    ta_unit_format(all, totals->host, TA_UNIT_NS);
+    if (ta_slice_equal(totals->limit, TA_LIT("host"))) {
+        say(line, "The host limits the run: its own work takes %s, the %s's kernels %s.", host,
+            totals->who, device);
+    } else if (ta_slice_equal(totals->limit, TA_LIT("device")) &&
+               totals->wait >= MOSTLY * totals->host) {
+        const struct most call = find_most_of(sums, "self_cpu_ns", "wait");
+        ta_unit_format(share, totals->wait / totals->host, TA_UNIT_RATIO);
+        say(line, "The %s limits the run: the host waits for it %s of its %s, most in %.*s.",
+            totals->who, share, all, (int)call.name.len, call.name.ptr);
+    } else if (ta_slice_equal(totals->limit, TA_LIT("device"))) {
+        say(line, "The %s limits the run: its kernels take %s, the host's own work %s.",
+            totals->who, device, host);
+    } else {
+        say(line, "Kernels take %s on the %s, the host's own work %s.", device, totals->who, host);
+    }
+}
+
+/* The kernel or operator that takes most time of the device. */
+static void say_on_device(struct line *line, const struct op_totals *totals,
+                          const struct most *most)
+{
+    char share[TA_UNIT_TEXT_MAX], time[TA_UNIT_TEXT_MAX], all[TA_UNIT_TEXT_MAX];
+    const struct ta_slice name = ta_short_name(line->arena, most->name, NAME_MOST);
+    ta_unit_format(share, most->value / totals->device, TA_UNIT_RATIO);
+    ta_unit_format(time, most->value, TA_UNIT_NS);
+    ta_unit_format(all, totals->device, TA_UNIT_NS);
+    say(line, "%.*s takes %s of the %s's %s (%s).", (int)name.len, name.ptr, share, totals->who,
+        all, time);
+}
+
 /* The function or operator that takes most time: of devices, as far as sums tell it, else of the
  * host. */
 static void say_operators(struct line *line, const struct ta_report *report)
 {
     const struct ta_table *ops = ta_report_table(report, "ops.by_name");
     const struct ta_table *sums = ta_report_table(report, "ops.summed");
-    const struct most on_device = find_most(sums, "self_device_ns");
+    const struct most on_device = find_most(sums, "device_part_ns");
     if (!isnan(on_device.share)) {
-        say_most(line, &on_device, "device");
+        const struct op_totals totals = find_totals(line, ta_report_table(report, "ops.totals"));
+        if (totals.host > 0)
+            say_limit(line, &totals, sums);
+        say_on_device(line, &totals, &on_device);
         return;
     }
     const struct most on_host = ops ? find_most(ops, "self_ns") : find_most(sums, "self_cpu_ns");
@@ -256,6 +346,8 @@ static void say_operators(struct line *line, const struct ta_report *report)
                 : "No device activity was recorded: host figures only.");
     say_most(line, &on_host, "host");
 }
+
+/* ---- dumps, all of it ---------------------------------------------------------------------- */
 
 static void say_dumps(struct line *line, const struct ta_report *report,
                       const struct ta_finding *worst)

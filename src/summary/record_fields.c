@@ -152,6 +152,8 @@ static const struct ta_record_field operator_sum_fields[] = {
     INTEGER(ta_operator_sum, device_ns),
     INTEGER(ta_operator_sum, self_cpu_bytes),
     INTEGER(ta_operator_sum, self_device_bytes),
+    INTEGER(ta_operator_sum, flops),
+    FLAG(ta_operator_sum, is_total),
     {0},
 };
 

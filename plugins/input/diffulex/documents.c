@@ -246,6 +246,7 @@ static void take_operator(struct operators *o, const json_t *row, size_t index)
         .device_ns = decimal(r, row, "cuda_time_total_us", 3),
         .self_cpu_bytes = integer(r, row, "self_cpu_memory_usage"),
         .self_device_bytes = integer(r, row, "self_cuda_memory_usage"),
+        .flops = TA_MISSING,
     };
     if (!name.ptr || (op.sum.calls == TA_MISSING && op.sum.cpu_ns == TA_MISSING)) {
         drop(r, "An operator without a name or figures", index);

@@ -2,8 +2,8 @@
 /* Operator rows of torch's profiler as Diffulex saves and merges them. */
 #include "diffulex.h"
 
-#include <inttypes.h>
-#include <stdio.h>
+#include <traceanalyze/operator_table.h>
+
 #include <stdlib.h>
 
 void dx_operators_begin(struct operators *o, struct reading *r)
@@ -50,28 +50,18 @@ static void add_rows(struct operators *o)
     o->at = NULL;
 }
 
-/* A time as torch prints it below its table: three decimals of the largest unit that fits. */
-static void print_time(char text[64], int64_t ns)
-{
-    const char *unit = ns >= 1000000000 ? "s" : ns >= 1000000 ? "ms" : "us";
-    const int64_t thousandth = ns >= 1000000000 ? 1000000 : ns >= 1000000 ? 1000 : 1;
-    const int64_t n = (ns + thousandth / 2) / thousandth;
-    snprintf(text, 64, "operators %" PRId64 ".%03" PRId64 "%s", n / 1000, n % 1000, unit);
-}
-
 /* The operators of a profile are saved as JSON, CSV and text, which find each other by the sum of
  * their times: the text has it below the table. */
 void dx_operators_end(struct operators *o, enum ta_exactness exactness)
 {
-    char set[64];
+    char set[TA_OPERATOR_SET_SIZE];
     int64_t sum_ns = 0;
     for (size_t i = 0; i < o->n; i++)
         if (o->at[i].sum.self_cpu_ns > 0)
             sum_ns = ta_add_sat(sum_ns, o->at[i].sum.self_cpu_ns);
     add_rows(o);
-    print_time(set, sum_ns < INT64_MAX / 2 ? sum_ns : 0);
     if (sum_ns > 0)
-        ta_builder_set_copy(o->r->builder, ta_slice_of(set), exactness);
+        ta_builder_set_copy(o->r->builder, ta_operator_set(set, sum_ns), exactness);
 }
 
 /* Merged tables repeat what the files of the profiles have, whatever those are called. */

@@ -318,7 +318,8 @@ static struct ta_slice without_ticks(struct ta_slice text)
     return text;
 }
 
-/* The two tables of the file share rows; one of a profile and name counts once. */
+/* The two tables of the file share rows; one of a profile and name counts once.  A kernel, which
+ * takes no time of the host, may be called like the operator that launches it. */
 static void take_row(struct operators *o, struct ta_map *seen,
                      const struct ta_slice cells[MD_CELLS])
 {
@@ -335,7 +336,8 @@ static void take_row(struct operators *o, struct ta_map *seen,
     row.sum.device_ns = ta_text_decimal(cells[MD_DEVICE], 6);
     if (row.sum.calls == TA_MISSING)
         return; /* the head of the table, or the line below it */
-    const uint64_t pair = (uint64_t)row.profile << 32 | row.sum.name;
+    const uint64_t pair =
+        (uint64_t)row.profile << 33 | (uint64_t)row.sum.name << 1 | (row.sum.cpu_ns > 0);
     r->kept++;
     if (ta_map_find(seen, pair))
         return;

@@ -199,6 +199,7 @@ static void take_operator(struct operators *o, struct ta_csv *csv, int shift, bo
         .device_ns = ta_csv_decimal(csv, OP_DEVICE, shift),
         .self_cpu_bytes = ta_csv_integer(csv, OP_SELF_CPU_BYTES),
         .self_device_bytes = ta_csv_integer(csv, OP_SELF_DEVICE_BYTES),
+        .flops = TA_MISSING,
     };
     if (merged)
         row.profile = ta_builder_string(r->builder, last);

@@ -90,7 +90,6 @@ static void begin_iterations(struct reading *r, struct ta_slice line)
 /* Whether the line begins a part. */
 static bool take_banner(struct reading *r, struct ta_slice line)
 {
-    struct operator_table table;
     if (starts_with(line, timing_banner)) {
         begin_part(r, TIMING);
         r->stages.tables++;
@@ -100,9 +99,6 @@ static bool take_banner(struct reading *r, struct ta_slice line)
         begin_iterations(r, line);
     } else if (is_timeline_header(line)) {
         begin_part(r, CACHE);
-    } else if (starts_with(line, "Name") && operator_header(line, &table)) {
-        begin_part(r, OPERATORS);
-        r->operators = table;
     } else {
         r->known = r->known || starts_with(line, trace_banner) ||
                    ta_slice_equal(line, ta_slice_of(no_hits));
@@ -111,7 +107,8 @@ static bool take_banner(struct reading *r, struct ta_slice line)
     return true;
 }
 
-/* Below a table torch writes the sum over all operators, printed or not. */
+/* Below a table torch writes the sum over all operators, printed or not; a console may have lost
+ * the table. */
 static void take_footer(struct reading *r, struct ta_slice line)
 {
     const char *colon = memchr(line.ptr, ':', line.len);
@@ -138,8 +135,6 @@ static bool take_row(struct reading *r, struct ta_slice line)
         return take_iteration_line(r, line);
     case CACHE:
         return take_hit(r, line);
-    case OPERATORS:
-        return take_operator(r, line);
     case NOTHING:
         break;
     }
@@ -175,9 +170,45 @@ static bool is_end(struct reading *r, struct ta_slice line)
     return in_rows(r) && (line.len == 0 || is_rule(line, '=', 3));
 }
 
+static void drop_line(struct reading *r)
+{
+    r->dropped++;
+    ta_quality_add(r->quality, TA_Q_BAD_RECORD, r->lines->offset,
+                   "A line in a table is no row of it, at byte offset %" PRIu64, r->lines->offset);
+}
+
+/* Whether the line belongs to a table of torch's operators, which ends any part of ours. */
+static bool take_operators(struct reading *r, struct ta_slice line)
+{
+    switch (ta_operator_tables_take(r->operators, line)) {
+    case TA_OPERATOR_LINE_HEADS:
+        begin_part(r, NOTHING);
+        return true;
+    case TA_OPERATOR_LINE_ROW:
+        r->kept++;
+        return true;
+    case TA_OPERATOR_LINE_TOTAL:
+        take_footer(r, line);
+        return true;
+    case TA_OPERATOR_LINE_BAD:
+        drop_line(r);
+        return true;
+    case TA_OPERATOR_LINE_PART:
+        return true;
+    case TA_OPERATOR_LINE_OTHER:
+        break;
+    }
+    return false;
+}
+
+
 static void take_line(struct reading *r, struct ta_slice line)
 {
-    if (take_banner(r, line))
+    if (take_banner(r, line)) {
+        ta_operator_tables_close(r->operators);
+        return;
+    }
+    if (take_operators(r, line))
         return;
     if (r->part == NOTHING || is_end(r, line)) {
         if (r->part == NOTHING)
@@ -191,11 +222,8 @@ static void take_line(struct reading *r, struct ta_slice line)
     if (take_row(r, line)) {
         r->saw_row = true;
         r->kept += r->part != ITERATIONS;
-    } else if (!is_decoration(r, line) && !(r->part == OPERATORS && r->operators.has_source)) {
-        r->dropped++;
-        ta_quality_add(r->quality, TA_Q_BAD_RECORD, r->lines->offset,
-                       "A line in a table is no row of it, at byte offset %" PRIu64,
-                       r->lines->offset);
+    } else if (!is_decoration(r, line)) {
+        drop_line(r);
     }
 }
 
@@ -225,6 +253,8 @@ static enum ta_status read_lines(struct reading *r)
         r->status = ta_builder_add_stage(r->ctx, r->builder, &r->stages.at[i]);
     for (size_t i = 0; r->status == TA_OK && i < r->marks.n; i++)
         r->status = ta_builder_add_memory_mark(r->ctx, r->builder, &r->marks.at[i]);
+    if (r->status == TA_OK)
+        r->status = ta_operator_tables_add(r->operators);
     return r->status;
 }
 
@@ -251,11 +281,11 @@ static enum ta_status read_text(struct ta_ctx *ctx, struct ta_reader *reader,
 {
     struct reading r = {.ctx = ctx, .builder = builder, .quality = ta_reader_quality(reader)};
     r.lines = ta_lines_new(ctx, reader);
-    if (!r.lines)
-        return ta_ctx_status(ctx);
-    enum ta_status status = read_lines(&r);
+    r.operators = ta_operator_tables_new(ctx, builder);
+    enum ta_status status = r.lines && r.operators ? read_lines(&r) : ta_ctx_status(ctx);
     if (status == TA_OK)
         status = judge(&r);
+    ta_operator_tables_free(r.operators);
     ta_lines_free(r.lines);
     ta_map_free(&r.stages.of);
     free(r.stages.at);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Text in cells: what the readers of FramePack's and of torch's printed tables share. */
+/* Text in cells: what the readers of FramePack's printed tables share. */
 #ifndef FRAMEPACK_TEXT_H
 #define FRAMEPACK_TEXT_H
 
@@ -26,20 +26,5 @@ bool is_rule(struct ta_slice line, char character, size_t least);
 
 /* "1.710s", "24.658ms", "267.833us"; TA_MISSING for all else. */
 int64_t time_of(struct ta_slice cell);
-
-/* ---- torch's operator table ----------------------------------------------------------------- */
-
-/* Which field of a row each column fills. */
-struct operator_table {
-    size_t n;
-    unsigned char field[CELLS];
-    bool has_source; /* with call sites in lines of their own */
-};
-
-/* Whether the line is the header of such a table. */
-bool operator_header(struct ta_slice line, struct operator_table *table);
-/* False when the line is no row of it. */
-bool operator_row(struct ta_builder *builder, const struct operator_table *table,
-                  struct ta_slice line, struct ta_operator_sum *row);
 
 #endif

@@ -6,8 +6,9 @@
 #include "framepack_text.h"
 
 #include <traceanalyze/map.h>
+#include <traceanalyze/operator_table.h>
 
-enum part { NOTHING, TIMING, MEMORY, ITERATIONS, CACHE, OPERATORS };
+enum part { NOTHING, TIMING, MEMORY, ITERATIONS, CACHE };
 
 struct stages {
     struct ta_timed_stage *at;
@@ -36,7 +37,7 @@ struct reading {
     struct stages stages;
     struct marks marks;
     struct ta_iterations iterations;
-    struct operator_table operators;
+    struct ta_operator_tables *operators;
     uint64_t kept, dropped;
     enum ta_status status;
 };
@@ -46,7 +47,6 @@ bool take_timing(struct reading *r, struct ta_slice line);
 bool take_memory(struct reading *r, struct ta_slice line);
 bool take_iteration_line(struct reading *r, struct ta_slice line);
 bool take_hit(struct reading *r, struct ta_slice line);
-bool take_operator(struct reading *r, struct ta_slice line);
 /* A figure of the profiler. */
 void add_figure(struct reading *r, ta_str name, const char *group, double value, enum ta_unit unit);
 /* At the end of a table of memory: one that begins with all rows of the one before is the same

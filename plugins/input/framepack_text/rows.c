@@ -242,12 +242,3 @@ bool take_hit(struct reading *r, struct ta_slice line)
     r->status = ta_builder_add_cache_hit(r->ctx, r->builder, &hit);
     return true;
 }
-
-bool take_operator(struct reading *r, struct ta_slice line)
-{
-    struct ta_operator_sum row;
-    if (!operator_row(r->builder, &r->operators, line, &row))
-        return false;
-    r->status = ta_builder_add_operator_sum(r->ctx, r->builder, &row);
-    return true;
-}

@@ -42,19 +42,6 @@ static struct ta_slice split_unit(struct ta_slice *text)
     return unit;
 }
 
-int64_t tt_time(struct ta_slice text)
-{
-    const struct ta_slice unit = split_unit(&text);
-    static const struct {
-        const char *name;
-        int shift;
-    } units[] = {{"ns", 0}, {"us", 3}, {"ms", 6}, {"s", 9}};
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (ta_slice_equal(unit, ta_slice_of(units[i].name)))
-            return ta_text_decimal(text, units[i].shift);
-    return TA_MISSING;
-}
-
 /* All units count in steps of 1024, whatever they are called. */
 int64_t tt_bytes(struct ta_slice text)
 {

@@ -33,9 +33,7 @@ void tt_read_stacks(struct text_reading *r);
 
 bool tt_holds(struct ta_slice text, const char *what);
 
-/* A number with its unit, "539.000us", "-4.50 Kb", "915 MiB", as ns or bytes; TA_MISSING for all
- * else. */
-int64_t tt_time(struct ta_slice text);
+/* A number with its unit, "-4.50 Kb", "915 MiB", as bytes; TA_MISSING for all else. */
 int64_t tt_bytes(struct ta_slice text);
 
 #endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ops.summed, ops.totals and stacks.folded: operators and call stacks as torch's own tables sum them
+ * up. */
+#include "kinds.h"
+#include "totals.h"
+
+#include <traceanalyze/analysis.h>
+#include <traceanalyze/rows.h>
+
+#include <stdlib.h>
+
+enum { RANK, NAME };
+enum {
+    KIND = 2,
+    CALLS,
+    SELF_CPU,
+    CPU,
+    SELF_DEVICE,
+    DEVICE,
+    CPU_BYTES,
+    DEVICE_BYTES,
+    FLOPS,
+    OP_FIELDS
+};
+enum { WEIGHT = 2, STACK_FIELDS };
+
+static const struct ta_field op_fields[OP_FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},
+    [NAME] = {"name", TA_FIELD_TEXT},
+    [KIND] = {"kind", TA_FIELD_INT},
+    [CALLS] = {"calls", TA_FIELD_SUM},
+    [SELF_CPU] = {"self_cpu_ns", TA_FIELD_SUM},
+    [CPU] = {"cpu_ns", TA_FIELD_SUM},
+    [SELF_DEVICE] = {"self_device_ns", TA_FIELD_SUM},
+    [DEVICE] = {"device_ns", TA_FIELD_SUM},
+    [CPU_BYTES] = {"self_cpu_bytes", TA_FIELD_SUM},
+    [DEVICE_BYTES] = {"self_device_bytes", TA_FIELD_SUM},
+    [FLOPS] = {"flops", TA_FIELD_SUM},
+};
+
+static const struct ta_field stack_fields[STACK_FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},
+    [NAME] = {"stack", TA_FIELD_TEXT},
+    [WEIGHT] = {"weight_ns", TA_FIELD_SUM},
+};
+
+static const struct ta_partial_def partials[] = {{"operators", op_fields, OP_FIELDS},
+                                                  {"stacks", stack_fields, STACK_FIELDS},
+                                                  {"totals", totals_fields, TOTALS_FIELDS},
+                                                  {0}};
+
+static const struct ta_bound bounds[] = {{0, KIND, KINDS}, TA_BOUNDS_END};
+
+static const struct ta_column op_columns[] = {
+    TA_DUMP_RANK_COLUMN,
+    {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the operator"},
+    {"kind", "Kind", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
+     "What it is: operator, call of the runtime, wait (a call that waits for the device), kernel, "
+     "annotation (a range that the program or torch named)"},
+    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of calls"},
+    {"self_device_ns", "Self device", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Time on the device: of operators in the kernels that they launched, without the operators "
+     "that they called; a kernel's own"},
+    {"device_share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+     "Self device time over the device time of the rank (`ops.totals`).  Kernels are a part of "
+     "their operators' time, so the two do not add up"},
+    {"device_ns", "Device", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Time on the device, with the operators that it called: nested ones count twice in a sum"},
+    {"self_cpu_ns", "Self host", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Time on the host, without the operators that it called"},
+    {"cpu_ns", "Host", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Time on the host, with the operators that it called"},
+    {"self_device_bytes", "Device memory", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
+     "Memory of the device that its calls took, less what they gave back"},
+    {"self_cpu_bytes", "Host memory", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
+     "Memory of the host that its calls took, less what they gave back"},
+    {"flops", "FLOPs", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Floating point operations of all calls, as torch reckons them from the shapes"},
+    {"device_part_ns", "Part of device time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Self device time of the rows that add up: kernels, or operators where the kernels are not "
+     "listed"},
+};
+enum { OP_COLUMNS = sizeof op_columns / sizeof *op_columns };
+
+static const struct ta_column stack_columns[] = {
+    TA_DUMP_RANK_COLUMN,
+    {"stack", "Stack", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Call stack, outermost first, separated by semicolons"},
+    {"total_ns", "Self time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Self time of the innermost frame"},
+};
+
+static const struct ta_chart device_chart = {
+    .id = "operator-sums-pareto",
+    .title = "Device time by kernel or operator",
+    .caption = "Self time on the device as the profiler's own table has it, of kernels, or of "
+               "operators where the kernels are not listed; the percentage is cumulative.",
+    .kind = TA_CHART_PARETO,
+    .label = {"name", "rank"},
+    .y = {{"device_part_ns", "Self device time", TA_INK_COMPUTE}},
+    .top = 20,
+};
+
+static const struct ta_chart host_chart = {
+    .id = "operator-sums-pareto",
+    .title = "Operators by host time",
+    .caption = "Self time on the host as the profiler's own table has it; the percentage is "
+               "cumulative.",
+    .kind = TA_CHART_PARETO,
+    .label = {"name", "rank"},
+    .y = {{"self_cpu_ns", "Self host time", TA_INK_COMPUTE}},
+    .top = 20,
+};
+
+/* ---- map ------------------------------------------------------------------------------------ */
+
+/* A range of the device has no time of its own: kernels have it. */
+static void add_row(struct ta_partial *operators, const struct ta_trace *trace,
+                    const struct ta_operator_sum *op, enum kind kind)
+{
+    const bool repeats = kind == KIND_ANNOTATION && op->self_device_ns > 0;
+    int64_t *row = TA_PARTIAL_ROW(operators, ta_row_rank(trace, op->rank),
+                                  ta_key_text(ta_trace_text(trace, op->name)), ta_key_int(kind));
+    ta_sum(&row[CALLS], op->calls);
+    ta_sum(&row[SELF_CPU], op->self_cpu_ns);
+    ta_sum(&row[CPU], op->cpu_ns);
+    ta_sum(&row[SELF_DEVICE], repeats ? TA_MISSING : op->self_device_ns);
+    ta_sum(&row[DEVICE], op->device_ns);
+    ta_sum(&row[CPU_BYTES], op->self_cpu_bytes);
+    ta_sum(&row[DEVICE_BYTES], op->self_device_bytes);
+    ta_sum(&row[FLOPS], op->flops);
+}
+
+static bool add_recording(const struct recording *recording, struct ta_partial *const *out)
+{
+    unsigned char *kinds = malloc(recording->n + 1);
+    const bool done = kinds && recording_kinds(recording, kinds);
+    for (size_t i = 0; done && i < recording->n; i++)
+        if (kinds[i] != KIND_TWIN)
+            add_row(out[0], recording->trace, &recording->rows[i], (enum kind)kinds[i]);
+    if (done)
+        totals_map(out[2], recording, kinds);
+    free(kinds);
+    return done;
+}
+
+static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
+                          struct ta_partial *const *out)
+{
+    size_t n, at = 0;
+    struct recording recording;
+    const struct ta_operator_sum *ops = ta_trace_operator_sum_rows(trace, &n);
+    while (recording_next(trace, ops, n, &at, &recording))
+        if (!add_recording(&recording, out))
+            return ta_fail(ctx, TA_ERR_NOMEM, "Cannot tell operators from kernels");
+    const struct ta_stack_weight *stacks = ta_trace_stack_rows(trace, &n);
+    for (size_t i = 0; i < n; i++)
+        ta_sum(&TA_PARTIAL_ROW(out[1], ta_row_rank(trace, stacks[i].rank),
+                               ta_key_text(ta_trace_text(trace, stacks[i].stack)))[WEIGHT],
+               stacks[i].weight_ns);
+    return TA_OK;
+}
+
+/* ---- finish --------------------------------------------------------------------------------- */
+
+static struct ta_cell share_of(int64_t ns, const struct totals *of_rank)
+{
+    return ns < 0 || !of_rank || of_rank->device_ns <= 0
+               ? ta_null()
+               : ta_num((double)ns / (double)of_rank->device_ns);
+}
+
+/* Whether the time of this row adds up with that of the others. */
+static bool counts(const int64_t *row, const struct totals *of_rank)
+{
+    return row[SELF_DEVICE] > 0 && row[KIND] != KIND_ANNOTATION &&
+           (row[KIND] == KIND_KERNEL) == (of_rank && of_rank->by_kernels);
+}
+
+static void add_ops(struct ta_section_builder *out, const struct ta_partial *operators,
+                    const struct all_totals *totals)
+{
+    struct ta_table_builder *table = ta_add_table(
+        out, "ops.summed", "Operators as the profiler sums them up", op_columns, OP_COLUMNS);
+    bool on_device = false;
+    for (size_t i = 0; i < ta_partial_rows(operators); i++) {
+        const int64_t *row = ta_partial_at(operators, i);
+        const struct totals *of_rank = totals_of(totals, row[RANK]);
+        on_device |= row[SELF_DEVICE] > 0;
+        TA_ROW(table, ta_int(row[RANK]), ta_text(ta_partial_text(operators, row, NAME)),
+               ta_text(ta_slice_of(kind_word((enum kind)row[KIND]))),
+               row[CALLS] < 0 ? ta_null() : ta_int(row[CALLS]), ta_int(row[SELF_DEVICE]),
+               share_of(row[SELF_DEVICE], of_rank), ta_int(row[DEVICE]), ta_int(row[SELF_CPU]),
+               ta_int(row[CPU]), ta_int(row[DEVICE_BYTES]), ta_int(row[CPU_BYTES]),
+               ta_int(row[FLOPS]), counts(row, of_rank) ? ta_int(row[SELF_DEVICE]) : ta_null());
+    }
+    ta_sort_rows(table, on_device ? "self_device_ns" : "self_cpu_ns", true);
+    ta_add_chart(table, on_device ? &device_chart : &host_chart);
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
+                             const struct ta_report *prior, struct ta_section_builder *out)
+{
+    (void)prior;
+    struct all_totals totals;
+    if (!totals_find(merged[2], &totals))
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot add the time of the operators up");
+    add_ops(out, merged[0], &totals);
+    totals_add(&totals, out);
+    totals_free(&totals);
+    struct ta_table_builder *stacks =
+        ta_add_table(out, "stacks.folded", "Call stacks", stack_columns, 3);
+    for (size_t i = 0; i < ta_partial_rows(merged[1]); i++) {
+        const int64_t *row = ta_partial_at(merged[1], i);
+        TA_ROW(stacks, ta_int(row[RANK]), ta_text(ta_partial_text(merged[1], row, NAME)),
+               ta_int(row[WEIGHT]));
+    }
+    ta_sort_rows(stacks, "total_ns", true);
+    return TA_OK;
+}
+
+/* Their tables come first in the section. */
+static const char *const behind[] = {"ops_by_name", "ops_device_time", NULL};
+
+static const struct ta_analysis_ops ops = {
+    .behind = behind, .section = "operators", .partials = partials, .map = map, .finish = finish,
+    .bounds = bounds};
+
+TA_PLUGIN(analysis, operator_sums, &ops, .title = "Operators",
+          .summary = "Operators and call stacks as the profiler sums them up: ops.summed, "
+                     "stacks.folded",
+          .version = "1");

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How long the device and the host worked, and which of them limits the run. */
+#include "totals.h"
+
+#include <traceanalyze/columns.h>
+#include <traceanalyze/rows.h>
+
+#include <stdlib.h>
+
+enum {
+    RANK,
+    WORD,
+    DEVICE,          /* as totals below tables have it */
+    LOOSE_KERNELS,   /* of tables without a total */
+    LOOSE_OPERATORS,
+    KERNELS, /* of all rows */
+    OPERATORS,
+    HOST,
+    SHOWN,
+    WAIT,
+    CALLS,
+};
+
+const struct ta_field totals_fields[TOTALS_FIELDS] = {
+    [RANK] = {"rank", TA_FIELD_RANK},
+    [WORD] = {"device", TA_FIELD_TEXT},
+    [DEVICE] = {"device_ns", TA_FIELD_SUM},
+    [LOOSE_KERNELS] = {"loose_kernels_ns", TA_FIELD_SUM},
+    [LOOSE_OPERATORS] = {"loose_operators_ns", TA_FIELD_SUM},
+    [KERNELS] = {"kernels_ns", TA_FIELD_SUM},
+    [OPERATORS] = {"operators_ns", TA_FIELD_SUM},
+    [HOST] = {"host_ns", TA_FIELD_SUM},
+    [SHOWN] = {"shown_ns", TA_FIELD_SUM},
+    [WAIT] = {"wait_ns", TA_FIELD_SUM},
+    [CALLS] = {"calls", TA_FIELD_SUM},
+};
+
+/* ---- map ------------------------------------------------------------------------------------ */
+
+static int64_t *row_of(struct ta_partial *out, const struct recording *r, int64_t rank)
+{
+    const struct ta_slice word =
+        r->total && r->total->name != TA_STR_ABSENT ? ta_trace_text(r->trace, r->total->name)
+                                                    : TA_LIT("");
+    return TA_PARTIAL_ROW(out, ta_row_rank(r->trace, rank), ta_key_text(word));
+}
+
+void totals_map(struct ta_partial *out, const struct recording *r, const unsigned char *kinds)
+{
+    const int64_t device_ns = recording_device_ns(r, kinds);
+    const int64_t host_ns = r->total ? r->total->self_cpu_ns : TA_MISSING;
+    for (size_t i = 0; i < r->n; i++) {
+        const struct ta_operator_sum *op = &r->rows[i];
+        int64_t *row = row_of(out, r, op->rank);
+        if (kinds[i] != KIND_ANNOTATION && kinds[i] != KIND_TWIN) {
+            const bool is_kernel = kinds[i] == KIND_KERNEL;
+            ta_sum(&row[is_kernel ? KERNELS : OPERATORS], op->self_device_ns);
+            if (device_ns == TA_MISSING)
+                ta_sum(&row[is_kernel ? LOOSE_KERNELS : LOOSE_OPERATORS], op->self_device_ns);
+        }
+        ta_sum(&row[SHOWN], op->self_cpu_ns);
+        if (host_ns == TA_MISSING)
+            ta_sum(&row[HOST], op->self_cpu_ns);
+        if (kinds[i] == KIND_WAIT)
+            ta_sum(&row[WAIT], op->self_cpu_ns);
+        if (kinds[i] == KIND_WAIT || kinds[i] == KIND_CALL)
+            ta_sum(&row[CALLS], 1);
+    }
+    if (r->n) {
+        int64_t *row = row_of(out, r, r->rows[0].rank);
+        ta_sum(&row[DEVICE], device_ns);
+        ta_sum(&row[HOST], host_ns);
+    }
+}
+
+/* ---- finish --------------------------------------------------------------------------------- */
+
+static int64_t more_of(int64_t a, int64_t b)
+{
+    return a > b ? a : b; /* TA_MISSING is the least */
+}
+
+/* The rows of kernels add up where they are all or nearly all there. */
+static bool are_complete(int64_t kernels, int64_t operators)
+{
+    return kernels > 0 && (operators <= 0 || kernels >= operators / 10 * 9);
+}
+
+static void add_word(const struct ta_partial *merged, const int64_t *row, struct totals *to,
+                     int64_t *kernels, int64_t *operators)
+{
+    const struct ta_slice word = ta_partial_text(merged, row, WORD);
+    if (to->device.len == 0)
+        to->device = word;
+    ta_sum(&to->device_ns, row[DEVICE]);
+    ta_sum(&to->device_ns, more_of(row[LOOSE_KERNELS], row[LOOSE_OPERATORS]));
+    ta_sum(&to->host_ns, row[HOST]);
+    ta_sum(&to->wait_ns, row[WAIT]);
+    ta_sum(&to->calls, row[CALLS]);
+    ta_sum(&to->shown_ns, row[SHOWN]);
+    ta_sum(kernels, row[KERNELS]);
+    ta_sum(operators, row[OPERATORS]);
+    to->by_kernels = are_complete(*kernels, *operators);
+}
+
+bool totals_find(const struct ta_partial *merged, struct all_totals *out)
+{
+    int64_t kernels = TA_MISSING, operators = TA_MISSING;
+    const size_t n = ta_partial_rows(merged);
+    *out = (struct all_totals){.at = calloc(n + 1, sizeof *out->at)};
+    for (size_t i = 0; out->at && i < n; i++) {
+        const int64_t *row = ta_partial_at(merged, i);
+        if (out->n == 0 || out->at[out->n - 1].rank != row[RANK]) {
+            out->at[out->n++] = (struct totals){.rank = row[RANK],
+                                                .device_ns = TA_MISSING,
+                                                .host_ns = TA_MISSING,
+                                                .wait_ns = TA_MISSING,
+                                                .calls = TA_MISSING,
+                                                .shown_ns = TA_MISSING};
+            kernels = operators = TA_MISSING;
+        }
+        add_word(merged, row, &out->at[out->n - 1], &kernels, &operators);
+    }
+    return out->at != NULL;
+}
+
+void totals_free(struct all_totals *totals)
+{
+    free(totals->at);
+}
+
+const struct totals *totals_of(const struct all_totals *totals, int64_t rank)
+{
+    for (size_t low = 0, high = totals->n; low < high;) {
+        const size_t middle = low + (high - low) / 2;
+        if (totals->at[middle].rank == rank)
+            return &totals->at[middle];
+        if (totals->at[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* ---- what limits ---------------------------------------------------------------------------- */
+
+/* The device, where the host waits for it most of its time, or has less to do than the device.  The
+ * host, where it clearly has more to do: waits have to be known then, so the calls of the runtime
+ * and most of the host's time have to be listed.  Neither where the two are close. */
+static struct ta_cell limit_of(const struct totals *t)
+{
+    const double device = (double)t->device_ns, host = (double)t->host_ns;
+    const double wait = t->wait_ns > 0 ? (double)t->wait_ns : 0, own = host - wait;
+    if (t->device_ns <= 0 || t->host_ns <= 0)
+        return ta_null();
+    if (wait >= 0.5 * host || device >= own)
+        return ta_text(TA_LIT("device"));
+    const bool complete = t->calls > 0 && (double)t->shown_ns >= 0.8 * host;
+    return complete && device < 0.8 * own ? ta_text(TA_LIT("host")) : ta_null();
+}
+
+static const struct ta_column columns[] = {
+    TA_DUMP_RANK_COLUMN,
+    {"device", "Device", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "What the profiler calls the device: CUDA, XPU, NPU …"},
+    {"device_ns", "Device time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Time of all kernels, printed or not.  Without a total below the table: of the rows of "
+     "kernels, or of operators where those say more"},
+    {"host_ns", "Host time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Self time of everything on the host, printed or not, over all its threads"},
+    {"wait_ns", "Host waits", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Part of the host's time in calls that wait for the device; those that are listed"},
+    {"wait_share", "Waits share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+     "Waits over the host's time"},
+    {"limit", "Limit", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
+     "What limits the run: `device` or `host`; null where the two are close or the table does not "
+     "tell"},
+};
+
+void totals_add(const struct all_totals *totals, struct ta_section_builder *out)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "ops.totals", "Device and host time in the profiler's tables", columns,
+                     sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < totals->n; i++) {
+        const struct totals *t = &totals->at[i];
+        const bool waits = t->wait_ns > 0 && t->host_ns > 0;
+        TA_ROW(table, ta_int(t->rank), ta_text_or_null(t->device),
+               t->device_ns > 0 ? ta_int(t->device_ns) : ta_null(),
+               t->host_ns > 0 ? ta_int(t->host_ns) : ta_null(),
+               t->wait_ns > 0 ? ta_int(t->wait_ns) : ta_null(),
+               waits ? ta_num((double)t->wait_ns / (double)t->host_ns) : ta_null(), limit_of(t));
+    }
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ops.totals: what the device and the host of each rank worked. */
+#ifndef TA_ANALYSIS_OPERATOR_TOTALS_H
+#define TA_ANALYSIS_OPERATOR_TOTALS_H
+
+#include "kinds.h"
+
+#include <traceanalyze/partial.h>
+#include <traceanalyze/result.h>
+
+enum { TOTALS_FIELDS = 11 };
+extern const struct ta_field totals_fields[TOTALS_FIELDS];
+
+void totals_map(struct ta_partial *out, const struct recording *recording,
+                const unsigned char *kinds);
+
+/* Times are TA_MISSING where nothing tells them. */
+struct totals {
+    int64_t rank;
+    struct ta_slice device; /* "CUDA"; empty when no table names it */
+    int64_t device_ns, host_ns, wait_ns;
+    int64_t calls, shown_ns; /* rows of calls; host time of all rows */
+    bool by_kernels;         /* the rows of kernels add up, not those of operators */
+};
+
+/* One for each rank, in the order of ranks. */
+struct all_totals {
+    struct totals *at;
+    size_t n;
+};
+
+/* False without memory. */
+bool totals_find(const struct ta_partial *merged, struct all_totals *out);
+void totals_free(struct all_totals *totals);
+/* NULL for a rank without rows. */
+const struct totals *totals_of(const struct all_totals *totals, int64_t rank);
+void totals_add(const struct all_totals *totals, struct ta_section_builder *out);
+
+#endif
