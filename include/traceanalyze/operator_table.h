@@ -18,7 +18,7 @@ enum ta_operator_line {
     TA_OPERATOR_LINE_OTHER, /* nothing */
     TA_OPERATOR_LINE_HEADS, /* begins a table */
     TA_OPERATOR_LINE_ROW,
-    TA_OPERATOR_LINE_PART, /* a ruler, a call site in a line of its own */
+    TA_OPERATOR_LINE_PART,  /* a ruler, a call site in a line of its own */
     TA_OPERATOR_LINE_TOTAL, /* "Self CPU time total: …" below a table */
     TA_OPERATOR_LINE_BAD    /* stands among the rows and is none */
 };

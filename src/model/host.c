@@ -16,9 +16,12 @@ struct pattern {
 static const struct pattern calls[] = {
     {"graphlaunch", TA_HOST_GRAPH},
     {"launch", TA_HOST_LAUNCH},
-    {"enqueue", TA_HOST_LAUNCH},        /* MTIA: enqueueCommand … */
-    {"runfunction", TA_HOST_LAUNCH},    /* MTIA */
-    {"synchronize", TA_HOST_SYNC},      /* cudaStreamSynchronize, synchronizeStream */
+    {"enqueue", TA_HOST_LAUNCH},     /* MTIA: enqueueCommand … */
+    {"runfunction", TA_HOST_LAUNCH}, /* MTIA */
+    /* cudaStreamSynchronize, synchronizeStream; tables cut names: "cudaDeviceSynchr...". */
+    {"synchr", TA_HOST_SYNC},
+    {"eventwait", TA_HOST_SYNC},        /* urEventWait; cuStreamWaitEvent does not wait */
+    {"queuefinish", TA_HOST_SYNC},      /* urQueueFinish */
     {"memcpywithstream", TA_HOST_COPY}, /* HIP: waits for its copy */
     {"memsetaccess", TA_HOST_ALLOCATE}, /* cuMemSetAccess: maps memory */
     {"memcpy", TA_HOST_COPY},

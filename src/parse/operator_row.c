@@ -159,12 +159,12 @@ static size_t read_device_head(const struct ta_slice *w, size_t n, struct operat
         *field = OPERATOR_PERCENT;
         at++;
     } else if (at < n && is(w[at], "Mem") && !total) {
-        *field = !self   ? OPERATOR_BYTES
+        *field = !self    ? OPERATOR_BYTES
                  : on_cpu ? OPERATOR_SELF_CPU_BYTES
                           : OPERATOR_SELF_DEVICE_BYTES;
         at++;
     } else if (self || total) {
-        *field = self ? on_cpu ? OPERATOR_SELF_CPU : OPERATOR_SELF_DEVICE
+        *field = self     ? on_cpu ? OPERATOR_SELF_CPU : OPERATOR_SELF_DEVICE
                  : on_cpu ? OPERATOR_CPU
                           : OPERATOR_DEVICE;
     } else if (at + 1 < n && is(w[at], "time") && is(w[at + 1], "avg")) {
@@ -272,8 +272,8 @@ static size_t unit_length(struct ta_slice text, const char *const *units, size_t
 
 static const char *const time_units[] = {"us", "ms", "s", "ns", "\xc2\xb5s", "\xce\xbcs"};
 static const int time_shifts[] = {3, 6, 9, 0, 3, 3};
-static const char *const byte_units[] = {"b",  "Kb", "Mb", "Gb", "Tb",  "B",   "KB", "MB",
-                                         "GB", "TB", "KiB", "MiB", "GiB", "TiB"};
+static const char *const byte_units[] = {"b",  "Kb", "Mb", "Gb",  "Tb",  "B",   "KB",
+                                         "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB"};
 #define UNITS(units) (units), sizeof(units) / sizeof *(units)
 
 /* The bytes of a value of this column at the beginning of a text; 0 when there is none. */
@@ -484,8 +484,7 @@ static bool split_values(const struct operator_columns *columns, struct ta_slice
                          struct ta_slice *cells)
 {
     const bool overload = columns->field[1] == OPERATOR_OVERLOAD;
-    for (size_t at = 0; (at = skip_blanks(line, at)) < line.len;
-         at += word_end(behind(line, at))) {
+    for (size_t at = 0; (at = skip_blanks(line, at)) < line.len; at += word_end(behind(line, at))) {
         size_t end;
         if (!match_values(columns, 1 + overload, line, at, cells, &end))
             continue;
@@ -538,8 +537,8 @@ bool operator_line_is_ruler(const struct operator_columns *columns, struct ta_sl
     for (size_t i = 0; i < line.len; i++) {
         const unsigned char c = (unsigned char)line.ptr[i];
         /* U+2500 to U+257F, which draw lines, are E2 94 80 to E2 95 BF. */
-        const size_t drawn = line.len - i >= 3 && c == 0xe2 &&
-                             ((unsigned char)line.ptr[i + 1] & 0xfe) == 0x94;
+        const size_t drawn =
+            line.len - i >= 3 && c == 0xe2 && ((unsigned char)line.ptr[i + 1] & 0xfe) == 0x94;
         if (drawn)
             i += 2;
         else if (!strchr("-=+|: \t", c) || c == '\0')

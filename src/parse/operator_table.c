@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 struct table {
-    size_t first, n; /* rows */
-    size_t recording; /* index of the first table of its recording */
+    size_t first, n;           /* rows */
+    size_t recording;          /* index of the first table of its recording */
     int64_t cpu_ns, device_ns; /* totals */
     ta_str device;
 };
@@ -282,13 +282,12 @@ static bool same_recording(const struct ta_operator_tables *t, const struct tabl
     return a->cpu_ns != TA_MISSING || a->device_ns != TA_MISSING || same_rows(t, a, b);
 }
 
-
 static void find_recordings(struct ta_operator_tables *t)
 {
     for (size_t i = 0; i < t->n_tables; i++) {
         size_t k = i > TABLES_COMPARED ? i - TABLES_COMPARED : 0;
-        while (k < i && !(t->tables[k].recording == k &&
-                          same_recording(t, &t->tables[k], &t->tables[i])))
+        while (k < i &&
+               !(t->tables[k].recording == k && same_recording(t, &t->tables[k], &t->tables[i])))
             k++;
         t->tables[i].recording = k;
     }
@@ -345,6 +344,9 @@ static enum ta_status add_recording(struct ta_operator_tables *t, size_t recordi
     total.name = t->tables[recording].device;
     total.self_cpu_ns = t->tables[recording].cpu_ns;
     total.self_device_ns = t->tables[recording].device_ns;
+    const bool known = total.name != TA_STR_ABSENT || total.self_cpu_ns != TA_MISSING;
+    if (!known && t->n_tables == 1)
+        return TA_OK;
     return ta_builder_add_operator_sum(t->ctx, t->builder, &total);
 }
 

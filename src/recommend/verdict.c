@@ -251,7 +251,7 @@ static bool has_foreign_devices(const struct ta_report *report)
 /* Over all ranks, what ops.totals has. */
 struct op_totals {
     double device, host, wait;
-    const char *who;      /* "GPU", "NPU" … */
+    const char *who;       /* "GPU", "NPU" … */
     struct ta_slice limit; /* empty where ranks differ or nothing tells */
 };
 

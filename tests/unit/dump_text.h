@@ -76,11 +76,18 @@ static inline void show_operators(struct text *out, const struct ta_trace *trace
     size_t n;
     const struct ta_operator_sum *row = ta_trace_operator_sum_rows(trace, &n);
     for (; n; n--, row++) {
-        show_text(out, trace, "operator ", row->name);
+        show_text(out, trace, row->is_total ? "total " : "operator ", row->name);
+        if (row->is_total) {
+            SHOW_NUMBERS(out, row->self_cpu_ns, row->self_device_ns);
+            text_add(out, "\n");
+            continue;
+        }
         SHOW_NUMBERS(out, row->rank, row->calls, row->self_cpu_ns, row->cpu_ns, row->self_device_ns,
                      row->device_ns, row->self_cpu_bytes, row->self_device_bytes);
         if (row->shapes != TA_STR_ABSENT)
             show_text(out, trace, " ", row->shapes);
+        if (row->flops != TA_MISSING)
+            text_add(out, " %" PRId64 " FLOPs", row->flops);
         text_add(out, "\n");
     }
     const struct ta_stack_weight *stack = ta_trace_stack_rows(trace, &n);

@@ -71,7 +71,11 @@ static void put_operators(struct text *out, const struct ta_trace *trace)
     size_t n;
     const struct ta_operator_sum *o = ta_trace_operator_sum_rows(trace, &n);
     for (; n; n--, o++) {
-        put_name(out, trace, "op", o->name);
+        put_name(out, trace, o->is_total ? "total" : "op", o->name);
+        if (o->is_total) {
+            put_numbers(out, (int64_t[]){o->self_cpu_ns, o->self_device_ns}, 2);
+            continue;
+        }
         put_numbers(out,
                     (int64_t[]){o->calls, o->self_cpu_ns, o->cpu_ns, o->self_device_ns,
                                 o->device_ns, o->self_cpu_bytes, o->self_device_bytes},
@@ -435,6 +439,7 @@ static void test_operators(void **state)
     assert_rows(inputs.text, text,
                 "op my stage 4 1696000000 1709000000 2500 3000000 -1536 -292\n"
                 "op aten::mm 48 -437000 0 0 0 0 2147483648\n"
+                "total CUDA 1779000000 20000\n"
                 "figure self_cpu_total_ns 1.779e+09\nfigure self_device_total_ns 20000\n",
                 &r);
     assert_int_equal(r.quality.slots[TA_Q_BAD_RECORD].count, 1);

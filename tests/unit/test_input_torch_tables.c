@@ -30,7 +30,8 @@ static void operators_of_the_cpu(void **state)
     struct reading r;
     assert_dump(&fixture, plugin, cpu_table,
                 "operator [aten::a] ? 70 539000 1066000 ? ? -16 ?\n"
-                "operator [\xc3\xa4ten::b] ? 150 1500000000 1500000000 ? ? 1536 ?\n",
+                "operator [\xc3\xa4ten::b] ? 150 1500000000 1500000000 ? ? 1536 ?\n"
+                "total [?] 384472000 ?\n",
                 &r);
     assert_string_equal(r.trace->dump.set, "operators 384.472ms");
     assert_int_equal(r.trace->dump.exactness, TA_EXACT_TEXT);
@@ -53,7 +54,8 @@ static void operators_of_a_device(void **state)
         "      b     1.000us     1.000us    0.000us     0.000us            0 b           2  [] "
         "         \n",
         "operator [a] ? 1 1000 2000 3000 4000 ? 2097152 [[[1, 2]]]\n"
-        "operator [b] ? 2 1000 1000 0 0 ? 0\n");
+        "operator [b] ? 2 1000 1000 0 0 ? 0\n"
+        "total [NPU] ? ?\n");
 }
 
 static void damaged_tables(void **state)
@@ -71,7 +73,9 @@ static void damaged_tables(void **state)
                 "   b   1.000us         few\n"
                 "   c\n"
                 "something in between\n",
-                "operator [a] ? 3 ? ? ? ? ? ?\n", &r);
+                "operator [a] ? 3 ? ? ? ? ? ?\n"
+                "total [?] ? ?\n",
+                &r);
     assert_int_equal(r.kept, 1);
     assert_int_equal(r.dropped, 3);
     assert_null(r.trace->dump.set); /* without its last line it is a set of its own */

@@ -14,8 +14,8 @@
  *
  *   1. its name is one that torch gives to ranges;
  *   2. the host has a range of that name, which itself launches nothing;
- *   3. a call of it lasts much longer than one of any kernel;
- *   4. kernels would sum up to more than the total below the table with it.
+ *   3. kernels would sum up to more than the total below the table with it;
+ *   4. a call of it lasts much longer than one of any kernel, unless the total needs it.
  *
  * The last three do not count for names that only kernels have. */
 #include "kinds.h"
@@ -30,8 +30,10 @@
 const char *kind_word(enum kind kind)
 {
     static const char *const words[KINDS] = {
-        [KIND_OPERATOR] = "operator", [KIND_CALL] = "call",
-        [KIND_WAIT] = "wait",         [KIND_KERNEL] = "kernel",
+        [KIND_OPERATOR] = "operator",
+        [KIND_CALL] = "call",
+        [KIND_WAIT] = "wait",
+        [KIND_KERNEL] = "kernel",
         [KIND_ANNOTATION] = "annotation",
     };
     return words[kind];
@@ -71,8 +73,8 @@ static bool holds(struct ta_slice name, const char *text)
 /* Whether the name begins with one of these and goes on in upper case: "cudaMalloc". */
 static bool is_call(struct ta_slice name)
 {
-    static const char *const prefixes[] = {"cuda",  "cu", "hip", "hsa",  "ze",    "ur", "pi",
-                                           "aclrt", "mu", "acl", "musa", "aclop", "cn", "cnrt",
+    static const char *const prefixes[] = {"cuda",  "cu", "hip", "hsa",  "ze",       "ur", "pi",
+                                           "aclrt", "mu", "acl", "musa", "aclop",    "cn", "cnrt",
                                            "syn",   "rt", "xpu", "tops", "AscendCL@"};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         const size_t n = strlen(prefixes[i]);
@@ -88,7 +90,7 @@ static bool is_known_range(struct ta_slice name)
 {
     static const char *const begins[] = {"ProfilerStep",
                                          "## ",
-                                         "Torch-Compiled Region",
+                                         "Torch-Compiled Re",
                                          "CompiledFxGraph",
                                          "Optimizer.",
                                          "enumerate(DataLoader)",
@@ -127,11 +129,10 @@ static bool is_kernel_name(struct ta_slice name)
 {
     static const char *const begins[] = {"void ",  "triton_",  "nvjet",  "Cijk_",      "ampere_",
                                          "volta_", "turing_",  "hopper", "blackwell_", "maxwell_",
-                                         "aclnn",  "nccl_dev", "_ZN"};
-    static const char *const parts[] = {"<",         "kernel",    "gemm",    "memcpy",
-                                        "memset",    "cutlass",   "cudnn",   "xmma",
-                                        "flash_fwd", "flash_bwd", "fmha",    "tilesize",
-                                        "splitk",    "winograd",  "convolve"};
+                                         "aclnn",  "nccl_dev", "_"};
+    static const char *const parts[] = {"<",       "kernel",   "gemm",   "memcpy",   "memset",
+                                        "cutlass", "cudnn",    "xmma",   "_fwd",     "_bwd",
+                                        "fmha",    "tilesize", "splitk", "winograd", "convolve"};
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
         if (starts_with(name, begins[i]))
             return true;
@@ -202,19 +203,49 @@ static bool find_ranges(const struct recording *r, struct ta_map *ranges)
     return !ranges->failed;
 }
 
-static int64_t sum_of(const struct recording *r, const unsigned char *kinds, enum kind kind)
+/* A sum of printed times, and how far it may be off: each has three decimals of its unit. */
+struct sum {
+    int64_t ns, slack_ns;
+};
+
+static int64_t slack_of(int64_t ns)
 {
-    int64_t sum = 0;
+    static const int64_t digits[] = {1000000, 1000, 1};
+    size_t i = 0;
+    while (ns % digits[i] != 0)
+        i++;
+    return digits[i] / 2;
+}
+
+static void add_time(struct sum *sum, int64_t ns)
+{
+    sum->ns = ta_add_sat(sum->ns, ns);
+    sum->slack_ns = ta_add_sat(sum->slack_ns, slack_of(ns));
+}
+
+static struct sum sum_of(const struct recording *r, const unsigned char *kinds, enum kind kind)
+{
+    struct sum sum = {.ns = 0};
     for (size_t i = 0; i < r->n; i++)
         if (kinds[i] == kind)
-            sum = ta_add_sat(sum, device_ns(&r->rows[i]));
+            add_time(&sum, device_ns(&r->rows[i]));
     return sum;
 }
 
-/* Times are printed with three decimals: their sum is off by less than a thousandth. */
-static bool exceeds(int64_t sum, int64_t total)
+/* A thousandth more, for tables that were written by hand. */
+static int64_t slack_between(struct sum sum, int64_t total)
 {
-    return sum - total > total / 1000;
+    return ta_add_sat(sum.slack_ns, slack_of(total) + total / 1000);
+}
+
+static bool exceeds(struct sum sum, int64_t total)
+{
+    return sum.ns > ta_add_sat(total, slack_between(sum, total));
+}
+
+static bool is_below(struct sum sum, int64_t total)
+{
+    return ta_add_sat(sum.ns, slack_between(sum, total)) < total;
 }
 
 static int64_t total_device_ns(const struct recording *r)
@@ -239,21 +270,22 @@ static int by_time(const void *one, const void *other)
 static bool judge_by_total(const struct recording *r, const struct judgment *j)
 {
     const int64_t total = total_device_ns(r);
-    int64_t sum = sum_of(r, j->kinds, KIND_KERNEL), sure = sum;
+    struct sum sum = sum_of(r, j->kinds, KIND_KERNEL), sure = sum;
     struct place *open = calloc(r->n + 1, sizeof *open);
     size_t n = 0;
     for (size_t i = 0; open && i < r->n; i++)
         if (j->open[i])
             open[n++] = (struct place){device_ns(&r->rows[i]), i};
     for (size_t i = 0; i < n; i++)
-        sure -= open[i].ns;
+        sure.ns -= open[i].ns;
     if (n > 1)
         qsort(open, n, sizeof *open, by_time);
     /* A total that leaves known kernels out tells nothing. */
     for (size_t i = 0; i < n && total != TA_MISSING && !exceeds(sure, total); i++)
         if (exceeds(sum, total)) {
             j->kinds[open[i].row] = KIND_ANNOTATION;
-            sum -= open[i].ns;
+            j->open[open[i].row] = false;
+            sum.ns -= open[i].ns;
         }
     const bool done = open != NULL;
     free(open);
@@ -270,15 +302,16 @@ static int64_t mean_ns(const struct ta_operator_sum *row)
 
 static void judge_by_length(const struct recording *r, const struct judgment *j)
 {
+    const int64_t total = total_device_ns(r);
     int64_t longest = 0;
+    if (total != TA_MISSING && !is_below(sum_of(r, j->kinds, KIND_KERNEL), total))
+        return;
     for (size_t i = 0; i < r->n; i++)
         if (j->kinds[i] == KIND_KERNEL && !j->open[i] && mean_ns(&r->rows[i]) > longest)
             longest = mean_ns(&r->rows[i]);
     for (size_t i = 0; longest > 0 && i < r->n; i++)
-        if (j->open[i] && mean_ns(&r->rows[i]) / LONGER > longest) {
+        if (j->open[i] && mean_ns(&r->rows[i]) / LONGER > longest)
             j->kinds[i] = KIND_ANNOTATION;
-            j->open[i] = false;
-        }
 }
 
 static void mark(const struct recording *r, const unsigned char *kinds, bool host,
@@ -316,8 +349,9 @@ bool recording_kinds(const struct recording *r, unsigned char *kinds)
     bool done = j.open && find_ranges(r, &ranges);
     if (done) {
         judge_names(r, &j, &ranges);
+        done = judge_by_total(r, &j);
         judge_by_length(r, &j);
-        done = judge_by_total(r, &j) && judge_twins(r, kinds);
+        done = done && judge_twins(r, kinds);
     }
     ta_map_free(&ranges);
     free(j.open);
@@ -331,11 +365,14 @@ bool recording_kinds(const struct recording *r, unsigned char *kinds)
 int64_t recording_device_ns(const struct recording *r, const unsigned char *kinds)
 {
     const int64_t total = total_device_ns(r);
-    const int64_t kernels = sum_of(r, kinds, KIND_KERNEL);
-    const int64_t ranges =
-        ta_add_sat(sum_of(r, kinds, KIND_ANNOTATION), sum_of(r, kinds, KIND_TWIN));
+    const struct sum kernels = sum_of(r, kinds, KIND_KERNEL);
+    const struct sum ranges = sum_of(r, kinds, KIND_ANNOTATION);
+    const struct sum twins = sum_of(r, kinds, KIND_TWIN);
     if (total == TA_MISSING || exceeds(kernels, total))
         return TA_MISSING;
-    const int64_t both = ta_add_sat(kernels, ranges);
-    return ranges > 0 && !exceeds(both, total) && !exceeds(total, both) ? kernels : total;
+    struct sum both = kernels;
+    add_time(&both, ranges.ns);
+    add_time(&both, twins.ns);
+    const bool counted = both.ns > kernels.ns && !exceeds(both, total) && !is_below(both, total);
+    return counted ? kernels.ns : total;
 }

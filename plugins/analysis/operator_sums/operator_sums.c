@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ops.summed, ops.totals and stacks.folded: operators and call stacks as torch's own tables sum them
- * up. */
+/* ops.summed, ops.totals and stacks.folded: operators and call stacks as torch's own tables have
+ * them. */
 #include "kinds.h"
 #include "totals.h"
 
@@ -45,9 +45,9 @@ static const struct ta_field stack_fields[STACK_FIELDS] = {
 };
 
 static const struct ta_partial_def partials[] = {{"operators", op_fields, OP_FIELDS},
-                                                  {"stacks", stack_fields, STACK_FIELDS},
-                                                  {"totals", totals_fields, TOTALS_FIELDS},
-                                                  {0}};
+                                                 {"stacks", stack_fields, STACK_FIELDS},
+                                                 {"totals", totals_fields, TOTALS_FIELDS},
+                                                 {0}};
 
 static const struct ta_bound bounds[] = {{0, KIND, KINDS}, TA_BOUNDS_END};
 
@@ -61,13 +61,15 @@ static const struct ta_column op_columns[] = {
     {"self_device_ns", "Self device", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
      "Time on the device: of operators in the kernels that they launched, without the operators "
      "that they called; a kernel's own"},
-    {"device_share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+    {"device_share", "Device share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
      "Self device time over the device time of the rank (`ops.totals`).  Kernels are a part of "
      "their operators' time, so the two do not add up"},
     {"device_ns", "Device", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
      "Time on the device, with the operators that it called: nested ones count twice in a sum"},
     {"self_cpu_ns", "Self host", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
      "Time on the host, without the operators that it called"},
+    {"host_share", "Host share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+     "Self host time over the host time of the rank (`ops.totals`)"},
     {"cpu_ns", "Host", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
      "Time on the host, with the operators that it called"},
     {"self_device_bytes", "Device memory", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
@@ -163,18 +165,16 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 /* ---- finish --------------------------------------------------------------------------------- */
 
-static struct ta_cell share_of(int64_t ns, const struct totals *of_rank)
+static struct ta_cell share_of(int64_t ns, int64_t all_ns)
 {
-    return ns < 0 || !of_rank || of_rank->device_ns <= 0
-               ? ta_null()
-               : ta_num((double)ns / (double)of_rank->device_ns);
+    return ns < 0 || all_ns <= 0 ? ta_null() : ta_num((double)ns / (double)all_ns);
 }
 
 /* Whether the time of this row adds up with that of the others. */
 static bool counts(const int64_t *row, const struct totals *of_rank)
 {
     return row[SELF_DEVICE] > 0 && row[KIND] != KIND_ANNOTATION &&
-           (row[KIND] == KIND_KERNEL) == (of_rank && of_rank->by_kernels);
+           (row[KIND] == KIND_KERNEL) == of_rank->by_kernels;
 }
 
 static void add_ops(struct ta_section_builder *out, const struct ta_partial *operators,
@@ -190,9 +190,10 @@ static void add_ops(struct ta_section_builder *out, const struct ta_partial *ope
         TA_ROW(table, ta_int(row[RANK]), ta_text(ta_partial_text(operators, row, NAME)),
                ta_text(ta_slice_of(kind_word((enum kind)row[KIND]))),
                row[CALLS] < 0 ? ta_null() : ta_int(row[CALLS]), ta_int(row[SELF_DEVICE]),
-               share_of(row[SELF_DEVICE], of_rank), ta_int(row[DEVICE]), ta_int(row[SELF_CPU]),
-               ta_int(row[CPU]), ta_int(row[DEVICE_BYTES]), ta_int(row[CPU_BYTES]),
-               ta_int(row[FLOPS]), counts(row, of_rank) ? ta_int(row[SELF_DEVICE]) : ta_null());
+               share_of(row[SELF_DEVICE], of_rank->device_ns), ta_int(row[DEVICE]),
+               ta_int(row[SELF_CPU]), share_of(row[SELF_CPU], of_rank->host_ns), ta_int(row[CPU]),
+               ta_int(row[DEVICE_BYTES]), ta_int(row[CPU_BYTES]), ta_int(row[FLOPS]),
+               counts(row, of_rank) ? ta_int(row[SELF_DEVICE]) : ta_null());
     }
     ta_sort_rows(table, on_device ? "self_device_ns" : "self_cpu_ns", true);
     ta_add_chart(table, on_device ? &device_chart : &host_chart);
@@ -222,9 +223,12 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 /* Their tables come first in the section. */
 static const char *const behind[] = {"ops_by_name", "ops_device_time", NULL};
 
-static const struct ta_analysis_ops ops = {
-    .behind = behind, .section = "operators", .partials = partials, .map = map, .finish = finish,
-    .bounds = bounds};
+static const struct ta_analysis_ops ops = {.behind = behind,
+                                           .section = "operators",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish,
+                                           .bounds = bounds};
 
 TA_PLUGIN(analysis, operator_sums, &ops, .title = "Operators",
           .summary = "Operators and call stacks as the profiler sums them up: ops.summed, "

@@ -10,8 +10,8 @@
 enum {
     RANK,
     WORD,
-    DEVICE,          /* as totals below tables have it */
-    LOOSE_KERNELS,   /* of tables without a total */
+    DEVICE,        /* as totals below tables have it */
+    LOOSE_KERNELS, /* of tables without a total */
     LOOSE_OPERATORS,
     KERNELS, /* of all rows */
     OPERATORS,
@@ -39,9 +39,9 @@ const struct ta_field totals_fields[TOTALS_FIELDS] = {
 
 static int64_t *row_of(struct ta_partial *out, const struct recording *r, int64_t rank)
 {
-    const struct ta_slice word =
-        r->total && r->total->name != TA_STR_ABSENT ? ta_trace_text(r->trace, r->total->name)
-                                                    : TA_LIT("");
+    const struct ta_slice word = r->total && r->total->name != TA_STR_ABSENT
+                                     ? ta_trace_text(r->trace, r->total->name)
+                                     : TA_LIT("");
     return TA_PARTIAL_ROW(out, ta_row_rank(r->trace, rank), ta_key_text(word));
 }
 
@@ -103,6 +103,12 @@ static void add_word(const struct ta_partial *merged, const int64_t *row, struct
     to->by_kernels = are_complete(*kernels, *operators);
 }
 
+static const struct totals unknown = {.device_ns = TA_MISSING,
+                                      .host_ns = TA_MISSING,
+                                      .wait_ns = TA_MISSING,
+                                      .calls = TA_MISSING,
+                                      .shown_ns = TA_MISSING};
+
 bool totals_find(const struct ta_partial *merged, struct all_totals *out)
 {
     int64_t kernels = TA_MISSING, operators = TA_MISSING;
@@ -111,12 +117,8 @@ bool totals_find(const struct ta_partial *merged, struct all_totals *out)
     for (size_t i = 0; out->at && i < n; i++) {
         const int64_t *row = ta_partial_at(merged, i);
         if (out->n == 0 || out->at[out->n - 1].rank != row[RANK]) {
-            out->at[out->n++] = (struct totals){.rank = row[RANK],
-                                                .device_ns = TA_MISSING,
-                                                .host_ns = TA_MISSING,
-                                                .wait_ns = TA_MISSING,
-                                                .calls = TA_MISSING,
-                                                .shown_ns = TA_MISSING};
+            out->at[out->n] = unknown;
+            out->at[out->n++].rank = row[RANK];
             kernels = operators = TA_MISSING;
         }
         add_word(merged, row, &out->at[out->n - 1], &kernels, &operators);
@@ -140,7 +142,7 @@ const struct totals *totals_of(const struct all_totals *totals, int64_t rank)
         else
             high = middle;
     }
-    return NULL;
+    return &unknown;
 }
 
 /* ---- what limits ---------------------------------------------------------------------------- */
@@ -165,7 +167,7 @@ static const struct ta_column columns[] = {
     {"device", "Device", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "What the profiler calls the device: CUDA, XPU, NPU …"},
     {"device_ns", "Device time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Time of all kernels, printed or not.  Without a total below the table: of the rows of "
+     "Time of all kernels, printed or not; without a total below the table, of the rows of "
      "kernels, or of operators where those say more"},
     {"host_ns", "Host time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
      "Self time of everything on the host, printed or not, over all its threads"},

@@ -32,7 +32,7 @@ struct all_totals {
 /* False without memory. */
 bool totals_find(const struct ta_partial *merged, struct all_totals *out);
 void totals_free(struct all_totals *totals);
-/* NULL for a rank without rows. */
+/* Of a rank without rows nothing is known. */
 const struct totals *totals_of(const struct all_totals *totals, int64_t rank);
 void totals_add(const struct all_totals *totals, struct ta_section_builder *out);
 

@@ -201,7 +201,6 @@ static bool take_operators(struct reading *r, struct ta_slice line)
     return false;
 }
 
-
 static void take_line(struct reading *r, struct ta_slice line)
 {
     if (take_banner(r, line)) {

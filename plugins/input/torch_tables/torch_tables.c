@@ -64,10 +64,10 @@ typedef void read_kind(struct text_reading *r);
 static int recognize(const struct ta_probe *probe, read_kind **kind)
 {
     const struct ta_slice head = ta_text_trim(probe->head);
-    if (head.len == 0 || head.ptr[0] == '{' || head.ptr[0] == '[')
-        return 0;
-    int score = tt_sniff_memory(head);
+    /* JSON, or a log: "[rank0]: …" */
+    const bool bracket = head.len == 0 || head.ptr[0] == '{' || head.ptr[0] == '[';
     *kind = tt_read_memory;
+    int score = bracket ? 0 : tt_sniff_memory(head);
     if (score)
         return score;
     *kind = tt_read_operators;
@@ -75,7 +75,7 @@ static int recognize(const struct ta_probe *probe, read_kind **kind)
     if (score)
         return score;
     *kind = tt_read_stacks;
-    return tt_sniff_stacks(probe);
+    return bracket ? 0 : tt_sniff_stacks(probe);
 }
 
 static int sniff(const struct ta_probe *probe)

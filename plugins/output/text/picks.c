@@ -66,7 +66,7 @@ const struct text_pick text_picks[] = {
     {.table = "stages.by_name", .by = "total_ns", .rows = 12},
     {.table = "stages.over_ranks", .by = "mean_total_ns", .rows = 12},
     {.table = "ops.by_name", .by = "self_ns", .rows = 8},
-    {.table = "ops.summed", .rows = 8},
+    {.table = "ops.summed", .rows = 8, .without = "device_part_ns"},
     {.table = "steps.by_step", .by = "host_dur_ns", .rows = 6},
     {.table = "copies.by_direction", .by = "total_ns", .rows = 8},
     {.table = "diffusion.by_rank", .by = "step_mean_ns", .rows = 8},
