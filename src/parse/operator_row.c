@@ -23,19 +23,9 @@ static size_t bar_at(struct ta_slice line, size_t at)
     if (line.ptr[at] == '|')
         return at == 0 || line.ptr[at - 1] != '\\';
     for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++)
-        if (line.len - at >= 3 && memcmp(line.ptr + at, drawn[i], 3) == 0)
+        if (line.len - at >= 3 && memcmp(ta_slice_at(line, at), drawn[i], 3) == 0)
             return 3;
     return 0;
-}
-
-static struct ta_slice part(struct ta_slice line, size_t start, size_t end)
-{
-    return (struct ta_slice){line.ptr + start, end - start};
-}
-
-static struct ta_slice behind(struct ta_slice line, size_t at)
-{
-    return part(line, at, line.len);
 }
 
 static bool is(struct ta_slice word, const char *text)
@@ -51,8 +41,8 @@ static struct ta_slice plain(struct ta_slice text)
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         const size_t n = strlen(marks[i]);
         if (text.len > 2 * n && memcmp(text.ptr, marks[i], n) == 0 &&
-            memcmp(text.ptr + text.len - n, marks[i], n) == 0)
-            text = part(text, n, text.len - n);
+            memcmp(ta_slice_end(text) - n, marks[i], n) == 0)
+            text = ta_slice_part(text, n, text.len - n);
     }
     return text;
 }
@@ -74,9 +64,9 @@ static bool split_words(struct ta_slice line, struct words *words)
         const size_t bar = i < line.len ? bar_at(line, i) : 0;
         if (i < line.len && !bar && !is_blank(line.ptr[i]))
             continue;
-        struct ta_slice word = plain(part(line, start, i));
+        struct ta_slice word = plain(ta_slice_part(line, start, i));
         if (word.len > 1 && word.ptr[0] == '\\')
-            word = behind(word, 1);
+            word = ta_slice_from(word, 1);
         if (word.len && words->n == WORDS_MAX)
             return false;
         if (word.len)
@@ -93,7 +83,7 @@ static int flops_shift(struct ta_slice word, const char *unit)
 {
     static const char steps[] = "KMGTP";
     const size_t n = strlen(unit);
-    if (word.len < n || word.len > n + 1 || memcmp(word.ptr + word.len - n, unit, n) != 0)
+    if (word.len < n || word.len > n + 1 || memcmp(ta_slice_end(word) - n, unit, n) != 0)
         return -1;
     if (word.len == n)
         return 0;
@@ -228,14 +218,14 @@ static void keep_prefix(struct operator_columns *columns, struct ta_slice prefix
 bool operator_columns_read(struct ta_slice line, struct operator_columns *columns)
 {
     struct words words;
-    if (!memmem(line.ptr, line.len, "Name", 4) || !memmem(line.ptr, line.len, "Calls", 5) ||
-        !split_words(line, &words))
+    if (line.len == 0 || !memmem(line.ptr, line.len, "Name", 4) ||
+        !memmem(line.ptr, line.len, "Calls", 5) || !split_words(line, &words))
         return false;
     for (size_t i = 0; i < words.n; i++) {
         if (!is(words.at[i], "Name") || !read_heads(words.at + i, words.n - i, columns))
             continue;
         columns->piped = words.bars + 1 >= columns->n;
-        keep_prefix(columns, part(line, 0, (size_t)(words.at[i].ptr - line.ptr)));
+        keep_prefix(columns, ta_slice_part(line, 0, (size_t)(words.at[i].ptr - line.ptr)));
         return true;
     }
     return false;
@@ -263,7 +253,7 @@ static size_t unit_length(struct ta_slice text, const char *const *units, size_t
     const size_t blank = text.len && text.ptr[0] == ' ';
     for (size_t i = 0; i < n_units; i++) {
         const size_t n = strlen(units[i]) + blank;
-        if (text.len >= n && memcmp(text.ptr + blank, units[i], n - blank) == 0 &&
+        if (text.len >= n && memcmp(ta_slice_at(text, blank), units[i], n - blank) == 0 &&
             (text.len == n || is_blank(text.ptr[n])))
             return n;
     }
@@ -280,7 +270,7 @@ static const char *const byte_units[] = {"b",  "Kb", "Mb", "Gb",  "Tb",  "B",   
 static size_t value_length(unsigned char field, struct ta_slice text)
 {
     const size_t n = number_length(text);
-    const struct ta_slice rest = behind(text, n);
+    const struct ta_slice rest = ta_slice_from(text, n);
     const bool ends = rest.len == 0 || is_blank(rest.ptr[0]);
     size_t unit = 0;
     switch (field) {
@@ -306,17 +296,17 @@ static size_t value_length(unsigned char field, struct ta_slice text)
 int64_t operator_time(struct ta_slice cell)
 {
     const size_t n = number_length(cell);
-    const struct ta_slice unit = ta_text_trim(behind(cell, n));
+    const struct ta_slice unit = ta_text_trim(ta_slice_from(cell, n));
     for (size_t i = 0; i < sizeof time_units / sizeof *time_units; i++)
         if (is(unit, time_units[i]))
-            return ta_text_decimal(part(cell, 0, n), time_shifts[i]);
+            return ta_text_decimal(ta_slice_part(cell, 0, n), time_shifts[i]);
     return TA_MISSING;
 }
 
 int64_t operator_bytes(struct ta_slice cell)
 {
     const size_t n = number_length(cell);
-    const struct ta_slice unit = ta_text_trim(behind(cell, n));
+    const struct ta_slice unit = ta_text_trim(ta_slice_from(cell, n));
     static const char steps[] = "KMGT";
     bool known = false;
     for (size_t i = 0; i < sizeof byte_units / sizeof *byte_units; i++)
@@ -325,10 +315,11 @@ int64_t operator_bytes(struct ta_slice cell)
         return TA_MISSING;
     const char *step = strchr(steps, unit.ptr[0]);
     if (!step)
-        return ta_text_decimal(part(cell, 0, n), 0);
+        return ta_text_decimal(ta_slice_part(cell, 0, n), 0);
     /* At most 15 digits are printed, so a double holds the product. */
-    const double bytes = ldexp(ta_text_double(part(cell, 0, n)), 10 * (int)(step - steps + 1));
-    return fabs(bytes) < 0x1p62 ? llround(bytes) : TA_MISSING; /* NAN is not smaller */
+    const double bytes =
+        ldexp(ta_text_double(ta_slice_part(cell, 0, n)), 10 * (int)(step - steps + 1));
+    return ta_whole(round(bytes));
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -365,7 +356,7 @@ static size_t prefix_length(const struct operator_columns *columns, struct ta_sl
 
 static struct ta_slice without_prefix(const struct operator_columns *columns, struct ta_slice line)
 {
-    return behind(line, prefix_length(columns, line));
+    return ta_slice_from(line, prefix_length(columns, line));
 }
 
 /* The last bar of a line before `end`: its place, and in `n` its bytes; SIZE_MAX without one. */
@@ -392,11 +383,12 @@ static bool split_bars(const struct operator_columns *columns, struct ta_slice l
         bar = last_bar(line, end, &n);
         if (bar == SIZE_MAX)
             return false;
-        cells[i] = plain(part(line, bar + n, end));
+        cells[i] = plain(ta_slice_part(line, bar + n, end));
         end = bar;
     }
     const size_t first = line.len ? bar_at(line, 0) : 0;
-    cells[0] = plain(first <= end ? part(line, first, end) : part(line, end, end));
+    cells[0] =
+        plain(first <= end ? ta_slice_part(line, first, end) : ta_slice_part(line, end, end));
     return true;
 }
 
@@ -438,16 +430,16 @@ static void split_tail(const struct operator_columns *columns, struct ta_slice t
         if (columns->field[i] != OPERATOR_SHAPES)
             continue;
         const size_t n = text.len && text.ptr[0] == '[' ? shapes_length(text) : 0;
-        cells[i] = part(text, 0, n);
-        text = ta_text_trim(behind(text, n));
+        cells[i] = ta_slice_part(text, 0, n);
+        text = ta_text_trim(ta_slice_from(text, n));
     }
     for (size_t i = columns->tail; i < columns->n; i++) {
-        const struct ta_slice word = part(text, 0, word_end(text));
+        const struct ta_slice word = ta_slice_part(text, 0, word_end(text));
         if ((columns->field[i] != OPERATOR_FLOPS && columns->field[i] != OPERATOR_RATE) ||
             !is_flops(word))
             continue;
         cells[i] = word;
-        text = ta_text_trim(behind(text, word.len));
+        text = ta_text_trim(ta_slice_from(text, word.len));
     }
     for (size_t i = columns->tail; i < columns->n; i++)
         if (columns->field[i] == OPERATOR_SOURCE)
@@ -460,10 +452,10 @@ static bool match_values(const struct operator_columns *columns, size_t first, s
 {
     for (size_t i = first; i < columns->tail; i++) {
         at = skip_blanks(line, at);
-        const size_t n = value_length(columns->field[i], behind(line, at));
+        const size_t n = value_length(columns->field[i], ta_slice_from(line, at));
         if (n == 0)
             return false;
-        cells[i] = part(line, at, at + n);
+        cells[i] = ta_slice_part(line, at, at + n);
         at += n;
     }
     *end = at;
@@ -484,17 +476,18 @@ static bool split_values(const struct operator_columns *columns, struct ta_slice
                          struct ta_slice *cells)
 {
     const bool overload = columns->field[1] == OPERATOR_OVERLOAD;
-    for (size_t at = 0; (at = skip_blanks(line, at)) < line.len; at += word_end(behind(line, at))) {
+    for (size_t at = 0; (at = skip_blanks(line, at)) < line.len;
+         at += word_end(ta_slice_from(line, at))) {
         size_t end;
         if (!match_values(columns, 1 + overload, line, at, cells, &end))
             continue;
-        cells[0] = ta_text_trim(part(line, 0, at));
+        cells[0] = ta_text_trim(ta_slice_part(line, 0, at));
         if (overload) {
             const size_t gap = last_gap(cells[0]);
-            cells[1] = behind(cells[0], gap);
-            cells[0] = ta_text_trim(part(cells[0], 0, gap));
+            cells[1] = ta_slice_from(cells[0], gap);
+            cells[0] = ta_text_trim(ta_slice_part(cells[0], 0, gap));
         }
-        split_tail(columns, behind(line, end), cells);
+        split_tail(columns, ta_slice_from(line, end), cells);
         return true;
     }
     return false;
@@ -514,7 +507,7 @@ static bool split_gaps(const struct operator_columns *columns, struct ta_slice l
             continue;
         if (n == columns->n)
             return false;
-        cells[n++] = ta_text_trim(part(line, start, i));
+        cells[n++] = ta_text_trim(ta_slice_part(line, start, i));
         start = skip_blanks(line, i);
         i = start > i ? start - 1 : i;
     }

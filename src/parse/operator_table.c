@@ -166,12 +166,12 @@ static bool take_row(struct ta_operator_tables *t, struct ta_slice line)
 static bool take_total(struct ta_operator_tables *t, struct ta_slice line)
 {
     static const char label[] = " time total:";
-    const char *at = memmem(line.ptr, line.len, label, sizeof label - 1);
+    const char *at = line.len ? memmem(line.ptr, line.len, label, sizeof label - 1) : NULL;
     if (!at || t->n_tables == 0)
         return false;
     const char *value = at + sizeof label - 1;
-    const int64_t ns = operator_time(
-        ta_text_trim((struct ta_slice){value, (size_t)(line.ptr + line.len - value)}));
+    const int64_t ns =
+        operator_time(ta_text_trim((struct ta_slice){value, (size_t)(ta_slice_end(line) - value)}));
     const struct ta_slice whose = {line.ptr, (size_t)(at - line.ptr)};
     const bool on_cpu = whose.len >= 3 && memcmp(at - 3, "CPU", 3) == 0;
     struct table *table = &t->tables[t->n_tables - 1];
@@ -231,7 +231,7 @@ int64_t ta_operator_tables_cpu_ns(const struct ta_operator_tables *t)
 bool ta_operator_tables_begin_in(struct ta_slice text)
 {
     struct operator_columns columns;
-    if (!memmem(text.ptr, text.len, "Calls", 5))
+    if (text.len == 0 || !memmem(text.ptr, text.len, "Calls", 5))
         return false;
     while (text.len)
         if (operator_columns_read(ta_text_line(&text), &columns))

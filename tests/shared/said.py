@@ -15,8 +15,8 @@ import sys
 import tempfile
 
 CASES = {
-    "seeds": ("steps_cfg",),
-    "public": ("pdl", "memory-cpp-frames", "m01"),
+    "seeds": ("steps_cfg", "cuda_tables"),
+    "public": ("pdl", "memory-cpp-frames", "m01", "annotated_table"),
 }
 
 

@@ -113,6 +113,42 @@ def one_peak(expect, report):
                         for row in report.rows("memory.sites")))
 
 
+@case("seeds/dx_pyt")
+def headings_wider_than_their_columns(expect, _truth, report):
+    """What the table prints, which is not kept in truth.json."""
+    total = report.row("ops.totals")
+    expect.equal("device", total["device"], "CUDA")
+    expect.equal("device time", total["device_ns"], 630_800_000)
+    expect.equal("host time", total["host_ns"], 34_100_000)
+    expect.equal("what limits the run", total["limit"], "device")
+    row = report.row("ops.summed", name="aten::mm")
+    expect.equal("calls", row["calls"], 1200)
+    expect.equal("self time on the device", row["self_device_ns"], 310_500_000)
+    expect.close("share", row["device_share"], 0.4922, within=1e-4)
+    expect.equal("rows", len(report.rows("ops.summed")), 5)
+
+
+@case("public/t02_table_annotations")
+def kernels_operators_and_annotations(expect, truth, report):
+    rows = report.rows("ops.summed")
+    total = report.row("ops.totals")
+    expect.equal("device time", total["device_ns"], truth["cuda_total_s"] * 1e9)
+    expect.close("waits", total["wait_share"], 0.8857, within=1e-3)
+    expect.equal("what limits the run", total["limit"], "device")
+    annotations = [row["name"] for row in rows if row["kind"] == "annotation"]
+    for name in truth["annotation_rows"]:
+        start = name.split(" ...")[0]
+        expect.true(f"{name} is an annotation: {annotations}",
+                    any(found.startswith(start) for found in annotations))
+    kernels = [row for row in rows if row["kind"] == "kernel"]
+    gemms = [row["self_device_ns"] / 1e9 for row in kernels if "gemm" in row["name"]]
+    expect.equal("GEMM kernels", sorted(gemms), sorted(truth["gemm_rows_s"]))
+    expect.true("kernels add up to no more than the total",
+                sum(row["self_device_ns"] for row in kernels) <= total["device_ns"])
+    verdict = report.document["verdict"]["headline"]
+    expect.true(f"the headline names the GPU first: {verdict}", "The GPU limits the run" in verdict)
+
+
 def run_case(run, shared, path, check):
     folder, name = path.split("/")
     data = shared / "data" / folder

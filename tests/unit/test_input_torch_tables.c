@@ -58,6 +58,112 @@ static void operators_of_a_device(void **state)
         "total [NPU] ? ?\n");
 }
 
+/* torch 1.5 had other headings, blanks behind its cells, and a total of devices that adds up what
+ * is nested. */
+static void operators_of_old_versions(void **state)
+{
+    (void)state;
+    assert_rows("---------  ---------------  ---------------  ---------------  ---------------\n"
+                "Name       Self CPU total %  Self CPU total   CPU total %      CPU total        "
+                "CPU time avg     CUDA total %     CUDA total       CUDA time avg    Number of "
+                "Calls  \n"
+                "---------  ---------------  ---------------  ---------------  ---------------\n"
+                "conv2d     1.00%            2.000us          3.00%            4.000ms          "
+                "5.000us          6.00%            7.000ms          8.000us          9           "
+                "     \n"
+                "---------  ---------------  ---------------  ---------------  ---------------\n"
+                "CPU time total: 4.000ms\nCUDA time total: 7.000ms\n",
+                "operator [conv2d] ? 9 2000 4000000 ? 7000000 ? ?\n"
+                "total [CUDA] 4000000 ?\n");
+}
+
+#define HEADS "Name  Self CPU %  Self CPU  CPU total  Self CUDA  CUDA total  # of Calls"
+
+/* Columns are told by their values: a table whose blanks are gone reads as any other. */
+static void tables_without_their_places(void **state)
+{
+    (void)state;
+    assert_rows("see:\n" HEADS "\nmm 3 0.1% 1.000us 2.000us 3.000us 4.000us 5\n"
+                "\tcopy of 2.0 s\t0\t1 us\t2.000us\tNaN us\t4.000us\t6\n\nthe end\n",
+                "operator [mm 3] ? 5 1000 2000 3000 4000 ? ?\n"
+                "operator [copy of 2.0 s] ? 6 1000 2000 ? 4000 ? ?\n"
+                "total [CUDA] ? ?\n");
+    assert_rows("| **Name** | Self CPU % | Self CPU | CPU total | Self CUDA | CUDA total | \\# of "
+                "Calls |\n|:--|--:|---|---|---|---|---|\n"
+                "| `a|b` | 0.1% | 1.000us | 2.000us | 3.000us | 4.000us | 5 |\n"
+                "| ProfilerStep* | 0.1% | 1.000us | - | 3.000us | 4.000us | 5 |\n",
+                "operator [a|b] ? 5 1000 2000 3000 4000 ? ?\n"
+                "operator [ProfilerStep*] ? 5 1000 ? 3000 4000 ? ?\n"
+                "total [CUDA] ? ?\n");
+    assert_rows("\xe2\x94\x82 Name \xe2\x94\x82 CPU total \xe2\x94\x82 # of Calls \xe2\x94\x82\n"
+                "\xe2\x94\x9c\xe2\x94\x80\xe2\x94\x80\xe2\x94\x80\xe2\x94\xa4\n"
+                "\xe2\x94\x82 a \xe2\x94\x82 2.000us \xe2\x94\x82 7 \xe2\x94\x82\n",
+                "operator [a] ? 7 ? 2000 ? ? ? ?\n");
+}
+
+/* The time of a log moves on, so its digits change. */
+static void tables_in_logs_and_comments(void **state)
+{
+    (void)state;
+    assert_rows("# " HEADS "\n# ----  ----\n# ## Call X ##  0%  1.000us  2.000us  3.000us  4.000us "
+                " 5\n# Self CPU time total: 2.000us\n# Self CUDA time total: 3.000us\n",
+                "operator [## Call X ##] ? 5 1000 2000 3000 4000 ? ?\n"
+                "total [CUDA] 2000 3000\n");
+    assert_rows("9:59:59.9 [0] " HEADS "\n10:00:00.125 [0] ----  ----\n"
+                "10:00:00.125 [0]     mm  0%  1.000us  2.000us  3.000us  4.000us  5\n"
+                "10:00:00.1 [0] ----  ----\n10:00:00.125 [0] 3 of 4 done\n",
+                "operator [mm] ? 5 1000 2000 3000 4000 ? ?\n"
+                "total [CUDA] ? ?\n");
+}
+
+/* Behind the values stand shapes, FLOPs and call sites; torch writes the headings of the last two
+ * in the other order. */
+static void operators_with_everything(void **state)
+{
+    (void)state;
+    assert_rows("Name  Overload Name  CPU total  CPU Mem  Self CPU Mem  # of Calls  Node ID  Input "
+                "Shapes  Source Location  Total GFLOPs\n"
+                "----  ----\n"
+                "aten::add  Tensor  2.000us  1.00 Kb  -4 b  3  -1  [[1, 2], [3]]     1.500  "
+                "/a b/c.py(3): f\n"
+                "                                                                           "
+                "/d.py(7): g\n"
+                "                                                                           \n"
+                "aten::mm      2.000us  1.00 Kb  2.50 MB  3  -1  [[4096, 4096], [40            "
+                "--  \n"
+                "----  ----\n",
+                "operator [aten::add.Tensor] ? 3 ? 2000 ? ? -4 ? [[[1, 2], [3]]] 1500000000 FLOPs\n"
+                "operator [aten::mm] ? 3 ? 2000 ? ? 2621440 ? [[[4096, 4096], [40]\n");
+}
+
+/* One recording, printed in two orders and with shapes; another one. */
+static void recordings(void **state)
+{
+    (void)state;
+    static const char totals[] = "----  ----\nSelf CPU time total: 9.000us\n";
+    struct text text = {0};
+    text_add(&text, "Name  CPU total  # of Calls\na  2.000us  3\nb  1.000us  1\n%s", totals);
+    text_add(&text, "Name  CPU total  # of Calls\nc  5.000us  3\na  2.000us  3\n%s", totals);
+    text_add(&text,
+             "Name  CPU total  # of Calls  Input Shapes\na  1.000us  1  [[1]]\n"
+             "a  1.000us  2  [[2]]\n%s",
+             totals);
+    text_add(&text, "Name  CPU total  # of Calls\na  7.000us  3\n");
+    assert_rows(text.at, "operator [a] ? 3 ? 2000 ? ? ? ?\n"
+                         "operator [b] ? 1 ? 1000 ? ? ? ?\n"
+                         "operator [c] ? 3 ? 5000 ? ? ? ?\n"
+                         "total [?] 9000 ?\n"
+                         "operator [a] ? 3 ? 7000 ? ? ? ?\n"
+                         "total [?] ? ?\n");
+    text_free(&text);
+    assert_rows(HEADS "\nk  0%  0.000us  0.000us  3.000us  3.000us  5\n"
+                      "k  0%  1.000us  1.000us  3.000us  3.000us  5\n" HEADS
+                      "\nk  0%  1.000us  1.000us  3.000us  3.000us  5\n",
+                "operator [k] ? 5 0 0 3000 3000 ? ?\n"
+                "operator [k] ? 5 1000 1000 3000 3000 ? ?\n"
+                "total [CUDA] ? ?\n");
+}
+
 static void damaged_tables(void **state)
 {
     (void)state;
@@ -178,6 +284,8 @@ static void texts_are_recognized(void **state)
 {
     (void)state;
     assert_int_equal(sureness(plugin, cpu_table), 85);
+    assert_int_equal(sureness(plugin, "[rank0]: " HEADS "\n"), 85);
+    assert_int_equal(sureness(plugin, "Name  Self CPU  # of Calls  Surprise\n"), 0);
     assert_int_equal(sureness(plugin, memory), 91);
     assert_int_equal(sureness(plugin, stacks), 45);
     assert_int_equal(sureness("nsys_sums", kernels), 88);
@@ -200,10 +308,19 @@ static void beginnings_do_no_harm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operators_of_the_cpu), cmocka_unit_test(operators_of_a_device),
-        cmocka_unit_test(damaged_tables),       cmocka_unit_test(folded_stacks),
-        cmocka_unit_test(memory_summary),       cmocka_unit_test(sums_of_nsys),
-        cmocka_unit_test(texts_are_recognized), cmocka_unit_test(beginnings_do_no_harm),
+        cmocka_unit_test(operators_of_the_cpu),
+        cmocka_unit_test(operators_of_a_device),
+        cmocka_unit_test(operators_of_old_versions),
+        cmocka_unit_test(tables_without_their_places),
+        cmocka_unit_test(tables_in_logs_and_comments),
+        cmocka_unit_test(operators_with_everything),
+        cmocka_unit_test(recordings),
+        cmocka_unit_test(damaged_tables),
+        cmocka_unit_test(folded_stacks),
+        cmocka_unit_test(memory_summary),
+        cmocka_unit_test(sums_of_nsys),
+        cmocka_unit_test(texts_are_recognized),
+        cmocka_unit_test(beginnings_do_no_harm),
     };
     return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

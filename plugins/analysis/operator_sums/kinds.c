@@ -65,7 +65,7 @@ static bool holds(struct ta_slice name, const char *text)
 {
     const size_t n = strlen(text);
     for (size_t i = 0; i + n <= name.len; i++)
-        if (strncasecmp(name.ptr + i, text, n) == 0)
+        if (strncasecmp(ta_slice_at(name, i), text, n) == 0)
             return true;
     return false;
 }
@@ -117,7 +117,7 @@ static bool is_known_range(struct ta_slice name)
 static bool holds_architecture(struct ta_slice name)
 {
     for (size_t i = 0; i + 4 < name.len; i++)
-        if (memcmp(name.ptr + i, "sm", 2) == 0 && isdigit((unsigned char)name.ptr[i + 2]) &&
+        if (memcmp(ta_slice_at(name, i), "sm", 2) == 0 && isdigit((unsigned char)name.ptr[i + 2]) &&
             isdigit((unsigned char)name.ptr[i + 3]))
             return true;
     return false;
