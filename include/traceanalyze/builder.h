@@ -7,6 +7,7 @@
 #include "context.h"
 #include "model.h"
 #include "quality.h"
+#include "range.h"
 
 TA_BEGIN_DECLS
 
@@ -62,7 +63,16 @@ TA_API void ta_builder_skipped(struct ta_builder *builder, uint64_t bytes);
 /* Argument keys that enabled analyses want kept on spans and instants; fixed while reading. */
 TA_API const struct ta_slice *ta_builder_keys(const struct ta_builder *builder, size_t *n);
 
-/* What the file says about itself; each may be called again, the last call wins. */
+/* A number of the input when it is within its range.  One that is not is accounted for as
+ * bad-number at the offset, and is TA_MISSING, or NAN; so is one that is missing. */
+TA_API int64_t ta_builder_number(struct ta_builder *builder, enum ta_range range, int64_t value,
+                                 uint64_t offset);
+TA_API double ta_builder_real(struct ta_builder *builder, enum ta_range range, double value,
+                              uint64_t offset);
+
+/* What the file says about itself; each may be called again, the last call wins.  Numbers out of
+ * range are accounted for and change nothing; arguments of events and rows of dumps are looked at
+ * in the same way when they are added. */
 TA_API void ta_builder_set_rank(struct ta_builder *builder, int64_t rank);
 TA_API void ta_builder_set_world_size(struct ta_builder *builder, int64_t world_size);
 TA_API void ta_builder_set_base_ns(struct ta_builder *builder, int64_t base_ns);

@@ -55,8 +55,8 @@ static const struct {
     [TA_Q_TEXT_ESCAPE] = {"text-escape", TA_QUALITY_NOTICE,
                           "An unknown escape inside a string, kept as written."},
     [TA_Q_BAD_NUMBER] = {"bad-number", TA_QUALITY_NOTICE,
-                         "NaN, an infinity or a number out of range; the value counts as "
-                         "missing."},
+                         "NaN, an infinity or a number that its field cannot have, such as an "
+                         "occupancy of 120 %; the value counts as missing."},
     [TA_Q_BAD_TS] = {"bad-ts", TA_QUALITY_LOSS,
                      "An event without a usable time stamp was dropped."},
     [TA_Q_STRING_NUMBER] = {"string-number", TA_QUALITY_INFO,

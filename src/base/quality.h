@@ -19,8 +19,22 @@ struct ta_quality_slot {
 
 struct ta_quality {
     struct ta_quality_slot slots[TA_Q_COUNT];
+    uint64_t place; /* where the record begins that is being read, when `has_place` */
+    bool has_place;
     bool failed; /* no memory for an example; the counts are right all the same */
 };
+
+/* Readers of records say where each begins, for those that add what is in it. */
+static inline void ta_quality_set_place(struct ta_quality *quality, uint64_t offset)
+{
+    quality->place = offset;
+    quality->has_place = true;
+}
+
+static inline uint64_t ta_quality_place(const struct ta_quality *quality)
+{
+    return quality->has_place ? quality->place : TA_NO_OFFSET;
+}
 
 void ta_quality_init(struct ta_quality *quality);
 void ta_quality_free(struct ta_quality *quality);

@@ -143,7 +143,8 @@ const char *ta_cli_option_text(const struct ta_option *option, double value,
         return value != 0 ? "true" : "false";
     if (option->unit != TA_OPTION_NS && option->unit != TA_OPTION_BYTES)
         return ta_number_format(text, value);
-    while (unit->size > 1 && (value == 0 || value > 1e6 * unit->size || fmod(value, unit->size)))
+    while (unit->size > 1 &&
+           (value == 0 || value > 1e6 * unit->size || fmod(value, unit->size) != 0))
         unit++;
     ta_number_format(text, value / unit->size);
     return strcat(text, unit->suffix);

@@ -220,13 +220,13 @@ static void put_body(struct ta_file *out, const struct ta_page *page,
         const char *at = *body.ptr == '@' ? body.ptr : memmem(body.ptr, body.len, "\n@", 2);
         const size_t before = !at ? body.len : (size_t)(at - body.ptr) + (*at == '\n');
         ta_roff_blocks(out, (struct ta_slice){body.ptr, before});
-        body = (struct ta_slice){body.ptr + before, body.len - before};
+        body = ta_slice_from(body, before);
         if (!body.len)
             return;
         const char *end = memchr(body.ptr, '\n', body.len);
         const size_t n = end ? (size_t)(end - body.ptr) : body.len;
-        put_directive(out, page, registry, (struct ta_slice){body.ptr + 1, n - 1});
-        body = (struct ta_slice){body.ptr + n, body.len - n};
+        put_directive(out, page, registry, ta_slice_part(body, 1, n));
+        body = ta_slice_from(body, n);
     }
 }
 
@@ -255,7 +255,7 @@ static const struct ta_command *command_of(const struct ta_page *page)
     const struct ta_slice name = name_of(page);
     if (page->name[name.len + 1] != '1' || name.len <= prefix)
         return NULL;
-    const struct ta_slice word = {name.ptr + prefix, name.len - prefix};
+    const struct ta_slice word = ta_slice_from(name, prefix);
     for (const struct ta_command *c = ta_commands; c < ta_commands + TA_COMMAND_COUNT; c++)
         if (ta_slice_equal(ta_slice_of(c->name), word))
             return c;

@@ -51,7 +51,7 @@ static size_t put_character(struct ta_file *out, struct ta_slice text, bool lite
 static void put_characters(struct ta_file *out, struct ta_slice text, bool literal)
 {
     for (size_t i = 0; i < text.len;)
-        i += put_character(out, (struct ta_slice){text.ptr + i, text.len - i}, literal);
+        i += put_character(out, ta_slice_from(text, i), literal);
 }
 
 void ta_roff_literal(struct ta_file *out, struct ta_slice text)
@@ -170,16 +170,16 @@ void ta_roff_prose(struct ta_file *out, struct ta_slice text)
     if (text.len && (*text.ptr == '.' || *text.ptr == '\''))
         ta_puts(out, "\\&");
     for (size_t i = 0; i < text.len;) {
-        const struct ta_slice rest = {text.ptr + i, text.len - i};
+        const struct ta_slice rest = ta_slice_from(text, i);
         if (*rest.ptr == ' ' && i > 0 && rest.ptr[-1] == ' ') {
             i++; /* one blank is enough; roff would keep all */
             continue;
         }
-        const char *end = *rest.ptr == '`' ? memchr(rest.ptr + 1, '`', rest.len - 1) : NULL;
+        const char *end = *rest.ptr == '`' ? memchr(ta_slice_at(rest, 1), '`', rest.len - 1) : NULL;
         size_t n = 0;
         if (end) {
             n = (size_t)(end - rest.ptr) + 1;
-            ta_roff_literal(out, (struct ta_slice){rest.ptr + 1, n - 2});
+            ta_roff_literal(out, ta_slice_part(rest, 1, n - 1));
         } else if (i == 0 || !is_word(rest.ptr[-1])) {
             n = put_marked(out, rest);
         }
@@ -249,7 +249,7 @@ static void put_term(struct blocks *blocks, struct ta_slice line)
     while (skip < line.len && line.ptr[skip] == ' ')
         skip++;
     if (skip < line.len)
-        put_line(blocks, ABOUT, NULL, (struct ta_slice){line.ptr + skip, line.len - skip});
+        put_line(blocks, ABOUT, NULL, ta_slice_from(line, skip));
 }
 
 static void put_text_line(struct blocks *blocks, struct ta_slice line)
@@ -257,17 +257,17 @@ static void put_text_line(struct blocks *blocks, struct ta_slice line)
     size_t indent = 0;
     while (indent < line.len && line.ptr[indent] == ' ')
         indent++;
-    const struct ta_slice text = {line.ptr + indent, line.len - indent};
+    const struct ta_slice text = ta_slice_from(line, indent);
     const bool is_verbatim = text.len > 1 && memcmp(text.ptr, "| ", 2) == 0;
     end_verbatim(blocks, is_verbatim ? VERBATIM : PARAGRAPH);
     if (is_verbatim) {
-        put_verbatim(blocks, (struct ta_slice){text.ptr + 2, text.len - 2});
+        put_verbatim(blocks, ta_slice_from(text, 2));
     } else if (indent == TERM_INDENT && blocks->at != POINT) {
         put_term(blocks, text);
     } else if (indent > TERM_INDENT && blocks->in_term) {
         put_line(blocks, ABOUT, blocks->parted ? ".IP\n" : NULL, text);
     } else if (!indent && text.len > 1 && memcmp(text.ptr, "- ", 2) == 0) {
-        put_line(blocks, POINT, ".IP \\(bu 2\n", (struct ta_slice){text.ptr + 2, text.len - 2});
+        put_line(blocks, POINT, ".IP \\(bu 2\n", ta_slice_from(text, 2));
         blocks->in_term = false;
     } else {
         const bool goes_on = !blocks->parted && (indent || blocks->at == PARAGRAPH);
@@ -281,10 +281,10 @@ void ta_roff_blocks(struct ta_file *out, struct ta_slice text)
 {
     struct blocks blocks = {.out = out};
     for (size_t i = 0; i < text.len;) {
-        const char *newline = memchr(text.ptr + i, '\n', text.len - i);
-        const size_t n = newline ? (size_t)(newline - (text.ptr + i)) : text.len - i;
+        const char *newline = memchr(ta_slice_at(text, i), '\n', text.len - i);
+        const size_t n = newline ? (size_t)(newline - ta_slice_at(text, i)) : text.len - i;
         if (n)
-            put_text_line(&blocks, (struct ta_slice){text.ptr + i, n});
+            put_text_line(&blocks, ta_slice_part(text, i, i + n));
         else
             blocks.parted = true;
         i += n + 1;

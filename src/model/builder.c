@@ -5,8 +5,11 @@
 #include "model/category.h"
 #include "model/column.h"
 #include "traceanalyze/analysis.h"
+#include "traceanalyze/unit.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 
 bool ta_builder_init(struct ta_builder *builder, struct ta_quality *quality, uint32_t needs,
                      const struct ta_slice *keys, size_t n_keys, size_t names_limit)
@@ -24,6 +27,11 @@ bool ta_builder_init(struct ta_builder *builder, struct ta_quality *quality, uin
         builder->phase_at[(unsigned char)*phase] = (uint8_t)(phase - TA_PHASES + 1);
     struct ta_trace *trace = calloc(1, sizeof *trace);
     builder->trace = trace;
+    for (size_t i = 0; i < n_keys && i < TA_RECORD_ARGS; i++) {
+        builder->range_of[i] = ta_range_of_arg(keys[i]);
+        if (builder->range_of[i] != TA_RANGE_ANY)
+            builder->ranged |= UINT64_C(1) << i;
+    }
     if (!trace || !ta_strings_init(&trace->strings, names_limit))
         return false;
     trace->base_ns = TA_MISSING;
@@ -161,6 +169,71 @@ static inline uint32_t category_of(struct ta_builder *builder, ta_str name)
     return recent->cat;
 }
 
+/* ---- ranges ------------------------------------------------------------------------------ */
+
+/* Accounts for a number out of range, as written. */
+static void reject(struct ta_builder *builder, enum ta_range range, struct ta_slice number,
+                   uint64_t offset)
+{
+    char place[48] = "";
+    if (offset != TA_NO_OFFSET)
+        snprintf(place, sizeof place, ", at byte offset %" PRIu64, offset);
+    ta_quality_add(builder->quality, TA_Q_BAD_NUMBER, offset,
+                   "%s is not between %" PRId64 " and %" PRId64 ": %.*s, which counts as missing%s",
+                   ta_range_what(range), ta_range_least(range), ta_range_most(range),
+                   (int)(number.len < 80 ? number.len : 80), number.ptr, place);
+}
+
+int64_t ta_builder_number(struct ta_builder *builder, enum ta_range range, int64_t value,
+                          uint64_t offset)
+{
+    char text[24];
+    if (value == TA_MISSING || ta_range_has(range, value))
+        return value;
+    const int n = snprintf(text, sizeof text, "%" PRId64, value);
+    reject(builder, range, (struct ta_slice){text, (size_t)n}, offset);
+    return TA_MISSING;
+}
+
+double ta_builder_real(struct ta_builder *builder, enum ta_range range, double value,
+                       uint64_t offset)
+{
+    char text[TA_UNIT_TEXT_MAX];
+    if (isnan(value) || ta_range_has_real(range, value))
+        return value;
+    if (isinf(value))
+        strcpy(text, "infinity");
+    else
+        ta_number_format(text, value);
+    reject(builder, range, ta_slice_of(text), offset);
+    return NAN;
+}
+
+/* Whether the numbers in a text are in range; thousands of kernels are launched alike. */
+static bool text_fits(struct ta_builder *builder, enum ta_range range, ta_str text)
+{
+    struct recent_ranged *recent =
+        &builder->recent_ranged[(text * 31 + (unsigned)range) % RECENT_RANGED];
+    if (recent->text != text || recent->range != range)
+        *recent = (struct recent_ranged){
+            text, range, ta_range_has_all(range, ta_trace_text(builder->trace, text))};
+    return recent->fits;
+}
+
+/* Whether an argument whose key has a range may be believed. */
+static bool arg_fits(struct ta_builder *builder, const struct ta_event *event,
+                     const struct ta_event_arg *arg)
+{
+    const enum ta_range range = builder->range_of[arg->key];
+    if (!arg->is_text)
+        return ta_builder_number(builder, range, arg->value, event->offset) != TA_MISSING;
+    const ta_str text = (ta_str)arg->value;
+    if (text == TA_STR_ABSENT || text_fits(builder, range, text))
+        return true;
+    reject(builder, range, ta_trace_text(builder->trace, text), event->offset);
+    return false;
+}
+
 /* ---- rows -------------------------------------------------------------------------------- */
 
 /* Which share of the input the rows are from; 0 when nobody knows. */
@@ -195,6 +268,8 @@ static bool add_span(struct ta_builder *builder, const struct ta_event *event, u
     for (size_t i = 0; i < event->n_args; i++) {
         const struct ta_event_arg *arg = &event->args[i];
         if (!is_of_sample && builder->sampled >> arg->key & 1)
+            continue;
+        if (builder->ranged >> arg->key & 1 && !arg_fits(builder, event, arg))
             continue;
         struct arg_column *a = &builder->trace->args[arg->key];
         if (!arg_column_add(&builder->trace->store, a, (ta_row)row, arg->value, arg->is_text,
@@ -425,17 +500,23 @@ const struct ta_slice *ta_builder_keys(const struct ta_builder *builder, size_t 
 
 void ta_builder_set_rank(struct ta_builder *builder, int64_t rank)
 {
-    builder->rank = rank;
+    rank = ta_builder_number(builder, TA_RANGE_RANK, rank, TA_NO_OFFSET);
+    if (rank != TA_MISSING)
+        builder->rank = rank;
 }
 
 void ta_builder_set_world_size(struct ta_builder *builder, int64_t world_size)
 {
-    builder->world_size = world_size;
+    world_size = ta_builder_number(builder, TA_RANGE_WORLD_SIZE, world_size, TA_NO_OFFSET);
+    if (world_size != TA_MISSING)
+        builder->world_size = world_size;
 }
 
 void ta_builder_set_base_ns(struct ta_builder *builder, int64_t base_ns)
 {
-    builder->trace->base_ns = base_ns;
+    base_ns = ta_builder_number(builder, TA_RANGE_TIME_NS, base_ns, TA_NO_OFFSET);
+    if (base_ns != TA_MISSING)
+        builder->trace->base_ns = base_ns;
 }
 
 /* Keeps what all devices share; -1 once they differ. */

@@ -6,6 +6,7 @@
 #include "base/quality.h"
 #include "model/trace.h"
 #include "traceanalyze/builder.h"
+#include "traceanalyze/json.h"
 #include "traceanalyze/map.h"
 
 /* Phases of the trace event format, in the order of kinds counted per category. */
@@ -33,15 +34,27 @@ struct recent_category {
     bool known;
 };
 
+/* A text that an argument with a range had, and whether its numbers are within. */
+enum { RECENT_RANGED = 512 };
+
+struct recent_ranged {
+    ta_str text; /* TA_STR_ABSENT: none yet */
+    enum ta_range range;
+    bool fits;
+};
+
 struct ta_builder {
     struct ta_trace *trace;
     struct ta_quality *quality;
     uint32_t needs; /* TA_NEED_… of the enabled analyses */
     const struct ta_slice *keys;
     size_t n_keys;
-    size_t n_passing;    /* the first of the keys: nobody asks for them once launches are linked */
-    uint64_t sampled;    /* a bit for each key of which a sample is kept (samples_op_args) */
-    const double *share; /* of the input that was read so far, 0 when not known; NULL: never */
+    size_t n_passing; /* the first of the keys: nobody asks for them once launches are linked */
+    uint64_t sampled; /* a bit for each key of which a sample is kept (samples_op_args) */
+    uint64_t ranged;  /* a bit for each key whose values have a range */
+    enum ta_range range_of[TA_RECORD_ARGS];
+    struct recent_ranged recent_ranged[RECENT_RANGED];
+    const double *share;   /* of the input that was read so far, 0 when not known; NULL: never */
     uint8_t phase_at[128]; /* by letter: place in TA_PHASES plus one; 0: no phase */
     struct ta_map track_of, category_of, process_names;
     struct recent_category recent[RECENT_CATEGORIES];
@@ -66,8 +79,9 @@ bool ta_builder_init(struct ta_builder *builder, struct ta_quality *quality, uin
                      const struct ta_slice *keys, size_t n_keys, size_t names_limit);
 void ta_builder_free(struct ta_builder *builder); /* and the trace, unless it was taken */
 
-/* Puts a row of a dump, but a sample, behind those of its table.  False without memory. */
+/* Puts a row of a dump behind those of its table, as it is.  False without memory. */
 bool ta_dump_push(struct ta_builder *builder, enum ta_dump_table table,
                   const void *row) TA_MUST_CHECK;
+bool ta_dump_push_sample(struct ta_builder *builder, const struct ta_sample *sample) TA_MUST_CHECK;
 
 #endif

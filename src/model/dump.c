@@ -7,6 +7,7 @@
 #include "model/samples.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 static const size_t row_sizes[TA_DUMP_COUNT] = {
 #define TA_DUMP_SIZE(kind, type) [TA_DUMP_##kind] = sizeof(type),
@@ -17,23 +18,25 @@ static const size_t row_sizes[TA_DUMP_COUNT] = {
 
 /* ---- signals ------------------------------------------------------------------------------- */
 
+/* Of all devices together, or of a host, utilization may be a sum. */
 static const struct {
     const char *name;
     enum ta_unit unit;
+    enum ta_range range;
 } signals[TA_SIGNAL_COUNT] = {
-    [TA_SIGNAL_GPU_UTILIZATION] = {"gpu_utilization", TA_UNIT_RATIO},
-    [TA_SIGNAL_GPU_MEMORY_ACTIVITY] = {"gpu_memory_activity", TA_UNIT_RATIO},
-    [TA_SIGNAL_GPU_MEMORY_USED] = {"gpu_memory_used", TA_UNIT_BYTES},
-    [TA_SIGNAL_GPU_MEMORY_TOTAL] = {"gpu_memory_total", TA_UNIT_BYTES},
-    [TA_SIGNAL_GPU_TEMPERATURE] = {"gpu_temperature", TA_UNIT_CELSIUS},
-    [TA_SIGNAL_GPU_POWER] = {"gpu_power", TA_UNIT_WATT},
-    [TA_SIGNAL_GPU_CLOCK] = {"gpu_clock", TA_UNIT_PER_S},
-    [TA_SIGNAL_GPU_MEMORY_CLOCK] = {"gpu_memory_clock", TA_UNIT_PER_S},
-    [TA_SIGNAL_TORCH_ALLOCATED] = {"torch_allocated", TA_UNIT_BYTES},
-    [TA_SIGNAL_TORCH_RESERVED] = {"torch_reserved", TA_UNIT_BYTES},
-    [TA_SIGNAL_CPU_UTILIZATION] = {"cpu_utilization", TA_UNIT_RATIO},
-    [TA_SIGNAL_CPU_MEMORY_USED] = {"cpu_memory_used", TA_UNIT_BYTES},
-    [TA_SIGNAL_CPU_MEMORY_TOTAL] = {"cpu_memory_total", TA_UNIT_BYTES},
+    [TA_SIGNAL_GPU_UTILIZATION] = {"gpu_utilization", TA_UNIT_RATIO, TA_RANGE_RATIO},
+    [TA_SIGNAL_GPU_MEMORY_ACTIVITY] = {"gpu_memory_activity", TA_UNIT_RATIO, TA_RANGE_RATIO},
+    [TA_SIGNAL_GPU_MEMORY_USED] = {"gpu_memory_used", TA_UNIT_BYTES, TA_RANGE_BYTES},
+    [TA_SIGNAL_GPU_MEMORY_TOTAL] = {"gpu_memory_total", TA_UNIT_BYTES, TA_RANGE_BYTES},
+    [TA_SIGNAL_GPU_TEMPERATURE] = {"gpu_temperature", TA_UNIT_CELSIUS, TA_RANGE_CELSIUS},
+    [TA_SIGNAL_GPU_POWER] = {"gpu_power", TA_UNIT_WATT, TA_RANGE_WATT},
+    [TA_SIGNAL_GPU_CLOCK] = {"gpu_clock", TA_UNIT_PER_S, TA_RANGE_HERTZ},
+    [TA_SIGNAL_GPU_MEMORY_CLOCK] = {"gpu_memory_clock", TA_UNIT_PER_S, TA_RANGE_HERTZ},
+    [TA_SIGNAL_TORCH_ALLOCATED] = {"torch_allocated", TA_UNIT_BYTES, TA_RANGE_BYTES},
+    [TA_SIGNAL_TORCH_RESERVED] = {"torch_reserved", TA_UNIT_BYTES, TA_RANGE_BYTES},
+    [TA_SIGNAL_CPU_UTILIZATION] = {"cpu_utilization", TA_UNIT_RATIO, TA_RANGE_LOAD},
+    [TA_SIGNAL_CPU_MEMORY_USED] = {"cpu_memory_used", TA_UNIT_BYTES, TA_RANGE_BYTES},
+    [TA_SIGNAL_CPU_MEMORY_TOTAL] = {"cpu_memory_total", TA_UNIT_BYTES, TA_RANGE_BYTES},
 };
 
 const char *ta_signal_name(enum ta_signal signal)
@@ -279,19 +282,97 @@ static bool grow(struct ta_builder *builder, enum ta_dump_table table)
     return true;
 }
 
-static enum ta_status add_sample(struct ta_ctx *ctx, struct ta_builder *builder,
-                                 const struct ta_sample *sample)
+/* ---- ranges ---------------------------------------------------------------------------------- */
+
+/* Fields that have one, beside the rank, which is the first of every row. */
+static const struct {
+    enum ta_dump_table table;
+    size_t place;
+    bool is_real;
+    enum ta_range range;
+} ranged[] = {
+#define WHOLE(kind, type, field, range)                                                            \
+    {                                                                                              \
+        TA_DUMP_##kind, offsetof(struct type, field), false, range                                 \
+    }
+    WHOLE(diffusion_step, ta_diffusion_step, end_ns, TA_RANGE_TIME_NS),
+    WHOLE(diffusion_block, ta_diffusion_block, end_ns, TA_RANGE_TIME_NS),
+    WHOLE(memory_mark, ta_memory_mark, device, TA_RANGE_DEVICE),
+    WHOLE(memory_mark, ta_memory_mark, time_ns, TA_RANGE_TIME_NS),
+    WHOLE(session, ta_session, start_ns, TA_RANGE_TIME_NS),
+    WHOLE(session, ta_session, end_ns, TA_RANGE_TIME_NS),
+    WHOLE(happening, ta_happening, time_ns, TA_RANGE_TIME_NS),
+    {TA_DUMP_allocation, offsetof(struct ta_allocation_pattern, small_ratio), true, TA_RANGE_RATIO},
+#undef WHOLE
+};
+
+enum { RANGED = sizeof ranged / sizeof *ranged };
+
+/* A number of a row, looked at where it is. */
+static void check_whole(struct ta_builder *builder, enum ta_range range, void *at, uint64_t offset)
+{
+    int64_t value;
+    memcpy(&value, at, sizeof value);
+    if (range == TA_RANGE_RANK && value == TA_NO_RANK)
+        return;
+    value = ta_builder_number(builder, range, value, offset);
+    memcpy(at, &value, sizeof value);
+}
+
+static void check_real(struct ta_builder *builder, enum ta_range range, void *at, uint64_t offset)
+{
+    double value;
+    memcpy(&value, at, sizeof value);
+    value = ta_builder_real(builder, range, value, offset);
+    memcpy(at, &value, sizeof value);
+}
+
+/* What is out of range is missing in the row, which is that of the record at hand. */
+static void check_row(struct ta_builder *builder, enum ta_dump_table table, char *row)
+{
+    const uint64_t offset = ta_quality_place(builder->quality);
+    check_whole(builder, TA_RANGE_RANK, row, offset);
+    for (size_t i = 0; i < RANGED; i++) {
+        if (ranged[i].table != table)
+            continue;
+        if (ranged[i].is_real)
+            check_real(builder, ranged[i].range, row + ranged[i].place, offset);
+        else
+            check_whole(builder, ranged[i].range, row + ranged[i].place, offset);
+    }
+}
+
+/* False when nothing is left of the sample. */
+static bool check_sample(struct ta_builder *builder, struct ta_sample *sample)
+{
+    const uint64_t offset = ta_quality_place(builder->quality);
+    const enum ta_range range = signals[sample->signal].range;
+    const bool is_of_one = sample->device != TA_MISSING;
+    check_whole(builder, TA_RANGE_RANK, &sample->rank, offset);
+    sample->device = ta_builder_number(builder, TA_RANGE_DEVICE, sample->device, offset);
+    sample->time_ns = ta_builder_number(builder, TA_RANGE_TIME_NS, sample->time_ns, offset);
+    const double value =
+        ta_builder_real(builder, range == TA_RANGE_RATIO && !is_of_one ? TA_RANGE_LOAD : range,
+                        sample->value, offset);
+    const bool is_kept =
+        (!isnan(value) || isnan(sample->value)) && (!is_of_one || sample->device != TA_MISSING);
+    sample->value = value;
+    return is_kept;
+}
+
+/* ---- adding ---------------------------------------------------------------------------------- */
+
+bool ta_dump_push_sample(struct ta_builder *builder, const struct ta_sample *sample)
 {
     struct ta_dump *dump = &builder->trace->dump;
-    if (builder->track_of.failed ||
-        (dump->rows[TA_DUMP_sample].max - dump->sample_bytes < TA_SAMPLE_BYTES_MAX &&
-         !grow(builder, TA_DUMP_sample)))
-        return no_memory(ctx);
+    if (dump->rows[TA_DUMP_sample].max - dump->sample_bytes < TA_SAMPLE_BYTES_MAX &&
+        !grow(builder, TA_DUMP_sample))
+        return false;
     if (dump->rows[TA_DUMP_sample].n++ == 0)
         dump->last_sample = TA_SAMPLE_FIRST;
     unsigned char *end = (unsigned char *)dump->rows[TA_DUMP_sample].at + dump->sample_bytes;
     dump->sample_bytes += ta_sample_pack(end, &dump->last_sample, sample);
-    return TA_OK;
+    return true;
 }
 
 bool ta_dump_push(struct ta_builder *builder, enum ta_dump_table table, const void *row)
@@ -304,13 +385,29 @@ bool ta_dump_push(struct ta_builder *builder, enum ta_dump_table table, const vo
     return true;
 }
 
+static bool add_sample(struct ta_builder *builder, const struct ta_sample *given)
+{
+    struct ta_sample sample = *given;
+    return !check_sample(builder, &sample) || ta_dump_push_sample(builder, &sample);
+}
+
+static bool add_row(struct ta_builder *builder, enum ta_dump_table table, const void *row)
+{
+    struct ta_dump *dump = &builder->trace->dump;
+    if (!ta_dump_push(builder, table, row))
+        return false;
+    check_row(builder, table, dump->rows[table].at + (dump->rows[table].n - 1) * row_sizes[table]);
+    return true;
+}
+
 enum ta_status ta_builder_add_row(struct ta_ctx *ctx, struct ta_builder *builder,
                                   enum ta_dump_table table, const void *row)
 {
-    if (table == TA_DUMP_sample)
-        return add_sample(ctx, builder, row);
     /* Also when a text of the row could not be kept: it would pass for one that is not there. */
-    return !builder->track_of.failed && ta_dump_push(builder, table, row) ? TA_OK : no_memory(ctx);
+    const bool done =
+        !builder->track_of.failed &&
+        (table == TA_DUMP_sample ? add_sample(builder, row) : add_row(builder, table, row));
+    return done ? TA_OK : no_memory(ctx);
 }
 
 void ta_builder_set_copy(struct ta_builder *builder, struct ta_slice set,

@@ -5,6 +5,7 @@
 #include "normalize/calls.h"
 #include "normalize/normalize.h"
 #include "traceanalyze/host.h"
+#include "traceanalyze/range.h"
 
 #include <stdlib.h>
 
@@ -66,7 +67,9 @@ static int64_t device_of(const struct ta_trace *trace, struct cursor *device, ta
     const int64_t number = cursor_value(device, row);
     if (number != TA_MISSING)
         return number;
-    return numeric(ta_trace_text(trace, trace->tracks.at[trace->spans.track[row]].pid));
+    const int64_t process =
+        numeric(ta_trace_text(trace, trace->tracks.at[trace->spans.track[row]].pid));
+    return ta_range_has(TA_RANGE_DEVICE, process) ? process : TA_MISSING;
 }
 
 /* Room for all activities at once: what is not used takes no memory, but what is copied when a

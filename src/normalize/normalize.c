@@ -43,6 +43,22 @@ static void set_origin(struct ta_trace *trace)
     trace->origin = origin == TA_MISSING ? 0 : origin;
 }
 
+/* With the date that the clock is said to begin at, times are dates: without such a date when these
+ * cannot be. */
+static void check_base(struct ta_builder *builder)
+{
+    struct ta_trace *trace = builder->trace;
+    if (trace->base_ns == TA_MISSING || builder->first_ts == TA_MISSING ||
+        (ta_range_has(TA_RANGE_TIME_NS, ta_add_sat(trace->base_ns, builder->first_ts)) &&
+         ta_range_has(TA_RANGE_TIME_NS, ta_add_sat(trace->base_ns, builder->last_ts))))
+        return;
+    ta_quality_add(builder->quality, TA_Q_BAD_NUMBER, TA_NO_OFFSET,
+                   "The times of the events are no dates from baseTimeNanoseconds %" PRId64
+                   " on, which counts as missing",
+                   trace->base_ns);
+    trace->base_ns = TA_MISSING;
+}
+
 /* Clocks that were never set: half of the spans at time 0 stretch the time axis to 1970. */
 static void account_zero_times(struct ta_builder *builder)
 {
@@ -131,6 +147,7 @@ enum ta_status ta_normalize(struct ta_ctx *ctx, struct ta_builder *builder, stru
         ta_quality_add_many(builder->quality, TA_Q_OVERLAP, linking.crossing, TA_NO_OFFSET,
                             TA_NO_OFFSET,
                             "Spans cross the end of the span around them by more than 1 µs");
+    check_base(builder);
     account_zero_times(builder);
     apply_process_names(builder);
     if (builder->rank == TA_MISSING)

@@ -3,6 +3,7 @@
 #include "traceanalyze/json.h"
 
 #include "base/context.h"
+#include "base/quality.h"
 #include "parse/walk.h"
 
 #include <stdlib.h>
@@ -154,6 +155,8 @@ enum ta_status ta_json_next(struct ta_ctx *ctx, struct ta_json *json, enum ta_js
             return ta_fail(ctx, TA_ERR_NOMEM, "Cannot grow the window of a file: bytes=%zu",
                            st->window.capacity * 2);
     }
+    ta_quality_set_place(st->quality,
+                         *item == TA_JSON_RECORD ? json->record.offset : json->member.offset);
     return TA_OK;
 }
 

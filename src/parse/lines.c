@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Text files as lines, and lines as cells. */
+#include "base/quality.h"
 #include "base/utf8.h"
 #include "traceanalyze/document.h"
 
@@ -165,6 +166,7 @@ bool ta_lines_next(struct ta_lines *lines)
     if (!fed && n == 0)
         return false;
     lines->offset = st->offset;
+    ta_quality_set_place(st->quality, st->offset);
     lines->line = (struct ta_slice){st->buffer + st->at, n};
     if (n > LINE_MAX_BYTES) {
         ta_quality_add(st->quality, TA_Q_TOO_LONG, st->offset,

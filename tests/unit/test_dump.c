@@ -4,6 +4,7 @@
 #include "trace_fixture.h"
 
 #include <float.h>
+#include <math.h>
 
 struct dump {
     struct ta_shared shared;
@@ -89,7 +90,7 @@ static void ranks_that_rows_name(void **state)
     struct dump d;
     struct ta_arena arena = {0};
     begin(&d);
-    static const int64_t named[] = {3, 1, TA_NO_RANK, 3, 0, INT64_MAX, 1};
+    static const int64_t named[] = {3, 1, TA_NO_RANK, 3, 0, 1};
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
         add_mark(&d, named[i], 0);
     size_t n;
@@ -103,6 +104,62 @@ static void ranks_that_rows_name(void **state)
     assert_int_equal(n, 3);
     assert_false(all);
     ta_arena_free(&arena);
+    end(&d);
+}
+
+/* ---- numbers out of range ------------------------------------------------------------------ */
+
+static void what_is_out_of_range_is_missing(void **state)
+{
+    (void)state;
+    struct dump d;
+    begin(&d);
+    ta_quality_set_place(&d.quality, 77);
+    add_mark(&d, INT64_MAX, INT64_MAX);
+    add_mark(&d, 5, 0);
+    size_t n;
+    const struct ta_memory_mark *rows = ta_trace_memory_mark_rows(d.builder.trace, &n);
+    assert_int_equal(n, 2);
+    assert_int_equal(rows[0].rank, TA_MISSING);
+    assert_int_equal(rows[0].time_ns, TA_MISSING);
+    assert_int_equal(rows[1].rank, 5);
+    assert_int_equal(ta_quality_count(&d.quality, TA_Q_BAD_NUMBER), 2);
+    assert_int_equal(d.quality.slots[TA_Q_BAD_NUMBER].first, 77);
+    end(&d);
+}
+
+static void samples_out_of_range_are_left_out(void **state)
+{
+    (void)state;
+    struct dump d;
+    static const struct {
+        double value;
+        int64_t device;
+        bool is_kept;
+    } cases[] = {{0.5, 0, true},
+                 {1, TA_MISSING, true},
+                 {7.5, TA_MISSING, true},
+                 {1.5, 0, false},
+                 {1.8e17, 0, false},
+                 {-0.5, 0, false},
+                 {INFINITY, 0, false},
+                 {0.5, INT64_MAX, false},
+                 {0.5, INT64_C(1) << 32, false},
+                 {1e300, TA_MISSING, false}};
+    size_t kept = 0;
+    begin(&d);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct ta_sample sample = {.rank = 0,
+                                         .device = cases[i].device,
+                                         .signal = TA_SIGNAL_GPU_UTILIZATION,
+                                         .time_ns = 1,
+                                         .value = cases[i].value};
+        assert_int_equal(ta_builder_add_sample(&d.ctx, &d.builder, &sample), TA_OK);
+        kept += cases[i].is_kept;
+        assert_int_equal(ta_trace_samples(d.builder.trace).left, kept);
+    }
+    assert_int_equal(ta_quality_count(&d.quality, TA_Q_BAD_NUMBER),
+                     sizeof cases / sizeof *cases - kept);
     end(&d);
 }
 
@@ -162,7 +219,7 @@ static void add_samples(struct dump *d)
 {
     for (size_t i = 0; i < SAMPLES; i++) {
         const struct ta_sample sample = sample_of(i);
-        assert_int_equal(ta_builder_add_sample(&d->ctx, &d->builder, &sample), TA_OK);
+        assert_true(ta_dump_push_sample(&d->builder, &sample));
     }
 }
 
@@ -289,10 +346,16 @@ static void an_allocator_is_copied(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_come_back_in_order), cmocka_unit_test(rows_can_be_filtered),
-        cmocka_unit_test(ranks_that_rows_name),    cmocka_unit_test(samples_come_back_exactly),
-        cmocka_unit_test(samples_can_be_filtered), cmocka_unit_test(usual_samples_are_small),
-        cmocka_unit_test(which_times_have_a_date), cmocka_unit_test(an_allocator_is_copied),
+        cmocka_unit_test(rows_come_back_in_order),
+        cmocka_unit_test(rows_can_be_filtered),
+        cmocka_unit_test(ranks_that_rows_name),
+        cmocka_unit_test(samples_come_back_exactly),
+        cmocka_unit_test(samples_can_be_filtered),
+        cmocka_unit_test(usual_samples_are_small),
+        cmocka_unit_test(which_times_have_a_date),
+        cmocka_unit_test(an_allocator_is_copied),
+        cmocka_unit_test(what_is_out_of_range_is_missing),
+        cmocka_unit_test(samples_out_of_range_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

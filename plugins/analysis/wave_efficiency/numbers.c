@@ -2,6 +2,8 @@
 /* Arguments of kernels, as numbers and what follows from these. */
 #include "wave_efficiency.h"
 
+#include <math.h>
+
 /* Product of the numbers in "[4, 106, 1]"; 0 when it is no such list. */
 static double product_of(struct ta_slice text)
 {
@@ -22,12 +24,12 @@ static double product_of(struct ta_slice text)
     return numbers ? all : 0;
 }
 
-/* "0.006757", or a whole number; 0 when it is none. */
+/* "0.006757", or a whole number; NAN when it is none. */
 static double decimal_of(struct ta_slice text)
 {
     char copy[32];
     if (text.len == 0 || text.len >= sizeof copy)
-        return 0;
+        return NAN;
     memcpy(copy, text.ptr, text.len);
     copy[text.len] = '\0';
     double value = 0, unit = 1;
@@ -39,7 +41,7 @@ static double decimal_of(struct ta_slice text)
             value = value * 10 + (*c - '0');
             unit *= fraction ? 10 : 1;
         } else {
-            return 0;
+            return NAN;
         }
     }
     return value / unit;
@@ -95,9 +97,10 @@ static struct kernel_numbers read_all(const struct ta_trace *trace, const struct
     for (int i = 0; i < NUMBERS; i++) {
         const int64_t value = values->at[i];
         const unsigned kind = values->kinds >> 2 * i & 3;
-        of.has[i] = kind != 0;
-        of.at[i] =
+        const double number =
             kind == is_text ? sources[i].read(ta_trace_text(trace, (ta_str)value)) : (double)value;
+        of.has[i] = kind != 0 && !isnan(number);
+        of.at[i] = of.has[i] ? number : 0;
     }
     return of;
 }

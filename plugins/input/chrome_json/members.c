@@ -4,17 +4,42 @@
 
 #include <traceanalyze/dump.h>
 
+#include <inttypes.h>
+
+/* A whole number of the member at hand within its range; false without one, which is accounted for
+ * when it is written as a number. */
+static bool take_number(struct reading *r, const struct ta_token *value, enum ta_range range,
+                        int64_t *number)
+{
+    const uint64_t offset = r->json->member.offset;
+    if (!ta_token_integer(value, number)) {
+        if (value->type == TA_TOKEN_NUMBER)
+            ta_quality_add(r->quality, TA_Q_BAD_NUMBER, offset,
+                           "%s is no whole number that fits: %.*s, which counts as missing, in the "
+                           "member at byte offset %" PRIu64,
+                           ta_range_what(range), (int)(value->len < 80 ? value->len : 80),
+                           value->ptr, offset);
+        return false;
+    }
+    *number = ta_builder_number(r->builder, range, *number, offset);
+    return *number != TA_MISSING;
+}
+
+/* Rank -1 is none, as of a process that has not joined. */
 static bool each_distributed(void *user, const struct ta_token *key, const struct ta_token *value)
 {
     struct reading *r = user;
     const struct ta_slice name = ta_json_text(r->json, key);
     int64_t number;
-    if (!ta_token_integer(value, &number) || number < 0)
+    if (ta_token_integer(value, &number) && number == -1)
         return true;
-    if (ta_slice_equal(name, TA_LIT("rank")))
-        ta_builder_set_rank(r->builder, number);
-    else if (ta_slice_equal(name, TA_LIT("world_size")))
-        ta_builder_set_world_size(r->builder, number);
+    if (ta_slice_equal(name, TA_LIT("rank"))) {
+        if (take_number(r, value, TA_RANGE_RANK, &number))
+            ta_builder_set_rank(r->builder, number);
+    } else if (ta_slice_equal(name, TA_LIT("world_size"))) {
+        if (take_number(r, value, TA_RANGE_WORLD_SIZE, &number))
+            ta_builder_set_world_size(r->builder, number);
+    }
     return true;
 }
 
@@ -28,7 +53,7 @@ static bool each_viztracer(void *user, const struct ta_token *key, const struct 
                        "VizTracer's buffer was full: the oldest events are lost, so sums over the "
                        "whole run are too small");
     else if (ta_slice_equal(name, TA_LIT("baseTimeNanoseconds")) &&
-             ta_token_integer(value, &number))
+             take_number(r, value, TA_RANGE_TIME_NS, &number))
         ta_builder_set_base_ns(r->builder, number);
     return true;
 }
@@ -47,15 +72,18 @@ static bool each_property(void *user, const struct ta_token *key, const struct t
     int64_t number;
     if (ta_slice_equal(property, TA_LIT("name")))
         device->name = *value;
-    else if (ta_slice_equal(property, TA_LIT("id")) && ta_token_integer(value, &number))
+    else if (ta_slice_equal(property, TA_LIT("id")) &&
+             take_number(r, value, TA_RANGE_DEVICE, &number))
         device->facts.id = number;
-    else if (ta_slice_equal(property, TA_LIT("totalGlobalMem")) && ta_token_integer(value, &number))
+    else if (ta_slice_equal(property, TA_LIT("totalGlobalMem")) &&
+             take_number(r, value, TA_RANGE_BYTES, &number))
         device->facts.memory_bytes = number;
-    else if (ta_slice_equal(property, TA_LIT("numSms")) && ta_token_integer(value, &number)) {
+    else if (ta_slice_equal(property, TA_LIT("numSms")) &&
+             take_number(r, value, TA_RANGE_UNITS, &number)) {
         device->facts.multiprocessors = number;
         ta_builder_set_multiprocessors(r->builder, number);
     } else if (ta_slice_equal(property, TA_LIT("maxThreadsPerMultiprocessor")) &&
-               ta_token_integer(value, &number))
+               take_number(r, value, TA_RANGE_UNITS, &number))
         ta_builder_set_threads(r->builder, number);
     return true;
 }
@@ -110,7 +138,7 @@ void chrome_take_member(struct reading *r)
     else if (ta_slice_equal(key, TA_LIT("deviceProperties")))
         ta_json_elements(r->json, &member->value, each_device, r);
     else if (ta_slice_equal(key, TA_LIT("baseTimeNanoseconds")) &&
-             ta_token_integer(&member->value, &number))
+             take_number(r, &member->value, TA_RANGE_TIME_NS, &number))
         ta_builder_set_base_ns(r->builder, number);
     else if (ta_slice_equal(key, TA_LIT("viztracer_metadata")))
         ta_json_members(r->json, &member->value, each_viztracer, r);

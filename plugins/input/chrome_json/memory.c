@@ -3,6 +3,7 @@
 #include "chrome_json.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 static const char *const memory_keys[MEMORY_KEYS] = {
@@ -26,12 +27,21 @@ static int64_t memory_number(const struct reading *r, enum memory_key key)
     return token && ta_token_integer(token, &number) ? number : TA_MISSING;
 }
 
+static int64_t memory_device(const struct reading *r)
+{
+    return ta_builder_number(r->builder, TA_RANGE_DEVICE, memory_number(r, DEVICE),
+                             r->json->record.offset);
+}
+
 static void add_memory(struct reading *r, enum memory_key key)
 {
     const struct ta_token *token = memory_token(r, key);
     struct ta_event event = r->event;
     double bytes;
     if (r->status != TA_OK || !token || !ta_token_double(token, &bytes))
+        return;
+    bytes = ta_builder_real(r->builder, TA_RANGE_BYTES, bytes, r->json->record.offset);
+    if (isnan(bytes))
         return;
     event.name = r->memory_name;
     r->status = ta_builder_counter(r->ctx, r->builder, &event, r->memory_series[key], bytes);
@@ -41,7 +51,7 @@ static void add_memory(struct reading *r, enum memory_key key)
  * totals torch does not count. */
 void chrome_take_memory(struct reading *r)
 {
-    const int64_t device = memory_number(r, DEVICE);
+    const int64_t device = memory_device(r);
     char name[48];
     if (memory_number(r, DEVICE_TYPE) == 0 || device < 0)
         return;

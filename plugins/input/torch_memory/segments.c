@@ -169,6 +169,14 @@ static bool take_sizes(struct snapshot *s, const ta_object *values,
     return segment->total > 0;
 }
 
+static int64_t device_of(struct snapshot *s, ta_object value)
+{
+    const int64_t device = snapshot_integer(s, value, TA_MISSING);
+    return device == TA_MISSING ? device
+                                : ta_builder_number(s->builder, TA_RANGE_DEVICE, device,
+                                                    ta_object_offset(s->objects, value));
+}
+
 static void read_segment(struct snapshot *s, ta_object object)
 {
     ta_object values[S_FIELDS];
@@ -177,7 +185,7 @@ static void read_segment(struct snapshot *s, ta_object object)
     snapshot_fields(s, object, segment_names, S_FIELDS, values);
     const ta_object pool = values[S_POOL];
     struct ta_alloc_segment segment = {
-        .device = snapshot_integer(s, values[S_DEVICE], TA_MISSING),
+        .device = device_of(s, values[S_DEVICE]),
         .address = snapshot_address(s, values[S_ADDRESS]),
         .stream = snapshot_address(s, values[S_STREAM]),
         .small = ta_slice_equal(ta_object_text(s->objects, values[S_TYPE]), TA_LIT("small")),
