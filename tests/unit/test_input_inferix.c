@@ -1036,8 +1036,8 @@ static void test_any_bytes(void **state)
         "{\"profiling_enabled\": true, \"timestamp\": 1, \"cpu\": {\"usage_percent\": 5}}",
         "{\"aggregated_gpu_metrics\": {\"memory_used_mb_max\": 2}}",
         "{\"block_level\": {\"fps\": 1}, \"segment_level\": {\"a\": 1}}",
-        "=== Profiling Metrics (s) ===\nTime Elapsed: [0:00:01] From [a (b)] To [c (d)]\n"
-        "Profiling results:\n- A time: 1 ms (2%)\n",
+        ("=== Profiling Metrics (s) ===\nTime Elapsed: [0:00:01] From [a (b)] To [c (d)]\n"
+         "Profiling results:\n- A time: 1 ms (2%)\n"),
     };
     struct rng rng = {42};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)

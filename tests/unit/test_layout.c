@@ -27,8 +27,8 @@ static const struct ta_record_schema schema = {.array = "list",
 
 /* A record with a value of each kind at %s, and around it what a writer repeats. */
 static const char *const layouts[] = {
-    "{\"ph\": \"X\", \"name\": \"a name\", \"ts\": 12.345, \"args\": {\"n\": 7, \"shape\": %s, "
-    "\"z\": 0}}",
+    ("{\"ph\": \"X\", \"name\": \"a name\", \"ts\": 12.345, \"args\": {\"n\": 7, \"shape\": %s, "
+     "\"z\": 0}}"),
     "{\n    \"ph\":\"X\",\n    \"other\": %s,\n    \"args\": {\n      \"shape\": %s\n    }\n  }",
     "{\"name\":%s,\"ts\":%s,\"ph\":\"X\"}",
 };

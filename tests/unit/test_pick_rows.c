@@ -68,8 +68,11 @@ static void the_worst_of_many_ranks_come_first(void **state)
 static void other_orders_are_kept(void **state)
 {
     (void)state;
-    static const struct ta_chart lines = {
-        .id = "a", .title = "A", .kind = TA_CHART_LINES, .x = "size", .y = {{"busy", "Busy"}}};
+    static const struct ta_chart lines = {.id = "a",
+                                          .title = "A",
+                                          .kind = TA_CHART_LINES,
+                                          .x = "size",
+                                          .y = {{.column = "busy", .label = "Busy"}}};
     struct ta_report *reports[] = {make(by_name, ROWS, NULL), make(with_units, ROWS, NULL),
                                    make(by_rank, 1, NULL), make(by_rank, ROWS, &lines),
                                    make(by_rank, 10, NULL)};

@@ -320,7 +320,7 @@ static struct ta_trace *make_trace(struct ta_ctx *ctx, struct ta_space *in)
     first.trace->store.space = second.trace->store.space = in;
     for (size_t i = 0; i < 2 * EVENTS; i++)
         add(ctx, i < EVENTS ? &first : &second, i);
-    struct ta_renaming ids = {.names = {NULL}};
+    struct ta_renaming ids = {.names = {.at = NULL}};
     assert_true(ta_builder_append(&first, &second, &ids));
     ta_renaming_free(&ids);
     ta_builder_free(&second);

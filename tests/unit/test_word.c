@@ -98,8 +98,8 @@ static void test_columns_for_people(void **state)
 static void test_clocks_are_frequencies(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"1\xe2\x80\xaf"
-                                        "980 MHz",
+    static const char *const texts[] = {("1\xe2\x80\xaf"
+                                         "980 MHz"),
                                         "12 /s", "650 W"};
     struct ta_report *report = report_of_samples();
     const struct ta_table *table = ta_report_table(report, "samples");

@@ -84,8 +84,7 @@ static bool begins_with(struct ta_slice text, const char *part)
 static bool has_folder(struct ta_slice path, const char *part)
 {
     for (size_t at = 0; at < path.len; at++)
-        if ((at == 0 || is_slash(path.ptr[at - 1])) &&
-            begins_with((struct ta_slice){path.ptr + at, path.len - at}, part))
+        if ((at == 0 || is_slash(path.ptr[at - 1])) && begins_with(ta_slice_from(path, at), part))
             return true;
     return false;
 }
@@ -93,7 +92,7 @@ static bool has_folder(struct ta_slice path, const char *part)
 static bool ends_with(struct ta_slice text, const char *end)
 {
     const size_t n = strlen(end);
-    return text.len > n && memcmp(text.ptr + text.len - n, end, n) == 0;
+    return text.len > n && memcmp(ta_slice_end(text) - n, end, n) == 0;
 }
 
 static bool is_typed(struct ta_slice path)

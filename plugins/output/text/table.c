@@ -100,7 +100,7 @@ static struct ta_slice site_name(struct ta_slice site, char buffer[CELL_MAX])
     if (open == site.len || from <= open + 1 || site.len >= CELL_MAX - 8)
         return site;
     const int n = snprintf(buffer, CELL_MAX, "%.*s…%.*s", (int)open + 1, site.ptr,
-                           (int)(site.len - from), site.ptr + from);
+                           (int)(site.len - from), ta_slice_at(site, from));
     return (struct ta_slice){buffer, (size_t)n};
 }
 
