@@ -68,6 +68,38 @@ static const struct ta_chart hit_chart = {
     .group = "cache",
 };
 
+/* Where no lookup is recorded, what the profiler itself counted. */
+static void take_reported(const struct ta_trace *trace, struct ta_partial *out)
+{
+    static const struct {
+        const char *name;
+        int field;
+    } counts[] = {{"hits", HITS}, {"misses", MISSES}, {"evictions", EVICTIONS}};
+    size_t n;
+    const struct ta_figure *figures = ta_trace_figure_rows(trace, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct ta_slice name = ta_trace_text(trace, figures[i].name);
+        if (!ta_slice_equal(ta_trace_text(trace, figures[i].group), TA_LIT("cache")) ||
+            !(figures[i].value >= 0 && figures[i].value < 0x1p53))
+            continue;
+        for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+            if (ta_slice_equal(name, ta_slice_of(counts[k].name)))
+                ta_sum(&TA_PARTIAL_ROW(out, ta_row_rank(trace, figures[i].rank),
+                                       ta_key_text(TA_LIT("cache")))[counts[k].field],
+                       (int64_t)figures[i].value);
+    }
+}
+
+/* Where a profiler records hits one by one, nobody counts them but us. */
+static void count_recorded(const struct ta_trace *trace, const struct ta_cache_hit *hit,
+                           struct ta_partial *out)
+{
+    const struct ta_slice name = ta_trace_text(trace, hit->cache);
+    ta_sum(&TA_PARTIAL_ROW(out, ta_row_rank(trace, hit->rank),
+                           ta_key_text(name.len ? name : TA_LIT("cache")))[HITS],
+           1);
+}
+
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -83,8 +115,13 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         ta_sum(&row[MISSES], counts[i].misses);
         ta_sum(&row[EVICTIONS], counts[i].evictions);
     }
+    const bool are_counted = n > 0;
+    if (!are_counted)
+        take_reported(trace, out[0]);
     const struct ta_cache_hit *hits = ta_trace_cache_hit_rows(trace, &n);
     for (size_t i = 0; i < n; i++) {
+        if (!are_counted)
+            count_recorded(trace, &hits[i], out[0]);
         int64_t *row =
             TA_PARTIAL_ROW(out[1], ta_row_rank(trace, hits[i].rank), ta_row_file(trace),
                            ta_key_int((int64_t)i), ta_key_text(ta_trace_text(trace, hits[i].cache)),
@@ -158,4 +195,4 @@ static const struct ta_analysis_ops ops = {
 TA_PLUGIN(analysis, caches, &ops, .title = "Caches",
           .summary = "Lookups of caches, and hits along the generated video: caches.by_name, "
                      "caches.hits",
-          .version = "1");
+          .version = "2");

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* figures.reported and advice.reported: what the profiler itself worked out and advised, beside
- * ours and never in their place. */
+/* figures.reported, figures.aggregated and advice.reported: what the profiler itself worked out and
+ * advised, beside ours and never in their place. */
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/rows.h>
+
+#include <math.h>
+#include <stdio.h>
 
 /* Files of one rank keep their own figures: those of two sessions are not one. */
 enum { RANK, GROUP, NAME, FILE_KEY, UNIT, VALUE, FIGURE_FIELDS };
@@ -36,6 +39,14 @@ static const struct ta_column figure_columns[] = {
     {"value", "Value", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
      "The value, in the unit beside it"},
     {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit of the value"},
+};
+
+static const struct ta_column aggregate_columns[] = {
+    {"metric", "Metric", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL, "What was measured on each rank"},
+    {"min", "Min", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Smallest of all ranks"},
+    {"mean", "Mean", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Mean over all ranks"},
+    {"max", "Max", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Largest of all ranks"},
+    {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit of the values"},
 };
 
 static const struct ta_column advice_columns[] = {
@@ -75,6 +86,102 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     return TA_OK;
 }
 
+/* ---- aggregated ----------------------------------------------------------------------------- */
+
+enum { LEAST, MEAN, MOST, MADE };
+
+static const char *const endings[MADE] = {[LEAST] = "_min", [MEAN] = "_avg", [MOST] = "_max"};
+
+/* What an aggregation made of one metric.  Its sum is left out: of temperatures it is nothing, and
+ * of memory each rank of a host repeats that of all its devices. */
+struct aggregated {
+    struct ta_slice metric; /* empty: none yet */
+    double made[MADE];      /* NAN: not made */
+    int64_t unit;
+};
+
+static struct ta_cell number_or_null(double value)
+{
+    return isfinite(value) ? ta_num(value) : ta_null();
+}
+
+static struct ta_cell unit_cell(int64_t unit)
+{
+    const bool known = unit >= 0 && unit < TA_UNIT_COUNT_OF_UNITS;
+    return ta_text(ta_slice_of(ta_unit_name(known ? (enum ta_unit)unit : TA_UNIT_NONE)));
+}
+
+static void put_aggregated(struct ta_table_builder *table, const struct aggregated *of)
+{
+    char metric[100]; /* "gpu_utilization_ratio" of "gpu/utilization_ratio" */
+    const int length = snprintf(metric, sizeof metric, "%.*s",
+                                (int)(of->metric.len < 99 ? of->metric.len : 99), of->metric.ptr);
+    for (char *c = metric; *c; c++)
+        *c = *c == '/' ? '_' : *c;
+    if (length > 0)
+        TA_ROW(table, ta_text((struct ta_slice){metric, (size_t)length}),
+               number_or_null(of->made[LEAST]), number_or_null(of->made[MEAN]),
+               number_or_null(of->made[MOST]), unit_cell(of->unit));
+}
+
+static void begin_aggregated(struct aggregated *of, struct ta_slice metric, int64_t unit)
+{
+    *of = (struct aggregated){metric, {NAN, NAN, NAN}, unit};
+}
+
+/* A figure of no rank, "gpu/utilization_ratio_max": the first file that has it counts. */
+static void take_aggregated(struct ta_table_builder *table, struct aggregated *of,
+                            struct ta_slice name, const int64_t *row)
+{
+    for (int made = 0; made < MADE; made++) {
+        const size_t n = strlen(endings[made]);
+        if (name.len <= n || memcmp(name.ptr + name.len - n, endings[made], n) != 0)
+            continue;
+        const struct ta_slice metric = {name.ptr, name.len - n};
+        if (!ta_slice_equal(metric, of->metric)) {
+            put_aggregated(table, of);
+            begin_aggregated(of, metric, row[UNIT]);
+        }
+        if (isnan(of->made[made]))
+            of->made[made] = ta_real_of(row[VALUE]);
+    }
+}
+
+/* Metrics that the profiler put together over ranks, and the durations of their sessions, which it
+ * lists one by one.  Rows of figures are by rank, group and name. */
+static void add_aggregated(struct ta_section_builder *out, const struct ta_partial *figures)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "figures.aggregated", "Metrics over all ranks", aggregate_columns, 5);
+    struct aggregated durations, of;
+    double sum = 0;
+    size_t n = 0;
+    begin_aggregated(&durations, TA_LIT("session_duration"), TA_UNIT_NS);
+    begin_aggregated(&of, (struct ta_slice){0}, TA_UNIT_NONE);
+    for (size_t i = 0; i < ta_partial_rows(figures); i++) {
+        const int64_t *row = ta_partial_at(figures, i);
+        const struct ta_slice name = ta_partial_text(figures, row, NAME);
+        const double value = ta_real_of(row[VALUE]);
+        if (!ta_slice_equal(ta_partial_text(figures, row, GROUP), TA_LIT("aggregate")))
+            continue;
+        if (!ta_slice_equal(name, TA_LIT("duration_ns"))) {
+            take_aggregated(table, &of, name, row);
+            continue;
+        }
+        durations.made[LEAST] = fmin(durations.made[LEAST], value);
+        durations.made[MOST] = fmax(durations.made[MOST], value);
+        sum += value;
+        n++;
+    }
+    put_aggregated(table, &of);
+    if (n == 0)
+        return;
+    durations.made[MEAN] = sum / (double)n;
+    put_aggregated(table, &durations);
+}
+
+/* ---- as reported ---------------------------------------------------------------------------- */
+
 static bool same_figure(const struct ta_partial *figures, size_t i)
 {
     const int64_t *row = ta_partial_at(figures, i), *last = ta_partial_at(figures, i - 1);
@@ -102,13 +209,12 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     table = ta_add_table(out, "figures.reported", "Figures of the profiler", figure_columns, 6);
     for (size_t i = 0; i < ta_partial_rows(figures); i++) {
         const int64_t *row = ta_partial_at(figures, i);
-        const bool known = row[UNIT] >= 0 && row[UNIT] < TA_UNIT_COUNT_OF_UNITS;
         index = i && same_figure(figures, i) ? index + 1 : 0;
         TA_ROW(table, ta_int(row[RANK]), ta_text_or_null(ta_partial_text(figures, row, GROUP)),
                ta_text_or_null(ta_partial_text(figures, row, NAME)), ta_int(index),
-               ta_num(ta_real_of(row[VALUE])),
-               ta_text(ta_slice_of(ta_unit_name(known ? (enum ta_unit)row[UNIT] : TA_UNIT_NONE))));
+               ta_num(ta_real_of(row[VALUE])), unit_cell(row[UNIT]));
     }
+    add_aggregated(out, figures);
     return TA_OK;
 }
 
@@ -116,5 +222,7 @@ static const struct ta_analysis_ops ops = {
     .section = "reported", .partials = partials, .map = map, .finish = finish};
 
 TA_PLUGIN(analysis, reported, &ops, .title = "As the profiler reported",
-          .summary = "Figures and advice of the profiler itself: figures.reported, advice.reported",
+          .summary =
+              "Figures and advice of the profiler itself: figures.reported, figures.aggregated, "
+              "advice.reported",
           .version = "1");

@@ -62,7 +62,8 @@ static enum ta_status read_aggregate(struct ta_ctx *ctx, struct ta_reader *reade
     json_decref(document);
     if (in.status == TA_OK && in.kept + in.dropped == 0 && is_whole) {
         ta_quality_add(in.quality, TA_Q_NO_EVENTS, TA_NO_OFFSET,
-                       "No metric was aggregated, as happens with session reports");
+                       "No metric was aggregated, as happens with session reports: read those "
+                       "instead");
         return TA_OK;
     }
     return inferix_end(&in, "aggregated metric");

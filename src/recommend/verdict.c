@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The first line of a report: how busy the devices were, and what costs most; of dumps without a
  * trace of the devices how fast the run was, and what took most of its time. */
+#include "recommend/line.h"
 #include "recommend/recommend.h"
 
 #include "recommend/memory_line.h"
@@ -8,30 +9,7 @@
 #include "result/short_name.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-struct line {
-    struct ta_arena *arena; /* of the report */
-    char text[1024];
-    size_t n;
-};
-
-static void say(struct line *line, const char *format, ...) TA_PRINTF(2, 3);
-
-/* Sentences are separated by a blank; what does not fit is cut. */
-static void say(struct line *line, const char *format, ...)
-{
-    va_list args;
-    if (line->n && line->n + 1 < sizeof line->text)
-        line->text[line->n++] = ' ';
-    va_start(args, format);
-    const int n = vsnprintf(line->text + line->n, sizeof line->text - line->n, format, args);
-    va_end(args);
-    if (n > 0)
-        line->n =
-            line->n + (size_t)n < sizeof line->text ? line->n + (size_t)n : sizeof line->text - 1;
-}
 
 static double scalar(const struct ta_report *report, const char *id)
 {
@@ -71,6 +49,7 @@ static void say_rate(struct line *line, const struct ta_report *report)
         {"fps", "as_reported (block)", "frames", "as the profiler reports for its blocks"},
         {"fps", "as_reported", "frames", "as the profiler reports"},
         {"tokens_per_s", "as_reported", "tokens", "as the profiler reports"},
+        {"e2e_tokens_per_s", "as_reported", "tokens", "end to end, as the profiler reports"},
     };
     const struct ta_table *values = ta_report_table(report, "throughput.values");
     for (size_t r = 0; values && r < sizeof rates / sizeof *rates; r++) {
@@ -358,12 +337,13 @@ static void say_dumps(struct line *line, const struct ta_report *report,
         say_step(line, report);
     if (line->n == 0) {
         say_operators(line, report);
+        say_times(line, report);
         say_memory(line, report);
     }
     if (line->n == 0)
         say_utilization(line, report);
     if (line->n == 0)
-        say(line, "No timed events were recorded.");
+        say_figures(line, report);
     if (worst && !is_of_stage(worst, stage))
         say(line, "%s.", worst->title);
 }

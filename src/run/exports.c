@@ -12,15 +12,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct export
-{
+struct exported {
     struct ta_kept *file;
-    size_t n;                   /* stages */
-    const struct export *later; /* the longest one that begins with these; NULL: none does */
-    size_t n_earlier;           /* how many it is the later one of */
+    size_t n;                     /* stages */
+    const struct exported *later; /* the longest one that begins with these; NULL: none does */
+    size_t n_earlier;             /* how many it is the later one of */
 };
 
-static const struct ta_timed_stage *stage_at(const struct export *export, size_t i)
+static const struct ta_timed_stage *stage_at(const struct exported *export, size_t i)
 {
     return ta_dump_row(&export->file->trace->dump, TA_DUMP_stage, i);
 }
@@ -28,12 +27,12 @@ static const struct ta_timed_stage *stage_at(const struct export *export, size_t
 /* Texts made for people have durations with four decimals of a second. */
 #define TEXT_ROUNDING_NS 50000
 
-static int64_t rounding_of(const struct export *export)
+static int64_t rounding_of(const struct exported *export)
 {
     return export->file->trace->dump.exactness <= TA_EXACT_TEXT ? TEXT_ROUNDING_NS : 0;
 }
 
-static bool is_same_stage(const struct export *a, const struct export *b, size_t i,
+static bool is_same_stage(const struct exported *a, const struct exported *b, size_t i,
                           int64_t tolerance)
 {
     const struct ta_timed_stage *left = stage_at(a, i), *right = stage_at(b, i);
@@ -47,7 +46,7 @@ static bool is_same_stage(const struct export *a, const struct export *b, size_t
 }
 
 /* Durations that all round to nothing are alike in any two runs. */
-static bool begins_with(const struct export *longer, const struct export *shorter)
+static bool begins_with(const struct exported *longer, const struct exported *shorter)
 {
     const int64_t tolerance = ta_max_i64(rounding_of(longer), rounding_of(shorter));
     int64_t longest = 0;
@@ -61,7 +60,7 @@ static bool begins_with(const struct export *longer, const struct export *shorte
 
 /* ---- finding ------------------------------------------------------------------------------- */
 
-static int by_place(const struct export *a, const struct export *b)
+static int by_place(const struct exported *a, const struct exported *b)
 {
     const int order =
         ta_slice_compare(ta_copy_folder(a->file->shown), ta_copy_folder(b->file->shown));
@@ -71,7 +70,7 @@ static int by_place(const struct export *a, const struct export *b)
 /* Files are given in order of their names, so their addresses are as well. */
 static int by_length(const void *left, const void *right)
 {
-    const struct export *a = left, *b = right;
+    const struct exported *a = left, *b = right;
     const enum ta_exactness exact_a = a->file->trace->dump.exactness;
     const enum ta_exactness exact_b = b->file->trace->dump.exactness;
     const int order = by_place(a, b);
@@ -85,7 +84,7 @@ static int by_length(const void *left, const void *right)
 }
 
 /* The exports of one folder and rank, the longest first. */
-static void find_later(struct export *at, size_t n)
+static void find_later(struct exported *at, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < i && at[k].n > at[i].n && !at[i].later; k++)
@@ -111,12 +110,13 @@ static void drop(struct ta_dump *dump)
 }
 
 /* Whether it is the most exact form of its export: those of one length stand together. */
-static bool is_first_form(const struct export *at, size_t i)
+static bool is_first_form(const struct exported *at, size_t i)
 {
     return i == 0 || at[i - 1].n != at[i].n || at[i - 1].later != at[i].later;
 }
 
-static void say(struct ta_quality *quality, const struct export *later, const char *const named[2])
+static void say(struct ta_quality *quality, const struct exported *later,
+                const char *const named[2])
 {
     char second[300] = "", rest[40] = "";
     const size_t n = later->n_earlier, more = n - (named[1] ? 2 : 1);
@@ -131,7 +131,7 @@ static void say(struct ta_quality *quality, const struct export *later, const ch
 }
 
 /* Drops the earlier exports of one, from the shortest on. */
-static void drop_earlier(const struct export *at, size_t n, const struct export *later,
+static void drop_earlier(const struct exported *at, size_t n, const struct exported *later,
                          struct ta_quality *quality)
 {
     const char *named[2] = {NULL, NULL};
@@ -146,20 +146,21 @@ static void drop_earlier(const struct export *at, size_t n, const struct export 
     say(quality, later, named);
 }
 
-static size_t list_exports(struct ta_kept *files, size_t n, struct export *exports)
+static size_t list_exports(struct ta_kept *files, size_t n, struct exported *exports)
 {
     size_t used = 0;
     for (size_t i = 0; i < n; i++) {
         const struct ta_dump *dump = &files[i].trace->dump;
         if (dump->is_growing && dump->rows[TA_DUMP_stage].n)
-            exports[used++] = (struct export){.file = &files[i], .n = dump->rows[TA_DUMP_stage].n};
+            exports[used++] =
+                (struct exported){.file = &files[i], .n = dump->rows[TA_DUMP_stage].n};
     }
     return used;
 }
 
 bool ta_drop_earlier_exports(struct ta_kept *files, size_t n, struct ta_quality *quality)
 {
-    struct export *exports = reallocarray(NULL, n + 1, sizeof *exports);
+    struct exported *exports = reallocarray(NULL, n + 1, sizeof *exports);
     if (!exports)
         return false;
     const size_t used = list_exports(files, n, exports);

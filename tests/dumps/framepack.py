@@ -110,6 +110,10 @@ def make(chance, folder):
     if chance.random() < 0.5:
         text, tables["caches.hits"] = cache_timeline(chance)
         dress.write_text(chance, folder / "cache_timeline.md", text)
+        names = [row["cache"] for row in tables["caches.hits"]]
+        tables["caches.by_name"] = [
+            {"rank": 0, "cache": name, "hits": names.count(name), "misses": None,
+             "hit_ratio": None} for name in sorted(set(names))]
     if not shots:
         return tables
     first = f.number(shots[0]["timestamp"])

@@ -149,6 +149,29 @@ def kernels_operators_and_annotations(expect, truth, report):
     expect.true(f"the headline names the GPU first: {verdict}", "The GPU limits the run" in verdict)
 
 
+@case("seeds/inf_agg")
+def sessions_of_an_aggregated_report(expect, truth, report):
+    times = report.row("figures.aggregated", metric="session_duration")
+    headline = report.document["verdict"]["headline"]
+    expect.equal("sessions", len(report.rows("figures.reported", figure="duration_ns")),
+                 truth["ranks"])
+    expect.close("shortest session", times["min"] / 1e9, 12.5)
+    expect.close("longest session", times["max"] / 1e9, 13.2)
+    expect.true(f"the headline tells the sessions: {headline}",
+                "8 ranks take 12.5 s to 13.2 s" in headline and "85.2 %" in headline)
+
+
+@case("seeds/fp_cache")
+def hits_of_a_cache_timeline(expect, truth, report):
+    headline = report.document["verdict"]["headline"]
+    caches = report.tables["caches.by_name"]
+    expect.equal("hits", sum(row["hits"] for row in caches), truth["hits"])
+    expect.true("misses are not known", all(row["misses"] is None for row in caches))
+    expect.true(f"the headline tells hits by cache: {headline}",
+                headline.startswith(f"{truth['hits']} cache hits") and
+                all(f"{row['cache']} {row['hits']}" in headline for row in caches))
+
+
 def run_case(run, shared, path, check):
     folder, name = path.split("/")
     data = shared / "data" / folder

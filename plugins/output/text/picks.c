@@ -95,6 +95,17 @@ const struct text_pick text_picks[] = {
      .said = "the first ranks and devices",
      .spare = "gpu_memory_activity gpu_memory_total gpu_memory_clock cpu_memory_total"},
     {.table = "caches.by_name", .by = "hits", .rows = 6},
+    {.table = "figures.aggregated", .rows = 12, .first = "min mean max"},
+    {.table = "iterations.by_name",
+     .rows = 6,
+     .alone = true,
+     .first = "count per_s mean_ns total_ns"},
+    {.table = "stacks.folded", .by = "total_ns", .rows = 8, .alone = true},
+    {.table = "allocations.by_allocator", .by = "bytes", .rows = 6, .alone = true},
+    {.table = "models.parameters", .rows = 6, .alone = true},
+    {.table = "counters.by_name", .by = "samples", .rows = 6, .alone = true},
+    {.table = "instants.by_name", .by = "count", .rows = 6, .alone = true},
+    {.table = "figures.reported", .rows = 12, .alone = true},
     {.table = "ranks.metrics",
      .rows = 10,
      .first = "spread max max_rank min min_rank mean",
@@ -175,10 +186,22 @@ static bool has_rows(const struct ta_table *table, const struct text_pick *pick)
     return false;
 }
 
+/* Whether a table that stands by its own is shown: differences between ranks alone do not say what
+ * the run did. */
+static bool tells_more(const struct ta_report *report)
+{
+    for (const struct text_pick *pick = text_picks; pick->table; pick++)
+        if (!pick->alone && strcmp(pick->table, "ranks.metrics") != 0 && text_picked(report, pick))
+            return true;
+    return false;
+}
+
 const struct ta_table *text_picked(const struct ta_report *report, const struct text_pick *pick)
 {
     const struct ta_table *table = ta_report_table(report, pick->table);
-    return table && !is_left_out(report, pick->table) && has_rows(table, pick) ? table : NULL;
+    const bool is_shown = table && !is_left_out(report, pick->table) && has_rows(table, pick) &&
+                          !(pick->alone && tells_more(report));
+    return is_shown ? table : NULL;
 }
 
 bool text_is_picked(const struct ta_report *report, const char *id)

@@ -40,6 +40,7 @@ struct text_pick {
     const char *said;     /* which rows are shown when not all are, or NULL */
     const char *spare;    /* words of rows that are left out, or NULL; "a." is all that begins so */
     const char *moves;    /* key of the column whose 0 leaves a row out, or NULL */
+    bool alone;           /* only where no other table of the list tells of the run */
     bool whole;           /* names are shown whole before any other column has room */
     const char *renamed;  /* key of the column with the other name of what has two, or NULL */
     const char *without;  /* keys of columns that say nothing new, or NULL */
