@@ -127,7 +127,7 @@ struct ta_cache_hit {
     int64_t video_ns, frame;
 };
 
-/* A section with its tokens. */
+/* A section with its tokens.  0 is what a section has whose tokens were not recorded. */
 struct ta_section_tokens {
     int64_t rank;
     ta_str section;

@@ -261,29 +261,57 @@ struct writer {
     const struct rank *rank;
 };
 
+enum { NOTE_MAX = 64 };
+
+/* A figure of the profiler beside ours of the same name. */
+struct compared {
+    struct ta_slice metric, group;
+    double reported, ours; /* NAN: we have none */
+    size_t n_files;        /* of the rank that report it, of which this is the first */
+};
+
+static bool reads(struct ta_slice text, const char *word)
+{
+    return ta_slice_equal(text, ta_slice_of(word));
+}
+
+/* How the profiler came to another number. */
+static const char *reason_of(const struct compared *c)
+{
+    const bool is_fps = reads(c->metric, "fps");
+    if (reads(c->group, "diffusion"))
+        return is_fps ? "counts frames once per step" : "counts steps, not blocks";
+    if (reads(c->group, "streaming"))
+        return "frames sent, by the last ten batches";
+    if (reads(c->metric, "tokens_per_s"))
+        return c->n_files > 1          ? "of the first of several files"
+               : c->reported < c->ours ? "over the time of all sections"
+                                       : "over other sections than ours";
+    return "of other blocks than those recorded";
+}
+
+static double ours_of(const struct rank *rank, struct ta_slice metric)
+{
+    return reads(metric, "fps")            ? rank->of[RATE_FPS_BLOCKS]
+           : reads(metric, "bps")          ? rank->of[RATE_BPS_BLOCKS]
+           : reads(metric, "tokens_per_s") ? rank->of[RATE_TOKENS]
+                                           : NAN;
+}
+
 /* Why the number of the profiler is not ours, in a line short enough to be shown whole; "" when it
  * is. */
-static void explain(const struct writer *w, struct ta_slice metric, struct ta_slice group,
-                    double reported, char note[64])
+static void explain(const struct compared *c, char note[NOTE_MAX])
 {
-    const bool fps = ta_slice_equal(metric, TA_LIT("fps"));
-    const bool bps = ta_slice_equal(metric, TA_LIT("bps"));
-    const double ours = fps   ? w->rank->of[RATE_FPS_BLOCKS]
-                        : bps ? w->rank->of[RATE_BPS_BLOCKS]
-                              : NAN;
     note[0] = '\0';
-    if (ta_slice_equal(metric, TA_LIT("first_block_ns")))
-        snprintf(note, 64, "the block alone, not from the start");
-    if (ta_slice_equal(metric, TA_LIT("tpf")))
-        snprintf(note, 64, "of the benchmark; requests.by_rank has ours, where recorded");
-    const bool by_steps = ta_slice_equal(group, TA_LIT("diffusion"));
-    const char *why = !by_steps ? "made in another way"
-                      : fps     ? "counts frames once per step"
-                                : "counts steps, not blocks";
-    if (isfinite(ours) && ours > 0 && fabs(reported - ours) > 1e-3 * ours)
-        snprintf(note, 64, "%s: ×%.3g", why, reported / ours);
-    else if (by_steps && (fps || bps) && !isfinite(ours))
-        snprintf(note, 64, "%s", why);
+    if (reads(c->metric, "first_block_ns"))
+        snprintf(note, NOTE_MAX, "the block alone, not from the start");
+    if (reads(c->metric, "tpf"))
+        snprintf(note, NOTE_MAX, "of the benchmark; requests.by_rank has ours, where recorded");
+    if (isfinite(c->ours) && c->ours > 0 && fabs(c->reported - c->ours) > 1e-3 * c->ours)
+        snprintf(note, NOTE_MAX, "%s: ×%.3g", reason_of(c), c->reported / c->ours);
+    else if (reads(c->group, "diffusion") && !isfinite(c->ours) &&
+             (reads(c->metric, "fps") || reads(c->metric, "bps")))
+        snprintf(note, NOTE_MAX, "%s", reason_of(c));
 }
 
 /* Which of the groups that report a metric has the plain basis "as_reported": the one that the
@@ -298,6 +326,18 @@ static struct ta_slice main_group(const struct ta_partial *figures, size_t first
     return ta_partial_text(figures, ta_partial_at(figures, first), GROUP);
 }
 
+/* How many files report the figure of a row, one row each. */
+static size_t count_files(const struct ta_partial *figures, size_t first, size_t end)
+{
+    const struct ta_slice group = ta_partial_text(figures, ta_partial_at(figures, first), GROUP);
+    size_t n = 0;
+    while (
+        first + n < end &&
+        ta_slice_equal(ta_partial_text(figures, ta_partial_at(figures, first + n), GROUP), group))
+        n++;
+    return n;
+}
+
 /* The figures of one rank and metric: rows [first, end), by group and file. */
 static void add_metric(const struct writer *w, const struct ta_partial *figures, size_t first,
                        size_t end)
@@ -308,7 +348,7 @@ static void add_metric(const struct writer *w, const struct ta_partial *figures,
         const int64_t *row = ta_partial_at(figures, i);
         const struct ta_slice group = ta_partial_text(figures, row, GROUP);
         const struct ta_slice metric = ta_partial_text(figures, row, NAME);
-        char basis[100] = "as_reported", name[40], note[64];
+        char basis[100] = "as_reported", name[40], note[NOTE_MAX];
         if (i > first && ta_slice_equal(group, before))
             continue;
         before = group;
@@ -316,7 +356,9 @@ static void add_metric(const struct writer *w, const struct ta_partial *figures,
             snprintf(basis, sizeof basis, "as_reported (%.*s)",
                      (int)(group.len < 60 ? group.len : 60), group.ptr);
         snprintf(name, sizeof name, "%.*s", (int)metric.len, metric.ptr);
-        explain(w, metric, group, ta_real_of(row[VALUE]), note);
+        explain(&(struct compared){metric, group, ta_real_of(row[VALUE]), ours_of(w->rank, metric),
+                                   count_files(figures, i, end)},
+                note);
         const bool known = row[UNIT] >= 0 && row[UNIT] < TA_UNIT_COUNT_OF_UNITS;
         add_value(w->table, w->rank->rank, name, basis, ta_real_of(row[VALUE]),
                   known ? (enum ta_unit)row[UNIT] : TA_UNIT_NONE, note);

@@ -76,14 +76,16 @@ static void add_stage(struct reading *r, const struct section *section)
 /* The time that the tokens were counted over is not in the file, but its rate is. */
 static int64_t tokens_duration(const struct section *section)
 {
+    if (section->tokens == 0)
+        return section->dur_ns;
     const double ns = (double)section->tokens / section->tokens_per_s * 1e9;
     return isfinite(ns) && ns > 0 && ns < 0x1p62 ? ta_whole(round(ns)) : section->dur_ns;
 }
 
 static void add_tokens(struct reading *r, const struct section *section)
 {
-    if (r->status != TA_OK || section->tokens == TA_MISSING || section->tokens <= 0)
-        return; /* 0 is what a section without tokens has */
+    if (r->status != TA_OK || section->tokens == TA_MISSING || section->tokens < 0)
+        return;
     const struct ta_section_tokens tokens = {
         .rank = TA_MISSING,
         .section = ta_builder_string(r->builder, section->name),

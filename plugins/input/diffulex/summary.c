@@ -164,7 +164,7 @@ static void open_section(struct open_section *open, struct ta_slice name)
         .name = {open->name, name.len},
         .dur_ns = TA_MISSING,
         .seconds = NAN,
-        .tokens = TA_MISSING,
+        .tokens = 0, /* the text leaves zeros out */
         .tokens_per_s = NAN,
         .gpu_change = NAN,
         .memory_change = TA_MISSING,

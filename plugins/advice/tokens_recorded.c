@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sections of Diffulex that generate tokens and stored none.
+ *
+ * A recorded 0 is what a section has whose tokens were never recorded, so a run of which no section
+ * has any was either not asked to record them, or asked in the way that stores nothing: inside its
+ * section record_throughput() divides by a duration that is still 0. */
+#include <traceanalyze/rule.h>
+
+enum { LEAST };
+
+static const struct ta_option options[] = {
+    [LEAST] = {"least", TA_OPTION_NUMBER, 1e6, 0, 1e18, TA_OPTION_NS,
+               "Time in such sections below which the rule keeps silent"},
+    TA_OPTIONS_END,
+};
+
+/* Whether a section is about tokens, as far as its name tells. */
+static bool generates(struct ta_slice name)
+{
+    static const char *const words[] = {"infer", "generat", "decod",  "batch",
+                                        "sampl", "prompt",  "request"};
+    char text[256];
+    const size_t n = name.len < sizeof text - 1 ? name.len : sizeof text - 1;
+    if (n)
+        memcpy(text, name.ptr, n);
+    text[n] = '\0';
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcasestr(text, words[i]))
+            return true;
+    return false;
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice)
+{
+    const struct ta_table *without = ta_report_table(report, "sections.without_tokens");
+    const struct ta_table *with = ta_report_table(report, "sections.tokens");
+    size_t row = 0; /* the longest comes first */
+    while (without && row < without->n_rows && !generates(ta_row_text(without, row, "section")))
+        row++;
+    if (!without || row == without->n_rows || (with && with->n_rows))
+        return TA_OK;
+    const size_t column = ta_table_column(without, "total_ns");
+    const struct ta_place total = {without, row, column,
+                                   ta_row_number(without, row, "total_ns", 0)};
+    const struct ta_place calls = ta_place_beside(&total, "calls");
+    if (total.value < ta_ctx_option(ctx, LEAST) || !calls.table)
+        return TA_OK;
+    const struct ta_evidence evidence[] = {ta_place_evidence(&total), ta_place_evidence(&calls)};
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "tokens-recorded",
+                  .rule = "tokens_recorded",
+                  .title = ta_advice_printf(
+                      advice, "No section stored its tokens, so tokens per second are unknown%s",
+                      ta_place_owner(advice, report, &total)),
+                  .advice = "Inside its section record_throughput(tokens) stores nothing, because "
+                            "the duration of the section is not known yet, and after the section "
+                            "the call is ignored. Time the generation and pass the duration, still "
+                            "inside: record_throughput(tokens, duration).",
+                  .severity = TA_LOW,
+                  .evidence = evidence,
+                  .n_evidence = 2,
+                  .saving_low_ns = TA_MISSING,
+                  .saving_high_ns = TA_MISSING,
+                  .confidence = 0.7,
+                  .threshold = "tokens of all sections = 0",
+              });
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise};
+
+TA_PLUGIN(advice, tokens_recorded, &ops, .title = "Tokens that were not stored",
+          .summary = "Fires when sections that generate tokens stored none", .version = "1",
+          .options = options);
