@@ -46,6 +46,7 @@ class Seeds(unittest.TestCase):
         troubled.allocator(folder / "memory")
         troubled.stacks(folder / "stacks")
         troubled.idle_device(folder / "idle")
+        troubled.untold(folder / "untold")
         found = set()
         for path in [*(ROOT / "samples" / name for name in SAMPLES), *sorted(folder.iterdir())]:
             found |= names_in(reports.read(PROGRAM, path)) | charts_of(path)

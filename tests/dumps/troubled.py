@@ -93,3 +93,14 @@ def idle_device(folder):
                    {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": at + 9,
                     "dur": 900, "args": {"correlation": i + 1, "device": 0, "stream": 7}}]
     write(folder / "idle.pt.trace.json", {"schemaVersion": 1, "traceEvents": events})
+
+
+def untold(folder):
+    """A generation whose tokens were recorded inside its section, which stores none."""
+    write(folder / "profile_20261121_004633.json", {
+        "metrics": [{"name": name, "metadata": {}, "duration_sec": spent, "total_tokens": 0,
+                     "throughput_tokens_per_sec": 0.0, "gpu_utilization": 0,
+                     "memory_delta_mb": 0.0, "custom_metrics": {}, "backend_data": None}
+                    for name, spent in (("model_loading", 9.0), ("inference", 8.0))],
+        "summary": {"total_sections": 2, "total_duration_sec": 17.0, "total_tokens": 0,
+                    "avg_throughput_tokens_per_sec": 0.0}})

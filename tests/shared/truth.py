@@ -172,6 +172,16 @@ def hits_of_a_cache_timeline(expect, truth, report):
                 all(f"{row['cache']} {row['hits']}" in headline for row in caches))
 
 
+@case("seeds/dx_basic")
+def tokens_that_were_not_stored(expect, truth, report):
+    row = report.row("sections.without_tokens")
+    found = report.finding("tokens-recorded")
+    expect.close("time without tokens", row["total_ns"] / 1e9, truth["duration_s"])
+    expect.equal("sections with tokens", report.rows("sections.tokens"), [])
+    expect.true("a finding says how to record them",
+                found is not None and "record_throughput(tokens, duration)" in found["advice"])
+
+
 def run_case(run, shared, path, check):
     folder, name = path.split("/")
     data = shared / "data" / folder

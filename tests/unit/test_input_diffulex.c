@@ -52,6 +52,7 @@ static void sections_of_json(void **state)
     (void)state;
     assert_rows(sections_json, "stage [load] ? 1 500010000 ? ?\n"
                                "stage [run] ? 1 2250000000 ? ?\n"
+                               "tokens [load] ? 0 500010000\n"
                                "tokens [run] ? 100 2000000000\n"
                                "figure [load/gpu_utilization_change] [sections] -0.1 ratio\n"
                                "figure [load/host_memory_change_bytes] [sections] 1572864 bytes\n"
@@ -70,6 +71,7 @@ static void sections_of_csv(void **state)
     (void)state;
     assert_rows(sections_csv, "stage [load] ? 1 500010000 ? ?\n"
                               "stage [run] ? 1 2250000000 ? ?\n"
+                              "tokens [load] ? 0 500010000\n"
                               "tokens [run] ? 100 2000000000\n"
                               "figure [load/n] [custom] 8 none\n"
                               "figure [run/tokens_per_s] [sections] 50 per_s\n"
@@ -82,6 +84,7 @@ static void sections_of_text(void **state)
     (void)state;
     assert_rows(sections_text, "stage [load] ? 1 500000000 ? ?\n"
                                "stage [run] ? 1 2250000000 ? ?\n"
+                               "tokens [load] ? 0 500000000\n"
                                "tokens [run] ? 100 2000000000\n"
                                "figure [tokens_per_s] [sections] 36.25 per_s\n"
                                "figure [load/gpu_utilization_change] [sections] -0.1 ratio\n"
@@ -117,14 +120,15 @@ static void copies_are_one_set(void **state)
     reading_free(&r);
 }
 
-/* Without a device every change of utilization is 0, and tokens that nobody recorded are 0. */
+/* Without a device every change of utilization is 0; tokens that nobody recorded are 0 as well, and
+ * are kept to say so. */
 static void zeros_are_not_recorded(void **state)
 {
     (void)state;
     assert_rows("{\"metrics\": [{\"name\": \"a\", \"duration_sec\": 1, \"total_tokens\": 0, "
                 "\"throughput_tokens_per_sec\": 0.0, \"gpu_utilization\": 0.0}], \"summary\": "
                 "{\"total_sections\": 1, \"avg_throughput_tokens_per_sec\": 0.0}}",
-                "stage [a] ? 1 1000000000 ? ?\n");
+                "stage [a] ? 1 1000000000 ? ?\ntokens [a] ? 0 1000000000\n");
 }
 
 static void damaged_sections(void **state)
@@ -149,8 +153,8 @@ static void damaged_sections(void **state)
                 "Diffulex Profiling Summary\n  Duration: 5 seconds\nSection: a\nSection: b\n"
                 "  Duration: 1.0 seconds\n  Custom Metrics: {'x': [1, {'y': 'z, '}], 'b\n"
                 "  Metadata: {'k': None, 'l': True, 'm': 'it\\'s'}\n",
-                "stage [b] ? 1 1000000000 ? ?\ntag [b/x] [[1, {'y': 'z, '}]]\ntag [b/l] [True]\n"
-                "tag [b/m] [it's]\n",
+                "stage [b] ? 1 1000000000 ? ?\ntokens [b] ? 0 1000000000\n"
+                "tag [b/x] [[1, {'y': 'z, '}]]\ntag [b/l] [True]\ntag [b/m] [it's]\n",
                 &r);
     assert_int_equal(r.dropped, 1);
     reading_free(&r);
