@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 import ascend
+import caching
 import consoles
 import devices
 import diffulex
@@ -27,7 +28,7 @@ import viztracer
 PROGRAM = os.environ["TA_PROGRAM"]
 MAKERS = {"inferix": inferix.make, "framepack": framepack.make, "diffulex": diffulex.make,
           "dmon": devices.make_dmon, "snapshot": devices.make_snapshot,
-          "history": devices.make_history,
+          "history": devices.make_history, "caching": caching.make,
           "viztracer": viztracer.make, "consoles": consoles.make, "flat": flat.make,
           "ascend": ascend.make, "language": language.make, "printed": printed.make,
           "torch_table": torch_table.make}
@@ -41,7 +42,8 @@ KEYS = {"stages.by_name": ("rank", "stage"), "diffusion.steps": ("rank", "index"
         "ops.totals": ("rank",),
         "iterations.by_name": ("rank", "loop"), "requests.by_rank": ("rank",),
         "run.sessions": ("rank", "session"), "memory.peaks": ("rank", "device"),
-        "memory.churn": ("rank", "device"),
+        "memory.churn": ("rank", "device"), "memory.sites": ("rank", "device", "site"),
+        "memory.failures": ("rank", "device", "index"),
         "figures.reported": ("rank", "group", "figure")}
 # Tables of which a report has more rows than are worked out here.
 OPEN = {"throughput.values", "telemetry.by_rank", "figures.reported"}

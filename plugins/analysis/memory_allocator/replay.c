@@ -102,16 +102,33 @@ struct live_block live_of_state(const struct ta_alloc_block *block, bool has_his
                                .known = !has_history || block->frames != UINT32_MAX};
 }
 
+/* The blocks of the state at the end: what was let go is not in use, but its stack is known. */
 static void add_state(const struct replay *r, struct live_set *live)
 {
     for (size_t i = 0; i < r->device->n_segments; i++) {
         const struct ta_alloc_segment *segment = r->device->segments[i];
         for (size_t b = segment->first; b < segment->first + segment->n; b++) {
-            const struct live_block block = live_of_state(&r->device->blocks[b], r->n > 0);
-            if (r->device->blocks[b].state == TA_BLOCK_ALLOCATED)
-                live_add(live, &block);
+            const struct ta_alloc_block *block = &r->device->blocks[b];
+            struct live_block one = live_of_state(block, r->n > 0);
+            one.gone = block->state == TA_BLOCK_PENDING_FREE;
+            if (block->state != TA_BLOCK_INACTIVE)
+                live_add(live, &one);
         }
     }
+}
+
+/* The block that is in use before it is let go: one that waits in the state, or one of which
+ * nothing but this is known. */
+static void take_back(struct live_set *live, const struct ta_alloc_event *event)
+{
+    struct live_block *waiting = live_find(live, event->address);
+    if (waiting && waiting->gone)
+        waiting->gone = false;
+    else
+        live_add(live, &(struct live_block){.address = event->address,
+                                            .requested = event->size,
+                                            .size = event->block_bytes,
+                                            .frames = UINT32_MAX});
 }
 
 /* From the state at the end backwards to the peak, then from the first entry up to it for the
@@ -125,10 +142,7 @@ void replay_live(const struct replay *r, struct live_set *live)
         if (event->action == TA_ALLOC_ALLOC)
             live_remove(live, event->address);
         if (event->action == TA_ALLOC_FREE_REQUESTED)
-            live_add(live, &(struct live_block){.address = event->address,
-                                                .requested = event->size,
-                                                .size = event->block_bytes,
-                                                .frames = UINT32_MAX});
+            take_back(live, event);
     }
     for (size_t i = 0; i < r->peak_at; i++) {
         const struct ta_alloc_event *event = &r->events[i];
