@@ -17,9 +17,7 @@ static const struct ta_cell_rule rule = {
     .look = {.table = "memory.by_rank", .column = "retries"},
     .finding = "allocation-retries",
     .rule = "allocation_retries",
-    .before =
-        "Device memory ran full and the allocator gave its cache back before it could go on: ",
-    .after = " retries",
+    .before = "Device memory ran full ",
     .advice = "Each retry waits for the device and returns all cached segments, which are then "
               "allocated anew: steps with one take much longer. Hold less (smaller batch or "
               "resolution, decoding in tiles, models that are not in use on the host), or set "
@@ -33,7 +31,14 @@ static const struct ta_cell_rule rule = {
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
-    ta_advise_cell(report, advice, &rule, ta_ctx_option(ctx, COUNT), INFINITY);
+    struct ta_place retries;
+    struct ta_cell_rule worded = rule;
+    if (!ta_look_worst(report, &rule.look, &retries))
+        return TA_OK;
+    worded.after = retries.value > 1
+                       ? " times: the allocator had to give its cache back before it could go on"
+                       : " time: the allocator had to give its cache back before it could go on";
+    ta_advise_place(report, advice, &worded, &retries, ta_ctx_option(ctx, COUNT), INFINITY);
     return TA_OK;
 }
 

@@ -20,8 +20,7 @@ static const struct ta_cell_rule counted = {
     .look = {.table = "memory.by_rank", .column = "ooms"},
     .finding = "failed-allocations",
     .rule = "failed_allocations",
-    .before = "Allocations that failed for lack of memory: ",
-    .after = "",
+    .before = "",
     .advice = "Less must be in use at that moment. torch.cuda.memory._record_memory_history() and "
               "_dump_snapshot() tell who holds the memory then.",
     .predicate = "failed allocations",
@@ -89,10 +88,16 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
 {
     const double threshold = ta_ctx_option(ctx, COUNT);
     struct ta_place wanted;
-    if (!ta_look_worst(report, &look, &wanted))
-        ta_advise_cell(report, advice, &counted, threshold, INFINITY);
-    else if ((double)wanted.table->n_rows > threshold)
+    struct ta_cell_rule rule = counted;
+    if (!ta_look_worst(report, &look, &wanted)) {
+        const bool known = ta_look_worst(report, &counted.look, &wanted);
+        rule.after = known && wanted.value > 1 ? " allocations failed for lack of device memory"
+                                               : " allocation failed for lack of device memory";
+        if (known)
+            ta_advise_place(report, advice, &rule, &wanted, threshold, INFINITY);
+    } else if ((double)wanted.table->n_rows > threshold) {
         advise_failure(ctx, report, advice, &wanted);
+    }
     return TA_OK;
 }
 

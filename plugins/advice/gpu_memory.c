@@ -20,6 +20,9 @@ static const struct {
      {"telemetry.by_rank", "max", {{"signal", "gpu_memory_used"}}, false}},
     {{.table = "memory.by_rank", .column = "total_bytes"},
      {.table = "memory.by_rank", .column = "peak_reserved_bytes"}},
+    /* Known to be more where what is held is recorded at snapshots only. */
+    {{.table = "memory.by_rank", .column = "total_bytes"},
+     {.table = "memory.by_rank", .column = "peak_allocated_bytes"}},
 };
 
 struct fullest {

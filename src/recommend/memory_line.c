@@ -63,7 +63,7 @@ static struct site parse_site(struct ta_slice text)
     for (size_t i = colon + 1; i + 1 < text.len && text.ptr[i] >= '0' && text.ptr[i] <= '9'; i++)
         site.line = site.line < 1000000 ? site.line * 10 + (text.ptr[i] - '0') : site.line;
     site.function = (struct ta_slice){text.ptr, open - 1};
-    site.path = (struct ta_slice){text.ptr + open + 1, colon - open - 1};
+    site.path = ta_slice_part(text, open + 1, colon);
     return site;
 }
 
@@ -73,7 +73,7 @@ static struct ta_slice short_path(struct ta_slice path)
     int slashes = 0;
     for (size_t i = path.len; i-- > 0;)
         if ((path.ptr[i] == '/' || path.ptr[i] == '\\') && ++slashes == 2)
-            return (struct ta_slice){path.ptr + i + 1, path.len - i - 1};
+            return ta_slice_from(path, i + 1);
     return path;
 }
 

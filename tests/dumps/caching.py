@@ -16,7 +16,7 @@ RECORDER = [("torch::unwind::unwind()", "??", 0),
             ("c10::cuda::CUDACachingAllocator::Native::DeviceCachingAllocator::malloc(signed char)",
              "CUDACachingAllocator.cpp", 0)]
 OPERATOR = [("at::detail::empty_cuda(c10::ArrayRef<long>)", "??", 0),
-            ("at::(anonymous namespace)::wrapper_CUDA_mm(at::Tensor const&)", "RegisterCUDA.cpp", 0)]
+            ("at::(anonymous namespace)::wrapper_CUDA_mm(at::Tensor)", "RegisterCUDA.cpp", 0)]
 BACKWARD = [("torch::autograd::generated::MmBackward0::apply(std::vector<at::Tensor>&&)", "", 0),
             ("torch::autograd::Engine::thread_main(std::shared_ptr<GraphTask> const&)", "??", 0)]
 PYTHON_ITSELF = [("_PyEval_EvalFrameDefault", "??", 0)]

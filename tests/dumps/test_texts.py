@@ -76,6 +76,49 @@ class Texts(unittest.TestCase):
         self.assertIn("mm takes 75.0 % of the device's 100 µs (75.0 µs).", " ".join(text.split()))
         self.assertNotIn("host figures only", text)
 
+    def test_who_holds_the_peak(self):
+        """Lines of one function that stand together are one place; what is older is said."""
+        def block(at, site, line):
+            return {"address": at << 30, "size": 1 << 30, "requested_size": 1 << 30,
+                    "state": "active_allocated", "frames": [] if site is None else [
+                        {"filename": "??", "line": 0, "name": "gather_with_cpp()"},
+                        {"filename": "/home/me/app/%s.py" % site, "line": line, "name": "step"}]}
+        blocks = [block(0, "optim", 82), block(1, "optim", 84), block(2, "optim", 200),
+                  block(3, "vae", 9), block(4, None, 0), block(5, None, 0)]
+        segment = {"device": 0, "address": 0, "total_size": 7 << 30, "stream": 0, "blocks": [
+            *blocks, {"address": 6 << 30, "size": 1 << 30, "requested_size": 0,
+                      "state": "inactive", "frames": []}]}
+        history = [{"action": "alloc", "addr": b["address"], "size": b["size"], "stream": 0,
+                    "time_us": 1, "frames": b["frames"]} for b in blocks if b["frames"]]
+        text = " ".join(self.summary({"m.pickle": pickle.dumps(
+            {"segments": [segment], "device_traces": [history]}, 4)}).split())
+        self.assertIn("Memory peaks at 6.00 GiB in use and 7.00 GiB held by the allocator: "
+                      "2.00 GiB from app/optim.py:82 and :84 (step), 1.00 GiB from "
+                      "app/optim.py:200 (step) and 1.00 GiB from app/vae.py:9 (step). "
+                      "2.00 GiB were alive before the history began.", text)
+        self.assertIn("step (…/app/optim.py:82) 1 1.00 GiB 16.7 %", text)
+        self.assertNotIn("gather", text)
+        self.assertNotIn("Memory by label Rank", text)
+        text = " ".join(self.summary({"m.pickle": pickle.dumps(
+            {"segments": [segment], "device_traces": []}, 4)}).split())
+        self.assertIn("The snapshot has 6.00 GiB in use and 7.00 GiB held by the allocator: "
+                      "2.00 GiB from app/optim.py:82 and :84 (step)", text)
+
+    def test_a_peak_between_snapshots(self):
+        """More was in use between two of them than was held at any."""
+        log = [{"label": "a", "timestamp": 1795221505.0, "allocated_mb": 4096.0,
+                "reserved_mb": 22528.0, "max_allocated_mb": 20480.0},
+               {"label": "b", "timestamp": 1795221506.0, "allocated_mb": 4096.0,
+                "reserved_mb": 8192.0, "max_allocated_mb": 24576.0}]
+        text = " ".join(self.summary({"memory_log.json": json.dumps(log)}).split())
+        self.assertIn("Memory peaks at 24.0 GiB in use; what the allocator held was recorded at "
+                      "snapshots only (22.0 GiB at most).", text)
+        self.assertIn("Most reserved at a snapshot 22.0 GiB", text)
+        log[0]["reserved_mb"] = 25600.0
+        text = " ".join(self.summary({"memory_log.json": json.dumps(log)}).split())
+        self.assertIn("Memory peaks at 24.0 GiB in use and 25.0 GiB held by the allocator.", text)
+        self.assertIn("Peak memory reserved 25.0 GiB", text)
+
     def test_ranks_compared(self):
         """Sizes of files are no difference between ranks, and what is equal is none."""
         text = self.summary({"t-rank0.json": trace(3, 100), "t-rank1.json": trace(3, 200)})

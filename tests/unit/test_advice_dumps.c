@@ -230,6 +230,7 @@ static const struct {
      "gpu-memory ", NULL},
     {MEMORY("0,0,,91,100,,,\n"), "gpu-memory ", NULL},
     {MEMORY("0,0,,91,,,,\n"), "", NULL},
+    {MEMORY("0,0,91,80,100,,,\n"), "gpu-memory ", NULL},
     {MEMORY("0,0,,2684354560,,536870912,,\n"), "", NULL},
     {MEMORY("0,0,,2684354560,,536870913,,\n"), "fragmentation ", NULL},
     {MEMORY("0,0,,4194304,,2097152,,\n"), "", NULL},
@@ -363,6 +364,26 @@ static void test_why_an_allocation_failed(void **state)
     close_run(&run);
 }
 
+static void test_counted_failures(void **state)
+{
+    (void)state;
+    struct run run;
+    open_run(&run, MEMORY("0,,,91,,,1,1\n"), NULL);
+    assert_string_equal(ta_report_finding(run.report, "failed-allocations")->title,
+                        "1 allocation failed for lack of device memory");
+    assert_string_equal(ta_report_finding(run.report, "allocation-retries")->title,
+                        "Device memory ran full 1 time: the allocator had to give its cache back "
+                        "before it could go on");
+    close_run(&run);
+    open_run(&run, MEMORY("0,,,91,,,3,2\n"), NULL);
+    assert_string_equal(ta_report_finding(run.report, "failed-allocations")->title,
+                        "3 allocations failed for lack of device memory");
+    assert_string_equal(ta_report_finding(run.report, "allocation-retries")->title,
+                        "Device memory ran full 2 times: the allocator had to give its cache back "
+                        "before it could go on");
+    close_run(&run);
+}
+
 /* Two peaks may be of two moments, so their difference is a bound. */
 static void test_unused_memory_is_a_bound(void **state)
 {
@@ -400,6 +421,7 @@ int main(void)
         cmocka_unit_test(test_saving_of_first_block),
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_why_an_allocation_failed),
+        cmocka_unit_test(test_counted_failures),
         cmocka_unit_test(test_unused_memory_is_a_bound),
         cmocka_unit_test(test_information_is_no_verdict),
     };
