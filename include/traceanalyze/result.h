@@ -190,6 +190,13 @@ struct ta_run_info {
     const char *devices; /* distinct device names, "2× NVIDIA H200", or "" */
 };
 
+/* Whether the devices are AMD's, which have matrix cores where others have tensor cores. */
+static inline bool ta_run_is_amd(const struct ta_run_info *run)
+{
+    return strstr(run->devices, "AMD") || strstr(run->devices, "Instinct") ||
+           strstr(run->devices, "Radeon");
+}
+
 struct ta_verdict {
     const char *headline;   /* one sentence */
     const char *bottleneck; /* id of a finding, or NULL */
@@ -205,6 +212,10 @@ TA_API const struct ta_accounts *ta_report_accounts(const struct ta_report *repo
 
 /* Finds a table, scalar or finding by id; NULL when the report has none. */
 TA_API const struct ta_table *ta_report_table(const struct ta_report *report, const char *id);
+/* Whether people are shown a figure: not a cost of nothing, such as 0 % of exposed communication
+ * where there is none, and not a count of nothing.  That nothing is used is news, such as idle
+ * tensor cores, and so is that nothing changed. */
+TA_API bool ta_scalar_is_shown(const struct ta_report *report, const struct ta_scalar *scalar);
 TA_API const struct ta_scalar *ta_report_scalar(const struct ta_report *report, const char *id);
 TA_API const struct ta_finding *ta_report_finding(const struct ta_report *report, const char *id);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Products and convolutions that do not use the matrix units of the device.  What that costs
- * follows from their roof where shapes and peaks are known: a product that memory bounds gains
- * nothing. */
+/* Products and convolutions of fp32 and fp64 that do not use tensor cores, or matrix cores on AMD.
+ * What that costs follows from their roof where shapes and peaks are known: a product that memory
+ * bounds gains nothing.  Narrower types that run without are left out: nobody can choose another
+ * unit for them. */
 #include "kernel.h"
 
 #include <math.h>
@@ -9,15 +10,15 @@
 static const struct ta_option options[] = {
     [KERNEL_THRESHOLD] =
         {"threshold", TA_OPTION_NUMBER, 0.10, 0, 1, TA_OPTION_RATIO,
-         "Share of the kernel time in products without matrix unit from which the rule "
+         "Share of the kernel time in products without tensor cores from which the rule "
          "fires"},
     [KERNEL_FACTOR_LOW] = {"factor_low", TA_OPTION_NUMBER, 2, 1, 100, TA_OPTION_PLAIN,
-                           "How many times faster matrix units are at least, where shapes and "
+                           "How many times faster tensor cores are at least, where shapes and "
                            "peaks do not tell: small "
                            "products are bound by memory"},
     [KERNEL_FACTOR_HIGH] =
         {"factor_high", TA_OPTION_NUMBER, 8, 1, 100, TA_OPTION_PLAIN,
-         "How many times faster matrix units are at most, where shapes and peaks do not tell: the "
+         "How many times faster tensor cores are at most, where shapes and peaks do not tell: the "
          "ratio of the peak rates of TF32 and FP32 on NVIDIA A100"},
     TA_OPTIONS_END,
 };
@@ -25,9 +26,63 @@ static const struct ta_option options[] = {
 /* A gain below this is none. */
 #define LEAST_FACTOR 1.05
 
-/* How many times faster the roof is on matrix units: at most the ratio of the peaks, less where
- * memory bounds the product there.  NAN when the row is no product on vector units with known
- * roofs. */
+/* A class with a smaller part of the time is not named. */
+#define LEAST_PART 0.1
+
+/* ---- which products ------------------------------------------------------------------------ */
+
+enum class { GEMM, CONV, ATTENTION, CLASSES };
+
+static const struct {
+    const char *id, *title;
+} classes[CLASSES] = {
+    [GEMM] = {"gemm", "GEMMs"},
+    [CONV] = {"conv", "convolutions"},
+    [ATTENTION] = {"attention", "attention kernels"},
+};
+
+/* Time of products that run without tensor cores and have a choice, all ranks. */
+struct vector {
+    double all, by_class[CLASSES];
+    double thin; /* of all; memory bounds it */
+    double fp64, untold;
+    double largest; /* that of the row `row` */
+    size_t row;
+};
+
+static void add_row(const struct ta_table *precisions, size_t row, struct vector *sum)
+{
+    const double time = ta_row_number(precisions, row, "vector_ns", 0);
+    const bool is_fp64 = ta_row_reads(precisions, row, "precision", "fp64");
+    const bool is_untold = ta_row_reads(precisions, row, "precision", "unknown");
+    if (!is_fp64 && !is_untold && !ta_row_reads(precisions, row, "precision", "fp32"))
+        return;
+    sum->all += time;
+    sum->thin += ta_row_number(precisions, row, "thin_ns", 0);
+    sum->fp64 += is_fp64 ? time : 0;
+    sum->untold += is_untold ? time : 0;
+    for (int c = 0; c < CLASSES; c++)
+        if (ta_row_reads(precisions, row, "class", classes[c].id))
+            sum->by_class[c] += time;
+    if (time > sum->largest) {
+        sum->largest = time;
+        sum->row = row;
+    }
+}
+
+static struct vector add_up(const struct ta_table *precisions)
+{
+    struct vector sum = {0};
+    for (size_t i = 0; precisions && i < precisions->n_rows; i++)
+        add_row(precisions, i, &sum);
+    return sum;
+}
+
+/* ---- what they could gain ------------------------------------------------------------------ */
+
+/* How many times faster the roof is on tensor cores: at most the ratio of the peaks, less where
+ * memory bounds the product there.  NAN when the row is no product without them whose roofs are
+ * known. */
 static double factor_of(const struct ta_table *ops, size_t row)
 {
     const double flop = ta_row_number(ops, row, "flop", NAN);
@@ -41,54 +96,144 @@ static double factor_of(const struct ta_table *ops, size_t row)
 }
 
 /* By the roof of products with known shapes, by the factors for the rest of the time. */
-static void estimate(struct ta_ctx *ctx, const struct ta_report *report, struct ta_advice *advice,
-                     double time, struct kernel_gain *gain)
+static struct kernel_gain estimate(struct ta_ctx *ctx, const struct ta_report *report,
+                                   const struct vector *vector)
 {
+    const double least = ta_ctx_option(ctx, KERNEL_FACTOR_LOW);
+    const double most = ta_ctx_option(ctx, KERNEL_FACTOR_HIGH);
     const struct ta_table *ops = ta_report_table(report, "roofline.by_op");
-    double known = 0, low = 0, high = 0;
-    for (size_t i = 0; ops && time > 0 && i < ops->n_rows; i++) {
+    struct kernel_gain gain = {0};
+    double known = 0;
+    for (size_t i = 0; ops && i < ops->n_rows; i++) {
         const double part = ta_row_number(ops, i, "busy_ns", 0), factor = factor_of(ops, i);
         if (isnan(factor))
             continue;
         known += part;
-        gain->settled += factor < LEAST_FACTOR ? part : 0;
-        low += part * (1 - 1 / fmin(factor, ta_ctx_option(ctx, KERNEL_FACTOR_LOW)));
-        high += part * (1 - 1 / factor);
+        gain.settled += factor < LEAST_FACTOR ? part : 0;
+        gain.low += part * (1 - 1 / fmin(factor, least));
+        gain.high += part * (1 - 1 / factor);
     }
-    const double rest = known < time ? 1 - known / time : 0;
-    gain->low = low + gain->low * rest;
-    gain->high = high + gain->high * rest;
-    gain->confidence = rest < 0.5 ? 0.6 : gain->confidence;
-    if (gain->settled > 0)
-        gain->remark = ta_advice_printf(
-            advice, " Of this time %s gain nothing: these shapes are bound by memory on any unit.",
-            ta_advice_number(advice, gain->settled, TA_UNIT_NS));
+    const double rest = fmax(0, vector->all - fmax(known, vector->thin));
+    gain.settled = fmax(gain.settled, vector->thin);
+    gain.low += rest * (1 - 1 / least);
+    gain.high += rest * (1 - 1 / most);
+    gain.confidence = rest < 0.5 * vector->all ? 0.6 : 0.4;
+    return gain;
 }
 
-static const struct kernel_rule rule = {
-    .table = "kernels.matrix_units",
-    .column = "matrix_unit",
-    .text = "no",
-    .share = "share",
-    .finding = "matrix-units-idle",
-    .rule = "kernel_units",
-    .what = "Products without matrix units take",
-    .predicate = "products without matrix unit",
-    .advice = "Compute in bf16 or fp16 (autocast, or weights of that type), or allow TF32: "
-              "torch.set_float32_matmul_precision('high') and torch.backends.cudnn.allow_tf32. "
-              "Devices before Volta have no matrix units, those before Ampere only for fp16.",
-    .estimate = estimate,
-};
+/* ---- what is said -------------------------------------------------------------------------- */
+
+/* "GEMMs", "GEMMs and convolutions". */
+static const char *products(struct ta_advice *advice, const struct vector *vector)
+{
+    const char *text = NULL;
+    for (int c = 0; c < CLASSES; c++)
+        if (vector->by_class[c] >= LEAST_PART * vector->all)
+            text = text ? ta_advice_printf(advice, "%s and %s", text, classes[c].title)
+                        : classes[c].title;
+    return text;
+}
+
+static const char *type_of(const struct vector *vector)
+{
+    return vector->fp64 > 0.5 * vector->all     ? "FP64 "
+           : vector->untold > 0.5 * vector->all ? ""
+                                                : "FP32 ";
+}
+
+/* In which type the tensor cores of the first device that is known take fp32 inputs; "" of none. */
+static struct ta_slice matrix_unit(const struct ta_report *report)
+{
+    const struct ta_table *ranks = ta_report_table(report, "roofline.by_rank");
+    for (size_t i = 0; ranks && i < ranks->n_rows; i++) {
+        const struct ta_slice unit = ta_row_text(ranks, i, "matrix_unit");
+        if (unit.len)
+            return unit;
+    }
+    return TA_LIT("");
+}
+
+static const char *what_to_do(const struct ta_report *report, const struct vector *vector)
+{
+    const struct ta_slice unit = matrix_unit(report);
+    const bool convolutions = vector->by_class[CONV] >= LEAST_PART * vector->all;
+    if (vector->fp64 > 0.5 * vector->all)
+        return "Compute in fp32 or narrower where the result allows it: few devices have tensor "
+               "cores for fp64.";
+    if (ta_slice_equal(unit, TA_LIT("fp32_matrix")))
+        return "Compute in bf16 or fp16 (autocast, or weights of that type). The matrix cores of "
+               "this device take fp32, too: hipBLASLt or a newer rocBLAS may choose them.";
+    if (ta_slice_equal(unit, TA_LIT("fp16")))
+        return "Compute in fp16, or in bf16 from Ampere on (autocast, or weights of that type): "
+               "TF32 would not be faster on this device.";
+    if (ta_run_is_amd(ta_report_run(report)))
+        return "Allow TF32: torch.set_float32_matmul_precision('high'), with "
+               "HIPBLASLT_ALLOW_TF32=1 on MI300; bf16 (autocast, or weights of that type) is "
+               "faster still.";
+    if (ta_slice_equal(unit, TA_LIT("tf32")))
+        return convolutions
+                   ? "Allow TF32: torch.set_float32_matmul_precision('high'), and "
+                     "torch.backends.cudnn.allow_tf32 = True for convolutions; bf16 (autocast, or "
+                     "weights of that type) is faster still."
+                   : "Allow TF32: torch.set_float32_matmul_precision('high'); bf16 (autocast, or "
+                     "weights of that type) is faster still.";
+    return "From Ampere on, allow TF32: torch.set_float32_matmul_precision('high') and "
+           "torch.backends.cudnn.allow_tf32. Else compute in bf16 or fp16 (autocast, or weights of "
+           "that type); devices before Volta have no tensor cores, those before Ampere only for "
+           "fp16.";
+}
+
+static const char *settled(struct ta_advice *advice, const struct kernel_gain *gain)
+{
+    return gain->settled > 0
+               ? ta_advice_printf(
+                     advice,
+                     " Of this time %s gain nothing: these shapes are bound by memory on any unit.",
+                     ta_advice_number(advice, gain->settled, TA_UNIT_NS))
+               : "";
+}
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
-    kernel_advise(ctx, report, advice, &rule);
+    const double threshold = ta_ctx_option(ctx, KERNEL_THRESHOLD), all = kernel_time(report);
+    const char *units = ta_run_is_amd(ta_report_run(report)) ? "vector units" : "CUDA cores";
+    const struct ta_table *precisions = ta_report_table(report, "kernels.precision");
+    const struct vector vector = add_up(precisions);
+    if (all <= 0 || vector.largest <= 0)
+        return TA_OK;
+    const struct kernel_gain gain = estimate(ctx, report, &vector);
+    if ((vector.all - gain.settled) / all <= threshold)
+        return TA_OK;
+    const struct ta_evidence evidence[] = {kernel_evidence(precisions, vector.row, "vector_ns"),
+                                           kernel_evidence(precisions, vector.row, "share")};
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "matrix-units-idle",
+            .rule = "kernel_units",
+            .title = ta_advice_printf(
+                advice, "%s%s run on %s and take %s of the kernel time (%s%s)", type_of(&vector),
+                products(advice, &vector), units,
+                ta_advice_number(advice, vector.all / all, TA_UNIT_RATIO),
+                ta_advice_number(advice, vector.all, TA_UNIT_NS), kernel_all_ranks(report, advice)),
+            .advice = ta_advice_printf(advice, "%s%s", what_to_do(report, &vector),
+                                       settled(advice, &gain)),
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = 2,
+            .saving_low_ns = kernel_saving(report, gain.low),
+            .saving_high_ns = kernel_saving(report, gain.high),
+            .confidence = gain.confidence,
+            .threshold = ta_advice_printf(
+                advice, "fp32 and fp64 products without tensor cores > %s of the kernel time",
+                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
     return TA_OK;
 }
 
 static const struct ta_advice_ops ops = {.advise = advise};
 
-TA_PLUGIN(advice, kernel_units, &ops, .title = "Idle matrix units",
-          .summary = "Fires when products and convolutions run without matrix units",
+TA_PLUGIN(advice, kernel_units, &ops, .title = "Idle tensor cores",
+          .summary = "Fires when products and convolutions of fp32 run without tensor cores",
           .version = "1", .options = options);

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kernels.matrix_units and kernels.precision: do products run on matrix units, and in which type?
+/* kernels.matrix_units and kernels.precision: do products use tensor cores, and in which type?
  * The evidence is the name of the kernel; where that does not tell the type, the inputs of the
  * operator that launched it do, if they were recorded. */
 #include <traceanalyze/analysis.h>
 
-enum { KIND, MATRIX, PRECISION, SOURCE, CALLS, TOTAL, FIELDS };
+enum { KIND, MATRIX, PRECISION, SOURCE, CALLS, TOTAL, VECTOR, THIN, FIELDS };
 enum { BY_NAME, BY_OPERATOR, UNTOLD };
 
 static const struct ta_field fields[FIELDS] = {
     [KIND] = {"class", TA_FIELD_INT},          [MATRIX] = {"matrix", TA_FIELD_INT},
     [PRECISION] = {"precision", TA_FIELD_INT}, [SOURCE] = {"source", TA_FIELD_INT},
     [CALLS] = {"calls", TA_FIELD_SUM},         [TOTAL] = {"total_ns", TA_FIELD_SUM},
+    [VECTOR] = {"vector_ns", TA_FIELD_SUM},    [THIN] = {"thin_ns", TA_FIELD_SUM},
 };
 
 static const struct ta_partial_def partials[] = {{"products", fields, FIELDS}, {0}};
 
 static const struct ta_column unit_columns[] = {
     {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "gemm, conv or attention"},
-    {"matrix_unit", "Matrix unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Whether the name of the kernel shows a matrix instruction (tensor core, MFMA): yes, no, or "
-     "unknown when the name does not tell"},
+    {"matrix_unit", "Tensor cores", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Whether the name of the kernel shows an instruction of tensor cores, or of matrix cores on "
+     "AMD (MFMA): yes, no, or unknown when the name does not tell"},
     {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of executions"},
     {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of durations, all ranks"},
     {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
@@ -29,7 +30,7 @@ static const struct ta_column unit_columns[] = {
 static const struct ta_column precision_columns[] = {
     {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "gemm, conv or attention"},
     {"precision", "Precision", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Type of the inputs: fp64, fp32, tf32 (fp32 rounded for matrix units), fp16, bf16, fp8, int8, "
+     "Type of the inputs: fp64, fp32, tf32 (fp32 rounded for tensor cores), fp16, bf16, fp8, int8, "
      "fp4, or unknown. Sums are often kept in a wider type"},
     {"source", "Source", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "name of the kernel, or operator: the first floating-point input of the operator that "
@@ -38,11 +39,15 @@ static const struct ta_column precision_columns[] = {
     {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of durations, all ranks"},
     {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
      "Total over the total of the class"},
+    {"vector_ns", "Without tensor cores", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Time of kernels whose names show that they do not use tensor cores; none for no time"},
+    {"thin_ns", "Of it thin", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
+     "Of that time, products with a vector and depthwise convolutions, which memory bounds anyway"},
 };
 
 static const struct ta_chart chart = {
     .id = "kernel-precision",
-    .title = "Precision of products",
+    .title = "GEMM precision",
     .caption = "Kernel time of matrix products, convolutions and attention by the type of their "
                "inputs and what it is known by, all ranks.",
     .kind = TA_CHART_BARS,
@@ -105,6 +110,16 @@ static bool is_product(enum ta_kernel_kind kind)
     return kind == TA_KERNEL_GEMM || kind == TA_KERNEL_CONV || kind == TA_KERNEL_ATTENTION;
 }
 
+/* Whether memory bounds what such kernels do, whatever the unit. */
+static bool is_thin(const struct ta_kernel_facts *facts)
+{
+    static const char *const families[] = {"gemv", "dot", "depthwise", "causal"};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (strcmp(facts->family, families[i]) == 0)
+            return true;
+    return false;
+}
+
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -132,6 +147,9 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                                     ta_key_int(precision), ta_key_int(source)});
         ta_sum(&row[CALLS], 1);
         ta_sum(&row[TOTAL], s.dur[a->span]);
+        const int64_t vector_ns = facts->matrix == TA_MATRIX_NO ? s.dur[a->span] : 0;
+        ta_sum(&row[VECTOR], vector_ns);
+        ta_sum(&row[THIN], is_thin(facts) ? vector_ns : 0);
     }
     const bool failed = rows.failed || types.known.failed;
     ta_map_free(&rows);
@@ -146,11 +164,13 @@ static struct ta_cell kind_cell(enum ta_kernel_kind kind)
     return ta_text(ta_slice_of(ta_kernel_kind_name(kind)));
 }
 
+enum { SUMS = 4 }; /* calls, their time, of that without tensor cores, of that thin */
+
 /* Sums of the rows of a class in which one field has a value; -1 stands for any value. */
 static void add_up(const struct ta_partial *products, int64_t kind, int64_t matrix,
-                   int64_t precision, int64_t source, int64_t sums[2])
+                   int64_t precision, int64_t source, int64_t sums[SUMS])
 {
-    sums[0] = sums[1] = 0;
+    memset(sums, 0, SUMS * sizeof *sums);
     for (size_t i = 0; i < ta_partial_rows(products); i++) {
         const int64_t *row = ta_partial_at(products, i);
         if ((kind >= 0 && row[KIND] != kind) || (matrix >= 0 && row[MATRIX] != matrix) ||
@@ -159,21 +179,30 @@ static void add_up(const struct ta_partial *products, int64_t kind, int64_t matr
             continue;
         sums[0] += row[CALLS];
         sums[1] = ta_add_sat(sums[1], row[TOTAL]);
+        sums[2] = ta_add_sat(sums[2], row[VECTOR]);
+        sums[3] = ta_add_sat(sums[3], row[THIN]);
     }
 }
 
 static const enum ta_kernel_kind kinds[] = {TA_KERNEL_GEMM, TA_KERNEL_CONV, TA_KERNEL_ATTENTION};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static void add_units(const struct ta_partial *products, struct ta_section_builder *out)
+/* AMD calls them matrix cores. */
+static const char *use_of_units(const struct ta_report *prior)
+{
+    return ta_run_is_amd(ta_report_run(prior)) ? "Matrix-core use" : "Tensor-core use";
+}
+
+static void add_units(const struct ta_partial *products, const char *title,
+                      struct ta_section_builder *out)
 {
     static const char *const words[] = {
         [TA_MATRIX_ANY] = "unknown", [TA_MATRIX_YES] = "yes", [TA_MATRIX_NO] = "no"};
     struct ta_table_builder *table =
-        ta_add_table(out, "kernels.matrix_units", "Use of matrix units", unit_columns, 5);
+        ta_add_table(out, "kernels.matrix_units", title, unit_columns, 5);
     for (size_t k = 0; k < KINDS; k++)
         for (int matrix = TA_MATRIX_ANY; matrix <= TA_MATRIX_NO; matrix++) {
-            int64_t all[2], part[2];
+            int64_t all[SUMS], part[SUMS];
             add_up(products, kinds[k], -1, -1, -1, all);
             add_up(products, kinds[k], matrix, -1, -1, part);
             if (part[0])
@@ -183,33 +212,41 @@ static void add_units(const struct ta_partial *products, struct ta_section_build
     ta_sort_rows(table, "total_ns", true);
 }
 
+/* A column of zeros alone is not shown. */
+static struct ta_cell some(int64_t ns)
+{
+    return ns > 0 ? ta_int(ns) : ta_null();
+}
+
 static void add_precision(const struct ta_partial *products, struct ta_section_builder *out)
 {
     static const char *const words[] = {"name", "operator", NULL};
     struct ta_table_builder *table =
-        ta_add_table(out, "kernels.precision", "Precision of products", precision_columns, 6);
+        ta_add_table(out, "kernels.precision", "GEMM precision", precision_columns, 8);
     for (size_t k = 0; k < KINDS; k++)
         for (int precision = 0; precision < TA_PRECISION_COUNT; precision++)
             for (int source = BY_NAME; source <= UNTOLD; source++) {
-                int64_t all[2], part[2];
+                int64_t all[SUMS], part[SUMS];
                 add_up(products, kinds[k], -1, -1, -1, all);
                 add_up(products, kinds[k], -1, precision, source, part);
                 const char *name = ta_precision_name((enum ta_precision)precision);
                 if (part[0])
                     TA_ROW(table, kind_cell(kinds[k]), ta_text(ta_slice_of(name)),
                            words[source] ? ta_text(ta_slice_of(words[source])) : ta_null(),
-                           ta_int(part[0]), ta_int(part[1]), ta_share(part[1], all[1]));
+                           ta_int(part[0]), ta_int(part[1]), ta_share(part[1], all[1]),
+                           some(part[2]), some(part[3]));
             }
     ta_sort_rows(table, "total_ns", true);
     ta_add_chart(table, &chart);
 }
 
 /* Of matrix products and convolutions: those of attention are bound by other things as well. */
-static void add_share(const struct ta_partial *products, struct ta_section_builder *out)
+static void add_share(const struct ta_partial *products, const char *title,
+                      struct ta_section_builder *out)
 {
     int64_t all = 0, yes = 0, no = 0;
     for (size_t k = 0; k < 2; k++) {
-        int64_t sums[2];
+        int64_t sums[SUMS];
         add_up(products, kinds[k], -1, -1, -1, sums);
         all = ta_add_sat(all, sums[1]);
         add_up(products, kinds[k], TA_MATRIX_YES, -1, -1, sums);
@@ -221,24 +258,24 @@ static void add_share(const struct ta_partial *products, struct ta_section_build
         return;
     ta_add_scalar(
         out, &(struct ta_scalar){.id = "matrix_unit_share",
-                                 .title = "Products on matrix units",
+                                 .title = title,
                                  .value = ta_share(yes, all),
                                  .unit = TA_UNIT_RATIO,
                                  .polarity = TA_HIGHER,
-                                 .note = "Time of gemm and conv kernels whose names show a matrix "
-                                         "instruction, over the time of all gemm and conv kernels; "
-                                         "Use of matrix units says how many names do not tell"});
+                                 .note = "Time of gemm and conv kernels whose names show an "
+                                         "instruction of tensor cores (matrix cores on AMD), over "
+                                         "the time of all gemm and conv kernels; the table of "
+                                         "this name says how many names do not tell"});
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_report *prior, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
     if (ta_partial_rows(merged[0]) == 0)
         return TA_OK;
-    add_share(merged[0], out);
-    add_units(merged[0], out);
+    add_share(merged[0], use_of_units(prior), out);
+    add_units(merged[0], use_of_units(prior), out);
     add_precision(merged[0], out);
     return TA_OK;
 }
@@ -253,7 +290,7 @@ static const struct ta_analysis_ops ops = {.needs_args = needs_args,
                                            .map = map,
                                            .finish = finish};
 
-TA_PLUGIN(analysis, kernel_precision, &ops, .title = "Matrix units and precision",
-          .summary = "Whether products run on matrix units, and in which type: "
+TA_PLUGIN(analysis, kernel_precision, &ops, .title = "Tensor cores and precision",
+          .summary = "Whether products use tensor cores, and in which type: "
                      "kernels.matrix_units, kernels.precision",
           .version = "1");

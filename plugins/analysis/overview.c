@@ -72,7 +72,16 @@ static void add_gpu(struct ta_section_builder *out, const struct ta_table *gpu)
                                                    "of all ranks"});
 }
 
-/* Median of the host durations of the steps that count: all, where none says otherwise. */
+/* Whether the time of any step is that of its device work. */
+static bool has_device_times(const struct ta_table *steps)
+{
+    for (size_t i = 0; i < steps->n_rows; i++)
+        if (ta_row_number(steps, i, "counted_ns", 0) > ta_row_number(steps, i, "host_dur_ns", 0))
+            return true;
+    return false;
+}
+
+/* Median of the times of the steps that count: the markers of all, where none says otherwise. */
 static bool add_step_time(struct ta_section_builder *out, const struct ta_table *steps)
 {
     static const char *const columns[] = {"counted_ns", "host_dur_ns"};
@@ -90,7 +99,10 @@ static bool add_step_time(struct ta_section_builder *out, const struct ta_table 
     const double median = ta_quantile(values, n, 0.5);
     free(values);
     add(out, "step_time_p50_ns", "Step time p50", median, TA_UNIT_NS, TA_LOWER,
-        "Median host duration of the marked steps, all ranks");
+        has_device_times(steps)
+            ? "Median of the time that a marked step keeps the device busy, all "
+              "ranks: the markers cover only the launches"
+            : "Median host duration of the marked steps, all ranks");
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* steps.by_step, steps.by_rank: the steps that torch.profiler marks (ProfilerStep#N), on host and
- * device.
+ * device.  A marker covers what the host did; where the device works longer on what was launched in
+ * it, the marker is only the time of the launches, and the device's is that of the step.
  *
  * The device side of a step is what was launched in it, from any thread; activities are never cut
  * at the ends of the marker.  Steps that lack more than a twentieth of their kernels, because those
@@ -56,9 +57,12 @@ static const struct ta_column columns[] = {
      "Kernels launched in the step"},
     TA_COUNT_COLUMN("lost", "Lost", TA_LOWER,
                     "Calls of the step that launched a kernel which was not recorded"),
-    TA_NS_COLUMN("counted_ns", "Counted", TA_LOWER,
-                 "Duration of the marker of steps that lost at most 5 % of their kernels, where "
-                 "others lost more: the others do not count in statistics"),
+    TA_NS_COLUMN(
+        "counted_ns", "Step time", TA_LOWER,
+        "Time of the step, where it is not that of the marker for all: the time that its "
+        "work keeps the device busy, where that is mostly longer than the markers, and the "
+        "marker is not longer; none of steps that lost more than 5 % of their kernels, "
+        "which do not count in statistics"),
 };
 
 static const struct ta_chart chart = {
@@ -74,11 +78,13 @@ static const struct ta_chart chart = {
 static const struct ta_chart counted_chart = {
     .id = "step-time",
     .title = "Step time",
-    .caption = "Host duration of each marked step, in order, but for those that lost more than 5 % "
-               "of their kernels.",
+    .caption =
+        "Time of each marked step, in order: that of its marker, or the busy time of the device "
+        "where markers cover only the launches; without steps that lost more than 5 % of their "
+        "kernels.",
     .kind = TA_CHART_DOTS,
     .label = {"step"},
-    .y = {{"counted_ns", "Host duration", TA_INK_SERIES_1}},
+    .y = {{"counted_ns", "Step time", TA_INK_SERIES_1}},
     .group = "rank",
 };
 
@@ -267,6 +273,29 @@ static bool lacks_kernels(const int64_t *row)
     return row[LOST] * 20 > row[LOST] + row[KERNELS];
 }
 
+/* Whether markers end before the device is done with what was launched in them: most of the steps
+ * that count keep it busy for more than 1.1 times the marker. */
+static bool cover_launches_only(const struct ta_partial *steps)
+{
+    size_t n = 0, longer = 0;
+    for (size_t i = 0; i < ta_partial_rows(steps); i++) {
+        const int64_t *row = ta_partial_at(steps, i);
+        if (lacks_kernels(row))
+            continue;
+        n++;
+        longer += row[GPU_BUSY] != TA_MISSING && row[GPU_BUSY] > row[HOST_DUR] + row[HOST_DUR] / 10;
+    }
+    return longer * 2 > n;
+}
+
+/* Null of a step that does not count. */
+static struct ta_cell step_time(const int64_t *row, bool of_device)
+{
+    if (lacks_kernels(row))
+        return ta_null();
+    return ta_int(of_device ? ta_max_i64(row[GPU_BUSY], row[HOST_DUR]) : row[HOST_DUR]);
+}
+
 static struct ta_cell mean(int64_t sum, int64_t n)
 {
     return n ? ta_num((double)sum / (double)n) : ta_null();
@@ -333,6 +362,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     struct ta_table_builder *table =
         ta_add_table(out, "steps.by_step", "Steps", columns, sizeof columns / sizeof *columns);
     struct ta_map labels = {0};
+    const bool of_device = cover_launches_only(steps);
     size_t lacking = 0;
     for (size_t i = 0; i < ta_partial_rows(steps); i++)
         lacking += lacks_kernels(ta_partial_at(steps, i));
@@ -352,12 +382,12 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                ta_int(row[HOST_START]), ta_int(row[HOST_DUR]), ta_int(row[GPU_START]),
                on_gpu ? ta_int(row[GPU_END] - row[GPU_START]) : ta_null(), ta_int(row[GPU_BUSY]),
                ta_int(row[KERNELS]), ta_int(row[LOST]),
-               lacking && !lacks_kernels(row) ? ta_int(row[HOST_DUR]) : ta_null());
+               lacking || of_device ? step_time(row, of_device) : ta_null());
     }
     const bool failed = !add_ranks(steps, out) || labels.failed;
     ta_map_free(&labels);
     if (ta_partial_rows(steps) > 1) /* of a single one there is nothing to see */
-        ta_add_chart(table, lacking ? &counted_chart : &chart);
+        ta_add_chart(table, lacking || of_device ? &counted_chart : &chart);
     if (lacking)
         ta_add_missing(out,
                        "%zu of %zu steps lack more than 5 %% of the kernels that were launched "

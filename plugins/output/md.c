@@ -193,19 +193,24 @@ static void put_findings(struct ta_file *out, const struct ta_report *report)
 
 /* ---- sections ------------------------------------------------------------------------ */
 
-static size_t count_items(const struct ta_section *section, enum ta_item_kind kind)
+/* Tables, or the scalars that are shown. */
+static size_t count_items(const struct ta_report *report, const struct ta_section *section,
+                          enum ta_item_kind kind)
 {
     size_t n = 0;
     for (size_t i = 0; i < section->n_items; i++)
-        n += section->items[i].kind == kind;
+        n += section->items[i].kind == kind &&
+             (kind != TA_ITEM_SCALAR || ta_scalar_is_shown(report, section->items[i].scalar));
     return n;
 }
 
-static void put_scalars(struct ta_file *out, const struct ta_section *section)
+static void put_scalars(struct ta_file *out, const struct ta_report *report,
+                        const struct ta_section *section)
 {
     ta_puts(out, "\n| Figure | Value | Note |\n| --- | ---: | --- |\n");
     for (size_t i = 0; i < section->n_items; i++) {
-        if (section->items[i].kind != TA_ITEM_SCALAR)
+        if (section->items[i].kind != TA_ITEM_SCALAR ||
+            !ta_scalar_is_shown(report, section->items[i].scalar))
             continue;
         const struct ta_scalar *scalar = section->items[i].scalar;
         ta_puts(out, "| ");
@@ -219,11 +224,11 @@ static void put_scalars(struct ta_file *out, const struct ta_section *section)
 }
 
 static enum ta_status put_section(struct ta_ctx *ctx, struct ta_file *out,
-                                  const struct ta_section *section,
+                                  const struct ta_report *report, const struct ta_section *section,
                                   const struct ta_render_options *options)
 {
-    const size_t n_scalars = count_items(section, TA_ITEM_SCALAR);
-    if (n_scalars + count_items(section, TA_ITEM_TABLE) == 0 && !section->missing)
+    const size_t n_scalars = count_items(report, section, TA_ITEM_SCALAR);
+    if (n_scalars + count_items(report, section, TA_ITEM_TABLE) == 0 && !section->missing)
         return TA_OK; /* its findings stand above */
     ta_puts(out, "\n## ");
     put_text(out, section->title);
@@ -234,7 +239,7 @@ static enum ta_status put_section(struct ta_ctx *ctx, struct ta_file *out,
         ta_putc(out, '\n');
     }
     if (n_scalars)
-        put_scalars(out, section);
+        put_scalars(out, report, section);
     enum ta_status status = TA_OK;
     for (size_t i = 0; status == TA_OK && i < section->n_items; i++)
         if (section->items[i].kind == TA_ITEM_TABLE)
@@ -351,7 +356,7 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
         put_findings(out, report);
     enum ta_status status = TA_OK;
     for (size_t i = 0; status == TA_OK && i < ta_report_section_count(report); i++)
-        status = put_section(ctx, out, ta_report_section(report, i), options);
+        status = put_section(ctx, out, report, ta_report_section(report, i), options);
     if (status == TA_OK)
         status = put_accounts(ctx, out, ta_report_accounts(report));
     const enum ta_status closed = ta_file_close(ctx, out);

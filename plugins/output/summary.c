@@ -170,7 +170,8 @@ static void put_scalars(struct ta_file *out, const struct ta_report *report)
         const struct ta_section *section = ta_report_section(report, s);
         for (size_t i = 0; i < section->n_items && n < FIGURES_MOST; i++) {
             if (section->items[i].kind != TA_ITEM_SCALAR ||
-                section->items[i].scalar->value.kind == TA_CELL_NULL)
+                section->items[i].scalar->value.kind == TA_CELL_NULL ||
+                !ta_scalar_is_shown(report, section->items[i].scalar))
                 continue;
             const struct ta_scalar *scalar = section->items[i].scalar;
             ta_puts(out, n++ == 0 ? "\n| Figure | Value |\n| --- | ---: |\n| " : "| ");

@@ -101,18 +101,22 @@ static void add_run_time(struct list *list)
 /* Tables with a row per step and rank, rows of a rank together and in the order of time. */
 static const struct source {
     const char *table, *column;
+    const char *counted;            /* better than `column` where it has values; or NULL */
     const char *ids[4], *titles[4]; /* by enum part */
 } step_sources[] = {
     {"steps.by_step",
      "host_dur_ns",
+     "counted_ns",
      {"step_time_p50_ns", "step_time.p95", "step_time.max", "step_time.mean"},
      {"Step time p50", "Step time p95", "Longest step", "Step time mean"}},
     {"diffusion.steps",
      "dur_ns",
+     NULL,
      {"step_time.p50", "step_time.p95", "step_time.max", "step_time.mean"},
      {"Denoising step p50", "Denoising step p95", "Longest denoising step", "Denoising step mean"}},
     {"diffusion.blocks",
      "dur_ns",
+     NULL,
      {"block_time.p50", "block_time.p95", "block_time.max", "block_time.mean"},
      {"Block time p50", "Block time p95", "Longest block", "Block time mean"}},
 };
@@ -186,10 +190,19 @@ static double mean_of(const double *values, size_t n)
     return n ? (double)(sum / (long double)n) : (double)NAN;
 }
 
+/* SIZE_MAX without one. */
+static size_t time_column(const struct ta_table *table, const struct source *source)
+{
+    const size_t counted = source->counted ? ta_table_column(table, source->counted) : SIZE_MAX;
+    return counted != SIZE_MAX && ta_column_has_values(table, counted)
+               ? counted
+               : ta_table_column(table, source->column);
+}
+
 static void add_times(struct list *list, const struct source *source)
 {
     const struct ta_table *table = ta_report_table(list->report, source->table);
-    const size_t column = table ? ta_table_column(table, source->column) : SIZE_MAX;
+    const size_t column = table ? time_column(table, source) : SIZE_MAX;
     const size_t rank = table ? ta_table_column(table, "rank") : SIZE_MAX;
     if (column == SIZE_MAX || rank == SIZE_MAX)
         return;

@@ -5,6 +5,7 @@
 #include "traceanalyze/arena.h"
 #include "traceanalyze/chart.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -432,6 +433,17 @@ const struct ta_table *ta_report_table_after(const struct ta_report *report,
             is_next = d->item.table == table;
         }
     return NULL;
+}
+
+/* A share of a cost below this prints as next to nothing. */
+#define LEAST_SHARE 0.0005
+
+bool ta_scalar_is_shown(const struct ta_report *report, const struct ta_scalar *scalar)
+{
+    const double value = fabs(ta_cell_number(&scalar->value, (double)INFINITY));
+    if (scalar->polarity == TA_HIGHER || ta_report_kind(report) == TA_REPORT_DIFF)
+        return true;
+    return scalar->unit == TA_UNIT_RATIO ? value >= LEAST_SHARE : value > 0;
 }
 
 const struct ta_scalar *ta_report_scalar(const struct ta_report *report, const char *id)

@@ -38,7 +38,7 @@ static const struct ta_column op_columns[] = {
      "Bytes of a call: each tensor read or written once"},
     {"kernels", "Kernels", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Kernels of these"},
     {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Which peak bounds it: the type and, for fp32 and fp64, whether on matrix units, by the names "
+     "Which peak bounds it: the type and, for fp32 and fp64, whether on tensor cores, by the names "
      "of the kernels"},
     {"peak_flop_rate", "Peak FLOP rate", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S, TA_NEUTRAL,
      "Of that unit, dense"},
@@ -46,9 +46,8 @@ static const struct ta_column op_columns[] = {
      "Of the memory of the device"},
     {"attainable_flop_rate", "Attainable FLOP rate", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S, TA_NEUTRAL,
      "The lesser of peak FLOP rate and FLOP per byte times peak bandwidth"},
-    {"matrix_flop_rate", "Matrix units", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S, TA_NEUTRAL,
-     "For products on vector units: peak FLOP rate of the matrix units, with fp32 or TF32, else "
-     "fp16"},
+    {"matrix_flop_rate", "Tensor-core peak", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S, TA_NEUTRAL,
+     "For products without tensor cores: peak FLOP rate with them, in fp32 or TF32, else fp16"},
     {"device", "Device", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name in the trace"},
 };
 
@@ -79,6 +78,10 @@ static const struct ta_column rank_columns[] = {
      "Entry of the list of devices, or of --hardware"},
     {"source", "Source", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "Where these peaks are stated, or why none are known"},
+    {"matrix_unit", "Tensor cores", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL,
+     "Type in which tensor cores take fp32 inputs: fp32_matrix, tf32, else fp16; none where they "
+     "are "
+     "not faster, or no peaks are known"},
 };
 
 static const struct ta_column unknown_columns[] = {
@@ -180,14 +183,21 @@ static enum evidence main_evidence(const int64_t *row)
     return (enum evidence)most;
 }
 
-/* Of fp32 inputs that are rounded to what matrix units take; NAN without such units. */
-static double matrix_rate(const struct ta_hardware *hardware)
+/* Of fp32 inputs that are rounded to what tensor cores take; that of vector units without faster
+ * ones. */
+static enum ta_peak matrix_peak(const struct ta_hardware *hardware)
 {
     static const enum ta_peak peaks[] = {TA_PEAK_FP32_MATRIX, TA_PEAK_TF32, TA_PEAK_FP16};
     for (size_t i = 0; i < COUNT(peaks); i++)
         if (hardware->flop_per_s[peaks[i]] > hardware->flop_per_s[TA_PEAK_FP32])
-            return hardware->flop_per_s[peaks[i]];
-    return NAN;
+            return peaks[i];
+    return TA_PEAK_FP32;
+}
+
+static const char *matrix_unit(const struct ta_hardware *hardware)
+{
+    const enum ta_peak peak = hardware ? matrix_peak(hardware) : TA_PEAK_FP32;
+    return peak == TA_PEAK_FP32 ? NULL : ta_peak_name(peak);
 }
 
 /* What a device allows for the calls of a row; NAN where it is not known. */
@@ -218,7 +228,8 @@ static struct bounds bounds_of(struct ta_ctx *ctx, const struct ta_partial *ops,
         b.unit = ta_peak_name(peak);
         if (work_is_product((enum work_class)row[OP_CLASS]) && peak == TA_PEAK_FP32 &&
             main_evidence(row) == EVIDENCE_VECTOR)
-            b.matrix_flop_rate = matrix_rate(hardware);
+            b.matrix_flop_rate =
+                matrix_unit(hardware) ? hardware->flop_per_s[matrix_peak(hardware)] : (double)NAN;
     }
     const double memory_ns = bytes / b.byte_rate * 1e9;
     if (!computes) { /* what a generated kernel computes is not known; it hardly bounds it */
@@ -360,7 +371,8 @@ static void add_ranks(struct ta_ctx *ctx, const struct ta_partial *const *merged
                text_or_null(flops.unit), ta_num(flops.peak),
                ta_text_or_null(ta_partial_text(devices, row, DEV_NAME)),
                text_or_null(hardware ? hardware->name : NULL),
-               text_or_null(hardware ? hardware->source : why));
+               text_or_null(hardware ? hardware->source : why),
+               text_or_null(matrix_unit(hardware)));
     }
 }
 

@@ -84,7 +84,8 @@ void html_tiles(const struct page *page, const struct ta_section *section)
 {
     bool any = false;
     for (size_t i = 0; i < section->n_items; i++) {
-        if (section->items[i].kind != TA_ITEM_SCALAR)
+        if (section->items[i].kind != TA_ITEM_SCALAR ||
+            !ta_scalar_is_shown(page->report, section->items[i].scalar))
             continue;
         if (!any)
             ta_puts(page->out, "<dl class=\"tiles\">\n");

@@ -108,7 +108,8 @@ static void put_key_figures(struct pdf *pdf)
                 continue;
             size_t most = pass == 0 ? PDF_KEY_FIGURES : TILES_WITHOUT_OVERVIEW;
             for (size_t i = 0; i < section->n_items && n < most; i++)
-                if (section->items[i].kind == TA_ITEM_SCALAR)
+                if (section->items[i].kind == TA_ITEM_SCALAR &&
+                    ta_scalar_is_shown(pdf->report, section->items[i].scalar))
                     pdf->key_figures[n++] = section->items[i].scalar;
         }
     pdf->n_key_figures = n;

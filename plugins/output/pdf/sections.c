@@ -35,6 +35,8 @@ static bool shows(const struct pdf *pdf, const struct ta_item *item)
 {
     if (item->kind != TA_ITEM_SCALAR)
         return item->kind == TA_ITEM_TABLE;
+    if (!ta_scalar_is_shown(pdf->report, item->scalar))
+        return false;
     for (size_t i = 0; i < pdf->n_key_figures; i++)
         if (pdf->key_figures[i] == item->scalar)
             return false;

@@ -63,7 +63,8 @@ static size_t collect_figures(const struct page *page, const struct ta_scalar *f
         const struct ta_section *section = ta_report_section(page->report, s);
         for (size_t i = 0; i < section->n_items && n < FIGURES_MOST; i++)
             if (section->items[i].kind == TA_ITEM_SCALAR &&
-                section->items[i].scalar->value.kind != TA_CELL_NULL)
+                section->items[i].scalar->value.kind != TA_CELL_NULL &&
+                ta_scalar_is_shown(page->report, section->items[i].scalar))
                 figures[n++] = section->items[i].scalar;
     }
     return n;
