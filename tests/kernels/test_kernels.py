@@ -5,7 +5,7 @@
 usage: test_kernels.py --program TRACEANALYZE CASE
 
 The clean trace holds what each rule looks at in a form that is no reason to fire: fused attention,
-products on matrix units in bf16, kernels that fill the device, no chain, no cast, and allocation in
+products on tensor cores in bf16, kernels that fill the device, no chain, no cast, and allocation in
 the warm-up only.  Every other case replaces or adds one thing of a known size.
 """
 import argparse
@@ -20,6 +20,10 @@ RULES = {"kernel_attention", "kernel_units", "kernel_fusion", "kernel_waves", "k
          "interruptions"}
 GEMM = "nvjet_tst_192x192_64x4_2x1_v_bz_coopB_TNT"
 SGEMM = "ampere_sgemm_128x64_tn"
+XMMA = ("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_warpsize2x2x1_ffma_aligna4_"
+        "alignc4_execute_kernel__5x_cublas")
+HGEMV = ("void gemv2T_kernel_val<int, int, __half, __half, __half, float, 128, 16, 4, 4, false, "
+         "false, cublasGemvParamsEx<int, cublasGemvTensorStridedBatched<__half const>>>")
 FLASH = "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, cutlass::bfloat16_t>>"
 SOFTMAX = "void (anonymous namespace)::softmax_warp_forward<float, float, float, 8, false, false>"
 MUL = ("void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<float, float, "
@@ -125,6 +129,17 @@ def attention(trace):
 def units(trace):
     for _ in range(10):
         trace.kernel(SGEMM, 1000, "aten::mm", [[512, 512], [512, 512]], types=["float"])
+
+
+def xmma(trace):
+    for _ in range(10):
+        trace.kernel(XMMA, 1000, "aten::mm", [[512, 512], [512, 512]], types=["float"])
+
+
+def vectors(trace):
+    """Products of a matrix and a vector use no tensor cores, and nobody can change that."""
+    for _ in range(10):
+        trace.kernel(HGEMV, 1000, "aten::mv", [[512, 512], [512]], types=["c10::Half"])
 
 
 def fusion(trace):
@@ -274,6 +289,23 @@ def check_units(report):
     expect("share", report.scalars["matrix_unit_share"], 28000 / 38000, 1e-9)
     row = report.row("kernels.precision", **{"class": "gemm", "precision": "fp32"})
     expect("time", row["total_ns"], 10000000)
+
+
+def check_xmma(report):
+    check_units(report)
+    finding = report.finding("matrix-units-idle")
+    expect("title", finding["title"].startswith("FP32 GEMMs run on CUDA cores"), True)
+    expect("advice", "set_float32_matmul_precision('high')" in finding["advice"], True)
+    row = report.row("kernels.precision", **{"class": "gemm", "precision": "fp32"})
+    expect("without tensor cores", row["vector_ns"], 10000000)
+
+
+def check_vectors(report):
+    expect("share", report.scalars["matrix_unit_share"], 28000 / 38000, 1e-9)
+    row = report.row("kernels.precision", **{"class": "gemm", "precision": "fp16"})
+    expect("thin", row["thin_ns"], 10000000)
+    if report.findings:
+        sys.exit("there are findings: %s" % [f["title"] for f in report.findings])
 
 
 def check_fusion(report):
@@ -435,6 +467,8 @@ CASES = {
     "clean": (lambda: make(clean), check_clean),
     "attention": (lambda: make(attention), check_attention),
     "units": (lambda: make(units), check_units),
+    "xmma": (lambda: make(xmma), check_xmma),
+    "vectors": (lambda: make(vectors), check_vectors),
     "fusion": (lambda: make(fusion), check_fusion),
     "loop": (lambda: make(loop), check_loop),
     "casts": (lambda: make(casts), check_casts),

@@ -16,7 +16,7 @@ import tempfile
 
 CASES = {
     "seeds": ("steps_cfg", "cuda_tables"),
-    "public": ("pdl", "memory-cpp-frames", "m01", "annotated_table"),
+    "public": ("gh200-fp32-transformer", "pdl", "memory-cpp-frames", "m01", "annotated_table"),
 }
 
 

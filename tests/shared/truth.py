@@ -47,6 +47,28 @@ class Expect:
             self.wrong.append(what)
 
 
+@case("public/gh200-fp32-transformer")
+def products_on_cuda_cores(expect, truth, report):
+    expect.equal("tensor-core use", report.scalars["matrix_unit_share"], truth["tensor_core_share"])
+    expect.close("MFU", report.scalars["mfu"], truth["mfu_of_fp32_peak"])
+    row = report.row("roofline.by_rank")
+    expect.equal("unit", row["unit"], "fp32")
+    expect.true("the peak is that of the truth: %s" % truth["peak"],
+                truth["peak"].startswith("FP32 %g TFLOP/s" % (row["peak_flop_rate"] / 1e12)))
+    for row in report.rows("roofline.by_op", name="aten::addmm"):
+        rate = row["flop_rate"] / 1e12
+        expect.true(f"addmm runs at {rate:.1f} TFLOP/s, expected {truth['addmm_tflops']}",
+                    truth["addmm_tflops"][0] <= round(rate) <= truth["addmm_tflops"][1])
+        expect.equal("unit of addmm", row["unit"], "fp32")
+    expect.true("TF32 is advised", any("set_float32_matmul_precision('high')" in finding["advice"]
+                                       for finding in report.findings))
+
+
+@case("public/k06_recompile")
+def steps_that_markers_do_not_cover(expect, truth, report):
+    expect.close("step time", report.scalars["step_time_p50_ns"] / 1e6, truth["gpu_step_ms"])
+
+
 @case("public/pdl-overlap-same-stream")
 def overlap_of_dependent_launches(expect, truth, report):
     row = report.row("gpu_time.by_rank")
