@@ -165,7 +165,7 @@ static const char *what_to_do(const struct ta_report *report, const struct vecto
                "this device take fp32, too: hipBLASLt or a newer rocBLAS may choose them.";
     if (ta_slice_equal(unit, TA_LIT("fp16")))
         return "Compute in fp16, or in bf16 from Ampere on (autocast, or weights of that type): "
-               "TF32 would not be faster on this device.";
+               "TF32 brings nothing on this device.";
     if (ta_run_is_amd(ta_report_run(report)))
         return "Allow TF32: torch.set_float32_matmul_precision('high'), with "
                "HIPBLASLT_ALLOW_TF32=1 on MI300; bf16 (autocast, or weights of that type) is "
