@@ -2,11 +2,11 @@
 /* From the tree of a configuration file to settings of options. */
 #include "cli/config.h"
 
-#include <regex.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "base/context.h"
+#include "base/regex.h"
 #include "base/suggest.h"
 
 enum ta_status ta_config_refuse(const struct ta_config_file *file, const struct ta_yaml *at,
@@ -101,19 +101,21 @@ static enum ta_status check_text(const struct ta_config_file *file,
                                  const struct ta_arg_option *option, const struct ta_yaml *at,
                                  const char *text)
 {
-    regex_t expression;
     if (option->type == TA_ARG_COUNT && strlen(text) != 1)
         return ta_config_refuse(file, at, "%s: expected a number from 0 to 9", at->key->text);
     if (!option->argument || strcmp(option->argument, "RE") != 0)
         return TA_OK;
-    const bool compiled = regcomp(&expression, text, REG_EXTENDED) == 0;
-    const bool usable = compiled && expression.re_nsub > 0;
-    if (compiled)
-        regfree(&expression);
-    return usable ? TA_OK
-                  : ta_config_refuse(file, at,
-                                     "Unusable expression: expected a POSIX extended one with a "
-                                     "group");
+    struct ta_regex_error error;
+    struct ta_regex *expression = ta_regex_new(text, &error);
+    ta_regex_free(expression);
+    if (expression)
+        return TA_OK;
+    if (!error.text[0])
+        return ta_fail(file->ctx, TA_ERR_NOMEM, "Out of memory: configuration %s", file->name);
+    return ta_config_refuse(file, at,
+                            "Unusable expression: %s; expected a POSIX extended one with a group "
+                            "for the number, such as 'rank[-_]?([0-9]+)'",
+                            error.text);
 }
 
 enum ta_status ta_config_add(struct ta_config_file *file, const struct ta_arg_option *option,

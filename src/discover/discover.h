@@ -96,6 +96,9 @@ struct ta_slice ta_copy_folder(const char *shown);
 /* Whether `folder` is `above` or lies below it. */
 bool ta_folder_is_below(struct ta_slice folder, struct ta_slice above);
 
+/* Refuses an unusable --rank-regex before anything is read; `pattern` may be NULL. */
+enum ta_status ta_check_rank_pattern(struct ta_ctx *ctx, const char *pattern) TA_MUST_CHECK;
+
 /* The rank that a path names: by `pattern`, which is --rank-regex or NULL, else by the default one;
  * TA_MISSING when it names none.  False without memory. */
 bool ta_rank_in_path(const char *shown, const char *pattern, int64_t *rank) TA_MUST_CHECK;

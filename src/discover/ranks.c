@@ -6,54 +6,38 @@
  * other profilers instead share the rank of the files they are copies of, and without that all are
  * rank 0: a process writes many of them. */
 #include "discover/discover.h"
+#include "base/regex.h"
 #include "discover/rank_sets.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 static const char default_pattern[] = "rank[-_/[]?([0-9]+)";
 
-struct pattern {
-    regex_t regex;
-    bool is_given, failed; /* failed: no memory for a search */
-};
-
-/* The number that the first group of the pattern finds, or TA_MISSING. */
-static int64_t rank_in_name(struct pattern *pattern, const char *name)
+/* The number that the first group of an expression finds, or TA_MISSING. */
+static int64_t rank_in_name(struct ta_regex *pattern, const char *name)
 {
-    regmatch_t match[2];
-    if (!pattern->is_given)
-        return TA_MISSING;
-    errno = 0;
-    const int result = regexec(&pattern->regex, name, 2, match, 0);
-    /* A search without memory finds nothing, says the C library of GNU. */
-    pattern->failed |= result != 0 && errno == ENOMEM;
-    if (result != 0 || match[1].rm_so < 0)
+    struct ta_regex_part digits;
+    if (!pattern || !ta_regex_search(pattern, name, &digits) || digits.start == SIZE_MAX)
         return TA_MISSING;
     int64_t rank = 0;
-    for (regoff_t i = match[1].rm_so; i < match[1].rm_eo; i++) {
+    for (size_t i = digits.start; i < digits.end; i++) {
         if (name[i] < '0' || name[i] > '9' || rank > INT32_MAX)
             return TA_MISSING;
         rank = rank * 10 + (name[i] - '0');
     }
-    return match[1].rm_eo > match[1].rm_so ? rank : TA_MISSING;
+    return digits.end > digits.start ? rank : TA_MISSING;
 }
 
 /* False without memory; an expression that is none finds nothing, and is refused elsewhere. */
 static bool rank_by(const char *text, const char *shown, int64_t *rank)
 {
-    struct pattern pattern = {.is_given = true};
-    const int result = regcomp(&pattern.regex, text, REG_EXTENDED);
-    *rank = TA_MISSING;
-    if (result != 0)
-        return result != REG_ESPACE;
-    if (pattern.regex.re_nsub > 0)
-        *rank = rank_in_name(&pattern, shown);
-    regfree(&pattern.regex);
-    return !pattern.failed;
+    struct ta_regex_error error;
+    struct ta_regex *pattern = ta_regex_new(text, &error);
+    *rank = rank_in_name(pattern, shown);
+    ta_regex_free(pattern);
+    return pattern || error.text[0];
 }
 
 bool ta_rank_in_path(const char *shown, const char *pattern, int64_t *rank)
@@ -256,7 +240,7 @@ static void check_claims(struct ta_quality *quality, int64_t world_size,
     }
 }
 
-static struct found look_up(struct pattern *by_option, struct pattern *by_default,
+static struct found look_up(struct ta_regex *by_option, struct ta_regex *by_default,
                             const struct ta_rank_claim *claim)
 {
     return (struct found){.by_option = rank_in_name(by_option, claim->shown),
@@ -265,8 +249,8 @@ static struct found look_up(struct pattern *by_option, struct pattern *by_defaul
 
 /* Dumps first, since some name the traces that are their own; returns how many the pattern of the
  * user found.  `list` is room for all of them. */
-static size_t decide_each(struct ta_quality *quality, struct pattern *by_option,
-                          struct pattern *by_default, struct ta_rank_claim *claims, size_t n,
+static size_t decide_each(struct ta_quality *quality, struct ta_regex *by_option,
+                          struct ta_regex *by_default, struct ta_rank_claim *claims, size_t n,
                           struct ta_rank_claim **list)
 {
     size_t n_matched = 0, n_traces = 0, position = 0;
@@ -311,12 +295,10 @@ static bool check(struct ta_quality *quality, bool partial, int64_t *world_size,
 
 /* All files; TA_ERR_NOMEM is left to the caller to explain. */
 static enum ta_status decide(struct ta_ctx *ctx, struct ta_quality *quality, const char *text,
-                             struct pattern *by_option, struct pattern *by_default,
+                             struct ta_regex *by_option, struct ta_regex *by_default,
                              struct ta_rank_claim *claims, size_t n, struct ta_rank_claim **list)
 {
     const size_t n_matched = decide_each(quality, by_option, by_default, claims, n, list);
-    if (by_option->failed || by_default->failed)
-        return TA_ERR_NOMEM;
     if (text && n_matched == 0)
         ta_log(ctx, TA_LOG_WARNING,
                "--rank-regex \"%s\" finds a rank in no path, such as \"%s\"; ranks come from "
@@ -325,40 +307,48 @@ static enum ta_status decide(struct ta_ctx *ctx, struct ta_quality *quality, con
     return TA_OK;
 }
 
-static enum ta_status compile(struct ta_ctx *ctx, struct pattern *pattern, const char *text)
+/* Leaves NULL in *pattern without a text. */
+static enum ta_status compile(struct ta_ctx *ctx, struct ta_regex **pattern, const char *text)
 {
-    const int result = text ? regcomp(&pattern->regex, text, REG_EXTENDED) : 0;
-    if (result == REG_ESPACE)
-        return TA_ERR_NOMEM;
-    pattern->is_given = text && result == 0;
-    if (!text || (result == 0 && pattern->regex.re_nsub > 0))
+    enum { SHOWN_MOST = 120 };
+    struct ta_regex_error error;
+    *pattern = text ? ta_regex_new(text, &error) : NULL;
+    if (!text || *pattern)
         return TA_OK;
+    if (!error.text[0])
+        return TA_ERR_NOMEM;
     return ta_fail(ctx, TA_ERR_USAGE,
-                   "Unusable --rank-regex \"%s\": expected a POSIX extended expression with a "
-                   "group for the number, such as 'rank[-_]?([0-9]+)'",
-                   text);
+                   "Unusable --rank-regex \"%.*s%s\": %s; expected a POSIX extended "
+                   "expression with a group for the number, such as 'rank[-_]?([0-9]+)'",
+                   SHOWN_MOST, text, strlen(text) > SHOWN_MOST ? "…" : "", error.text);
+}
+
+enum ta_status ta_check_rank_pattern(struct ta_ctx *ctx, const char *pattern)
+{
+    struct ta_regex *regex = NULL;
+    const enum ta_status status = compile(ctx, &regex, pattern);
+    ta_regex_free(regex);
+    return status == TA_ERR_NOMEM ? ta_fail(ctx, status, "Cannot hold --rank-regex") : status;
 }
 
 enum ta_status ta_decide_ranks(struct ta_ctx *ctx, struct ta_quality *quality, const char *pattern,
                                bool partial, int64_t *world_size, struct ta_rank_claim *claims,
                                size_t n)
 {
-    struct pattern by_option = {.is_given = false}, by_default = {.is_given = false};
+    struct ta_regex *by_option = NULL, *by_default = NULL;
     struct ta_rank_claim **list = reallocarray(NULL, n + 1, sizeof *list);
     enum ta_status status = list ? compile(ctx, &by_option, pattern) : TA_ERR_NOMEM;
     if (status == TA_OK)
         status = compile(ctx, &by_default, default_pattern);
     if (status == TA_OK)
-        status = decide(ctx, quality, pattern, &by_option, &by_default, claims, n, list);
+        status = decide(ctx, quality, pattern, by_option, by_default, claims, n, list);
     if (status == TA_OK) {
         for (size_t i = 0; i < n; i++)
             list[i] = &claims[i];
         status = check(quality, partial, world_size, list, claims, n) ? TA_OK : TA_ERR_NOMEM;
     }
-    if (by_option.is_given)
-        regfree(&by_option.regex);
-    if (by_default.is_given)
-        regfree(&by_default.regex);
+    ta_regex_free(by_option);
+    ta_regex_free(by_default);
     free(list);
     return status == TA_ERR_NOMEM
                ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot decide the ranks: files=%zu", n)

@@ -22,7 +22,9 @@ static enum ta_status note_copies(struct ta_ctx *ctx, const struct ta_run_option
     size_t *original = reallocarray(NULL, n + 1, sizeof *original);
     if (!original)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu", n);
-    enum ta_status status = ta_find_duplicates(ctx, sources, options->rank_regex, original);
+    enum ta_status status = ta_check_rank_pattern(ctx, options->rank_regex);
+    if (status == TA_OK)
+        status = ta_find_duplicates(ctx, sources, options->rank_regex, original);
     for (size_t i = 0; status == TA_OK && i < n; i++)
         if (original[i] != i)
             sources->list.at[i].copy_of = sources->list.at[original[i]].shown;

@@ -126,6 +126,27 @@ def working_folder(_):
                    says=("traceanalyze.yaml",), product=None, stays=("traceanalyze.yaml",))
 
 
+def expressions(chance):
+    """Expressions that cost a careless matcher gigabytes or minutes: used or refused at once."""
+    def here(expression):
+        def build(folder):
+            (folder / "trace.json").write_bytes(trace(3, 12).text)
+            (folder.parent / "cwd" / "traceanalyze.yaml").write_text(
+                f"traceanalyze: {{input: {{rank_regex: '{expression}'}}}}", encoding="utf-8")
+            return folder
+        return build
+    known = ["(d{1,1000}){1,1000}", "((a{1,99}){1,99}){1,99}", "(((a{9}){9}){9}){9}", "(a)\\1",
+             "((a*|b*)(a*|b*)(a*|b*)(a*|b*)(a*|b*)(a*|b*)(a*|b*)(a*|b*))*", "(" * 1000 + ")" * 1000,
+             "(.*)*(.*)*(.*)*x", "(a" + "+" * 40 + ")", "([ab]*?{1,3}{2,}{0,2})"]
+    tokens = ["(", ")", "|", "*", "+", "?", "{9}", "{1,99}", "{2,}", "a", "[a-z]", ".", "^",
+              "$", "\\1"]
+    made = ["(" + "".join(chance.choices(tokens, k=chance.randrange(4, 40))) + ")"
+            for _ in range(60)]
+    for i, expression in enumerate(known + made):
+        yield Case(f"expression-{i}", here(expression), args=REPORT, exits=(0, 2), product=None,
+                   stays=("traceanalyze.yaml",), seconds=1.5, memory_mb=100)
+
+
 # ---- plug-ins ------------------------------------------------------------------------------------
 
 SOURCE = """
@@ -186,5 +207,5 @@ def plugins(_):
 
 
 def cases(chance):
-    for group in (configurations, rule_files, working_folder, plugins):
+    for group in (configurations, rule_files, working_folder, expressions, plugins):
         yield from group(random.Random(chance.random()))

@@ -27,6 +27,7 @@ LIBRARIES = {
     "glib": ("plugins/output/",),
     "mpi.h": ("src/mpi/",),
     "yaml.h": ("src/config/", "src/cli/cmd_help.c"),
+    "regex.h": ("nobody, use base/regex.h",),
 }
 
 

@@ -251,6 +251,7 @@ static void values_of_the_wrong_kind_are_refused(void **state)
     REFUSES("traceanalyze: {output: {formats: ['html,json']}}\n", "1:35", "words");
     REFUSES("traceanalyze: {input: {rank_regex: '('}}\n", "1:36", "group");
     REFUSES("traceanalyze: {input: {rank_regex: 'rank'}}\n", "1:36", "group");
+    REFUSES("traceanalyze: {input: {rank_regex: '(a{1,250}){1,250}'}}\n", "1:36", "use + or *");
     REFUSES("traceanalyze: {limits: 3}\n", "1:24", "expected a map");
     REFUSES("traceanalyze: {plugins: {gpu_idle: 3}}\n", "1:36", "expected a map");
     REFUSES("traceanalyze: {plugins: {gpu_idle: {threshold: [1]}}}\n", "1:48", "a list");
