@@ -35,10 +35,14 @@ static const struct ta_cell_rule counted = {
 static const char *subject_of(struct ta_advice *advice, const struct ta_place *wanted)
 {
     const char *size = ta_advice_number(advice, wanted->value, TA_UNIT_BYTES);
+    const char *site = ta_place_text(advice, wanted, "site");
+    const bool is_known = site[0] && site[0] != '(';
     const double failures = (double)wanted->table->n_rows;
-    return failures > 1 ? ta_advice_printf(advice, "%s allocations failed, the largest of %s",
-                                           ta_advice_number(advice, failures, TA_UNIT_COUNT), size)
-                        : ta_advice_printf(advice, "An allocation of %s failed", size);
+    return failures > 1 ? ta_advice_printf(advice, "%s allocations failed, the largest of %s%s%s",
+                                           ta_advice_number(advice, failures, TA_UNIT_COUNT), size,
+                                           is_known ? " in " : "", is_known ? site : "")
+                        : ta_advice_printf(advice, "An allocation of %s%s%s failed", size,
+                                           is_known ? " in " : "", is_known ? site : "");
 }
 
 /* What the history of an allocator says about a failure. */

@@ -79,6 +79,44 @@ static struct ta_slice without_folders(struct ta_slice name, struct ta_slice pat
     return (struct ta_slice){start, (size_t)(end - start)};
 }
 
+/* ---- call sites of memory -------------------------------------------------------------------- */
+
+/* "function (folders/file.py:12)" */
+static bool is_site(struct ta_slice name, struct frame *site)
+{
+    static const char end[] = ".py:";
+    size_t close = name.len, open = 0;
+    if (name.len == 0 || name.ptr[--close] != ')')
+        return false;
+    for (size_t i = close; i-- > 1 && !open;)
+        if (name.ptr[i] == '(' && name.ptr[i - 1] == ' ')
+            open = i;
+    const size_t path = open ? find(name, open, end) : SIZE_MAX;
+    if (path == SIZE_MAX)
+        return false;
+    *site = (struct frame){.path = ta_slice_part(name, open + 1, path + 3),
+                           .line = ta_slice_part(name, path + sizeof end - 1, close),
+                           .function = ta_slice_part(name, 0, open - 1)};
+    return true;
+}
+
+/* "folder/file.py:12 (function)" */
+static struct ta_slice site_name(struct ta_arena *arena, const struct frame *site)
+{
+    struct ta_slice path = site->path;
+    int slashes = 0;
+    for (size_t i = path.len; i-- > 0 && slashes < 2;)
+        if (path.ptr[i] == '/' && ++slashes == 2)
+            path = ta_slice_from(path, i + 1);
+    const size_t size = path.len + site->line.len + site->function.len + sizeof ": ()";
+    char *text = ta_arena_alloc(arena, size);
+    const int n = text ? snprintf(text, size, "%.*s:%.*s (%.*s)", (int)path.len, path.ptr,
+                                  (int)site->line.len, site->line.ptr, (int)site->function.len,
+                                  site->function.ptr)
+                       : 0;
+    return (struct ta_slice){text, n > 0 ? (size_t)n : 0};
+}
+
 /* ---- functions ------------------------------------------------------------------------------- */
 
 /* A name of so many bytes tells enough without the arguments of its template. */
@@ -132,6 +170,8 @@ struct ta_slice ta_short_name(struct ta_arena *arena, struct ta_slice name, size
         name = generated_name(arena, &frame);
     else if (framed)
         name = without_folders(name, frame.path, most);
+    else if (is_site(name, &frame))
+        name = site_name(arena, &frame);
     else
         name = function_name(arena, name, most);
     return name.len > most ? cut(arena, name, most) : name;

@@ -6,7 +6,8 @@
 
 #include "traceanalyze/arena.h"
 
-/* At most `most` bytes and "…": frames of Python without their folders, code that a compiler wrote
+/* At most `most` bytes and "…": frames of Python without their folders, call sites of memory as
+ * "folder/file.py:12 (function)", code that a compiler wrote
  * without the hash that names its file, functions as ta_kernel_brief() has them, and without the
  * arguments of their templates where that is still too long. */
 struct ta_slice ta_short_name(struct ta_arena *arena, struct ta_slice name, size_t most);

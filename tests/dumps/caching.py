@@ -119,7 +119,10 @@ class Device:
         if self.total() + total > self.capacity:
             self.empty_cache()
         if self.total() + total > self.capacity:
-            self.note("oom", device_free=self.capacity - self.total(), size=size)
+            failed = Block(0, size, size, self.position())
+            if self.recording and self.shape["frames"]:
+                failed.frames, failed.site = stack_of(self.chance, self.shape["native"])
+            self.note("oom", device_free=self.capacity - self.total(), size=size, frames_of=failed)
             return None
         expandable = self.shape["expandable"] and not small
         growing = [s for s in self.segments if s["expandable"] and expandable]
@@ -288,6 +291,7 @@ class Device:
         failed = [(position, entry) for position, entry in enumerate(self.entries)
                   if entry["action"] == "oom" and position >= first]
         return [{**owner, "index": i, "wanted_bytes": entry["size"],
+                 "site": entry["frames_of"].site or "(no frames)",
                  "device_free_bytes": entry["device_free"],
                  "allocated_bytes": sizes[position - first],
                  "reserved_bytes": held[position - first]}

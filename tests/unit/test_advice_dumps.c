@@ -384,6 +384,23 @@ static void test_counted_failures(void **state)
     close_run(&run);
 }
 
+static void test_where_an_allocation_failed(void **state)
+{
+    (void)state;
+    struct run run;
+    open_run(&run,
+             "memory.failures\nrank,device,site,wanted_bytes\n"
+             "0,,decode (/home/me/app/vae.py:31),900\n",
+             NULL);
+    assert_string_equal(ta_report_finding(run.report, "failed-allocations")->title,
+                        "An allocation of 900 B in app/vae.py:31 (decode) failed");
+    close_run(&run);
+    open_run(&run, "memory.failures\nrank,device,site,wanted_bytes\n0,,(no frames),900\n", NULL);
+    assert_string_equal(ta_report_finding(run.report, "failed-allocations")->title,
+                        "An allocation of 900 B failed");
+    close_run(&run);
+}
+
 /* Two peaks may be of two moments, so their difference is a bound. */
 static void test_unused_memory_is_a_bound(void **state)
 {
@@ -422,6 +439,7 @@ int main(void)
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_why_an_allocation_failed),
         cmocka_unit_test(test_counted_failures),
+        cmocka_unit_test(test_where_an_allocation_failed),
         cmocka_unit_test(test_unused_memory_is_a_bound),
         cmocka_unit_test(test_information_is_no_verdict),
     };

@@ -163,7 +163,7 @@ static const char failing[] =
     AT("segment_alloc", 0, 60, 6) ","
     AT("segment_map", 64, 10, 7) ","
     AT("segment_unmap", 64, 10, 8) ","
-    "{'action':'oom','device_free':33,'size':5000,'time_us':9}]]}";
+    "{'action':'oom','device_free':33,'size':5000,'time_us':9,'frames':" STACK_B "}]]}";
 /* clang-format on */
 
 static void replays_a_whole_history(void **state)
@@ -301,8 +301,8 @@ static void lists_failures_and_retries(void **state)
 {
     (void)state;
     struct ta_report *report = report_on(failing);
-    TABLE(report, "memory.failures", "0 8000 5000 33 0 60\n", "index", "time_ns", "wanted_bytes",
-          "device_free_bytes", "allocated_bytes", "reserved_bytes");
+    TABLE(report, "memory.failures", "0 8000 b (/p/b.py:1) 5000 33 0 60\n", "index", "time_ns",
+          "site", "wanted_bytes", "device_free_bytes", "allocated_bytes", "reserved_bytes");
     TABLE(report, "memory.peaks", "1 1 3 2 170\n", "retries", "ooms", "segment_allocations",
           "segment_frees", "segment_bytes");
     ta_report_free(report);

@@ -43,6 +43,10 @@ static const struct {
      "call",
      "call (compiled code, line 2533)"},
     {"/tmp/torchinductor_me/a/b.py(1): call", "call (compiled code, line 1)"},
+    /* Call sites of memory keep the folder of their file. */
+    {"forward (/home/me/project/app/vae.py:31)", "app/vae.py:31 (forward)"},
+    {"forward (vae.py:31)", "vae.py:31 (forward)"},
+    {"gather() (memory_snapshot.cpp:0)", "gather() (memory_snapshot.cpp:0)"},
     /* Brackets that nobody closes. */
     {"void broken<float, (unfinished and therefore all that is left", "void broken"},
 };

@@ -259,7 +259,10 @@ static void collect_failures(const struct device *d, const struct replay *r)
         ta_levels_step(event, &levels);
         if (event->action != TA_ALLOC_OOM)
             continue;
-        int64_t *row = row_of(d, FAILURES, ta_key_int(n++));
+        int64_t *row =
+            TA_PARTIAL_ROW(d->out[FAILURES], ta_row_rank(d->trace, TA_MISSING),
+                           ta_row_file(d->trace), ta_key_int(d->id), ta_key_text(d->label),
+                           ta_key_int(n++), ta_key_text(site_text(d, event->frames, true)));
         row[FAIL_TIME] = event->time_ns == TA_MISSING ? TA_MISSING : event->time_ns - r->first_ns;
         row[WANTED] = bytes_of(event->size);
         row[DEVICE_FREE] = bytes_of(event->address);

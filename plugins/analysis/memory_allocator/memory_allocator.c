@@ -69,6 +69,7 @@ static const struct ta_field churn_fields[CHURN_FIELDS] = {
 static const struct ta_field failure_fields[FAIL_FIELDS] = {
     OWNER_FIELDS,
     [FAILURE] = {"failure", TA_FIELD_INT},
+    [FAIL_SITE] = {"site", TA_FIELD_TEXT},
     [FAIL_TIME] = {"time_ns", TA_FIELD_MIN},
     [WANTED] = {"wanted_bytes", TA_FIELD_MAX},
     [DEVICE_FREE] = {"device_free_bytes", TA_FIELD_MAX},

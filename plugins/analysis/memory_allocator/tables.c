@@ -288,7 +288,8 @@ static const struct ta_column peak_columns[] = {
     TA_BYTES_COLUMN("segment_bytes", "Taken", TA_LOWER, "Bytes obtained from the driver"),
     TA_COUNT_COLUMN(
         "retries", "Retries", TA_LOWER,
-        "Segments given back right before one was obtained: the driver had no memory left"),
+        "Segments given back right before one was obtained: the driver had no memory left, or the "
+        "program emptied the cache"),
     TA_COUNT_COLUMN("ooms", "Failed", TA_LOWER, "Allocations that failed for lack of memory"),
 };
 
@@ -327,11 +328,14 @@ static const struct ta_column failure_columns[] = {
      "Place in the history of the device, from 0; up to 1000 are listed"},
     {"time_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
      "Time since the first entry of the device"},
+    {"site", "Site", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "Call site that asked, as in memory.sites"},
     TA_BYTES_COLUMN("wanted_bytes", "Wanted", TA_LOWER,
                     "Bytes that were asked for and not to be had"),
     TA_BYTES_COLUMN("device_free_bytes", "Device free", TA_HIGHER,
                     "Bytes that the device had left, whoever used the rest"),
-    TA_BYTES_COLUMN("allocated_bytes", "Allocated", TA_LOWER, "Bytes that the program held then"),
+    TA_BYTES_COLUMN("allocated_bytes", "Allocated", TA_LOWER,
+                    "Bytes in blocks that the program held then"),
     TA_BYTES_COLUMN("reserved_bytes", "Reserved", TA_LOWER, "Bytes that the allocator held then"),
 };
 
@@ -342,8 +346,8 @@ static void add_failures(struct ta_section_builder *out, const struct ta_partial
     for (size_t i = 0; i < ta_partial_rows(p); i++) {
         const int64_t *row = ta_partial_at(p, i);
         TA_ROW(table, OWNER_CELLS(p, row), ta_int(row[FAILURE]), ta_int(row[FAIL_TIME]),
-               ta_int(row[WANTED]), ta_int(row[DEVICE_FREE]), ta_int(row[FAIL_ALLOCATED]),
-               ta_int(row[FAIL_RESERVED]));
+               ta_text(ta_partial_text(p, row, FAIL_SITE)), ta_int(row[WANTED]),
+               ta_int(row[DEVICE_FREE]), ta_int(row[FAIL_ALLOCATED]), ta_int(row[FAIL_RESERVED]));
     }
 }
 

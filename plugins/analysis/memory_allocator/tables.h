@@ -84,7 +84,16 @@ enum {
 };
 
 /* Allocations that failed. */
-enum { FAILURE = OWN, FAIL_TIME, WANTED, DEVICE_FREE, FAIL_ALLOCATED, FAIL_RESERVED, FAIL_FIELDS };
+enum {
+    FAILURE = OWN,
+    FAIL_SITE,
+    FAIL_TIME,
+    WANTED,
+    DEVICE_FREE,
+    FAIL_ALLOCATED,
+    FAIL_RESERVED,
+    FAIL_FIELDS
+};
 
 /* Classes of sizes by their largest member; the last one has none. */
 enum { SIZE_CLASSES = 7 };

@@ -85,7 +85,7 @@ const struct text_pick text_picks[] = {
      .without = "peak_bytes unfreed_blocks unfreed_bytes total_bytes allocations"},
     {.table = "memory.failures",
      .rows = 4,
-     .first = "wanted_bytes device_free_bytes",
+     .first = "site wanted_bytes device_free_bytes",
      .without = "index"},
     {.table = "memory.snapshots", .by = "allocated_bytes", .rows = 12},
     {.table = "memory.by_rank", .by = "peak_allocated_bytes", .rows = 8},
