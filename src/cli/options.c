@@ -145,8 +145,8 @@ const struct ta_command ta_commands[TA_COMMAND_COUNT] = {
     [TA_COMMAND_COMPLETION] =
         {"completion", "bash|zsh|fish", "print a script that completes command lines",
          "The script completes commands, options and their values in that shell.  An installed\n"
-         "traceanalyze has put the three scripts where the shells look for them; otherwise let the\n"
-         "shell read its script when it starts.\n",
+         "traceanalyze has put the three scripts where the shells look for them; otherwise let\n"
+         "the shell read its script when it starts.\n",
          "source <(traceanalyze completion bash)\n"
          "traceanalyze completion zsh > ~/.zfunc/_traceanalyze\n"
          "traceanalyze completion fish > ~/.config/fish/completions/traceanalyze.fish\n",
