@@ -85,12 +85,14 @@ struct inferix {
     struct ta_quality *quality;
     enum ta_status status;
     uint64_t kept, dropped;
+    int64_t rank; /* of the rows that are added; TA_MISSING: that of the file */
 };
 
 static inline struct inferix inferix_begin(struct ta_ctx *ctx, struct ta_reader *reader,
                                            struct ta_builder *builder)
 {
-    return (struct inferix){.ctx = ctx, .builder = builder, .quality = ta_reader_quality(reader)};
+    return (struct inferix){
+        .ctx = ctx, .builder = builder, .quality = ta_reader_quality(reader), .rank = TA_MISSING};
 }
 
 static inline enum ta_status inferix_end(struct inferix *in, const char *what)
@@ -218,7 +220,7 @@ static inline void inferix_sample(struct inferix *in, enum ta_signal signal, int
                                   int64_t time_ns, double value)
 {
     const struct ta_sample sample = {
-        .rank = TA_MISSING, .device = device, .signal = signal, .time_ns = time_ns, .value = value};
+        .rank = in->rank, .device = device, .signal = signal, .time_ns = time_ns, .value = value};
     if (isfinite(value))
         INFERIX_ADD(in, sample, &sample);
 }
@@ -382,11 +384,11 @@ static inline bool inferix_figure_of(struct inferix *in, int64_t rank, const cha
     return true;
 }
 
-/* The same of the rank of the file. */
+/* The same of the rank of the rows. */
 static inline bool inferix_figure(struct inferix *in, const char *group, struct ta_slice prefix,
                                   struct ta_slice key, struct ta_slice text)
 {
-    return inferix_figure_of(in, TA_MISSING, group, prefix, key, text);
+    return inferix_figure_of(in, in->rank, group, prefix, key, text);
 }
 
 /* Adds what was made of a metric over all ranks, "gpu/memory_used_bytes_max". */

@@ -916,6 +916,110 @@ static void test_console_sessions(void **state)
                "session x ? ? ?\n");
 }
 
+#define STARTED(id) "Profiling session '" id "' started\n"
+#define ENDED(id, s) "Profiling session '" id "' ended (duration: " s "s)\n"
+#define PIPELINE_OF(ms) "Profiling results:\n  - Total time: " ms " ms\n"
+
+/* A session and the pipeline in it are one run, in whatever order their lines stand. */
+static void test_console_runs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *lines, *sessions;
+    } cases[] = {
+        {STARTED("a") PIPELINE_OF("11500.00") ENDED("a", "12.10"), "session a ? ? 12100000000\n"},
+        /* without the start, behind the end, without the end */
+        {PIPELINE_OF("11500.00") ENDED("a", "12.10"), "session a ? ? 12100000000\n"},
+        {STARTED("a") ENDED("a", "12.10") PIPELINE_OF("11500.00"), "session a ? ? 12100000000\n"},
+        {STARTED("a") PIPELINE_OF("11500.00"), "session a ? ? 11500000000\n"},
+        /* two prompts in one session; two runs, one after the other */
+        {STARTED("a") PIPELINE_OF("5000") PIPELINE_OF("6000") ENDED("a", "12.10"),
+         "session a ? ? 12100000000\n"},
+        {STARTED("a") PIPELINE_OF("5000") ENDED("a", "6.00") STARTED("a") PIPELINE_OF("7000")
+             ENDED("a", "8.00"),
+         "session a ? ? 6000000000\nsession a ? ? 8000000000\n"},
+        {STARTED("a") ENDED("a", "6.00") STARTED("a") ENDED("a", "8.00") PIPELINE_OF("5000")
+             PIPELINE_OF("7000"),
+         "session a ? ? 6000000000\nsession a ? ? 8000000000\n"},
+        {PIPELINE_OF("5000") PIPELINE_OF("7000"),
+         "session ? ? ? 5000000000\nsession ? ? ? 7000000000\n"},
+        /* a run without the profiler before and after one with it; one too long for the session */
+        {PIPELINE_OF("5000") STARTED("a") PIPELINE_OF("7000") ENDED("a", "8.00")
+             PIPELINE_OF("6000"),
+         "session ? ? ? 5000000000\nsession a ? ? 8000000000\nsession ? ? ? 6000000000\n"},
+        {STARTED("a") ENDED("a", "2.00") PIPELINE_OF("5000"),
+         "session a ? ? 2000000000\nsession ? ? ? 5000000000\n"},
+        /* a session in another one */
+        {STARTED("a") STARTED("b") PIPELINE_OF("5000") ENDED("b", "6.00") ENDED("a", "8.00"),
+         "session a ? ? 8000000000\n"},
+        /* ranks whose lines do not say whose they are: as many as ran a pipeline */
+        {STARTED("a") STARTED("a") PIPELINE_OF("5000") PIPELINE_OF("5100") ENDED("a", "6.00")
+             ENDED("a", "6.10"),
+         "session a ? ? 6100000000\nsession a ? ? 6000000000\n"},
+        {STARTED("a") STARTED("a") PIPELINE_OF("5000") ENDED("a", "6.00") ENDED("a", "6.10"),
+         "session a ? ? 6000000000\n"},
+        {STARTED("a") STARTED("a") ENDED("a", "6.00") ENDED("a", "6.10"),
+         "session a ? ? 6100000000\n"},
+        /* readings of another thread come first, and after the end */
+        {"=== Profiling Metrics (a) ===\n" STARTED("a")
+             ENDED("a", "6.00") "=== Profiling Metrics (a) ===\n",
+         "session a ? ? 6000000000\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        print_message("%s", cases[i].lines);
+        check_rows("inferix_console", cases[i].lines, cases[i].sessions);
+    }
+}
+
+/* Launchers say whose a line is; lines of ranks stand between each other. */
+static void test_console_ranks(void **state)
+{
+    (void)state;
+    static const char *const marks[][2] = {{"[rank0]: ", "[rank1]: "},
+                                           {"[default0]:", "[default1]:"},
+                                           {"[1,0]<stdout>:", "[1,1]<stdout>:"},
+                                           {"[Rank 0] ", "[Rank 1] "},
+                                           {"[0] ", "[1] "},
+                                           {"0: ", "1: "}};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        static const struct {
+            int rank;
+            const char *line;
+        } lines[] = {
+            {0, "Profiling session 'a' started\n"},
+            {1, "Profiling session 'a' started\n"},
+            {1, "CPU: 0.0%, Memory 3MB / 4MB (75.0%)\n"},
+            {0, "Profiling results:\n"},
+            {1, "Profiling results:\n"},
+            {0, "  - VAE decoding time: 5000.00 ms (50%)\n"},
+            {1, "  - Total time: 11.00 ms\n"},
+            {0, "    - Block 2 generation time: 1.00 ms (1% of diffusion)\n"},
+            {1, "Profiling session 'a' ended (duration: 7.00s)\n"},
+            {0, "Profiling session 'a' ended (duration: 6.00s)\n"},
+        };
+        struct text text = {0};
+        for (size_t k = 0; k < sizeof lines / sizeof *lines; k++)
+            text_add(&text, "%s%s", marks[i][lines[k].rank], lines[k].line);
+        struct reading r = read_text("inferix_console", text.at);
+        size_t n;
+        const struct ta_session *sessions = ta_trace_session_rows(r.trace, &n);
+        assert_int_equal(n, 2);
+        for (size_t k = 0; k < n; k++) {
+            assert_int_equal(sessions[k].rank, k);
+            assert_int_equal(sessions[k].dur_ns, (int64_t)(6 + k) * 1000000000);
+        }
+        assert_int_equal(ta_trace_stage_rows(r.trace, &n)->rank, 0);
+        assert_int_equal(n, 1);
+        assert_int_equal(ta_trace_diffusion_block_rows(r.trace, &n)->rank, 0);
+        assert_int_equal(n, 1);
+        struct ta_samples samples = ta_trace_samples(r.trace);
+        assert_true(ta_samples_next(&samples));
+        assert_int_equal(samples.sample.rank, 1);
+        reading_free(&r);
+        text_free(&text);
+    }
+}
+
 static void test_console_figures(void **state)
 {
     (void)state;
@@ -969,7 +1073,8 @@ static void test_console_pipeline(void **state)
                                  "block 0 ? 70730000 ? ?\nblock ? ? 1000000 ? ?\n");
     check_text(figures_of(r.trace), "figure stage Initialization/caching/share_ratio 0.1095 ratio\n"
                                     "figure stage Diffusion generation/share_ratio 0.6254 ratio\n"
-                                    "figure stage VAE decoding/share_ratio 0.265 ratio\n");
+                                    "figure stage VAE decoding/share_ratio 0.265 ratio\n"
+                                    "figure pipeline total_time_ns 637440000 ns\n");
     reading_free(&r);
 }
 
@@ -1082,6 +1187,8 @@ int main(void)
         cmocka_unit_test(test_extract),
         cmocka_unit_test(test_console_live),
         cmocka_unit_test(test_console_sessions),
+        cmocka_unit_test(test_console_runs),
+        cmocka_unit_test(test_console_ranks),
         cmocka_unit_test(test_console_figures),
         cmocka_unit_test(test_console_pipeline),
         cmocka_unit_test(test_console_timer),

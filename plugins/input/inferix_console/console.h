@@ -30,17 +30,42 @@ enum part {
     OF_EXTRACT
 };
 
-struct console {
-    struct inferix in;
+/* Lines of one process: a console may hold those of several ranks. */
+struct stream {
+    int64_t rank; /* as its lines begin; TA_MISSING when they do not say */
     enum part part;
-    struct ta_slice line;
-    char *session; /* the last one that was named */
-    size_t session_len;
-    bool open;       /* it has not ended yet */
-    char first[128]; /* the first line that gave anything */
-    size_t first_len;
     bool saw_cpu;
 };
+
+/* A run of the program, as the lines of a session tell it, or those of the pipeline. */
+struct run {
+    int64_t rank;
+    char *id;            /* NULL without a session */
+    size_t began, ended; /* lines; SIZE_MAX: not seen, or not yet */
+    bool was_started;    /* its start was printed, not only readings */
+    int64_t dur_ns;      /* of the session; TA_MISSING when it was not said */
+    int64_t inside_ns;   /* "Total time" of the pipelines that ran in it */
+    size_t pipelines;
+    bool is_of_another; /* another run stands for it */
+};
+
+struct console {
+    struct inferix in;
+    struct ta_slice line;
+    size_t line_number;
+    struct stream *streams;
+    size_t n_streams, stream; /* the one of the line */
+    struct run *runs;         /* in the order in which they were first named */
+    size_t n_runs;
+    size_t session;  /* the run that was named last; SIZE_MAX before */
+    char first[128]; /* the first line that gave anything */
+    size_t first_len;
+};
+
+static inline struct stream *console_stream(const struct console *c)
+{
+    return &c->streams[c->stream];
+}
 
 /* Each takes from the line what it knows, and nothing where it knows nothing. */
 void console_take_readings(struct console *c);
@@ -50,10 +75,10 @@ void console_take_aggregate(struct console *c);
 void console_take_pipeline(struct console *c);
 void console_take_elapsed(struct console *c);
 
-/* A session whose end was not printed. */
-void console_close_session(struct console *c);
-/* A session with the name, which may be empty; dur_ns may be TA_MISSING. */
-void console_add_session(struct console *c, struct ta_slice id, int64_t dur_ns);
+/* A pipeline is done that took so long. */
+void console_take_total(struct console *c, int64_t dur_ns);
+/* Adds the sessions, once all lines are read. */
+void console_add_sessions(struct console *c);
 
 /* ---- pieces of a line ----------------------------------------------------------------------- */
 

@@ -55,15 +55,16 @@ static bool split_label(struct ta_slice line, struct ta_slice *label, struct ta_
 /* The extract says 0 for what it did not find. */
 void console_take_figure(struct console *c)
 {
+    const enum part part = console_stream(c)->part;
     struct ta_slice label, number;
     if (!split_label(c->line, &label, &number))
         return;
     for (size_t i = 0; i < sizeof labels / sizeof *labels; i++) {
-        if (labels[i].part != c->part || !ta_slice_equal(label, ta_slice_of(labels[i].label)) ||
-            (c->part == OF_EXTRACT && !(ta_text_double(number) > 0)))
+        if (labels[i].part != part || !ta_slice_equal(label, ta_slice_of(labels[i].label)) ||
+            (part == OF_EXTRACT && !(ta_text_double(number) > 0)))
             continue;
-        inferix_figure_of(&c->in, c->part == OF_AGGREGATION ? TA_NO_RANK : TA_MISSING,
-                          labels[i].group, TA_LIT(""), ta_slice_of(labels[i].key), number);
+        inferix_figure_of(&c->in, part == OF_AGGREGATION ? TA_NO_RANK : c->in.rank, labels[i].group,
+                          TA_LIT(""), ta_slice_of(labels[i].key), number);
         c->in.kept++;
         return;
     }

@@ -3,9 +3,12 @@
  * the times of the pipeline and of the event timer, the summary of the aggregation.
  *
  * Threads write at once, so a line may hold several of these, and they are looked for anywhere in
- * it.  Signs in front of headings may have gone through a wrong code page and are not looked at.
+ * it.  Launchers mark the lines of each rank, and lines of several ranks stand between each other.
+ * Signs in front of headings may have gone through a wrong code page and are not looked at.
  * All of it is rounded: where a file of the session says the same, that one counts. */
 #include "console.h"
+
+#include <stdlib.h>
 
 /* ---- recognizing ----------------------------------------------------------------------------- */
 
@@ -26,7 +29,7 @@ static int sniff(const struct ta_probe *probe)
     return 0;
 }
 
-/* ---- the file -------------------------------------------------------------------------------- */
+/* ---- headings -------------------------------------------------------------------------------- */
 
 static void take_heading(struct console *c)
 {
@@ -40,21 +43,88 @@ static void take_heading(struct console *c)
     };
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
         if (inferix_holds(c->line, headings[i].heading))
-            c->part = headings[i].part;
+            console_stream(c)->part = headings[i].part;
 }
+
+/* ---- the ranks ------------------------------------------------------------------------------- */
+
+/* A number that ends in the text; TA_MISSING without one. */
+static int64_t rank_before(struct ta_slice *text, const char *end)
+{
+    struct ta_slice number;
+    if (text->len && *text->ptr == ' ') {
+        text->ptr++;
+        text->len--;
+    }
+    if (!console_before(text, end, &number) || number.len == 0 || number.len > 6)
+        return TA_MISSING;
+    for (size_t i = 0; i < number.len; i++)
+        if (number.ptr[i] < '0' || number.ptr[i] > '9')
+            return TA_MISSING;
+    return ta_text_integer(number);
+}
+
+/* The rank that a launcher wrote in front of the line, which is cut off: those of torchrun, Open
+ * MPI, MPICH and srun. */
+static int64_t take_rank(struct ta_slice *line)
+{
+    static const struct {
+        const char *start, *end;
+    } marks[] = {
+        {"[rank", "]:"},       {"[Rank", "]"}, {"[default", "]:"}, {"[1,", "]<stdout>:"},
+        {"[1,", "]<stderr>:"}, {"[", "] "},    {"", ": "},
+    };
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        const size_t n = strlen(marks[i].start);
+        struct ta_slice rest = *line;
+        if (rest.len < n || memcmp(rest.ptr, marks[i].start, n) != 0)
+            continue;
+        rest.ptr += n;
+        rest.len -= n;
+        const int64_t rank = rank_before(&rest, marks[i].end);
+        if (rank == TA_MISSING)
+            continue;
+        *line = rest;
+        return rank;
+    }
+    return TA_MISSING;
+}
+
+/* Turns to the stream of the line; false without memory. */
+static bool find_stream(struct console *c)
+{
+    const int64_t rank = take_rank(&c->line);
+    c->in.rank = rank;
+    for (c->stream = 0; c->stream < c->n_streams; c->stream++)
+        if (console_stream(c)->rank == rank)
+            return true;
+    struct stream *grown = reallocarray(c->streams, c->n_streams + 1, sizeof *grown);
+    if (!grown) {
+        c->in.status = ta_fail(c->in.ctx, TA_ERR_NOMEM, "Cannot hold the ranks of a console");
+        return false;
+    }
+    c->streams = grown;
+    c->streams[c->n_streams++] = (struct stream){.rank = rank};
+    return true;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static void take_line(struct console *c)
 {
     const uint64_t before_line = c->in.kept;
+    if (!find_stream(c))
+        return;
     take_heading(c);
     console_take_session(c);
     console_take_readings(c);
     console_take_elapsed(c);
-    if (c->part == OF_PIPELINE)
+    const enum part part = console_stream(c)->part;
+    if (part == OF_PIPELINE)
         console_take_pipeline(c);
-    else if (c->part != NOTHING)
+    else if (part != NOTHING)
         console_take_figure(c);
-    if (c->part == OF_AGGREGATION)
+    if (part == OF_AGGREGATION)
         console_take_aggregate(c);
     if (c->in.kept > before_line && c->first_len == 0) {
         c->first_len = c->line.len < sizeof c->first ? c->line.len : sizeof c->first;
@@ -65,11 +135,12 @@ static void take_line(struct console *c)
 /* Consoles that name no session are copies when they begin with the same figures. */
 static struct ta_slice set_of(const struct console *c)
 {
-    if (c->session)
-        return (struct ta_slice){c->session, c->session_len};
-    if (c->part == OF_AGGREGATION)
+    if (c->session != SIZE_MAX)
+        return ta_slice_of(c->runs[c->session].id);
+    const enum part part = c->n_streams ? console_stream(c)->part : NOTHING;
+    if (part == OF_AGGREGATION)
         return TA_LIT("aggregate");
-    if (c->part == OF_EXTRACT)
+    if (part == OF_EXTRACT)
         return TA_LIT("extract");
     return (struct ta_slice){c->first, c->first_len};
 }
@@ -77,18 +148,21 @@ static struct ta_slice set_of(const struct console *c)
 static enum ta_status read_console(struct ta_ctx *ctx, struct ta_reader *reader,
                                    struct ta_builder *builder)
 {
-    struct console c = {.in = inferix_begin(ctx, reader, builder)};
+    struct console c = {.in = inferix_begin(ctx, reader, builder), .session = SIZE_MAX};
     struct ta_lines *lines = ta_lines_new(ctx, reader);
     if (!lines)
         return ta_ctx_status(ctx);
-    while (c.in.status == TA_OK && ta_lines_next(lines)) {
+    for (; c.in.status == TA_OK && ta_lines_next(lines); c.line_number++) {
         c.line = lines->line;
         take_line(&c);
     }
     ta_lines_free(lines);
-    console_close_session(&c);
+    console_add_sessions(&c);
     ta_builder_set_copy(builder, set_of(&c), TA_EXACT_CONSOLE);
-    free(c.session);
+    for (size_t i = 0; i < c.n_runs; i++)
+        free(c.runs[i].id);
+    free(c.runs);
+    free(c.streams);
     return inferix_end(&c.in, "session, reading, figure or time");
 }
 

@@ -4,7 +4,8 @@
 
 static void add_call(struct console *c, struct ta_slice name, int64_t dur_ns)
 {
-    const struct ta_timed_stage stage = ta_single_call(inferix_intern(&c->in, name), dur_ns);
+    struct ta_timed_stage stage = ta_single_call(inferix_intern(&c->in, name), dur_ns);
+    stage.rank = c->in.rank;
     INFERIX_ADD(&c->in, stage, &stage);
     c->in.kept++;
 }
@@ -12,6 +13,7 @@ static void add_call(struct console *c, struct ta_slice name, int64_t dur_ns)
 static void add_block(struct console *c, int64_t index, int64_t dur_ns)
 {
     struct ta_diffusion_block block = ta_unknown_diffusion_block();
+    block.rank = c->in.rank;
     block.block = index;
     block.dur_ns = dur_ns;
     INFERIX_ADD(&c->in, diffusion_block, &block);
@@ -32,7 +34,7 @@ void console_take_pipeline(struct console *c)
     if (console_behind(&block, "Block ") && console_before(&block, " generation", &number)) {
         add_block(c, ta_text_integer(number), dur_ns);
     } else if (ta_slice_equal(name, TA_LIT("Total"))) {
-        console_add_session(c, (struct ta_slice){NULL, 0}, dur_ns);
+        console_take_total(c, dur_ns);
     } else {
         add_call(c, name, dur_ns);
         if (console_behind(&text, "(") && console_before(&text, "%", &share))

@@ -31,10 +31,10 @@ static void take_cpu(struct console *c)
     if (isnan(usage) || isnan(used))
         return;
     sample(c, TA_SIGNAL_CPU_UTILIZATION,
-           inferix_percent(c->saw_cpu ? usage : inferix_known(usage)));
+           inferix_percent(console_stream(c)->saw_cpu ? usage : inferix_known(usage)));
     sample(c, TA_SIGNAL_CPU_MEMORY_USED, used);
     sample(c, TA_SIGNAL_CPU_MEMORY_TOTAL, inferix_known(console_mib_behind(&text, "MB / ")));
-    c->saw_cpu = true;
+    console_stream(c)->saw_cpu = true;
     c->in.kept++;
 }
 
