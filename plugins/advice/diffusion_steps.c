@@ -16,6 +16,16 @@ static const struct ta_option options[] = {
 
 static const struct ta_look look = {.table = "diffusion.by_rank", .column = "steps_per_pass"};
 
+/* ", each of two model calls": a step has several records where both calls of the guidance have
+ * one. */
+static const char *calls_of(struct ta_advice *advice, const struct ta_place *steps)
+{
+    const struct ta_place records = ta_place_beside(steps, "records_per_step");
+    if (!records.table || records.value < 2)
+        return "";
+    return ta_advice_printf(advice, ", each of %.0f recorded model calls", records.value);
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
@@ -32,14 +42,17 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
         &(struct ta_finding){
             .id = "diffusion-steps",
             .rule = "diffusion_steps",
-            .title =
-                ta_advice_printf(advice, "A block or generation takes up to %.0f denoising steps%s",
-                                 steps.value, ta_place_owner(advice, report, &steps)),
+            .title = ta_advice_printf(
+                advice, "A block or generation takes up to %.0f denoising steps%s%s", steps.value,
+                calls_of(advice, &steps), ta_place_owner(advice, report, &steps)),
             .advice = ta_advice_printf(
                 advice,
                 "Try %.0f to %.0f steps, with a solver of higher order or a distilled model, and "
-                "compare the pictures; a step cache saves part of the steps at equal schedule.",
-                goal, threshold),
+                "compare the pictures; a step cache saves part of the steps at equal schedule.%s",
+                goal, threshold,
+                *calls_of(advice, &steps)
+                    ? " A model distilled with its guidance needs one call per step."
+                    : ""),
             .severity = steps.value > ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = time.table ? 2 : 1,

@@ -88,9 +88,6 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         if (stages[i].is_call && name.len)
             add_call(trace, out[1], stages[i].rank, name, i, stages[i].total_ns);
     }
-    const struct ta_diffusion_step *steps = ta_trace_diffusion_step_rows(trace, &n);
-    for (size_t i = 0; i < n; i++)
-        add_call(trace, out[1], steps[i].rank, TA_LIT("denoising"), i, steps[i].dur_ns);
     return TA_OK;
 }
 
@@ -116,58 +113,98 @@ static void add_sums(struct ta_table_builder *table, const struct ta_partial *su
     }
 }
 
-/* The calls of one rank and loop: rows [first, end).  `values` takes their durations. */
-static void add_loop(struct ta_table_builder *table, const struct ta_partial *calls, size_t first,
-                     size_t end, double *values)
+/* Iterations of a loop in the order of recording, and room for as many. */
+struct loop {
+    int64_t rank;
+    struct ta_slice name;
+    size_t n;
+    int64_t *times;
+    double *values;
+};
+
+static void add_loop(struct ta_table_builder *table, const struct loop *loop)
 {
-    const size_t n = end - first;
     int64_t total = 0, least = TA_MISSING, most = TA_MISSING, slow = 0;
-    for (size_t i = 0; i < n; i++) {
-        const int64_t dur = ta_partial_at(calls, first + i)[DURATION];
-        values[i] = (double)dur;
-        ta_sum(&total, dur);
-        ta_least(&least, dur);
-        ta_most(&most, dur);
+    for (size_t i = 0; i < loop->n; i++) {
+        loop->values[i] = (double)loop->times[i];
+        ta_sum(&total, loop->times[i]);
+        ta_least(&least, loop->times[i]);
+        ta_most(&most, loop->times[i]);
     }
-    ta_sort_numbers(values, n);
-    const double median = ta_quantile(values, n, 0.5);
+    ta_sort_numbers(loop->values, loop->n);
+    const double median = ta_quantile(loop->values, loop->n, 0.5);
     size_t warmup = 0;
-    while (warmup < n && (double)ta_partial_at(calls, first + warmup)[DURATION] > 1.5 * median)
-        ta_sum(&slow, ta_partial_at(calls, first + warmup++)[DURATION]);
-    const int64_t *row = ta_partial_at(calls, first);
-    TA_ROW(table, ta_int(row[CALL_RANK]), ta_text(ta_partial_text(calls, row, CALL_NAME)),
-           ta_int((int64_t)n), ta_int(total), rate((int64_t)n, total),
+    while (warmup < loop->n && (double)loop->times[warmup] > 1.5 * median)
+        ta_sum(&slow, loop->times[warmup++]);
+    const int64_t n = (int64_t)loop->n;
+    TA_ROW(table, ta_int(loop->rank), ta_text(loop->name), ta_int(n), ta_int(total), rate(n, total),
            ta_num((double)total / (double)n), ta_int(least), ta_int(most), ta_num(median),
-           ta_null(), ta_int((int64_t)warmup), rate((int64_t)(n - warmup), total - slow));
+           ta_null(), ta_int((int64_t)warmup), rate(n - (int64_t)warmup, total - slow));
+}
+
+static void add_calls(struct ta_table_builder *table, const struct ta_partial *calls,
+                      struct loop *loop)
+{
+    for (size_t first = 0, end; first < ta_partial_rows(calls); first = end) {
+        const int64_t *row = ta_partial_at(calls, first);
+        loop->rank = row[CALL_RANK];
+        loop->name = ta_partial_text(calls, row, CALL_NAME);
+        loop->n = 0;
+        for (end = first; end < ta_partial_rows(calls); end++) {
+            const int64_t *next = ta_partial_at(calls, end);
+            if (next[CALL_RANK] != row[CALL_RANK] || next[CALL_NAME] != row[CALL_NAME])
+                break;
+            loop->times[loop->n++] = next[DURATION];
+        }
+        add_loop(table, loop);
+    }
+}
+
+/* Denoising steps; a step may have several records. */
+static void add_steps(struct ta_table_builder *table, const struct ta_table *steps,
+                      struct loop *loop)
+{
+    loop->name = TA_LIT("denoising");
+    for (size_t first = 0, end; steps && first < steps->n_rows; first = end) {
+        loop->rank = ta_row_integer(steps, first, "rank");
+        loop->n = 0;
+        for (end = first; end < steps->n_rows && ta_row_integer(steps, end, "rank") == loop->rank;
+             end++) {
+            const int64_t time = ta_row_integer(steps, end, "step_ns");
+            if (time != TA_MISSING)
+                loop->times[loop->n++] = time;
+        }
+        if (loop->n)
+            add_loop(table, loop);
+    }
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_report *prior, struct ta_section_builder *out)
 {
-    (void)prior;
     const struct ta_partial *calls = merged[1];
-    double *values = calloc(ta_partial_rows(calls) + 1, sizeof *values);
-    if (!values)
-        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the iterations");
-    struct ta_table_builder *table =
-        ta_add_table(out, "iterations.by_name", "Iterations", columns, 12);
-    add_sums(table, merged[0]);
-    for (size_t first = 0, end; first < ta_partial_rows(calls); first = end) {
-        const int64_t *row = ta_partial_at(calls, first);
-        for (end = first + 1; end < ta_partial_rows(calls); end++) {
-            const int64_t *next = ta_partial_at(calls, end);
-            if (next[CALL_RANK] != row[CALL_RANK] || next[CALL_NAME] != row[CALL_NAME])
-                break;
-        }
-        add_loop(table, calls, first, end, values);
+    const struct ta_table *steps = ta_report_table(prior, "diffusion.steps");
+    const size_t most = ta_partial_rows(calls) + (steps ? steps->n_rows : 0) + 1;
+    struct loop loop = {.times = calloc(most, sizeof *loop.times),
+                        .values = calloc(most, sizeof *loop.values)};
+    const bool done = loop.times && loop.values;
+    if (done) {
+        struct ta_table_builder *table =
+            ta_add_table(out, "iterations.by_name", "Iterations", columns, 12);
+        add_sums(table, merged[0]);
+        add_calls(table, calls, &loop);
+        add_steps(table, steps, &loop);
     }
-    free(values);
-    return TA_OK;
+    free(loop.times);
+    free(loop.values);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the iterations");
 }
 
+static const char *const after[] = {"diffusion", NULL};
+
 static const struct ta_analysis_ops ops = {
-    .section = "diffusion", .partials = partials, .map = map, .finish = finish};
+    .after = after, .section = "diffusion", .partials = partials, .map = map, .finish = finish};
 
 TA_PLUGIN(analysis, iterations, &ops, .title = "Diffusion and throughput",
           .summary = "Iterations of loops, their rate and the slow first ones: iterations.by_name",
-          .version = "1");
+          .version = "2");

@@ -111,7 +111,7 @@ static const struct source {
      {"Step time p50", "Step time p95", "Longest step", "Step time mean"}},
     {"diffusion.steps",
      "dur_ns",
-     NULL,
+     "step_ns",
      {"step_time.p50", "step_time.p95", "step_time.max", "step_time.mean"},
      {"Denoising step p50", "Denoising step p95", "Longest denoising step", "Denoising step mean"}},
     {"diffusion.blocks",

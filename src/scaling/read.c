@@ -63,7 +63,9 @@ static bool read_steps(struct ta_arena *arena, const struct ta_report *report,
         table = ta_report_table(report, "diffusion.steps");
     if (!table || table->n_rows == 0)
         return true;
-    const char *column = ta_table_column(table, "dur_ns") != SIZE_MAX ? "dur_ns" : NULL;
+    const char *column = ta_table_column(table, "step_ns") != SIZE_MAX  ? "step_ns"
+                         : ta_table_column(table, "dur_ns") != SIZE_MAX ? "dur_ns"
+                                                                        : NULL;
     series->at = ta_arena_alloc(arena, 2 * table->n_rows * sizeof *series->at);
     if (!series->at)
         return false;

@@ -547,6 +547,80 @@ static void test_throughput_by_basis(void **state)
     close_run(&run);
 }
 
+/* Steps of a pass, from the numbers of their records. */
+static void test_steps_of_a_pass(void **state)
+{
+    (void)state;
+    enum { RECORDS = 12 };
+    static const double no_timestep[RECORDS] = {NAN};
+    static const double pairs[RECORDS] = {1, 1, 0.5, 0.5, 0, 0, 1, 1, 0.5, 0.5, 0, 0};
+    static const struct {
+        const char *what;
+        int64_t numbers[RECORDS];
+        const double *timesteps;
+        int blocks;
+        int steps, passes, per_pass, records;
+    } cases[] = {
+        {"up", {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5}, no_timestep, 2, 12, 2, 6, 1},
+        {"down", {5, 4, 3, 2, 1, 0, 5, 4, 3, 2, 1, 0}, no_timestep, 2, 12, 2, 6, 1},
+        {"timesteps down",
+         {999, 749, 499, 249, 999, 749, 499, 249, 999, 749, 499, 249},
+         no_timestep,
+         3,
+         12,
+         3,
+         4,
+         1},
+        {"pairs up", {0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2}, no_timestep, 2, 6, 2, 3, 2},
+        {"pairs down", {2, 2, 1, 1, 0, 0, 2, 2, 1, 1, 0, 0}, no_timestep, 2, 6, 2, 3, 2},
+        {"guidance in some steps",
+         {0, 0, 1, 1, 2, 3, 0, 0, 1, 1, 2, 3},
+         no_timestep,
+         2,
+         8,
+         2,
+         4,
+         2},
+        {"calls are counted", {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5}, pairs, 2, 6, 2, 3, 2},
+        {"one step", {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, no_timestep, 12, 12, 12, 1, 1},
+        {"one step of two calls", {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, pairs, 6, 6, 6, 1, 2},
+        {"one step, then more", {0, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2}, no_timestep, 0, 12, 4, 4, 1},
+        {"two passes of two", {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1}, no_timestep, 6, 12, 6, 2, 1},
+        {"without numbers",
+         {0, NONE, 2, NONE, 4, 5, 0, 1, NONE, 3, 4, 5},
+         no_timestep,
+         0,
+         12,
+         2,
+         6,
+         1},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct run run = {.n = 0};
+        struct ta_builder *b = open_file(&run);
+        for (int i = 0; i < RECORDS; i++) {
+            struct ta_diffusion_step row = step(cases[c].numbers[i], 10 * MS);
+            row.timestep = cases[c].timesteps == no_timestep ? (double)NAN : cases[c].timesteps[i];
+            ADD(b, diffusion_step, row);
+        }
+        for (int i = 0; i < cases[c].blocks; i++)
+            ADD(b, diffusion_block, block(i, 3, 60 * MS, NONE));
+        analyze(&run);
+        print_message("%s\n", cases[c].what);
+        const struct ta_table *t = table_of(&run, "diffusion.by_rank");
+        assert_cell(t, 0, "steps", cases[c].steps);
+        assert_cell(t, 0, "passes", cases[c].passes);
+        assert_cell(t, 0, "steps_per_pass", cases[c].per_pass);
+        assert_cell(t, 0, "records_per_step", cases[c].records);
+        assert_cell(t, 0, "step_mean_ns", 10.0 * MS * RECORDS / cases[c].steps);
+        t = table_of(&run, "throughput.values");
+        assert_cell(t, value_row(t, "steps_per_s", "steps"), "value", cases[c].steps / 0.12);
+        t = table_of(&run, "iterations.by_name");
+        assert_cell(t, 0, "count", cases[c].steps);
+        close_run(&run);
+    }
+}
+
 /* A block without frames makes the sum of frames unknown, not smaller. */
 static void test_throughput_is_missing_not_wrong(void **state)
 {
@@ -1111,6 +1185,7 @@ int main(void)
         cmocka_unit_test(test_throughput_of_the_run),
         cmocka_unit_test(test_requests),
         cmocka_unit_test(test_throughput_by_basis),
+        cmocka_unit_test(test_steps_of_a_pass),
         cmocka_unit_test(test_throughput_is_missing_not_wrong),
         cmocka_unit_test(test_tokens_are_sums_over_sums),
         cmocka_unit_test(test_memory_at_labels),

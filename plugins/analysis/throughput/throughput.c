@@ -232,12 +232,22 @@ static void make_of_blocks(struct rank *rank, struct rows *blocks)
     rank->of[RATE_BPS_WALL] = rate_of(true, all.n, rank->row[WALL]);
 }
 
-static void make_rates(struct rank *rank, struct rows *blocks, struct rows *steps)
+/* How many steps the records of a rank are of: a step may have several. */
+static int64_t count_steps(struct rows *ranks, int64_t rank)
+{
+    const size_t row = first_of(ranks, rank);
+    const bool is_there = ranks->table && row < ranks->table->n_rows &&
+                          ta_row_integer(ranks->table, row, "rank") == rank;
+    return is_there ? ta_row_integer(ranks->table, row, "steps") : TA_MISSING;
+}
+
+static void make_rates(struct rank *rank, struct rows *blocks, struct rows *steps,
+                       struct rows *ranks)
 {
     make_of_blocks(rank, blocks);
     const struct sums all = sum_up(steps, rank->rank, NULL, 0);
     if (all.n)
-        rank->of[RATE_STEPS] = rate_of(all.all_ns, all.n, all.ns);
+        rank->of[RATE_STEPS] = rate_of(all.all_ns, count_steps(ranks, rank->rank), all.ns);
     if (rank->row)
         rank->of[RATE_TOKENS] =
             rate_of(rank->row[TOKENS] != TA_MISSING, rank->row[TOKENS], rank->row[TOKENS_NS]);
@@ -434,6 +444,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 {
     struct rows blocks = {ta_report_table(prior, "diffusion.blocks"), 0};
     struct rows steps = {ta_report_table(prior, "diffusion.steps"), 0};
+    struct rows by_rank = {ta_report_table(prior, "diffusion.by_rank"), 0};
     struct ta_table_builder *table =
         ta_add_table(out, "throughput.values", "Throughput and latency", columns, 6);
     size_t n, at_rank = 0, at_figure = 0;
@@ -442,7 +453,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot list the ranks");
     for (size_t i = 0; i < n; i++) {
         fill(&ranks[i], merged[0], &at_rank);
-        make_rates(&ranks[i], &blocks, &steps);
+        make_rates(&ranks[i], &blocks, &steps, &by_rank);
         add_ours(table, &ranks[i]);
         add_theirs(&(struct writer){table, &ranks[i]}, merged[1], &at_figure);
     }

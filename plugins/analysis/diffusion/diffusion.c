@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* diffusion.steps, diffusion.blocks and diffusion.by_rank: denoising steps and blocks of frames as
  * they were recorded. */
-#include <traceanalyze/analysis.h>
+#include "passes.h"
+
 #include <traceanalyze/rows.h>
 
 #include <stdlib.h>
@@ -40,8 +41,12 @@ static const struct ta_column step_columns[] = {
     {"timestep", "Timestep", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
      "Noise level of the schedule, as recorded"},
     {"block_size", "Frames", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Frames of its block"},
-    {"dur_ns", "Duration", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Duration of the step"},
+    {"dur_ns", "Duration", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Duration of the record"},
     {"guidance_scale", "Guidance", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Guidance scale"},
+    {"pass", "Pass", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Run of the schedule that it belongs to, from 0"},
+    {"step_ns", "Step time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
+     "Duration of the step, all its records together; at the last of them"},
 };
 
 static const struct ta_column block_columns[] = {
@@ -62,10 +67,13 @@ static const struct ta_column rank_columns[] = {
     TA_DUMP_RANK_COLUMN,
     {"steps", "Steps", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Denoising steps recorded"},
     {"passes", "Passes", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Runs of the schedule: one begins where the number of a step does not grow"},
+     "Runs of the schedule: one begins where the number of a step goes back"},
     {"steps_per_pass", "Steps per pass", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
      "Steps of the longest pass: those of one block or one generation"},
-    {"step_mean_ns", "Step mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Mean duration of a step"},
+    {"records_per_step", "Records per step", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Records that make one step at most: 2 where both model calls of the guidance are recorded"},
+    {"step_mean_ns", "Step mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
+     "Mean duration of a step, all its records together"},
     {"step_p50_ns", "Step p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Median duration of a step"},
     {"step_p95_ns", "Step p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
      "95th percentile (type 7) of the durations of steps"},
@@ -92,7 +100,7 @@ static const struct ta_chart step_chart = {
     .caption = "Duration of each denoising step in the order of recording.",
     .kind = TA_CHART_DOTS,
     .label = {"index"},
-    .y = {{"dur_ns", "Duration", TA_INK_SERIES_1}},
+    .y = {{"step_ns", "Step time", TA_INK_SERIES_1}},
     .group = "rank",
 };
 
@@ -157,17 +165,57 @@ static size_t rank_end(const struct ta_partial *rows, size_t first)
     return end;
 }
 
-static void add_steps(struct ta_section_builder *out, const struct ta_partial *steps)
+/* The time of the step that ends with record i of a rank; TA_MISSING when another record follows,
+ * or one of them has no time. */
+static int64_t step_time(const struct ta_partial *steps, size_t first, size_t end,
+                         const struct step_record *records, size_t i)
+{
+    if (i + 1 < end - first && records[i + 1].continues)
+        return TA_MISSING;
+    int64_t sum = 0;
+    for (size_t k = i;; k--) {
+        const int64_t dur = ta_partial_at(steps, first + k)[STEP_NS];
+        if (dur == TA_MISSING)
+            return TA_MISSING;
+        sum = ta_add_sat(sum, dur);
+        if (!records[k].continues)
+            return sum;
+    }
+}
+
+static void read_records(const struct ta_partial *steps, size_t first, size_t end, size_t blocks,
+                         struct step_record *records)
+{
+    for (size_t i = first; i < end; i++) {
+        const int64_t *row = ta_partial_at(steps, i);
+        records[i - first] =
+            (struct step_record){.number = row[STEP], .timestep = ta_real_of(row[TIMESTEP])};
+    }
+    find_passes(records, end - first, blocks);
+}
+
+static size_t count_of_rank(const struct ta_partial *rows, int64_t rank)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < ta_partial_rows(rows); i++)
+        n += ta_partial_at(rows, i)[RANK] == rank;
+    return n;
+}
+
+static void add_steps(struct ta_section_builder *out, const struct ta_partial *steps,
+                      const struct step_record *records)
 {
     struct ta_table_builder *table =
-        ta_add_table(out, "diffusion.steps", "Denoising steps", step_columns, 7);
+        ta_add_table(out, "diffusion.steps", "Denoising steps", step_columns,
+                     sizeof step_columns / sizeof *step_columns);
     for (size_t first = 0, end; first < ta_partial_rows(steps); first = end) {
         end = rank_end(steps, first);
         for (size_t i = first; i < end; i++) {
             const int64_t *row = ta_partial_at(steps, i);
             TA_ROW(table, ta_int(row[RANK]), ta_int((int64_t)(i - first)), ta_int(row[STEP]),
                    ta_num(ta_real_of(row[TIMESTEP])), ta_int(row[BLOCK_SIZE]), ta_int(row[STEP_NS]),
-                   ta_num(ta_real_of(row[GUIDANCE])));
+                   ta_num(ta_real_of(row[GUIDANCE])), ta_int(records[i].pass),
+                   ta_int(step_time(steps, first, end, records + first, i - first)));
         }
     }
     ta_add_chart(table, &step_chart);
@@ -199,7 +247,7 @@ static void add_blocks(struct ta_section_builder *out, const struct ta_partial *
 
 /* What the steps and blocks of a rank come to. */
 struct rank {
-    int64_t rank, steps, passes, longest_pass, blocks, frames, memory;
+    int64_t rank, steps, passes, longest_pass, step_records, blocks, frames, memory;
     double step_mean, step_p50, step_p95, timestep, block_mean, block_p50, block_max;
 };
 
@@ -223,27 +271,38 @@ static double mean_of(const double *values, size_t n)
     return n ? sum / (double)n : NAN;
 }
 
-static void sum_steps(const struct ta_partial *steps, size_t first, size_t end, double *values,
-                      struct rank *rank)
+/* Steps, passes and records of a step. */
+static void count_steps(const struct step_record *records, size_t n, struct rank *rank)
 {
-    int64_t pass = 0, before = INT64_MAX, timesteps = 0;
+    int64_t pass = 0, step = 0;
+    for (size_t i = 0; i < n; i++) {
+        const bool begins = i == 0 || records[i].pass != records[i - 1].pass;
+        rank->passes += begins;
+        rank->steps += !records[i].continues;
+        pass = (begins ? 0 : pass) + !records[i].continues;
+        step = (records[i].continues ? step : 0) + 1;
+        rank->longest_pass = ta_max_i64(rank->longest_pass, pass);
+        rank->step_records = ta_max_i64(rank->step_records, step);
+    }
+}
+
+static void sum_steps(const struct ta_partial *steps, size_t first, size_t end,
+                      const struct step_record *records, double *values, struct rank *rank)
+{
+    int64_t timesteps = 0;
     double timestep = 0;
+    size_t n = 0;
+    count_steps(records, end - first, rank);
     for (size_t i = first; i < end; i++) {
-        const int64_t *row = ta_partial_at(steps, i);
-        /* A step without a number belongs to the pass it stands in. */
-        if (i == first || (row[STEP] != TA_MISSING && row[STEP] <= before)) {
-            rank->passes++;
-            pass = 0;
-        }
-        before = row[STEP] == TA_MISSING ? before : row[STEP];
-        rank->longest_pass = ta_max_i64(rank->longest_pass, ++pass);
-        if (row[TIMESTEP] != TA_MISSING) {
-            timestep += ta_real_of(row[TIMESTEP]);
+        const int64_t time = step_time(steps, first, end, records, i - first);
+        if (time != TA_MISSING)
+            values[n++] = (double)time;
+        if (!isnan(records[i - first].timestep)) {
+            timestep += records[i - first].timestep;
             timesteps++;
         }
     }
-    const size_t n = gather(steps, first, end, STEP_NS, values);
-    rank->steps = (int64_t)(end - first);
+    ta_sort_numbers(values, n);
     rank->step_mean = mean_of(values, n);
     rank->step_p50 = ta_quantile(values, n, 0.5);
     rank->step_p95 = ta_quantile(values, n, 0.95);
@@ -269,8 +328,9 @@ static void add_rank(struct ta_table_builder *table, const struct rank *r)
     const bool stepped = r->steps > 0, blocked = r->blocks > 0;
     TA_ROW(table, ta_int(r->rank), stepped ? ta_int(r->steps) : ta_null(),
            stepped ? ta_int(r->passes) : ta_null(), stepped ? ta_int(r->longest_pass) : ta_null(),
-           ta_num(r->step_mean), ta_num(r->step_p50), ta_num(r->step_p95), ta_num(r->timestep),
-           blocked ? ta_int(r->blocks) : ta_null(), ta_int(r->frames),
+           stepped ? ta_int(r->step_records) : ta_null(), ta_num(r->step_mean), ta_num(r->step_p50),
+           ta_num(r->step_p95), ta_num(r->timestep), blocked ? ta_int(r->blocks) : ta_null(),
+           ta_int(r->frames),
            r->frames != TA_MISSING && blocked ? ta_num((double)r->frames / (double)r->blocks)
                                               : ta_null(),
            ta_num(r->block_mean), ta_num(r->block_p50), ta_num(r->block_max), ta_int(r->memory));
@@ -278,10 +338,11 @@ static void add_rank(struct ta_table_builder *table, const struct rank *r)
 
 /* Ranks of steps and blocks are both ascending: they are gone through side by side. */
 static void add_ranks(struct ta_section_builder *out, const struct ta_partial *steps,
-                      const struct ta_partial *blocks, double *values)
+                      const struct ta_partial *blocks, struct step_record *records, double *values)
 {
     struct ta_table_builder *table =
-        ta_add_table(out, "diffusion.by_rank", "Diffusion by rank", rank_columns, 15);
+        ta_add_table(out, "diffusion.by_rank", "Diffusion by rank", rank_columns,
+                     sizeof rank_columns / sizeof *rank_columns);
     size_t step = 0, block = 0;
     while (step < ta_partial_rows(steps) || block < ta_partial_rows(blocks)) {
         const int64_t of_step =
@@ -300,7 +361,8 @@ static void add_ranks(struct ta_section_builder *out, const struct ta_partial *s
                             .block_max = NAN};
         if (of_step <= of_block) {
             const size_t end = rank_end(steps, step);
-            sum_steps(steps, step, end, values, &rank);
+            read_records(steps, step, end, count_of_rank(blocks, rank.rank), records + step);
+            sum_steps(steps, step, end, records + step, values, &rank);
             step = end;
         }
         if (of_block <= of_step) {
@@ -318,13 +380,16 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     (void)prior;
     const size_t n = ta_partial_rows(merged[0]) + ta_partial_rows(merged[1]);
     double *values = calloc(n + 1, sizeof *values);
-    if (!values)
-        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the diffusion steps");
-    add_ranks(out, merged[0], merged[1], values);
-    add_blocks(out, merged[1]);
-    add_steps(out, merged[0]);
+    struct step_record *records = calloc(ta_partial_rows(merged[0]) + 1, sizeof *records);
+    const bool done = values && records;
+    if (done) {
+        add_ranks(out, merged[0], merged[1], records, values);
+        add_blocks(out, merged[1]);
+        add_steps(out, merged[0], records);
+    }
     free(values);
-    return TA_OK;
+    free(records);
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the diffusion steps");
 }
 
 static const struct ta_analysis_ops ops = {
@@ -333,4 +398,4 @@ static const struct ta_analysis_ops ops = {
 TA_PLUGIN(analysis, diffusion, &ops, .title = "Diffusion and throughput",
           .summary = "Denoising steps and blocks of frames: diffusion.steps, diffusion.blocks, "
                      "diffusion.by_rank",
-          .version = "1", .options = options);
+          .version = "2", .options = options);
