@@ -94,6 +94,11 @@ struct ta_quality_finding {
 /* What a reader adds to while it works on one file. */
 struct ta_quality;
 
+/* How many cases of a code were counted so far. */
+TA_API uint64_t ta_quality_count(const struct ta_quality *quality, enum ta_quality_code code);
+/* Whether one of them is at least this severe. */
+TA_API bool ta_quality_reaches(const struct ta_quality *quality, enum ta_quality_severity severity);
+
 /* Counts one case.  Of the texts of a code the one of the lowest offset is kept; a NULL format
  * keeps none. */
 TA_API void ta_quality_add(struct ta_quality *quality, enum ta_quality_code code, uint64_t offset,

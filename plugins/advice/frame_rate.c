@@ -24,8 +24,8 @@ static const struct ta_cell_rule blocks = {
     .look = {"throughput.values", "value", {{"metric", "bps"}, {"basis", "blocks"}}, true},
     .finding = "block-rate",
     .rule = "frame_rate",
-    .before = "Blocks are ready at a rate of only ",
-    .after = "",
+    .before = "The blocks come at only ",
+    .after = " over their own time",
     .advice = "New input shows with the next block only. Shorten the block (fewer "
               "frames or steps) or the step itself; the longest block beside the median in "
               "Diffusion by rank tells whether single blocks stand out.",
@@ -48,7 +48,8 @@ static void advise_frames(struct ta_ctx *ctx, const struct ta_report *report,
             .id = "frame-rate",
             .rule = "frame_rate",
             .title = ta_advice_printf(
-                advice, "Blocks yield %.3g frames per second; %.3g take %.1f times that speed%s",
+                advice,
+                "The blocks produce %.3g frames/s; real time (%.3g frames/s) needs %.1f× that%s",
                 rate.value, goal, goal / rate.value, ta_place_owner(advice, report, &rate)),
             .advice = "In this order: fewer denoising steps per block or a distilled model; the "
                       "time of a step (fused attention, torch.compile, 8-bit weights); several "

@@ -62,6 +62,13 @@ static const char *what_to_do(const char *name)
     return known[i].advice;
 }
 
+/* Whether the stage was made of other records. */
+static bool is_derived(const struct ta_place *share)
+{
+    return ta_row_reads(share->table, share->row, "source", "blocks") ||
+           ta_row_reads(share->table, share->row, "source", "steps");
+}
+
 struct limits {
     double share, high, even;
 };
@@ -72,10 +79,22 @@ static bool is_telling(double share, const struct limits *limits, size_t n, bool
     return n > 1 && share > limits->share && (!of_sum || share * (double)n > limits->even);
 }
 
-/* What the share of a stage is of, where that is not the time of the run. */
-static const char *whole_of(const struct ta_place *share)
+/* "the session", or "the sessions" where a rank has several. */
+static const char *sessions_of(const struct ta_report *report)
 {
-    return ta_row_reads(share->table, share->row, "share_of", "sum") ? " in all stages" : "";
+    const struct ta_table *sessions = ta_report_table(report, "run.sessions");
+    for (size_t i = 1; sessions && i < sessions->n_rows; i++)
+        if (ta_row_integer(sessions, i, "rank") == ta_row_integer(sessions, i - 1, "rank"))
+            return "the sessions";
+    return "the session";
+}
+
+/* What the share of a stage is of. */
+static const char *whole_of(const struct ta_report *report, const struct ta_place *share)
+{
+    return ta_row_reads(share->table, share->row, "share_of", "session") ? sessions_of(report)
+           : ta_row_reads(share->table, share->row, "share_of", "sum")   ? "the time in all stages"
+                                                                         : "the time";
 }
 
 static void give(const struct ta_report *report, struct ta_advice *advice, const char *kind,
@@ -84,17 +103,19 @@ static void give(const struct ta_report *report, struct ta_advice *advice, const
 {
     const bool is_stage = kind[0] == 's';
     const char *name = ta_place_text(advice, share, kind);
+    if (is_derived(share))
+        name = "Denoising"; /* a word, not the name of something recorded */
     const struct ta_evidence evidence[] = {ta_place_evidence(share), ta_place_evidence(total)};
     ta_advise(
         advice,
         &(struct ta_finding){
             .id = is_stage ? "stage-share" : "layer-share",
             .rule = "stage_share",
-            .title =
-                ta_advice_printf(advice, "%s at twice its speed would save %s of the time%s%s",
-                                 name, ta_advice_number(advice, share->value / 2, TA_UNIT_RATIO),
-                                 is_stage ? whole_of(share) : " in the layers",
-                                 ta_place_owner(advice, report, share)),
+            .title = ta_advice_printf(advice, "%s takes %s of %s (%s)%s", name,
+                                      ta_advice_number(advice, share->value, TA_UNIT_RATIO),
+                                      is_stage ? whole_of(report, share) : "the time in the layers",
+                                      ta_advice_number(advice, total->value, TA_UNIT_NS),
+                                      ta_place_owner(advice, report, share)),
             .advice = what_to_do(name),
             .severity = share->value > limits->high ? TA_MEDIUM : TA_LOW,
             .evidence = evidence,

@@ -42,9 +42,15 @@ static void add_throughput(struct ta_section_builder *out, const struct ta_table
     add(out, "fps_wall", "FPS of the session", ta_num(worst(values, "fps", "wall", true)),
         TA_UNIT_PER_S, TA_HIGHER,
         "Frames of the blocks over the time of the session, slowest rank");
+    add(out, "fps_until_cut", "FPS up to the cut", ta_num(worst(values, "fps", "until_cut", true)),
+        TA_UNIT_PER_S, TA_HIGHER,
+        "Frames of the blocks that are left of a report that is cut, over the time up to the last "
+        "of them, slowest rank");
     add(out, "fps_blocks", "FPS of the blocks", ta_num(worst(values, "fps", "blocks", true)),
         TA_UNIT_PER_S, TA_HIGHER, "Frames over the time of their blocks, slowest rank");
-    add(out, "bps_blocks", "Blocks per second", ta_num(worst(values, "bps", "blocks", true)),
+    add(out, "bps_wall", "BPS of the session", ta_num(worst(values, "bps", "wall", true)),
+        TA_UNIT_PER_S, TA_HIGHER, "Blocks over the time of the session, slowest rank");
+    add(out, "bps_blocks", "BPS of the blocks", ta_num(worst(values, "bps", "blocks", true)),
         TA_UNIT_PER_S, TA_HIGHER, "Blocks over their time, slowest rank");
     add(out, "first_block_ns", "First block",
         ta_num(worst(values, "first_block_ns", "wall", false)), TA_UNIT_NS, TA_LOWER,
@@ -107,6 +113,15 @@ static double iteration_rate(const struct ta_table *loops)
     return slowest;
 }
 
+/* Whether a rank has several. */
+static bool has_several_sessions(const struct ta_table *sessions)
+{
+    for (size_t i = 1; sessions && i < sessions->n_rows; i++)
+        if (ta_row_integer(sessions, i, "rank") == ta_row_integer(sessions, i - 1, "rank"))
+            return true;
+    return false;
+}
+
 static struct ta_cell whole(double value)
 {
     return value >= 0 && value < 9e18 ? ta_int(ta_whole(value)) : ta_null();
@@ -131,14 +146,15 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     (void)merged;
     const struct ta_table *memory = ta_report_table(prior, "memory.by_rank");
     const struct ta_table *telemetry = ta_report_table(prior, "telemetry.by_rank");
+    const struct ta_table *sessions = ta_report_table(prior, "run.sessions");
     add_throughput(out, ta_report_table(prior, "throughput.values"));
     if (!ta_report_table(prior, "throughput.values"))
         add(out, "iterations_per_s", "Iterations per second",
             ta_num(iteration_rate(ta_report_table(prior, "iterations.by_name"))), TA_UNIT_PER_S,
             TA_HIGHER, "Iterations over their time, slowest rank");
-    add(out, "session_ns", "Session",
-        whole(largest(ta_report_table(prior, "run.sessions"), "dur_ns", NULL, NULL)), TA_UNIT_NS,
-        TA_LOWER, "Duration of the longest session");
+    add(out, "session_ns", has_several_sessions(sessions) ? "Longest session" : "Session",
+        whole(largest(sessions, "dur_ns", NULL, NULL)), TA_UNIT_NS, TA_LOWER,
+        "Duration of the longest session");
     add(out, "parameters", "Parameters",
         whole(most_of_a_rank(ta_report_table(prior, "models.parameters"), "parameters")),
         TA_UNIT_COUNT, TA_NEUTRAL, "Parameters of all models of a rank");

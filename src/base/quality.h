@@ -52,11 +52,6 @@ void ta_quality_restore(struct ta_quality *quality, enum ta_quality_code code,
  * merging as long as offsets differ. */
 void ta_quality_merge(struct ta_quality *into, const struct ta_quality *from);
 
-uint64_t ta_quality_count(const struct ta_quality *quality, enum ta_quality_code code);
-
-/* True when some finding is at least this severe. */
-bool ta_quality_reaches(const struct ta_quality *quality, enum ta_quality_severity severity);
-
 /* The findings in order of their codes, copied into the arena; *n may be 0.  NULL when memory
  * ran out, here or for an example before; the arena has then failed. */
 const struct ta_quality_finding *ta_quality_findings(const struct ta_quality *quality,

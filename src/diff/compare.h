@@ -16,6 +16,7 @@ struct ta_durations;
 struct diff_source {
     const char *table, *name, *group; /* group: a column that says what a name is of, or NULL */
     const char *const *groups;        /* rows of these groups alone, ends with NULL; NULL is all */
+    const char *also;                 /* another table with the same columns, or NULL */
 };
 
 /* How two names came together. */

@@ -47,17 +47,10 @@ static void settle(struct diff_items *items)
     items->n = n;
 }
 
-static bool read_run(struct diff *diff, const struct ta_report *report,
-                     const struct diff_source *source, struct diff_items *items)
+static void read_rows(const struct ta_table *table, const struct diff_source *source,
+                      struct diff_items *items)
 {
-    const struct ta_table *table = ta_report_table(report, source->table);
-    *items = (struct diff_items){NULL, 0};
-    if (!table)
-        return true;
-    items->at = ta_arena_alloc(&diff->arena, table->n_rows * sizeof *items->at);
-    if (!items->at)
-        return false;
-    for (size_t i = 0; i < table->n_rows; i++) {
+    for (size_t i = 0; table && i < table->n_rows; i++) {
         const struct ta_slice group =
             source->group ? ta_row_text(table, i, source->group) : TA_LIT("");
         if (is_wanted(source, group))
@@ -68,6 +61,22 @@ static bool read_run(struct diff *diff, const struct ta_report *report,
                                    .total_ns = diff_amount(table, i, total_column),
                                    .self_ns = diff_amount(table, i, self_column)};
     }
+}
+
+static bool read_run(struct diff *diff, const struct ta_report *report,
+                     const struct diff_source *source, struct diff_items *items)
+{
+    const struct ta_table *table = ta_report_table(report, source->table);
+    const struct ta_table *also = source->also ? ta_report_table(report, source->also) : NULL;
+    const size_t rows = (table ? table->n_rows : 0) + (also ? also->n_rows : 0);
+    *items = (struct diff_items){NULL, 0};
+    if (rows == 0)
+        return true;
+    items->at = ta_arena_alloc(&diff->arena, rows * sizeof *items->at);
+    if (!items->at)
+        return false;
+    read_rows(table, source, items);
+    read_rows(also, source, items);
     settle(items);
     return true;
 }

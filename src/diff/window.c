@@ -9,12 +9,14 @@
 /* A row of a table, and the window that it is of. */
 struct place {
     int64_t rank, device; /* TA_MISSING: none */
+    size_t table;         /* 0: `table` of the places, 1: `also` */
     size_t row;
 };
 
 /* The rows of a table by their windows, so that a window looks at its own alone. */
 struct places {
     const struct ta_table *table; /* NULL: the report has no such table */
+    const struct ta_table *also;  /* another one with the same columns, or NULL */
     struct place *at;
     size_t n;
 };
@@ -30,25 +32,49 @@ static int by_window_and_row(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
     const int order = by_window(left, right);
-    return order ? order : (a->row > b->row) - (a->row < b->row);
+    if (order || a->table != b->table)
+        return order ? order : (a->table > b->table) - (a->table < b->table);
+    return (a->row > b->row) - (a->row < b->row);
 }
 
-/* With `by_device` the windows are those of devices, else those of ranks; false without memory. */
-static bool find_places(struct diff *diff, const struct ta_table *table, bool by_device,
-                        struct places *places)
+static const struct ta_table *table_of(const struct places *places, const struct place *place)
 {
-    *places = (struct places){.table = table};
-    if (!table)
-        return true;
-    places->at = ta_arena_alloc(&diff->arena, table->n_rows * sizeof *places->at);
-    for (size_t i = 0; places->at && i < table->n_rows; i++)
+    return place->table ? places->also : places->table;
+}
+
+static void add_places(const struct ta_table *table, size_t number, bool by_device,
+                       struct places *places)
+{
+    for (size_t i = 0; table && i < table->n_rows; i++)
         places->at[places->n++] =
             (struct place){.rank = ta_row_integer(table, i, "rank"),
                            .device = by_device ? ta_row_integer(table, i, "device") : TA_MISSING,
+                           .table = number,
                            .row = i};
+}
+
+/* With `by_device` the windows are those of devices, else those of ranks; false without memory. */
+static bool find_places_of(struct diff *diff, const struct ta_table *table,
+                           const struct ta_table *also, bool by_device, struct places *places)
+{
+    const size_t rows = (table ? table->n_rows : 0) + (also ? also->n_rows : 0);
+    *places = (struct places){.table = table, .also = also};
+    if (rows == 0)
+        return true;
+    places->at = ta_arena_alloc(&diff->arena, rows * sizeof *places->at);
+    if (places->at) {
+        add_places(table, 0, by_device, places);
+        add_places(also, 1, by_device, places);
+    }
     if (places->at)
         qsort(places->at, places->n, sizeof *places->at, by_window_and_row);
     return places->at != NULL;
+}
+
+static bool find_places(struct diff *diff, const struct ta_table *table, bool by_device,
+                        struct places *places)
+{
+    return find_places_of(diff, table, NULL, by_device, places);
 }
 
 /* Those of one window, in the order of the table. */
@@ -65,7 +91,7 @@ static struct places places_of(const struct places *all, const struct diff_windo
     }
     for (end = low; end < all->n && by_window(&all->at[end], &key) == 0;)
         end++;
-    return (struct places){all->table, all->n ? all->at + low : NULL, end - low};
+    return (struct places){all->table, all->also, all->n ? all->at + low : NULL, end - low};
 }
 
 /* ---- the terms of one window ---------------------------------------------------------------- */
@@ -76,7 +102,7 @@ struct sources {
      * has no table of its own, what names take over all. */
     struct places busy, idle;
     const struct ta_table *all;
-    struct places stages; /* of ranks */
+    struct places stages; /* of ranks: recorded ones, and those made of other records */
 };
 
 static void add_term(struct diff_window *window, struct ta_slice kind, struct ta_slice name,
@@ -153,13 +179,12 @@ static bool read_stages(struct diff *diff, int side, const struct sources *sourc
     if (!reserve(diff, window, stages.n))
         return false;
     for (size_t i = 0; i < stages.n; i++) {
+        const struct ta_table *table = table_of(&stages, &stages.at[i]);
         const size_t row = stages.at[i].row;
-        if (ta_row_number(stages.table, row, "share", -1) >= 0)
-            add_term(
-                window, TA_LIT("stage"),
-                diff_name_of(&diff->stage_names, side, ta_row_text(stages.table, row, "stage")),
-                diff_amount(stages.table, row, "calls"),
-                diff_amount(stages.table, row, "total_ns"));
+        if (ta_row_number(table, row, "share", -1) >= 0)
+            add_term(window, TA_LIT("stage"),
+                     diff_name_of(&diff->stage_names, side, ta_row_text(table, row, "stage")),
+                     diff_amount(table, row, "calls"), diff_amount(table, row, "total_ns"));
     }
     if (window->length_ns == TA_MISSING)
         window->length_ns = window->explained_ns;
@@ -231,6 +256,8 @@ static int64_t sessions_time(const struct places *sessions, const struct diff_wi
 static int by_row(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
+    if (a->table != b->table)
+        return (a->table > b->table) - (a->table < b->table);
     return (a->row > b->row) - (a->row < b->row);
 }
 
@@ -247,7 +274,7 @@ static bool list_ranks(struct diff *diff, const struct ta_report *report,
     for (size_t i = 0; i < stages->n; i++) {
         const struct place *place = &stages->at[i];
         const bool is_known = windows->n && firsts[windows->n - 1].rank == place->rank;
-        if (!is_known && ta_row_number(stages->table, place->row, "share", -1) >= 0)
+        if (!is_known && ta_row_number(table_of(stages, place), place->row, "share", -1) >= 0)
             firsts[windows->n++] = *place;
     }
     qsort(firsts, windows->n, sizeof *firsts, by_row);
@@ -282,11 +309,12 @@ static bool find_sources(struct diff *diff, const struct ta_report *report, bool
 {
     const struct ta_table *each = ta_report_table(report, "gpu_time.by_rank_name");
     *sources = (struct sources){.all = each ? NULL : ta_report_table(report, "gpu_time.by_name")};
-    return has_devices ? find_places(diff, each, true, &sources->busy) &&
-                             find_places(diff, ta_report_table(report, "gpu_idle.by_cause"), true,
-                                         &sources->idle)
-                       : find_places(diff, ta_report_table(report, "stages.by_name"), false,
-                                     &sources->stages);
+    return has_devices
+               ? find_places(diff, each, true, &sources->busy) &&
+                     find_places(diff, ta_report_table(report, "gpu_idle.by_cause"), true,
+                                 &sources->idle)
+               : find_places_of(diff, ta_report_table(report, "stages.by_name"),
+                                ta_report_table(report, "stages.derived"), false, &sources->stages);
 }
 
 bool diff_windows_read(struct diff *diff, int side, struct diff_windows *windows)
@@ -296,9 +324,9 @@ bool diff_windows_read(struct diff *diff, int side, struct diff_windows *windows
     struct sources sources;
     *windows = (struct diff_windows){NULL, 0, 0};
     bool done = find_sources(diff, report, devices != NULL, &sources);
-    done = done && (devices                ? list_devices(diff, devices, windows)
-                    : sources.stages.table ? list_ranks(diff, report, &sources.stages, windows)
-                                           : list_host(diff, report, windows));
+    done = done && (devices            ? list_devices(diff, devices, windows)
+                    : sources.stages.n ? list_ranks(diff, report, &sources.stages, windows)
+                                       : list_host(diff, report, windows));
     for (size_t i = 0; done && i < windows->n; i++) {
         done = read_terms(diff, side, &sources, &windows->at[i]);
         if (windows->at[i].length_ns > windows->at[windows->longest].length_ns)

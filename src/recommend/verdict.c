@@ -8,8 +8,10 @@
 #include "result/report.h"
 #include "result/short_name.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <strings.h>
 
 static double scalar(const struct ta_report *report, const char *id)
 {
@@ -23,6 +25,27 @@ static double number(const struct ta_table *table, size_t row, const char *colum
 }
 
 /* ---- dumps --------------------------------------------------------------------------------- */
+
+/* How many sessions a rank has, of the rank with most of them: what is over "the session" is then
+ * over all of them. */
+static size_t count_sessions(const struct ta_report *report)
+{
+    const struct ta_table *sessions = ta_report_table(report, "run.sessions");
+    size_t most = 0, n = 0;
+    for (size_t i = 0; sessions && i < sessions->n_rows; i++) {
+        n = i && number(sessions, i, "rank") == number(sessions, i - 1, "rank") ? n + 1 : 1;
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* "the session", "the 2 sessions" */
+static const char *session_words(const struct ta_report *report, char words[32])
+{
+    const size_t n = count_sessions(report);
+    snprintf(words, 32, n > 1 ? "the %zu sessions" : "the session", n);
+    return words;
+}
 
 /* `rate` is that of all ranks together, where there is one: of `n` ranks, else of the slowest. */
 static void say_rates(struct line *line, double rate, double slowest, size_t n, const char *what,
@@ -40,16 +63,20 @@ static void say_rates(struct line *line, double rate, double slowest, size_t n, 
 /* The most telling rate: of frames before tokens, ours before the profiler's. */
 static void say_rate(struct line *line, const struct ta_report *report)
 {
-    static const struct {
+    char words[32], over_session[48];
+    snprintf(over_session, sizeof over_session, "over %s", session_words(report, words));
+    const struct {
         const char *metric, *basis, *what, *how;
     } rates[] = {
-        {"fps", "wall", "frames", "over the session"},
+        {"fps", "wall", "frames", over_session},
+        {"fps", "until_cut", "frames", "up to where the report is cut"},
         {"fps", "blocks", "frames", "over the time of the blocks"},
         {"tokens_per_s", "sections", "tokens", "over the sections that generate them"},
         {"fps", "as_reported (block)", "frames", "as the profiler reports for its blocks"},
         {"fps", "as_reported", "frames", "as the profiler reports"},
         {"tokens_per_s", "as_reported", "tokens", "as the profiler reports"},
         {"e2e_tokens_per_s", "as_reported", "tokens", "end to end, as the profiler reports"},
+        {"bps", "wall", "blocks", over_session},
     };
     const struct ta_table *values = ta_report_table(report, "throughput.values");
     for (size_t r = 0; values && r < sizeof rates / sizeof *rates; r++) {
@@ -78,6 +105,8 @@ enum { NAME_MOST = 80 };
 
 /* Below this share a stage explains little. */
 #define TELLING 0.2
+/* Above this share none takes more. */
+#define MOST_OF_IT 0.5
 /* A lone stage of less than this share of what several parts take is not what to look at. */
 #define RIVAL 0.5
 
@@ -107,28 +136,86 @@ static size_t telling_stage(const struct ta_table *stages)
     return most;
 }
 
+/* "vae_decode takes 66.1 % of the session (8.00 s of 12.1 s)." */
+static void say_share(struct line *line, const struct ta_report *report, size_t row,
+                      const char *what)
+{
+    const struct ta_table *stages = ta_report_table(report, "stages.over_ranks");
+    char words[32], total[TA_UNIT_TEXT_MAX], share[TA_UNIT_TEXT_MAX], whole[TA_UNIT_TEXT_MAX];
+    const double ns = number(stages, row, "mean_total_ns"), of = number(stages, row, "share");
+    ta_unit_format(total, ns, TA_UNIT_NS);
+    ta_unit_format(share, of, TA_UNIT_RATIO);
+    ta_unit_format(whole, ns / of, TA_UNIT_NS);
+    if (ta_row_reads(stages, row, "share_of", "session"))
+        say(line, "%s takes %s of %s (%s of %s).", what, share, session_words(report, words), total,
+            whole);
+    else
+        say(line, "%s takes %s of the time%s (%s).", what, share,
+            ta_row_reads(stages, row, "share_of", "sum") ? " in all stages" : "", total);
+}
+
+/* What of the session no stage was recorded for. */
+static double unknown_part(const struct ta_table *stages)
+{
+    double sum = 0;
+    for (size_t i = 0; stages && i < stages->n_rows; i++) {
+        const double share = number(stages, i, "share");
+        if (ta_row_reads(stages, i, "share_of", "session") && !isnan(share))
+            sum += share;
+    }
+    return sum > 0 ? 1 - sum : 0;
+}
+
+/* Says it where it is more than any stage takes. */
+static void say_unknown(struct line *line, const struct ta_report *report, double most)
+{
+    const struct ta_table *stages = ta_report_table(report, "stages.over_ranks");
+    char share[TA_UNIT_TEXT_MAX], words[32];
+    const double unknown = unknown_part(stages);
+    if (unknown > TELLING && unknown > most)
+        say(line, "No stage was recorded for %s of %s.",
+            ta_unit_format(share, unknown, TA_UNIT_RATIO), session_words(report, words));
+}
+
+/* Whether the profiler recorded the stage as one, under the name that it has. */
+static bool is_recorded(const struct ta_table *stages, size_t row)
+{
+    return !ta_row_reads(stages, row, "source", "blocks") &&
+           !ta_row_reads(stages, row, "source", "steps");
+}
+
 /* Returns the name that it says; empty when no stage tells anything. */
 static struct ta_slice say_stage(struct line *line, const struct ta_report *report)
 {
     const struct ta_table *stages = ta_report_table(report, "stages.over_ranks");
     const size_t most = telling_stage(stages);
-    if (most == SIZE_MAX || !(number(stages, most, "mean_total_ns") > 0) ||
-        number(stages, most, "share") < TELLING)
+    const double share = most == SIZE_MAX ? 0 : number(stages, most, "share");
+    /* Blocks and steps that are lost with the rest of a report may have taken more. */
+    const bool is_cut = ta_report_scalar(report, "fps_until_cut") != NULL;
+    if (most == SIZE_MAX || !(number(stages, most, "mean_total_ns") > 0) || share < TELLING ||
+        (is_cut && share < MOST_OF_IT)) {
+        if (!is_cut)
+            say_unknown(line, report, share);
         return (struct ta_slice){.len = 0};
-    char total[TA_UNIT_TEXT_MAX], share[TA_UNIT_TEXT_MAX], parts[48] = "";
+    }
+    char total[TA_UNIT_TEXT_MAX], what[NAME_MOST + 64];
     const struct ta_slice name =
         ta_short_name(line->arena, ta_row_text(stages, most, "stage"), NAME_MOST);
-    const bool shared = !isnan(number(stages, most, "share"));
     const double members = number(stages, most, "members");
-    ta_unit_format(total, number(stages, most, "mean_total_ns"), TA_UNIT_NS);
-    ta_unit_format(share, number(stages, most, "share"), TA_UNIT_RATIO);
     if (members > 1)
-        snprintf(parts, sizeof parts, " (%.0f stages)", members);
-    if (shared)
-        say(line, "%.*s%s takes %s of the time%s (%s).", (int)name.len, name.ptr, parts, share,
-            ta_row_reads(stages, most, "share_of", "sum") ? " in all stages" : "", total);
+        snprintf(what, sizeof what, "%.*s (%.0f stages)", (int)name.len, name.ptr, members);
     else
-        say(line, "%.*s%s takes most time: %s.", (int)name.len, name.ptr, parts, total);
+        snprintf(what, sizeof what, "%.*s", (int)name.len, name.ptr);
+    if (!is_recorded(stages, most))
+        what[0] = (char)toupper((unsigned char)what[0]); /* a word, not a name */
+    if (isnan(share)) {
+        ta_unit_format(total, number(stages, most, "mean_total_ns"), TA_UNIT_NS);
+        say(line, "%s takes most time: %s.", what, total);
+        return name;
+    }
+    say_share(line, report, most, what);
+    if (!is_cut)
+        say_unknown(line, report, share);
     return name;
 }
 
@@ -164,7 +251,7 @@ static void say_utilization(struct line *line, const struct ta_report *report)
 static bool is_of_stage(const struct ta_finding *finding, struct ta_slice name)
 {
     return name.len && strcmp(finding->rule, "stage_share") == 0 &&
-           strncmp(finding->title, name.ptr, name.len) == 0 && finding->title[name.len] == ' ';
+           strncasecmp(finding->title, name.ptr, name.len) == 0 && finding->title[name.len] == ' ';
 }
 
 /* The name of the largest value of a column, with all its rows: a table by rank has several. */

@@ -24,6 +24,7 @@ struct holding {
     bool per_device; /* the file has samples per device */
     bool rank_known;
     int64_t start; /* of the session, TA_MISSING when the file does not say */
+    const void *row; /* the first of them */
     size_t winner; /* file that has the same more exactly; the own one: none */
 };
 
@@ -37,11 +38,23 @@ static uint64_t hash_of(const struct ta_trace *trace, ta_str id)
     return ta_hash_bytes(text.ptr, text.len, 0);
 }
 
-/* What tells rows of one table apart that are no copies of each other; equal in all files. */
+static bool is_console_copy(const struct ta_dump *dump)
+{
+    return dump->set && dump->exactness == TA_EXACT_CONSOLE;
+}
+
+/* What tells rows of one table apart that are no copies of each other.  It is equal in all files
+ * but for the stages and sessions of consoles: these are looked for one by one in files that hold
+ * the same more exactly, because they may have others. */
 static uint64_t detail_of(const struct ta_trace *trace, enum ta_dump_table table, const void *row)
 {
     const struct ta_figure *figure = row;
     const struct ta_tag *tag = row;
+    const struct ta_session *session = row;
+    if (is_console_copy(&trace->dump) && table == TA_DUMP_stage)
+        return hash_of(trace, ((const struct ta_timed_stage *)row)->name);
+    if (is_console_copy(&trace->dump) && table == TA_DUMP_session)
+        return hash_of(trace, session->id) ^ ta_hash_mix((uint64_t)session->dur_ns);
     switch (table) {
     case TA_DUMP_sample:
         return (uint64_t)((const struct ta_sample *)row)->signal;
@@ -118,6 +131,7 @@ static bool break_down(const struct ta_kept *files, size_t file, holdings *all)
             holding.table = (enum ta_dump_table)table;
             holding.detail = detail_of(kept->trace, holding.table, row);
             holding.rank = rank_of(kept, row);
+            holding.row = row;
             if (!met(all, &holding) && !ta_vec_push(all, holding))
                 return false;
         }
@@ -190,26 +204,94 @@ static void compare_sets(struct holding *at, size_t n)
     }
 }
 
+/* ---- consoles -------------------------------------------------------------------------------- */
+
 static bool is_console(const struct holding *holding)
 {
     return holding->set && holding->exactness == TA_EXACT_CONSOLE;
 }
 
 /* What a console shows is in a file at its side or below. */
-static void compare_console(struct holding *console, const holdings *all)
+static bool is_beside(const struct holding *h, const struct holding *console)
+{
+    return h->table == console->table && !is_console(h) &&
+           (h->rank == console->rank || !console->rank_known) &&
+           ta_folder_is_below(h->folder, console->folder);
+}
+
+/* Consoles cut long names. */
+static bool is_shown_as(struct ta_slice name, struct ta_slice shown)
+{
+    enum { LEAST_CUT = 20 };
+    return ta_slice_equal(name, shown) || (shown.len >= LEAST_CUT && shown.len < name.len &&
+                                           memcmp(name.ptr, shown.ptr, shown.len) == 0);
+}
+
+/* Whether a file has a stage of the name of a console's. */
+static bool has_stage(const struct ta_kept *files, const struct holding *h,
+                      const struct holding *console)
+{
+    const struct ta_trace *trace = files[h->file].trace;
+    const struct ta_timed_stage *shown = console->row;
+    const struct ta_slice name = ta_trace_text(files[console->file].trace, shown->name);
+    struct ta_dump_cursor cursor = ta_dump_first(&trace->dump, TA_DUMP_stage);
+    for (const struct ta_timed_stage *stage; (stage = ta_dump_next(&cursor)) != NULL;)
+        if (is_shown_as(ta_trace_text(trace, stage->name), name))
+            return true;
+    return false;
+}
+
+/* Whether a session of a file may be the one that a console shows: durations are rounded there, and
+ * without a name it is the pipeline in the session. */
+static bool may_be_session(const struct ta_kept *files, const struct holding *h,
+                           const struct holding *console)
+{
+    const int64_t rounding = INT64_C(100000000);
+    const struct ta_session *file = h->row, *shown = console->row;
+    if (file->dur_ns == TA_MISSING || shown->dur_ns == TA_MISSING)
+        return true;
+    if (shown->id == TA_STR_ABSENT)
+        return shown->dur_ns <= ta_add_sat(file->dur_ns, rounding);
+    const int64_t difference = ta_add_sat(shown->dur_ns, -file->dur_ns);
+    return ta_slice_equal(ta_trace_text(files[h->file].trace, file->id),
+                          ta_trace_text(files[console->file].trace, shown->id)) &&
+           difference <= rounding && difference >= -rounding;
+}
+
+/* Each session of a file is one of the console at most: two that last as long are two runs. */
+static bool is_taken(const holdings *all, size_t file, const struct holding *console)
 {
     for (size_t i = 0; i < all->n; i++) {
         const struct holding *h = &all->at[i];
-        if (h->table == console->table && h->detail == console->detail && !is_console(h) &&
-            (h->rank == console->rank || !console->rank_known) &&
-            ta_folder_is_below(h->folder, console->folder)) {
+        if (h != console && h->table == TA_DUMP_session && h->file == console->file &&
+            h->rank == console->rank && h->winner == file)
+            return true;
+    }
+    return false;
+}
+
+static void compare_console(const struct ta_kept *files, struct holding *console,
+                            const holdings *all)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        const struct holding *h = &all->at[i];
+        if (!is_beside(h, console))
+            continue;
+        const bool same = console->table == TA_DUMP_stage ? has_stage(files, h, console)
+                          : console->table == TA_DUMP_session
+                              ? may_be_session(files, h, console) &&
+                                    !is_taken(all, h->file, console)
+                              : h->detail == console->detail;
+        if (same) {
             console->winner = h->file;
             return;
         }
     }
 }
 
-static void compare(holdings *all)
+/* ---- all ------------------------------------------------------------------------------------- */
+
+static void compare(const struct ta_kept *files, holdings *all)
 {
     for (size_t first = 0, end; first < all->n; first = end) {
         for (end = first; end < all->n && by_place(&all->at[first], &all->at[end]) == 0; end++)
@@ -218,7 +300,7 @@ static void compare(holdings *all)
     }
     for (size_t i = 0; i < all->n; i++)
         if (is_console(&all->at[i]) && all->at[i].winner == all->at[i].file)
-            compare_console(&all->at[i], all);
+            compare_console(files, &all->at[i], all);
 }
 
 /* ---- dropping -------------------------------------------------------------------------------- */
@@ -295,7 +377,7 @@ bool ta_drop_copies(struct ta_kept *files, size_t n, struct ta_quality *quality)
         done = break_down(files, i, &all);
     if (done && all.n) {
         qsort(all.at, all.n, sizeof *all.at, by_all);
-        compare(&all);
+        compare(files, &all);
         size_t lost = 0;
         for (size_t i = 0; i < all.n; i++)
             if (all.at[i].winner != all.at[i].file)

@@ -171,8 +171,13 @@ static const struct ta_record_field advice_fields[] = {
 };
 
 static const struct ta_record_field session_fields[] = {
-    INTEGER(ta_session, rank),   TEXT(ta_session, id),        INTEGER(ta_session, start_ns),
-    INTEGER(ta_session, end_ns), INTEGER(ta_session, dur_ns), {0},
+    INTEGER(ta_session, rank),
+    TEXT(ta_session, id),
+    INTEGER(ta_session, start_ns),
+    INTEGER(ta_session, end_ns),
+    INTEGER(ta_session, dur_ns),
+    FLAG(ta_session, is_cut),
+    {0},
 };
 
 static const struct ta_record_field tag_fields[] = {

@@ -204,6 +204,39 @@ def tokens_that_were_not_stored(expect, truth, report):
                 found is not None and "record_throughput(tokens, duration)" in found["advice"])
 
 
+def value(report, metric, basis):
+    return report.row("throughput.values", metric=metric, basis=basis)["value"]
+
+
+@case("seeds/inf_con4")
+def session_and_pipeline_are_one_run(expect, truth, report):
+    expect.close("session", report.row("run.sessions")["dur_ns"] / 1e9, truth["session_s"])
+    stage = report.row("stages.by_name", stage="Diffusion generation")
+    expect.close("diffusion", stage["total_ns"] / 1e9, truth["diffusion_s"])
+    expect.close("its share", stage["share"], truth["diffusion_share"], 1e-3)
+    expect.equal("of what", stage["share_of"], "session")
+    expect.close("blocks per second", value(report, "bps", "wall"), truth["session_bps"], 1e-3)
+
+
+@case("seeds/inf_dec")
+def denoising_is_a_stage(expect, truth, report):
+    expect.close("session", report.row("run.sessions")["dur_ns"] / 1e9, truth["session_s"])
+    stages = {row["stage"]: row["share"] for row in report.rows("stages.over_ranks")}
+    expect.close("denoising", stages["denoising"], truth["blocks_share"], 1e-3)
+    expect.close("loading", stages["checkpoint_loading"], truth["checkpoint_loading_share"], 1e-3)
+    expect.true(f"shares add up to {sum(stages.values())}", sum(stages.values()) < 1 + 1e-6)
+
+
+@case("seeds/inf_dec_cfg")
+def guidance_has_two_records_per_step(expect, truth, report):
+    row = report.row("diffusion.by_rank")
+    expect.equal("steps", row["steps_per_pass"], truth["steps_per_block"])
+    expect.equal("records", row["steps_per_pass"] * row["records_per_step"],
+                 truth["records_per_block"])
+    expect.close("time of a step", row["step_mean_ns"] / 1e6, 200, 1e-6)
+    expect.true("the rule on many steps fires", report.finding("diffusion-steps") is not None)
+
+
 def run_case(run, shared, path, check):
     folder, name = path.split("/")
     data = shared / "data" / folder

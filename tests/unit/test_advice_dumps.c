@@ -334,8 +334,7 @@ static void test_texts(void **state)
     assert_non_null(stage);
     assert_string_equal(heat->title, "A GPU gets as hot as 97 °C (device 3)");
     assert_string_equal(heat->threshold, "largest temperature > 85 °C");
-    assert_string_equal(stage->title,
-                        "save_video at twice its speed would save 30.0 % of the time");
+    assert_string_equal(stage->title, "save_video takes 60.0 % of the session (60 ns)");
     assert_non_null(strstr(stage->advice, "encoder"));
     close_run(&run);
 }

@@ -53,6 +53,16 @@ static void assert_said(const struct files *f, uint64_t files, enum ta_quality_s
         fail_msg("\"%s\" does not say \"%s\"", slot->text, text);
 }
 
+static void add_session(struct files *f, struct ta_builder *b, const char *id, int64_t dur_ns)
+{
+    const struct ta_session row = {.rank = TA_MISSING,
+                                   .id = id ? ta_builder_string(b, ta_slice_of(id)) : TA_STR_ABSENT,
+                                   .start_ns = TA_MISSING,
+                                   .end_ns = TA_MISSING,
+                                   .dur_ns = dur_ns};
+    assert_int_equal(ta_builder_add_session(&f->ctx, b, &row), TA_OK);
+}
+
 /* ---- sets ---------------------------------------------------------------------------------- */
 
 static void the_most_exact_counts(void **state)
@@ -89,6 +99,48 @@ static void the_first_of_equals_counts(void **state)
     assert_rows(&f, 0, TA_DUMP_memory_mark, 1);
     assert_rows(&f, 1, TA_DUMP_memory_mark, 0);
     assert_said(&f, 1, TA_QUALITY_NOTICE, "\"b.json\" repeats 1 records that \"a.json\" holds as");
+    end(&f);
+}
+
+/* A console has stages and runs of its own beside those that the report has as well. */
+static void what_only_a_console_has_stays(void **state)
+{
+    (void)state;
+    static const char name[] = "a name that is longer than what consoles show";
+    const int64_t s = 1000000000;
+    struct files f;
+    begin(&f);
+    struct ta_builder *console = add_file(&f, "log.txt", 0, "s", TA_EXACT_CONSOLE);
+    struct ta_builder *report = add_file(&f, "report.json", 0, "s", TA_EXACT_FULL);
+    add_stage(&f, console, TA_MISSING, "both");
+    add_stage(&f, console, TA_MISSING, "VAE decoding");
+    add_stage(&f, console, TA_MISSING, "a name that is longer th");
+    add_stage(&f, report, TA_MISSING, "both");
+    add_stage(&f, report, TA_MISSING, name);
+    add_session(&f, console, "s", 12 * s);
+    add_session(&f, console, "s", 12 * s + s / 20); /* another run, as long */
+    add_session(&f, console, "s", 15 * s);
+    add_session(&f, report, "s", 12 * s + s / 1000);
+    drop(&f);
+    assert_rows(&f, 0, TA_DUMP_stage, 1);
+    assert_rows(&f, 1, TA_DUMP_stage, 2);
+    assert_rows(&f, 0, TA_DUMP_session, 2);
+    assert_rows(&f, 1, TA_DUMP_session, 1);
+    end(&f);
+}
+
+/* A pipeline without a session is a part of the session that a report tells of. */
+static void a_pipeline_is_in_the_session(void **state)
+{
+    (void)state;
+    struct files f;
+    begin(&f);
+    struct ta_builder *console = add_file(&f, "log.txt", 0, "s", TA_EXACT_CONSOLE);
+    add_session(&f, console, NULL, 11500);
+    add_session(&f, add_file(&f, "report.json", 0, "t", TA_EXACT_FULL), "t", 12100);
+    drop(&f);
+    assert_rows(&f, 0, TA_DUMP_session, 0);
+    assert_rows(&f, 1, TA_DUMP_session, 1);
     end(&f);
 }
 
@@ -303,6 +355,8 @@ int main(void)
         cmocka_unit_test(the_most_exact_counts),
         cmocka_unit_test(the_first_of_equals_counts),
         cmocka_unit_test(runs_of_one_name_are_no_copies),
+        cmocka_unit_test(what_only_a_console_has_stays),
+        cmocka_unit_test(a_pipeline_is_in_the_session),
         cmocka_unit_test(other_sets_folders_and_ranks_are_no_copies),
         cmocka_unit_test(the_only_set_is_a_copy_of_all),
         cmocka_unit_test(folders_of_ranks_are_one),

@@ -547,6 +547,81 @@ static void test_throughput_by_basis(void **state)
     close_run(&run);
 }
 
+/* Ten blocks of 100 ms in a session of 1.7 s, and who holds them. */
+static void test_denoising_is_a_stage(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int64_t ms;
+        bool is_there;      /* a stage made of the blocks */
+        const char *inside; /* the recorded stage around it */
+        double share;       /* of the recorded stage; NAN: none */
+    } cases[] = {
+        {"checkpoint_loading", 500, true, NULL, 500.0 / 1700},
+        {"checkpoint_loading", 1100, true, NULL, 1100.0 / 1700}, /* begun before the session */
+        {"diffusion_sampling", 1020, false, NULL, 1020.0 / 1700},
+        {"denoising", 300, true, NULL, 300.0 / 1700}, /* too short for the blocks */
+        {"generate_video", 1200, true, "generate_video", NAN},
+        {"run_inference", 1600, true, "run_inference", NAN},
+        {"work", 1200, true, "work", NAN}, /* one after the other they would not fit */
+        {"work", 400, true, NULL, 400.0 / 1700},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct run run = {.n = 0};
+        struct ta_builder *b = open_file(&run);
+        print_message("%s %d\n", cases[c].name, (int)cases[c].ms);
+        ADD(b, session, session(b, 0, 1700 * MS));
+        ADD(b, stage, sums(b, cases[c].name, 1, cases[c].ms * MS));
+        for (int i = 0; i < 10; i++)
+            ADD(b, diffusion_block, block(i, 3, 100 * MS, NONE));
+        analyze(&run);
+        const struct ta_table *t = table_of(&run, "stages.by_name");
+        assert_int_equal(t->n_rows, 1);
+        if (isnan(cases[c].share))
+            assert_missing(t, 0, "share");
+        else
+            assert_cell(t, 0, "share", cases[c].share);
+        t = ta_report_table(run.report, "stages.derived");
+        assert_int_equal(t && t->n_rows, cases[c].is_there);
+        if (cases[c].is_there) {
+            assert_cell(t, 0, "share", 1000.0 / 1700);
+            assert_cell(t, 0, "calls", 10);
+            assert_text(t, 0, "made_of", "blocks");
+            if (cases[c].inside)
+                assert_text(t, 0, "inside", cases[c].inside);
+            else
+                assert_missing(t, 0, "inside");
+        }
+        close_run(&run);
+    }
+}
+
+/* What lasts longer than the session, or is cut off, is no stage of it; and without a session and
+ * other stages it would be all of nothing. */
+static void test_denoising_is_no_stage(void **state)
+{
+    (void)state;
+    enum { LONG, CUT, ALONE, CASES };
+    for (int c = 0; c < CASES; c++) {
+        struct run run = {.n = 0};
+        struct ta_builder *b = open_file(&run);
+        struct ta_session row = session(b, 1000 * MS, c == LONG ? 90 * MS : 500 * MS);
+        row.is_cut = c == CUT;
+        if (c != ALONE)
+            ADD(b, session, row);
+        ADD(b, diffusion_block, block(0, 3, 100 * MS, 1300 * MS));
+        analyze(&run);
+        assert_null(ta_report_table(run.report, "stages.derived"));
+        const struct ta_table *t = table_of(&run, "throughput.values");
+        assert_int_equal(value_row(t, "fps", "wall") == SIZE_MAX, c != LONG);
+        assert_int_equal(value_row(t, "fps", "until_cut") != SIZE_MAX, c == CUT);
+        if (c == CUT)
+            assert_cell(t, value_row(t, "fps", "until_cut"), "value", 10);
+        close_run(&run);
+    }
+}
+
 /* Steps of a pass, from the numbers of their records. */
 static void test_steps_of_a_pass(void **state)
 {
@@ -611,7 +686,10 @@ static void test_steps_of_a_pass(void **state)
         assert_cell(t, 0, "steps", cases[c].steps);
         assert_cell(t, 0, "passes", cases[c].passes);
         assert_cell(t, 0, "steps_per_pass", cases[c].per_pass);
-        assert_cell(t, 0, "records_per_step", cases[c].records);
+        if (cases[c].records > 1)
+            assert_cell(t, 0, "records_per_step", cases[c].records);
+        else
+            assert_missing(t, 0, "records_per_step");
         assert_cell(t, 0, "step_mean_ns", 10.0 * MS * RECORDS / cases[c].steps);
         t = table_of(&run, "throughput.values");
         assert_cell(t, value_row(t, "steps_per_s", "steps"), "value", cases[c].steps / 0.12);
@@ -1185,6 +1263,8 @@ int main(void)
         cmocka_unit_test(test_throughput_of_the_run),
         cmocka_unit_test(test_requests),
         cmocka_unit_test(test_throughput_by_basis),
+        cmocka_unit_test(test_denoising_is_a_stage),
+        cmocka_unit_test(test_denoising_is_no_stage),
         cmocka_unit_test(test_steps_of_a_pass),
         cmocka_unit_test(test_throughput_is_missing_not_wrong),
         cmocka_unit_test(test_tokens_are_sums_over_sums),

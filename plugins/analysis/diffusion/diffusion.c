@@ -71,7 +71,9 @@ static const struct ta_column rank_columns[] = {
     {"steps_per_pass", "Steps per pass", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
      "Steps of the longest pass: those of one block or one generation"},
     {"records_per_step", "Records per step", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Records that make one step at most: 2 where both model calls of the guidance are recorded"},
+     "Records of one step at most: 2 where both model calls of the guidance are recorded; none "
+     "where "
+     "each record is a step"},
     {"step_mean_ns", "Step mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
      "Mean duration of a step, all its records together"},
     {"step_p50_ns", "Step p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Median duration of a step"},
@@ -328,9 +330,9 @@ static void add_rank(struct ta_table_builder *table, const struct rank *r)
     const bool stepped = r->steps > 0, blocked = r->blocks > 0;
     TA_ROW(table, ta_int(r->rank), stepped ? ta_int(r->steps) : ta_null(),
            stepped ? ta_int(r->passes) : ta_null(), stepped ? ta_int(r->longest_pass) : ta_null(),
-           stepped ? ta_int(r->step_records) : ta_null(), ta_num(r->step_mean), ta_num(r->step_p50),
-           ta_num(r->step_p95), ta_num(r->timestep), blocked ? ta_int(r->blocks) : ta_null(),
-           ta_int(r->frames),
+           r->step_records > 1 ? ta_int(r->step_records) : ta_null(), ta_num(r->step_mean),
+           ta_num(r->step_p50), ta_num(r->step_p95), ta_num(r->timestep),
+           blocked ? ta_int(r->blocks) : ta_null(), ta_int(r->frames),
            r->frames != TA_MISSING && blocked ? ta_num((double)r->frames / (double)r->blocks)
                                               : ta_null(),
            ta_num(r->block_mean), ta_num(r->block_p50), ta_num(r->block_max), ta_int(r->memory));

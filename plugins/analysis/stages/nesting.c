@@ -15,7 +15,10 @@
  *      (sampling_chunk_0 and transformer_forward) and the figures do not speak against it.  It has
  *      no share either, but its family has one of what the inner stage leaves.
  *   4. A stage encloses a scope (model_runner_run of an engine that of the runners): shares of the
- *      scope are then parts of its share. */
+ *      scope are then parts of its share.
+ *   5. Denoising that no stage was recorded for is in the stage that holds it: denoising.c.
+ *   6. What Inferix prints and what it reports of one run are stages of one scope.  Where both have
+ *      the same part, the longer one holds the other. */
 #include "stages.h"
 
 #include <stdlib.h>
@@ -31,25 +34,28 @@ static const struct {
     {"vae_decode_section_chunk_", "vae_decode"},
 };
 
-/* How much longer than the stages around it an inner stage may be: figures of printed tables are
- * rounded. */
-#define ROUNDING 1.01
-
-/* How much longer than the run stages one after the other may be, for the same reason. */
-#define ROUNDING_OF_SUM 1.002
-
 /* The stage of an engine in which the processes of another scope run. */
 static const char runner[] = "model_runner_run";
 
-/* The stages of a rank, scope and source. */
+/* The stages of a rank, scope and group. */
 struct scope {
     struct stage *at;
     size_t n;
-    const int64_t *wall;  /* row of the rank and source, or NULL */
+    int64_t sessions_ns;  /* TA_MISSING without any */
     const int64_t *marks; /* row of the rank's snapshots of memory, or NULL */
     int64_t sum;          /* of all that do not run inside others */
+    int64_t recorded;     /* of those that were recorded as stages */
     size_t longest;
 };
+
+bool has_word(struct ta_slice name, const char *word)
+{
+    const size_t n = strlen(word);
+    for (size_t i = 0; i + n <= name.len; i++)
+        if (strncasecmp(ta_slice_at(name, i), word, n) == 0)
+            return true;
+    return false;
+}
 
 static bool is_word(struct ta_slice text, const char *word)
 {
@@ -135,6 +141,33 @@ static void nest_known(struct scope *scope)
                 nest(scope, &scope->at[i]);
 }
 
+/* ---- the same twice ------------------------------------------------------------------------ */
+
+/* Parts that a report and a console both have, under names of their own; 0 for others. */
+static int part_of(struct ta_slice name)
+{
+    if (has_word(name, "vae") && has_word(name, "decod"))
+        return 1;
+    if (has_word(name, "diffusion") || has_word(name, "denois"))
+        return 2;
+    return has_word(name, "text") && has_word(name, "encod") ? 3 : 0;
+}
+
+static void nest_repeated(struct scope *scope)
+{
+    for (size_t i = 0; i < scope->n; i++)
+        for (size_t k = 0; k < scope->n; k++) {
+            struct stage *outer = &scope->at[i], *inner = &scope->at[k];
+            if (ta_slice_equal(outer->source, inner->source) || outer->made || inner->made ||
+                outer->inside.len || inner->inside.len || total_of(inner) > total_of(outer) ||
+                (total_of(inner) == total_of(outer) && k < i) || part_of(outer->name) == 0 ||
+                part_of(outer->name) != part_of(inner->name))
+                continue;
+            inner->inside = outer->family;
+            inner->encloses = true; /* no share beside the outer one */
+        }
+}
+
 /* ---- shares -------------------------------------------------------------------------------- */
 
 struct base {
@@ -148,12 +181,12 @@ static struct base time_of_run(const struct scope *scope)
     const int64_t least = total_of(&scope->at[scope->longest]);
     const struct stage *parent = named_parent(scope);
     const int64_t inside = parent ? total_of(parent) : TA_MISSING;
-    const int64_t *wall = scope->wall, *marks = scope->marks;
+    const int64_t *marks = scope->marks;
     const bool marked = marks && marks[FIRST_MARK] != TA_MISSING;
     const bool scoped = scope->at[0].scope.len > 0;
     const struct base candidates[] = {
         {scoped ? inside : TA_MISSING, "scope"},
-        {wall && !scoped ? wall[SESSIONS] : TA_MISSING, "session"},
+        {scoped ? TA_MISSING : scope->sessions_ns, "session"},
         {inside, "parent"},
         {marked && !scoped ? marks[LAST_MARK] - marks[FIRST_MARK] : TA_MISSING, "snapshots"},
     };
@@ -169,6 +202,8 @@ static void add_up(struct scope *scope)
         const int64_t total = ta_max_i64(0, total_of(&scope->at[i]));
         if (!scope->at[i].inside.len)
             scope->sum = ta_add_sat(scope->sum, total);
+        if (!scope->at[i].inside.len && !scope->at[i].made)
+            scope->recorded = ta_add_sat(scope->recorded, total);
         if (total_of(&scope->at[i]) > total_of(&scope->at[scope->longest]))
             scope->longest = i;
     }
@@ -180,10 +215,10 @@ static void find_parents(struct scope *scope, const struct base *base)
     struct stage *named = named_parent(scope), *parent = named;
     for (size_t i = 0; i < scope->n; i++) {
         struct stage *stage = &scope->at[i];
-        const bool proven = base->ns != TA_MISSING && scope->n > 1 &&
-                            (double)scope->sum > ROUNDING_OF_SUM * (double)base->ns &&
-                            total_of(stage) >= scope->sum - total_of(stage) && !stage->inside.len &&
-                            stage->inner_ns == 0;
+        const bool proven = base->ns != TA_MISSING && scope->n > 1 && !stage->made &&
+                            (double)scope->recorded > ROUNDING_OF_SUM * (double)base->ns &&
+                            total_of(stage) >= scope->recorded - total_of(stage) &&
+                            !stage->inside.len && stage->inner_ns == 0;
         if (proven && !parent)
             parent = stage;
         stage->encloses |= is_named_parent(stage) || proven;
@@ -196,6 +231,8 @@ static void find_parents(struct scope *scope, const struct base *base)
 static void share_out(struct scope *scope)
 {
     nest_known(scope);
+    nest_repeated(scope);
+    nest_denoising(scope->at, scope->n, scope->sessions_ns);
     add_up(scope);
     struct base base = time_of_run(scope);
     find_parents(scope, &base);
@@ -220,7 +257,7 @@ static void share_out(struct scope *scope)
 
 /* ---- scopes -------------------------------------------------------------------------------- */
 
-/* Stages of one rank, scope and source, then in the order of the run. */
+/* Stages of one rank, scope and group, then in the order of the run. */
 static int by_scope(const void *left, const void *right)
 {
     const struct stage *a = left, *b = right;
@@ -228,8 +265,10 @@ static int by_scope(const void *left, const void *right)
         return a->row[RANK] < b->row[RANK] ? -1 : 1;
     int order = ta_slice_compare(a->scope, b->scope);
     if (!order)
-        order = ta_slice_compare(a->source, b->source);
-    return order ? order : (a->row[FIRST] > b->row[FIRST]) - (a->row[FIRST] < b->row[FIRST]);
+        order = ta_slice_compare(a->group, b->group);
+    if (!order)
+        order = (a->row[FIRST] > b->row[FIRST]) - (a->row[FIRST] < b->row[FIRST]);
+    return order ? order : ta_slice_compare(a->name, b->name);
 }
 
 static size_t end_of_scope(const struct stages *stages, size_t first)
@@ -238,16 +277,17 @@ static size_t end_of_scope(const struct stages *stages, size_t first)
     size_t end = first + 1;
     while (end < stages->n && at[end].row[RANK] == at[first].row[RANK] &&
            ta_slice_equal(at[end].scope, at[first].scope) &&
-           ta_slice_equal(at[end].source, at[first].source))
+           ta_slice_equal(at[end].group, at[first].group))
         end++;
     return end;
 }
 
-static const int64_t *wall_of(const struct ta_partial *walls, int64_t rank, int64_t source)
+/* The labelled snapshots of memory of a rank. */
+static const int64_t *marks_of(const struct ta_partial *walls, int64_t rank)
 {
     for (size_t i = 0; i < ta_partial_rows(walls); i++) {
         const int64_t *row = ta_partial_at(walls, i);
-        if (row[WALL_RANK] == rank && row[WALL_SOURCE] == source)
+        if (row[WALL_RANK] == rank && row[WALL_SOURCE] == TA_MISSING)
             return row;
     }
     return NULL;
@@ -295,11 +335,11 @@ void share_stages(struct stages *stages)
     qsort(stages->at, stages->n, sizeof *stages->at, by_scope);
     for (size_t first = 0, end; first < stages->n; first = end) {
         end = end_of_scope(stages, first);
-        const int64_t *row = stages->at[first].row;
+        const int64_t rank = stages->at[first].row[RANK];
         struct scope scope = {.at = stages->at + first,
                               .n = end - first,
-                              .wall = wall_of(stages->walls, row[RANK], row[SOURCE]),
-                              .marks = wall_of(stages->walls, row[RANK], TA_MISSING)};
+                              .sessions_ns = sessions_of(stages, rank, stages->at[first].group),
+                              .marks = marks_of(stages->walls, rank)};
         share_out(&scope);
     }
     join_scopes(stages);

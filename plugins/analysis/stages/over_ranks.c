@@ -8,7 +8,8 @@ static const struct ta_column columns[] = {
     {"stage", "Stage", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
      "Name of the stage; N stands for the numbers of several that are one in parts"},
     {"source", "Source", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Scope of the stage table, or what kind of records they are"},
+     "Scope of the stage table, or what kind of records they are; blocks or steps where the stage "
+     "is made of these"},
     {"members", "Members", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
      "Names that the row stands for; Stages by total time has each"},
     {"inside", "Inside", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
@@ -66,7 +67,7 @@ static int by_place(const void *left, const void *right)
     const struct family *a = left, *b = right;
     if (a->source_place != b->source_place)
         return a->source_place < b->source_place ? -1 : 1;
-    const int order = ta_slice_compare(a->at->source, b->at->source);
+    const int order = ta_slice_compare(a->at->beside, b->at->beside);
     if (order)
         return order;
     if (a->place != b->place)
@@ -137,12 +138,6 @@ static bool add_row(struct ta_table_builder *table, const struct family *family)
     return members > 0;
 }
 
-/* The order of the run is the one of the file: placeholders of files differ between ranks. */
-static int64_t place_in_file(const struct stage *stage)
-{
-    return stage->row[FIRST] & UINT32_MAX;
-}
-
 static size_t gather(struct family *families, const struct stages *stages)
 {
     size_t n = 0;
@@ -152,18 +147,16 @@ static size_t gather(struct family *families, const struct stages *stages)
         const bool same_source = n > 0 && ta_slice_equal(last->at->source, stage->source);
         if (!same_source || !ta_slice_equal(last->at->family, stage->family)) {
             last = &families[n++];
-            *last = (struct family){stage, 0, place_in_file(stage), 0};
+            *last = (struct family){stage, 0, stage->place, 0};
         }
         last->n++;
-        last->place = ta_min_i64(last->place, place_in_file(stage));
+        last->place = ta_min_i64(last->place, stage->place);
     }
-    for (size_t first = 0, end; first < n; first = end) {
-        int64_t least = INT64_MAX;
-        for (end = first;
-             end < n && ta_slice_equal(families[end].at->source, families[first].at->source); end++)
-            least = ta_min_i64(least, families[end].place);
-        for (size_t i = first; i < end; i++)
-            families[i].source_place = least;
+    for (size_t i = 0; i < n; i++) {
+        families[i].source_place = families[i].place;
+        for (size_t k = 0; k < n; k++)
+            if (ta_slice_equal(families[i].at->beside, families[k].at->beside))
+                families[i].source_place = ta_min_i64(families[i].source_place, families[k].place);
     }
     return n;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* stages.by_name and stages.over_ranks: stages, sections and timed operations of the dumps.
+/* stages.by_name, stages.derived and stages.over_ranks: stages, sections and timed operations of
+ * the dumps.
  *
  * A row of the partial is a stage of a rank.  Which stage is a part of which and what its share is
- * follows when all are known: nesting.c; parts of one that a number tells apart: family.c. */
+ * follows when all are known: nesting.c; parts of one that a number tells apart: family.c; what is
+ * a stage but was recorded otherwise: denoising.c. */
 #include "stages.h"
 
 #include <stdlib.h>
@@ -29,6 +31,9 @@ static const struct ta_field wall_fields[WALL_FIELDS] = {
     [SESSIONS] = {"sessions_ns", TA_FIELD_SUM},
     [FIRST_MARK] = {"first_mark_ns", TA_FIELD_MIN},
     [LAST_MARK] = {"last_mark_ns", TA_FIELD_MAX},
+    [BESIDE] = {"beside_ns", TA_FIELD_SUM}, /* sessions of files without stages */
+    [WITHOUT] = {"without", TA_FIELD_SUM},  /* stages of files whose session another file has */
+    [CUT] = {"cut", TA_FIELD_SUM},          /* files whose steps and blocks are not all there */
 };
 
 static const struct ta_partial_def partials[] = {
@@ -62,18 +67,20 @@ static const struct ta_column columns[] = {
      "Place among the stages of the rank in the order in which the dumps first name them"},
 };
 
-/* What the stages of a format are called, by what its name begins with.  On a console, times
- * without a session are those of an event timer, which knows nothing of the run. */
+/* What the stages of a format are called, by what its name begins with. */
+enum { CONSOLE = 2, EVENT_TIMER };
 static const struct {
     const char *format, *name;
-    bool needs_session;
 } sources[] = {
-    {"diffulex", "sections", false},
-    {"framepack", "timed operations", false},
-    {"inferix_console", "console", true},
-    {"inferix_console", "event timer", false},
-    {"", "stages", false},
+    {"diffulex", "sections"},
+    {"framepack", "timed operations"},
+    [CONSOLE] = {"inferix_console", "console"},
+    [EVENT_TIMER] = {"inferix_console", "event timer"},
+    {"", "stages"},
 };
+
+/* Between the two events of a timer. */
+#define ARROW " \xe2\x86\x92 "
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
@@ -82,13 +89,20 @@ static bool begins_with(const char *text, const char *start)
     return strncmp(text ? text : "", start, strlen(start)) == 0;
 }
 
-static int64_t source_of(const struct ta_trace *trace, bool has_session)
+static int64_t source_of(const struct ta_trace *trace)
 {
     const char *format = ta_trace_file(trace).format;
     int64_t i = 0;
-    while (!begins_with(format, sources[i].format) || (sources[i].needs_session && !has_session))
+    while (!begins_with(format, sources[i].format))
         i++;
     return i;
+}
+
+/* Where a console tells of no session, an event timer knows nothing of the run. */
+static bool is_of_timer(const struct ta_trace *trace, const struct ta_timed_stage *stage)
+{
+    const struct ta_slice name = ta_trace_text(trace, stage->name);
+    return name.len && memmem(name.ptr, name.len, ARROW, strlen(ARROW)) != NULL;
 }
 
 static void add_stage(const struct ta_trace *trace, const struct ta_timed_stage *stage,
@@ -114,6 +128,8 @@ static void add_stage(const struct ta_trace *trace, const struct ta_timed_stage 
     }
 }
 
+#define WALL(rank) TA_PARTIAL_ROW(out[1], ta_row_rank(trace, rank), ta_key_int(source))
+
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
 {
@@ -121,13 +137,22 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     size_t n, n_sessions;
     const struct ta_session *sessions = ta_trace_session_rows(trace, &n_sessions);
     const struct ta_timed_stage *stages = ta_trace_stage_rows(trace, &n);
-    const int64_t source = source_of(trace, n_sessions > 0);
-    for (size_t i = 0; i < n; i++)
-        add_stage(trace, &stages[i], i, source, out[0]);
-    for (size_t i = 0; i < n_sessions && n > 0; i++)
-        ta_sum(&TA_PARTIAL_ROW(out[1], ta_row_rank(trace, sessions[i].rank),
-                               ta_key_int(source))[SESSIONS],
-               sessions[i].dur_ns);
+    const int64_t source = source_of(trace);
+    const bool alone = source == CONSOLE && n_sessions == 0;
+    for (size_t i = 0; i < n; i++) {
+        const bool timer = alone && is_of_timer(trace, &stages[i]);
+        add_stage(trace, &stages[i], i, timer ? EVENT_TIMER : source, out[0]);
+        if (alone && !timer)
+            ta_sum(&WALL(stages[i].rank)[WITHOUT], 1);
+    }
+    for (size_t i = 0; i < n_sessions; i++) {
+        int64_t *row = WALL(sessions[i].rank);
+        if (n > 0)
+            ta_sum(&row[SESSIONS], sessions[i].dur_ns);
+        else if (source != CONSOLE)
+            ta_sum(&row[BESIDE], sessions[i].dur_ns);
+        ta_sum(&row[CUT], sessions[i].is_cut);
+    }
     const struct ta_memory_mark *marks = ta_trace_memory_mark_rows(trace, &n);
     for (size_t i = 0; i < n; i++) {
         int64_t *row =
@@ -181,18 +206,64 @@ static int by_rank_and_place(const void *left, const void *right)
     return (a->row[FIRST] > b->row[FIRST]) - (a->row[FIRST] < b->row[FIRST]);
 }
 
+/* The order of the run is the one of the file: placeholders of files differ between ranks. */
 static void count_places(struct stages *stages)
 {
     struct stage *at = stages->at;
     qsort(at, stages->n, sizeof *at, by_rank_and_place);
-    for (size_t i = 0; i < stages->n; i++)
+    for (size_t i = 0; i < stages->n; i++) {
         at[i].order = i && at[i].row[RANK] == at[i - 1].row[RANK] ? at[i - 1].order + 1 : 1;
+        at[i].place = 2 * (at[i].row[FIRST] & UINT32_MAX) + 1;
+    }
 }
 
-static bool gather(struct stages *stages)
+/* Whether a source is one of Inferix; "stages" are those of its report. */
+static bool is_of_inferix(struct ta_slice source)
+{
+    return ta_slice_equal(source, TA_LIT("console")) || ta_slice_equal(source, TA_LIT("stages"));
+}
+
+/* Those of files without stages count where no other is known, or where a file has lost its own as
+ * a copy of them. */
+int64_t sessions_of(const struct stages *stages, int64_t rank, struct ta_slice group)
+{
+    int64_t sum = TA_MISSING, beside = TA_MISSING, without = TA_MISSING;
+    for (size_t i = 0; i < ta_partial_rows(stages->walls); i++) {
+        const int64_t *row = ta_partial_at(stages->walls, i);
+        if (row[WALL_RANK] != rank || row[WALL_SOURCE] == TA_MISSING)
+            continue;
+        const struct ta_slice source = ta_slice_of(sources[row[WALL_SOURCE]].name);
+        const struct ta_slice own = is_of_inferix(source) ? TA_LIT(INFERIX_GROUP) : source;
+        if (!ta_slice_equal(own, group))
+            continue;
+        ta_sum(&sum, row[SESSIONS]);
+        ta_sum(&beside, row[BESIDE]);
+        ta_sum(&without, row[WITHOUT]);
+    }
+    if (sum == TA_MISSING || without > 0)
+        ta_sum(&sum, beside);
+    return sum;
+}
+
+bool is_cut(const struct stages *stages, int64_t rank)
+{
+    for (size_t i = 0; i < ta_partial_rows(stages->walls); i++)
+        if (ta_partial_at(stages->walls, i)[WALL_RANK] == rank &&
+            ta_partial_at(stages->walls, i)[CUT] > 0)
+            return true;
+    return false;
+}
+
+static size_t rows_of(const struct ta_report *prior, const char *id)
+{
+    const struct ta_table *table = ta_report_table(prior, id);
+    return table ? table->n_rows : 0;
+}
+
+static bool gather(struct stages *stages, const struct ta_report *prior)
 {
     stages->n = ta_partial_rows(stages->partial);
-    stages->at = calloc(stages->n + 1, sizeof *stages->at);
+    stages->at = calloc(stages->n + rows_of(prior, "diffusion.by_rank") + 1, sizeof *stages->at);
     for (size_t i = 0; stages->at && i < stages->n; i++) {
         const int64_t *row = ta_partial_at(stages->partial, i);
         stages->at[i] = (struct stage){.row = row,
@@ -207,6 +278,8 @@ static bool gather(struct stages *stages)
         struct stage *stage = &stages->at[i];
         stage->source =
             stage->scope.len ? stage->scope : ta_slice_of(sources[stage->row[SOURCE]].name);
+        stage->group = is_of_inferix(stage->source) ? TA_LIT(INFERIX_GROUP) : stage->source;
+        stage->beside = stage->source;
     }
     return true;
 }
@@ -236,19 +309,20 @@ static void add_by_name(struct ta_section_builder *out, const struct stages *sta
     struct ta_table_builder *table = ta_add_table(out, "stages.by_name", "Stages by total time",
                                                   columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < stages->n; i++)
-        add_row(table, stages->partial, &stages->at[i]);
+        if (!stages->at[i].made)
+            add_row(table, stages->partial, &stages->at[i]);
     ta_sort_rows(table, "total_ns", true);
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_report *prior, struct ta_section_builder *out)
 {
-    (void)prior;
     struct stages stages = {.partial = merged[0], .walls = merged[1]};
-    bool done = gather(&stages) && find_families(&stages);
+    bool done = gather(&stages, prior) && add_denoising(&stages, prior) && find_families(&stages);
     if (done) {
         share_stages(&stages);
         add_by_name(out, &stages);
+        add_derived(out, &stages);
         done = add_stages_over_ranks(out, &stages);
     }
     free(stages.at);
@@ -260,10 +334,16 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 static const struct ta_bound bounds[] = {{0, SOURCE, sizeof sources / sizeof *sources},
                                          TA_BOUNDS_END};
 
-static const struct ta_analysis_ops ops = {
-    .bounds = bounds, .section = "stages", .partials = partials, .map = map, .finish = finish};
+static const char *const after[] = {"diffusion", NULL};
+
+static const struct ta_analysis_ops ops = {.after = after,
+                                           .bounds = bounds,
+                                           .section = "stages",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish};
 
 TA_PLUGIN(analysis, stages, &ops, .title = "Stages",
           .summary = "Stages, sections and timed operations of dumps: stages.by_name, "
-                     "stages.over_ranks",
-          .version = "2");
+                     "stages.derived, stages.over_ranks",
+          .version = "3");

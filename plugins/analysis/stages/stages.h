@@ -27,20 +27,31 @@ enum {
 /* How long the stages of a rank and source were watched, as far as the files tell that have them:
  * by sessions, which are of the same files, and by labelled snapshots of memory, which are of no
  * source. */
-enum { WALL_RANK, WALL_SOURCE, SESSIONS, FIRST_MARK, LAST_MARK, WALL_FIELDS };
+enum { WALL_RANK, WALL_SOURCE, SESSIONS, FIRST_MARK, LAST_MARK, BESIDE, WITHOUT, CUT, WALL_FIELDS };
+
+/* What a stage that was not recorded as one is made of, and the figures of its parts. */
+struct made {
+    const char *of; /* "blocks" or "steps" */
+    int64_t calls, total_ns, least_ns, most_ns;
+    double p50_ns, p95_ns;
+};
 
 /* A stage of a rank. */
 struct stage {
     const int64_t *row;
     struct ta_slice name, scope; /* of "engine/total" the scope is "engine", else it is empty */
     struct ta_slice source;      /* the scope, or what its kind of dump calls such rows */
-    struct ta_slice family;      /* "chunk_N" for chunk_0, chunk_1 …; else the name */
-    struct ta_slice inside;      /* the stage around it as far as that is known, else empty */
-    int64_t order;               /* among those of its rank as the dump has them, from 1 */
-    bool encloses;               /* others run inside, so that it is not counted beside them */
-    int64_t inner_ns;            /* of a family that encloses others: what these take, else 0 */
-    double share;                /* NAN without one */
-    double own_share;            /* of the first of such a family: of what the others leave */
+    struct ta_slice group;       /* sources whose stages are of one run: those of Inferix */
+    struct ta_slice beside;  /* the source among whose stages it stands in the order of the run */
+    const struct made *made; /* of a stage that was not recorded; else NULL */
+    struct ta_slice family;  /* "chunk_N" for chunk_0, chunk_1 …; else the name */
+    struct ta_slice inside;  /* the stage around it as far as that is known, else empty */
+    int64_t order;           /* among those of its rank as the dump has them, from 1 */
+    int64_t place;           /* in the order of the run, even numbers between those of stages */
+    bool encloses;           /* others run inside, so that it is not counted beside them */
+    int64_t inner_ns;        /* of a family that encloses others: what these take, else 0 */
+    double share;            /* NAN without one */
+    double own_share;        /* of the first of such a family: of what the others leave */
     const char *share_of, *own_share_of;
 };
 
@@ -55,6 +66,35 @@ static inline int64_t total_of(const struct stage *stage)
 {
     return stage->row[TOTAL] == TA_MISSING ? 0 : stage->row[TOTAL];
 }
+
+/* The group of Inferix: its report and its console are of the same run. */
+#define INFERIX_GROUP "stages"
+
+/* How much longer than the stages around it an inner stage may be: figures of printed tables are
+ * rounded. */
+#define ROUNDING 1.01
+
+/* How much longer than the run stages one after the other may be, for the same reason. */
+#define ROUNDING_OF_SUM 1.002
+
+/* Whether the word is in the name, in whatever case. */
+bool has_word(struct ta_slice name, const char *word);
+
+/* Adds a stage "denoising" for ranks whose blocks or steps of diffusion no recorded stage is about;
+ * false without memory.  `stages->at` has room for one per rank more. */
+bool add_denoising(struct stages *stages, const struct ta_report *prior);
+
+/* Puts the denoising of a rank and group into the stage that holds it, if any. */
+void nest_denoising(struct stage *at, size_t n, int64_t run_ns);
+
+/* Adds stages.derived. */
+void add_derived(struct ta_section_builder *out, const struct stages *stages);
+
+/* Time of the sessions of a rank and group; TA_MISSING without any. */
+int64_t sessions_of(const struct stages *stages, int64_t rank, struct ta_slice group);
+
+/* Whether records of a rank and group are lost that its files had. */
+bool is_cut(const struct stages *stages, int64_t rank);
 
 /* Whether the name says that other stages run inside: "total" of a scope, "run_inference". */
 bool is_named_parent(const struct stage *stage);

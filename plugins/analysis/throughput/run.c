@@ -99,8 +99,8 @@ void add_run(struct ta_table_builder *table, const struct rank *ranks, size_t n)
     for (int rate = 0; rate < RATES; rate++) {
         char note[96];
         count(&sharing, ranks, n, (enum rate)rate);
-        if (sharing.n < 2)
-            continue;
+        if (sharing.n < 2 || rate == RATE_FPS_CUT || rate == RATE_BPS_CUT)
+            continue; /* reports are cut at different times */
         const bool wall = rate == RATE_FPS_WALL || rate == RATE_BPS_WALL;
         explain(note, &sharing);
         add_rate(table, TA_MISSING, (enum rate)rate,

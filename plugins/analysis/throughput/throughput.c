@@ -7,10 +7,17 @@
 #include <stdlib.h>
 
 static const struct ta_field rank_fields[RANK_FIELDS] = {
-    [RANK] = {"rank", TA_FIELD_RANK},      [WALL] = {"wall_ns", TA_FIELD_SUM},
-    [START] = {"start_ns", TA_FIELD_MIN},  [FIRST_READY] = {"first_ready_ns", TA_FIELD_MIN},
-    [TOKENS] = {"tokens", TA_FIELD_SUM},   [TOKENS_NS] = {"tokens_ns", TA_FIELD_SUM},
-    [ULYSSES] = {"ulysses", TA_FIELD_MAX}, [RING] = {"ring", TA_FIELD_MAX},
+    [RANK] = {"rank", TA_FIELD_RANK},
+    [WALL] = {"wall_ns", TA_FIELD_SUM},
+    [OTHER_WALL] = {"other_wall_ns", TA_FIELD_SUM},
+    [LAST_READY] = {"last_ready_ns", TA_FIELD_MAX},
+    [CUT] = {"cut", TA_FIELD_SUM},
+    [START] = {"start_ns", TA_FIELD_MIN},
+    [FIRST_READY] = {"first_ready_ns", TA_FIELD_MIN},
+    [TOKENS] = {"tokens", TA_FIELD_SUM},
+    [TOKENS_NS] = {"tokens_ns", TA_FIELD_SUM},
+    [ULYSSES] = {"ulysses", TA_FIELD_MAX},
+    [RING] = {"ring", TA_FIELD_MAX},
 };
 
 /* Figures of the profiler; of several files of a rank the first one counts. */
@@ -31,8 +38,11 @@ static const struct ta_column columns[] = {
     {"metric", "Metric", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
      "What is counted per second, or how long something takes"},
     {"basis", "Basis", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "What it is made from: blocks, steady (without the first block), wall (session time), steps, "
-     "sections; as reported is the profiler's own number"},
+     "What it is made from: blocks, steady (without the first block), wall (session time), until "
+     "cut "
+     "(start of the session to the last block of a report that is cut), steps, sections; as "
+     "reported "
+     "is the profiler's own number"},
     {"value", "Value", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
      "The value, in the unit beside it"},
     {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit of the value"},
@@ -118,14 +128,21 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     size_t n, n_blocks;
     const struct ta_diffusion_block *blocks = ta_trace_diffusion_block_rows(trace, &n_blocks);
     const struct ta_session *sessions = ta_trace_session_rows(trace, &n);
-    for (size_t i = 0; i < n && n_blocks > 0; i++) { /* the sessions that made blocks */
+    for (size_t i = 0; i < n; i++) {
         int64_t *row = TA_PARTIAL_ROW(out[0], ta_row_rank(trace, sessions[i].rank));
+        if (n_blocks == 0) {
+            ta_sum(&row[OTHER_WALL], sessions[i].dur_ns);
+            continue;
+        }
         ta_sum(&row[WALL], sessions[i].dur_ns);
         ta_least(&row[START], sessions[i].start_ns);
+        ta_sum(&row[CUT], sessions[i].is_cut);
     }
-    for (size_t i = 0; i < n_blocks; i++)
-        ta_least(&TA_PARTIAL_ROW(out[0], ta_row_rank(trace, blocks[i].rank))[FIRST_READY],
-                 blocks[i].end_ns);
+    for (size_t i = 0; i < n_blocks; i++) {
+        int64_t *row = TA_PARTIAL_ROW(out[0], ta_row_rank(trace, blocks[i].rank));
+        ta_least(&row[FIRST_READY], blocks[i].end_ns);
+        ta_most(&row[LAST_READY], blocks[i].end_ns);
+    }
     const struct ta_section_tokens *tokens = ta_trace_section_tokens_rows(trace, &n);
     for (size_t i = 0; i < n; i++) {
         if (tokens[i].tokens == TA_MISSING || tokens[i].tokens <= 0 || tokens[i].dur_ns <= 0)
@@ -147,6 +164,7 @@ static const struct {
     [RATE_FPS_BLOCKS] = {"fps", "blocks"},   [RATE_BPS_BLOCKS] = {"bps", "blocks"},
     [RATE_FPS_STEADY] = {"fps", "steady"},   [RATE_BPS_STEADY] = {"bps", "steady"},
     [RATE_FPS_WALL] = {"fps", "wall"},       [RATE_BPS_WALL] = {"bps", "wall"},
+    [RATE_FPS_CUT] = {"fps", "until_cut"},   [RATE_BPS_CUT] = {"bps", "until_cut"},
     [RATE_STEPS] = {"steps_per_s", "steps"}, [RATE_TOKENS] = {"tokens_per_s", "sections"},
 };
 
@@ -212,6 +230,19 @@ static double rate_of(bool known, int64_t amount, int64_t ns)
     return known && amount >= 0 && ns > 0 ? (double)amount * 1e9 / (double)ns : NAN;
 }
 
+/* The time in which the blocks were made: of a report that is cut up to the last one that is left.
+ */
+static int64_t wall_of(const int64_t *row)
+{
+    if (!row)
+        return TA_MISSING;
+    if (row[CUT] > 0)
+        return row[START] == TA_MISSING || row[LAST_READY] == TA_MISSING
+                   ? TA_MISSING
+                   : ta_add_sat(row[LAST_READY], -row[START]);
+    return row[WALL] == TA_MISSING ? row[OTHER_WALL] : row[WALL];
+}
+
 static void make_of_blocks(struct rank *rank, struct rows *blocks)
 {
     const struct sums all = sum_up(blocks, rank->rank, "frames", 0);
@@ -226,10 +257,12 @@ static void make_of_blocks(struct rank *rank, struct rows *blocks)
         rank->of[RATE_FPS_STEADY] = rate_of(rest.all_frames && rest.all_ns, rest.frames, rest.ns);
         rank->of[RATE_BPS_STEADY] = rate_of(rest.all_ns, rest.n, rest.ns);
     }
-    if (!rank->row || rank->row[WALL] == TA_MISSING)
+    const int64_t wall = wall_of(rank->row);
+    if (wall == TA_MISSING)
         return;
-    rank->of[RATE_FPS_WALL] = rate_of(all.all_frames, all.frames, rank->row[WALL]);
-    rank->of[RATE_BPS_WALL] = rate_of(true, all.n, rank->row[WALL]);
+    const bool cut = rank->row[CUT] > 0;
+    rank->of[cut ? RATE_FPS_CUT : RATE_FPS_WALL] = rate_of(all.all_frames, all.frames, wall);
+    rank->of[cut ? RATE_BPS_CUT : RATE_BPS_WALL] = rate_of(true, all.n, wall);
 }
 
 /* How many steps the records of a rank are of: a step may have several. */
@@ -255,9 +288,11 @@ static void make_rates(struct rank *rank, struct rows *blocks, struct rows *step
 
 static void add_ours(struct ta_table_builder *table, const struct rank *rank)
 {
+    static const char cut[] = "the report is cut: what is left of it, up to its last block";
     const int64_t *row = rank->row;
     for (int rate = 0; rate < RATES; rate++)
-        add_rate(table, rank->rank, (enum rate)rate, rank->of[rate], NULL);
+        add_rate(table, rank->rank, (enum rate)rate, rank->of[rate],
+                 rate == RATE_FPS_CUT || rate == RATE_BPS_CUT ? cut : NULL);
     if (row && row[START] != TA_MISSING && row[FIRST_READY] != TA_MISSING &&
         row[FIRST_READY] >= row[START])
         add_value(table, rank->rank, "first_block_ns", "wall",

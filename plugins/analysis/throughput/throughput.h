@@ -8,7 +8,20 @@
 
 /* What the sessions of a rank tell, its tokens, and over how many ranks its settings spread the
  * work on one video. */
-enum { RANK, WALL, START, FIRST_READY, TOKENS, TOKENS_NS, ULYSSES, RING, RANK_FIELDS };
+enum {
+    RANK,
+    WALL,
+    OTHER_WALL, /* of files without blocks */
+    START,
+    FIRST_READY,
+    LAST_READY,
+    CUT, /* files that have lost blocks */
+    TOKENS,
+    TOKENS_NS,
+    ULYSSES,
+    RING,
+    RANK_FIELDS
+};
 
 /* Rates of which the run has one too. */
 enum rate {
@@ -18,6 +31,8 @@ enum rate {
     RATE_BPS_STEADY,
     RATE_FPS_WALL,
     RATE_BPS_WALL,
+    RATE_FPS_CUT, /* instead of those, where the report is cut */
+    RATE_BPS_CUT,
     RATE_STEPS,
     RATE_TOKENS,
     RATES

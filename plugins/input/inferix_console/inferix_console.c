@@ -77,10 +77,9 @@ static int64_t take_rank(struct ta_slice *line)
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         const size_t n = strlen(marks[i].start);
         struct ta_slice rest = *line;
-        if (rest.len < n || memcmp(rest.ptr, marks[i].start, n) != 0)
+        if (rest.len <= n || memcmp(rest.ptr, marks[i].start, n) != 0)
             continue;
-        rest.ptr += n;
-        rest.len -= n;
+        rest = ta_slice_from(rest, n);
         const int64_t rank = rank_before(&rest, marks[i].end);
         if (rank == TA_MISSING)
             continue;

@@ -39,6 +39,17 @@ static int sniff(const struct ta_probe *probe)
 
 /* ---- the session ----------------------------------------------------------------------------- */
 
+/* Whether events are lost that the file had: something was, and where the file only ends early, no
+ * member follows the events that comes behind them. */
+static bool has_lost_events(const struct inferix *in, const json_t *document)
+{
+    const uint64_t ends = ta_quality_count(in->quality, TA_Q_TRUNCATED) +
+                          ta_quality_count(in->quality, TA_Q_GZIP_TRUNCATED);
+    const bool is_behind = json_object_get(document, "recommendations") != NULL;
+    return ta_quality_reaches(in->quality, TA_QUALITY_LOSS) &&
+           !(ends && is_behind && ta_quality_count(in->quality, TA_Q_SYNTAX) == 0);
+}
+
 /* Returns when the session began. */
 static int64_t take_session(struct inferix *in, json_t *document)
 {
@@ -48,7 +59,8 @@ static int64_t take_session(struct inferix *in, json_t *document)
                                        .id = inferix_intern(in, id),
                                        .start_ns = inferix_decimal(in, info, "start_time", 9),
                                        .end_ns = inferix_decimal(in, info, "end_time", 9),
-                                       .dur_ns = inferix_decimal(in, info, "duration", 9)};
+                                       .dur_ns = inferix_decimal(in, info, "duration", 9),
+                                       .is_cut = has_lost_events(in, document)};
     if (!info)
         return TA_MISSING;
     INFERIX_ADD(in, session, &session);

@@ -152,9 +152,9 @@ static bool is_left_out_of_memory(const struct ta_report *report, const char *id
 }
 
 /* Whether a table of the list is left to the others: stages of one rank are listed by name, those
- * of several over all ranks; sums of operators are for want of a trace, memory by rank of labels,
- * or for many ranks; the time of the devices says itself how ranks differ, and in parts what it is
- * spent on. */
+ * of several over all ranks, and so are they where one was not recorded as such; sums of operators
+ * are for want of a trace, memory by rank of labels, or for many ranks; the time of the devices
+ * says itself how ranks differ, and in parts what it is spent on. */
 static bool is_left_out(const struct ta_report *report, const char *id)
 {
     if (strcmp(id, "diff.normalized") == 0) /* says nothing new of the same amount of work */
@@ -167,7 +167,8 @@ static bool is_left_out(const struct ta_report *report, const char *id)
         if (strcmp(id, changes[i]) == 0)
             return !tells_change(ta_report_table(report, id));
     const bool several = ta_report_run(report)->n_ranks > 1;
-    if (strcmp(id, several ? "stages.by_name" : "stages.over_ranks") == 0)
+    const bool over_ranks = several || ta_report_table(report, "stages.derived");
+    if (strcmp(id, over_ranks ? "stages.by_name" : "stages.over_ranks") == 0)
         return true;
     if (strcmp(id, "ops.summed") == 0) /* a trace says more */
         return ta_report_table(report, "ops.by_name") != NULL;

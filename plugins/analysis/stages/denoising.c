@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Denoising as a stage.
+ *
+ * Blocks and denoising steps are recorded one by one and not as a stage, although they take most of
+ * a run.  Their sum is a stage like the recorded ones, unless one of these is about it:
+ *
+ *   1. One whose name says so (diffusion, denoising, sampling) and that is as long: then there is
+ *      no other.
+ *   2. One that holds it, because its name says so (inference, generation, pipeline) and it is as
+ *      long: denoising is in there.
+ *   3. The shortest that is as long and may hold it, where all of them and denoising, one after
+ *      the other, would take longer than the run.
+ *
+ * Blocks hold the steps and what comes between these, so they count unless some are missing. */
+#include "stages.h"
+
+#include <stdlib.h>
+
+static const char *const are_denoising[] = {"diffusion", "denois", "sampling"};
+static const char *const hold_it[] = {"infer", "generat", "pipeline", "forward", "total"};
+/* Parts of a run that have no denoising in them. */
+static const char *const come_beside[] = {"load", "init", "checkpoint", "vae",   "decod", "encod",
+                                          "text", "save", "export",     "write", "warm",  "compil"};
+/* Of these, parts that come behind it. */
+static const char *const come_behind[] = {"decod", "save", "export", "write", "post"};
+
+#define HAS_ONE(name, words) has_one(name, words, sizeof(words) / sizeof *(words))
+
+static bool has_one(struct ta_slice name, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (has_word(name, words[i]))
+            return true;
+    return false;
+}
+
+/* ---- what it is made of ---------------------------------------------------------------------- */
+
+/* Sums up a column of the rows of a rank; `values` has room for them. */
+static struct made sum_up(const struct ta_table *table, int64_t rank, const char *column,
+                          double *values)
+{
+    struct made made = {.least_ns = TA_MISSING, .most_ns = TA_MISSING};
+    size_t n = 0;
+    for (size_t i = 0; table && i < table->n_rows; i++) {
+        const int64_t ns = ta_row_integer(table, i, column);
+        if (ta_row_integer(table, i, "rank") != rank || ns == TA_MISSING || ns < 0)
+            continue;
+        values[n++] = (double)ns;
+        made.total_ns = ta_add_sat(made.total_ns, ns);
+        ta_least(&made.least_ns, ns);
+        ta_most(&made.most_ns, ns);
+    }
+    ta_sort_numbers(values, n);
+    made.calls = (int64_t)n;
+    made.p50_ns = ta_quantile(values, n, 0.5);
+    made.p95_ns = ta_quantile(values, n, 0.95);
+    return made;
+}
+
+static struct made make(const struct ta_report *prior, int64_t rank, double *values)
+{
+    struct made steps = sum_up(ta_report_table(prior, "diffusion.steps"), rank, "step_ns", values);
+    struct made blocks = sum_up(ta_report_table(prior, "diffusion.blocks"), rank, "dur_ns", values);
+    steps.of = "steps";
+    blocks.of = "blocks";
+    return ROUNDING * (double)blocks.total_ns >= (double)steps.total_ns ? blocks : steps;
+}
+
+/* ---- the stage ------------------------------------------------------------------------------- */
+
+static bool is_in_group(const struct stage *stage, int64_t rank)
+{
+    return stage->row[RANK] == rank && ta_slice_equal(stage->group, TA_LIT(INFERIX_GROUP));
+}
+
+static bool is_recorded(const struct stages *stages, int64_t rank, const struct made *made)
+{
+    for (size_t i = 0; i < stages->n; i++)
+        if (is_in_group(&stages->at[i], rank) && HAS_ONE(stages->at[i].name, are_denoising) &&
+            ROUNDING * (double)total_of(&stages->at[i]) >= (double)made->total_ns)
+            return true;
+    return false;
+}
+
+static bool has_stages(const struct stages *stages, int64_t rank)
+{
+    for (size_t i = 0; i < stages->n; i++)
+        if (is_in_group(&stages->at[i], rank))
+            return true;
+    return false;
+}
+
+/* Before the first stage that comes behind it, else at the end. */
+static void find_place(const struct stages *stages, struct stage *made)
+{
+    made->place = INT64_MAX;
+    made->beside = made->source;
+    for (size_t i = 0; i < stages->n; i++) {
+        const struct stage *stage = &stages->at[i];
+        if (!is_in_group(stage, made->row[RANK]))
+            continue;
+        const bool is_behind = HAS_ONE(stage->name, come_behind);
+        if (made->place == INT64_MAX || (is_behind && stage->place <= made->place))
+            made->beside = stage->source;
+        if (is_behind)
+            made->place = ta_min_i64(made->place, stage->place - 1);
+    }
+}
+
+static bool add(struct stages *stages, int64_t rank, const struct made *made)
+{
+    int64_t *row = ta_arena_alloc(&stages->arena, STAGE_FIELDS * sizeof *row);
+    struct made *copy = ta_arena_alloc(&stages->arena, sizeof *copy);
+    if (!row || !copy)
+        return false;
+    for (size_t i = 0; i < STAGE_FIELDS; i++)
+        row[i] = TA_MISSING;
+    row[RANK] = rank;
+    row[FIRST] = INT64_MAX;
+    row[CALLS] = made->calls;
+    row[TOTAL] = made->total_ns;
+    *copy = *made;
+    struct stage *stage = &stages->at[stages->n];
+    *stage = (struct stage){.row = row,
+                            .name = TA_LIT("denoising"),
+                            .source = ta_slice_of(made->of),
+                            .group = TA_LIT(INFERIX_GROUP),
+                            .made = copy};
+    find_place(stages, stage);
+    stages->n++;
+    return true;
+}
+
+/* Without a session and without another stage it would be all of nothing known; what takes longer
+ * than the session did not run one after the other. */
+bool add_denoising(struct stages *stages, const struct ta_report *prior)
+{
+    const struct ta_table *ranks = ta_report_table(prior, "diffusion.by_rank");
+    const struct ta_table *steps = ta_report_table(prior, "diffusion.steps");
+    const struct ta_table *blocks = ta_report_table(prior, "diffusion.blocks");
+    const size_t most = (steps ? steps->n_rows : 0) + (blocks ? blocks->n_rows : 0);
+    double *values = calloc(most + 1, sizeof *values);
+    bool done = values != NULL;
+    for (size_t i = 0; done && ranks && i < ranks->n_rows; i++) {
+        const int64_t rank = ta_row_integer(ranks, i, "rank");
+        const struct made made = make(prior, rank, values);
+        const int64_t run_ns = sessions_of(stages, rank, TA_LIT(INFERIX_GROUP));
+        const bool fits = run_ns == TA_MISSING
+                              ? has_stages(stages, rank)
+                              : (double)made.total_ns <= ROUNDING_OF_SUM * (double)run_ns;
+        if (made.total_ns > 0 && fits && !is_cut(stages, rank) && !is_recorded(stages, rank, &made))
+            done = add(stages, rank, &made);
+    }
+    free(values);
+    return done;
+}
+
+/* ---- what holds it --------------------------------------------------------------------------- */
+
+static bool is_as_long(const struct stage *stage, const struct stage *inner)
+{
+    return !stage->made && !stage->inside.len &&
+           ROUNDING * (double)total_of(stage) >= (double)total_of(inner);
+}
+
+/* The shortest stage that is as long; `by_name`: whose name says so, else of those that may. */
+static struct stage *find_holder(struct stage *at, size_t n, const struct stage *inner,
+                                 bool by_name)
+{
+    struct stage *found = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const bool may = by_name ? HAS_ONE(at[i].name, hold_it) : !HAS_ONE(at[i].name, come_beside);
+        if (is_as_long(&at[i], inner) && may && (!found || total_of(&at[i]) < total_of(found)))
+            found = &at[i];
+    }
+    return found;
+}
+
+void nest_denoising(struct stage *at, size_t n, int64_t run_ns)
+{
+    struct stage *inner = NULL, *holder = NULL;
+    int64_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        inner = at[i].made ? &at[i] : inner;
+        sum = ta_add_sat(sum, at[i].inside.len ? 0 : ta_max_i64(0, total_of(&at[i])));
+    }
+    if (!inner)
+        return;
+    holder = find_holder(at, n, inner, true);
+    if (!holder && run_ns != TA_MISSING && (double)sum > ROUNDING_OF_SUM * (double)run_ns)
+        holder = find_holder(at, n, inner, false);
+    if (!holder)
+        return;
+    inner->inside = holder->family;
+    if (is_named_parent(holder))
+        return; /* it holds all others, too */
+    holder->encloses = true;
+    holder->inner_ns = ta_min_i64(total_of(inner), total_of(holder));
+}
+
+/* ---- stages.derived -------------------------------------------------------------------------- */
+
+static const struct ta_column columns[] = {
+    TA_DUMP_RANK_COLUMN,
+    {"stage", "Stage", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the stage"},
+    {"made_of", "Made of", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
+     "Records that it is the sum of: blocks or steps of diffusion"},
+    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of them"},
+    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of their durations"},
+    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER, "Total over the time beside it"},
+    {"share_of", "Share of", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "What the share is of, see Stages by total time"},
+    {"inside", "Inside", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
+     "The recorded stage around it, as far as names and figures tell"},
+    {"mean_ns", "Mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Total divided by calls"},
+    {"min_ns", "Min", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Shortest of them"},
+    {"max_ns", "Max", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Longest of them"},
+    {"p50_ns", "p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Median"},
+    {"p95_ns", "p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "95th percentile (type 7)"},
+};
+
+void add_derived(struct ta_section_builder *out, const struct stages *stages)
+{
+    struct ta_table_builder *table =
+        ta_add_table(out, "stages.derived", "Stages made of other records", columns,
+                     sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < stages->n; i++) {
+        const struct stage *stage = &stages->at[i];
+        const struct made *made = stage->made;
+        if (!made)
+            continue;
+        TA_ROW(table, ta_int(stage->row[RANK]), ta_text(stage->name),
+               ta_text(ta_slice_of(made->of)), ta_int(made->calls), ta_int(made->total_ns),
+               ta_num(stage->share),
+               stage->share_of ? ta_text(ta_slice_of(stage->share_of)) : ta_null(),
+               ta_text_or_null(stage->inside), ta_num((double)made->total_ns / (double)made->calls),
+               ta_int(made->least_ns), ta_int(made->most_ns), ta_num(made->p50_ns),
+               ta_num(made->p95_ns));
+    }
+}
