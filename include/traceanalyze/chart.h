@@ -117,6 +117,7 @@ struct ta_chart {
     struct ta_roof roof;                     /* scatter */
     const struct ta_kind *kinds; /* of a tree: the most telling first; ends with a NULL value */
     bool log_y;                  /* lines in one panel */
+    int64_t whole;               /* Pareto: what shares are of; 0: the sum of all rows */
 };
 
 /* ---- scenes -------------------------------------------------------------------------- */

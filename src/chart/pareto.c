@@ -30,13 +30,16 @@ static int descending(const void *a, const void *b)
 
 static void read_items(const struct ta_layout *layout, struct pareto *pareto)
 {
+    double sum = 0;
     for (size_t row = 0; row < layout->table->n_rows; row++) {
         double value = ta_data_value(layout, row, pareto->value_column);
         if (isnan(value))
             continue;
         pareto->items[pareto->n++] = (struct item){row, value};
-        pareto->sum += fmax(0, value);
+        sum += fmax(0, value);
     }
+    /* A table may not list all, but never lists more. */
+    pareto->sum = fmax(sum, (double)layout->chart->whole);
     if (pareto->n)
         qsort(pareto->items, pareto->n, sizeof *pareto->items, descending);
 }
@@ -77,7 +80,7 @@ static void make_bar(struct ta_layout *layout, const struct pareto *pareto, size
 /* One line for all rows that are not drawn, so that the numbers add up to the whole.  It has no
  * bar: that would dwarf the others. */
 static void make_rest(struct ta_layout *layout, const struct pareto *pareto, double rest,
-                      struct ta_bar *bar)
+                      double cumulative, struct ta_bar *bar)
 {
     const char *value = ta_pen_value(layout, rest, pareto->unit);
     *bar = (struct ta_bar){
@@ -86,7 +89,7 @@ static void make_rest(struct ta_layout *layout, const struct pareto *pareto, dou
             layout, "%s others",
             ta_pen_value(layout, (double)(pareto->n - pareto->n_shown), TA_UNIT_COUNT)),
         .name_ink = TA_INK_MUTED,
-        .numbers = {value, ta_pen_value(layout, pareto->sum > 0 ? 1 : 0, TA_UNIT_RATIO)},
+        .numbers = {value, ta_pen_value(layout, share_of(pareto, cumulative), TA_UNIT_RATIO)},
     };
 }
 
@@ -172,7 +175,7 @@ static void draw(struct ta_layout *layout, struct pareto *pareto)
             rest += value;
     }
     if (pareto->n_shown < pareto->n)
-        make_rest(layout, pareto, rest, &list.bars[list.n++]);
+        make_rest(layout, pareto, rest, cumulative, &list.bars[list.n++]);
     ta_bars_draw(layout, &list);
     free(list.bars);
 }

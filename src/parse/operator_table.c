@@ -184,6 +184,18 @@ static bool take_total(struct ta_operator_tables *t, struct ta_slice line)
     return true;
 }
 
+/* "...", where somebody left rows out. */
+static bool is_left_out(struct ta_slice line)
+{
+    size_t dots = 0;
+    for (size_t i = 0; i < line.len; i++) {
+        if (!strchr(" \t#>|.", line.ptr[i]) || line.ptr[i] == '\0')
+            return false;
+        dots += line.ptr[i] == '.';
+    }
+    return dots > 1;
+}
+
 enum ta_operator_line ta_operator_tables_take(struct ta_operator_tables *t, struct ta_slice line)
 {
     struct operator_columns columns;
@@ -209,7 +221,7 @@ enum ta_operator_line ta_operator_tables_take(struct ta_operator_tables *t, stru
         t->place = ROWS;
         return TA_OPERATOR_LINE_ROW;
     }
-    if (t->columns.has_source)
+    if (t->columns.has_source || is_left_out(line))
         return TA_OPERATOR_LINE_PART;
     if (ta_text_trim(line).len)
         return TA_OPERATOR_LINE_BAD;

@@ -3,6 +3,8 @@
  * say nothing are left out. */
 #include "result/codec_fields.h"
 
+#include <inttypes.h>
+
 static void put_optional(const struct writer *w, const char *key, const char *text)
 {
     if (text)
@@ -73,6 +75,8 @@ static void put_one(const struct writer *w, const struct ta_chart *chart)
         ta_puts(w->out, ", \"log_x\": true");
     if (chart->log_y)
         ta_puts(w->out, ", \"log_y\": true");
+    if (chart->whole > 0)
+        ta_putf(w->out, ", \"whole\": %" PRId64, chart->whole);
     if (chart->top)
         ta_putf(w->out, ", \"top\": %u", (unsigned)chart->top);
     put_roof(w, &chart->roof);

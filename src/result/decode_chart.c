@@ -126,6 +126,12 @@ static uint32_t read_top(struct decode *in, const json_t *chart)
     return (uint32_t)top;
 }
 
+static int64_t read_whole(struct decode *in, const json_t *chart)
+{
+    const uint64_t whole = json_object_get(chart, "whole") ? decode_count(in, chart, "whole") : 0;
+    return whole <= INT64_MAX ? (int64_t)whole : 0;
+}
+
 /* The inks of a tree go by texts. */
 static void check_group(struct decode *in, const struct columns *columns,
                         const struct ta_chart *chart)
@@ -148,6 +154,7 @@ static void read_chart(struct decode *in, const struct columns *columns, const j
         .size = column_or_null(in, columns, from, "size"),
         .log_x = flag(from, "log_x"),
         .log_y = flag(from, "log_y"),
+        .whole = read_whole(in, from),
         .top = read_top(in, from),
         .roof = read_roof(in, columns, from),
         .kinds = read_kinds(in, from),

@@ -75,6 +75,7 @@ static void copy_charts(struct ta_arena *arena, const struct ta_table *model,
 {
     for (const struct ta_chart *chart = model->chart; chart; chart = chart->next) {
         struct ta_chart copy = *chart;
+        copy.whole = 0; /* that of one part */
         copy.id = copy_text(arena, chart->id);
         copy.title = copy_text(arena, chart->title);
         copy.caption = copy_text(arena, chart->caption);

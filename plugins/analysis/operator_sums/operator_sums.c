@@ -96,7 +96,8 @@ static const struct ta_chart device_chart = {
     .id = "operator-sums-pareto",
     .title = "Device time by kernel or operator",
     .caption = "Self time on the device as the profiler's own table has it, of kernels, or of "
-               "operators where the kernels are not listed; the percentage is cumulative.",
+               "operators where the kernels are not listed; the percentage is cumulative, of the "
+               "device time of all ranks, listed or not.",
     .kind = TA_CHART_PARETO,
     .label = {"name", "rank"},
     .y = {{"device_part_ns", "Self device time", TA_INK_COMPUTE}},
@@ -107,7 +108,7 @@ static const struct ta_chart host_chart = {
     .id = "operator-sums-pareto",
     .title = "Operators by host time",
     .caption = "Self time on the host as the profiler's own table has it; the percentage is "
-               "cumulative.",
+               "cumulative, of the host time of all ranks, listed or not.",
     .kind = TA_CHART_PARETO,
     .label = {"name", "rank"},
     .y = {{"self_cpu_ns", "Self host time", TA_INK_COMPUTE}},
@@ -196,7 +197,11 @@ static void add_ops(struct ta_section_builder *out, const struct ta_partial *ope
                counts(row, of_rank) ? ta_int(row[SELF_DEVICE]) : ta_null());
     }
     ta_sort_rows(table, on_device ? "self_device_ns" : "self_cpu_ns", true);
-    ta_add_chart(table, on_device ? &device_chart : &host_chart);
+    struct ta_chart chart = on_device ? device_chart : host_chart;
+    for (size_t i = 0; i < totals->n; i++)
+        chart.whole = ta_add_sat(chart.whole, ta_max_i64(0, on_device ? totals->at[i].device_ns
+                                                                      : totals->at[i].host_ns));
+    ta_add_chart(table, &chart);
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
@@ -231,6 +236,6 @@ static const struct ta_analysis_ops ops = {.behind = behind,
                                            .bounds = bounds};
 
 TA_PLUGIN(analysis, operator_sums, &ops, .title = "Operators",
-          .summary = "Operators and call stacks as the profiler sums them up: ops.summed, "
-                     "stacks.folded",
-          .version = "1");
+          .summary = "Operators and call stacks as the profiler sums them up, and whether the "
+                     "device or the host limits the run: ops.summed, ops.totals, stacks.folded",
+          .version = "2");
