@@ -119,6 +119,33 @@ class Texts(unittest.TestCase):
         self.assertIn("Memory peaks at 24.0 GiB in use and 25.0 GiB held by the allocator.", text)
         self.assertIn("Peak memory reserved 25.0 GiB", text)
 
+    def test_limits_by_operators(self):
+        """What limits a run of which only the printed table is there, in the first words."""
+        heads = "Name  Self CPU  CPU total  Self XPU  XPU total  # of Calls\n"
+        rows = ("aten::mm  %s  9.000s  1.000s  1.000s  5\n"
+                "gemm_kernel  0.000us  0.000us  1.000s  1.000s  5\n"
+                "denoise  0.000us  0.000us  1.100s  1.100s  1\n"
+                "urQueueFinish  %s  %s  0.000us  0.000us  2\n%s"
+                "Self CPU time total: %s\nSelf XPU time total: 1.200s\n")
+        rest = "aten::add  100.000ms  100.000ms  200.000ms  200.000ms  7\n"
+        text = " ".join(self.summary({"t.txt": heads + rows % (
+            "2.000s", "1.000us", "1.000us", rest, "2.100s")}).split())
+        self.assertIn("The host limits the run: its own work takes 2.10 s, the GPU's kernels "
+                      "1.20 s. aten::mm takes 83.3 % of the GPU's 1.20 s (1.00 s). The device "
+                      "has work for at most 57.1 % of the host's time.", text)
+        text = " ".join(self.summary({"t.txt": heads + rows % (
+            "1.000s", "3.000s", "3.000s", rest, "4.100s")}).split())
+        self.assertIn("The GPU limits the run: the host waits for it 73.2 % of its 4.10 s, most in "
+                      "urQueueFinish.", text)
+        self.assertIn("Matrix products take 83.3 % of the device time (1.00 s of 1.20 s)", text)
+        text = " ".join(self.summary({"t.txt": heads + rows % (
+            "800.000ms", "1.000us", "1.000us", rest, "900.000ms")}).split())
+        self.assertIn("The GPU limits the run: its kernels take 1.20 s, the host's own work "
+                      "900 ms.", text)
+        text = " ".join(self.summary({"t.txt": heads + rows % (
+            "2.000s", "1.000us", "1.000us", "", "8.000s")}).split())
+        self.assertIn("Kernels take 1.20 s on the GPU, the host's own work 8.00 s.", text)
+
     def test_ranks_compared(self):
         """Sizes of files are no difference between ranks, and what is equal is none."""
         text = self.summary({"t-rank0.json": trace(3, 100), "t-rank1.json": trace(3, 200)})

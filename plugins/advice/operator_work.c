@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where only the profiler's table of operators is left of a run: what the device works on most, or
+ * that it has too little to do.  A trace of the device says more, and has rules of its own. */
+#include <traceanalyze/kernel.h>
+#include <traceanalyze/rule.h>
+
+#include <math.h>
+
+enum { SHARE };
+
+static const struct ta_option options[] = {
+    [SHARE] = {"share", TA_OPTION_NUMBER, 0.3, 0, 1, TA_OPTION_RATIO,
+               "Share of the device time in one kind of work from which the rule fires"},
+    TA_OPTIONS_END,
+};
+
+static const struct work {
+    const char *name, *advice;
+} works[TA_KERNEL_KIND_COUNT] = {
+    [TA_KERNEL_GEMM] = {"Matrix products",
+                        "Lower precision where quality allows (16 bit, fp8), tuned kernels "
+                        "(torch.compile(mode=\"max-autotune\")), sizes that are multiples of the "
+                        "tile; caching steps or blocks avoids products altogether."},
+    [TA_KERNEL_ATTENTION] = {"Attention",
+                             "Try another backend (flash-attn 3, cuDNN, AITER), fewer tokens, or "
+                             "sparse or quantized attention where quality allows."},
+    [TA_KERNEL_CONV] = {"Convolutions",
+                        "Use channels_last, 16 bit and torch.backends.cudnn.benchmark = True."},
+    [TA_KERNEL_NORM] = {"Norms", "Fuse them with what is around them (torch.compile)."},
+    [TA_KERNEL_SOFTMAX] = {"Softmax", "Use fused attention: softmax on its own reads and writes "
+                                      "all scores."},
+    [TA_KERNEL_ELEMENTWISE] = {"Elementwise kernels",
+                               "They are bound by memory: fuse them (torch.compile)."},
+    [TA_KERNEL_COPY] = {"Copies, casts and changes of layout",
+                        "Keep one type and one layout through the model, keep tensors on the "
+                        "device, and fuse what is left (torch.compile)."},
+    [TA_KERNEL_REDUCE] = {"Reductions", "Fuse them with what is around them (torch.compile)."},
+    [TA_KERNEL_QUANT] = {"Quantizing", "Fuse it into the products, or quantize weights once."},
+    [TA_KERNEL_TRITON] = {"Generated (Triton) kernels",
+                          "TORCH_LOGS=output_code shows what they fuse; tune them with "
+                          "torch.compile(mode=\"max-autotune\")."},
+    [TA_KERNEL_COLLECTIVE] = {"Communication",
+                              "Part of it may be waiting for other ranks: a trace of each rank "
+                              "tells. Overlap it with work, or shard in another way."},
+};
+
+/* Operators of torch are called other than kernels of products. */
+static enum ta_kernel_kind kind_of(struct ta_slice name)
+{
+    static const char *const products[] = {"aten::mm",        "aten::addmm",  "aten::bmm",
+                                           "aten::baddbmm",   "aten::matmul", "aten::linear",
+                                           "aten::_scaled_mm"};
+    for (size_t i = 0; i < sizeof products / sizeof *products; i++)
+        if (ta_slice_equal(name, ta_slice_of(products[i])))
+            return TA_KERNEL_GEMM;
+    return ta_kernel_describe(name).kind;
+}
+
+struct sums {
+    double ns[TA_KERNEL_KIND_COUNT], largest_ns[TA_KERNEL_KIND_COUNT];
+    size_t row[TA_KERNEL_KIND_COUNT]; /* the largest of each */
+};
+
+static struct sums add_up(const struct ta_table *ops)
+{
+    struct sums sums = {.ns = {0}};
+    for (size_t i = 0; ops && i < ops->n_rows; i++) {
+        const double ns = ta_row_number(ops, i, "device_part_ns", 0);
+        if (!(ns > 0))
+            continue;
+        const enum ta_kernel_kind kind = kind_of(ta_row_text(ops, i, "name"));
+        sums.ns[kind] += ns;
+        if (ns > sums.largest_ns[kind]) {
+            sums.largest_ns[kind] = ns;
+            sums.row[kind] = i;
+        }
+    }
+    return sums;
+}
+
+static double total(const struct ta_report *report, const char *column)
+{
+    const struct ta_look look = {.table = "ops.totals", .column = column};
+    return ta_look_sum(report, &look, TA_MISSING);
+}
+
+static void advise_work(const struct ta_report *report, struct ta_advice *advice, double threshold)
+{
+    const struct ta_table *ops = ta_report_table(report, "ops.summed");
+    const struct sums sums = add_up(ops);
+    const double device_ns = total(report, "device_ns");
+    size_t most = TA_KERNEL_OTHER;
+    for (size_t i = 0; i < TA_KERNEL_KIND_COUNT; i++)
+        if (works[i].name && sums.ns[i] > sums.ns[most])
+            most = i;
+    if (!works[most].name || !(device_ns > 0) || sums.ns[most] <= threshold * device_ns)
+        return;
+    const struct ta_place place = {.table = ops,
+                                   .row = sums.row[most],
+                                   .column = ta_table_column(ops, "self_device_ns"),
+                                   .value = sums.largest_ns[most]};
+    const struct ta_evidence evidence[] = {ta_place_evidence(&place)};
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "device-work",
+            .rule = "operator_work",
+            .title = ta_advice_printf(
+                advice, "%s take%s %s of the device time (%s of %s)", works[most].name,
+                most == TA_KERNEL_ATTENTION || most == TA_KERNEL_SOFTMAX ||
+                        most == TA_KERNEL_QUANT || most == TA_KERNEL_COLLECTIVE
+                    ? "s"
+                    : "",
+                ta_advice_number(advice, sums.ns[most] / device_ns, TA_UNIT_RATIO),
+                ta_advice_number(advice, sums.ns[most], TA_UNIT_NS),
+                ta_advice_number(advice, device_ns, TA_UNIT_NS)),
+            .advice = works[most].advice,
+            .severity = TA_LOW,
+            .evidence = evidence,
+            .n_evidence = 1,
+            .saving_low_ns = TA_MISSING,
+            .saving_high_ns = TA_MISSING,
+            .confidence = 0.5,
+            .threshold = ta_advice_printf(advice, "one kind of work takes > %s of the device time",
+                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
+}
+
+/* The rank on which the host limits most. */
+static bool find_host(const struct ta_report *report, struct ta_place *place)
+{
+    static const struct ta_look look = {
+        .table = "ops.totals", .column = "host_ns", .where = {{"limit", "host"}}};
+    return ta_look_worst(report, &look, place);
+}
+
+static void advise_host(const struct ta_report *report, struct ta_advice *advice,
+                        const struct ta_place *host)
+{
+    const struct ta_place device = ta_place_beside(host, "device_ns");
+    const struct ta_place wait = ta_place_beside(host, "wait_ns");
+    const double own = host->value - (wait.table && wait.value > 0 ? wait.value : 0);
+    const struct ta_evidence evidence[] = {ta_place_evidence(host), ta_place_evidence(&device)};
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "host-limits",
+                  .rule = "operator_work",
+                  .title = ta_advice_printf(
+                      advice, "The device has work for at most %s of the host's time%s",
+                      ta_advice_number(advice, device.value / own, TA_UNIT_RATIO),
+                      ta_place_owner(advice, report, host)),
+                  .advice = "Launch less or cheaper: CUDA graphs or "
+                            "torch.compile(mode=\"reduce-overhead\") for the step loop, fused "
+                            "operators, larger batches. A trace of a few steps shows where the "
+                            "device waits.",
+                  .severity = TA_MEDIUM,
+                  .evidence = evidence,
+                  .n_evidence = 2,
+                  .saving_low_ns = TA_MISSING,
+                  .saving_high_ns = TA_MISSING,
+                  .confidence = 0.5,
+                  .threshold = "the host's own work takes more than 1.25 times the device's",
+              });
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice)
+{
+    struct ta_place host;
+    if (ta_report_table(report, "gpu_time.by_name"))
+        return TA_OK;
+    if (find_host(report, &host))
+        advise_host(report, advice, &host);
+    else
+        advise_work(report, advice, ta_ctx_option(ctx, SHARE));
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise};
+
+TA_PLUGIN(advice, operator_work, &ops, .title = "Work in the profiler's table",
+          .summary = "Fires when a table of operators shows what the device works on most, or that "
+                     "the host keeps it waiting",
+          .version = "1", .options = options);
