@@ -23,7 +23,7 @@ function(ta_compile_options target)
   endif()
   if(TRACEANALYZE_SANITIZE)
     target_compile_options(${target} PRIVATE
-        -fsanitize=${TRACEANALYZE_SANITIZE} -fno-sanitize-recover=undefined
+        -fsanitize=${TRACEANALYZE_SANITIZE} -fno-sanitize-recover=all
         -fno-omit-frame-pointer)
   else()
     target_compile_options(${target} PRIVATE

@@ -26,6 +26,7 @@ enum ta_range {
     TA_RANGE_BYTES,
     TA_RANGE_ELEMENTS,
     TA_RANGE_TIME_NS, /* since 1970, or of a clock of its own */
+    TA_RANGE_FIGURE,  /* whatever a profiler worked out */
     TA_RANGE_COUNT,
     TA_RANGE_ANY = TA_RANGE_COUNT
 };

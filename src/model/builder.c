@@ -28,9 +28,11 @@ bool ta_builder_init(struct ta_builder *builder, struct ta_quality *quality, uin
     struct ta_trace *trace = calloc(1, sizeof *trace);
     builder->trace = trace;
     for (size_t i = 0; i < n_keys && i < TA_RECORD_ARGS; i++) {
-        builder->range_of[i] = ta_range_of_arg(keys[i]);
-        if (builder->range_of[i] != TA_RANGE_ANY)
-            builder->ranged |= UINT64_C(1) << i;
+        const enum ta_range range = ta_range_of_arg(keys[i]);
+        const bool any = range == TA_RANGE_ANY;
+        builder->range_of[i].range = range;
+        builder->range_of[i].least = any ? INT64_MIN : ta_range_least(range);
+        builder->range_of[i].most = any ? INT64_MAX : ta_range_most(range);
     }
     if (!trace || !ta_strings_init(&trace->strings, names_limit))
         return false;
@@ -220,18 +222,28 @@ static bool text_fits(struct ta_builder *builder, enum ta_range range, ta_str te
     return recent->fits;
 }
 
-/* Whether an argument whose key has a range may be believed. */
-static bool arg_fits(struct ta_builder *builder, const struct ta_event *event,
-                     const struct ta_event_arg *arg)
+static bool ranged_text_fits(struct ta_builder *builder, const struct ta_event *event,
+                             const struct ta_event_arg *arg)
 {
-    const enum ta_range range = builder->range_of[arg->key];
-    if (!arg->is_text)
-        return ta_builder_number(builder, range, arg->value, event->offset) != TA_MISSING;
+    const enum ta_range range = builder->range_of[arg->key].range;
     const ta_str text = (ta_str)arg->value;
     if (text == TA_STR_ABSENT || text_fits(builder, range, text))
         return true;
     reject(builder, range, ta_trace_text(builder->trace, text), event->offset);
     return false;
+}
+
+/* Whether an argument may be believed. */
+static inline bool arg_fits(struct ta_builder *builder, const struct ta_event *event,
+                            const struct ta_event_arg *arg)
+{
+    if (arg->is_text)
+        return builder->range_of[arg->key].range == TA_RANGE_ANY ||
+               ranged_text_fits(builder, event, arg);
+    return (arg->value >= builder->range_of[arg->key].least &&
+            arg->value <= builder->range_of[arg->key].most) ||
+           ta_builder_number(builder, builder->range_of[arg->key].range, arg->value,
+                             event->offset) != TA_MISSING;
 }
 
 /* ---- rows -------------------------------------------------------------------------------- */
@@ -269,7 +281,7 @@ static bool add_span(struct ta_builder *builder, const struct ta_event *event, u
         const struct ta_event_arg *arg = &event->args[i];
         if (!is_of_sample && builder->sampled >> arg->key & 1)
             continue;
-        if (builder->ranged >> arg->key & 1 && !arg_fits(builder, event, arg))
+        if (!arg_fits(builder, event, arg))
             continue;
         struct arg_column *a = &builder->trace->args[arg->key];
         if (!arg_column_add(&builder->trace->store, a, (ta_row)row, arg->value, arg->is_text,

@@ -51,8 +51,10 @@ struct ta_builder {
     size_t n_keys;
     size_t n_passing; /* the first of the keys: nobody asks for them once launches are linked */
     uint64_t sampled; /* a bit for each key of which a sample is kept (samples_op_args) */
-    uint64_t ranged;  /* a bit for each key whose values have a range */
-    enum ta_range range_of[TA_RECORD_ARGS];
+    struct {
+        int64_t least, most; /* of the numbers that need no look, all without a range */
+        enum ta_range range;
+    } range_of[TA_RECORD_ARGS]; /* by key */
     struct recent_ranged recent_ranged[RECENT_RANGED];
     const double *share;   /* of the input that was read so far, 0 when not known; NULL: never */
     uint8_t phase_at[128]; /* by letter: place in TA_PHASES plus one; 0: no phase */

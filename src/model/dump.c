@@ -302,6 +302,7 @@ static const struct {
     WHOLE(session, ta_session, start_ns, TA_RANGE_TIME_NS),
     WHOLE(session, ta_session, end_ns, TA_RANGE_TIME_NS),
     WHOLE(happening, ta_happening, time_ns, TA_RANGE_TIME_NS),
+    {TA_DUMP_figure, offsetof(struct ta_figure, value), true, TA_RANGE_FIGURE},
     {TA_DUMP_allocation, offsetof(struct ta_allocation_pattern, small_ratio), true, TA_RANGE_RATIO},
 #undef WHOLE
 };

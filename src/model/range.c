@@ -27,6 +27,7 @@ static const struct {
     [TA_RANGE_HERTZ] = {"A clock rate", 0, INT64_C(1) << 40},
     [TA_RANGE_BYTES] = {"A number of bytes", 0, INT64_C(1) << 56},
     [TA_RANGE_ELEMENTS] = {"A number of elements", 0, INT64_C(1) << 53},
+    [TA_RANGE_FIGURE] = {"A figure", -(INT64_C(1) << 62), INT64_C(1) << 62},
     [TA_RANGE_TIME_NS] = {"A time", -TA_TS_LARGEST + 1, TA_TS_LARGEST - 1},
 };
 

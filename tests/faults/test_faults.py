@@ -15,7 +15,7 @@ import time
 
 from judge import judge
 
-GROUPS = ("damage", "values", "stored", "settings", "pickles", "places")
+GROUPS = ("damage", "values", "extremes", "stored", "settings", "pickles", "places")
 
 
 def cases(groups, seed):

@@ -3,15 +3,16 @@
 """Runs the checkers of ../shared, the folder of real and damaged traces beside the repository.
 
 usage: run_shared.py --program PROGRAM --root REPOSITORY [--sanitized] figures|identities|dumps|
-       expected|peers|roofline|tracelens|diffs|said|truth|faults [CLASS]
+       expected|peers|roofline|tracelens|diffs|said|truth|faults|every [CLASS]
 
 `figures` compares the tables of real traces with figures computed elsewhere, `identities` looks
 whether sums close, `dumps` compares the tables of dumps of other profilers, `expected` every figure
 that stands beside a dump, `peers` every figure of other tools about real traces, `roofline` FLOPs
 and what follows from them, `tracelens` FLOPs of that tool, `diffs` comparisons of many pairs of
 runs, `said` and `truth` what the terminal says and what the report holds of inputs whose right
-answer is known; `faults CLASS` runs one class of damaged inputs.  Ends with 77, "skipped", when the
-folder is not there.
+answer is known; `faults CLASS` runs one class of damaged inputs; `every reports|folders|diffs`
+reads every input there is, for sanitizers to look at.  Ends with 77, "skipped", when the folder is
+not there.
 """
 import argparse
 import pathlib
@@ -70,6 +71,11 @@ def truth(args, shared):
             "--shared", shared]
 
 
+def every(args, shared):
+    return [pathlib.Path(__file__).parent / "every.py", "--program", args.program,
+            "--data", shared / "data", args.name]
+
+
 def faults(args, shared):
     report = f"{args.program} report --format"
     command = [shared / "tools/faultcheck.py", "--manifest", shared / "data/faults/manifest.json",
@@ -87,7 +93,7 @@ def faults(args, shared):
 
 CHECKS = {"figures": figures, "identities": identities, "dumps": dumps, "expected": expected,
           "peers": peers, "roofline": roofline, "tracelens": tracelens, "diffs": diffs,
-          "said": said, "truth": truth, "faults": faults}
+          "said": said, "truth": truth, "faults": faults, "every": every}
 
 
 def main():
@@ -96,7 +102,7 @@ def main():
     parser.add_argument("--root", type=pathlib.Path, required=True)
     parser.add_argument("--sanitized", action="store_true", help="more memory and time")
     parser.add_argument("what", choices=tuple(CHECKS))
-    parser.add_argument("name", nargs="?", help="class of faults")
+    parser.add_argument("name", nargs="?", help="class of faults, or what is made of every input")
     args = parser.parse_args()
     shared = args.root.resolve().parent / "shared"
     if not (shared / "tools").is_dir():
