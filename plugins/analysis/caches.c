@@ -86,7 +86,7 @@ static void take_reported(const struct ta_trace *trace, struct ta_partial *out)
             if (ta_slice_equal(name, ta_slice_of(counts[k].name)))
                 ta_sum(&TA_PARTIAL_ROW(out, ta_row_rank(trace, figures[i].rank),
                                        ta_key_text(TA_LIT("cache")))[counts[k].field],
-                       (int64_t)figures[i].value);
+                       ta_whole(figures[i].value));
     }
 }
 

@@ -135,7 +135,7 @@ static void take_aggregated(struct ta_table_builder *table, struct aggregated *o
 {
     for (int made = 0; made < MADE; made++) {
         const size_t n = strlen(endings[made]);
-        if (name.len <= n || memcmp(name.ptr + name.len - n, endings[made], n) != 0)
+        if (name.len <= n || memcmp(ta_slice_end(name) - n, endings[made], n) != 0)
             continue;
         const struct ta_slice metric = {name.ptr, name.len - n};
         if (!ta_slice_equal(metric, of->metric)) {

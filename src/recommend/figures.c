@@ -198,7 +198,7 @@ static struct ta_slice innermost(struct ta_slice stack)
     size_t start = stack.len;
     while (start > 0 && stack.ptr[start - 1] != ';')
         start--;
-    return (struct ta_slice){stack.ptr + start, stack.len - start};
+    return ta_slice_from(stack, start);
 }
 
 /* The frame that is innermost for most of the time. */

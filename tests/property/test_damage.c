@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Damage at every byte of a trace: cut there, or another byte.  Whatever was whole is kept, and
  * what is lost is said. */
+#include "sanitized.h"
 #include "trace_fixture.h"
 
 #include <inttypes.h>
@@ -9,7 +10,7 @@
 
 /* A sanitizer takes minutes for all of it: there one kind of damage per byte is enough, and what is
  * found is held to without one. */
-#ifdef __SANITIZE_ADDRESS__
+#if IS_SANITIZED
 enum { THINNED = 5 };
 #else
 enum { THINNED = 1 };

@@ -24,7 +24,7 @@ static inline struct ta_cell fixture_value(const struct fixture *f, size_t row, 
 {
     if (f->null_every && row % f->null_every == 0)
         return ta_null();
-    return ta_int((int64_t)(value * f->scale));
+    return ta_int(ta_whole(value * f->scale));
 }
 
 /* ---- stacked bars ---------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 
+#include "sanitized.h"
 #include "trace_fixture.h"
 
 #include <stdlib.h>
@@ -87,7 +88,7 @@ static void trimmed_in_the_middle(void **state)
 
 int main(void)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if IS_SANITIZED
     return 0; /* has a heap of its own */
 #endif
     const struct CMUnitTest tests[] = {
