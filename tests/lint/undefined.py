@@ -53,7 +53,8 @@ def sources(root, build):
     names = {os.path.normpath(os.path.join(entry["directory"], entry["file"]))
              for entry in commands}
     wanted = tuple(f"{root}/{folder}" for folder in FOLDERS)
-    return sorted(name for name in names if name.startswith(wanted))
+    # A folder that was not configured again still has the commands of files that are gone.
+    return sorted(name for name in names if name.startswith(wanted) and os.path.exists(name))
 
 
 def query(tool, root, build, files):
