@@ -31,6 +31,21 @@ static bool find_worst(const struct ta_table *caches, double least, struct ta_pl
     return found;
 }
 
+static const char *title_of(const struct ta_report *report, struct ta_advice *advice,
+                            const struct ta_place *worst, const struct ta_place *misses)
+{
+    const bool is_named = !ta_row_reads(worst->table, worst->row, "cache", "cache");
+    const char *cache =
+        is_named ? ta_advice_printf(advice, " %s", ta_place_text(advice, worst, "cache")) : "";
+    const char *owner = ta_place_owner(advice, report, worst);
+    if (worst->value <= 0)
+        return ta_advice_printf(advice, "The cache%s never hits: all of its %s lookups miss%s",
+                                cache, ta_advice_number(advice, misses->value, TA_UNIT_COUNT),
+                                owner);
+    return ta_advice_printf(advice, "The cache%s answers only %s of its lookups%s", cache,
+                            ta_advice_number(advice, worst->value, TA_UNIT_RATIO), owner);
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
@@ -46,10 +61,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
               &(struct ta_finding){
                   .id = "cache-hits",
                   .rule = "cache_hits",
-                  .title = ta_advice_printf(advice, "The cache %s answers only %s of its lookups%s",
-                                            ta_place_text(advice, &worst, "cache"),
-                                            ta_advice_number(advice, worst.value, TA_UNIT_RATIO),
-                                            ta_place_owner(advice, report, &worst)),
+                  .title = title_of(report, advice, &worst, &misses),
                   .advice = "A cache that misses costs memory and its lookups. Look at the "
                             "evictions: many mean that it is too small; none mean that its keys "
                             "do not repeat, or that a step cache's tolerance is too strict. Make "

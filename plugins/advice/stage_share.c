@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A stage or layer that takes a large part of the time, and what speeding it up would give. */
-#include <traceanalyze/rule.h>
+#include "stage.h"
 
-enum { STAGE, LAYER, HIGH, EVEN };
+enum { STAGE, LAYER, HIGH, EVEN, LEAD };
 
 static const struct ta_option options[] = {
     [STAGE] = {"stage", TA_OPTION_NUMBER, 0.3, 0, 1, TA_OPTION_RATIO,
@@ -13,6 +13,8 @@ static const struct ta_option options[] = {
               "Share above which it is one severity higher"},
     [EVEN] = {"even", TA_OPTION_NUMBER, 1.5, 1, 1e6, TA_OPTION_PLAIN,
               "Times an even part that a share of a sum must be to tell anything"},
+    [LEAD] = {"lead", TA_OPTION_NUMBER, 1.4, 1, 1e6, TA_OPTION_PLAIN,
+              "Or times the next layer that a layer must be"},
     TA_OPTIONS_END,
 };
 
@@ -27,8 +29,6 @@ static const struct {
 } known[] = {
     {"vae", "Decode in 16 bit and in larger chunks as memory allows, compile the decoder, run it "
             "on another stream or GPU while the next block is denoised, or use a smaller one."},
-    {"text", "Encode a prompt once and keep its embedding; one batch serves both prompts of the "
-             "guidance."},
     {"load", "Load once and keep the process alive; safetensors with mapped files, and weights "
              "stored in the type that is used."},
     {"save", "Write the video in another thread or process, with a faster encoder preset."},
@@ -70,7 +70,7 @@ static bool is_derived(const struct ta_place *share)
 }
 
 struct limits {
-    double share, high, even;
+    double share, high, even, lead;
 };
 
 /* A share of the sum of n parts tells something only beyond an even part. */
@@ -97,6 +97,30 @@ static const char *whole_of(const struct ta_report *report, const struct ta_plac
                                                                          : "the time";
 }
 
+/* The layer of the same rank with the next largest share; no table without one. */
+static struct ta_place next_layer(const struct ta_place *most)
+{
+    const struct ta_table *layers = most->table;
+    struct ta_place next = {.table = NULL};
+    for (size_t row = 0; row < layers->n_rows; row++) {
+        const double share = ta_row_number(layers, row, "share", 0);
+        if (row != most->row && (!next.table || share > next.value) &&
+            ta_row_number(layers, row, "rank", -1) == ta_row_number(layers, most->row, "rank", -1))
+            next = (struct ta_place){layers, row, most->column, share};
+    }
+    return next;
+}
+
+/* ", ffn 40.0 %": the next layer, where it takes much as well. */
+static const char *say_next(struct ta_advice *advice, const struct ta_place *most, double least)
+{
+    const struct ta_place next = next_layer(most);
+    return next.table && next.value > least
+               ? ta_advice_printf(advice, ", %s %s", ta_place_text(advice, &next, "layer"),
+                                  ta_advice_number(advice, next.value, TA_UNIT_RATIO))
+               : "";
+}
+
 static void give(const struct ta_report *report, struct ta_advice *advice, const char *kind,
                  const struct ta_place *share, const struct ta_place *total,
                  const struct limits *limits)
@@ -111,10 +135,11 @@ static void give(const struct ta_report *report, struct ta_advice *advice, const
         &(struct ta_finding){
             .id = is_stage ? "stage-share" : "layer-share",
             .rule = "stage_share",
-            .title = ta_advice_printf(advice, "%s takes %s of %s (%s)%s", name,
+            .title = ta_advice_printf(advice, "%s takes %s of %s (%s)%s%s", name,
                                       ta_advice_number(advice, share->value, TA_UNIT_RATIO),
                                       is_stage ? whole_of(report, share) : "the time in the layers",
                                       ta_advice_number(advice, total->value, TA_UNIT_NS),
+                                      is_stage ? "" : say_next(advice, share, limits->share),
                                       ta_place_owner(advice, report, share)),
             .advice = what_to_do(name),
             .severity = share->value > limits->high ? TA_MEDIUM : TA_LOW,
@@ -168,6 +193,8 @@ static bool advise_stages(const struct ta_report *report, struct ta_advice *advi
         const struct ta_place here = {stages, row, column, ta_cell_number(share, 0)};
         const struct ta_place total = ta_place_beside(&here, "mean_total_ns");
         const bool of_whole = ta_row_reads(stages, row, "share_of", "outer scope");
+        if (is_text_encoding(ta_row_text(stages, row, "stage")))
+            continue; /* has a rule of its own */
         if (total.table && (of_whole || total.value >= least) &&
             is_in_parts(stages, row) == parts && (!most.table || here.value > most.value))
             most = here;
@@ -193,7 +220,10 @@ static void advise_layers(const struct ta_report *report, struct ta_advice *advi
         n +=
             ta_table_cell(most.table, row, rank)->i == ta_table_cell(most.table, most.row, rank)->i;
     const struct ta_place total = ta_place_beside(&most, "total_ns");
-    if (total.table && is_telling(most.value, limits, n, true))
+    const struct ta_place next = next_layer(&most);
+    const bool leads =
+        next.table && most.value > limits->share && most.value >= limits->lead * next.value;
+    if (total.table && (leads || is_telling(most.value, limits, n, true)))
         give(report, advice, "layer", &most, &total, limits);
 }
 
@@ -201,7 +231,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                              struct ta_advice *advice)
 {
     struct limits limits = {ta_ctx_option(ctx, STAGE), ta_ctx_option(ctx, HIGH),
-                            ta_ctx_option(ctx, EVEN)};
+                            ta_ctx_option(ctx, EVEN), ta_ctx_option(ctx, LEAD)};
     if (!advise_stages(report, advice, &limits, false))
         advise_stages(report, advice, &limits, true);
     limits.share = ta_ctx_option(ctx, LAYER);

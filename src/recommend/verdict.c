@@ -415,6 +415,14 @@ static void say_operators(struct line *line, const struct ta_report *report)
 
 /* ---- dumps, all of it ---------------------------------------------------------------------- */
 
+/* Whether the line is about the layer that a finding is about. */
+static bool is_of_layer(const struct ta_finding *finding, const struct line *line)
+{
+    static const char layer[] = "The layer ";
+    return strcmp(finding->id, "layer-share") == 0 &&
+           strncmp(line->text, layer, sizeof layer - 1) == 0;
+}
+
 static void say_dumps(struct line *line, const struct ta_report *report,
                       const struct ta_finding *worst)
 {
@@ -431,7 +439,7 @@ static void say_dumps(struct line *line, const struct ta_report *report,
         say_utilization(line, report);
     if (line->n == 0)
         say_figures(line, report);
-    if (worst && !is_of_stage(worst, stage))
+    if (worst && !is_of_stage(worst, stage) && !is_of_layer(worst, line))
         say(line, "%s.", worst->title);
 }
 

@@ -47,6 +47,7 @@ class Seeds(unittest.TestCase):
         troubled.stacks(folder / "stacks")
         troubled.idle_device(folder / "idle")
         troubled.untold(folder / "untold")
+        troubled.held(folder / "held")
         found = set()
         for path in [*(ROOT / "samples" / name for name in SAMPLES), *sorted(folder.iterdir())]:
             found |= names_in(reports.read(PROGRAM, path)) | charts_of(path)

@@ -104,3 +104,24 @@ def untold(folder):
                     for name, spent in (("model_loading", 9.0), ("inference", 8.0))],
         "summary": {"total_sections": 2, "total_duration_sec": 17.0, "total_tokens": 0,
                     "avg_throughput_tokens_per_sec": 0.0}})
+
+
+def operation(n, total):
+    return {"count": n, "total": total, "mean": total / n, "min": total / n, "max": total / n,
+            "last": total / n}
+
+
+def held(folder):
+    """A video whose prompt is encoded for each chunk, and whose models stay on the device."""
+    labels = [("worker_start", 1024), ("after_sampling_chunk_0", 8200),
+              ("after_offload_transformer", 8199), ("after_sampling_chunk_1", 14900),
+              ("after_sampling_chunk_2", 14910)]
+    write(folder / "profiling_report.json", {
+        "timestamp": START, "iteration_stats": {},
+        "timing_stats": {"text_encoding_positive": operation(3, 12.0),
+                         "sampling_chunk_0": operation(1, 9.0),
+                         "vae_decode_full_chunk_1": operation(1, 3.0)},
+        "memory_snapshots": [
+            {"label": label, "timestamp": START + i, "allocated_mb": size,
+             "reserved_mb": 1.1 * size, "max_allocated_mb": size}
+            for i, (label, size) in enumerate(labels)]})

@@ -53,8 +53,9 @@ static enum ta_unit unit_of(const char *key)
 
 static bool is_text(const char *key)
 {
-    static const char *const keys[] = {"unit",  "signal", "metric", "basis", "stage", "share_of",
-                                       "layer", "model",  "type",   "cache", "what",  "table"};
+    static const char *const keys[] = {"unit",     "signal", "metric", "basis",  "stage",
+                                       "share_of", "layer",  "model",  "type",   "cache",
+                                       "what",     "table",  "label",  "section"};
     bool found = false;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         found |= strcmp(key, keys[i]) == 0;
@@ -169,6 +170,9 @@ static void findings_of(const struct run *run, char *text, size_t size)
     "copies.blocking\nrank,path,direction,memory,call,bytes,host_ns,exposed_ns,idle_ns\n" rows "\n"
 #define SCALING(rows)                                                                              \
     "scaling.by_world_size\nworld_size,base_world_size,speedup,efficiency\n" rows "\n"
+#define LABELS(rows) "memory.snapshots\nrank,index,label,device,allocated_bytes\n" rows "\n"
+#define CALLED(rows) "stages.over_ranks\nstage,calls,mean_total_ns,share,share_of\n" rows "\n"
+#define GIB(n) #n "000000000"
 #define CACHES(rows) "caches.by_name\nrank,cache,hits,misses,hit_ratio\n" rows "\n"
 
 static const struct {
@@ -206,6 +210,48 @@ static const struct {
     {LATE("step,t,,4,2,120,100,20,0.2,9,90\n"), "", "late_rank.excess=0.2"},
     {LAYERS("0,a,40,0.4\n0,b,35,0.35\n0,c,25,0.25\n"), "", NULL},
     {LAYERS("0,a,60,0.6\n0,b,20,0.2\n0,c,20,0.2\n"), "layer-share ", NULL},
+    {LAYERS("0,a,60,0.6\n0,b,40,0.4\n"), "layer-share ", NULL},
+    {LAYERS("0,a,52,0.52\n0,b,48,0.48\n"), "", NULL},
+    {LAYERS("0,a,34,0.34\n0,b,33,0.33\n0,c,33,0.33\n"), "", NULL},
+    /* Offloading: what is in use before and after the step that is to free it. */
+    {LABELS("0,0,start,," GIB(9) "\n0,1,after_offload,," GIB(9) "\n"), "offloading ", NULL},
+    {LABELS("0,0,start,," GIB(9) "\n0,1,after_offload,," GIB(2) "\n"), "", NULL},
+    {LABELS("0,0,start,," GIB(9) "\n0,1,before_offload,," GIB(9) "\n"), "", NULL},
+    {LABELS("0,0,start,,9000\n0,1,after_offload,,9000\n"), "", NULL},
+    {LABELS("0,0,start,0," GIB(9) "\n0,1,unload,1," GIB(9) "\n"), "", NULL},
+    {LABELS("0,0,after_offload,," GIB(9) "\n"), "", NULL},
+    /* Snapshots of one step: a jump that stays, one that goes, steady growth, noise. */
+    {LABELS(
+         "0,0,c_0,," GIB(8) "\n0,1,c_1,," GIB(8) "\n0,2,c_2,," GIB(23) "\n0,3,c_3,," GIB(23) "\n"),
+     "memory-growth ", NULL},
+    {LABELS("0,0,c_0,," GIB(8) "\n0,1,c_1,," GIB(23) "\n0,2,c_2,," GIB(8) "\n"), "", NULL},
+    {LABELS("0,0,c_0,," GIB(8) "\n0,1,c_1,," GIB(8) "\n0,2,c_2,," GIB(23) "\n"), "", NULL},
+    {LABELS(
+         "0,0,c_0,," GIB(8) "\n0,1,c_1,," GIB(9) "\n0,2,c_2,," GIB(10) "\n0,3,c_3,," GIB(11) "\n"),
+     "memory-growth ", NULL},
+    {LABELS("0,0,c_0,," GIB(20) "\n0,1,c_1,," GIB(21) "\n0,2,c_2,," GIB(20) "\n0,3,c_3,," GIB(
+         21) "\n"),
+     "", NULL},
+    {LABELS("0,0,start,," GIB(1) "\n0,1,load,," GIB(8) "\n0,2,sample,," GIB(20) "\n0,3,end,," GIB(
+         20) "\n"),
+     "", NULL},
+    {LABELS("0,0,c_0,," GIB(8) "\n1,0,c_1,," GIB(23) "\n2,0,c_2,," GIB(23) "\n"), "", NULL},
+    {CALLED("text_encoding,1,16,0.16,session\nvae,1,20,0.2,session\n"), "text-encoding ", NULL},
+    {CALLED("text_encoding,1,15,0.15,session\nvae,1,20,0.2,session\n"), "", NULL},
+    {CALLED("text_encoder_a,1,8,0.08,sum\ntext_encoder_b,1,8,0.08,sum\nvae,1,84,0.2,sum\n"),
+     "text-encoding ", NULL},
+    {CALLED("text_encoding,3,1,0.01,session\nvae,1,20,0.2,session\n"), "text-encoding ", NULL},
+    {CALLED("text_encoding,3,1,0.01,session\nvae,3,20,0.2,session\n"), "", NULL},
+    {CALLED("text_encoding,3,1,0.01,session\nvae,3,20,0.2,session\nload,1,9,0.1,session\n"), "",
+     NULL},
+    {CALLED("text_encoding,9,100,1.0,sum\n"), "", NULL},
+    {"sections.without_tokens\nrank,section,calls,total_ns\n0,inference,1,8000000000\n",
+     "tokens-recorded ", NULL},
+    {"sections.without_tokens\nrank,section,calls,total_ns\n0,model_loading,1,8000000000\n", "",
+     NULL},
+    {"sections.without_tokens\nrank,section,calls,total_ns\n0,prefill_batch,1,8000000000\n\n"
+     "sections.tokens\nrank,section,tokens\n0,decode,9\n",
+     "", NULL},
     {DEVICES("0,0,gpu_utilization,0.5,1.0,ratio\n0,0,gpu_temperature,60,85,celsius\n"), "", NULL},
     {DEVICES("0,0,gpu_utilization,0.49,1.0,ratio\n"), "gpu-utilization ", NULL},
     {DEVICES("0,0,cpu_utilization,0.1,1.0,ratio\n0,0,gpu_utilization,,,ratio\n"), "", NULL},
@@ -272,6 +318,7 @@ static const struct {
     {GPU("0,0,0,0,0,0,0\n") WAITS("0,HtoD pageable,HtoD,pageable,c,1,9,9,9\n"), "", NULL},
     {CACHES("0,c,2,8,0.2\n"), "", NULL},
     {CACHES("0,c,1,9,0.1\n"), "cache-hits ", NULL},
+    {CACHES("0,c,0,10,0.0\n"), "cache-hits ", NULL},
     {CACHES("0,c,1,8,0.11\n"), "", NULL},
     {CACHES("0,c,100,,\n"), "", NULL},
 };

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Memory in use that rises between snapshots of the same step and does not come down again: at
+ * once, or a little each time.
+ *
+ * Snapshots whose labels differ only in their numbers are of one step.  That the first of them is
+ * above what came before says nothing, since models are loaded; that a later one is above the first
+ * does. */
+#include "memory.h"
+
+enum { SHARE, LEAST };
+
+static const struct ta_option options[] = {
+    [SHARE] = {"share", TA_OPTION_NUMBER, 0.2, 0, 100, TA_OPTION_RATIO,
+               "Rise over the first snapshot of a step above which the rule fires"},
+    [LEAST] = {"least", TA_OPTION_NUMBER, 512.0 * 1024 * 1024, 0, 1e15, TA_OPTION_BYTES,
+               "Rise in bytes below which the rule keeps silent"},
+    TA_OPTIONS_END,
+};
+
+/* How far memory may fall again after it has risen. */
+#define STAYS 0.9
+/* Share of a rise that makes it a jump. */
+#define AT_ONCE 0.8
+enum { SNAPSHOTS_MIN = 3 };
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Whether two labels are the same but for their numbers, of which they have any. */
+static bool is_same_step(struct ta_slice a, struct ta_slice b)
+{
+    size_t i = 0, k = 0;
+    bool has_number = false;
+    while (i < a.len && k < b.len) {
+        if (is_digit(a.ptr[i]) && is_digit(b.ptr[k])) {
+            has_number = true;
+            while (i < a.len && is_digit(a.ptr[i]))
+                i++;
+            while (k < b.len && is_digit(b.ptr[k]))
+                k++;
+        } else if (a.ptr[i++] != b.ptr[k++]) {
+            return false;
+        }
+    }
+    return i == a.len && k == b.len && (has_number || ta_slice_equal(a, b));
+}
+
+/* The snapshots of one step. */
+struct rise {
+    size_t n, first, last; /* number of them; rows */
+    size_t from, at;       /* the rows between which the largest rise is */
+    double jump, before;   /* that rise, and what it began at */
+    double falls;          /* the largest fall from one to the next */
+};
+
+static struct rise measure(const struct ta_table *snapshots, size_t first)
+{
+    struct rise rise = {.n = 1, .first = first, .last = first, .from = first, .at = first};
+    for (size_t row = first + 1; row < snapshots->n_rows; row++) {
+        if (!snapshot_is_beside(snapshots, first, row) || isnan(snapshot_bytes(snapshots, row)) ||
+            !is_same_step(ta_row_text(snapshots, first, "label"),
+                          ta_row_text(snapshots, row, "label")))
+            continue;
+        const double before = snapshot_bytes(snapshots, rise.last);
+        const double more = snapshot_bytes(snapshots, row) - before;
+        if (more > rise.jump) {
+            rise.jump = more;
+            rise.before = before;
+            rise.from = rise.last;
+            rise.at = row;
+        }
+        rise.falls = fmax(rise.falls, -more);
+        rise.last = row;
+        rise.n++;
+    }
+    return rise;
+}
+
+/* Whether all snapshots of the step since the jump are still that high, and there is one. */
+static bool stays(const struct ta_table *snapshots, const struct rise *rise)
+{
+    const double level = rise->before + STAYS * rise->jump;
+    for (size_t row = rise->at; row < snapshots->n_rows; row++)
+        if (snapshot_is_beside(snapshots, rise->first, row) &&
+            is_same_step(ta_row_text(snapshots, rise->first, "label"),
+                         ta_row_text(snapshots, row, "label")) &&
+            snapshot_bytes(snapshots, row) < level)
+            return false;
+    return rise->at < rise->last;
+}
+
+static bool is_first_of_step(const struct ta_table *snapshots, size_t row)
+{
+    for (size_t i = 0; i < row; i++)
+        if (snapshot_is_beside(snapshots, i, row) && !isnan(snapshot_bytes(snapshots, i)) &&
+            is_same_step(ta_row_text(snapshots, i, "label"), ta_row_text(snapshots, row, "label")))
+            return false;
+    return true;
+}
+
+struct limits {
+    double share, least;
+};
+
+static bool is_large(double rise, double from, const struct limits *limits)
+{
+    return rise >= limits->least && rise > limits->share * from;
+}
+
+static void give(struct ta_advice *advice, const struct ta_report *report,
+                 const struct ta_table *snapshots, const struct rise *rise, bool at_once,
+                 const struct limits *limits)
+{
+    const struct ta_place low = snapshot_place(snapshots, at_once ? rise->from : rise->first);
+    const struct ta_place high = snapshot_place(snapshots, at_once ? rise->at : rise->last);
+    const struct ta_evidence evidence[] = {ta_place_evidence(&high), ta_place_evidence(&low)};
+    const char *from = ta_advice_number(advice, low.value, TA_UNIT_BYTES);
+    const char *to = ta_advice_number(advice, high.value, TA_UNIT_BYTES);
+    const char *label = ta_place_text(advice, &high, "label");
+    const char *owner = ta_place_owner(advice, report, &high);
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "memory-growth",
+            .rule = "memory_growth",
+            .title = at_once ? ta_advice_printf(advice,
+                                                "Memory in use jumps from %s to %s at %s and stays "
+                                                "there%s",
+                                                from, to, label, owner)
+                             : ta_advice_printf(advice,
+                                                "Memory in use grows from %s to %s over %zu "
+                                                "snapshots, up to %s%s",
+                                                from, to, rise->n, label, owner),
+            .advice = at_once ? "A model that was offloaded before this step no longer is, or what "
+                                "the step made is still referenced. Offload again before the next "
+                                "step, and record a snapshot of the allocator there: it names "
+                                "what holds the memory."
+                              : "Each pass leaves something behind: tensors kept in a list, "
+                                "latents or frames that are not moved to the host, a graph that is "
+                                "not freed outside of torch.no_grad(). A snapshot of the "
+                                "allocator names what holds the memory.",
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = 2,
+            .saving_low_ns = TA_MISSING,
+            .saving_high_ns = TA_MISSING,
+            .confidence = 0.6,
+            .threshold = ta_advice_printf(advice, "rise between snapshots of a step > %s",
+                                          ta_advice_number(advice, limits->share, TA_UNIT_RATIO)),
+        });
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice)
+{
+    const struct ta_table *snapshots = ta_report_table(report, "memory.snapshots");
+    const struct limits limits = {ta_ctx_option(ctx, SHARE), ta_ctx_option(ctx, LEAST)};
+    struct rise worst = {.n = 0};
+    double most = 0;
+    bool at_once = false;
+    enum { ROWS_MAX = 4096 }; /* more are compared with each other at length */
+    for (size_t row = 0; snapshots && row < snapshots->n_rows && row < ROWS_MAX; row++) {
+        if (isnan(snapshot_bytes(snapshots, row)) || !is_first_of_step(snapshots, row))
+            continue;
+        const struct rise rise = measure(snapshots, row);
+        const double grown = snapshot_bytes(snapshots, rise.last) - snapshot_bytes(snapshots, row);
+        const bool jumps = is_large(rise.jump, rise.before, &limits) && stays(snapshots, &rise);
+        const bool grows = rise.falls < limits.least / 4 && rise.jump < AT_ONCE * grown &&
+                           is_large(grown, snapshot_bytes(snapshots, row), &limits);
+        if (rise.n >= SNAPSHOTS_MIN && (jumps || grows) && (jumps ? rise.jump : grown) > most) {
+            worst = rise;
+            at_once = jumps && !grows;
+            most = jumps ? rise.jump : grown;
+        }
+    }
+    if (worst.n)
+        give(advice, report, snapshots, &worst, at_once, &limits);
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise};
+
+TA_PLUGIN(advice, memory_growth, &ops, .title = "Memory that is not given back",
+          .summary = "Fires when memory in use rises between snapshots of a step and stays",
+          .version = "1", .options = options);

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Text encoding that takes a large part of the time, or is done again for the same generation. */
+#include "stage.h"
+
+#include <traceanalyze/csv.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { SHARE, CALLS };
+
+static const struct ta_option options[] = {
+    [SHARE] = {"share", TA_OPTION_NUMBER, 0.15, 0, 1, TA_OPTION_RATIO,
+               "Share of the time above which the rule fires"},
+    [CALLS] = {"calls", TA_OPTION_NUMBER, 2, 1, 1e6, TA_OPTION_PLAIN,
+               "Calls of one stage for each generation above which it counts as repeated: a prompt "
+               "and its negative make two"},
+    TA_OPTIONS_END,
+};
+
+/* What all stages of text encoding take together. */
+struct encoding {
+    struct ta_place largest; /* the total of the one that takes most; no table: there is none */
+    double share, total;
+    bool of_sum;
+    struct ta_place repeated; /* the calls of the one that is called most */
+};
+
+static bool is_preparation(struct ta_slice name)
+{
+    static const char *const words[] = {"load", "init", "warm", "compil", "start"};
+    char text[256];
+    const size_t n = name.len < sizeof text - 1 ? name.len : sizeof text - 1;
+    if (n)
+        memcpy(text, name.ptr, n);
+    text[n] = '\0';
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcasestr(text, words[i]))
+            return true;
+    return false;
+}
+
+static struct encoding find_encoding(const struct ta_table *stages)
+{
+    struct encoding found = {.share = 0};
+    for (size_t row = 0; row < stages->n_rows; row++) {
+        const double total = ta_row_number(stages, row, "mean_total_ns", NAN);
+        const double share = ta_row_number(stages, row, "share", NAN);
+        const double calls = ta_row_number(stages, row, "calls", NAN);
+        if (!is_text_encoding(ta_row_text(stages, row, "stage")) || isnan(total))
+            continue;
+        found.total += total;
+        if (!isnan(share) && !ta_row_reads(stages, row, "share_of", "parent"))
+            found.share += share;
+        found.of_sum |= ta_row_reads(stages, row, "share_of", "sum");
+        if (!found.largest.table || total > found.largest.value)
+            found.largest =
+                (struct ta_place){stages, row, ta_table_column(stages, "mean_total_ns"), total};
+        if (!isnan(calls) && (!found.repeated.table || calls > found.repeated.value))
+            found.repeated =
+                (struct ta_place){stages, row, ta_table_column(stages, "calls"), calls};
+    }
+    return found;
+}
+
+/* How many generations there were, as far as the stages tell: none is without its own stages, so
+ * the one with the fewest calls says at most how many.  Prompts that a setting names count as well;
+ * 0 when nothing tells. */
+static double count_generations(const struct ta_report *report, const struct ta_table *stages)
+{
+    const struct ta_table *tags = ta_report_table(report, "run.tags");
+    double fewest = INFINITY, prompts = 0;
+    for (size_t row = 0; row < stages->n_rows; row++) {
+        const struct ta_slice name = ta_row_text(stages, row, "stage");
+        const double calls = ta_row_number(stages, row, "calls", NAN);
+        const double members = ta_row_number(stages, row, "members", 1);
+        if (!is_text_encoding(name) && !is_preparation(name) && calls > 0)
+            fewest = fmin(fewest, ceil(calls / fmax(1, members)));
+    }
+    for (size_t row = 0; tags && row < tags->n_rows; row++)
+        if (ta_row_reads(tags, row, "key", "num_prompts")) {
+            const double n = ta_text_double(ta_row_text(tags, row, "value"));
+            prompts = n > prompts ? n : prompts;
+        }
+    return isinf(fewest) ? 0 : fmax(fewest, prompts);
+}
+
+static void give(const struct ta_report *report, struct ta_advice *advice,
+                 const struct encoding *found, double generations, bool is_repeated, double limit)
+{
+    const struct ta_place *place = is_repeated ? &found->repeated : &found->largest;
+    const struct ta_place told = is_repeated ? *place : ta_place_beside(place, "share");
+    const struct ta_evidence evidence[] = {ta_place_evidence(&told),
+                                           ta_place_evidence(&found->largest)};
+    const char *total = ta_advice_number(advice, found->total, TA_UNIT_NS);
+    const char *share =
+        found->share > 0 ? ta_advice_printf(advice, "%s of the time%s, %s",
+                                            ta_advice_number(advice, found->share, TA_UNIT_RATIO),
+                                            found->of_sum ? " in all stages" : "", total)
+                         : total;
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "text-encoding",
+            .rule = "stage_text",
+            .title = is_repeated
+                         ? ta_advice_printf(advice, "%s runs %s times for %s generation%s (%s)%s",
+                                            ta_place_text(advice, place, "stage"),
+                                            ta_advice_number(advice, place->value, TA_UNIT_COUNT),
+                                            ta_advice_number(advice, generations, TA_UNIT_COUNT),
+                                            generations > 1 ? "s" : "", share,
+                                            ta_place_owner(advice, report, place))
+                         : ta_advice_printf(advice, "Text encoding takes %s of the time%s (%s)%s",
+                                            ta_advice_number(advice, found->share, TA_UNIT_RATIO),
+                                            found->of_sum ? " in all stages" : "", total,
+                                            ta_place_owner(advice, report, place)),
+            .advice = is_repeated ? "Encode each prompt once and keep its embedding: it is the "
+                                    "same for all chunks, blocks and steps of a generation."
+                                  : "Encode a prompt once and keep its embedding, also between "
+                                    "runs; encode the prompt and its negative as one batch, with "
+                                    "the encoder in 16 bit or 8 bit on the GPU.",
+            .severity = found->share > 2 * limit ? TA_MEDIUM : TA_LOW,
+            .evidence = evidence,
+            .n_evidence = 2,
+            .saving_low_ns = is_repeated ? ta_whole(found->total / 2) : ta_whole(found->total / 4),
+            .saving_high_ns = is_repeated
+                                  ? ta_whole(found->total * (1 - generations / place->value))
+                                  : ta_whole(found->total),
+            .confidence = 0.5,
+            .threshold = is_repeated
+                             ? "calls of text encoding for each generation"
+                             : ta_advice_printf(advice, "share of text encoding > %s",
+                                                ta_advice_number(advice, limit, TA_UNIT_RATIO)),
+        });
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
+                             struct ta_advice *advice)
+{
+    const struct ta_table *stages = ta_report_table(report, "stages.over_ranks");
+    if (!stages)
+        return TA_OK;
+    const struct encoding found = find_encoding(stages);
+    const double generations = count_generations(report, stages);
+    const double limit = ta_ctx_option(ctx, SHARE);
+    const bool is_repeated = found.repeated.table && generations > 0 &&
+                             found.repeated.value > ta_ctx_option(ctx, CALLS) * generations;
+    /* Alone, a share is of itself. */
+    if (is_repeated || (found.largest.table && generations > 0 && found.share > limit))
+        give(report, advice, &found, generations, is_repeated, limit);
+    return TA_OK;
+}
+
+static const struct ta_advice_ops ops = {.advise = advise};
+
+TA_PLUGIN(advice, stage_text, &ops, .title = "Expensive text encoding",
+          .summary = "Fires when text encoding is repeated or takes a large part of the time",
+          .version = "1", .options = options);
