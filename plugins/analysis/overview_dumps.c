@@ -3,6 +3,7 @@
 #include <traceanalyze/analysis.h>
 
 #include <math.h>
+#include <stdio.h>
 
 static void add(struct ta_section_builder *out, const char *id, const char *title,
                 struct ta_cell value, enum ta_unit unit, enum ta_polarity polarity,
@@ -139,6 +140,21 @@ static void add_reserved(struct ta_section_builder *out, const struct ta_table *
         "recorded");
 }
 
+/* The title of a figure of samples, which may be of a part of the session only. */
+static const char *sampled_title(char text[96], const char *title, const struct ta_table *table,
+                                 const char *signal)
+{
+    double least = NAN;
+    for (size_t i = 0; table && i < table->n_rows; i++)
+        if (!signal || ta_row_reads(table, i, "signal", signal))
+            least = fmin(least, number(table, i, "session_share"));
+    if (isnan(least))
+        snprintf(text, 96, "%s", title);
+    else
+        snprintf(text, 96, "%s (%.0f %% sampled)", title, 100 * least);
+    return text;
+}
+
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_report *prior, struct ta_section_builder *out)
 {
@@ -162,15 +178,19 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         whole(largest(memory, "peak_allocated_bytes", NULL, NULL)), TA_UNIT_BYTES, TA_LOWER,
         "Largest memory in use by tensors, of all ranks and devices");
     add_reserved(out, memory);
-    add(out, "gpu_utilization", "Devices in use",
+    const struct ta_table *energy = ta_report_table(prior, "energy.by_rank");
+    char title[96];
+    add(out, "gpu_utilization",
+        sampled_title(title, "Devices in use", telemetry, "gpu_utilization"),
         ta_num(mean_of_devices(telemetry, "gpu_utilization")), TA_UNIT_RATIO, TA_HIGHER,
         "Share of time with work on the device, mean of its samples and of all devices");
-    add(out, "gpu_temperature", "Hottest device",
+    add(out, "gpu_temperature",
+        sampled_title(title, "Hottest device", telemetry, "gpu_temperature"),
         ta_num(largest(telemetry, "max", "signal", "gpu_temperature")), TA_UNIT_CELSIUS, TA_LOWER,
         "Largest sample of all devices");
-    add(out, "energy_j", "Energy",
-        ta_num(most_of_a_rank(ta_report_table(prior, "energy.by_rank"), "energy_j")), TA_UNIT_JOULE,
-        TA_LOWER, "Power integrated over the times of its samples, all devices that a rank sees");
+    add(out, "energy_j", sampled_title(title, "Energy", energy, NULL),
+        ta_num(most_of_a_rank(energy, "energy_j")), TA_UNIT_JOULE, TA_LOWER,
+        "Power integrated over the times of its samples, all devices that a rank sees");
     return TA_OK;
 }
 

@@ -117,6 +117,9 @@ static const struct {
     [TA_Q_OTHER_SESSION] = {"other-session", TA_QUALITY_INFO,
                             "Samples of an earlier session of the same process, which its own "
                             "files have; they are not used again."},
+    [TA_Q_PARTIAL_SAMPLES] = {"partial-samples", TA_QUALITY_NOTICE,
+                              "The samples beside a session cover a part of it only, as where a "
+                              "profiler keeps the last ones; energy and means are of that part."},
     [TA_Q_UNALIGNED] = {"unaligned", TA_QUALITY_INFO,
                         "Times of two files of one rank cannot be put on one axis."},
     [TA_Q_ANALYSIS_MISSING] = {"analysis-missing", TA_QUALITY_LOSS,

@@ -55,6 +55,57 @@ static void drop_before(struct ta_kept *const *files, size_t n, struct ta_qualit
     }
 }
 
+/* What the samples of one signal and device cover. */
+struct covered {
+    enum ta_signal signal;
+    int64_t device, first, last;
+    size_t n;
+};
+
+static void cover(struct covered *covered, const struct ta_dump *dump)
+{
+    struct ta_samples samples = ta_dump_samples(dump);
+    while (ta_samples_next(&samples)) {
+        const struct ta_sample *s = &samples.sample;
+        if (s->relative || s->time_ns == TA_MISSING)
+            continue;
+        if (covered->n == 0)
+            *covered = (struct covered){s->signal, s->device, s->time_ns, s->time_ns, 0};
+        if (s->signal != covered->signal || s->device != covered->device)
+            continue;
+        covered->first = s->time_ns < covered->first ? s->time_ns : covered->first;
+        covered->last = s->time_ns > covered->last ? s->time_ns : covered->last;
+        covered->n++;
+    }
+}
+
+/* Says so when the files of one session have samples of a part of it only: more than a twentieth
+ * and more than four intervals are missing. */
+static void check_coverage(struct ta_kept *const *files, size_t n, struct ta_quality *quality)
+{
+    struct covered covered = {.n = 0};
+    int64_t session_ns = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct ta_dump *dump = &files[i]->trace->dump;
+        cover(&covered, dump);
+        for (size_t k = 0; k < dump->rows[TA_DUMP_session].n; k++) {
+            const struct ta_session *session = ta_dump_row(dump, TA_DUMP_session, k);
+            if (session->start_ns != TA_MISSING && session->dur_ns > 0)
+                session_ns = ta_add_sat(session_ns, session->dur_ns);
+        }
+    }
+    if (covered.n < 2 || session_ns == 0)
+        return;
+    const double session = (double)session_ns, span = (double)covered.last - (double)covered.first;
+    const double missing = session - span, interval = span / ((double)covered.n - 1);
+    if (missing > session / 20 && missing > 4 * interval)
+        ta_quality_add(
+            quality, TA_Q_PARTIAL_SAMPLES, TA_NO_OFFSET,
+            "The samples of \"%s\" cover %.4g s of the %.4g s of its session; energy and "
+            "means are of these",
+            files[0]->shown, span / 1e9, session / 1e9);
+}
+
 bool ta_drop_earlier_samples(struct ta_kept *files, size_t n, struct ta_quality *quality)
 {
     struct ta_kept **list = reallocarray(NULL, n + 1, sizeof *list);
@@ -69,6 +120,7 @@ bool ta_drop_earlier_samples(struct ta_kept *files, size_t n, struct ta_quality 
         for (end = first; end < used && by_session(&list[first], &list[end]) == 0; end++)
             ;
         drop_before(&list[first], end - first, quality);
+        check_coverage(&list[first], end - first, quality);
     }
     free(list);
     return true;

@@ -156,6 +156,8 @@ static double energy_of(const struct ta_report *report)
     double sum = NONE;
     for (size_t i = 0; table && i < table->n_rows; i++) {
         const double joules = number(table, i, "energy_j");
+        if (!isnan(number(table, i, "session_share")))
+            return NONE; /* of a part of the run */
         if (joules > 0)
             sum = isnan(sum) ? joules : sum + joules;
     }

@@ -1042,6 +1042,37 @@ static void test_energy_is_an_integral(void **state)
     close_run(&run);
 }
 
+/* A session of 100 s of which the last 41 samples are kept, one a second, and ten blocks of 10 s
+ * with 12 frames each: the energy is of 40 s, in which four blocks were made. */
+static void test_energy_of_a_ring(void **state)
+{
+    (void)state;
+    for (int first = 0; first <= 60; first += 60) {
+        struct run run = {.n = 0};
+        struct ta_builder *b = open_file(&run);
+        ADD(b, session, session(b, 1000000 * MS, 100000 * MS));
+        for (int i = 0; i < 10; i++)
+            ADD(b, diffusion_block, block(i, 12, 10000 * MS, (1010000 + 10000 * i) * MS));
+        for (int i = first; i <= 100; i++) {
+            const struct ta_sample row = {.rank = NONE,
+                                          .device = 0,
+                                          .signal = TA_SIGNAL_GPU_POWER,
+                                          .time_ns = (1000000 + 1000 * i) * MS,
+                                          .value = 300};
+            ADD(b, sample, row);
+        }
+        analyze(&run);
+        const struct ta_table *t = table_of(&run, "energy.by_rank");
+        assert_cell(t, 0, "energy_j", first ? 12000 : 30000);
+        assert_cell(t, 0, "frame_j", 250);
+        if (first)
+            assert_cell(t, 0, "session_share", 0.4);
+        else
+            assert_missing(t, 0, "session_share");
+        close_run(&run);
+    }
+}
+
 /* A long series is drawn from means over equal spans; its figures are of all samples. */
 static void test_long_series_are_thinned(void **state)
 {
@@ -1263,6 +1294,7 @@ int main(void)
         cmocka_unit_test(test_throughput_of_the_run),
         cmocka_unit_test(test_requests),
         cmocka_unit_test(test_throughput_by_basis),
+        cmocka_unit_test(test_energy_of_a_ring),
         cmocka_unit_test(test_denoising_is_a_stage),
         cmocka_unit_test(test_denoising_is_no_stage),
         cmocka_unit_test(test_steps_of_a_pass),

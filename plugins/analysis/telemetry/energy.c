@@ -14,7 +14,9 @@ static const struct ta_column energy_columns[] = {
     {"energy_wh", "Wh", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_LOWER, "The same in watt hours"},
     {"mean_w", "Mean power", TA_TYPE_NUMBER, TA_UNIT_WATT, TA_LOWER, "Energy over covered time"},
     {"frame_j", "Per frame", TA_TYPE_NUMBER, TA_UNIT_JOULE, TA_LOWER,
-     "Energy over the frames of the rank's blocks"},
+     "Energy over the frames of the rank's blocks; of a part of the session over those made in it"},
+    {"session_share", "Of session", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "Share of the session that the energy is of, where it is of a part of it only"},
 };
 
 /* ---- sums ---------------------------------------------------------------------------------- */
@@ -95,11 +97,14 @@ static void add_series(struct ta_table_builder *table, const struct all *all,
     telemetry_join(&sums, &series->summary);
     if (sums.covered_ns == 0)
         return;
-    const int64_t frames = frames_of(ranks, series->rank);
+    const double part = telemetry_covered_share(all, series, &sums);
+    const double frames =
+        isnan(part) ? (double)frames_of(ranks, series->rank)
+                    : telemetry_frames_between(all, series->rank, sums.first_ns, sums.last_ns);
     TA_ROW(table, ta_int(series->rank), ta_int(series->device), ta_int(sums.n),
            ta_int(sums.last_ns - sums.first_ns), ta_int(sums.covered_ns), ta_num(sums.joules),
            ta_num(sums.joules / 3600), ta_num(sums.joules / ((double)sums.covered_ns / 1e9)),
-           frames > 0 ? ta_num(sums.joules / (double)frames) : ta_null());
+           frames > 0 ? ta_num(sums.joules / frames) : ta_null(), ta_num(part));
 }
 
 void telemetry_add_energy(struct ta_section_builder *out, const struct all *all,
@@ -107,7 +112,7 @@ void telemetry_add_energy(struct ta_section_builder *out, const struct all *all,
 {
     const struct ta_table *ranks = ta_report_table(prior, "diffusion.by_rank");
     struct ta_table_builder *table =
-        ta_add_table(out, "energy.by_rank", "Energy", energy_columns, 9);
+        ta_add_table(out, "energy.by_rank", "Energy", energy_columns, 10);
     for (size_t s = 0; s < all->n; s++)
         if (all->at[s].used && all->at[s].signal == TA_SIGNAL_GPU_POWER)
             add_series(table, all, &all->at[s], ranks, scratch);

@@ -251,6 +251,7 @@ enum ta_status telemetry_map(struct ta_ctx *ctx, const struct ta_trace *trace,
                              struct ta_partial *const *out)
 {
     const struct ta_samples samples = ta_trace_samples(trace);
+    telemetry_map_sessions(trace, out[1], out[2]);
     struct packing p = {.readings = calloc(samples.left + 1, sizeof *p.readings)};
     bool done = p.readings && count_samples(&p, samples);
     if (done)

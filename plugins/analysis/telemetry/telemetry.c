@@ -25,7 +25,11 @@ static const struct ta_field fields[FIELDS] = {
     [VALUES] = {"values", TA_FIELD_DIST},
 };
 
-static const struct ta_partial_def partials[] = {{"samples", fields, FIELDS}, {0}};
+static const struct ta_partial_def partials[] = {
+    {"samples", fields, FIELDS},
+    {"sessions", telemetry_session_fields, SESSION_FIELDS},
+    {"blocks", telemetry_block_fields, BLOCK_FIELDS},
+    {0}};
 
 const struct signal_info telemetry_signals[TA_SIGNAL_COUNT] = {
     [TA_SIGNAL_GPU_UTILIZATION] = {true, 1e9},  [TA_SIGNAL_GPU_MEMORY_ACTIVITY] = {true, 1e9},
@@ -47,6 +51,8 @@ static const struct ta_column rank_columns[] = {
     {"mean", "Mean", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Mean of the samples"},
     {"p95", "p95", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "95th percentile (type 7)"},
     {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit of the four values"},
+    {"session_share", "Of session", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "Share of the session that the samples cover, where they are of a part of it only"},
 };
 
 /* ---- what counts --------------------------------------------------------------------------- */
@@ -166,6 +172,10 @@ static void add_series(struct ta_table_builder *table, const struct all *all,
                        const struct series *series, double *values)
 {
     const size_t n = series->end - series->first;
+    struct summary all_of =
+        telemetry_sum_up((struct readings){all->readings + series->first, n}, values);
+    telemetry_join(&all_of, &series->summary);
+    const double part = telemetry_covered_share(all, series, &all_of);
     struct summary sums = {.n = (int64_t)n};
     for (size_t i = 0; i < n; i++)
         values[i] = all->readings[series->first + i].value;
@@ -183,13 +193,13 @@ static void add_series(struct ta_table_builder *table, const struct all *all,
     const char *unit = ta_unit_name(ta_signal_unit(series->signal));
     TA_ROW(table, ta_int(series->rank), ta_int(series->device), ta_text(ta_slice_of(name)),
            ta_int(sums.n), ta_num(sums.least), ta_num(sums.most), ta_num(sums.sum / (double)sums.n),
-           ta_num(p95), ta_text(ta_slice_of(unit)));
+           ta_num(p95), ta_text(ta_slice_of(unit)), ta_num(part));
 }
 
 static void add_ranks(struct ta_section_builder *out, const struct all *all, double *values)
 {
     struct ta_table_builder *table =
-        ta_add_table(out, "telemetry.by_rank", "Device telemetry", rank_columns, 9);
+        ta_add_table(out, "telemetry.by_rank", "Device telemetry", rank_columns, 10);
     for (size_t s = 0; s < all->n; s++)
         if (all->at[s].used)
             add_series(table, all, &all->at[s], values);
@@ -198,7 +208,7 @@ static void add_ranks(struct ta_section_builder *out, const struct all *all, dou
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_report *prior, struct ta_section_builder *out)
 {
-    struct all all = {.partial = merged[0]};
+    struct all all = {.partial = merged[0], .sessions = merged[1], .blocks = merged[2]};
     bool done = telemetry_find_series(&all);
     double *values = calloc(all.n_readings + 1, sizeof *values);
     int64_t *times = calloc(all.n_readings + 1, sizeof *times);
@@ -234,4 +244,4 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
 TA_PLUGIN(analysis, telemetry, &ops, .title = "Device telemetry",
           .summary = "Samples of devices and host, and the energy: telemetry.by_rank, "
                      "telemetry.sampling, telemetry.timeline, energy.by_rank",
-          .version = "1");
+          .version = "2");

@@ -30,6 +30,12 @@ enum {
     FIELDS
 };
 
+/* Fields of the other partials: the sessions of a rank, and its blocks. */
+enum { SESSION_RANK, SESSION_NS, SESSION_FIELDS };
+enum { BLOCK_RANK, BLOCK_FILE, BLOCK_ORDER, BLOCK_END, BLOCK_NS, BLOCK_FRAMES, BLOCK_FIELDS };
+extern const struct ta_field telemetry_session_fields[SESSION_FIELDS];
+extern const struct ta_field telemetry_block_fields[BLOCK_FIELDS];
+
 /* As many values are enough for exact quantiles; a span is as wide as it takes for that many. */
 enum { EXACT_MOST = 65536, SPANS = 2048 };
 
@@ -73,7 +79,7 @@ struct all {
     size_t n_readings;
     struct series *at; /* by rank, device, signal; no device first */
     size_t n;
-    const struct ta_partial *partial;
+    const struct ta_partial *partial, *sessions, *blocks;
     bool *dropped; /* rows of the partial: their samples are in another file too */
 };
 
@@ -95,6 +101,18 @@ struct summary telemetry_sum_up(struct readings readings, double *steps);
 void telemetry_join(struct summary *into, const struct summary *more);
 void telemetry_add_energy(struct ta_section_builder *out, const struct all *all,
                           const struct ta_report *prior, double *scratch);
+
+/* ---- coverage.c ----------------------------------------------------------------------------- */
+
+void telemetry_map_sessions(const struct ta_trace *trace, struct ta_partial *sessions,
+                            struct ta_partial *blocks);
+/* The share of its sessions that samples of a rank cover where they are of a part only; else, and
+ * where it is not known, NAN. */
+double telemetry_covered_share(const struct all *all, const struct series *series,
+                               const struct summary *sums);
+/* Frames of the blocks of a rank that were made between two moments, a block in part by its time;
+ * NAN where a block does not tell. */
+double telemetry_frames_between(const struct all *all, int64_t rank, int64_t from, int64_t to);
 
 /* ---- sampling.c ----------------------------------------------------------------------------- */
 
