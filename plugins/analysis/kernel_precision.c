@@ -293,4 +293,4 @@ static const struct ta_analysis_ops ops = {.needs_args = needs_args,
 TA_PLUGIN(analysis, kernel_precision, &ops, .title = "Tensor cores and precision",
           .summary = "Whether products use tensor cores, and in which type: "
                      "kernels.matrix_units, kernels.precision",
-          .version = "1");
+          .version = "2");
