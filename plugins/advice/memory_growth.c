@@ -10,7 +10,7 @@
 enum { SHARE, LEAST };
 
 static const struct ta_option options[] = {
-    [SHARE] = {"share", TA_OPTION_NUMBER, 0.2, 0, 100, TA_OPTION_RATIO,
+    [SHARE] = {"share", TA_OPTION_NUMBER, 0.2, 0, 1, TA_OPTION_RATIO,
                "Rise over the first snapshot of a step above which the rule fires"},
     [LEAST] = {"least", TA_OPTION_NUMBER, 512.0 * 1024 * 1024, 0, 1e15, TA_OPTION_BYTES,
                "Rise in bytes below which the rule keeps silent"},
