@@ -92,13 +92,21 @@ class Console:
                  ("Initialization/caching", "Diffusion generation", "VAE decoding")}
         blocks = ["%.2f" % self.chance.uniform(1, 900) for _ in range(self.chance.randrange(0, 9))]
         total = "%.2f" % (sum(map(float, parts.values())) * self.chance.uniform(1.01, 2))
+        seconds = "%.2f" % (float(total) / 1000 * self.chance.uniform(1.1, 3) + 0.02)
+        lines = self.chance.choice(["", "start", "end", "start end", "start late"])
+        whole = f.scaled(seconds, 10**9) if lines not in ("", "start") else f.scaled(total, 10**6)
+        session = "run %d" % self.rank if lines else None
+        ended = "Profiling session '%s' ended (duration: %ss)" % (session, seconds)
+        if "start" in lines:
+            self.lines.append("Profiling session '%s' started" % session)
+        if "late" in lines:
+            self.lines.append(ended)
         self.lines.append("Profiling results:")
         for name, ms in parts.items():
             self.lines.append("  - %s time: %s ms (%.2f%%)" % (
                 name, ms, 100 * float(ms) / float(total)))
             self.stage(name, f.scaled(ms, 10**6))
-            share = fractions.Fraction(decimal.Decimal(ms)) / fractions.Fraction(
-                decimal.Decimal(total))
+            share = fractions.Fraction(f.scaled(ms, 10**6), whole)
             self.tables["stages.by_name"][-1].update(share=f.plain(share), share_of="session")
             for i, block in enumerate(blocks if name.startswith("Diffusion") else []):
                 self.lines.append("    - Block %d generation time: %s ms (1.00%% of diffusion)" % (
@@ -106,8 +114,9 @@ class Console:
                 self.add("diffusion.blocks", {"index": i, "block": i, "frames": None,
                                               "dur_ns": f.scaled(block, 10**6)})
         self.lines.append("  - Total time: %s ms" % total)
-        whole = f.scaled(total, 10**6)
-        self.add("run.sessions", {"session": None, "dur_ns": whole})
+        if "end" in lines:
+            self.lines.append(ended)
+        self.add("run.sessions", {"session": session, "dur_ns": whole})
         if blocks:
             self.add("throughput.values", {"metric": "bps", "basis": "wall", "unit": "per_s",
                                            "value": f.rate(len(blocks), whole)})

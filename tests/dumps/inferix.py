@@ -17,6 +17,7 @@ class Session:
         self.start = START + chance.random()
         self.now = self.start
         self.tables = {}
+        self.form = chance.choice([("up", 1), ("down", 1), ("up", 2), ("down", 2)])
 
     def add(self, table, row):
         self.tables.setdefault(table, []).append({"rank": self.rank, **row})
@@ -50,6 +51,11 @@ class Session:
             return {}
         return {"total_stages": len(found), "stages": found, "bottlenecks": [],
                 "total_time": sum(s["total_time"] for s in found.values())}
+
+    def schedule(self, steps):
+        """Numbers of the records of a pass."""
+        numbers = range(steps) if self.form[0] == "up" else range(steps - 1, -1, -1)
+        return [number for number in numbers for _ in range(self.form[1])]
 
     def step(self, number, frames):
         ms = self.chance.uniform(0.01, 400)
@@ -121,7 +127,7 @@ class Session:
         for _ in range(generations):
             for block in range(blocks):
                 size = self.chance.choice([frames, frames, 1])
-                events += [self.step(step, size) for step in range(steps)]
+                events += [self.step(step, size) for step in self.schedule(steps)]
                 events.append(self.block(block, size))
         events.append({"name": "note <b>", "timestamp": self.lapse(1), "data": {}})
         return events
