@@ -34,10 +34,10 @@ def reports(data, out):
 
 
 def folders(data, out):
-    for folder in sorted({path.parent for path in files(data)}):
+    for number, folder in enumerate(sorted({path.parent for path in files(data)})):
         yield ["report", "--no-config", "-q", "--format", "json,html,pdf", "-o", out, folder]
         yield ["check", "--no-config", folder]
-        yield ["merge", "--no-config", "-q", "-f", "-o", out.with_name("merged.json.gz"), folder]
+        yield ["merge", "--no-config", "-q", "-o", out.with_name(f"{number}.json.gz"), folder]
 
 
 def diffs(data, out):
