@@ -149,6 +149,8 @@ static void say_share(struct line *line, const struct ta_report *report, size_t 
     if (ta_row_reads(stages, row, "share_of", "session"))
         say(line, "%s takes %s of %s (%s of %s).", what, share, session_words(report, words), total,
             whole);
+    else if (ta_row_reads(stages, row, "share_of", "sum") && of >= 1)
+        say(line, "%s takes %s; no other stage was timed.", what, total);
     else
         say(line, "%s takes %s of the time%s (%s).", what, share,
             ta_row_reads(stages, row, "share_of", "sum") ? " in all stages" : "", total);

@@ -63,7 +63,7 @@ static const struct reading parts[] = {
 };
 
 /* Ends that name the unit, which stands with the value. */
-static const char *const units[] = {"_ns", "_bytes", "_ratio", "_watts", "_joules"};
+static const char *const units[] = {"_ns", "_bytes", "_ratio", "_watts", "_joules", "_celsius"};
 
 static struct ta_slice without_unit(struct ta_slice word)
 {
