@@ -537,35 +537,94 @@ static bool take_element(struct reading_state *st, struct ta_slice raw)
 
 /* ---- what the file says about itself --------------------------------------------------------- */
 
-static void take_distributed(struct reading_state *st, struct ta_slice raw, const json_t *json)
+/* A whole number within a range; a number that is none, or is beyond, is accounted for. */
+static bool known_number(struct reading_state *st, struct ta_slice raw, uint64_t offset,
+                         enum ta_range range, int64_t *number)
+{
+    json_t *json = load(raw);
+    const bool is_whole = whole_number((struct value){raw, json}, number);
+    const bool is_known = is_whole && ta_range_has(range, *number);
+    if (!is_known && (is_whole || json_is_number(json)))
+        ta_quality_add(st->quality, TA_Q_BAD_NUMBER, offset, NULL);
+    json_decref(json);
+    return is_known;
+}
+
+/* Rank -1 is none. */
+static void take_distributed(struct reading_state *st, struct ta_slice raw, uint64_t offset)
 {
     struct members members = {.list = {0}};
     int64_t number;
-    if (!json_is_object(json))
+    if (*raw.ptr != '{')
         return;
     assert_true(list_members(raw, &members));
-    if (whole_number(find_value(&members, json, TA_LIT("rank")), &number) && number >= 0)
-        ta_builder_set_rank(st->builder, number);
-    if (whole_number(find_value(&members, json, TA_LIT("world_size")), &number) && number >= 0)
-        ta_builder_set_world_size(st->builder, number);
+    for (size_t i = 0; i < members.list.n; i++) {
+        const struct member *m = &members.list.at[i];
+        if (ta_slice_equal(m->value, TA_LIT("-1")) || ta_slice_equal(m->value, TA_LIT("\"-1\"")))
+            continue;
+        if (key_is(m->key, TA_LIT("rank")) &&
+            known_number(st, m->value, offset, TA_RANGE_RANK, &number))
+            ta_builder_set_rank(st->builder, number);
+        if (key_is(m->key, TA_LIT("world_size")) &&
+            known_number(st, m->value, offset, TA_RANGE_WORLD_SIZE, &number))
+            ta_builder_set_world_size(st->builder, number);
+    }
     free(members.list.at);
 }
 
-static void take_member(struct reading_state *st, const struct member *m, const json_t *json)
+/* Only the name is kept; numbers of it are looked at. */
+static void take_device(struct reading_state *st, struct ta_slice raw, uint64_t offset)
 {
+    static const struct {
+        const char *key;
+        enum ta_range range;
+    } numbers[] = {{"id", TA_RANGE_DEVICE},
+                   {"totalGlobalMem", TA_RANGE_BYTES},
+                   {"numSms", TA_RANGE_UNITS},
+                   {"maxThreadsPerMultiprocessor", TA_RANGE_UNITS}};
+    struct members members = {.list = {0}};
+    json_t *json = load(raw);
+    const char *name = json_string_value(json_object_get(json, "name"));
     int64_t number;
-    if (key_is(m->key, TA_LIT("distributedInfo"))) {
-        take_distributed(st, m->value, json);
-    } else if (key_is(m->key, TA_LIT("deviceProperties"))) {
-        for (size_t i = 0; i < json_array_size(json); i++) {
-            const char *name = json_string_value(json_object_get(json_array_get(json, i), "name"));
-            if (name && *name)
-                ta_builder_add_device(st->builder, ta_slice_of(name));
-        }
-    } else if (key_is(m->key, TA_LIT("baseTimeNanoseconds")) &&
-               whole_number((struct value){m->value, json}, &number)) {
-        ta_builder_set_base_ns(st->builder, number);
+    if (name && *name)
+        ta_builder_add_device(st->builder, ta_slice_of(name));
+    if (json_is_object(json))
+        assert_true(list_members(raw, &members));
+    for (size_t i = 0; i < members.list.n; i++)
+        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+            if (key_is(members.list.at[i].key, ta_slice_of(numbers[k].key)))
+                (void)known_number(st, members.list.at[i].value, offset, numbers[k].range,
+                                   &number);
+    free(members.list.at);
+    json_decref(json);
+}
+
+static void take_devices(struct reading_state *st, struct ta_slice raw, uint64_t offset)
+{
+    struct cursor c = {raw.ptr + 1, raw.ptr + raw.len};
+    if (*raw.ptr != '[')
+        return;
+    for (bool first = true, ended = false;; first = false) {
+        struct ta_slice device;
+        assert_true(next_item(&c, first, ']', &ended));
+        if (ended)
+            return;
+        assert_true(skip_value(&c, &device));
+        take_device(st, device, offset);
     }
+}
+
+static void take_member(struct reading_state *st, const struct member *m)
+{
+    const uint64_t offset = offset_of(st, m->key.ptr);
+    int64_t number;
+    if (key_is(m->key, TA_LIT("distributedInfo")))
+        take_distributed(st, m->value, offset);
+    else if (key_is(m->key, TA_LIT("deviceProperties")))
+        take_devices(st, m->value, offset);
+    else if (key_is(m->key, TA_LIT("baseTimeNanoseconds")) &&
+             known_number(st, m->value, offset, TA_RANGE_TIME_NS, &number))
+        ta_builder_set_base_ns(st->builder, number);
 }
 
 /* ---- the document --------------------------------------------------------------------------- */
@@ -603,7 +662,7 @@ static bool read_object(struct reading_state *st, struct cursor *c)
         if (!json)
             return false;
         if (m.value.ptr + m.value.len <= m.key.ptr + MEMBER_MAX)
-            take_member(st, &m, json);
+            take_member(st, &m);
         json_decref(json);
     }
 }
