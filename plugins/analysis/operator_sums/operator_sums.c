@@ -62,14 +62,14 @@ static const struct ta_column op_columns[] = {
      "Time on the device: of operators in the kernels that they launched, without the operators "
      "that they called; a kernel's own"},
     {"device_share", "Device share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Self device time over the device time of the rank (`ops.totals`).  Kernels are a part of "
+     "Self device time over the device time of the rank. Kernels are a part of "
      "their operators' time, so the two do not add up"},
     {"device_ns", "Device", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
      "Time on the device, with the operators that it called: nested ones count twice in a sum"},
     {"self_cpu_ns", "Self host", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
      "Time on the host, without the operators that it called"},
     {"host_share", "Host share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Self host time over the host time of the rank (`ops.totals`)"},
+     "Self host time over the host time of the rank"},
     {"cpu_ns", "Host", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
      "Time on the host, with the operators that it called"},
     {"self_device_bytes", "Device memory", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
