@@ -94,15 +94,29 @@ static const char *without_folders(struct ta_arena *arena, const char *line)
     return shown;
 }
 
-/* A name as people say it, without the scopes, types and brackets that a cut in the middle would
- * leave of a function of C++.  NULL without memory. */
+/* Names as people say them, without the scopes, types and brackets that a cut in the middle would
+ * leave of a function of C++.  A label has several parts, of which each is a name by itself.  NULL
+ * without memory. */
 static const char *as_said(struct ta_arena *arena, const char *line)
 {
-    const size_t length = strlen(line);
-    char *said = strstr(line, " → ") ? NULL : ta_arena_alloc(arena, length + 1);
+    static const char separator[] = " · ";
+    enum { BETWEEN = sizeof separator - 1 };
+    const size_t size = strlen(line) + 1; /* no name gets longer */
+    char *said = strstr(line, " → ") ? NULL : ta_arena_alloc(arena, size);
     if (!said)
         return arena->failed ? NULL : line;
-    said[ta_kernel_brief((struct ta_slice){line, length}, said, length)] = '\0';
+    size_t n = 0;
+    for (const char *rest = line; rest;) {
+        const char *end = strstr(rest, separator);
+        const size_t length = end ? (size_t)(end - rest) : strlen(rest);
+        n += ta_kernel_brief((struct ta_slice){rest, length}, said + n, length);
+        rest = end ? end + BETWEEN : NULL;
+        if (rest) {
+            memcpy(said + n, separator, BETWEEN);
+            n += BETWEEN;
+        }
+    }
+    said[n] = '\0';
     return said;
 }
 

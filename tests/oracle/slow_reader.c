@@ -593,8 +593,7 @@ static void take_device(struct reading_state *st, struct ta_slice raw, uint64_t 
     for (size_t i = 0; i < members.list.n; i++)
         for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
             if (key_is(members.list.at[i].key, ta_slice_of(numbers[k].key)))
-                (void)known_number(st, members.list.at[i].value, offset, numbers[k].range,
-                                   &number);
+                (void)known_number(st, members.list.at[i].value, offset, numbers[k].range, &number);
     free(members.list.at);
     json_decref(json);
 }

@@ -500,6 +500,27 @@ static void test_names_of_functions(void **state)
     ta_report_free(world.report);
 }
 
+/* Of a label of several parts each is a name: what follows a kernel's is no part of its type. */
+static void test_names_of_functions_in_labels(void **state)
+{
+    (void)state;
+    struct world world = begin();
+    struct ta_table_builder *kernels =
+        ta_add_table(world.section, "kernels", "Kernels by name", fixture_kernel_columns, 4);
+    TA_ROW(kernels,
+           ta_text(TA_LIT("void cutlass::device_kernel<flash::attention::forward::FlashFwdSm80>"
+                          "(flash::attention::forward::FlashFwdSm80::Params)...")),
+           ta_text(TA_LIT("compute")), ta_int(50), ta_int(1000));
+    struct ta_chart chart = fixture_kernel_chart;
+    chart.label[1] = "calls";
+    ta_add_chart(kernels, &chart);
+    const struct ta_table *table = freeze(&world);
+    struct ta_scene *scene = ta_scene_build(table, table->chart, 720, 0);
+    assert_int_equal(count_texts(scene, "FlashFwdSm80... · "), 1);
+    ta_scene_free(scene);
+    ta_report_free(world.report);
+}
+
 static void test_same_input_same_scene(void **state)
 {
     (void)state;
@@ -782,6 +803,7 @@ int main(void)
         cmocka_unit_test(test_nothing_to_draw),
         cmocka_unit_test(test_hostile_names_are_visible),
         cmocka_unit_test(test_names_of_functions),
+        cmocka_unit_test(test_names_of_functions_in_labels),
         cmocka_unit_test(test_same_input_same_scene),
         cmocka_unit_test(test_steps_of_ranks_are_aligned),
         cmocka_unit_test(test_lines_get_the_panels_they_need),
