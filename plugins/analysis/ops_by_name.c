@@ -101,16 +101,15 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     int64_t all_ns = 0;
     for (size_t i = 0; i < ta_partial_rows(names); i++)
         ta_sum(&all_ns, ta_partial_at(names, i)[SELF]);
-    struct ta_table_builder *table =
-        ta_add_table(out, "ops.by_name", "Host time by name", columns,
-                     sizeof columns / sizeof *columns);
+    struct ta_table_builder *table = ta_add_table(out, "ops.by_name", "Host time by name", columns,
+                                                  sizeof columns / sizeof *columns);
     for (size_t i = 0; i < ta_partial_rows(names); i++) {
         const int64_t *row = ta_partial_at(names, i);
         const struct ta_dist *times = ta_partial_dist_at(names, row, TIMES);
         TA_ROW(table, ta_text(ta_partial_text(names, row, CATEGORY)),
                ta_text(ta_partial_text(names, row, NAME)), ta_int(ta_dist_count(times)),
-               ta_int(ta_dist_sum(times)), ta_int(row[SELF]),
-               ta_share(row[SELF], all_ns), TA_SPREAD_CELLS(times));
+               ta_int(ta_dist_sum(times)), ta_int(row[SELF]), ta_share(row[SELF], all_ns),
+               TA_SPREAD_CELLS(times));
     }
     ta_sort_rows(table, "self_ns", true);
     ta_add_chart(table, &chart);

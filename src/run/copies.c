@@ -23,9 +23,9 @@ struct holding {
     enum ta_exactness exactness;
     bool per_device; /* the file has samples per device */
     bool rank_known;
-    int64_t start; /* of the session, TA_MISSING when the file does not say */
+    int64_t start;   /* of the session, TA_MISSING when the file does not say */
     const void *row; /* the first of them */
-    size_t winner; /* file that has the same more exactly; the own one: none */
+    size_t winner;   /* file that has the same more exactly; the own one: none */
 };
 
 typedef TA_VEC(struct holding) holdings;
@@ -277,11 +277,10 @@ static void compare_console(const struct ta_kept *files, struct holding *console
         const struct holding *h = &all->at[i];
         if (!is_beside(h, console))
             continue;
-        const bool same = console->table == TA_DUMP_stage ? has_stage(files, h, console)
-                          : console->table == TA_DUMP_session
-                              ? may_be_session(files, h, console) &&
-                                    !is_taken(all, h->file, console)
-                              : h->detail == console->detail;
+        const bool same = console->table == TA_DUMP_stage     ? has_stage(files, h, console)
+                          : console->table == TA_DUMP_session ? may_be_session(files, h, console) &&
+                                                                    !is_taken(all, h->file, console)
+                                                              : h->detail == console->detail;
         if (same) {
             console->winner = h->file;
             return;

@@ -95,8 +95,7 @@ static bool drop_copies(const struct ta_ingestion *ingestion, struct ta_quality 
                                           .rank = file->final_rank,
                                           .rank_known = file->rank_source != TA_RANK_DEFAULT};
     }
-    const bool done =
-        files && ta_drop_earlier_samples(files, n, job) &&
+    const bool done = files && ta_drop_earlier_samples(files, n, job) &&
                       ta_drop_earlier_exports(files, n, job) && ta_drop_copies(files, n, job);
     free(files);
     return done;

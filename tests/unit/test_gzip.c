@@ -256,9 +256,12 @@ static void headers_of_unknown_meaning(void **state)
         unsigned char byte;
         const char *says;
     } headers[] = {
-        {METHOD_AT, 0, "compression method 0x00"}, {METHOD_AT, 7, "compression method 0x07"},
-        {METHOD_AT, 9, "compression method 0x09"}, {METHOD_AT, 0xff, "compression method 0xff"},
-        {FLAGS_AT, 0x20, "flags 0x20"},            {FLAGS_AT, 0x40, "flags 0x40"},
+        {METHOD_AT, 0, "compression method 0x00"},
+        {METHOD_AT, 7, "compression method 0x07"},
+        {METHOD_AT, 9, "compression method 0x09"},
+        {METHOD_AT, 0xff, "compression method 0xff"},
+        {FLAGS_AT, 0x20, "flags 0x20"},
+        {FLAGS_AT, 0x40, "flags 0x40"},
         {FLAGS_AT, 0x80 | NAME, "flags 0x88"},
     };
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
@@ -275,8 +278,7 @@ static void headers_of_unknown_meaning(void **state)
             assert_content(&content, "contentcontent", 7 * (size_t)member);
             assert_finding(&content.quality, TA_Q_GZIP_CORRUPT, 1, TA_NO_OFFSET);
             assert_int_equal(file_offset(&content, TA_Q_GZIP_CORRUPT), start + headers[i].at);
-            assert_non_null(
-                strstr(content.quality.slots[TA_Q_GZIP_CORRUPT].text, headers[i].says));
+            assert_non_null(strstr(content.quality.slots[TA_Q_GZIP_CORRUPT].text, headers[i].says));
             assert_no_finding_but(&content.quality, TA_Q_GZIP_CORRUPT);
             assert_true(content.early);
             content_free(&content);

@@ -649,9 +649,17 @@ static void empty_traces(void **state)
 {
     (void)state;
     static const char *const empty[] = {"[]", "{\"traceEvents\":[]}", " [ ] "};
-    static const char *const refused[] = {
-        "[", "[ \n", "[,", "[]\n[", "{}", "{\"a\":1}", "[5]", "[{\"ph\":\"X\"}]",
-        "{\"traceEvents\":[{\"ph\":\"X\"", "", "x"};
+    static const char *const refused[] = {"[",
+                                          "[ \n",
+                                          "[,",
+                                          "[]\n[",
+                                          "{}",
+                                          "{\"a\":1}",
+                                          "[5]",
+                                          "[{\"ph\":\"X\"}]",
+                                          "{\"traceEvents\":[{\"ph\":\"X\"",
+                                          "",
+                                          "x"};
     for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
         struct reading r;
         fixture_read_text(&fixture, empty[i], &r);

@@ -21,9 +21,9 @@ static int64_t of_step(const struct ta_report *report, const char *step, const c
     LAUNCH(1, 1)                                                                                   \
     LAUNCH(2, 4)                                                                                   \
     LAUNCH(3, 7)                                                                                   \
-    LAUNCH(4, 10) STEP(5, 20, 80) LAUNCH(5, 22) KERNEL(1, 0, 7, 10, 20)                            \
-        KERNEL(2, other, 8, 20, 30) KERNEL(3, 0, 9, 25, 3) KERNEL(4, 0, 7, 60, 5)                  \
-            KERNEL(5, 0, 7, 40, 12)
+    LAUNCH(4, 10)                                                                                  \
+    STEP(5, 20, 80) LAUNCH(5, 22) KERNEL(1, 0, 7, 10, 20) KERNEL(2, other, 8, 20, 30)              \
+        KERNEL(3, 0, 9, 25, 3) KERNEL(4, 0, 7, 60, 5) KERNEL(5, 0, 7, 40, 12)
 
 static void assert_two_steps(const struct ta_report *report)
 {
