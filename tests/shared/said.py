@@ -15,7 +15,8 @@ import sys
 import tempfile
 
 CASES = {
-    "seeds": ("steps_cfg", "cuda_tables"),
+    "seeds": ("console_one_run", "denoising_is_a_stage", "steps_cfg", "aggregated",
+              "cache_timeline", "cumulative_exports", "zero_tokens", "cuda_tables"),
     "public": ("gh200-fp32-transformer", "pdl", "memory-cpp-frames", "m01", "annotated_table"),
 }
 
