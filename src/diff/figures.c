@@ -123,17 +123,27 @@ static const struct source {
 
 enum part { MEDIAN, P95, LONGEST, MEAN };
 
-/* Counts ranks, and the steps of the rank that has most. */
-static void measure(const struct ta_table *table, size_t rank, struct ta_durations *series)
+/* Where the rows of a table go in a matrix of steps and ranks. */
+struct place {
+    double rank;
+    size_t k, step; /* number of the rank among them, of the step in the rank */
+    bool any;
+};
+
+/* Goes on to a row; false for one without a duration, which is no step: of several records of a
+ * step only one has it. */
+static bool next_step(struct place *place, const struct ta_table *table, size_t row, size_t rank,
+                      size_t column)
 {
-    size_t steps = 0;
-    for (size_t i = 0; i < table->n_rows; i++) {
-        const bool is_first = i == 0 || ta_cell_number(ta_table_cell(table, i, rank), -1) !=
-                                            ta_cell_number(ta_table_cell(table, i - 1, rank), -1);
-        steps = is_first ? 1 : steps + 1;
-        series->ranks += is_first;
-        series->n = steps > series->n ? steps : series->n;
-    }
+    if (ta_table_cell(table, row, column)->kind == TA_CELL_NULL)
+        return false;
+    const double of = ta_cell_number(ta_table_cell(table, row, rank), -1);
+    const bool is_same = place->any && place->rank == of;
+    *place = (struct place){.rank = of,
+                            .k = place->k + (place->any && !is_same),
+                            .step = is_same ? place->step + 1 : 0,
+                            .any = true};
+    return true;
 }
 
 /* A row per step, a column per rank.  NULL without memory, or when ranks have steps that are too
@@ -144,8 +154,16 @@ static struct ta_durations *read_series(struct ta_arena *arena, const struct ta_
     struct ta_durations *series = ta_arena_alloc(arena, sizeof *series);
     if (!series)
         return NULL;
-    measure(table, rank, series);
-    if (series->n > table->n_rows * 2 / series->ranks)
+    struct place place = {.any = false};
+    size_t n_rows = 0;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        if (!next_step(&place, table, i, rank, column))
+            continue;
+        n_rows++;
+        series->ranks = place.k + 1;
+        series->n = place.step + 1 > series->n ? place.step + 1 : series->n;
+    }
+    if (n_rows == 0 || series->n > n_rows * 2 / series->ranks)
         return NULL;
     const size_t size = series->n * series->ranks;
     double *at = ta_arena_alloc(arena, size * sizeof *at);
@@ -153,15 +171,11 @@ static struct ta_durations *read_series(struct ta_arena *arena, const struct ta_
         return NULL;
     for (size_t i = 0; i < size; i++)
         at[i] = (double)NAN;
-    size_t step = 0, k = 0; /* k: number of the rank */
-    for (size_t i = 0; i < table->n_rows; i++, step++) {
-        if (i && ta_cell_number(ta_table_cell(table, i, rank), -1) !=
-                     ta_cell_number(ta_table_cell(table, i - 1, rank), -1)) {
-            step = 0;
-            k++;
-        }
-        at[step * series->ranks + k] = ta_cell_number(ta_table_cell(table, i, column), (double)NAN);
-    }
+    place = (struct place){.any = false};
+    for (size_t i = 0; i < table->n_rows; i++)
+        if (next_step(&place, table, i, rank, column))
+            at[place.step * series->ranks + place.k] =
+                ta_cell_number(ta_table_cell(table, i, column), (double)NAN);
     series->at = at;
     return series;
 }
