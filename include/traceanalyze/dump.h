@@ -160,7 +160,7 @@ struct ta_allocation_pattern {
 };
 
 /* An operator, a kernel, a call or an annotation with its sums, as torch's own table has it.  A
- * total stands behind the rows of its recording, has only self times and is named after the device
+ * total follows the rows of its recording, has only self times and is named after the device
  * ("CUDA"): it counts rows that were not printed too. */
 struct ta_operator_sum {
     int64_t rank;
@@ -272,8 +272,8 @@ TA_API void ta_builder_set_copy(struct ta_builder *builder, struct ta_slice set,
                                 enum ta_exactness exactness);
 
 /* Says that the profiler exports all stages that it has recorded since the run began, one row a
- * call in order, so that a later export of the run begins with those of an earlier one.  Of several
- * such files in one folder and of one rank only the longest counts. */
+ * call in order, so that a later export of the run begins with the sections of an earlier one.  Of
+ * several such files in one folder and of one rank only the longest counts. */
 TA_API void ta_builder_set_growing(struct ta_builder *builder);
 
 /* The rows of a table but the samples; NULL with *n 0 when there are none. */

@@ -11,7 +11,7 @@
 TA_BEGIN_DECLS
 
 /* Bytes at a moment.  `allocated` falls when the program lets go of memory, `active` when the
- * memory can be used again: both are those of blocks, as torch counts them and as `reserved` is
+ * memory can be used again: both count blocks, as torch counts them and as `reserved` is
  * made of.  `requested` and `requested_active` are what was asked for of them. */
 struct ta_levels {
     int64_t allocated, active, reserved, requested, requested_active;

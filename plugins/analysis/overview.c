@@ -72,7 +72,7 @@ static void add_gpu(struct ta_section_builder *out, const struct ta_table *gpu)
                                                    "of all ranks"});
 }
 
-/* Whether the time of any step is that of its device work. */
+/* Whether any step is timed by its device work. */
 static bool has_device_times(const struct ta_table *steps)
 {
     for (size_t i = 0; i < steps->n_rows; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* An expression is compiled while it is read: what stands behind one another in it does so in the
+/* An expression is compiled while it is read: parts that follow each other in it do so in the
  * code, and jumps are relative, so a repeat copies the code of what it repeats. */
 #include "base/regex.h"
 
@@ -305,7 +305,7 @@ static bool repeat(struct reading *r, int from, int least, int most)
     return done;
 }
 
-/* The repeats behind what begins at `from`. */
+/* The repeats after the part that begins at `from`. */
 static bool read_repeats(struct reading *r, int from)
 {
     for (;;) {

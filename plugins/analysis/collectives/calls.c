@@ -166,7 +166,7 @@ static bool is_same(const struct call *a, const struct call *b)
            a->size == b->size && a->peer == b->peer && a->is_numbered == b->is_numbered;
 }
 
-/* Equal of calls that are the same, and seldom of others. */
+/* Equal for equal calls, and rarely for others. */
 static uint64_t key_of(const struct call *call)
 {
     const uint64_t parts[] = {(uint64_t)call->kind << 32 | call->op,

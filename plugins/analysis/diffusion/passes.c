@@ -2,7 +2,7 @@
 /* Steps and passes from the numbers that steps have.
  *
  * A pass runs through its schedule once, for one block or one generation.  Steps count up in it, or
- * down where the number is that of a timestep; a new pass begins where the number goes the other
+ * down where the number is a timestep; a new pass begins where the number goes the other
  * way.  With guidance some programs write two records per step, the conditional and the
  * unconditional model call:
  *

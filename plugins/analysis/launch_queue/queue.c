@@ -47,7 +47,7 @@ static bool is_graph(const struct walk *w, ta_row call)
 
 /* ---- launches ------------------------------------------------------------------------------- */
 
-/* Makes room for the activities [from, to), those of a stream side by side.  A trace of many
+/* Makes room for the activities [from, to), each stream's in a block of its own.  A trace of many
  * devices has many tracks, so each device looks at its own alone. */
 static void part_streams(struct walk *w, size_t from, size_t to)
 {

@@ -42,7 +42,7 @@ static const char *const framework_paths[] = {
 /* Code that no source file holds, but a person wrote: cells of notebooks, and -c. */
 static const char *const typed_code[] = {"<ipython-input-", "<stdin>", "<string>"};
 
-/* The folder of the code that torch.compile writes, with the name of the user behind it. */
+/* The folder of the code that torch.compile writes, followed by the user's name. */
 static const char generated_code[] = "torchinductor_";
 
 /* "file:line" between the last brackets; C++ frames without debug information have none. */

@@ -2,7 +2,7 @@
 /* torch lists everything that it recorded in one table:
  *
  *   what            self CPU  CPU total  self device              device total
- *   operator        > 0       > 0        kernels it launched      those of its callees too
+ *   operator        > 0       > 0        kernels it launched      its callees' kernels too
  *   runtime call    > 0       > 0        0                        0
  *   range, host     > 0       > 0        0                        kernels launched within it
  *   kernel, copy    0         0          its duration             the same

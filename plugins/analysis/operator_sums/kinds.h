@@ -25,7 +25,7 @@ struct recording {
     size_t n;
 };
 
-/* The recording that begins with this row of `n`; false behind the last one. */
+/* The recording that begins with this row of `n`; false after the last one. */
 bool recording_next(const struct ta_trace *trace, const struct ta_operator_sum *rows, size_t n,
                     size_t *at, struct recording *out);
 

@@ -171,7 +171,7 @@ static struct ta_cell share_of(int64_t ns, int64_t all_ns)
     return ns < 0 || all_ns <= 0 ? ta_null() : ta_num((double)ns / (double)all_ns);
 }
 
-/* Whether the time of this row adds up with that of the others. */
+/* Whether the time of this row is counted once when all rows are added. */
 static bool counts(const int64_t *row, const struct totals *of_rank)
 {
     return row[SELF_DEVICE] > 0 && row[KIND] != KIND_ANNOTATION &&

@@ -20,7 +20,7 @@ struct totals {
     struct ta_slice device; /* "CUDA"; empty when no table names it */
     int64_t device_ns, host_ns, wait_ns;
     int64_t calls, shown_ns; /* rows of calls; host time of all rows */
-    bool by_kernels;         /* the rows of kernels add up, not those of operators */
+    bool by_kernels;         /* rows of kernels are added, rows of operators are not */
 };
 
 /* One for each rank, in the order of ranks. */

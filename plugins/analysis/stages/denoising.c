@@ -21,7 +21,7 @@ static const char *const hold_it[] = {"infer", "generat", "pipeline", "forward",
 /* Parts of a run that have no denoising in them. */
 static const char *const come_beside[] = {"load", "init", "checkpoint", "vae",   "decod", "encod",
                                           "text", "save", "export",     "write", "warm",  "compil"};
-/* Of these, parts that come behind it. */
+/* Parts of them that follow denoising. */
 static const char *const come_behind[] = {"decod", "save", "export", "write", "post"};
 
 #define HAS_ONE(name, words) has_one(name, words, sizeof(words) / sizeof *(words))
@@ -91,7 +91,7 @@ static bool has_stages(const struct stages *stages, int64_t rank)
     return false;
 }
 
-/* Before the first stage that comes behind it, else at the end. */
+/* Before the first stage that follows denoising, else at the end. */
 static void find_place(const struct stages *stages, struct stage *made)
 {
     made->place = INT64_MAX;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How much of the sessions the samples cover.
  *
- * A profiler may keep the last samples only (max_data_points of Inferix): those of a long session
+ * A profiler may keep the last samples only (max_data_points of Inferix): a long session's samples
  * are of its end, and their sums and means say nothing of the rest. */
 #include "telemetry.h"
 

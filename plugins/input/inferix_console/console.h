@@ -30,14 +30,14 @@ enum part {
     OF_EXTRACT
 };
 
-/* Lines of one process: a console may hold those of several ranks. */
+/* Lines of one process: a console may hold several ranks' lines. */
 struct stream {
     int64_t rank; /* as its lines begin; TA_MISSING when they do not say */
     enum part part;
     bool saw_cpu;
 };
 
-/* A run of the program, as the lines of a session tell it, or those of the pipeline. */
+/* A run of the program, as the lines of its session say, or the lines of its pipeline. */
 struct run {
     int64_t rank;
     char *id;            /* NULL without a session */

@@ -64,7 +64,7 @@ static int64_t rank_before(struct ta_slice *text, const char *end)
     return ta_text_integer(number);
 }
 
-/* The rank that a launcher wrote in front of the line, which is cut off: those of torchrun, Open
+/* The rank that a launcher wrote in front of the line, which is cut off: torchrun, Open
  * MPI, MPICH and srun. */
 static int64_t take_rank(struct ta_slice *line)
 {

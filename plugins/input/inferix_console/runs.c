@@ -7,13 +7,13 @@
  *
  *   1. A pipeline that is done while a session is open ran in it.
  *   2. One that is done before the end of a session of which no start was printed ran in that.
- *   3. Texts that went through a buffer stand behind the end of their session: such pipelines
+ *   3. Texts that went through a buffer come after the end of their session: such pipelines
  *      belong, in order, to the sessions without any that are long enough.
  *   4. Any other is a run without a session.
  *
  * Sessions of one rank that are open at the same time are one run, of which the outer one counts.
  * Where the lines of several ranks do not say which is whose, as many count as ran a pipeline, so
- * that the sum of the sessions is that of the stages. */
+ * that sessions add up to the time of the stages. */
 #include "console.h"
 
 #include <stdlib.h>

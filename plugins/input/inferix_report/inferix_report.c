@@ -40,7 +40,7 @@ static int sniff(const struct ta_probe *probe)
 /* ---- the session ----------------------------------------------------------------------------- */
 
 /* Whether events are lost that the file had: something was, and where the file only ends early, no
- * member follows the events that comes behind them. */
+ * member that a whole file has after its events is there. */
 static bool has_lost_events(const struct inferix *in, const json_t *document)
 {
     const uint64_t ends = ta_quality_count(in->quality, TA_Q_TRUNCATED) +
