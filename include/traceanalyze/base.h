@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 #ifdef __cplusplus
 #define TA_BEGIN_DECLS extern "C" {
@@ -37,7 +38,7 @@ static inline struct ta_slice ta_slice_of(const char *text)
 }
 
 /* The address of byte i, or of the end.  No other code adds to the address of a slice
- * (tests/lint/undefined.py): that of nothing may be NULL, to which not even 0 may be added. */
+ * (tests/lint/undefined.py): an empty slice may start at NULL, to which not even 0 may be added. */
 static inline const char *ta_slice_at(struct ta_slice text, size_t i)
 {
     return i ? text.ptr + i : text.ptr;
@@ -103,6 +104,27 @@ static inline int64_t ta_min_i64(int64_t a, int64_t b)
 static inline int64_t ta_max_i64(int64_t a, int64_t b)
 {
     return a > b ? a : b;
+}
+
+/* ---- words in names ------------------------------------------------------------------------ */
+
+/* Whether the word is in the text, in upper or lower case. */
+static inline bool ta_slice_has_word(struct ta_slice text, const char *word)
+{
+    const size_t n = strlen(word);
+    for (size_t i = 0; i + n <= text.len; i++)
+        if (strncasecmp(ta_slice_at(text, i), word, n) == 0)
+            return true;
+    return false;
+}
+
+/* Whether one of the words is, which end with NULL. */
+static inline bool ta_slice_has_any(struct ta_slice text, const char *const *words)
+{
+    for (; *words; words++)
+        if (ta_slice_has_word(text, *words))
+            return true;
+    return false;
 }
 
 /* ---- numbers with a fraction ------------------------------------------------------------- */

@@ -46,7 +46,7 @@ struct vector {
     double all, by_class[CLASSES];
     double thin; /* of all; memory bounds it */
     double fp64, untold;
-    double largest; /* that of the row `row` */
+    double largest; /* value of row `row` */
     size_t row;
 };
 

@@ -32,16 +32,7 @@ static inline size_t snapshot_before(const struct ta_table *snapshots, size_t ro
 static inline bool snapshot_says(const struct ta_table *snapshots, size_t row,
                                  const char *const *words)
 {
-    const struct ta_slice label = ta_row_text(snapshots, row, "label");
-    char text[256];
-    const size_t n = label.len < sizeof text - 1 ? label.len : sizeof text - 1;
-    if (n)
-        memcpy(text, label.ptr, n);
-    text[n] = '\0';
-    for (size_t i = 0; words[i]; i++)
-        if (strcasestr(text, words[i]))
-            return true;
-    return false;
+    return ta_slice_has_any(ta_row_text(snapshots, row, "label"), words);
 }
 
 static inline struct ta_place snapshot_place(const struct ta_table *snapshots, size_t row)

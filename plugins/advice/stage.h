@@ -9,19 +9,12 @@
  * two events, of which neither says what was done. */
 static inline bool is_text_encoding(struct ta_slice name)
 {
-    static const char *const words[] = {"text_enc", "text enc",      "text-enc",     "textenc",
-                                        "prompt_e", "encode_prompt", "encode prompt"};
-    char text[256];
-    const size_t n = name.len < sizeof text - 1 ? name.len : sizeof text - 1;
-    if (n)
-        memcpy(text, name.ptr, n);
-    text[n] = '\0';
-    if (strstr(text, "→"))
+    static const char *const words[] = {"text_enc", "text enc",      "text-enc",      "textenc",
+                                        "prompt_e", "encode_prompt", "encode prompt", NULL};
+    if (ta_slice_has_word(name, "→"))
         return false;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcasestr(text, words[i]))
-            return true;
-    return strcasestr(text, "encode") && strcasestr(text, "text");
+    return ta_slice_has_any(name, words) ||
+           (ta_slice_has_word(name, "encode") && ta_slice_has_word(name, "text"));
 }
 
 #endif

@@ -28,16 +28,8 @@ struct encoding {
 
 static bool is_preparation(struct ta_slice name)
 {
-    static const char *const words[] = {"load", "init", "warm", "compil", "start"};
-    char text[256];
-    const size_t n = name.len < sizeof text - 1 ? name.len : sizeof text - 1;
-    if (n)
-        memcpy(text, name.ptr, n);
-    text[n] = '\0';
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcasestr(text, words[i]))
-            return true;
-    return false;
+    static const char *const words[] = {"load", "init", "warm", "compil", "start", NULL};
+    return ta_slice_has_any(name, words);
 }
 
 static struct encoding find_encoding(const struct ta_table *stages)

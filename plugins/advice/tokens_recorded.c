@@ -17,17 +17,9 @@ static const struct ta_option options[] = {
 /* Whether a section is about tokens, as far as its name tells. */
 static bool generates(struct ta_slice name)
 {
-    static const char *const words[] = {"infer", "generat", "decod",  "batch",
-                                        "sampl", "prompt",  "request"};
-    char text[256];
-    const size_t n = name.len < sizeof text - 1 ? name.len : sizeof text - 1;
-    if (n)
-        memcpy(text, name.ptr, n);
-    text[n] = '\0';
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcasestr(text, words[i]))
-            return true;
-    return false;
+    static const char *const words[] = {"infer", "generat", "decod",   "batch",
+                                        "sampl", "prompt",  "request", NULL};
+    return ta_slice_has_any(name, words);
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,

@@ -59,10 +59,9 @@ static const struct ta_column columns[] = {
                     "Calls of the step that launched a kernel which was not recorded"),
     TA_NS_COLUMN(
         "counted_ns", "Step time", TA_LOWER,
-        "Time of the step, where it is not that of the marker for all: the time that its "
-        "work keeps the device busy, where that is mostly longer than the markers, and the "
-        "marker is not longer; none of steps that lost more than 5 % of their kernels, "
-        "which do not count in statistics"),
+        "Time of the step for statistics, where markers of most steps only enclose the "
+        "launches: busy time of its device work, or the marker where that is longer; null for "
+        "steps that lost more than 5 % of their kernels, which are left out"),
 };
 
 static const struct ta_chart chart = {

@@ -7,7 +7,7 @@
  * unconditional model call:
  *
  *   * Records that follow each other with the same number are one step.  At the first step of a
- *     pass the same number may also be that of the next pass, of schedules with a single step; it
+ *     pass the same number may also begin the next pass, of schedules with a single step; it
  *     is one step where later steps of the rank have several records too.
  *   * Where all records have one number, the blocks tell how many records each has.
  *   * Numbers may count the calls: records are one step then when, all over, the same number of

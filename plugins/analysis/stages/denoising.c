@@ -16,23 +16,14 @@
 
 #include <stdlib.h>
 
-static const char *const are_denoising[] = {"diffusion", "denois", "sampling"};
-static const char *const hold_it[] = {"infer", "generat", "pipeline", "forward", "total"};
+static const char *const are_denoising[] = {"diffusion", "denois", "sampling", NULL};
+static const char *const hold_it[] = {"infer", "generat", "pipeline", "forward", "total", NULL};
 /* Parts of a run that have no denoising in them. */
-static const char *const come_beside[] = {"load", "init", "checkpoint", "vae",   "decod", "encod",
-                                          "text", "save", "export",     "write", "warm",  "compil"};
+static const char *const come_beside[] = {"load",  "init",   "checkpoint", "vae",    "decod",
+                                          "encod", "text",   "save",       "export", "write",
+                                          "warm",  "compil", NULL};
 /* Parts of them that follow denoising. */
-static const char *const come_behind[] = {"decod", "save", "export", "write", "post"};
-
-#define HAS_ONE(name, words) has_one(name, words, sizeof(words) / sizeof *(words))
-
-static bool has_one(struct ta_slice name, const char *const *words, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (has_word(name, words[i]))
-            return true;
-    return false;
-}
+static const char *const come_behind[] = {"decod", "save", "export", "write", "post", NULL};
 
 /* ---- what it is made of ---------------------------------------------------------------------- */
 
@@ -77,7 +68,8 @@ static bool is_in_group(const struct stage *stage, int64_t rank)
 static bool is_recorded(const struct stages *stages, int64_t rank, const struct made *made)
 {
     for (size_t i = 0; i < stages->n; i++)
-        if (is_in_group(&stages->at[i], rank) && HAS_ONE(stages->at[i].name, are_denoising) &&
+        if (is_in_group(&stages->at[i], rank) &&
+            ta_slice_has_any(stages->at[i].name, are_denoising) &&
             ROUNDING * (double)total_of(&stages->at[i]) >= (double)made->total_ns)
             return true;
     return false;
@@ -100,7 +92,7 @@ static void find_place(const struct stages *stages, struct stage *made)
         const struct stage *stage = &stages->at[i];
         if (!is_in_group(stage, made->row[RANK]))
             continue;
-        const bool is_behind = HAS_ONE(stage->name, come_behind);
+        const bool is_behind = ta_slice_has_any(stage->name, come_behind);
         if (made->place == INT64_MAX || (is_behind && stage->place <= made->place))
             made->beside = stage->source;
         if (is_behind)
@@ -170,7 +162,8 @@ static struct stage *find_holder(struct stage *at, size_t n, const struct stage 
 {
     struct stage *found = NULL;
     for (size_t i = 0; i < n; i++) {
-        const bool may = by_name ? HAS_ONE(at[i].name, hold_it) : !HAS_ONE(at[i].name, come_beside);
+        const bool may = by_name ? ta_slice_has_any(at[i].name, hold_it)
+                                 : !ta_slice_has_any(at[i].name, come_beside);
         if (is_as_long(&at[i], inner) && may && (!found || total_of(&at[i]) < total_of(found)))
             found = &at[i];
     }

@@ -48,15 +48,6 @@ struct scope {
     size_t longest;
 };
 
-bool has_word(struct ta_slice name, const char *word)
-{
-    const size_t n = strlen(word);
-    for (size_t i = 0; i + n <= name.len; i++)
-        if (strncasecmp(ta_slice_at(name, i), word, n) == 0)
-            return true;
-    return false;
-}
-
 static bool is_word(struct ta_slice text, const char *word)
 {
     return text.len == strlen(word) && strncasecmp(text.ptr, word, text.len) == 0;
@@ -146,11 +137,11 @@ static void nest_known(struct scope *scope)
 /* Parts that a report and a console both have, under names of their own; 0 for others. */
 static int part_of(struct ta_slice name)
 {
-    if (has_word(name, "vae") && has_word(name, "decod"))
+    if (ta_slice_has_word(name, "vae") && ta_slice_has_word(name, "decod"))
         return 1;
-    if (has_word(name, "diffusion") || has_word(name, "denois"))
+    if (ta_slice_has_word(name, "diffusion") || ta_slice_has_word(name, "denois"))
         return 2;
-    return has_word(name, "text") && has_word(name, "encod") ? 3 : 0;
+    return ta_slice_has_word(name, "text") && ta_slice_has_word(name, "encod") ? 3 : 0;
 }
 
 static void nest_repeated(struct scope *scope)

@@ -77,9 +77,6 @@ static inline int64_t total_of(const struct stage *stage)
 /* How much longer than the run stages one after the other may be, for the same reason. */
 #define ROUNDING_OF_SUM 1.002
 
-/* Whether the word is in the name, in whatever case. */
-bool has_word(struct ta_slice name, const char *word);
-
 /* Adds a stage "denoising" for ranks whose blocks or steps of diffusion no recorded stage is about;
  * false without memory.  `stages->at` has room for one per rank more. */
 bool add_denoising(struct stages *stages, const struct ta_report *prior);
