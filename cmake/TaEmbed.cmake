@@ -1,9 +1,30 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Turns files into constant arrays of C.  Run as a script it writes one such array.
 
+# A style sheet or script without indentation, empty lines and comments that have lines of their
+# own.  Nothing else changes, so no grammar is needed, as long as no text in quotes goes over
+# several lines.
+function(ta_strip result text)
+  string(REGEX REPLACE "(\n[ \t\n]*/\\*([^*]|\\*+[^*/])*\\*+/[ \t]*)+\n" "\n" text "\n${text}")
+  string(REGEX REPLACE "\n[ \t\n]+" "\n" text "${text}")
+  string(REGEX REPLACE "`[^`\n]*`" "" rest "${text}")
+  if(rest MATCHES "`|\\\\\n")
+    message(FATAL_ERROR "${TA_FILE}: A text goes over several lines, so its spaces cannot be told "
+                        "from indentation.  Join the parts of it with +.")
+  endif()
+  string(REGEX REPLACE "^\n" "" text "${text}")
+  set(${result} "${text}" PARENT_SCOPE)
+endfunction()
+
 if(CMAKE_SCRIPT_MODE_FILE)
   # cmake -DTA_FILE=in -DTA_SYMBOL=name -DTA_OUTPUT=out.c -P TaEmbed.cmake
-  file(READ "${TA_FILE}" bytes HEX)
+  if(TA_FILE MATCHES "\\.(css|js)$")
+    file(READ "${TA_FILE}" text)
+    ta_strip(text "${text}")
+    string(HEX "${text}" bytes)
+  else()
+    file(READ "${TA_FILE}" bytes HEX)
+  endif()
   # A string literal, each byte as \xNN: unlike a list of integers it suits a signed char.
   string(REGEX REPLACE "(..)" "\\\\x\\1" text "${bytes}")
   set(more "(\\\\x..)?") # CMake has no {n,m}

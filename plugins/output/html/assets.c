@@ -12,48 +12,39 @@
 #include <glib.h>
 
 #include "embedded_html.h"
-#include "squeeze.h"
 
-/* The sheets and the script are written in parts, each for itself an idea; a page has them as one
- * text, squeezed. */
-struct part {
-    const char *text;
-    const size_t *size;
-};
-
-static const struct part sheets[] = {
-    {ta_embed_html_base_css, &ta_embed_html_base_css_size},
-    {ta_embed_html_frame_css, &ta_embed_html_frame_css_size},
-    {ta_embed_html_parts_css, &ta_embed_html_parts_css_size},
-    {ta_embed_html_tables_css, &ta_embed_html_tables_css_size},
-    {ta_embed_html_timeline_css, &ta_embed_html_timeline_css_size},
-    {ta_embed_html_media_css, &ta_embed_html_media_css_size},
+/* The sheets and the script are written in parts, one idea each; a page has them as one text.  The
+ * build strips them of comments and indentation (cmake/TaEmbed.cmake). */
+static const char *const sheets[] = {
+    ta_embed_html_base_css,
+    ta_embed_html_frame_css,
+    ta_embed_html_parts_css,
+    ta_embed_html_tables_css,
+    ta_embed_html_timeline_css,
+    ta_embed_html_media_css,
 };
 
 #define LICENSE "/* SPDX-License-Identifier: GPL-3.0-or-later */\n"
-/* The script is one function, so that its names stay its own. */
-static const char script_begin[] = "(() => {\n", script_end[] = "})();\n";
-static const size_t script_begin_size = sizeof script_begin - 1;
-static const size_t script_end_size = sizeof script_end - 1;
 
-static const struct part scripts[] = {
-    {script_begin, &script_begin_size},
-    {ta_embed_html_base_js, &ta_embed_html_base_js_size},
-    {ta_embed_html_row_js, &ta_embed_html_row_js_size},
-    {ta_embed_html_names_js, &ta_embed_html_names_js_size},
-    {ta_embed_html_take_js, &ta_embed_html_take_js_size},
-    {ta_embed_html_table_js, &ta_embed_html_table_js_size},
-    {ta_embed_html_tip_js, &ta_embed_html_tip_js_size},
-    {ta_embed_html_search_js, &ta_embed_html_search_js_size},
-    {ta_embed_html_tree_js, &ta_embed_html_tree_js_size},
-    {ta_embed_html_timeline_data_js, &ta_embed_html_timeline_data_js_size},
-    {ta_embed_html_timeline_draw_js, &ta_embed_html_timeline_draw_js_size},
-    {ta_embed_html_timeline_paint_js, &ta_embed_html_timeline_paint_js_size},
-    {ta_embed_html_timeline_slice_js, &ta_embed_html_timeline_slice_js_size},
-    {ta_embed_html_timeline_input_js, &ta_embed_html_timeline_input_js_size},
-    {ta_embed_html_timeline_js, &ta_embed_html_timeline_js_size},
-    {ta_embed_html_page_js, &ta_embed_html_page_js_size},
-    {script_end, &script_end_size},
+/* The script is one function, so that its names stay its own. */
+static const char *const scripts[] = {
+    "(() => {\n",
+    ta_embed_html_base_js,
+    ta_embed_html_row_js,
+    ta_embed_html_names_js,
+    ta_embed_html_take_js,
+    ta_embed_html_table_js,
+    ta_embed_html_tip_js,
+    ta_embed_html_search_js,
+    ta_embed_html_tree_js,
+    ta_embed_html_timeline_data_js,
+    ta_embed_html_timeline_draw_js,
+    ta_embed_html_timeline_paint_js,
+    ta_embed_html_timeline_slice_js,
+    ta_embed_html_timeline_input_js,
+    ta_embed_html_timeline_js,
+    ta_embed_html_page_js,
+    "})();\n",
 };
 
 /* What tells a file of ours. */
@@ -62,20 +53,17 @@ static const struct part scripts[] = {
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 /* All parts as one text; NULL when out of memory. */
-static char *join_parts(struct ta_arena *arena, const struct part *parts, size_t n,
-                        enum html_language language)
+static char *join_parts(struct ta_arena *arena, const char *const *parts, size_t n)
 {
     size_t size = sizeof LICENSE;
     for (size_t i = 0; i < n; i++)
-        size += *parts[i].size;
+        size += strlen(parts[i]);
     char *text = ta_arena_alloc(arena, size);
     if (!text)
         return NULL;
-    char *const body = stpcpy(text, LICENSE);
-    char *to = body;
+    char *to = stpcpy(text, LICENSE);
     for (size_t i = 0; i < n; i++)
-        to = stpcpy(to, parts[i].text);
-    html_squeeze(body, language);
+        to = stpcpy(to, parts[i]);
     return text;
 }
 
@@ -163,10 +151,9 @@ static void put_inline(const struct page *page, const struct texts *texts)
 enum ta_status html_assets(const struct page *page)
 {
     struct ta_arena arena = {0};
-    const struct texts texts = {.sheet = join_parts(&arena, sheets, LENGTH(sheets), HTML_CSS),
+    const struct texts texts = {.sheet = join_parts(&arena, sheets, LENGTH(sheets)),
                                 .chart_sheet = ta_chart_css(&arena),
-                                .script =
-                                    join_parts(&arena, scripts, LENGTH(scripts), HTML_SCRIPT)};
+                                .script = join_parts(&arena, scripts, LENGTH(scripts))};
     enum ta_status status = TA_OK;
     if (!texts.sheet || !texts.chart_sheet || !texts.script) {
         status = ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot make the style and script of the page");

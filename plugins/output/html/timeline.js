@@ -62,10 +62,10 @@ class Timeline {
     this.view = make("div", { class: "view" }, this.canvas, this.room);
     const partial = this.home[1] - this.home[0] < this.end - this.start;
     this.box.dataset.begins = partial ? "part" : "all";
+    const others = "Recordings lie far apart: this is the one with most work, All shows the others. ";
     this.details = make("div", { class: "details", "aria-live": "polite" },
-      make("p", {}, `${partial ? "Recordings lie far apart: this is the one with most work, All " +
-        "shows the others. " : ""}Choose a slice to see what it is. Drag moves, Ctrl and wheel ` +
-        "zooms, Shift and drag zooms to a range."));
+      make("p", {}, (partial ? others : "") + "Choose a slice to see what it is. Drag moves, " +
+        "Ctrl and wheel zooms, Shift and drag zooms to a range."));
     this.box.prepend(tools);
     this.box.append(this.mini, this.view, this.details, ...all("#timeline-note"));
     this.painter = new Painter(this.canvas, this.labels);
