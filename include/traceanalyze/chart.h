@@ -35,7 +35,7 @@ enum ta_chart_kind {
 /* "stacked-bars", "tree"; a constant. */
 TA_API const char *ta_chart_kind_name(enum ta_chart_kind kind);
 
-/* What a mark stands for; its color is fixed in all charts and outputs (chart/palette.c). */
+/* What a mark stands for; its color is fixed in all charts and outputs (render/chart/palette.c). */
 enum ta_ink {
     TA_INK_NONE, /* the paper itself: it hides what lies below */
     TA_INK_TEXT,
@@ -181,7 +181,7 @@ struct ta_scene {
 TA_API struct ta_scene *ta_scene_build(const struct ta_table *table, const struct ta_chart *chart,
                                        double width, double height);
 /* The same for a page, whose reader has other fonts than this machine: loads none, and leaves room
- * for the widest that browsers use (src/chart/advance.c). */
+ * for the widest that browsers use (src/render/chart/advance.c). */
 TA_API struct ta_scene *ta_page_scene(const struct ta_table *table, const struct ta_chart *chart,
                                       double width);
 TA_API void ta_scene_free(struct ta_scene *scene);

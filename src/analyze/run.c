@@ -5,7 +5,7 @@
 #include "analyze/partial.h"
 #include "base/heap.h"
 #include "base/share.h"
-#include "result/report.h"
+#include "report/report.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 /* The sections of a report and their order. */
 #include "analyze/analyze.h"
 
-#include "result/report.h"
+#include "report/report.h"
 
 static const struct {
     const char *id, *title;

@@ -10,9 +10,9 @@
 #include "cli/gating.h"
 #include "cli/place.h"
 #include "cli/timing.h"
-#include "run/pipeline.h"
+#include "pipeline.h"
 #include "plugin/registry.h"
-#include "run/team.h"
+#include "ingest/team.h"
 #include "traceanalyze/output.h"
 
 struct ta_cli {

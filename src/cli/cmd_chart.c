@@ -7,8 +7,8 @@
 
 #include "base/suggest.h"
 #include "cli/place.h"
-#include "chart/files.h"
-#include "result/report.h"
+#include "render/chart/files.h"
+#include "report/report.h"
 #include "traceanalyze/timeline_scene.h"
 
 /* Width without --size; the height is what the chart needs. */

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "result/report.h"
+#include "report/report.h"
 #include "traceanalyze/output.h"
 
 static void put_rank(struct ta_file *out, const struct ta_file_account *file)

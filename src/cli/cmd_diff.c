@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "result/report.h"
+#include "report/report.h"
 
 enum ta_status ta_cmd_diff(struct ta_cli *cli)
 {

@@ -8,7 +8,7 @@
 #include "cli/merge_choice.h"
 #include "render/file.h"
 #include "render/sink.h"
-#include "result/report.h"
+#include "report/report.h"
 
 /* Traces are read with this input; of others nothing can be passed on. */
 #define MERGED_FORMAT "chrome_json"

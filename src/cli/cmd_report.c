@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "diff/diff.h"
-#include "result/report.h"
+#include "compare/diff.h"
+#include "report/report.h"
 
 /* Packing a timeline takes time, and not every format shows it. */
 static bool wants_timeline(const struct ta_cli *cli, const struct ta_products *products)

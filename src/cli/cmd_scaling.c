@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "result/report.h"
-#include "scaling/scaling.h"
+#include "report/report.h"
+#include "compare/scaling/scaling.h"
 
 static enum ta_status compare(struct ta_cli *cli, const struct ta_runs *runs,
                               const struct ta_products *products)

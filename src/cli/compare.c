@@ -2,8 +2,8 @@
 /* The comparison that operands ask for, BASE OPT or BASE... --vs OPT... */
 #include "cli/cli.h"
 
-#include "diff/diff.h"
-#include "result/report.h"
+#include "compare/diff.h"
+#include "report/report.h"
 
 /* How many operands, from the one numbered `skip` on, are of the baseline: those before --vs, or
  * one of two. */

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "cli/annotate.h"
 #include "cli/cli.h"
-#include "diff/noise.h"
+#include "compare/noise.h"
 #include "plugin/registry_impl.h"
 #include "render/sink.h"
 

@@ -3,7 +3,7 @@
 #ifndef TA_CLI_GATING_H
 #define TA_CLI_GATING_H
 
-#include "gate/gates.h"
+#include "compare/gate/gates.h"
 
 struct ta_cli;
 struct ta_render_options;

@@ -4,6 +4,7 @@
 #define TA_CLI_MERGE_CHOICE_H
 
 #include "cli/cli.h"
+#include "ingest/survey.h"
 #include "merge/merge.h"
 
 /* How clocks are aligned; the words of --align in options.c stand in this order. */

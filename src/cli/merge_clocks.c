@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "result/report.h"
+#include "report/report.h"
 
 /* What the times of a trace are added to for the date, TA_MISSING without one. */
 static int64_t date_of(const struct ta_surveyed *trace)

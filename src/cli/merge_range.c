@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "result/report.h"
+#include "report/report.h"
 
 /* The earliest event of all, on the clock of the run. */
 static int64_t start_of_run(const struct ta_surveyed *surveyed, const struct ta_merge *merge)

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "result/report.h"
+#include "report/report.h"
 
 /* --json stands for a format and a place; both may also be given, but not otherwise. */
 static enum ta_status expand_json(struct ta_cli *cli)

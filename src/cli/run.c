@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "diff/diff.h"
-#include "result/report.h"
+#include "compare/diff.h"
+#include "report/report.h"
 
 const struct ta_wanted ta_cli_compared = {
     .ids = ta_diff_analyses, .loaded = true, .compared = true};

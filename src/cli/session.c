@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/suggest.h"
-#include "result/report.h"
+#include "report/report.h"
 
 /* ---- options ------------------------------------------------------------------------------ */
 

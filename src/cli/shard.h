@@ -3,7 +3,7 @@
 #ifndef TA_CLI_SHARD_H
 #define TA_CLI_SHARD_H
 
-#include "run/reduce.h"
+#include "ingest/reduce.h"
 #include "traceanalyze/status.h"
 
 /* By the text of --shard, "I/N" with I from 0 or "auto", or NULL for all; `count` is --shard-count

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "base/log.h"
-#include "result/report.h"
+#include "report/report.h"
 
 static void warn(struct ta_cli *cli, const char *file, const struct ta_quality_finding *finding)
 {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "render/sink.h"
-#include "result/report.h"
+#include "report/report.h"
 
 /* ---- standard output ---------------------------------------------------------------------- */
 

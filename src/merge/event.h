@@ -6,7 +6,7 @@
 #include "merge/ids.h"
 #include "merge/merge.h"
 #include "merge/processes.h"
-#include "parse/clean.h"
+#include "parse/json/clean.h"
 
 /* Fields of an event that merging looks at. */
 enum {

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/suggest.h"
 #include "base/template.h"
-#include "result/report.h"
+#include "report/report.h"
 #include "traceanalyze/output.h"
 #include "traceanalyze/rule.h"
 

@@ -3,7 +3,7 @@
  * and the first that has anything to say is the headline. */
 #include "recommend/line.h"
 
-#include "result/short_name.h"
+#include "report/short_name.h"
 #include "traceanalyze/output.h"
 
 #include <ctype.h>

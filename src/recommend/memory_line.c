@@ -3,7 +3,7 @@
  * and what was there before the recording began. */
 #include "recommend/memory_line.h"
 
-#include "result/report.h"
+#include "report/report.h"
 
 #include <math.h>
 #include <stdarg.h>

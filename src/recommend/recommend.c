@@ -7,7 +7,7 @@
 #include "base/template.h"
 #include "base/vec.h"
 #include "recommend/data_rule.h"
-#include "result/report.h"
+#include "report/report.h"
 #include "traceanalyze/output.h"
 #include "traceanalyze/rule.h"
 

@@ -3,7 +3,7 @@
 #include "traceanalyze/rule.h"
 
 #include "recommend/recommend.h"
-#include "result/short_name.h"
+#include "report/short_name.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 #include "recommend/recommend.h"
 
 #include "recommend/memory_line.h"
-#include "result/report.h"
-#include "result/short_name.h"
+#include "report/report.h"
+#include "report/short_name.h"
 
 #include <ctype.h>
 #include <math.h>

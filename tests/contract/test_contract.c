@@ -5,7 +5,7 @@
 #include "recommend/recommend.h"
 #include "render/sink.h"
 #include "analyze/partial.h"
-#include "result/report.h"
+#include "report/report.h"
 #include "traceanalyze/analysis.h"
 #include "traceanalyze/output.h"
 #include "trace_fixture.h"

@@ -3,8 +3,8 @@
  * without one: whatever it takes, the grammar takes just so. */
 #include "support.h"
 
-#include "parse/cpu.h"
-#include "parse/layout.h"
+#include "parse/json/cpu.h"
+#include "parse/json/layout.h"
 
 enum { PH, NAME, TS, DUR, PID, ARGS, FIELDS };
 

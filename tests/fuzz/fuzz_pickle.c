@@ -6,7 +6,7 @@
 #include "analyze/analyze.h"
 #include "base/quality.h"
 #include "normalize/normalize.h"
-#include "pickle/object.h"
+#include "parse/pickle/object.h"
 #include "traceanalyze/dump.h"
 
 /* ---- objects ------------------------------------------------------------------------------- */

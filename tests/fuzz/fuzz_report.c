@@ -3,8 +3,8 @@
  * whose accounts add up, and one more output. */
 #include "support.h"
 
-#include "run/pipeline.h"
-#include "result/report.h"
+#include "pipeline.h"
+#include "report/report.h"
 
 #include <jansson.h>
 #include <unistd.h>

@@ -4,8 +4,8 @@
 #include "support.h"
 
 #include "render/sink.h"
-#include "result/report.h"
-#include "run/saved.h"
+#include "report/report.h"
+#include "ingest/inputs/saved.h"
 
 #include <unistd.h>
 

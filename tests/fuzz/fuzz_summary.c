@@ -3,8 +3,8 @@
  */
 #include "support.h"
 
-#include "run/pipeline.h"
-#include "result/report.h"
+#include "pipeline.h"
+#include "report/report.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -37,7 +37,7 @@ def chart_ids(root):
 def compared_ids(root):
     """Tables of comparisons, which no rule looks at."""
     found = set()
-    for path in (root / "src/diff").glob("*.c"):
+    for path in (root / "src/compare").glob("*.c"):
         found.update(re.findall(r'"(diff\.[a-z_]+)"', path.read_text(encoding="utf-8")))
     return found
 

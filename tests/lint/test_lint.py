@@ -17,8 +17,8 @@ TABLE = """
 | `src/config` | `src/base` |
 | `src/read` | `src/base` |
 | `src/render` | – |
-| `src/run` | `src/read` |
-| `src/cli` | `src/render`, `src/run` |
+| `src/ingest` | `src/read` |
+| `src/cli` | `src/render`, `src/ingest` |
 """
 FILES = {
     "include/traceanalyze/base.h": "",
@@ -27,8 +27,8 @@ FILES = {
     "src/config/yaml.c": '#include "base/vec.h"\n',
     "src/read/reader.h": '#include "base/vec.h"\n',
     "src/render/sink.h": "",
-    "src/run/pipeline.h": '#include "read/reader.h"\n',
-    "src/cli/main.c": '#include "render/sink.h"\n#include "run/pipeline.h"\n',
+    "src/ingest/crew.h": '#include "read/reader.h"\n',
+    "src/cli/main.c": '#include "render/sink.h"\n#include "ingest/crew.h"\n',
 }
 
 
@@ -72,8 +72,8 @@ class Lint(unittest.TestCase):
                 ("src/config/x.c", '#include "read/reader.h"', False),
                 ("src/base/x.h", '#include "read/reader.h"', False),
                 ("src/new/x.c", '#include "base/vec.h"', False),
-                ("src/run/x.c", '#include "read/reader.h"', True),
-                ("src/run/x.c", '#include "render/sink.h"', False),
+                ("src/ingest/x.c", '#include "read/reader.h"', True),
+                ("src/ingest/x.c", '#include "render/sink.h"', False),
                 ("src/cli/x.c", '#include "render/sink.h"', True),
                 ("src/cli/x.c", '#include "read/reader.h"', False),
                 ("plugins/output/x.c", "#include <traceanalyze/base.h>", True),
@@ -90,7 +90,7 @@ class Lint(unittest.TestCase):
     def test_table_of_folders(self):
         for row, is_right in (
                 ("| `src/read` | `src/base` |", True),
-                ("| `src/read` | `src/base`, `src/run` |", False),     # a circle
+                ("| `src/read` | `src/base`, `src/ingest` |", False),     # a circle
                 ("| `src/read` | `src/base`, `src/config` |", False),  # included by no file
                 ("| `src/read` | `src/base`, `src/new` |", False),
                 ("| `src/read` | – |", False)):                        # reader.h includes base/

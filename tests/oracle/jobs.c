@@ -3,7 +3,7 @@
 #include "jobs.h"
 
 #include "compare.h"
-#include "run/ingest.h"
+#include "ingest/ingest.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -29,7 +29,7 @@ struct config {
 enum { ORACLE_KEYS = 14 };
 extern const struct ta_slice oracle_keys[ORACLE_KEYS];
 
-/* Reads a file, gzip or not, as a worker of src/run/ingest.c does. */
+/* Reads a file, gzip or not, as a worker of src/ingest/ingest.c does. */
 void outcome_read(struct fixture *f, const char *path, const struct config *config,
                   struct outcome *out);
 /* Normalizes what was built and takes all facts; `status` is that of reading. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The same bytes from any number of threads, any order of files in a folder and any order of
  * operands. */
-#include "run/pipeline.h"
+#include "pipeline.h"
 #include "report_fixture.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* merge(split(x)) == x: traces mapped one by one and merged in any tree give the report that they
  * give when mapped together, byte by byte. */
 #include "analyze/partial.h"
-#include "result/report.h"
+#include "report/report.h"
 #include "trace_fixture.h"
 
 #include <dirent.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Folders of dumps: the same bytes from any number of threads and any order of files and operands,
  * and a report from dumps alone. */
-#include "run/pipeline.h"
+#include "pipeline.h"
 #include "report_fixture.h"
 
 #include <stdio.h>

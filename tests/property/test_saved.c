@@ -2,7 +2,7 @@
 /* A report that is read and written again gives the same bytes; one that is cut or of which a byte
  * is another is refused or is a report all the same. */
 #include "report_fixture.h"
-#include "run/saved.h"
+#include "ingest/inputs/saved.h"
 
 #include <stdio.h>
 

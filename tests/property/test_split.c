@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One file read by several threads gives what it gives read in one go: every column, every account
  * and every byte offset, wherever it is cut, packed or not, and whatever is wrong with it. */
-#include "run/split.h"
-#include "run/pipeline.h"
+#include "ingest/split.h"
+#include "pipeline.h"
 #include "read/reader.h"
-#include "result/report.h"
+#include "report/report.h"
 #include "trace_fixture.h"
 
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Processes that share the files of a run make the report of one process, byte for byte, however
  * many they are.  Threads stand in for them here. */
-#include "run/pipeline.h"
+#include "pipeline.h"
 #include "report_fixture.h"
-#include "run/team.h"
+#include "ingest/team.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* Reports on traces in memory and on files, and what their tables hold. */
 #include "report_fixture.h"
 
-#include "run/pipeline.h"
+#include "pipeline.h"
 #include "recommend/recommend.h"
 #include "render/sink.h"
 

@@ -3,7 +3,7 @@
 #ifndef TA_TEST_REPORT_FIXTURE_H
 #define TA_TEST_REPORT_FIXTURE_H
 
-#include "result/report.h"
+#include "report/report.h"
 #include "trace_fixture.h"
 
 /* A report on one trace: the text of a whole file, or its events, each with a comma behind it and

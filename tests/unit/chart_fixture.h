@@ -3,7 +3,7 @@
 #ifndef TA_TEST_CHART_FIXTURE_H
 #define TA_TEST_CHART_FIXTURE_H
 
-#include "result/report.h"
+#include "report/report.h"
 #include "traceanalyze/chart.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "analyze/analyze.h"
 #include "base/context.h"
 #include "plugin/registry.h"
-#include "result/report.h"
+#include "report/report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Alignments against the best sum that a full table finds. */
-#include "diff/align.h"
+#include "compare/align.h"
 
 #include "trace_fixture.h"
 

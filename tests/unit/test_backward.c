@@ -3,8 +3,8 @@
 #include "events.h"
 #include "trace_fixture.h"
 
-#include "result/report.h"
-#include "timeline/timeline.h"
+#include "report/report.h"
+#include "analyze/timeline/timeline.h"
 #include "traceanalyze/backward.h"
 
 #define OP(name, tid, ts, dur) EVENT_SPAN("cpu_op", name, tid, ts, dur)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shares of --memory-limit: what files are thought to need, and who waits for whom. */
-#include "run/budget.h"
+#include "ingest/budget.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

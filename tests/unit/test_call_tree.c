@@ -5,7 +5,7 @@
 #include "trace_fixture.h"
 
 #include "plugin/registry.h"
-#include "result/report.h"
+#include "report/report.h"
 
 #include <stdio.h>
 

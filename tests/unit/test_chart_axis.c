@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Ticks: round numbers in the unit shown, inside the axis, for values from nothing to hours. */
-#include "chart/axis.h"
+#include "render/chart/axis.h"
 
 #include <math.h>
 #include <setjmp.h>

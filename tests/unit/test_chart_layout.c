@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Scenes as numbers: marks inside the scene, labels apart, segments that add up, in any size. */
 #include "chart_fixture.h"
-#include "chart/measure.h"
+#include "render/chart/measure.h"
 #include "traceanalyze/svg.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Text of records that is passed on: as it stands, or as the JSON that the scanner makes of it. */
-#include "parse/clean.h"
+#include "parse/json/clean.h"
 
 #include "read/reader.h"
 #include "files.h"

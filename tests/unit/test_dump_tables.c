@@ -5,7 +5,7 @@
 
 #include "model/dump.h"
 #include "normalize/normalize.h"
-#include "result/report.h"
+#include "report/report.h"
 #include "trace_fixture.h"
 #include "traceanalyze/analysis.h"
 

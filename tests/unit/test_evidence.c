@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What runs say about a change, and what a gate makes of it: by hand, and how often it is wrong
  * over a thousand simulated comparisons. */
-#include "diff/diff.h"
-#include "gate/judge.h"
+#include "compare/diff.h"
+#include "compare/gate/judge.h"
 
 #include "trace_fixture.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Expressions of gates: what they mean, and what is said of wrong ones and where. */
-#include "gate/expression.h"
+#include "compare/gate/expression.h"
 
 #include "trace_fixture.h"
 

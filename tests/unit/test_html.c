@@ -2,7 +2,7 @@
 /* The HTML report of hostile data: strict markup, escaped text, a policy that fits. */
 #include "base/context.h"
 #include "render/sink.h"
-#include "result/report.h"
+#include "report/report.h"
 #include "traceanalyze/arena.h"
 #include "traceanalyze/chart.h"
 #include "traceanalyze/plugin.h"

@@ -3,7 +3,7 @@
 #include "dump_text.h"
 
 #include "model/trace.h"
-#include "result/report.h"
+#include "report/report.h"
 
 #include <math.h>
 

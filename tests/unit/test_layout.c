@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "parse/cpu.h"
-#include "parse/layout.h"
+#include "parse/json/cpu.h"
+#include "parse/json/layout.h"
 #include "read/reader.h"
 
 #include <stdio.h>

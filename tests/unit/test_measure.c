@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lines are as wide as Pango lays them out, whatever short way was taken to say so; those of pages
  * are so with the widest of the usual fonts, which need not be here. */
-#include "chart/measure.h"
+#include "render/chart/measure.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -3,7 +3,7 @@
  * alive at the peak, fragmentation and churn. */
 #include "trace_fixture.h"
 
-#include "result/report.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "base/context.h"
 #include "files.h"
 #include "plugin/registry.h"
-#include "result/report.h"
+#include "report/report.h"
 #include "traceanalyze/chart.h"
 
 #include <jansson.h>

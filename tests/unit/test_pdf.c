@@ -2,7 +2,7 @@
 /* The PDF report and chart files: valid, complete, the same bytes for the same report. */
 #include "chart_fixture.h"
 #include "base/context.h"
-#include "chart/files.h"
+#include "render/chart/files.h"
 #include "render/sink.h"
 #include "traceanalyze/arena.h"
 #include "traceanalyze/plugin.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which rows people are shown of tables that are too long. */
-#include "result/report.h"
+#include "report/report.h"
 #include "traceanalyze/chart.h"
 
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 /* Pickles: what is read, what is refused and how that is said, and that nothing ever runs. */
 #include "trace_fixture.h"
 
-#include "pickle/machine.h"
+#include "parse/pickle/machine.h"
 #include "read/reader.h"
 
 #include <inttypes.h>

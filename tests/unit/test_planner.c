@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Threads shared out among files: how many workers, and who gets help. */
-#include "run/planner.h"
+#include "ingest/planner.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

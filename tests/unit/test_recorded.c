@@ -2,7 +2,7 @@
 /* Windows, counters and instants of traces, of one file and of several. */
 #include "trace_fixture.h"
 
-#include "result/report.h"
+#include "report/report.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  * between two blocks. */
 #include "traceanalyze/json.h"
 
-#include "parse/record.h"
+#include "parse/json/record.h"
 #include "read/reader.h"
 #include "trace_fixture.h"
 

@@ -3,7 +3,7 @@
  * can be said. */
 #include "trace_fixture.h"
 
-#include "result/report.h"
+#include "report/report.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The lexical layer of JSON: values, their prefixes, what is repaired and where it is wrong. */
-#include "parse/scan.h"
+#include "parse/json/scan.h"
 
 #include "trace_fixture.h"
 

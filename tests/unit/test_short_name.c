@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Names at a length that fits a sentence: what is left out, and where they are cut. */
-#include "result/short_name.h"
+#include "report/short_name.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tables, records and values of summaries: what is written is read again, and nothing else is. */
-#include "summary/records.h"
-#include "summary/summary.h"
-#include "summary/table.h"
+#include "analyze/summary/records.h"
+#include "analyze/summary/summary.h"
+#include "analyze/summary/table.h"
 
 #include "stat/dist.h"
 #include "trace_fixture.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Timelines: what is packed is what the trace holds, lanes do not overlap, what is left out is
  * summed up, and the order of threads shows nowhere. */
-#include "timeline/timeline.h"
+#include "analyze/timeline/timeline.h"
 
-#include "result/report.h"
+#include "report/report.h"
 #include "traceanalyze/columns.h"
 
 #include "trace_fixture.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The window shows every byte of a stream in its place, and zeros behind them. */
-#include "parse/window.h"
+#include "parse/json/window.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Words for programs as people read them, columns that people see, evidence in a line. */
-#include "result/report.h"
+#include "report/report.h"
 #include "traceanalyze/output.h"
 
 #include <setjmp.h>

@@ -4,7 +4,7 @@
  * The markup is the whole drawing; the script moves its boxes and writes their names anew where
  * they have become wider. */
 
-/* As in src/chart/tree.c: boxes wider than three gaps have one at their right. */
+/* As in src/render/chart/tree.c: boxes wider than three gaps have one at their right. */
 const leastLabel = 40, labelInset = 4, gap = 1;
 
 class Tree {

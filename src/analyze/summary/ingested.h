@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a file leaves behind once it is read, before those of other files are known. */
+#ifndef TA_SUMMARY_INGESTED_H
+#define TA_SUMMARY_INGESTED_H
+
+#include "base/quality.h"
+#include "discover/discover.h"
+#include "analyze/summary/text.h"
+
+struct ta_timeline_part;
+
+/* What became of one file. */
+struct ta_ingested {
+    const struct ta_source *source;
+    const char *format;  /* id of the input plugin, NULL when refused */
+    const char *refusal; /* why it was refused; from the arena of the ingestion */
+    struct ta_quality quality;
+    bool is_product; /* refused because it is one of ours in a folder of traces: nothing is lost */
+    bool truncated;
+    uint64_t bytes, raw_bytes;
+    uint64_t events, kept, repaired, dropped, bytes_skipped;
+    int64_t first_ts, last_ts;
+    int64_t rank, world_size; /* from content, or TA_MISSING */
+    int64_t base_ns;          /* what ta_trace_base_ns() said */
+    int64_t origin;           /* what ta_trace_origin() said */
+    bool is_mapped;           /* a dump whose records are in the partials already: of a summary */
+    bool is_dump;             /* records of another profiler, no events */
+    bool is_console;          /* TA_EXACT_CONSOLE */
+    const char *set;          /* of ta_builder_set_copy(), or NULL; from the arena */
+    const int64_t *row_ranks; /* that rows name, ascending; from the arena */
+    size_t n_row_ranks;
+    bool all_rows;         /* name their rank */
+    struct ta_trace *dump; /* of a dump, until ta_reconcile(); NULL when it holds no records */
+    struct ta_timeline_part *timeline; /* until ta_ingestion_timeline(); NULL when not wanted */
+    /* Decided when all files are read (ta_account_ranks()). */
+    struct ta_text packed; /* its summary, when ta_run_options.summaries asks for it */
+    int64_t final_rank;
+    enum ta_rank_source rank_source;
+    const char *vendor;
+    const char **devices;  /* ends with NULL; from the arena */
+    const char **products; /* files that the dump names as its own, likewise */
+};
+
+/* Of a file of which nothing is known. */
+extern const struct ta_ingested ta_ingested_empty;
+
+/* Whether it counts as lost when it is refused. */
+static inline bool ta_ingested_is_missed(const struct ta_ingested *file)
+{
+    return file->source->expected && !file->is_product;
+}
+
+/* Forgets what is known of a file but where it is; the reason must live as long as the ingestion.
+ */
+void ta_ingested_refuse(struct ta_ingested *file, const char *refusal);
+
+#endif

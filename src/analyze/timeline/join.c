@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The parts that the files of a run leave behind, as one timeline. */
+#include "analyze/timeline/timeline.h"
+
+#include "base/vec.h"
+#include "traceanalyze/map.h"
+
+struct whole {
+    struct ta_timeline timeline; /* first: the timeline is the whole */
+    struct ta_timeline_pool *pool;
+    struct ta_timeline_file *files;
+    struct ta_timeline_part **parts;
+    size_t n_parts;
+    struct ta_arena arena;
+    TA_VEC(struct ta_timeline_label) labels;
+};
+
+struct joiner {
+    struct whole *whole;
+    struct ta_map pairs, at; /* name and category → pair; pair and shapes → label */
+};
+
+/* ---- the pool ------------------------------------------------------------------------------ */
+
+struct ta_timeline_pool *ta_timeline_pool_new(void)
+{
+    struct ta_timeline_pool *pool = calloc(1, sizeof *pool);
+    if (!pool)
+        return NULL;
+    if (!ta_strings_init(&pool->texts, UINT32_MAX - 1)) {
+        ta_strings_free(&pool->texts);
+        free(pool);
+        return NULL;
+    }
+    pthread_mutex_init(&pool->lock, NULL);
+    return pool;
+}
+
+void ta_timeline_pool_free(struct ta_timeline_pool *pool)
+{
+    if (!pool)
+        return;
+    ta_strings_free(&pool->texts);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool);
+}
+
+/* ---- labels: numbered in the order of the files, whatever thread came first ----------------- */
+
+static struct ta_slice text_of(const struct joiner *joiner, ta_str id)
+{
+    return id == TA_STR_ABSENT ? (struct ta_slice){NULL, 0}
+                               : ta_strings_text(&joiner->whole->pool->texts, id);
+}
+
+static bool number_label(struct joiner *joiner, const struct ta_part_label *from, uint32_t *number)
+{
+    struct whole *whole = joiner->whole;
+    const uint64_t *pair =
+        ta_map_at(&joiner->pairs, (uint64_t)from->category << 32 | from->name, joiner->pairs.n);
+    const uint64_t *at =
+        pair ? ta_map_at(&joiner->at, *pair << 32 | from->shapes, whole->labels.n) : NULL;
+    if (!at)
+        return false;
+    *number = (uint32_t)*at;
+    return *at < whole->labels.n ||
+           ta_vec_push(&whole->labels,
+                       (struct ta_timeline_label){text_of(joiner, from->name),
+                                                  text_of(joiner, from->category),
+                                                  text_of(joiner, from->shapes), from->kind});
+}
+
+static bool number_labels(struct joiner *joiner, struct ta_timeline_part *part)
+{
+    uint32_t *numbers =
+        ta_arena_alloc(&joiner->whole->arena, (part->n_labels + 1) * sizeof *numbers);
+    for (size_t i = 0; numbers && i < part->n_labels; i++)
+        if (!number_label(joiner, &part->labels[i], &numbers[i]))
+            return false;
+    part->file.labels = numbers;
+    free(part->labels);
+    part->labels = NULL;
+    return numbers != NULL;
+}
+
+/* ---- clocks -------------------------------------------------------------------------------- */
+
+/* The first time of all when all files are dumps with dates and there is a moment that all of them
+ * hold: then the ranks ran together, and the clocks of their hosts agree as far as one can see.
+ * Else TA_MISSING: traces have finer times than such clocks are set. */
+static int64_t find_one_clock(const struct whole *whole)
+{
+    int64_t first = INT64_MAX, latest_start = INT64_MIN, earliest_end = INT64_MAX;
+    for (size_t i = 0; i < whole->n_parts; i++) {
+        const struct ta_timeline_part *part = whole->parts[i];
+        if (!part->is_dump || part->origin_ns == TA_MISSING)
+            return TA_MISSING;
+        first = ta_min_i64(first, part->origin_ns);
+        latest_start = ta_max_i64(latest_start, part->origin_ns);
+        earliest_end = ta_min_i64(earliest_end, ta_add_sat(part->origin_ns, part->file.end_ns));
+    }
+    return latest_start <= earliest_end ? first : TA_MISSING;
+}
+
+/* Dated files of one rank share the axis of the first of them. */
+static int64_t offset_of(const struct whole *whole, size_t at)
+{
+    const struct ta_timeline_part *part = whole->parts[at], *first = part;
+    for (size_t i = at; i && whole->parts[i - 1]->file.rank == part->file.rank; i--)
+        if (whole->parts[i - 1]->origin_ns != TA_MISSING)
+            first = whole->parts[i - 1];
+    return part->origin_ns == TA_MISSING ? 0 : part->origin_ns - first->origin_ns;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+static bool join(struct whole *whole)
+{
+    struct joiner joiner = {.whole = whole};
+    struct ta_timeline_file *files =
+        ta_arena_alloc(&whole->arena, (whole->n_parts + 1) * sizeof *files);
+    bool done = files != NULL;
+    const int64_t clock = find_one_clock(whole);
+    for (size_t i = 0; done && i < whole->n_parts; i++) {
+        done = number_labels(&joiner, whole->parts[i]);
+        files[i] = whole->parts[i]->file;
+        if (whole->parts[i]->is_dump)
+            files[i].clock_ns = TA_MISSING;
+        files[i].offset_ns =
+            clock == TA_MISSING ? offset_of(whole, i) : whole->parts[i]->origin_ns - clock;
+    }
+    ta_map_free(&joiner.pairs);
+    ta_map_free(&joiner.at);
+    whole->timeline = (struct ta_timeline){.labels = whole->labels.at,
+                                           .n_labels = whole->labels.n,
+                                           .files = files,
+                                           .n_files = whole->n_parts,
+                                           .clock = clock == TA_MISSING ? TA_TIMELINE_APART
+                                                                        : TA_TIMELINE_BY_DATES};
+    whole->files = files;
+    return done;
+}
+
+struct ta_timeline *ta_timeline_join(struct ta_ctx *ctx, struct ta_timeline_pool *pool,
+                                     struct ta_timeline_part **parts, size_t n)
+{
+    struct whole *whole = calloc(1, sizeof *whole);
+    if (whole) {
+        *whole = (struct whole){.pool = pool, .parts = parts, .n_parts = n};
+        if (join(whole))
+            return &whole->timeline;
+        ta_timeline_free(&whole->timeline);
+    } else {
+        for (size_t i = 0; i < n; i++)
+            ta_timeline_part_free(parts[i]);
+        free(parts);
+        ta_timeline_pool_free(pool);
+    }
+    ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the timeline: files=%zu", n);
+    return NULL;
+}
+
+bool ta_timeline_align(struct ta_timeline *timeline, const struct ta_report *report)
+{
+    struct whole *whole = (struct whole *)timeline;
+    return !whole || ta_timeline_align_files(timeline, whole->files, report);
+}
+
+void ta_timeline_free(struct ta_timeline *timeline)
+{
+    struct whole *whole = (struct whole *)timeline;
+    if (!whole)
+        return;
+    for (size_t i = 0; i < whole->n_parts; i++)
+        ta_timeline_part_free(whole->parts[i]);
+    free(whole->parts);
+    ta_timeline_pool_free(whole->pool);
+    ta_arena_free(&whole->arena);
+    free(whole->labels.at);
+    free(whole);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Times are those of a unit of work where the runs did different amounts of it: of a longer run
+ * everything takes longer. */
+#include "compare/cause.h"
+
+#include <math.h>
+
+const struct ta_slice diff_compute = {"compute", 7}, diff_all_ranks = {"all ranks", 9};
+
+struct ta_slice diff_bar_name(struct diff *diff, const struct diff_bar *bar)
+{
+    if (bar->name.len)
+        return bar->name;
+    const char *text =
+        ta_arena_printf(&diff->arena, "other %.*s", (int)bar->kind.len, bar->kind.ptr);
+    return ta_slice_of(text ? text : "other");
+}
+
+static double change_of(const struct diff *diff, const int64_t ns[TA_DIFF_SIDES])
+{
+    return diff_per_unit(diff, TA_DIFF_NEW, ns[TA_DIFF_NEW]) -
+           diff_per_unit(diff, TA_DIFF_BASE, ns[TA_DIFF_BASE]);
+}
+
+static void note(struct diff *diff, struct ta_slice name, struct ta_slice kind,
+                 const int64_t ns[TA_DIFF_SIDES])
+{
+    diff->cause = (struct diff_cause){.name = name,
+                                      .kind = kind,
+                                      .ns = {diff_per_unit(diff, TA_DIFF_BASE, ns[TA_DIFF_BASE]),
+                                             diff_per_unit(diff, TA_DIFF_NEW, ns[TA_DIFF_NEW])}};
+}
+
+/* ---- of a window --------------------------------------------------------------------------- */
+
+/* Kernels that together changed most of the window are the cause where the term that changed most
+ * by itself is none of them, and much less: another device, or another clock. */
+static void prefer_kernels(struct diff *diff, const struct diff_bar *bars, size_t n, double whole,
+                           double largest)
+{
+    int64_t ns[TA_DIFF_SIDES] = {0, 0};
+    size_t kernels = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!ta_slice_equal(bars[i].kind, diff_compute))
+            continue;
+        kernels++;
+        for (int side = 0; side < TA_DIFF_SIDES; side++)
+            ns[side] += bars[i].ns[side];
+    }
+    const double change = change_of(diff, ns);
+    if ((change > 0) != (whole > 0) || fabs(change) < fabs(whole) / 2 || fabs(change) < 2 * largest)
+        return;
+    const char *name = ta_arena_printf(&diff->arena, "%zu compute kernels", kernels);
+    note(diff, ta_slice_of(name), diff_compute, ns);
+}
+
+/* The term that changed most in the direction of the whole. */
+void diff_find_cause(struct diff *diff, const struct diff_bar *bars, size_t n)
+{
+    const double whole = change_of(diff, diff->window_ns);
+    const struct diff_bar *most = NULL;
+    double largest = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double change = change_of(diff, bars[i].ns);
+        if ((change > 0) != (whole > 0) || fabs(change) <= largest)
+            continue;
+        largest = fabs(change);
+        most = &bars[i];
+    }
+    if (!most)
+        return;
+    note(diff, diff_bar_name(diff, most), most->kind, most->ns);
+    if (!ta_slice_equal(most->kind, diff_compute))
+        prefer_kernels(diff, bars, n, whole, largest);
+}
+
+/* ---- of hosts ------------------------------------------------------------------------------ */
+
+/* Time of an operator without what runs inside, of one side; 0 where it is not. */
+static int64_t own_time(const struct diff_pair *pair, int side)
+{
+    return pair->item[side] ? pair->item[side]->self_ns : 0;
+}
+
+/* All of its time; of names that took the place of one another that of all of them. */
+static int64_t whole_time(const struct diff *diff, const struct diff_pair *pair, int side)
+{
+    if (pair->set)
+        return diff->sets[pair->set - 1].ns[side];
+    return pair->item[side] ? pair->item[side]->total_ns : 0;
+}
+
+void diff_find_host_cause(struct diff *diff, bool is_slower)
+{
+    const struct diff_pair *most = NULL;
+    double largest = 0;
+    for (size_t i = 0; i < diff->ops.n; i++) {
+        const struct diff_pair *pair = &diff->ops.at[i];
+        const double change = change_of(
+            diff, (const int64_t[]){own_time(pair, TA_DIFF_BASE), own_time(pair, TA_DIFF_NEW)});
+        if ((change > 0) != is_slower || fabs(change) <= largest)
+            continue;
+        largest = fabs(change);
+        most = pair;
+    }
+    if (!most)
+        return;
+    const int side = most->item[TA_DIFF_BASE] ? TA_DIFF_BASE : TA_DIFF_NEW;
+    note(diff, diff_name_of(&diff->op_names, side, most->item[side]->name), diff_all_ranks,
+         (const int64_t[]){whole_time(diff, most, TA_DIFF_BASE),
+                           whole_time(diff, most, TA_DIFF_NEW)});
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the parts of a comparison share. */
+#ifndef TA_DIFF_COMPARE_H
+#define TA_DIFF_COMPARE_H
+
+#include "compare/diff.h"
+#include "compare/likeness.h"
+#include "traceanalyze/arena.h"
+
+struct diff;
+struct ta_durations;
+
+/* ---- names ------------------------------------------------------------------------------- */
+
+/* Where the names of a list stand in a report. */
+struct diff_source {
+    const char *table, *name, *group; /* group: a column that says what a name is of, or NULL */
+    const char *const *groups;        /* rows of these groups alone, ends with NULL; NULL is all */
+    const char *also;                 /* another table with the same columns, or NULL */
+};
+
+/* How two names came together. */
+enum diff_method {
+    DIFF_ALONE, /* not at all: the name is on one side only */
+    DIFF_EXACT,
+    DIFF_NORMALIZED,
+    DIFF_POSITION,
+    DIFF_SIMILAR
+};
+
+/* A name of one side. */
+struct diff_item {
+    struct ta_slice name, group;      /* of several groups that of the longest total */
+    int64_t calls, total_ns, self_ns; /* self: without what runs inside, where a table tells it */
+    int64_t *run_ns; /* total of each run of the side, TA_MISSING where the name is not */
+    /* The name that it is on the other side, NULL for none yet; how, and how sure that is. */
+    struct diff_item *mate;
+    enum diff_method method;
+    double confidence;
+    size_t set;     /* number of the set of names that took the place of others, from 1; 0: none */
+    size_t counted; /* number of the last count that it was in */
+    size_t *places, n_places; /* on the new side: those of the program that was read last */
+    struct diff_words words;  /* of the name, once it was looked for by them */
+};
+
+struct diff_items {
+    struct diff_item *at; /* by name, each once */
+    size_t n;
+};
+
+/* Reads the names of the shown run of a side; false without memory. */
+bool diff_items_read(struct diff *diff, int side, const struct diff_source *source,
+                     struct diff_items *items);
+
+/* ---- pairs ------------------------------------------------------------------------------- */
+
+/* What the runs say about a change; NaN where they are too few. */
+struct diff_evidence {
+    double ratio;           /* new over base, of the geometric means of the runs */
+    double ci_low, ci_high; /* of that */
+    double p, q;            /* q: over all names of the table */
+    double spread;          /* relative deviation between runs */
+    double detectable;      /* least true change that would be seen in four of five comparisons */
+};
+
+extern const struct diff_evidence diff_no_evidence;
+
+struct diff_pair {
+    const struct diff_item *item[TA_DIFF_SIDES]; /* NULL: added or removed */
+    enum diff_method method;
+    double confidence; /* 0…1 that they are the same thing */
+    size_t set;        /* of a name on one side only: see struct diff_item */
+    struct diff_evidence evidence;
+};
+
+struct diff_pairs {
+    struct diff_pair *at; /* by the size of the change, largest first */
+    size_t n;
+};
+
+struct diff_order;
+
+/* Finds for each name its counterpart, by its place in the program, too, where an order is given.
+ * False without memory. */
+bool diff_match(struct diff *diff, const struct diff_order *order,
+                struct diff_items items[TA_DIFF_SIDES], struct diff_pairs *pairs);
+/* Makes a pair of two names. */
+void diff_join(struct diff_item *base, struct diff_item *new, enum diff_method method,
+               double confidence);
+
+/* Fills in what the runs say about each pair; `figure` is what stored spreads of such names begin
+ * with, such as "total@op:".  False without memory. */
+bool diff_judge_pairs(struct diff *diff, const char *figure, struct diff_pairs *pairs);
+
+/* New minus base, 0 for a side that has it not. */
+int64_t diff_pair_change(const struct diff_pair *pair);
+
+/* ---- tables -------------------------------------------------------------------------------- */
+
+/* Columns of times behind those before and after: how they changed. */
+#define DIFF_CHANGE_COLUMNS(type)                                                                  \
+    {"delta_ns", "Change", type, TA_UNIT_NS_CHANGE, TA_LOWER, "After minus before"},               \
+    {                                                                                              \
+        "change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_LOWER, "Change over before" \
+    }
+
+/* ---- the comparison --------------------------------------------------------------------- */
+
+/* Work that a run is made of. */
+enum diff_unit { DIFF_STEPS, DIFF_FRAMES };
+
+/* What explains most of a change. */
+struct diff_cause {
+    struct ta_slice name, kind; /* empty: nothing does */
+    double ns[TA_DIFF_SIDES];   /* for each unit, where the runs did different numbers of them */
+};
+
+/* Memory at a label of both runs. */
+struct diff_level_change {
+    struct ta_slice label; /* empty: none */
+    int64_t bytes[TA_DIFF_SIDES];
+};
+
+/* Whether models stay on the device that did not, or the other way. */
+struct diff_offload {
+    int sign;         /* −1 lost, 1 gained, 0 neither */
+    const char *what; /* "memory at after_sampling" */
+    int64_t bytes[TA_DIFF_SIDES];
+};
+
+/* A name of a side that both sides have another one for, "old → new". */
+struct diff_alias {
+    int side;
+    struct ta_slice name, joint; /* on this side, and for both */
+};
+
+struct diff_aliases {
+    struct diff_alias *at; /* by side and name */
+    size_t n;
+};
+
+/* Names of both sides that took the place of one another. */
+struct diff_set {
+    bool is_of_ops;              /* they are operators, else kernels */
+    struct ta_slice op;          /* lowest operator or range that all are in; may be empty */
+    size_t names[TA_DIFF_SIDES]; /* how many */
+    int64_t ns[TA_DIFF_SIDES];
+};
+
+/* The first steps of a run, where each takes longer than any behind them. */
+struct diff_warm_up {
+    int64_t steps;
+    double ns; /* of the rank that is longest at each */
+};
+
+/* One comparison while it is made. */
+struct diff {
+    struct ta_ctx *ctx;
+    const struct ta_diff_side *sides;
+    const struct ta_judging *judging;
+    /* The run of each side that tables show: the one of median length.  What is said to the
+     * nanosecond is said of these two; the others are evidence of how sure it is. */
+    const struct ta_report *shown[TA_DIFF_SIDES];
+    struct ta_arena arena; /* of everything below */
+    struct ta_report *out;
+    struct diff_pairs stages, kernels, copies, ops; /* of the shown runs */
+    struct diff_items op_items[TA_DIFF_SIDES];      /* of `ops` */
+    struct diff_aliases kernel_names, op_names, stage_names;
+    struct diff_set *sets;             /* by number */
+    size_t n_sets, n_counts;           /* counts of members so far */
+    int64_t window_ns[TA_DIFF_SIDES];  /* longest windows; TA_MISSING without any */
+    int64_t compute_ns[TA_DIFF_SIDES]; /* of that what compute takes; TA_MISSING without devices */
+    struct diff_warm_up warm_up[TA_DIFF_SIDES];
+    const char *unit; /* that the runs did different numbers of; NULL: as many, or unknown */
+    int64_t units[TA_DIFF_SIDES];   /* how many; 1 without */
+    struct diff_cause cause;        /* of the change of the longest window */
+    struct diff_level_change level; /* where memory changed most */
+    struct diff_offload offload;
+    double shared;                 /* share of the time that both have in common; -1: unknown */
+    bool is_alien;                 /* the runs have nothing in common */
+    bool is_other_work;            /* they have less than half of it */
+    enum ta_change change;         /* of the time of the run */
+    enum ta_basis basis;           /* what that rests on */
+    struct ta_estimate time_ratio; /* of the time of the run, new : base, as that basis tells it */
+};
+
+/* ---- parts of the report ----------------------------------------------------------------- */
+
+/* Kernels, operators, stages, copies: tables by name. */
+bool diff_add_names(struct diff *diff);
+/* Makes one name for each pair of two; false without memory. */
+bool diff_alias(struct diff *diff);
+/* The integer in a column of a row, 0 without one: for what is added up. */
+static inline int64_t diff_amount(const struct ta_table *table, size_t row, const char *column)
+{
+    const int64_t value = ta_row_integer(table, row, column);
+    return value == TA_MISSING ? 0 : value;
+}
+
+/* The name that both sides have for what has this name on one of them: for what was renamed
+ * "old → new". */
+struct ta_slice diff_name_of(const struct diff_aliases *aliases, int side, struct ta_slice name);
+/* A name as people say it, cut to `most` bytes. */
+struct ta_slice diff_brief(struct diff *diff, struct ta_slice name, size_t most);
+/* Names that took the place of one another; false without memory. */
+bool diff_add_sets(struct diff *diff);
+/* The change of the longest window, and of that of each rank, term by term. */
+bool diff_add_waterfall(struct diff *diff);
+/* What changed the peak of memory, and memory at labels; false without memory. */
+bool diff_add_memory(struct diff *diff);
+/* Says when offloading was lost or gained. */
+void diff_find_offloading(struct diff *diff);
+/* Finds what the runs did different amounts of. */
+void diff_find_unit(struct diff *diff);
+/* A time of the shown run of a side for each of them. */
+double diff_per_unit(const struct diff *diff, int side, int64_t ns);
+/* The window for each step and frame. */
+void diff_add_normalized(struct diff *diff);
+/* Steps or frames of a run, of the rank with most; TA_MISSING when nothing says them. */
+int64_t diff_units(const struct ta_report *report, enum diff_unit unit);
+/* The durations of steps, or blocks, that both shown runs have, and the id of their figure; NULL of
+ * both without.  False without memory. */
+bool diff_step_series(struct diff *diff, const struct ta_durations *series[TA_DIFF_SIDES],
+                      const char **id);
+/* Steps compared with those of their class, and how many are warm-up; false without memory. */
+bool diff_add_step_classes(struct diff *diff);
+/* Changes of means that come from what they are of. */
+void diff_add_mix(struct diff *diff);
+/* What the clocks of the machine did to the window. */
+void diff_add_machine(struct diff *diff);
+/* Where the runs part; false without memory. */
+bool diff_add_divergence(struct diff *diff);
+/* What the runs were of, and whether they can be compared. */
+void diff_add_environment(struct diff *diff);
+/* How the steps of both runs are distributed. */
+bool diff_add_steps(struct diff *diff);
+/* Figures of the runs of both sides. */
+bool diff_add_metrics(struct diff *diff);
+/* Title, ranks, date and accounts of the runs of both sides; false without memory. */
+bool diff_describe(const struct ta_diff_side sides[TA_DIFF_SIDES], const char *title,
+                   struct ta_report *report) TA_MUST_CHECK;
+/* The headline. */
+void diff_add_verdict(struct diff *diff);
+/* The runs that were compared. */
+void diff_add_runs(struct diff *diff);
+
+#endif

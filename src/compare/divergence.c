@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* diff.divergence: where the runs part, the first kernel that is another one and the first step
+ * from which on they take another time. */
+#include "compare/align.h"
+#include "compare/compare.h"
+#include "report/report.h"
+#include "traceanalyze/columns.h"
+#include "traceanalyze/stat_series.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const struct ta_column columns[] = {
+    {"what", "What", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
+     "kernel: the first that differs in the order of first runs; step: the first from which on "
+     "steps take another time"},
+    {"difference", "Difference", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
+     "Of a kernel: added: the baseline goes on without it; removed: the other run does; replaced: "
+     "another kernel or operator stands in its place. Of a step: slower or faster"},
+    {"place", "Place", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Pairs of operator and kernel, or steps, that came before"},
+    TA_TEXT_COLUMN("op", "Operator", "That launched the kernel, in the baseline where it has it"),
+    TA_TEXT_COLUMN("base", "Before", "Kernel or step of the baseline; none of what was added"),
+    TA_TEXT_COLUMN("new", "After", "Kernel or step of the other run; none of what was removed"),
+    TA_NS_COLUMN("base_start_ns", "Start before", TA_NEUTRAL,
+                 "When that was in the baseline, since the earliest span of the rank"),
+    TA_NS_COLUMN("new_start_ns", "Start after", TA_NEUTRAL, "The same in the other run"),
+    {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_LOWER,
+     "Of a step: how much longer steps take from there on than those of the baseline"},
+};
+
+static struct ta_cell cell_of(const struct ta_table *table, size_t row, const char *column)
+{
+    const size_t at = ta_table_column(table, column);
+    return row < table->n_rows && at != SIZE_MAX ? *ta_table_cell(table, row, at) : ta_null();
+}
+
+/* ---- the first other kernel ---------------------------------------------------------------------
+ */
+
+/* The programs of both shown runs from one place on: operators and kernels in the order in which
+ * they were first reached. */
+struct programs {
+    const struct diff *diff;
+    const struct ta_table *side[TA_DIFF_SIDES];
+    size_t from;
+};
+
+static struct ta_slice text_at(const struct programs *programs, int side, size_t i,
+                               const char *column)
+{
+    return ta_row_text(programs->side[side], programs->from + i, column);
+}
+
+/* Whether a kernel is the same one, whatever numbers its name has on either side; one with another
+ * name in its place is not. */
+static bool is_same_kernel(const struct programs *programs, size_t i, size_t k)
+{
+    const struct ta_slice name = text_at(programs, TA_DIFF_BASE, i, "name");
+    const struct ta_slice base = diff_name_of(&programs->diff->kernel_names, TA_DIFF_BASE, name);
+    const struct ta_slice new = diff_name_of(&programs->diff->kernel_names, TA_DIFF_NEW,
+                                             text_at(programs, TA_DIFF_NEW, k, "name"));
+    return ta_slice_equal(base, name) && ta_slice_equal(base, new);
+}
+
+static bool is_same_op(const struct programs *programs, size_t i, size_t k)
+{
+    return ta_slice_equal(text_at(programs, TA_DIFF_BASE, i, "op"),
+                          text_at(programs, TA_DIFF_NEW, k, "op"));
+}
+
+enum { FIT_KERNEL = 4, FIT_OP = 1 };
+
+/* Pairs of which neither kernel nor operator is the same stand apart. */
+static int fit(const void *user, size_t i, size_t k)
+{
+    return FIT_KERNEL * is_same_kernel(user, i, k) + FIT_OP * is_same_op(user, i, k);
+}
+
+static size_t rows_left(const struct programs *programs, int side)
+{
+    /* What follows tells whether something came in between; far ahead it tells nothing more. */
+    enum { AHEAD_MOST = 512 };
+    const size_t left = programs->side[side]->n_rows - programs->from;
+    return left < AHEAD_MOST ? left : AHEAD_MOST;
+}
+
+/* What the first pair that differs is: "added" or "removed" when the other program goes on with it
+ * later or not at all, else "replaced"; NULL without memory. */
+static const char *difference_of(struct diff *diff, const struct programs *programs)
+{
+    const size_t n = rows_left(programs, TA_DIFF_BASE), m = rows_left(programs, TA_DIFF_NEW);
+    size_t *other = ta_arena_alloc(&diff->arena, (n + 1) * sizeof *other);
+    const struct diff_sequences rest = {
+        .fit = fit, .user = programs, .most = FIT_KERNEL + FIT_OP, .n = n, .m = m};
+    if (!other || !diff_align(&rest, other))
+        return NULL;
+    bool has_base = n > 0 && other[0] == DIFF_GAP, has_new = m > 0;
+    for (size_t i = 0; i < n; i++)
+        has_new = has_new && other[i] != 0;
+    if (n > 0 && other[0] == 0) /* beside each other, and not the same */
+        has_base = has_new = true;
+    return has_base && has_new ? "replaced" : has_new ? "added" : "removed";
+}
+
+static bool add_kernel(struct diff *diff, struct ta_table_builder *out)
+{
+    struct programs programs = {
+        .diff = diff,
+        .side = {[TA_DIFF_BASE] = ta_report_table(diff->shown[TA_DIFF_BASE], "kernels.by_op"),
+                 [TA_DIFF_NEW] = ta_report_table(diff->shown[TA_DIFF_NEW], "kernels.by_op")}};
+    const struct ta_table *base = programs.side[TA_DIFF_BASE], *new = programs.side[TA_DIFF_NEW];
+    if (!base || !new)
+        return true;
+    size_t i = 0;
+    while (i < base->n_rows && i < new->n_rows &&is_same_op(&programs, i, i) &&
+           is_same_kernel(&programs, i, i))
+        i++;
+    if (i == base->n_rows && i == new->n_rows)
+        return true;
+    programs.from = i;
+    const char *difference = difference_of(diff, &programs);
+    if (!difference)
+        return false;
+    const bool is_added = strcmp(difference, "added") == 0;
+    const bool is_removed = strcmp(difference, "removed") == 0;
+    TA_ROW(out, ta_text(TA_LIT("kernel")), ta_text(ta_slice_of(difference)), ta_int((int64_t)i),
+           cell_of(is_added ? new : base, i, "op"), is_added ? ta_null() : cell_of(base, i, "name"),
+           is_removed ? ta_null() : cell_of(new, i, "name"), cell_of(base, i, "first_start_ns"),
+           cell_of(new, i, "first_start_ns"), ta_null());
+    return true;
+}
+
+/* ---- the first other step
+ * ------------------------------------------------------------------------- */
+
+/* Steps that take less or more than this share of those of the baseline take another time. */
+#define OTHER_SHARE 0.02
+
+/* Rows of the first rank with steps. */
+static size_t steps_of(const struct ta_table *table)
+{
+    size_t n = 0;
+    while (table && n < table->n_rows &&
+           ta_row_number(table, n, "rank", -1) == ta_row_number(table, 0, "rank", -1))
+        n++;
+    return n;
+}
+
+/* Mean of the logarithms of ratios from one place to another. */
+static double mean_of(const double *logs, size_t from, size_t end)
+{
+    double sum = 0;
+    for (size_t i = from; i < end; i++)
+        sum += logs[i];
+    return end > from ? sum / (double)(end - from) : 0;
+}
+
+static bool add_step(struct diff *diff, struct ta_table_builder *out)
+{
+    const struct ta_table *base = ta_report_table(diff->shown[TA_DIFF_BASE], "steps.by_step");
+    const struct ta_table *new = ta_report_table(diff->shown[TA_DIFF_NEW], "steps.by_step");
+    const size_t a = steps_of(base), b = steps_of(new), n = a < b ? a : b;
+    double *logs = ta_arena_alloc(&diff->arena, (n + 1) * sizeof *logs);
+    struct ta_changes changes = {0};
+    if (!logs)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        logs[i] = log(fmax(ta_row_number(new, i, "host_dur_ns", 1), 1) /
+                      fmax(ta_row_number(base, i, "host_dur_ns", 1), 1));
+    if (n == 0 || !ta_change_points(logs, n, &changes))
+        return n == 0;
+    for (size_t c = 0, from = 0; c <= changes.n; from = c < changes.n ? changes.at[c] : n, c++) {
+        const size_t end = c < changes.n ? changes.at[c] : n;
+        const double change = exp(mean_of(logs, from, end)) - 1;
+        if (fabs(change) <= OTHER_SHARE)
+            continue;
+        TA_ROW(out, ta_text(TA_LIT("step")),
+               ta_text(change > 0 ? TA_LIT("slower") : TA_LIT("faster")), ta_int((int64_t)from),
+               ta_null(), cell_of(base, from, "step"), cell_of(new, from, "step"),
+               cell_of(base, from, "host_start_ns"), cell_of(new, from, "host_start_ns"),
+               ta_num(change));
+        break;
+    }
+    free(changes.at);
+    return true;
+}
+
+bool diff_add_divergence(struct diff *diff)
+{
+    struct ta_table_builder *table =
+        ta_add_table(ta_report_open_section(diff->out, "diff", "What changed"), "diff.divergence",
+                     "Where the runs part", columns, sizeof columns / sizeof *columns);
+    return add_kernel(diff, table) && add_step(diff, table);
+}

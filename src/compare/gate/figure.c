@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Gates on figures: of a comparison by diff.metrics, of one run by its figures. */
+#include "compare/gate/judge.h"
+
+#include "base/suggest.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Short names for figures, and figures that many runs do not have: a gate on one of these is no
+ * mistake where it is not there. */
+static const struct {
+    const char *name, *id;
+} known[] = {
+    {"run_time", "run_time"},
+    {"step_time.p50", "step_time_p50_ns"},
+    {"step_time.p95", "step_time.p95"},
+    {"step_time.max", "step_time.max"},
+    {"step_time.mean", "step_time.mean"},
+    {"block_time.p50", "block_time.p50"},
+    {"block_time.p95", "block_time.p95"},
+    {"block_time.max", "block_time.max"},
+    {"block_time.mean", "block_time.mean"},
+    {"peak_memory", "peak_allocated_bytes"},
+    {"peak_reserved", "peak_reserved_bytes"},
+    {"first_block", "first_block_ns"},
+    {"session", "session_ns"},
+    {"energy", "energy_j"},
+    {"gpu_busy", "gpu_busy_share"},
+    {"comm_exposed", "comm_exposed_share"},
+    {"straggler_skew", "straggler_skew"},
+    {"fps", "fps_blocks"},
+    {"bps", "bps_blocks"},
+    {"images_per_s", "images_per_s"},
+    {"steps_per_s", "steps_per_s"},
+    {"tokens_per_s", "tokens_per_s"},
+};
+
+enum { KNOWN = sizeof known / sizeof *known };
+
+/* Of a rate that several ways of counting give, the first that is there. */
+static const char *const bases[] = {"blocks", "wall", "steady", "steps", "sections", "as_reported"};
+
+/* The figures that a report has, as rows of diff.metrics or as a list. */
+struct shelf {
+    const struct ta_table *metrics; /* NULL of one run */
+    struct ta_run_figures figures;
+};
+
+static size_t shelf_count(const struct shelf *shelf)
+{
+    return shelf->metrics ? shelf->metrics->n_rows : shelf->figures.n;
+}
+
+static struct ta_slice shelf_id(const struct shelf *shelf, size_t i)
+{
+    return shelf->metrics ? ta_row_text(shelf->metrics, i, "metric")
+                          : ta_slice_of(shelf->figures.at[i].id);
+}
+
+static size_t find_id(const struct shelf *shelf, struct ta_slice id)
+{
+    for (size_t i = 0; i < shelf_count(shelf); i++)
+        if (ta_slice_equal(shelf_id(shelf, i), id))
+            return i;
+    return SIZE_MAX;
+}
+
+/* By its id, its short name, or as a rate on the first basis that there is. */
+static size_t find_figure(const struct shelf *shelf, struct ta_slice metric)
+{
+    size_t at = find_id(shelf, metric);
+    for (size_t i = 0; at == SIZE_MAX && i < sizeof bases / sizeof *bases; i++) {
+        char id[128];
+        snprintf(id, sizeof id, "%.*s@%s", (int)(metric.len < 100 ? metric.len : 100), metric.ptr,
+                 bases[i]);
+        at = find_id(shelf, ta_slice_of(id));
+    }
+    for (size_t i = 0; at == SIZE_MAX && i < KNOWN; i++)
+        if (ta_slice_equal(metric, ta_slice_of(known[i].name)))
+            at = find_id(shelf, ta_slice_of(known[i].id));
+    return at;
+}
+
+static bool is_known(struct ta_slice metric)
+{
+    const char *basis = memchr(metric.ptr, '@', metric.len);
+    if (basis)
+        metric.len = (size_t)(basis - metric.ptr);
+    for (size_t i = 0; i < KNOWN; i++)
+        if (ta_slice_equal(metric, ta_slice_of(known[i].name)) ||
+            ta_slice_equal(metric, ta_slice_of(known[i].id)))
+            return true;
+    return false;
+}
+
+static enum ta_status refuse_unknown(const struct gate_job *job, const struct shelf *shelf,
+                                     const struct ta_gate *gate)
+{
+    char word[64], text[TA_SUGGEST_TEXT_MAX];
+    const size_t n = gate->metric.len < sizeof word ? gate->metric.len : sizeof word - 1;
+    snprintf(word, sizeof word, "%.*s", (int)n, gate->metric.ptr);
+    struct ta_suggest suggestion = {.word = word};
+    ta_suggest_offer(&suggestion, "regression");
+    for (size_t i = 0; i < KNOWN; i++)
+        ta_suggest_offer(&suggestion, known[i].name);
+    for (size_t i = 0; i < shelf_count(shelf); i++) {
+        const char *id = ta_arena_copy(job->arena, shelf_id(shelf, i));
+        if (id)
+            ta_suggest_offer(&suggestion, id);
+    }
+    return ta_gate_refuse(job->ctx, gate->text, gate->metric.ptr, "no figure is called \"%s\"%s",
+                          word, ta_suggest_text(&suggestion, text));
+}
+
+/* ---- rows of a comparison ------------------------------------------------------------------- */
+
+static enum ta_basis basis_of(const struct ta_table *metrics, size_t row)
+{
+    for (int basis = TA_BASIS_RUNS; basis < TA_BASIS_NONE; basis++)
+        if (ta_row_reads(metrics, row, "evidence", ta_basis_name((enum ta_basis)basis)))
+            return (enum ta_basis)basis;
+    return TA_BASIS_NONE;
+}
+
+static struct gate_change change_of(const struct ta_table *metrics, size_t row)
+{
+    const double none = (double)NAN;
+    return (struct gate_change){
+        .base = ta_row_number(metrics, row, "base", none),
+        .new = ta_row_number(metrics, row, "new", none),
+        .unit = ta_table_unit(metrics, row, ta_table_column(metrics, "new")),
+        .rises = ta_row_reads(metrics, row, "polarity", ta_polarity_name(TA_HIGHER)),
+        .evidence = {.basis = basis_of(metrics, row),
+                     .ratio = {ta_row_number(metrics, row, "ratio", none),
+                               ta_row_number(metrics, row, "ci_low", none),
+                               ta_row_number(metrics, row, "ci_high", none)},
+                     .p = ta_row_number(metrics, row, "p_value", none),
+                     .q = none},
+    };
+}
+
+static struct verdict judge_row(const struct gate_job *job, const struct ta_gate *gate,
+                                const struct ta_table *metrics, size_t row, bool worse)
+{
+    struct gate_change change = change_of(metrics, row);
+    change.worse = worse;
+    struct verdict verdict = worse || gate_is_relative(gate, change.unit)
+                                 ? gate_judge_change(job, gate, &change)
+                                 : gate_judge_value(gate, change.new, change.unit);
+    verdict.what = ta_arena_copy(job->arena, ta_row_text(metrics, row, "title"));
+    return verdict;
+}
+
+/* ---- the two gates -------------------------------------------------------------------------- */
+
+enum ta_status gate_judge_figure(const struct gate_job *job, const struct ta_gate *gate,
+                                 struct verdict *verdict)
+{
+    struct shelf shelf = {.metrics = ta_report_table(job->report, "diff.metrics")};
+    if (!shelf.metrics && !ta_run_figures_read(job->arena, job->report, &shelf.figures))
+        return ta_fail(job->ctx, TA_ERR_NOMEM, "Cannot hold the figures of the report");
+    const size_t at = find_figure(&shelf, gate->metric);
+    if (at == SIZE_MAX && !is_known(gate->metric))
+        return refuse_unknown(job, &shelf, gate);
+    if (at == SIZE_MAX) {
+        verdict->reason = "The input does not have this figure";
+        return TA_OK;
+    }
+    const enum ta_unit unit =
+        shelf.metrics ? ta_table_unit(shelf.metrics, at, ta_table_column(shelf.metrics, "new"))
+                      : shelf.figures.at[at].unit;
+    const enum ta_status status = gate_check_limit(job, gate, unit);
+    if (status != TA_OK)
+        return status;
+    if (shelf.metrics) {
+        *verdict = judge_row(job, gate, shelf.metrics, at, false);
+        return TA_OK;
+    }
+    *verdict = gate_judge_value(gate, shelf.figures.at[at].value, unit);
+    verdict->what = shelf.figures.at[at].title;
+    return TA_OK;
+}
+
+enum ta_status gate_judge_regression(const struct gate_job *job, const struct ta_gate *gate,
+                                     struct verdict *verdict)
+{
+    const struct ta_table *metrics = ta_report_table(job->report, "diff.metrics");
+    if (!metrics && ta_report_kind(job->report) != TA_REPORT_DIFF)
+        return ta_gate_refuse(job->ctx, gate->text, gate->metric.ptr,
+                              "a regression is one against a baseline: use diff, or --baseline");
+    for (size_t i = 0; metrics && i < metrics->n_rows; i++)
+        if (ta_row_reads(metrics, i, "role", "key")) {
+            const struct verdict one = judge_row(job, gate, metrics, i, true);
+            gate_take_worse(verdict, &one);
+        }
+    if (!verdict->what)
+        verdict->reason = "Nothing says how long the runs took";
+    return TA_OK;
+}

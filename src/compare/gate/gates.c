@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* All gates against a report, and the table of what became of them. */
+#include "compare/gate/gates.h"
+
+#include "base/context.h"
+#include "compare/gate/judge.h"
+#include "report/report.h"
+#include "traceanalyze/columns.h"
+#include "traceanalyze/output.h"
+
+#include <math.h>
+
+static const struct ta_column columns[] = {
+    TA_TEXT_COLUMN("gate", "Gate", "The expression as given"),
+    {"outcome", "Outcome", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
+     "passed; failed: exit code 1, of incomplete 4; inconclusive: beyond the limit but not sure, "
+     "or nothing to judge by; absent: the input has no such figure"},
+    TA_TEXT_COLUMN("what", "Judged by",
+                   "The figure, name or finding; of several the one that went furthest"),
+    {"base", "Before", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Its value in the baseline"},
+    {"new", "After", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Its value"},
+    {"change", "Change", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_NEUTRAL,
+     "Relative change, as the limit is on it"},
+    {"change_low", "CI low", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_NEUTRAL,
+     "Lower end of its confidence interval; none with too few runs"},
+    {"change_high", "CI high", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_NEUTRAL,
+     "Upper end of its confidence interval; none with too few runs"},
+    {"reason", "Why", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL,
+     "Why it could not be told, where it could not"},
+    {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit of the values"},
+};
+
+static const char *outcome_name(enum gate_outcome outcome)
+{
+    static const char *const names[] = {[GATE_PASSED] = "passed",
+                                        [GATE_FAILED] = "failed",
+                                        [GATE_INCONCLUSIVE] = "inconclusive",
+                                        [GATE_ABSENT] = "absent"};
+    return names[outcome];
+}
+
+static const struct verdict nothing = {
+    .outcome = GATE_ABSENT,
+    .base = (double)NAN,
+    .new = (double)NAN,
+    .change = (double)NAN,
+    .low = (double)NAN,
+    .high = (double)NAN,
+    .beyond = -(double)INFINITY,
+};
+
+/* ---- gates on the whole --------------------------------------------------------------------- */
+
+/* The worst finding. */
+static void judge_findings(const struct gate_job *job, const struct ta_gate *gate,
+                           struct verdict *verdict)
+{
+    verdict->outcome = GATE_PASSED;
+    for (size_t s = 0; s < ta_report_section_count(job->report); s++) {
+        const struct ta_section *section = ta_report_section(job->report, s);
+        for (size_t i = 0; i < section->n_items; i++) {
+            if (section->items[i].kind != TA_ITEM_FINDING)
+                continue;
+            const struct ta_finding *finding = section->items[i].finding;
+            if (!ta_gate_trips(gate, finding->severity) ||
+                verdict->beyond >= (double)finding->severity)
+                continue;
+            verdict->outcome = GATE_FAILED;
+            verdict->beyond = (double)finding->severity;
+            verdict->what = finding->title;
+        }
+    }
+}
+
+/* Some gate before could not tell; or no figure that says how long the run takes could. */
+static void judge_inconclusive(const struct gate_job *job, struct verdict *verdict)
+{
+    const struct ta_table *metrics = ta_report_table(job->report, "diff.metrics");
+    bool is = job->inconclusive;
+    for (size_t i = 0; metrics && !is && i < metrics->n_rows; i++)
+        is = ta_row_reads(metrics, i, "role", "key") &&
+             ta_row_reads(metrics, i, "verdict", ta_change_name(TA_CHANGE_INCONCLUSIVE));
+    verdict->outcome = is ? GATE_INCONCLUSIVE : GATE_PASSED;
+    verdict->reason = is ? "Not enough evidence either way" : NULL;
+}
+
+static enum ta_status judge(const struct gate_job *job, const struct ta_gate *gate,
+                            struct verdict *verdict)
+{
+    *verdict = nothing;
+    switch (gate->kind) {
+    case TA_GATE_REGRESSION:
+        return gate_judge_regression(job, gate, verdict);
+    case TA_GATE_FIGURE:
+        return gate_judge_figure(job, gate, verdict);
+    case TA_GATE_NAMES:
+        return gate_judge_names(job, gate, verdict);
+    case TA_GATE_FINDING:
+        judge_findings(job, gate, verdict);
+        break;
+    case TA_GATE_INCONCLUSIVE:
+        judge_inconclusive(job, verdict);
+        break;
+    case TA_GATE_INCOMPLETE:
+        verdict->outcome = job->gates->incomplete ? GATE_FAILED : GATE_PASSED;
+        verdict->reason = job->gates->incomplete ? "Data was lost, or ranks are missing" : NULL;
+        break;
+    }
+    return TA_OK;
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+static void add_row(struct ta_table_builder *table, const struct ta_gate *gate,
+                    const struct verdict *verdict)
+{
+    TA_ROW(table, ta_text(ta_slice_of(gate->text)),
+           ta_text(ta_slice_of(outcome_name(verdict->outcome))),
+           verdict->what ? ta_text(ta_slice_of(verdict->what)) : ta_null(), ta_num(verdict->base),
+           ta_num(verdict->new), ta_num(verdict->change), ta_num(verdict->low),
+           ta_num(verdict->high),
+           verdict->reason ? ta_text(ta_slice_of(verdict->reason)) : ta_null(),
+           ta_text(ta_slice_of(ta_unit_name(verdict->unit))));
+}
+
+static void note(const struct ta_gate *gate, const struct verdict *verdict, struct gate_job *job,
+                 struct ta_gates_outcome *outcome)
+{
+    const bool failed = verdict->outcome == GATE_FAILED;
+    outcome->failed |= failed && gate->kind != TA_GATE_INCOMPLETE;
+    outcome->incomplete |= failed && gate->kind == TA_GATE_INCOMPLETE;
+    if (gate->kind == TA_GATE_INCONCLUSIVE)
+        outcome->inconclusive |= verdict->outcome == GATE_INCONCLUSIVE;
+    else
+        job->inconclusive |=
+            verdict->outcome == GATE_INCONCLUSIVE || verdict->outcome == GATE_ABSENT;
+}
+
+/* Those of one kind, or all others. */
+static enum ta_status judge_those(struct gate_job *job, bool inconclusive, struct verdict *verdicts,
+                                  struct ta_gates_outcome *outcome)
+{
+    enum ta_status status = TA_OK;
+    for (size_t i = 0; status == TA_OK && i < job->gates->n; i++) {
+        const struct ta_gate *gate = &job->gates->at[i];
+        if ((gate->kind == TA_GATE_INCONCLUSIVE) != inconclusive)
+            continue;
+        status = judge(job, gate, &verdicts[i]);
+        note(gate, &verdicts[i], job, outcome);
+    }
+    return status;
+}
+
+enum ta_status ta_gates_judge(struct ta_ctx *ctx, const struct ta_gates *gates,
+                              struct ta_report *report, struct ta_gates_outcome *outcome)
+{
+    struct ta_arena *arena = ta_report_arena(report);
+    struct gate_job job = {.ctx = ctx, .gates = gates, .report = report, .arena = arena};
+    *outcome = (struct ta_gates_outcome){false};
+    if (gates->n == 0)
+        return TA_OK;
+    struct verdict *verdicts = ta_arena_alloc(arena, gates->n * sizeof *verdicts);
+    if (!verdicts)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the gates");
+    enum ta_status status = judge_those(&job, false, verdicts, outcome);
+    if (status == TA_OK) /* last: it is about the others */
+        status = judge_those(&job, true, verdicts, outcome);
+    if (status != TA_OK)
+        return status;
+    struct ta_table_builder *table =
+        ta_add_table(ta_report_open_section(report, "gates", "Gates"), TA_GATES_TABLE, "Gates",
+                     columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < gates->n; i++)
+        add_row(table, &gates->at[i], &verdicts[i]);
+    if (ta_report_freeze(report) != TA_OK)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the gates");
+    return TA_OK;
+}

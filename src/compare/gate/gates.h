@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Gates: what a report has to hold for a job to go on.
+ *
+ * They are judged by the tables of the report alone, those of a comparison or of one run, and what
+ * became of them is a table of it, so that every output shows it. */
+#ifndef TA_GATE_GATES_H
+#define TA_GATE_GATES_H
+
+#include "compare/evidence.h"
+#include "compare/gate/expression.h"
+
+/* When a change beyond a limit fails a gate. */
+enum ta_gate_mode {
+    TA_MODE_CONFIDENT, /* it is beyond the limit, and its interval leaves no change out */
+    TA_MODE_STRICT,    /* the whole interval is beyond the limit */
+    TA_MODE_POINT      /* it is beyond the limit */
+};
+
+struct ta_gates {
+    struct ta_gate *at;
+    size_t n;
+    enum ta_gate_mode mode;
+    const struct ta_judging *judging;
+    bool incomplete; /* data was lost */
+};
+
+/* What became of all of them. */
+struct ta_gates_outcome {
+    bool failed, incomplete, inconclusive;
+};
+
+/* Judges a report and adds the section "gates" with gates.results.  TA_ERR_USAGE for a figure that
+ * there is not, with what was probably meant, and for a limit that does not suit it. */
+enum ta_status ta_gates_judge(struct ta_ctx *ctx, const struct ta_gates *gates,
+                              struct ta_report *report,
+                              struct ta_gates_outcome *outcome) TA_MUST_CHECK;
+
+/* The table of what became of them, for outputs. */
+#define TA_GATES_TABLE "gates.results"
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* diff.metrics: every figure that both sides have, with what the runs say about its change. */
+#include "compare/compare.h"
+#include "report/report.h"
+#include "traceanalyze/chart.h"
+#include "traceanalyze/columns.h"
+
+#include <math.h>
+
+static const struct ta_column columns[] = {
+    {"metric", "Metric", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL,
+     "Id of the figure, with its basis behind an @; what --fail-on takes"},
+    {"title", "What", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL, "The figure in words"},
+    {"base", "Before", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Value in the baseline; of several runs their geometric mean, where all are above 0, else "
+     "that "
+     "of the run of median length"},
+    {"new", "After", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
+     "Value in the other run; of several in the same way"},
+    {"delta", "Change", TA_TYPE_NUMBER, TA_UNIT_CHANGE, TA_NEUTRAL, "After minus before"},
+    {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_NEUTRAL, "Change over before"},
+    {"verdict", "Verdict", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
+     "faster: better by its polarity; slower: worse; same: equal, neither way is better, or within "
+     "2 %; inconclusive: the runs are too few or too different to say"},
+    {"ratio", "After / before", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "After over before; of the steps of one run where the evidence is within it"},
+    {"ci_low", "CI low", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "Lower end of the confidence interval of the ratio; none with too few runs"},
+    {"ci_high", "CI high", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "Upper end of the confidence interval of the ratio; none with too few runs"},
+    {"p_value", "p", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "Probability of such a ratio without a change, by Welch's test on logarithms; none with too "
+     "few runs"},
+    {"p_rank", "p (ranks)", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "The same by the Mann-Whitney test; none with fewer than four runs on a side"},
+    {"spread", "Spread", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+     "Relative standard deviation between the runs of a side, or the stored one; none when "
+     "unknown"},
+    {"detectable", "Detectable", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+     "Least true change that so many runs show in four of five comparisons, by the spread"},
+    {"evidence", "Evidence", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
+     "What the interval comes from: runs: three or more on each side; noise: a spread that is "
+     "stored or that of the other side; within_run: the steps of one run, which say nothing of "
+     "other runs; none"},
+    {"polarity", "Better", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
+     "Whether lower or higher values are better, or neither"},
+    {"role", "Role", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL,
+     "key: it tells how long the run takes, so regression is of it; else other"},
+    TA_COUNT_COLUMN("base_runs", "Runs before", TA_NEUTRAL, "Runs of the baseline that have it"),
+    TA_COUNT_COLUMN("new_runs", "Runs after", TA_NEUTRAL, "Runs of the other side that have it"),
+    {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit of the values"},
+};
+
+static const struct ta_chart forest = {
+    .id = "diff-forest-figures",
+    .title = "Relative change of figures",
+    .caption =
+        "Figure after over figure before, less one, with its confidence interval over the runs, "
+        "or over the steps of one run where the table says so.",
+    .kind = TA_CHART_FOREST,
+    .label = {"title"},
+    .y = {{"ratio", "change", TA_INK_WORSE},
+          {"ci_low", "low", TA_INK_WORSE},
+          {"ci_high", "high", TA_INK_WORSE}},
+};
+
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+/* The figures of all runs of a side. */
+struct side {
+    struct ta_run_figures *runs;
+    const struct ta_run_figures *shown;
+    double *values; /* room for one of each run */
+    size_t n;
+};
+
+static bool read_side(struct diff *diff, int which, struct side *side)
+{
+    const struct ta_diff_side *from = &diff->sides[which];
+    *side = (struct side){.n = from->n};
+    side->runs = ta_arena_alloc(&diff->arena, from->n * sizeof *side->runs);
+    side->values = ta_arena_alloc(&diff->arena, from->n * sizeof *side->values);
+    if (!side->runs || !side->values)
+        return false;
+    for (size_t run = 0; run < from->n; run++) {
+        if (!ta_run_figures_read(&diff->arena, from->runs[run], &side->runs[run]))
+            return false;
+        if (from->runs[run] == diff->shown[which])
+            side->shown = &side->runs[run];
+    }
+    return true;
+}
+
+/* The values of all runs that have the figure. */
+static struct ta_values values_of(const struct side *side, const char *id)
+{
+    struct ta_values values = {side->values, 0};
+    for (size_t run = 0; run < side->n; run++) {
+        const struct ta_run_figure *figure = ta_run_figures_find(&side->runs[run], id);
+        if (figure)
+            side->values[values.n++] = figure->value;
+    }
+    return values;
+}
+
+/* What stands for all runs of a side, so that differences and ratios are those that the interval is
+ * of: their geometric mean.  Without one, and of runs that agree, the value of the shown run. */
+static double center_of(struct ta_values values, double shown)
+{
+    double sum = 0;
+    bool agree = true;
+    for (size_t i = 0; i < values.n; i++) {
+        if (!(values.at[i] > 0))
+            return shown;
+        agree = agree && values.at[i] == shown;
+        sum += log(values.at[i]);
+    }
+    return agree ? shown : exp(sum / (double)values.n);
+}
+
+static void add_row(struct diff *diff, struct ta_table_builder *table,
+                    const struct ta_run_figure *base, const double center[TA_DIFF_SIDES],
+                    const struct ta_evidence_of_change *evidence, const size_t runs[TA_DIFF_SIDES])
+{
+    const double before = center[TA_DIFF_BASE], after = center[TA_DIFF_NEW];
+    const double own = before > 0 ? after / before : (double)NAN;
+    const double ratio = evidence->basis <= TA_BASIS_NOISE ? evidence->ratio.value : own;
+    const enum ta_change change =
+        ta_judge_change(diff->judging, before, after, base->unit, base->polarity, evidence);
+    if (strcmp(base->id, "run_time") == 0) {
+        diff->change = change;
+        diff->basis = evidence->basis;
+        diff->time_ratio = evidence->ratio;
+    }
+    TA_ROW(table, ta_text(ta_slice_of(base->id)), ta_text(ta_slice_of(base->title)), ta_num(before),
+           ta_num(after), ta_num(after - before), ta_num(ratio - 1),
+           ta_text(ta_slice_of(ta_change_name(change))), ta_num(ratio), ta_num(evidence->ratio.low),
+           ta_num(evidence->ratio.high), ta_num(evidence->p), ta_num(evidence->p_rank),
+           ta_num(evidence->spread), ta_num(evidence->detectable),
+           ta_text(ta_slice_of(ta_basis_name(evidence->basis))),
+           ta_text(ta_slice_of(ta_polarity_name(base->polarity))),
+           ta_text(base->is_key ? TA_LIT("key") : TA_LIT("other")),
+           ta_int((int64_t)runs[TA_DIFF_BASE]), ta_int((int64_t)runs[TA_DIFF_NEW]),
+           ta_text(ta_slice_of(ta_unit_name(base->unit))));
+}
+
+static bool add_figure(struct diff *diff, struct ta_table_builder *table,
+                       const struct side sides[TA_DIFF_SIDES], const struct ta_run_figure *base,
+                       const struct ta_run_figure *new, bool *has_interval)
+{
+    struct ta_evidence_of_change evidence;
+    const struct ta_values before = values_of(&sides[TA_DIFF_BASE], base->id);
+    const struct ta_values after = values_of(&sides[TA_DIFF_NEW], base->id);
+    if (!ta_evidence_of_runs(diff->judging, base->id, before, after, &evidence))
+        return false;
+    if (evidence.basis == TA_BASIS_NONE && base->series && new->series &&
+        !ta_evidence_within_runs(diff->judging, base->id, base->series, new->series, &evidence))
+        return false;
+    *has_interval |= evidence.basis != TA_BASIS_NONE;
+    add_row(diff, table, base,
+            (const double[]){center_of(before, base->value), center_of(after, new->value)},
+            &evidence, (const size_t[]){before.n, after.n});
+    return true;
+}
+
+bool diff_add_metrics(struct diff *diff)
+{
+    struct ta_section_builder *section = ta_report_open_section(diff->out, "diff", "What changed");
+    struct ta_table_builder *table =
+        ta_add_table(section, "diff.metrics", "Figures compared", columns, COLUMNS);
+    struct side sides[TA_DIFF_SIDES];
+    if (!read_side(diff, TA_DIFF_BASE, &sides[TA_DIFF_BASE]) ||
+        !read_side(diff, TA_DIFF_NEW, &sides[TA_DIFF_NEW]))
+        return false;
+    bool has_interval = false;
+    const struct ta_run_figures *shown = sides[TA_DIFF_BASE].shown;
+    for (size_t i = 0; i < shown->n; i++) {
+        const struct ta_run_figure *base = &shown->at[i];
+        const struct ta_run_figure *new = ta_run_figures_find(sides[TA_DIFF_NEW].shown, base->id);
+        if (new &&new->unit == base->unit &&
+            !add_figure(diff, table, sides, base, new, &has_interval))
+            return false;
+    }
+    if (has_interval)
+        ta_add_chart(table, &forest);
+    return true;
+}

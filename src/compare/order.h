@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Names by their place in the program: what ran of both sides, laid side by side. */
+#ifndef TA_DIFF_ORDER_H
+#define TA_DIFF_ORDER_H
+
+#include "compare/compare.h"
+
+/* A table whose rows say which operator runs what, with "within" and "calls". */
+struct diff_order {
+    const char *table, *name, *op;
+    const char *order; /* column that numbers the rows of a rank in the order in which they first
+                          ran; NULL: they stand in it */
+    bool is_of_ops;    /* the names are operators themselves, else kernels */
+    bool is_of_stages; /* that goes for them, too, but nothing says what they are: they are the same
+                          at the same place alone, and with times that are alike */
+};
+
+/* How sure a pair is at least that one operator runs, and one that its place alone tells; one of
+ * the same kind of work is in between. */
+#define DIFF_SURE_OP 0.8
+#define DIFF_SURE_PLACE 0.5
+
+/* Joins different names at the same place of the program: beside each other in the order of first
+ * runs, run by the same operator or doing the same kind of work.  False without memory. */
+bool diff_match_order(struct diff *diff, const struct diff_order *order,
+                      struct diff_items items[TA_DIFF_SIDES]);
+
+/* Joins names that no operator runs where as many stand between the same neighbors, and then what
+ * those run.  False without memory. */
+bool diff_match_places(struct diff *diff, const struct diff_order *order,
+                       struct diff_items items[TA_DIFF_SIDES]);
+
+/* Makes sets of the names that are left: those of both sides between the same neighbors took the
+ * place of one another.  False without memory. */
+bool diff_match_sets(struct diff *diff, const struct diff_order *order,
+                     struct diff_items items[TA_DIFF_SIDES]);
+
+#endif

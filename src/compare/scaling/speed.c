@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Speed-up and efficiency, and what a unit of work costs: scaling.runs.
+ *
+ * S = (work of the run / time) over (work of the base / time), E = S / (N / N₀).  With equal work
+ * that is T₀/T_N (strong scaling), with equal work for each rank E is T₀/T_N (weak). */
+#include "compare/scaling/runs.h"
+
+#include "report/report.h"
+#include "traceanalyze/columns.h"
+#include "traceanalyze/stat_resample.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Recorded FLOPs this close to "the same" or to "as many times more as there are ranks" are just
+ * that: what every rank does again, such as a text encoder, is no work of the run. */
+#define WORK_TOLERANCE 0.25
+
+enum { ROUNDS = 2000 };
+
+/* ---- what is compared --------------------------------------------------------------------- */
+
+static bool all_have(const struct scaling *scaling, enum scaling_basis basis)
+{
+    for (size_t i = 0; i < scaling->n; i++)
+        if (!(scaling->runs[i].series[basis].time > 0))
+            return false;
+    return true;
+}
+
+static bool all_have_flop(const struct scaling *scaling)
+{
+    for (size_t i = 0; i < scaling->n; i++)
+        if (!(scaling->runs[i].flop > 0))
+            return false;
+    return true;
+}
+
+static double work_of(const struct scaling *scaling, const struct scaling_run *run)
+{
+    const struct scaling_run *base = scaling->runs;
+    if (scaling->kind != TA_SCALING_AUTO)
+        return scaling->kind == TA_SCALING_WEAK ? run->size : 1;
+    if (scaling->basis == SCALING_FRAMES)
+        return run->fps * run->series[SCALING_FRAMES].time /
+               (base->fps * base->series[SCALING_FRAMES].time);
+    if (scaling->basis != SCALING_STEPS || !all_have_flop(scaling))
+        return 1;
+    const double ratio = run->flop / base->flop;
+    if (fabs(ratio - 1) <= WORK_TOLERANCE)
+        return 1;
+    return fabs(ratio / run->size - 1) <= WORK_TOLERANCE ? run->size : ratio;
+}
+
+static const char *source_of_work(const struct scaling *scaling)
+{
+    if (scaling->kind != TA_SCALING_AUTO)
+        return "given";
+    if (scaling->basis == SCALING_FRAMES)
+        return "frames";
+    return scaling->basis == SCALING_STEPS && all_have_flop(scaling) ? "flop" : "assumed";
+}
+
+/* ---- speed-ups ---------------------------------------------------------------------------- */
+
+/* The interval is of the times alone: both runs resampled in blocks of neighbors. */
+static bool find_speedup(const struct scaling *scaling, struct scaling_run *run)
+{
+    const struct scaling_series *base = &scaling->runs->series[scaling->basis];
+    const struct scaling_series *own = &run->series[scaling->basis];
+    const double value = run->work * base->time / own->time;
+    run->speedup = (struct ta_estimate){value, (double)NAN, (double)NAN};
+    if (run == scaling->runs || own->n < 2 || base->n < 2)
+        return true;
+    const struct ta_bootstrap how = {.rounds = ROUNDS,
+                                     .seed = ta_seed(TA_LIT("scaling"), ta_slice_of(run->title)),
+                                     .confidence = 0.95};
+    ta_statistic *statistic =
+        scaling->basis == SCALING_FRAMES ? ta_statistic_mean : ta_statistic_median;
+    struct ta_estimate ratio;
+    if (!ta_bootstrap_ratio(own->at, own->n, base->at, base->n, statistic, NULL, &how, &ratio))
+        return false;
+    run->speedup.low = ratio.low * run->work;
+    run->speedup.high = ratio.high * run->work;
+    return true;
+}
+
+static int by_world(const void *left, const void *right)
+{
+    const struct scaling_run *a = left, *b = right;
+    const int titles = strcmp(a->title, b->title);
+    if (a->world != b->world)
+        return a->world < b->world ? -1 : 1;
+    return titles ? titles : (a->report > b->report) - (a->report < b->report);
+}
+
+static size_t count_sizes(const struct scaling *scaling)
+{
+    size_t sizes = 0;
+    for (size_t i = 0; i < scaling->n; i++)
+        sizes += i == 0 || scaling->runs[i].world != scaling->runs[i - 1].world;
+    return sizes;
+}
+
+/* ---- cost --------------------------------------------------------------------------------- */
+
+double scaling_latency(const struct scaling *scaling, const struct scaling_run *run)
+{
+    return run->series[scaling->basis].time;
+}
+
+/* What a unit of work costs in ns of GPUs; work of the base is the unit, of frames a frame. */
+static double gpu_time(const struct scaling *scaling, const struct scaling_run *run)
+{
+    if (scaling->basis == SCALING_FRAMES)
+        return (double)run->world / run->fps * 1e9;
+    return (double)run->world * scaling_latency(scaling, run) / run->work;
+}
+
+/* The same in joules; NaN when not recorded. */
+static double energy(const struct scaling *scaling, const struct scaling_run *run)
+{
+    return scaling->basis == SCALING_FRAMES && run->ranks == run->world ? run->joules / run->frames
+                                                                        : (double)NAN;
+}
+
+static bool is_beaten(const struct scaling *scaling, const struct scaling_run *run)
+{
+    const double time = scaling_latency(scaling, run), cost = gpu_time(scaling, run);
+    for (size_t i = 0; i < scaling->n; i++) {
+        const struct scaling_run *other = &scaling->runs[i];
+        const double a = scaling_latency(scaling, other), b = gpu_time(scaling, other);
+        if (a <= time && b <= cost && (a < time || b < cost))
+            return true;
+    }
+    return false;
+}
+
+bool scaling_compare(struct scaling *scaling)
+{
+    bool done = true;
+    qsort(scaling->runs, scaling->n, sizeof *scaling->runs, by_world);
+    while (scaling->basis < SCALING_TIME && !all_have(scaling, scaling->basis))
+        scaling->basis++;
+    scaling->work = source_of_work(scaling);
+    scaling->sizes = count_sizes(scaling);
+    for (size_t i = 0; done && i < scaling->n; i++) {
+        struct scaling_run *run = &scaling->runs[i];
+        run->size = (double)run->world / (double)scaling->runs->world;
+        run->work = work_of(scaling, run);
+        done = find_speedup(scaling, run);
+        run->is_pareto = !is_beaten(scaling, run);
+    }
+    return done;
+}
+
+/* ---- the table ---------------------------------------------------------------------------- */
+
+static const struct ta_column columns[] = {
+    {"run", "Run", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Title of the run"},
+    TA_COUNT_COLUMN("world_size", "World size", TA_NEUTRAL, "Ranks of the run"),
+    TA_COUNT_COLUMN("ranks", "Ranks seen", TA_NEUTRAL, "Ranks that were read"),
+    {"basis", "Basis", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
+     "What times are of: blocks of frames (mean), steps of the rank that takes longest (median), "
+     "or the run"},
+    TA_COUNT_COLUMN("samples", "Samples", TA_NEUTRAL, "Steps or blocks behind the time"),
+    {"time_ns", "Time", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
+     "Of a step, a block or the run: how long one waits for it"},
+    {"work", "Work", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
+     "What is done in this time, relative to the smallest world size"},
+    {"work_source", "Work by", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
+     "frames, recorded FLOPs, --strong or --weak (given), or assumed to be equal"},
+    {"base_world_size", "Compared with", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
+     "Smallest world size"},
+    {"speedup", "Speed-up", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_HIGHER,
+     "Work over time, over that of the smallest world size"},
+    {"speedup_low", "Speed-up low", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_HIGHER,
+     "Lower end of its 95 % interval over steps or blocks (bootstrap); the next run may differ "
+     "by more"},
+    {"speedup_high", "Speed-up high", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_HIGHER,
+     "Upper end of the interval"},
+    TA_RATIO_COLUMN("efficiency", "Efficiency", TA_HIGHER,
+                    "Speed-up over how many times more ranks there are"),
+    {"serial", "Serial part", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
+     "(1/S − 1/p)/(1 − 1/p) of p times as many ranks (Karp and Flatt): rising with the world size "
+     "it is overhead, flat it is serial work"},
+    {"gpu_ns", "GPU time", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
+     "World size times time over work: GPU time of a frame, else of what the smallest world size "
+     "does in a step or run"},
+    {"energy_j", "Energy", TA_TYPE_NUMBER, TA_UNIT_JOULE, TA_LOWER,
+     "Recorded energy of all devices over frames"},
+    {"pareto", "Worth it", TA_TYPE_BOOLEAN, TA_UNIT_NONE, TA_NEUTRAL,
+     "No other run takes as little time and less GPU time, or less time and as little GPU time"},
+};
+
+void scaling_add_runs(struct scaling *scaling, struct ta_section_builder *section)
+{
+    static const char *const bases[SCALING_BASES] = {"blocks", "steps", "run"};
+    struct ta_table_builder *table = ta_add_table(section, "scaling.runs", "Runs by world size",
+                                                  columns, sizeof columns / sizeof *columns);
+    const struct scaling_run *base = scaling->runs;
+    for (size_t i = 0; i < scaling->n; i++) {
+        const struct scaling_run *run = &scaling->runs[i];
+        const struct ta_estimate *s = &run->speedup;
+        TA_ROW(table, ta_text(ta_slice_of(run->title)), ta_int(run->world), ta_int(run->ranks),
+               ta_text(ta_slice_of(bases[scaling->basis])),
+               ta_int((int64_t)run->series[scaling->basis].n),
+               ta_num(scaling_latency(scaling, run)), ta_num(run->work),
+               ta_text(ta_slice_of(scaling->work)), ta_int(base->world), ta_num(s->value),
+               ta_num(s->low), ta_num(s->high), ta_num(s->value / run->size),
+               ta_num(ta_karp_flatt(run->size, s->value)), ta_num(gpu_time(scaling, run)),
+               ta_num(energy(scaling, run)), ta_bool(run->is_pareto));
+    }
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* diff.step_classes: steps compared with steps of their own kind.
+ *
+ * Steps that reuse a cache and steps that do not take different times, and a run with more of one
+ * kind has another mean although no step changed.  Of classes with shares w of the steps and means
+ * m the change of the mean is
+ *
+ *     ΔM = Σ (w + w')/2 (m' - m)  +  Σ (m + m')/2 (w' - w)
+ *
+ * within the classes, and by the mix of them.  The first steps of a run that take longer than all
+ * others, as code is compiled and memory made ready, are a class by themselves. */
+#include "compare/compare.h"
+#include "compare/figures.h"
+#include "report/report.h"
+#include "traceanalyze/columns.h"
+#include "traceanalyze/stat_sample.h"
+
+#include <math.h>
+
+static const struct ta_column columns[] = {
+    {"class", "Steps", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
+     "warm_up: the first of a run, each more than half as long again as any behind them; short, "
+     "long: classes of the durations of the others that lie apart, by "
+     "Otsu's threshold of the logarithms; steady: the others, of one class; all"},
+    TA_COUNT_COLUMN("base_steps", "Of them before", TA_NEUTRAL, "Steps of all ranks, before"),
+    TA_COUNT_COLUMN("new_steps", "Of them after", TA_NEUTRAL, "Steps of all ranks, after"),
+    {"base_mean_ns", "Before", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Mean duration, before"},
+    {"new_mean_ns", "After", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Mean duration, after"},
+    DIFF_CHANGE_COLUMNS(TA_TYPE_NUMBER),
+    {"within_ns", "Within", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, TA_LOWER,
+     "Part of the change of the mean of all steps that comes from these becoming longer"},
+    {"mix_ns", "By the mix", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, TA_LOWER,
+     "Part of it that comes from more or fewer of these"},
+};
+
+enum class { WARM_UP, SHORT, LONG, CLASSES };
+
+/* Least Ashman's D of two classes: cut in half, a normal distribution has 2.7 and an even one 3.5.
+ */
+#define APART 4
+
+/* The steps of a side. */
+struct steps {
+    double *first;  /* those of the warm-up */
+    double *sorted; /* all others */
+    size_t n_first, n;
+    size_t warm; /* steps of the warm-up, whatever the number of ranks */
+    struct ta_classes split;
+    bool is_split;
+    size_t count[CLASSES];
+    double mean[CLASSES]; /* NaN of none */
+};
+
+static double mean_of(const double *values, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += values[i];
+    return n ? sum / (double)n : (double)NAN;
+}
+
+/* The step as it took the rank that was longest at it; NaN of none. */
+static double longest_of(const struct ta_durations *series, size_t step)
+{
+    double longest = (double)NAN;
+    for (size_t rank = 0; rank < series->ranks; rank++)
+        longest = fmax(longest, series->at[step * series->ranks + rank]);
+    return longest;
+}
+
+/* How many steps at the start are warm-up: each longer than any behind them by this factor, and at
+ * most a quarter of all. */
+static size_t warm_up_of(struct diff *diff, const struct ta_durations *series)
+{
+    static const double longer = 1.5;
+    const size_t most = series->n / 4;
+    double *behind = ta_arena_alloc(&diff->arena, (series->n + 1) * sizeof *behind);
+    double shortest = INFINITY;
+    size_t warm = 0;
+    if (!behind)
+        return 0;
+    behind[series->n] = (double)NAN;
+    for (size_t i = series->n; i-- > 0;)
+        behind[i] = fmax(behind[i + 1], longest_of(series, i));
+    for (size_t i = 0; i < most; i++) {
+        shortest = fmin(shortest, longest_of(series, i));
+        if (shortest > longer * behind[i + 1])
+            warm = i + 1;
+    }
+    return warm;
+}
+
+static bool read_steps(struct diff *diff, const struct ta_durations *series, struct steps *steps)
+{
+    const size_t all = series->n * series->ranks;
+    *steps = (struct steps){.first = ta_arena_alloc(&diff->arena, (all + 1) * sizeof(double)),
+                            .sorted = ta_arena_alloc(&diff->arena, (all + 1) * sizeof(double))};
+    if (!steps->first || !steps->sorted)
+        return false;
+    steps->warm = warm_up_of(diff, series);
+    for (size_t i = 0; i < all; i++)
+        if (!isnan(series->at[i]) && i < steps->warm * series->ranks)
+            steps->first[steps->n_first++] = series->at[i];
+        else if (!isnan(series->at[i]))
+            steps->sorted[steps->n++] = series->at[i];
+    ta_sort_numbers(steps->sorted, steps->n);
+    ta_two_classes(steps->sorted, steps->n, &steps->split);
+    steps->is_split = steps->split.valid && steps->split.separation > APART;
+    return true;
+}
+
+/* `split` NULL: all but the warm-up are one class. */
+static void divide(struct steps *steps, const struct ta_classes *split)
+{
+    size_t low = split ? 0 : steps->n;
+    while (low < steps->n && steps->sorted[low] < split->threshold)
+        low++;
+    steps->count[WARM_UP] = steps->n_first;
+    steps->count[SHORT] = low;
+    steps->count[LONG] = steps->n - low;
+    steps->mean[WARM_UP] = mean_of(steps->first, steps->n_first);
+    steps->mean[SHORT] = mean_of(steps->sorted, low);
+    steps->mean[LONG] = mean_of(steps->sorted + low, steps->n - low);
+}
+
+static double mean_of_all(const struct steps *steps)
+{
+    double sum = 0, n = 0;
+    for (int class = WARM_UP; class < CLASSES; class ++)
+        if (steps->count[class]) {
+            sum += steps->mean[class] * (double)steps->count[class];
+            n += (double)steps->count[class];
+        }
+    return sum / n;
+}
+
+static void add_row(struct ta_table_builder *table, const char *class, const size_t count[2],
+                    const double mean[2], double within, double mix)
+{
+    const double base = mean[TA_DIFF_BASE], new = mean[TA_DIFF_NEW];
+    TA_ROW(table, ta_text(ta_slice_of(class)), ta_int((int64_t)count[TA_DIFF_BASE]),
+           ta_int((int64_t)count[TA_DIFF_NEW]), ta_num(base), ta_num(new), ta_num(new - base),
+           ta_num(new / base - 1), ta_num(within), ta_num(mix));
+}
+
+static void add_class(struct ta_table_builder *table, const struct steps sides[TA_DIFF_SIDES],
+                      enum class class, const char *name, double sum[2])
+{
+    const struct steps *base = &sides[TA_DIFF_BASE], *new = &sides[TA_DIFF_NEW];
+    if (!base->count[class] && !new->count[class])
+        return;
+    const double before = (double)base->count[class] / (double)(base->n + base->n_first);
+    const double after = (double)new->count[class] / (double)(new->n + new->n_first);
+    /* A class of one side alone changes the mix: nothing of it became longer. */
+    const double m = isnan(base->mean[class]) ? new->mean[class] : base->mean[class];
+    const double now = isnan(new->mean[class]) ? base->mean[class] : new->mean[class];
+    const double within = (before + after) / 2 * (now - m);
+    const double mix = (m + now) / 2 * (after - before);
+    add_row(table, name, (const size_t[]){base->count[class], new->count[class]},
+            (const double[]){base->mean[class], new->mean[class]}, within, mix);
+    sum[0] += within;
+    sum[1] += mix;
+}
+
+static struct diff_warm_up warm_up(const struct ta_durations *series, size_t n)
+{
+    struct diff_warm_up warm_up = {.steps = (int64_t)n};
+    for (size_t i = 0; i < n; i++)
+        warm_up.ns += longest_of(series, i);
+    return warm_up;
+}
+
+bool diff_add_step_classes(struct diff *diff)
+{
+    const struct ta_durations *series[TA_DIFF_SIDES] = {NULL, NULL};
+    struct steps sides[TA_DIFF_SIDES];
+    const char *id;
+    if (!diff_step_series(diff, series, &id))
+        return false;
+    if (!series[TA_DIFF_BASE])
+        return true;
+    for (int side = 0; side < TA_DIFF_SIDES; side++)
+        if (!read_steps(diff, series[side], &sides[side]))
+            return false;
+    for (int side = 0; strncmp(id, "step_time", 9) == 0 && side < TA_DIFF_SIDES; side++)
+        diff->warm_up[side] = warm_up(series[side], sides[side].warm);
+    const struct steps *base = &sides[TA_DIFF_BASE], *new = &sides[TA_DIFF_NEW];
+    const bool is_split = base->is_split || new->is_split;
+    if (!is_split && !base->n_first && !new->n_first)
+        return true;
+    struct ta_table_builder *table =
+        ta_add_table(ta_report_open_section(diff->out, "diff", "What changed"), "diff.step_classes",
+                     "Steps of the same class", columns, sizeof columns / sizeof *columns);
+    for (int side = 0; side < TA_DIFF_SIDES; side++) {
+        /* One class is cut where the other side has its two. */
+        const struct steps *of = sides[side].is_split ? &sides[side] : &sides[!side];
+        divide(&sides[side], is_split ? &of->split : NULL);
+    }
+    double sum[2] = {0, 0};
+    add_class(table, sides, WARM_UP, "warm_up", sum);
+    add_class(table, sides, SHORT, is_split ? "short" : "steady", sum);
+    add_class(table, sides, LONG, "long", sum);
+    add_row(table, "all", (const size_t[]){base->n + base->n_first, new->n + new->n_first},
+            (const double[]){mean_of_all(base), mean_of_all(new)}, sum[0], sum[1]);
+    return true;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* diff.step_times: how the steps of both shown runs are distributed. */
+#include "compare/compare.h"
+#include "compare/figures.h"
+#include "report/report.h"
+#include "traceanalyze/chart.h"
+#include "traceanalyze/stat.h"
+
+#include <math.h>
+
+/* Points of a curve; more are smaller than a pixel. */
+enum { POINTS_MOST = 400 };
+
+static const struct ta_column columns[] = {
+    {"side", "Side", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL, "base or new"},
+    {"dur_ns", "Duration", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Duration of steps, or of blocks"},
+    {"share", "Share of steps", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "Share of the steps of all ranks that take no longer"},
+    {"band", "Band ±", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
+     "How far the share of all steps that there could have been is from this at most, at the level "
+     "of confidence (Dvoretzky-Kiefer-Wolfowitz); ranks of a step count as one"},
+};
+
+static const struct ta_chart chart = {
+    .id = "diff-ecdf",
+    .title = "Step times",
+    .caption = "Share of steps that take no longer than a duration, before and after, all ranks; "
+               "with bands of confidence within the runs shown.",
+    .kind = TA_CHART_ECDF,
+    .x = "dur_ns",
+    .y = {{"share", "Share of steps", TA_INK_NONE}, {"band", "band", TA_INK_BAND}},
+    .group = "side",
+    .log_x = true,
+};
+
+/* The figure of both sides that rests on steps, the first one that does. */
+bool diff_step_series(struct diff *diff, const struct ta_durations *series[TA_DIFF_SIDES],
+                      const char **id)
+{
+    struct ta_run_figures figures[TA_DIFF_SIDES];
+    for (int side = 0; side < TA_DIFF_SIDES; side++)
+        if (!ta_run_figures_read(&diff->arena, diff->shown[side], &figures[side]))
+            return false;
+    const struct ta_run_figures *base = &figures[TA_DIFF_BASE];
+    for (size_t i = 0; i < base->n && !series[TA_DIFF_BASE]; i++) {
+        const struct ta_run_figure *new =
+            ta_run_figures_find(&figures[TA_DIFF_NEW], base->at[i].id);
+        if (base->at[i].series && new &&new->series) {
+            series[TA_DIFF_BASE] = base->at[i].series;
+            series[TA_DIFF_NEW] = new->series;
+            *id = base->at[i].id;
+        }
+    }
+    return true;
+}
+
+/* Massart's form of the inequality of Dvoretzky, Kiefer and Wolfowitz: a band for the whole curve.
+ */
+static double band_of(const struct ta_durations *series, double confidence)
+{
+    return fmin(1, sqrt(log(2 / (1 - confidence)) / (2 * (double)series->n)));
+}
+
+static bool add_side(struct diff *diff, struct ta_table_builder *table, struct ta_slice side,
+                     const struct ta_durations *series)
+{
+    const size_t all = series->n * series->ranks;
+    double *values = ta_arena_alloc(&diff->arena, (all + 1) * sizeof *values);
+    size_t n = 0, last = SIZE_MAX;
+    for (size_t i = 0; values && i < all; i++)
+        if (!isnan(series->at[i]))
+            values[n++] = series->at[i];
+    if (!values)
+        return false;
+    ta_sort_numbers(values, n);
+    const double band = band_of(series, diff->judging->confidence);
+    const size_t points = n < POINTS_MOST ? n : POINTS_MOST;
+    for (size_t point = 1; point <= points; point++) {
+        const size_t at = n * point / points - 1;
+        if (at != last)
+            TA_ROW(table, ta_text(side), ta_num(values[at]), ta_num((double)(at + 1) / (double)n),
+                   ta_num(band));
+        last = at;
+    }
+    return true;
+}
+
+/* One step or two are no curve. */
+static bool is_distribution(const struct ta_durations *series)
+{
+    enum { LEAST = 3 };
+    return series->n * series->ranks >= LEAST;
+}
+
+bool diff_add_steps(struct diff *diff)
+{
+    const struct ta_durations *series[TA_DIFF_SIDES] = {NULL, NULL};
+    const char *id;
+    if (!diff_step_series(diff, series, &id))
+        return false;
+    if (!series[TA_DIFF_BASE] || !is_distribution(series[TA_DIFF_BASE]) ||
+        !is_distribution(series[TA_DIFF_NEW]))
+        return true;
+    struct ta_table_builder *table =
+        ta_add_table(ta_report_open_section(diff->out, "diff", "What changed"), "diff.step_times",
+                     "Step times before and after", columns, sizeof columns / sizeof *columns);
+    ta_add_chart(table, &chart);
+    return add_side(diff, table, TA_LIT("base"), series[TA_DIFF_BASE]) &&
+           add_side(diff, table, TA_LIT("new"), series[TA_DIFF_NEW]);
+}

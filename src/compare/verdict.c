@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a comparison comes to, in one line:
+ *
+ *     Slower by 67.9 %: vae_decode 45 s → 428 s, offloading lost (one run each: inconclusive)
+ *
+ * The direction, what changed most, what came with it, and how sure that is. */
+#include "compare/cause.h"
+#include "report/report.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { LINE = 512, CAUSE_MOST = 60, CAUSE_OF_TWO_MOST = 40, TIMES = 10 };
+
+/* Where nothing tells how sure a change is, less than this is none. */
+#define SAME_SHARE 0.005
+
+/* Whether runs, or the noise of runs before, tell how sure the change of the time is.  Of runs that
+ * did different amounts of work they do not. */
+static bool has_runs(const struct diff *diff)
+{
+    return diff->basis <= TA_BASIS_NOISE && !diff->unit && !isnan(diff->time_ratio.low);
+}
+
+/* "Slower by 67.9 %". */
+static void put_direction(const struct diff *diff, double share, char line[LINE])
+{
+    char change[TA_UNIT_TEXT_MAX];
+    const bool is_none = has_runs(diff) ? diff->change == TA_CHANGE_SAME : fabs(share) < SAME_SHARE;
+    if (is_none || (diff->change == TA_CHANGE_SAME && !diff->unit)) {
+        snprintf(line, LINE, "No change");
+        return;
+    }
+    if (has_runs(diff) && diff->change == TA_CHANGE_INCONCLUSIVE) {
+        snprintf(line, LINE, "Inconclusive, %s",
+                 ta_unit_format(change, share, TA_UNIT_RATIO_CHANGE));
+        return;
+    }
+    const char *per = diff->unit ? " per " : "", *unit = diff->unit ? diff->unit : "";
+    if (share >= TIMES) /* thousands of percent are hard to read */
+        snprintf(line, LINE, "Slower, %s times as long%s%s",
+                 ta_unit_format(change, rint(1 + share), TA_UNIT_COUNT), per, unit);
+    else
+        snprintf(line, LINE, "%s by %s%s%s", share > 0 ? "Slower" : "Faster",
+                 ta_unit_format(change, fabs(share), TA_UNIT_RATIO), per, unit);
+}
+
+/* Several runs are compared by all of them, those that did different amounts of work by the unit.
+ */
+static double change_of(const struct diff *diff, int64_t base, int64_t new)
+{
+    const bool several = diff->sides[TA_DIFF_BASE].n > 1 || diff->sides[TA_DIFF_NEW].n > 1;
+    if (several && !diff->unit && !isnan(diff->time_ratio.value))
+        return diff->time_ratio.value - 1;
+    double before = (double)base, after = (double)new;
+    if (diff->unit) {
+        before = diff_per_unit(diff, TA_DIFF_BASE, base);
+        after = diff_per_unit(diff, TA_DIFF_NEW, new);
+    }
+    return (after - before) / before;
+}
+
+/* " (95 % CI +3.87 % … +11.3 %, 5 against 5 runs)": how sure the change is. */
+static void put_evidence(const struct diff *diff, char *line)
+{
+    const size_t n = strlen(line), before = diff->sides[TA_DIFF_BASE].n,
+                 after = diff->sides[TA_DIFF_NEW].n;
+    char level[TA_UNIT_TEXT_MAX], low[TA_UNIT_TEXT_MAX], high[TA_UNIT_TEXT_MAX];
+    if (has_runs(diff))
+        snprintf(line + n, LINE - n, " (%s CI %s … %s, %zu against %zu run%s%s)",
+                 ta_unit_format_tick(level, diff->judging->confidence, 1, TA_UNIT_RATIO, true),
+                 ta_unit_format(low, diff->time_ratio.low - 1, TA_UNIT_RATIO_CHANGE),
+                 ta_unit_format(high, diff->time_ratio.high - 1, TA_UNIT_RATIO_CHANGE), before,
+                 after, after == 1 ? "" : "s",
+                 diff->basis == TA_BASIS_RUNS ? ""
+                 : diff->judging->noise       ? " by the noise of those before"
+                                              : " by the spread of one side");
+    else if (diff->change == TA_CHANGE_INCONCLUSIVE && before == 1 && after == 1)
+        snprintf(line + n, LINE - n, " (one run each: inconclusive)");
+    else if (diff->change == TA_CHANGE_INCONCLUSIVE)
+        snprintf(line + n, LINE - n, " (%zu against %zu run%s: inconclusive)", before, after,
+                 after == 1 ? "" : "s");
+}
+
+/* A name as it fits the line; of "old → new (set 1)" both, without the number, which tables tell.
+ */
+static struct ta_slice brief_cause(struct diff *diff, struct ta_slice name, bool *is_pair)
+{
+    const struct ta_slice arrow = TA_LIT(" → "), set = TA_LIT(" (set ");
+    const char *end = ta_slice_end(name);
+    const char *middle = memmem(name.ptr, name.len, arrow.ptr, arrow.len);
+    *is_pair = middle;
+    if (!middle)
+        return diff_brief(diff, name, CAUSE_MOST);
+    const char *behind = middle + arrow.len;
+    const char *number = memmem(behind, (size_t)(end - behind), set.ptr, set.len);
+    if (number) /* names of a set are short */
+        return (struct ta_slice){name.ptr, (size_t)(number - name.ptr)};
+    const struct ta_slice old = diff_brief(
+        diff, (struct ta_slice){name.ptr, (size_t)(middle - name.ptr)}, CAUSE_OF_TWO_MOST);
+    const struct ta_slice new =
+        diff_brief(diff, (struct ta_slice){behind, (size_t)(end - behind)}, CAUSE_OF_TWO_MOST);
+    return ta_slice_of(
+        ta_arena_printf(&diff->arena, "%.*s → %.*s", (int)old.len, old.ptr, (int)new.len, new.ptr));
+}
+
+/* ": vae_decode 45 s → 428 s". */
+static void put_cause(struct diff *diff, char *line)
+{
+    char pair[TA_UNIT_PAIR_MAX];
+    const struct diff_cause *cause = &diff->cause;
+    if (cause->name.len == 0)
+        return;
+    bool is_pair;
+    const struct ta_slice name = brief_cause(diff, cause->name, &is_pair);
+    const size_t n = strlen(line);
+    ta_unit_format_pair(pair, cause->ns[TA_DIFF_BASE], cause->ns[TA_DIFF_NEW], TA_UNIT_NS);
+    snprintf(line + n, LINE - n, ": %s%.*s%s %s%s",
+             ta_slice_equal(cause->kind, TA_LIT("idle")) ? "idle, " : "", (int)name.len, name.ptr,
+             is_pair ? "," : "", pair,
+             ta_slice_equal(cause->kind, diff_all_ranks) ? " on all ranks" : "");
+}
+
+/* ", 21.9 % of the time in common": other models, or other work of one. */
+static void put_shared(const struct diff *diff, char *line)
+{
+    char share[TA_UNIT_TEXT_MAX];
+    const size_t n = strlen(line);
+    snprintf(line + n, LINE - n, ", %s of the time in common",
+             ta_unit_format(share, diff->shared, TA_UNIT_RATIO));
+}
+
+static void put_offloading(const struct diff *diff, char *line)
+{
+    const size_t n = strlen(line);
+    if (diff->offload.sign)
+        snprintf(line + n, LINE - n, ", offloading %s", diff->offload.sign < 0 ? "lost" : "gained");
+}
+
+/* Of runs that took no time, as far as is known, memory may say something. */
+static const char *untimed(const struct diff *diff, char line[LINE])
+{
+    char pair[TA_UNIT_PAIR_MAX];
+    const struct ta_scalar *base =
+        ta_report_scalar(diff->shown[TA_DIFF_BASE], "peak_allocated_bytes");
+    const struct ta_scalar *new =
+        ta_report_scalar(diff->shown[TA_DIFF_NEW], "peak_allocated_bytes");
+    if (!base || !new)
+        return "Nothing says how long the runs took";
+    const double before = ta_cell_number(&base->value, 0), after = ta_cell_number(&new->value, 0);
+    snprintf(line, LINE, "%s memory at the peak: %s",
+             after > before   ? "More"
+             : after < before ? "Less"
+                              : "As much",
+             ta_unit_format_pair(pair, before, after, TA_UNIT_BYTES));
+    return line;
+}
+
+/* A report of a run keeps the verdict of its own, and has the line as a finding. */
+static void say(struct diff *diff, const char *line, const char *finding)
+{
+    const char *text = line ? line : "";
+    if (ta_report_kind(diff->out) == TA_REPORT_DIFF) {
+        ta_report_set_verdict(diff->out, text, finding);
+        return;
+    }
+    const char *title = ta_arena_printf(&diff->arena, "Against the baseline %s: %s",
+                                        ta_report_run(diff->shown[TA_DIFF_BASE])->title, text);
+    const struct ta_evidence evidence = {.table = "diff.metrics",
+                                         .column = "delta",
+                                         .row = ta_text(TA_LIT("run_time")),
+                                         .value = ta_int(ta_run_time(diff->shown[TA_DIFF_NEW]) -
+                                                         ta_run_time(diff->shown[TA_DIFF_BASE])),
+                                         .unit = TA_UNIT_NS_CHANGE};
+    ta_add_finding(
+        ta_report_open_section(diff->out, "findings", "Findings"),
+        &(struct ta_finding){.id = "against-baseline",
+                             .rule = "diff",
+                             .title = title ? title : text,
+                             .severity = diff->change == TA_CHANGE_SLOWER ? TA_HIGH : TA_INFO,
+                             .evidence = &evidence,
+                             .n_evidence = 1,
+                             .saving_low_ns = TA_MISSING,
+                             .saving_high_ns = TA_MISSING,
+                             .confidence = 1,
+                             .advice = "",
+                             .threshold = "with --baseline"});
+}
+
+void diff_add_verdict(struct diff *diff)
+{
+    const bool known = diff->window_ns[TA_DIFF_BASE] != TA_MISSING;
+    const int64_t base =
+        known ? diff->window_ns[TA_DIFF_BASE] : ta_run_time(diff->shown[TA_DIFF_BASE]);
+    const int64_t new =
+        known ? diff->window_ns[TA_DIFF_NEW] : ta_run_time(diff->shown[TA_DIFF_NEW]);
+    char line[LINE];
+    if (base == TA_MISSING || new == TA_MISSING || base <= 0) {
+        if (ta_report_kind(diff->out) == TA_REPORT_DIFF)
+            ta_report_set_verdict(diff->out, untimed(diff, line), NULL);
+        return;
+    }
+    if (diff->is_alien) {
+        ta_unit_format_pair(line, (double)base, (double)new, TA_UNIT_NS);
+        say(diff,
+            ta_arena_printf(&diff->arena,
+                            "Not comparable: the runs have nothing in common "
+                            "(%s)",
+                            line),
+            NULL);
+        return;
+    }
+    put_direction(diff, change_of(diff, base, new), line);
+    const bool is_none = strcmp(line, "No change") == 0;
+    if (!is_none && !known)
+        diff_find_host_cause(diff, change_of(diff, base, new) > 0);
+    if (diff->is_other_work)
+        put_shared(diff, line);
+    if (!is_none)
+        put_cause(diff, line);
+    put_offloading(diff, line);
+    if (!is_none || has_runs(diff)) /* last: what a narrow terminal shows first is what changed */
+        put_evidence(diff, line);
+    say(diff, line,
+        diff->offload.sign < 0   ? "offloading-lost"
+        : diff->offload.sign > 0 ? "offloading-gained"
+                                 : NULL);
+}

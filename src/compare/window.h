@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Windows as sums of terms.
+ *
+ * The window of a device is its busy time plus its idle time; the busy time is the sum of what each
+ * name takes of it (gpu_time.by_rank_name), the idle time that of its causes (gpu_idle.by_cause).
+ * All of them are integers, so the terms of a window add up to it to the nanosecond.  In a run
+ * without devices the window of a rank is that of its session, or else the sum of its stages; its
+ * terms are the stages that are in no other, and the rest.  Without stages, too, it is that of the
+ * recording of the only rank, and its terms are the own times of operators and calls; what threads
+ * do at once counts for each, so that the rest may be negative. */
+#ifndef TA_DIFF_WINDOW_H
+#define TA_DIFF_WINDOW_H
+
+#include "compare/compare.h"
+
+/* One term of a window. */
+struct diff_term {
+    struct ta_slice kind; /* class of activities, "idle", "stage", "rest" */
+    struct ta_slice name; /* empty for what the report does not list */
+    int64_t calls, ns;
+};
+
+enum diff_window_kind { DIFF_OF_DEVICE, DIFF_OF_STAGES, DIFF_OF_HOST };
+
+struct diff_window {
+    enum diff_window_kind kind;
+    int64_t rank, device; /* TA_MISSING: not known, or no device */
+    int64_t length_ns, explained_ns;
+    struct diff_term *terms; /* by kind and name, each once */
+    size_t n_terms;
+};
+
+struct diff_windows {
+    struct diff_window *at; /* in the order of the report */
+    size_t n, longest;
+};
+
+/* The windows of the shown run of a side, none when nothing has one; false without memory. */
+bool diff_windows_read(struct diff *diff, int side, struct diff_windows *windows);
+
+/* Order of terms by kind and name, for qsort() and bsearch(). */
+int diff_term_order(const void *left, const void *right);
+
+#endif

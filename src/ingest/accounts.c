@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From what became of the files to the accounts of a report. */
+#include "ingest/accounts.h"
+
+#include "base/context.h"
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- refusals ------------------------------------------------------------------------------ */
+
+/* Files that nobody would take for a trace are skipped, all others are missed aloud. */
+static void account_refusals(struct ta_ingestion *ingestion, struct ta_quality *job)
+{
+    for (size_t i = 0; i < ingestion->n_files; i++) {
+        struct ta_ingested *file = &ingestion->files[i];
+        if (!file->refusal)
+            continue;
+        const bool duplicate =
+            file->source->path && strstr(file->refusal, "Its content is") == file->refusal;
+        if (duplicate)
+            ta_quality_add(&file->quality, TA_Q_DUPLICATE_CONTENT, TA_NO_OFFSET, "%s",
+                           file->refusal);
+        else if (ta_ingested_is_missed(file))
+            ta_quality_add(&file->quality, TA_Q_REFUSED, TA_NO_OFFSET, "%s", file->refusal);
+        else
+            ta_quality_add(job, TA_Q_SKIPPED_FILE, TA_NO_OFFSET, "Not read: \"%s\": %s",
+                           file->source->shown, file->refusal);
+    }
+}
+
+/* One line for a run of which nothing was usable: operands, then files with their reasons. */
+static enum ta_status nothing_usable(struct ta_ctx *ctx, const struct ta_run_options *options,
+                                     const struct ta_ingestion *ingestion)
+{
+    enum { NAMED_MAX = 8 };
+    struct ta_arena arena = {0};
+    const char *text = "";
+    size_t named = 0;
+    for (size_t i = 0; text && i < ingestion->n_files && named < NAMED_MAX; i++, named++) {
+        const struct ta_ingested *file = &ingestion->files[i];
+        text = ta_arena_printf(&arena, "%s%s\"%s\": %s", text, *text ? "; " : "",
+                               file->source->shown, file->refusal ? file->refusal : "not read");
+        size_t n;
+        const struct ta_quality_finding *findings = ta_quality_findings(&file->quality, &arena, &n);
+        for (size_t f = 0; text && findings && f < n; f++)
+            if (findings[f].code != TA_Q_REFUSED && findings[f].severity >= TA_QUALITY_LOSS &&
+                findings[f].text)
+                text = ta_arena_printf(&arena, "%s. %s", text, findings[f].text);
+    }
+    ta_fail(ctx, TA_ERR_INPUT, "No usable trace in \"%s\": %s%s", options->inputs[0],
+            text && *text ? text : "it holds no file that could be one",
+            named < ingestion->n_files ? "; and more" : "");
+    ta_arena_free(&arena);
+    return TA_ERR_INPUT;
+}
+
+/* ---- ranks --------------------------------------------------------------------------------- */
+
+static struct ta_rank_claim claim_of(const struct ta_ingested *file)
+{
+    return (struct ta_rank_claim){.shown = file->source->shown,
+                                  .content = file->rank,
+                                  .world_size = file->world_size,
+                                  .vendor = file->vendor,
+                                  /* Events of a set stand beside the trace of their rank. */
+                                  .is_dump = file->is_dump || file->set,
+                                  .is_console = file->is_console,
+                                  .set = file->set,
+                                  .products = file->products,
+                                  .row_ranks = file->row_ranks,
+                                  .n_row_ranks = file->n_row_ranks,
+                                  .all_rows = file->all_rows};
+}
+
+/* Whether anything of the file counts. */
+static bool has_rank(const struct ta_ingested *file)
+{
+    return !file->refusal && !file->source->combines;
+}
+
+enum ta_status ta_account_ranks(struct ta_ctx *ctx, const struct ta_run_options *options,
+                                struct ta_ingestion *ingestion, struct ta_quality *job,
+                                int64_t *ranks, int64_t *world_size)
+{
+    struct ta_rank_claim *claims = calloc(ingestion->n_files + 1, sizeof *claims);
+    if (!claims)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot decide the ranks: files=%zu", ingestion->n_files);
+    size_t n = 0;
+    account_refusals(ingestion, job);
+    for (size_t i = 0; i < ingestion->n_files; i++)
+        if (has_rank(&ingestion->files[i]))
+            claims[n++] = claim_of(&ingestion->files[i]);
+    *world_size = options->world_size;
+    const enum ta_status status =
+        n ? ta_decide_ranks(ctx, job, options->rank_regex, options->partial, world_size, claims, n)
+          : nothing_usable(ctx, options, ingestion);
+    for (size_t i = 0, claim = 0; status == TA_OK && i < ingestion->n_files; i++) {
+        struct ta_ingested *file = &ingestion->files[i];
+        if (has_rank(file)) {
+            file->final_rank = claims[claim].rank;
+            file->rank_source = claims[claim++].source;
+        }
+        ranks[i] = file->final_rank;
+    }
+    free(claims);
+    return status;
+}
+
+static int by_value(const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Whether a list holds a name as a whole: "NVIDIA H20" is not "NVIDIA H200". */
+static bool is_listed(const char *list, const char *name)
+{
+    const size_t n = strlen(name);
+    for (const char *at = list; (at = strstr(at, name)); at++)
+        if ((at == list || (at - list >= 2 && memcmp(at - 2, ", ", 2) == 0)) &&
+            (at[n] == '\0' || at[n] == ','))
+            return true;
+    return false;
+}
+
+/* Distinct device names of all files, "NVIDIA H200, AMD MI300X". */
+static const char *list_devices(struct ta_arena *arena, const struct ta_ingestion *ingestion)
+{
+    const char *text = "";
+    for (size_t i = 0; i < ingestion->n_files; i++) {
+        const char **name = ingestion->files[i].devices;
+        for (; name && *name && text; name++)
+            if (!is_listed(text, *name))
+                text = ta_arena_printf(arena, "%s%s%s", text, *text ? ", " : "", *name);
+    }
+    return text ? text : "";
+}
+
+/* "b" of "a/b/". */
+static struct ta_slice base_name(const char *path)
+{
+    size_t end = strlen(path);
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    size_t start = end;
+    while (start > 0 && path[start - 1] != '/')
+        start--;
+    return (struct ta_slice){path + start, end - start};
+}
+
+const char *ta_default_title(const struct ta_run_options *options, struct ta_arena *arena)
+{
+    const char *input = options->inputs[0];
+    if (strcmp(input, "-") == 0)
+        return "standard input";
+    struct ta_slice name = base_name(input);
+    /* "." and ".." are folders as well, and have names. */
+    char real[PATH_MAX];
+    if ((ta_slice_equal(name, TA_LIT(".")) || ta_slice_equal(name, TA_LIT(".."))) &&
+        realpath(input, real))
+        name = base_name(real);
+    const char *title = ta_arena_copy(arena, name);
+    return title && *title && strcmp(title, "/") != 0 ? title : "traces";
+}
+
+/* The ranks of all files and of rows that name their own, ascending. */
+static int64_t *list_ranks(const struct ta_ingestion *ingestion, struct ta_arena *arena, size_t *n)
+{
+    size_t most = ingestion->n_files, listed = 0;
+    for (size_t i = 0; i < ingestion->n_files; i++)
+        most += ingestion->files[i].n_row_ranks;
+    int64_t *ranks = ta_arena_alloc(arena, (most + 1) * sizeof *ranks);
+    *n = 0;
+    if (!ranks)
+        return NULL;
+    for (size_t i = 0; i < ingestion->n_files; i++) {
+        const struct ta_ingested *file = &ingestion->files[i];
+        if (file->final_rank != TA_MISSING)
+            ranks[listed++] = file->final_rank;
+        for (size_t r = 0; r < file->n_row_ranks; r++)
+            ranks[listed++] = file->row_ranks[r];
+    }
+    qsort(ranks, listed, sizeof *ranks, by_value);
+    for (size_t i = 0; i < listed; i++)
+        if (i == 0 || ranks[i] != ranks[*n - 1])
+            ranks[(*n)++] = ranks[i];
+    return ranks;
+}
+
+static void set_run(const struct ta_run_options *options, const struct ta_ingestion *ingestion,
+                    struct ta_report *report, int64_t world_size)
+{
+    struct ta_arena *arena = ta_report_arena(report);
+    size_t n;
+    const int64_t *ranks = list_ranks(ingestion, arena, &n);
+    if (!ranks)
+        return;
+    int64_t newest = 0;
+    for (size_t i = 0; i < ingestion->n_files; i++)
+        newest = ta_max_i64(newest, ingestion->files[i].source->mtime_s);
+    ta_report_set_run(report, &(struct ta_run_info){.title = options->title
+                                                                 ? options->title
+                                                                 : ta_default_title(options, arena),
+                                                    .ranks = ranks,
+                                                    .n_ranks = n,
+                                                    .world_size = world_size,
+                                                    .devices = list_devices(arena, ingestion)});
+    ta_report_set_input_date(report, newest);
+}
+
+/* ---- accounts ------------------------------------------------------------------------------ */
+
+static enum ta_file_state state_of(const struct ta_ingested *file)
+{
+    if (file->refusal)
+        return TA_FILE_REFUSED;
+    if (file->truncated)
+        return TA_FILE_TRUNCATED;
+    return ta_quality_reaches(&file->quality, TA_QUALITY_NOTICE) ? TA_FILE_REPAIRED : TA_FILE_OK;
+}
+
+static void add_totals(struct ta_account_totals *totals, const struct ta_file_account *account)
+{
+    const bool refused = account->state == TA_FILE_REFUSED;
+    totals->files_seen++;
+    totals->files_used += !refused;
+    totals->files_refused += refused;
+    totals->events_seen += account->events_seen;
+    totals->events_kept += account->events_kept;
+    totals->events_repaired += account->events_repaired;
+    totals->events_dropped += account->events_dropped;
+    totals->bytes_skipped += account->bytes_skipped;
+}
+
+static struct ta_file_account account_file(const struct ta_ingested *file, struct ta_arena *arena)
+{
+    struct ta_file_account account = {
+        .path = ta_arena_copy(arena, ta_slice_of(file->source->shown)),
+        .format =
+            file->format && !file->refusal ? ta_arena_copy(arena, ta_slice_of(file->format)) : "",
+        .state = state_of(file),
+        .is_dump = file->is_dump,
+        .rank = file->final_rank,
+        .rank_source = file->rank_source,
+        .bytes = file->bytes,
+        .raw_bytes = file->raw_bytes,
+        .events_seen = file->kept + file->dropped,
+        .events_kept = file->kept,
+        .events_repaired = file->repaired,
+        .events_dropped = file->dropped,
+        .bytes_skipped = file->bytes_skipped,
+        .first_ts_ns = file->first_ts,
+        .last_ts_ns = file->last_ts,
+    };
+    account.findings = ta_quality_findings(&file->quality, arena, &account.n_findings);
+    return account;
+}
+
+enum ta_quality_status ta_accounts_status(const struct ta_accounts *accounts)
+{
+    enum ta_quality_severity worst = TA_QUALITY_INFO;
+    for (size_t i = 0; i < accounts->n_findings; i++)
+        worst = accounts->findings[i].severity > worst ? accounts->findings[i].severity : worst;
+    for (size_t i = 0; i < accounts->n_files; i++)
+        for (size_t f = 0; f < accounts->files[i].n_findings; f++)
+            if (accounts->files[i].findings[f].severity > worst)
+                worst = accounts->files[i].findings[f].severity;
+    return worst >= TA_QUALITY_LOSS     ? TA_QUALITY_LOSSY
+           : worst == TA_QUALITY_NOTICE ? TA_QUALITY_REPAIRED
+                                        : TA_QUALITY_CLEAN;
+}
+
+enum ta_status ta_account(struct ta_ctx *ctx, const struct ta_run_options *options,
+                          const struct ta_ingestion *ingestion, struct ta_quality *job,
+                          struct ta_report *report, int64_t world_size)
+{
+    struct ta_arena *arena = ta_report_arena(report);
+    const size_t n = ingestion->n_files;
+    struct ta_file_account *files = ta_arena_alloc(arena, (n + 1) * sizeof *files);
+    if (!files)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the accounts: files=%zu", n);
+    struct ta_accounts accounts = {.files = files};
+    for (size_t i = 0; i < n; i++) {
+        const struct ta_ingested *file = &ingestion->files[i];
+        if (file->refusal && !ta_ingested_is_missed(file))
+            continue; /* skipped, and said so among the findings of the job */
+        struct ta_file_account *account = &files[accounts.n_files++];
+        *account = account_file(file, arena);
+        add_totals(&accounts.totals, account);
+    }
+    accounts.findings = ta_quality_findings(job, arena, &accounts.n_findings);
+    accounts.status = ta_accounts_status(&accounts);
+    ta_report_set_accounts(report, &accounts);
+    set_run(options, ingestion, report, world_size);
+    return TA_OK;
+}

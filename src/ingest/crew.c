@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ingest/crew.h"
+
+#include "base/memory.h"
+#include "base/thread.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* In place of the number of a signal. */
+enum { OUT_OF_MEMORY = -1 };
+
+struct ta_member {
+    struct ta_crew *crew;
+    size_t number;
+    struct ta_worker worker;
+    struct ta_partial_set **partials; /* one per job, NULL before its first file */
+    pthread_t thread;
+    enum ta_status status;
+};
+
+/* ---- working ------------------------------------------------------------------------------- */
+
+/* Turns to the job of a file. */
+static bool turn_to(struct ta_member *member, size_t number)
+{
+    struct ta_job *job = &member->crew->jobs[number];
+    struct ta_worker *w = &member->worker;
+    if (!member->partials[number])
+        member->partials[number] = ta_partial_set_new(job->plan);
+    w->job = job;
+    w->arena = &job->ingestion->arenas[member->number];
+    w->partials = member->partials[number];
+    return w->partials;
+}
+
+static enum ta_status read_file(struct ta_member *member, const struct ta_task *task)
+{
+    struct ta_worker *w = &member->worker;
+    if (!turn_to(member, task->job))
+        return ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot hold the results of the files");
+    const enum ta_status status = ta_worker_read(w, &w->job->files[task->file], task->helpers);
+    member->partials[task->job] = w->partials;
+    if (status == TA_OK && w->arena->failed)
+        return ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot hold the facts of the files");
+    return status;
+}
+
+/* Reads one file when there is memory for it. */
+static enum ta_status take_file(struct ta_member *member, const struct ta_task *task)
+{
+    struct ta_crew *crew = member->crew;
+    const struct ta_job *job = &crew->jobs[task->job];
+    const struct ta_ingested *file = &job->files[task->file];
+    if (file->source->is_elsewhere)
+        return TA_OK;
+    if (file->source->summary && file->source->member > 0)
+        return TA_OK; /* read with the first file of its summary */
+    if (file->refusal && !file->source->summary && !job->options->summaries)
+        return TA_OK;
+    const uint64_t taken = ta_budget_take(&crew->budget, task->content);
+    enum ta_status status = TA_OK;
+    if (!atomic_load(&crew->stop))
+        status = read_file(member, task);
+    ta_budget_give(&crew->budget, taken, file->raw_bytes, member->worker.memory);
+    return status;
+}
+
+static void *work(void *argument)
+{
+    struct ta_member *member = argument;
+    struct ta_crew *crew = member->crew;
+    while (member->status == TA_OK && !atomic_load(&crew->stop)) {
+        const size_t at = atomic_fetch_add(&crew->next, 1);
+        if (at >= crew->n)
+            break;
+        member->status = take_file(member, &crew->tasks[at]);
+        atomic_fetch_add(&crew->done, 1);
+    }
+    if (member->status != TA_OK)
+        atomic_store(&crew->stop, true);
+    pthread_mutex_lock(&crew->lock);
+    crew->working--;
+    pthread_cond_signal(&crew->left);
+    pthread_mutex_unlock(&crew->lock);
+    return NULL;
+}
+
+/* ---- watching them ------------------------------------------------------------------------- */
+
+/* Stops a run that uses more than was allowed, as a signal would: it has spilled its columns by
+ * then, and the rest is too much. */
+static void watch_memory(struct ta_crew *crew, struct ta_shared *shared)
+{
+    const uint64_t limit = crew->options->memory_limit;
+    const uint64_t used = limit && !crew->too_much ? ta_memory_used() : 0;
+    int none = 0;
+    if (used > limit && atomic_compare_exchange_strong(&shared->canceled, &none, OUT_OF_MEMORY))
+        crew->too_much = used;
+}
+
+/* Waits for the workers and tells the caller how far they are, ten times a second. */
+static void wait_for(struct ta_crew *crew, struct ta_shared *shared)
+{
+    const struct ta_run_options *options = crew->options;
+    pthread_mutex_lock(&crew->lock);
+    while (crew->working) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 100000000;
+        if (until.tv_nsec >= 1000000000) {
+            until.tv_nsec -= 1000000000;
+            until.tv_sec++;
+        }
+        pthread_cond_timedwait(&crew->left, &crew->lock, &until);
+        watch_memory(crew, shared);
+        if (options->progress)
+            options->progress(options->progress_user,
+                              atomic_load(&shared->read) - crew->bytes_before, crew->bytes_all,
+                              atomic_load(&crew->done), crew->n);
+    }
+    pthread_mutex_unlock(&crew->lock);
+    watch_memory(crew, shared);
+}
+
+static bool start(struct ta_ctx *ctx, struct ta_crew *crew, size_t number)
+{
+    struct ta_member *member = &crew->members[number];
+    *member = (struct ta_member){.crew = crew, .number = number};
+    member->partials = calloc(crew->n_jobs, sizeof(struct ta_partial_set *));
+    ta_ctx_init(&member->worker.ctx, ctx->shared);
+    pthread_mutex_lock(&crew->lock);
+    crew->working++;
+    pthread_mutex_unlock(&crew->lock);
+    if (member->partials && ta_thread_start(&member->thread, work, member))
+        return true;
+    free(member->partials);
+    member->partials = NULL;
+    pthread_mutex_lock(&crew->lock);
+    crew->working--;
+    pthread_mutex_unlock(&crew->lock);
+    return false;
+}
+
+/* ---- what they leave ----------------------------------------------------------------------- */
+
+/* Columns beyond the limit found no room on the disk either. */
+static enum ta_status say_no_space(struct ta_ctx *ctx)
+{
+    const struct ta_space *space = &ctx->shared->space;
+    return ta_fail(
+        ctx, TA_ERR_NOMEM,
+        "The run needs more memory than --memory-limit allows, and the folder of --tmpdir "
+        "cannot take the rest: limit=%" PRIu64 " bytes, in use=%" PRIu64 " bytes, needed=%" PRIu64
+        " bytes more, folder=\"%s\", reason=%s",
+        space->limit, space->used, space->needed, space->folder, strerror(space->error));
+}
+
+/* What went wrong, if anything did. */
+static enum ta_status outcome(struct ta_ctx *ctx, struct ta_crew *crew, size_t started)
+{
+    int reason = OUT_OF_MEMORY;
+    if (crew->too_much && atomic_compare_exchange_strong(&ctx->shared->canceled, &reason, 0))
+        return ta_fail(ctx, TA_ERR_NOMEM,
+                       "The run needs more memory than --memory-limit allows: limit=%" PRIu64
+                       " bytes, in use=%" PRIu64 " bytes, threads=%zu",
+                       crew->options->memory_limit, crew->too_much, started);
+    if (started == 0)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot start a thread");
+    for (size_t i = 0; i < started; i++) {
+        if (crew->members[i].status == TA_ERR_NOMEM && ctx->shared->space.failed)
+            return say_no_space(ctx);
+        if (crew->members[i].status != TA_OK) {
+            ta_ctx_adopt(ctx, &crew->members[i].worker.ctx);
+            return crew->members[i].status;
+        }
+    }
+    return TA_OK;
+}
+
+/* The results of all files of a run, in one set. */
+static bool gather(struct ta_crew *crew, size_t number, size_t started)
+{
+    struct ta_job *job = &crew->jobs[number];
+    struct ta_partial_set **all = &job->ingestion->partials;
+    for (size_t i = 0; i < started; i++) {
+        struct ta_partial_set **set = &crew->members[i].partials[number];
+        if (*set && !ta_partial_set_ok(*set))
+            return false;
+        if (*all && *set)
+            ta_partial_set_drain(*all, *set);
+        else if (*set)
+            *all = *set;
+        *set = NULL;
+    }
+    if (!*all) /* nothing could be read */
+        *all = ta_partial_set_new(job->plan);
+    return *all;
+}
+
+static void free_members(struct ta_crew *crew, size_t started)
+{
+    for (size_t i = 0; i < started; i++) {
+        for (size_t k = 0; k < crew->n_jobs; k++)
+            ta_partial_set_free(crew->members[i].partials[k]);
+        free(crew->members[i].partials);
+    }
+    free(crew->members);
+}
+
+static enum ta_status run(struct ta_ctx *ctx, struct ta_crew *crew)
+{
+    size_t started = 0;
+    while (started < crew->planner.n_workers && start(ctx, crew, started))
+        started++; /* fewer threads do the work as well */
+    wait_for(crew, ctx->shared);
+    for (size_t i = 0; i < started; i++) {
+        pthread_join(crew->members[i].thread, NULL);
+        ta_times_add(&ctx->times, &crew->members[i].worker.ctx.times);
+    }
+    enum ta_status status = outcome(ctx, crew, started);
+    for (size_t k = 0; status == TA_OK && k < crew->n_jobs; k++)
+        if (!gather(crew, k, started))
+            status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the results of all files");
+    free_members(crew, started);
+    return status;
+}
+
+enum ta_status ta_crew_run(struct ta_ctx *ctx, struct ta_crew *crew)
+{
+    const uint64_t asked = crew->options->memory_limit;
+    const uint64_t limit = asked ? asked : ta_memory_preset();
+    enum ta_status status;
+    crew->members = calloc(crew->planner.n_workers, sizeof *crew->members);
+    if (!crew->members)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot start a thread");
+    pthread_mutex_init(&crew->lock, NULL);
+    pthread_cond_init(&crew->left, NULL);
+    crew->bytes_before = atomic_load(&ctx->shared->read);
+    ta_space_open(&ctx->shared->space, limit, crew->options->tmpdir);
+    if (ta_budget_init(&crew->budget, limit)) {
+        status = run(ctx, crew);
+        ta_budget_free(&crew->budget);
+    } else {
+        free(crew->members);
+        status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot start a thread");
+    }
+    pthread_cond_destroy(&crew->left);
+    pthread_mutex_destroy(&crew->lock);
+    return status;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reading all files of a run on several threads: read → parse → normalize → map, one trace in
+ * memory at a time per worker. */
+#ifndef TA_INGEST_H
+#define TA_INGEST_H
+
+#include "analyze/analyze.h"
+#include "discover/discover.h"
+#include "ingest/inputs/options.h"
+#include "analyze/summary/ingested.h"
+#include "analyze/timeline/timeline.h"
+
+struct ta_ingestion {
+    struct ta_ingested *files; /* one per source, in its order */
+    size_t n_files;
+    struct ta_partial_set *partials; /* merged; the placeholder of a rank is the file's index */
+    struct ta_timeline_pool *pool;   /* NULL: no timeline is wanted */
+    struct ta_timeline *timeline;    /* of the report, once it has one */
+    struct ta_arena *arenas;         /* one per worker */
+    size_t n_workers;
+};
+
+/* The files of one run, and what they leave behind. */
+struct ta_ingest_run {
+    const struct ta_run_options *options;
+    const struct ta_sources *sources;
+    struct ta_ingestion *ingestion; /* to fill */
+};
+
+/* Reads the files of several runs together, with the threads and the memory that the options of the
+ * first allow.  Each run has its own partials; whatever it returns, ta_ingestion_free() ends each.
+ */
+enum ta_status ta_ingest_all(struct ta_ctx *ctx, const struct ta_registry *registry,
+                             const struct ta_plan *plan, const struct ta_ingest_run *runs,
+                             size_t n_runs) TA_MUST_CHECK;
+
+/* The same of one run.  Reads every source but duplicates.  Bad files are accounted for; failures
+ * are those of memory, plugins and interruption. */
+enum ta_status ta_ingest(struct ta_ctx *ctx, const struct ta_registry *registry,
+                         const struct ta_run_options *options, const struct ta_plan *plan,
+                         const struct ta_sources *sources,
+                         struct ta_ingestion *ingestion) TA_MUST_CHECK;
+
+/* Gives the report the timeline of all files, when one is wanted.  Ranks are decided. */
+enum ta_status ta_ingestion_timeline(struct ta_ctx *ctx, struct ta_ingestion *ingestion,
+                                     struct ta_report *report) TA_MUST_CHECK;
+void ta_ingestion_free(struct ta_ingestion *ingestion);
+
+/* Threads of a run: as many as --jobs says, else one per core; fewer where the address space is
+ * limited to less than they need. */
+size_t ta_thread_count(const struct ta_run_options *options);
+
+#endif

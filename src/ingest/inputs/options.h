@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a run is asked for: its inputs, and how to read them. */
+#ifndef TA_RUN_OPTIONS_H
+#define TA_RUN_OPTIONS_H
+
+#include "traceanalyze/base.h"
+
+struct ta_survey;
+struct ta_team;
+struct ta_wanted;
+
+/* Called now and then while files are read, from any thread but never twice at a time. */
+typedef void ta_progress(void *user, uint64_t bytes_done, uint64_t bytes_all, size_t files_done,
+                         size_t files_all);
+
+struct ta_run_options {
+    const char *const *inputs; /* files, folders, globs, "-" */
+    size_t n_inputs;
+    unsigned jobs;          /* threads; 0 is one per core */
+    uint64_t memory_limit;  /* bytes; 0 is three quarters of what there is, which columns stay below
+                               but which does not end the run */
+    const char *tmpdir;     /* folder for columns beyond the limit; NULL is $TMPDIR, /var/tmp */
+    const char *rank_regex; /* POSIX ERE, its first group is the rank; NULL is the default */
+    int64_t world_size;     /* expected, TA_MISSING takes the traces' word */
+    bool partial;           /* ranks may be missing: that is no notice of data quality */
+    const char *input;      /* id of the input plugin to use, NULL decides by content */
+    const char *hardware;   /* name of a device, or a file of them; NULL takes the traces' word */
+    const char *title;      /* NULL is made from the input's name */
+    const struct ta_wanted *wanted; /* analyses that run; NULL: all */
+    bool timeline;                  /* make ta_report_timeline() */
+    bool summaries;      /* each file leaves a summary behind (ta_ingested.packed) and nothing in
+                            the partials; `title` and `version` go into it */
+    const char *version; /* of the program */
+    ta_progress *progress;
+    void *progress_user;
+    bool reports; /* join reports that were written before, of parts of the run (join.h) */
+    struct ta_survey *survey; /* to fill, or NULL; its arena is the caller's to free */
+    struct ta_team *team;     /* processes that read the files together, or NULL; with `version` */
+};
+
+#endif

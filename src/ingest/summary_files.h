@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Summaries in a worker: writing that of a file, and reading one in place of its files. */
+#ifndef TA_SUMMARY_FILES_H
+#define TA_SUMMARY_FILES_H
+
+#include "ingest/worker.h"
+
+/* Packs what a file has left behind, as ta_run_options.summaries asks, and empties the worker. */
+enum ta_status ta_summary_file_write(struct ta_worker *w, struct ta_ingested *file) TA_MUST_CHECK;
+
+/* Reads the summary that `file` is the first file of.  When it cannot be used its files are
+ * refused, which is no failure. */
+enum ta_status ta_summary_file_read(struct ta_worker *w, struct ta_ingested *file) TA_MUST_CHECK;
+
+#endif

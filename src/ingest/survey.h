@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which traces a run has read, for those who read them again. */
+#ifndef TA_SURVEY_H
+#define TA_SURVEY_H
+
+#include "ingest/ingest.h"
+#include "traceanalyze/arena.h"
+
+/* A trace that was read, for those who read it again. */
+struct ta_surveyed {
+    const char *path;   /* to open; NULL for standard input */
+    const char *shown;  /* below INPUT; of a file its name */
+    const char *format; /* id of the input plugin */
+    uint64_t bytes;     /* on disk */
+    uint64_t events;    /* that could be used */
+    int64_t rank;
+    int64_t base_ns;           /* of its clock, or TA_MISSING */
+    int64_t origin_ns;         /* earliest start of a span */
+    int64_t first_ns, last_ns; /* times of events, TA_MISSING without any */
+};
+
+/* The traces of a run, by rank, then by path; zero-initialize. */
+struct ta_survey {
+    struct ta_arena arena;
+    struct ta_surveyed *at;
+    size_t n;
+};
+
+/* Fills in a survey when ranks are decided; false without memory. */
+bool ta_survey_take(struct ta_survey *survey, const struct ta_ingestion *ingestion) TA_MUST_CHECK;
+
+#endif

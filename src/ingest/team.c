@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sharing out the files of a run among processes, and bringing together what they leave behind. */
+#include "ingest/team.h"
+
+#include "base/context.h"
+#include "base/hash.h"
+#include "model/trace.h"
+#include "ingest/ingest.h"
+#include "ingest/inputs/inputs.h"
+
+#include <stdlib.h>
+
+int ta_team_agree(struct ta_team *team, int code, uint64_t seen)
+{
+    const int all = team->code = team->agree(team, code, seen);
+    team->has_agreed = true;
+    team->state = all ? TA_TEAM_DONE : TA_TEAM_WORKING;
+    return all;
+}
+
+bool ta_team_speaks(const struct ta_team *team)
+{
+    return team->state == TA_TEAM_WORKING || team->index == team->speaker;
+}
+
+/* ---- sharing out --------------------------------------------------------------------------- */
+
+/* The same on all processes that have found the same files. */
+static uint64_t fingerprint(const struct ta_sources *sources)
+{
+    uint64_t seen = sources->list.n;
+    for (size_t i = 0; i < sources->list.n; i++) {
+        const struct ta_source *source = &sources->list.at[i];
+        seen = ta_hash_bytes(source->shown, strlen(source->shown), ta_hash_mix(seen));
+        seen ^= ta_hash_mix(source->size + (source->copy_of != NULL));
+    }
+    return seen;
+}
+
+static int by_falling_size(const void *left, const void *right, void *user)
+{
+    const struct ta_source *sources = user;
+    const size_t a = *(const size_t *)left, b = *(const size_t *)right;
+    if (sources[a].size != sources[b].size)
+        return sources[a].size > sources[b].size ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+/* The process with the least to read, the first of several. */
+static size_t find_idle(const uint64_t *load, size_t count)
+{
+    size_t least = 0;
+    for (size_t i = 1; i < count; i++)
+        if (load[i] < load[least])
+            least = i;
+    return least;
+}
+
+/* Files of a summary go with its first one; what nobody reads, and standard input, are for the
+ * first process. */
+static bool has_share(const struct ta_source *source)
+{
+    return source->path && !source->refusal && !source->copy_of &&
+           !(source->summary && source->member > 0);
+}
+
+static bool choose_owners(const struct ta_sources *sources, size_t count, size_t *owner)
+{
+    const struct ta_source *at = sources->list.at;
+    const size_t n = sources->list.n;
+    size_t *order = reallocarray(NULL, n + 1, sizeof *order);
+    uint64_t *load = calloc(count, sizeof *load);
+    const bool done = order && load;
+    for (size_t i = 0; done && i < n; i++)
+        order[i] = i;
+    if (done)
+        qsort_r(order, n, sizeof *order, by_falling_size, sources->list.at);
+    for (size_t i = 0; done && i < n; i++) {
+        const struct ta_source *source = &at[order[i]];
+        owner[order[i]] = has_share(source) ? find_idle(load, count) : 0;
+        if (has_share(source))
+            load[owner[order[i]]] += source->size + 1;
+    }
+    for (size_t i = 0; done && i < n; i++)
+        if (at[i].summary)
+            owner[i] = owner[at[i].summary->index_of[0]];
+    free(order);
+    free(load);
+    return done;
+}
+
+enum ta_status ta_team_share(struct ta_ctx *ctx, struct ta_team *team, struct ta_sources *sources,
+                             size_t *owner)
+{
+    if (!choose_owners(sources, team->count, owner))
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot share out the files: files=%zu", sources->list.n);
+    for (size_t i = 0; i < sources->list.n; i++)
+        sources->list.at[i].is_elsewhere = owner[i] != team->index;
+    if (ta_team_agree(team, 0, fingerprint(sources)) == 0)
+        return TA_OK;
+    return ta_fail(ctx, TA_ERR_INPUT,
+                   "The processes do not find the same files: the inputs must be in a file system "
+                   "that all of them share: processes=%zu",
+                   team->count);
+}
+
+/* ---- bringing together --------------------------------------------------------------------- */
+
+/* What one process has to do with. */
+struct gathering {
+    struct ta_ctx *ctx;
+    struct ta_team *team;
+    const struct ta_run_options *options;
+    const struct ta_plan *plan;
+    const size_t *owner;
+    struct ta_ingestion *ingestion;
+    size_t *chosen; /* room for the files of a part of the tree */
+};
+
+/* Lists the files of processes [first, first + n) in their order. */
+static size_t choose_files(const struct gathering *g, size_t first, size_t n)
+{
+    size_t n_chosen = 0;
+    for (size_t i = 0; i < g->ingestion->n_files; i++)
+        if (g->owner[i] >= first && g->owner[i] - first < n)
+            g->chosen[n_chosen++] = i;
+    return n_chosen;
+}
+
+/* Sends everything of this process and the n - 1 behind it. */
+static enum ta_status send_part(const struct gathering *g, size_t to, size_t n)
+{
+    const struct ta_summary_scope scope = {.version = g->options->version,
+                                           .title = "",
+                                           .hardware = g->options->hardware,
+                                           .files = g->ingestion->files,
+                                           .n_files = g->ingestion->n_files,
+                                           .chosen = g->chosen,
+                                           .n_chosen = choose_files(g, g->team->index, n),
+                                           .plan = g->plan,
+                                           .partials = g->ingestion->partials};
+    struct ta_text text = {0}, packed = {0};
+    enum ta_status status = TA_OK;
+    if (scope.n_chosen)
+        status = ta_summary_write(g->ctx, &scope, &text);
+    if (status == TA_OK && scope.n_chosen)
+        status = ta_summary_pack(g->ctx, ta_text_slice(&text), &packed);
+    free(text.bytes.at);
+    if (status == TA_OK)
+        status = g->team->send(g->ctx, g->team, to, ta_text_slice(&packed));
+    free(packed.bytes.at);
+    return status;
+}
+
+/* The facts of files become those of this process. */
+static enum ta_status take_facts(const struct gathering *g, struct ta_summary_head *head, size_t n)
+{
+    if (head->n_files != n)
+        return ta_fail(g->ctx, TA_ERR_INTERNAL, "Another process has sent %zu files, expected %zu",
+                       head->n_files, n);
+    for (size_t i = 0; i < n; i++) {
+        struct ta_ingested *file = &g->ingestion->files[g->chosen[i]];
+        const struct ta_source *source = file->source;
+        ta_quality_free(&file->quality);
+        *file = head->files[i];
+        file->source = source;
+        ta_quality_init(&head->files[i].quality);
+    }
+    return TA_OK;
+}
+
+static enum ta_status take_text(const struct gathering *g, struct ta_slice text, size_t n)
+{
+    struct ta_ingestion *ingestion = g->ingestion;
+    struct ta_summary_head head = {0};
+    bool more;
+    enum ta_status status = ta_summary_read_head(g->ctx, text, &ingestion->arenas[0], &head, &more);
+    if (status == TA_OK)
+        status = take_facts(g, &head, n);
+    if (status == TA_OK)
+        status = ta_summary_merge(g->ctx, text, g->chosen, n, ingestion->files, g->plan,
+                                  ingestion->partials);
+    ta_summary_head_free(&head);
+    return status == TA_ERR_INPUT ? TA_ERR_INTERNAL : status; /* it is our own text */
+}
+
+/* Takes everything of a process and the n - 1 behind it. */
+static enum ta_status receive_part(const struct gathering *g, size_t from, size_t n)
+{
+    const size_t n_files = choose_files(g, from, n);
+    struct ta_text packed = {0}, text = {0};
+    enum ta_status status = g->team->receive(g->ctx, g->team, from, &packed);
+    if (status == TA_OK && n_files)
+        status = ta_summary_unpack(g->ctx, ta_text_slice(&packed), &text);
+    free(packed.bytes.at);
+    if (status == TA_OK && n_files)
+        status = take_text(g, ta_text_slice(&text), n_files);
+    free(text.bytes.at);
+    return status;
+}
+
+enum ta_status ta_team_gather(struct ta_ctx *ctx, struct ta_team *team,
+                              const struct ta_run_options *options, const struct ta_plan *plan,
+                              const size_t *owner, struct ta_ingestion *ingestion)
+{
+    struct gathering g = {.ctx = ctx,
+                          .team = team,
+                          .options = options,
+                          .plan = plan,
+                          .owner = owner,
+                          .ingestion = ingestion,
+                          .chosen = reallocarray(NULL, ingestion->n_files + 1, sizeof *g.chosen)};
+    enum ta_status status =
+        g.chosen ? TA_OK
+                 : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu",
+                           ingestion->n_files);
+    bool has_sent = false;
+    for (size_t step = 1; status == TA_OK && step < team->count && !has_sent; step *= 2) {
+        has_sent = team->index & step;
+        if (has_sent)
+            status = send_part(&g, team->index - step, step);
+        else if (team->index + step < team->count)
+            status = receive_part(&g, team->index + step, step);
+    }
+    free(g.chosen);
+    if (status == TA_OK)
+        team->state = TA_TEAM_DONE;
+    return status;
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One file to partials. */
+#include "ingest/worker.h"
+
+#include "normalize/normalize.h"
+#include "read/reader.h"
+#include "ingest/summary_files.h"
+#include "ingest/split.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- which plugin ---------------------------------------------------------------------------- */
+
+/* Refuses what we have written ourselves, as lies in a folder that was analyzed before. */
+static bool refuse_product(struct ta_worker *w, struct ta_ingested *file,
+                           const struct ta_probe *probe)
+{
+    const bool in_folder = file->source->is_below;
+    const char *product = ta_describe_product(probe->head, in_folder);
+    if (!product)
+        return false;
+    file->is_product = in_folder;
+    file->refusal = ta_arena_printf(w->arena, "Not a trace but %s", product);
+    return true;
+}
+
+/* At most this sure is a plugin that has seen nothing but syntax (struct ta_input_ops). */
+enum { SYNTAX_ALONE = 40 };
+
+/* The plugin that is surest, or NULL with the file refused. */
+static const struct ta_entry *choose_input(struct ta_worker *w, struct ta_ingested *file,
+                                           const struct ta_probe *probe)
+{
+    const struct ta_registry *registry = w->job->registry;
+    if (refuse_product(w, file, probe))
+        return NULL;
+    if (w->job->options->input)
+        return ta_registry_find(registry, TA_KIND_input, w->job->options->input);
+    const struct ta_entry *best = NULL, *rival = NULL;
+    int surest = 0;
+    for (size_t i = 0; i < ta_registry_count(registry, TA_KIND_input); i++) {
+        const struct ta_entry *entry = ta_registry_at(registry, TA_KIND_input, i);
+        const int score = entry->plugin.input->sniff(probe);
+        if (score > surest) {
+            best = entry;
+            rival = NULL;
+            surest = score;
+        } else if (score == surest && best) {
+            rival = entry;
+        }
+    }
+    if (rival) {
+        file->refusal = ta_arena_printf(
+            w->arena, "It could be read as \"%s\" or as \"%s\"; choose one with --input",
+            best->plugin.id, rival->plugin.id);
+        return NULL;
+    }
+    if (!best && probe->head.len == 0 && ta_quality_reaches(&file->quality, TA_QUALITY_LOSS)) {
+        file->refusal = "Nothing in it could be unpacked"; /* the finding says why */
+        return NULL;
+    }
+    const char *other = !best                    ? ta_describe(probe->head)
+                        : surest <= SYNTAX_ALONE ? ta_describe_document(probe->head)
+                                                 : NULL;
+    if (other)
+        file->refusal = ta_arena_printf(w->arena, "Not a trace but %s", other);
+    return other ? NULL : best;
+}
+
+/* ---- rows to partials ------------------------------------------------------------------------ */
+
+/* A list that ends with NULL; NULL without memory. */
+static const char **copy_names(struct ta_arena *arena, const char *const *names, size_t n)
+{
+    const char **copy = ta_arena_alloc(arena, (n + 1) * sizeof *copy);
+    for (size_t i = 0; copy && i < n; i++)
+        copy[i] = ta_arena_copy(arena, ta_slice_of(names[i]));
+    return copy;
+}
+
+static void copy_facts(struct ta_worker *w, struct ta_ingested *file,
+                       const struct ta_builder *builder)
+{
+    file->kept = builder->kept;
+    file->repaired = builder->repaired;
+    file->dropped = builder->dropped;
+    file->bytes_skipped = builder->bytes_skipped;
+    file->events = builder->events;
+    file->first_ts = builder->first_ts;
+    file->last_ts = builder->last_ts;
+    file->rank = builder->rank;
+    file->world_size = builder->world_size;
+    file->vendor = builder->vendor;
+    file->truncated |= builder->truncated;
+    file->devices = copy_names(w->arena, builder->devices.at, builder->devices.n);
+    file->products = copy_names(w->arena, builder->products.at, builder->products.n);
+}
+
+/* What is needed of a dump when all files are read. */
+static bool copy_dump_facts(struct ta_worker *w, struct ta_ingested *file,
+                            const struct ta_builder *builder, const struct ta_trace *trace)
+{
+    const struct ta_dump *dump = &trace->dump;
+    const bool holds_any = ta_dump_holds_any(dump);
+    file->base_ns = trace->base_ns;
+    file->origin = trace->origin;
+    file->is_dump = !builder->events && (holds_any || dump->set || builder->kept);
+    file->set = dump->set ? ta_arena_copy(w->arena, ta_slice_of(dump->set)) : NULL;
+    if (!file->is_dump)
+        return file->set || !dump->set;
+    file->truncated |= ta_quality_count(&file->quality, TA_Q_TRUNCATED) > 0;
+    file->is_console = dump->set && dump->exactness == TA_EXACT_CONSOLE;
+    file->row_ranks = ta_dump_ranks(dump, w->arena, &file->n_row_ranks, &file->all_rows);
+    return file->row_ranks && (file->set || !dump->set);
+}
+
+/* What a trace takes in memory, with the buffers that columns are reordered through. */
+static uint64_t memory_of(const struct ta_trace *trace)
+{
+    const struct span_columns *c = &trace->spans;
+    uint64_t row = sizeof *c->ts + sizeof *c->dur + sizeof *c->self + sizeof *c->name +
+                   sizeof *c->cat + sizeof *c->track + sizeof *c->parent + sizeof *c->depth +
+                   sizeof *c->work;
+    uint64_t bytes = (row + 2 * sizeof(ta_row)) * c->n;
+    for (size_t i = 0; i < trace->n_args; i++)
+        bytes += trace->args[i].n * arg_column_size(&trace->args[i]);
+    bytes += trace->activities.n * sizeof *trace->activities.at;
+    bytes += trace->strings.texts.n * 2 * sizeof *trace->strings.texts.at;
+    row = 2 * sizeof(int64_t) + 3 * sizeof(ta_str); /* at most, of the other tables */
+    return bytes + row * (trace->counters.n + trace->instants.n + trace->flows.n + trace->asyncs.n);
+}
+
+/* What the timeline of a trace is packed from, and where it goes. */
+struct packing {
+    const struct ta_job *job;
+    const struct ta_trace *trace;
+    struct ta_ingested *file;
+};
+
+static enum ta_status pack_timeline(struct ta_ctx *ctx, void *user)
+{
+    const struct packing *p = user;
+    p->file->timeline =
+        ta_timeline_pack(ctx, p->job->pool, p->trace, p->trace, p->job->timeline_share);
+    return p->file->timeline ? TA_OK : ctx->status;
+}
+
+static enum ta_status map_trace(struct ta_worker *w, struct ta_ingested *file,
+                                const struct ta_trace *trace)
+{
+    struct packing packing = {w->job, trace, file};
+    const struct ta_beside beside = {pack_timeline, &packing};
+    return ta_partial_set_map(&w->ctx, trace, w->partials, w->job->pool ? &beside : NULL);
+}
+
+/* A dump waits for all files.  One with the history of an allocator, which is no copy of anything,
+ * need not, and a summary has no room for it. */
+static enum ta_status keep_dump(struct ta_worker *w, struct ta_ingested *file,
+                                struct ta_trace *trace)
+{
+    file->dump = trace;
+    file->is_mapped =
+        (w->job->options->summaries || w->job->options->team) && trace->dump.allocator;
+    return file->is_mapped ? ta_partial_set_map(&w->ctx, trace, w->partials, NULL) : TA_OK;
+}
+
+static enum ta_status analyze(struct ta_worker *w, struct ta_ingested *file,
+                              struct ta_builder *builder)
+{
+    struct ta_trace *trace = NULL;
+    builder->n_passing = w->job->plan->n_passing;
+    enum ta_status status = ta_normalize(&w->ctx, builder, &trace);
+    ta_times_lap(&w->ctx.times, TA_STAGE_NORMALIZE);
+    copy_facts(w, file, builder);
+    if (status != TA_OK)
+        return status;
+    trace->rank = (int64_t)(file - w->job->files);
+    trace->file.path = file->source->shown;
+    trace->file.format = file->format;
+    trace->file.bytes = file->bytes;
+    trace->file.raw_bytes = file->raw_bytes;
+    w->memory = memory_of(trace);
+    if (!copy_dump_facts(w, file, builder, trace))
+        status = ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot hold the facts of a file");
+    else if (file->is_dump)
+        status = keep_dump(w, file, trace);
+    else
+        status = map_trace(w, file, trace);
+    if (!file->dump)
+        ta_trace_free(trace);
+    ta_times_lap(&w->ctx.times, TA_STAGE_ANALYZE);
+    return status;
+}
+
+/* ---- bytes to rows --------------------------------------------------------------------------- */
+
+static void note_bytes(struct ta_ingested *file, uint64_t bytes, uint64_t raw_bytes, bool early)
+{
+    file->bytes = bytes > file->source->size ? bytes : file->source->size;
+    file->raw_bytes = raw_bytes;
+    file->truncated = early;
+}
+
+/* Reads with this thread alone, or with one that inflates ahead. */
+static enum ta_status read_whole(struct ta_worker *w, struct ta_ingested *file,
+                                 struct ta_reader *reader, const struct ta_entry *input)
+{
+    const struct ta_plan *plan = w->job->plan;
+    struct ta_builder builder;
+    enum ta_status status = TA_ERR_NOMEM;
+    if (ta_builder_init(&builder, &file->quality, plan->needs, plan->keys, plan->n_keys,
+                        (size_t)ta_ctx_limit(&w->ctx, TA_LIMIT_NAMES))) {
+        builder.trace->store.space = &w->ctx.shared->space;
+        builder.sampled = plan->sampled;
+        builder.share = ta_reader_share(reader);
+        status = input->plugin.input->read(&w->ctx, reader, &builder);
+    } else {
+        ta_fail(&w->ctx, status, "Cannot allocate a trace");
+    }
+    ta_times_lap(&w->ctx.times, TA_STAGE_READ);
+    /* The stream ends early then, and what was read must not pass for the whole. */
+    if (status == TA_OK && ta_ctx_canceled(&w->ctx))
+        status = ta_fail(&w->ctx, TA_ERR_CANCELED, "The run was canceled");
+    note_bytes(file, ta_reader_bytes(reader), ta_reader_raw_bytes(reader),
+               ta_reader_ended_early(reader));
+    file->truncated |= ta_reader_left(reader) > 0;
+    ta_builder_skipped(&builder, ta_reader_left(reader));
+    if (status == TA_OK) {
+        file->format = input->plugin.id;
+        status = analyze(w, file, &builder);
+    } else if (status == TA_ERR_INPUT) {
+        copy_facts(w, file, &builder);
+        file->refusal = ta_arena_printf(w->arena, "%s", ta_ctx_causes(&w->ctx));
+        status = TA_OK;
+    }
+    ta_builder_free(&builder);
+    return status;
+}
+
+/* A trace whose events are those of other files is read as one without any, to its end. */
+static enum ta_status pass_over(struct ta_worker *w, struct ta_ingested *file,
+                                struct ta_reader *reader, const struct ta_entry *input)
+{
+    const struct ta_plan *plan = w->job->plan;
+    char block[4096];
+    struct ta_builder builder;
+    enum ta_status status = TA_OK;
+    while (ta_reader_read(reader, block, sizeof block))
+        ;
+    note_bytes(file, ta_reader_bytes(reader), ta_reader_raw_bytes(reader),
+               ta_reader_ended_early(reader));
+    ta_quality_add(&file->quality, TA_Q_DUPLICATE_CONTENT, TA_NO_OFFSET,
+                   "Its events are those of %s; they count once", file->source->combines);
+    file->format = input->plugin.id;
+    if (ta_builder_init(&builder, &file->quality, plan->needs, plan->keys, plan->n_keys,
+                        (size_t)ta_ctx_limit(&w->ctx, TA_LIMIT_NAMES)))
+        status = analyze(w, file, &builder);
+    else
+        status = ta_fail(&w->ctx, TA_ERR_NOMEM, "Cannot allocate a trace");
+    ta_builder_free(&builder);
+    return status;
+}
+
+/* Reads with `helpers` more threads.  False, with TA_OK, when the file has to be read in one go. */
+static bool read_split(struct ta_worker *w, struct ta_ingested *file, const struct ta_entry *input,
+                       size_t helpers, enum ta_status *status)
+{
+    struct ta_split split;
+    struct ta_quality quality; /* of the stream, until threads take it over */
+    ta_quality_init(&quality);
+    struct ta_reader *source = ta_reader_open(&w->ctx, file->source->path, -1, &quality);
+    const bool done = source && ta_split_read(&w->ctx, source, input->plugin.input, w->job->plan,
+                                              helpers + 1, &split, status);
+    /* Its beginning is read twice; the progress shall not know. */
+    if (source && !done)
+        atomic_fetch_sub_explicit(&w->ctx.shared->read, ta_reader_bytes(source),
+                                  memory_order_relaxed);
+    ta_reader_close(source);
+    ta_quality_free(&quality);
+    if (!done)
+        return *status != TA_OK;
+    ta_times_lap(&w->ctx.times, TA_STAGE_READ);
+    note_bytes(file, split.bytes, split.raw_bytes, split.early);
+    file->format = input->plugin.id;
+    ta_quality_merge(&file->quality, &split.quality);
+    split.builder.quality = &file->quality;
+    *status = analyze(w, file, &split.builder);
+    ta_builder_free(&split.builder);
+    ta_quality_free(&split.quality);
+    return true;
+}
+
+/* Whether threads take turns at a file.  A single helper does more for a packed one when it
+ * inflates ahead: parsing takes hardly longer than that, and nothing has to be put together. */
+static bool takes_turns(const struct ta_ingested *file, const struct ta_reader *reader,
+                        const struct ta_entry *input, size_t helpers)
+{
+    return helpers > (ta_reader_is_packed(reader) ? 1 : 0) && file->source->path &&
+           input->plugin.input->reads_parts;
+}
+
+static enum ta_status read_rows(struct ta_worker *w, struct ta_ingested *file,
+                                struct ta_reader *reader, const struct ta_entry *input,
+                                size_t wanted)
+{
+    const size_t helpers = ta_planner_take(w->job->planner, wanted);
+    enum ta_status status = TA_OK;
+    w->ctx.helpers = helpers;
+    bool done = false;
+    if (takes_turns(file, reader, input, helpers))
+        done = read_split(w, file, input, helpers, &status);
+    if (done) /* what the reader took to tell what kind of file it is was read again */
+        atomic_fetch_sub_explicit(&w->ctx.shared->read, ta_reader_bytes(reader),
+                                  memory_order_relaxed);
+    else if (helpers)
+        ta_reader_read_ahead(reader); /* if the file is packed */
+    if (!done)
+        status = read_whole(w, file, reader, input);
+    w->ctx.helpers = 0;
+    ta_planner_give(w->job->planner, helpers);
+    return status;
+}
+
+static enum ta_status read_source(struct ta_worker *w, struct ta_ingested *file, size_t helpers)
+{
+    const struct ta_source *source = file->source;
+    ta_times_start(&w->ctx.times);
+    struct ta_reader *reader = ta_reader_open(
+        &w->ctx, source->path, source->path ? -1 : dup(STDIN_FILENO), &file->quality);
+    if (!reader && w->ctx.status != TA_ERR_INPUT)
+        return w->ctx.status;
+    if (!reader) {
+        file->refusal = ta_arena_printf(w->arena, "%s", ta_ctx_causes(&w->ctx));
+        return TA_OK;
+    }
+    enum ta_status status = TA_OK;
+    const struct ta_probe probe = ta_reader_probe(reader);
+    const struct ta_entry *input = choose_input(w, file, &probe);
+    if (input && source->combines)
+        status = pass_over(w, file, reader, input);
+    else if (input)
+        status = read_rows(w, file, reader, input, helpers);
+    ta_reader_close(reader);
+    ta_times_lap(&w->ctx.times, TA_STAGE_READ);
+    return status == TA_OK ? status
+                           : ta_cause(&w->ctx, status, "Cannot read \"%s\"", source->shown);
+}
+
+enum ta_status ta_worker_read(struct ta_worker *w, struct ta_ingested *file, size_t helpers)
+{
+    enum ta_status status = TA_OK;
+    w->memory = 0;
+    if (file->source->summary)
+        status = ta_summary_file_read(w, file);
+    else if (!file->refusal)
+        status = read_source(w, file, helpers);
+    if (status == TA_OK && w->job->options->summaries)
+        status = ta_summary_file_write(w, file);
+    return status;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a host thread did in a stretch of time: the innermost open span, moment by moment. */
+#include "model/idle/host_time.h"
+
+#include "traceanalyze/extent.h"
+
+#include <stdlib.h>
+
+/* ---- the work of each span ----------------------------------------------------------------- */
+
+static enum ta_event_class class_of(const struct host_time *host, ta_row row)
+{
+    return host->categories.at[host->spans.cat[row]].class;
+}
+
+/* Hands the cause that is open from `row` on down to what is called in it; returns the first row
+ * behind.  Parents come before their children, and those of one span stand together but for what
+ * crosses its end. */
+static ta_row hand_down_from(struct host_time *host, ta_row row)
+{
+    const struct ta_spans *s = &host->spans;
+    const struct ta_track *track = &host->tracks.at[s->track[row]];
+    int64_t reach = s->ts[row] + s->dur[row];
+    ta_row at = row + 1;
+    for (; at < track->first + track->n && s->ts[at] < reach; at++) {
+        const ta_row parent = s->parent[at];
+        if (!ta_class_is_host(class_of(host, at)))
+            continue;
+        if (parent != TA_NO_ROW && !ta_host_is_cause((enum ta_host_work)host->work[at]) &&
+            ta_host_is_cause((enum ta_host_work)host->work[parent]))
+            host->work[at] = host->work[parent];
+        if (ta_host_is_cause((enum ta_host_work)host->work[at]))
+            reach = ta_max_i64(reach, s->ts[at] + s->dur[at]);
+    }
+    return at;
+}
+
+/* The first row from `row` on that does the work of a cause; of most spans eight are looked at as
+ * one number, whose bytes reach 128 where they were a cause. */
+static size_t next_cause(const struct host_time *host, size_t row)
+{
+    static const uint64_t ones = UINT64_C(0x0101010101010101);
+    for (uint64_t works; row + sizeof works <= host->spans.n; row += sizeof works) {
+        memcpy(&works, host->work + row, sizeof works);
+        if ((works + ones * (128 - TA_HOST_SYNC)) & ones * 128)
+            break;
+    }
+    while (row < host->spans.n && !ta_host_is_cause((enum ta_host_work)host->work[row]))
+        row++;
+    return row;
+}
+
+static void hand_down(struct host_time *host)
+{
+    if (host->spans.n) /* else there is none, of a dump */
+        memcpy(host->work, host->spans.work, host->spans.n);
+    for (size_t row = 0; (row = next_cause(host, row)) < host->spans.n;)
+        row = hand_down_from(host, (ta_row)row);
+}
+
+/* Overhead has a track of its own and holds up every thread. */
+static void collect_overhead(struct host_time *host)
+{
+    for (size_t c = 0; c < host->categories.n; c++)
+        if (ta_host_classify(host->categories.at[c].class,
+                             ta_trace_text(host->trace, host->categories.at[c].name),
+                             TA_LIT("")) == TA_HOST_PROFILER)
+            for (ta_row row = 0;
+                 (row = ta_category_next(&host->spans, row, (ta_cat)c)) < host->spans.n; row++) {
+                const int64_t start = host->spans.ts[row];
+                ta_intervals_add(host->work[row] == TA_HOST_COMPILE ? &host->loading
+                                                                    : &host->profiler,
+                                 start, start + host->spans.dur[row]);
+            }
+    ta_intervals_unite(&host->profiler);
+    ta_intervals_join(&host->loading, &host->profiler);
+}
+
+bool host_time_open(struct host_time *host, const struct ta_trace *trace,
+                    struct idle_record *record)
+{
+    *host = (struct host_time){
+        .trace = trace,
+        .record = record,
+        .spans = ta_trace_spans(trace),
+        .tracks = ta_trace_tracks(trace),
+        .categories = ta_trace_categories(trace),
+    };
+    host->work = malloc(host->spans.n + 1);
+    if (!host->work)
+        return false;
+    hand_down(host);
+    collect_overhead(host);
+    first_calls_open(&host->first_calls, trace);
+    return !host->profiler.failed && !host->loading.failed;
+}
+
+bool host_time_close(struct host_time *host)
+{
+    free(host->work);
+    ta_intervals_free(&host->profiler);
+    ta_intervals_free(&host->loading);
+    return first_calls_close(&host->first_calls);
+}
+
+void host_time_loads(struct host_time *host, const struct ta_intervals *times)
+{
+    if (times->n)
+        ta_intervals_join(&host->loading, times);
+}
+
+/* ---- stretches of time --------------------------------------------------------------------- */
+
+static enum ta_idle_cause cause_of(struct host_time *host, ta_row row)
+{
+    static const uint8_t causes[TA_HOST_WORK_COUNT] = {
+        [TA_HOST_UNTRACED] = TA_IDLE_UNTRACED,  [TA_HOST_OPERATOR] = TA_IDLE_OPERATOR,
+        [TA_HOST_PYTHON] = TA_IDLE_PYTHON,      [TA_HOST_LAUNCH] = TA_IDLE_LAUNCH_CALLS,
+        [TA_HOST_GRAPH] = TA_IDLE_LAUNCH_CALLS, [TA_HOST_CALL] = TA_IDLE_CALLS,
+        [TA_HOST_SYNC] = TA_IDLE_SYNC,          [TA_HOST_COPY] = TA_IDLE_COPY,
+        [TA_HOST_ALLOCATE] = TA_IDLE_ALLOCATE,  [TA_HOST_COMPILE] = TA_IDLE_COMPILE,
+        [TA_HOST_DATA] = TA_IDLE_DATA,          [TA_HOST_COLLECTIVE] = TA_IDLE_COLLECTIVE,
+        [TA_HOST_PROFILER] = TA_IDLE_PROFILER,
+    };
+    const enum ta_host_work work =
+        row == TA_NO_ROW ? TA_HOST_UNTRACED : (enum ta_host_work)host->work[row];
+    return !ta_host_is_cause(work) && first_calls_has(&host->first_calls, row, work)
+               ? TA_IDLE_FIRST_CALL
+               : (enum ta_idle_cause)causes[work];
+}
+
+/* Built-in functions have no place in a file; who calls them has. */
+static bool is_place(const struct host_time *host, ta_row row)
+{
+    const struct ta_slice name = ta_trace_text(host->trace, host->spans.name[row]);
+    return class_of(host, row) != TA_CLASS_RUNTIME && !ta_host_is_builtin(name);
+}
+
+/* Where a piece of time is to be shown: the outermost span of the same cause, and from there the
+ * nearest around it that has a place in the program, an operator, a function, a range.  Rows that
+ * are not of the host stay as they are. */
+static ta_row place_of(const struct host_time *host, ta_row row)
+{
+    if (row == TA_NO_ROW || !ta_class_is_host(class_of(host, row)))
+        return row;
+    const ta_row *const parent = host->spans.parent;
+    if (ta_host_is_cause((enum ta_host_work)host->work[row]))
+        while (parent[row] != TA_NO_ROW && host->work[parent[row]] == host->work[row])
+            row = parent[row];
+    while (!is_place(host, row) && parent[row] != TA_NO_ROW)
+        row = parent[row];
+    return row;
+}
+
+void host_time_piece(struct host_time *host, enum ta_idle_cause cause, int64_t ns, ta_row row)
+{
+    idle_record_piece(host->record, cause, ns, place_of(host, row));
+}
+
+void host_time_within(struct host_time *host, ta_row row, int64_t from, int64_t to)
+{
+    if (from >= to)
+        return;
+    const int64_t profiler =
+        ta_intervals_within_near(&host->profiler, from, to, &host->near_profiler);
+    const int64_t loading =
+        ta_intervals_within_near(&host->loading, from, to, &host->near_loading) - profiler;
+    if (profiler)
+        host_time_piece(host, TA_IDLE_PROFILER, profiler, TA_NO_ROW);
+    if (loading)
+        host_time_piece(host, TA_IDLE_COMPILE, loading, row);
+    if (to - from > profiler + loading)
+        host_time_piece(host, cause_of(host, row), to - from - profiler - loading, row);
+}
+
+static int64_t end_of(const struct host_time *host, ta_row row)
+{
+    return host->spans.ts[row] + host->spans.dur[row];
+}
+
+/* The span, or the nearest one around it, that is still open at `time`. */
+static ta_row open_at(const struct host_time *host, ta_row row, int64_t time)
+{
+    while (row != TA_NO_ROW && end_of(host, row) <= time)
+        row = host->spans.parent[row];
+    return row;
+}
+
+/* The last host span of the track before `row` that begins at `time` or earlier; TA_NO_ROW. */
+static ta_row last_before(const struct host_time *host, ta_row first, ta_row row, int64_t time,
+                          ta_row *next)
+{
+    *next = row;
+    while (row > first) {
+        row--;
+        if (!ta_class_is_host(class_of(host, row)))
+            continue;
+        if (host->spans.ts[row] <= time)
+            return row;
+        *next = row;
+    }
+    return TA_NO_ROW;
+}
+
+void host_time_blame(struct host_time *host, ta_row launch, int64_t from, int64_t to)
+{
+    const ta_row first = host->tracks.at[host->spans.track[launch]].first;
+    ta_row next;
+    ta_row row = open_at(host, last_before(host, first, launch, from, &next), from);
+    for (int64_t now = from; now < to;) {
+        const int64_t end = row == TA_NO_ROW ? to : ta_min_i64(end_of(host, row), to);
+        const int64_t start = next < launch ? ta_min_i64(host->spans.ts[next], to) : to;
+        const int64_t stop = ta_min_i64(end, start);
+        host_time_within(host, row, now, stop);
+        now = stop;
+        if (start <= stop && next < launch) {
+            if (ta_class_is_host(class_of(host, next)))
+                row = next;
+            next++;
+        }
+        row = open_at(host, row, now);
+    }
+}

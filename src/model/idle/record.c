@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/idle/record.h"
+
+#include <stdlib.h>
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+enum { FIRST = 1024 }; /* elements to begin with */
+
+static bool resize(struct idle_record *record, size_t max)
+{
+    int64_t *ns = reallocarray(record->ns, max, sizeof *ns);
+    record->ns = ns ? ns : record->ns;
+    ta_row *place = reallocarray(record->place, max, sizeof *place);
+    record->place = place ? place : record->place;
+    uint8_t *cause = reallocarray(record->cause, max, sizeof *cause);
+    record->cause = cause ? cause : record->cause;
+    if (!ns || !place || !cause)
+        return false;
+    record->max = max;
+    return true;
+}
+
+void idle_record_fit(struct idle_record *record)
+{
+    if (record->n < record->max)
+        (void)resize(record, record->n + 1); /* as large as it was is no harm */
+}
+
+static bool grow_gaps(struct idle_record *record)
+{
+    const size_t max = 2 * record->max_gaps + FIRST;
+    uint32_t *n_pieces = reallocarray(record->n_pieces, max, sizeof *n_pieces);
+    if (!n_pieces)
+        return false;
+    record->n_pieces = n_pieces;
+    record->max_gaps = max;
+    return true;
+}
+
+void idle_record_gap(struct idle_record *record)
+{
+    if (record->failed || (record->n_gaps == record->max_gaps && !grow_gaps(record))) {
+        record->failed = true;
+        return;
+    }
+    record->n_pieces[record->n_gaps++] = 0;
+}
+
+void idle_record_piece(struct idle_record *record, enum ta_idle_cause cause, int64_t ns,
+                       ta_row place)
+{
+    if (record->failed || (record->n == record->max && !resize(record, 2 * record->max + FIRST))) {
+        record->failed = true;
+        return;
+    }
+    record->ns[record->n] = ns;
+    record->place[record->n] = place;
+    record->cause[record->n++] = (uint8_t)cause;
+    record->n_pieces[record->n_gaps - 1]++;
+}
+
+void idle_record_free(struct idle_record *record)
+{
+    free(record->n_pieces);
+    free(record->ns);
+    free(record->place);
+    free(record->cause);
+}
+
+/* ---- telling --------------------------------------------------------------------------------- */
+
+/* Few gaps have more than two causes. */
+static void add_part(struct ta_idle_parts *parts, enum ta_idle_cause cause, int64_t ns,
+                     ta_row place)
+{
+    size_t i = 0;
+    while (i < parts->n && parts->at[i].cause != cause)
+        i++;
+    struct ta_idle_part *part = &parts->at[i];
+    if (i == parts->n) {
+        *part = (struct ta_idle_part){.cause = cause, .site = TA_NO_ROW};
+        parts->n++;
+    }
+    part->ns += ns;
+    if (ns > part->longest) {
+        part->longest = ns;
+        part->site = place;
+    }
+}
+
+/* Tells a piece to the watcher, and of the gap. */
+static void tell_piece(const struct ta_idle_watcher *watcher, struct ta_idle_parts *parts,
+                       enum ta_idle_cause cause, int64_t ns, ta_row place)
+{
+    add_part(parts, cause, ns, place);
+    if (watcher->piece)
+        watcher->piece(watcher->user, cause, ns, place);
+}
+
+/* What is told, in the order of the record. */
+struct telling {
+    const struct idle_record *record;
+    const struct ta_idle_watcher *watcher;
+    size_t gap, piece; /* the next ones */
+};
+
+static void tell_gap(struct telling *t, int64_t start, int64_t end, size_t next)
+{
+    const struct idle_record *const record = t->record;
+    struct ta_idle_gap told; /* a large one, of which little is used */
+    told.start = start;
+    told.end = end;
+    told.next = next;
+    told.parts.n = 0;
+    if (end - start < TA_IDLE_MICRO_NS)
+        tell_piece(t->watcher, &told.parts, TA_IDLE_MICRO, end - start, TA_NO_ROW);
+    else
+        for (uint32_t n = record->n_pieces[t->gap++]; n > 0; n--, t->piece++)
+            tell_piece(t->watcher, &told.parts, (enum ta_idle_cause)record->cause[t->piece],
+                       record->ns[t->piece], record->place[t->piece]);
+    if (t->watcher->gap)
+        t->watcher->gap(t->watcher->user, &told);
+}
+
+void idle_record_tell(const struct idle_record *record, const struct ta_trace *trace,
+                      const struct ta_idle_watcher *watcher)
+{
+    const struct ta_activities activities = ta_trace_activities(trace);
+    const struct ta_spans spans = ta_trace_spans(trace);
+    struct telling telling = {.record = record, .watcher = watcher};
+    for (size_t from = 0, to; from < activities.n; from = to) {
+        int64_t end = spans.ts[activities.at[from].span]; /* of all of the device so far */
+        to = ta_device_end(&activities, from);
+        for (size_t i = from; i < to; i++) {
+            const ta_row span = activities.at[i].span;
+            const int64_t start = spans.ts[span];
+            if (start > end)
+                tell_gap(&telling, end, start, i);
+            end = ta_max_i64(end, start + spans.dur[span]);
+        }
+        if (watcher->device)
+            watcher->device(watcher->user, activities.at[from].device);
+    }
+}

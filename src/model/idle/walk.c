@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The walk over the activities of each device: its gaps. */
+#include "model/idle/host_time.h"
+#include "model/fact.h"
+#include "traceanalyze/busy.h"
+#include "traceanalyze/lost.h"
+
+#include <stdlib.h>
+
+const struct ta_idle_cause_info ta_idle_causes[TA_IDLE_CAUSES] = {
+    [TA_IDLE_OPERATOR] = {"operator dispatch", TA_IDLE_GROUP_DISPATCH},
+    [TA_IDLE_PYTHON] = {"python", TA_IDLE_GROUP_DISPATCH},
+    [TA_IDLE_LAUNCH_CALLS] = {"launch calls", TA_IDLE_GROUP_DISPATCH},
+    [TA_IDLE_CALLS] = {"runtime calls", TA_IDLE_GROUP_DISPATCH},
+    [TA_IDLE_UNTRACED] = {"host untraced", TA_IDLE_GROUP_HOST},
+    [TA_IDLE_SYNC] = {"synchronization", TA_IDLE_GROUP_SYNC},
+    [TA_IDLE_COPY] = {"blocking copy", TA_IDLE_GROUP_SYNC},
+    [TA_IDLE_ALLOCATE] = {"memory allocation", TA_IDLE_GROUP_SETUP},
+    [TA_IDLE_COMPILE] = {"compilation", TA_IDLE_GROUP_SETUP},
+    [TA_IDLE_FIRST_CALL] = {"first call", TA_IDLE_GROUP_SETUP},
+    [TA_IDLE_DATA] = {"data loading", TA_IDLE_GROUP_INPUT},
+    [TA_IDLE_COLLECTIVE] = {"host collective", TA_IDLE_GROUP_INPUT},
+    [TA_IDLE_PROFILER] = {"profiler", TA_IDLE_GROUP_UNKNOWN},
+    [TA_IDLE_LATENCY] = {"launch latency", TA_IDLE_GROUP_LATENCY},
+    [TA_IDLE_LATE_START] = {"late start", TA_IDLE_GROUP_UNKNOWN},
+    [TA_IDLE_GRAPH] = {"within a graph", TA_IDLE_GROUP_QUEUED},
+    [TA_IDLE_FRONT_END] = {"queued, same stream", TA_IDLE_GROUP_QUEUED},
+    [TA_IDLE_DEPENDENCY] = {"queued, dependency", TA_IDLE_GROUP_QUEUED},
+    [TA_IDLE_MICRO] = {"micro gap", TA_IDLE_GROUP_QUEUED},
+    [TA_IDLE_UNLINKED] = {"launch not recorded", TA_IDLE_GROUP_UNKNOWN},
+    [TA_IDLE_LOST] = {"kernels not recorded", TA_IDLE_GROUP_UNKNOWN},
+};
+
+struct walk {
+    struct host_time host;
+    struct ta_activities activities;
+    struct ta_spans spans;
+    const struct ta_lost *lost;
+    bool has_one_device;
+    const struct ta_intervals *busy; /* where there are several devices */
+    struct idle_record *record;
+};
+
+static int64_t end_of(const struct walk *w, ta_row row)
+{
+    return w->spans.ts[row] + w->spans.dur[row];
+}
+
+static bool is_graph(const struct walk *w, ta_row launch)
+{
+    return w->host.work[launch] == TA_HOST_GRAPH;
+}
+
+/* Work that was in the queue before the gap [a, b) began.  `before` ended last. */
+static enum ta_idle_cause queued_cause(const struct walk *w, const struct ta_activity *next,
+                                       const struct ta_activity *before, int64_t a, int64_t b)
+{
+    if (next->launch == before->launch && is_graph(w, next->launch))
+        return TA_IDLE_GRAPH;
+    const bool same_stream = w->spans.track[next->span] == w->spans.track[before->span];
+    if (same_stream && b - a <= TA_FRONT_END_NS)
+        return TA_IDLE_FRONT_END;
+    /* Nothing runs anywhere that it could depend on. */
+    const bool waits = b - a <= TA_IDLE_LATENCY_NS ||
+                       (!w->has_one_device && ta_intervals_within(w->busy, a, b) > 0);
+    return waits ? TA_IDLE_DEPENDENCY : TA_IDLE_LATE_START;
+}
+
+/* The first launch without a kernel among those between the launches of two activities, whose
+ * kernels would have run in the gap between them: only from its thread where there are several
+ * devices.  NULL when there is none. */
+static const struct ta_lost_call *lost_between(const struct walk *w, int64_t from, ta_row launch)
+{
+    for (size_t i = ta_lost_from(w->lost, from);
+         i < w->lost->n && w->lost->at[i].start < w->spans.ts[launch]; i++)
+        if (w->has_one_device || w->lost->at[i].track == w->spans.track[launch])
+            return &w->lost->at[i];
+    return NULL;
+}
+
+/* The next activity was launched in the gap [a, b). */
+static void blame_host(struct walk *w, ta_row launch, int64_t a, int64_t b)
+{
+    const int64_t late = ta_max_i64(a, ta_min_i64(w->spans.ts[launch], b));
+    const int64_t called = ta_min_i64(end_of(w, launch), b);
+    if (late > a)
+        host_time_blame(&w->host, launch, a, late);
+    if (called > late)
+        host_time_within(&w->host, launch, late, called);
+    if (b > called)
+        host_time_piece(&w->host,
+                        b - called > TA_IDLE_LATENCY_NS ? TA_IDLE_LATE_START : TA_IDLE_LATENCY,
+                        b - called, launch);
+}
+
+/* A kernel of which only the launch is known ran in the gap [a, b), or may have. */
+static void blame_lost(struct walk *w, const struct ta_lost_call *lost, ta_row launch, int64_t a,
+                       int64_t b)
+{
+    const int64_t known = ta_max_i64(a, ta_min_i64(lost->end, ta_min_i64(w->spans.ts[launch], b)));
+    if (known > a)
+        host_time_blame(&w->host, launch, a, known);
+    if (b > known)
+        host_time_piece(&w->host, TA_IDLE_LOST, b - known, TA_NO_ROW);
+}
+
+static void blame(struct walk *w, const struct ta_activity *next, const struct ta_activity *before,
+                  int64_t a, int64_t b)
+{
+    const ta_row launch = next->launch;
+    if (launch == TA_NO_ROW) {
+        host_time_piece(&w->host, TA_IDLE_UNLINKED, b - a, TA_NO_ROW);
+        return;
+    }
+    const int64_t from = before->launch == TA_NO_ROW ? a : w->spans.ts[before->launch];
+    const struct ta_lost_call *lost = w->lost->n ? lost_between(w, from, launch) : NULL;
+    if (lost)
+        blame_lost(w, lost, launch, a, b);
+    else if (end_of(w, launch) > a || w->spans.ts[launch] >= a)
+        blame_host(w, launch, a, b);
+    else
+        host_time_piece(&w->host, queued_cause(w, next, before, a, b), b - a, next->span);
+}
+
+/* The activities [from, to) are those of one device. */
+static void walk_device(struct walk *w, size_t from, size_t to)
+{
+    const struct ta_activity *before = &w->activities.at[from];
+    int64_t last = w->spans.ts[before->span];
+    for (size_t i = from; i < to; i++) {
+        const struct ta_activity *a = &w->activities.at[i];
+        const int64_t start = w->spans.ts[a->span], end = start + w->spans.dur[a->span];
+        if (start - last >= TA_IDLE_MICRO_NS) {
+            idle_record_gap(w->record);
+            blame(w, a, before, last, start);
+        }
+        if (i == from || end > last) {
+            last = end;
+            before = a;
+        }
+    }
+}
+
+static bool open_walk(struct walk *w, const struct ta_trace *trace)
+{
+    const size_t n = w->activities.n;
+    w->has_one_device = n && w->activities.at[0].device == w->activities.at[n - 1].device;
+    w->busy = w->has_one_device ? NULL : ta_trace_busy(trace);
+    w->lost = ta_trace_lost(trace);
+    const bool done = host_time_open(&w->host, trace, w->record) && w->lost;
+    if (done)
+        host_time_loads(&w->host, &w->lost->captures);
+    return done && (w->has_one_device || w->busy) && !w->host.loading.failed;
+}
+
+/* Walks over the activities of each device, which stand together. */
+static bool find_gaps(const struct ta_trace *trace, struct idle_record *record)
+{
+    struct walk w = {
+        .activities = ta_trace_activities(trace), .spans = ta_trace_spans(trace), .record = record};
+    bool done = open_walk(&w, trace);
+    for (size_t from = 0, to; done && from < w.activities.n; from = to) {
+        to = ta_device_end(&w.activities, from);
+        walk_device(&w, from, to);
+    }
+    done &= host_time_close(&w.host);
+    idle_record_fit(record);
+    return done && !record->failed;
+}
+
+static void free_record(void *at)
+{
+    idle_record_free(at);
+    free(at);
+}
+
+static void *make_record(const struct ta_trace *trace)
+{
+    struct idle_record *record = calloc(1, sizeof *record);
+    if (record && find_gaps(trace, record))
+        return record;
+    if (record)
+        free_record(record);
+    return NULL;
+}
+
+bool ta_idle_walk(const struct ta_trace *trace, const struct ta_idle_watcher *watcher)
+{
+    const struct idle_record *record = ta_trace_fact(trace, TA_FACT_GAPS, make_record, free_record);
+    if (record)
+        idle_record_tell(record, trace, watcher);
+    return record != NULL;
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Changes as rows: a waterfall, in which each change begins where the one before ends, and a forest
+ * plot of relative changes with their intervals.  Both have names at the left, numbers at the right
+ * and a line where nothing changes. */
+#include "render/chart/layout.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { USUAL_PITCH = 22, LEAST_PITCH = 15, MOST_PITCH = 30, GAP = 10, HEAD_LINE = 15 };
+enum { STEPS_SHOWN = 16, ESTIMATES_SHOWN = 20 };
+
+/* Relative changes beyond are drawn at the edge. */
+#define FARTHEST 3.0
+
+struct row {
+    const char *name, *number, *tip;
+    double from, to; /* of the bar, or the ends of the interval */
+    double point;    /* of the estimate; NaN: a bar */
+    enum ta_ink ink;
+    bool is_total; /* the first and the last row of a waterfall */
+};
+
+struct list {
+    struct row *rows;
+    size_t n;
+    enum ta_unit unit; /* of the axis */
+    const char *title, *head;
+};
+
+struct frame {
+    struct ta_plot plot;
+    struct ta_axis axis;
+    double pitch;
+};
+
+/* How many rows of at most `most` there is room for, beside `others`. */
+static size_t rows_for(const struct ta_layout *layout, size_t most, size_t others)
+{
+    const double around = 80; /* legend, head, axis */
+    if (layout->height <= 0)
+        return most;
+    const double room = (layout->height - around) / LEAST_PITCH - (double)others;
+    return room < 2 ? 2 : room < (double)most ? ta_whole_size(room) : most;
+}
+
+/* ---- the frame ----------------------------------------------------------------------------- */
+
+static double widest(struct ta_layout *layout, const struct list *list, bool names)
+{
+    double width = names ? 0 : ta_pen_width(layout, TA_FACE_SMALL, list->head);
+    for (size_t i = 0; i < list->n; i++)
+        width = fmax(width, ta_pen_width(layout, names ? TA_FACE_MONO : TA_FACE_SMALL,
+                                         names ? list->rows[i].name : list->rows[i].number));
+    return width;
+}
+
+static struct ta_axis make_axis(struct ta_layout *layout, const struct list *list, double width)
+{
+    double low = 0, high = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        low = fmin(low, fmin(list->rows[i].from, list->rows[i].to));
+        high = fmax(high, fmax(list->rows[i].from, list->rows[i].to));
+    }
+    return ta_guide_fit(layout, low, high, list->unit, width);
+}
+
+static struct frame place(struct ta_layout *layout, const struct list *list, double top)
+{
+    struct frame frame;
+    const double below = ta_guide_x_height(list->title);
+    const double names = fmin(widest(layout, list, true), layout->width * 0.42);
+    const double numbers = widest(layout, list, false);
+    frame.plot.x = ceil(names) + GAP;
+    frame.plot.y = top + HEAD_LINE;
+    frame.plot.w = fmax(60, layout->width - frame.plot.x - numbers - 2 * GAP);
+    const double free = layout->height - frame.plot.y - below;
+    frame.pitch = USUAL_PITCH;
+    if (layout->height > 0)
+        frame.pitch = fmin(MOST_PITCH, fmax(LEAST_PITCH, floor(free / (double)list->n)));
+    frame.plot.h = frame.pitch * (double)list->n;
+    frame.axis = make_axis(layout, list, frame.plot.w);
+    layout->height = frame.plot.y + frame.plot.h + below;
+    return frame;
+}
+
+static double x_of(const struct frame *frame, double value)
+{
+    return frame->plot.x + frame->plot.w * ta_axis_share(&frame->axis, value);
+}
+
+static void draw_texts(struct ta_layout *layout, const struct frame *frame, const struct row *row,
+                       double base)
+{
+    const enum ta_face face = row->is_total ? TA_FACE_STRONG : TA_FACE_MONO;
+    ta_pen_text(layout, TA_INK_TEXT, face, TA_ANCHOR_END, frame->plot.x - GAP, base,
+                ta_pen_fit(layout, face, row->name, frame->plot.x - GAP), row->tip);
+    ta_pen_text(layout, TA_INK_TEXT, row->is_total ? TA_FACE_STRONG : TA_FACE_SMALL, TA_ANCHOR_END,
+                layout->width, base, row->number, NULL);
+}
+
+static void draw_bar(struct ta_layout *layout, const struct frame *frame, const struct row *row,
+                     double middle)
+{
+    const double thickness = floor(frame->pitch * 0.64);
+    const double from = x_of(frame, fmin(row->from, row->to));
+    const double to = x_of(frame, fmax(row->from, row->to));
+    ta_pen_rect(layout, row->ink, from, middle - thickness / 2, fmax(1, to - from), thickness,
+                row->tip);
+}
+
+static void draw_estimate(struct ta_layout *layout, const struct frame *frame,
+                          const struct row *row, double middle)
+{
+    const double from = x_of(frame, row->from), to = x_of(frame, row->to);
+    ta_pen_rect(layout, row->ink, from, middle - 1.5, fmax(1, to - from), 3, row->tip);
+    ta_pen_circle(layout, TA_INK_NONE, x_of(frame, row->point), middle, 5, NULL);
+    ta_pen_circle(layout, row->ink, x_of(frame, row->point), middle, 3.8, row->tip);
+}
+
+static void draw(struct ta_layout *layout, const struct list *list, double top)
+{
+    const struct frame frame = place(layout, list, top);
+    ta_guide_x_axis(layout, &frame.axis, &frame.plot,
+                    ta_guide_title(layout, list->title, &frame.axis));
+    ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_END, layout->width, frame.plot.y - 5,
+                list->head, NULL);
+    const double zero = x_of(&frame, 0), end = frame.plot.y + frame.plot.h;
+    ta_pen_segment(layout, TA_INK_MUTED, (struct ta_point){zero, frame.plot.y},
+                   (struct ta_point){zero, end}, 1, false);
+    for (size_t i = 0; i < list->n; i++) {
+        const struct row *row = &list->rows[i];
+        const double middle = frame.plot.y + frame.pitch * ((double)i + 0.5);
+        if (!isnan(row->point))
+            draw_estimate(layout, &frame, row, middle);
+        else if (row->from != row->to)
+            draw_bar(layout, &frame, row, middle);
+        if (isnan(row->point) && i + 1 < list->n) /* to where the next one begins */
+            ta_pen_segment(layout, TA_INK_MUTED, (struct ta_point){x_of(&frame, row->to), middle},
+                           (struct ta_point){x_of(&frame, row->to), middle + frame.pitch}, 0.7,
+                           true);
+        draw_texts(layout, &frame, row, middle + 3.2);
+    }
+}
+
+/* Which way is better, by the row or by the column. */
+static bool is_worse(const struct ta_layout *layout, size_t row, size_t column, double change)
+{
+    const struct ta_table *table = layout->table;
+    const bool rises = ta_table_column(table, "polarity") == SIZE_MAX
+                           ? table->columns[column].polarity == TA_HIGHER
+                           : ta_row_reads(table, row, "polarity", ta_polarity_name(TA_HIGHER));
+    return (change > 0) != rises;
+}
+
+static double draw_legend(struct ta_layout *layout, bool with_unsure)
+{
+    const struct ta_legend_entry entries[] = {
+        {TA_INK_WORSE, TA_MARK_RECT, "worse"},
+        {TA_INK_BETTER, TA_MARK_RECT, "better"},
+        {TA_INK_MUTED, TA_MARK_RECT, "may be no change"},
+    };
+    return ta_guide_legend(layout, entries, with_unsure ? 3 : 2, 0);
+}
+
+/* ---- waterfall ------------------------------------------------------------------------------- */
+
+struct fall {
+    size_t base, new, delta; /* columns */
+    double before, after, sum, drawn;
+};
+
+static void read_sums(const struct ta_layout *layout, struct fall *fall)
+{
+    for (size_t i = 0; i < layout->table->n_rows; i++) {
+        fall->before += fmax(0, ta_data_value(layout, i, fall->base));
+        fall->after += fmax(0, ta_data_value(layout, i, fall->new));
+    }
+    fall->sum = fall->after - fall->before;
+}
+
+static struct row total_row(struct ta_layout *layout, const struct fall *fall, const char *name,
+                            double value, double change)
+{
+    const char *number = ta_pen_value(layout, value, ta_data_unit(layout, fall->base));
+    return (struct row){
+        .name = name,
+        .number = number,
+        .tip = ta_pen_printf(layout, "%s · %s", name, number),
+        .to = change,
+        .point = (double)NAN,
+        .ink = TA_INK_IDLE,
+        .is_total = true,
+    };
+}
+
+static struct row step_row(struct ta_layout *layout, const struct fall *fall, const char *name,
+                           double from, double change, bool worse)
+{
+    const char *number = ta_pen_value(layout, change, ta_data_unit(layout, fall->delta));
+    return (struct row){
+        .name = name,
+        .number = number,
+        .tip = ta_pen_printf(layout, "%s · %s", name, number),
+        .from = from,
+        .to = from + change,
+        .point = (double)NAN,
+        .ink = worse ? TA_INK_WORSE : TA_INK_BETTER,
+    };
+}
+
+static void summarize_fall(struct ta_layout *layout, const struct fall *fall)
+{
+    const enum ta_unit unit = ta_data_unit(layout, fall->base);
+    layout->summary = ta_pen_printf(
+        layout, "From %s to %s (%s); the largest change is that of %s with %s.",
+        ta_pen_value(layout, fall->before, unit), ta_pen_value(layout, fall->after, unit),
+        ta_pen_value(layout, fall->sum, ta_data_unit(layout, fall->delta)),
+        ta_data_name(layout, 0, SIZE_MAX),
+        ta_pen_value(layout, ta_data_value(layout, 0, fall->delta),
+                     ta_data_unit(layout, fall->delta)));
+}
+
+static void read_steps(struct ta_layout *layout, struct fall *fall, struct list *list)
+{
+    const size_t n = layout->table->n_rows;
+    const size_t most = rows_for(layout, STEPS_SHOWN, 3), shown = n > most ? most : n;
+    list->rows[list->n++] = total_row(layout, fall, "Before", fall->before, 0);
+    for (size_t i = 0; i < shown; i++) {
+        const double change = ta_data_value(layout, i, fall->delta);
+        if (isnan(change))
+            continue;
+        list->rows[list->n++] =
+            step_row(layout, fall, ta_data_name(layout, i, SIZE_MAX), fall->drawn, change,
+                     is_worse(layout, i, fall->delta, change));
+        fall->drawn += change;
+    }
+    if (shown < n)
+        list->rows[list->n++] = step_row(
+            layout, fall,
+            ta_pen_printf(layout, "%zu %s", n - shown, n - shown == 1 ? "other" : "others"),
+            fall->drawn, fall->sum - fall->drawn,
+            is_worse(layout, 0, fall->delta, fall->sum - fall->drawn));
+    list->rows[list->n++] = total_row(layout, fall, "After", fall->after, fall->sum);
+}
+
+void ta_lay_waterfall(struct ta_layout *layout)
+{
+    const struct ta_chart *chart = layout->chart;
+    struct fall fall = {.base = ta_data_column(layout, chart->y[0].column),
+                        .new = ta_data_column(layout, chart->y[1].column),
+                        .delta = ta_data_column(layout, chart->y[2].column)};
+    struct list list = {.rows = calloc(STEPS_SHOWN + 4, sizeof *list.rows),
+                        .unit = ta_data_unit(layout, fall.base),
+                        .title = "Change of the window",
+                        .head = ta_data_title(layout, fall.delta)};
+    read_sums(layout, &fall);
+    if (!list.rows) {
+        layout->failed = true;
+    } else if (!(fall.before > 0 || fall.after > 0)) {
+        ta_guide_empty(layout);
+    } else {
+        read_steps(layout, &fall, &list);
+        summarize_fall(layout, &fall);
+        draw(layout, &list, draw_legend(layout, false));
+    }
+    free(list.rows);
+}
+
+/* ---- forest ---------------------------------------------------------------------------------- */
+
+static double near_edge(double ratio)
+{
+    return fmin(ratio - 1, FARTHEST);
+}
+
+/* False for a row without an interval, or that did not change at all. */
+static bool read_estimate(struct ta_layout *layout, size_t at, const size_t columns[3],
+                          struct row *row)
+{
+    const double ratio = ta_data_value(layout, at, columns[0]);
+    const double low = ta_data_value(layout, at, columns[1]);
+    const double high = ta_data_value(layout, at, columns[2]);
+    if (isnan(ratio) || isnan(low) || isnan(high) || (low == 1 && high == 1))
+        return false;
+    const bool sure = low > 1 || high < 1;
+    const bool worse = is_worse(layout, at, columns[0], ratio - 1);
+    const char *name = ta_data_name(layout, at, SIZE_MAX);
+    const char *number = ta_pen_value(layout, ratio - 1, TA_UNIT_RATIO_CHANGE);
+    *row = (struct row){
+        .name = name,
+        .number = number,
+        .tip = ta_pen_printf(layout, "%s · %s (%s … %s)", name, number,
+                             ta_pen_value(layout, low - 1, TA_UNIT_RATIO_CHANGE),
+                             ta_pen_value(layout, high - 1, TA_UNIT_RATIO_CHANGE)),
+        .from = near_edge(low),
+        .to = near_edge(high),
+        .point = near_edge(ratio),
+        .ink = !sure   ? TA_INK_MUTED
+               : worse ? TA_INK_WORSE
+                       : TA_INK_BETTER,
+    };
+    return true;
+}
+
+static void summarize_forest(struct ta_layout *layout, const struct list *list, size_t with)
+{
+    size_t worse = 0, better = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        worse += list->rows[i].ink == TA_INK_WORSE;
+        better += list->rows[i].ink == TA_INK_BETTER;
+    }
+    layout->summary = ta_pen_printf(
+        layout, "Of %zu changes that are drawn %zu are worse, %zu better, %zu may be none.",
+        list->n, worse, better, list->n - worse - better);
+    layout->note = ta_pen_printf(layout, "%zu of %zu with an interval are drawn.", list->n, with);
+}
+
+void ta_lay_forest(struct ta_layout *layout)
+{
+    const struct ta_chart *chart = layout->chart;
+    const size_t columns[] = {ta_data_column(layout, chart->y[0].column),
+                              ta_data_column(layout, chart->y[1].column),
+                              ta_data_column(layout, chart->y[2].column)};
+    struct list list = {.rows = calloc(ESTIMATES_SHOWN, sizeof *list.rows),
+                        .unit = TA_UNIT_RATIO,
+                        .title = "Relative change",
+                        .head = "Change"};
+    size_t with = 0, most = rows_for(layout, ESTIMATES_SHOWN, 0);
+    for (size_t i = 0; list.rows && i < layout->table->n_rows; i++) {
+        struct row row;
+        if (!read_estimate(layout, i, columns, &row))
+            continue;
+        with++;
+        if (list.n < most)
+            list.rows[list.n++] = row;
+    }
+    if (!list.rows) {
+        layout->failed = true;
+    } else if (list.n == 0) {
+        ta_guide_empty(layout);
+    } else {
+        summarize_forest(layout, &list, with);
+        draw(layout, &list, draw_legend(layout, true));
+    }
+    free(list.rows);
+}

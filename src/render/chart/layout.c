@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From a table and its hint to a scene: the frame that all kinds of chart share. */
+#include "render/chart/layout.h"
+
+#include "traceanalyze/timeline_scene.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Narrower than this no chart can be read; the scene is laid out for it and scales down. */
+enum { LEAST_WIDTH = 240 };
+
+/* A scene and the memory of its marks, points and texts. */
+struct owner {
+    struct ta_scene scene; /* first: ta_scene_free() gets a pointer to it */
+    struct ta_arena arena;
+    struct ta_mark *marks;
+};
+
+static void lay(struct ta_layout *layout)
+{
+    if (!layout->chart->y[0].column) {
+        ta_guide_empty(layout);
+        return;
+    }
+    switch (layout->chart->kind) {
+    case TA_CHART_STACKED_BARS:
+        ta_lay_stacked(layout);
+        break;
+    case TA_CHART_PARETO:
+        ta_lay_pareto(layout);
+        break;
+    case TA_CHART_BARS:
+        ta_lay_bars(layout);
+        break;
+    case TA_CHART_DOTS:
+        ta_lay_dots(layout);
+        break;
+    case TA_CHART_ECDF:
+        ta_lay_ecdf(layout);
+        break;
+    case TA_CHART_LINES:
+        ta_lay_lines(layout);
+        break;
+    case TA_CHART_SCATTER:
+        ta_lay_scatter(layout);
+        break;
+    case TA_CHART_HEAT:
+        ta_lay_heat(layout);
+        break;
+    case TA_CHART_TREE:
+        ta_lay_tree(layout);
+        break;
+    case TA_CHART_WATERFALL:
+        ta_lay_waterfall(layout);
+        break;
+    case TA_CHART_FOREST:
+        ta_lay_forest(layout);
+        break;
+    case TA_CHART_HEATMAP:
+        ta_lay_heatmap(layout);
+        break;
+    case TA_CHART_KINDS:
+        break;
+    }
+}
+
+static const char *join(struct ta_layout *layout, const char *caption, const char *note)
+{
+    if (!caption || !*caption)
+        return note ? note : "";
+    return note && *note ? ta_pen_printf(layout, "%s %s", caption, note) : caption;
+}
+
+static struct ta_scene *finish(struct owner *owner, struct ta_layout *layout)
+{
+    owner->marks = layout->marks;
+    owner->scene = (struct ta_scene){
+        .id = ta_pen_printf(layout, "%s", layout->chart->id),
+        .title = ta_pen_printf(layout, "%s", layout->chart->title),
+        .caption = ta_pen_printf(layout, "%s", join(layout, layout->chart->caption, layout->note)),
+        .summary = layout->summary ? layout->summary : "",
+        .width = layout->width,
+        .height = layout->height,
+        .marks = layout->marks,
+        .n_marks = layout->n_marks,
+        .is_nested = layout->chart->kind == TA_CHART_TREE,
+    };
+    if (!layout->failed && !owner->arena.failed)
+        return &owner->scene;
+    ta_scene_free(&owner->scene);
+    return NULL;
+}
+
+/* Draws a chart of a table, or of a timeline. */
+static struct ta_scene *build(struct ta_measure *measure, const struct ta_table *table,
+                              const struct ta_timeline *timeline, const struct ta_chart *chart,
+                              double width, double height)
+{
+    struct owner *owner = measure ? calloc(1, sizeof *owner) : NULL;
+    if (!owner)
+        return NULL;
+    struct ta_layout layout = {
+        .table = table,
+        .chart = chart,
+        .arena = &owner->arena,
+        .measure = measure,
+        .width = fmax(LEAST_WIDTH, width),
+        .height = height > 0 ? height : 0,
+    };
+    if (timeline)
+        ta_lay_timeline(&layout, timeline);
+    else
+        lay(&layout);
+    return finish(owner, &layout);
+}
+
+struct ta_scene *ta_scene_build(const struct ta_table *table, const struct ta_chart *chart,
+                                double width, double height)
+{
+    return build(ta_measure_of_thread(), table, NULL, chart, width, height);
+}
+
+struct ta_scene *ta_page_scene(const struct ta_table *table, const struct ta_chart *chart,
+                               double width)
+{
+    return build(ta_measure_of_page(), table, NULL, chart, width, 0);
+}
+
+static const struct ta_chart timeline_chart = {.id = TA_TIMELINE_SCENE_ID,
+                                               .title = TA_TIMELINE_SCENE_TITLE};
+
+struct ta_scene *ta_timeline_scene(const struct ta_timeline *timeline, double width)
+{
+    return build(ta_measure_of_thread(), NULL, timeline, &timeline_chart, width, 0);
+}
+
+struct ta_scene *ta_timeline_page_scene(const struct ta_timeline *timeline, double width)
+{
+    return build(ta_measure_of_page(), NULL, timeline, &timeline_chart, width, 0);
+}
+
+void ta_scene_free(struct ta_scene *scene)
+{
+    if (!scene)
+        return;
+    struct owner *owner = (struct owner *)scene;
+    free(owner->marks);
+    ta_arena_free(&owner->arena);
+    free(owner);
+}

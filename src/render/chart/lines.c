@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Lines over a common axis, such as time: small panels one below the other, one per value, with a
+ * line per group.  Values of one unit and one group share a panel, a line each. */
+#include "render/chart/layout.h"
+#include "traceanalyze/stat.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    TITLE_LINE = 18,
+    PANEL_GAP = 10,
+    LEAST_PANEL = 56,
+    ONE_PANEL = 190,
+    SOME_PANELS = 92,
+    X_TICK_ROOM = 40,
+    Y_TICK_ROOM = 30
+};
+
+/* More points of a line than this are not marked by dots. */
+enum { DOTS_MOST = 80 };
+
+/* More lines without a color of their own become a band. */
+enum { LINES_MOST = 32 };
+
+/* Points closer than this to the last one drawn are left out. */
+#define CLOSEST 0.6
+
+struct point {
+    size_t group;
+    double x, y;
+};
+
+struct panel {
+    size_t column; /* of the table */
+    const char *label;
+    enum ta_unit unit;
+    enum ta_ink ink;
+    struct point *points; /* by group, then x */
+    size_t n;
+    double low, median, high;
+};
+
+struct lines {
+    size_t x_column, group_column;
+    enum ta_unit x_unit;
+    struct ta_groups groups;
+    struct panel panels[TA_CHART_SERIES_MAX];
+    size_t n_panels;
+    bool together; /* all lines share one plot */
+    double x_low, x_high;
+    struct ta_axis x_axis;
+};
+
+/* ---- data ---------------------------------------------------------------------------------- */
+
+static int by_group(const void *left, const void *right)
+{
+    const struct point *a = left, *b = right;
+    if (a->group != b->group)
+        return (a->group > b->group) - (a->group < b->group);
+    if (a->x != b->x)
+        return (a->x > b->x) - (a->x < b->x);
+    return (a->y > b->y) - (a->y < b->y);
+}
+
+static void read_points(const struct ta_layout *layout, struct lines *lines, struct panel *panel)
+{
+    for (size_t row = 0; row < layout->table->n_rows; row++) {
+        const double x = ta_data_value(layout, row, lines->x_column);
+        const double y = ta_data_value(layout, row, panel->column);
+        if (isnan(x) || isnan(y))
+            continue;
+        panel->points[panel->n++] = (struct point){lines->groups.of_row[row], x, y};
+        lines->x_low = fmin(lines->x_low, x);
+        lines->x_high = fmax(lines->x_high, x);
+    }
+}
+
+static bool measure(struct panel *panel)
+{
+    double *values = calloc(panel->n + 1, sizeof *values);
+    if (!values)
+        return false;
+    for (size_t i = 0; i < panel->n; i++)
+        values[i] = panel->points[i].y;
+    ta_sort_numbers(values, panel->n);
+    panel->low = values[0];
+    panel->median = ta_quantile(values, panel->n, 0.5);
+    panel->high = values[panel->n - 1];
+    free(values);
+    qsort(panel->points, panel->n, sizeof *panel->points, by_group);
+    return true;
+}
+
+/* A panel per column that has values; false without memory. */
+static bool read_panels(struct ta_layout *layout, struct lines *lines)
+{
+    const struct ta_series *series = layout->chart->y;
+    for (size_t i = 0; i < TA_CHART_SERIES_MAX && series[i].column; i++) {
+        struct panel *panel = &lines->panels[lines->n_panels];
+        const size_t column = ta_data_column(layout, series[i].column);
+        *panel =
+            (struct panel){.column = column,
+                           .label = series[i].label,
+                           .unit = ta_data_unit(layout, column),
+                           .ink = series[i].ink,
+                           .points = ta_arena_alloc(layout->arena, (layout->table->n_rows + 1) *
+                                                                       sizeof *panel->points)};
+        if (!panel->points)
+            return false;
+        read_points(layout, lines, panel);
+        if (panel->n == 0)
+            continue;
+        if (!measure(panel))
+            return !(layout->failed = true);
+        lines->n_panels++;
+    }
+    return true;
+}
+
+static size_t line_end(const struct panel *panel, size_t first)
+{
+    size_t end = first;
+    while (end < panel->n && panel->points[end].group == panel->points[first].group)
+        end++;
+    return end;
+}
+
+/* Groups that reach highest in the first panel get the colors. */
+static bool color(struct ta_layout *layout, struct lines *lines)
+{
+    double *scores = ta_arena_alloc(layout->arena, (lines->groups.n + 1) * sizeof *scores);
+    if (!scores)
+        return false;
+    for (size_t p = lines->n_panels; p-- > 0;)
+        for (size_t i = 0; i < lines->panels[p].n; i++)
+            scores[lines->panels[p].points[i].group] += p == 0 ? lines->panels[p].points[i].y : 0;
+    ta_data_color_groups(layout, &lines->groups, scores);
+    return true;
+}
+
+static bool share_a_panel(const struct lines *lines)
+{
+    for (size_t i = 1; i < lines->n_panels; i++)
+        if (lines->panels[i].unit != lines->panels[0].unit)
+            return false;
+    return lines->n_panels > 1 && lines->groups.n < 2;
+}
+
+/* ---- frame --------------------------------------------------------------------------------- */
+
+/* Lines without a color of their own. */
+static size_t count_rest(const struct lines *lines)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < lines->groups.n && !lines->together; i++)
+        n += ta_groups_rest(&lines->groups, i);
+    return n;
+}
+
+static double draw_legend(struct ta_layout *layout, const struct lines *lines)
+{
+    struct ta_legend_entry entries[TA_CHART_SERIES_MAX + 1];
+    size_t n = 0;
+    for (size_t i = 0; i < lines->n_panels && lines->together; i++)
+        entries[n++] =
+            (struct ta_legend_entry){lines->panels[i].ink, TA_MARK_LINE, lines->panels[i].label};
+    for (size_t i = 0; i < lines->groups.n && !lines->together && n < TA_GROUPS_SHOWN; i++)
+        if (lines->groups.n > 1 && !ta_groups_rest(&lines->groups, i))
+            entries[n++] = (struct ta_legend_entry){lines->groups.inks[i], TA_MARK_LINE,
+                                                    lines->groups.names[i]};
+    if (lines->groups.others && !lines->together) {
+        const char *rest = ta_pen_printf(
+            layout,
+            count_rest(lines) > LINES_MOST ? "other (%zu): lowest, median, highest" : "other (%zu)",
+            lines->groups.n - n);
+        entries[n++] = (struct ta_legend_entry){TA_INK_REST, TA_MARK_LINE, rest};
+    }
+    return n ? ta_guide_legend(layout, entries, n, 0) + 6 : 0;
+}
+
+static double least_positive(const struct lines *lines)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < lines->n_panels; i++)
+        for (size_t k = 0; k < lines->panels[i].n; k++)
+            if (lines->panels[i].points[k].y > 0)
+                least = fmin(least, lines->panels[i].points[k].y);
+    return least;
+}
+
+/* A logarithmic axis starts at the smallest positive value: 0 has no place on it. */
+static struct ta_axis x_axis_of(struct ta_layout *layout, const struct lines *lines, double w)
+{
+    if (layout->chart->log_x && lines->x_low > 0)
+        return ta_axis_log(lines->x_low, lines->x_high, lines->x_unit,
+                           ta_whole_size(w / X_TICK_ROOM));
+    return ta_guide_fit(layout, lines->x_low, fmax(lines->x_high, lines->x_low), lines->x_unit, w);
+}
+
+/* From zero, so that lines of different panels can be compared by height. */
+static struct ta_axis y_axis_of(const struct ta_layout *layout, const struct lines *lines,
+                                const struct panel *panel, double h)
+{
+    double low = fmin(0, panel->low), high = panel->high;
+    for (size_t i = 0; i < lines->n_panels && lines->together; i++) {
+        low = fmin(low, lines->panels[i].low);
+        high = fmax(high, lines->panels[i].high);
+    }
+    if (layout->chart->log_y && lines->together && isfinite(least_positive(lines)))
+        return ta_axis_log(least_positive(lines), high, panel->unit,
+                           ta_whole_size(h / Y_TICK_ROOM));
+    if (panel->unit == TA_UNIT_RATIO && high <= 1)
+        high = 1;
+    return ta_axis_linear(low, high > low ? high : low + 1, panel->unit, h < 80 ? 2 : 5,
+                          TA_AXIS_ROUND);
+}
+
+static double panel_height(const struct ta_layout *layout, size_t panels, double top, double below)
+{
+    if (layout->height <= 0)
+        return panels > 1 ? SOME_PANELS : ONE_PANEL;
+    const double around = TITLE_LINE + PANEL_GAP;
+    return fmax(LEAST_PANEL, floor((layout->height - top - below) / (double)panels - around));
+}
+
+/* ---- lines --------------------------------------------------------------------------------- */
+
+static struct ta_point place(const struct lines *lines, const struct ta_axis *y_axis,
+                             const struct ta_plot *plot, const struct point *point)
+{
+    return (struct ta_point){plot->x + plot->w * ta_axis_share(&lines->x_axis, point->x),
+                             plot->y + plot->h * (1 - ta_axis_share(y_axis, point->y))};
+}
+
+static const char *tip_of(struct ta_layout *layout, const struct lines *lines,
+                          const struct panel *panel, const struct point *point)
+{
+    const char *name = lines->groups.names[point->group];
+    const char *x_title = ta_data_title(layout, lines->x_column);
+    return ta_pen_printf(layout, "%s%s%s %s · %s %s", name, *name ? " · " : "", x_title,
+                         ta_pen_value(layout, point->x, lines->x_unit), panel->label,
+                         ta_pen_value(layout, point->y, panel->unit));
+}
+
+static void draw_line(struct ta_layout *layout, const struct lines *lines,
+                      const struct panel *panel, const struct ta_axis *y_axis,
+                      const struct ta_plot *plot, size_t first, size_t end)
+{
+    struct ta_point *points = ta_arena_alloc(layout->arena, (end - first + 1) * sizeof *points);
+    const size_t group = panel->points[first].group;
+    const bool rest = !lines->together && ta_groups_rest(&lines->groups, group);
+    const enum ta_ink ink = lines->together ? panel->ink : lines->groups.inks[group];
+    size_t n = 0;
+    if (!points)
+        return;
+    for (size_t i = first; i < end; i++) {
+        const struct ta_point at = place(lines, y_axis, plot, &panel->points[i]);
+        if (n > 0 && i + 1 < end && fabs(at.x - points[n - 1].x) < CLOSEST &&
+            fabs(at.y - points[n - 1].y) < CLOSEST)
+            continue;
+        points[n++] = at;
+    }
+    if (n > 1)
+        ta_pen_line(layout, ink, points, n, rest ? 1 : 1.6,
+                    tip_of(layout, lines, panel, &panel->points[end - 1]));
+    if (end - first > DOTS_MOST || (rest && n > 1))
+        return;
+    for (size_t i = first; i < end; i++) {
+        const struct ta_point at = place(lines, y_axis, plot, &panel->points[i]);
+        ta_pen_circle(layout, ink, at.x, at.y, 2.2,
+                      tip_of(layout, lines, panel, &panel->points[i]));
+    }
+}
+
+/* ---- many lines ------------------------------------------------------------------------------ */
+
+static bool is_rest(const struct lines *lines, const struct point *point)
+{
+    return !lines->together && ta_groups_rest(&lines->groups, point->group);
+}
+
+static int by_x(const void *left, const void *right)
+{
+    const struct point *a = left, *b = right;
+    if (a->x != b->x)
+        return (a->x > b->x) - (a->x < b->x);
+    return (a->y > b->y) - (a->y < b->y);
+}
+
+/* The points of the rest by x; NULL without memory. */
+static struct point *list_rest(struct ta_layout *layout, const struct lines *lines,
+                               const struct panel *panel, size_t *n)
+{
+    struct point *rest = ta_arena_alloc(layout->arena, (panel->n + 1) * sizeof *rest);
+    *n = 0;
+    for (size_t i = 0; rest && i < panel->n; i++)
+        if (is_rest(lines, &panel->points[i]))
+            rest[(*n)++] = panel->points[i];
+    if (rest)
+        qsort(rest, *n, sizeof *rest, by_x);
+    return rest;
+}
+
+/* One quantile of the rest over the axis, a point for each of BANDS stretches that has any. */
+static void draw_quantile(struct ta_layout *layout, const struct lines *lines,
+                          const struct ta_axis *y_axis, const struct ta_plot *plot,
+                          const struct point *rest, size_t n, double *values, double share,
+                          const char *name)
+{
+    enum { BANDS = 160 };
+    struct ta_point *points = ta_arena_alloc(layout->arena, BANDS * sizeof *points);
+    const double width = (lines->x_high - lines->x_low) / BANDS;
+    size_t n_points = 0;
+    for (size_t first = 0, end; points && first < n && n_points < BANDS; first = end) {
+        const size_t band = width > 0 ? ta_whole_size((rest[first].x - lines->x_low) / width) : 0;
+        const double until = lines->x_low + (double)(band + 1) * width;
+        for (end = first; end < n && (end == first || rest[end].x < until); end++)
+            values[end - first] = rest[end].y;
+        ta_sort_numbers(values, end - first);
+        const struct point at = {0, rest[first].x, ta_quantile(values, end - first, share)};
+        points[n_points++] = place(lines, y_axis, plot, &at);
+    }
+    if (!points)
+        return;
+    ta_pen_line(layout, TA_INK_REST, points, n_points, share == 0.5 ? 1.6 : 1, name);
+}
+
+/* In place of more lines than can be told apart: lowest, median and highest of them. */
+static void draw_band(struct ta_layout *layout, const struct lines *lines,
+                      const struct panel *panel, const struct ta_axis *y_axis,
+                      const struct ta_plot *plot)
+{
+    static const struct {
+        double share;
+        const char *name;
+    } quantiles[] = {{0, "lowest"}, {0.5, "median"}, {1, "highest"}};
+    size_t n;
+    const struct point *rest = list_rest(layout, lines, panel, &n);
+    double *values = ta_arena_alloc(layout->arena, (panel->n + 1) * sizeof *values);
+    for (size_t i = 0; rest && values && n && i < sizeof quantiles / sizeof *quantiles; i++)
+        draw_quantile(
+            layout, lines, y_axis, plot, rest, n, values, quantiles[i].share,
+            ta_pen_printf(layout, "%s: %s of the others", panel->label, quantiles[i].name));
+}
+
+static void draw_panel(struct ta_layout *layout, const struct lines *lines,
+                       const struct panel *panel, const struct ta_axis *y_axis,
+                       const struct ta_plot *plot)
+{
+    const bool has_band = count_rest(lines) > LINES_MOST;
+    if (has_band)
+        draw_band(layout, lines, panel, y_axis, plot);
+    for (int pass = has_band; pass < 2; pass++) /* those without a color of their own lie below */
+        for (size_t first = 0, end; first < panel->n; first = end) {
+            end = line_end(panel, first);
+            if (is_rest(lines, &panel->points[first]) == (pass == 0))
+                draw_line(layout, lines, panel, y_axis, plot, first, end);
+        }
+}
+
+static void draw_title(struct ta_layout *layout, const struct lines *lines,
+                       const struct panel *panel, const struct ta_axis *axis, double y)
+{
+    const char *name = lines->together ? "" : panel->label;
+    const char *symbol = ta_axis_symbol(axis);
+    const char *title = lines->together ? symbol : ta_guide_title(layout, name, axis);
+    ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_START, 0, y,
+                ta_pen_fit(layout, TA_FACE_SMALL, title, layout->width), NULL);
+}
+
+static void draw(struct ta_layout *layout, struct lines *lines)
+{
+    const size_t panels = lines->together ? 1 : lines->n_panels;
+    const char *x_title = ta_data_title(layout, lines->x_column);
+    const double below = ta_guide_x_height(x_title);
+    double y = draw_legend(layout, lines), left = 0;
+    const double h = panel_height(layout, panels, y, below);
+    struct ta_axis axes[TA_CHART_SERIES_MAX];
+    for (size_t i = 0; i < panels; i++) {
+        axes[i] = y_axis_of(layout, lines, &lines->panels[i], h);
+        left = fmax(left, ta_guide_y_width(layout, &axes[i]));
+    }
+    struct ta_plot plot = {.x = left, .w = layout->width - left - 10, .h = h};
+    lines->x_axis = x_axis_of(layout, lines, plot.w);
+    for (size_t i = 0; i < panels; i++) {
+        plot.y = y + TITLE_LINE;
+        ta_guide_x_grid(layout, &lines->x_axis, &plot);
+        ta_guide_y_axis(layout, &axes[i], &plot);
+        draw_title(layout, lines, &lines->panels[i], &axes[i], plot.y - 7);
+        for (size_t k = i; k < (lines->together ? lines->n_panels : i + 1); k++)
+            draw_panel(layout, lines, &lines->panels[k], &axes[i], &plot);
+        y = plot.y + plot.h + PANEL_GAP;
+    }
+    ta_guide_x_labels(layout, &lines->x_axis, &plot,
+                      ta_guide_title(layout, x_title, &lines->x_axis));
+    layout->height = plot.y + plot.h + below;
+}
+
+static void summarize(struct ta_layout *layout, const struct lines *lines)
+{
+    const char *text = "";
+    size_t n = 0;
+    for (size_t i = 0; i < lines->n_panels; i++) {
+        const struct panel *panel = &lines->panels[i];
+        text = ta_pen_printf(layout, "%s%s%s from %s to %s, median %s", text, i ? "; " : "",
+                             panel->label, ta_pen_value(layout, panel->low, panel->unit),
+                             ta_pen_value(layout, panel->high, panel->unit),
+                             ta_pen_value(layout, panel->median, panel->unit));
+        n = panel->n > n ? panel->n : n;
+    }
+    layout->summary = ta_pen_printf(layout, "%s.", text);
+    layout->note = ta_pen_printf(layout, "%s.", ta_pen_sample(layout, n, 0));
+}
+
+void ta_lay_lines(struct ta_layout *layout)
+{
+    struct lines lines = {
+        .x_column = ta_data_column(layout, layout->chart->x),
+        .group_column = ta_data_column(layout, layout->chart->group),
+        .x_low = INFINITY,
+        .x_high = -INFINITY,
+    };
+    lines.x_unit = ta_data_unit(layout, lines.x_column);
+    if (!ta_data_groups(layout, lines.group_column, &lines.groups) ||
+        !read_panels(layout, &lines)) {
+        layout->failed = true;
+        return;
+    }
+    lines.together = share_a_panel(&lines);
+    if (lines.n_panels && color(layout, &lines)) {
+        draw(layout, &lines);
+        summarize(layout, &lines);
+    } else {
+        ta_guide_empty(layout);
+    }
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Pareto chart: the largest rows as bars, with their cumulative share of all rows as text. */
+#include "render/chart/bars.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { ROWS_SHOWN = 30, PLAIN_SHARE_ROWS = 5 };
+
+struct item {
+    size_t row;
+    double value;
+};
+
+struct pareto {
+    struct item *items; /* rows with a value, largest first */
+    size_t n, n_shown, value_column, group_column;
+    double sum;
+    enum ta_unit unit;
+    struct ta_groups groups;
+};
+
+static int descending(const void *a, const void *b)
+{
+    const struct item *x = a, *y = b;
+    if (x->value != y->value)
+        return (x->value < y->value) - (x->value > y->value);
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static void read_items(const struct ta_layout *layout, struct pareto *pareto)
+{
+    double sum = 0;
+    for (size_t row = 0; row < layout->table->n_rows; row++) {
+        double value = ta_data_value(layout, row, pareto->value_column);
+        if (isnan(value))
+            continue;
+        pareto->items[pareto->n++] = (struct item){row, value};
+        sum += fmax(0, value);
+    }
+    /* A table may not list all, but never lists more. */
+    pareto->sum = fmax(sum, (double)layout->chart->whole);
+    if (pareto->n)
+        qsort(pareto->items, pareto->n, sizeof *pareto->items, descending);
+}
+
+static double share_of(const struct pareto *pareto, double value)
+{
+    return pareto->sum > 0 ? value / pareto->sum : 0;
+}
+
+static enum ta_ink ink_of(const struct ta_layout *layout, const struct pareto *pareto, size_t row)
+{
+    if (pareto->group_column != SIZE_MAX)
+        return pareto->groups.inks[pareto->groups.of_row[row]];
+    enum ta_ink ink = layout->chart->y[0].ink;
+    return ink == TA_INK_NONE ? TA_INK_SERIES_1 : ink;
+}
+
+static void make_bar(struct ta_layout *layout, const struct pareto *pareto, size_t index,
+                     double cumulative, struct ta_bar *bar)
+{
+    const struct item *item = &pareto->items[index];
+    const char *value = ta_pen_value(layout, item->value, pareto->unit);
+    *bar = (struct ta_bar){
+        .kind = TA_BAR_STACK,
+        .name = ta_data_name(layout, item->row, pareto->group_column),
+        .name_ink = TA_INK_TEXT,
+        .numbers = {value, ta_pen_value(layout, share_of(pareto, cumulative), TA_UNIT_RATIO)},
+        .n_parts = item->value > 0,
+    };
+    bar->parts[0] = (struct ta_bar_part){
+        .ink = ink_of(layout, pareto, item->row),
+        .value = item->value,
+        .tip = ta_pen_printf(layout, "%s · %s · %s", bar->name, value,
+                             ta_pen_value(layout, share_of(pareto, item->value), TA_UNIT_RATIO)),
+    };
+}
+
+/* One line for all rows that are not drawn, so that the numbers add up to the whole.  It has no
+ * bar: that would dwarf the others. */
+static void make_rest(struct ta_layout *layout, const struct pareto *pareto, double rest,
+                      double cumulative, struct ta_bar *bar)
+{
+    const char *value = ta_pen_value(layout, rest, pareto->unit);
+    *bar = (struct ta_bar){
+        .kind = TA_BAR_STACK,
+        .name = ta_pen_printf(
+            layout, "%s others",
+            ta_pen_value(layout, (double)(pareto->n - pareto->n_shown), TA_UNIT_COUNT)),
+        .name_ink = TA_INK_MUTED,
+        .numbers = {value, ta_pen_value(layout, share_of(pareto, cumulative), TA_UNIT_RATIO)},
+    };
+}
+
+static void summarize(struct ta_layout *layout, const struct pareto *pareto)
+{
+    size_t few = pareto->n < PLAIN_SHARE_ROWS ? pareto->n : PLAIN_SHARE_ROWS;
+    double sum = 0;
+    for (size_t i = 0; i < few; i++)
+        sum += fmax(0, pareto->items[i].value);
+    layout->summary = ta_pen_printf(
+        layout, "The largest of %s is %s with %s (%s); the first %zu make %s of %s.",
+        ta_pen_value(layout, (double)pareto->n, TA_UNIT_COUNT),
+        ta_data_name(layout, pareto->items[0].row, pareto->group_column),
+        ta_pen_value(layout, pareto->items[0].value, pareto->unit),
+        ta_pen_value(layout, share_of(pareto, fmax(0, pareto->items[0].value)), TA_UNIT_RATIO), few,
+        ta_pen_value(layout, share_of(pareto, sum), TA_UNIT_RATIO),
+        ta_pen_value(layout, pareto->sum, pareto->unit));
+    const char *sample = ta_pen_sample(layout, pareto->n, layout->table->n_rows - pareto->n);
+    layout->note = pareto->n_shown < pareto->n
+                       ? ta_pen_printf(layout, "%s; the %zu largest are drawn, shares are of all.",
+                                       sample, pareto->n_shown)
+                       : ta_pen_printf(layout, "%s.", sample);
+}
+
+static void make_legend(struct ta_layout *layout, const struct pareto *pareto,
+                        struct ta_bar_list *list)
+{
+    const struct ta_groups *groups = &pareto->groups;
+    for (size_t i = 0; i < groups->n && list->n_legend < TA_GROUPS_SHOWN; i++)
+        if (!ta_groups_rest(groups, i))
+            list->legend[list->n_legend++] =
+                (struct ta_legend_entry){groups->inks[i], TA_MARK_RECT, groups->names[i]};
+    if (groups->others)
+        list->legend[list->n_legend++] = (struct ta_legend_entry){
+            TA_INK_REST, TA_MARK_RECT,
+            ta_pen_printf(layout, "other (%zu)", groups->n - TA_GROUPS_SHOWN + 1)};
+}
+
+static bool color(struct ta_layout *layout, struct pareto *pareto)
+{
+    if (pareto->group_column == SIZE_MAX)
+        return true;
+    if (!ta_data_groups(layout, pareto->group_column, &pareto->groups))
+        return false;
+    double *scores = ta_arena_alloc(layout->arena, (pareto->groups.n + 1) * sizeof *scores);
+    for (size_t i = 0; scores && i < pareto->n; i++)
+        scores[pareto->groups.of_row[pareto->items[i].row]] += pareto->items[i].value;
+    if (scores)
+        ta_data_color_groups(layout, &pareto->groups, scores);
+    return scores;
+}
+
+static void draw(struct ta_layout *layout, struct pareto *pareto)
+{
+    size_t top = layout->chart->top ? layout->chart->top : ROWS_SHOWN;
+    size_t room = ta_bars_room(layout);
+    top = top < room ? top : room - 1;
+    pareto->n_shown = pareto->n > top ? top : pareto->n;
+    /* Bars of no length say nothing; without any other they say that there is nothing. */
+    while (pareto->n_shown > 1 && !(pareto->items[pareto->n_shown - 1].value > 0))
+        pareto->n_shown--;
+    struct ta_bar_list list = {
+        .face = TA_FACE_MONO,
+        .unit = pareto->unit,
+        .heads = {ta_data_title(layout, pareto->value_column), "Cumulative"},
+        .title = ta_data_title(layout, pareto->value_column),
+        .bars = calloc(pareto->n_shown + 1, sizeof *list.bars),
+    };
+    if (!list.bars || !color(layout, pareto)) {
+        layout->failed = true;
+        free(list.bars);
+        return;
+    }
+    make_legend(layout, pareto, &list);
+    summarize(layout, pareto);
+    double cumulative = 0, rest = 0;
+    for (size_t i = 0; i < pareto->n; i++) {
+        double value = fmax(0, pareto->items[i].value);
+        cumulative += value;
+        if (i < pareto->n_shown)
+            make_bar(layout, pareto, i, cumulative, &list.bars[list.n++]);
+        else
+            rest += value;
+    }
+    if (pareto->n_shown < pareto->n)
+        make_rest(layout, pareto, rest, cumulative, &list.bars[list.n++]);
+    ta_bars_draw(layout, &list);
+    free(list.bars);
+}
+
+void ta_lay_pareto(struct ta_layout *layout)
+{
+    struct pareto pareto = {
+        .items = calloc(layout->table->n_rows + 1, sizeof *pareto.items),
+        .value_column = ta_data_column(layout, layout->chart->y[0].column),
+        .group_column = ta_data_column(layout, layout->chart->group),
+    };
+    pareto.unit = ta_data_unit(layout, pareto.value_column);
+    if (pareto.items)
+        read_items(layout, &pareto);
+    else
+        layout->failed = true;
+    if (pareto.n)
+        draw(layout, &pareto);
+    else
+        ta_guide_empty(layout);
+    free(pareto.items);
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A report out of JSON: sections and items.  What is read may be of anyone: each value is checked,
+ * sizes are bounded, and ids, which name files and anchors, are words. */
+#include "report/decode.h"
+
+#include "base/hash.h"
+#include "report/decode_fields.h"
+#include "traceanalyze/map.h"
+#include "traceanalyze/output.h"
+
+/* Far beyond what an analysis makes; items are found by going through all of them. */
+enum { SECTIONS_MAX = 256, ITEMS_MAX = 1 << 16, COLUMNS_MAX = 1024 };
+
+struct decoder {
+    struct decode in;
+    struct ta_report *report;
+    struct ta_map ids; /* of items, by hash */
+    size_t n_items;
+};
+
+static const char *unit_name(int unit)
+{
+    return ta_unit_name((enum ta_unit)unit);
+}
+
+static const char *polarity_name(int polarity)
+{
+    return ta_polarity_name((enum ta_polarity)polarity);
+}
+
+static const char *type_name(int type)
+{
+    return ta_type_name((enum ta_type)type);
+}
+
+static const char *severity_name(int severity)
+{
+    return ta_severity_name((enum ta_severity)severity);
+}
+
+static enum ta_unit unit_of(struct decode *in, const json_t *object)
+{
+    return (enum ta_unit)decode_word(in, object, "unit", TA_UNIT_COUNT_OF_UNITS, unit_name);
+}
+
+static enum ta_polarity polarity_of(struct decode *in, const json_t *object)
+{
+    return (enum ta_polarity)decode_word(in, object, "polarity", TA_HIGHER + 1, polarity_name);
+}
+
+/* ---- items ----------------------------------------------------------------------------- */
+
+static void read_scalar(struct decode *in, struct ta_section_builder *section, const json_t *item)
+{
+    const struct ta_scalar scalar = {
+        .id = decode_text(in, item, "id"),
+        .title = decode_text(in, item, "title"),
+        .value = decode_cell(in, decode_member(in, item, "value")),
+        .unit = unit_of(in, item),
+        .polarity = polarity_of(in, item),
+        .note = decode_text_or_null(in, item, "note"),
+    };
+    if (in->status == TA_OK)
+        ta_add_scalar(section, &scalar);
+}
+
+static struct ta_column *read_columns(struct decode *in, const json_t *list, size_t *n)
+{
+    *n = json_array_size(list);
+    if (*n == 0 || *n > COLUMNS_MAX) {
+        decode_fail(in, "A table has 1 to %d columns, not %zu", COLUMNS_MAX, *n);
+        return NULL;
+    }
+    struct ta_column *columns = decode_alloc(in, *n * sizeof *columns);
+    for (size_t i = 0; columns && i < *n && in->status == TA_OK; i++) {
+        const json_t *column = json_array_get(list, i);
+        columns[i] = (struct ta_column){
+            .key = decode_id(in, column, "key"),
+            .title = decode_text(in, column, "title"),
+            .type = (enum ta_type)decode_word(in, column, "type", TA_TYPE_BOOLEAN + 1, type_name),
+            .unit = unit_of(in, column),
+            .polarity = polarity_of(in, column),
+            .doc = decode_text(in, column, "doc"),
+        };
+        if (in->status != TA_OK)
+            ta_cause(in->ctx, in->status, "In column %zu", i + 1);
+    }
+    return columns;
+}
+
+static bool suits(const struct ta_cell *cell, enum ta_type type)
+{
+    switch (cell->kind) {
+    case TA_CELL_NULL:
+        return true;
+    case TA_CELL_TEXT:
+        return type == TA_TYPE_STRING;
+    case TA_CELL_INT:
+        return type == TA_TYPE_INTEGER || type == TA_TYPE_NUMBER;
+    case TA_CELL_NUM:
+        return type == TA_TYPE_NUMBER;
+    case TA_CELL_BOOL:
+        return type == TA_TYPE_BOOLEAN;
+    }
+    return false;
+}
+
+static void read_row(struct decode *in, struct ta_table_builder *table,
+                     const struct ta_column *columns, size_t n, const json_t *row)
+{
+    struct ta_cell cells[COLUMNS_MAX];
+    if (json_array_size(row) != n)
+        decode_fail(in, "A row has %zu cells, expected one for each of %zu columns",
+                    json_array_size(row), n);
+    for (size_t i = 0; i < n && in->status == TA_OK; i++) {
+        cells[i] = decode_cell(in, json_array_get(row, i));
+        if (!suits(&cells[i], columns[i].type))
+            decode_fail(in, "A cell of column \"%s\" is no %s", columns[i].key,
+                        ta_type_name(columns[i].type));
+    }
+    if (in->status == TA_OK)
+        ta_add_row(table, cells);
+}
+
+static size_t rows_left_out(struct decode *in, const json_t *item, size_t n_rows)
+{
+    if (!json_object_get(item, "rows_total"))
+        return 0;
+    const uint64_t total = decode_count(in, item, "rows_total");
+    if (in->status == TA_OK && total <= n_rows)
+        decode_fail(in, "\"rows_total\" says that no row is left out");
+    return (size_t)(total - n_rows);
+}
+
+static void read_table(struct decode *in, struct ta_section_builder *section, const json_t *item)
+{
+    size_t n;
+    const char *id = decode_id(in, item, "id"), *title = decode_text(in, item, "title");
+    const struct ta_column *columns = read_columns(in, decode_array(in, item, "columns"), &n);
+    const json_t *rows = decode_array(in, item, "rows");
+    const json_t *chart = decode_member(in, item, "chart");
+    if (in->status == TA_OK && json_array_size(rows) == 0)
+        decode_fail(in, "\"rows\" is empty: a table without rows is left out");
+    const size_t left_out = rows_left_out(in, item, json_array_size(rows));
+    if (in->status != TA_OK)
+        return;
+    struct ta_table_builder *table = ta_add_table(section, id, title, columns, n);
+    ta_table_left_out(table, left_out);
+    for (size_t i = 0; i < json_array_size(rows) && in->status == TA_OK; i++) {
+        read_row(in, table, columns, n, json_array_get(rows, i));
+        if (in->status != TA_OK)
+            ta_cause(in->ctx, in->status, "In row %zu", i + 1);
+    }
+    decode_charts(in, table, columns, n, chart);
+}
+
+static struct ta_evidence read_evidence(struct decode *in, const json_t *evidence)
+{
+    return (struct ta_evidence){
+        .table = decode_text(in, evidence, "table"),
+        .row = decode_cell(in, decode_member(in, evidence, "row")),
+        .column = decode_text(in, evidence, "column"),
+        .value = decode_cell(in, decode_member(in, evidence, "value")),
+        .unit = unit_of(in, evidence),
+    };
+}
+
+static void read_saving(struct decode *in, const json_t *saving, struct ta_finding *finding)
+{
+    finding->saving_low_ns = finding->saving_high_ns = TA_MISSING;
+    if (!saving || json_is_null(saving))
+        return;
+    finding->saving_low_ns = decode_integer_or_null(in, saving, "low");
+    finding->saving_high_ns = decode_integer_or_null(in, saving, "high");
+}
+
+static void read_finding(struct decode *in, struct ta_section_builder *section, const json_t *item)
+{
+    const json_t *list = decode_array(in, item, "evidence");
+    const size_t n = json_array_size(list);
+    struct ta_evidence *evidence = decode_alloc(in, (n + 1) * sizeof *evidence);
+    if (in->status == TA_OK && n == 0)
+        decode_fail(in, "A finding has no evidence");
+    for (size_t i = 0; i < n && in->status == TA_OK; i++)
+        evidence[i] = read_evidence(in, json_array_get(list, i));
+    struct ta_finding finding = {
+        .id = decode_text(in, item, "id"),
+        .rule = decode_text(in, item, "rule"),
+        .severity =
+            (enum ta_severity)decode_word(in, item, "severity", TA_CRITICAL + 1, severity_name),
+        .title = decode_text(in, item, "title"),
+        .evidence = evidence,
+        .n_evidence = n,
+        .confidence = decode_number(in, item, "confidence", 0, 1),
+        .advice = decode_text_or_null(in, item, "advice"),
+        .threshold = decode_text_or_null(in, item, "threshold"),
+    };
+    read_saving(in, decode_member(in, item, "saving_ns"), &finding);
+    if (in->status == TA_OK)
+        ta_add_finding(section, &finding);
+}
+
+/* Ids are unique in a report. */
+static void check_id(struct decoder *d, const json_t *item)
+{
+    const char *id = decode_text(&d->in, item, "id");
+    if (d->in.status != TA_OK)
+        return;
+    uint64_t *seen = ta_map_at(&d->ids, ta_hash_bytes(id, strlen(id), 0), 0);
+    if (!seen)
+        decode_no_memory(&d->in);
+    else if ((*seen)++)
+        decode_fail(&d->in, "Another item has this id");
+    else if (++d->n_items > ITEMS_MAX)
+        decode_fail(&d->in, "More than %d items", ITEMS_MAX);
+}
+
+static void read_item(struct decoder *d, struct ta_section_builder *section, const json_t *item)
+{
+    static const struct {
+        struct ta_slice kind;
+        void (*read)(struct decode *in, struct ta_section_builder *section, const json_t *item);
+    } kinds[] = {{TA_LIT("scalar"), read_scalar},
+                 {TA_LIT("table"), read_table},
+                 {TA_LIT("finding"), read_finding}};
+    const struct ta_slice kind = ta_document_text(decode_member(&d->in, item, "kind"));
+    check_id(d, item);
+    size_t i = 0;
+    while (i < 3 && !ta_slice_equal(kind, kinds[i].kind))
+        i++;
+    if (d->in.status == TA_OK && i == 3)
+        decode_fail(&d->in, "\"kind\" is none of scalar, table, finding");
+    else if (d->in.status == TA_OK)
+        kinds[i].read(&d->in, section, item);
+    if (d->in.status != TA_OK)
+        ta_cause(d->in.ctx, d->in.status, "In item \"%.100s\"",
+                 decode_show(json_object_get(item, "id")));
+}
+
+static void read_section(struct decoder *d, const json_t *section)
+{
+    struct decode *in = &d->in;
+    const char *id = decode_id(in, section, "id"), *title = decode_text(in, section, "title");
+    const json_t *items = decode_array(in, section, "items");
+    const char *missing =
+        json_object_get(section, "missing") ? decode_text(in, section, "missing") : NULL;
+    if (in->status != TA_OK)
+        return;
+    struct ta_section_builder *made = ta_report_open_section(d->report, id, title);
+    if (missing)
+        ta_section_set_missing(made, missing);
+    for (size_t i = 0; i < json_array_size(items) && in->status == TA_OK; i++)
+        read_item(d, made, json_array_get(items, i));
+}
+
+static void read_sections(struct decoder *d, const json_t *sections)
+{
+    const size_t n = json_array_size(sections);
+    if (n > SECTIONS_MAX)
+        decode_fail(&d->in, "More than %d sections", SECTIONS_MAX);
+    for (size_t i = 0; i < n && d->in.status == TA_OK; i++) {
+        const json_t *section = json_array_get(sections, i);
+        for (size_t j = 0; j < i; j++)
+            if (json_equal(json_object_get(section, "id"),
+                           json_object_get(json_array_get(sections, j), "id")))
+                decode_fail(&d->in, "Another section has this id");
+        if (d->in.status == TA_OK)
+            read_section(d, section);
+        if (d->in.status != TA_OK)
+            ta_cause(d->in.ctx, d->in.status, "In section \"%.100s\"",
+                     decode_show(json_object_get(section, "id")));
+    }
+}
+
+/* ---- the document ---------------------------------------------------------------------- */
+
+static void check_schema(struct decode *in, const json_t *root)
+{
+    static const char family[] = "traceanalyze.report/", version[] = "1";
+    const char *schema = decode_text(in, root, "schema");
+    if (in->status != TA_OK)
+        return;
+    if (strncmp(schema, family, sizeof family - 1) != 0)
+        decode_fail(in, "No report of traceanalyze but \"%.100s\"", schema);
+    else if (strcmp(schema + sizeof family - 1, version) != 0)
+        decode_fail(in, "A report in version \"%.20s\" of its format; this program reads %s",
+                    schema + sizeof family - 1, version);
+}
+
+static void read_run(struct decode *in, struct ta_report *report, const json_t *run)
+{
+    const json_t *list = decode_array(in, run, "ranks");
+    const size_t n = json_array_size(list);
+    int64_t *ranks = decode_alloc(in, (n + 1) * sizeof *ranks);
+    for (size_t i = 0; i < n && in->status == TA_OK; i++) {
+        ranks[i] = ta_document_integer(json_array_get(list, i));
+        if (ranks[i] == TA_MISSING || (i && ranks[i] <= ranks[i - 1]))
+            decode_fail(in, "\"ranks\" are no ascending integers");
+    }
+    const struct ta_run_info info = {
+        .title = decode_text(in, run, "title"),
+        .ranks = ranks,
+        .n_ranks = n,
+        .world_size = decode_integer_or_null(in, run, "world_size"),
+        .devices = json_object_get(run, "devices") ? decode_text(in, run, "devices") : "",
+    };
+    if (in->status == TA_OK)
+        ta_report_set_run(report, &info);
+    else
+        ta_cause(in->ctx, in->status, "In \"run\"");
+}
+
+static void read_verdict(struct decode *in, struct ta_report *report, const json_t *verdict)
+{
+    const char *headline = decode_text(in, verdict, "headline");
+    const char *bottleneck = decode_text_or_null(in, verdict, "bottleneck");
+    if (in->status == TA_OK)
+        ta_report_set_verdict(report, headline, bottleneck);
+    else
+        ta_cause(in->ctx, in->status, "In \"verdict\"");
+}
+
+static void read_report(struct decoder *d, const json_t *root)
+{
+    struct decode *in = &d->in;
+    check_schema(in, root);
+    if (in->status == TA_OK)
+        read_run(in, d->report, decode_member(in, root, "run"));
+    if (in->status == TA_OK)
+        read_verdict(in, d->report, decode_member(in, root, "verdict"));
+    if (in->status == TA_OK)
+        read_sections(d, decode_array(in, root, "sections"));
+    if (in->status == TA_OK)
+        decode_accounts(in, d->report, decode_member(in, root, "data_quality"));
+}
+
+enum ta_status ta_report_decode(struct ta_ctx *ctx, const json_t *document,
+                                struct ta_report **report)
+{
+    struct decoder d = {.report = ta_report_new()};
+    if (!d.report)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate a report");
+    d.in = (struct decode){.ctx = ctx, .arena = ta_report_arena(d.report)};
+    read_report(&d, document);
+    ta_map_free(&d.ids);
+    enum ta_status status = d.in.status;
+    if (ta_report_freeze(d.report) != TA_OK)
+        status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the report");
+    if (status == TA_OK)
+        *report = d.report;
+    else
+        ta_report_free(d.report);
+    return status;
+}

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The result model: sections, items, tables, and their memory. */
+#include "report/report.h"
+
+#include "traceanalyze/arena.h"
+#include "traceanalyze/chart.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct ta_table_builder {
+    struct ta_table table;
+    struct ta_report *report;
+    struct ta_cell *cells; /* malloc'd while growing, the table's own once frozen */
+    size_t rows_max;
+};
+
+/* An item while the report is built; tables point to their builder. */
+struct draft {
+    struct ta_item item;
+    struct ta_table_builder *table;
+    struct draft *next;
+};
+
+struct ta_section_builder {
+    struct ta_section section;
+    struct ta_report *report;
+    struct draft *first, **last;
+    struct ta_section_builder *next;
+};
+
+struct ta_report {
+    struct ta_arena arena;
+    bool failed;
+    enum ta_report_kind kind;
+    struct ta_run_info run;
+    struct ta_verdict verdict;
+    struct ta_accounts accounts;
+    int64_t input_date_s;
+    struct ta_timeline *timeline;
+    void (*release_timeline)(struct ta_timeline *timeline);
+    struct ta_section_builder *first, **last;
+    const struct ta_section **sections;
+    size_t n_sections;
+};
+
+/* ---- building ------------------------------------------------------------------------ */
+
+struct ta_report *ta_report_new(void)
+{
+    struct ta_report *report = calloc(1, sizeof *report);
+    if (!report)
+        return NULL;
+    report->last = &report->first;
+    report->run = (struct ta_run_info){.title = "", .world_size = TA_MISSING, .devices = ""};
+    report->verdict.headline = "";
+    return report;
+}
+
+void ta_report_free(struct ta_report *report)
+{
+    if (!report)
+        return;
+    for (struct ta_section_builder *s = report->first; s; s = s->next)
+        for (struct draft *d = s->first; d; d = d->next)
+            if (d->table)
+                free(d->table->cells);
+    if (report->timeline)
+        report->release_timeline(report->timeline);
+    ta_arena_free(&report->arena);
+    free(report);
+}
+
+struct ta_arena *ta_report_arena(struct ta_report *report)
+{
+    return &report->arena;
+}
+
+struct ta_section_builder *ta_report_open_section(struct ta_report *report, const char *id,
+                                                  const char *title)
+{
+    for (struct ta_section_builder *s = report->first; s; s = s->next)
+        if (strcmp(s->section.id, id) == 0)
+            return s;
+    struct ta_section_builder *made = ta_arena_alloc(&report->arena, sizeof *made);
+    if (!made)
+        return NULL;
+    made->section.id = ta_arena_copy(&report->arena, ta_slice_of(id));
+    made->section.title = ta_arena_copy(&report->arena, ta_slice_of(title));
+    if (!made->section.id || !made->section.title)
+        return NULL;
+    made->report = report;
+    made->last = &made->first;
+    *report->last = made;
+    report->last = &made->next;
+    return made;
+}
+
+static const char *copy(struct ta_report *report, const char *text)
+{
+    return text ? ta_arena_copy(&report->arena, ta_slice_of(text)) : NULL;
+}
+
+static struct ta_cell copy_cell(struct ta_report *report, struct ta_cell cell)
+{
+    if (cell.kind == TA_CELL_TEXT) {
+        cell.text.ptr = ta_arena_copy(&report->arena, cell.text);
+        if (!cell.text.ptr)
+            return ta_null();
+    }
+    return cell;
+}
+
+static struct draft *append(struct ta_section_builder *section, struct ta_item item)
+{
+    struct draft *draft = ta_arena_alloc(&section->report->arena, sizeof *draft);
+    if (!draft)
+        return NULL;
+    draft->item = item;
+    *section->last = draft;
+    section->last = &draft->next;
+    return draft;
+}
+
+void ta_add_scalar(struct ta_section_builder *section, const struct ta_scalar *scalar)
+{
+    if (!section)
+        return;
+    struct ta_scalar *own = ta_arena_alloc(&section->report->arena, sizeof *own);
+    if (!own)
+        return;
+    *own = *scalar;
+    own->id = copy(section->report, scalar->id);
+    own->title = copy(section->report, scalar->title);
+    own->note = copy(section->report, scalar->note);
+    own->value = copy_cell(section->report, scalar->value);
+    append(section, (struct ta_item){.kind = TA_ITEM_SCALAR, .scalar = own});
+}
+
+void ta_add_finding(struct ta_section_builder *section, const struct ta_finding *finding)
+{
+    if (!section)
+        return;
+    struct ta_report *report = section->report;
+    struct ta_finding *own = ta_arena_alloc(&report->arena, sizeof *own);
+    struct ta_evidence *evidence =
+        ta_arena_alloc(&report->arena, finding->n_evidence * sizeof *evidence);
+    if (!own || !evidence)
+        return;
+    *own = *finding;
+    own->id = copy(report, finding->id);
+    own->rule = copy(report, finding->rule);
+    own->title = copy(report, finding->title);
+    own->advice = copy(report, finding->advice);
+    own->threshold = copy(report, finding->threshold);
+    own->evidence = evidence;
+    for (size_t i = 0; i < finding->n_evidence; i++) {
+        evidence[i] = finding->evidence[i];
+        evidence[i].table = copy(report, finding->evidence[i].table);
+        evidence[i].column = copy(report, finding->evidence[i].column);
+        evidence[i].row = copy_cell(report, finding->evidence[i].row);
+        evidence[i].value = copy_cell(report, finding->evidence[i].value);
+    }
+    append(section, (struct ta_item){.kind = TA_ITEM_FINDING, .finding = own});
+}
+
+void ta_add_missing(struct ta_section_builder *section, const char *format, ...)
+{
+    if (!section)
+        return;
+    char line[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    struct ta_arena *arena = &section->report->arena;
+    const char *before = section->section.missing;
+    section->section.missing =
+        before ? ta_arena_printf(arena, "%s %s", before, line) : ta_arena_printf(arena, "%s", line);
+}
+
+void ta_section_set_missing(struct ta_section_builder *section, const char *missing)
+{
+    if (section)
+        section->section.missing = copy(section->report, missing);
+}
+
+struct ta_table_builder *ta_add_table(struct ta_section_builder *section, const char *id,
+                                      const char *title, const struct ta_column *columns,
+                                      size_t n_columns)
+{
+    if (!section)
+        return NULL;
+    struct ta_report *report = section->report;
+    struct ta_table_builder *table = ta_arena_alloc(&report->arena, sizeof *table);
+    if (!table)
+        return NULL;
+    *table = (struct ta_table_builder){
+        .report = report,
+        .table = {.id = copy(report, id),
+                  .title = copy(report, title),
+                  .columns = columns,
+                  .n_columns = n_columns},
+    };
+    struct draft *draft =
+        append(section, (struct ta_item){.kind = TA_ITEM_TABLE, .table = &table->table});
+    if (!draft)
+        return NULL;
+    draft->table = table;
+    return table;
+}
+
+void ta_add_row(struct ta_table_builder *table, const struct ta_cell *cells)
+{
+    if (!table)
+        return;
+    const size_t width = table->table.n_columns;
+    if (table->table.n_rows == table->rows_max) {
+        size_t more = table->rows_max ? table->rows_max * 2 : 16;
+        struct ta_cell *grown = reallocarray(table->cells, more, width * sizeof *grown);
+        if (!grown) {
+            table->report->failed = true;
+            return;
+        }
+        table->cells = grown;
+        table->rows_max = more;
+    }
+    struct ta_cell *row = table->cells + table->table.n_rows++ * width;
+    for (size_t i = 0; i < width; i++)
+        row[i] = copy_cell(table->report, cells[i]);
+    table->table.cells = table->cells;
+}
+
+void ta_table_left_out(struct ta_table_builder *table, size_t n_rows)
+{
+    if (table)
+        table->table.n_left_out = n_rows;
+}
+
+void ta_add_chart(struct ta_table_builder *table, const struct ta_chart *chart)
+{
+    if (!table)
+        return;
+    struct ta_chart *own = ta_arena_alloc(&table->report->arena, sizeof *own);
+    if (!own)
+        return;
+    *own = *chart;
+    own->next = NULL;
+    const struct ta_chart **end = &table->table.chart;
+    while (*end) /* the few charts of a table keep the order of adding */
+        end = (const struct ta_chart **)&((struct ta_chart *)(uintptr_t)*end)->next;
+    *end = own;
+}
+
+void ta_sort_rows(struct ta_table_builder *table, const char *column, bool descending)
+{
+    const size_t place = table ? ta_table_column(&table->table, column) : SIZE_MAX;
+    if (place != SIZE_MAX)
+        ta_cells_sort(table->cells, table->table.n_rows, table->table.n_columns, place, descending);
+}
+
+/* ---- freezing and reading ------------------------------------------------------------ */
+
+void ta_report_set_kind(struct ta_report *report, enum ta_report_kind kind)
+{
+    report->kind = kind;
+}
+
+enum ta_report_kind ta_report_kind(const struct ta_report *report)
+{
+    return report->kind;
+}
+
+void ta_report_set_run(struct ta_report *report, const struct ta_run_info *run)
+{
+    int64_t *ranks = ta_arena_alloc(&report->arena, (run->n_ranks + 1) * sizeof *ranks);
+    if (!ranks)
+        return;
+    if (run->n_ranks)
+        memcpy(ranks, run->ranks, run->n_ranks * sizeof *ranks);
+    report->run = *run;
+    report->run.ranks = ranks;
+    report->run.title = copy(report, run->title);
+    report->run.devices = copy(report, run->devices);
+}
+
+void ta_report_set_verdict(struct ta_report *report, const char *headline, const char *bottleneck)
+{
+    report->verdict.headline = copy(report, headline);
+    report->verdict.bottleneck = copy(report, bottleneck);
+}
+
+void ta_report_set_accounts(struct ta_report *report, const struct ta_accounts *accounts)
+{
+    report->accounts = *accounts;
+}
+
+void ta_report_set_timeline(struct ta_report *report, struct ta_timeline *timeline,
+                            void (*release)(struct ta_timeline *timeline))
+{
+    report->timeline = timeline;
+    report->release_timeline = release;
+}
+
+void ta_report_set_input_date(struct ta_report *report, int64_t date_s)
+{
+    report->input_date_s = date_s;
+}
+
+int64_t ta_report_input_date(const struct ta_report *report)
+{
+    return report->input_date_s;
+}
+
+static void freeze_section(struct ta_report *report, struct ta_section_builder *builder)
+{
+    size_t n = 0;
+    for (struct draft *d = builder->first; d; d = d->next)
+        n += !d->table || d->table->table.n_rows > 0;
+    struct ta_item *items = ta_arena_alloc(&report->arena, (n + 1) * sizeof *items);
+    if (!items)
+        return;
+    builder->section.items = items;
+    builder->section.n_items = 0;
+    for (struct draft *d = builder->first; d; d = d->next)
+        if (!d->table || d->table->table.n_rows > 0)
+            items[builder->section.n_items++] = d->item;
+}
+
+void ta_report_trim(struct ta_report *report)
+{
+    for (struct ta_section_builder *s = report->first; s; s = s->next)
+        for (struct draft *d = s->first; d; d = d->next) {
+            struct ta_table_builder *table = d->table;
+            if (!table || !table->table.n_rows || table->rows_max == table->table.n_rows)
+                continue;
+            const size_t row = table->table.n_columns * sizeof *table->cells;
+            struct ta_cell *cells = reallocarray(table->cells, table->table.n_rows, row);
+            if (!cells)
+                continue;
+            table->table.cells = table->cells = cells;
+            table->rows_max = table->table.n_rows;
+        }
+}
+
+enum ta_status ta_report_freeze(struct ta_report *report)
+{
+    size_t n = 0;
+    for (struct ta_section_builder *s = report->first; s; s = s->next)
+        n++;
+    report->sections = ta_arena_alloc(&report->arena, (n + 1) * sizeof(struct ta_section *));
+    report->n_sections = 0;
+    for (struct ta_section_builder *s = report->first; s && report->sections; s = s->next) {
+        freeze_section(report, s);
+        if (s->section.n_items || s->section.missing)
+            report->sections[report->n_sections++] = &s->section;
+    }
+    return report->failed || report->arena.failed ? TA_ERR_NOMEM : TA_OK;
+}
+
+const struct ta_run_info *ta_report_run(const struct ta_report *report)
+{
+    return &report->run;
+}
+
+const struct ta_verdict *ta_report_verdict(const struct ta_report *report)
+{
+    return &report->verdict;
+}
+
+const struct ta_timeline *ta_report_timeline(const struct ta_report *report)
+{
+    return report->timeline;
+}
+
+const struct ta_accounts *ta_report_accounts(const struct ta_report *report)
+{
+    return &report->accounts;
+}
+
+size_t ta_report_section_count(const struct ta_report *report)
+{
+    return report->n_sections;
+}
+
+const struct ta_section *ta_report_section(const struct ta_report *report, size_t index)
+{
+    return report->sections[index];
+}
+
+static const char *item_id(const struct ta_item *item)
+{
+    switch (item->kind) {
+    case TA_ITEM_SCALAR:
+        return item->scalar->id;
+    case TA_ITEM_TABLE:
+        return item->table->id;
+    case TA_ITEM_FINDING:
+        return item->finding->id;
+    }
+    return "";
+}
+
+/* Looks through builders, so that advice can read a report before it is frozen. */
+static const struct ta_item *find(const struct ta_report *report, enum ta_item_kind kind,
+                                  const char *id)
+{
+    for (const struct ta_section_builder *s = report->first; s; s = s->next)
+        for (const struct draft *d = s->first; d; d = d->next)
+            if (d->item.kind == kind && strcmp(item_id(&d->item), id) == 0)
+                return &d->item;
+    return NULL;
+}
+
+const struct ta_table *ta_report_table(const struct ta_report *report, const char *id)
+{
+    const struct ta_item *item = find(report, TA_ITEM_TABLE, id);
+    return item && item->table->n_rows ? item->table : NULL;
+}
+
+const struct ta_table *ta_report_table_after(const struct ta_report *report,
+                                             const struct ta_table *table)
+{
+    bool is_next = !table;
+    for (const struct ta_section_builder *s = report->first; s; s = s->next)
+        for (const struct draft *d = s->first; d; d = d->next) {
+            if (d->item.kind != TA_ITEM_TABLE)
+                continue;
+            if (is_next)
+                return d->item.table;
+            is_next = d->item.table == table;
+        }
+    return NULL;
+}
+
+/* A share of a cost below this prints as next to nothing. */
+#define LEAST_SHARE 0.0005
+
+bool ta_scalar_is_shown(const struct ta_report *report, const struct ta_scalar *scalar)
+{
+    const double value = fabs(ta_cell_number(&scalar->value, (double)INFINITY));
+    if (scalar->polarity == TA_HIGHER || ta_report_kind(report) == TA_REPORT_DIFF)
+        return true;
+    return scalar->unit == TA_UNIT_RATIO ? value >= LEAST_SHARE : value > 0;
+}
+
+const struct ta_scalar *ta_report_scalar(const struct ta_report *report, const char *id)
+{
+    const struct ta_item *item = find(report, TA_ITEM_SCALAR, id);
+    return item ? item->scalar : NULL;
+}
+
+const struct ta_finding *ta_report_finding(const struct ta_report *report, const char *id)
+{
+    const struct ta_item *item = find(report, TA_ITEM_FINDING, id);
+    return item ? item->finding : NULL;
+}
