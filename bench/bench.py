@@ -175,7 +175,7 @@ def list_rows(scale):
         Row(f"{scale.layout_size} indent=2 × Kineto layout", "CPU per event", "indent2", middle, 2),
         Row(f"{scale.layout_size} one line × Kineto layout", "CPU per event", "oneline", middle, 2),
         Row(f"{scale.layout_size} keys in no order × Kineto layout", "CPU per event", inputs.MIXED,
-            middle, 2),
+            middle, 4),
     ]
     return [row for row in rows if row.over != row.under]
 

@@ -68,8 +68,7 @@ static void check_all(struct reading *r, const struct record_keys *keys, const c
                         .stack = stack,
                         .stack_limit = 200};
     while ((scan.p = memchr(scan.p, '{', (size_t)(scan.end - scan.p)))) {
-        r->layout.in_order = in_order;
-        r->layout.outline.is_off = false; /* most inputs do not pay */
+        r->layout.unordered = !in_order;
         scan.notes = 0;
         scan.p = check_record(r, keys, &scan);
     }

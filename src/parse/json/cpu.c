@@ -9,7 +9,7 @@
 static bool has_avx2(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-           __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("pclmul");
+           __builtin_cpu_supports("popcnt");
 }
 #endif
 

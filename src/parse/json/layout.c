@@ -11,14 +11,9 @@
 
 /* The layout rests for so many records when more than two gaps of each were new. */
 enum { NEW_GAPS = 2, REST = 16384 };
-/* No order is expected in the next records when so many gaps of each were not where they were
- * before. */
-enum { STRAY_GAPS = 2 };
-/* The layout is judged after so many records.  Whether they have an order at all shows sooner; but
- * then more of their gaps are new. */
-enum { JUDGED_EARLY = 512, JUDGED = 4096, STRAY_GAPS_EARLY = 4 };
-/* An order is looked for again when there was none so many times, and then after twice as many. */
-enum { RETRY_FIRST = 16, RETRY_LAST = 4096 };
+/* No order is expected for so long when so many gaps of each record were not where they were
+ * before; nothing tells meanwhile whether there is one. */
+enum { STRAY_GAPS = 2, UNORDERED = 16 };
 
 /* Records to watch for what can be fused, at first and each time the layout is judged. */
 enum { WATCHED_FIRST = 8192, WATCHED = 64 };
@@ -32,18 +27,11 @@ static void no_followers(const struct layout *layout, struct gap *gap)
             gap->next[kind][i] = layout->no_gap;
 }
 
-static void forget_quick(struct layout *layout)
-{
-    for (int i = 0; i < 1 << GAP_QUICK_BITS; i++)
-        layout->quick[i] = layout->no_gap;
-}
-
 static void forget_all(struct layout *layout)
 {
     layout->n = layout->fusing.n_fused = 0;
     layout->first = layout->opening;
     memset(layout->bucket, 0, sizeof layout->bucket);
-    forget_quick(layout);
     no_followers(layout, layout->opening);
     no_followers(layout, layout->no_gap); /* which may seem to be the first of a record */
 }
@@ -52,13 +40,10 @@ bool layout_init(struct layout *layout, const char *cpu, size_t number_limit)
 {
     enum { SPECIAL_GAPS = 3, LONGEST_NUMBER = 32 };
     *layout = (struct layout){.scan = number_limit < LONGEST_NUMBER ? NULL : ta_cpu_scanner(cpu),
-                              .in_order = true,
-                              .judged_at = JUDGED_EARLY,
-                              .retry_at = RETRY_FIRST,
                               .fusing.left = WATCHED_FIRST};
     layout->gaps =
         aligned_alloc(_Alignof(struct gap), (GAPS_MAX + SPECIAL_GAPS) * sizeof *layout->gaps);
-    if (!layout->gaps || !outline_init(&layout->outline))
+    if (!layout->gaps)
         return false; /* layout_free() all the same */
     layout->no_gap = &layout->gaps[GAPS_MAX];
     layout->passing = layout->no_gap + 1;
@@ -73,7 +58,6 @@ bool layout_init(struct layout *layout, const char *cpu, size_t number_limit)
 void layout_free(struct layout *layout)
 {
     free(layout->gaps);
-    outline_free(&layout->outline);
 }
 
 /* ---- one gap --------------------------------------------------------------------------------- */
@@ -148,40 +132,17 @@ static enum scan_result tokenize(const struct record_keys *keys, struct scan *sc
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static bool is_in_order(const struct layout *layout, bool is_early)
-{
-    return layout->searches < layout->records * (is_early ? STRAY_GAPS_EARLY : STRAY_GAPS);
-}
-
-/* Where no order is expected nothing tells whether there is one: try again now and then. */
-static bool try_order(struct layout *layout)
-{
-    outline_judge(&layout->outline, layout->records);
-    if (++layout->unordered < layout->retry_at)
-        return false;
-    layout->unordered = 0;
-    if (layout->retry_at < RETRY_LAST)
-        layout->retry_at *= 2;
-    layout->judged_at = JUDGED_EARLY;
-    layout->outline.is_off = false;
-    return true;
-}
-
 void layout_judge(struct layout *layout)
 {
-    const bool is_early = layout->judged_at == JUDGED_EARLY;
-    layout->judged_at = JUDGED;
-    if (is_early && is_in_order(layout, true))
-        return;
-    if (!is_early && layout->misses > layout->records * NEW_GAPS)
+    if (layout->misses > layout->records * NEW_GAPS)
         layout->off = REST;
-    if (layout->in_order && !is_early && is_in_order(layout, false))
-        layout->retry_at = RETRY_FIRST;
-    else
-        layout->in_order = !layout->in_order && try_order(layout);
-    if (!layout->in_order && layout->fusing.n_fused)
+    if (layout->unordered)
+        layout->unordered--;
+    else if (layout->searches >= layout->records * STRAY_GAPS)
+        layout->unordered = UNORDERED;
+    if (layout->unordered && layout->fusing.n_fused)
         forget_all(layout); /* fused gaps would only stand in the way */
-    layout->fusing.left = layout->in_order ? WATCHED : 0;
+    layout->fusing.left = layout->unordered ? 0 : WATCHED;
     layout->records = layout->searches = layout->misses = 0;
 }
 
@@ -191,18 +152,6 @@ struct gap *layout_find_slowly(struct layout *layout, const char *text, size_t l
         if (gap->from == from && gap->length == length && memcmp(gap->text, text, length) == 0)
             return gap;
     return NULL;
-}
-
-/* Marks those of a new gap and the others that another one begins with. */
-static void mark_begun(struct layout *layout, struct gap *added)
-{
-    for (struct gap *gap = layout->gaps; gap < added; gap++) {
-        if (gap->from != added->from)
-            continue;
-        gap->is_begun |= layout_is_longer(added, gap);
-        added->is_begun |= layout_is_longer(gap, added);
-    }
-    forget_quick(layout);
 }
 
 struct gap *layout_add(struct layout *layout, const struct gap *made, const char *text,
@@ -222,8 +171,6 @@ struct gap *layout_add(struct layout *layout, const struct gap *made, const char
     struct gap **bucket = layout_bucket(layout, layout_keys(gap->text));
     gap->chain = *bucket;
     *bucket = gap;
-    gap->is_begun = false;
-    mark_begun(layout, gap);
     return gap;
 }
 
@@ -284,7 +231,7 @@ struct gap *layout_find(struct layout *layout, const struct record_keys *keys, s
     layout->searches++;
     if (gap) {
         scan->p += gap->length;
-        if (layout->in_order)
+        if (!layout->unordered)
             layout_put_first(next, gap);
         return gap;
     }

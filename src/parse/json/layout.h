@@ -9,8 +9,8 @@
  * last in records of the same kind, which is given by their first gap; so the next one is nearly
  * always found at the first or second try.  Nothing is guessed: every byte is compared, and
  * whatever does not match is tokenized.  Real traces have 50 to 85 gaps; where many are new the
- * layout is switched off for a while, and where they come in no order none is expected: then the
- * outline of a record is tried first (outline.h).
+ * layout is switched off for a while, and where they come in no order none is expected for a while:
+ * then each is looked up by its keys.
  *
  * Where a value has been the same again and again behind a gap, as the "X" above, the gap, the
  * value and the gap behind it are fused into one longer gap, which has the value's token as a
@@ -26,7 +26,6 @@
 #ifndef TA_PARSE_LAYOUT_H
 #define TA_PARSE_LAYOUT_H
 
-#include "parse/json/outline.h"
 #include "parse/json/record.h"
 #include "parse/json/vector.h"
 
@@ -39,7 +38,6 @@ enum {
     GAP_KINDS = 16, /* of records, by their first gap */
     GAP_PIECES = 8,
     GAP_BUCKETS = 1024,
-    GAP_QUICK_BITS = 9,
 };
 
 enum gap_place { OUTSIDE, IN_RECORD, IN_NESTED };
@@ -75,7 +73,6 @@ struct gap {
     bool is_object;   /* it may be the nested object */
     bool ends;        /* the record ends with this gap */
     bool is_wrong;    /* stands for none */
-    bool is_begun;    /* another one begins with it */
     uint8_t opens;    /* where the nested object opens in the text, plus one; 0: it does not */
     uint8_t closes;   /* where it has closed, plus one; 0: it does not */
     uint8_t from, to; /* enum gap_place of what stands before it, and behind */
@@ -139,24 +136,21 @@ struct layout {
     struct gap *no_gap;  /* stands for none: a control character, a syntax error anyway */
     struct gap *passing; /* tokenized but too long to be remembered; good until the next one */
     struct gap *bucket[GAP_BUCKETS]; /* by the first key in their text; the first without one */
-    /* Found last, by their first eight bytes; or no_gap.  None that another one begins with. */
-    struct gap *quick[1 << GAP_QUICK_BITS];
-    bool in_order;      /* gaps follow each other as they did before, mostly */
-    uint32_t records;   /* since the layout was judged last, */
-    uint32_t judged_at; /* and how many of them are waited for */
-    uint32_t searches;  /* of gaps that were not where they were expected */
-    uint32_t misses;    /* of them new ones */
-    uint32_t unordered; /* times that it was judged while no order was expected, */
-    uint32_t retry_at;  /* and how many of them are waited for until one is looked for again */
+    uint32_t records;                /* since the layout was judged last */
+    uint32_t searches;               /* of gaps that were not where they were expected */
+    uint32_t misses;                 /* of them new ones */
+    uint32_t unordered; /* times to judge it until an order of gaps is expected again; 0: now */
     uint32_t off;       /* records to scan without the layout */
     struct fusing fusing;
-    struct outline outline;
 };
 
 /* `cpu` as in --cpu (cpu.h), NULL for the best.  There is no layout for limits of numbers below 32
  * bytes, which only the grammar looks at.  False without memory. */
 bool layout_init(struct layout *layout, const char *cpu, size_t number_limit);
 void layout_free(struct layout *layout);
+
+/* Records after which the layout is judged. */
+enum { LAYOUT_JUDGED = 4096 };
 
 /* Judges the layout by its misses: it may be switched off for a while, or expect no order. */
 void layout_judge(struct layout *layout);
@@ -165,7 +159,7 @@ void layout_judge(struct layout *layout);
 static inline bool layout_on(struct layout *layout)
 {
     if (layout->off == 0) {
-        if (++layout->records == layout->judged_at)
+        if (++layout->records == LAYOUT_JUDGED)
             layout_judge(layout);
         return layout->scan != NULL;
     }

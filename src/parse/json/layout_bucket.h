@@ -79,35 +79,4 @@ __attribute__((noinline)) static struct gap *layout_known(struct layout *layout,
     return gap ? gap : layout_chained(layout->bucket[0], text, from);
 }
 
-/* Gaps in no order are each waited for.  What begins alike and was found last is mostly the one,
- * and its place takes a third of the time to work out: by the first eight bytes, and as "Input
- * Dims" and "Input type" have these in common, long gaps also by those behind. */
-enum { GAP_LONG = 16 };
-
-static inline struct gap **layout_quick_slot(struct layout *layout, uint64_t hash)
-{
-    return &layout->quick[hash * UINT64_C(0x9e3779b97f4a7c15) >> (64 - GAP_QUICK_BITS)];
-}
-
-static inline bool layout_is_at(const struct gap *gap, const char *text, uint8_t from)
-{
-    return gap->from == from && vector_matches(text, gap->text, gap->length, gap->mask);
-}
-
-static inline struct gap *layout_quick(struct layout *layout, const char *text, uint8_t from)
-{
-    const uint64_t head = word_of(text, 8), behind = word_of(text + 8, 8);
-    struct gap **const quick = layout_quick_slot(layout, head);
-    if (layout_is_at(*quick, text, from))
-        return *quick;
-    struct gap **const quick_long =
-        layout_quick_slot(layout, head ^ behind * UINT64_C(0xff51afd7ed558ccd));
-    if (layout_is_at(*quick_long, text, from))
-        return *quick_long;
-    struct gap *const gap = layout_known(layout, text, from);
-    if (gap && !gap->is_begun)
-        *(gap->length < GAP_LONG ? quick : quick_long) = gap;
-    return gap;
-}
-
 #endif

@@ -286,8 +286,6 @@ static inline enum scan_result has_values(struct ta_record *record, unsigned fie
     return SCAN_OK;
 }
 
-#include "parse/json/outline_scan.h"
-
 /* Scans a record; watches it for gaps to be fused.  The place of the scan lives in a register, p,
  * while it moves over what is known and plain. */
 __attribute__((always_inline)) static inline enum scan_result
@@ -301,8 +299,8 @@ scan_gaps(struct layout *layout, const struct record_keys *keys, struct scan *sc
     uint8_t kind = 0;
     for (const char *p = scan->p, *start = p; p; next = gap->next[kind]) {
         struct gap *const before = gap;
-        gap = layout->in_order ? expected_gap(next, start = p)
-                               : layout_quick(layout, start = p, before->to);
+        gap = layout->unordered ? layout_known(layout, start = p, before->to)
+                                : expected_gap(next, start = p);
         if (__builtin_expect(gap != NULL, true)) {
             p += gap->length;
         } else {
@@ -354,10 +352,8 @@ static void forget(struct ta_record *record)
     record->has_nested = 0;
 }
 
-__attribute__((noinline)) static enum scan_result scan_by_gaps(struct layout *layout,
-                                                               const struct record_keys *keys,
-                                                               struct scan *scan,
-                                                               struct ta_record *record)
+enum scan_result LAYOUT_SCAN(struct layout *layout, const struct record_keys *keys,
+                             struct scan *scan, struct ta_record *record)
 {
     enum scan_result result;
     if (layout->fusing.left) {
@@ -371,25 +367,4 @@ __attribute__((noinline)) static enum scan_result scan_by_gaps(struct layout *la
     if (result != SCAN_OK)
         forget(record);
     return result;
-}
-
-/* Without vectors gaps are faster in any order.  The outline knows no limit of strings. */
-static inline bool is_for_outline(const struct layout *layout, const struct scan *scan)
-{
-    return VECTOR_BITMAPS && !layout->in_order && !layout->outline.is_off &&
-           scan->string_limit >= OUTLINE_TEXT;
-}
-
-enum scan_result LAYOUT_SCAN(struct layout *layout, const struct record_keys *keys,
-                             struct scan *scan, struct ta_record *record)
-{
-    if (is_for_outline(layout, scan)) {
-        const char *const start = scan->p;
-        if (scan_by_outline(&layout->outline, keys, scan, record))
-            return SCAN_OK;
-        scan->p = start;
-        scan->notes = 0;
-        forget(record);
-    }
-    return scan_by_gaps(layout, keys, scan, record);
 }

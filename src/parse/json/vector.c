@@ -21,9 +21,6 @@ const struct vector_constants vector_constants = {
     .open = EACH('['),
     .close = EACH(']'),
     .brace = EACH('{'),
-    .closing_brace = EACH('}'),
-    .colon = EACH(':'),
-    .point = EACH('.'),
     /* Anywhere else 0xff, which no byte finds: those with a high bit find 0. */
     .spaces = {' ',  0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, '\t', '\n',
                0xff, 0xff, '\r', 0xff, 0xff, ' ',  0xff, 0xff, 0xff, 0xff, 0xff,

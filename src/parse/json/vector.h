@@ -27,7 +27,7 @@ enum { VECTOR_REACH = 64 };
 struct vector_constants {
     _Alignas(32) uint8_t zero[32];
     uint8_t nine[32], quote[32], backslash[32], space[32], newline[32], cr[32], tab[32];
-    uint8_t comma[32], open[32], close[32], brace[32], closing_brace[32], colon[32], point[32];
+    uint8_t comma[32], open[32], close[32], brace[32];
     uint8_t spaces[32]; /* white space by its low four bits, for _mm256_shuffle_epi8() */
 };
 
@@ -41,10 +41,6 @@ typedef __m256i vector;
 #define TA_EACH(name) (*(const __m256i *)(const void *)vector_constants.name)
 #define TA_QUOTE TA_EACH(quote)
 #define TA_BRACE TA_EACH(brace)
-#define TA_CLOSING_BRACE TA_EACH(closing_brace)
-#define TA_COLON TA_EACH(colon)
-#define TA_POINT TA_EACH(point)
-#define TA_BACKSLASH TA_EACH(backslash)
 
 static inline vector vector_at(const char *p)
 {
@@ -87,10 +83,6 @@ typedef __m128i vector;
 #define TA_EACH(name) (*(const __m128i *)(const void *)vector_constants.name)
 #define TA_QUOTE TA_EACH(quote)
 #define TA_BRACE TA_EACH(brace)
-#define TA_CLOSING_BRACE TA_EACH(closing_brace)
-#define TA_COLON TA_EACH(colon)
-#define TA_POINT TA_EACH(point)
-#define TA_BACKSLASH TA_EACH(backslash)
 
 static inline vector vector_at(const char *p)
 {
@@ -134,10 +126,6 @@ typedef uint64_t vector;
 #define TA_EACH(byte) (UINT64_C(0x0101010101010101) * (uint8_t)(byte))
 #define TA_QUOTE TA_EACH('"')
 #define TA_BRACE TA_EACH('{')
-#define TA_CLOSING_BRACE TA_EACH('}')
-#define TA_COLON TA_EACH(':')
-#define TA_POINT TA_EACH('.')
-#define TA_BACKSLASH TA_EACH('\\')
 
 static inline vector vector_at(const char *p)
 {
@@ -242,24 +230,6 @@ static inline uint64_t vector_equal64(const char *p, vector byte)
     for (int i = 0; i < 64; i += VECTOR_SIZE)
         equal |= (uint64_t)vector_equal(vector_at(p + i), byte) << i;
     return equal;
-}
-
-/* The same for 32 bytes. */
-static inline uint32_t vector_equal32(const char *p, vector byte)
-{
-    uint32_t equal = 0;
-    for (int i = 0; i < 32; i += VECTOR_SIZE)
-        equal |= vector_equal(vector_at(p + i), byte) << i;
-    return equal;
-}
-
-/* Bit i is set when p[i] is a quote, a backslash, a control or not ASCII, for 32 bytes. */
-static inline uint32_t vector_specials32(const char *p)
-{
-    uint32_t specials = 0;
-    for (int i = 0; i < 32; i += VECTOR_SIZE)
-        specials |= vector_specials(vector_at(p + i)) << i;
-    return specials;
 }
 
 #if VECTOR_BITMAPS
