@@ -6,23 +6,34 @@ usage: run_case.py --program PROGRAM --root REPOSITORY [--sanitized] CASE
 
 CASE is a folder:
 
-  cmd            one command per line, `[NAME=VALUE...] traceanalyze ARGUMENT... [< FILE]`; lines
-                 that begin with # say what the case is about
+  cmd            one command per line, `[NAME=VALUE...] traceanalyze ARGUMENT... [< FILE]` or
+                 `show FILE`, and a filter after it or not; lines that begin with # say what the
+                 case is about
   in/            input files of this case alone
   expect.stdout  what the commands print, all after another; no such file: nothing
   expect.stderr  the same for standard error; times, speeds and memory of -v show as #
   expect.status  their exit codes, a line each; no such file: all 0
-  expect.files   files that exist afterwards and did not before, a line each; no such file: none
+  expect.files   files that exist afterwards and did not before, a line each; no such file: none;
+                 a line with * is for any number of others
   expect/PATH    content of such a file, byte for byte; as expect/PATH.subset the JSON values
                  that it must have (it may have more members); in a report "tables", "scalars"
                  and "findings" stand for rows, values and severities by id
   limits         `peak_mib N`: the largest resident size of a command
+
+A filter leaves of what a command prints what the case is about, so that a new table or chart
+changes the cases of such lists and no others.  TITLE and LINE are patterns with * and ?.
+
+  | parts TITLE...     parts of a report by their titles: tables, findings, chapters
+  | without TITLE...   all other parts
+  | lines LINE...      lines
+  | same FILE          nothing where it is equal to the file, else how it differs
 
 Commands run in an empty folder that holds in/, a copy of tests/golden/inputs/ as inputs/, and a
 link samples/.  TA_UPDATE_GOLDEN=1 writes what the commands do into the case instead.
 """
 import argparse
 import difflib
+import fnmatch
 import json
 import os
 import pathlib
@@ -81,19 +92,86 @@ def prepare(case, root):
         shutil.copytree(case.folder / "in", case.scratch, dirs_exist_ok=True)
 
 
+class Command:
+    """A line of `cmd`."""
+
+    def __init__(self, line):
+        words, self.settings, self.source, self.filter = shlex.split(line), {}, None, []
+        while words and re.match(r"[A-Z_]+=", words[0]):
+            name, value = words.pop(0).split("=", 1)
+            self.settings[name] = value
+        if "|" in words:
+            self.filter = words[words.index("|") + 1:]
+            words = words[:words.index("|")]
+        if "<" in words:
+            self.source = words[words.index("<") + 1]
+            words = words[:words.index("<")]
+        self.verb, *self.words = words or [""]
+        self.is_known = self.verb == "traceanalyze" or (self.verb == "show" and len(words) == 2)
+        self.is_known &= not self.filter or self.filter[0] in FILTERS
+
+
 def read_commands(case):
     for line in case.text("cmd").decode().splitlines():
         if line.strip() and not line.startswith("#"):
-            words, settings, source = shlex.split(line), {}, None
-            while words and re.match(r"[A-Z_]+=", words[0]):
-                name, value = words.pop(0).split("=", 1)
-                settings[name] = value
-            if "<" in words:
-                source = words[words.index("<") + 1]
-                words = words[:words.index("<")]
-            if not words or words.pop(0) != "traceanalyze":
-                sys.exit(f"{case.folder.name}: no command of traceanalyze: {line}")
-            yield words, settings, source
+            command = Command(line)
+            if not command.is_known:
+                sys.exit(f"{case.folder.name}: no such command: {line}")
+            yield command
+
+
+# ---- filters ----------------------------------------------------------------------------------
+
+def is_any(patterns, text):
+    return any(fnmatch.fnmatchcase(text, pattern) for pattern in patterns)
+
+
+def parts_of(text):
+    """(title, lines) of the parts of a report: in Markdown from heading to heading, in text from a
+    line at the margin that follows an empty one."""
+    lines = text.splitlines(keepends=True)
+    is_markdown = text.startswith("<!--")
+    starts, plain = [], [re.sub(r"\x1b\[[0-9;]*m", "", line).rstrip() for line in lines]
+    for i, line in enumerate(plain):
+        is_start = line.startswith("#") if is_markdown else \
+            line[:1].strip() and (i == 0 or not plain[i - 1])
+        if i == 0 or is_start:
+            starts.append(i)
+    for start, end in zip(starts, [*starts[1:], len(lines)]):
+        yield plain[start].lstrip("# "), "".join(lines[start:end])
+
+
+def parts(_, text, titles):
+    found = list(parts_of(text))
+    absent = [title for title in titles if not any(is_any([title], had) for had, _ in found)]
+    return "".join(part for had, part in found if is_any(titles, had)) + \
+        "".join(f"no part {title}\n" for title in absent)
+
+
+def without(_, text, titles):
+    return "".join(part for had, part in parts_of(text) if not is_any(titles, had))
+
+
+def lines_like(_, text, patterns):
+    return "".join(line for line in text.splitlines(keepends=True)
+                   if is_any(patterns, line.rstrip("\n")))
+
+
+def same(case, text, names):
+    wanted = (case.scratch / names[0]).read_bytes()
+    actual = text.encode("utf-8", "surrogateescape")
+    return "" if wanted == actual else difference(wanted, actual) + "\n"
+
+
+FILTERS = {"parts": parts, "without": without, "lines": lines_like, "same": same}
+
+
+def filtered(case, command, out):
+    if not command.filter:
+        return out
+    name, *words = command.filter
+    text = FILTERS[name](case, out.decode("utf-8", "surrogateescape"), words)
+    return text.encode("utf-8", "surrogateescape")
 
 
 def environment(case, settings):
@@ -104,13 +182,16 @@ def environment(case, settings):
     return env
 
 
-def run(case, program, words, settings, source):
-    with open(case.scratch / source if source else os.devnull, "rb") as stdin:
-        with subprocess.Popen([program, *words], cwd=case.scratch, stdin=stdin,
+def run(case, program, command):
+    if command.verb == "show":
+        return filtered(case, command, (case.scratch / command.words[0]).read_bytes()), b"", None
+    source = case.scratch / command.source if command.source else os.devnull
+    with open(source, "rb") as stdin:
+        with subprocess.Popen([program, *command.words], cwd=case.scratch, stdin=stdin,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              env=environment(case, settings)) as process:
+                              env=environment(case, command.settings)) as process:
             out, err = process.communicate(timeout=250)
-    return out, err, process.returncode
+    return filtered(case, command, out), err, process.returncode
 
 
 def files_below(folder):
@@ -118,6 +199,15 @@ def files_below(folder):
         folders[:] = [f for f in folders if not os.path.islink(os.path.join(base, f))]
         for name in names:
             yield os.path.relpath(os.path.join(base, name), folder)
+
+
+def named(case, made):
+    """The files with those that a pattern of expect.files is for replaced by the pattern."""
+    listed = case.text("expect.files").decode().splitlines()
+    patterns = [line for line in listed if "*" in line]
+    others = {name: pattern for name in made if name not in listed
+              for pattern in patterns if fnmatch.fnmatchcase(name, pattern)}
+    return sorted({others.get(name, name) for name in made} | set(patterns))
 
 
 # ---- comparing --------------------------------------------------------------------------------
@@ -221,15 +311,16 @@ def main():
         case = Case(args.case.resolve(), pathlib.Path(scratch))
         prepare(case, args.root.resolve())
         before = set(files_below(case.scratch))
-        done = [run(case, args.program.resolve(), *command) for command in read_commands(case)]
+        done = [run(case, args.program.resolve(), command) for command in read_commands(case)]
         if not done:
             sys.exit(f"{case.folder.name}: no command")
         made = sorted(set(files_below(case.scratch)) - before)
         case.expect("expect.stdout", b"".join(out for out, _, _ in done))
         case.expect("expect.stderr", b"".join(without_measures(err) for _, err, _ in done))
-        case.expect("expect.status", "".join(f"{code}\n" for _, _, code in done).encode(),
-                    b"0\n" * len(done))
-        case.expect("expect.files", "".join(f"{name}\n" for name in made).encode())
+        codes = [code for _, _, code in done if code is not None]
+        case.expect("expect.status", "".join(f"{code}\n" for code in codes).encode(),
+                    b"0\n" * len(codes))
+        case.expect("expect.files", "".join(f"{name}\n" for name in named(case, made)).encode())
         compare_files(case)
         if not args.sanitized:
             check_limits(case)

@@ -109,7 +109,19 @@ def one_by_title(titles, title, heads):
 # ---- outputs -------------------------------------------------------------------------------
 
 
+def check_all(faults, where, found, tables):
+    """Every table of report.json is named there, once and in its order."""
+    wanted = [flat(table.title) for table in tables]
+    if found != wanted:
+        faults.append(f"{where} lack {[title for title in wanted if title not in found]}, have "
+                      f"{[title for title in found if title not in wanted]}, or another order")
+
+
 def check_csv(folder, tables, faults):
+    written = {path.stem for path in (folder / "tables").iterdir()}
+    wanted = {table.id for table in tables} | {"findings", "data_quality"}
+    if written != wanted:
+        faults.append(f"files and tables differ: {sorted(written ^ wanted)}")
     for table in tables:
         with open(folder / "tables" / f"{table.id}.csv", newline="", encoding="utf-8") as file:
             heads, *rows = csv.reader(file)
@@ -209,6 +221,7 @@ def cells_of(line):
 def check_md(folder, tables, faults):
     titles = by_title(tables)
     parts = re.split(r"^### ", (folder / "report.md").read_text(encoding="utf-8"), flags=re.M)[1:]
+    seen = []
     for part in parts:
         title, *lines = part.split("\n")
         title = flat(re.sub(r"\\(.)", r"\1", title))
@@ -217,8 +230,10 @@ def check_md(folder, tables, faults):
             continue # a finding
         end = next((i for i, line in enumerate(lines) if line.startswith("## ")), len(lines))
         grid = [line for line in lines[:end] if line.startswith("|")]
+        seen.append(title)
         heads = cells_of(grid[0])
         faults.compare(one_by_title(titles, title, heads), heads, map(cells_of, grid[2:]))
+    check_all(faults, "headings", seen, tables)
 
 
 def spans_of(lines):
@@ -261,14 +276,20 @@ NO_ROW = re.compile(r"  [\d ]+ of [\d ]+ rows|  [█▓▒░·x-] \S| {8}\S|\S"
 def check_text(folder, tables, faults):
     titles = by_title(tables)
     text = plain((folder / "report.txt").read_text(encoding="utf-8"))
+    shown, others = [], []
     for block in text.split("\n\n"):
         title, *lines = block.strip("\n").split("\n")
+        if title == "More tables in the report":
+            others = flat(" ".join(lines)).split(" · ")
         if title not in titles:
             continue
+        shown.append(title)
         lines = lines[:2] + [line for line in lines[2:] if not NO_ROW.match(line)]
         table = titles[title][0]
         heads, rows = best_grid(table, lines)
         faults.compare(one_by_title(titles, title, heads), heads, rows)
+    rest = [table for table in tables if flat(table.title) not in shown]
+    check_all(faults, "names of more tables", others, rest)
 
 
 QUANTITY = re.compile(r"(?<![\w.])[+-]?<?\d{1,3}(?: \d{3})*(?:\.\d+)?"
