@@ -41,7 +41,7 @@ if(TRACEANALYZE_ISAL)
     target_link_libraries(ta_dependencies INTERFACE ${isal})
     set_source_files_properties(
         "${PROJECT_SOURCE_DIR}/src/read/inflate.c" "${PROJECT_SOURCE_DIR}/src/read/inflate_isal.c"
-        "${PROJECT_SOURCE_DIR}/src/render/deflate_part.c"
+        "${PROJECT_SOURCE_DIR}/src/base/deflate.c"
         "${PROJECT_SOURCE_DIR}/src/cli/cmd_help.c"
         PROPERTIES COMPILE_DEFINITIONS TA_HAVE_ISAL INCLUDE_DIRECTORIES "${TA_ISAL_INCLUDE_DIRS}")
   endif()

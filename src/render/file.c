@@ -3,7 +3,7 @@
 #include "render/file.h"
 
 #include "render/folder.h"
-#include "render/deflate_parts.h"
+#include "base/deflate.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ void ta_file_end(struct ta_file *file)
     if (file->fd >= 0 && !file->foreign)
         close(file->fd);
     file->fd = -1;
-    ta_gzip_free(file->gzip);
+    ta_deflater_free(file->gzip);
     file->gzip = NULL;
     free(file->buffer);
     file->buffer = NULL;
@@ -73,7 +73,7 @@ static void pass_on(struct ta_file *file, const char *bytes, size_t n)
     file->flushed += n;
     if (!file->gzip)
         write_all(file, bytes, n);
-    else if (!file->error && !ta_gzip_put(file->gzip, (struct ta_slice){bytes, n}))
+    else if (!file->error && !ta_deflater_put(file->gzip, (struct ta_slice){bytes, n}))
         file->error = ENOMEM;
 }
 
@@ -135,7 +135,7 @@ static void write_packed(void *user, struct ta_slice packed)
 
 void ta_file_pack(struct ta_ctx *ctx, struct ta_file *file, const char *comment)
 {
-    file->gzip = ta_gzip_new(ctx, comment, write_packed, file);
+    file->gzip = ta_deflater_new(ctx, comment, write_packed, file);
     if (!file->gzip)
         file->error = ENOMEM;
 }
@@ -234,9 +234,9 @@ enum ta_status ta_file_close(struct ta_ctx *ctx, struct ta_file *file)
     if (file->fd < 0 || file->complete)
         return ta_fail(ctx, TA_ERR_INTERNAL, "Product closed twice: path=\"%s\"", file->path);
     flush(file);
-    if (file->gzip && !file->error && !ta_gzip_end(file->gzip))
+    if (file->gzip && !file->error && !ta_deflater_end(file->gzip))
         file->error = ENOMEM;
-    ta_gzip_free(file->gzip);
+    ta_deflater_free(file->gzip);
     file->gzip = NULL;
     free(file->buffer);
     file->buffer = NULL;

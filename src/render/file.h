@@ -6,7 +6,7 @@
 
 #include "traceanalyze/output.h"
 
-struct ta_gzip;
+struct ta_deflater;
 
 struct ta_file {
     char *path;    /* for messages */
@@ -19,7 +19,7 @@ struct ta_file {
     char *buffer;
     size_t used, room;
     uint64_t flushed;     /* bytes that went through the buffer, or past it */
-    struct ta_gzip *gzip; /* what packs them, or NULL */
+    struct ta_deflater *gzip; /* what packs them, or NULL */
 };
 
 /* Starts writing to an open descriptor; false when out of memory.  The path is taken over in

@@ -21,8 +21,9 @@ ROW = re.compile(rf"^\| ({FOLDER}) \| (–|{FOLDER}(?:, {FOLDER})*) \|$", re.MUL
 # Library → where its headers may be included; src/cli/cmd_help.c prints the versions of all.
 LIBRARIES = {
     "gsl/": ("src/stat/", "src/cli/cmd_help.c"),
-    "isa-l": ("src/read/", "src/render/deflate_part.c", "src/cli/cmd_help.c"),
-    "zlib.h": ("src/read/", "src/render/", "src/analyze/summary/", "src/cli/cmd_help.c"),
+    "isa-l": ("src/read/", "src/base/deflate.c", "src/cli/cmd_help.c"),
+    "zlib.h": ("src/base/deflate.c", "src/read/", "src/render/chart/", "src/analyze/summary/",
+               "src/cli/cmd_help.c"),
     "cairo": ("src/render/chart/", "src/cli/cmd_help.c", "plugins/output/"),
     "pango": ("src/render/chart/", "src/cli/cmd_help.c", "plugins/output/",
               "include/traceanalyze/draw.h"),

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is deflated comes back, whatever its size, and is the same with any number of threads. */
-#include "traceanalyze/deflate.h"
-
-#include "render/deflate_parts.h"
+#include "base/deflate.h"
 
 #include "trace_fixture.h"
 
@@ -60,16 +58,14 @@ static void sizes_around_those_of_parts(void **state)
 }
 
 /* What cannot be packed takes little more than before, and what repeats next to nothing; with
- * either library, as the last part of a stream and before others. */
-static void both_libraries(void **state)
+ * each library, as the last part of a stream and before others. */
+static void each_library(void **state)
 {
-    static bool (*const by[])(struct ta_slice, bool, struct ta_deflated *) = {ta_deflate_part,
-                                                                              ta_deflate_part_zlib};
     (void)state;
     char *bytes = malloc(MEBIBYTE), *back = malloc(MEBIBYTE + 1);
     assert_non_null(bytes);
     assert_non_null(back);
-    for (size_t i = 0; i < sizeof by / sizeof *by; i++)
+    for (ta_deflate_part *const *with = ta_deflate_parts; *with; with++)
         for (int is_random = 0; is_random < 2; is_random++)
             for (int is_last = 0; is_last < 2; is_last++) {
                 uint64_t random = 1;
@@ -78,7 +74,7 @@ static void both_libraries(void **state)
                     bytes[k] = (char)(is_random ? random >> 40 : 'a');
                 }
                 struct ta_deflated packed = {0};
-                assert_true(by[i]((struct ta_slice){bytes, MEBIBYTE}, is_last, &packed));
+                assert_true((*with)((struct ta_slice){bytes, MEBIBYTE}, is_last, &packed));
                 assert_in_range(packed.size, 1,
                                 is_random ? MEBIBYTE + MEBIBYTE / 1000 : MEBIBYTE / 50);
                 z_stream stream = {.next_in = packed.bytes,
@@ -100,7 +96,7 @@ static void both_libraries(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(sizes_around_those_of_parts),
-                                       cmocka_unit_test(both_libraries)};
+                                       cmocka_unit_test(each_library)};
     ta_shared_init(&shared);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,12 +16,8 @@
 /* The sheets and the script are written in parts, one idea each; a page has them as one text.  The
  * build strips them of comments and indentation (cmake/TaEmbed.cmake). */
 static const char *const sheets[] = {
-    ta_embed_html_base_css,
-    ta_embed_html_frame_css,
-    ta_embed_html_parts_css,
-    ta_embed_html_tables_css,
-    ta_embed_html_timeline_css,
-    ta_embed_html_media_css,
+    ta_embed_html_base_css,   ta_embed_html_frame_css,    ta_embed_html_parts_css,
+    ta_embed_html_tables_css, ta_embed_html_timeline_css, ta_embed_html_media_css,
 };
 
 #define LICENSE "/* SPDX-License-Identifier: GPL-3.0-or-later */\n"

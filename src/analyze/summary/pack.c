@@ -4,43 +4,30 @@
 #include "analyze/summary/summary.h"
 
 #include "base/context.h"
+#include "base/deflate.h"
 
 #include <stdlib.h>
 #include <zlib.h>
 
-enum { GZIP = 16 }; /* to zlib's number of window bits: a gzip stream */
-
 enum ta_status ta_summary_pack(struct ta_ctx *ctx, struct ta_slice text, struct ta_text *packed)
 {
-    enum { MEMORY = 8, UNIX = 3 };
-    Bytef comment[] = TA_SUMMARY_COMMENT;
-    z_stream stream = {0};
-    gz_header header = {.os = UNIX, .comment = comment};
-    bool done = deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + GZIP, MEMORY,
-                             Z_DEFAULT_STRATEGY) == Z_OK;
-    const uLong room = done ? deflateBound(&stream, text.len) : 0;
-    char *bytes = done ? malloc(room) : NULL;
-    done = done && bytes && deflateSetHeader(&stream, &header) == Z_OK && text.len <= UINT32_MAX;
-    if (done) {
-        stream.next_in = (Bytef *)(uintptr_t)text.ptr;
-        stream.avail_in = (uInt)text.len;
-        stream.next_out = (Bytef *)bytes;
-        stream.avail_out = (uInt)room;
-        done = deflate(&stream, Z_FINISH) == Z_STREAM_END;
-        packed->bytes.at = bytes;
-        packed->bytes.n = packed->bytes.max = room - stream.avail_out;
+    unsigned char *bytes;
+    size_t size;
+    if (!ta_gzip(ctx, TA_SUMMARY_COMMENT, text, &bytes, &size)) {
+        *packed = (struct ta_text){.failed = true};
+        return ta_cause(ctx, TA_ERR_NOMEM, "Cannot pack a summary: bytes=%zu", text.len);
     }
-    deflateEnd(&stream);
-    if (done)
-        return TA_OK;
-    free(bytes);
-    *packed = (struct ta_text){.failed = true};
-    return ta_fail(ctx, TA_ERR_NOMEM, "Cannot pack a summary: bytes=%zu", text.len);
+    packed->bytes.at = (char *)bytes;
+    packed->bytes.n = packed->bytes.max = size;
+    return TA_OK;
 }
 
 enum ta_status ta_summary_unpack(struct ta_ctx *ctx, struct ta_slice packed, struct ta_text *text)
 {
-    enum { SIZE_BYTES = 4 };
+    enum {
+        GZIP = 16, /* added to zlib's number of window bits: a gzip stream */
+        SIZE_BYTES = 4
+    };
     z_stream stream = {0};
     uint32_t size = 0;
     bool done = packed.len > SIZE_BYTES && inflateInit2(&stream, MAX_WBITS + GZIP) == Z_OK;
