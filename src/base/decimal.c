@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/decimal.h"
 
+#include "traceanalyze/unit.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* Beyond this a double is no exact integer and digits of it would be invented. */
+#define LARGEST_EXACT 9007199254740992.0 /* 2^53 */
 
 typedef unsigned __int128 wide;
 
@@ -204,4 +209,47 @@ char *ta_decimal_integer(char *at, int64_t value)
         *at++ = digits[--n];
     *at = '\0';
     return at;
+}
+
+/* ---- as text --------------------------------------------------------------------------------- */
+
+char *ta_decimal_put_fixed(char *at, const struct ta_decimal *d)
+{
+    if (d->point <= 0)
+        at = stpcpy(at, "0.");
+    for (int i = d->point; i < 0; i++)
+        *at++ = '0';
+    for (int i = 0; i < d->n || i < d->point; i++) {
+        if (i == d->point && i > 0)
+            *at++ = '.';
+        *at++ = (char)(i < d->n ? d->digits[i] : '0');
+    }
+    *at = '\0';
+    return at;
+}
+
+char *ta_decimal_put_scientific(char *at, const struct ta_decimal *d)
+{
+    struct ta_decimal mantissa = *d;
+    mantissa.point = 1;
+    at = ta_decimal_put_fixed(at, &mantissa);
+    return at + snprintf(at, 8, "e%d", d->point - 1);
+}
+
+char *ta_number_format(char text[TA_UNIT_TEXT_MAX], double value)
+{
+    if (fabs(value) < LARGEST_EXACT && value == trunc(value)) {
+        ta_decimal_integer(text, ta_whole(value));
+        return text;
+    }
+    const double magnitude = fabs(value);
+    const struct ta_decimal d = ta_decimal_trimmed(ta_decimal_exact(magnitude));
+    char *at = text;
+    if (value < 0)
+        *at++ = '-';
+    if (magnitude >= LARGEST_EXACT || magnitude < TA_SMALLEST_FIXED)
+        ta_decimal_put_scientific(at, &d);
+    else
+        ta_decimal_put_fixed(at, &d);
+    return text;
 }

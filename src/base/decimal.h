@@ -22,7 +22,15 @@ struct ta_decimal ta_decimal_exact(double value);
 /* Without the zeros at the end. */
 struct ta_decimal ta_decimal_trimmed(struct ta_decimal d);
 
-/* Writes an integer and ends it with a null; gives where that is. */
+/* Smallest number that is written with leading zeros. */
+#define TA_SMALLEST_FIXED 1e-4
+
+/* These write a text, end it with a null and give where that is: the digits with a decimal point
+ * where it belongs, … */
+char *ta_decimal_put_fixed(char *at, const struct ta_decimal *d);
+/* … with an exponent, … */
+char *ta_decimal_put_scientific(char *at, const struct ta_decimal *d);
+/* … and an integer. */
 char *ta_decimal_integer(char *at, int64_t value);
 
 #endif

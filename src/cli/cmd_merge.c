@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "cli/merge_choice.h"
-#include "render/file.h"
+#include "base/write/file.h"
 #include "render/sink.h"
 #include "report/report.h"
 

@@ -7,7 +7,7 @@
  * clock that drifts are written anew, without their offset.  Traces are not packed: Perfetto
  * refuses a manifest that says anything of a member that is. */
 #include "merge/trace.h"
-#include "render/file.h"
+#include "base/write/file.h"
 
 #include <inttypes.h>
 #include <stdio.h>

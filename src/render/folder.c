@@ -2,6 +2,8 @@
 /* Folders of products: making, opening, and taking back what was made. */
 #include "render/folder.h"
 
+#include "base/write/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,13 +16,6 @@ struct ta_made_folder {
     char *path;
     struct ta_made_folder *next;
 };
-
-enum ta_status ta_fail_path(struct ta_ctx *ctx, const char *what, const char *path)
-{
-    int reason = errno;
-    return ta_fail(ctx, reason == ENOMEM ? TA_ERR_NOMEM : TA_ERR_OUTPUT,
-                   "%s: path=\"%s\", reason=%s", what, path, strerror(reason));
-}
 
 /* Remembers a folder we made, to remove it should the run fail. */
 static bool remember_made(struct ta_folders *folders, const char *path)

@@ -18,9 +18,6 @@ struct ta_folders {
     struct ta_made_folder *made;
 };
 
-/* ta_fail() for the path with the text of errno. */
-enum ta_status ta_fail_path(struct ta_ctx *ctx, const char *what, const char *path);
-
 /* Fails where a folder cannot be written to, or could not be made, as far as that can be told
  * beforehand: so that nobody waits for a run that has nowhere to go. */
 enum ta_status ta_folder_check(struct ta_ctx *ctx, const char *path) TA_MUST_CHECK;

@@ -6,7 +6,7 @@
 #include "render/sink.h"
 
 #include "base/context.h"
-#include "render/file.h"
+#include "base/write/file.h"
 #include "render/folder.h"
 #include "render/target.h"
 #include "render/temp.h"

@@ -2,6 +2,8 @@
 /* Telling our own earlier products from everything else that may stand in their place. */
 #include "render/target.h"
 
+#include "base/write/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>

@@ -41,6 +41,51 @@ const char *ta_chart_kind_name(enum ta_chart_kind kind)
     return names[kind];
 }
 
+const char *ta_ink_name(enum ta_ink ink)
+{
+    static const char *const names[TA_INK_COUNT] = {
+        [TA_INK_NONE] = "paper",
+        [TA_INK_TEXT] = "text",
+        [TA_INK_MUTED] = "muted",
+        [TA_INK_GRID] = "grid",
+        [TA_INK_COMPUTE] = "compute",
+        [TA_INK_COMM] = "comm",
+        [TA_INK_MEMCPY] = "memcpy",
+        [TA_INK_MEMSET] = "memset",
+        [TA_INK_IDLE] = "idle",
+        [TA_INK_COMM_HIDDEN] = "comm-hidden",
+        [TA_INK_WAIT] = "wait",
+        [TA_INK_OTHER] = "other",
+        [TA_INK_BAND] = "band",
+        [TA_INK_WORSE_1] = "worse-1",
+        [TA_INK_WORSE_2] = "worse-2",
+        [TA_INK_BETTER_1] = "better-1",
+        [TA_INK_BETTER_2] = "better-2",
+        [TA_INK_SERIES_1] = "series-1",
+        [TA_INK_SERIES_2] = "series-2",
+        [TA_INK_SERIES_3] = "series-3",
+        [TA_INK_SERIES_4] = "series-4",
+        [TA_INK_SERIES_5] = "series-5",
+        [TA_INK_SERIES_6] = "series-6",
+        [TA_INK_SERIES_7] = "series-7",
+        [TA_INK_OP] = "op",
+        [TA_INK_RUNTIME] = "runtime",
+        [TA_INK_HOST] = "host",
+        [TA_INK_RANGE] = "range",
+        [TA_INK_SYNC] = "sync",
+        [TA_INK_WORSE] = "worse",
+        [TA_INK_BETTER] = "better",
+        [TA_INK_HEAT_1] = "heat-1",
+        [TA_INK_HEAT_2] = "heat-2",
+        [TA_INK_HEAT_3] = "heat-3",
+        [TA_INK_HEAT_4] = "heat-4",
+        [TA_INK_HEAT_5] = "heat-5",
+        [TA_INK_HEAT_6] = "heat-6",
+        [TA_INK_HEAT_7] = "heat-7",
+    };
+    return names[(unsigned)ink < TA_INK_COUNT ? ink : TA_INK_OTHER];
+}
+
 const char *ta_accounts_noun(const struct ta_accounts *accounts, bool one)
 {
     for (size_t i = 0; i < accounts->n_files; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Units and how their numbers read: the only place where a number becomes text for people. */
-#include "traceanalyze/unit.h"
+#include "traceanalyze/output.h"
 
 #include "base/decimal.h"
 
@@ -10,12 +10,8 @@
 /* U+202F, a thin space that does not break. */
 #define GROUP "\xe2\x80\xaf"
 
-/* Beyond this a double is no exact integer and digits of it would be invented. */
-#define LARGEST_EXACT 9007199254740992.0 /* 2^53 */
 /* Longest number that is written out in groups. */
 #define LARGEST_GROUPED 1e15
-/* Smallest number that is written with leading zeros. */
-#define SMALLEST_FIXED 1e-4
 
 /* One prefix of a unit: used from `from` on, its numbers are value / scale. */
 struct prefix {
@@ -109,7 +105,7 @@ const char *ta_polarity_name(enum ta_polarity polarity)
     return names[polarity];
 }
 
-/* ---- decimal digits ------------------------------------------------------------------ */
+/* ---- digits in groups ----------------------------------------------------------------- */
 
 static char *put(char *at, const char *text)
 {
@@ -117,30 +113,6 @@ static char *put(char *at, const char *text)
         *at++ = *text++;
     *at = '\0';
     return at;
-}
-
-/* The digits with a decimal point where it belongs. */
-static char *put_fixed(char *at, const struct ta_decimal *d)
-{
-    if (d->point <= 0)
-        at = put(at, "0.");
-    for (int i = d->point; i < 0; i++)
-        *at++ = '0';
-    for (int i = 0; i < d->n || i < d->point; i++) {
-        if (i == d->point && i > 0)
-            *at++ = '.';
-        *at++ = (char)(i < d->n ? d->digits[i] : '0');
-    }
-    *at = '\0';
-    return at;
-}
-
-static char *put_scientific(char *at, const struct ta_decimal *d)
-{
-    struct ta_decimal mantissa = *d;
-    mantissa.point = 1;
-    at = put_fixed(at, &mantissa);
-    return at + snprintf(at, 8, "e%d", d->point - 1);
 }
 
 /* An integer below LARGEST_GROUPED. */
@@ -155,24 +127,6 @@ static char *put_grouped(char *at, double value)
     }
     *at = '\0';
     return at;
-}
-
-char *ta_number_format(char text[TA_UNIT_TEXT_MAX], double value)
-{
-    if (fabs(value) < LARGEST_EXACT && value == trunc(value)) {
-        ta_decimal_integer(text, ta_whole(value));
-        return text;
-    }
-    const double magnitude = fabs(value);
-    const struct ta_decimal d = ta_decimal_trimmed(ta_decimal_exact(magnitude));
-    char *at = text;
-    if (value < 0)
-        *at++ = '-';
-    if (magnitude >= LARGEST_EXACT || magnitude < SMALLEST_FIXED)
-        put_scientific(at, &d);
-    else
-        put_fixed(at, &d);
-    return text;
 }
 
 /* ---- values for people --------------------------------------------------------------- */
@@ -197,11 +151,11 @@ static char *put_rounded(char *at, double magnitude)
     if (magnitude == 0)
         return put(at, "0");
     struct ta_decimal d = ta_decimal_of(magnitude, 3);
-    if (magnitude >= LARGEST_GROUPED || (magnitude < SMALLEST_FIXED && d.point < -3))
-        return put_scientific(at, &d);
+    if (magnitude >= LARGEST_GROUPED || (magnitude < TA_SMALLEST_FIXED && d.point < -3))
+        return ta_decimal_put_scientific(at, &d);
     if (d.point > 3)
         return put_grouped(at, rint(magnitude));
-    return put_fixed(at, &d);
+    return ta_decimal_put_fixed(at, &d);
 }
 
 /* Shares below one percent get two decimals: a thousandth of a percent is noise. */
@@ -255,12 +209,12 @@ static char *put_plain(char *at, double value, const struct prefix *prefix, bool
         *at++ = '-';
     if (magnitude == 0)
         at = put(at, "0");
-    else if (magnitude >= LARGEST_GROUPED || magnitude < SMALLEST_FIXED)
-        at = put_scientific(at, &d);
+    else if (magnitude >= LARGEST_GROUPED || magnitude < TA_SMALLEST_FIXED)
+        at = ta_decimal_put_scientific(at, &d);
     else if (d.point > 3)
         at = put_grouped(at, rint(magnitude));
     else
-        at = put_fixed(at, &d);
+        at = ta_decimal_put_fixed(at, &d);
     return symbol ? put_symbol(at, prefix->symbol) : at;
 }
 
@@ -304,12 +258,12 @@ char *ta_unit_format_tick(char text[TA_UNIT_TEXT_MAX], double value, double larg
     char *at = text;
     if (value < 0 && magnitude > 0)
         *at++ = '-';
-    if (magnitude >= LARGEST_GROUPED || (magnitude > 0 && magnitude < SMALLEST_FIXED))
-        at = put_scientific(at, &d);
+    if (magnitude >= LARGEST_GROUPED || (magnitude > 0 && magnitude < TA_SMALLEST_FIXED))
+        at = ta_decimal_put_scientific(at, &d);
     else if (d.point > 3 && d.n <= d.point)
         at = put_grouped(at, rint(magnitude));
     else
-        at = put_fixed(at, &d);
+        at = ta_decimal_put_fixed(at, &d);
     if (suffix)
         put_symbol(at, prefix.symbol);
     return text;
@@ -318,4 +272,28 @@ char *ta_unit_format_tick(char text[TA_UNIT_TEXT_MAX], double value, double larg
 const char *ta_unit_symbol(double largest, enum ta_unit unit)
 {
     return tick_prefix(largest, unit).symbol;
+}
+
+/* ---- cells for people ---------------------------------------------------------------- */
+
+struct ta_slice ta_cell_text(const struct ta_cell *cell, enum ta_unit unit,
+                             char buffer[TA_UNIT_TEXT_MAX])
+{
+    switch (cell->kind) {
+    case TA_CELL_NULL:
+        return TA_LIT("");
+    case TA_CELL_TEXT:
+        return cell->text;
+    case TA_CELL_BOOL:
+        return cell->b ? TA_LIT("yes") : TA_LIT("no");
+    case TA_CELL_INT:
+        if (unit == TA_UNIT_NONE) {
+            const char *const end = ta_decimal_integer(buffer, cell->i);
+            return (struct ta_slice){buffer, (size_t)(end - buffer)};
+        }
+        return ta_slice_of(ta_unit_format(buffer, (double)cell->i, unit));
+    case TA_CELL_NUM:
+        return ta_slice_of(ta_unit_format(buffer, cell->f, unit));
+    }
+    return TA_LIT("");
 }

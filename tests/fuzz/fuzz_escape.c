@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 #include "base/visible.h"
-#include "render/file.h"
+#include "base/write/file.h"
 
 #include <jansson.h>
 #include <unistd.h>

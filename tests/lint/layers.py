@@ -1,14 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks what includes what: folders of src/ as docs/ARCHITECTURE.md says, plugins only the public
-headers.
+"""Checks which folder of src/ uses which other: what they include, and what they are linked to.
 
-usage: layers.py [REPOSITORY]
+usage: layers.py [REPOSITORY [BUILD]]
 
-Prints a line per wrong #include and per wrong row of the table, and ends with 1 when there is one.
+A folder includes the headers of the folders that docs/ARCHITECTURE.md allows it, and uses symbols
+of no other, whichever header declares them.  Plugins include the public headers only, and no folder
+uses a symbol of a plugin.  Symbols are read, with nm, from the object files of the build folder.
+
+Prints a line per fault and per wrong row of the table, and ends with 1 when there is one.
 """
+import collections
+import json
 import pathlib
 import re
+import shlex
+import shutil
+import subprocess
 import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -53,18 +61,41 @@ def folder_of(name):
     return pathlib.PurePosixPath("src", name).parent.as_posix()
 
 
-def table_faults(root, table):
-    """What is wrong with the rows: circles, and what no file of the folder includes."""
-    above = set()
+def cycle_faults(table):
+    """Cycles between the folders right below src/, each with all that is in it."""
+    def top(folder):
+        return "/".join(folder.split("/")[:2])
+
+    after = collections.defaultdict(set)
+    for folder, others in table.items():
+        after[top(folder)].update(top(other) for other in others if top(other) != top(folder))
+
+    def reached(start):
+        found, left = set(), [start]
+        while left:
+            for other in after[left.pop()] - found:
+                found.add(other)
+                left.append(other)
+        return found
+
+    for folder in list(after):
+        if folder in reached(folder):
+            yield f"{folder}/ uses folders that use {folder}/"
+
+
+def table_faults(root, table, linked):
+    """What is wrong with the rows: cycles, and what the folder does not use."""
+    before = set()
     for folder, others in table.items():
         used = {folder_of(name) for path in (root / folder).glob("*.[ch]")
                 for _, quoted, name in includes(path) if quoted}
         for other in others:
-            if other not in above:
-                yield f"{folder}/ names {other}/, which does not stand above it"
-            elif other not in used:
-                yield f"{folder}/ names {other}/ and does not include it"
-        above.add(folder)
+            if other not in before:
+                yield f"{folder}/ names {other}/, which does not come before it"
+            elif linked is not None and other not in used | linked[folder]:
+                yield f"{folder}/ names {other}/ and does not use it"
+        before.add(folder)
+    yield from cycle_faults(table)
 
 
 def source_fault(root, table, path, name):
@@ -122,25 +153,95 @@ def fault(root, table, path, quoted, name):
     return public_fault(root, path, quoted, name)
 
 
+def objects(root, build):
+    """Object file → source of src/ or plugins/ that it is made from."""
+    found = {}
+    commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+    for command in commands:
+        source = pathlib.Path(command["file"]).resolve()
+        if not any(source.is_relative_to(root / folder) for folder in ("src", "plugins")):
+            continue
+        words = command.get("arguments") or shlex.split(command["command"])
+        path = pathlib.Path(command["directory"], words[words.index("-o") + 1])
+        if path.exists():
+            found[str(path)] = source.relative_to(root)
+    return found
+
+
+def symbols(found):
+    """(source, symbol, whether it is defined there) of all external symbols."""
+    nm = shutil.which("nm") or "llvm-nm"
+    paths = list(found)
+    for i in range(0, len(paths), 200):
+        output = subprocess.run([nm, "-A", "-P", "-g", *paths[i:i + 200]], check=True,
+                                capture_output=True, text=True).stdout
+        for line in output.splitlines():
+            place, rest = line.split(": ", 1)
+            name, kind = rest.split()[:2]
+            yield found[place], name, kind not in "Uwv"
+
+
+def links(found):
+    """(source, symbol, source that defines it) where these are of different folders."""
+    defined, used = {}, []
+    for source, name, is_defined in symbols(found):
+        if is_defined:
+            defined[name] = source
+        else:
+            used.append((source, name))
+    for source, name in used:
+        if name in defined and defined[name].parent != source.parent:
+            yield source, name, defined[name]
+
+
+def link_fault(table, source, definer):
+    """What is wrong with a symbol of `definer` that `source` uses, or None."""
+    if source.parts[0] != "src":
+        return None  # plugins see what <traceanalyze/…> declares
+    if definer.parts[0] != "src":
+        return "a plugin is used through the registry"
+    folder, target = source.parent.as_posix(), definer.parent.as_posix()
+    if target in table.get(folder, []):
+        return None
+    return f"{folder}/ may not use {target}/"
+
+
+def link_faults(table, found):
+    """Lines of what is linked wrongly, and the folders that each folder of src/ is linked to."""
+    faults, linked = [], collections.defaultdict(set)
+    for source, name, definer in links(found):
+        if source.parts[0] == "src":
+            linked[source.parent.as_posix()].add(definer.parent.as_posix())
+        wrong = link_fault(table, source, definer)
+        if wrong:
+            faults.append(f"{source.as_posix()}: {name}() of {definer.as_posix()}: {wrong}")
+    return sorted(faults), linked
+
+
 def main(arguments):
     root = pathlib.Path(arguments[1] if len(arguments) > 1 else ".").resolve()
     files = sorted(path for folder in ("include", "src", "plugins")
                    for path in (root / folder).rglob("*.[ch]"))
     table = read_table(root)
-    faults = 0
-    for wrong in table_faults(root, table):
-        faults += 1
-        print(f"docs/ARCHITECTURE.md: {wrong}")
+    faults, linked, found = [], None, {}
+    if len(arguments) > 2:
+        found = objects(root, pathlib.Path(arguments[2]).resolve())
+        if not found:
+            print(f"no object files of src/ in {arguments[2]}")
+            return 1
+        faults, linked = link_faults(table, found)
+    faults += [f"docs/ARCHITECTURE.md: {wrong}" for wrong in table_faults(root, table, linked)]
     for path in files:
         for line, quoted, name in includes(path):
             wrong = fault(root, table, path, quoted, name)
             if wrong:
-                faults += 1
-                print(f"{path.relative_to(root)}:{line}: {name}: {wrong}")
+                faults.append(f"{path.relative_to(root)}:{line}: {name}: {wrong}")
+    for line in faults:
+        print(line)
     if not files:
         print(f"no sources below {root}")
         return 1
-    print(f"{len(files)} files, {faults} wrong includes")
+    print(f"{len(files)} files, {len(found)} objects, {len(faults)} faults")
     return 1 if faults else 0
 
 

@@ -87,18 +87,61 @@ class Lint(unittest.TestCase):
             with self.subTest(name=name, line=line):
                 self.expect("layers.py", name, f"{LICENCE}{line}\n", is_right)
 
+    def run_layers_linked(self, sources):
+        """What layers.py says of sources that are compiled: their names and texts."""
+        commands = []
+        for name, text in sources.items():
+            self.write(name, LICENCE + text)
+            made = name.replace("/", "_") + ".o"
+            command = ["cc", "-c", str(self.root / name), "-o", made]
+            subprocess.run(command, cwd=self.root, check=True)
+            commands.append({"directory": str(self.root), "file": str(self.root / name),
+                             "arguments": command})
+        self.write("compile_commands.json", json.dumps(commands))
+        done = subprocess.run([sys.executable, "-B", HERE / "layers.py", self.root, self.root],
+                              capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout
+
+    @unittest.skipUnless(shutil.which("cc") and shutil.which("nm"), "no compiler or no nm")
     def test_table_of_folders(self):
         for row, is_right in (
                 ("| `src/read` | `src/base` |", True),
-                ("| `src/read` | `src/base`, `src/ingest` |", False),     # a circle
-                ("| `src/read` | `src/base`, `src/config` |", False),  # included by no file
+                ("| `src/read` | `src/base`, `src/ingest` |", False),  # a cycle
+                ("| `src/read` | `src/base`, `src/config` |", False),  # used by no file
                 ("| `src/read` | `src/base`, `src/new` |", False),
                 ("| `src/read` | – |", False)):                        # reader.h includes base/
             with self.subTest(row=row):
                 table = TABLE.replace("| `src/read` | `src/base` |", row)
                 self.write("docs/ARCHITECTURE.md", table)
-                code, output = self.run_check("layers.py")
+                code, output = self.run_layers_linked({"src/base/x.c": "int ta_x;\n"})
                 self.assertEqual(code, 0 if is_right else 1, output)
+
+    def test_cycle_through_folders(self):
+        self.write("src/read/late/late.h", LICENCE + '#include "ingest/crew.h"\n')
+        self.write("docs/ARCHITECTURE.md", TABLE + "| `src/read/late` | `src/ingest` |\n")
+        code, output = self.run_check("layers.py")
+        self.assertEqual(code, 1, output)
+        self.assertIn("src/read/ uses folders that use src/read/", output)
+
+    @unittest.skipUnless(shutil.which("cc") and shutil.which("nm"), "no compiler or no nm")
+    def test_linked_symbols(self):
+        definition = "int ta_x(void) { return 1; }\n"
+        use = "int ta_x(void);\nint ta_y(void) { return ta_x(); }\n"
+        for definer, user, is_right in (
+                ("src/read/x.c", "src/ingest/y.c", True),
+                ("src/read/x.c", "src/read/y.c", True),
+                ("src/ingest/x.c", "src/read/y.c", False),
+                ("src/read/x.c", "src/cli/y.c", False),  # allowed to src/ingest alone
+                ("src/read/x.c", "plugins/output/y.c", True),
+                ("plugins/output/x.c", "src/read/y.c", False)):
+            with self.subTest(definer=definer, user=user):
+                code, output = self.run_layers_linked(
+                    {definer: definition, user: use})
+                self.assertEqual(code, 0 if is_right else 1, output)
+                if not is_right:
+                    self.assertIn(f"{user}: ta_x() of {definer}", output)
+                (self.root / definer).unlink()
+                (self.root / user).unlink()
 
     def test_licence_and_form(self):
         for text, is_right in (

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Files that are packed while they are written are gzip, whatever their size and the number of
  * threads, and bytes of others can be written over. */
-#include "render/file.h"
+#include "base/write/file.h"
 
 #include "files.h"
 #include "trace_fixture.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Pieces of a file stand in their order, whoever writes them. */
-#include "render/file.h"
+#include "base/write/file.h"
 #include "traceanalyze/share.h"
 
 #include "files.h"

@@ -18,50 +18,49 @@
 #define DARK_TEXT 0xe6edf3
 
 struct ink {
-    const char *name;
     uint32_t light, dark;
     bool light_takes_dark, dark_takes_light; /* which text is the more legible one inside it */
 };
 
 static const struct ink inks[TA_INK_COUNT] = {
-    [TA_INK_NONE] = {"paper", LIGHT_PAPER, DARK_PAPER, true, true},
-    [TA_INK_TEXT] = {"text", LIGHT_TEXT, DARK_TEXT, false, false},
-    [TA_INK_MUTED] = {"muted", 0x59636e, 0x9198a1, false, false},
-    [TA_INK_GRID] = {"grid", 0xe4e7eb, 0x2a313a, true, true},
-    [TA_INK_COMPUTE] = {"compute", 0x0072b2, 0x56b4e9, false, false},
-    [TA_INK_COMM] = {"comm", 0xd55e00, 0xe69f00, true, false},
-    [TA_INK_MEMCPY] = {"memcpy", 0x400080, 0xdfdfb5, false, false},
-    [TA_INK_MEMSET] = {"memset", 0x95406a, 0xa42fbb, false, true},
-    [TA_INK_IDLE] = {"idle", 0x8a8f98, 0x6e7681, true, true},
-    [TA_INK_COMM_HIDDEN] = {"comm-hidden", 0xac1803, 0x9a9673, false, false},
-    [TA_INK_WAIT] = {"wait", 0x8d7663, 0xa6b4b5, false, false},
-    [TA_INK_OTHER] = {"other", 0x4a2720, 0x77681e, false, true},
-    [TA_INK_BAND] = {"band", 0xe3eef6, 0x16283a, true, true},
-    [TA_INK_WORSE_1] = {"worse-1", 0xfbd9a8, 0x4d2e0c, true, true},
-    [TA_INK_WORSE_2] = {"worse-2", 0xf1a340, 0x9a5b12, true, true},
-    [TA_INK_BETTER_1] = {"better-1", 0xd8daeb, 0x35304d, true, true},
-    [TA_INK_BETTER_2] = {"better-2", 0x998ec3, 0x655a94, true, true},
-    [TA_INK_SERIES_1] = {"series-1", 0x0072b2, 0x56b4e9, false, false},
-    [TA_INK_SERIES_2] = {"series-2", 0xd55e00, 0xe69f00, true, false},
-    [TA_INK_SERIES_3] = {"series-3", 0x781450, 0x783cf0, false, true},
-    [TA_INK_SERIES_4] = {"series-4", 0x283c00, 0x28783c, false, true},
-    [TA_INK_SERIES_5] = {"series-5", 0x8a8f98, 0xeeeedd, true, false},
-    [TA_INK_SERIES_6] = {"series-6", 0x776655, 0x887788, false, false},
-    [TA_INK_SERIES_7] = {"series-7", 0x2211bb, 0x99aa88, false, false},
-    [TA_INK_OP] = {"op", 0x15a585, 0x88d6b4, true, false},
-    [TA_INK_RUNTIME] = {"runtime", 0xb58320, 0xf8cd15, true, false},
-    [TA_INK_HOST] = {"host", 0x646e82, 0x60657b, false, true},
-    [TA_INK_RANGE] = {"range", 0x8d2ef2, 0xb283f1, false, false},
-    [TA_INK_SYNC] = {"sync", 0xab3748, 0xdc243b, false, true},
-    [TA_INK_WORSE] = {"worse", 0xb35806, 0xf1a340, false, false},
-    [TA_INK_BETTER] = {"better", 0x542788, 0xb2abd2, false, false},
-    [TA_INK_HEAT_1] = {"heat-1", 0x00224e, 0x00224e, false, true},
-    [TA_INK_HEAT_2] = {"heat-2", 0x2a3f6d, 0x2a3f6d, false, true},
-    [TA_INK_HEAT_3] = {"heat-3", 0x575d6d, 0x575d6d, false, true},
-    [TA_INK_HEAT_4] = {"heat-4", 0x7d7c78, 0x7d7c78, false, false},
-    [TA_INK_HEAT_5] = {"heat-5", 0xa69d75, 0xa69d75, true, false},
-    [TA_INK_HEAT_6] = {"heat-6", 0xd3c164, 0xd3c164, true, false},
-    [TA_INK_HEAT_7] = {"heat-7", 0xfee838, 0xfee838, true, false},
+    [TA_INK_NONE] = {LIGHT_PAPER, DARK_PAPER, true, true},
+    [TA_INK_TEXT] = {LIGHT_TEXT, DARK_TEXT, false, false},
+    [TA_INK_MUTED] = {0x59636e, 0x9198a1, false, false},
+    [TA_INK_GRID] = {0xe4e7eb, 0x2a313a, true, true},
+    [TA_INK_COMPUTE] = {0x0072b2, 0x56b4e9, false, false},
+    [TA_INK_COMM] = {0xd55e00, 0xe69f00, true, false},
+    [TA_INK_MEMCPY] = {0x400080, 0xdfdfb5, false, false},
+    [TA_INK_MEMSET] = {0x95406a, 0xa42fbb, false, true},
+    [TA_INK_IDLE] = {0x8a8f98, 0x6e7681, true, true},
+    [TA_INK_COMM_HIDDEN] = {0xac1803, 0x9a9673, false, false},
+    [TA_INK_WAIT] = {0x8d7663, 0xa6b4b5, false, false},
+    [TA_INK_OTHER] = {0x4a2720, 0x77681e, false, true},
+    [TA_INK_BAND] = {0xe3eef6, 0x16283a, true, true},
+    [TA_INK_WORSE_1] = {0xfbd9a8, 0x4d2e0c, true, true},
+    [TA_INK_WORSE_2] = {0xf1a340, 0x9a5b12, true, true},
+    [TA_INK_BETTER_1] = {0xd8daeb, 0x35304d, true, true},
+    [TA_INK_BETTER_2] = {0x998ec3, 0x655a94, true, true},
+    [TA_INK_SERIES_1] = {0x0072b2, 0x56b4e9, false, false},
+    [TA_INK_SERIES_2] = {0xd55e00, 0xe69f00, true, false},
+    [TA_INK_SERIES_3] = {0x781450, 0x783cf0, false, true},
+    [TA_INK_SERIES_4] = {0x283c00, 0x28783c, false, true},
+    [TA_INK_SERIES_5] = {0x8a8f98, 0xeeeedd, true, false},
+    [TA_INK_SERIES_6] = {0x776655, 0x887788, false, false},
+    [TA_INK_SERIES_7] = {0x2211bb, 0x99aa88, false, false},
+    [TA_INK_OP] = {0x15a585, 0x88d6b4, true, false},
+    [TA_INK_RUNTIME] = {0xb58320, 0xf8cd15, true, false},
+    [TA_INK_HOST] = {0x646e82, 0x60657b, false, true},
+    [TA_INK_RANGE] = {0x8d2ef2, 0xb283f1, false, false},
+    [TA_INK_SYNC] = {0xab3748, 0xdc243b, false, true},
+    [TA_INK_WORSE] = {0xb35806, 0xf1a340, false, false},
+    [TA_INK_BETTER] = {0x542788, 0xb2abd2, false, false},
+    [TA_INK_HEAT_1] = {0x00224e, 0x00224e, false, true},
+    [TA_INK_HEAT_2] = {0x2a3f6d, 0x2a3f6d, false, true},
+    [TA_INK_HEAT_3] = {0x575d6d, 0x575d6d, false, true},
+    [TA_INK_HEAT_4] = {0x7d7c78, 0x7d7c78, false, false},
+    [TA_INK_HEAT_5] = {0xa69d75, 0xa69d75, true, false},
+    [TA_INK_HEAT_6] = {0xd3c164, 0xd3c164, true, false},
+    [TA_INK_HEAT_7] = {0xfee838, 0xfee838, true, false},
 };
 
 static const struct ink *ink_at(enum ta_ink ink)
@@ -79,11 +78,6 @@ uint32_t ta_ink_color_on(enum ta_ink ink, bool dark)
     if (dark)
         return ink_at(ink)->dark_takes_light ? DARK_TEXT : DARK_PAPER;
     return ink_at(ink)->light_takes_dark ? LIGHT_TEXT : LIGHT_PAPER;
-}
-
-const char *ta_ink_name(enum ta_ink ink)
-{
-    return ink_at(ink)->name;
 }
 
 double ta_face_size(enum ta_face face)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Pieces of one file, written at the same time and put into it in their order. */
 #include "base/context.h"
-#include "render/file.h"
+#include "base/write/file.h"
 #include "traceanalyze/share.h"
 
 #include <pthread.h>

@@ -6,7 +6,7 @@
 #include "base/decimal.h"
 #include "base/utf8.h"
 #include "base/visible.h"
-#include "render/escape.h"
+#include "base/write/escape.h"
 
 static struct ta_slice skip(struct ta_slice text, size_t n)
 {
@@ -255,28 +255,4 @@ void ta_put_markdown_text(struct ta_file *out, struct ta_slice text)
         after_digit = (starts_line || after_digit) && c >= '0' && c <= '9';
         starts_line = starts_line && c == ' ';
     }
-}
-
-/* ---- cells for people ---------------------------------------------------------------- */
-
-struct ta_slice ta_cell_text(const struct ta_cell *cell, enum ta_unit unit,
-                             char buffer[TA_UNIT_TEXT_MAX])
-{
-    switch (cell->kind) {
-    case TA_CELL_NULL:
-        return TA_LIT("");
-    case TA_CELL_TEXT:
-        return cell->text;
-    case TA_CELL_BOOL:
-        return cell->b ? TA_LIT("yes") : TA_LIT("no");
-    case TA_CELL_INT:
-        if (unit == TA_UNIT_NONE) {
-            const char *const end = ta_decimal_integer(buffer, cell->i);
-            return (struct ta_slice){buffer, (size_t)(end - buffer)};
-        }
-        return ta_slice_of(ta_unit_format(buffer, (double)cell->i, unit));
-    case TA_CELL_NUM:
-        return ta_slice_of(ta_unit_format(buffer, cell->f, unit));
-    }
-    return TA_LIT("");
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One product while it is written: a buffer before a descriptor, with a sticky error.  A draft has
  * no descriptor but a buffer that grows. */
-#ifndef TA_RENDER_FILE_H
-#define TA_RENDER_FILE_H
+#ifndef TA_WRITE_FILE_H
+#define TA_WRITE_FILE_H
 
 #include "traceanalyze/output.h"
 
@@ -21,6 +21,9 @@ struct ta_file {
     uint64_t flushed;     /* bytes that went through the buffer, or past it */
     struct ta_deflater *gzip; /* what packs them, or NULL */
 };
+
+/* ta_fail() for the path of an output with the text of errno. */
+enum ta_status ta_fail_path(struct ta_ctx *ctx, const char *what, const char *path);
 
 /* Starts writing to an open descriptor; false when out of memory.  The path is taken over in
  * any case. */

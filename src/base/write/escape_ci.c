@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The writers for services that run jobs: XML of test results, and lines that GitHub acts on. */
-#include "render/escape.h"
+#include "base/write/escape.h"
 #include "traceanalyze/output.h"
 
 /* U+FFFE and U+FFFF, which UTF-8 can say and XML 1.0 forbids; control characters are shown. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the writers of all contexts begin with: text as characters that can be shown. */
-#ifndef TA_RENDER_ESCAPE_H
-#define TA_RENDER_ESCAPE_H
+#ifndef TA_WRITE_ESCAPE_H
+#define TA_WRITE_ESCAPE_H
 
 #include "base/utf8.h"
 #include "base/visible.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writing bytes: buffered, complete, with the first error kept until the end. */
-#include "render/file.h"
+#include "base/write/file.h"
 
-#include "render/folder.h"
 #include "base/deflate.h"
 
 #include <errno.h>
@@ -210,6 +209,13 @@ static bool probe_close(int fd)
 {
     int copy = dup(fd);
     return copy < 0 || close(copy) == 0 || errno == EINTR;
+}
+
+enum ta_status ta_fail_path(struct ta_ctx *ctx, const char *what, const char *path)
+{
+    int reason = errno;
+    return ta_fail(ctx, reason == ENOMEM ? TA_ERR_NOMEM : TA_ERR_OUTPUT,
+                   "%s: path=\"%s\", reason=%s", what, path, strerror(reason));
 }
 
 static enum ta_status say_error(struct ta_ctx *ctx, const struct ta_file *file)
