@@ -1,35 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The whole run.  Each stage reads what the one before gave it, once:
+/* The whole run: start reading here.
  *
- *     discover    paths                    → struct ta_inputs (files, also those of summaries)
- *     ingest      read, parse, normalize, map → struct ta_ingestion (partials, facts of files)
- *     account     facts of files           → ranks
- *     reconcile   dumps of other profilers → partials, each record once
- *     account     facts of files           → data quality
- *     join        parts of files           → timeline, when an output asks for it
- *     finish      merged partials          → sections of the report
- *     recommend   report                   → findings, verdict
+ *     discover    operands → files, and reports that were written before (struct ta_inputs)
+ *     ingest      each file: read, parse, normalize, map → partials and facts (struct ta_ingestion)
+ *     stages      what all files left → ranks, tables, findings: see stages[] below
+ *     join        this report and those that were written before → one report
  *
  * Rendering follows in the commands, from the frozen report alone. */
 #include "pipeline.h"
 
-#include "ingest/accounts.h"
 #include "analyze/analyze.h"
+#include "analyze/timeline/timeline.h"
 #include "base/context.h"
 #include "base/heap.h"
 #include "base/log.h"
 #include "hardware/hardware.h"
+#include "ingest/accounts.h"
+#include "ingest/dumps/reconcile.h"
 #include "ingest/ingest.h"
 #include "ingest/inputs/inputs.h"
 #include "ingest/join/join.h"
-#include "parse/json/cpu.h"
-#include "recommend/recommend.h"
-#include "ingest/dumps/reconcile.h"
-#include "ingest/inputs/saved.h"
-#include "report/report.h"
 #include "ingest/survey.h"
 #include "ingest/team.h"
-#include "analyze/timeline/timeline.h"
+#include "parse/json/cpu.h"
+#include "recommend/recommend.h"
+#include "report/report.h"
 
 #include <stdlib.h>
 
@@ -43,14 +38,43 @@ struct work {
 
 /* What one run holds until the report is frozen. */
 struct run {
+    const struct work *work;
     struct ta_run_options options; /* with the title of summaries */
     struct ta_inputs inputs;
     struct ta_ingestion ingestion;
     int64_t *ranks; /* by file */
-    size_t *owner;  /* process that reads a file, of a team */
+    int64_t world_size;
+    size_t *owner; /* process that reads a file, of a team */
+    struct ta_report *report;
 };
 
-/* Here, before anything is read, and not in every worker. */
+/* ---- the stages ---------------------------------------------------------------------------- */
+
+typedef enum ta_status stage_function(struct ta_ctx *ctx, struct run *run);
+
+static stage_function decide_ranks, list_traces, reconcile, account, join_timeline, finish,
+    align_timeline, recommend, freeze;
+
+/* From what the files of a run left behind to its report, in this order. */
+static const struct stage {
+    stage_function *run;
+    enum ta_stage time; /* what it counts as, for -v */
+} stages[] = {
+    {decide_ranks, TA_STAGE_FINISH}, /* facts of files → ranks, world size */
+    {list_traces,
+     TA_STAGE_FINISH}, /* facts of files → the traces, for commands that read them again */
+    {reconcile, TA_STAGE_FINISH},     /* dumps of other profilers → partials, each record once */
+    {account, TA_STAGE_FINISH},       /* what became of each file → data quality */
+    {join_timeline, TA_STAGE_FINISH}, /* slices of files → timeline, when an output asks for it */
+    {finish, TA_STAGE_FINISH},        /* merged partials → tables */
+    {align_timeline, TA_STAGE_FINISH}, /* clocks of ranks, from the tables → timeline */
+    {recommend, TA_STAGE_RECOMMEND},   /* tables → findings, verdict */
+    {freeze, TA_STAGE_RECOMMEND},      /* the report → outputs and comparisons can read it */
+};
+
+/* ---- before anything is read --------------------------------------------------------------- */
+
+/* Here and not in every worker. */
 static enum ta_status check_cpu(struct ta_ctx *ctx)
 {
     const char *cpu = ctx->shared->cpu;
@@ -71,6 +95,8 @@ static enum ta_status load_hardware(struct ta_ctx *ctx, struct work *work)
     return status;
 }
 
+/* ---- discover ------------------------------------------------------------------------------- */
+
 /* Leaves to the other processes of a team what they read. */
 static enum ta_status share(struct ta_ctx *ctx, struct run *run)
 {
@@ -81,8 +107,7 @@ static enum ta_status share(struct ta_ctx *ctx, struct run *run)
     return ta_team_share(ctx, run->options.team, &run->inputs.sources, run->owner);
 }
 
-/* Looks for the files of a run. */
-static enum ta_status find(struct ta_ctx *ctx, struct run *run)
+static enum ta_status discover(struct ta_ctx *ctx, struct run *run)
 {
     enum ta_status status = ta_inputs_find(ctx, &run->options, &run->inputs);
     const size_t n = run->inputs.sources.list.n;
@@ -102,8 +127,10 @@ static bool has_files(const struct run *run)
     return run->ranks;
 }
 
+/* ---- ingest --------------------------------------------------------------------------------- */
+
 /* Reads the files of all runs together. */
-static enum ta_status gather(struct ta_ctx *ctx, const struct work *work, struct run *runs,
+static enum ta_status ingest(struct ta_ctx *ctx, const struct work *work, struct run *runs,
                              size_t n_runs)
 {
     struct ta_ingest_run *read = calloc(n_runs, sizeof *read);
@@ -130,110 +157,90 @@ static enum ta_status gather(struct ta_ctx *ctx, const struct work *work, struct
     return status;
 }
 
-static enum ta_status conclude(struct ta_ctx *ctx, const struct work *work, struct run *run,
-                               struct ta_report *report)
+/* ---- from what files left behind to the report ----------------------------------------------- */
+
+static enum ta_status decide_ranks(struct ta_ctx *ctx, struct run *run)
 {
-    const struct ta_run_options *options = &run->options;
-    struct ta_quality *job = &run->inputs.job;
-    ta_sections_prepare(report);
-    int64_t world_size;
-    enum ta_status status =
-        ta_account_ranks(ctx, options, &run->ingestion, job, run->ranks, &world_size);
-    if (status == TA_OK && options->survey && !ta_survey_take(options->survey, &run->ingestion))
-        status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of traces");
-    if (status == TA_OK)
-        status = ta_reconcile(ctx, &run->ingestion, job);
-    if (status == TA_OK)
-        status = ta_account(ctx, options, &run->ingestion, job, report, world_size);
-    if (status == TA_OK)
-        status = ta_ingestion_timeline(ctx, &run->ingestion, report);
-    if (status == TA_OK)
-        status =
-            ta_finish(ctx, run->ingestion.partials, run->ranks, run->ingestion.n_files, report);
-    if (status == TA_OK && !ta_timeline_align(run->ingestion.timeline, report))
-        status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot align the timeline");
-    ta_times_lap(&ctx->times, TA_STAGE_FINISH);
-    if (status == TA_OK && options->wanted != &ta_want_nothing)
-        status = ta_recommend(ctx, work->registry, report);
-    if (status == TA_OK && ta_report_freeze(report) != TA_OK)
-        status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the report");
-    ta_times_lap(&ctx->times, TA_STAGE_RECOMMEND);
-    return status;
+    return ta_account_ranks(ctx, &run->options, &run->ingestion, &run->inputs.job, run->ranks,
+                            &run->world_size);
 }
 
-/* ---- reports that were written before ------------------------------------------------------- */
-
-/* Whether a page of a report holds less than the report did. */
-static bool is_cut(const struct ta_report *report)
+static enum ta_status list_traces(struct ta_ctx *ctx, struct run *run)
 {
-    for (const struct ta_table *table = ta_report_table_after(report, NULL); table;
-         table = ta_report_table_after(report, table))
-        if (table->n_left_out)
-            return true;
-    return false;
+    if (!run->options.survey || ta_survey_take(run->options.survey, &run->ingestion))
+        return TA_OK;
+    return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of traces");
 }
 
-static enum ta_status read_reports(struct ta_ctx *ctx, const struct run *run,
-                                   struct ta_report **read, size_t *n)
+static enum ta_status reconcile(struct ta_ctx *ctx, struct run *run)
 {
+    return ta_reconcile(ctx, &run->ingestion, &run->inputs.job);
+}
+
+static enum ta_status account(struct ta_ctx *ctx, struct run *run)
+{
+    return ta_account(ctx, &run->options, &run->ingestion, &run->inputs.job, run->report,
+                      run->world_size);
+}
+
+static enum ta_status join_timeline(struct ta_ctx *ctx, struct run *run)
+{
+    return ta_ingestion_timeline(ctx, &run->ingestion, run->report);
+}
+
+static enum ta_status finish(struct ta_ctx *ctx, struct run *run)
+{
+    return ta_finish(ctx, run->ingestion.partials, run->ranks, run->ingestion.n_files, run->report);
+}
+
+static enum ta_status align_timeline(struct ta_ctx *ctx, struct run *run)
+{
+    if (ta_timeline_align(run->ingestion.timeline, run->report))
+        return TA_OK;
+    return ta_fail(ctx, TA_ERR_NOMEM, "Cannot align the timeline");
+}
+
+static enum ta_status recommend(struct ta_ctx *ctx, struct run *run)
+{
+    if (run->options.wanted == &ta_want_nothing)
+        return TA_OK;
+    return ta_recommend(ctx, run->work->registry, run->report);
+}
+
+static enum ta_status freeze(struct ta_ctx *ctx, struct run *run)
+{
+    if (ta_report_freeze(run->report) == TA_OK)
+        return TA_OK;
+    return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the report");
+}
+
+static enum ta_status run_stages(struct ta_ctx *ctx, struct run *run)
+{
+    run->report = ta_report_new();
+    if (!run->report)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate a report");
+    ta_sections_prepare(run->report);
     enum ta_status status = TA_OK;
-    for (*n = 0; *n < run->inputs.reports.n && status == TA_OK; *n += status == TA_OK) {
-        const char *path = run->inputs.reports.at[*n].path;
-        status = ta_saved_read(ctx, path, &read[*n]);
-        if (status == TA_OK && is_cut(read[*n]))
-            ta_log(ctx, TA_LOG_WARNING,
-                   "%s has only the first rows of long tables; report.json has all", path);
+    for (size_t i = 0; i < sizeof stages / sizeof *stages && status == TA_OK; i++) {
+        status = stages[i].run(ctx, run);
+        ta_times_lap(&ctx->times, stages[i].time);
     }
-    return status;
-}
-
-/* Puts the report of what was read here, or NULL, and those written before together; a single one
- * stays as it is. */
-static enum ta_status join(struct ta_ctx *ctx, const struct work *work, struct run *run,
-                           struct ta_report *own, struct ta_report **report)
-{
-    const size_t most = run->inputs.reports.n;
-    struct ta_quality none; /* what was noticed about the files is in their report */
-    ta_quality_init(&none);
-    struct ta_report **read = calloc(most, sizeof *read);
-    struct ta_joined *parts = calloc(most + 1, sizeof *parts);
-    size_t n = 0;
-    enum ta_status status = read && parts ? read_reports(ctx, run, read, &n)
-                                          : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the reports");
-    for (size_t i = 0; i < n; i++)
-        parts[i] = (struct ta_joined){read[i], run->inputs.reports.at[i].shown};
-    if (own)
-        parts[n] = (struct ta_joined){own, "the files that were read"};
-    if (status == TA_OK && !own && n == 1 && !run->options.title) {
-        *report = read[0];
-        n = 0;
-    } else if (status == TA_OK) {
-        status = ta_join(ctx, work->registry, &run->options, &work->plan, parts, n + (own != NULL),
-                         own ? &none : &run->inputs.job, report);
-    }
-    ta_quality_free(&none);
-    for (size_t i = 0; i < n; i++)
-        ta_report_free(read[i]);
-    free(read);
-    free(parts);
     return status;
 }
 
 /* The report of all inputs. */
-static enum ta_status make_report(struct ta_ctx *ctx, const struct work *work, struct run *run,
-                                  struct ta_report **report)
+static enum ta_status make_report(struct ta_ctx *ctx, struct run *run)
 {
-    struct ta_report *made = ta_report_new();
-    enum ta_status status = !made ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot allocate a report")
-                            : has_files(run) ? conclude(ctx, work, run, made)
-                                             : TA_OK;
-    if (status == TA_OK && run->inputs.reports.n == 0) {
-        *report = made;
-        return TA_OK;
+    enum ta_status status = has_files(run) ? run_stages(ctx, run) : TA_OK;
+    if (status != TA_OK || run->inputs.reports.n == 0)
+        return status;
+    struct ta_report *joined;
+    status = ta_join_inputs(ctx, run->work->registry, &run->work->plan, &run->options, &run->inputs,
+                            run->report, &joined);
+    if (status == TA_OK) {
+        ta_report_free(run->report);
+        run->report = joined;
     }
-    if (status == TA_OK)
-        status = join(ctx, work, run, has_files(run) ? made : NULL, report);
-    ta_report_free(made);
     return status;
 }
 
@@ -257,8 +264,17 @@ static void close_work(struct ta_ctx *ctx, struct work *work)
     ta_hardware_free(&work->hardware);
 }
 
+/* The report is the caller's from here on. */
+static struct ta_report *take_report(struct run *run)
+{
+    struct ta_report *report = run->report;
+    run->report = NULL;
+    return report;
+}
+
 static void free_run(struct run *run)
 {
+    ta_report_free(run->report);
     ta_ingestion_free(&run->ingestion);
     ta_inputs_free(&run->inputs);
     free(run->ranks);
@@ -269,24 +285,22 @@ enum ta_status ta_pipeline_run(struct ta_ctx *ctx, const struct ta_registry *reg
                                const struct ta_run_options *options, struct ta_report **report)
 {
     struct work work = {.registry = registry, .options = options};
-    struct run run = {.options = *options};
+    struct run run = {.work = &work, .options = *options};
     enum ta_status status = open_work(ctx, &work);
     if (status == TA_OK)
-        status = find(ctx, &run);
+        status = discover(ctx, &run);
     if (status == TA_OK)
-        status = gather(ctx, &work, &run, 1);
-    struct ta_report *made = NULL;
+        status = ingest(ctx, &work, &run, 1);
     if (status == TA_OK && (!options->team || options->team->index == 0))
-        status = make_report(ctx, &work, &run, &made);
+        status = make_report(ctx, &run);
     if (status == TA_OK)
-        *report = made;
+        *report = take_report(&run);
     free_run(&run);
     close_work(ctx, &work);
     return status;
 }
 
-/* ---- runs to be compared ----------------------------------------------------------------------
- */
+/* ---- runs to be compared ------------------------------------------------------------------- */
 
 static enum ta_status cannot_compare(struct ta_ctx *ctx, enum ta_status status,
                                      const struct run *run)
@@ -296,18 +310,19 @@ static enum ta_status cannot_compare(struct ta_ctx *ctx, enum ta_status status,
 
 /* Runs that are read together: so many that every thread has a file, and no more, because what
  * files leave behind is in memory until all of them are read. */
-static enum ta_status find_some(struct ta_ctx *ctx, const struct work *work, struct run *runs,
-                                size_t most, size_t *n)
+static enum ta_status discover_some(struct ta_ctx *ctx, const struct work *work, struct run *runs,
+                                    size_t most, size_t *n)
 {
     const size_t n_threads = ta_thread_count(work->options);
     enum ta_status status = TA_OK;
     size_t n_files = 0;
     for (*n = 0; status == TA_OK && *n < most && (*n == 0 || n_files < n_threads); ++*n) {
         struct run *run = &runs[*n];
+        run->work = work;
         run->options = *work->options;
         run->options.inputs += *n;
         run->options.n_inputs = 1;
-        status = find(ctx, run);
+        status = discover(ctx, run);
         n_files += run->inputs.sources.list.n;
         if (status != TA_OK)
             status = cannot_compare(ctx, status, run);
@@ -318,13 +333,15 @@ static enum ta_status find_some(struct ta_ctx *ctx, const struct work *work, str
 static enum ta_status run_some(struct ta_ctx *ctx, const struct work *work, struct run *runs,
                                size_t most, struct ta_report **reports, size_t *n)
 {
-    enum ta_status status = find_some(ctx, work, runs, most, n);
+    enum ta_status status = discover_some(ctx, work, runs, most, n);
     if (status == TA_OK)
-        status = gather(ctx, work, runs, *n);
+        status = ingest(ctx, work, runs, *n);
     for (size_t i = 0; i < *n; i++) {
         if (status == TA_OK) {
-            status = make_report(ctx, work, &runs[i], &reports[i]);
-            if (status != TA_OK)
+            status = make_report(ctx, &runs[i]);
+            if (status == TA_OK)
+                reports[i] = take_report(&runs[i]);
+            else
                 status = cannot_compare(ctx, status, &runs[i]);
         }
         free_run(&runs[i]);

@@ -6,7 +6,9 @@
 #include "discover/discover.h"
 #include "recommend/recommend.h"
 #include "report/report.h"
+#include "base/log.h"
 #include "ingest/accounts.h"
+#include "ingest/inputs/saved.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -251,10 +253,12 @@ static enum ta_status join(struct ta_ctx *ctx, const struct ta_registry *registr
     return status;
 }
 
-enum ta_status ta_join(struct ta_ctx *ctx, const struct ta_registry *registry,
-                       const struct ta_run_options *options, const struct ta_plan *plan,
-                       struct ta_joined *parts, size_t n, struct ta_quality *job,
-                       struct ta_report **report)
+/* The reports in any order: the outcome is the same.  TA_ERR_INPUT when two of them have the same
+ * rank.  `job` is what was noticed about all inputs. */
+static enum ta_status join_parts(struct ta_ctx *ctx, const struct ta_registry *registry,
+                                 const struct ta_run_options *options, const struct ta_plan *plan,
+                                 struct ta_joined *parts, size_t n, struct ta_quality *job,
+                                 struct ta_report **report)
 {
     struct ta_report *out = ta_report_new();
     if (!out)
@@ -265,5 +269,63 @@ enum ta_status ta_join(struct ta_ctx *ctx, const struct ta_registry *registry,
         *report = out;
     else
         ta_report_free(out);
+    return status;
+}
+
+/* ---- reports that were written before ------------------------------------------------------- */
+
+/* Whether a page of a report holds less than the report did. */
+static bool is_cut(const struct ta_report *report)
+{
+    for (const struct ta_table *table = ta_report_table_after(report, NULL); table;
+         table = ta_report_table_after(report, table))
+        if (table->n_left_out)
+            return true;
+    return false;
+}
+
+static enum ta_status read_reports(struct ta_ctx *ctx, const struct ta_inputs *inputs,
+                                   struct ta_report **read, size_t *n)
+{
+    enum ta_status status = TA_OK;
+    for (*n = 0; *n < inputs->reports.n && status == TA_OK; *n += status == TA_OK) {
+        const char *path = inputs->reports.at[*n].path;
+        status = ta_saved_read(ctx, path, &read[*n]);
+        if (status == TA_OK && is_cut(read[*n]))
+            ta_log(ctx, TA_LOG_WARNING,
+                   "%s has only the first rows of long tables; report.json has all", path);
+    }
+    return status;
+}
+
+enum ta_status ta_join_inputs(struct ta_ctx *ctx, const struct ta_registry *registry,
+                              const struct ta_plan *plan, const struct ta_run_options *options,
+                              struct ta_inputs *inputs, const struct ta_report *own,
+                              struct ta_report **report)
+{
+    const size_t most = inputs->reports.n;
+    struct ta_quality none; /* what was noticed about the files is in their report */
+    ta_quality_init(&none);
+    struct ta_report **read = calloc(most, sizeof *read);
+    struct ta_joined *parts = calloc(most + 1, sizeof *parts);
+    size_t n = 0;
+    enum ta_status status = read && parts ? read_reports(ctx, inputs, read, &n)
+                                          : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the reports");
+    for (size_t i = 0; i < n; i++)
+        parts[i] = (struct ta_joined){read[i], inputs->reports.at[i].shown};
+    if (own)
+        parts[n] = (struct ta_joined){own, "the files that were read"};
+    if (status == TA_OK && !own && n == 1 && !options->title) {
+        *report = read[0];
+        n = 0;
+    } else if (status == TA_OK) {
+        status = join_parts(ctx, registry, options, plan, parts, n + (own != NULL),
+                            own ? &none : &inputs->job, report);
+    }
+    ta_quality_free(&none);
+    for (size_t i = 0; i < n; i++)
+        ta_report_free(read[i]);
+    free(read);
+    free(parts);
     return status;
 }

@@ -9,9 +9,7 @@
 #define TA_JOIN_H
 
 #include "analyze/analyze.h"
-#include "ingest/inputs/options.h"
-
-struct ta_quality;
+#include "ingest/inputs/inputs.h"
 
 /* A report with the name it goes by. */
 struct ta_joined {
@@ -19,13 +17,13 @@ struct ta_joined {
     const char *shown;
 };
 
-/* The reports in any order: the outcome is the same.  TA_ERR_INPUT when two of them have the same
- * rank.  `job` is what was noticed about all inputs; `world_size` is TA_MISSING or what the user
- * says. */
-enum ta_status ta_join(struct ta_ctx *ctx, const struct ta_registry *registry,
-                       const struct ta_run_options *options, const struct ta_plan *plan,
-                       struct ta_joined *parts, size_t n, struct ta_quality *job,
-                       struct ta_report **report) TA_MUST_CHECK;
+/* Reads the reports among the inputs and makes one of them and of `own`, that of the files that
+ * were read, or NULL; a single report stays as it is.  TA_ERR_INPUT when two of them have the same
+ * rank. The caller owns *report. */
+enum ta_status ta_join_inputs(struct ta_ctx *ctx, const struct ta_registry *registry,
+                              const struct ta_plan *plan, const struct ta_run_options *options,
+                              struct ta_inputs *inputs, const struct ta_report *own,
+                              struct ta_report **report) TA_MUST_CHECK;
 
 /* Adds the tables of the parts to the sections of `out` (join_tables.c); false without memory. */
 bool ta_join_tables(const struct ta_joined *parts, size_t n, struct ta_report *out) TA_MUST_CHECK;
