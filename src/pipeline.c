@@ -60,16 +60,15 @@ static const struct stage {
     stage_function *run;
     enum ta_stage time; /* what it counts as, for -v */
 } stages[] = {
-    {decide_ranks, TA_STAGE_FINISH}, /* facts of files → ranks, world size */
-    {list_traces,
-     TA_STAGE_FINISH}, /* facts of files → the traces, for commands that read them again */
-    {reconcile, TA_STAGE_FINISH},     /* dumps of other profilers → partials, each record once */
-    {account, TA_STAGE_FINISH},       /* what became of each file → data quality */
-    {join_timeline, TA_STAGE_FINISH}, /* slices of files → timeline, when an output asks for it */
-    {finish, TA_STAGE_FINISH},        /* merged partials → tables */
-    {align_timeline, TA_STAGE_FINISH}, /* clocks of ranks, from the tables → timeline */
+    {decide_ranks, TA_STAGE_FINISH},   /* facts of files → ranks, world size */
+    {list_traces, TA_STAGE_FINISH},    /* facts of files → list of traces, for merge */
+    {reconcile, TA_STAGE_FINISH},      /* dumps of other profilers → partials, each record once */
+    {account, TA_STAGE_FINISH},        /* facts of files → data quality */
+    {join_timeline, TA_STAGE_FINISH},  /* slices of files → timeline, if an output asks for it */
+    {finish, TA_STAGE_FINISH},         /* merged partials → tables */
+    {align_timeline, TA_STAGE_FINISH}, /* tables, which have clock offsets → timeline */
     {recommend, TA_STAGE_RECOMMEND},   /* tables → findings, verdict */
-    {freeze, TA_STAGE_RECOMMEND},      /* the report → outputs and comparisons can read it */
+    {freeze, TA_STAGE_RECOMMEND},      /* report → outputs and comparisons may read it */
 };
 
 /* ---- before anything is read --------------------------------------------------------------- */
