@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Global alignment of two sequences in memory that is linear in their length (Hirschberg 1975). */
-#ifndef TA_DIFF_ALIGN_H
-#define TA_DIFF_ALIGN_H
+#ifndef TA_COMPARE_ALIGN_H
+#define TA_COMPARE_ALIGN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What explains most of a change: what its first line names. */
-#ifndef TA_DIFF_CAUSE_H
-#define TA_DIFF_CAUSE_H
+#ifndef TA_COMPARE_CAUSE_H
+#define TA_COMPARE_CAUSE_H
 
 #include "compare/compare.h"
 

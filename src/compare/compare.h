@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the parts of a comparison share. */
-#ifndef TA_DIFF_COMPARE_H
-#define TA_DIFF_COMPARE_H
+#ifndef TA_COMPARE_H
+#define TA_COMPARE_H
 
 #include "compare/diff.h"
 #include "compare/likeness.h"

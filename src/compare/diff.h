@@ -3,8 +3,8 @@
  *
  * Everything is taken from the tables of the reports, so it makes no difference whether a run was
  * just read or its report was saved.  Start reading at diff.c. */
-#ifndef TA_DIFF_DIFF_H
-#define TA_DIFF_DIFF_H
+#ifndef TA_COMPARE_DIFF_H
+#define TA_COMPARE_DIFF_H
 
 #include "compare/evidence.h"
 

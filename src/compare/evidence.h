@@ -4,8 +4,8 @@
  * What counts is the run: steps of one run depend on each other, and machines differ from run to
  * run by more than steps within a run do.  So a verdict needs runs, or what was learned from runs
  * before. */
-#ifndef TA_DIFF_EVIDENCE_H
-#define TA_DIFF_EVIDENCE_H
+#ifndef TA_COMPARE_EVIDENCE_H
+#define TA_COMPARE_EVIDENCE_H
 
 #include "compare/figures.h"
 #include "compare/noise.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The figures of a run: what runs are compared by, and what a gate can be set on. */
-#ifndef TA_DIFF_FIGURES_H
-#define TA_DIFF_FIGURES_H
+#ifndef TA_COMPARE_FIGURES_H
+#define TA_COMPARE_FIGURES_H
 
 #include "traceanalyze/arena.h"
 #include "traceanalyze/result.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How alike two names are. */
-#ifndef TA_DIFF_LIKENESS_H
-#define TA_DIFF_LIKENESS_H
+#ifndef TA_COMPARE_LIKENESS_H
+#define TA_COMPARE_LIKENESS_H
 
 #include "traceanalyze/arena.h"
 

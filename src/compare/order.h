@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Names by their place in the program: what ran of both sides, laid side by side. */
-#ifndef TA_DIFF_ORDER_H
-#define TA_DIFF_ORDER_H
+#ifndef TA_COMPARE_ORDER_H
+#define TA_COMPARE_ORDER_H
 
 #include "compare/compare.h"
 

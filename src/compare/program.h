@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The programs of both sides laid side by side: what ran where, in the order of first runs. */
-#ifndef TA_DIFF_PROGRAM_H
-#define TA_DIFF_PROGRAM_H
+#ifndef TA_COMPARE_PROGRAM_H
+#define TA_COMPARE_PROGRAM_H
 
 #include "compare/align.h"
 #include "compare/order.h"

@@ -8,8 +8,8 @@
  * terms are the stages that are in no other, and the rest.  Without stages, too, it is that of the
  * recording of the only rank, and its terms are the own times of operators and calls; what threads
  * do at once counts for each, so that the rest may be negative. */
-#ifndef TA_DIFF_WINDOW_H
-#define TA_DIFF_WINDOW_H
+#ifndef TA_COMPARE_WINDOW_H
+#define TA_COMPARE_WINDOW_H
 
 #include "compare/compare.h"
 

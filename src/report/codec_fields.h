@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Members of JSON objects, of which codec.c makes a report. */
-#ifndef TA_RESULT_CODEC_FIELDS_H
-#define TA_RESULT_CODEC_FIELDS_H
+#ifndef TA_REPORT_CODEC_FIELDS_H
+#define TA_REPORT_CODEC_FIELDS_H
 
 #include "traceanalyze/chart.h"
 #include "traceanalyze/output.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reading what codec.c writes: report.json, or the report in a page, back into a report. */
-#ifndef TA_RESULT_DECODE_H
-#define TA_RESULT_DECODE_H
+#ifndef TA_REPORT_DECODE_H
+#define TA_REPORT_DECODE_H
 
 #include "report/report.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Members of JSON objects as fields of a report.  The first failure stays: after it every call
  * gives a value that does no harm, so that a structure is read in one go and checked once. */
-#ifndef TA_RESULT_DECODE_FIELDS_H
-#define TA_RESULT_DECODE_FIELDS_H
+#ifndef TA_REPORT_DECODE_FIELDS_H
+#define TA_REPORT_DECODE_FIELDS_H
 
 #include "traceanalyze/arena.h"
 #include "traceanalyze/document.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Making reports: the write side that only the core uses. */
-#ifndef TA_RESULT_REPORT_H
-#define TA_RESULT_REPORT_H
+#ifndef TA_REPORT_H
+#define TA_REPORT_H
 
 #include "traceanalyze/result.h"
 #include "traceanalyze/timeline.h"

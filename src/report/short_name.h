@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Names of kernels and functions at a length that fits a sentence.  What is returned lives as long
  * as the arena or the name; its text is NULL when memory ran out. */
-#ifndef TA_RESULT_SHORT_NAME_H
-#define TA_RESULT_SHORT_NAME_H
+#ifndef TA_REPORT_SHORT_NAME_H
+#define TA_REPORT_SHORT_NAME_H
 
 #include "traceanalyze/arena.h"
 
