@@ -14,6 +14,7 @@
 #include "partial.h"
 #include "plugin.h"
 #include "result.h"
+#include "table.h"
 
 TA_BEGIN_DECLS
 
@@ -40,9 +41,10 @@ struct ta_analysis_ops {
     enum ta_status (*map)(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out);
 
-    /* Turns merged partials into items.  `prior` holds the results of `after`. */
+    /* Turns merged partials into rows of `tables`, and other items.  `in` are the references of
+     * `reads`, resolved in the results of the analyses before this one. */
     enum ta_status (*finish)(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out);
+                             const struct ta_refs *in, struct ta_section_builder *out);
 
     const struct ta_bound *bounds; /* of cells of `partials`; ends with TA_BOUNDS_END, or NULL */
 
@@ -61,6 +63,13 @@ struct ta_analysis_ops {
 
     /* What a comparison reads of `partials`, one for each; NULL when it is all. */
     const enum ta_partial_use *uses;
+
+    /* The tables that finish() fills, in the order of the report; ends with NULL, or NULL. */
+    const struct ta_table_def *const *tables;
+
+    /* What finish() reads of other analyses, which run before it; TA_READS(). */
+    const struct ta_ref *reads;
+    size_t n_reads;
 };
 
 /* Whether all that was read are traces: an analysis may then say what they lacked, which would be
@@ -90,9 +99,13 @@ TA_API const char *ta_advice_printf(struct ta_advice *advice, const char *format
     TA_PRINTF(2, 3);
 
 struct ta_advice_ops {
-    /* Looks at the tables of a report; absent tables mean the rule does not apply. */
-    enum ta_status (*advise)(struct ta_ctx *ctx, const struct ta_report *report,
+    /* Looks at the tables of a report; absent tables mean the rule does not apply.  `in` are the
+     * references of `reads`, resolved in it. */
+    enum ta_status (*advise)(struct ta_ctx *ctx, const struct ta_refs *in,
                              struct ta_advice *advice);
+
+    const struct ta_ref *reads; /* TA_READS() */
+    size_t n_reads;
 };
 
 TA_END_DECLS

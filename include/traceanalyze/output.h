@@ -10,6 +10,7 @@
 
 #include "context.h"
 #include "result.h"
+#include "table.h"
 
 TA_BEGIN_DECLS
 
@@ -159,7 +160,9 @@ struct ta_output_ops {
     bool by_default;       /* part of `report` without --format */
     enum ta_status (*write)(struct ta_ctx *ctx, const struct ta_report *report,
                             const struct ta_render_options *options, struct ta_sink *sink);
-    bool needs_timeline; /* reads ta_report_timeline() */
+    bool needs_timeline;        /* reads ta_report_timeline() */
+    const struct ta_ref *reads; /* TA_READS() */
+    size_t n_reads;
 };
 
 TA_END_DECLS

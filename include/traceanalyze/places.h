@@ -48,20 +48,18 @@ TA_API void ta_place_add(struct ta_places *places, ta_row op, ta_row ran);
 
 /* The columns of a table of places: an operator by that key, what it ran, and what all have. */
 #define TA_PLACE_COLUMNS(op_key, op_title, op_doc, name_title, name_doc)                           \
-    {op_key, op_title, TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, op_doc},                          \
-        {"name", name_title, TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, name_doc},                  \
-        {"within",                                                                                 \
-         "Within",                                                                                 \
-         TA_TYPE_STRING,                                                                           \
-         TA_UNIT_NONE,                                                                             \
-         TA_NEUTRAL,                                                                               \
-         "Operators and ranges around that the first time, the outermost first, with ; between "   \
-         "them; steps are left out"},                                                              \
-        {"first_start_ns", "First start",                                                          \
-         TA_TYPE_INTEGER,  TA_UNIT_NS,                                                             \
-         TA_NEUTRAL,       "When that first ran, since the earliest span of the rank"},            \
-        TA_COUNT_COLUMN("calls", "Calls", TA_NEUTRAL, "Executions, all ranks"),                    \
-        TA_NS_COLUMN("total_ns", "Total", TA_LOWER, "Sum of durations over all ranks")
+    {op_key, op_title, TA_TYPE_STRING, TA_UNIT_NONE, .doc = op_doc},                               \
+        {"name", name_title, TA_TYPE_STRING, TA_UNIT_NONE, .doc = name_doc},                       \
+        {"within", "Within", TA_TYPE_STRING, TA_UNIT_NONE,                                         \
+         .doc = "Operators and ranges around that the first time, the outermost first, with ; "    \
+                "between "                                                                         \
+                "them; steps are left out"},                                                       \
+        {"first_start_ns", "First start", TA_NS,                                                   \
+         .doc = "When that first ran, since the earliest span of the rank"},                       \
+        {"calls", "Calls", TA_COUNT, .doc = "Executions, all ranks"},                              \
+    {                                                                                              \
+        "total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Sum of durations over all ranks"   \
+    }
 
 /* Adds the rows of such a table. */
 TA_API enum ta_status ta_place_rows(struct ta_ctx *ctx, const struct ta_partial *places,

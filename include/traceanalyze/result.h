@@ -29,7 +29,14 @@ enum ta_type {
     TA_TYPE_SENTENCE /* a string; words that may be broken into lines, not cut in the middle */
 };
 
-enum ta_cell_kind { TA_CELL_NULL, TA_CELL_TEXT, TA_CELL_INT, TA_CELL_NUM, TA_CELL_BOOL };
+enum ta_cell_kind {
+    TA_CELL_UNSET, /* of memory that nobody wrote: no row has such a cell */
+    TA_CELL_NULL,
+    TA_CELL_TEXT,
+    TA_CELL_INT,
+    TA_CELL_NUM,
+    TA_CELL_BOOL
+};
 
 struct ta_cell {
     enum ta_cell_kind kind;
@@ -86,6 +93,7 @@ static inline bool ta_cell_equal(const struct ta_cell *a, const struct ta_cell *
     if (a->kind != b->kind)
         return false;
     switch (a->kind) {
+    case TA_CELL_UNSET:
     case TA_CELL_NULL:
         return true;
     case TA_CELL_TEXT:
@@ -102,19 +110,35 @@ static inline bool ta_cell_equal(const struct ta_cell *a, const struct ta_cell *
 
 /* ---- items --------------------------------------------------------------------------- */
 
+/* What a column is to those who read a table that they do not know. */
+enum ta_role {
+    TA_FIGURE,      /* a value of the row: one of numbers is compared between ranks */
+    TA_KEY,         /* whose the values of the row are: a name, a stage, a metric */
+    TA_RANK,        /* a key: the rank */
+    TA_DEVICE,      /* a key: the device of the rank */
+    TA_UNIT_OF_ROW, /* the unit of the values of the row, for programs */
+    TA_IN_SERIES,   /* which of a series the row is, such as a step or a time */
+    TA_NOTE,        /* names or explains something and is not compared, such as a path */
+    TA_DETAIL       /* a figure that others are worked out of: pages hide it at first */
+};
+
 struct ta_column {
     const char *key;   /* stable name in report.json */
     const char *title; /* column head */
-    enum ta_type type;
+    enum ta_type type; /* with the unit: TA_COUNT, TA_NS … of table.h */
     enum ta_unit unit;
-    enum ta_polarity polarity;
-    const char *doc; /* one sentence: what it is and how it is computed */
+    enum ta_polarity better; /* which of two values */
+    const char *doc;         /* one sentence: what it is and how it is computed */
+    enum ta_role role;
+    double weight; /* how much a difference between ranks matters, 0 to 1; 0: little */
 };
 
 struct ta_chart;
+struct ta_table_def;
 
 struct ta_table {
     const char *id, *title;
+    const struct ta_table_def *def; /* its declaration (table.h); NULL when nothing declares it */
     const struct ta_column *columns;
     size_t n_columns, n_rows;
     const struct ta_cell *cells;  /* row after row, n_columns each */
@@ -227,6 +251,10 @@ TA_API const struct ta_table *ta_report_table_after(const struct ta_report *repo
 /* Column number of a key, or SIZE_MAX. */
 TA_API size_t ta_table_column(const struct ta_table *table, const char *key);
 
+/* Column of the ranks, and of the devices, or SIZE_MAX. */
+TA_API size_t ta_table_rank(const struct ta_table *table);
+TA_API size_t ta_table_device(const struct ta_table *table);
+
 /* Unit of a cell: that of its column, or of its row where a table of values of many kinds has a
  * text column "unit" and the column has none. */
 TA_API enum ta_unit ta_table_unit(const struct ta_table *table, size_t row, size_t column);
@@ -311,7 +339,7 @@ TA_API size_t ta_table_place(const struct ta_table *table, size_t measure, size_
 /* Whether more is worse: the rows are those with the largest values of the column. */
 static inline bool ta_table_more_is_worse(const struct ta_table *table, size_t measure)
 {
-    return table->columns[measure].polarity == TA_LOWER;
+    return table->columns[measure].better == TA_LOWER;
 }
 
 /* ---- building a report --------------------------------------------------------------- */
@@ -336,8 +364,8 @@ TA_API struct ta_table_builder *ta_add_table(struct ta_section_builder *section,
 /* Adds one row of exactly n_columns cells; texts are copied. */
 TA_API void ta_add_row(struct ta_table_builder *table, const struct ta_cell *cells);
 
-/* TA_ROW(table, ta_text(name), ta_int(calls), …) */
-#define TA_ROW(table, ...) ta_add_row((table), (const struct ta_cell[]){__VA_ARGS__})
+/* TA_CELLS(table, ta_text(name), ta_int(calls), …) */
+#define TA_CELLS(table, ...) ta_add_row((table), (const struct ta_cell[]){__VA_ARGS__})
 
 /* Orders the rows by one column, missing values last; ties by all columns from the left, so
  * the order is total and does not depend on the order of adding. */

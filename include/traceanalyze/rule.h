@@ -10,11 +10,13 @@ TA_BEGIN_DECLS
 /* Traces that are trusted less than this give hints, not findings: their severity is `info`. */
 #define TA_TRUST_LEAST 0.5
 
-/* Which cells a rule looks at: a column, in the rows whose text column `key` is `text`. */
+/* Which cells a rule looks at: those of a column, in the rows whose texts are these.  Columns are
+ * references of the rule, all to one table. */
 struct ta_look {
-    const char *table, *column;
+    size_t cells;
     struct {
-        const char *key, *text;
+        size_t column;
+        const char *text; /* NULL: no such condition */
     } where[2];
     bool lowest; /* the smallest value is the worst one */
 };
@@ -26,24 +28,86 @@ struct ta_place {
 };
 
 /* Whether a row is one that the look is about and has a number in its column. */
-TA_API bool ta_look_takes(const struct ta_look *look, const struct ta_table *table, size_t row);
+TA_API bool ta_look_takes(const struct ta_refs *in, const struct ta_look *look, size_t row);
 
 /* The cell with the worst number, the first of equals; false when no row has one. */
-TA_API bool ta_look_worst(const struct ta_report *report, const struct ta_look *look,
+TA_API bool ta_look_worst(const struct ta_refs *in, const struct ta_look *look,
                           struct ta_place *place);
 
 /* Sum, and largest, of the numbers that a look takes in the rows of a rank; of all rows for
  * TA_MISSING.  0 without any. */
-TA_API double ta_look_sum(const struct ta_report *report, const struct ta_look *look, int64_t rank);
-TA_API double ta_look_most(const struct ta_report *report, const struct ta_look *look,
-                           int64_t rank);
+TA_API double ta_look_sum(const struct ta_refs *in, const struct ta_look *look, int64_t rank);
+TA_API double ta_look_most(const struct ta_refs *in, const struct ta_look *look, int64_t rank);
+
+/* The cell that a look finds in a row with the rank and device of `place`, of any table. */
+TA_API bool ta_look_same(const struct ta_refs *in, const struct ta_look *look,
+                         const struct ta_place *place, struct ta_place *same);
+
+/* The number of a column in a row; its table is NULL when there is none. */
+TA_API struct ta_place ta_place_at(const struct ta_refs *in, size_t ref, size_t row);
+
+/* The same in the row of a place, whose table is that of the reference. */
+TA_API struct ta_place ta_place_beside(const struct ta_refs *in, const struct ta_place *place,
+                                       size_t ref);
+
+/* The text of a column in the row of a place, shortened to what fits a title; "" without. */
+TA_API const char *ta_place_text(struct ta_advice *advice, const struct ta_refs *in,
+                                 const struct ta_place *place, size_t ref);
+
+/* A rule about one cell: the worst one, against a threshold. */
+struct ta_cell_rule {
+    struct ta_look look;
+    const char *finding, *rule;
+    const char *before, *after; /* title: before, name, value, after, owner */
+    bool has_name;
+    size_t name; /* with it, the reference to a column with a name for the title */
+    const char *advice;
+    const char *predicate;     /* "temperature": the threshold reads "temperature > 85 °C" */
+    enum ta_severity severity; /* when the rule fires */
+    double confidence;
+};
+
+/* Gives the finding when the cell is beyond the threshold, one severity higher when it is beyond
+ * `severe`; tells whether it did. */
+TA_API bool ta_advise_cell(const struct ta_refs *in, struct ta_advice *advice,
+                           const struct ta_cell_rule *rule, double threshold, double severe);
+/* The same of a cell that the rule found itself. */
+TA_API bool ta_advise_place(const struct ta_refs *in, struct ta_advice *advice,
+                            const struct ta_cell_rule *rule, const struct ta_place *place,
+                            double threshold, double severe);
+
+/* ---- by name: to be replaced by the above, rule by rule ---------------------------------- */
+
+/* Which cells a rule looks at: a column, in the rows whose text column `key` is `text`. */
+struct ta_old_look {
+    const char *table, *column;
+    struct {
+        const char *key, *text;
+    } where[2];
+    bool lowest; /* the smallest value is the worst one */
+};
+
+/* Whether a row is one that the look is about and has a number in its column. */
+TA_API bool ta_old_look_takes(const struct ta_old_look *look, const struct ta_table *table,
+                              size_t row);
+
+/* The cell with the worst number, the first of equals; false when no row has one. */
+TA_API bool ta_old_look_worst(const struct ta_report *report, const struct ta_old_look *look,
+                              struct ta_place *place);
+
+/* Sum, and largest, of the numbers that a look takes in the rows of a rank; of all rows for
+ * TA_MISSING.  0 without any. */
+TA_API double ta_old_look_sum(const struct ta_report *report, const struct ta_old_look *look,
+                              int64_t rank);
+TA_API double ta_old_look_most(const struct ta_report *report, const struct ta_old_look *look,
+                               int64_t rank);
 
 /* The number of another column in the same row; its table is NULL when there is none. */
-TA_API struct ta_place ta_place_beside(const struct ta_place *place, const char *column);
+TA_API struct ta_place ta_old_beside(const struct ta_place *place, const char *column);
 
 /* The cell that a look finds in a row with the rank and device of `place`. */
-TA_API bool ta_look_same(const struct ta_report *report, const struct ta_look *look,
-                         const struct ta_place *place, struct ta_place *same);
+TA_API bool ta_old_look_same(const struct ta_report *report, const struct ta_old_look *look,
+                             const struct ta_place *place, struct ta_place *same);
 
 /* The cell as evidence, with the unit of the column or of the row. */
 TA_API struct ta_evidence ta_place_evidence(const struct ta_place *place);
@@ -53,8 +117,8 @@ TA_API const char *ta_place_owner(struct ta_advice *advice, const struct ta_repo
                                   const struct ta_place *place);
 
 /* The text of a column of the row, shortened to what fits a title; "" without. */
-TA_API const char *ta_place_text(struct ta_advice *advice, const struct ta_place *place,
-                                 const char *column);
+TA_API const char *ta_old_place_text(struct ta_advice *advice, const struct ta_place *place,
+                                     const char *column);
 
 /* A number for people that lives as long as the advice. */
 TA_API const char *ta_advice_number(struct ta_advice *advice, double value, enum ta_unit unit);
@@ -84,8 +148,8 @@ TA_API struct ta_gaps ta_gaps_standing_out(const struct ta_report *report,
 TA_API const char *ta_gaps_sentence(struct ta_advice *advice, const struct ta_gaps *gaps);
 
 /* A rule about one cell: the worst one, against a threshold. */
-struct ta_cell_rule {
-    struct ta_look look;
+struct ta_old_cell_rule {
+    struct ta_old_look look;
     const char *finding, *rule;
     const char *before, *after; /* title: before, name, value, after, owner */
     const char *name;           /* column with a name for the title, or NULL */
@@ -97,12 +161,13 @@ struct ta_cell_rule {
 
 /* Gives the finding when the cell is beyond the threshold, one severity higher when it is beyond
  * `severe`; tells whether it did. */
-TA_API bool ta_advise_cell(const struct ta_report *report, struct ta_advice *advice,
-                           const struct ta_cell_rule *rule, double threshold, double severe);
+TA_API bool ta_old_advise_cell(const struct ta_report *report, struct ta_advice *advice,
+                               const struct ta_old_cell_rule *rule, double threshold,
+                               double severe);
 /* The same of a cell that the rule found itself. */
-TA_API bool ta_advise_place(const struct ta_report *report, struct ta_advice *advice,
-                            const struct ta_cell_rule *rule, const struct ta_place *place,
-                            double threshold, double severe);
+TA_API bool ta_old_advise_place(const struct ta_report *report, struct ta_advice *advice,
+                                const struct ta_old_cell_rule *rule, const struct ta_place *place,
+                                double threshold, double severe);
 
 TA_END_DECLS
 

@@ -13,7 +13,7 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_cell_rule rule = {
+static const struct ta_old_cell_rule rule = {
     .look = {.table = "memory.by_rank", .column = "retries"},
     .finding = "allocation-retries",
     .rule = "allocation_retries",
@@ -28,17 +28,16 @@ static const struct ta_cell_rule rule = {
     .confidence = 0.8,
 };
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     struct ta_place retries;
-    struct ta_cell_rule worded = rule;
-    if (!ta_look_worst(report, &rule.look, &retries))
+    struct ta_old_cell_rule worded = rule;
+    if (!ta_old_look_worst(in->report, &rule.look, &retries))
         return TA_OK;
     worded.after = retries.value > 1
                        ? " times: the allocator had to give its cache back before it could go on"
                        : " time: the allocator had to give its cache back before it could go on";
-    ta_advise_place(report, advice, &worded, &retries, ta_ctx_option(ctx, COUNT), INFINITY);
+    ta_old_advise_place(in->report, advice, &worded, &retries, ta_ctx_option(ctx, COUNT), INFINITY);
     return TA_OK;
 }
 

@@ -56,8 +56,8 @@ struct cost {
 static struct cost cost_of(const struct ta_report *report, const struct ta_table *waits,
                            int64_t rank)
 {
-    const struct ta_look windows = {.table = "gpu_time.by_rank", .column = "window_ns"};
-    struct cost cost = {.window = ta_look_most(report, &windows, rank)};
+    const struct ta_old_look windows = {.table = "gpu_time.by_rank", .column = "window_ns"};
+    struct cost cost = {.window = ta_old_look_most(report, &windows, rank)};
     for (size_t i = 0; i < waits->n_rows; i++) {
         if (ta_whole(number(waits, i, "rank")) != rank)
             continue;
@@ -88,8 +88,8 @@ static void give(const struct ta_report *report, struct ta_advice *advice, const
     const struct ta_table *waits = ta_report_table(report, "copies.blocking");
     const struct ta_place host = {
         .table = waits, .row = cost->worst, .column = ta_table_column(waits, "host_ns")};
-    const struct ta_place exposed = ta_place_beside(&host, "exposed_ns");
-    const struct ta_place idle = ta_place_beside(&host, "idle_ns");
+    const struct ta_place exposed = ta_old_beside(&host, "exposed_ns");
+    const struct ta_place idle = ta_old_beside(&host, "idle_ns");
     struct ta_evidence evidence[3] = {ta_place_evidence(&host)};
     size_t n_evidence = 1;
     if (exposed.value > 0)
@@ -100,45 +100,45 @@ static void give(const struct ta_report *report, struct ta_advice *advice, const
     const bool pageable =
         ta_slice_equal(ta_table_cell(waits, cost->worst, memory)->text, TA_LIT("pageable"));
     const double share = cost->lost / cost->window;
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = pageable ? "pageable-copy" : "blocking-copy",
-                  .rule = "blocking_copies",
-                  .title = ta_advice_printf(
-                      advice,
-                      "Copies that the host waits for cost the GPU%s %s of its window (%s), most "
-                      "of it %s by %s",
-                      ta_place_owner(advice, report, &host),
-                      ta_advice_number(advice, share, TA_UNIT_RATIO),
-                      ta_advice_number(advice, cost->lost, TA_UNIT_NS),
-                      ta_place_text(advice, &host, "path"), ta_place_text(advice, &host, "call")),
-                  .advice = pageable ? pinned_advice : kept_advice,
-                  .severity = TA_MEDIUM,
-                  .evidence = evidence,
-                  .n_evidence = n_evidence,
-                  /* At the rate of pinned memory but still in the way, or beside the work. */
-                  .saving_low_ns = ta_whole(cost->lost - cost->ideal),
-                  .saving_high_ns = ta_whole(cost->lost),
-                  .confidence = 0.6,
-                  .threshold = ta_advice_printf(advice, "such copies cost > %s of the window",
-                                                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-              });
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = pageable ? "pageable-copy" : "blocking-copy",
+            .rule = "blocking_copies",
+            .title = ta_advice_printf(
+                advice,
+                "Copies that the host waits for cost the GPU%s %s of its window (%s), most "
+                "of it %s by %s",
+                ta_place_owner(advice, report, &host),
+                ta_advice_number(advice, share, TA_UNIT_RATIO),
+                ta_advice_number(advice, cost->lost, TA_UNIT_NS),
+                ta_old_place_text(advice, &host, "path"), ta_old_place_text(advice, &host, "call")),
+            .advice = pageable ? pinned_advice : kept_advice,
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = n_evidence,
+            /* At the rate of pinned memory but still in the way, or beside the work. */
+            .saving_low_ns = ta_whole(cost->lost - cost->ideal),
+            .saving_high_ns = ta_whole(cost->lost),
+            .confidence = 0.6,
+            .threshold = ta_advice_printf(advice, "such copies cost > %s of the window",
+                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+        });
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const struct ta_table *waits = ta_report_table(report, "copies.blocking");
+    const struct ta_table *waits = ta_report_table(in->report, "copies.blocking");
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
     struct cost worst = {0};
     for (size_t i = 0; waits && i < waits->n_rows; i++) {
-        const struct cost cost = cost_of(report, waits, ta_whole(number(waits, i, "rank")));
+        const struct cost cost = cost_of(in->report, waits, ta_whole(number(waits, i, "rank")));
         if (cost.window > 0 &&
             (worst.window <= 0 || cost.lost * worst.window > worst.lost * cost.window))
             worst = cost;
     }
     if (worst.window > 0 && worst.lost > threshold * worst.window)
-        give(report, advice, &worst, threshold);
+        give(in->report, advice, &worst, threshold);
     return TA_OK;
 }
 

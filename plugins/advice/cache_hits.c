@@ -20,8 +20,8 @@ static bool find_worst(const struct ta_table *caches, double least, struct ta_pl
     for (size_t row = 0; column != SIZE_MAX && row < caches->n_rows; row++) {
         const struct ta_cell *cell = ta_table_cell(caches, row, column);
         const struct ta_place here = {caches, row, column, ta_cell_number(cell, 1)};
-        const struct ta_place hits = ta_place_beside(&here, "hits");
-        const struct ta_place misses = ta_place_beside(&here, "misses");
+        const struct ta_place hits = ta_old_beside(&here, "hits");
+        const struct ta_place misses = ta_old_beside(&here, "misses");
         if (cell->kind == TA_CELL_NULL || !hits.table || !misses.table ||
             hits.value + misses.value < least || (found && here.value >= worst->value))
             continue;
@@ -36,7 +36,7 @@ static const char *title_of(const struct ta_report *report, struct ta_advice *ad
 {
     const bool is_named = !ta_row_reads(worst->table, worst->row, "cache", "cache");
     const char *cache =
-        is_named ? ta_advice_printf(advice, " %s", ta_place_text(advice, worst, "cache")) : "";
+        is_named ? ta_advice_printf(advice, " %s", ta_old_place_text(advice, worst, "cache")) : "";
     const char *owner = ta_place_owner(advice, report, worst);
     if (worst->value <= 0)
         return ta_advice_printf(advice, "The cache%s never hits: all of its %s lookups miss%s",
@@ -46,22 +46,21 @@ static const char *title_of(const struct ta_report *report, struct ta_advice *ad
                             ta_advice_number(advice, worst->value, TA_UNIT_RATIO), owner);
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, SHARE);
-    const struct ta_table *caches = ta_report_table(report, "caches.by_name");
+    const struct ta_table *caches = ta_report_table(in->report, "caches.by_name");
     struct ta_place worst;
     if (!caches || !find_worst(caches, ta_ctx_option(ctx, LOOKUPS), &worst) ||
         worst.value >= threshold)
         return TA_OK;
-    const struct ta_place misses = ta_place_beside(&worst, "misses");
+    const struct ta_place misses = ta_old_beside(&worst, "misses");
     const struct ta_evidence evidence[] = {ta_place_evidence(&worst), ta_place_evidence(&misses)};
     ta_advise(advice,
               &(struct ta_finding){
                   .id = "cache-hits",
                   .rule = "cache_hits",
-                  .title = title_of(report, advice, &worst, &misses),
+                  .title = title_of(in->report, advice, &worst, &misses),
                   .advice = "A cache that misses costs memory and its lookups. Look at the "
                             "evictions: many mean that it is too small; none mean that its keys "
                             "do not repeat, or that a step cache's tolerance is too strict. Make "

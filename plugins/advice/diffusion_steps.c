@@ -14,27 +14,26 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_look look = {.table = "diffusion.by_rank", .column = "steps_per_pass"};
+static const struct ta_old_look look = {.table = "diffusion.by_rank", .column = "steps_per_pass"};
 
 /* ", each of two model calls": a step has several records where both calls of the guidance have
  * one. */
 static const char *calls_of(struct ta_advice *advice, const struct ta_place *steps)
 {
-    const struct ta_place records = ta_place_beside(steps, "records_per_step");
+    const struct ta_place records = ta_old_beside(steps, "records_per_step");
     if (!records.table || records.value < 2)
         return "";
     return ta_advice_printf(advice, ", each of %.0f recorded model calls", records.value);
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, STEPS);
     struct ta_place steps;
-    if (!ta_look_worst(report, &look, &steps) || steps.value <= threshold)
+    if (!ta_old_look_worst(in->report, &look, &steps) || steps.value <= threshold)
         return TA_OK;
     const double goal = ta_ctx_option(ctx, GOAL) < threshold ? ta_ctx_option(ctx, GOAL) : threshold;
-    const struct ta_place time = ta_place_beside(&steps, "step_p50_ns");
+    const struct ta_place time = ta_old_beside(&steps, "step_p50_ns");
     const struct ta_evidence evidence[2] = {ta_place_evidence(&steps),
                                             ta_place_evidence(time.table ? &time : &steps)};
     ta_advise(
@@ -44,7 +43,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
             .rule = "diffusion_steps",
             .title = ta_advice_printf(
                 advice, "A block or generation takes up to %.0f denoising steps%s%s", steps.value,
-                calls_of(advice, &steps), ta_place_owner(advice, report, &steps)),
+                calls_of(advice, &steps), ta_place_owner(advice, in->report, &steps)),
             .advice = ta_advice_printf(
                 advice,
                 "Try %.0f to %.0f steps, with a solver of higher order or a distilled model, and "

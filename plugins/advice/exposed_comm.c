@@ -34,9 +34,9 @@ static struct extremes find_extremes(const struct ta_table *gpu, size_t column)
  * that is not known. */
 static struct ta_place waiting(const struct ta_report *report, const struct ta_place *exposed)
 {
-    static const struct ta_look look = {.table = "collectives.exposed", .column = "wait_ns"};
+    static const struct ta_old_look look = {.table = "collectives.exposed", .column = "wait_ns"};
     struct ta_place wait = {0};
-    if (!ta_look_same(report, &look, exposed, &wait) ||
+    if (!ta_old_look_same(report, &look, exposed, &wait) ||
         ta_row_number(wait.table, wait.row, "unknown_ns", 1) > wait.value)
         wait.table = NULL;
     return wait;
@@ -74,11 +74,10 @@ static int64_t saving_low(double saving, const struct ta_place *wait)
     return ta_whole(fmax(0, saving - (wait->table ? wait->value : 0)));
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
-    const struct ta_table *gpu = ta_report_table(report, "gpu_time.by_rank");
+    const struct ta_table *gpu = ta_report_table(in->report, "gpu_time.by_rank");
     if (!gpu)
         return TA_OK;
     const size_t exposed = ta_table_column(gpu, "comm_exposed_ns");
@@ -92,7 +91,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
         return TA_OK;
     const double share = ta_cell_number(most, 0) / window;
     const struct ta_place worst = {gpu, e.most, exposed, ta_cell_number(most, 0)};
-    const struct ta_place wait = waiting(report, &worst);
+    const struct ta_place wait = waiting(in->report, &worst);
     char part[TA_UNIT_TEXT_MAX], time[TA_UNIT_TEXT_MAX], limit[TA_UNIT_TEXT_MAX];
     ta_unit_format(part, share, TA_UNIT_RATIO);
     ta_unit_format(time, ta_cell_number(most, 0), TA_UNIT_NS);

@@ -13,10 +13,10 @@ static const struct ta_option options[] = {
 };
 
 /* The largest request. */
-static const struct ta_look look = {.table = "memory.failures", .column = "wanted_bytes"};
+static const struct ta_old_look look = {.table = "memory.failures", .column = "wanted_bytes"};
 
 /* Without a history only their number is known. */
-static const struct ta_cell_rule counted = {
+static const struct ta_old_cell_rule counted = {
     .look = {.table = "memory.by_rank", .column = "ooms"},
     .finding = "failed-allocations",
     .rule = "failed_allocations",
@@ -35,7 +35,7 @@ static const struct ta_cell_rule counted = {
 static const char *subject_of(struct ta_advice *advice, const struct ta_place *wanted)
 {
     const char *size = ta_advice_number(advice, wanted->value, TA_UNIT_BYTES);
-    const char *site = ta_place_text(advice, wanted, "site");
+    const char *site = ta_old_place_text(advice, wanted, "site");
     const bool is_known = site[0] && site[0] != '(';
     const double failures = (double)wanted->table->n_rows;
     return failures > 1 ? ta_advice_printf(advice, "%s allocations failed, the largest of %s%s%s",
@@ -49,9 +49,9 @@ static const char *subject_of(struct ta_advice *advice, const struct ta_place *w
 static void advise_failure(struct ta_ctx *ctx, const struct ta_report *report,
                            struct ta_advice *advice, const struct ta_place *wanted)
 {
-    const struct ta_place left = ta_place_beside(wanted, "device_free_bytes");
-    const struct ta_place reserved = ta_place_beside(wanted, "reserved_bytes");
-    const struct ta_place allocated = ta_place_beside(wanted, "allocated_bytes");
+    const struct ta_place left = ta_old_beside(wanted, "device_free_bytes");
+    const struct ta_place reserved = ta_old_beside(wanted, "reserved_bytes");
+    const struct ta_place allocated = ta_old_beside(wanted, "allocated_bytes");
     const double unused = reserved.table && allocated.table ? reserved.value - allocated.value : 0;
     const double on_device = left.table ? left.value : 0;
     const bool in_pieces = unused > 0 && on_device + unused >= wanted->value;
@@ -87,20 +87,19 @@ static void advise_failure(struct ta_ctx *ctx, const struct ta_report *report,
         });
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, COUNT);
     struct ta_place wanted;
-    struct ta_cell_rule rule = counted;
-    if (!ta_look_worst(report, &look, &wanted)) {
-        const bool known = ta_look_worst(report, &counted.look, &wanted);
+    struct ta_old_cell_rule rule = counted;
+    if (!ta_old_look_worst(in->report, &look, &wanted)) {
+        const bool known = ta_old_look_worst(in->report, &counted.look, &wanted);
         rule.after = known && wanted.value > 1 ? " allocations failed for lack of device memory"
                                                : " allocation failed for lack of device memory";
         if (known)
-            ta_advise_place(report, advice, &rule, &wanted, threshold, INFINITY);
+            ta_old_advise_place(in->report, advice, &rule, &wanted, threshold, INFINITY);
     } else if ((double)wanted.table->n_rows > threshold) {
-        advise_failure(ctx, report, advice, &wanted);
+        advise_failure(ctx, in->report, advice, &wanted);
     }
     return TA_OK;
 }

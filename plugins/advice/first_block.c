@@ -20,26 +20,26 @@ struct wait {
 /* The rank that waits longest beyond `factor` blocks. */
 static bool find_wait(const struct ta_report *report, double factor, struct wait *wait)
 {
-    static const struct ta_look delays = {
+    static const struct ta_old_look delays = {
         "throughput.values", "value", {{"metric", "first_block_ns"}, {"basis", "wall"}}, false};
-    static const struct ta_look medians = {.table = "diffusion.by_rank", .column = "block_p50_ns"};
+    static const struct ta_old_look medians = {.table = "diffusion.by_rank",
+                                               .column = "block_p50_ns"};
     struct ta_place delay, block;
-    if (!ta_look_worst(report, &delays, &delay) ||
-        !ta_look_same(report, &medians, &delay, &block) || !(block.value > 0))
+    if (!ta_old_look_worst(report, &delays, &delay) ||
+        !ta_old_look_same(report, &medians, &delay, &block) || !(block.value > 0))
         return false;
-    const struct ta_place blocks = ta_place_beside(&block, "blocks");
+    const struct ta_place blocks = ta_old_beside(&block, "blocks");
     if (!blocks.table || blocks.value < 2 || delay.value <= factor * block.value)
         return false;
     *wait = (struct wait){delay, block, delay.value - block.value};
     return true;
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double factor = ta_ctx_option(ctx, FACTOR);
     struct wait wait;
-    if (!find_wait(report, factor, &wait))
+    if (!find_wait(in->report, factor, &wait))
         return TA_OK;
     const struct ta_evidence evidence[] = {ta_place_evidence(&wait.delay),
                                            ta_place_evidence(&wait.block)};
@@ -51,7 +51,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                       advice, "The first block is ready after %s; later ones take %s each%s",
                       ta_advice_number(advice, wait.delay.value, TA_UNIT_NS),
                       ta_advice_number(advice, wait.block.value, TA_UNIT_NS),
-                      ta_place_owner(advice, report, &wait.delay)),
+                      ta_place_owner(advice, in->report, &wait.delay)),
                   .advice = "Load the models and run one block of the same shape before the "
                             "session begins (compilation, autotuning, allocator), encode the "
                             "prompt ahead or keep its embedding, and make the first block small.",

@@ -34,12 +34,11 @@ static bool find_worst(const struct ta_report *report, struct ta_place *unused,
     return worst > 0;
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, SHARE);
     struct ta_place unused, reserved;
-    if (!find_worst(report, &unused, &reserved) || unused.value < ta_ctx_option(ctx, LEAST) ||
+    if (!find_worst(in->report, &unused, &reserved) || unused.value < ta_ctx_option(ctx, LEAST) ||
         unused.value / reserved.value <= threshold)
         return TA_OK;
     const struct ta_evidence evidence[] = {ta_place_evidence(&unused),
@@ -55,7 +54,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                                       "At the peak the allocator holds at most %s more than "
                                       "tensors use (%s against %s)%s",
                                       ta_advice_number(advice, unused.value, TA_UNIT_BYTES), held,
-                                      used, ta_place_owner(advice, report, &unused)),
+                                      used, ta_place_owner(advice, in->report, &unused)),
             .advice = "Either fragments or a cache of freed blocks. Where memory is short, try "
                       "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True first; call "
                       "torch.cuda.empty_cache() once after a model was moved away, not in a loop. "

@@ -12,7 +12,7 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_cell_rule rule = {
+static const struct ta_old_cell_rule rule = {
     .look = {.table = "streaming.by_rank", .column = "drop_ratio"},
     .finding = "frame-drops",
     .rule = "frame_drops",
@@ -27,10 +27,10 @@ static const struct ta_cell_rule rule = {
     .confidence = 0.8,
 };
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    ta_advise_cell(report, advice, &rule, ta_ctx_option(ctx, SHARE), ta_ctx_option(ctx, HIGH));
+    ta_old_advise_cell(in->report, advice, &rule, ta_ctx_option(ctx, SHARE),
+                       ta_ctx_option(ctx, HIGH));
     return TA_OK;
 }
 

@@ -17,10 +17,10 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_look frames = {
+static const struct ta_old_look frames = {
     "throughput.values", "value", {{"metric", "fps"}, {"basis", "blocks"}}, true};
 
-static const struct ta_cell_rule blocks = {
+static const struct ta_old_cell_rule blocks = {
     .look = {"throughput.values", "value", {{"metric", "bps"}, {"basis", "blocks"}}, true},
     .finding = "block-rate",
     .rule = "frame_rate",
@@ -39,7 +39,7 @@ static void advise_frames(struct ta_ctx *ctx, const struct ta_report *report,
 {
     const double threshold = ta_ctx_option(ctx, FPS), goal = ta_ctx_option(ctx, GOAL);
     struct ta_place rate;
-    if (!ta_look_worst(report, &frames, &rate) || rate.value >= threshold || !(rate.value > 0))
+    if (!ta_old_look_worst(report, &frames, &rate) || rate.value >= threshold || !(rate.value > 0))
         return;
     const struct ta_evidence evidence = ta_place_evidence(&rate);
     ta_advise(
@@ -66,11 +66,11 @@ static void advise_frames(struct ta_ctx *ctx, const struct ta_report *report,
         });
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    advise_frames(ctx, report, advice);
-    ta_advise_cell(report, advice, &blocks, ta_ctx_option(ctx, BPS), ta_ctx_option(ctx, BPS_HIGH));
+    advise_frames(ctx, in->report, advice);
+    ta_old_advise_cell(in->report, advice, &blocks, ta_ctx_option(ctx, BPS),
+                       ta_ctx_option(ctx, BPS_HIGH));
     return TA_OK;
 }
 

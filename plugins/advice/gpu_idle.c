@@ -21,14 +21,14 @@ static double unexplained(const struct ta_report *report, const struct ta_table 
     static const char *const columns[] = {"host_ns", "setup_ns", "queued_ns", "unknown_ns"};
     static const char *const phases[] = {"steady", "second half"};
     const struct ta_place place = {.table = idle, .row = row};
-    const struct ta_place rank = ta_place_beside(&place, "rank");
-    double total = 0, setup = ta_place_beside(&place, "setup_ns").value;
+    const struct ta_place rank = ta_old_beside(&place, "rank");
+    double total = 0, setup = ta_old_beside(&place, "setup_ns").value;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        total += ta_place_beside(&place, columns[i]).value;
+        total += ta_old_beside(&place, columns[i]).value;
     for (size_t i = 0; rank.table && i < 2; i++) {
-        const struct ta_look look = {
+        const struct ta_old_look look = {
             .table = "interruptions.by_call", .column = "idle_ns", .where = {{"phase", phases[i]}}};
-        const double ruled = fmin(setup, ta_look_sum(report, &look, ta_whole(rank.value)));
+        const double ruled = fmin(setup, ta_old_look_sum(report, &look, ta_whole(rank.value)));
         setup -= ruled;
         total -= ruled;
     }
@@ -39,14 +39,15 @@ static double unexplained(const struct ta_report *report, const struct ta_table 
 static bool find_worst(const struct ta_report *report, struct ta_place *worst,
                        struct ta_place *window)
 {
-    static const struct ta_look idle_look = {.table = "gpu_idle.by_rank", .column = "idle_ns"};
-    static const struct ta_look window_look = {.table = "gpu_time.by_rank", .column = "window_ns"};
+    static const struct ta_old_look idle_look = {.table = "gpu_idle.by_rank", .column = "idle_ns"};
+    static const struct ta_old_look window_look = {.table = "gpu_time.by_rank",
+                                                   .column = "window_ns"};
     const struct ta_table *idle = ta_report_table(report, idle_look.table);
     double most = 0;
     for (size_t i = 0; idle && i < idle->n_rows; i++) {
         struct ta_place place = {idle, i, ta_table_column(idle, idle_look.column), 0}, whole;
         place.value = unexplained(report, idle, i);
-        if (!ta_look_same(report, &window_look, &place, &whole) || whole.value <= 0 ||
+        if (!ta_old_look_same(report, &window_look, &place, &whole) || whole.value <= 0 ||
             place.value / whole.value <= most)
             continue;
         most = place.value / whole.value;
@@ -87,11 +88,11 @@ static size_t cause_of(const struct ta_report *report, const struct ta_place *pl
     size_t most = SIZE_MAX;
     double value = 0;
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
-        const struct ta_look look = {.table = "gpu_idle.by_cause",
-                                     .column = "total_ns",
-                                     .where = {{"cause", causes[i].cause}}};
+        const struct ta_old_look look = {.table = "gpu_idle.by_cause",
+                                         .column = "total_ns",
+                                         .where = {{"cause", causes[i].cause}}};
         struct ta_place same;
-        if (ta_look_same(report, &look, place, &same) && same.value > value) {
+        if (ta_old_look_same(report, &look, place, &same) && same.value > value) {
             value = same.value;
             most = i;
         }
@@ -111,23 +112,22 @@ static struct ta_gaps long_gaps(const struct ta_report *report, const struct ta_
                     .device = *idle, .time = idle->value, .causes = names, .n_causes = N_CAUSES});
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
     struct ta_place idle, window;
-    if (!find_worst(report, &idle, &window) || idle.value / window.value <= threshold)
+    if (!find_worst(in->report, &idle, &window) || idle.value / window.value <= threshold)
         return TA_OK;
     const double share = idle.value / window.value;
     double time = 0;
-    const size_t cause = cause_of(report, &idle, &time);
+    const size_t cause = cause_of(in->report, &idle, &time);
     const char *most =
         cause == SIZE_MAX
             ? ""
             : ta_advice_printf(advice, ", %s of it for \"%s\"",
                                ta_advice_number(advice, fmin(time, idle.value), TA_UNIT_NS),
                                causes[cause].cause);
-    const struct ta_gaps gaps = long_gaps(report, &idle);
+    const struct ta_gaps gaps = long_gaps(in->report, &idle);
     const struct ta_evidence evidence[] = {ta_place_evidence(&idle), ta_place_evidence(&window),
                                            ta_place_evidence(gaps.n ? &gaps.longest : &window)};
     ta_advise(advice,
@@ -135,7 +135,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                   .id = "gpu-idle",
                   .rule = "gpu_idle",
                   .title = ta_advice_printf(advice, "The GPU%s idles %s of its window (%s%s)",
-                                            ta_place_owner(advice, report, &idle),
+                                            ta_place_owner(advice, in->report, &idle),
                                             ta_advice_number(advice, share, TA_UNIT_RATIO),
                                             ta_advice_number(advice, idle.value, TA_UNIT_NS), most),
                   .advice = ta_advice_printf(

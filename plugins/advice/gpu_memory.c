@@ -13,8 +13,8 @@ static const struct ta_option options[] = {
 };
 
 static const struct {
-    struct ta_look total;
-    struct ta_look used; /* the row of the same device */
+    struct ta_old_look total;
+    struct ta_old_look used; /* the row of the same device */
 } sources[] = {
     {{"telemetry.by_rank", "max", {{"signal", "gpu_memory_total"}}, false},
      {"telemetry.by_rank", "max", {{"signal", "gpu_memory_used"}}, false}},
@@ -38,12 +38,12 @@ static struct fullest find_fullest(const struct ta_report *report)
         const struct ta_table *table = ta_report_table(report, sources[s].used.table);
         const size_t column = table ? ta_table_column(table, sources[s].used.column) : SIZE_MAX;
         for (size_t row = 0; column != SIZE_MAX && row < table->n_rows; row++) {
-            if (!ta_look_takes(&sources[s].used, table, row))
+            if (!ta_old_look_takes(&sources[s].used, table, row))
                 continue;
             const struct ta_place used = {table, row, column,
                                           ta_cell_number(ta_table_cell(table, row, column), 0)};
             struct ta_place total;
-            if (ta_look_same(report, &sources[s].total, &used, &total) && total.value > 0 &&
+            if (ta_old_look_same(report, &sources[s].total, &used, &total) && total.value > 0 &&
                 used.value / total.value > fullest.share)
                 fullest = (struct fullest){used, total, used.value / total.value};
         }
@@ -51,11 +51,10 @@ static struct fullest find_fullest(const struct ta_report *report)
     return fullest;
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, SHARE);
-    const struct fullest fullest = find_fullest(report);
+    const struct fullest fullest = find_fullest(in->report);
     if (fullest.share <= threshold)
         return TA_OK;
     const struct ta_evidence evidence[] = {ta_place_evidence(&fullest.used),
@@ -69,7 +68,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                                       ta_advice_number(advice, fullest.share, TA_UNIT_RATIO),
                                       ta_advice_number(advice, fullest.used.value, TA_UNIT_BYTES),
                                       ta_advice_number(advice, fullest.total.value, TA_UNIT_BYTES),
-                                      ta_place_owner(advice, report, &fullest.used)),
+                                      ta_place_owner(advice, in->report, &fullest.used)),
             .advice = "A little more resolution or length fails, and close to the limit the "
                       "allocator stalls to give memory back. Decode in tiles or fewer frames at "
                       "a time, move models away that are not in use, store weights in 8 bit. "

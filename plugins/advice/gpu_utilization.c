@@ -15,7 +15,7 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_cell_rule rule = {
+static const struct ta_old_cell_rule rule = {
     .look = {"telemetry.by_rank", "mean", {{"signal", "gpu_utilization"}}, true},
     .finding = "gpu-utilization",
     .rule = "gpu_utilization",
@@ -46,15 +46,14 @@ static struct ta_place least_used(const struct ta_report *report, bool used)
     return least;
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    struct ta_place least = least_used(report, true);
+    struct ta_place least = least_used(in->report, true);
     if (!least.table) /* none is, though they were sampled */
-        least = least_used(report, false);
+        least = least_used(in->report, false);
     if (least.table)
-        ta_advise_place(report, advice, &rule, &least, ta_ctx_option(ctx, SHARE),
-                        ta_ctx_option(ctx, HIGH));
+        ta_old_advise_place(in->report, advice, &rule, &least, ta_ctx_option(ctx, SHARE),
+                            ta_ctx_option(ctx, HIGH));
     return TA_OK;
 }
 

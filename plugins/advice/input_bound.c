@@ -10,23 +10,22 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_look input_look = {
+static const struct ta_old_look input_look = {
     .table = "gpu_idle.by_cause", .column = "total_ns", .where = {{"cause", "data loading"}}};
-static const struct ta_look window_look = {.table = "gpu_time.by_rank", .column = "window_ns"};
-static const struct ta_look site_look = {
+static const struct ta_old_look window_look = {.table = "gpu_time.by_rank", .column = "window_ns"};
+static const struct ta_old_look site_look = {
     .table = "gpu_idle.by_site", .column = "total_ns", .where = {{"cause", "data loading"}}};
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
     struct ta_place input, window, site;
-    if (!ta_look_worst(report, &input_look, &input) ||
-        !ta_look_same(report, &window_look, &input, &window) || window.value <= 0 ||
+    if (!ta_old_look_worst(in->report, &input_look, &input) ||
+        !ta_old_look_same(in->report, &window_look, &input, &window) || window.value <= 0 ||
         input.value / window.value <= threshold)
         return TA_OK;
     const double share = input.value / window.value;
-    const bool is_known = ta_look_worst(report, &site_look, &site);
+    const bool is_known = ta_old_look_worst(in->report, &site_look, &site);
     const struct ta_evidence evidence[] = {ta_place_evidence(&input), ta_place_evidence(&window)};
     ta_advise(advice,
               &(struct ta_finding){
@@ -34,10 +33,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                   .rule = "input_bound",
                   .title = ta_advice_printf(
                       advice, "The GPU%s waits %s of its window (%s) for data to be loaded%s%s",
-                      ta_place_owner(advice, report, &input),
+                      ta_place_owner(advice, in->report, &input),
                       ta_advice_number(advice, share, TA_UNIT_RATIO),
                       ta_advice_number(advice, input.value, TA_UNIT_NS), is_known ? ", in " : "",
-                      is_known ? ta_place_text(advice, &site, "site") : ""),
+                      is_known ? ta_old_place_text(advice, &site, "site") : ""),
                   .advice = "Load in other processes (num_workers, prefetch_factor, "
                             "persistent_workers), prepare the next batch while the device works, "
                             "and copy it from pinned memory without waiting.",

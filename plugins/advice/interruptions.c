@@ -88,7 +88,7 @@ static void advise_kind(struct ta_ctx *ctx, const struct ta_report *report,
         return;
     const struct ta_place place = {
         .table = table, .row = worst.row, .column = ta_table_column(table, "host_ns")};
-    const struct ta_place idle = ta_place_beside(&place, "idle_ns");
+    const struct ta_place idle = ta_old_beside(&place, "idle_ns");
     const struct ta_evidence evidence[] = {ta_place_evidence(&place), ta_place_evidence(&idle)};
     ta_advise(advice, &(struct ta_finding){
                           .id = kinds[kind].id,
@@ -114,13 +114,12 @@ static void advise_kind(struct ta_ctx *ctx, const struct ta_report *report,
                       });
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    if (!ta_report_table(report, "interruptions.by_call"))
+    if (!ta_report_table(in->report, "interruptions.by_call"))
         return TA_OK;
     for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++)
-        advise_kind(ctx, report, advice, kind);
+        advise_kind(ctx, in->report, advice, kind);
     return TA_OK;
 }
 

@@ -27,10 +27,9 @@ static const struct kernel_rule rule = {
               "does, head size at most 256), flash-attn, or AOTriton and CK on AMD.",
 };
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    kernel_advise(ctx, report, advice, &rule);
+    kernel_advise(ctx, in->report, advice, &rule);
     return TA_OK;
 }
 

@@ -93,14 +93,13 @@ static void advise_casts(struct ta_ctx *ctx, const struct ta_report *report,
               });
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const double all = kernel_time(report);
+    const double all = kernel_time(in->report);
     if (all <= 0)
         return TA_OK;
-    advise_chains(ctx, report, advice, all);
-    advise_casts(ctx, report, advice, all);
+    advise_chains(ctx, in->report, advice, all);
+    advise_casts(ctx, in->report, advice, all);
     return TA_OK;
 }
 

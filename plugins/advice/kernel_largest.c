@@ -50,10 +50,10 @@ static struct largest find_largest(const struct ta_report *report)
 
 static double computing(const struct ta_report *report)
 {
-    const struct ta_look look = {
+    const struct ta_old_look look = {
         .table = "run.bound", .column = "share", .where = {{"bound", "compute"}}};
     struct ta_place place;
-    return ta_look_worst(report, &look, &place) ? place.value : 0;
+    return ta_old_look_worst(report, &look, &place) ? place.value : 0;
 }
 
 /* What to try with the kernels of a class. */
@@ -87,7 +87,7 @@ static const char *limits(const struct ta_report *report, struct ta_advice *advi
                           struct ta_slice class, double class_time)
 {
     const struct ta_table *ops = ta_report_table(report, "roofline.by_op");
-    const struct ta_look graphs = {
+    const struct ta_old_look graphs = {
         .table = "roofline.unknown", .column = "share", .where = {{"reason", "graph_launch"}}};
     double time = 0, reached = 0;
     for (size_t i = 0; ops && i < ops->n_rows; i++) {
@@ -100,26 +100,25 @@ static const char *limits(const struct ta_report *report, struct ta_advice *advi
     if (time > 0 && time >= class_time / 2)
         return ta_advice_printf(advice, " Operators of its class reach %s of the roofline.",
                                 ta_advice_number(advice, reached / time, TA_UNIT_RATIO));
-    if (ta_look_sum(report, &graphs, TA_MISSING) >= 0.5)
+    if (ta_old_look_sum(report, &graphs, TA_MISSING) >= 0.5)
         return " Most kernels come from graphs, which record no sizes: one step without graphs, "
                "with record_shapes=True, tells how near the limits of the device they run.";
     return "";
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
-    const struct largest found = find_largest(report);
+    const struct largest found = find_largest(in->report);
     if (found.n < 2 || found.share[0] <= threshold ||
-        computing(report) < ta_ctx_option(ctx, COMPUTE))
+        computing(in->report) < ta_ctx_option(ctx, COMPUTE))
         return TA_OK;
     const struct ta_table *times = found.times;
     const struct ta_place first = {.table = times, .row = found.row[0]};
     const struct ta_place second = {.table = times, .row = found.row[1]};
     const size_t kernel = kernel_row(found.kernels, ta_row_text(times, first.row, "name"));
     const struct ta_slice class = ta_row_text(found.kernels, kernel, "kind");
-    const struct ta_table *classes = ta_report_table(report, "kernels.by_class");
+    const struct ta_table *classes = ta_report_table(in->report, "kernels.by_class");
     double class_time = 0;
     for (size_t i = 0; classes && i < classes->n_rows; i++)
         if (ta_slice_equal(ta_row_text(classes, i, "class"), class))
@@ -134,19 +133,19 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                   .rule = "kernel_largest",
                   .title = ta_advice_printf(
                       advice, "%s takes %s of the busy time (%s calls of %s on average%s), %s %s",
-                      ta_place_text(advice, &first, "name"),
+                      ta_old_place_text(advice, &first, "name"),
                       ta_advice_number(advice, found.share[0], TA_UNIT_RATIO),
                       ta_advice_number(advice, ta_row_number(found.kernels, kernel, "calls", 0),
                                        TA_UNIT_COUNT),
                       ta_advice_number(advice, ta_row_number(found.kernels, kernel, "mean_ns", 0),
                                        TA_UNIT_NS),
-                      ta_report_run(report)->n_ranks > 1 ? ", all ranks" : "",
-                      ta_place_text(advice, &second, "name"),
+                      ta_report_run(in->report)->n_ranks > 1 ? ", all ranks" : "",
+                      ta_old_place_text(advice, &second, "name"),
                       ta_advice_number(advice, found.share[1], TA_UNIT_RATIO)),
                   .advice = ta_advice_printf(
                       advice, "Making it 10 %% faster shortens the busy time by up to %s. %s%s",
                       ta_advice_number(advice, found.share[0] / 10, TA_UNIT_RATIO),
-                      try(found.kernels, kernel), limits(report, advice, class, class_time)),
+                      try(found.kernels, kernel), limits(in->report, advice, class, class_time)),
                   .severity = TA_LOW,
                   .evidence = evidence,
                   .n_evidence = found.share[1] > 0 ? 4 : 3,

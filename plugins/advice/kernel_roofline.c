@@ -71,11 +71,10 @@ static const char *doubts(struct ta_advice *advice, const struct slow *slow)
         ta_advice_number(advice, LEAST_PLAUSIBLE, TA_UNIT_RATIO));
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const double threshold = ta_ctx_option(ctx, THRESHOLD), all = kernel_time(report);
-    const struct ta_table *ops = ta_report_table(report, "roofline.by_op");
+    const double threshold = ta_ctx_option(ctx, THRESHOLD), all = kernel_time(in->report);
+    const struct ta_table *ops = ta_report_table(in->report, "roofline.by_op");
     struct slow slow = {0};
     for (size_t i = 0; ops && i < ops->n_rows; i++)
         add_up(ctx, ops, i, &slow);
@@ -94,8 +93,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                 "Operators far below the roofline take %s of the kernel time (%s%s); %.*s loses "
                 "most, at %s",
                 ta_advice_number(advice, slow.time / all, TA_UNIT_RATIO),
-                ta_advice_number(advice, slow.time, TA_UNIT_NS), kernel_all_ranks(report, advice),
-                (int)name.len, name.ptr,
+                ta_advice_number(advice, slow.time, TA_UNIT_NS),
+                kernel_all_ranks(in->report, advice), (int)name.len, name.ptr,
                 ta_advice_number(advice, ta_row_number(ops, slow.row, "efficiency", 0),
                                  TA_UNIT_RATIO)),
             .advice = ta_advice_printf(
@@ -110,8 +109,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,
-            .saving_low_ns = kernel_saving(report, slow.low),
-            .saving_high_ns = kernel_saving(report, slow.high),
+            .saving_low_ns = kernel_saving(in->report, slow.low),
+            .saving_high_ns = kernel_saving(in->report, slow.high),
             .confidence = 0.4 * (1 - (1 - DOUBTFUL) * slow.doubtful / slow.time),
             .threshold = ta_advice_printf(
                 advice,

@@ -193,42 +193,41 @@ static const char *settled(struct ta_advice *advice, const struct kernel_gain *g
                : "";
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const double threshold = ta_ctx_option(ctx, KERNEL_THRESHOLD), all = kernel_time(report);
-    const char *units = ta_run_is_amd(ta_report_run(report)) ? "vector units" : "CUDA cores";
-    const struct ta_table *precisions = ta_report_table(report, "kernels.precision");
+    const double threshold = ta_ctx_option(ctx, KERNEL_THRESHOLD), all = kernel_time(in->report);
+    const char *units = ta_run_is_amd(ta_report_run(in->report)) ? "vector units" : "CUDA cores";
+    const struct ta_table *precisions = ta_report_table(in->report, "kernels.precision");
     const struct vector vector = add_up(precisions);
     if (all <= 0 || vector.largest <= 0)
         return TA_OK;
-    const struct kernel_gain gain = estimate(ctx, report, &vector);
+    const struct kernel_gain gain = estimate(ctx, in->report, &vector);
     if ((vector.all - gain.settled) / all <= threshold)
         return TA_OK;
     const struct ta_evidence evidence[] = {kernel_evidence(precisions, vector.row, "vector_ns"),
                                            kernel_evidence(precisions, vector.row, "share")};
-    ta_advise(
-        advice,
-        &(struct ta_finding){
-            .id = "matrix-units-idle",
-            .rule = "kernel_units",
-            .title = ta_advice_printf(
-                advice, "%s%s run on %s and take %s of the kernel time (%s%s)", type_of(&vector),
-                products(advice, &vector), units,
-                ta_advice_number(advice, vector.all / all, TA_UNIT_RATIO),
-                ta_advice_number(advice, vector.all, TA_UNIT_NS), kernel_all_ranks(report, advice)),
-            .advice = ta_advice_printf(advice, "%s%s", what_to_do(report, &vector),
-                                       settled(advice, &gain)),
-            .severity = TA_MEDIUM,
-            .evidence = evidence,
-            .n_evidence = 2,
-            .saving_low_ns = kernel_saving(report, gain.low),
-            .saving_high_ns = kernel_saving(report, gain.high),
-            .confidence = gain.confidence,
-            .threshold = ta_advice_printf(
-                advice, "fp32 and fp64 products without tensor cores > %s of the kernel time",
-                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-        });
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "matrix-units-idle",
+                  .rule = "kernel_units",
+                  .title = ta_advice_printf(
+                      advice, "%s%s run on %s and take %s of the kernel time (%s%s)",
+                      type_of(&vector), products(advice, &vector), units,
+                      ta_advice_number(advice, vector.all / all, TA_UNIT_RATIO),
+                      ta_advice_number(advice, vector.all, TA_UNIT_NS),
+                      kernel_all_ranks(in->report, advice)),
+                  .advice = ta_advice_printf(advice, "%s%s", what_to_do(in->report, &vector),
+                                             settled(advice, &gain)),
+                  .severity = TA_MEDIUM,
+                  .evidence = evidence,
+                  .n_evidence = 2,
+                  .saving_low_ns = kernel_saving(in->report, gain.low),
+                  .saving_high_ns = kernel_saving(in->report, gain.high),
+                  .confidence = gain.confidence,
+                  .threshold = ta_advice_printf(
+                      advice, "fp32 and fp64 products without tensor cores > %s of the kernel time",
+                      ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+              });
     return TA_OK;
 }
 

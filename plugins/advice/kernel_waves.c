@@ -51,46 +51,45 @@ static struct bad find_bad(const struct ta_report *report, const struct ta_table
     return bad;
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const double threshold = ta_ctx_option(ctx, THRESHOLD), all = kernel_time(report);
-    const struct ta_table *waves = ta_report_table(report, "kernels.waves");
+    const double threshold = ta_ctx_option(ctx, THRESHOLD), all = kernel_time(in->report);
+    const struct ta_table *waves = ta_report_table(in->report, "kernels.waves");
     if (!waves || all <= 0)
         return TA_OK;
     const struct bad bad =
-        find_bad(report, waves, all, ta_ctx_option(ctx, EFFICIENCY), ta_ctx_option(ctx, SHARE));
+        find_bad(in->report, waves, all, ta_ctx_option(ctx, EFFICIENCY), ta_ctx_option(ctx, SHARE));
     if (bad.kernels == 0 || bad.time / all <= threshold)
         return TA_OK;
     const struct ta_evidence evidence[] = {kernel_evidence(waves, bad.row, "efficiency"),
                                            kernel_evidence(waves, bad.row, "lost_ns")};
-    ta_advise(
-        advice,
-        &(struct ta_finding){
-            .id = "waves-underfilled",
-            .rule = "kernel_waves",
-            .title = ta_advice_printf(
-                advice,
-                "%zu kernel%s the device badly: %s of the kernel time (%s, of which %s are "
-                "lost%s)",
-                bad.kernels, bad.kernels == 1 ? " fills" : "s fill",
-                ta_advice_number(advice, bad.time / all, TA_UNIT_RATIO),
-                ta_advice_number(advice, bad.time, TA_UNIT_NS),
-                ta_advice_number(advice, bad.lost, TA_UNIT_NS), kernel_all_ranks(report, advice)),
-            .advice = "Give them more blocks: a larger batch or fewer, larger calls, smaller "
-                      "tiles or split-k for products, several streams for independent work; "
-                      "sizes that are multiples of the tile avoid a short last wave.",
-            .severity = TA_MEDIUM,
-            .evidence = evidence,
-            .n_evidence = 2,
-            .saving_low_ns = kernel_saving(report, bad.lost / 2),
-            .saving_high_ns = kernel_saving(report, bad.lost),
-            .confidence = 0.6,
-            .threshold = ta_advice_printf(
-                advice, "kernels of efficiency < %s take > %s of the kernel time",
-                ta_advice_number(advice, ta_ctx_option(ctx, EFFICIENCY), TA_UNIT_RATIO),
-                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-        });
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "waves-underfilled",
+                  .rule = "kernel_waves",
+                  .title = ta_advice_printf(
+                      advice,
+                      "%zu kernel%s the device badly: %s of the kernel time (%s, of which %s are "
+                      "lost%s)",
+                      bad.kernels, bad.kernels == 1 ? " fills" : "s fill",
+                      ta_advice_number(advice, bad.time / all, TA_UNIT_RATIO),
+                      ta_advice_number(advice, bad.time, TA_UNIT_NS),
+                      ta_advice_number(advice, bad.lost, TA_UNIT_NS),
+                      kernel_all_ranks(in->report, advice)),
+                  .advice = "Give them more blocks: a larger batch or fewer, larger calls, smaller "
+                            "tiles or split-k for products, several streams for independent work; "
+                            "sizes that are multiples of the tile avoid a short last wave.",
+                  .severity = TA_MEDIUM,
+                  .evidence = evidence,
+                  .n_evidence = 2,
+                  .saving_low_ns = kernel_saving(in->report, bad.lost / 2),
+                  .saving_high_ns = kernel_saving(in->report, bad.lost),
+                  .confidence = 0.6,
+                  .threshold = ta_advice_printf(
+                      advice, "kernels of efficiency < %s take > %s of the kernel time",
+                      ta_advice_number(advice, ta_ctx_option(ctx, EFFICIENCY), TA_UNIT_RATIO),
+                      ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+              });
     return TA_OK;
 }
 

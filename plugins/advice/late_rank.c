@@ -71,18 +71,17 @@ static size_t most_telling(struct ta_ctx *ctx, const struct ta_table *late)
     return best;
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const struct ta_table *late = ta_report_table(report, "ranks.late");
+    const struct ta_table *late = ta_report_table(in->report, "ranks.late");
     const size_t row = late ? most_telling(ctx, late) : SIZE_MAX;
     if (row == SIZE_MAX)
         return TA_OK;
     const struct ta_place value = {late, row, ta_table_column(late, "value_ns"),
                                    number(late, row, "value_ns")};
-    const struct ta_place rank = ta_place_beside(&value, "rank");
-    const struct ta_place excess = ta_place_beside(&value, "excess");
-    const struct ta_place median = ta_place_beside(&value, "median_ns");
+    const struct ta_place rank = ta_old_beside(&value, "rank");
+    const struct ta_place excess = ta_old_beside(&value, "excess");
+    const struct ta_place median = ta_old_beside(&value, "median_ns");
     const double behind = number(late, row, "excess_ns");
     const int others = ta_whole_int(number(late, row, "ranks")) - 1;
     const struct ta_evidence evidence[] = {ta_place_evidence(&value), ta_place_evidence(&rank),
@@ -95,7 +94,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
             .title = ta_advice_printf(
                 advice, "Rank %.0f is late: %s for %s, %s (%s) more than the %s", rank.value,
                 ta_advice_number(advice, value.value, TA_UNIT_NS),
-                ta_place_text(advice, &value, "what"), ta_advice_number(advice, behind, TA_UNIT_NS),
+                ta_old_place_text(advice, &value, "what"),
+                ta_advice_number(advice, behind, TA_UNIT_NS),
                 ta_advice_number(advice, excess.value, TA_UNIT_RATIO),
                 others == 1 ? "other rank"
                             : ta_advice_printf(advice, "median of the other %d ranks", others)),

@@ -12,9 +12,9 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_look share_look = {
+static const struct ta_old_look share_look = {
     .table = "launch_queue.by_rank", .column = "launch_bound", .lowest = false};
-static const struct ta_look dispatch_look = {
+static const struct ta_old_look dispatch_look = {
     .table = "gpu_idle.by_rank", .column = "dispatch_ns", .lowest = false};
 
 static const char *const causes[] = {"python", "operator dispatch", "launch calls",
@@ -27,14 +27,14 @@ static const char *where(const struct ta_report *report, struct ta_advice *advic
     struct ta_place best = {0};
     for (size_t i = 0; i < N_CAUSES; i++) {
         struct ta_place place;
-        const struct ta_look look = {
+        const struct ta_old_look look = {
             .table = "gpu_idle.by_site", .column = "total_ns", .where = {{"cause", causes[i]}}};
-        if (ta_look_worst(report, &look, &place) && (!best.table || place.value > best.value))
+        if (ta_old_look_worst(report, &look, &place) && (!best.table || place.value > best.value))
             best = place;
     }
     if (!best.table)
         return "";
-    const char *site = ta_place_text(advice, &best, "site");
+    const char *site = ta_old_place_text(advice, &best, "site");
     return *site ? ta_advice_printf(advice, ", the largest part in %s", site) : "";
 }
 
@@ -42,17 +42,17 @@ static const char *where(const struct ta_report *report, struct ta_advice *advic
  * for the device: that is the cost of the waits (sync_wait.c, blocking_copies.c). */
 static double behind_waits(const struct ta_report *report, int64_t rank)
 {
-    static const struct ta_look saving = {.table = "sync.by_kind", .column = "saving_ns"};
-    static const struct ta_look during = {.table = "sync.by_kind", .column = "idle_during_ns"};
-    return fmax(0, ta_look_sum(report, &saving, rank) - ta_look_sum(report, &during, rank));
+    static const struct ta_old_look saving = {.table = "sync.by_kind", .column = "saving_ns"};
+    static const struct ta_old_look during = {.table = "sync.by_kind", .column = "idle_during_ns"};
+    return fmax(0, ta_old_look_sum(report, &saving, rank) - ta_old_look_sum(report, &during, rank));
 }
 
 /* What to do; a device that gets most of its work from graphs needs no others. */
 static const char *what_to_do(const struct ta_report *report, const struct ta_place *dispatch)
 {
-    static const struct ta_look graphs = {.table = "launches.graphs", .column = "device_share"};
-    const int64_t rank = ta_whole(ta_place_beside(dispatch, "rank").value);
-    return ta_look_sum(report, &graphs, rank) >= 0.5
+    static const struct ta_old_look graphs = {.table = "launches.graphs", .column = "device_share"};
+    const int64_t rank = ta_whole(ta_old_beside(dispatch, "rank").value);
+    return ta_old_look_sum(report, &graphs, rank) >= 0.5
                ? "Most of the work comes from graphs already: prepare and launch the next one "
                  "while "
                  "the device is busy with the last (overlapped scheduling), let graphs hold what "
@@ -81,10 +81,10 @@ static bool find_worst(const struct ta_report *report, struct ta_place *worst, d
     double most = 0;
     for (size_t i = 0; table && i < table->n_rows; i++) {
         struct ta_place share = {.table = table, .row = i}, dispatch;
-        const struct ta_place rank = ta_place_beside(&share, "rank");
-        share = ta_place_beside(&share, share_look.column);
+        const struct ta_place rank = ta_old_beside(&share, "rank");
+        share = ta_old_beside(&share, share_look.column);
         if (!share.table || share.value <= 0 ||
-            !ta_look_same(report, &dispatch_look, &share, &dispatch))
+            !ta_old_look_same(report, &dispatch_look, &share, &dispatch))
             continue;
         const double left = dispatch.value - behind_waits(report, ta_whole(rank.value));
         const double part = share.value * left / dispatch.value;
@@ -97,23 +97,22 @@ static bool find_worst(const struct ta_report *report, struct ta_place *worst, d
     return most > 0;
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
     struct ta_place share, dispatch;
     double rest = 0;
-    if (!find_worst(report, &share, &rest) ||
-        !ta_look_same(report, &dispatch_look, &share, &dispatch))
+    if (!find_worst(in->report, &share, &rest) ||
+        !ta_old_look_same(in->report, &dispatch_look, &share, &dispatch))
         return TA_OK;
     const double part = share.value * rest / dispatch.value;
     if (part <= threshold)
         return TA_OK;
-    const struct ta_place latency = ta_place_beside(&dispatch, "latency_ns");
+    const struct ta_place latency = ta_old_beside(&dispatch, "latency_ns");
     const double in_flight = latency.table ? latency.value : 0;
     const struct ta_gaps gaps = ta_gaps_standing_out(
-        report, &(struct ta_gaps_asked){
-                    .device = dispatch, .time = rest, .causes = causes, .n_causes = N_CAUSES});
+        in->report, &(struct ta_gaps_asked){
+                        .device = dispatch, .time = rest, .causes = causes, .n_causes = N_CAUSES});
     const struct ta_evidence evidence[] = {ta_place_evidence(&share), ta_place_evidence(&dispatch),
                                            ta_place_evidence(gaps.n ? &gaps.longest : &dispatch)};
     ta_advise(
@@ -123,12 +122,12 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
             .rule = "launch_bound",
             .title = ta_advice_printf(
                 advice, "The GPU%s waits %s of its window (%s) for the host to hand out work%s",
-                ta_place_owner(advice, report, &share),
+                ta_place_owner(advice, in->report, &share),
                 ta_advice_number(advice, part, TA_UNIT_RATIO),
-                ta_advice_number(advice, rest, TA_UNIT_NS), where(report, advice)),
+                ta_advice_number(advice, rest, TA_UNIT_NS), where(in->report, advice)),
             .advice = ta_advice_printf(
                 advice, "%s%s Idle time by place lists where the host spends the time.%s",
-                ta_gaps_sentence(advice, &gaps), what_to_do(report, &dispatch),
+                ta_gaps_sentence(advice, &gaps), what_to_do(in->report, &dispatch),
                 remark(advice, share.value, part)),
             .severity = TA_MEDIUM,
             .evidence = evidence,

@@ -12,22 +12,21 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_look look = {.table = "efficiency.ladder",
-                                    .column = "efficiency",
-                                    .where = {{"term", "balance"}},
-                                    .lowest = true};
+static const struct ta_old_look look = {.table = "efficiency.ladder",
+                                        .column = "efficiency",
+                                        .where = {{"term", "balance"}},
+                                        .lowest = true};
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    static const struct ta_look compute = {.table = "gpu_time.by_rank", .column = "compute_ns"};
+    static const struct ta_old_look compute = {.table = "gpu_time.by_rank", .column = "compute_ns"};
     const double threshold = ta_ctx_option(ctx, LEAST);
     struct ta_place balance, most;
-    if (!ta_look_worst(report, &look, &balance) || balance.value >= threshold ||
-        !ta_look_worst(report, &compute, &most))
+    if (!ta_old_look_worst(in->report, &look, &balance) || balance.value >= threshold ||
+        !ta_old_look_worst(in->report, &compute, &most))
         return TA_OK;
-    const struct ta_place rank = ta_place_beside(&most, "rank");
-    const struct ta_place loss = ta_place_beside(&balance, "loss_ns");
+    const struct ta_place rank = ta_old_beside(&most, "rank");
+    const struct ta_place loss = ta_old_beside(&balance, "loss_ns");
     const struct ta_evidence evidence[] = {ta_place_evidence(&balance), ta_place_evidence(&most),
                                            ta_place_evidence(&loss)};
     ta_advise(

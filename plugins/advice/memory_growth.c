@@ -118,7 +118,7 @@ static void give(struct ta_advice *advice, const struct ta_report *report,
     const struct ta_evidence evidence[] = {ta_place_evidence(&high), ta_place_evidence(&low)};
     const char *from = ta_advice_number(advice, low.value, TA_UNIT_BYTES);
     const char *to = ta_advice_number(advice, high.value, TA_UNIT_BYTES);
-    const char *label = ta_place_text(advice, &high, "label");
+    const char *label = ta_old_place_text(advice, &high, "label");
     const char *owner = ta_place_owner(advice, report, &high);
     ta_advise(
         advice,
@@ -152,10 +152,9 @@ static void give(struct ta_advice *advice, const struct ta_report *report,
         });
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const struct ta_table *snapshots = ta_report_table(report, "memory.snapshots");
+    const struct ta_table *snapshots = ta_report_table(in->report, "memory.snapshots");
     const struct limits limits = {ta_ctx_option(ctx, SHARE), ta_ctx_option(ctx, LEAST)};
     struct rise worst = {.n = 0};
     double most = 0;
@@ -176,7 +175,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
         }
     }
     if (worst.n)
-        give(advice, report, snapshots, &worst, at_once, &limits);
+        give(advice, in->report, snapshots, &worst, at_once, &limits);
     return TA_OK;
 }
 

@@ -42,10 +42,9 @@ static bool find_worst(struct ta_ctx *ctx, const struct ta_table *snapshots, str
     return *n_idle > 0;
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const struct ta_table *snapshots = ta_report_table(report, "memory.snapshots");
+    const struct ta_table *snapshots = ta_report_table(in->report, "memory.snapshots");
     struct ta_place worst;
     size_t n, n_idle;
     if (!snapshots || !find_worst(ctx, snapshots, &worst, &n, &n_idle))
@@ -58,11 +57,11 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                   .rule = "memory_offload",
                   .title = ta_advice_printf(
                       advice, "%s frees no memory: %s in use after it, %s before%s%s",
-                      ta_place_text(advice, &worst, "label"),
+                      ta_old_place_text(advice, &worst, "label"),
                       ta_advice_number(advice, worst.value, TA_UNIT_BYTES),
                       ta_advice_number(advice, before.value, TA_UNIT_BYTES),
                       n > 1 ? ta_advice_printf(advice, " (so %zu of %zu offloads)", n_idle, n) : "",
-                      ta_place_owner(advice, report, &worst)),
+                      ta_place_owner(advice, in->report, &worst)),
                   .advice =
                       "Something still holds the weights on the device: a second reference to the "
                       "model, a hook, a compiled graph, or a copy that was moved instead of the "

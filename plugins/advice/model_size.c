@@ -10,7 +10,7 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_look look = {.table = "models.parameters", .column = "parameters"};
+static const struct ta_old_look look = {.table = "models.parameters", .column = "parameters"};
 
 /* An encoder of prompts runs once, the model that denoises at every step. */
 static const char *what_to_do(const struct ta_place *model)
@@ -25,12 +25,11 @@ static const char *what_to_do(const struct ta_place *model)
            "where steps are short and bound by memory.";
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, PARAMETERS);
     struct ta_place model;
-    if (!ta_look_worst(report, &look, &model) || model.value <= threshold)
+    if (!ta_old_look_worst(in->report, &look, &model) || model.value <= threshold)
         return TA_OK;
     const struct ta_evidence evidence = ta_place_evidence(&model);
     ta_advise(advice,
@@ -41,7 +40,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                       advice,
                       "The largest model, %s, has %.2f billion parameters: %s of weights "
                       "in 16 bit, %s in 8 bit",
-                      ta_place_text(advice, &model, "model"), model.value / 1e9,
+                      ta_old_place_text(advice, &model, "model"), model.value / 1e9,
                       ta_advice_number(advice, 2 * model.value, TA_UNIT_BYTES),
                       ta_advice_number(advice, model.value, TA_UNIT_BYTES)),
                   .advice = what_to_do(&model),

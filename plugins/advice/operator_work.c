@@ -80,8 +80,8 @@ static struct sums add_up(const struct ta_table *ops)
 
 static double total(const struct ta_report *report, const char *column)
 {
-    const struct ta_look look = {.table = "ops.totals", .column = column};
-    return ta_look_sum(report, &look, TA_MISSING);
+    const struct ta_old_look look = {.table = "ops.totals", .column = column};
+    return ta_old_look_sum(report, &look, TA_MISSING);
 }
 
 static void advise_work(const struct ta_report *report, struct ta_advice *advice, double threshold)
@@ -129,16 +129,16 @@ static void advise_work(const struct ta_report *report, struct ta_advice *advice
 /* The rank on which the host limits most. */
 static bool find_host(const struct ta_report *report, struct ta_place *place)
 {
-    static const struct ta_look look = {
+    static const struct ta_old_look look = {
         .table = "ops.totals", .column = "host_ns", .where = {{"limit", "host"}}};
-    return ta_look_worst(report, &look, place);
+    return ta_old_look_worst(report, &look, place);
 }
 
 static void advise_host(const struct ta_report *report, struct ta_advice *advice,
                         const struct ta_place *host)
 {
-    const struct ta_place device = ta_place_beside(host, "device_ns");
-    const struct ta_place wait = ta_place_beside(host, "wait_ns");
+    const struct ta_place device = ta_old_beside(host, "device_ns");
+    const struct ta_place wait = ta_old_beside(host, "wait_ns");
     const double own = host->value - (wait.table && wait.value > 0 ? wait.value : 0);
     const struct ta_evidence evidence[] = {ta_place_evidence(host), ta_place_evidence(&device)};
     ta_advise(advice,
@@ -163,16 +163,15 @@ static void advise_host(const struct ta_report *report, struct ta_advice *advice
               });
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     struct ta_place host;
-    if (ta_report_table(report, "gpu_time.by_name"))
+    if (ta_report_table(in->report, "gpu_time.by_name"))
         return TA_OK;
-    if (find_host(report, &host))
-        advise_host(report, advice, &host);
+    if (find_host(in->report, &host))
+        advise_host(in->report, advice, &host);
     else
-        advise_work(report, advice, ta_ctx_option(ctx, SHARE));
+        advise_work(in->report, advice, ta_ctx_option(ctx, SHARE));
     return TA_OK;
 }
 

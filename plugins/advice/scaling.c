@@ -13,7 +13,7 @@ static const struct ta_option options[] = {
 };
 
 /* Sessions of a profiler in one run; runs that are compared. */
-static const struct ta_look looks[] = {
+static const struct ta_old_look looks[] = {
     {.table = "scaling.by_world_size", .column = "efficiency", .lowest = true},
     {.table = "scaling.runs", .column = "efficiency", .lowest = true},
 };
@@ -21,21 +21,20 @@ static const struct ta_look looks[] = {
 static bool find_worst(const struct ta_report *report, struct ta_place *worst)
 {
     for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
-        if (ta_look_worst(report, &looks[i], worst))
+        if (ta_old_look_worst(report, &looks[i], worst))
             return true;
     return false;
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, EFFICIENCY);
     struct ta_place worst;
-    if (!find_worst(report, &worst) || worst.value >= threshold)
+    if (!find_worst(in->report, &worst) || worst.value >= threshold)
         return TA_OK;
-    const struct ta_place world = ta_place_beside(&worst, "world_size");
-    const struct ta_place base = ta_place_beside(&worst, "base_world_size");
-    const struct ta_place speedup = ta_place_beside(&worst, "speedup");
+    const struct ta_place world = ta_old_beside(&worst, "world_size");
+    const struct ta_place base = ta_old_beside(&worst, "base_world_size");
+    const struct ta_place speedup = ta_old_beside(&worst, "speedup");
     if (!world.table || !base.table || !speedup.table)
         return TA_OK;
     const struct ta_evidence evidence[] = {ta_place_evidence(&worst), ta_place_evidence(&speedup)};

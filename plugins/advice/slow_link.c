@@ -27,17 +27,16 @@ static struct ta_place slowest(const struct ta_report *report)
     return place;
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, RATIO);
-    const struct ta_place slow = slowest(report);
+    const struct ta_place slow = slowest(in->report);
     if (!slow.table || slow.value >= threshold)
         return TA_OK;
-    const struct ta_place bus = ta_place_beside(&slow, "bus_bandwidth");
-    const struct ta_place median = ta_place_beside(&slow, "median");
-    const struct ta_place peers = ta_place_beside(&slow, "peers");
-    const struct ta_place loss = ta_place_beside(&slow, "loss_ns");
+    const struct ta_place bus = ta_old_beside(&slow, "bus_bandwidth");
+    const struct ta_place median = ta_old_beside(&slow, "median");
+    const struct ta_place peers = ta_old_beside(&slow, "peers");
+    const struct ta_place loss = ta_old_beside(&slow, "loss_ns");
     const struct ta_evidence evidence[] = {ta_place_evidence(&slow), ta_place_evidence(&bus),
                                            ta_place_evidence(&median), ta_place_evidence(&loss)};
     ta_advise(
@@ -47,9 +46,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
             .rule = "slow_link",
             .title = ta_advice_printf(
                 advice, "Group %s (ranks %s) is slow: %s on the bus for %s, %s of its %.0f peers",
-                ta_place_text(advice, &slow, "group"), ta_place_text(advice, &slow, "ranks"),
+                ta_old_place_text(advice, &slow, "group"),
+                ta_old_place_text(advice, &slow, "ranks"),
                 ta_advice_number(advice, bus.value, TA_UNIT_BYTES_PER_S),
-                ta_place_text(advice, &slow, "op"),
+                ta_old_place_text(advice, &slow, "op"),
                 ta_advice_number(advice, slow.value, TA_UNIT_RATIO), peers.value),
             .advice =
                 "Waiting is not in this figure, so it is the way of the data: look for a link "

@@ -116,7 +116,7 @@ static const char *say_next(struct ta_advice *advice, const struct ta_place *mos
 {
     const struct ta_place next = next_layer(most);
     return next.table && next.value > least
-               ? ta_advice_printf(advice, ", %s %s", ta_place_text(advice, &next, "layer"),
+               ? ta_advice_printf(advice, ", %s %s", ta_old_place_text(advice, &next, "layer"),
                                   ta_advice_number(advice, next.value, TA_UNIT_RATIO))
                : "";
 }
@@ -126,7 +126,7 @@ static void give(const struct ta_report *report, struct ta_advice *advice, const
                  const struct limits *limits)
 {
     const bool is_stage = kind[0] == 's';
-    const char *name = ta_place_text(advice, share, kind);
+    const char *name = ta_old_place_text(advice, share, kind);
     if (is_derived(share))
         name = "Denoising"; /* a word, not the name of something recorded */
     const struct ta_evidence evidence[] = {ta_place_evidence(share), ta_place_evidence(total)};
@@ -161,9 +161,10 @@ static void give(const struct ta_report *report, struct ta_advice *advice, const
 /* The longest of the stages. */
 static double longest_total(const struct ta_report *report)
 {
-    static const struct ta_look look = {.table = "stages.over_ranks", .column = "mean_total_ns"};
+    static const struct ta_old_look look = {.table = "stages.over_ranks",
+                                            .column = "mean_total_ns"};
     struct ta_place longest;
-    return ta_look_worst(report, &look, &longest) ? longest.value : 0;
+    return ta_old_look_worst(report, &look, &longest) ? longest.value : 0;
 }
 
 /* Whether the row is one stage in several parts, such as batches: those are the run itself. */
@@ -191,7 +192,7 @@ static bool advise_stages(const struct ta_report *report, struct ta_advice *advi
         n++;
         of_sum |= ta_row_reads(stages, row, "share_of", "sum");
         const struct ta_place here = {stages, row, column, ta_cell_number(share, 0)};
-        const struct ta_place total = ta_place_beside(&here, "mean_total_ns");
+        const struct ta_place total = ta_old_beside(&here, "mean_total_ns");
         const bool of_whole = ta_row_reads(stages, row, "share_of", "outer scope");
         if (is_text_encoding(ta_row_text(stages, row, "stage")))
             continue; /* has a rule of its own */
@@ -201,7 +202,7 @@ static bool advise_stages(const struct ta_report *report, struct ta_advice *advi
     }
     if (!most.table || !is_telling(most.value, limits, n, of_sum))
         return false;
-    const struct ta_place total = ta_place_beside(&most, "mean_total_ns");
+    const struct ta_place total = ta_old_beside(&most, "mean_total_ns");
     if (total.table)
         give(report, advice, "stage", &most, &total, limits);
     return total.table;
@@ -210,16 +211,16 @@ static bool advise_stages(const struct ta_report *report, struct ta_advice *advi
 static void advise_layers(const struct ta_report *report, struct ta_advice *advice,
                           const struct limits *limits)
 {
-    static const struct ta_look look = {.table = "layers.by_name", .column = "share"};
+    static const struct ta_old_look look = {.table = "layers.by_name", .column = "share"};
     struct ta_place most;
-    if (!ta_look_worst(report, &look, &most))
+    if (!ta_old_look_worst(report, &look, &most))
         return;
     const size_t rank = ta_table_column(most.table, "rank");
     size_t n = 0;
     for (size_t row = 0; rank != SIZE_MAX && row < most.table->n_rows; row++)
         n +=
             ta_table_cell(most.table, row, rank)->i == ta_table_cell(most.table, most.row, rank)->i;
-    const struct ta_place total = ta_place_beside(&most, "total_ns");
+    const struct ta_place total = ta_old_beside(&most, "total_ns");
     const struct ta_place next = next_layer(&most);
     const bool leads =
         next.table && most.value > limits->share && most.value >= limits->lead * next.value;
@@ -227,15 +228,14 @@ static void advise_layers(const struct ta_report *report, struct ta_advice *advi
         give(report, advice, "layer", &most, &total, limits);
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     struct limits limits = {ta_ctx_option(ctx, STAGE), ta_ctx_option(ctx, HIGH),
                             ta_ctx_option(ctx, EVEN), ta_ctx_option(ctx, LEAD)};
-    if (!advise_stages(report, advice, &limits, false))
-        advise_stages(report, advice, &limits, true);
+    if (!advise_stages(in->report, advice, &limits, false))
+        advise_stages(in->report, advice, &limits, true);
     limits.share = ta_ctx_option(ctx, LAYER);
-    advise_layers(report, advice, &limits);
+    advise_layers(in->report, advice, &limits);
     return TA_OK;
 }
 

@@ -81,7 +81,7 @@ static void give(const struct ta_report *report, struct ta_advice *advice,
                  const struct encoding *found, double generations, bool is_repeated, double limit)
 {
     const struct ta_place *place = is_repeated ? &found->repeated : &found->largest;
-    const struct ta_place told = is_repeated ? *place : ta_place_beside(place, "share");
+    const struct ta_place told = is_repeated ? *place : ta_old_beside(place, "share");
     const struct ta_evidence evidence[] = {ta_place_evidence(&told),
                                            ta_place_evidence(&found->largest)};
     const char *total = ta_advice_number(advice, found->total, TA_UNIT_NS);
@@ -97,7 +97,7 @@ static void give(const struct ta_report *report, struct ta_advice *advice,
             .rule = "stage_text",
             .title = is_repeated
                          ? ta_advice_printf(advice, "%s runs %s times for %s generation%s (%s)%s",
-                                            ta_place_text(advice, place, "stage"),
+                                            ta_old_place_text(advice, place, "stage"),
                                             ta_advice_number(advice, place->value, TA_UNIT_COUNT),
                                             ta_advice_number(advice, generations, TA_UNIT_COUNT),
                                             generations > 1 ? "s" : "", share,
@@ -126,20 +126,19 @@ static void give(const struct ta_report *report, struct ta_advice *advice,
         });
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const struct ta_table *stages = ta_report_table(report, "stages.over_ranks");
+    const struct ta_table *stages = ta_report_table(in->report, "stages.over_ranks");
     if (!stages)
         return TA_OK;
     const struct encoding found = find_encoding(stages);
-    const double generations = count_generations(report, stages);
+    const double generations = count_generations(in->report, stages);
     const double limit = ta_ctx_option(ctx, SHARE);
     const bool is_repeated = found.repeated.table && generations > 0 &&
                              found.repeated.value > ta_ctx_option(ctx, CALLS) * generations;
     /* Alone, a share is of itself. */
     if (is_repeated || (found.largest.table && generations > 0 && found.share > limit))
-        give(report, advice, &found, generations, is_repeated, limit);
+        give(in->report, advice, &found, generations, is_repeated, limit);
     return TA_OK;
 }
 

@@ -12,7 +12,7 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const struct ta_cell_rule rule = {
+static const struct ta_old_cell_rule rule = {
     .look = {.table = "diffusion.by_rank", .column = "step_mean_ns"},
     .finding = "step-time",
     .rule = "step_time",
@@ -26,10 +26,10 @@ static const struct ta_cell_rule rule = {
     .confidence = 0.6,
 };
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    ta_advise_cell(report, advice, &rule, ta_ctx_option(ctx, LIMIT), ta_ctx_option(ctx, HIGH));
+    ta_old_advise_cell(in->report, advice, &rule, ta_ctx_option(ctx, LIMIT),
+                       ta_ctx_option(ctx, HIGH));
     return TA_OK;
 }
 

@@ -67,8 +67,8 @@ static const char *since(struct ta_advice *advice, const struct ta_place *rank)
 
 static const char *what(struct ta_advice *advice, const struct ta_place *blame)
 {
-    const char *within = ta_place_text(advice, blame, "within");
-    return ta_advice_printf(advice, "%s%s%s", ta_place_text(advice, blame, "name"),
+    const char *within = ta_old_place_text(advice, blame, "within");
+    return ta_advice_printf(advice, "%s%s%s", ta_old_place_text(advice, blame, "name"),
                             *within ? " in " : "", within);
 }
 
@@ -76,8 +76,8 @@ static const char *what(struct ta_advice *advice, const struct ta_place *blame)
 static const char *verdict(struct ta_advice *advice, const struct ta_place *cost)
 {
     const char *from = since(advice, cost);
-    const double last = ta_place_beside(cost, "last_arrivals").value;
-    const double all = ta_place_beside(cost, "collectives").value;
+    const double last = ta_old_beside(cost, "last_arrivals").value;
+    const double all = ta_old_beside(cost, "collectives").value;
     const char *arrivals =
         last > all / 2
             ? ta_advice_printf(advice, ", and was the last to enter %.0f of %.0f", last, all)
@@ -85,8 +85,8 @@ static const char *verdict(struct ta_advice *advice, const struct ta_place *cost
     return ta_advice_printf(
         advice, "%s%s rank %.0f takes %s longer between collectives than ranks that do the same%s.",
         from ? "Since " : "From the start of the recording", from ? from : "",
-        ta_place_beside(cost, "rank").value,
-        ta_advice_number(advice, ta_place_beside(cost, "excess").value, TA_UNIT_RATIO), arrivals);
+        ta_old_beside(cost, "rank").value,
+        ta_advice_number(advice, ta_old_beside(cost, "excess").value, TA_UNIT_RATIO), arrivals);
 }
 
 static const char *kind_of(const struct ta_place *blame)
@@ -100,7 +100,7 @@ static const char *kind_of(const struct ta_place *blame)
 /* What it does meanwhile: the first of its rows, and the second where it tells something. */
 static const char *chain(struct ta_advice *advice, const struct ta_place *blame)
 {
-    const double rank = ta_place_beside(blame, "rank").value;
+    const double rank = ta_old_beside(blame, "rank").value;
     struct ta_place second = {0};
     double all = 0;
     if (!blame->table)
@@ -246,26 +246,25 @@ static const char *what_to_do(const struct ta_report *report, const struct ta_pl
 
 /* ---- the rule ------------------------------------------------------------------------------- */
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    static const struct ta_look windows = {.table = "gpu_time.by_rank", .column = "window_ns"};
-    const struct ta_table *ranks = ta_report_table(report, "stragglers.by_rank");
+    static const struct ta_old_look windows = {.table = "gpu_time.by_rank", .column = "window_ns"};
+    const struct ta_table *ranks = ta_report_table(in->report, "stragglers.by_rank");
     const size_t row = ranks ? worst(ranks) : SIZE_MAX;
     if (row == SIZE_MAX)
         return TA_OK;
-    const double window = ta_look_most(report, &windows, TA_MISSING);
+    const double window = ta_old_look_most(in->report, &windows, TA_MISSING);
     const struct ta_place cost = {ranks, row, ta_table_column(ranks, "cost_ns"),
                                   ta_row_number(ranks, row, "cost_ns", 0)};
     const double threshold = ta_ctx_option(ctx, SHARE);
     if (window > 0 && cost.value / window <= threshold)
         return TA_OK;
-    const struct ta_place rank = ta_place_beside(&cost, "rank");
-    const struct ta_place last = ta_place_beside(&cost, "last_arrivals");
-    const struct ta_place all = ta_place_beside(&cost, "collectives");
-    const struct ta_place excess = ta_place_beside(&cost, "excess");
-    const struct ta_place held = ta_place_beside(&cost, "held_up_ns");
-    const struct ta_place blame = blame_of(report, rank.value);
+    const struct ta_place rank = ta_old_beside(&cost, "rank");
+    const struct ta_place last = ta_old_beside(&cost, "last_arrivals");
+    const struct ta_place all = ta_old_beside(&cost, "collectives");
+    const struct ta_place excess = ta_old_beside(&cost, "excess");
+    const struct ta_place held = ta_old_beside(&cost, "held_up_ns");
+    const struct ta_place blame = blame_of(in->report, rank.value);
     const struct ta_evidence evidence[] = {ta_place_evidence(&cost), ta_place_evidence(&excess),
                                            blame.table ? ta_place_evidence(&blame)
                                                        : ta_place_evidence(&rank),
@@ -283,9 +282,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                                       blame.table ? what(advice, &blame) : ""),
             .advice = ta_advice_printf(advice, "%s%s%s%s%s%s", verdict(advice, &cost),
                                        chain(advice, &blame),
-                                       pseudo_fast(report, advice, rank.value, &blame),
-                                       telemetry(report, advice, rank.value), price(advice, &cost),
-                                       what_to_do(report, &blame)),
+                                       pseudo_fast(in->report, advice, rank.value, &blame),
+                                       telemetry(in->report, advice, rank.value),
+                                       price(advice, &cost), what_to_do(in->report, &blame)),
             .severity =
                 window > 0 && cost.value / window > ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,

@@ -29,38 +29,38 @@ static const struct kind {
 /* "aten::item in scheduler.py(12): step", as far as it is known. */
 static const char *place_of(struct ta_advice *advice, const struct ta_place *worst)
 {
-    const char *site = ta_place_text(advice, worst, "site");
-    const char *caller = ta_place_text(advice, worst, "caller");
+    const char *site = ta_old_place_text(advice, worst, "site");
+    const char *caller = ta_old_place_text(advice, worst, "caller");
     if (*site && *caller && strcmp(site, caller) != 0)
         return ta_advice_printf(advice, "%s in %s", site, caller);
-    return *site ? site : *caller ? caller : ta_place_text(advice, worst, "call");
+    return *site ? site : *caller ? caller : ta_old_place_text(advice, worst, "call");
 }
 
 /* What the waits of a row cost for certain: idle time during and right behind them, as far as the
  * host would be ahead without them. */
 static double cost_of(const struct ta_place *place)
 {
-    const double during = ta_place_beside(place, "idle_during_ns").value;
-    const double after = ta_place_beside(place, "idle_after_ns").value;
-    return fmin(during + after, ta_place_beside(place, "saving_ns").value);
+    const double during = ta_old_beside(place, "idle_during_ns").value;
+    const double after = ta_old_beside(place, "idle_after_ns").value;
+    return fmin(during + after, ta_old_beside(place, "saving_ns").value);
 }
 
 /* The row of sync.by_kind that costs the largest share of the window of its rank. */
 static bool find_worst(const struct ta_report *report, const struct kind *kind,
                        struct ta_place *worst, double *window)
 {
-    static const struct ta_look windows = {.table = "sync.by_rank", .column = "window_ns"};
-    const struct ta_look look = {
+    static const struct ta_old_look windows = {.table = "sync.by_rank", .column = "window_ns"};
+    const struct ta_old_look look = {
         .table = "sync.by_kind", .column = "saving_ns", .where = {{"kind", kind->kind}}};
     const struct ta_table *table = ta_report_table(report, look.table);
     double most = 0;
     for (size_t i = 0; table && i < table->n_rows; i++) {
-        if (!ta_look_takes(&look, table, i))
+        if (!ta_old_look_takes(&look, table, i))
             continue;
         struct ta_place place = {.table = table, .row = i};
-        const double rank = ta_place_beside(&place, "rank").value;
-        const double length = ta_look_sum(report, &windows, ta_whole(rank));
-        place = ta_place_beside(&place, look.column);
+        const double rank = ta_old_beside(&place, "rank").value;
+        const double length = ta_old_look_sum(report, &windows, ta_whole(rank));
+        place = ta_old_beside(&place, look.column);
         place.value = cost_of(&place);
         if (length <= 0 || place.value / length <= most)
             continue;
@@ -74,15 +74,15 @@ static bool find_worst(const struct ta_report *report, const struct kind *kind,
 static void advise_kind(const struct ta_report *report, struct ta_advice *advice,
                         const struct kind *kind, double threshold)
 {
-    const struct ta_look sites = {
+    const struct ta_old_look sites = {
         .table = "sync.by_site", .column = "harmful_ns", .where = {{"kind", kind->kind}}};
     struct ta_place worst, site;
     double window = 0;
     if (!find_worst(report, kind, &worst, &window) || worst.value <= threshold * window ||
-        !ta_look_worst(report, &sites, &site))
+        !ta_old_look_worst(report, &sites, &site))
         return;
-    const struct ta_place during = ta_place_beside(&worst, "idle_during_ns");
-    const double saving = ta_place_beside(&worst, "saving_ns").value;
+    const struct ta_place during = ta_old_beside(&worst, "idle_during_ns");
+    const double saving = ta_old_beside(&worst, "saving_ns").value;
     const struct ta_evidence evidence[] = {ta_place_evidence(&worst), ta_place_evidence(&during),
                                            ta_place_evidence(&site)};
     ta_advise(advice,
@@ -109,11 +109,10 @@ static void advise_kind(const struct ta_report *report, struct ta_advice *advice
               });
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        advise_kind(report, advice, &kinds[i], ta_ctx_option(ctx, THRESHOLD));
+        advise_kind(in->report, advice, &kinds[i], ta_ctx_option(ctx, THRESHOLD));
     return TA_OK;
 }
 

@@ -22,11 +22,10 @@ static bool generates(struct ta_slice name)
     return ta_slice_has_any(name, words);
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const struct ta_table *without = ta_report_table(report, "sections.without_tokens");
-    const struct ta_table *with = ta_report_table(report, "sections.tokens");
+    const struct ta_table *without = ta_report_table(in->report, "sections.without_tokens");
+    const struct ta_table *with = ta_report_table(in->report, "sections.tokens");
     size_t row = 0; /* the longest comes first */
     while (without && row < without->n_rows && !generates(ta_row_text(without, row, "section")))
         row++;
@@ -35,7 +34,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
     const size_t column = ta_table_column(without, "total_ns");
     const struct ta_place total = {without, row, column,
                                    ta_row_number(without, row, "total_ns", 0)};
-    const struct ta_place calls = ta_place_beside(&total, "calls");
+    const struct ta_place calls = ta_old_beside(&total, "calls");
     if (total.value < ta_ctx_option(ctx, LEAST) || !calls.table)
         return TA_OK;
     const struct ta_evidence evidence[] = {ta_place_evidence(&total), ta_place_evidence(&calls)};
@@ -45,7 +44,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                   .rule = "tokens_recorded",
                   .title = ta_advice_printf(
                       advice, "No section stored its tokens, so tokens per second are unknown%s",
-                      ta_place_owner(advice, report, &total)),
+                      ta_place_owner(advice, in->report, &total)),
                   .advice = "Inside its section record_throughput(tokens) stores nothing, because "
                             "the duration of the section is not known yet, and after the section "
                             "the call is ignored. Time the generation and pass the duration, still "

@@ -39,22 +39,21 @@ static const struct {
 
 static const char *remedy(struct ta_advice *advice, const struct ta_place *place)
 {
-    const char *check = ta_place_text(advice, place, "check");
+    const char *check = ta_old_place_text(advice, place, "check");
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
         if (strcmp(remedies[i].check, check) == 0)
             return remedies[i].advice;
     return "Record again.";
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
-                             struct ta_advice *advice)
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    static const struct ta_look look = {.table = "health.checks", .column = "penalty"};
+    static const struct ta_old_look look = {.table = "health.checks", .column = "penalty"};
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
-    const struct ta_scalar *trust = ta_report_scalar(report, "trust_score");
+    const struct ta_scalar *trust = ta_report_scalar(in->report, "trust_score");
     struct ta_place worst;
     if (!trust || ta_cell_number(&trust->value, 1) >= threshold ||
-        !ta_look_worst(report, &look, &worst))
+        !ta_old_look_worst(in->report, &look, &worst))
         return TA_OK;
     const struct ta_evidence evidence = ta_place_evidence(&worst);
     ta_advise(advice,
@@ -66,7 +65,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_report *report,
                       "The traces are trusted only %s, most is lost by \"%s\": take all "
                       "other findings as hints",
                       ta_advice_number(advice, ta_cell_number(&trust->value, 1), TA_UNIT_RATIO),
-                      ta_place_text(advice, &worst, "check")),
+                      ta_old_place_text(advice, &worst, "check")),
                   .advice = remedy(advice, &worst),
                   .severity = TA_MEDIUM,
                   .evidence = &evidence,

@@ -22,33 +22,51 @@ static const struct ta_field all_fields[ALL_FIELDS] = {
 static const struct ta_partial_def partials[] = {
     {"backends", fields, FIELDS}, {"kernels", all_fields, ALL_FIELDS}, {0}};
 
-static const struct ta_column columns[] = {
-    {"backend", "Backend", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Implementation by the name of its kernels; math is attention by separate products and "
-     "softmax, other a fused kernel of a library that the name does not tell"},
-    {"source", "Source", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "How it was found: name of the kernel; operator, below "
-     "aten::_scaled_dot_product_attention_math; sequence, product, softmax and product one after "
-     "the other on a stream"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Kernels of a fused backend; operators, or sequences, of math"},
-    {"kernels", "Kernels", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER, "Kernels executed"},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of durations, all ranks"},
-    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "Total over the total of all attention"},
-    {"kernel_share", "Share of kernels", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "Total over the total of all kernels"},
+enum {
+    BY_BACKEND_BACKEND,
+    BY_BACKEND_SOURCE,
+    BY_BACKEND_CALLS,
+    BY_BACKEND_KERNELS,
+    BY_BACKEND_TOTAL,
+    BY_BACKEND_SHARE,
+    BY_BACKEND_KERNEL_SHARE
+};
+static const struct ta_column by_backend_columns[] = {
+    [BY_BACKEND_BACKEND] =
+        {"backend", "Backend", TA_TEXT,
+         .doc = "Implementation by the name of its kernels; math is attention by separate products "
+                "and "
+                "softmax, other a fused kernel of a library that the name does not tell"},
+    [BY_BACKEND_SOURCE] = {"source", "Source", TA_TEXT,
+                           .doc = "How it was found: name of the kernel; operator, below "
+                                  "aten::_scaled_dot_product_attention_math; sequence, product, "
+                                  "softmax and product one after "
+                                  "the other on a stream"},
+    [BY_BACKEND_CALLS] = {"calls", "Calls", TA_COUNT,
+                          .doc = "Kernels of a fused backend; operators, or sequences, of math"},
+    [BY_BACKEND_KERNELS] = {"kernels", "Kernels", TA_COUNT, .better = TA_LOWER,
+                            .doc = "Kernels executed"},
+    [BY_BACKEND_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                          .doc = "Sum of durations, all ranks"},
+    [BY_BACKEND_SHARE] = {"share", "Share", TA_RATIO,
+                          .doc = "Total over the total of all attention"},
+    [BY_BACKEND_KERNEL_SHARE] = {"kernel_share", "Share of kernels", TA_RATIO,
+                                 .doc = "Total over the total of all kernels"},
 };
 
-static const struct ta_chart chart = {
+static const struct ta_chart_def chart = {
     .id = "attention-backends",
     .title = "Attention by implementation",
     .caption = "Kernel time of attention by implementation and how it was found, all ranks; the "
                "percentage is cumulative.",
     .kind = TA_CHART_PARETO,
-    .label = {"backend", "source"},
-    .y = {{"total_ns", "Total", TA_INK_COMPUTE}},
+    .label = {&by_backend_columns[BY_BACKEND_BACKEND], &by_backend_columns[BY_BACKEND_SOURCE]},
+    .y = {{&by_backend_columns[BY_BACKEND_TOTAL], "Total", TA_INK_COMPUTE}},
 };
+
+static const struct ta_table_def by_backend = {
+    "attention.by_backend", "Attention by implementation", TA_COLUMNS(by_backend_columns),
+    .chart = {&chart}, .order = {&by_backend_columns[BY_BACKEND_TOTAL], TA_DESCENDING}};
 
 /* ---- operators ----------------------------------------------------------------------------- */
 
@@ -257,34 +275,40 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
+    (void)in;
     const struct ta_partial *backends = merged[0];
     int64_t attention = 0, all = 0;
     for (size_t i = 0; i < ta_partial_rows(backends); i++)
         attention = ta_add_sat(attention, ta_partial_at(backends, i)[TOTAL]);
     for (size_t i = 0; i < ta_partial_rows(merged[1]); i++)
         all = ta_add_sat(all, ta_partial_at(merged[1], i)[ALL_NS]);
-    struct ta_table_builder *table =
-        ta_add_table(out, "attention.by_backend", "Attention by implementation", columns, 7);
+
     for (size_t i = 0; i < ta_partial_rows(backends); i++) {
         const int64_t *row = ta_partial_at(backends, i);
-        TA_ROW(table, ta_text(ta_partial_text(backends, row, BACKEND)),
-               ta_text(ta_partial_text(backends, row, SOURCE)), ta_int(row[CALLS]),
-               ta_int(row[KERNELS]), ta_int(row[TOTAL]), ta_share(row[TOTAL], attention),
-               ta_share(row[TOTAL], all));
+        TA_ROW(out,
+               by_backend, [BY_BACKEND_BACKEND] = ta_text(ta_partial_text(backends, row, BACKEND)),
+               [BY_BACKEND_SOURCE] = ta_text(ta_partial_text(backends, row, SOURCE)),
+               [BY_BACKEND_CALLS] = ta_int(row[CALLS]), [BY_BACKEND_KERNELS] = ta_int(row[KERNELS]),
+               [BY_BACKEND_TOTAL] = ta_int(row[TOTAL]),
+               [BY_BACKEND_SHARE] = ta_share(row[TOTAL], attention),
+               [BY_BACKEND_KERNEL_SHARE] = ta_share(row[TOTAL], all));
     }
-    ta_sort_rows(table, "total_ns", true);
-    ta_add_chart(table, &chart);
     return TA_OK;
 }
 
 static const char *const behind[] = {"kernel_precision", NULL};
 
-static const struct ta_analysis_ops ops = {
-    .behind = behind, .section = "kernels", .partials = partials, .map = map, .finish = finish};
+static const struct ta_table_def *const tables[] = {&by_backend, NULL};
+
+static const struct ta_analysis_ops ops = {.behind = behind,
+                                           .section = "kernels",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, attention, &ops, .title = "Attention",
           .summary = "Which implementation of attention ran: attention.by_backend", .version = "1");

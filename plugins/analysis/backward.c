@@ -41,41 +41,40 @@ static const struct ta_partial_def partials[] = {
 
 /* Columns that both tables have. */
 #define SUM_COLUMNS                                                                                \
-    TA_COUNT_COLUMN("calls", "Calls", TA_NEUTRAL,                                                  \
-                    "Calls whose backward pass was recorded, all ranks; of a node without "        \
-                    "operator, its own"),                                                          \
-        TA_NS_COLUMN("forward_device_ns", "Forward", TA_LOWER,                                     \
-                     "Sum of the device activities that these calls launched, but in no inner "    \
-                     "operator that has a backward pass of its own"),                              \
-        TA_NS_COLUMN("backward_device_ns", "Backward", TA_LOWER,                                   \
-                     "Sum of the device activities that their nodes of the backward pass "         \
-                     "launched, without operators of the forward pass that are computed again "    \
-                     "in them"),                                                                   \
-        TA_NS_COLUMN("device_ns", "Both", TA_LOWER, "Forward and backward"),                       \
-        {"ratio",                                                                                  \
-         "Backward / forward",                                                                     \
-         TA_TYPE_NUMBER,                                                                           \
-         TA_UNIT_NONE,                                                                             \
-         TA_NEUTRAL,                                                                               \
-         "Device time of the backward pass over that of the forward pass; about 2 for products "   \
-         "and convolutions. Without device activities, of the host"},                              \
-        TA_NS_COLUMN("forward_host_ns", "Forward host", TA_LOWER,                                  \
-                     "Time of the host thread in these calls"),                                    \
-        TA_NS_COLUMN("backward_host_ns", "Backward host", TA_LOWER,                                \
-                     "Time of the host thread in their nodes")
+    {"calls", "Calls", TA_COUNT,                                                                   \
+     .doc = "Calls whose backward pass was recorded, all ranks; of a node without "                \
+            "operator, its own"},                                                                  \
+        {"forward_device_ns", "Forward", TA_NS, .better = TA_LOWER,                                \
+         .doc = "Sum of the device activities that these calls launched, but in no inner "         \
+                "operator that has a backward pass of its own"},                                   \
+        {"backward_device_ns", "Backward", TA_NS, .better = TA_LOWER,                              \
+         .doc = "Sum of the device activities that their nodes of the backward pass "              \
+                "launched, without operators of the forward pass that are computed again "         \
+                "in them"},                                                                        \
+        {"device_ns", "Both", TA_NS, .better = TA_LOWER, .doc = "Forward and backward"},           \
+        {"ratio", "Backward / forward", TA_TYPE_NUMBER, TA_UNIT_NONE,                              \
+         .doc = "Device time of the backward pass over that of the forward pass; about 2 for "     \
+                "products "                                                                        \
+                "and convolutions. Without device activities, of the host"},                       \
+        {"forward_host_ns", "Forward host", TA_NS, .better = TA_LOWER,                             \
+         .doc = "Time of the host thread in these calls"},                                         \
+    {                                                                                              \
+        "backward_host_ns", "Backward host", TA_NS,                                                \
+            .better = TA_LOWER, .doc = "Time of the host thread in their nodes"                    \
+    }
 
 static const struct ta_column columns[] = {
-    TA_TEXT_COLUMN("operator", "Operator",
-                   "Operator of the forward pass; empty for nodes without one, as those that add "
-                   "gradients up"),
-    TA_TEXT_COLUMN("node", "Backward", "Its node of the backward pass"),
+    {"operator", "Operator", TA_TEXT,
+     .doc = "Operator of the forward pass; empty for nodes without one, as those that add "
+            "gradients up"},
+    {"node", "Backward", TA_TEXT, .doc = "Its node of the backward pass"},
     SUM_COLUMNS,
 };
 
 static const struct ta_column module_columns[] = {
-    TA_TEXT_COLUMN("module", "Module",
-                   "Class of the innermost module around the operator of the forward pass; empty "
-                   "outside of all"),
+    {"module", "Module", TA_TEXT,
+     .doc = "Class of the innermost module around the operator of the forward pass; empty "
+            "outside of all"},
     SUM_COLUMNS,
 };
 
@@ -274,10 +273,10 @@ static void sort_rows(struct ta_table_builder *table, bool on_device)
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
+    (void)in;
     const struct ta_partial *operators = merged[BY_OPERATOR], *modules = merged[BY_MODULE];
     if (ta_partial_rows(operators) == 0)
         return TA_OK;
@@ -289,8 +288,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     for (size_t i = 0; i < ta_partial_rows(operators); i++) {
         const int64_t *row = ta_partial_at(operators, i);
         const struct sums s = sum_up(row + CALLS, on_device);
-        TA_ROW(table, ta_text(ta_partial_text(operators, row, OPERATOR)),
-               ta_text(ta_partial_text(operators, row, NODE)), SUM_CELLS(s));
+        TA_CELLS(table, ta_text(ta_partial_text(operators, row, OPERATOR)),
+                 ta_text(ta_partial_text(operators, row, NODE)), SUM_CELLS(s));
     }
     sort_rows(table, on_device);
     if (ta_partial_rows(modules) < 2) /* none were recorded */
@@ -300,7 +299,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     for (size_t i = 0; i < ta_partial_rows(modules); i++) {
         const int64_t *row = ta_partial_at(modules, i);
         const struct sums s = sum_up(row + MODULE_VALUES, on_device);
-        TA_ROW(table, ta_text(ta_partial_text(modules, row, MODULE)), SUM_CELLS(s));
+        TA_CELLS(table, ta_text(ta_partial_text(modules, row, MODULE)), SUM_CELLS(s));
     }
     sort_rows(table, on_device);
     return TA_OK;

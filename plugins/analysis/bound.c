@@ -83,18 +83,22 @@ static const struct {
     {"host untraced", HOST},
 };
 
-static const struct ta_column columns[] = {
-    {"bound", "Bound by", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Part of the windows; the first one names the run"},
-    TA_TEXT_COLUMN(
-        "class", "Class",
-        "What a run is called whose largest part this is; compute-saturated from 80 % on"),
-    {"total_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "Of the windows of all devices of all ranks; the parts add up to them"},
-    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL, "Of the sum of the windows"},
-    {"what", "What", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL,
-     "What the devices do in this time"},
+enum { BOUND, CLASS, TOTAL, SHARE, WHAT };
+static const struct ta_column bound_table_columns[] = {
+    [BOUND] = {"bound", "Bound by", TA_TEXT,
+               .doc = "Part of the windows; the first one names the run"},
+    [CLASS] =
+        {"class", "Class", TA_TEXT,
+         .doc = "What a run is called whose largest part this is; compute-saturated from 80 % on"},
+    [TOTAL] = {"total_ns", "Time", TA_NS,
+               .doc = "Of the windows of all devices of all ranks; the parts add up to them"},
+    [SHARE] = {"share", "Share", TA_RATIO, .doc = "Of the sum of the windows"},
+    [WHAT] = {"what", "What", TA_SENTENCE, .doc = "What the devices do in this time"},
 };
+
+static const struct ta_table_def bound_table = {
+    "run.bound", "What bounds the run", TA_COLUMNS(bound_table_columns),
+    .order = {&bound_table_columns[TOTAL], TA_DESCENDING}};
 
 static double sum(const struct ta_table *table, const char *key)
 {
@@ -132,12 +136,12 @@ static const char *class_of(enum part part, double share)
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
     (void)merged;
-    const struct ta_table *gpu = ta_report_table(prior, "gpu_time.by_rank");
-    const struct ta_table *idle = ta_report_table(prior, "gpu_idle.by_cause");
+    const struct ta_table *gpu = ta_report_table(in->report, "gpu_time.by_rank");
+    const struct ta_table *idle = ta_report_table(in->report, "gpu_idle.by_cause");
     const double window = sum(gpu, "window_ns");
     if (window <= 0)
         return TA_OK;
@@ -146,30 +150,31 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         [COMM] = sum(gpu, "comm_exposed_ns"),
         [COPIES] = sum(gpu, "memcpy_exposed_ns") + sum(gpu, "memset_exposed_ns"),
     };
-    time[IMBALANCE] = sum(ta_report_table(prior, "collectives.exposed"), "wait_ns");
+    time[IMBALANCE] = sum(ta_report_table(in->report, "collectives.exposed"), "wait_ns");
     time[COMM] -= time[IMBALANCE];
-    if (is_full(ta_report_table(prior, "memory.by_rank")))
-        time[MEMORY] = fmin(time[COMPUTE], sum(ta_report_table(prior, "kernels.waves"), "lost_ns"));
+    if (is_full(ta_report_table(in->report, "memory.by_rank")))
+        time[MEMORY] =
+            fmin(time[COMPUTE], sum(ta_report_table(in->report, "kernels.waves"), "lost_ns"));
     time[COMPUTE] -= time[MEMORY];
     for (size_t i = 0; idle && i < idle->n_rows; i++)
         time[part_of(ta_row_text(idle, i, "cause"))] += ta_row_number(idle, i, "total_ns", 0);
-    struct ta_table_builder *table = ta_add_table(out, "run.bound", "What bounds the run", columns,
-                                                  sizeof columns / sizeof *columns);
+
     for (int i = 0; i < PARTS; i++)
         if (time[i] > 0)
-            TA_ROW(table, ta_text(ta_slice_of(parts[i].name)),
-                   ta_text(ta_slice_of(class_of((enum part)i, time[i] / window))),
-                   ta_int(ta_whole(time[i])), ta_num(time[i] / window),
-                   ta_text(ta_slice_of(parts[i].what)));
-    ta_sort_rows(table, "total_ns", true);
+            TA_ROW(out, bound_table, [BOUND] = ta_text(ta_slice_of(parts[i].name)),
+                   [CLASS] = ta_text(ta_slice_of(class_of((enum part)i, time[i] / window))),
+                   [TOTAL] = ta_int(ta_whole(time[i])), [SHARE] = ta_num(time[i] / window),
+                   [WHAT] = ta_text(ta_slice_of(parts[i].what)));
     return TA_OK;
 }
 
 static const char *const after[] = {"gpu_time", "gpu_idle",        "collectives",
                                     "memory",   "wave_efficiency", NULL};
 
+static const struct ta_table_def *const tables[] = {&bound_table, NULL};
+
 static const struct ta_analysis_ops ops = {
-    .after = after, .section = "overview", .finish = finish, .of_tables = true};
+    .after = after, .section = "overview", .finish = finish, .of_tables = true, .tables = tables};
 
 TA_PLUGIN(analysis, bound, &ops, .title = "What bounds the run",
           .summary = "The windows of the devices by what they are spent on: run.bound",

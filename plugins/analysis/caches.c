@@ -22,51 +22,69 @@ static const struct ta_field hit_fields[HIT_FIELDS] = {
 static const struct ta_partial_def partials[] = {
     {"counts", count_fields, COUNT_FIELDS}, {"hits", hit_fields, HIT_FIELDS}, {0}};
 
-static const struct ta_column count_columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    {"cache", "Cache", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Name of the cache; cache when the dump has none"},
-    {"hits", "Hits", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_HIGHER, "Lookups that were answered"},
-    {"misses", "Misses", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-     "Lookups that were not; none where only hits are recorded"},
-    {"hit_ratio", "Hit ratio", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
-     "Hits over hits and misses; evictions are no lookups"},
-    {"evictions", "Evictions", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-     "Entries that made room for others"},
+enum { COUNT_RANK, COUNT_CACHE, COUNT_HITS, COUNT_MISSES, COUNT_HIT_RATIO, COUNT_EVICTIONS };
+static const struct ta_column count_table_columns[] = {
+    [COUNT_RANK] = TA_DUMP_RANK_COLUMN,
+    [COUNT_CACHE] = {"cache", "Cache", TA_TEXT,
+                     .doc = "Name of the cache; cache when the dump has none"},
+    [COUNT_HITS] = {"hits", "Hits", TA_COUNT, .better = TA_HIGHER,
+                    .doc = "Lookups that were answered"},
+    [COUNT_MISSES] = {"misses", "Misses", TA_COUNT, .better = TA_LOWER,
+                      .doc = "Lookups that were not; none where only hits are recorded"},
+    [COUNT_HIT_RATIO] = {"hit_ratio", "Hit ratio", TA_RATIO, .better = TA_HIGHER,
+                         .doc = "Hits over hits and misses; evictions are no lookups"},
+    [COUNT_EVICTIONS] = {"evictions", "Evictions", TA_COUNT, .better = TA_LOWER,
+                         .doc = "Entries that made room for others"},
 };
 
-static const struct ta_column hit_columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    {"index", "Index", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Place in the order of recording, from 0"},
-    {"cache", "Cache", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the cache"},
-    {"video_ns", "Video time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "Place in the generated video, no wall-clock time"},
-    {"frame", "Frame", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Frame of the video"},
-    {"hits_so_far", "Hits so far", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_HIGHER,
-     "Hits of this cache up to here, this one included"},
-    {"details", "Details", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL, "What the cache reported"},
-};
-
-static const struct ta_chart count_chart = {
+static const struct ta_chart_def count_chart = {
     .id = "cache",
     .title = "Cache lookups",
     .caption = "Hits and misses of each cache and rank.",
     .kind = TA_CHART_STACKED_BARS,
-    .label = {"rank", "cache"},
-    .y = {{"hits", "Hits", TA_INK_COMPUTE}, {"misses", "Misses", TA_INK_COMM}},
+    .label = {&count_table_columns[COUNT_RANK], &count_table_columns[COUNT_CACHE]},
+    .y = {{&count_table_columns[COUNT_HITS], "Hits", TA_INK_COMPUTE},
+          {&count_table_columns[COUNT_MISSES], "Misses", TA_INK_COMM}},
 };
 
-static const struct ta_chart hit_chart = {
+static const struct ta_table_def count_table = {
+    "caches.by_name", "Caches", TA_COLUMNS(count_table_columns), .chart = {&count_chart}};
+
+enum {
+    COL_HIT_RANK,
+    COL_HIT_INDEX,
+    COL_HIT_CACHE,
+    COL_HIT_VIDEO,
+    COL_HIT_FRAME,
+    COL_HIT_HITS_SO_FAR,
+    COL_HIT_DETAILS
+};
+static const struct ta_column hit_table_columns[] = {
+    [COL_HIT_RANK] = TA_DUMP_RANK_COLUMN,
+    [COL_HIT_INDEX] = {"index", "Index", TA_INTEGER,
+                       .doc = "Place in the order of recording, from 0"},
+    [COL_HIT_CACHE] = {"cache", "Cache", TA_TEXT, .doc = "Name of the cache"},
+    [COL_HIT_VIDEO] = {"video_ns", "Video time", TA_NS,
+                       .doc = "Place in the generated video, no wall-clock time"},
+    [COL_HIT_FRAME] = {"frame", "Frame", TA_COUNT, .doc = "Frame of the video"},
+    [COL_HIT_HITS_SO_FAR] = {"hits_so_far", "Hits so far", TA_COUNT, .better = TA_HIGHER,
+                             .doc = "Hits of this cache up to here, this one included"},
+    [COL_HIT_DETAILS] = {"details", "Details", TA_SENTENCE, .doc = "What the cache reported"},
+};
+
+static const struct ta_chart_def hit_chart = {
     .id = "cache-hits",
     .title = "Cache hits along the video",
     .caption = "Hits of each cache so far, over the time of the generated video. Misses are not "
                "recorded, so there is no hit ratio.",
     .kind = TA_CHART_LINES,
-    .x = "video_ns",
-    .y = {{"hits_so_far", "Hits so far", TA_INK_SERIES_1}},
-    .group = "cache",
+    .x = &hit_table_columns[COL_HIT_VIDEO],
+    .y = {{&hit_table_columns[COL_HIT_HITS_SO_FAR], "Hits so far", TA_INK_SERIES_1}},
+    .group = &hit_table_columns[COL_HIT_CACHE],
 };
+
+static const struct ta_table_def hit_table = {"caches.hits", "Cache hits along the video",
+                                              TA_COLUMNS(hit_table_columns), .chart = {&hit_chart}};
 
 /* Where no lookup is recorded, what the profiler itself counted. */
 static void take_reported(const struct ta_trace *trace, struct ta_partial *out)
@@ -139,18 +157,18 @@ static struct ta_cell count_cell(int64_t count)
 
 static void add_counts(struct ta_section_builder *out, const struct ta_partial *counts)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "caches.by_name", "Caches", count_columns, 6);
+
     for (size_t i = 0; i < ta_partial_rows(counts); i++) {
         const int64_t *row = ta_partial_at(counts, i);
         const bool known = row[HITS] >= 0 && row[MISSES] >= 0 && row[HITS] + row[MISSES] > 0;
-        TA_ROW(table, ta_int(row[RANK]), ta_text(ta_partial_text(counts, row, CACHE)),
-               count_cell(row[HITS]), count_cell(row[MISSES]),
-               known ? ta_num((double)row[HITS] / ((double)row[HITS] + (double)row[MISSES]))
-                     : ta_null(),
-               count_cell(row[EVICTIONS]));
+        TA_ROW(out, count_table, [COUNT_RANK] = ta_int(row[RANK]),
+               [COUNT_CACHE] = ta_text(ta_partial_text(counts, row, CACHE)),
+               [COUNT_HITS] = count_cell(row[HITS]), [COUNT_MISSES] = count_cell(row[MISSES]),
+               [COUNT_HIT_RATIO] =
+                   known ? ta_num((double)row[HITS] / ((double)row[HITS] + (double)row[MISSES]))
+                         : ta_null(),
+               [COUNT_EVICTIONS] = count_cell(row[EVICTIONS]));
     }
-    ta_add_chart(table, &count_chart);
 }
 
 /* How often this cache of this rank hit before row i, counted by a map of its texts. */
@@ -162,35 +180,37 @@ static int64_t count_hit(struct ta_map *seen, const int64_t *row)
 
 static bool add_hits(struct ta_section_builder *out, const struct ta_partial *hits)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "caches.hits", "Cache hits along the video", hit_columns, 7);
+
     struct ta_map seen = {0};
     int64_t index = 0;
     for (size_t i = 0; i < ta_partial_rows(hits); i++) {
         const int64_t *row = ta_partial_at(hits, i);
         index = i && ta_partial_at(hits, i - 1)[HIT_RANK] == row[HIT_RANK] ? index + 1 : 0;
-        TA_ROW(table, ta_int(row[HIT_RANK]), ta_int(index),
-               ta_text_or_null(ta_partial_text(hits, row, HIT_CACHE)), ta_int(row[VIDEO]),
-               count_cell(row[FRAME]), ta_int(count_hit(&seen, row)),
-               ta_text_or_null(ta_partial_text(hits, row, DETAILS)));
+        TA_ROW(out,
+               hit_table, [COL_HIT_RANK] = ta_int(row[HIT_RANK]), [COL_HIT_INDEX] = ta_int(index),
+               [COL_HIT_CACHE] = ta_text_or_null(ta_partial_text(hits, row, HIT_CACHE)),
+               [COL_HIT_VIDEO] = ta_int(row[VIDEO]), [COL_HIT_FRAME] = count_cell(row[FRAME]),
+               [COL_HIT_HITS_SO_FAR] = ta_int(count_hit(&seen, row)),
+               [COL_HIT_DETAILS] = ta_text_or_null(ta_partial_text(hits, row, DETAILS)));
     }
-    ta_add_chart(table, &hit_chart);
     const bool done = !seen.failed;
     ta_map_free(&seen);
     return done;
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
-    (void)prior;
+    (void)in;
     add_counts(out, merged[0]);
     return add_hits(out, merged[1]) ? TA_OK
                                     : ta_fail(ctx, TA_ERR_NOMEM, "Cannot count the cache hits");
 }
 
+static const struct ta_table_def *const tables[] = {&count_table, &hit_table, NULL};
+
 static const struct ta_analysis_ops ops = {
-    .section = "caches", .partials = partials, .map = map, .finish = finish};
+    .section = "caches", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, caches, &ops, .title = "Caches",
           .summary = "Lookups of caches, and hits along the generated video: caches.by_name, "

@@ -24,17 +24,24 @@ static const struct ta_field fields[FIELDS] = {
 
 static const struct ta_partial_def partials[] = {{"clocks", fields, FIELDS}, {0}};
 
-static const struct ta_column columns[] = {
-    TA_RANK_COLUMN_OF("Rank of the file"),
-    {"path", "File", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Path below the input"},
-    {"clock", "Clock", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "date: Unix time, on one axis with all others of that kind; own: counted from an unknown "
-     "moment; relative: the order and spacing of samples alone"},
-    {"start_ns", "Start", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "First time of the file since that of the rank's first file; none on another clock"},
-    {"end_ns", "End", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "Last time of the file on that axis; none for a trace"},
+enum { CLOCKS_RANK, CLOCKS_PATH, CLOCKS_CLOCK, CLOCKS_START, CLOCKS_END };
+static const struct ta_column clocks_table_columns[] = {
+    [CLOCKS_RANK] = TA_RANK_COLUMN_OF("Rank of the file"),
+    [CLOCKS_PATH] = {"path", "File", TA_TEXT, .doc = "Path below the input"},
+    [CLOCKS_CLOCK] = {"clock", "Clock", TA_TEXT,
+                      .doc = "date: Unix time, on one axis with all others of that kind; own: "
+                             "counted from an unknown "
+                             "moment; relative: the order and spacing of samples alone"},
+    [CLOCKS_START] =
+        {"start_ns", "Start", TA_NS,
+         .doc =
+             "First time of the file since that of the rank's first file; none on another clock"},
+    [CLOCKS_END] = {"end_ns", "End", TA_NS,
+                    .doc = "Last time of the file on that axis; none for a trace"},
 };
+
+static const struct ta_table_def clocks_table = {"run.clocks", "Clocks of the files",
+                                                 TA_COLUMNS(clocks_table_columns)};
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
@@ -109,14 +116,13 @@ static struct ta_cell since(int64_t time_ns, int64_t first_ns)
 
 /* Only where a rank has several files there is anything to join. */
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
+    (void)in;
     const struct ta_partial *clocks = merged[0];
     const size_t n = ta_partial_rows(clocks);
-    struct ta_table_builder *table = ta_add_table(out, "run.clocks", "Clocks of the files", columns,
-                                                  sizeof columns / sizeof *columns);
+
     for (size_t first = 0, end; first < n; first = end) {
         int64_t first_ns = TA_MISSING;
         const int64_t rank = ta_partial_at(clocks, first)[RANK];
@@ -124,9 +130,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
             ta_least(&first_ns, ta_partial_at(clocks, end)[START]);
         for (size_t i = first; end - first > 1 && i < end; i++) {
             const int64_t *row = ta_partial_at(clocks, i);
-            TA_ROW(table, ta_int(rank), ta_text(ta_partial_text(clocks, row, PATH)),
-                   ta_text(ta_slice_of(clock_names[row[CLOCK]])), since(row[START], first_ns),
-                   since(row[END], first_ns));
+            TA_ROW(out, clocks_table, [CLOCKS_RANK] = ta_int(rank),
+                   [CLOCKS_PATH] = ta_text(ta_partial_text(clocks, row, PATH)),
+                   [CLOCKS_CLOCK] = ta_text(ta_slice_of(clock_names[row[CLOCK]])),
+                   [CLOCKS_START] = since(row[START], first_ns),
+                   [CLOCKS_END] = since(row[END], first_ns));
         }
     }
     return TA_OK;
@@ -135,8 +143,14 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 /* Indices in the rows of saved summaries. */
 static const struct ta_bound bounds[] = {{0, CLOCK, CLOCK_DATE + 1}, TA_BOUNDS_END};
 
-static const struct ta_analysis_ops ops = {
-    .bounds = bounds, .section = "run", .partials = partials, .map = map, .finish = finish};
+static const struct ta_table_def *const tables[] = {&clocks_table, NULL};
+
+static const struct ta_analysis_ops ops = {.bounds = bounds,
+                                           .section = "run",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, clocks, &ops, .title = "Files and events",
           .summary = "Where the files of a rank stand on one axis of time: run.clocks",

@@ -30,25 +30,44 @@ static const struct ta_field region_fields[REGION_FIELDS] = {
 static const struct ta_partial_def partials[] = {
     {"ranks", fields, FIELDS}, {"regions", region_fields, REGION_FIELDS}, {0}};
 
-static const struct ta_column columns[] = {
-    TA_RANK_COLUMN,
-    {"kernel_ns", "Kernels", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "Sum of the durations of all kernels"},
-    {"triton_ns", "Triton", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "Of those of class triton: made by the compiler"},
-    {"triton_share", "Triton %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL, "Triton over kernels"},
-    {"region_ns", "Compiled regions", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "Kernels launched inside compiled regions, library kernels included; none without regions"},
-    {"region_share", "Compiled %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
-     "Compiled regions over kernels"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Calls of compiled regions"},
-    {"frames", "Frames", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-     "Distinct compiled frames: functions, and what follows each graph break"},
-    {"per_step", "Calls per step", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_LOWER,
-     "Calls of compiled regions per marked step: 1 without graph breaks; none without markers"},
-    {"recompiled", "Recompiled", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-     "Largest number of times a frame had been compiled again, added over frames"},
+enum {
+    BY_RANK_RANK,
+    BY_RANK_KERNEL,
+    BY_RANK_TRITON,
+    BY_RANK_TRITON_SHARE,
+    BY_RANK_REGION,
+    BY_RANK_REGION_SHARE,
+    BY_RANK_CALLS,
+    BY_RANK_FRAMES,
+    BY_RANK_PER_STEP,
+    BY_RANK_RECOMPILED
 };
+static const struct ta_column by_rank_table_columns[] = {
+    [BY_RANK_RANK] = TA_RANK_COLUMN,
+    [BY_RANK_KERNEL] = {"kernel_ns", "Kernels", TA_NS,
+                        .doc = "Sum of the durations of all kernels"},
+    [BY_RANK_TRITON] = {"triton_ns", "Triton", TA_NS,
+                        .doc = "Of those of class triton: made by the compiler"},
+    [BY_RANK_TRITON_SHARE] = {"triton_share", "Triton %", TA_RATIO, .doc = "Triton over kernels"},
+    [BY_RANK_REGION] = {"region_ns", "Compiled regions", TA_NS,
+                        .doc = "Kernels launched inside compiled regions, library kernels "
+                               "included; none without regions"},
+    [BY_RANK_REGION_SHARE] = {"region_share", "Compiled %", TA_RATIO, .better = TA_HIGHER,
+                              .doc = "Compiled regions over kernels"},
+    [BY_RANK_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Calls of compiled regions"},
+    [BY_RANK_FRAMES] =
+        {"frames", "Frames", TA_COUNT, .better = TA_LOWER,
+         .doc = "Distinct compiled frames: functions, and what follows each graph break"},
+    [BY_RANK_PER_STEP] = {"per_step", "Calls per step", TA_NUMBER, .better = TA_LOWER,
+                          .doc = "Calls of compiled regions per marked step: 1 without graph "
+                                 "breaks; none without markers"},
+    [BY_RANK_RECOMPILED] =
+        {"recompiled", "Recompiled", TA_COUNT, .better = TA_LOWER,
+         .doc = "Largest number of times a frame had been compiled again, added over frames"},
+};
+
+static const struct ta_table_def by_rank_table = {"compile.by_rank", "Compiled share",
+                                                  TA_COLUMNS(by_rank_table_columns)};
 
 /* ---- names --------------------------------------------------------------------------------- */
 
@@ -236,12 +255,11 @@ static void count_frames(const struct ta_partial *regions, int64_t rank, int64_t
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
-    struct ta_table_builder *table = ta_add_table(out, "compile.by_rank", "Compiled share", columns,
-                                                  sizeof columns / sizeof *columns);
+    (void)in;
+
     for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
         const int64_t *row = ta_partial_at(merged[0], i);
         int64_t frames, recompiled;
@@ -251,19 +269,29 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
             continue; /* nothing was compiled */
         const int64_t inside = called && row[REGION_NS] == TA_MISSING ? 0 : row[REGION_NS];
         const int64_t triton = row[TRITON_NS] == TA_MISSING ? 0 : row[TRITON_NS];
-        TA_ROW(table, ta_int(row[RANK]), ta_int(row[KERNEL_NS]), ta_int(triton),
-               ta_share(triton, row[KERNEL_NS]), ta_int(inside), ta_share(inside, row[KERNEL_NS]),
-               ta_int(row[CALLS]), frames ? ta_int(frames) : ta_null(),
-               called ? ta_share(row[INSIDE_STEPS], row[STEPS]) : ta_null(),
-               frames ? ta_int(recompiled) : ta_null());
+        TA_ROW(out, by_rank_table, [BY_RANK_RANK] = ta_int(row[RANK]),
+               [BY_RANK_KERNEL] = ta_int(row[KERNEL_NS]), [BY_RANK_TRITON] = ta_int(triton),
+               [BY_RANK_TRITON_SHARE] = ta_share(triton, row[KERNEL_NS]),
+               [BY_RANK_REGION] = ta_int(inside),
+               [BY_RANK_REGION_SHARE] = ta_share(inside, row[KERNEL_NS]),
+               [BY_RANK_CALLS] = ta_int(row[CALLS]),
+               [BY_RANK_FRAMES] = frames ? ta_int(frames) : ta_null(),
+               [BY_RANK_PER_STEP] = called ? ta_share(row[INSIDE_STEPS], row[STEPS]) : ta_null(),
+               [BY_RANK_RECOMPILED] = frames ? ta_int(recompiled) : ta_null());
     }
     return TA_OK;
 }
 
 static const char *const behind[] = {"small_kernels", NULL};
 
-static const struct ta_analysis_ops ops = {
-    .behind = behind, .section = "kernels", .partials = partials, .map = map, .finish = finish};
+static const struct ta_table_def *const tables[] = {&by_rank_table, NULL};
+
+static const struct ta_analysis_ops ops = {.behind = behind,
+                                           .section = "kernels",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, compiled, &ops, .title = "Compiled share",
           .summary = "Device work from torch.compile, graph breaks and recompilation: "

@@ -13,14 +13,19 @@ static const struct ta_field fields[] = {
 
 static const struct ta_partial_def partials[] = {{"kinds", fields, 4}, {0}};
 
-static const struct ta_column columns[] = {
-    TA_RANK_COLUMN,
-    {"phase", "Phase", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Phase of the trace event format: X complete, B/E begin and end, i instant, C counter, M "
-     "metadata, s/t/f flow"},
-    {"category", "Category", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Category as written"},
-    {"count", "Events", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of event records"},
+enum { BY_KIND_RANK, BY_KIND_PHASE, BY_KIND_CATEGORY, BY_KIND_COUNT };
+static const struct ta_column by_kind_columns[] = {
+    [BY_KIND_RANK] = TA_RANK_COLUMN,
+    [BY_KIND_PHASE] = {"phase", "Phase", TA_TEXT,
+                       .doc = "Phase of the trace event format: X complete, B/E begin and end, i "
+                              "instant, C counter, M "
+                              "metadata, s/t/f flow"},
+    [BY_KIND_CATEGORY] = {"category", "Category", TA_TEXT, .doc = "Category as written"},
+    [BY_KIND_COUNT] = {"count", "Events", TA_COUNT, .doc = "Number of event records"},
 };
+
+static const struct ta_table_def by_kind = {"events.by_kind", "Events by kind",
+                                            TA_COLUMNS(by_kind_columns)};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
@@ -40,23 +45,26 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
+    (void)in;
     const struct ta_partial *kinds = merged[0];
-    struct ta_table_builder *table =
-        ta_add_table(out, "events.by_kind", "Events by kind", columns, 4);
+
     for (size_t i = 0; i < ta_partial_rows(kinds); i++) {
         const int64_t *row = ta_partial_at(kinds, i);
-        TA_ROW(table, ta_int(row[RANK]), ta_text(ta_partial_text(kinds, row, PHASE)),
-               ta_text(ta_partial_text(kinds, row, CATEGORY)), ta_int(row[COUNT]));
+        TA_ROW(out, by_kind, [BY_KIND_RANK] = ta_int(row[RANK]),
+               [BY_KIND_PHASE] = ta_text(ta_partial_text(kinds, row, PHASE)),
+               [BY_KIND_CATEGORY] = ta_text(ta_partial_text(kinds, row, CATEGORY)),
+               [BY_KIND_COUNT] = ta_int(row[COUNT]));
     }
     return TA_OK;
 }
 
+static const struct ta_table_def *const tables[] = {&by_kind, NULL};
+
 static const struct ta_analysis_ops ops = {
-    .section = "run", .partials = partials, .map = map, .finish = finish};
+    .section = "run", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, event_kinds, &ops, .title = "Events by kind",
           .summary = "Event records by rank, phase and category: events.by_kind", .version = "1");

@@ -13,18 +13,22 @@ static const struct ta_field fields[FIELDS] = {
 
 static const struct ta_partial_def partials[] = {{"files", fields, FIELDS}, {0}};
 
-static const struct ta_column columns[] = {
-    {"path", "File", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Path below the input"},
-    {"format", "Format", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL, "Input plugin that read the file"},
-    TA_RANK_COLUMN_OF("Rank the file belongs to"),
-    {"bytes", "On disk", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL, "Size of the file"},
-    {"raw_bytes", "Inflated", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL,
-     "Size of its content after decompression"},
-    {"events", "Events", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Event records read; none of a dump, whose records are no events"},
-    {"records", "Records", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Records of a dump: stages, steps, samples, figures and the like"},
+enum { FILES_PATH, FILES_FORMAT, FILES_RANK, FILES_BYTES, FILES_RAW, FILES_EVENTS, FILES_RECORDS };
+static const struct ta_column files_table_columns[] = {
+    [FILES_PATH] = {"path", "File", TA_TEXT, .doc = "Path below the input"},
+    [FILES_FORMAT] = {"format", "Format", TA_WORD, .doc = "Input plugin that read the file"},
+    [FILES_RANK] = TA_RANK_COLUMN_OF("Rank the file belongs to"),
+    [FILES_BYTES] = {"bytes", "On disk", TA_BYTES, .doc = "Size of the file"},
+    [FILES_RAW] = {"raw_bytes", "Inflated", TA_BYTES,
+                   .doc = "Size of its content after decompression"},
+    [FILES_EVENTS] = {"events", "Events", TA_COUNT,
+                      .doc = "Event records read; none of a dump, whose records are no events"},
+    [FILES_RECORDS] = {"records", "Records", TA_COUNT,
+                       .doc = "Records of a dump: stages, steps, samples, figures and the like"},
 };
+
+static const struct ta_table_def files_table = {"run.files", "Files",
+                                                TA_COLUMNS(files_table_columns)};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
@@ -44,24 +48,27 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
+    (void)in;
     const struct ta_partial *files = merged[0];
-    struct ta_table_builder *table =
-        ta_add_table(out, "run.files", "Files", columns, sizeof columns / sizeof *columns);
+
     for (size_t i = 0; i < ta_partial_rows(files); i++) {
         const int64_t *row = ta_partial_at(files, i);
-        TA_ROW(table, ta_text(ta_partial_text(files, row, PATH)),
-               ta_text(ta_partial_text(files, row, FORMAT)), ta_int(row[RANK]), ta_int(row[BYTES]),
-               ta_int(row[RAW_BYTES]), ta_int(row[EVENTS]), ta_int(row[RECORDS]));
+        TA_ROW(out, files_table, [FILES_PATH] = ta_text(ta_partial_text(files, row, PATH)),
+               [FILES_FORMAT] = ta_text(ta_partial_text(files, row, FORMAT)),
+               [FILES_RANK] = ta_int(row[RANK]), [FILES_BYTES] = ta_int(row[BYTES]),
+               [FILES_RAW] = ta_int(row[RAW_BYTES]), [FILES_EVENTS] = ta_int(row[EVENTS]),
+               [FILES_RECORDS] = ta_int(row[RECORDS]));
     }
     return TA_OK;
 }
 
+static const struct ta_table_def *const tables[] = {&files_table, NULL};
+
 static const struct ta_analysis_ops ops = {
-    .section = "run", .partials = partials, .map = map, .finish = finish};
+    .section = "run", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, files, &ops, .title = "Files", .summary = "Files read: run.files",
           .version = "1");

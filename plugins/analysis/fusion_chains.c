@@ -25,21 +25,38 @@ static const struct ta_field rank_fields[RANK_FIELDS] = {
 static const struct ta_partial_def partials[] = {
     {"chains", fields, FIELDS}, {"ranks", rank_fields, RANK_FIELDS}, {0}};
 
-static const struct ta_column columns[] = {
-    {"chain", "Chain", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "The operators that launched the kernels, or the kernels, in order"},
-    {"chains", "Chains", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER, "How often it ran"},
-    {"kernels", "Kernels", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER, "Kernels in all of them"},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of durations, all ranks"},
-    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Total over the total of all kernels"},
-    {"gap_ns", "Gaps", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Time between kernels of a chain on their stream"},
-    {"saving_low_ns", "Saving from", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "Time for what is written and read again, when each kernel has two inputs"},
-    {"saving_high_ns", "Saving to", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "The same when each has one input, and the gaps"},
+enum {
+    CHAINS_CHAIN,
+    CHAINS_CHAINS,
+    CHAINS_KERNELS,
+    CHAINS_TOTAL,
+    CHAINS_SHARE,
+    CHAINS_GAP,
+    CHAINS_SAVING_LOW,
+    CHAINS_SAVING_HIGH
 };
+static const struct ta_column chains_table_columns[] = {
+    [CHAINS_CHAIN] = {"chain", "Chain", TA_TEXT,
+                      .doc = "The operators that launched the kernels, or the kernels, in order"},
+    [CHAINS_CHAINS] = {"chains", "Chains", TA_COUNT, .better = TA_LOWER, .doc = "How often it ran"},
+    [CHAINS_KERNELS] = {"kernels", "Kernels", TA_COUNT, .better = TA_LOWER,
+                        .doc = "Kernels in all of them"},
+    [CHAINS_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                      .doc = "Sum of durations, all ranks"},
+    [CHAINS_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
+                      .doc = "Total over the total of all kernels"},
+    [CHAINS_GAP] = {"gap_ns", "Gaps", TA_NS, .better = TA_LOWER,
+                    .doc = "Time between kernels of a chain on their stream"},
+    [CHAINS_SAVING_LOW] =
+        {"saving_low_ns", "Saving from", TA_NS,
+         .doc = "Time for what is written and read again, when each kernel has two inputs"},
+    [CHAINS_SAVING_HIGH] = {"saving_high_ns", "Saving to", TA_NS,
+                            .doc = "The same when each has one input, and the gaps"},
+};
+
+static const struct ta_table_def chains_table = {
+    "fusion.chains", "Chains that could be fused", TA_COLUMNS(chains_table_columns),
+    .order = {&chains_table_columns[CHAINS_SAVING_HIGH], TA_DESCENDING}};
 
 /* ---- elements ------------------------------------------------------------------------------ */
 
@@ -245,24 +262,23 @@ static void add_scalar(struct ta_section_builder *out, const char *id, const cha
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
+    (void)in;
     int64_t all = 0, total = 0;
     for (size_t i = 0; i < ta_partial_rows(merged[1]); i++)
         all = ta_add_sat(all, ta_partial_at(merged[1], i)[ALL_NS]);
-    struct ta_table_builder *table =
-        ta_add_table(out, "fusion.chains", "Chains that could be fused", columns,
-                     sizeof columns / sizeof *columns);
+
     for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
         const int64_t *row = ta_partial_at(merged[0], i);
         total = ta_add_sat(total, row[TOTAL]);
-        TA_ROW(table, ta_text(ta_partial_text(merged[0], row, CHAIN)), ta_int(row[CHAINS]),
-               ta_int(row[KERNELS]), ta_int(row[TOTAL]), ta_share(row[TOTAL], all),
-               ta_int(row[GAP_NS]), ta_int(row[LOW_NS]), ta_int(row[HIGH_NS]));
+        TA_ROW(out, chains_table, [CHAINS_CHAIN] = ta_text(ta_partial_text(merged[0], row, CHAIN)),
+               [CHAINS_CHAINS] = ta_int(row[CHAINS]), [CHAINS_KERNELS] = ta_int(row[KERNELS]),
+               [CHAINS_TOTAL] = ta_int(row[TOTAL]), [CHAINS_SHARE] = ta_share(row[TOTAL], all),
+               [CHAINS_GAP] = ta_int(row[GAP_NS]), [CHAINS_SAVING_LOW] = ta_int(row[LOW_NS]),
+               [CHAINS_SAVING_HIGH] = ta_int(row[HIGH_NS]));
     }
-    ta_sort_rows(table, "saving_high_ns", true);
     if (ta_partial_rows(merged[0]))
         add_scalar(out, "fusion_share", "Fusible chains", ta_share(total, all), TA_UNIT_RATIO,
                    "Time of the kernels of these chains over the time of all kernels");
@@ -272,12 +288,15 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 static const char *const needs_args[] = {"Input Dims", "grid", "block", NULL};
 static const char *const behind[] = {"wave_efficiency", NULL};
 
+static const struct ta_table_def *const tables[] = {&chains_table, NULL};
+
 static const struct ta_analysis_ops ops = {.needs_args = needs_args,
                                            .behind = behind,
                                            .section = "kernels",
                                            .partials = partials,
                                            .map = map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, fusion_chains, &ops, .title = "Fusion chains",
           .summary = "Runs of small kernels over the same elements: fusion.chains", .version = "1");

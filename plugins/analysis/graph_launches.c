@@ -30,27 +30,48 @@ static const struct ta_field rank_fields[RANK_FIELDS] = {
 static const struct ta_partial_def partials[] = {
     {"calls", fields, FIELDS}, {"ranks", rank_fields, RANK_FIELDS}, {0}};
 
-static const struct ta_column columns[] = {
-    TA_RANK_COLUMN,
-    {"call", "Call", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Runtime call that launches a graph, or else started several activities"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Calls on the host; of calls other than graph launches those with several activities"},
-    {"launches", "With activities", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Calls to which device activities are linked"},
-    {"kernels", "Kernels", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Kernels they started"},
-    {"kernels_per_launch", "Kernels per launch", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_HIGHER,
-     "Kernels over the calls with activities"},
-    {"host_ns", "On the host", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Sum of the durations of the calls"},
-    {"device_ns", "On the device", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "Sum of the durations of the activities they started"},
-    {"device_share", "Device %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "The same over the activities of the rank"},
-    {"saved_ns", "Launch cost saved", TA_TYPE_NUMBER, TA_UNIT_NS, TA_HIGHER,
-     "Activities without a launch of their own, times the shortest delay of ordinary launches (5th "
-     "percentile of activity start minus end of its call); none with fewer than 20 of those"},
+enum {
+    GRAPHS_RANK,
+    GRAPHS_CALL,
+    GRAPHS_CALLS,
+    GRAPHS_LAUNCHES,
+    GRAPHS_KERNELS,
+    GRAPHS_KERNELS_PER_LAUNCH,
+    GRAPHS_HOST,
+    GRAPHS_DEVICE,
+    GRAPHS_DEVICE_SHARE,
+    GRAPHS_SAVED
 };
+static const struct ta_column graphs_columns[] = {
+    [GRAPHS_RANK] = TA_RANK_COLUMN,
+    [GRAPHS_CALL] = {"call", "Call", TA_TEXT,
+                     .doc =
+                         "Runtime call that launches a graph, or else started several activities"},
+    [GRAPHS_CALLS] =
+        {"calls", "Calls", TA_COUNT,
+         .doc =
+             "Calls on the host; of calls other than graph launches those with several activities"},
+    [GRAPHS_LAUNCHES] = {"launches", "With activities", TA_COUNT,
+                         .doc = "Calls to which device activities are linked"},
+    [GRAPHS_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels they started"},
+    [GRAPHS_KERNELS_PER_LAUNCH] = {"kernels_per_launch", "Kernels per launch", TA_NUMBER,
+                                   .better = TA_HIGHER,
+                                   .doc = "Kernels over the calls with activities"},
+    [GRAPHS_HOST] = {"host_ns", "On the host", TA_NS, .better = TA_LOWER,
+                     .doc = "Sum of the durations of the calls"},
+    [GRAPHS_DEVICE] = {"device_ns", "On the device", TA_NS,
+                       .doc = "Sum of the durations of the activities they started"},
+    [GRAPHS_DEVICE_SHARE] = {"device_share", "Device %", TA_RATIO,
+                             .doc = "The same over the activities of the rank"},
+    [GRAPHS_SAVED] = {"saved_ns", "Launch cost saved", TA_NS_MEAN, .better = TA_HIGHER,
+                      .doc = "Activities without a launch of their own, times the shortest delay "
+                             "of ordinary launches (5th "
+                             "percentile of activity start minus end of its call); none with fewer "
+                             "than 20 of those"},
+};
+
+static const struct ta_table_def graphs = {"launches.graphs", "Launches of many kernels",
+                                           TA_COLUMNS(graphs_columns)};
 
 enum { ORDINARY_MIN = 20 };
 
@@ -169,7 +190,7 @@ static const int64_t *rank_row(const struct ta_partial *ranks, int64_t rank)
     return NULL;
 }
 
-static void add_row(struct ta_table_builder *table, const struct ta_partial *const *merged,
+static void add_row(struct ta_section_builder *out, const struct ta_partial *const *merged,
                     const int64_t *row)
 {
     const int64_t *rank = rank_row(merged[1], row[RANK]);
@@ -177,35 +198,40 @@ static void add_row(struct ta_table_builder *table, const struct ta_partial *con
     const bool launched = row[LAUNCHES] != TA_MISSING;
     const bool known = launched && delays && ta_dist_count(delays) >= ORDINARY_MIN;
     const double spared = launched ? (double)(row[ACTIVITIES] - row[LAUNCHES]) : 0;
-    TA_ROW(table, ta_int(row[RANK]), ta_text(ta_partial_text(merged[0], row, CALL)),
-           ta_int(row[CALLS]), ta_int(launched ? row[LAUNCHES] : 0), ta_int(row[KERNELS]),
-           launched ? ta_num((double)row[KERNELS] / (double)row[LAUNCHES]) : ta_null(),
-           ta_int(row[HOST_NS]), ta_int(row[DEVICE_NS]),
-           ta_share(row[DEVICE_NS], rank ? rank[ALL_NS] : TA_MISSING),
-           known ? ta_num(spared * ta_dist_quantile(delays, 5)) : ta_null());
+    TA_ROW(out, graphs, [GRAPHS_RANK] = ta_int(row[RANK]),
+           [GRAPHS_CALL] = ta_text(ta_partial_text(merged[0], row, CALL)),
+           [GRAPHS_CALLS] = ta_int(row[CALLS]),
+           [GRAPHS_LAUNCHES] = ta_int(launched ? row[LAUNCHES] : 0),
+           [GRAPHS_KERNELS] = ta_int(row[KERNELS]),
+           [GRAPHS_KERNELS_PER_LAUNCH] =
+               launched ? ta_num((double)row[KERNELS] / (double)row[LAUNCHES]) : ta_null(),
+           [GRAPHS_HOST] = ta_int(row[HOST_NS]), [GRAPHS_DEVICE] = ta_int(row[DEVICE_NS]),
+           [GRAPHS_DEVICE_SHARE] = ta_share(row[DEVICE_NS], rank ? rank[ALL_NS] : TA_MISSING),
+           [GRAPHS_SAVED] = known ? ta_num(spared * ta_dist_quantile(delays, 5)) : ta_null());
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
-    struct ta_table_builder *table =
-        ta_add_table(out, "launches.graphs", "Launches of many kernels", columns,
-                     sizeof columns / sizeof *columns);
+    (void)in;
+
     for (size_t i = 0; i < ta_partial_rows(merged[0]); i++)
-        add_row(table, merged, ta_partial_at(merged[0], i));
+        add_row(out, merged, ta_partial_at(merged[0], i));
     return TA_OK;
 }
 
 static const char *const behind[] = {"launches", NULL};
+
+static const struct ta_table_def *const tables[] = {&graphs, NULL};
 
 static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .behind = behind,
                                            .section = "launches",
                                            .partials = partials,
                                            .map = map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, graph_launches, &ops, .title = "Graph launches",
           .summary = "Calls that start many kernels, such as CUDA graphs: launches.graphs",

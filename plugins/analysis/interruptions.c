@@ -23,21 +23,39 @@ static const struct ta_field fields[FIELDS] = {
 
 static const struct ta_partial_def partials[] = {{"calls", fields, FIELDS}, {0}};
 
-static const struct ta_column columns[] = {
-    {"what", "What", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "allocation (memory of the device or pinned memory from the driver, past the cache of "
-     "PyTorch), module (code loaded onto the device), compilation or autotuning"},
-    TA_RANK_COLUMN,
-    {"call", "Call", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the call or range"},
-    {"phase", "Phase", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "warm-up: starts before the first marked step ends, else steady; without two markers first "
-     "half or second half of the time with device work"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-     "Number of calls that lie in no other of the same kind"},
-    {"host_ns", "On the host", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Union of the calls"},
-    {"idle_ns", "Device idle", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "The part of it in which no device of the rank had work, from the first to the last activity"},
+enum {
+    BY_CALL_WHAT,
+    BY_CALL_RANK,
+    BY_CALL_CALL,
+    BY_CALL_PHASE,
+    BY_CALL_CALLS,
+    BY_CALL_HOST,
+    BY_CALL_IDLE
 };
+static const struct ta_column by_call_columns[] = {
+    [BY_CALL_WHAT] =
+        {"what", "What", TA_TEXT,
+         .doc =
+             "allocation (memory of the device or pinned memory from the driver, past the cache of "
+             "PyTorch), module (code loaded onto the device), compilation or autotuning"},
+    [BY_CALL_RANK] = TA_RANK_COLUMN,
+    [BY_CALL_CALL] = {"call", "Call", TA_TEXT, .doc = "Name of the call or range"},
+    [BY_CALL_PHASE] = {"phase", "Phase", TA_TEXT,
+                       .doc = "warm-up: starts before the first marked step ends, else steady; "
+                              "without two markers first "
+                              "half or second half of the time with device work"},
+    [BY_CALL_CALLS] = {"calls", "Calls", TA_COUNT, .better = TA_LOWER,
+                       .doc = "Number of calls that lie in no other of the same kind"},
+    [BY_CALL_HOST] = {"host_ns", "On the host", TA_NS, .better = TA_LOWER,
+                      .doc = "Union of the calls"},
+    [BY_CALL_IDLE] = {"idle_ns", "Device idle", TA_NS, .better = TA_LOWER,
+                      .doc = "The part of it in which no device of the rank had work, from the "
+                             "first to the last activity"},
+};
+
+static const struct ta_table_def by_call = {
+    "interruptions.by_call", "Allocation, loading and compilation", TA_COLUMNS(by_call_columns),
+    .order = {&by_call_columns[BY_CALL_HOST], TA_DESCENDING}};
 
 /* ---- names --------------------------------------------------------------------------------- */
 
@@ -313,21 +331,20 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 /* ---- table --------------------------------------------------------------------------------- */
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
-    struct ta_table_builder *table =
-        ta_add_table(out, "interruptions.by_call", "Allocation, loading and compilation", columns,
-                     sizeof columns / sizeof *columns);
+    (void)in;
+
     for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
         const int64_t *row = ta_partial_at(merged[0], i);
-        TA_ROW(table, ta_text(ta_slice_of(whats[row[WHAT]])), ta_int(row[RANK]),
-               ta_text(ta_partial_text(merged[0], row, CALL)),
-               ta_text(ta_slice_of(phases[row[PHASE]])), ta_int(row[CALLS]), ta_int(row[HOST_NS]),
-               ta_int(row[IDLE_NS]));
+        TA_ROW(out, by_call, [BY_CALL_WHAT] = ta_text(ta_slice_of(whats[row[WHAT]])),
+               [BY_CALL_RANK] = ta_int(row[RANK]),
+               [BY_CALL_CALL] = ta_text(ta_partial_text(merged[0], row, CALL)),
+               [BY_CALL_PHASE] = ta_text(ta_slice_of(phases[row[PHASE]])),
+               [BY_CALL_CALLS] = ta_int(row[CALLS]), [BY_CALL_HOST] = ta_int(row[HOST_NS]),
+               [BY_CALL_IDLE] = ta_int(row[IDLE_NS]));
     }
-    ta_sort_rows(table, "host_ns", true);
     return TA_OK;
 }
 
@@ -337,12 +354,15 @@ static const char *const behind[] = {"graph_launches", NULL};
 static const struct ta_bound bounds[] = {
     {0, WHAT, AUTOTUNING + 1}, {0, PHASE, SECOND_HALF + 1}, TA_BOUNDS_END};
 
+static const struct ta_table_def *const tables[] = {&by_call, NULL};
+
 static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .behind = behind,
                                            .section = "launches",
                                            .partials = partials,
                                            .map = map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, interruptions, &ops, .title = "Allocation, loading and compilation",
           .summary = "Calls that belong into the warm-up, and what they cost later: "

@@ -28,23 +28,45 @@ static const struct ta_field call_fields[CALL_FIELDS] = {
 static const struct ta_partial_def partials[] = {
     {"sums", sum_fields, SUM_FIELDS}, {"calls", call_fields, CALL_FIELDS}, {0}};
 
-static const struct ta_column columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    {"loop", "Loop", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the loop"},
-    {"count", "Iterations", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of iterations"},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of durations"},
-    {"per_s", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, TA_HIGHER, "Iterations over total"},
-    {"mean_ns", "Mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Total divided by iterations"},
-    {"min_ns", "Min", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Shortest iteration"},
-    {"max_ns", "Max", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Longest iteration"},
-    {"p50_ns", "p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Median; none where only sums are recorded"},
-    {"median_reported_ns", "Median as reported", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Median of the profiler, which of an even number takes the upper middle value"},
-    {"warmup", "Warm-up", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-     "First iterations that took more than one and a half times the median"},
-    {"steady_per_s", "Steady rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, TA_HIGHER, "Rate without these"},
+enum {
+    BY_NAME_RANK,
+    BY_NAME_LOOP,
+    BY_NAME_COUNT,
+    BY_NAME_TOTAL,
+    BY_NAME_PER_S,
+    BY_NAME_MEAN,
+    BY_NAME_MIN,
+    BY_NAME_MAX,
+    BY_NAME_P50,
+    BY_NAME_MEDIAN_REPORTED,
+    BY_NAME_WARMUP,
+    BY_NAME_STEADY_PER_S
 };
+static const struct ta_column by_name_table_columns[] = {
+    [BY_NAME_RANK] = TA_DUMP_RANK_COLUMN,
+    [BY_NAME_LOOP] = {"loop", "Loop", TA_TEXT, .doc = "Name of the loop"},
+    [BY_NAME_COUNT] = {"count", "Iterations", TA_COUNT, .doc = "Number of iterations"},
+    [BY_NAME_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Sum of durations"},
+    [BY_NAME_PER_S] = {"per_s", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
+                       .doc = "Iterations over total"},
+    [BY_NAME_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER,
+                      .doc = "Total divided by iterations"},
+    [BY_NAME_MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest iteration"},
+    [BY_NAME_MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest iteration"},
+    [BY_NAME_P50] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER,
+                     .doc = "Median; none where only sums are recorded"},
+    [BY_NAME_MEDIAN_REPORTED] =
+        {"median_reported_ns", "Median as reported", TA_NS, .better = TA_LOWER,
+         .doc = "Median of the profiler, which of an even number takes the upper middle value"},
+    [BY_NAME_WARMUP] = {"warmup", "Warm-up", TA_COUNT, .better = TA_LOWER,
+                        .doc =
+                            "First iterations that took more than one and a half times the median"},
+    [BY_NAME_STEADY_PER_S] = {"steady_per_s", "Steady rate", TA_TYPE_NUMBER, TA_UNIT_PER_S,
+                              .better = TA_HIGHER, .doc = "Rate without these"},
+};
+
+static const struct ta_table_def by_name_table = {"iterations.by_name", "Iterations",
+                                                  TA_COLUMNS(by_name_table_columns)};
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
@@ -98,18 +120,21 @@ static struct ta_cell rate(int64_t count, int64_t ns)
     return count > 0 && ns > 0 ? ta_num((double)count * 1e9 / (double)ns) : ta_null();
 }
 
-static void add_sums(struct ta_table_builder *table, const struct ta_partial *sums)
+static void add_sums(struct ta_section_builder *out, const struct ta_partial *sums)
 {
     for (size_t i = 0; i < ta_partial_rows(sums); i++) {
         const int64_t *row = ta_partial_at(sums, i);
         const struct ta_slice name = ta_partial_text(sums, row, SUM_NAME);
         const bool timed = row[COUNT] > 0 && row[TOTAL] != TA_MISSING;
-        TA_ROW(table, ta_int(row[SUM_RANK]), ta_text(name.len ? name : TA_LIT("iterations")),
-               row[COUNT] < 0 ? ta_null() : ta_int(row[COUNT]), ta_int(row[TOTAL]),
-               rate(row[COUNT], row[TOTAL]),
-               timed ? ta_num((double)row[TOTAL] / (double)row[COUNT]) : ta_null(),
-               ta_int(row[LEAST]), ta_int(row[MOST]), ta_null(),
-               row[SUMS] == 1 ? ta_int(row[MEDIAN]) : ta_null(), ta_null(), ta_null());
+        TA_ROW(out, by_name_table, [BY_NAME_RANK] = ta_int(row[SUM_RANK]),
+               [BY_NAME_LOOP] = ta_text(name.len ? name : TA_LIT("iterations")),
+               [BY_NAME_COUNT] = row[COUNT] < 0 ? ta_null() : ta_int(row[COUNT]),
+               [BY_NAME_TOTAL] = ta_int(row[TOTAL]), [BY_NAME_PER_S] = rate(row[COUNT], row[TOTAL]),
+               [BY_NAME_MEAN] = timed ? ta_num((double)row[TOTAL] / (double)row[COUNT]) : ta_null(),
+               [BY_NAME_MIN] = ta_int(row[LEAST]), [BY_NAME_MAX] = ta_int(row[MOST]),
+               [BY_NAME_P50] = ta_null(),
+               [BY_NAME_MEDIAN_REPORTED] = row[SUMS] == 1 ? ta_int(row[MEDIAN]) : ta_null(),
+               [BY_NAME_WARMUP] = ta_null(), [BY_NAME_STEADY_PER_S] = ta_null());
     }
 }
 
@@ -122,7 +147,7 @@ struct loop {
     double *values;
 };
 
-static void add_loop(struct ta_table_builder *table, const struct loop *loop)
+static void add_loop(struct ta_section_builder *out, const struct loop *loop)
 {
     int64_t total = 0, least = TA_MISSING, most = TA_MISSING, slow = 0;
     for (size_t i = 0; i < loop->n; i++) {
@@ -137,12 +162,17 @@ static void add_loop(struct ta_table_builder *table, const struct loop *loop)
     while (warmup < loop->n && (double)loop->times[warmup] > 1.5 * median)
         ta_sum(&slow, loop->times[warmup++]);
     const int64_t n = (int64_t)loop->n;
-    TA_ROW(table, ta_int(loop->rank), ta_text(loop->name), ta_int(n), ta_int(total), rate(n, total),
-           ta_num((double)total / (double)n), ta_int(least), ta_int(most), ta_num(median),
-           ta_null(), ta_int((int64_t)warmup), rate(n - (int64_t)warmup, total - slow));
+    TA_ROW(
+        out,
+        by_name_table, [BY_NAME_RANK] = ta_int(loop->rank), [BY_NAME_LOOP] = ta_text(loop->name),
+        [BY_NAME_COUNT] = ta_int(n), [BY_NAME_TOTAL] = ta_int(total),
+        [BY_NAME_PER_S] = rate(n, total), [BY_NAME_MEAN] = ta_num((double)total / (double)n),
+        [BY_NAME_MIN] = ta_int(least), [BY_NAME_MAX] = ta_int(most), [BY_NAME_P50] = ta_num(median),
+        [BY_NAME_MEDIAN_REPORTED] = ta_null(), [BY_NAME_WARMUP] = ta_int((int64_t)warmup),
+        [BY_NAME_STEADY_PER_S] = rate(n - (int64_t)warmup, total - slow));
 }
 
-static void add_calls(struct ta_table_builder *table, const struct ta_partial *calls,
+static void add_calls(struct ta_section_builder *out, const struct ta_partial *calls,
                       struct loop *loop)
 {
     for (size_t first = 0, end; first < ta_partial_rows(calls); first = end) {
@@ -156,12 +186,12 @@ static void add_calls(struct ta_table_builder *table, const struct ta_partial *c
                 break;
             loop->times[loop->n++] = next[DURATION];
         }
-        add_loop(table, loop);
+        add_loop(out, loop);
     }
 }
 
 /* Denoising steps; a step may have several records. */
-static void add_steps(struct ta_table_builder *table, const struct ta_table *steps,
+static void add_steps(struct ta_section_builder *out, const struct ta_table *steps,
                       struct loop *loop)
 {
     loop->name = TA_LIT("denoising");
@@ -175,25 +205,24 @@ static void add_steps(struct ta_table_builder *table, const struct ta_table *ste
                 loop->times[loop->n++] = time;
         }
         if (loop->n)
-            add_loop(table, loop);
+            add_loop(out, loop);
     }
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     const struct ta_partial *calls = merged[1];
-    const struct ta_table *steps = ta_report_table(prior, "diffusion.steps");
+    const struct ta_table *steps = ta_report_table(in->report, "diffusion.steps");
     const size_t most = ta_partial_rows(calls) + (steps ? steps->n_rows : 0) + 1;
     struct loop loop = {.times = calloc(most, sizeof *loop.times),
                         .values = calloc(most, sizeof *loop.values)};
     const bool done = loop.times && loop.values;
     if (done) {
-        struct ta_table_builder *table =
-            ta_add_table(out, "iterations.by_name", "Iterations", columns, 12);
-        add_sums(table, merged[0]);
-        add_calls(table, calls, &loop);
-        add_steps(table, steps, &loop);
+
+        add_sums(out, merged[0]);
+        add_calls(out, calls, &loop);
+        add_steps(out, steps, &loop);
     }
     free(loop.times);
     free(loop.values);
@@ -202,8 +231,14 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const after[] = {"diffusion", NULL};
 
-static const struct ta_analysis_ops ops = {
-    .after = after, .section = "diffusion", .partials = partials, .map = map, .finish = finish};
+static const struct ta_table_def *const tables[] = {&by_name_table, NULL};
+
+static const struct ta_analysis_ops ops = {.after = after,
+                                           .section = "diffusion",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, iterations, &ops, .title = "Diffusion and throughput",
           .summary = "Iterations of loops, their rate and the slow first ones: iterations.by_name",

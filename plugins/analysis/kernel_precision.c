@@ -17,32 +17,33 @@ static const struct ta_field fields[FIELDS] = {
 static const struct ta_partial_def partials[] = {{"products", fields, FIELDS}, {0}};
 
 static const struct ta_column unit_columns[] = {
-    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "gemm, conv or attention"},
-    {"matrix_unit", "Tensor cores", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Whether the name of the kernel shows an instruction of tensor cores, or of matrix cores on "
-     "AMD (MFMA): yes, no, or unknown when the name does not tell"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of executions"},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of durations, all ranks"},
-    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "Total over the total of the class"},
+    {"class", "Class", TA_TEXT, .doc = "gemm, conv or attention"},
+    {"matrix_unit", "Tensor cores", TA_TEXT,
+     .doc = "Whether the name of the kernel shows an instruction of tensor cores, or of matrix "
+            "cores on "
+            "AMD (MFMA): yes, no, or unknown when the name does not tell"},
+    {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
+    {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Sum of durations, all ranks"},
+    {"share", "Share", TA_RATIO, .doc = "Total over the total of the class"},
 };
 
 static const struct ta_column precision_columns[] = {
-    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "gemm, conv or attention"},
-    {"precision", "Precision", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Type of the inputs: fp64, fp32, tf32 (fp32 rounded for tensor cores), fp16, bf16, fp8, int8, "
-     "fp4, or unknown. Sums are often kept in a wider type"},
-    {"source", "Source", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "name of the kernel, or operator: the first floating-point input of the operator that "
-     "launched it"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of executions"},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of durations, all ranks"},
-    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "Total over the total of the class"},
-    {"vector_ns", "Without tensor cores", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Time of kernels whose names show that they do not use tensor cores; none for no time"},
-    {"thin_ns", "Of it thin", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "Of that time, products with a vector and depthwise convolutions, which memory bounds anyway"},
+    {"class", "Class", TA_TEXT, .doc = "gemm, conv or attention"},
+    {"precision", "Precision", TA_TEXT,
+     .doc = "Type of the inputs: fp64, fp32, tf32 (fp32 rounded for tensor cores), fp16, bf16, "
+            "fp8, int8, "
+            "fp4, or unknown. Sums are often kept in a wider type"},
+    {"source", "Source", TA_TEXT,
+     .doc = "name of the kernel, or operator: the first floating-point input of the operator that "
+            "launched it"},
+    {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
+    {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Sum of durations, all ranks"},
+    {"share", "Share", TA_RATIO, .doc = "Total over the total of the class"},
+    {"vector_ns", "Without tensor cores", TA_NS, .better = TA_LOWER,
+     .doc = "Time of kernels whose names show that they do not use tensor cores; none for no time"},
+    {"thin_ns", "Of it thin", TA_NS,
+     .doc = "Of that time, products with a vector and depthwise convolutions, which memory bounds "
+            "anyway"},
 };
 
 static const struct ta_chart chart = {
@@ -206,8 +207,8 @@ static void add_units(const struct ta_partial *products, const char *title,
             add_up(products, kinds[k], -1, -1, -1, all);
             add_up(products, kinds[k], matrix, -1, -1, part);
             if (part[0])
-                TA_ROW(table, kind_cell(kinds[k]), ta_text(ta_slice_of(words[matrix])),
-                       ta_int(part[0]), ta_int(part[1]), ta_share(part[1], all[1]));
+                TA_CELLS(table, kind_cell(kinds[k]), ta_text(ta_slice_of(words[matrix])),
+                         ta_int(part[0]), ta_int(part[1]), ta_share(part[1], all[1]));
         }
     ta_sort_rows(table, "total_ns", true);
 }
@@ -231,10 +232,10 @@ static void add_precision(const struct ta_partial *products, struct ta_section_b
                 add_up(products, kinds[k], -1, precision, source, part);
                 const char *name = ta_precision_name((enum ta_precision)precision);
                 if (part[0])
-                    TA_ROW(table, kind_cell(kinds[k]), ta_text(ta_slice_of(name)),
-                           words[source] ? ta_text(ta_slice_of(words[source])) : ta_null(),
-                           ta_int(part[0]), ta_int(part[1]), ta_share(part[1], all[1]),
-                           some(part[2]), some(part[3]));
+                    TA_CELLS(table, kind_cell(kinds[k]), ta_text(ta_slice_of(name)),
+                             words[source] ? ta_text(ta_slice_of(words[source])) : ta_null(),
+                             ta_int(part[0]), ta_int(part[1]), ta_share(part[1], all[1]),
+                             some(part[2]), some(part[3]));
             }
     ta_sort_rows(table, "total_ns", true);
     ta_add_chart(table, &chart);
@@ -269,13 +270,13 @@ static void add_share(const struct ta_partial *products, const char *title,
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
     if (ta_partial_rows(merged[0]) == 0)
         return TA_OK;
-    add_share(merged[0], use_of_units(prior), out);
-    add_units(merged[0], use_of_units(prior), out);
+    add_share(merged[0], use_of_units(in->report), out);
+    add_units(merged[0], use_of_units(in->report), out);
     add_precision(merged[0], out);
     return TA_OK;
 }

@@ -23,47 +23,64 @@ static const struct ta_field name_fields[NAME_FIELDS] = {
 static const struct ta_partial_def partials[] = {
     {"classes", fields, FIELDS}, {"unknown", name_fields, NAME_FIELDS}, {0}};
 
-static const struct ta_column columns[] = {
-    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "What the kernel does, by its name: gemm, attention, conv, norm, softmax, elementwise, copy "
-     "(with casts and changes of layout), reduce, index, random, quant, triton (compiled by "
-     "Inductor), comm, other"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of executions"},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Sum of durations over all ranks: work, not wall time"},
-    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "Total over the total of all kernels"},
+enum { BY_CLASS_CLASS, BY_CLASS_CALLS, BY_CLASS_TOTAL, BY_CLASS_SHARE };
+static const struct ta_column by_class_columns[] = {
+    [BY_CLASS_CLASS] = {"class", "Class", TA_TEXT,
+                        .doc = "What the kernel does, by its name: gemm, attention, conv, norm, "
+                               "softmax, elementwise, copy "
+                               "(with casts and changes of layout), reduce, index, random, quant, "
+                               "triton (compiled by "
+                               "Inductor), comm, other"},
+    [BY_CLASS_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
+    [BY_CLASS_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                        .doc = "Sum of durations over all ranks: work, not wall time"},
+    [BY_CLASS_SHARE] = {"share", "Share", TA_RATIO, .doc = "Total over the total of all kernels"},
 };
 
-static const struct ta_column family_columns[] = {
-    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "As in Device time by class of kernel"},
-    {"family", "Library or algorithm", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Where the name comes from; empty when the class says it all, unknown when no row of the "
-     "table of names matches"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of executions"},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of durations, all ranks"},
-    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "Total over the total of all kernels"},
-};
-
-static const struct ta_column unknown_columns[] = {
-    {"name", "Kernel", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "A name that no row matches"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of executions"},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of durations, all ranks"},
-    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Total over the total of all kernels"},
-};
-
-static const struct ta_chart chart = {
+static const struct ta_chart_def chart = {
     .id = "kernel-classes",
     .title = "Device time by class of kernel",
     .caption = "Kernel durations summed over all ranks, by what the names of the kernels tell; the "
                "percentage is cumulative.",
     .kind = TA_CHART_PARETO,
-    .label = {"class"},
-    .y = {{"total_ns", "Total", TA_INK_COMPUTE}},
+    .label = {&by_class_columns[BY_CLASS_CLASS]},
+    .y = {{&by_class_columns[BY_CLASS_TOTAL], "Total", TA_INK_COMPUTE}},
 };
+
+static const struct ta_table_def by_class = {
+    "kernels.by_class", "Device time by class of kernel", TA_COLUMNS(by_class_columns),
+    .chart = {&chart}, .order = {&by_class_columns[BY_CLASS_TOTAL], TA_DESCENDING}};
+
+enum { FAMILY_CLASS, FAMILY_FAMILY, FAMILY_CALLS, FAMILY_TOTAL, FAMILY_SHARE };
+static const struct ta_column family_table_columns[] = {
+    [FAMILY_CLASS] = {"class", "Class", TA_TEXT, .doc = "As in Device time by class of kernel"},
+    [FAMILY_FAMILY] = {"family", "Library or algorithm", TA_TEXT,
+                       .doc = "Where the name comes from; empty when the class says it all, "
+                              "unknown when no row of the "
+                              "table of names matches"},
+    [FAMILY_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
+    [FAMILY_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                      .doc = "Sum of durations, all ranks"},
+    [FAMILY_SHARE] = {"share", "Share", TA_RATIO, .doc = "Total over the total of all kernels"},
+};
+
+static const struct ta_table_def family_table = {
+    "kernels.by_family", "Device time by library or algorithm", TA_COLUMNS(family_table_columns),
+    .order = {&family_table_columns[FAMILY_TOTAL], TA_DESCENDING}};
+
+enum { UNKNOWN_NAME, UNKNOWN_CALLS, UNKNOWN_TOTAL, UNKNOWN_SHARE };
+static const struct ta_column unknown_table_columns[] = {
+    [UNKNOWN_NAME] = {"name", "Kernel", TA_TEXT, .doc = "A name that no row matches"},
+    [UNKNOWN_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
+    [UNKNOWN_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                       .doc = "Sum of durations, all ranks"},
+    [UNKNOWN_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
+                       .doc = "Total over the total of all kernels"},
+};
+
+static const struct ta_table_def unknown_table = {
+    "kernels.unknown", "Kernels of unknown class", TA_COLUMNS(unknown_table_columns),
+    .order = {&unknown_table_columns[UNKNOWN_TOTAL], TA_DESCENDING}};
 
 /* Calls and time of each kernel of a trace; one row of a partial per kernel, not per call. */
 struct sums {
@@ -122,48 +139,49 @@ static void add_classes(const struct ta_partial *classes, int64_t all,
         calls[row[KIND]] += row[CALLS];
         total_ns[row[KIND]] = ta_add_sat(total_ns[row[KIND]], row[TOTAL]);
     }
-    struct ta_table_builder *table =
-        ta_add_table(out, "kernels.by_class", "Device time by class of kernel", columns, 4);
+
     for (int kind = 0; kind < TA_KERNEL_KIND_COUNT; kind++)
         if (calls[kind])
-            TA_ROW(table, ta_text(ta_slice_of(ta_kernel_kind_name((enum ta_kernel_kind)kind))),
-                   ta_int(calls[kind]), ta_int(total_ns[kind]), ta_share(total_ns[kind], all));
-    ta_sort_rows(table, "total_ns", true);
-    ta_add_chart(table, &chart);
+            TA_ROW(
+                out, by_class,
+                [BY_CLASS_CLASS] =
+                    ta_text(ta_slice_of(ta_kernel_kind_name((enum ta_kernel_kind)kind))),
+                [BY_CLASS_CALLS] = ta_int(calls[kind]), [BY_CLASS_TOTAL] = ta_int(total_ns[kind]),
+                [BY_CLASS_SHARE] = ta_share(total_ns[kind], all));
 }
 
 static void add_families(const struct ta_partial *classes, int64_t all,
                          struct ta_section_builder *out)
 {
-    struct ta_table_builder *table = ta_add_table(
-        out, "kernels.by_family", "Device time by library or algorithm", family_columns, 5);
+
     bool unknown = false;
     for (size_t i = 0; i < ta_partial_rows(classes); i++) {
         const int64_t *row = ta_partial_at(classes, i);
         unknown |= !row[KNOWN];
         const char *class = ta_kernel_kind_name((enum ta_kernel_kind)row[KIND]);
-        TA_ROW(table, ta_text(ta_slice_of(class)),
-               ta_text(row[KNOWN] ? ta_partial_text(classes, row, FAMILY) : TA_LIT("unknown")),
-               ta_int(row[CALLS]), ta_int(row[TOTAL]), ta_share(row[TOTAL], all));
+        TA_ROW(out, family_table, [FAMILY_CLASS] = ta_text(ta_slice_of(class)),
+               [FAMILY_FAMILY] =
+                   ta_text(row[KNOWN] ? ta_partial_text(classes, row, FAMILY) : TA_LIT("unknown")),
+               [FAMILY_CALLS] = ta_int(row[CALLS]), [FAMILY_TOTAL] = ta_int(row[TOTAL]),
+               [FAMILY_SHARE] = ta_share(row[TOTAL], all));
     }
     if (!unknown) /* said in any case */
-        TA_ROW(table, ta_text(TA_LIT("other")), ta_text(TA_LIT("unknown")), ta_int(0), ta_int(0),
-               ta_share(0, all));
-    ta_sort_rows(table, "total_ns", true);
+        TA_ROW(out, family_table, [FAMILY_CLASS] = ta_text(TA_LIT("other")),
+               [FAMILY_FAMILY] = ta_text(TA_LIT("unknown")), [FAMILY_CALLS] = ta_int(0),
+               [FAMILY_TOTAL] = ta_int(0), [FAMILY_SHARE] = ta_share(0, all));
 }
 
 static void add_unknown(const struct ta_partial *names, int64_t all, struct ta_section_builder *out)
 {
     int64_t unknown_ns = 0;
-    struct ta_table_builder *table =
-        ta_add_table(out, "kernels.unknown", "Kernels of unknown class", unknown_columns, 4);
+
     for (size_t i = 0; i < ta_partial_rows(names); i++) {
         const int64_t *row = ta_partial_at(names, i);
         unknown_ns = ta_add_sat(unknown_ns, row[NAME_TOTAL]);
-        TA_ROW(table, ta_text(ta_partial_text(names, row, NAME)), ta_int(row[NAME_CALLS]),
-               ta_int(row[NAME_TOTAL]), ta_share(row[NAME_TOTAL], all));
+        TA_ROW(out, unknown_table, [UNKNOWN_NAME] = ta_text(ta_partial_text(names, row, NAME)),
+               [UNKNOWN_CALLS] = ta_int(row[NAME_CALLS]), [UNKNOWN_TOTAL] = ta_int(row[NAME_TOTAL]),
+               [UNKNOWN_SHARE] = ta_share(row[NAME_TOTAL], all));
     }
-    ta_sort_rows(table, "total_ns", true);
     if (unknown_ns == 0)
         return;
     ta_add_scalar(out, &(struct ta_scalar){
@@ -172,15 +190,15 @@ static void add_unknown(const struct ta_partial *names, int64_t all, struct ta_s
                            .value = ta_share(unknown_ns, all),
                            .unit = TA_UNIT_RATIO,
                            .polarity = TA_LOWER,
-                           .note = "Kernel time whose names match no row of the table of names; "
+                           .note = "Kernel time whose names match no row of the out of names; "
                                    "the names are listed below"});
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
+    (void)in;
     int64_t all = 0;
     for (size_t i = 0; i < ta_partial_rows(merged[0]); i++)
         all = ta_add_sat(all, ta_partial_at(merged[0], i)[TOTAL]);
@@ -197,12 +215,15 @@ static const char *const behind[] = {"kernels_by_name", NULL};
 /* Indices in the rows of saved summaries. */
 static const struct ta_bound bounds[] = {{0, KIND, TA_KERNEL_KIND_COUNT}, TA_BOUNDS_END};
 
+static const struct ta_table_def *const tables[] = {&by_class, &family_table, &unknown_table, NULL};
+
 static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .behind = behind,
                                            .section = "kernels",
                                            .partials = partials,
                                            .map = map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, kernels_by_class, &ops, .title = "Kernel classes",
           .summary = "Device time by what kernels do: kernels.by_class, kernels.by_family, "

@@ -23,19 +23,17 @@ static const struct ta_partial_def partials[] = {
 static const enum ta_partial_use uses[] = {TA_COMPARED_TOTALS, TA_NOT_COMPARED};
 
 static const struct ta_column columns[] = {
-    {"name", "Kernel", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the kernel"},
-    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "comm moves data between ranks, compute is all else; by the name"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of executions"},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Sum of durations over all ranks: work, not wall time"},
-    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "Total over the total of all kernels"},
-    TA_SPREAD_COLUMNS,
-    {"kind", "What it does", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Class of the kernel, by the table of names"},
-    {"family", "Library or algorithm", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Library or algorithm; empty when the class says it all"},
+    {"name", "Kernel", TA_TEXT, .doc = "Name of the kernel"},
+    {"class", "Class", TA_TEXT,
+     .doc = "comm moves data between ranks, compute is all else; by the name"},
+    {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
+    {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+     .doc = "Sum of durations over all ranks: work, not wall time"},
+    {"share", "Share", TA_RATIO, .doc = "Total over the total of all kernels"},
+    TA_SPREAD_COLUMNS(5),
+    {"kind", "What it does", TA_TEXT, .doc = "Class of the kernel, by the table of names"},
+    {"family", "Library or algorithm", TA_TEXT,
+     .doc = "Library or algorithm; empty when the class says it all"},
 };
 
 /* Rows of kernels.quantiles. */
@@ -47,14 +45,14 @@ static const char interval_doc[] =
     "do not depend on each other; none with too few of them";
 
 static const struct ta_column quantile_columns[] = {
-    {"name", "Kernel", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the kernel"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of executions"},
-    {"p50_ns", "p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Median duration"},
-    {"p50_low_ns", "p50 from", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, interval_doc},
-    {"p50_high_ns", "p50 to", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, interval_doc},
-    {"p95_ns", "p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "95th percentile (type 7)"},
-    {"p95_low_ns", "p95 from", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, interval_doc},
-    {"p95_high_ns", "p95 to", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, interval_doc},
+    {"name", "Kernel", TA_TEXT, .doc = "Name of the kernel"},
+    {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
+    {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER, .doc = "Median duration"},
+    {"p50_low_ns", "p50 from", TA_NS, .better = TA_LOWER, .doc = interval_doc},
+    {"p50_high_ns", "p50 to", TA_NS, .better = TA_LOWER, .doc = interval_doc},
+    {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER, .doc = "95th percentile (type 7)"},
+    {"p95_low_ns", "p95 from", TA_NS, .better = TA_LOWER, .doc = interval_doc},
+    {"p95_high_ns", "p95 to", TA_NS, .better = TA_LOWER, .doc = interval_doc},
 };
 
 static const struct ta_chart pareto = {
@@ -69,12 +67,12 @@ static const struct ta_chart pareto = {
 };
 
 static const struct ta_column ecdf_columns[] = {
-    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Class of the kernels"},
-    {"duration_ns", "Duration", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL, "Duration of a kernel"},
-    {"share", "Share of kernels", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "Share of the kernels of the class that take at most this long"},
-    {"kernels", "Kernels", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Number of kernels of the class that take at most this long"},
+    {"class", "Class", TA_TEXT, .doc = "Class of the kernels"},
+    {"duration_ns", "Duration", TA_NS, .doc = "Duration of a kernel"},
+    {"share", "Share of kernels", TA_RATIO,
+     .doc = "Share of the kernels of the class that take at most this long"},
+    {"kernels", "Kernels", TA_COUNT,
+     .doc = "Number of kernels of the class that take at most this long"},
 };
 
 static const struct ta_chart ecdf = {
@@ -134,8 +132,8 @@ struct curve {
 static void add_step(void *user, int64_t value, int64_t at_or_below)
 {
     const struct curve *curve = user;
-    TA_ROW(curve->table, ta_text(curve->class), ta_int(value),
-           ta_num((double)at_or_below / (double)curve->n), ta_int(at_or_below));
+    TA_CELLS(curve->table, ta_text(curve->class), ta_int(value),
+             ta_num((double)at_or_below / (double)curve->n), ta_int(at_or_below));
 }
 
 static void finish_ecdf(const struct ta_partial *classes, struct ta_section_builder *out)
@@ -179,8 +177,9 @@ static void add_quantiles(struct ta_table_builder *table, struct ta_slice name,
         ends[i][0] = ta_int(low);
         ends[i][1] = ta_int(high);
     }
-    TA_ROW(table, ta_text(name), ta_int(ta_dist_count(times)), ta_num(ta_dist_quantile(times, 50)),
-           ends[0][0], ends[0][1], ta_num(ta_dist_quantile(times, 95)), ends[1][0], ends[1][1]);
+    TA_CELLS(table, ta_text(name), ta_int(ta_dist_count(times)),
+             ta_num(ta_dist_quantile(times, 50)), ends[0][0], ends[0][1],
+             ta_num(ta_dist_quantile(times, 95)), ends[1][0], ends[1][1]);
 }
 
 /* Of the kernels that take most. */
@@ -214,7 +213,7 @@ static int64_t total_of_all(const struct ta_partial *names)
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     const struct ta_partial *names = merged[0];
     const int64_t all_ns = total_of_all(names);
@@ -225,18 +224,18 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         const struct ta_slice name = ta_partial_text(names, row, NAME);
         const struct ta_dist *times = ta_partial_dist_at(names, row, TIMES);
         const struct ta_kernel_facts facts = ta_kernel_describe(name);
-        TA_ROW(table, ta_text(name), ta_text(ta_slice_of(ta_kernel_class_name(facts.class))),
-               ta_int(ta_dist_count(times)), ta_int(ta_dist_sum(times)),
-               ta_share(ta_dist_sum(times), all_ns), TA_SPREAD_CELLS(times),
-               ta_text(ta_slice_of(ta_kernel_kind_name(facts.kind))),
-               ta_text(ta_slice_of(facts.known ? facts.family : "unknown")));
+        TA_CELLS(table, ta_text(name), ta_text(ta_slice_of(ta_kernel_class_name(facts.class))),
+                 ta_int(ta_dist_count(times)), ta_int(ta_dist_sum(times)),
+                 ta_share(ta_dist_sum(times), all_ns), TA_OLD_SPREAD_CELLS(times),
+                 ta_text(ta_slice_of(ta_kernel_kind_name(facts.kind))),
+                 ta_text(ta_slice_of(facts.known ? facts.family : "unknown")));
     }
     ta_sort_rows(table, "total_ns", true);
     ta_add_chart(table, &pareto);
     if (!finish_quantiles(names, out))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order kernels");
     finish_ecdf(merged[1], out);
-    if (ta_partial_rows(names) == 0 && ta_report_is_of_traces(prior))
+    if (ta_partial_rows(names) == 0 && ta_report_is_of_traces(in->report))
         ta_add_missing(out, "No kernel was recorded: profile with device activities on.");
     return TA_OK;
 }

@@ -26,9 +26,9 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
-    (void)prior;
+    (void)in;
     return ta_place_rows(ctx, merged[0],
                          ta_add_table(out, "kernels.by_op", "Kernels by operator", columns,
                                       sizeof columns / sizeof *columns));

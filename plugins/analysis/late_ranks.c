@@ -26,24 +26,23 @@ static const struct source {
 };
 
 static const struct ta_column columns[] = {
-    {"what", "What", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Stage, layer, loop, step or block"},
-    {"table", "Table", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL, "Where the figure stands"},
-    {"encloses", "Encloses others", TA_TYPE_BOOLEAN, TA_UNIT_NONE, TA_NEUTRAL,
-     "Whether other stages run inside it"},
-    {"ranks", "Ranks", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Ranks that have the figure"},
-    {"rank", "Slowest rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "The rank that takes longest, the lowest of equals"},
-    {"value_ns", "Its time", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "The figure of that rank"},
-    {"median_ns", "Median", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Median of the figure over the other ranks"},
-    {"excess_ns", "Behind", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Time beyond that median"},
-    {"excess", "Behind (share)", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "The same over the median"},
-    {"deviations", "Deviations", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_LOWER,
-     "The same over the scaled median absolute deviation of the other ranks; none for fewer than "
-     "three of them"},
-    {"loss_ns", "Loss", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Time beyond the median, as often as it happens on the rank"},
+    {"what", "What", TA_TEXT, .doc = "Stage, layer, loop, step or block"},
+    {"table", "Table", TA_ID, .doc = "Where the figure stands"},
+    {"encloses", "Encloses others", TA_FLAG, .doc = "Whether other stages run inside it"},
+    {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that have the figure"},
+    {"rank", "Slowest rank", TA_INTEGER,
+     .doc = "The rank that takes longest, the lowest of equals"},
+    {"value_ns", "Its time", TA_NS_MEAN, .better = TA_LOWER, .doc = "The figure of that rank"},
+    {"median_ns", "Median", TA_NS_MEAN, .better = TA_LOWER,
+     .doc = "Median of the figure over the other ranks"},
+    {"excess_ns", "Behind", TA_NS_MEAN, .better = TA_LOWER, .doc = "Time beyond that median"},
+    {"excess", "Behind (share)", TA_RATIO, .better = TA_LOWER, .doc = "The same over the median"},
+    {"deviations", "Deviations", TA_NUMBER, .better = TA_LOWER,
+     .doc = "The same over the scaled median absolute deviation of the other ranks; none for fewer "
+            "than "
+            "three of them"},
+    {"loss_ns", "Loss", TA_NS_MEAN, .better = TA_LOWER,
+     .doc = "Time beyond the median, as often as it happens on the rank"},
 };
 
 /* A figure of a rank. */
@@ -123,10 +122,10 @@ static void add_row(struct ta_table_builder *out, const struct source *source,
     const double median = ta_quantile(values, n_others, 0.5);
     const double apart = deviation(values, n_others, median);
     const double excess = slowest->value - median;
-    TA_ROW(out, ta_text(slowest->name), ta_text(ta_slice_of(source->table)), ta_bool(encloses),
-           ta_int((int64_t)n), ta_int(slowest->rank), ta_num(slowest->value), ta_num(median),
-           ta_num(excess), median > 0 ? ta_num(excess / median) : ta_null(),
-           apart > 0 ? ta_num(excess / apart) : ta_null(), ta_num(excess * slowest->times));
+    TA_CELLS(out, ta_text(slowest->name), ta_text(ta_slice_of(source->table)), ta_bool(encloses),
+             ta_int((int64_t)n), ta_int(slowest->rank), ta_num(slowest->value), ta_num(median),
+             ta_num(excess), median > 0 ? ta_num(excess / median) : ta_null(),
+             apart > 0 ? ta_num(excess / apart) : ta_null(), ta_num(excess * slowest->times));
 }
 
 static bool add_source(struct ta_table_builder *out, const struct ta_table *table,
@@ -147,13 +146,13 @@ static bool add_source(struct ta_table_builder *out, const struct ta_table *tabl
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)merged;
     struct ta_table_builder *table =
         ta_add_table(out, "ranks.late", "Slowest ranks", columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
-        const struct ta_table *of = ta_report_table(prior, sources[i].table);
+        const struct ta_table *of = ta_report_table(in->report, sources[i].table);
         if (of && !add_source(table, of, &sources[i]))
             return ta_fail(ctx, TA_ERR_NOMEM, "Cannot compare the ranks");
     }

@@ -12,20 +12,34 @@ static const struct ta_field fields[FIELDS] = {
 
 static const struct ta_partial_def partials[] = {{"ranks", fields, FIELDS}, {0}};
 
-static const struct ta_column columns[] = {
-    TA_RANK_COLUMN,
-    {"activities", "Activities", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Kernels, copies and memory sets on the devices"},
-    {"linked", "Linked", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_HIGHER,
-     "Activities whose correlation id is found on a runtime call"},
-    {"delay_p50_ns", "Delay p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_NEUTRAL,
-     "Median of activity start minus end of its runtime call, negatives excluded. Short means that "
-     "the device waited for the host, long that work was queued ahead"},
-    {"delay_p95_ns", "Delay p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_NEUTRAL,
-     "95th percentile of the same"},
-    {"negative", "Negative", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Activities that start before their call returned: blocking calls, or clocks that differ"},
+enum {
+    BY_RANK_RANK,
+    BY_RANK_ACTIVITIES,
+    BY_RANK_LINKED,
+    BY_RANK_DELAY_P50,
+    BY_RANK_DELAY_P95,
+    BY_RANK_NEGATIVE
 };
+static const struct ta_column by_rank_table_columns[] = {
+    [BY_RANK_RANK] = TA_RANK_COLUMN,
+    [BY_RANK_ACTIVITIES] = {"activities", "Activities", TA_COUNT,
+                            .doc = "Kernels, copies and memory sets on the devices"},
+    [BY_RANK_LINKED] = {"linked", "Linked", TA_COUNT, .better = TA_HIGHER,
+                        .doc = "Activities whose correlation id is found on a runtime call"},
+    [BY_RANK_DELAY_P50] = {"delay_p50_ns", "Delay p50", TA_NS_MEAN,
+                           .doc =
+                               "Median of activity start minus end of its runtime call, negatives "
+                               "excluded. Short means that "
+                               "the device waited for the host, long that work was queued ahead"},
+    [BY_RANK_DELAY_P95] = {"delay_p95_ns", "Delay p95", TA_NS_MEAN,
+                           .doc = "95th percentile of the same"},
+    [BY_RANK_NEGATIVE] = {"negative", "Negative", TA_COUNT,
+                          .doc = "Activities that start before their call returned: blocking "
+                                 "calls, or clocks that differ"},
+};
+
+static const struct ta_table_def by_rank_table = {"launches.by_rank", "Launches by rank",
+                                                  TA_COLUMNS(by_rank_table_columns)};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
@@ -56,25 +70,29 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
+    (void)in;
     const struct ta_partial *ranks = merged[0];
-    struct ta_table_builder *table =
-        ta_add_table(out, "launches.by_rank", "Launches by rank", columns, 6);
+
     for (size_t i = 0; i < ta_partial_rows(ranks); i++) {
         const int64_t *row = ta_partial_at(ranks, i);
         const struct ta_dist *delays = ta_partial_dist_at(ranks, row, DELAY);
-        TA_ROW(table, ta_int(row[RANK]), ta_int(row[ACTIVITIES]), ta_int(row[LINKED]),
-               delays ? ta_num(ta_dist_quantile(delays, 50)) : ta_null(),
-               delays ? ta_num(ta_dist_quantile(delays, 95)) : ta_null(), ta_int(row[NEGATIVE]));
+        TA_ROW(
+            out, by_rank_table, [BY_RANK_RANK] = ta_int(row[RANK]),
+            [BY_RANK_ACTIVITIES] = ta_int(row[ACTIVITIES]), [BY_RANK_LINKED] = ta_int(row[LINKED]),
+            [BY_RANK_DELAY_P50] = delays ? ta_num(ta_dist_quantile(delays, 50)) : ta_null(),
+            [BY_RANK_DELAY_P95] = delays ? ta_num(ta_dist_quantile(delays, 95)) : ta_null(),
+            [BY_RANK_NEGATIVE] = ta_int(row[NEGATIVE]));
     }
     return TA_OK;
 }
 
+static const struct ta_table_def *const tables[] = {&by_rank_table, NULL};
+
 static const struct ta_analysis_ops ops = {
-    .section = "launches", .partials = partials, .map = map, .finish = finish};
+    .section = "launches", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, launches, &ops, .title = "Kernel launches",
           .summary = "Launch coverage and delay by rank: launches.by_rank", .version = "1");

@@ -19,20 +19,37 @@ static const struct ta_field rank_fields[RANK_FIELDS] = {
 static const struct ta_partial_def partials[] = {
     {"copies", fields, FIELDS}, {"ranks", rank_fields, RANK_FIELDS}, {0}};
 
-static const struct ta_column columns[] = {
-    {"what", "What", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "cast, copy, cat, layout (transposes, NCHW to NHWC and the like) or pad, by the name of the "
-     "kernel"},
-    {"op", "Operator", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "The outermost operator that asks for a cast or a copy, such as aten::to or aten::contiguous; "
-     "else the one that launched the kernel. Empty when no launch is linked"},
-    {"for", "Inside", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "The operator around it; empty without one"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER, "Kernels executed"},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of durations, all ranks"},
-    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Total over the total of all kernels"},
+enum {
+    COPIES_BY_OP_WHAT,
+    COPIES_BY_OP_OP,
+    COPIES_BY_OP_FOR,
+    COPIES_BY_OP_CALLS,
+    COPIES_BY_OP_TOTAL,
+    COPIES_BY_OP_SHARE
 };
+static const struct ta_column copies_by_op_columns[] = {
+    [COPIES_BY_OP_WHAT] = {"what", "What", TA_TEXT,
+                           .doc = "cast, copy, cat, layout (transposes, NCHW to NHWC and the like) "
+                                  "or pad, by the name of the "
+                                  "kernel"},
+    [COPIES_BY_OP_OP] =
+        {"op", "Operator", TA_TEXT,
+         .doc = "The outermost operator that asks for a cast or a copy, such as aten::to or "
+                "aten::contiguous; "
+                "else the one that launched the kernel. Empty when no launch is linked"},
+    [COPIES_BY_OP_FOR] = {"for", "Inside", TA_TEXT,
+                          .doc = "The operator around it; empty without one"},
+    [COPIES_BY_OP_CALLS] = {"calls", "Calls", TA_COUNT, .better = TA_LOWER,
+                            .doc = "Kernels executed"},
+    [COPIES_BY_OP_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                            .doc = "Sum of durations, all ranks"},
+    [COPIES_BY_OP_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
+                            .doc = "Total over the total of all kernels"},
+};
+
+static const struct ta_table_def copies_by_op = {
+    "kernels.copies_by_op", "Casts, copies and changes of layout", TA_COLUMNS(copies_by_op_columns),
+    .order = {&copies_by_op_columns[COPIES_BY_OP_TOTAL], TA_DESCENDING}};
 
 /* Whether an operator does nothing but move, cast or view data. */
 static bool moves_only(struct ta_slice name)
@@ -139,26 +156,24 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
+    (void)in;
     int64_t all = 0, total = 0;
     for (size_t i = 0; i < ta_partial_rows(merged[1]); i++)
         all = ta_add_sat(all, ta_partial_at(merged[1], i)[ALL_NS]);
-    struct ta_table_builder *table =
-        ta_add_table(out, "kernels.copies_by_op", "Casts, copies and changes of layout", columns,
-                     sizeof columns / sizeof *columns);
+
     for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
         const int64_t *row = ta_partial_at(merged[0], i);
         const struct ta_slice what = ta_partial_text(merged[0], row, WHAT);
         total = ta_add_sat(total, row[TOTAL]);
-        TA_ROW(table, ta_text(what.len ? what : TA_LIT("copy")),
-               ta_text(ta_partial_text(merged[0], row, OP)),
-               ta_text(ta_partial_text(merged[0], row, FOR)), ta_int(row[CALLS]),
-               ta_int(row[TOTAL]), ta_share(row[TOTAL], all));
+        TA_ROW(out, copies_by_op, [COPIES_BY_OP_WHAT] = ta_text(what.len ? what : TA_LIT("copy")),
+               [COPIES_BY_OP_OP] = ta_text(ta_partial_text(merged[0], row, OP)),
+               [COPIES_BY_OP_FOR] = ta_text(ta_partial_text(merged[0], row, FOR)),
+               [COPIES_BY_OP_CALLS] = ta_int(row[CALLS]), [COPIES_BY_OP_TOTAL] = ta_int(row[TOTAL]),
+               [COPIES_BY_OP_SHARE] = ta_share(row[TOTAL], all));
     }
-    ta_sort_rows(table, "total_ns", true);
     if (ta_partial_rows(merged[0]))
         ta_add_scalar(out, &(struct ta_scalar){
                                .id = "layout_tax_share",
@@ -173,8 +188,14 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const behind[] = {"fusion_chains", NULL};
 
-static const struct ta_analysis_ops ops = {
-    .behind = behind, .section = "kernels", .partials = partials, .map = map, .finish = finish};
+static const struct ta_table_def *const tables[] = {&copies_by_op, NULL};
+
+static const struct ta_analysis_ops ops = {.behind = behind,
+                                           .section = "kernels",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, layout_tax, &ops, .title = "Casts and layout",
           .summary = "Kernels that cast, copy or reorder, and for which operator: "

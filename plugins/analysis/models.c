@@ -27,37 +27,56 @@ static const struct ta_field layer_fields[LAYER_FIELDS] = {
 static const struct ta_partial_def partials[] = {
     {"models", model_fields, MODEL_FIELDS}, {"layers", layer_fields, LAYER_FIELDS}, {0}};
 
+enum { MODEL_RANK, MODEL_MODEL, MODEL_TYPE, MODEL_PARAMETERS };
 static const struct ta_column model_columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    {"model", "Model", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the model"},
-    {"type", "Type", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Kind of the model, as recorded"},
-    {"parameters", "Parameters", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Number of parameters; no measure of the time that the model takes"},
+    [MODEL_RANK] = TA_DUMP_RANK_COLUMN,
+    [MODEL_MODEL] = {"model", "Model", TA_TEXT, .doc = "Name of the model"},
+    [MODEL_TYPE] = {"type", "Type", TA_TEXT, .doc = "Kind of the model, as recorded"},
+    [MODEL_PARAMETERS] = {"parameters", "Parameters", TA_COUNT,
+                          .doc =
+                              "Number of parameters; no measure of the time that the model takes"},
 };
 
+static const struct ta_table_def model = {"models.parameters", "Models", TA_COLUMNS(model_columns)};
+
+enum {
+    COL_LAYER_RANK,
+    COL_LAYER_LAYER,
+    COL_LAYER_CALLS,
+    COL_LAYER_TOTAL,
+    COL_LAYER_SHARE,
+    COL_LAYER_MEAN,
+    COL_LAYER_MIN,
+    COL_LAYER_MAX,
+    COL_LAYER_PARAMETERS
+};
 static const struct ta_column layer_columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    {"layer", "Layer", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the layer"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of calls"},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of durations"},
-    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Total over the total of all layers of the rank"},
-    {"mean_ns", "Mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Total divided by calls"},
-    {"min_ns", "Min", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Shortest call"},
-    {"max_ns", "Max", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Longest call"},
-    {"parameters", "Parameters", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Number of parameters"},
+    [COL_LAYER_RANK] = TA_DUMP_RANK_COLUMN,
+    [COL_LAYER_LAYER] = {"layer", "Layer", TA_TEXT, .doc = "Name of the layer"},
+    [COL_LAYER_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of calls"},
+    [COL_LAYER_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Sum of durations"},
+    [COL_LAYER_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
+                         .doc = "Total over the total of all layers of the rank"},
+    [COL_LAYER_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER,
+                        .doc = "Total divided by calls"},
+    [COL_LAYER_MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest call"},
+    [COL_LAYER_MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest call"},
+    [COL_LAYER_PARAMETERS] = {"parameters", "Parameters", TA_COUNT, .doc = "Number of parameters"},
 };
 
-static const struct ta_chart layer_chart = {
+static const struct ta_chart_def layer_chart = {
     .id = "layers-pareto",
     .title = "Time by layer",
     .caption = "Total of each layer and rank; the percentage is cumulative.",
     .kind = TA_CHART_PARETO,
-    .label = {"layer", "rank"},
-    .y = {{"total_ns", "Total", TA_INK_COMPUTE}},
+    .label = {&layer_columns[COL_LAYER_LAYER], &layer_columns[COL_LAYER_RANK]},
+    .y = {{&layer_columns[COL_LAYER_TOTAL], "Total", TA_INK_COMPUTE}},
     .top = 20,
 };
+
+static const struct ta_table_def layer = {
+    "layers.by_name", "Layers", TA_COLUMNS(layer_columns), .chart = {&layer_chart},
+    .order = {&layer_columns[COL_LAYER_TOTAL], TA_DESCENDING}};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
@@ -97,17 +116,17 @@ static bool goes_on(const struct ta_partial *models, size_t i)
  * never an absent one. */
 static void add_models(struct ta_section_builder *out, const struct ta_partial *models)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "models.parameters", "Models", model_columns, 4);
+
     int64_t most = TA_MISSING;
     for (size_t i = 0; i < ta_partial_rows(models); i++) {
         const int64_t *row = ta_partial_at(models, i);
         ta_most(&most, row[PARAMETERS]);
         if (goes_on(models, i))
             continue;
-        TA_ROW(table, ta_int(row[RANK]), ta_text(ta_partial_text(models, row, NAME)),
-               ta_text_or_null(ta_partial_text(models, row, TYPE)),
-               most < 0 ? ta_null() : ta_int(most));
+        TA_ROW(out, model, [MODEL_RANK] = ta_int(row[RANK]),
+               [MODEL_MODEL] = ta_text(ta_partial_text(models, row, NAME)),
+               [MODEL_TYPE] = ta_text_or_null(ta_partial_text(models, row, TYPE)),
+               [MODEL_PARAMETERS] = most < 0 ? ta_null() : ta_int(most));
         most = TA_MISSING;
     }
 }
@@ -125,37 +144,40 @@ static int64_t total_of_rank(const struct ta_partial *layers, int64_t rank)
 
 static void add_layers(struct ta_section_builder *out, const struct ta_partial *layers)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "layers.by_name", "Layers", layer_columns, 9);
+
     int64_t rank = TA_MISSING, sum = 0;
     for (size_t i = 0; i < ta_partial_rows(layers); i++) {
         const int64_t *row = ta_partial_at(layers, i);
         if (i == 0 || row[RANK] != rank)
             sum = total_of_rank(layers, rank = row[RANK]);
         const bool timed = row[TOTAL] != TA_MISSING && row[TOTAL] >= 0;
-        TA_ROW(table, ta_int(row[RANK]), ta_text(ta_partial_text(layers, row, NAME)),
-               ta_int(row[CALLS]), ta_int(row[TOTAL]),
-               timed && sum > 0 ? ta_num((double)row[TOTAL] / (double)sum) : ta_null(),
-               timed && row[CALLS] > 0 ? ta_num((double)row[TOTAL] / (double)row[CALLS])
-                                       : ta_null(),
-               ta_int(row[LEAST]), ta_int(row[MOST]), ta_int(row[LAYER_PARAMETERS]));
+        TA_ROW(out, layer, [COL_LAYER_RANK] = ta_int(row[RANK]),
+               [COL_LAYER_LAYER] = ta_text(ta_partial_text(layers, row, NAME)),
+               [COL_LAYER_CALLS] = ta_int(row[CALLS]), [COL_LAYER_TOTAL] = ta_int(row[TOTAL]),
+               [COL_LAYER_SHARE] =
+                   timed && sum > 0 ? ta_num((double)row[TOTAL] / (double)sum) : ta_null(),
+               [COL_LAYER_MEAN] = timed && row[CALLS] > 0
+                                      ? ta_num((double)row[TOTAL] / (double)row[CALLS])
+                                      : ta_null(),
+               [COL_LAYER_MIN] = ta_int(row[LEAST]), [COL_LAYER_MAX] = ta_int(row[MOST]),
+               [COL_LAYER_PARAMETERS] = ta_int(row[LAYER_PARAMETERS]));
     }
-    ta_sort_rows(table, "total_ns", true);
-    ta_add_chart(table, &layer_chart);
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
+    (void)in;
     add_models(out, merged[0]);
     add_layers(out, merged[1]);
     return TA_OK;
 }
 
+static const struct ta_table_def *const tables[] = {&model, &layer, NULL};
+
 static const struct ta_analysis_ops ops = {
-    .section = "models", .partials = partials, .map = map, .finish = finish};
+    .section = "models", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, models, &ops, .title = "Models",
           .summary = "Models with their parameters, layers with their time: models.parameters, "

@@ -33,25 +33,25 @@ enum kind { OPERATOR, CALL, UNLINKED, KINDS };
 static const char *const kind_names[KINDS] = {"operator", "call", "unlinked"};
 
 static const struct ta_column columns[] = {
-    TA_TEXT_COLUMN("name", "Name", "Name of the operator, or of a call outside of all operators"),
-    TA_TEXT_COLUMN("kind", "Kind",
-                   "operator; call: of the runtime, outside of all operators, that launched "
-                   "something; unlinked: activities of which no launch was recorded"),
-    TA_COUNT_COLUMN("calls", "Calls", TA_NEUTRAL, "Number of calls, all ranks"),
-    TA_NS_COLUMN("host_total_ns", "Host total", TA_LOWER,
-                 "Time of the calls with all that they call; an operator that calls itself counts "
-                 "once"),
-    TA_NS_COLUMN("host_self_ns", "Host self", TA_LOWER,
-                 "Part of it in which the operator was the innermost span of its thread"),
-    TA_NS_COLUMN("device_total_ns", "Device total", TA_LOWER,
-                 "Sum of the device activities launched by the calls and all that they call; an "
-                 "operator that calls itself counts once"),
-    TA_NS_COLUMN("device_self_ns", "Device self", TA_LOWER,
-                 "Sum of those that no inner operator launched: work, not wall time"),
-    TA_NS_COLUMN("device_exposed_ns", "Exposed", TA_LOWER,
-                 "Part of the busy time of the devices that these take: each instant is divided "
-                 "evenly between the activities that run. The parts add up to the busy time"),
-    TA_COUNT_COLUMN("kernels", "Kernels", TA_NEUTRAL, "Kernels among them"),
+    {"name", "Name", TA_TEXT, .doc = "Name of the operator, or of a call outside of all operators"},
+    {"kind", "Kind", TA_TEXT,
+     .doc = "operator; call: of the runtime, outside of all operators, that launched "
+            "something; unlinked: activities of which no launch was recorded"},
+    {"calls", "Calls", TA_COUNT, .doc = "Number of calls, all ranks"},
+    {"host_total_ns", "Host total", TA_NS, .better = TA_LOWER,
+     .doc = "Time of the calls with all that they call; an operator that calls itself counts "
+            "once"},
+    {"host_self_ns", "Host self", TA_NS, .better = TA_LOWER,
+     .doc = "Part of it in which the operator was the innermost span of its thread"},
+    {"device_total_ns", "Device total", TA_NS, .better = TA_LOWER,
+     .doc = "Sum of the device activities launched by the calls and all that they call; an "
+            "operator that calls itself counts once"},
+    {"device_self_ns", "Device self", TA_NS, .better = TA_LOWER,
+     .doc = "Sum of those that no inner operator launched: work, not wall time"},
+    {"device_exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
+     .doc = "Part of the busy time of the devices that these take: each instant is divided "
+            "evenly between the activities that run. The parts add up to the busy time"},
+    {"kernels", "Kernels", TA_COUNT, .doc = "Kernels among them"},
 };
 
 /* ---- map ------------------------------------------------------------------------------------- */
@@ -240,10 +240,10 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 /* ---- finish ---------------------------------------------------------------------------------- */
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
+    (void)in;
     const struct ta_partial *rows = merged[0];
     struct ta_table_builder *table = ta_add_table(out, "ops.by_operator", "Operators", columns, 9);
     bool on_device = false;
@@ -253,11 +253,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         const int64_t *row = ta_partial_at(rows, i);
         const struct ta_slice name = ta_partial_text(rows, row, NAME);
         const int64_t none = on_device ? 0 : TA_MISSING;
-        TA_ROW(table, ta_text(row[KIND] == UNLINKED ? TA_LIT("(no launch recorded)") : name),
-               ta_text(ta_slice_of(kind_names[row[KIND]])), ta_int(row[CALLS]), ta_int(row[HOST]),
-               ta_int(row[HOST_SELF]), ta_int(on_device ? row[DEVICE] : none),
-               ta_int(ta_max_i64(row[DEVICE_SELF], none)), ta_int(ta_max_i64(row[EXPOSED], none)),
-               ta_int(ta_max_i64(row[KERNELS], none)));
+        TA_CELLS(table, ta_text(row[KIND] == UNLINKED ? TA_LIT("(no launch recorded)") : name),
+                 ta_text(ta_slice_of(kind_names[row[KIND]])), ta_int(row[CALLS]), ta_int(row[HOST]),
+                 ta_int(row[HOST_SELF]), ta_int(on_device ? row[DEVICE] : none),
+                 ta_int(ta_max_i64(row[DEVICE_SELF], none)), ta_int(ta_max_i64(row[EXPOSED], none)),
+                 ta_int(ta_max_i64(row[KERNELS], none)));
     }
     ta_sort_rows(table, on_device ? "device_self_ns" : "host_self_ns", true);
     return TA_OK;

@@ -16,28 +16,47 @@ static const struct ta_field fields[] = {
 static const struct ta_partial_def partials[] = {{"ops", fields, 4}, {0}};
 static const enum ta_partial_use uses[] = {TA_COMPARED_TOTALS};
 
-static const struct ta_column columns[] = {
-    {"category", "Category", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Category as written"},
-    {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the host span"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of spans"},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Sum of durations, children included: work, not wall time"},
-    {"self_ns", "Self", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Time during which the span was the innermost of its thread"},
-    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "Self time over the self time of all host spans"},
-    TA_SPREAD_COLUMNS,
+enum {
+    BY_NAME_CATEGORY,
+    BY_NAME_NAME,
+    BY_NAME_CALLS,
+    BY_NAME_TOTAL,
+    BY_NAME_SELF,
+    BY_NAME_SHARE,
+    BY_NAME_MEAN,
+    BY_NAME_MIN,
+    BY_NAME_MAX,
+    BY_NAME_STDDEV,
+    BY_NAME_P50,
+    BY_NAME_P95,
+    BY_NAME_P99
+};
+static const struct ta_column by_name_table_columns[] = {
+    [BY_NAME_CATEGORY] = {"category", "Category", TA_TEXT, .doc = "Category as written"},
+    [BY_NAME_NAME] = {"name", "Name", TA_TEXT, .doc = "Name of the host span"},
+    [BY_NAME_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of spans"},
+    [BY_NAME_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                       .doc = "Sum of durations, children included: work, not wall time"},
+    [BY_NAME_SELF] = {"self_ns", "Self", TA_NS, .better = TA_LOWER,
+                      .doc = "Time during which the span was the innermost of its thread"},
+    [BY_NAME_SHARE] = {"share", "Share", TA_RATIO,
+                       .doc = "Self time over the self time of all host spans"},
+    TA_SPREAD_COLUMNS(BY_NAME_MEAN),
 };
 
-static const struct ta_chart chart = {
+static const struct ta_chart_def chart = {
     .id = "ops-pareto",
     .title = "Host time by name",
     .caption = "Self time of host spans, summed over all ranks; the percentage is cumulative.",
     .kind = TA_CHART_PARETO,
-    .label = {"name"},
-    .y = {{"self_ns", "Self time", TA_INK_COMPUTE}},
+    .label = {&by_name_table_columns[BY_NAME_NAME]},
+    .y = {{&by_name_table_columns[BY_NAME_SELF], "Self time", TA_INK_COMPUTE}},
     .top = 20,
 };
+
+static const struct ta_table_def by_name_table = {
+    "ops.by_name", "Host time by name", TA_COLUMNS(by_name_table_columns), .chart = {&chart},
+    .order = {&by_name_table_columns[BY_NAME_SELF], TA_DESCENDING}};
 
 /* Where spans of a name go.  Nearly all of a name have one category. */
 struct place {
@@ -94,38 +113,40 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
     const struct ta_partial *names = merged[0];
     int64_t all_ns = 0;
     for (size_t i = 0; i < ta_partial_rows(names); i++)
         ta_sum(&all_ns, ta_partial_at(names, i)[SELF]);
-    struct ta_table_builder *table = ta_add_table(out, "ops.by_name", "Host time by name", columns,
-                                                  sizeof columns / sizeof *columns);
+
     for (size_t i = 0; i < ta_partial_rows(names); i++) {
         const int64_t *row = ta_partial_at(names, i);
         const struct ta_dist *times = ta_partial_dist_at(names, row, TIMES);
-        TA_ROW(table, ta_text(ta_partial_text(names, row, CATEGORY)),
-               ta_text(ta_partial_text(names, row, NAME)), ta_int(ta_dist_count(times)),
-               ta_int(ta_dist_sum(times)), ta_int(row[SELF]), ta_share(row[SELF], all_ns),
-               TA_SPREAD_CELLS(times));
+        TA_ROW(out,
+               by_name_table, [BY_NAME_CATEGORY] = ta_text(ta_partial_text(names, row, CATEGORY)),
+               [BY_NAME_NAME] = ta_text(ta_partial_text(names, row, NAME)),
+               [BY_NAME_CALLS] = ta_int(ta_dist_count(times)),
+               [BY_NAME_TOTAL] = ta_int(ta_dist_sum(times)), [BY_NAME_SELF] = ta_int(row[SELF]),
+               [BY_NAME_SHARE] = ta_share(row[SELF], all_ns), TA_SPREAD_CELLS(BY_NAME_MEAN, times));
     }
-    ta_sort_rows(table, "self_ns", true);
-    ta_add_chart(table, &chart);
-    if (ta_partial_rows(names) == 0 && ta_report_is_of_traces(prior))
+    if (ta_partial_rows(names) == 0 && ta_report_is_of_traces(in->report))
         ta_add_missing(out, "No host span was recorded: the trace holds no operators.");
     return TA_OK;
 }
 
 static const char *const after[] = {"files", NULL};
 
+static const struct ta_table_def *const tables[] = {&by_name_table, NULL};
+
 static const struct ta_analysis_ops ops = {.after = after,
                                            .section = "operators",
                                            .partials = partials,
                                            .uses = uses,
                                            .map = map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, ops_by_name, &ops, .title = "Operators",
           .summary = "Host time by category and name: ops.by_name", .version = "1");

@@ -17,21 +17,34 @@ static const struct ta_field fields[FIELDS] = {
 
 static const struct ta_partial_def partials[] = {{"shapes", fields, FIELDS}, {0}};
 
-static const struct ta_column columns[] = {
-    {"name", "Operator", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the operator"},
-    {"shapes", "Input shapes", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Sizes of its inputs as recorded; of those that are no tensors []"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of calls, all ranks"},
-    {"device_self_ns", "Device self", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Sum of the device activities that it launched itself"},
-    {"kernels", "Kernels", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Kernels among these"},
-    {"device_mean_ns", "Device mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Device self over calls"},
-    {"host_total_ns", "Host total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Sum of durations on the host, children included"},
-    {"host_self_ns", "Host self", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Time during which it was the innermost span of its thread"},
+enum {
+    BY_SHAPE_NAME,
+    BY_SHAPE_SHAPES,
+    BY_SHAPE_CALLS,
+    BY_SHAPE_DEVICE_SELF,
+    BY_SHAPE_KERNELS,
+    BY_SHAPE_DEVICE_MEAN,
+    BY_SHAPE_HOST_TOTAL,
+    BY_SHAPE_HOST_SELF
 };
+static const struct ta_column by_shape_columns[] = {
+    [BY_SHAPE_NAME] = {"name", "Operator", TA_TEXT, .doc = "Name of the operator"},
+    [BY_SHAPE_SHAPES] = {"shapes", "Input shapes", TA_TEXT,
+                         .doc = "Sizes of its inputs as recorded; of those that are no tensors []"},
+    [BY_SHAPE_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of calls, all ranks"},
+    [BY_SHAPE_DEVICE_SELF] = {"device_self_ns", "Device self", TA_NS, .better = TA_LOWER,
+                              .doc = "Sum of the device activities that it launched itself"},
+    [BY_SHAPE_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels among these"},
+    [BY_SHAPE_DEVICE_MEAN] = {"device_mean_ns", "Device mean", TA_NS_MEAN, .better = TA_LOWER,
+                              .doc = "Device self over calls"},
+    [BY_SHAPE_HOST_TOTAL] = {"host_total_ns", "Host total", TA_NS, .better = TA_LOWER,
+                             .doc = "Sum of durations on the host, children included"},
+    [BY_SHAPE_HOST_SELF] = {"host_self_ns", "Host self", TA_NS, .better = TA_LOWER,
+                            .doc = "Time during which it was the innermost span of its thread"},
+};
+
+static const struct ta_table_def by_shape = {"ops.by_shape", "Operators by input shapes",
+                                             TA_COLUMNS(by_shape_columns)};
 
 /* The row of the shapes that an operator had last. */
 struct last {
@@ -144,20 +157,22 @@ static int compare(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-static void add_row(struct ta_table_builder *table, const struct ta_partial *shapes,
+static void add_row(struct ta_section_builder *out, const struct ta_partial *shapes,
                     const int64_t *row)
 {
     const int64_t device = or_zero(row[DEVICE]);
-    TA_ROW(table, ta_text(ta_partial_text(shapes, row, NAME)),
-           ta_text(ta_partial_text(shapes, row, SHAPES)), ta_int(row[CALLS]), ta_int(device),
-           ta_int(or_zero(row[KERNELS])), ta_num((double)device / (double)row[CALLS]),
-           ta_int(row[TOTAL]), ta_int(row[SELF]));
+    TA_ROW(out, by_shape, [BY_SHAPE_NAME] = ta_text(ta_partial_text(shapes, row, NAME)),
+           [BY_SHAPE_SHAPES] = ta_text(ta_partial_text(shapes, row, SHAPES)),
+           [BY_SHAPE_CALLS] = ta_int(row[CALLS]), [BY_SHAPE_DEVICE_SELF] = ta_int(device),
+           [BY_SHAPE_KERNELS] = ta_int(or_zero(row[KERNELS])),
+           [BY_SHAPE_DEVICE_MEAN] = ta_num((double)device / (double)row[CALLS]),
+           [BY_SHAPE_HOST_TOTAL] = ta_int(row[TOTAL]), [BY_SHAPE_HOST_SELF] = ta_int(row[SELF]));
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
-    (void)prior;
+    (void)in;
     const struct ta_partial *shapes = merged[0];
     const size_t n = ta_partial_rows(shapes);
     struct place *rows = reallocarray(NULL, n + 1, sizeof *rows);
@@ -166,21 +181,23 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     for (size_t i = 0; i < n; i++)
         rows[i] = (struct place){ta_partial_at(shapes, i), i};
     qsort(rows, n, sizeof *rows, compare);
-    struct ta_table_builder *table =
-        ta_add_table(out, "ops.by_shape", "Operators by input shapes", columns, 8);
+
     for (size_t i = 0; i < n && i < MOST_ROWS; i++)
-        add_row(table, shapes, rows[i].row);
+        add_row(out, shapes, rows[i].row);
     free(rows);
     return TA_OK;
 }
 
 static const char *const needs_args[] = {"Input Dims", NULL};
 
+static const struct ta_table_def *const tables[] = {&by_shape, NULL};
+
 static const struct ta_analysis_ops ops = {.needs_args = needs_args,
                                            .section = "operators",
                                            .partials = partials,
                                            .map = map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, ops_by_shape, &ops, .title = "Operators by input shapes",
           .summary = "Host and device time by operator and shapes of its inputs: ops.by_shape",

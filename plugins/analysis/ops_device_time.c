@@ -14,28 +14,41 @@ static const struct ta_field fields[] = {
 
 static const struct ta_partial_def partials[] = {{"ops", fields, 5}, {0}};
 
-static const struct ta_column columns[] = {
-    {"name", "Operator", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Innermost operator that was open when the work was launched; without one the runtime call"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Calls that launched at least one device activity"},
-    {"kernels", "Kernels", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Kernels launched"},
-    {"device_total_ns", "Device total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Sum of the device activities launched: work, not wall time"},
-    {"device_busy_ns", "Device busy", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Their union per rank and device, added"},
+enum {
+    DEVICE_TIME_NAME,
+    DEVICE_TIME_CALLS,
+    DEVICE_TIME_KERNELS,
+    DEVICE_TIME_DEVICE_TOTAL,
+    DEVICE_TIME_DEVICE_BUSY
+};
+static const struct ta_column device_time_columns[] = {
+    [DEVICE_TIME_NAME] = {"name", "Operator", TA_TEXT,
+                          .doc = "Innermost operator that was open when the work was launched; "
+                                 "without one the runtime call"},
+    [DEVICE_TIME_CALLS] = {"calls", "Calls", TA_COUNT,
+                           .doc = "Calls that launched at least one device activity"},
+    [DEVICE_TIME_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels launched"},
+    [DEVICE_TIME_DEVICE_TOTAL] = {"device_total_ns", "Device total", TA_NS, .better = TA_LOWER,
+                                  .doc =
+                                      "Sum of the device activities launched: work, not wall time"},
+    [DEVICE_TIME_DEVICE_BUSY] = {"device_busy_ns", "Device busy", TA_NS, .better = TA_LOWER,
+                                 .doc = "Their union per rank and device, added"},
 };
 
-static const struct ta_chart chart = {
+static const struct ta_chart_def chart = {
     .id = "ops-device-pareto",
     .title = "Device time by operator",
     .caption = "Device activities by the operator that launched them, summed over all ranks; the "
                "percentage is cumulative.",
     .kind = TA_CHART_PARETO,
-    .label = {"name"},
-    .y = {{"device_total_ns", "Device time", TA_INK_COMPUTE}},
+    .label = {&device_time_columns[DEVICE_TIME_NAME]},
+    .y = {{&device_time_columns[DEVICE_TIME_DEVICE_TOTAL], "Device time", TA_INK_COMPUTE}},
     .top = 20,
 };
+
+static const struct ta_table_def device_time = {
+    "ops.device_time", "Device time by operator", TA_COLUMNS(device_time_columns),
+    .chart = {&chart}, .order = {&device_time_columns[DEVICE_TIME_DEVICE_TOTAL], TA_DESCENDING}};
 
 /* What is known of an operator, by its name. */
 struct operator_work {
@@ -101,25 +114,27 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
+    (void)in;
     const struct ta_partial *names = merged[0];
-    struct ta_table_builder *table =
-        ta_add_table(out, "ops.device_time", "Device time by operator", columns, 5);
+
     for (size_t i = 0; i < ta_partial_rows(names); i++) {
         const int64_t *row = ta_partial_at(names, i);
-        TA_ROW(table, ta_text(ta_partial_text(names, row, NAME)), ta_int(row[CALLS]),
-               ta_int(row[KERNELS]), ta_int(row[TOTAL]), ta_int(row[BUSY]));
+        TA_ROW(
+            out, device_time, [DEVICE_TIME_NAME] = ta_text(ta_partial_text(names, row, NAME)),
+            [DEVICE_TIME_CALLS] = ta_int(row[CALLS]), [DEVICE_TIME_KERNELS] = ta_int(row[KERNELS]),
+            [DEVICE_TIME_DEVICE_TOTAL] = ta_int(row[TOTAL]),
+            [DEVICE_TIME_DEVICE_BUSY] = ta_int(row[BUSY]));
     }
-    ta_sort_rows(table, "device_total_ns", true);
-    ta_add_chart(table, &chart);
     return TA_OK;
 }
 
+static const struct ta_table_def *const tables[] = {&device_time, NULL};
+
 static const struct ta_analysis_ops ops = {
-    .section = "operators", .partials = partials, .map = map, .finish = finish};
+    .section = "operators", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, ops_device_time, &ops, .title = "Device time by operator",
           .summary = "Device work by launching operator: ops.device_time", .version = "1");

@@ -107,13 +107,13 @@ static bool add_step_time(struct ta_section_builder *out, const struct ta_table 
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)merged;
-    const struct ta_table *gpu = ta_report_table(prior, "gpu_time.by_rank");
-    const struct ta_table *steps = ta_report_table(prior, "steps.by_step");
-    const struct ta_table *kernels = ta_report_table(prior, "kernels.by_name");
-    const struct ta_table *files = ta_report_table(prior, "run.files");
+    const struct ta_table *gpu = ta_report_table(in->report, "gpu_time.by_rank");
+    const struct ta_table *steps = ta_report_table(in->report, "steps.by_step");
+    const struct ta_table *kernels = ta_report_table(in->report, "kernels.by_name");
+    const struct ta_table *files = ta_report_table(in->report, "run.files");
     if (gpu)
         add_gpu(out, gpu);
     if (steps && !add_step_time(out, steps))
@@ -121,7 +121,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     if (kernels)
         add_count(out, "kernels", "Kernels", total(kernels, "calls", NULL),
                   "Kernel executions on all ranks");
-    if (files && (total(files, "events", NULL) > 0 || ta_report_is_of_traces(prior)))
+    if (files && (total(files, "events", NULL) > 0 || ta_report_is_of_traces(in->report)))
         add_count(out, "events", "Events", total(files, "events", NULL),
                   "Event records read from all files");
     return TA_OK;

@@ -156,29 +156,29 @@ static const char *sampled_title(char text[96], const char *title, const struct 
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
     (void)merged;
-    const struct ta_table *memory = ta_report_table(prior, "memory.by_rank");
-    const struct ta_table *telemetry = ta_report_table(prior, "telemetry.by_rank");
-    const struct ta_table *sessions = ta_report_table(prior, "run.sessions");
-    add_throughput(out, ta_report_table(prior, "throughput.values"));
-    if (!ta_report_table(prior, "throughput.values"))
+    const struct ta_table *memory = ta_report_table(in->report, "memory.by_rank");
+    const struct ta_table *telemetry = ta_report_table(in->report, "telemetry.by_rank");
+    const struct ta_table *sessions = ta_report_table(in->report, "run.sessions");
+    add_throughput(out, ta_report_table(in->report, "throughput.values"));
+    if (!ta_report_table(in->report, "throughput.values"))
         add(out, "iterations_per_s", "Iterations per second",
-            ta_num(iteration_rate(ta_report_table(prior, "iterations.by_name"))), TA_UNIT_PER_S,
-            TA_HIGHER, "Iterations over their time, slowest rank");
+            ta_num(iteration_rate(ta_report_table(in->report, "iterations.by_name"))),
+            TA_UNIT_PER_S, TA_HIGHER, "Iterations over their time, slowest rank");
     add(out, "session_ns", has_several_sessions(sessions) ? "Longest session" : "Session",
         whole(largest(sessions, "dur_ns", NULL, NULL)), TA_UNIT_NS, TA_LOWER,
         "Duration of the longest session");
     add(out, "parameters", "Parameters",
-        whole(most_of_a_rank(ta_report_table(prior, "models.parameters"), "parameters")),
+        whole(most_of_a_rank(ta_report_table(in->report, "models.parameters"), "parameters")),
         TA_UNIT_COUNT, TA_NEUTRAL, "Parameters of all models of a rank");
     add(out, "peak_allocated_bytes", "Peak memory allocated",
         whole(largest(memory, "peak_allocated_bytes", NULL, NULL)), TA_UNIT_BYTES, TA_LOWER,
         "Largest memory in use by tensors, of all ranks and devices");
     add_reserved(out, memory);
-    const struct ta_table *energy = ta_report_table(prior, "energy.by_rank");
+    const struct ta_table *energy = ta_report_table(in->report, "energy.by_rank");
     char title[96];
     add(out, "gpu_utilization",
         sampled_title(title, "Devices in use", telemetry, "gpu_utilization"),

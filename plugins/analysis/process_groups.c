@@ -17,14 +17,20 @@ static const struct ta_field fields[FIELDS] = {
 
 static const struct ta_partial_def partials[] = {{"groups", fields, FIELDS}, {0}};
 
-static const struct ta_column columns[] = {
-    TA_RANK_COLUMN,
-    TA_TEXT_COLUMN("group", "Group", "Name of the process group, a number in torch"),
-    TA_TEXT_COLUMN("description", "Description", "What it is for, as the program says"),
-    TA_TEXT_COLUMN("ranks", "Ranks", "Its ranks, as recorded"),
-    TA_COUNT_COLUMN("calls", "Records", TA_NEUTRAL,
-                    "Records of operators and kernels that name it"),
+enum { BY_RANK_RANK, BY_RANK_GROUP, BY_RANK_DESCRIPTION, BY_RANK_RANKS, BY_RANK_CALLS };
+static const struct ta_column by_rank_table_columns[] = {
+    [BY_RANK_RANK] = TA_RANK_COLUMN,
+    [BY_RANK_GROUP] = {"group", "Group", TA_TEXT,
+                       .doc = "Name of the process group, a number in torch"},
+    [BY_RANK_DESCRIPTION] = {"description", "Description", TA_TEXT,
+                             .doc = "What it is for, as the program says"},
+    [BY_RANK_RANKS] = {"ranks", "Ranks", TA_TEXT, .doc = "Its ranks, as recorded"},
+    [BY_RANK_CALLS] = {"calls", "Records", TA_COUNT,
+                       .doc = "Records of operators and kernels that name it"},
 };
+
+static const struct ta_table_def by_rank_table = {"groups.by_rank", "Process groups by rank",
+                                                  TA_COLUMNS(by_rank_table_columns)};
 
 static const char *const args[] = {"Process Group Name", "Process Group Description",
                                    "Process Group Ranks", NULL};
@@ -106,18 +112,19 @@ static struct ta_cell text_cell(const struct ta_partial *groups, const int64_t *
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
+    (void)in;
     const struct ta_partial *groups = merged[0];
-    struct ta_table_builder *table = ta_add_table(out, "groups.by_rank", "Process groups by rank",
-                                                  columns, sizeof columns / sizeof *columns);
+
     for (size_t i = 0; i < ta_partial_rows(groups); i++) {
         const int64_t *row = ta_partial_at(groups, i);
-        TA_ROW(table, ta_int(row[RANK]), text_cell(groups, row, NAME),
-               text_cell(groups, row, DESCRIPTION), text_cell(groups, row, RANKS),
-               ta_int(row[CALLS]));
+        TA_ROW(
+            out, by_rank_table, [BY_RANK_RANK] = ta_int(row[RANK]),
+            [BY_RANK_GROUP] = text_cell(groups, row, NAME),
+            [BY_RANK_DESCRIPTION] = text_cell(groups, row, DESCRIPTION),
+            [BY_RANK_RANKS] = text_cell(groups, row, RANKS), [BY_RANK_CALLS] = ta_int(row[CALLS]));
     }
     return TA_OK;
 }
@@ -125,12 +132,15 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 /* What is known of the collectives themselves comes first. */
 static const char *const behind[] = {"collectives", NULL};
 
+static const struct ta_table_def *const tables[] = {&by_rank_table, NULL};
+
 static const struct ta_analysis_ops ops = {.behind = behind,
                                            .needs_args = args,
                                            .section = "collectives",
                                            .partials = partials,
                                            .map = map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, process_groups, &ops, .title = "Process groups",
           .summary = "The process groups that collectives name, by rank: groups.by_rank",

@@ -239,22 +239,38 @@ static void list_ranks(const struct device *devices, size_t n, uint32_t cluster,
     }
 }
 
-static const struct ta_column columns[] = {
-    {"cluster", "Cluster", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Number of the cluster, in the order of their first ranks"},
-    TA_COUNT_COLUMN("devices", "Devices", TA_NEUTRAL, "Devices of ranks that belong to it"),
-    {"rank", "Exemplar", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Rank with the least distance to all others of it: look at this one for all"},
-    TA_TEXT_COLUMN("ranks", "Ranks", "Its ranks"),
-    TA_RATIO_COLUMN("compute_share", "Compute", TA_HIGHER, "Mean share of the window"),
-    TA_RATIO_COLUMN("comm_share", "Comm", TA_NEUTRAL, "Likewise, communication"),
-    TA_RATIO_COLUMN("memcpy_share", "Copies", TA_NEUTRAL, "Likewise, copies"),
-    TA_RATIO_COLUMN("memset_share", "Memset", TA_NEUTRAL, "Likewise, memory sets"),
-    TA_RATIO_COLUMN("idle_share", "Idle", TA_LOWER, "Likewise, idle time"),
+enum {
+    CLUSTER,
+    DEVICES,
+    RANK,
+    RANKS,
+    COMPUTE_SHARE,
+    COMM_SHARE,
+    MEMCPY_SHARE,
+    MEMSET_SHARE,
+    IDLE_SHARE
+};
+static const struct ta_column clusters_columns[] = {
+    [CLUSTER] = {"cluster", "Cluster", TA_INTEGER,
+                 .doc = "Number of the cluster, in the order of their first ranks"},
+    [DEVICES] = {"devices", "Devices", TA_COUNT, .doc = "Devices of ranks that belong to it"},
+    [RANK] = {"rank", "Exemplar", TA_INTEGER,
+              .doc = "Rank with the least distance to all others of it: look at this one for all"},
+    [RANKS] = {"ranks", "Ranks", TA_TEXT, .doc = "Its ranks"},
+    [COMPUTE_SHARE] = {"compute_share", "Compute", TA_RATIO, .better = TA_HIGHER,
+                       .doc = "Mean share of the window"},
+    [COMM_SHARE] = {"comm_share", "Comm", TA_RATIO, .doc = "Likewise, communication"},
+    [MEMCPY_SHARE] = {"memcpy_share", "Copies", TA_RATIO, .doc = "Likewise, copies"},
+    [MEMSET_SHARE] = {"memset_share", "Memset", TA_RATIO, .doc = "Likewise, memory sets"},
+    [IDLE_SHARE] = {"idle_share", "Idle", TA_RATIO, .better = TA_LOWER,
+                    .doc = "Likewise, idle time"},
 };
 
+static const struct ta_table_def clusters = {"ranks.clusters", "Ranks that are alike",
+                                             TA_COLUMNS(clusters_columns)};
+
 static void add_cluster(const struct device *devices, size_t n, uint32_t cluster,
-                        struct ta_table_builder *table)
+                        struct ta_section_builder *out)
 {
     double sum[SHARES] = {0};
     int64_t members = 0;
@@ -268,9 +284,11 @@ static void add_cluster(const struct device *devices, size_t n, uint32_t cluster
     for (int s = 0; s < SHARES; s++)
         sum[s] /= (double)members;
     list_ranks(devices, n, cluster, text);
-    TA_ROW(table, ta_int(cluster), ta_int(members), ta_int(exemplar(devices, n, cluster)->rank),
-           ta_text(ta_slice_of(text)), ta_num(sum[0]), ta_num(sum[1]), ta_num(sum[2]),
-           ta_num(sum[3]), ta_num(sum[4]));
+    TA_ROW(out, clusters, [CLUSTER] = ta_int(cluster), [DEVICES] = ta_int(members),
+           [RANK] = ta_int(exemplar(devices, n, cluster)->rank),
+           [RANKS] = ta_text(ta_slice_of(text)), [COMPUTE_SHARE] = ta_num(sum[0]),
+           [COMM_SHARE] = ta_num(sum[1]), [MEMCPY_SHARE] = ta_num(sum[2]),
+           [MEMSET_SHARE] = ta_num(sum[3]), [IDLE_SHARE] = ta_num(sum[4]));
 }
 
 static bool cluster(struct device *devices, size_t n, double cut, struct ta_section_builder *out)
@@ -282,10 +300,9 @@ static bool cluster(struct device *devices, size_t n, double cut, struct ta_sect
         points = number_points(devices, order, n, grid);
     const bool done = order && make_points(&p, devices, n, points) && link_points(&p, cut);
     const uint32_t found = done ? number_clusters(&p, devices, n, order) : 0;
-    struct ta_table_builder *table = ta_add_table(out, "ranks.clusters", "Ranks that are alike",
-                                                  columns, sizeof columns / sizeof *columns);
+
     for (uint32_t i = 0; i < found; i++)
-        add_cluster(devices, n, i, table);
+        add_cluster(devices, n, i, out);
     free(order);
     free(p.at);
     free(p.weight);
@@ -296,10 +313,10 @@ static bool cluster(struct device *devices, size_t n, double cut, struct ta_sect
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)merged;
-    const struct ta_table *gpu = ta_report_table(prior, "gpu_time.by_rank");
+    const struct ta_table *gpu = ta_report_table(in->report, "gpu_time.by_rank");
     if (!gpu || gpu->n_rows < 2)
         return TA_OK;
     struct device *devices = calloc(gpu->n_rows, sizeof *devices);
@@ -311,8 +328,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const after[] = {"gpu_time", NULL};
 
+static const struct ta_table_def *const tables[] = {&clusters, NULL};
+
 static const struct ta_analysis_ops ops = {
-    .after = after, .section = "ranks", .finish = finish, .of_tables = true};
+    .after = after, .section = "ranks", .finish = finish, .of_tables = true, .tables = tables};
 
 TA_PLUGIN(analysis, rank_clusters, &ops, .title = "Rank clusters",
           .summary = "Ranks that spend their time alike, and one of each kind: ranks.clusters",

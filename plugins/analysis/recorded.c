@@ -36,25 +36,43 @@ static const struct ta_partial_def partials[] = {
     {0},
 };
 
+enum {
+    COUNTER_RANK,
+    COUNTER_PROCESS,
+    COUNTER_COUNTER,
+    COUNTER_SERIES,
+    COUNTER_SAMPLES,
+    COUNTER_MIN,
+    COUNTER_MAX,
+    COUNTER_LAST
+};
 static const struct ta_column counter_columns[] = {
-    TA_RANK_COLUMN,
-    {"process", "Process", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Name of the process, its id where it has none"},
-    {"counter", "Counter", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the counter"},
-    {"series", "Series", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Which of its values"},
-    {"samples", "Samples", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Samples that are numbers"},
-    {"min", "Min", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Smallest value"},
-    {"max", "Max", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Largest value"},
-    {"last", "Last", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Value of the latest sample; none where several files of a rank have the counter"},
+    [COUNTER_RANK] = TA_RANK_COLUMN,
+    [COUNTER_PROCESS] = {"process", "Process", TA_TEXT,
+                         .doc = "Name of the process, its id where it has none"},
+    [COUNTER_COUNTER] = {"counter", "Counter", TA_TEXT, .doc = "Name of the counter"},
+    [COUNTER_SERIES] = {"series", "Series", TA_TEXT, .doc = "Which of its values"},
+    [COUNTER_SAMPLES] = {"samples", "Samples", TA_COUNT, .doc = "Samples that are numbers"},
+    [COUNTER_MIN] = {"min", "Min", TA_NUMBER, .doc = "Smallest value"},
+    [COUNTER_MAX] = {"max", "Max", TA_NUMBER, .doc = "Largest value"},
+    [COUNTER_LAST] =
+        {"last", "Last", TA_NUMBER,
+         .doc = "Value of the latest sample; none where several files of a rank have the counter"},
 };
 
+static const struct ta_table_def counter = {"counters.by_name", "Counters",
+                                            TA_COLUMNS(counter_columns)};
+
+enum { INSTANT_RANK, INSTANT_CATEGORY, INSTANT_NAME, INSTANT_COUNT };
 static const struct ta_column instant_columns[] = {
-    TA_RANK_COLUMN,
-    {"category", "Category", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Category as recorded"},
-    {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the instant"},
-    {"count", "Count", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "How often it was recorded"},
+    [INSTANT_RANK] = TA_RANK_COLUMN,
+    [INSTANT_CATEGORY] = {"category", "Category", TA_TEXT, .doc = "Category as recorded"},
+    [INSTANT_NAME] = {"name", "Name", TA_TEXT, .doc = "Name of the instant"},
+    [INSTANT_COUNT] = {"count", "Count", TA_COUNT, .doc = "How often it was recorded"},
 };
+
+static const struct ta_table_def instant = {"instants.by_name", "Instants",
+                                            TA_COLUMNS(instant_columns)};
 
 /* ---- numbers in integer fields -------------------------------------------------------------- */
 
@@ -154,34 +172,36 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 static void add_counters(const struct ta_partial *counters, struct ta_section_builder *out)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "counters.by_name", "Counters", counter_columns, 8);
+
     for (size_t i = 0; i < ta_partial_rows(counters); i++) {
         const int64_t *row = ta_partial_at(counters, i);
-        TA_ROW(table, ta_int(row[RANK]), ta_text(ta_partial_text(counters, row, PROCESS)),
-               ta_text(ta_partial_text(counters, row, COUNTER)),
-               ta_text(ta_partial_text(counters, row, SERIES)),
-               ta_int(row[SAMPLES] == TA_MISSING ? 0 : row[SAMPLES]), number_of(row[LEAST]),
-               number_of(row[MOST]), row[PIECES] == 1 ? number_of(row[LAST]) : ta_null());
+        TA_ROW(out, counter, [COUNTER_RANK] = ta_int(row[RANK]),
+               [COUNTER_PROCESS] = ta_text(ta_partial_text(counters, row, PROCESS)),
+               [COUNTER_COUNTER] = ta_text(ta_partial_text(counters, row, COUNTER)),
+               [COUNTER_SERIES] = ta_text(ta_partial_text(counters, row, SERIES)),
+               [COUNTER_SAMPLES] = ta_int(row[SAMPLES] == TA_MISSING ? 0 : row[SAMPLES]),
+               [COUNTER_MIN] = number_of(row[LEAST]), [COUNTER_MAX] = number_of(row[MOST]),
+               [COUNTER_LAST] = row[PIECES] == 1 ? number_of(row[LAST]) : ta_null());
     }
 }
 
 static void add_instants(const struct ta_partial *instants, struct ta_section_builder *out)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "instants.by_name", "Instants", instant_columns, 4);
+
     for (size_t i = 0; i < ta_partial_rows(instants); i++) {
         const int64_t *row = ta_partial_at(instants, i);
-        TA_ROW(table, ta_int(row[RANK]), ta_text(ta_partial_text(instants, row, CATEGORY)),
-               ta_text(ta_partial_text(instants, row, NAME)), ta_int(row[COUNT]));
+        TA_ROW(out, instant, [INSTANT_RANK] = ta_int(row[RANK]),
+               [INSTANT_CATEGORY] = ta_text(ta_partial_text(instants, row, CATEGORY)),
+               [INSTANT_NAME] = ta_text(ta_partial_text(instants, row, NAME)),
+               [INSTANT_COUNT] = ta_int(row[COUNT]));
     }
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
+    (void)in;
     add_counters(merged[COUNTERS], out);
     add_instants(merged[INSTANTS], out);
     return TA_OK;
@@ -189,12 +209,15 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const behind[] = {"windows", NULL};
 
+static const struct ta_table_def *const tables[] = {&counter, &instant, NULL};
+
 static const struct ta_analysis_ops ops = {.section = "run",
                                            .behind = behind,
                                            .partials = partials,
                                            .needs = TA_NEED_COUNTERS | TA_NEED_INSTANTS,
                                            .map = map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, recorded, &ops, .title = "Counters, instants",
           .summary = "What a trace has besides spans: counters.by_name, instants.by_name",

@@ -32,33 +32,29 @@ static const struct ta_partial_def partials[] = {
 
 static const struct ta_column figure_columns[] = {
     TA_DUMP_RANK_COLUMN,
-    {"group", "About", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL, "What the figure is about"},
-    {"figure", "Figure", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL, "Name of the figure"},
-    {"file", "File", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Number of the dump among those of the rank that have the figure, from 0"},
-    {"value", "Value", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "The value, in the unit beside it"},
-    {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit of the value"},
+    {"group", "About", TA_WORD, .doc = "What the figure is about"},
+    {"figure", "Figure", TA_WORD, .doc = "Name of the figure"},
+    {"file", "File", TA_INTEGER,
+     .doc = "Number of the dump among those of the rank that have the figure, from 0"},
+    {"value", "Value", TA_NUMBER, .doc = "The value, in the unit beside it"},
+    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the value"},
 };
 
 static const struct ta_column aggregate_columns[] = {
-    {"metric", "Metric", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL, "What was measured on each rank"},
-    {"min", "Min", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Smallest of all ranks"},
-    {"mean", "Mean", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Mean over all ranks"},
-    {"max", "Max", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Largest of all ranks"},
-    {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit of the values"},
+    {"metric", "Metric", TA_WORD, .doc = "What was measured on each rank"},
+    {"min", "Min", TA_NUMBER, .doc = "Smallest of all ranks"},
+    {"mean", "Mean", TA_NUMBER, .doc = "Mean over all ranks"},
+    {"max", "Max", TA_NUMBER, .doc = "Largest of all ranks"},
+    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the values"},
 };
 
 static const struct ta_column advice_columns[] = {
     TA_DUMP_RANK_COLUMN,
-    {"index", "Index", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Place in the order of the profiler, from 0"},
-    {"category", "About", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "What the advice is about"},
-    {"priority", "Priority", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Priority as the profiler gave it"},
-    {"issue", "Issue", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL, "What the profiler found"},
-    {"suggestion", "Suggestion", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL,
-     "What the profiler suggested"},
+    {"index", "Index", TA_INTEGER, .doc = "Place in the order of the profiler, from 0"},
+    {"category", "About", TA_TEXT, .doc = "What the advice is about"},
+    {"priority", "Priority", TA_TEXT, .doc = "Priority as the profiler gave it"},
+    {"issue", "Issue", TA_SENTENCE, .doc = "What the profiler found"},
+    {"suggestion", "Suggestion", TA_SENTENCE, .doc = "What the profiler suggested"},
 };
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -119,9 +115,9 @@ static void put_aggregated(struct ta_table_builder *table, const struct aggregat
     for (char *c = metric; *c; c++)
         *c = *c == '/' ? '_' : *c;
     if (length > 0)
-        TA_ROW(table, ta_text((struct ta_slice){metric, (size_t)length}),
-               number_or_null(of->made[LEAST]), number_or_null(of->made[MEAN]),
-               number_or_null(of->made[MOST]), unit_cell(of->unit));
+        TA_CELLS(table, ta_text((struct ta_slice){metric, (size_t)length}),
+                 number_or_null(of->made[LEAST]), number_or_null(of->made[MEAN]),
+                 number_or_null(of->made[MOST]), unit_cell(of->unit));
 }
 
 static void begin_aggregated(struct aggregated *of, struct ta_slice metric, int64_t unit)
@@ -189,10 +185,10 @@ static bool same_figure(const struct ta_partial *figures, size_t i)
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
+    (void)in;
     const struct ta_partial *figures = merged[0], *advice = merged[1];
     struct ta_table_builder *table =
         ta_add_table(out, "advice.reported", "Advice of the profiler", advice_columns, 6);
@@ -200,19 +196,19 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     for (size_t i = 0; i < ta_partial_rows(advice); i++) {
         const int64_t *row = ta_partial_at(advice, i);
         index = i && row[ADVICE_RANK] == ta_partial_at(advice, i - 1)[ADVICE_RANK] ? index + 1 : 0;
-        TA_ROW(table, ta_int(row[ADVICE_RANK]), ta_int(index),
-               ta_text_or_null(ta_partial_text(advice, row, CATEGORY)),
-               ta_text_or_null(ta_partial_text(advice, row, PRIORITY)),
-               ta_text_or_null(ta_partial_text(advice, row, ISSUE)),
-               ta_text_or_null(ta_partial_text(advice, row, SUGGESTION)));
+        TA_CELLS(table, ta_int(row[ADVICE_RANK]), ta_int(index),
+                 ta_text_or_null(ta_partial_text(advice, row, CATEGORY)),
+                 ta_text_or_null(ta_partial_text(advice, row, PRIORITY)),
+                 ta_text_or_null(ta_partial_text(advice, row, ISSUE)),
+                 ta_text_or_null(ta_partial_text(advice, row, SUGGESTION)));
     }
     table = ta_add_table(out, "figures.reported", "Figures of the profiler", figure_columns, 6);
     for (size_t i = 0; i < ta_partial_rows(figures); i++) {
         const int64_t *row = ta_partial_at(figures, i);
         index = i && same_figure(figures, i) ? index + 1 : 0;
-        TA_ROW(table, ta_int(row[RANK]), ta_text_or_null(ta_partial_text(figures, row, GROUP)),
-               ta_text_or_null(ta_partial_text(figures, row, NAME)), ta_int(index),
-               ta_num(ta_real_of(row[VALUE])), unit_cell(row[UNIT]));
+        TA_CELLS(table, ta_int(row[RANK]), ta_text_or_null(ta_partial_text(figures, row, GROUP)),
+                 ta_text_or_null(ta_partial_text(figures, row, NAME)), ta_int(index),
+                 ta_num(ta_real_of(row[VALUE])), unit_cell(row[UNIT]));
     }
     add_aggregated(out, figures);
     return TA_OK;

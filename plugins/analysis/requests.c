@@ -35,27 +35,47 @@ static const struct ta_field fields[FIELDS] = {
 
 static const struct ta_partial_def partials[] = {{"requests", fields, FIELDS}, {0}};
 
-static const struct ta_column columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    {"requests", "Requests", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of requests"},
-    {"tokens", "Tokens", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Tokens generated for all of them"},
-    {"ttft_mean_ns", "TTFT mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Time until the step with the first tokens, mean over requests"},
-    {"ttft_p95_ns", "TTFT p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "95th percentile of these times"},
-    {"tpot_mean_ns", "TPOT mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Time behind the first tokens over the tokens but one, mean over requests"},
-    {"tpot_p95_ns", "TPOT p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "95th percentile of these times"},
-    {"time_p50_ns", "Time p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Median time of a request, all steps"},
-    {"time_p95_ns", "Time p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "95th percentile"},
-    {"tpf", "TPF", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_HIGHER,
-     "Tokens per forward pass that decodes: sum of their tokens over sum of these passes"},
-    {"decode_tokens_per_s", "Decode rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, TA_HIGHER,
-     "Tokens per second that one request gets while it decodes: sum over sum"},
+enum {
+    BY_RANK_RANK,
+    BY_RANK_REQUESTS,
+    BY_RANK_TOKENS,
+    BY_RANK_TTFT_MEAN,
+    BY_RANK_TTFT_P95,
+    BY_RANK_TPOT_MEAN,
+    BY_RANK_TPOT_P95,
+    BY_RANK_TIME_P50,
+    BY_RANK_TIME_P95,
+    BY_RANK_TPF,
+    BY_RANK_DECODE_TOKENS_PER_S
 };
+static const struct ta_column by_rank_table_columns[] = {
+    [BY_RANK_RANK] = TA_DUMP_RANK_COLUMN,
+    [BY_RANK_REQUESTS] = {"requests", "Requests", TA_COUNT, .doc = "Number of requests"},
+    [BY_RANK_TOKENS] = {"tokens", "Tokens", TA_COUNT, .doc = "Tokens generated for all of them"},
+    [BY_RANK_TTFT_MEAN] = {"ttft_mean_ns", "TTFT mean", TA_NS_MEAN, .better = TA_LOWER,
+                           .doc = "Time until the step with the first tokens, mean over requests"},
+    [BY_RANK_TTFT_P95] = {"ttft_p95_ns", "TTFT p95", TA_NS_MEAN, .better = TA_LOWER,
+                          .doc = "95th percentile of these times"},
+    [BY_RANK_TPOT_MEAN] =
+        {"tpot_mean_ns", "TPOT mean", TA_NS_MEAN, .better = TA_LOWER,
+         .doc = "Time behind the first tokens over the tokens but one, mean over requests"},
+    [BY_RANK_TPOT_P95] = {"tpot_p95_ns", "TPOT p95", TA_NS_MEAN, .better = TA_LOWER,
+                          .doc = "95th percentile of these times"},
+    [BY_RANK_TIME_P50] = {"time_p50_ns", "Time p50", TA_NS_MEAN, .better = TA_LOWER,
+                          .doc = "Median time of a request, all steps"},
+    [BY_RANK_TIME_P95] = {"time_p95_ns", "Time p95", TA_NS_MEAN, .better = TA_LOWER,
+                          .doc = "95th percentile"},
+    [BY_RANK_TPF] =
+        {"tpf", "TPF", TA_NUMBER, .better = TA_HIGHER,
+         .doc =
+             "Tokens per forward pass that decodes: sum of their tokens over sum of these passes"},
+    [BY_RANK_DECODE_TOKENS_PER_S] =
+        {"decode_tokens_per_s", "Decode rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
+         .doc = "Tokens per second that one request gets while it decodes: sum over sum"},
+};
+
+static const struct ta_table_def by_rank_table = {"requests.by_rank", "Requests",
+                                                  TA_COLUMNS(by_rank_table_columns)};
 
 static void add_request(struct ta_partial *out, const struct ta_trace *trace,
                         const struct ta_request *request)
@@ -104,28 +124,32 @@ static struct ta_cell ratio(int64_t above, double scale, int64_t below)
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
+    (void)in;
     const struct ta_partial *requests = merged[0];
-    struct ta_table_builder *table = ta_add_table(out, "requests.by_rank", "Requests", columns,
-                                                  sizeof columns / sizeof *columns);
+
     for (size_t i = 0; i < ta_partial_rows(requests); i++) {
         const int64_t *row = ta_partial_at(requests, i);
         const struct ta_dist *first = ta_partial_dist_at(requests, row, FIRST_TOKEN);
         const struct ta_dist *per_token = ta_partial_dist_at(requests, row, PER_TOKEN);
         const struct ta_dist *time = ta_partial_dist_at(requests, row, TIME);
-        TA_ROW(table, ta_int(row[RANK]), ta_int(row[REQUESTS]), ta_int(row[TOKENS]), mean(first),
-               quantile(first, 95), mean(per_token), quantile(per_token, 95), quantile(time, 50),
-               quantile(time, 95), ratio(row[DECODE_TOKENS], 1, row[DECODE_STEPS]),
-               ratio(row[DECODE_TOKENS], 1e9, row[DECODE_NS]));
+        TA_ROW(out, by_rank_table, [BY_RANK_RANK] = ta_int(row[RANK]),
+               [BY_RANK_REQUESTS] = ta_int(row[REQUESTS]), [BY_RANK_TOKENS] = ta_int(row[TOKENS]),
+               [BY_RANK_TTFT_MEAN] = mean(first), [BY_RANK_TTFT_P95] = quantile(first, 95),
+               [BY_RANK_TPOT_MEAN] = mean(per_token), [BY_RANK_TPOT_P95] = quantile(per_token, 95),
+               [BY_RANK_TIME_P50] = quantile(time, 50), [BY_RANK_TIME_P95] = quantile(time, 95),
+               [BY_RANK_TPF] = ratio(row[DECODE_TOKENS], 1, row[DECODE_STEPS]),
+               [BY_RANK_DECODE_TOKENS_PER_S] = ratio(row[DECODE_TOKENS], 1e9, row[DECODE_NS]));
     }
     return TA_OK;
 }
 
+static const struct ta_table_def *const tables[] = {&by_rank_table, NULL};
+
 static const struct ta_analysis_ops ops = {
-    .section = "diffusion", .partials = partials, .map = map, .finish = finish};
+    .section = "diffusion", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, requests, &ops, .title = "Requests",
           .summary = "Time to first token, time per token and tokens per forward pass: "

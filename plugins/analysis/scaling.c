@@ -23,27 +23,45 @@ static const struct ta_partial_def partials[] = {{"ranks", fields, FIELDS}, {0}}
 
 enum { COLUMNS = 10 };
 
-static const struct ta_column columns[COLUMNS] = {
-    {"model", "Model", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Model as tagged"},
-    {"world_size", "World size", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "GPUs of the session as tagged"},
-    {"ranks_per_block", "Ranks per block", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Ranks that work on the same block: Ulysses size times ring size"},
-    {"ranks", "Ranks seen", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Ranks whose blocks were recorded"},
-    {"frames_per_block", "Frames per block", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Mean frames of a block"},
-    {"steps_per_block", "Steps per block", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Denoising steps over blocks"},
-    {"fps", "FPS", TA_TYPE_NUMBER, TA_UNIT_PER_S, TA_HIGHER,
-     "Frames over the time of the blocks, of all ranks together; ranks of one block count once"},
-    {"base_world_size", "Compared with", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Smallest world size with the same model, frames and steps per block"},
-    {"speedup", "Speed-up", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_HIGHER,
-     "FPS over that of the smaller world size"},
-    {"efficiency", "Efficiency", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
-     "Speed-up over how many times more GPUs there are"},
+enum {
+    BY_WORLD_SIZE_MODEL,
+    BY_WORLD_SIZE_WORLD_SIZE,
+    BY_WORLD_SIZE_RANKS_PER_BLOCK,
+    BY_WORLD_SIZE_RANKS,
+    BY_WORLD_SIZE_FRAMES_PER_BLOCK,
+    BY_WORLD_SIZE_STEPS_PER_BLOCK,
+    BY_WORLD_SIZE_FPS,
+    BY_WORLD_SIZE_BASE_WORLD_SIZE,
+    BY_WORLD_SIZE_SPEEDUP,
+    BY_WORLD_SIZE_EFFICIENCY
 };
+static const struct ta_column by_world_size_columns[] = {
+    [BY_WORLD_SIZE_MODEL] = {"model", "Model", TA_TEXT, .doc = "Model as tagged"},
+    [BY_WORLD_SIZE_WORLD_SIZE] = {"world_size", "World size", TA_COUNT,
+                                  .doc = "GPUs of the session as tagged"},
+    [BY_WORLD_SIZE_RANKS_PER_BLOCK] =
+        {"ranks_per_block", "Ranks per block", TA_COUNT,
+         .doc = "Ranks that work on the same block: Ulysses size times ring size"},
+    [BY_WORLD_SIZE_RANKS] = {"ranks", "Ranks seen", TA_COUNT,
+                             .doc = "Ranks whose blocks were recorded"},
+    [BY_WORLD_SIZE_FRAMES_PER_BLOCK] = {"frames_per_block", "Frames per block", TA_NUMBER,
+                                        .doc = "Mean frames of a block"},
+    [BY_WORLD_SIZE_STEPS_PER_BLOCK] = {"steps_per_block", "Steps per block", TA_NUMBER,
+                                       .doc = "Denoising steps over blocks"},
+    [BY_WORLD_SIZE_FPS] = {"fps", "FPS", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
+                           .doc = "Frames over the time of the blocks, of all ranks together; "
+                                  "ranks of one block count once"},
+    [BY_WORLD_SIZE_BASE_WORLD_SIZE] =
+        {"base_world_size", "Compared with", TA_COUNT,
+         .doc = "Smallest world size with the same model, frames and steps per block"},
+    [BY_WORLD_SIZE_SPEEDUP] = {"speedup", "Speed-up", TA_NUMBER, .better = TA_HIGHER,
+                               .doc = "FPS over that of the smaller world size"},
+    [BY_WORLD_SIZE_EFFICIENCY] = {"efficiency", "Efficiency", TA_RATIO, .better = TA_HIGHER,
+                                  .doc = "Speed-up over how many times more GPUs there are"},
+};
+
+static const struct ta_table_def by_world_size = {"scaling.by_world_size", "Scaling",
+                                                  TA_COLUMNS(by_world_size_columns)};
 
 /* ---- map ------------------------------------------------------------------------------------ */
 
@@ -172,24 +190,30 @@ static const struct group *base_of(const struct group *groups, size_t n, const s
     return base;
 }
 
-static void add_group(struct ta_table_builder *table, const struct group *g,
+static void add_group(struct ta_section_builder *out, const struct group *g,
                       const struct group *base)
 {
     const double speedup = base ? g->fps / base->fps : NAN;
-    TA_ROW(table, ta_text_or_null(g->model), ta_int(g->world), ta_int(g->sharers), ta_int(g->ranks),
-           ta_num(g->frames_per_block), ta_num(g->steps_per_block), ta_num(g->fps),
-           base ? ta_int(base->world) : ta_null(), ta_num(speedup),
-           base ? ta_num(speedup * (double)base->world / (double)g->world) : ta_null());
+    TA_ROW(out, by_world_size, [BY_WORLD_SIZE_MODEL] = ta_text_or_null(g->model),
+           [BY_WORLD_SIZE_WORLD_SIZE] = ta_int(g->world),
+           [BY_WORLD_SIZE_RANKS_PER_BLOCK] = ta_int(g->sharers),
+           [BY_WORLD_SIZE_RANKS] = ta_int(g->ranks),
+           [BY_WORLD_SIZE_FRAMES_PER_BLOCK] = ta_num(g->frames_per_block),
+           [BY_WORLD_SIZE_STEPS_PER_BLOCK] = ta_num(g->steps_per_block),
+           [BY_WORLD_SIZE_FPS] = ta_num(g->fps),
+           [BY_WORLD_SIZE_BASE_WORLD_SIZE] = base ? ta_int(base->world) : ta_null(),
+           [BY_WORLD_SIZE_SPEEDUP] = ta_num(speedup),
+           [BY_WORLD_SIZE_EFFICIENCY] =
+               base ? ta_num(speedup * (double)base->world / (double)g->world) : ta_null());
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
-    (void)prior;
+    (void)in;
     const size_t n_rows = ta_partial_rows(merged[0]);
     struct group *groups = calloc(n_rows + 1, sizeof *groups);
-    struct ta_table_builder *table =
-        ta_add_table(out, "scaling.by_world_size", "Scaling", columns, COLUMNS);
+
     size_t n = 0;
     if (!groups)
         return ta_fail(ctx, TA_ERR_NOMEM, "Out of memory: world sizes");
@@ -199,13 +223,15 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     }
     /* A single world size scales to nothing. */
     for (size_t i = 0; n > 1 && i < n; i++)
-        add_group(table, &groups[i], base_of(groups, n, &groups[i]));
+        add_group(out, &groups[i], base_of(groups, n, &groups[i]));
     free(groups);
     return TA_OK;
 }
 
+static const struct ta_table_def *const tables[] = {&by_world_size, NULL};
+
 static const struct ta_analysis_ops ops = {
-    .section = "ranks", .partials = partials, .map = map, .finish = finish};
+    .section = "ranks", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, scaling, &ops, .title = "Scaling",
           .summary = "Speed-up and efficiency of world sizes: scaling.by_world_size",

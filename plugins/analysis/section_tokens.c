@@ -18,24 +18,43 @@ static const struct ta_field fields[FIELDS] = {
 
 static const struct ta_partial_def partials[] = {{"tokens", fields, FIELDS}, {0}};
 
-static const struct ta_column columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    {"section", "Section", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the section"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Calls of the section that recorded tokens"},
-    {"tokens", "Tokens", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Tokens generated"},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Time of these calls"},
-    {"tokens_per_s", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, TA_HIGHER,
-     "Sum of tokens over sum of times, not a mean of rates"},
+enum {
+    TOKENS_RANK,
+    TOKENS_SECTION,
+    TOKENS_CALLS,
+    TOKENS_TOKENS,
+    TOKENS_TOTAL,
+    TOKENS_TOKENS_PER_S
+};
+static const struct ta_column tokens_table_columns[] = {
+    [TOKENS_RANK] = TA_DUMP_RANK_COLUMN,
+    [TOKENS_SECTION] = {"section", "Section", TA_TEXT, .doc = "Name of the section"},
+    [TOKENS_CALLS] = {"calls", "Calls", TA_COUNT,
+                      .doc = "Calls of the section that recorded tokens"},
+    [TOKENS_TOKENS] = {"tokens", "Tokens", TA_COUNT, .doc = "Tokens generated"},
+    [TOKENS_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Time of these calls"},
+    [TOKENS_TOKENS_PER_S] = {"tokens_per_s", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S,
+                             .better = TA_HIGHER,
+                             .doc = "Sum of tokens over sum of times, not a mean of rates"},
 };
 
-static const struct ta_column without_columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    {"section", "Section", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the section"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Calls of the section that stored no tokens"},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Time of these calls"},
+static const struct ta_table_def tokens_table = {
+    "sections.tokens", "Tokens by section", TA_COLUMNS(tokens_table_columns),
+    .order = {&tokens_table_columns[TOKENS_TOTAL], TA_DESCENDING}};
+
+enum { WITHOUT_RANK, WITHOUT_SECTION, WITHOUT_CALLS, WITHOUT_TOTAL };
+static const struct ta_column without_table_columns[] = {
+    [WITHOUT_RANK] = TA_DUMP_RANK_COLUMN,
+    [WITHOUT_SECTION] = {"section", "Section", TA_TEXT, .doc = "Name of the section"},
+    [WITHOUT_CALLS] = {"calls", "Calls", TA_COUNT,
+                       .doc = "Calls of the section that stored no tokens"},
+    [WITHOUT_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                       .doc = "Time of these calls"},
 };
+
+static const struct ta_table_def without_table = {
+    "sections.without_tokens", "Sections without tokens", TA_COLUMNS(without_table_columns),
+    .order = {&without_table_columns[WITHOUT_TOTAL], TA_DESCENDING}};
 
 /* Tokens of 0 were not recorded: the profiler writes the same. */
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -62,34 +81,36 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
+    (void)in;
     const struct ta_partial *tokens = merged[0];
-    struct ta_table_builder *table =
-        ta_add_table(out, "sections.tokens", "Tokens by section", columns, 6);
-    struct ta_table_builder *without =
-        ta_add_table(out, "sections.without_tokens", "Sections without tokens", without_columns, 4);
+
     for (size_t i = 0; i < ta_partial_rows(tokens); i++) {
         const int64_t *row = ta_partial_at(tokens, i);
         if (row[WITHOUT] > 0)
-            TA_ROW(without, ta_int(row[RANK]), ta_text(ta_partial_text(tokens, row, SECTION)),
-                   ta_int(row[WITHOUT]), ta_int(row[WITHOUT_NS]));
+            TA_ROW(
+                out, without_table, [WITHOUT_RANK] = ta_int(row[RANK]),
+                [WITHOUT_SECTION] = ta_text(ta_partial_text(tokens, row, SECTION)),
+                [WITHOUT_CALLS] = ta_int(row[WITHOUT]), [WITHOUT_TOTAL] = ta_int(row[WITHOUT_NS]));
         if (row[CALLS] == TA_MISSING)
             continue;
-        TA_ROW(table, ta_int(row[RANK]), ta_text(ta_partial_text(tokens, row, SECTION)),
-               ta_int(row[CALLS]), ta_int(row[TOKENS]), ta_int(row[DURATION]),
-               row[DURATION] > 0 ? ta_num((double)row[TOKENS] * 1e9 / (double)row[DURATION])
-                                 : ta_null());
+        TA_ROW(out, tokens_table, [TOKENS_RANK] = ta_int(row[RANK]),
+               [TOKENS_SECTION] = ta_text(ta_partial_text(tokens, row, SECTION)),
+               [TOKENS_CALLS] = ta_int(row[CALLS]), [TOKENS_TOKENS] = ta_int(row[TOKENS]),
+               [TOKENS_TOTAL] = ta_int(row[DURATION]),
+               [TOKENS_TOKENS_PER_S] =
+                   row[DURATION] > 0 ? ta_num((double)row[TOKENS] * 1e9 / (double)row[DURATION])
+                                     : ta_null());
     }
-    ta_sort_rows(table, "total_ns", true);
-    ta_sort_rows(without, "total_ns", true);
     return TA_OK;
 }
 
+static const struct ta_table_def *const tables[] = {&tokens_table, &without_table, NULL};
+
 static const struct ta_analysis_ops ops = {
-    .section = "diffusion", .partials = partials, .map = map, .finish = finish};
+    .section = "diffusion", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, section_tokens, &ops, .title = "Diffusion and throughput",
           .summary = "Tokens of sections and their rate: sections.tokens, sections.without_tokens",

@@ -33,32 +33,44 @@ static const struct ta_partial_def partials[] = {{"sessions", session_fields, SE
                                                  {"happenings", happening_fields, HAPPENING_FIELDS},
                                                  {0}};
 
+enum { SESSION_RANK, SESSION_INDEX, SESSION_SESSION, SESSION_START, SESSION_DUR };
 static const struct ta_column session_columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    {"index", "Index", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Place among the sessions of the rank, from 0"},
-    {"session", "Session", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the session"},
-    {"start_ns", "Start", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "Start since the first session of the run, by the clocks of the hosts"},
-    {"dur_ns", "Duration", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Duration of the session"},
+    [SESSION_RANK] = TA_DUMP_RANK_COLUMN,
+    [SESSION_INDEX] = {"index", "Index", TA_INTEGER,
+                       .doc = "Place among the sessions of the rank, from 0"},
+    [SESSION_SESSION] = {"session", "Session", TA_TEXT, .doc = "Name of the session"},
+    [SESSION_START] = {"start_ns", "Start", TA_NS,
+                       .doc =
+                           "Start since the first session of the run, by the clocks of the hosts"},
+    [SESSION_DUR] = {"dur_ns", "Duration", TA_NS, .better = TA_LOWER,
+                     .doc = "Duration of the session"},
 };
 
+static const struct ta_table_def session = {"run.sessions", "Sessions",
+                                            TA_COLUMNS(session_columns)};
+
+enum { COL_TAG_RANK, COL_TAG_KEY, COL_TAG_VALUE, COL_TAG_COUNT };
 static const struct ta_column tag_columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    {"key", "Tag", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the tag or setting"},
-    {"value", "Value", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Its value, as written"},
-    {"count", "Times", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "How often it is recorded"},
+    [COL_TAG_RANK] = TA_DUMP_RANK_COLUMN,
+    [COL_TAG_KEY] = {"key", "Tag", TA_TEXT, .doc = "Name of the tag or setting"},
+    [COL_TAG_VALUE] = {"value", "Value", TA_TEXT, .doc = "Its value, as written"},
+    [COL_TAG_COUNT] = {"count", "Times", TA_COUNT, .doc = "How often it is recorded"},
 };
 
+static const struct ta_table_def tag = {"run.tags", "Tags", TA_COLUMNS(tag_columns)};
+
+enum { HAPPENING_RANK, HAPPENING_INDEX, HAPPENING_NAME, HAPPENING_TIME, HAPPENING_DATA };
 static const struct ta_column happening_columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    {"index", "Index", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Place in the order of recording, from 0"},
-    {"name", "Event", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the event"},
-    {"time_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "Time since the first event of the rank"},
-    {"data", "Data", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL, "What was recorded with it"},
+    [HAPPENING_RANK] = TA_DUMP_RANK_COLUMN,
+    [HAPPENING_INDEX] = {"index", "Index", TA_INTEGER,
+                         .doc = "Place in the order of recording, from 0"},
+    [HAPPENING_NAME] = {"name", "Event", TA_TEXT, .doc = "Name of the event"},
+    [HAPPENING_TIME] = {"time_ns", "Time", TA_NS, .doc = "Time since the first event of the rank"},
+    [HAPPENING_DATA] = {"data", "Data", TA_SENTENCE, .doc = "What was recorded with it"},
 };
+
+static const struct ta_table_def happening = {"run.happenings", "Events of the dumps",
+                                              TA_COLUMNS(happening_columns)};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
@@ -102,24 +114,22 @@ static struct ta_cell since(int64_t time, int64_t origin)
 
 static void add_sessions(struct ta_section_builder *out, const struct ta_partial *sessions)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "run.sessions", "Sessions", session_columns, 5);
+
     int64_t first = TA_MISSING, index = 0;
     for (size_t i = 0; i < ta_partial_rows(sessions); i++)
         ta_least(&first, ta_partial_at(sessions, i)[START]);
     for (size_t i = 0; i < ta_partial_rows(sessions); i++) {
         const int64_t *row = ta_partial_at(sessions, i);
         index = next_index(sessions, i, index);
-        TA_ROW(table, ta_int(row[RANK]), ta_int(index),
-               ta_text_or_null(ta_partial_text(sessions, row, ID)), since(row[START], first),
-               ta_int(row[DURATION]));
+        TA_ROW(out, session, [SESSION_RANK] = ta_int(row[RANK]), [SESSION_INDEX] = ta_int(index),
+               [SESSION_SESSION] = ta_text_or_null(ta_partial_text(sessions, row, ID)),
+               [SESSION_START] = since(row[START], first), [SESSION_DUR] = ta_int(row[DURATION]));
     }
 }
 
 static void add_happenings(struct ta_section_builder *out, const struct ta_partial *happenings)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "run.happenings", "Events of the dumps", happening_columns, 5);
+
     int64_t first = TA_MISSING, index = 0;
     for (size_t i = 0; i < ta_partial_rows(happenings); i++) {
         const int64_t *row = ta_partial_at(happenings, i);
@@ -127,30 +137,36 @@ static void add_happenings(struct ta_section_builder *out, const struct ta_parti
         if (index == 0)
             first = TA_MISSING;
         first = first == TA_MISSING ? row[TIME] : first;
-        TA_ROW(table, ta_int(row[RANK]), ta_int(index),
-               ta_text_or_null(ta_partial_text(happenings, row, NAME)), since(row[TIME], first),
-               ta_text_or_null(ta_partial_text(happenings, row, DATA)));
+        TA_ROW(out,
+               happening, [HAPPENING_RANK] = ta_int(row[RANK]), [HAPPENING_INDEX] = ta_int(index),
+               [HAPPENING_NAME] = ta_text_or_null(ta_partial_text(happenings, row, NAME)),
+               [HAPPENING_TIME] = since(row[TIME], first),
+               [HAPPENING_DATA] = ta_text_or_null(ta_partial_text(happenings, row, DATA)));
     }
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
+    (void)in;
     add_sessions(out, merged[0]);
-    struct ta_table_builder *tags = ta_add_table(out, "run.tags", "Tags", tag_columns, 4);
+
     for (size_t i = 0; i < ta_partial_rows(merged[1]); i++) {
         const int64_t *row = ta_partial_at(merged[1], i);
-        TA_ROW(tags, ta_int(row[RANK]), ta_text(ta_partial_text(merged[1], row, KEY)),
-               ta_text(ta_partial_text(merged[1], row, TAG_VALUE)), ta_int(row[TAGS]));
+        TA_ROW(out, tag, [COL_TAG_RANK] = ta_int(row[RANK]),
+               [COL_TAG_KEY] = ta_text(ta_partial_text(merged[1], row, KEY)),
+               [COL_TAG_VALUE] = ta_text(ta_partial_text(merged[1], row, TAG_VALUE)),
+               [COL_TAG_COUNT] = ta_int(row[TAGS]));
     }
     add_happenings(out, merged[2]);
     return TA_OK;
 }
 
+static const struct ta_table_def *const tables[] = {&session, &tag, &happening, NULL};
+
 static const struct ta_analysis_ops ops = {
-    .section = "run", .partials = partials, .map = map, .finish = finish};
+    .section = "run", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, sessions, &ops, .title = "Files and events",
           .summary = "Sessions, tags and events of dumps: run.sessions, run.tags, run.happenings",

@@ -20,25 +20,43 @@ static const struct ta_field fields[FIELDS] = {
 };
 static const struct ta_partial_def partials[] = {{"ranks", fields, FIELDS}, {0}};
 
-static const struct ta_column columns[] = {
-    TA_RANK_COLUMN,
-    {"kernels", "Kernels", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Kernels executed"},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL, "Sum of their durations"},
-    {"small", "Small", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-     "Kernels shorter than the option small_kernels.below (10 µs)"},
-    {"small_share", "Small %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER, "Small over kernels"},
-    {"small_ns", "Time in small", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "Sum of the durations of small kernels"},
-    {"small_time_share", "Time in small %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Time in small kernels over the total"},
-    {"under_launch", "Under launch", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-     "Kernels that took less time than the call that launched them took on the host; none without "
-     "a linked call. Launches of graphs are left out"},
-    {"under_launch_share", "Under launch %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "The same over the kernels with such a call"},
-    {"under_launch_ns", "Time under launch", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "Sum of the durations of these kernels"},
+enum {
+    SMALL_RANK,
+    SMALL_KERNELS,
+    SMALL_TOTAL_NS,
+    SMALL_SMALL,
+    SMALL_SMALL_SHARE,
+    SMALL_SMALL_NS,
+    SMALL_SMALL_TIME_SHARE,
+    SMALL_UNDER_LAUNCH,
+    SMALL_UNDER_LAUNCH_SHARE,
+    SMALL_UNDER_LAUNCH_NS
 };
+static const struct ta_column small_columns[] = {
+    [SMALL_RANK] = TA_RANK_COLUMN,
+    [SMALL_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels executed"},
+    [SMALL_TOTAL_NS] = {"total_ns", "Total", TA_NS, .doc = "Sum of their durations"},
+    [SMALL_SMALL] = {"small", "Small", TA_COUNT, .better = TA_LOWER,
+                     .doc = "Kernels shorter than the option small_kernels.below (10 µs)"},
+    [SMALL_SMALL_SHARE] = {"small_share", "Small %", TA_RATIO, .better = TA_LOWER,
+                           .doc = "Small over kernels"},
+    [SMALL_SMALL_NS] = {"small_ns", "Time in small", TA_NS,
+                        .doc = "Sum of the durations of small kernels"},
+    [SMALL_SMALL_TIME_SHARE] = {"small_time_share", "Time in small %", TA_RATIO, .better = TA_LOWER,
+                                .doc = "Time in small kernels over the total"},
+    [SMALL_UNDER_LAUNCH] = {"under_launch", "Under launch", TA_COUNT, .better = TA_LOWER,
+                            .doc = "Kernels that took less time than the call that launched them "
+                                   "took on the host; none without "
+                                   "a linked call. Launches of graphs are left out"},
+    [SMALL_UNDER_LAUNCH_SHARE] = {"under_launch_share", "Under launch %", TA_RATIO,
+                                  .better = TA_LOWER,
+                                  .doc = "The same over the kernels with such a call"},
+    [SMALL_UNDER_LAUNCH_NS] = {"under_launch_ns", "Time under launch", TA_NS,
+                               .doc = "Sum of the durations of these kernels"},
+};
+
+static const struct ta_table_def small = {"kernels.small", "Small kernels",
+                                          TA_COLUMNS(small_columns)};
 
 /* Compares a kernel with the call that launched it alone. */
 static void compare(const struct ta_spans *s, const struct ta_activity *a, int64_t *row)
@@ -75,30 +93,36 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
-    struct ta_table_builder *table = ta_add_table(out, "kernels.small", "Small kernels", columns,
-                                                  sizeof columns / sizeof *columns);
+    (void)in;
+
     for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
         const int64_t *row = ta_partial_at(merged[0], i);
-        TA_ROW(table, ta_int(row[RANK]), ta_int(row[KERNELS]), ta_int(row[TOTAL]),
-               ta_int(row[SMALL]), ta_share(row[SMALL], row[KERNELS]), ta_int(row[SMALL_NS]),
-               ta_share(row[SMALL_NS], row[TOTAL]), ta_int(row[UNDER]),
-               ta_share(row[UNDER], row[LAUNCHED]), ta_int(row[UNDER_NS]));
+        TA_ROW(out, small, [SMALL_RANK] = ta_int(row[RANK]), [SMALL_KERNELS] = ta_int(row[KERNELS]),
+               [SMALL_TOTAL_NS] = ta_int(row[TOTAL]), [SMALL_SMALL] = ta_int(row[SMALL]),
+               [SMALL_SMALL_SHARE] = ta_share(row[SMALL], row[KERNELS]),
+               [SMALL_SMALL_NS] = ta_int(row[SMALL_NS]),
+               [SMALL_SMALL_TIME_SHARE] = ta_share(row[SMALL_NS], row[TOTAL]),
+               [SMALL_UNDER_LAUNCH] = ta_int(row[UNDER]),
+               [SMALL_UNDER_LAUNCH_SHARE] = ta_share(row[UNDER], row[LAUNCHED]),
+               [SMALL_UNDER_LAUNCH_NS] = ta_int(row[UNDER_NS]));
     }
     return TA_OK;
 }
 
 static const char *const behind[] = {"attention", NULL};
 
+static const struct ta_table_def *const tables[] = {&small, NULL};
+
 static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .behind = behind,
                                            .section = "kernels",
                                            .partials = partials,
                                            .map = map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, small_kernels, &ops, .title = "Small kernels",
           .summary = "Kernels that are short, or shorter than their launch: kernels.small",

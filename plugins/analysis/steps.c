@@ -41,27 +41,24 @@ static const struct ta_partial_def partials[] = {{"steps", fields, FIELDS}, {0}}
 
 static const struct ta_column columns[] = {
     TA_RANK_COLUMN,
-    {"step", "Step", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Label of the step"},
-    {"source", "Source", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "How the step was found: marker is a ProfilerStep#N range"},
-    {"host_start_ns", "Host start", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "Start of the marker since the earliest span of the rank"},
-    {"host_dur_ns", "Host", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Duration of the marker"},
-    {"gpu_start_ns", "GPU start", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "First start of the device activities launched in the step"},
-    {"gpu_dur_ns", "GPU", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "First start to last end of the device activities launched in the step"},
-    {"gpu_busy_ns", "GPU busy", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "Union of these activities over all devices"},
-    {"kernels", "Kernels", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Kernels launched in the step"},
-    TA_COUNT_COLUMN("lost", "Lost", TA_LOWER,
-                    "Calls of the step that launched a kernel which was not recorded"),
-    TA_NS_COLUMN(
-        "counted_ns", "Step time", TA_LOWER,
-        "Time of the step for statistics, where markers of most steps only enclose the "
-        "launches: busy time of its device work, or the marker where that is longer; null for "
-        "steps that lost more than 5 % of their kernels, which are left out"),
+    {"step", "Step", TA_TEXT, .doc = "Label of the step"},
+    {"source", "Source", TA_WORD,
+     .doc = "How the step was found: marker is a ProfilerStep#N range"},
+    {"host_start_ns", "Host start", TA_NS,
+     .doc = "Start of the marker since the earliest span of the rank"},
+    {"host_dur_ns", "Host", TA_NS, .better = TA_LOWER, .doc = "Duration of the marker"},
+    {"gpu_start_ns", "GPU start", TA_NS,
+     .doc = "First start of the device activities launched in the step"},
+    {"gpu_dur_ns", "GPU", TA_NS, .better = TA_LOWER,
+     .doc = "First start to last end of the device activities launched in the step"},
+    {"gpu_busy_ns", "GPU busy", TA_NS, .doc = "Union of these activities over all devices"},
+    {"kernels", "Kernels", TA_COUNT, .doc = "Kernels launched in the step"},
+    {"lost", "Lost", TA_COUNT, .better = TA_LOWER,
+     .doc = "Calls of the step that launched a kernel which was not recorded"},
+    {"counted_ns", "Step time", TA_NS, .better = TA_LOWER,
+     .doc = "Time of the step for statistics, where markers of most steps only enclose the "
+            "launches: busy time of its device work, or the marker where that is longer; null for "
+            "steps that lost more than 5 % of their kernels, which are left out"},
 };
 
 static const struct ta_chart chart = {
@@ -250,20 +247,21 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 static const struct ta_column rank_columns[] = {
     TA_RANK_COLUMN,
-    TA_COUNT_COLUMN("steps", "Steps", TA_NEUTRAL,
-                    "Marked steps, without those that lack more than 5 % of their kernels"),
-    TA_NS_COLUMN("total_ns", "Total", TA_LOWER, "Sum of their host durations"),
-    {"mean_ns", "Mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Total divided by steps"},
-    TA_NS_COLUMN("min_ns", "Min", TA_LOWER, "Shortest"),
-    TA_NS_COLUMN("max_ns", "Max", TA_LOWER, "Longest"),
-    {"p50_ns", "p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Median host duration"},
-    {"p95_ns", "p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "95th percentile (type 7)"},
-    {"gpu_mean_ns", "GPU mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Mean of first start to last end of what the steps launched, of those that launched anything"},
-    {"gpu_busy_mean_ns", "GPU busy mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Mean of the union of these activities"},
-    {"kernels_mean", "Kernels", TA_TYPE_NUMBER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Mean number of kernels that a step launched"},
+    {"steps", "Steps", TA_COUNT,
+     .doc = "Marked steps, without those that lack more than 5 % of their kernels"},
+    {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Sum of their host durations"},
+    {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .doc = "Total divided by steps"},
+    {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest"},
+    {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest"},
+    {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER, .doc = "Median host duration"},
+    {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER, .doc = "95th percentile (type 7)"},
+    {"gpu_mean_ns", "GPU mean", TA_NS_MEAN, .better = TA_LOWER,
+     .doc = "Mean of first start to last end of what the steps launched, of those that launched "
+            "anything"},
+    {"gpu_busy_mean_ns", "GPU busy mean", TA_NS_MEAN, .better = TA_LOWER,
+     .doc = "Mean of the union of these activities"},
+    {"kernels_mean", "Kernels", TA_TYPE_NUMBER, TA_UNIT_COUNT,
+     .doc = "Mean number of kernels that a step launched"},
 };
 
 /* Whether a step lacks too many of its kernels to say how long a step takes. */
@@ -321,11 +319,11 @@ static void add_rank(const struct ta_partial *steps, size_t first, size_t end, d
     if (n == 0)
         return;
     ta_sort_numbers(durations, (size_t)n);
-    TA_ROW(table, ta_int(ta_partial_at(steps, first)[RANK]), ta_int(n), ta_int(total),
-           mean(total, n), ta_int(ta_whole(durations[0])), ta_int(ta_whole(durations[n - 1])),
-           ta_num(ta_quantile(durations, (size_t)n, 0.5)),
-           ta_num(ta_quantile(durations, (size_t)n, 0.95)), mean(gpu, on_gpu), mean(busy, on_gpu),
-           mean(kernels, n));
+    TA_CELLS(table, ta_int(ta_partial_at(steps, first)[RANK]), ta_int(n), ta_int(total),
+             mean(total, n), ta_int(ta_whole(durations[0])), ta_int(ta_whole(durations[n - 1])),
+             ta_num(ta_quantile(durations, (size_t)n, 0.5)),
+             ta_num(ta_quantile(durations, (size_t)n, 0.95)), mean(gpu, on_gpu), mean(busy, on_gpu),
+             mean(kernels, n));
 }
 
 static bool add_ranks(const struct ta_partial *steps, struct ta_section_builder *out)
@@ -355,7 +353,7 @@ static uint64_t earlier(struct ta_map *labels, const int64_t *row)
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     const struct ta_partial *steps = merged[0];
     struct ta_table_builder *table =
@@ -377,11 +375,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
             label = (struct ta_slice){numbered, (size_t)n};
         }
         const bool on_gpu = row[GPU_START] != TA_MISSING;
-        TA_ROW(table, ta_int(row[RANK]), ta_text(label), ta_text(TA_LIT("marker")),
-               ta_int(row[HOST_START]), ta_int(row[HOST_DUR]), ta_int(row[GPU_START]),
-               on_gpu ? ta_int(row[GPU_END] - row[GPU_START]) : ta_null(), ta_int(row[GPU_BUSY]),
-               ta_int(row[KERNELS]), ta_int(row[LOST]),
-               lacking || of_device ? step_time(row, of_device) : ta_null());
+        TA_CELLS(table, ta_int(row[RANK]), ta_text(label), ta_text(TA_LIT("marker")),
+                 ta_int(row[HOST_START]), ta_int(row[HOST_DUR]), ta_int(row[GPU_START]),
+                 on_gpu ? ta_int(row[GPU_END] - row[GPU_START]) : ta_null(), ta_int(row[GPU_BUSY]),
+                 ta_int(row[KERNELS]), ta_int(row[LOST]),
+                 lacking || of_device ? step_time(row, of_device) : ta_null());
     }
     const bool failed = !add_ranks(steps, out) || labels.failed;
     ta_map_free(&labels);
@@ -392,7 +390,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                        "%zu of %zu steps lack more than 5 %% of the kernels that were launched "
                        "in them, which were not recorded: they do not count in statistics.",
                        lacking, ta_partial_rows(steps));
-    if (ta_partial_rows(steps) == 0 && ta_report_is_of_traces(prior))
+    if (ta_partial_rows(steps) == 0 && ta_report_is_of_traces(in->report))
         ta_add_missing(out, "No step markers (ProfilerStep#N): the program did not call "
                             "profiler.step(), so the trace counts as one window.");
     return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the steps") : TA_OK;

@@ -31,24 +31,42 @@ static const struct {
     {"drop_rate_ratio", DROP_RATE},
 };
 
-static const struct ta_column columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    {"session", "Session", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Number of the dump among those of the rank, from 0"},
-    {"frames", "Frames sent", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_HIGHER, "Frames streamed"},
-    {"dropped", "Dropped", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER, "Frames dropped"},
-    {"drop_ratio", "Drop ratio", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Dropped over sent and dropped"},
-    {"drop_ratio_reported", "As reported", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "The same as the profiler has it"},
-    {"fps", "FPS as reported", TA_TYPE_NUMBER, TA_UNIT_PER_S, TA_HIGHER,
-     "Frames of the last events over the time between them, which is one interval too short"},
-    {"encode_mean_ns", "Encoding", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Mean time to encode a batch of frames, as reported"},
-    {"network_mean_ns", "Network", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Mean latency of the network, as reported"},
-    {"events", "Events", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Batches of frames"},
+enum {
+    BY_RANK_RANK,
+    BY_RANK_SESSION,
+    BY_RANK_FRAMES,
+    BY_RANK_DROPPED,
+    BY_RANK_DROP_RATIO,
+    BY_RANK_DROP_RATIO_REPORTED,
+    BY_RANK_FPS,
+    BY_RANK_ENCODE_MEAN,
+    BY_RANK_NETWORK_MEAN,
+    BY_RANK_EVENTS
 };
+static const struct ta_column by_rank_table_columns[] = {
+    [BY_RANK_RANK] = TA_DUMP_RANK_COLUMN,
+    [BY_RANK_SESSION] = {"session", "Session", TA_INTEGER,
+                         .doc = "Number of the dump among those of the rank, from 0"},
+    [BY_RANK_FRAMES] = {"frames", "Frames sent", TA_COUNT, .better = TA_HIGHER,
+                        .doc = "Frames streamed"},
+    [BY_RANK_DROPPED] = {"dropped", "Dropped", TA_COUNT, .better = TA_LOWER,
+                         .doc = "Frames dropped"},
+    [BY_RANK_DROP_RATIO] = {"drop_ratio", "Drop ratio", TA_RATIO, .better = TA_LOWER,
+                            .doc = "Dropped over sent and dropped"},
+    [BY_RANK_DROP_RATIO_REPORTED] = {"drop_ratio_reported", "As reported", TA_RATIO,
+                                     .better = TA_LOWER, .doc = "The same as the profiler has it"},
+    [BY_RANK_FPS] = {"fps", "FPS as reported", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
+                     .doc = "Frames of the last events over the time between them, which is one "
+                            "interval too short"},
+    [BY_RANK_ENCODE_MEAN] = {"encode_mean_ns", "Encoding", TA_NS_MEAN, .better = TA_LOWER,
+                             .doc = "Mean time to encode a batch of frames, as reported"},
+    [BY_RANK_NETWORK_MEAN] = {"network_mean_ns", "Network", TA_NS_MEAN, .better = TA_LOWER,
+                              .doc = "Mean latency of the network, as reported"},
+    [BY_RANK_EVENTS] = {"events", "Events", TA_COUNT, .doc = "Batches of frames"},
+};
+
+static const struct ta_table_def by_rank_table = {"streaming.by_rank", "Streaming",
+                                                  TA_COLUMNS(by_rank_table_columns)};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
@@ -79,13 +97,12 @@ static struct ta_cell ratio_cell(double value)
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
+    (void)in;
     const struct ta_partial *streams = merged[0];
-    struct ta_table_builder *table =
-        ta_add_table(out, "streaming.by_rank", "Streaming", columns, 10);
+
     int64_t session = 0;
     for (size_t i = 0; i < ta_partial_rows(streams); i++) {
         const int64_t *row = ta_partial_at(streams, i);
@@ -94,16 +111,24 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         const double batches = ta_real_of(row[EVENTS]);
         if (batches == 0 || (!(sent > 0) && !(dropped > 0) && !(ta_real_of(row[FPS]) > 0)))
             continue; /* nothing was streamed */
-        TA_ROW(table, ta_int(row[RANK]), ta_int(session), count_cell(sent), count_cell(dropped),
-               ratio_cell(dropped / (sent + dropped)), ratio_cell(ta_real_of(row[DROP_RATE])),
-               ta_num(ta_real_of(row[FPS])), ta_num(ta_real_of(row[ENCODE])),
-               ta_num(ta_real_of(row[NETWORK])), count_cell(batches));
+        TA_ROW(
+            out,
+            by_rank_table, [BY_RANK_RANK] = ta_int(row[RANK]), [BY_RANK_SESSION] = ta_int(session),
+            [BY_RANK_FRAMES] = count_cell(sent), [BY_RANK_DROPPED] = count_cell(dropped),
+            [BY_RANK_DROP_RATIO] = ratio_cell(dropped / (sent + dropped)),
+            [BY_RANK_DROP_RATIO_REPORTED] = ratio_cell(ta_real_of(row[DROP_RATE])),
+            [BY_RANK_FPS] = ta_num(ta_real_of(row[FPS])),
+            [BY_RANK_ENCODE_MEAN] = ta_num(ta_real_of(row[ENCODE])),
+            [BY_RANK_NETWORK_MEAN] = ta_num(ta_real_of(row[NETWORK])),
+            [BY_RANK_EVENTS] = count_cell(batches));
     }
     return TA_OK;
 }
 
+static const struct ta_table_def *const tables[] = {&by_rank_table, NULL};
+
 static const struct ta_analysis_ops ops = {
-    .section = "streaming", .partials = partials, .map = map, .finish = finish};
+    .section = "streaming", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, streaming, &ops, .title = "Streaming",
           .summary = "Frames sent and dropped, encoding and network: streaming.by_rank",

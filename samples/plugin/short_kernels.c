@@ -46,34 +46,50 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     return TA_OK;
 }
 
-static const struct ta_column columns[] = {
-    TA_RANK_COLUMN,
-    TA_COUNT_COLUMN("kernels", "Kernels", TA_NEUTRAL, "Kernels executed"),
-    TA_COUNT_COLUMN("short", "Short", TA_LOWER, "Kernels below the option short_kernels.below"),
-    TA_RATIO_COLUMN("short_share", "Share", TA_LOWER, "Short kernels divided by kernels"),
-    TA_NS_COLUMN("short_total_ns", "Time in short", TA_LOWER,
-                 "Sum of the durations of short kernels"),
-    TA_RATIO_COLUMN("time_share", "Share of time", TA_NEUTRAL,
-                    "Time in short kernels divided by time in kernels"),
+enum {
+    BY_RANK_RANK,
+    BY_RANK_KERNELS,
+    BY_RANK_SHORT,
+    BY_RANK_SHORT_SHARE,
+    BY_RANK_SHORT_TOTAL,
+    BY_RANK_TIME_SHARE
+};
+static const struct ta_column by_rank_table_columns[] = {
+    [BY_RANK_RANK] = TA_RANK_COLUMN,
+    [BY_RANK_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels executed"},
+    [BY_RANK_SHORT] = {"short", "Short", TA_COUNT, .better = TA_LOWER,
+                       .doc = "Kernels below the option short_kernels.below"},
+    [BY_RANK_SHORT_SHARE] = {"short_share", "Share", TA_RATIO, .better = TA_LOWER,
+                             .doc = "Short kernels divided by kernels"},
+    [BY_RANK_SHORT_TOTAL] = {"short_total_ns", "Time in short", TA_NS, .better = TA_LOWER,
+                             .doc = "Sum of the durations of short kernels"},
+    [BY_RANK_TIME_SHARE] = {"time_share", "Share of time", TA_RATIO,
+                            .doc = "Time in short kernels divided by time in kernels"},
 };
 
+static const struct ta_table_def by_rank_table = {"short_kernels.by_rank", "Short kernels",
+                                                  TA_COLUMNS(by_rank_table_columns)};
+
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
-    (void)ctx, (void)prior;
-    struct ta_table_builder *table = ta_add_table(out, "short_kernels.by_rank", "Short kernels",
-                                                  columns, sizeof columns / sizeof *columns);
+    (void)ctx, (void)in;
+
     for (size_t i = 0; i < ta_partial_rows(merged[0]); i++) {
         const int64_t *row = ta_partial_at(merged[0], i);
-        TA_ROW(table, ta_int(row[RANK]), ta_int(row[KERNELS]), ta_int(row[SHORT]),
-               ta_share(row[SHORT], row[KERNELS]), ta_int(row[SHORT_TOTAL]),
-               ta_share(row[SHORT_TOTAL], row[TOTAL]));
+        TA_ROW(out, by_rank_table, [BY_RANK_RANK] = ta_int(row[RANK]),
+               [BY_RANK_KERNELS] = ta_int(row[KERNELS]), [BY_RANK_SHORT] = ta_int(row[SHORT]),
+               [BY_RANK_SHORT_SHARE] = ta_share(row[SHORT], row[KERNELS]),
+               [BY_RANK_SHORT_TOTAL] = ta_int(row[SHORT_TOTAL]),
+               [BY_RANK_TIME_SHARE] = ta_share(row[SHORT_TOTAL], row[TOTAL]));
     }
     return TA_OK;
 }
 
+static const struct ta_table_def *const tables[] = {&by_rank_table, NULL};
+
 static const struct ta_analysis_ops ops = {
-    .section = "kernels", .partials = partials, .map = map, .finish = finish};
+    .section = "kernels", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, short_kernels, &ops, .title = "Short kernels",
           .summary = "How many kernels are too short to be worth their launch", .version = "1.0",

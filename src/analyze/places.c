@@ -189,10 +189,10 @@ enum ta_status ta_place_rows(struct ta_ctx *ctx, const struct ta_partial *places
         all[n++] = read_place(places, i, &end);
     qsort(all, n, sizeof *all, by_start);
     for (size_t i = 0; i < n; i++)
-        TA_ROW(table, text_or_null(ta_partial_text(places, all[i].first, OP)),
-               ta_text(ta_partial_text(places, all[i].first, NAME)),
-               text_or_null(ta_partial_text(places, all[i].first, WITHIN)),
-               ta_int(all[i].first[FIRST]), ta_int(all[i].calls), ta_int(all[i].total));
+        TA_CELLS(table, text_or_null(ta_partial_text(places, all[i].first, OP)),
+                 ta_text(ta_partial_text(places, all[i].first, NAME)),
+                 text_or_null(ta_partial_text(places, all[i].first, WITHIN)),
+                 ta_int(all[i].first[FIRST]), ta_int(all[i].calls), ta_int(all[i].total));
     free(all);
     return TA_OK;
 }

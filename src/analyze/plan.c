@@ -69,33 +69,56 @@ static bool add_sampled_keys(struct ta_plan *plan, const char *const *keys)
     return true;
 }
 
-/* The analyses of a registry that run. */
+/* The analyses of a registry, which of them run, and which wait for which. */
 struct choice {
     const struct ta_registry *registry;
-    bool *runs; /* by place in the registry */
-    size_t n;   /* in the registry */
+    size_t n;    /* in the registry */
+    bool *runs;  /* by place in the registry */
+    bool *reads; /* [reader × n + read] */
+    bool *waits; /* the same, and those that items of one stand after */
 };
 
-static size_t place_of(const struct choice *choice, const char *id)
+static const struct ta_analysis_ops *ops_at(const struct choice *choice, size_t i)
 {
-    size_t i = 0;
-    while (i < choice->n &&
-           strcmp(ta_registry_at(choice->registry, TA_KIND_analysis, i)->plugin.id, id) != 0)
-        i++;
-    return i;
+    return ta_registry_at(choice->registry, TA_KIND_analysis, i)->plugin.analysis;
+}
+
+/* Notes that analysis `i` waits for another, if there is such a one: of what is not there at all
+ * finish() finds no table and says what is missing. */
+static void wait_for(const struct choice *choice, size_t i, const char *id, bool reads)
+{
+    for (size_t other = 0; other < choice->n; other++)
+        if (other != i &&
+            strcmp(ta_registry_at(choice->registry, TA_KIND_analysis, other)->plugin.id, id) == 0) {
+            choice->reads[i * choice->n + other] |= reads;
+            choice->waits[i * choice->n + other] = true;
+        }
+}
+
+static void find_edges(const struct choice *choice)
+{
+    for (size_t i = 0; i < choice->n; i++) {
+        const struct ta_analysis_ops *ops = ops_at(choice, i);
+        for (const char *const *id = ops->after; id && *id; id++)
+            wait_for(choice, i, *id, true);
+        for (const char *const *id = ops->behind; id && *id; id++)
+            wait_for(choice, i, *id, false);
+        for (size_t ref = 0; ref < ops->n_reads; ref++) {
+            const struct ta_entry *owner;
+            if (ta_registry_table(choice->registry, ops->reads[ref].table, &owner) && owner)
+                wait_for(choice, i, owner->plugin.id, true);
+        }
+    }
 }
 
 static void choose(const struct choice *choice, size_t i)
 {
-    const struct ta_entry *entry = ta_registry_at(choice->registry, TA_KIND_analysis, i);
-    if (entry->off || choice->runs[i])
+    if (ta_registry_at(choice->registry, TA_KIND_analysis, i)->off || choice->runs[i])
         return;
     choice->runs[i] = true;
-    for (const char *const *id = entry->plugin.analysis->after; id && *id; id++) {
-        const size_t other = place_of(choice, *id);
-        if (other < choice->n)
+    for (size_t other = 0; other < choice->n; other++)
+        if (choice->reads[i * choice->n + other])
             choose(choice, other);
-    }
 }
 
 /* Analyses in an order. */
@@ -106,33 +129,26 @@ struct order {
     size_t n;
 };
 
-/* Whether all of a list stand already.  What is not there at all is not waited for: finish() finds
- * no table and says what is missing. */
-static bool stand(const struct order *order, const char *const *ids)
+/* Whether all that an analysis waits for are listed already. */
+static bool is_ready(const struct order *order, size_t i)
 {
-    for (; ids && *ids; ids++) {
-        const size_t i = place_of(order->choice, *ids);
-        if (i < order->choice->n && !order->listed[i])
+    for (size_t other = 0; other < order->choice->n; other++)
+        if (order->choice->waits[i * order->choice->n + other] && !order->listed[other])
             return false;
-    }
     return true;
 }
 
-/* Each behind those that it reads and those that its items stand behind; the same order whichever
- * of them run. */
+/* The same order whichever of them run. */
 static void put_in_order(struct order *order)
 {
     const struct choice *choice = order->choice;
     for (size_t before = SIZE_MAX; order->n < choice->n && before != order->n;) {
         before = order->n;
-        for (size_t i = 0; i < choice->n; i++) {
-            const struct ta_analysis_ops *ops =
-                ta_registry_at(choice->registry, TA_KIND_analysis, i)->plugin.analysis;
-            if (!order->listed[i] && stand(order, ops->after) && stand(order, ops->behind)) {
+        for (size_t i = 0; i < choice->n; i++)
+            if (!order->listed[i] && is_ready(order, i)) {
                 order->listed[i] = true;
                 order->at[order->n++] = i;
             }
-        }
     }
 }
 
@@ -180,14 +196,17 @@ enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *regist
                             const struct ta_wanted *wanted, struct ta_plan *plan)
 {
     const size_t n = ta_registry_count(registry, TA_KIND_analysis);
-    const struct choice choice = {registry, calloc(n + 1, sizeof(bool)), n};
+    const struct choice choice = {registry, n, calloc(n + 1, sizeof(bool)),
+                                  calloc(n * n + 1, sizeof(bool)), calloc(n * n + 1, sizeof(bool))};
     *plan = (struct ta_plan){.analyses = calloc(n + 1, sizeof *plan->analyses),
                              .keys = calloc(TA_RECORD_ARGS, sizeof *plan->keys),
                              .compared = wanted && wanted->compared};
     enum ta_status status =
-        choice.runs && plan->analyses && plan->keys
+        choice.runs && choice.reads && choice.waits && plan->analyses && plan->keys
             ? TA_OK
             : ta_fail(ctx, TA_ERR_NOMEM, "Cannot plan the analyses: analyses=%zu", n);
+    if (status == TA_OK)
+        find_edges(&choice);
     for (size_t i = 0; status == TA_OK && i < n; i++)
         if (ta_registry_wants(ta_registry_at(registry, TA_KIND_analysis, i), wanted))
             choose(&choice, i);
@@ -196,6 +215,8 @@ enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *regist
     if (status == TA_OK)
         status = list_needs(ctx, plan);
     free(choice.runs);
+    free(choice.reads);
+    free(choice.waits);
     return status;
 }
 

@@ -175,11 +175,19 @@ enum ta_status ta_partial_set_finish_one(struct ta_ctx *ctx, struct ta_partial_s
 {
     const struct ta_entry *entry = set->plan->analyses[a];
     const struct ta_plugin *plugin = &entry->plugin;
+    const struct ta_analysis_ops *ops = plugin->analysis;
     struct ta_section_builder *section =
-        ta_report_open_section(report, plugin->analysis->section, plugin->title);
+        ta_report_open_section(report, ops->section, plugin->title);
+    struct ta_refs in;
+    ta_refs_open(&in, report, ops->reads, ops->n_reads);
+    ta_declare_tables(section, ops->tables);
     ctx->option_values = entry->option_values;
-    const enum ta_status status = plugin->analysis->finish(
-        ctx, (const struct ta_partial *const *)set->tables[a], report, section);
+    const enum ta_status status =
+        ops->finish(ctx, (const struct ta_partial *const *)set->tables[a], &in, section);
+    ta_close_tables(section);
+    if (status == TA_OK && ta_report_fault(report))
+        return ta_fail(ctx, TA_ERR_INTERNAL, "Analysis \"%s\": %s", plugin->id,
+                       ta_report_fault(report));
     return status == TA_OK ? TA_OK
                            : ta_cause(ctx, status, "Analysis \"%s\" could not finish", plugin->id);
 }

@@ -125,6 +125,8 @@ enum ta_status ta_cli_load_plugins(struct ta_cli *cli)
     for (size_t i = 0; status == TA_OK && i < args->plugin_paths.n; i++)
         status = ta_registry_load(ctx, cli->registry, args->plugin_paths.items[i]);
     if (status == TA_OK)
+        status = ta_registry_check(ctx, cli->registry);
+    if (status == TA_OK)
         status = set_options(cli);
     return status == TA_OK ? set_ranks(cli) : status;
 }

@@ -99,9 +99,11 @@ int64_t diff_pair_change(const struct diff_pair *pair);
 
 /* Columns of times behind those before and after: how they changed. */
 #define DIFF_CHANGE_COLUMNS(type)                                                                  \
-    {"delta_ns", "Change", type, TA_UNIT_NS_CHANGE, TA_LOWER, "After minus before"},               \
+    {"delta_ns",        "Change",           type,                                                  \
+     TA_UNIT_NS_CHANGE, .better = TA_LOWER, .doc = "After minus before"},                          \
     {                                                                                              \
-        "change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_LOWER, "Change over before" \
+        "change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, .better = TA_LOWER,            \
+                                                                    .doc = "Change over before"    \
     }
 
 /* ---- the comparison --------------------------------------------------------------------- */

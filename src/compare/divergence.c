@@ -11,22 +11,23 @@
 #include <stdlib.h>
 
 static const struct ta_column columns[] = {
-    {"what", "What", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "kernel: the first that differs in the order of first runs; step: the first from which on "
-     "steps take another time"},
-    {"difference", "Difference", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "Of a kernel: added: the baseline goes on without it; removed: the other run does; replaced: "
-     "another kernel or operator stands in its place. Of a step: slower or faster"},
-    {"place", "Place", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Pairs of operator and kernel, or steps, that came before"},
-    TA_TEXT_COLUMN("op", "Operator", "That launched the kernel, in the baseline where it has it"),
-    TA_TEXT_COLUMN("base", "Before", "Kernel or step of the baseline; none of what was added"),
-    TA_TEXT_COLUMN("new", "After", "Kernel or step of the other run; none of what was removed"),
-    TA_NS_COLUMN("base_start_ns", "Start before", TA_NEUTRAL,
-                 "When that was in the baseline, since the earliest span of the rank"),
-    TA_NS_COLUMN("new_start_ns", "Start after", TA_NEUTRAL, "The same in the other run"),
-    {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_LOWER,
-     "Of a step: how much longer steps take from there on than those of the baseline"},
+    {"what", "What", TA_WORD,
+     .doc =
+         "kernel: the first that differs in the order of first runs; step: the first from which on "
+         "steps take another time"},
+    {"difference", "Difference", TA_WORD,
+     .doc = "Of a kernel: added: the baseline goes on without it; removed: the other run does; "
+            "replaced: "
+            "another kernel or operator stands in its place. Of a step: slower or faster"},
+    {"place", "Place", TA_COUNT, .doc = "Pairs of operator and kernel, or steps, that came before"},
+    {"op", "Operator", TA_TEXT, .doc = "That launched the kernel, in the baseline where it has it"},
+    {"base", "Before", TA_TEXT, .doc = "Kernel or step of the baseline; none of what was added"},
+    {"new", "After", TA_TEXT, .doc = "Kernel or step of the other run; none of what was removed"},
+    {"base_start_ns", "Start before", TA_NS,
+     .doc = "When that was in the baseline, since the earliest span of the rank"},
+    {"new_start_ns", "Start after", TA_NS, .doc = "The same in the other run"},
+    {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, .better = TA_LOWER,
+     .doc = "Of a step: how much longer steps take from there on than those of the baseline"},
 };
 
 static struct ta_cell cell_of(const struct ta_table *table, size_t row, const char *column)
@@ -124,10 +125,11 @@ static bool add_kernel(struct diff *diff, struct ta_table_builder *out)
         return false;
     const bool is_added = strcmp(difference, "added") == 0;
     const bool is_removed = strcmp(difference, "removed") == 0;
-    TA_ROW(out, ta_text(TA_LIT("kernel")), ta_text(ta_slice_of(difference)), ta_int((int64_t)i),
-           cell_of(is_added ? new : base, i, "op"), is_added ? ta_null() : cell_of(base, i, "name"),
-           is_removed ? ta_null() : cell_of(new, i, "name"), cell_of(base, i, "first_start_ns"),
-           cell_of(new, i, "first_start_ns"), ta_null());
+    TA_CELLS(out, ta_text(TA_LIT("kernel")), ta_text(ta_slice_of(difference)), ta_int((int64_t)i),
+             cell_of(is_added ? new : base, i, "op"),
+             is_added ? ta_null() : cell_of(base, i, "name"),
+             is_removed ? ta_null() : cell_of(new, i, "name"), cell_of(base, i, "first_start_ns"),
+             cell_of(new, i, "first_start_ns"), ta_null());
     return true;
 }
 
@@ -175,11 +177,11 @@ static bool add_step(struct diff *diff, struct ta_table_builder *out)
         const double change = exp(mean_of(logs, from, end)) - 1;
         if (fabs(change) <= OTHER_SHARE)
             continue;
-        TA_ROW(out, ta_text(TA_LIT("step")),
-               ta_text(change > 0 ? TA_LIT("slower") : TA_LIT("faster")), ta_int((int64_t)from),
-               ta_null(), cell_of(base, from, "step"), cell_of(new, from, "step"),
-               cell_of(base, from, "host_start_ns"), cell_of(new, from, "host_start_ns"),
-               ta_num(change));
+        TA_CELLS(out, ta_text(TA_LIT("step")),
+                 ta_text(change > 0 ? TA_LIT("slower") : TA_LIT("faster")), ta_int((int64_t)from),
+                 ta_null(), cell_of(base, from, "step"), cell_of(new, from, "step"),
+                 cell_of(base, from, "host_start_ns"), cell_of(new, from, "host_start_ns"),
+                 ta_num(change));
         break;
     }
     free(changes.at);

@@ -7,16 +7,17 @@
 #include <stdio.h>
 
 static const struct ta_column columns[] = {
-    {"key", "What", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "What was compared; tags of the session, versions and options of the profiler stand as they "
-     "are"},
-    TA_TEXT_COLUMN("base", "Before", "Its value in the baseline; none when nothing says it"),
-    TA_TEXT_COLUMN("new", "After", "Its value in the other run; none when nothing says it"),
-    {"status", "Status", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "same; differs; unknown: a run does not say it"},
-    {"weight", "Weight", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "caution: times of runs that differ in it are of different work or machines; note: it says "
-     "something about the recording"},
+    {"key", "What", TA_WORD,
+     .doc = "What was compared; tags of the session, versions and options of the profiler stand as "
+            "they "
+            "are"},
+    {"base", "Before", TA_TEXT, .doc = "Its value in the baseline; none when nothing says it"},
+    {"new", "After", TA_TEXT, .doc = "Its value in the other run; none when nothing says it"},
+    {"status", "Status", TA_WORD, .doc = "same; differs; unknown: a run does not say it"},
+    {"weight", "Weight", TA_WORD,
+     .doc = "caution: times of runs that differ in it are of different work or machines; note: it "
+            "says "
+            "something about the recording"},
 };
 
 /* ---- what a report says ------------------------------------------------------------------------
@@ -226,9 +227,9 @@ static void add_keys(struct diff *diff, struct ta_table_builder *table, struct d
             continue;
         if (keys[i].is_caution && strcmp(status, "same") != 0)
             add_doubt(doubts, keys[i].key);
-        TA_ROW(table, ta_text(ta_slice_of(keys[i].key)), text_or_null(base), text_or_null(new),
-               ta_text(ta_slice_of(status)),
-               ta_text(keys[i].is_caution ? TA_LIT("caution") : TA_LIT("note")));
+        TA_CELLS(table, ta_text(ta_slice_of(keys[i].key)), text_or_null(base), text_or_null(new),
+                 ta_text(ta_slice_of(status)),
+                 ta_text(keys[i].is_caution ? TA_LIT("caution") : TA_LIT("note")));
     }
 }
 
@@ -257,9 +258,9 @@ static void add_tags(struct diff *diff, struct ta_table_builder *table, struct d
         const char *name = ta_arena_copy(&diff->arena, key);
         if (name && doubts->n < NAMED_MOST)
             add_doubt(doubts, name);
-        TA_ROW(table, ta_text(key), ta_text(ta_row_text(base, i, "value")),
-               ta_text(ta_row_text(new, k, "value")), ta_text(TA_LIT("differs")),
-               ta_text(TA_LIT("caution")));
+        TA_CELLS(table, ta_text(key), ta_text(ta_row_text(base, i, "value")),
+                 ta_text(ta_row_text(new, k, "value")), ta_text(TA_LIT("differs")),
+                 ta_text(TA_LIT("caution")));
     }
 }
 

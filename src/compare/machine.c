@@ -11,19 +11,20 @@
 #include <math.h>
 
 static const struct ta_column columns[] = {
-    {"base_clock", "Clock before", TA_TYPE_NUMBER, TA_UNIT_HERTZ, TA_HIGHER,
-     "Mean clock of the devices in the baseline"},
-    {"new_clock", "Clock after", TA_TYPE_NUMBER, TA_UNIT_HERTZ, TA_HIGHER,
-     "Mean clock of the devices in the other run"},
-    TA_NS_COLUMN("base_compute_ns", "Compute before", TA_LOWER,
-                 "What compute takes of the longest window of the baseline"),
-    TA_NS_COLUMN("new_compute_ns", "Compute after", TA_LOWER,
-                 "What compute takes of the longest window of the other run"),
-    {"delta_ns", "Change", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, TA_LOWER, "Of the window"},
-    {"machine_ns", "By the machine", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, TA_LOWER,
-     "Compute after, minus what it would take at the clock of the baseline"},
-    {"program_ns", "By the program", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, TA_LOWER,
-     "The rest of the change"},
+    {"base_clock", "Clock before", TA_TYPE_NUMBER, TA_UNIT_HERTZ, .better = TA_HIGHER,
+     .doc = "Mean clock of the devices in the baseline"},
+    {"new_clock", "Clock after", TA_TYPE_NUMBER, TA_UNIT_HERTZ, .better = TA_HIGHER,
+     .doc = "Mean clock of the devices in the other run"},
+    {"base_compute_ns", "Compute before", TA_NS, .better = TA_LOWER,
+     .doc = "What compute takes of the longest window of the baseline"},
+    {"new_compute_ns", "Compute after", TA_NS, .better = TA_LOWER,
+     .doc = "What compute takes of the longest window of the other run"},
+    {"delta_ns", "Change", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
+     .doc = "Of the window"},
+    {"machine_ns", "By the machine", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
+     .doc = "Compute after, minus what it would take at the clock of the baseline"},
+    {"program_ns", "By the program", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
+     .doc = "The rest of the change"},
 };
 
 /* Mean of the devices; 0 when no clock was recorded. */
@@ -59,6 +60,6 @@ void diff_add_machine(struct diff *diff)
     const int64_t machine = ta_whole(rint((double)new *(1 - after / before)));
     struct ta_table_builder *table = ta_add_table(section, "diff.machine", "Machine and program",
                                                   columns, sizeof columns / sizeof *columns);
-    TA_ROW(table, ta_num(before), ta_num(after), ta_int(base), ta_int(new), ta_int(change),
-           ta_int(machine), ta_int(change - machine));
+    TA_CELLS(table, ta_num(before), ta_num(after), ta_int(base), ta_int(new), ta_int(change),
+             ta_int(machine), ta_int(change - machine));
 }

@@ -106,15 +106,15 @@ static bool find_highest(struct diff *diff, int side, const struct source *sourc
  */
 
 static const struct ta_column peak_columns[] = {
-    TA_TEXT_COLUMN("term", "Where",
-                   "Call site whose blocks are alive at the peak; or the label at "
-                   "which memory had grown or shrunk"),
-    {"kind", "Kind", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "site: bytes that a call site holds at the peak; label: growth since the label before"},
-    TA_BYTES_COLUMN("base_bytes", "Before", TA_LOWER, "Bytes in the baseline"),
-    TA_BYTES_COLUMN("new_bytes", "After", TA_LOWER, "Bytes in the other run"),
-    {"delta_bytes", "Change", TA_TYPE_INTEGER, TA_UNIT_BYTES_CHANGE, TA_LOWER,
-     "After minus before; the rows add up to the change of the peak exactly"},
+    {"term", "Where", TA_TEXT,
+     .doc = "Call site whose blocks are alive at the peak; or the label at "
+            "which memory had grown or shrunk"},
+    {"kind", "Kind", TA_WORD,
+     .doc = "site: bytes that a call site holds at the peak; label: growth since the label before"},
+    {"base_bytes", "Before", TA_BYTES, .better = TA_LOWER, .doc = "Bytes in the baseline"},
+    {"new_bytes", "After", TA_BYTES, .better = TA_LOWER, .doc = "Bytes in the other run"},
+    {"delta_bytes", "Change", TA_TYPE_INTEGER, TA_UNIT_BYTES_CHANGE, .better = TA_LOWER,
+     .doc = "After minus before; the rows add up to the change of the peak exactly"},
 };
 
 struct term {
@@ -182,8 +182,9 @@ static bool add_peak(struct diff *diff, struct ta_section_builder *section,
         ta_add_table(section, "diff.memory", "What changed the peak of memory", peak_columns,
                      sizeof peak_columns / sizeof *peak_columns);
     for (size_t i = 0; i < n; i++)
-        TA_ROW(table, ta_text(terms[i].name), ta_text(ta_slice_of(kind)), ta_int(terms[i].bytes[0]),
-               ta_int(terms[i].bytes[1]), ta_int(terms[i].bytes[1] - terms[i].bytes[0]));
+        TA_CELLS(table, ta_text(terms[i].name), ta_text(ta_slice_of(kind)),
+                 ta_int(terms[i].bytes[0]), ta_int(terms[i].bytes[1]),
+                 ta_int(terms[i].bytes[1] - terms[i].bytes[0]));
     return true;
 }
 
@@ -191,12 +192,13 @@ static bool add_peak(struct diff *diff, struct ta_section_builder *section,
  */
 
 static const struct ta_column level_columns[] = {
-    TA_TEXT_COLUMN("label", "Label", "Label of the snapshot"),
-    TA_BYTES_COLUMN("base_bytes", "Before", TA_LOWER, "Allocated then in the baseline"),
-    TA_BYTES_COLUMN("new_bytes", "After", TA_LOWER, "Allocated then in the other run"),
-    {"delta_bytes", "Change", TA_TYPE_INTEGER, TA_UNIT_BYTES_CHANGE, TA_LOWER,
-     "After minus before"},
-    {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_LOWER, "Change over before"},
+    {"label", "Label", TA_TEXT, .doc = "Label of the snapshot"},
+    {"base_bytes", "Before", TA_BYTES, .better = TA_LOWER, .doc = "Allocated then in the baseline"},
+    {"new_bytes", "After", TA_BYTES, .better = TA_LOWER, .doc = "Allocated then in the other run"},
+    {"delta_bytes", "Change", TA_TYPE_INTEGER, TA_UNIT_BYTES_CHANGE, .better = TA_LOWER,
+     .doc = "After minus before"},
+    {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, .better = TA_LOWER,
+     .doc = "Change over before"},
 };
 
 static size_t row_of(const struct device *device, struct ta_slice label)
@@ -223,8 +225,8 @@ static void add_levels(struct diff *diff, struct ta_section_builder *section,
         const int64_t after = ta_row_integer(new->table, row, "allocated_bytes");
         if (before == TA_MISSING || after == TA_MISSING)
             continue;
-        TA_ROW(table, ta_text(label), ta_int(before), ta_int(after), ta_int(after - before),
-               ta_share(after - before, before));
+        TA_CELLS(table, ta_text(label), ta_int(before), ta_int(after), ta_int(after - before),
+                 ta_share(after - before, before));
         if (llabs(after - before) >
             llabs(diff->level.bytes[TA_DIFF_NEW] - diff->level.bytes[TA_DIFF_BASE]))
             diff->level = (struct diff_level_change){label, {before, after}};

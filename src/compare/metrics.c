@@ -8,47 +8,49 @@
 #include <math.h>
 
 static const struct ta_column columns[] = {
-    {"metric", "Metric", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL,
-     "Id of the figure, with its basis behind an @; what --fail-on takes"},
-    {"title", "What", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL, "The figure in words"},
-    {"base", "Before", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Value in the baseline; of several runs their geometric mean, where all are above 0, else "
-     "that "
-     "of the run of median length"},
-    {"new", "After", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Value in the other run; of several in the same way"},
-    {"delta", "Change", TA_TYPE_NUMBER, TA_UNIT_CHANGE, TA_NEUTRAL, "After minus before"},
-    {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_NEUTRAL, "Change over before"},
-    {"verdict", "Verdict", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "faster: better by its polarity; slower: worse; same: equal, neither way is better, or within "
-     "2 %; inconclusive: the runs are too few or too different to say"},
-    {"ratio", "After / before", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "After over before; of the steps of one run where the evidence is within it"},
-    {"ci_low", "CI low", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "Lower end of the confidence interval of the ratio; none with too few runs"},
-    {"ci_high", "CI high", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "Upper end of the confidence interval of the ratio; none with too few runs"},
-    {"p_value", "p", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "Probability of such a ratio without a change, by Welch's test on logarithms; none with too "
-     "few runs"},
-    {"p_rank", "p (ranks)", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "The same by the Mann-Whitney test; none with fewer than four runs on a side"},
-    {"spread", "Spread", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Relative standard deviation between the runs of a side, or the stored one; none when "
-     "unknown"},
-    {"detectable", "Detectable", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Least true change that so many runs show in four of five comparisons, by the spread"},
-    {"evidence", "Evidence", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "What the interval comes from: runs: three or more on each side; noise: a spread that is "
-     "stored or that of the other side; within_run: the steps of one run, which say nothing of "
-     "other runs; none"},
-    {"polarity", "Better", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "Whether lower or higher values are better, or neither"},
-    {"role", "Role", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL,
-     "key: it tells how long the run takes, so regression is of it; else other"},
-    TA_COUNT_COLUMN("base_runs", "Runs before", TA_NEUTRAL, "Runs of the baseline that have it"),
-    TA_COUNT_COLUMN("new_runs", "Runs after", TA_NEUTRAL, "Runs of the other side that have it"),
-    {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit of the values"},
+    {"metric", "Metric", TA_ID,
+     .doc = "Id of the figure, with its basis behind an @; what --fail-on takes"},
+    {"title", "What", TA_SENTENCE, .doc = "The figure in words"},
+    {"base", "Before", TA_NUMBER,
+     .doc =
+         "Value in the baseline; of several runs their geometric mean, where all are above 0, else "
+         "that "
+         "of the run of median length"},
+    {"new", "After", TA_NUMBER, .doc = "Value in the other run; of several in the same way"},
+    {"delta", "Change", TA_TYPE_NUMBER, TA_UNIT_CHANGE, .doc = "After minus before"},
+    {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, .doc = "Change over before"},
+    {"verdict", "Verdict", TA_WORD,
+     .doc = "faster: better by its polarity; slower: worse; same: equal, neither way is better, or "
+            "within "
+            "2 %; inconclusive: the runs are too few or too different to say"},
+    {"ratio", "After / before", TA_RATIO,
+     .doc = "After over before; of the steps of one run where the evidence is within it"},
+    {"ci_low", "CI low", TA_RATIO,
+     .doc = "Lower end of the confidence interval of the ratio; none with too few runs"},
+    {"ci_high", "CI high", TA_RATIO,
+     .doc = "Upper end of the confidence interval of the ratio; none with too few runs"},
+    {"p_value", "p", TA_RATIO,
+     .doc = "Probability of such a ratio without a change, by Welch's test on logarithms; none "
+            "with too "
+            "few runs"},
+    {"p_rank", "p (ranks)", TA_RATIO,
+     .doc = "The same by the Mann-Whitney test; none with fewer than four runs on a side"},
+    {"spread", "Spread", TA_RATIO, .better = TA_LOWER,
+     .doc = "Relative standard deviation between the runs of a side, or the stored one; none when "
+            "unknown"},
+    {"detectable", "Detectable", TA_RATIO, .better = TA_LOWER,
+     .doc = "Least true change that so many runs show in four of five comparisons, by the spread"},
+    {"evidence", "Evidence", TA_WORD,
+     .doc =
+         "What the interval comes from: runs: three or more on each side; noise: a spread that is "
+         "stored or that of the other side; within_run: the steps of one run, which say nothing of "
+         "other runs; none"},
+    {"polarity", "Better", TA_WORD, .doc = "Whether lower or higher values are better, or neither"},
+    {"role", "Role", TA_ID,
+     .doc = "key: it tells how long the run takes, so regression is of it; else other"},
+    {"base_runs", "Runs before", TA_COUNT, .doc = "Runs of the baseline that have it"},
+    {"new_runs", "Runs after", TA_COUNT, .doc = "Runs of the other side that have it"},
+    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the values"},
 };
 
 static const struct ta_chart forest = {
@@ -132,16 +134,16 @@ static void add_row(struct diff *diff, struct ta_table_builder *table,
         diff->basis = evidence->basis;
         diff->time_ratio = evidence->ratio;
     }
-    TA_ROW(table, ta_text(ta_slice_of(base->id)), ta_text(ta_slice_of(base->title)), ta_num(before),
-           ta_num(after), ta_num(after - before), ta_num(ratio - 1),
-           ta_text(ta_slice_of(ta_change_name(change))), ta_num(ratio), ta_num(evidence->ratio.low),
-           ta_num(evidence->ratio.high), ta_num(evidence->p), ta_num(evidence->p_rank),
-           ta_num(evidence->spread), ta_num(evidence->detectable),
-           ta_text(ta_slice_of(ta_basis_name(evidence->basis))),
-           ta_text(ta_slice_of(ta_polarity_name(base->polarity))),
-           ta_text(base->is_key ? TA_LIT("key") : TA_LIT("other")),
-           ta_int((int64_t)runs[TA_DIFF_BASE]), ta_int((int64_t)runs[TA_DIFF_NEW]),
-           ta_text(ta_slice_of(ta_unit_name(base->unit))));
+    TA_CELLS(table, ta_text(ta_slice_of(base->id)), ta_text(ta_slice_of(base->title)),
+             ta_num(before), ta_num(after), ta_num(after - before), ta_num(ratio - 1),
+             ta_text(ta_slice_of(ta_change_name(change))), ta_num(ratio),
+             ta_num(evidence->ratio.low), ta_num(evidence->ratio.high), ta_num(evidence->p),
+             ta_num(evidence->p_rank), ta_num(evidence->spread), ta_num(evidence->detectable),
+             ta_text(ta_slice_of(ta_basis_name(evidence->basis))),
+             ta_text(ta_slice_of(ta_polarity_name(base->polarity))),
+             ta_text(base->is_key ? TA_LIT("key") : TA_LIT("other")),
+             ta_int((int64_t)runs[TA_DIFF_BASE]), ta_int((int64_t)runs[TA_DIFF_NEW]),
+             ta_text(ta_slice_of(ta_unit_name(base->unit))));
 }
 
 static bool add_figure(struct diff *diff, struct ta_table_builder *table,

@@ -15,19 +15,21 @@
 #include <math.h>
 
 static const struct ta_column columns[] = {
-    {"of", "Mean of", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "What the mean is of, and which classes it has: kernels by class, calls of stages, steps by "
-     "rank"},
-    TA_COUNT_COLUMN("classes", "Classes", TA_NEUTRAL, "Classes of both sides"),
-    {"base_mean_ns", "Before", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Mean in the baseline"},
-    {"new_mean_ns", "After", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Mean in the other run"},
-    {"delta_ns", "Change", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, TA_LOWER, "After minus before"},
-    {"within_ns", "Within classes", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, TA_LOWER,
-     "Part of the change that comes from classes that became faster or slower"},
-    {"mix_ns", "By the mix", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, TA_LOWER,
-     "The other part: more or fewer calls of some classes"},
-    {"misleads", "Misleads", TA_TYPE_BOOLEAN, TA_UNIT_NONE, TA_NEUTRAL,
-     "Every class changed one way and the mean the other way"},
+    {"of", "Mean of", TA_WORD,
+     .doc = "What the mean is of, and which classes it has: kernels by class, calls of stages, "
+            "steps by "
+            "rank"},
+    {"classes", "Classes", TA_COUNT, .doc = "Classes of both sides"},
+    {"base_mean_ns", "Before", TA_NS_MEAN, .better = TA_LOWER, .doc = "Mean in the baseline"},
+    {"new_mean_ns", "After", TA_NS_MEAN, .better = TA_LOWER, .doc = "Mean in the other run"},
+    {"delta_ns", "Change", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
+     .doc = "After minus before"},
+    {"within_ns", "Within classes", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
+     .doc = "Part of the change that comes from classes that became faster or slower"},
+    {"mix_ns", "By the mix", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
+     .doc = "The other part: more or fewer calls of some classes"},
+    {"misleads", "Misleads", TA_FLAG,
+     .doc = "Every class changed one way and the mean the other way"},
 };
 
 /* Classes of a mean; without `calls` each row is one. */
@@ -117,9 +119,9 @@ static void add_mean(struct ta_table_builder *out, const struct classes *classes
         change = within;
     const bool misleads = n > 1 && ((faster == n && change > 0) || (slower == n && change < 0));
     if (n > 1)
-        TA_ROW(out, ta_text(ta_slice_of(classes->of)), ta_int((int64_t)n), ta_num(before),
-               ta_num(after), ta_num(change), ta_num(within), ta_num(change - within),
-               ta_bool(misleads));
+        TA_CELLS(out, ta_text(ta_slice_of(classes->of)), ta_int((int64_t)n), ta_num(before),
+                 ta_num(after), ta_num(change), ta_num(within), ta_num(change - within),
+                 ta_bool(misleads));
 }
 
 void diff_add_mix(struct diff *diff)

@@ -55,42 +55,44 @@ static const struct {
 
 /* What changed comes first: paper has room for that. */
 static const struct ta_column columns[] = {
-    TA_TEXT_COLUMN("name", "Name", "Name in the baseline; of what was added its own"),
-    TA_TEXT_COLUMN("matched_as", "Is now",
-                   "Name on the other side where it is another one; empty otherwise"),
-    {"status", "Status", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "same: equal calls and time; changed; added: not in the baseline; removed: only there"},
-    TA_NS_COLUMN("base_total_ns", "Before", TA_LOWER,
-                 "Sum of durations in the baseline over all ranks"),
-    TA_NS_COLUMN("new_total_ns", "After", TA_LOWER,
-                 "Sum of durations in the other run over all ranks"),
-    {"delta_ns", "Change", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, TA_LOWER, "After minus before"},
-    {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_LOWER,
-     "Change over before; with an interval by the geometric means of all runs"},
-    TA_TEXT_COLUMN("group", "Class", "Class or category; of several that of the longest time"),
-    TA_COUNT_COLUMN("base_calls", "Calls before", TA_NEUTRAL, "Calls in the baseline, all ranks"),
-    TA_COUNT_COLUMN("new_calls", "Calls after", TA_NEUTRAL, "Calls in the other run, all ranks"),
-    {"ratio", "After / before", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "After over before; with an interval of the geometric means of all runs"},
-    {"ci_low", "CI low", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "Lower end of the confidence interval of the ratio; none with too few runs"},
-    {"ci_high", "CI high", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "Upper end of the confidence interval of the ratio; none with too few runs"},
-    {"p_value", "p", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Probability of such a difference without a change; none with too few runs"},
-    {"q_value", "q", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "The same, corrected for the number of names (Benjamini-Hochberg)"},
-    {"spread", "Spread", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Relative standard deviation between the runs of a side, or the stored one; none when "
-     "unknown"},
-    {"detectable", "Detectable", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Least true change that so many runs show in four of five comparisons, by the spread"},
-    {"method", "Matched by", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "How the two names were found to be the same thing; none for names of one side"},
-    TA_RATIO_COLUMN("confidence", "Confidence", TA_HIGHER, "How sure that is"),
-    {"set", "Set", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Row of diff.sets, or diff.op_sets, that the name is in: it took the place of others, or they "
-     "took its"},
+    {"name", "Name", TA_TEXT, .doc = "Name in the baseline; of what was added its own"},
+    {"matched_as", "Is now", TA_TEXT,
+     .doc = "Name on the other side where it is another one; empty otherwise"},
+    {"status", "Status", TA_WORD,
+     .doc = "same: equal calls and time; changed; added: not in the baseline; removed: only there"},
+    {"base_total_ns", "Before", TA_NS, .better = TA_LOWER,
+     .doc = "Sum of durations in the baseline over all ranks"},
+    {"new_total_ns", "After", TA_NS, .better = TA_LOWER,
+     .doc = "Sum of durations in the other run over all ranks"},
+    {"delta_ns", "Change", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
+     .doc = "After minus before"},
+    {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, .better = TA_LOWER,
+     .doc = "Change over before; with an interval by the geometric means of all runs"},
+    {"group", "Class", TA_TEXT, .doc = "Class or category; of several that of the longest time"},
+    {"base_calls", "Calls before", TA_COUNT, .doc = "Calls in the baseline, all ranks"},
+    {"new_calls", "Calls after", TA_COUNT, .doc = "Calls in the other run, all ranks"},
+    {"ratio", "After / before", TA_RATIO, .better = TA_LOWER,
+     .doc = "After over before; with an interval of the geometric means of all runs"},
+    {"ci_low", "CI low", TA_RATIO,
+     .doc = "Lower end of the confidence interval of the ratio; none with too few runs"},
+    {"ci_high", "CI high", TA_RATIO,
+     .doc = "Upper end of the confidence interval of the ratio; none with too few runs"},
+    {"p_value", "p", TA_NUMBER,
+     .doc = "Probability of such a difference without a change; none with too few runs"},
+    {"q_value", "q", TA_NUMBER,
+     .doc = "The same, corrected for the number of names (Benjamini-Hochberg)"},
+    {"spread", "Spread", TA_RATIO, .better = TA_LOWER,
+     .doc = "Relative standard deviation between the runs of a side, or the stored one; none when "
+            "unknown"},
+    {"detectable", "Detectable", TA_RATIO, .better = TA_LOWER,
+     .doc = "Least true change that so many runs show in four of five comparisons, by the spread"},
+    {"method", "Matched by", TA_WORD,
+     .doc = "How the two names were found to be the same thing; none for names of one side"},
+    {"confidence", "Confidence", TA_RATIO, .better = TA_HIGHER, .doc = "How sure that is"},
+    {"set", "Set", TA_INTEGER,
+     .doc = "Row of diff.sets, or diff.op_sets, that the name is in: it took the place of others, "
+            "or they "
+            "took its"},
 };
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
@@ -139,16 +141,16 @@ static void add_pair(struct ta_table_builder *table, const struct diff_pair *pai
     const struct diff_item *base = pair->item[TA_DIFF_BASE], *new = pair->item[TA_DIFF_NEW];
     const struct diff_item *named = base ? base : new;
     const bool both = base && new;
-    TA_ROW(table, ta_text(named->name),
-           both && !ta_slice_equal(base->name, new->name) ? ta_text(new->name) : ta_null(),
-           ta_text(ta_slice_of(status_of(pair))), ta_int(base ? base->total_ns : 0),
-           ta_int(new ? new->total_ns : 0), ta_int(diff_pair_change(pair)), change_of(pair),
-           named->group.len ? ta_text(named->group) : ta_null(), ta_int(base ? base->calls : 0),
-           ta_int(new ? new->calls : 0), ratio_of(pair), ta_num(pair->evidence.ci_low),
-           ta_num(pair->evidence.ci_high), ta_num(pair->evidence.p), ta_num(pair->evidence.q),
-           ta_num(pair->evidence.spread), ta_num(pair->evidence.detectable), method_of(pair),
-           both ? ta_num(pair->confidence) : ta_null(),
-           pair->set ? ta_int((int64_t)pair->set) : ta_null());
+    TA_CELLS(table, ta_text(named->name),
+             both && !ta_slice_equal(base->name, new->name) ? ta_text(new->name) : ta_null(),
+             ta_text(ta_slice_of(status_of(pair))), ta_int(base ? base->total_ns : 0),
+             ta_int(new ? new->total_ns : 0), ta_int(diff_pair_change(pair)), change_of(pair),
+             named->group.len ? ta_text(named->group) : ta_null(), ta_int(base ? base->calls : 0),
+             ta_int(new ? new->calls : 0), ratio_of(pair), ta_num(pair->evidence.ci_low),
+             ta_num(pair->evidence.ci_high), ta_num(pair->evidence.p), ta_num(pair->evidence.q),
+             ta_num(pair->evidence.spread), ta_num(pair->evidence.detectable), method_of(pair),
+             both ? ta_num(pair->confidence) : ta_null(),
+             pair->set ? ta_int((int64_t)pair->set) : ta_null());
 }
 
 #define FOREST(suffix, what)                                                                       \

@@ -5,15 +5,17 @@
 #include "traceanalyze/columns.h"
 
 static const struct ta_column columns[] = {
-    {"basis", "For each", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "whole: the window as it is; step: of the window, one step; steady_step: of what the first "
-     "steps leave of it, which are warm-up and take longer than any other, one of the others; "
-     "frame: one frame of video"},
-    TA_COUNT_COLUMN("base_units", "Of them before", TA_NEUTRAL, "Units in the baseline"),
-    TA_COUNT_COLUMN("new_units", "Of them after", TA_NEUTRAL, "Units in the other run"),
-    {"base_ns", "Before", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Window, or what of it counts, over units, before"},
-    {"new_ns", "After", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "The same after"},
+    {"basis", "For each", TA_WORD,
+     .doc =
+         "whole: the window as it is; step: of the window, one step; steady_step: of what the "
+         "first "
+         "steps leave of it, which are warm-up and take longer than any other, one of the others; "
+         "frame: one frame of video"},
+    {"base_units", "Of them before", TA_COUNT, .doc = "Units in the baseline"},
+    {"new_units", "Of them after", TA_COUNT, .doc = "Units in the other run"},
+    {"base_ns", "Before", TA_NS_MEAN, .better = TA_LOWER,
+     .doc = "Window, or what of it counts, over units, before"},
+    {"new_ns", "After", TA_NS_MEAN, .better = TA_LOWER, .doc = "The same after"},
     DIFF_CHANGE_COLUMNS(TA_TYPE_NUMBER),
 };
 
@@ -67,9 +69,9 @@ static void add_row(struct ta_table_builder *table, const char *basis,
 {
     const double base = ns[TA_DIFF_BASE] / (double)units[TA_DIFF_BASE];
     const double new = ns[TA_DIFF_NEW] / (double)units[TA_DIFF_NEW];
-    TA_ROW(table, ta_text(ta_slice_of(basis)), ta_int(units[TA_DIFF_BASE]),
-           ta_int(units[TA_DIFF_NEW]), ta_num(base), ta_num(new), ta_num(new - base),
-           base > 0 ? ta_num(new / base - 1) : ta_null());
+    TA_CELLS(table, ta_text(ta_slice_of(basis)), ta_int(units[TA_DIFF_BASE]),
+             ta_int(units[TA_DIFF_NEW]), ta_num(base), ta_num(new), ta_num(new - base),
+             base > 0 ? ta_num(new / base - 1) : ta_null());
 }
 
 /* Of what warm-up leaves of the windows, and of the steps, where there is any. */

@@ -174,17 +174,17 @@ bool diff_describe(const struct ta_diff_side sides[TA_DIFF_SIDES], const char *t
 /* ---- the table ---------------------------------------------------------------------------- */
 
 static const struct ta_column columns[] = {
-    {"side", "Side", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL, "base or new"},
-    {"index", "Run", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Number of the run, from 0"},
-    TA_TEXT_COLUMN("title", "Title", "Title of the run"),
-    {"shown", "Shown", TA_TYPE_BOOLEAN, TA_UNIT_NONE, TA_NEUTRAL,
-     "Whether tables show this run: of several runs of a side the one of median length"},
-    TA_COUNT_COLUMN("ranks", "Ranks", TA_NEUTRAL, "Ranks that were read"),
-    TA_COUNT_COLUMN("files", "Files", TA_NEUTRAL, "Files that were used"),
-    TA_COUNT_COLUMN("events", "Events", TA_NEUTRAL, "Events or records that were used"),
-    TA_NS_COLUMN("length_ns", "Length", TA_LOWER,
-                 "Longest window of a device; of the host, or of the stages, without devices"),
-    TA_TEXT_COLUMN("devices", "Devices", "Distinct device names"),
+    {"side", "Side", TA_WORD, .doc = "base or new"},
+    {"index", "Run", TA_INTEGER, .doc = "Number of the run, from 0"},
+    {"title", "Title", TA_TEXT, .doc = "Title of the run"},
+    {"shown", "Shown", TA_FLAG,
+     .doc = "Whether tables show this run: of several runs of a side the one of median length"},
+    {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that were read"},
+    {"files", "Files", TA_COUNT, .doc = "Files that were used"},
+    {"events", "Events", TA_COUNT, .doc = "Events or records that were used"},
+    {"length_ns", "Length", TA_NS, .better = TA_LOWER,
+     .doc = "Longest window of a device; of the host, or of the stages, without devices"},
+    {"devices", "Devices", TA_TEXT, .doc = "Distinct device names"},
 };
 
 void diff_add_runs(struct diff *diff)
@@ -199,10 +199,10 @@ void diff_add_runs(struct diff *diff)
             const struct ta_report *report = diff->sides[s].runs[i];
             const struct ta_run_info *run = ta_report_run(report);
             const struct ta_account_totals *totals = &ta_report_accounts(report)->totals;
-            TA_ROW(table, ta_text(ta_slice_of(names[s])), ta_int((int64_t)i),
-                   ta_text(ta_slice_of(run->title)), ta_bool(report == diff->shown[s]),
-                   ta_int((int64_t)run->n_ranks), ta_int((int64_t)totals->files_used),
-                   ta_int((int64_t)totals->events_kept), ta_int(ta_run_time(report)),
-                   *run->devices ? ta_text(ta_slice_of(run->devices)) : ta_null());
+            TA_CELLS(table, ta_text(ta_slice_of(names[s])), ta_int((int64_t)i),
+                     ta_text(ta_slice_of(run->title)), ta_bool(report == diff->shown[s]),
+                     ta_int((int64_t)run->n_ranks), ta_int((int64_t)totals->files_used),
+                     ta_int((int64_t)totals->events_kept), ta_int(ta_run_time(report)),
+                     *run->devices ? ta_text(ta_slice_of(run->devices)) : ta_null());
         }
 }

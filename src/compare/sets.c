@@ -7,17 +7,17 @@
 #include "traceanalyze/columns.h"
 
 static const struct ta_column columns[] = {
-    {"set", "Set", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Number of the set, from 1"},
-    {"kind", "What happened", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "fused: fewer do the work; split: more do; replaced: as many"},
-    TA_TEXT_COLUMN("op", "Operator", "The lowest operator or range that all of them are in"),
-    TA_COUNT_COLUMN("base_count", "Names before", TA_NEUTRAL, "How many there were"),
-    TA_COUNT_COLUMN("new_count", "Names after", TA_NEUTRAL, "How many there are"),
-    TA_NS_COLUMN("base_total_ns", "Before", TA_LOWER, "Sum of their durations before"),
-    TA_NS_COLUMN("new_total_ns", "After", TA_LOWER, "Sum of their durations after"),
+    {"set", "Set", TA_INTEGER, .doc = "Number of the set, from 1"},
+    {"kind", "What happened", TA_WORD,
+     .doc = "fused: fewer do the work; split: more do; replaced: as many"},
+    {"op", "Operator", TA_TEXT, .doc = "The lowest operator or range that all of them are in"},
+    {"base_count", "Names before", TA_COUNT, .doc = "How many there were"},
+    {"new_count", "Names after", TA_COUNT, .doc = "How many there are"},
+    {"base_total_ns", "Before", TA_NS, .better = TA_LOWER, .doc = "Sum of their durations before"},
+    {"new_total_ns", "After", TA_NS, .better = TA_LOWER, .doc = "Sum of their durations after"},
     DIFF_CHANGE_COLUMNS(TA_TYPE_INTEGER),
-    TA_TEXT_COLUMN("base_names", "Were", "Short names of those before"),
-    TA_TEXT_COLUMN("new_names", "Are now", "Short names of those after"),
+    {"base_names", "Were", TA_TEXT, .doc = "Short names of those before"},
+    {"new_names", "Are now", TA_TEXT, .doc = "Short names of those after"},
 };
 
 /* "a + b + c" of one side; empty without memory. */
@@ -49,11 +49,11 @@ static void add_set(struct diff *diff, size_t number, struct ta_table_builder *t
     const char *base = names_of(diff, number, TA_DIFF_BASE);
     const char *new = names_of(diff, number, TA_DIFF_NEW);
     const int64_t change = set->ns[TA_DIFF_NEW] - set->ns[TA_DIFF_BASE];
-    TA_ROW(table, ta_int((int64_t)number), ta_text(ta_slice_of(kind_of(set))),
-           set->op.len ? ta_text(set->op) : ta_null(), ta_int((int64_t)set->names[TA_DIFF_BASE]),
-           ta_int((int64_t)set->names[TA_DIFF_NEW]), ta_int(set->ns[TA_DIFF_BASE]),
-           ta_int(set->ns[TA_DIFF_NEW]), ta_int(change), ta_share(change, set->ns[TA_DIFF_BASE]),
-           ta_text(ta_slice_of(base)), ta_text(ta_slice_of(new)));
+    TA_CELLS(table, ta_int((int64_t)number), ta_text(ta_slice_of(kind_of(set))),
+             set->op.len ? ta_text(set->op) : ta_null(), ta_int((int64_t)set->names[TA_DIFF_BASE]),
+             ta_int((int64_t)set->names[TA_DIFF_NEW]), ta_int(set->ns[TA_DIFF_BASE]),
+             ta_int(set->ns[TA_DIFF_NEW]), ta_int(change), ta_share(change, set->ns[TA_DIFF_BASE]),
+             ta_text(ta_slice_of(base)), ta_text(ta_slice_of(new)));
 }
 
 bool diff_add_sets(struct diff *diff)

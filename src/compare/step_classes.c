@@ -18,19 +18,20 @@
 #include <math.h>
 
 static const struct ta_column columns[] = {
-    {"class", "Steps", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "warm_up: the first of a run, each more than half as long again as any behind them; short, "
-     "long: classes of the durations of the others that lie apart, by "
-     "Otsu's threshold of the logarithms; steady: the others, of one class; all"},
-    TA_COUNT_COLUMN("base_steps", "Of them before", TA_NEUTRAL, "Steps of all ranks, before"),
-    TA_COUNT_COLUMN("new_steps", "Of them after", TA_NEUTRAL, "Steps of all ranks, after"),
-    {"base_mean_ns", "Before", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Mean duration, before"},
-    {"new_mean_ns", "After", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Mean duration, after"},
+    {"class", "Steps", TA_WORD,
+     .doc = "warm_up: the first of a run, each more than half as long again as any behind them; "
+            "short, "
+            "long: classes of the durations of the others that lie apart, by "
+            "Otsu's threshold of the logarithms; steady: the others, of one class; all"},
+    {"base_steps", "Of them before", TA_COUNT, .doc = "Steps of all ranks, before"},
+    {"new_steps", "Of them after", TA_COUNT, .doc = "Steps of all ranks, after"},
+    {"base_mean_ns", "Before", TA_NS_MEAN, .better = TA_LOWER, .doc = "Mean duration, before"},
+    {"new_mean_ns", "After", TA_NS_MEAN, .better = TA_LOWER, .doc = "Mean duration, after"},
     DIFF_CHANGE_COLUMNS(TA_TYPE_NUMBER),
-    {"within_ns", "Within", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, TA_LOWER,
-     "Part of the change of the mean of all steps that comes from these becoming longer"},
-    {"mix_ns", "By the mix", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, TA_LOWER,
-     "Part of it that comes from more or fewer of these"},
+    {"within_ns", "Within", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
+     .doc = "Part of the change of the mean of all steps that comes from these becoming longer"},
+    {"mix_ns", "By the mix", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
+     .doc = "Part of it that comes from more or fewer of these"},
 };
 
 enum class { WARM_UP, SHORT, LONG, CLASSES };
@@ -138,9 +139,9 @@ static void add_row(struct ta_table_builder *table, const char *class, const siz
                     const double mean[2], double within, double mix)
 {
     const double base = mean[TA_DIFF_BASE], new = mean[TA_DIFF_NEW];
-    TA_ROW(table, ta_text(ta_slice_of(class)), ta_int((int64_t)count[TA_DIFF_BASE]),
-           ta_int((int64_t)count[TA_DIFF_NEW]), ta_num(base), ta_num(new), ta_num(new - base),
-           ta_num(new / base - 1), ta_num(within), ta_num(mix));
+    TA_CELLS(table, ta_text(ta_slice_of(class)), ta_int((int64_t)count[TA_DIFF_BASE]),
+             ta_int((int64_t)count[TA_DIFF_NEW]), ta_num(base), ta_num(new), ta_num(new - base),
+             ta_num(new / base - 1), ta_num(within), ta_num(mix));
 }
 
 static void add_class(struct ta_table_builder *table, const struct steps sides[TA_DIFF_SIDES],

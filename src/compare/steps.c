@@ -12,13 +12,15 @@
 enum { POINTS_MOST = 400 };
 
 static const struct ta_column columns[] = {
-    {"side", "Side", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL, "base or new"},
-    {"dur_ns", "Duration", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Duration of steps, or of blocks"},
-    {"share", "Share of steps", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "Share of the steps of all ranks that take no longer"},
-    {"band", "Band ±", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "How far the share of all steps that there could have been is from this at most, at the level "
-     "of confidence (Dvoretzky-Kiefer-Wolfowitz); ranks of a step count as one"},
+    {"side", "Side", TA_WORD, .doc = "base or new"},
+    {"dur_ns", "Duration", TA_NS_MEAN, .better = TA_LOWER,
+     .doc = "Duration of steps, or of blocks"},
+    {"share", "Share of steps", TA_RATIO,
+     .doc = "Share of the steps of all ranks that take no longer"},
+    {"band", "Band ±", TA_RATIO,
+     .doc = "How far the share of all steps that there could have been is from this at most, at "
+            "the level "
+            "of confidence (Dvoretzky-Kiefer-Wolfowitz); ranks of a step count as one"},
 };
 
 static const struct ta_chart chart = {
@@ -78,8 +80,8 @@ static bool add_side(struct diff *diff, struct ta_table_builder *table, struct t
     for (size_t point = 1; point <= points; point++) {
         const size_t at = n * point / points - 1;
         if (at != last)
-            TA_ROW(table, ta_text(side), ta_num(values[at]), ta_num((double)(at + 1) / (double)n),
-                   ta_num(band));
+            TA_CELLS(table, ta_text(side), ta_num(values[at]), ta_num((double)(at + 1) / (double)n),
+                     ta_num(band));
         last = at;
     }
     return true;

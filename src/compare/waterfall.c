@@ -119,31 +119,34 @@ static bool make_bars(struct diff *diff, struct couple *couple)
 /* ---- tables --------------------------------------------------------------------------------- */
 
 #define BAR_COLUMNS                                                                                \
-    TA_TEXT_COLUMN("term", "Term", "What takes the time"),                                         \
-        {"kind",                                                                                   \
-         "Kind",                                                                                   \
-         TA_TYPE_WORD,                                                                             \
-         TA_UNIT_NONE,                                                                             \
-         TA_NEUTRAL,                                                                               \
-         "compute, comm, memcpy, memset: what a name takes of the busy time of the device; idle: " \
-         "a cause of idle time; stage; host: an operator or call where there are no devices; "     \
-         "rest: outside of stages; other: terms whose change is "                                  \
-         "below 0.5 % of the sum of all"},                                                         \
-        TA_NS_COLUMN("base_ns", "Before", TA_LOWER, "Time in the window of the baseline"),         \
-        TA_NS_COLUMN("new_ns", "After", TA_LOWER, "Time in the window of the other run"),          \
+    {"term", "Term", TA_TEXT, .doc = "What takes the time"},                                       \
+        {"kind", "Kind", TA_TYPE_WORD, TA_UNIT_NONE,                                               \
+         .doc =                                                                                    \
+             "compute, comm, memcpy, memset: what a name takes of the busy time of the device; "   \
+             "idle: "                                                                              \
+             "a cause of idle time; stage; host: an operator or call where there are no devices; " \
+             "rest: outside of stages; other: terms whose change is "                              \
+             "below 0.5 % of the sum of all"},                                                     \
+        {"base_ns", "Before", TA_NS, .better = TA_LOWER,                                           \
+         .doc = "Time in the window of the baseline"},                                             \
+        {"new_ns", "After", TA_NS, .better = TA_LOWER,                                             \
+         .doc = "Time in the window of the other run"},                                            \
         {"delta_ns",                                                                               \
          "Change",                                                                                 \
          TA_TYPE_INTEGER,                                                                          \
          TA_UNIT_NS_CHANGE,                                                                        \
-         TA_LOWER,                                                                                 \
-         "After minus before; the rows add up to the change of the window exactly"},               \
-        {"count_effect_ns", "By calls", TA_TYPE_INTEGER,                                           \
-         TA_UNIT_NS_CHANGE, TA_LOWER,   "Part of the change that comes from more or fewer calls"}, \
-        {"rate_effect_ns", "By time per call",                                                     \
-         TA_TYPE_INTEGER,  TA_UNIT_NS_CHANGE,                                                      \
-         TA_LOWER,         "The other part: calls that take longer or shorter"},                   \
-        TA_COUNT_COLUMN("base_calls", "Calls before", TA_NEUTRAL, "Calls, or gaps, before"),       \
-        TA_COUNT_COLUMN("new_calls", "Calls after", TA_NEUTRAL, "Calls, or gaps, after")
+         .better = TA_LOWER,                                                                       \
+         .doc = "After minus before; the rows add up to the change of the window exactly"},        \
+        {"count_effect_ns",  "By calls",                                                           \
+         TA_TYPE_INTEGER,    TA_UNIT_NS_CHANGE,                                                    \
+         .better = TA_LOWER, .doc = "Part of the change that comes from more or fewer calls"},     \
+        {"rate_effect_ns",   "By time per call",                                                   \
+         TA_TYPE_INTEGER,    TA_UNIT_NS_CHANGE,                                                    \
+         .better = TA_LOWER, .doc = "The other part: calls that take longer or shorter"},          \
+        {"base_calls", "Calls before", TA_COUNT, .doc = "Calls, or gaps, before"},                 \
+    {                                                                                              \
+        "new_calls", "Calls after", TA_COUNT, .doc = "Calls, or gaps, after"                       \
+    }
 
 static const struct ta_column bar_columns[] = {BAR_COLUMNS};
 
@@ -174,22 +177,21 @@ static const struct ta_column rank_columns[] = {TA_RANK_COLUMN_OF("Rank in both 
                                                 BAR_COLUMNS};
 
 static const struct ta_column window_columns[] = {
-    {"window", "Window", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "longest: the longest window of each run, whose end is that of the run; rank: the same rank "
-     "and device in both"},
-    {"base_rank", "Rank before", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank in the baseline"},
-    {"base_device", "Device before", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Device in the baseline; none for stages"},
-    {"new_rank", "Rank after", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank in the other run"},
-    {"new_device", "Device after", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Device in the other run; none for stages"},
-    TA_NS_COLUMN("base_ns", "Before", TA_LOWER, "Window in the baseline"),
-    TA_NS_COLUMN("new_ns", "After", TA_LOWER, "Window in the other run"),
+    {"window", "Window", TA_WORD,
+     .doc = "longest: the longest window of each run, whose end is that of the run; rank: the same "
+            "rank "
+            "and device in both"},
+    {"base_rank", "Rank before", TA_INTEGER, .doc = "Rank in the baseline"},
+    {"base_device", "Device before", TA_INTEGER, .doc = "Device in the baseline; none for stages"},
+    {"new_rank", "Rank after", TA_INTEGER, .doc = "Rank in the other run"},
+    {"new_device", "Device after", TA_INTEGER, .doc = "Device in the other run; none for stages"},
+    {"base_ns", "Before", TA_NS, .better = TA_LOWER, .doc = "Window in the baseline"},
+    {"new_ns", "After", TA_NS, .better = TA_LOWER, .doc = "Window in the other run"},
     DIFF_CHANGE_COLUMNS(TA_TYPE_INTEGER),
-    {"explained_ns", "Explained", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, TA_NEUTRAL,
-     "Sum of the changes of all terms"},
-    {"residual_ns", "Residual", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, TA_NEUTRAL,
-     "Change that no term explains"},
+    {"explained_ns", "Explained", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
+     .doc = "Sum of the changes of all terms"},
+    {"residual_ns", "Residual", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
+     .doc = "Change that no term explains"},
 };
 
 enum { BAR_CELLS = sizeof bar_columns / sizeof *bar_columns };
@@ -258,10 +260,10 @@ static int64_t add_window(struct ta_table_builder *table, const char *what,
     for (size_t i = 0; i < couple->n_bars; i++)
         explained += change_of(&couple->bars[i]);
     const int64_t change = new->length_ns - base->length_ns;
-    TA_ROW(table, ta_text(ta_slice_of(what)), ta_int(base->rank), ta_int(base->device),
-           ta_int(new->rank), ta_int(new->device), ta_int(base->length_ns), ta_int(new->length_ns),
-           ta_int(change), ta_share(change, base->length_ns), ta_int(explained),
-           ta_int(change - explained));
+    TA_CELLS(table, ta_text(ta_slice_of(what)), ta_int(base->rank), ta_int(base->device),
+             ta_int(new->rank), ta_int(new->device), ta_int(base->length_ns),
+             ta_int(new->length_ns), ta_int(change), ta_share(change, base->length_ns),
+             ta_int(explained), ta_int(change - explained));
     return change - explained;
 }
 

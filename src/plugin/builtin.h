@@ -4,8 +4,21 @@
 #define TA_PLUGIN_BUILTIN_H
 
 #include "traceanalyze/plugin.h"
+#include "traceanalyze/table.h"
 
 /* Ends with NULL. */
 extern const struct ta_plugin *const ta_builtins[];
+
+/* What a part of the program that is no plugin declares of tables: which it makes, and which
+ * columns it reads. */
+struct ta_part {
+    const char *name;
+    const struct ta_table_def *const *tables; /* ends with NULL, or NULL */
+    const struct ta_ref *reads;
+    size_t n_reads;
+};
+
+/* Those parts; ends with NULL. */
+extern const struct ta_part *const ta_parts[];
 
 #endif

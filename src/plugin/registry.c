@@ -228,6 +228,10 @@ struct ta_registry *ta_registry_new(struct ta_ctx *ctx)
             ta_registry_free(registry);
             return NULL;
         }
+    if (ta_registry_check(ctx, registry) != TA_OK) {
+        ta_registry_free(registry);
+        return NULL;
+    }
     return registry;
 }
 
@@ -237,6 +241,7 @@ void ta_registry_free(struct ta_registry *registry)
         return;
     for (int kind = 0; kind < TA_KIND_COUNT; kind++)
         free(registry->slots[kind]);
+    free(registry->tables);
     ta_arena_free(&registry->arena);
     ta_libraries_close(registry->libraries);
     free(registry);

@@ -5,6 +5,7 @@
 
 #include "traceanalyze/plugin.h"
 #include "traceanalyze/status.h"
+#include "traceanalyze/table.h"
 
 struct ta_registry;
 
@@ -93,6 +94,16 @@ enum ta_status ta_registry_disable_rule(struct ta_ctx *ctx, struct ta_registry *
  * a threshold that is no number, is TA_ERR_USAGE. */
 enum ta_status ta_registry_add_rule(struct ta_ctx *ctx, struct ta_registry *registry,
                                     const struct ta_rule_data *data) TA_MUST_CHECK;
+
+/* Checks what plugins declare of tables, when all are loaded: tables, their columns and charts, and
+ * the references of all readers, each of which names a declared column.  TA_ERR_PLUGIN otherwise.
+ */
+enum ta_status ta_registry_check(struct ta_ctx *ctx, struct ta_registry *registry) TA_MUST_CHECK;
+
+/* The declaration of a table, and of which analysis it is: NULL for a table that the program itself
+ * makes.  NULL when nothing declares it. */
+const struct ta_table_def *ta_registry_table(const struct ta_registry *registry, const char *id,
+                                             const struct ta_entry **owner);
 
 /* Plugins of one kind, ordered by id. */
 size_t ta_registry_count(const struct ta_registry *registry, enum ta_plugin_kind kind);

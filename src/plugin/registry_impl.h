@@ -29,6 +29,11 @@ struct ta_registry {
     struct ta_arena arena;                 /* slots, option values, origins */
     struct ta_slot **slots[TA_KIND_COUNT]; /* by id */
     size_t count[TA_KIND_COUNT];
+    struct ta_declared {
+        const struct ta_table_def *def;
+        const struct ta_entry *owner;
+    } * tables; /* by id, of ta_registry_check() */
+    size_t n_tables;
     struct ta_library *libraries;
 };
 

@@ -13,7 +13,7 @@ static bool is_asked(const struct ta_gaps_asked *asked, const struct ta_place *g
 {
     static const char *const owner[] = {"rank", "device"};
     for (size_t i = 0; i < 2; i++)
-        if (ta_place_beside(gap, owner[i]).value != ta_place_beside(&asked->device, owner[i]).value)
+        if (ta_old_beside(gap, owner[i]).value != ta_old_beside(&asked->device, owner[i]).value)
             return false;
     for (size_t i = 0; i < asked->n_causes; i++)
         if (ta_row_reads(gap->table, gap->row, "cause", asked->causes[i]))
@@ -25,15 +25,16 @@ static bool is_asked(const struct ta_gaps_asked *asked, const struct ta_place *g
 static size_t find_gaps(const struct ta_report *report, const struct ta_gaps_asked *asked,
                         struct ta_place found[GAPS_MOST])
 {
-    static const struct ta_look window_look = {.table = "gpu_time.by_rank", .column = "window_ns"};
+    static const struct ta_old_look window_look = {.table = "gpu_time.by_rank",
+                                                   .column = "window_ns"};
     const struct ta_table *table = ta_report_table(report, "gpu_idle.longest");
     struct ta_place window;
     size_t n = 0;
-    if (!ta_look_same(report, &window_look, &asked->device, &window))
+    if (!ta_old_look_same(report, &window_look, &asked->device, &window))
         return 0;
     for (size_t i = 0; table && i < table->n_rows && n < GAPS_MOST; i++) {
         const struct ta_place row = {.table = table, .row = i};
-        const struct ta_place gap = ta_place_beside(&row, "dur_ns");
+        const struct ta_place gap = ta_old_beside(&row, "dur_ns");
         if (gap.table && gap.value >= LEAST_OF_WINDOW * window.value && is_asked(asked, &gap))
             found[n++] = gap;
     }
@@ -76,7 +77,7 @@ const char *ta_gaps_sentence(struct ta_advice *advice, const struct ta_gaps *gap
     if (gaps->n == 0)
         return "";
     const char *longest = ta_advice_number(advice, gaps->longest.value, TA_UNIT_NS);
-    const char *next = ta_place_text(advice, &gaps->longest, "next");
+    const char *next = ta_old_place_text(advice, &gaps->longest, "next");
     if (gaps->n == 1)
         return ta_advice_printf(advice, "One gap of %s before %s stands out. ", longest, next);
     return ta_advice_printf(advice, "%zu gaps of %s to %s before %s stand out (%s). ", gaps->n,

@@ -179,8 +179,11 @@ static enum ta_status run_rules(struct ta_ctx *ctx, const struct ta_registry *re
             continue;
         ctx->option_values = entry->option_values;
         advice->rule = entry;
+        struct ta_refs in;
+        if (!entry->data)
+            ta_refs_open(&in, report, entry->plugin.advice->reads, entry->plugin.advice->n_reads);
         enum ta_status status = entry->data ? ta_data_rule_run(ctx, registry, entry, report, advice)
-                                            : entry->plugin.advice->advise(ctx, report, advice);
+                                            : entry->plugin.advice->advise(ctx, &in, advice);
         if (status != TA_OK)
             return ta_cause(ctx, status, "Rule \"%s\" failed", entry->plugin.id);
         if (advice->unfounded)

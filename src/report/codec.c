@@ -49,7 +49,7 @@ static void put_column(const struct writer *w, const struct ta_column *column)
     put_text_field(w, ", ", "title", column->title);
     put_text_field(w, ", ", "type", ta_type_name(column->type));
     put_text_field(w, ", ", "unit", ta_unit_name(column->unit));
-    put_text_field(w, ", ", "polarity", ta_polarity_name(column->polarity));
+    put_text_field(w, ", ", "polarity", ta_polarity_name(column->better));
     put_text_field(w, ", ", "doc", column->doc);
     ta_putc(w->out, '}');
 }

@@ -79,7 +79,7 @@ static struct ta_column *read_columns(struct decode *in, const json_t *list, siz
             .title = decode_text(in, column, "title"),
             .type = (enum ta_type)decode_word(in, column, "type", TA_TYPE_BOOLEAN + 1, type_name),
             .unit = unit_of(in, column),
-            .polarity = polarity_of(in, column),
+            .better = polarity_of(in, column),
             .doc = decode_text(in, column, "doc"),
         };
         if (in->status != TA_OK)
@@ -91,6 +91,8 @@ static struct ta_column *read_columns(struct decode *in, const json_t *list, siz
 static bool suits(const struct ta_cell *cell, enum ta_type type)
 {
     switch (cell->kind) {
+    case TA_CELL_UNSET:
+        return false;
     case TA_CELL_NULL:
         return true;
     case TA_CELL_TEXT:

@@ -37,7 +37,7 @@ static bool has_points(const struct ta_table *table)
 static bool is_measure(const struct ta_table *table, const struct ta_column *column)
 {
     const bool is_number = column->type == TA_TYPE_INTEGER || column->type == TA_TYPE_NUMBER;
-    return is_number && column->polarity != TA_NEUTRAL &&
+    return is_number && column->better != TA_NEUTRAL &&
            (column->unit != TA_UNIT_NONE || ta_table_column(table, "unit") == SIZE_MAX);
 }
 

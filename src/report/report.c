@@ -4,6 +4,7 @@
 
 #include "traceanalyze/arena.h"
 #include "traceanalyze/chart.h"
+#include "traceanalyze/table.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -13,6 +14,7 @@
 struct ta_table_builder {
     struct ta_table table;
     struct ta_report *report;
+    struct ta_section_builder *section;
     struct ta_cell *cells; /* malloc'd while growing, the table's own once frozen */
     size_t rows_max;
 };
@@ -28,12 +30,14 @@ struct ta_section_builder {
     struct ta_section section;
     struct ta_report *report;
     struct draft *first, **last;
+    struct draft *declared; /* tables of the running analysis, where its part begins; or NULL */
     struct ta_section_builder *next;
 };
 
 struct ta_report {
     struct ta_arena arena;
     bool failed;
+    const char *fault; /* what its maker did wrong first, see ta_report_fault() */
     enum ta_report_kind kind;
     struct ta_run_info run;
     struct ta_verdict verdict;
@@ -199,6 +203,7 @@ struct ta_table_builder *ta_add_table(struct ta_section_builder *section, const 
         return NULL;
     *table = (struct ta_table_builder){
         .report = report,
+        .section = section,
         .table = {.id = copy(report, id),
                   .title = copy(report, title),
                   .columns = columns,
@@ -212,9 +217,50 @@ struct ta_table_builder *ta_add_table(struct ta_section_builder *section, const 
     return table;
 }
 
+static void note_fault(struct ta_report *report, const char *what, const struct ta_table *table,
+                       const struct ta_column *column)
+{
+    if (!report->fault)
+        report->fault = ta_arena_printf(&report->arena, "%s: table=%s, column=%s", what, table->id,
+                                        column ? column->key : "");
+}
+
+static bool fits(const struct ta_column *column, enum ta_cell_kind kind)
+{
+    if (kind == TA_CELL_NULL)
+        return true;
+    switch (column->type) {
+    case TA_TYPE_INTEGER:
+        return kind == TA_CELL_INT;
+    case TA_TYPE_NUMBER:
+        return kind == TA_CELL_INT || kind == TA_CELL_NUM;
+    case TA_TYPE_BOOLEAN:
+        return kind == TA_CELL_BOOL;
+    default:
+        return kind == TA_CELL_TEXT;
+    }
+}
+
+/* Whether the cells are those of a row; what is wrong with them is kept. */
+static bool are_a_row(struct ta_table_builder *table, const struct ta_cell *cells)
+{
+    for (size_t i = 0; i < table->table.n_columns; i++) {
+        const struct ta_column *column = &table->table.columns[i];
+        const enum ta_cell_kind kind = cells[i].kind;
+        if (table->table.def ? fits(column, kind) : kind != TA_CELL_UNSET)
+            continue;
+        note_fault(table->report,
+                   kind == TA_CELL_UNSET ? "A row has no cell for a column"
+                                         : "A cell is not of the type of its column",
+                   &table->table, column);
+        return false;
+    }
+    return true;
+}
+
 void ta_add_row(struct ta_table_builder *table, const struct ta_cell *cells)
 {
-    if (!table)
+    if (!table || !are_a_row(table, cells))
         return;
     const size_t width = table->table.n_columns;
     if (table->table.n_rows == table->rows_max) {
@@ -259,6 +305,133 @@ void ta_sort_rows(struct ta_table_builder *table, const char *column, bool desce
     const size_t place = table ? ta_table_column(&table->table, column) : SIZE_MAX;
     if (place != SIZE_MAX)
         ta_cells_sort(table->cells, table->table.n_rows, table->table.n_columns, place, descending);
+}
+
+/* ---- declared tables ------------------------------------------------------------------- */
+
+static const char *key_of(const struct ta_column *column)
+{
+    return column ? column->key : NULL;
+}
+
+/* A declared chart by the keys of its columns, as outputs and saved reports have it. */
+static struct ta_chart chart_of(const struct ta_chart_def *def)
+{
+    struct ta_chart chart = {
+        .id = def->id,
+        .title = def->title,
+        .caption = def->caption,
+        .kind = def->kind,
+        .x = key_of(def->x),
+        .group = key_of(def->group),
+        .size = key_of(def->size),
+        .log_x = def->log_x,
+        .log_y = def->log_y,
+        .top = def->top,
+        .whole = def->whole,
+        .kinds = def->kinds,
+        .roof = {key_of(def->roof.level), key_of(def->roof.slope), key_of(def->roof.name)}};
+    for (size_t i = 0; i < TA_CHART_LABELS; i++)
+        chart.label[i] = key_of(def->label[i]);
+    for (size_t i = 0; i < TA_CHART_SERIES_MAX && def->y[i].column; i++)
+        chart.y[i] = (struct ta_series){def->y[i].column->key, def->y[i].label, def->y[i].ink};
+    return chart;
+}
+
+static void add_declared_chart(struct ta_table_builder *table, const struct ta_chart_def *def)
+{
+    const struct ta_chart chart = chart_of(def);
+    ta_add_chart(table, &chart);
+}
+
+void ta_declare_tables(struct ta_section_builder *section, const struct ta_table_def *const *defs)
+{
+    if (!section)
+        return;
+    section->declared = NULL;
+    for (; defs && *defs; defs++) {
+        const struct ta_table_def *def = *defs;
+        struct draft **at = section->last;
+        struct ta_table_builder *table =
+            ta_add_table(section, def->id, def->title, def->columns, def->n_columns);
+        if (!table)
+            return;
+        table->table.def = def;
+        for (size_t i = 0; i < TA_TABLE_CHARTS && def->chart[i]; i++)
+            add_declared_chart(table, def->chart[i]);
+        if (!section->declared)
+            section->declared = *at;
+    }
+}
+
+struct ta_table_builder *ta_rows(struct ta_section_builder *section, const struct ta_table_def *def)
+{
+    for (struct draft *d = section ? section->declared : NULL; d; d = d->next)
+        if (d->table && d->table->table.def == def)
+            return d->table;
+    if (section && !section->report->arena.failed)
+        note_fault(section->report, "A table is filled that is not declared",
+                   &(struct ta_table){.id = def->id}, NULL);
+    return NULL;
+}
+
+void ta_draw(struct ta_section_builder *section, const struct ta_table_def *def,
+             const struct ta_chart_def *chart)
+{
+    struct ta_table_builder *table = ta_rows(section, def);
+    if (table)
+        add_declared_chart(table, chart);
+}
+
+void ta_order_rows(struct ta_section_builder *section, const struct ta_table_def *def,
+                   const struct ta_column *column, enum ta_direction direction)
+{
+    struct ta_table_builder *table = ta_rows(section, def);
+    if (table)
+        ta_cells_sort(table->cells, table->table.n_rows, table->table.n_columns,
+                      (size_t)(column - def->columns), direction == TA_DESCENDING);
+}
+
+void ta_close_tables(struct ta_section_builder *section)
+{
+    for (struct draft *d = section ? section->declared : NULL; d; d = d->next)
+        if (d->table && d->table->table.def && d->table->table.def->order.by)
+            ta_order_rows(section, d->table->table.def, d->table->table.def->order.by,
+                          d->table->table.def->order.direction);
+    if (section)
+        section->declared = NULL;
+}
+
+const char *ta_report_fault(const struct ta_report *report)
+{
+    return report->fault;
+}
+
+/* ---- references ------------------------------------------------------------------------ */
+
+void ta_refs_open(struct ta_refs *refs, const struct ta_report *report, const struct ta_ref *list,
+                  size_t n)
+{
+    *refs =
+        (struct ta_refs){.report = report, .list = list, .n = n < TA_REFS_MAX ? n : TA_REFS_MAX};
+    for (size_t i = 0; i < refs->n; i++) {
+        struct ta_ref_place *place = &refs->places[i];
+        place->table = i > 0 && strcmp(list[i - 1].table, list[i].table) == 0
+                           ? refs->places[i - 1].table
+                           : ta_report_table(report, list[i].table);
+        place->column = place->table && list[i].column
+                            ? ta_table_column(place->table, list[i].column)
+                            : SIZE_MAX;
+    }
+}
+
+const struct ta_cell *ta_ref_cell(const struct ta_refs *in, size_t ref, size_t row)
+{
+    static const struct ta_cell none = {.kind = TA_CELL_NULL};
+    const struct ta_ref_place *place = &in->places[ref];
+    return place->table && place->column != SIZE_MAX
+               ? ta_table_cell(place->table, row, place->column)
+               : &none;
 }
 
 /* ---- freezing and reading ------------------------------------------------------------ */

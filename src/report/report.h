@@ -4,6 +4,7 @@
 #define TA_REPORT_H
 
 #include "traceanalyze/result.h"
+#include "traceanalyze/table.h"
 #include "traceanalyze/timeline.h"
 
 /* An empty report; NULL when out of memory. */
@@ -16,6 +17,16 @@ struct ta_arena *ta_report_arena(struct ta_report *report);
 /* The section with this id, made when it is new; sections keep the order of making. */
 struct ta_section_builder *ta_report_open_section(struct ta_report *report, const char *id,
                                                   const char *title);
+
+/* Makes the tables that are declared in a list that ends with NULL, for ta_rows(); those without
+ * rows are left out when the report is frozen.  Scalars that are added until ta_close_tables() come
+ * behind them. */
+void ta_declare_tables(struct ta_section_builder *section, const struct ta_table_def *const *defs);
+/* Puts rows in the declared order; nothing is added to these tables afterwards. */
+void ta_close_tables(struct ta_section_builder *section);
+/* What was done wrong while the report was made: a row with too few cells, a cell of another type,
+ * a table that was not declared.  NULL when nothing was. */
+const char *ta_report_fault(const struct ta_report *report);
 
 /* What ta_add_missing() says, as a whole. */
 void ta_section_set_missing(struct ta_section_builder *section, const char *missing);

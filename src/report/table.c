@@ -56,6 +56,24 @@ size_t ta_table_column(const struct ta_table *table, const char *key)
     return SIZE_MAX;
 }
 
+static size_t column_of(const struct ta_table *table, enum ta_role role, const char *key)
+{
+    for (size_t i = 0; i < table->n_columns; i++)
+        if (table->columns[i].role == role)
+            return i;
+    return ta_table_column(table, key);
+}
+
+size_t ta_table_rank(const struct ta_table *table)
+{
+    return column_of(table, TA_RANK, "rank");
+}
+
+size_t ta_table_device(const struct ta_table *table)
+{
+    return column_of(table, TA_DEVICE, "device");
+}
+
 bool ta_column_is_shown(const struct ta_table *table, size_t column)
 {
     const struct ta_column *head = &table->columns[column];

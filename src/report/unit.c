@@ -280,6 +280,7 @@ struct ta_slice ta_cell_text(const struct ta_cell *cell, enum ta_unit unit,
                              char buffer[TA_UNIT_TEXT_MAX])
 {
     switch (cell->kind) {
+    case TA_CELL_UNSET:
     case TA_CELL_NULL:
         return TA_LIT("");
     case TA_CELL_TEXT:

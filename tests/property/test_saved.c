@@ -56,10 +56,10 @@ static void reports_on_samples_come_back(void **state)
 enum { NAME, COUNT, SHARE, IS };
 
 static const struct ta_column columns[] = {
-    [NAME] = {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "A name"},
-    [COUNT] = {"count", "Count", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER, "A count"},
-    [SHARE] = {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER, "A share"},
-    [IS] = {"is", "Is", TA_TYPE_BOOLEAN, TA_UNIT_NONE, TA_NEUTRAL, "Whether"},
+    [NAME] = {"name", "Name", TA_TEXT, .doc = "A name"},
+    [COUNT] = {"count", "Count", TA_COUNT, .better = TA_LOWER, .doc = "A count"},
+    [SHARE] = {"share", "Share", TA_RATIO, .better = TA_HIGHER, .doc = "A share"},
+    [IS] = {"is", "Is", TA_FLAG, .doc = "Whether"},
 };
 
 static void add_table(struct ta_section_builder *section)
@@ -68,9 +68,9 @@ static void add_table(struct ta_section_builder *section)
                                      1e-300, 5e-324, 1e308, -2.5,    7};
     struct ta_table_builder *table = ta_add_table(section, "all.values", "All", columns, 4);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        TA_ROW(table, ta_text(TA_LIT("a \"b\" \0 <c> \xe2\x80\xae \n \xff")),
-               ta_int(i % 2 ? INT64_MAX : INT64_MIN + 1), ta_num(numbers[i]), ta_bool(i % 2));
-    TA_ROW(table, ta_null(), ta_null(), ta_null(), ta_null());
+        TA_CELLS(table, ta_text(TA_LIT("a \"b\" \0 <c> \xe2\x80\xae \n \xff")),
+                 ta_int(i % 2 ? INT64_MAX : INT64_MIN + 1), ta_num(numbers[i]), ta_bool(i % 2));
+    TA_CELLS(table, ta_null(), ta_null(), ta_null(), ta_null());
     static const struct ta_chart chart = {.id = "a-chart",
                                           .title = "A chart",
                                           .caption = "What",

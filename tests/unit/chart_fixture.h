@@ -30,10 +30,10 @@ static inline struct ta_cell fixture_value(const struct fixture *f, size_t row, 
 /* ---- stacked bars ---------------------------------------------------------------------- */
 
 static const struct ta_column fixture_gpu_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace."},
-    {"compute_ns", "Compute", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL, "Union of kernels."},
-    {"comm_ns", "Communication", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Not hidden."},
-    {"idle_ns", "Idle", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "The rest."},
+    {"rank", "Rank", TA_INTEGER, .doc = "Rank of the trace."},
+    {"compute_ns", "Compute", TA_NS, .doc = "Union of kernels."},
+    {"comm_ns", "Communication", TA_NS, .better = TA_LOWER, .doc = "Not hidden."},
+    {"idle_ns", "Idle", TA_NS, .better = TA_LOWER, .doc = "The rest."},
 };
 
 static const struct ta_chart fixture_gpu_chart = {
@@ -52,18 +52,18 @@ static inline void fixture_add_gpu(struct ta_section_builder *section, struct fi
     struct ta_table_builder *table =
         ta_add_table(section, "gpu", "GPU time by rank", fixture_gpu_columns, 4);
     for (size_t i = 0; i < f.rows; i++)
-        TA_ROW(table, ta_int((int64_t)i), fixture_value(&f, i, 600 + (double)(i % 7)),
-               fixture_value(&f, i, 200), fixture_value(&f, i, 190 - (double)(i % 7)));
+        TA_CELLS(table, ta_int((int64_t)i), fixture_value(&f, i, 600 + (double)(i % 7)),
+                 fixture_value(&f, i, 200), fixture_value(&f, i, 190 - (double)(i % 7)));
     ta_add_chart(table, &fixture_gpu_chart);
 }
 
 /* ---- Pareto ---------------------------------------------------------------------------- */
 
 static const struct ta_column fixture_kernel_columns[] = {
-    {"name", "Kernel", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "As written."},
-    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Kind of work."},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Launches."},
-    {"total_ns", "Total time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of durations."},
+    {"name", "Kernel", TA_TEXT, .doc = "As written."},
+    {"class", "Class", TA_TEXT, .doc = "Kind of work."},
+    {"calls", "Calls", TA_COUNT, .doc = "Launches."},
+    {"total_ns", "Total time", TA_NS, .better = TA_LOWER, .doc = "Sum of durations."},
 };
 
 static const struct ta_chart fixture_kernel_chart = {
@@ -85,9 +85,9 @@ static inline void fixture_add_kernels(struct ta_section_builder *section, struc
         char name[512];
         snprintf(name, sizeof name, "%s #%zu \xe2\x80\xae\x01\xff",
                  i % 3 ? FIXTURE_LONG_NAME : "gemm", i);
-        TA_ROW(table, ta_text(ta_slice_of(name)),
-               ta_text(i % 4 ? TA_LIT("compute") : TA_LIT("comm")), ta_int(50),
-               fixture_value(&f, i, 2e6 / (double)(i + 1)));
+        TA_CELLS(table, ta_text(ta_slice_of(name)),
+                 ta_text(i % 4 ? TA_LIT("compute") : TA_LIT("comm")), ta_int(50),
+                 fixture_value(&f, i, 2e6 / (double)(i + 1)));
     }
     ta_add_chart(table, &fixture_kernel_chart);
 }
@@ -95,9 +95,9 @@ static inline void fixture_add_kernels(struct ta_section_builder *section, struc
 /* ---- grouped bars and dots --------------------------------------------------------------- */
 
 static const struct ta_column fixture_step_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace."},
-    {"step", "Step", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Label of the step."},
-    {"dur_ns", "Step time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Host time."},
+    {"rank", "Rank", TA_INTEGER, .doc = "Rank of the trace."},
+    {"step", "Step", TA_TEXT, .doc = "Label of the step."},
+    {"dur_ns", "Step time", TA_NS, .better = TA_LOWER, .doc = "Host time."},
 };
 
 static const struct ta_chart fixture_step_chart = {
@@ -129,8 +129,8 @@ static inline void fixture_add_steps(struct ta_section_builder *section, struct 
         size_t per_rank = (f.rows + ranks - 1) / ranks;
         char step[64];
         snprintf(step, sizeof step, "ProfilerStep#%zu", i % per_rank + 3);
-        TA_ROW(table, ta_int((int64_t)(i / per_rank)), ta_text(ta_slice_of(step)),
-               fixture_value(&f, i, 412e3 + 1e3 * sin((double)i)));
+        TA_CELLS(table, ta_int((int64_t)(i / per_rank)), ta_text(ta_slice_of(step)),
+                 fixture_value(&f, i, 412e3 + 1e3 * sin((double)i)));
     }
     ta_add_chart(table, chart);
 }
@@ -138,10 +138,9 @@ static inline void fixture_add_steps(struct ta_section_builder *section, struct 
 /* ---- distributions ------------------------------------------------------------------------ */
 
 static const struct ta_column fixture_ecdf_columns[] = {
-    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Kind of work."},
-    {"dur_ns", "Duration", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL, "Of a kernel."},
-    {"share", "Share of kernels", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "That take at most it."},
+    {"class", "Class", TA_TEXT, .doc = "Kind of work."},
+    {"dur_ns", "Duration", TA_NS, .doc = "Of a kernel."},
+    {"share", "Share of kernels", TA_RATIO, .doc = "That take at most it."},
 };
 
 static const struct ta_chart fixture_ecdf_chart = {
@@ -164,20 +163,21 @@ static inline void fixture_add_ecdf(struct ta_section_builder *section, struct f
         ta_add_table(section, "ecdf", "Durations", fixture_ecdf_columns, 3);
     for (size_t g = 0; g < groups; g++)
         for (size_t i = 0; i < f.rows; i++)
-            TA_ROW(table, ta_text(ta_slice_of(names[g % 10])),
-                   fixture_value(&f, i, pow(10, 6 * (double)(i + 1) / (double)f.rows) + (double)g),
-                   ta_num((double)(i + 1) / (double)f.rows));
+            TA_CELLS(
+                table, ta_text(ta_slice_of(names[g % 10])),
+                fixture_value(&f, i, pow(10, 6 * (double)(i + 1) / (double)f.rows) + (double)g),
+                ta_num((double)(i + 1) / (double)f.rows));
     ta_add_chart(table, &fixture_ecdf_chart);
 }
 
 /* ---- lines -------------------------------------------------------------------------------- */
 
 static const struct ta_column fixture_line_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the dump."},
-    {"time_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL, "Since the first sample."},
-    {"used_bytes", "Used", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER, "In use."},
-    {"held_bytes", "Held", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER, "Held."},
-    {"power", "Power", TA_TYPE_NUMBER, TA_UNIT_WATT, TA_LOWER, "Drawn."},
+    {"rank", "Rank", TA_INTEGER, .doc = "Rank of the dump."},
+    {"time_ns", "Time", TA_NS, .doc = "Since the first sample."},
+    {"used_bytes", "Used", TA_BYTES, .better = TA_LOWER, .doc = "In use."},
+    {"held_bytes", "Held", TA_BYTES, .better = TA_LOWER, .doc = "Held."},
+    {"power", "Power", TA_TYPE_NUMBER, TA_UNIT_WATT, .better = TA_LOWER, .doc = "Drawn."},
 };
 
 /* One unit: without groups a single plot. */
@@ -208,23 +208,24 @@ static inline void fixture_add_lines(struct ta_section_builder *section, struct 
         ta_add_table(section, "lines", "Samples", fixture_line_columns, 5);
     const size_t per_rank = (f.rows + ranks - 1) / ranks;
     for (size_t i = 0; i < f.rows; i++)
-        TA_ROW(table, ta_int((int64_t)(i / per_rank)), ta_int((int64_t)(i % per_rank) * 1000000),
-               fixture_value(&f, i, 100 + 10 * sin((double)i)), fixture_value(&f, i, 150),
-               ta_num(400 + 50 * cos((double)i)));
+        TA_CELLS(table, ta_int((int64_t)(i / per_rank)), ta_int((int64_t)(i % per_rank) * 1000000),
+                 fixture_value(&f, i, 100 + 10 * sin((double)i)), fixture_value(&f, i, 150),
+                 ta_num(400 + 50 * cos((double)i)));
     ta_add_chart(table, chart);
 }
 
 /* ---- scatter ------------------------------------------------------------------------------ */
 
 static const struct ta_column fixture_scatter_columns[] = {
-    {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Of the operator."},
-    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Kind of work."},
-    {"intensity", "FLOP per byte", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Work by traffic."},
-    {"rate", "Rate", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S, TA_HIGHER, "Work by time."},
-    {"total_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Of the kernels."},
-    {"roof", "Roof", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Which peak."},
-    {"peak", "Peak", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S, TA_NEUTRAL, "Of the device."},
-    {"bandwidth", "Bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, TA_NEUTRAL, "Of its memory."},
+    {"name", "Name", TA_TEXT, .doc = "Of the operator."},
+    {"class", "Class", TA_TEXT, .doc = "Kind of work."},
+    {"intensity", "FLOP per byte", TA_NUMBER, .doc = "Work by traffic."},
+    {"rate", "Rate", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S, .better = TA_HIGHER,
+     .doc = "Work by time."},
+    {"total_ns", "Time", TA_NS, .better = TA_LOWER, .doc = "Of the kernels."},
+    {"roof", "Roof", TA_TEXT, .doc = "Which peak."},
+    {"peak", "Peak", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S, .doc = "Of the device."},
+    {"bandwidth", "Bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, .doc = "Of its memory."},
 };
 
 static const struct ta_chart fixture_roof_chart = {
@@ -264,11 +265,11 @@ static inline void fixture_add_scatter(struct ta_section_builder *section, struc
         const double intensity = pow(10, (double)g / 2 - 1) * (1 + 0.3 * sin((double)i));
         const double peak = g % 3 ? 989e12 : 67e12, bandwidth = 4.8e12;
         const double rate = fmin(peak, intensity * bandwidth) * (0.2 + 0.6 * fabs(cos((double)i)));
-        TA_ROW(table, ta_text(ta_slice_of(i % 5 ? names[g % 10] : FIXTURE_LONG_NAME)),
-               ta_text(ta_slice_of(names[g % 10])), ta_num(intensity * f.scale),
-               f.null_every && i % f.null_every == 0 ? ta_null() : ta_num(rate),
-               fixture_value(&f, i, 1e3 * (double)(1 + i * i % 91)),
-               ta_text(ta_slice_of(g % 3 ? "bf16" : "fp32")), ta_num(peak), ta_num(bandwidth));
+        TA_CELLS(table, ta_text(ta_slice_of(i % 5 ? names[g % 10] : FIXTURE_LONG_NAME)),
+                 ta_text(ta_slice_of(names[g % 10])), ta_num(intensity * f.scale),
+                 f.null_every && i % f.null_every == 0 ? ta_null() : ta_num(rate),
+                 fixture_value(&f, i, 1e3 * (double)(1 + i * i % 91)),
+                 ta_text(ta_slice_of(g % 3 ? "bf16" : "fp32")), ta_num(peak), ta_num(bandwidth));
     }
     ta_add_chart(table, chart);
 }
@@ -276,14 +277,15 @@ static inline void fixture_add_scatter(struct ta_section_builder *section, struc
 /* ---- changes -------------------------------------------------------------------------------- */
 
 static const struct ta_column fixture_change_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the change."},
-    {"term", "Term", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "What changed."},
-    {"base_ns", "Before", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Before."},
-    {"new_ns", "After", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "After."},
-    {"delta_ns", "Change", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, TA_LOWER, "After minus before."},
-    {"ratio", "Ratio", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER, "After over before."},
-    {"ci_low", "Low", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER, "Of its interval."},
-    {"ci_high", "High", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER, "Of its interval."},
+    {"rank", "Rank", TA_INTEGER, .doc = "Rank of the change."},
+    {"term", "Term", TA_TEXT, .doc = "What changed."},
+    {"base_ns", "Before", TA_NS, .better = TA_LOWER, .doc = "Before."},
+    {"new_ns", "After", TA_NS, .better = TA_LOWER, .doc = "After."},
+    {"delta_ns", "Change", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
+     .doc = "After minus before."},
+    {"ratio", "Ratio", TA_RATIO, .better = TA_LOWER, .doc = "After over before."},
+    {"ci_low", "Low", TA_RATIO, .better = TA_LOWER, .doc = "Of its interval."},
+    {"ci_high", "High", TA_RATIO, .better = TA_LOWER, .doc = "Of its interval."},
 };
 
 static const struct ta_chart fixture_waterfall_chart = {
@@ -331,9 +333,9 @@ static inline void fixture_add_changes(struct ta_section_builder *section, struc
         const struct ta_cell before = fixture_value(&f, i, base), after = fixture_value(&f, i, new);
         const bool known = before.kind == TA_CELL_INT && after.kind == TA_CELL_INT;
         snprintf(name, sizeof name, "%s%zu", i % 4 ? "term " : FIXTURE_LONG_NAME, i / 4);
-        TA_ROW(table, ta_int((int64_t)(i % 4)), ta_text(ta_slice_of(name)), before, after,
-               known ? ta_int(after.i - before.i) : ta_null(), ta_num(ratio), ta_num(ratio * 0.93),
-               ta_num(ratio * (i % 7 ? 1.08 : 9)));
+        TA_CELLS(table, ta_int((int64_t)(i % 4)), ta_text(ta_slice_of(name)), before, after,
+                 known ? ta_int(after.i - before.i) : ta_null(), ta_num(ratio),
+                 ta_num(ratio * 0.93), ta_num(ratio * (i % 7 ? 1.08 : 9)));
     }
     ta_add_chart(table, chart);
 }
@@ -341,10 +343,10 @@ static inline void fixture_add_changes(struct ta_section_builder *section, struc
 /* ---- trees --------------------------------------------------------------------------------- */
 
 static const struct ta_column fixture_tree_columns[] = {
-    {"depth", "Depth", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of callers."},
-    {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of a call."},
-    {"kind", "Kind", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Kind of a call."},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "With all it calls."},
+    {"depth", "Depth", TA_COUNT, .doc = "Number of callers."},
+    {"name", "Name", TA_TEXT, .doc = "Name of a call."},
+    {"kind", "Kind", TA_TEXT, .doc = "Kind of a call."},
+    {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "With all it calls."},
 };
 
 static const struct ta_kind fixture_kinds[] = {
@@ -371,11 +373,11 @@ static inline void fixture_add_tree(struct ta_section_builder *section, struct f
         ta_add_table(section, "tree", "Call tree", fixture_tree_columns, 4);
     for (size_t i = 0; i < f.rows; i++) {
         const size_t depth = i % (deepest + 1);
-        TA_ROW(table, ta_int((int64_t)depth),
-               ta_text(i % 5 ? TA_LIT("a/folder/of/long/names/model.py(1): forward")
-                             : ta_slice_of(FIXTURE_LONG_NAME)),
-               ta_text(ta_slice_of(kinds[i % 3])),
-               fixture_value(&f, i, 1e6 * f.scale * pow(0.75, (double)depth)));
+        TA_CELLS(table, ta_int((int64_t)depth),
+                 ta_text(i % 5 ? TA_LIT("a/folder/of/long/names/model.py(1): forward")
+                               : ta_slice_of(FIXTURE_LONG_NAME)),
+                 ta_text(ta_slice_of(kinds[i % 3])),
+                 fixture_value(&f, i, 1e6 * f.scale * pow(0.75, (double)depth)));
     }
     ta_add_chart(table, &fixture_tree_chart);
 }

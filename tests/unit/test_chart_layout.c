@@ -210,9 +210,9 @@ static size_t count_texts(const struct ta_scene *scene, const char *part)
 static void test_a_segment_per_group(void **state)
 {
     static const struct ta_column columns[] = {
-        {"step", "Step", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Label."},
-        {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Of kernels."},
-        {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum."},
+        {"step", "Step", TA_TEXT, .doc = "Label."},
+        {"class", "Class", TA_TEXT, .doc = "Of kernels."},
+        {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Sum."},
     };
     static const struct ta_chart chart = {
         .id = "classes",
@@ -231,8 +231,8 @@ static void test_a_segment_per_group(void **state)
             char name[2][8];
             snprintf(name[0], sizeof name[0], "step %d", step);
             snprintf(name[1], sizeof name[1], "c%d", class);
-            TA_ROW(builder, ta_text(ta_slice_of(name[0])), ta_text(ta_slice_of(name[1])),
-                   ta_int(100 * (class + 1)));
+            TA_CELLS(builder, ta_text(ta_slice_of(name[0])), ta_text(ta_slice_of(name[1])),
+                     ta_int(100 * (class + 1)));
         }
     ta_add_chart(builder, &chart);
     const struct ta_table *table = freeze(&world);
@@ -264,9 +264,9 @@ static void test_a_waterfall_is_closed(void **state)
     struct ta_table_builder *builder =
         ta_add_table(world.section, "changes", "Changes", fixture_change_columns, 8);
     for (size_t i = 0; i < 5; i++)
-        TA_ROW(builder, ta_int(0), ta_text(ta_slice_of(i % 2 ? "odd" : "even")),
-               ta_int(terms[i][0]), ta_int(terms[i][1]), ta_int(terms[i][1] - terms[i][0]),
-               ta_null(), ta_null(), ta_null());
+        TA_CELLS(builder, ta_int(0), ta_text(ta_slice_of(i % 2 ? "odd" : "even")),
+                 ta_int(terms[i][0]), ta_int(terms[i][1]), ta_int(terms[i][1] - terms[i][0]),
+                 ta_null(), ta_null(), ta_null());
     ta_add_chart(builder, &fixture_waterfall_chart);
     const struct ta_table *table = freeze(&world);
     struct ta_scene *scene = ta_scene_build(table, table->chart, 720, 0);
@@ -315,10 +315,10 @@ static void test_a_forest_tells_what_is_sure(void **state)
     struct ta_table_builder *builder =
         ta_add_table(world.section, "changes", "Changes", fixture_change_columns, 8);
     for (size_t i = 0; i < 3; i++)
-        TA_ROW(builder, ta_int(0), ta_text(TA_LIT("x")), ta_null(), ta_null(), ta_null(),
-               ta_num(rows[i].ratio), ta_num(rows[i].low), ta_num(rows[i].high));
-    TA_ROW(builder, ta_int(0), ta_text(TA_LIT("same")), ta_null(), ta_null(), ta_null(), ta_num(1),
-           ta_num(1), ta_num(1));
+        TA_CELLS(builder, ta_int(0), ta_text(TA_LIT("x")), ta_null(), ta_null(), ta_null(),
+                 ta_num(rows[i].ratio), ta_num(rows[i].low), ta_num(rows[i].high));
+    TA_CELLS(builder, ta_int(0), ta_text(TA_LIT("same")), ta_null(), ta_null(), ta_null(),
+             ta_num(1), ta_num(1), ta_num(1));
     ta_add_chart(builder, &fixture_forest_chart);
     const struct ta_table *table = freeze(&world);
     struct ta_scene *scene = ta_scene_build(table, table->chart, 720, 0);
@@ -370,8 +370,8 @@ static void test_boxes_of_a_tree_nest(void **state)
     struct ta_table_builder *table =
         ta_add_table(world.section, "tree", "Call tree", fixture_tree_columns, 4);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        TA_ROW(table, ta_int(rows[i].depth), ta_text(ta_slice_of(rows[i].name)),
-               ta_text(ta_slice_of(rows[i].kind)), ta_int(rows[i].total_ns));
+        TA_CELLS(table, ta_int(rows[i].depth), ta_text(ta_slice_of(rows[i].name)),
+                 ta_text(ta_slice_of(rows[i].kind)), ta_int(rows[i].total_ns));
     ta_add_chart(table, &fixture_tree_chart);
     const struct ta_table *drawn = freeze(&world);
     struct ta_scene *scene = ta_scene_build(drawn, drawn->chart, 1000, 0);
@@ -487,10 +487,11 @@ static void test_names_of_functions(void **state)
     struct world world = begin();
     struct ta_table_builder *kernels =
         ta_add_table(world.section, "kernels", "Kernels by name", fixture_kernel_columns, 4);
-    TA_ROW(kernels,
-           ta_text(TA_LIT("void at::native::(anonymous namespace)::softmax<4, float>(float*, long "
-                          "const*, at::native::Calculator<1, unsigned int>, int, int, int)")),
-           ta_text(TA_LIT("compute")), ta_int(50), ta_int(1000));
+    TA_CELLS(
+        kernels,
+        ta_text(TA_LIT("void at::native::(anonymous namespace)::softmax<4, float>(float*, long "
+                       "const*, at::native::Calculator<1, unsigned int>, int, int, int)")),
+        ta_text(TA_LIT("compute")), ta_int(50), ta_int(1000));
     ta_add_chart(kernels, &fixture_kernel_chart);
     const struct ta_table *table = freeze(&world);
     struct ta_scene *scene = ta_scene_build(table, table->chart, 720, 0);
@@ -507,10 +508,10 @@ static void test_names_of_functions_in_labels(void **state)
     struct world world = begin();
     struct ta_table_builder *kernels =
         ta_add_table(world.section, "kernels", "Kernels by name", fixture_kernel_columns, 4);
-    TA_ROW(kernels,
-           ta_text(TA_LIT("void cutlass::device_kernel<flash::attention::forward::FlashFwdSm80>"
-                          "(flash::attention::forward::FlashFwdSm80::Params)...")),
-           ta_text(TA_LIT("compute")), ta_int(50), ta_int(1000));
+    TA_CELLS(kernels,
+             ta_text(TA_LIT("void cutlass::device_kernel<flash::attention::forward::FlashFwdSm80>"
+                            "(flash::attention::forward::FlashFwdSm80::Params)...")),
+             ta_text(TA_LIT("compute")), ta_int(50), ta_int(1000));
     struct ta_chart chart = fixture_kernel_chart;
     chart.label[1] = "calls";
     ta_add_chart(kernels, &chart);
@@ -702,9 +703,9 @@ static void test_areas_of_dots(void **state)
         ta_add_table(world.section, "scatter", "Operators", fixture_scatter_columns, 8);
     static const double rates[] = {1e12, 2e12, 0, -1};
     for (size_t i = 0; i < 4; i++)
-        TA_ROW(builder, ta_text(ta_slice_of("n")), ta_text(ta_slice_of("gemm")),
-               ta_num(1 + (double)i), ta_num(rates[i]), ta_int(i ? 100000 : 400000), ta_null(),
-               ta_null(), ta_null());
+        TA_CELLS(builder, ta_text(ta_slice_of("n")), ta_text(ta_slice_of("gemm")),
+                 ta_num(1 + (double)i), ta_num(rates[i]), ta_int(i ? 100000 : 400000), ta_null(),
+                 ta_null(), ta_null());
     ta_add_chart(builder, &fixture_roof_chart);
     const struct ta_table *table = freeze(&world);
     struct ta_scene *scene = ta_scene_build(table, table->chart, 720, 0);
@@ -724,9 +725,9 @@ static void test_areas_of_dots(void **state)
 }
 
 static const struct ta_column heat_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, ""},
-    {"step", "Step", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, ""},
-    {"late_ns", "Lateness", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, ""},
+    {"rank", "Rank", TA_INTEGER, .doc = ""},
+    {"step", "Step", TA_INTEGER, .doc = ""},
+    {"late_ns", "Lateness", TA_NS_MEAN, .better = TA_LOWER, .doc = ""},
 };
 
 static const struct ta_chart heat_chart = {
@@ -749,8 +750,8 @@ static void test_heat_is_where_values_are(void **state)
         for (int64_t rank = 0; rank < ranks; rank++)
             for (int64_t step = 2; step < 8; step++)
                 if (rank != 2 || step != 4)
-                    TA_ROW(table, ta_int(rank), ta_int(step),
-                           ta_num(rank == 1 && step >= 3 ? 9e6 : 1e3));
+                    TA_CELLS(table, ta_int(rank), ta_int(step),
+                             ta_num(rank == 1 && step >= 3 ? 9e6 : 1e3));
         ta_add_chart(table, &heat_chart);
         struct ta_scene *scene = ta_scene_build(freeze(&world), &heat_chart, 720, 0);
         assert_non_null(scene);

@@ -27,11 +27,11 @@ static const char payload[] =
 /* ---- a report whose every text is hostile ---------------------------------------------- */
 
 static const struct ta_column columns[] = {
-    {"name", "Kernel <b>", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name \"as written\"."},
-    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Class."},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum."},
-    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL, NULL},
-    {"hot", "Hot", TA_TYPE_BOOLEAN, TA_UNIT_NONE, TA_NEUTRAL, "Hot."},
+    {"name", "Kernel <b>", TA_TEXT, .doc = "Name \"as written\"."},
+    {"class", "Class", TA_TEXT, .doc = "Class."},
+    {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Sum."},
+    {"share", "Share", TA_RATIO, .doc = NULL},
+    {"hot", "Hot", TA_FLAG, .doc = "Hot."},
 };
 
 static const struct ta_chart chart = {
@@ -52,8 +52,8 @@ static void add_kernels(struct ta_report *report)
     for (int i = 0; i < KERNELS; i++) {
         char name[256];
         snprintf(name, sizeof name, "%d %s \xe2\x80\xae \xff\x01 a::b<c, d<e>>(int)", i, payload);
-        TA_ROW(table, ta_text(ta_slice_of(name)), ta_text(i % 7 ? TA_LIT("comm") : TA_LIT("")),
-               i % 5 ? ta_int(1000000 - i) : ta_null(), ta_num(1.0 / (i + 1)), ta_bool(i % 2));
+        TA_CELLS(table, ta_text(ta_slice_of(name)), ta_text(i % 7 ? TA_LIT("comm") : TA_LIT("")),
+                 i % 5 ? ta_int(1000000 - i) : ta_null(), ta_num(1.0 / (i + 1)), ta_bool(i % 2));
     }
     ta_add_chart(table, &chart);
 }
@@ -418,16 +418,16 @@ static void of_many_ranks_the_worst_are_there(void **state)
     (void)state;
     enum { RANKS = 7000, CARRIED = 5000 };
     static const struct ta_column by_rank[] = {
-        {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank."},
-        {"size", "Size", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Of no importance."},
-        {"speed", "Speed", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_HIGHER, "More is better."},
+        {"rank", "Rank", TA_INTEGER, .doc = "Rank."},
+        {"size", "Size", TA_INTEGER, .doc = "Of no importance."},
+        {"speed", "Speed", TA_INTEGER, .better = TA_HIGHER, .doc = "More is better."},
     };
     struct ta_report *report = ta_report_new();
     assert_non_null(report);
     struct ta_section_builder *section = ta_report_open_section(report, "ranks", "Ranks");
     struct ta_table_builder *table = ta_add_table(section, "ranks.by_rank", "Ranks", by_rank, 3);
     for (int64_t i = 0; i < RANKS; i++)
-        TA_ROW(table, ta_int(i), ta_int(RANKS - i), i == 17 ? ta_null() : ta_int(RANKS - i));
+        TA_CELLS(table, ta_int(i), ta_int(RANKS - i), i == 17 ? ta_null() : ta_int(RANKS - i));
     assert_int_equal(ta_report_freeze(report), TA_OK);
     char *page = page_of(report, "auto");
     /* The last rank is the slowest; rank 17 has no speed. */

@@ -35,13 +35,13 @@ static const char *const names[] = {
 enum { NAMES = sizeof names / sizeof *names };
 
 static const struct ta_column kernel_columns[] = {
-    {"name", "Kernel", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name as recorded."},
-    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Class of the kernel."},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of launches."},
-    {"total_ns", "Total time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of durations."},
-    {"mean_ns", "Mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Total by calls."},
-    {"stddev_ns", "Std. dev.", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Of the sample."},
-    {"hot", "Hot", TA_TYPE_BOOLEAN, TA_UNIT_NONE, TA_NEUTRAL, "Whether it matters."},
+    {"name", "Kernel", TA_TEXT, .doc = "Name as recorded."},
+    {"class", "Class", TA_TEXT, .doc = "Class of the kernel."},
+    {"calls", "Calls", TA_COUNT, .doc = "Number of launches."},
+    {"total_ns", "Total time", TA_NS, .better = TA_LOWER, .doc = "Sum of durations."},
+    {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .doc = "Total by calls."},
+    {"stddev_ns", "Std. dev.", TA_NS_MEAN, .better = TA_LOWER, .doc = "Of the sample."},
+    {"hot", "Hot", TA_FLAG, .doc = "Whether it matters."},
 };
 enum { KERNEL_COLUMNS = sizeof kernel_columns / sizeof *kernel_columns };
 
@@ -55,10 +55,10 @@ static const struct ta_chart kernel_chart = {
 };
 
 static const struct ta_column gpu_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank."},
-    {"window_ns", "Window", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "First start to last end."},
-    {"busy_ns", "Busy", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL, "Any activity."},
-    {"idle_ns", "Idle", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Window less busy."},
+    {"rank", "Rank", TA_INTEGER, .doc = "Rank."},
+    {"window_ns", "Window", TA_NS, .better = TA_LOWER, .doc = "First start to last end."},
+    {"busy_ns", "Busy", TA_NS, .doc = "Any activity."},
+    {"idle_ns", "Idle", TA_NS, .better = TA_LOWER, .doc = "Window less busy."},
 };
 
 static const struct ta_chart gpu_chart = {
@@ -76,15 +76,15 @@ static void add_tables(struct ta_report *report)
     struct ta_table_builder *table =
         ta_add_table(gpu, "gpu_time.by_rank", "GPU time per rank", gpu_columns, 4);
     for (int64_t rank = 0; rank < 40; rank++)
-        TA_ROW(table, ta_int(rank), ta_int(1000000000), ta_int(10000000 * rank),
-               ta_int(1000000000 - 10000000 * rank));
+        TA_CELLS(table, ta_int(rank), ta_int(1000000000), ta_int(10000000 * rank),
+                 ta_int(1000000000 - 10000000 * rank));
     ta_add_chart(table, &gpu_chart);
     struct ta_section_builder *kernels = ta_report_open_section(report, "kernels", "Kernels");
     table = ta_add_table(kernels, "kernels.by_name", "Kernels", kernel_columns, KERNEL_COLUMNS);
     for (int64_t i = 0; i < NAMES; i++)
-        TA_ROW(table, ta_text(ta_slice_of(names[i])), ta_text(TA_LIT("compute")), ta_int(i + 1),
-               ta_int(i == 5 ? 10 : INT64_C(1000000000) / (i + 1)), ta_num(1e9 / (double)(i + 1)),
-               i ? ta_num(0.1) : ta_null(), ta_bool(i == 0));
+        TA_CELLS(table, ta_text(ta_slice_of(names[i])), ta_text(TA_LIT("compute")), ta_int(i + 1),
+                 ta_int(i == 5 ? 10 : INT64_C(1000000000) / (i + 1)), ta_num(1e9 / (double)(i + 1)),
+                 i ? ta_num(0.1) : ta_null(), ta_bool(i == 0));
     ta_add_chart(table, &kernel_chart);
 }
 

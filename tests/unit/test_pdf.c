@@ -226,8 +226,9 @@ static void test_text_can_be_read(void **state)
 static struct ta_report *make_long(bool cites)
 {
     static const struct ta_column columns[] = {
-        {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of it."},
-        {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "All of it."}};
+        {"rank", "Rank", TA_INTEGER, .doc = "Rank of it."},
+        {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "All of it."},
+    };
     static const char *const ids[] = {"gpu_idle.by_rank", "gpu_idle.by_cause"};
     static const struct ta_evidence evidence[] = {{"gpu_idle.by_cause",
                                                    "total_ns",
@@ -251,7 +252,7 @@ static struct ta_report *make_long(bool cites)
     for (size_t t = 0; t < 2; t++) {
         struct ta_table_builder *table = ta_add_table(section, ids[t], ids[t], columns, 2);
         for (int64_t i = 0; i < 200; i++)
-            TA_ROW(table, ta_int(i), ta_int(1000 * (i + 1)));
+            TA_CELLS(table, ta_int(i), ta_int(1000 * (i + 1)));
     }
     assert_int_equal(ta_report_freeze(report), TA_OK);
     return report;

@@ -12,22 +12,22 @@
 enum { ROWS = 40, SHOWN = 3 };
 
 static const struct ta_column by_rank[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, ""},
-    {"size", "Size", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL, ""},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER, ""},
-    {"busy", "Busy", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER, ""},
+    {"rank", "Rank", TA_INTEGER, .doc = ""},
+    {"size", "Size", TA_BYTES, .doc = ""},
+    {"calls", "Calls", TA_COUNT, .better = TA_LOWER, .doc = ""},
+    {"busy", "Busy", TA_RATIO, .better = TA_HIGHER, .doc = ""},
 };
 static const struct ta_column with_units[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, ""},
-    {"value", "Value", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_LOWER, ""},
-    {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, ""},
-    {"busy", "Busy", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL, ""},
+    {"rank", "Rank", TA_INTEGER, .doc = ""},
+    {"value", "Value", TA_INTEGER, .better = TA_LOWER, .doc = ""},
+    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = ""},
+    {"busy", "Busy", TA_RATIO, .doc = ""},
 };
 static const struct ta_column by_name[] = {
-    {"name", "Name", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, ""},
-    {"size", "Size", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL, ""},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER, ""},
-    {"busy", "Busy", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER, ""},
+    {"name", "Name", TA_INTEGER, .doc = ""},
+    {"size", "Size", TA_BYTES, .doc = ""},
+    {"calls", "Calls", TA_COUNT, .better = TA_LOWER, .doc = ""},
+    {"busy", "Busy", TA_RATIO, .better = TA_HIGHER, .doc = ""},
 };
 
 /* Forty rows, two of each rank (or all of rank 0); row 7 has no value, and 30 is the least busy. */
@@ -38,8 +38,8 @@ static struct ta_report *make(const struct ta_column *columns, int ranks,
     struct ta_section_builder *section = ta_report_open_section(report, "a", "A");
     struct ta_table_builder *table = ta_add_table(section, "a.b", "B", columns, 4);
     for (int64_t i = 0; i < ROWS; i++)
-        TA_ROW(table, ta_int(i / 2 % ranks), ta_int(i), ta_int(i),
-               i == 7 ? ta_null() : ta_num(i == 30 ? 0.1 : 1 - 0.001 * (double)i));
+        TA_CELLS(table, ta_int(i / 2 % ranks), ta_int(i), ta_int(i),
+                 i == 7 ? ta_null() : ta_num(i == 30 ? 0.1 : 1 - 0.001 * (double)i));
     if (chart)
         ta_add_chart(table, chart);
     assert_int_equal(ta_report_freeze(report), TA_OK);

@@ -394,23 +394,23 @@ static struct ta_report *report_of_clocks(const char *state, int64_t axis)
 {
     static const struct ta_column columns[] = {
         TA_RANK_COLUMN,
-        {"state", "Clock", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL, ""},
-        {"axis", "Axis", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, ""},
-        {"collectives", "n", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, ""},
-        {"offset_ns", "Offset", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL, ""},
-        {"drift", "Drift", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, ""},
-        {"origin", "From", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL, ""},
-        {"corrected", "Corrected", TA_TYPE_BOOLEAN, TA_UNIT_NONE, TA_NEUTRAL, ""},
+        {"state", "Clock", TA_WORD, .doc = ""},
+        {"axis", "Axis", TA_INTEGER, .doc = ""},
+        {"collectives", "n", TA_COUNT, .doc = ""},
+        {"offset_ns", "Offset", TA_NS, .doc = ""},
+        {"drift", "Drift", TA_NUMBER, .doc = ""},
+        {"origin", "From", TA_ID, .doc = ""},
+        {"corrected", "Corrected", TA_FLAG, .doc = ""},
     };
     struct ta_report *report = ta_report_new();
     assert_non_null(report);
     struct ta_table_builder *table =
         ta_add_table(ta_report_open_section(report, "collectives", "Collectives"),
                      "collectives.clocks", "Clocks", columns, sizeof columns / sizeof *columns);
-    TA_ROW(table, ta_int(0), ta_text(TA_LIT("reference")), ta_int(0), ta_null(), ta_null(),
-           ta_null(), ta_null(), ta_bool(false));
-    TA_ROW(table, ta_int(1), ta_text(ta_slice_of(state)), ta_int(axis), ta_int(30), ta_int(700),
-           ta_num(1e-3), ta_text(TA_LIT("1000000")), ta_bool(true));
+    TA_CELLS(table, ta_int(0), ta_text(TA_LIT("reference")), ta_int(0), ta_null(), ta_null(),
+             ta_null(), ta_null(), ta_bool(false));
+    TA_CELLS(table, ta_int(1), ta_text(ta_slice_of(state)), ta_int(axis), ta_int(30), ta_int(700),
+             ta_num(1e-3), ta_text(TA_LIT("1000000")), ta_bool(true));
     assert_int_equal(ta_report_freeze(report), TA_OK);
     return report;
 }

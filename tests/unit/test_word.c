@@ -56,19 +56,19 @@ static void test_words_fit(void **state)
 }
 
 static const struct ta_column columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank"},
-    {"id", "Id", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL, "For programs"},
-    {"signal", "Signal", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL, "What"},
-    {"value", "Value", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Value"},
-    {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit"},
-    {"never", "Never", TA_TYPE_NUMBER, TA_UNIT_NS, TA_NEUTRAL, "Nothing"},
+    {"rank", "Rank", TA_INTEGER, .doc = "Rank"},
+    {"id", "Id", TA_ID, .doc = "For programs"},
+    {"signal", "Signal", TA_WORD, .doc = "What"},
+    {"value", "Value", TA_NUMBER, .doc = "Value"},
+    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit"},
+    {"never", "Never", TA_NS_MEAN, .doc = "Nothing"},
 };
 
 static void add(struct ta_table_builder *table, int64_t rank, const char *signal, double value,
                 const char *unit)
 {
-    TA_ROW(table, ta_int(rank), ta_text(TA_LIT("x_y")), ta_text(ta_slice_of(signal)), ta_num(value),
-           ta_text(ta_slice_of(unit)), ta_null());
+    TA_CELLS(table, ta_int(rank), ta_text(TA_LIT("x_y")), ta_text(ta_slice_of(signal)),
+             ta_num(value), ta_text(ta_slice_of(unit)), ta_null());
 }
 
 static struct ta_report *report_of_samples(void)
@@ -141,8 +141,9 @@ static void test_evidence_is_short(void **state)
 {
     (void)state;
     static const struct ta_column names[] = {
-        {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, ""},
-        {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, ""}};
+        {"name", "Name", TA_TEXT, .doc = ""},
+        {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = ""},
+    };
     static const char name[] =
         "void at::native::batch_norm_backward_kernel<c10::BFloat16, c10::BFloat16, float, int>("
         "at::GenericPackedTensorAccessor<c10::BFloat16 const, 3ul, at::DefaultPtrTraits, int>, "
@@ -150,7 +151,7 @@ static void test_evidence_is_short(void **state)
     struct ta_report *report = ta_report_new();
     struct ta_table_builder *table =
         ta_add_table(ta_report_open_section(report, "s", "Section"), "k", "Kernels", names, 2);
-    TA_ROW(table, ta_text(ta_slice_of(name)), ta_int(1000));
+    TA_CELLS(table, ta_text(ta_slice_of(name)), ta_int(1000));
     assert_int_equal(ta_report_freeze(report), TA_OK);
     const struct ta_evidence evidence = {.table = "k",
                                          .column = "total_ns",

@@ -52,48 +52,48 @@ static const struct ta_option options[] = {
 enum { KEPT_PER_SHOWN = 2 };
 
 static const struct ta_column columns[] = {
-    {"node", "Node", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Number of the node, callers before what they call"},
-    {"parent", "Caller", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Node of the caller; none for a thread"},
-    TA_COUNT_COLUMN("depth", "Depth", TA_NEUTRAL, "Number of callers"),
-    TA_TEXT_COLUMN(
-        "name", "Name",
-        "Name of the span or activity; steps without their number, objects without their address"),
-    TA_TEXT_COLUMN(
-        "kind", "Kind",
-        "thread, python (a function), module, range (an annotation of the program), operator, call "
-        "(of the runtime or driver), host (any other span), kernel, copy, memset; unlinked holds "
-        "activities without a known launch, other the smallest subtrees of its caller"),
-    TA_COUNT_COLUMN("calls", "Calls", TA_NEUTRAL,
-                    "Number of spans or activities, all ranks; of a thread, threads of this name"),
-    TA_NS_COLUMN("host_total_ns", "Host total", TA_LOWER,
-                 "Time on the thread with all that is called; the self times below add up to it"),
-    TA_NS_COLUMN("host_self_ns", "Host self", TA_LOWER,
-                 "Time during which the span was the innermost of its thread"),
-    TA_NS_COLUMN("device_total_ns", "Device total", TA_LOWER,
-                 "Sum of the device activities launched here or below: work, not wall time"),
-    TA_NS_COLUMN("device_self_ns", "Device self", TA_LOWER, "Durations of the activity itself"),
-    TA_COUNT_COLUMN(
-        "folded", "Folded", TA_NEUTRAL,
-        "Nodes that an \"(other)\" stands for; where ranks folded apart, the most of one of them"),
+    {"node", "Node", TA_INTEGER, .doc = "Number of the node, callers before what they call"},
+    {"parent", "Caller", TA_INTEGER, .doc = "Node of the caller; none for a thread"},
+    {"depth", "Depth", TA_COUNT, .doc = "Number of callers"},
+    {"name", "Name", TA_TEXT,
+     .doc =
+         "Name of the span or activity; steps without their number, objects without their address"},
+    {"kind", "Kind", TA_TEXT,
+     .doc =
+         "thread, python (a function), module, range (an annotation of the program), operator, "
+         "call "
+         "(of the runtime or driver), host (any other span), kernel, copy, memset; unlinked holds "
+         "activities without a known launch, other the smallest subtrees of its caller"},
+    {"calls", "Calls", TA_COUNT,
+     .doc = "Number of spans or activities, all ranks; of a thread, threads of this name"},
+    {"host_total_ns", "Host total", TA_NS, .better = TA_LOWER,
+     .doc = "Time on the thread with all that is called; the self times below add up to it"},
+    {"host_self_ns", "Host self", TA_NS, .better = TA_LOWER,
+     .doc = "Time during which the span was the innermost of its thread"},
+    {"device_total_ns", "Device total", TA_NS, .better = TA_LOWER,
+     .doc = "Sum of the device activities launched here or below: work, not wall time"},
+    {"device_self_ns", "Device self", TA_NS, .better = TA_LOWER,
+     .doc = "Durations of the activity itself"},
+    {"folded", "Folded", TA_COUNT,
+     .doc =
+         "Nodes that an \"(other)\" stands for; where ranks folded apart, the most of one of them"},
 };
 
 static const struct ta_column module_columns[] = {
-    TA_TEXT_COLUMN("module", "Module", "Class of the modules"),
-    TA_COUNT_COLUMN("instances", "Instances", TA_NEUTRAL,
-                    "Modules of the class that were called, on the rank with most of them"),
-    TA_COUNT_COLUMN("calls", "Calls", TA_NEUTRAL, "Number of calls, all ranks"),
-    TA_NS_COLUMN("host_total_ns", "Host total", TA_LOWER,
-                 "Time in modules of the class; in several at once it counts once"),
-    TA_NS_COLUMN("host_self_ns", "Host self", TA_LOWER, "Part of it in no inner module"),
-    TA_NS_COLUMN(
-        "device_total_ns", "Device total", TA_LOWER,
-        "Sum of the device activities launched in modules of the class; in several at once "
-        "they count once"),
-    TA_NS_COLUMN("device_self_ns", "Device self", TA_LOWER, "Part of it in no inner module"),
-    TA_RATIO_COLUMN("device_share", "Device %", TA_NEUTRAL,
-                    "Device total over that of all activities"),
+    {"module", "Module", TA_TEXT, .doc = "Class of the modules"},
+    {"instances", "Instances", TA_COUNT,
+     .doc = "Modules of the class that were called, on the rank with most of them"},
+    {"calls", "Calls", TA_COUNT, .doc = "Number of calls, all ranks"},
+    {"host_total_ns", "Host total", TA_NS, .better = TA_LOWER,
+     .doc = "Time in modules of the class; in several at once it counts once"},
+    {"host_self_ns", "Host self", TA_NS, .better = TA_LOWER,
+     .doc = "Part of it in no inner module"},
+    {"device_total_ns", "Device total", TA_NS, .better = TA_LOWER,
+     .doc = "Sum of the device activities launched in modules of the class; in several at once "
+            "they count once"},
+    {"device_self_ns", "Device self", TA_NS, .better = TA_LOWER,
+     .doc = "Part of it in no inner module"},
+    {"device_share", "Device %", TA_RATIO, .doc = "Device total over that of all activities"},
 };
 
 /* ---- map ------------------------------------------------------------------------------------- */
@@ -210,12 +210,12 @@ static void list(struct listing *l, uint32_t i)
     const struct ta_slice name =
         node->kind == NODE_OTHER ? TA_LIT("(other)") : ta_partial_text(l->merged, row, NAME);
     l->numbers[i] = ++l->n;
-    TA_ROW(l->table, ta_int(l->n), node->parent ? ta_int(l->numbers[node->parent]) : ta_null(),
-           ta_int((int64_t)node->depth - 1), ta_text(name),
-           ta_text(ta_slice_of(node_kind_name(node->kind))), ta_int(node->calls),
-           host_cell(l, node, totals->host_ns), host_cell(l, node, node->host_ns),
-           device_cell(l, totals->device_ns), device_cell(l, node->device_ns),
-           node->kind == NODE_OTHER ? ta_int(node->folded) : ta_null());
+    TA_CELLS(l->table, ta_int(l->n), node->parent ? ta_int(l->numbers[node->parent]) : ta_null(),
+             ta_int((int64_t)node->depth - 1), ta_text(name),
+             ta_text(ta_slice_of(node_kind_name(node->kind))), ta_int(node->calls),
+             host_cell(l, node, totals->host_ns), host_cell(l, node, node->host_ns),
+             device_cell(l, totals->device_ns), device_cell(l, node->device_ns),
+             node->kind == NODE_OTHER ? ta_int(node->folded) : ta_null());
 }
 
 static bool list_all(struct listing *l)
@@ -276,11 +276,11 @@ static void add_classes(const struct ta_partial *classes, int64_t device_ns,
     for (size_t i = 0; i < ta_partial_rows(classes); i++) {
         const int64_t *row = ta_partial_at(classes, i);
         const bool on_device = device_ns > 0;
-        TA_ROW(table, ta_text(ta_partial_text(classes, row, MODULE_CLASS)),
-               ta_int(row[MODULE_INSTANCES]), ta_int(row[MODULE_CALLS]), ta_int(row[MODULE_HOST]),
-               ta_int(row[MODULE_HOST_SELF]), on_device ? ta_int(row[MODULE_DEVICE]) : ta_null(),
-               on_device ? ta_int(row[MODULE_DEVICE_SELF]) : ta_null(),
-               ta_share(row[MODULE_DEVICE], device_ns));
+        TA_CELLS(table, ta_text(ta_partial_text(classes, row, MODULE_CLASS)),
+                 ta_int(row[MODULE_INSTANCES]), ta_int(row[MODULE_CALLS]), ta_int(row[MODULE_HOST]),
+                 ta_int(row[MODULE_HOST_SELF]), on_device ? ta_int(row[MODULE_DEVICE]) : ta_null(),
+                 on_device ? ta_int(row[MODULE_DEVICE_SELF]) : ta_null(),
+                 ta_share(row[MODULE_DEVICE], device_ns));
     }
     ta_sort_rows(table, device_ns > 0 ? "device_total_ns" : "host_total_ns", true);
 }
@@ -331,9 +331,9 @@ static const struct view views[] = {
 };
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
-    (void)prior;
+    (void)in;
     bool done = add_tree(ctx, &views[0], merged, out) && add_tree(ctx, &views[1], merged, out);
     add_classes(merged[PARTIAL_CLASSES], device_time(merged[PARTIAL_CALLS]), out);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot lay out the call tree");

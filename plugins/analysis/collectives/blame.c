@@ -187,18 +187,18 @@ static const char *const kind_names[COLL_ITEM_KINDS] = {[COLL_ITEM_KERNEL] = "ke
 
 static const struct ta_column columns[] = {
     TA_RANK_COLUMN,
-    {"kind", "Kind", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "kernel, copy (memory sets too), gap (the device was idle), host (what the busiest thread of "
-     "a rank without devices did), or unexplained: none of the longest six of its time"},
-    {"name", "What", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Name of the kernel or copy, cause of the gap as in Idle time by cause"},
-    {"within", "Within", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Operator that launched it, or where the host was"},
-    TA_COUNT_COLUMN("collectives", "Collectives", TA_NEUTRAL, "That the rank was late to for it"),
-    TA_NS_COLUMN("excess_ns", "Excess", TA_LOWER,
-                 "What the rank spent on it beyond the rank that came in the middle, in the time "
-                 "before the collectives that it entered last; in all never more than it was late"),
-    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER, "Of the excess of all ranks"},
+    {"kind", "Kind", TA_WORD,
+     .doc = "kernel, copy (memory sets too), gap (the device was idle), host (what the busiest "
+            "thread of "
+            "a rank without devices did), or unexplained: none of the longest six of its time"},
+    {"name", "What", TA_TEXT,
+     .doc = "Name of the kernel or copy, cause of the gap as in Idle time by cause"},
+    {"within", "Within", TA_TEXT, .doc = "Operator that launched it, or where the host was"},
+    {"collectives", "Collectives", TA_COUNT, .doc = "That the rank was late to for it"},
+    {"excess_ns", "Excess", TA_NS, .better = TA_LOWER,
+     .doc = "What the rank spent on it beyond the rank that came in the middle, in the time "
+            "before the collectives that it entered last; in all never more than it was late"},
+    {"share", "Share", TA_RATIO, .better = TA_LOWER, .doc = "Of the excess of all ranks"},
 };
 
 /* Rows of the table: of thousands of ranks what costs most. */
@@ -234,11 +234,11 @@ static void list_entries(const struct entry *entries, size_t n, const struct col
     for (size_t i = 0; i < kept; i++) {
         const struct entry *e = &entries[i];
         const struct coll_item *item = e->item;
-        TA_ROW(table, ta_int(ranks->at[e->rank].rank),
-               ta_text(ta_slice_of(item ? kind_names[item->kind] : "unexplained")),
-               item ? ta_text(item->name) : ta_null(),
-               item && item->within.len ? ta_text(item->within) : ta_null(), ta_int(e->collectives),
-               ta_int(e->excess), ta_share(e->excess, all));
+        TA_CELLS(table, ta_int(ranks->at[e->rank].rank),
+                 ta_text(ta_slice_of(item ? kind_names[item->kind] : "unexplained")),
+                 item ? ta_text(item->name) : ta_null(),
+                 item && item->within.len ? ta_text(item->within) : ta_null(),
+                 ta_int(e->collectives), ta_int(e->excess), ta_share(e->excess, all));
     }
     ta_sort_rows(table, "excess_ns", true);
     if (kept < n)

@@ -14,26 +14,30 @@ static const char *const state_names[] = {
 static const struct ta_column columns[] = {
     TA_RANK_COLUMN,
     TA_DEVICE_COLUMN,
-    {"state", "Clock", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "reference: others are compared with it; offset, offset_and_drift: what was found, the drift "
-     "from 20 collectives on; refused: ends of collectives scatter by more than collectives last; "
-     "not_compared: fewer than two collectives with others that wait for all"},
-    {"axis", "Axis", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Ranks with the same number are comparable; none when not compared"},
-    TA_COUNT_COLUMN("collectives", "Collectives", TA_NEUTRAL, "Common ends that it rests on"),
-    TA_NS_COLUMN("offset_ns", "Offset", TA_NEUTRAL,
-                 "Own time less that of the reference, at the first of them"),
-    {"drift", "Drift", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Change of the offset per unit of time; 1e-6 is one part in a million"},
-    {"origin", "Drift from", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL,
-     "Own time that the offset with a drift holds at: ns since 1970 where the trace has a date, "
-     "else "
-     "as recorded; a text, as numbers of JSON need not be exact so far"},
-    {"uncertainty_ns", "Uncertainty", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "How much the distances of the ends scatter around that: scaled median absolute deviation; "
-     "what ends have in common, such as the order of a ring, does not show"},
-    {"corrected", "Corrected", TA_TYPE_BOOLEAN, TA_UNIT_NONE, TA_NEUTRAL,
-     "Whether times were moved: the offset exceeds three uncertainties"},
+    {"state", "Clock", TA_WORD,
+     .doc = "reference: others are compared with it; offset, offset_and_drift: what was found, the "
+            "drift "
+            "from 20 collectives on; refused: ends of collectives scatter by more than collectives "
+            "last; "
+            "not_compared: fewer than two collectives with others that wait for all"},
+    {"axis", "Axis", TA_INTEGER,
+     .doc = "Ranks with the same number are comparable; none when not compared"},
+    {"collectives", "Collectives", TA_COUNT, .doc = "Common ends that it rests on"},
+    {"offset_ns", "Offset", TA_NS,
+     .doc = "Own time less that of the reference, at the first of them"},
+    {"drift", "Drift", TA_NUMBER,
+     .doc = "Change of the offset per unit of time; 1e-6 is one part in a million"},
+    {"origin", "Drift from", TA_ID,
+     .doc = "Own time that the offset with a drift holds at: ns since 1970 where the trace has a "
+            "date, "
+            "else "
+            "as recorded; a text, as numbers of JSON need not be exact so far"},
+    {"uncertainty_ns", "Uncertainty", TA_NS_MEAN, .better = TA_LOWER,
+     .doc = "How much the distances of the ends scatter around that: scaled median absolute "
+            "deviation; "
+            "what ends have in common, such as the order of a ring, does not show"},
+    {"corrected", "Corrected", TA_FLAG,
+     .doc = "Whether times were moved: the offset exceeds three uncertainties"},
 };
 
 static struct ta_cell origin_of(const struct coll_clock *clock, char text[24])
@@ -54,13 +58,13 @@ void coll_add_clocks(const struct coll_run *run, struct ta_section_builder *out)
         const bool is_compared = clock->n > 0;
         const bool has_drift = clock->state == COLL_CLOCK_DRIFT;
         char origin[24];
-        TA_ROW(table, ta_int(member->rank), ta_int(member->device),
-               ta_text(ta_slice_of(state_names[clock->state])),
-               clock->state == COLL_CLOCK_NONE ? ta_null() : ta_int(clock->axis),
-               is_compared ? ta_int((int64_t)clock->n) : ta_null(),
-               is_compared ? ta_int(clock->offset) : ta_null(),
-               has_drift ? ta_num(clock->drift) : ta_null(),
-               has_drift ? origin_of(clock, origin) : ta_null(),
-               is_compared ? ta_num(clock->uncertainty) : ta_null(), ta_bool(clock->corrected));
+        TA_CELLS(table, ta_int(member->rank), ta_int(member->device),
+                 ta_text(ta_slice_of(state_names[clock->state])),
+                 clock->state == COLL_CLOCK_NONE ? ta_null() : ta_int(clock->axis),
+                 is_compared ? ta_int((int64_t)clock->n) : ta_null(),
+                 is_compared ? ta_int(clock->offset) : ta_null(),
+                 has_drift ? ta_num(clock->drift) : ta_null(),
+                 has_drift ? origin_of(clock, origin) : ta_null(),
+                 is_compared ? ta_num(clock->uncertainty) : ta_null(), ta_bool(clock->corrected));
     }
 }

@@ -39,7 +39,7 @@ static void add_lacks(const struct coll_run *run, struct ta_section_builder *out
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     struct coll_run run;
     struct coll_ranks ranks = {0};
@@ -48,8 +48,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         done = coll_add_ranks(&ranks, out) && coll_add_blame(&run, &ranks, out) &&
                coll_add_parts(&run, &ranks, out) && coll_add_sizes(&run, out) &&
                coll_add_small(&run, out) && coll_add_layout(&run, out) &&
-               coll_add_ladder(&run, prior, out);
-        coll_add_exposed(&run, prior, out);
+               coll_add_ladder(&run, in->report, out);
+        coll_add_exposed(&run, in->report, out);
         coll_add_clocks(&run, out);
         add_lacks(&run, out);
     }

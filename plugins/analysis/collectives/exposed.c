@@ -7,19 +7,19 @@
 static const struct ta_column columns[] = {
     TA_RANK_COLUMN,
     TA_DEVICE_COLUMN,
-    TA_NS_COLUMN("window_ns", "Window", TA_NEUTRAL, "As in GPU time by rank"),
-    TA_NS_COLUMN("exposed_ns", "Exposed", TA_LOWER,
-                 "Time in which communication runs and no compute, as in GPU time by rank"),
-    TA_NS_COLUMN(
-        "wait_ns", "Waiting", TA_LOWER,
-        "Its part before the last rank had come: of each collective the share that compute "
-        "does not cover, summed up and scaled to the exposed time"),
-    TA_NS_COLUMN("transfer_ns", "Transfer", TA_LOWER, "Its part from then on, likewise"),
-    TA_NS_COLUMN("unknown_ns", "Unknown", TA_LOWER,
-                 "The rest: collectives of which it is not known who came last"),
-    {"exposed_share", "Exposed %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Exposed time over the window"},
-    {"wait_share", "Waiting %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER, "Waiting over the window"},
+    {"window_ns", "Window", TA_NS, .doc = "As in GPU time by rank"},
+    {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
+     .doc = "Time in which communication runs and no compute, as in GPU time by rank"},
+    {"wait_ns", "Waiting", TA_NS, .better = TA_LOWER,
+     .doc = "Its part before the last rank had come: of each collective the share that compute "
+            "does not cover, summed up and scaled to the exposed time"},
+    {"transfer_ns", "Transfer", TA_NS, .better = TA_LOWER,
+     .doc = "Its part from then on, likewise"},
+    {"unknown_ns", "Unknown", TA_NS, .better = TA_LOWER,
+     .doc = "The rest: collectives of which it is not known who came last"},
+    {"exposed_share", "Exposed %", TA_RATIO, .better = TA_LOWER,
+     .doc = "Exposed time over the window"},
+    {"wait_share", "Waiting %", TA_RATIO, .better = TA_LOWER, .doc = "Waiting over the window"},
 };
 
 static const struct ta_chart chart = {
@@ -96,9 +96,9 @@ static bool add_device(const struct coll_run *run, const struct ta_table *gpu, s
         parts.unknown > 0 ? ta_min_i64(ta_whole(parts.transfer * scale + 0.5), exposed - wait)
         : all > 0         ? exposed - wait
                           : 0;
-    TA_ROW(table, ta_int(rank), ta_int(device), ta_int(window), ta_int(exposed), ta_int(wait),
-           ta_int(transfer), ta_int(exposed - wait - transfer), ta_share(exposed, window),
-           ta_share(wait, window));
+    TA_CELLS(table, ta_int(rank), ta_int(device), ta_int(window), ta_int(exposed), ta_int(wait),
+             ta_int(transfer), ta_int(exposed - wait - transfer), ta_share(exposed, window),
+             ta_share(wait, window));
     return wait + transfer > 0;
 }
 

@@ -6,35 +6,35 @@
 #include <stdio.h>
 
 static const struct ta_column columns[] = {
-    {"op", "Operation", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "As the trace names it, or what the kernel is called"},
-    {"group", "Group", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Process group by its name, with its ranks where several have the name; empty when no record "
-     "names it"},
-    {"description", "Description", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "What the program calls the group"},
-    TA_COUNT_COLUMN("ranks", "Ranks", TA_NEUTRAL, "Ranks with such a collective"),
-    TA_COUNT_COLUMN("size", "Group size", TA_NEUTRAL, "Ranks of the group, as recorded"),
-    TA_COUNT_COLUMN("count", "Count", TA_NEUTRAL, "Collectives: one on all its ranks counts once"),
-    TA_BYTES_COLUMN("bytes", "Data", TA_LOWER,
-                    "Sum of the full buffers: elements times their size; all-gather by its output, "
-                    "reduce-scatter by its input. None when no record says"),
-    TA_NS_COLUMN("total_ns", "Total", TA_LOWER,
-                 "Sum of durations, all ranks: waiting and transfer"),
-    TA_NS_COLUMN("wait_ns", "Wait", TA_LOWER,
-                 "Part of it before the last rank has begun, on one clock. None for operations "
-                 "whose ranks need not wait for all, and where fewer than half of the ranks of the "
-                 "group were read; too small where some were not"),
-    TA_NS_COLUMN("transfer_ns", "Transfer", TA_LOWER, "The other part"),
-    {"wait_share", "Wait %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Waiting over waiting and transfer"},
-    {"skew_mean_ns", "Mean skew", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Mean time from the first rank's start to that of the last"},
-    {"transfer_mean_ns", "Mean transfer", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Mean time of a collective from the start of the last rank to the median of the ends"},
-    {"bus_bandwidth", "Bus bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, TA_HIGHER,
-     "Data times 2(n−1)/n for all-reduce, (n−1)/n for all-gather, reduce-scatter and all-to-all, 1 "
-     "for others, over the time of transfer: waiting does not count"},
+    {"op", "Operation", TA_TEXT, .doc = "As the trace names it, or what the kernel is called"},
+    {"group", "Group", TA_TEXT,
+     .doc = "Process group by its name, with its ranks where several have the name; empty when no "
+            "record "
+            "names it"},
+    {"description", "Description", TA_TEXT, .doc = "What the program calls the group"},
+    {"ranks", "Ranks", TA_COUNT, .doc = "Ranks with such a collective"},
+    {"size", "Group size", TA_COUNT, .doc = "Ranks of the group, as recorded"},
+    {"count", "Count", TA_COUNT, .doc = "Collectives: one on all its ranks counts once"},
+    {"bytes", "Data", TA_BYTES, .better = TA_LOWER,
+     .doc = "Sum of the full buffers: elements times their size; all-gather by its output, "
+            "reduce-scatter by its input. None when no record says"},
+    {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+     .doc = "Sum of durations, all ranks: waiting and transfer"},
+    {"wait_ns", "Wait", TA_NS, .better = TA_LOWER,
+     .doc = "Part of it before the last rank has begun, on one clock. None for operations "
+            "whose ranks need not wait for all, and where fewer than half of the ranks of the "
+            "group were read; too small where some were not"},
+    {"transfer_ns", "Transfer", TA_NS, .better = TA_LOWER, .doc = "The other part"},
+    {"wait_share", "Wait %", TA_RATIO, .better = TA_LOWER,
+     .doc = "Waiting over waiting and transfer"},
+    {"skew_mean_ns", "Mean skew", TA_NS_MEAN, .better = TA_LOWER,
+     .doc = "Mean time from the first rank's start to that of the last"},
+    {"transfer_mean_ns", "Mean transfer", TA_NS_MEAN, .better = TA_LOWER,
+     .doc = "Mean time of a collective from the start of the last rank to the median of the ends"},
+    {"bus_bandwidth", "Bus bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
+     .doc = "Data times 2(n−1)/n for all-reduce, (n−1)/n for all-gather, reduce-scatter and "
+            "all-to-all, 1 "
+            "for others, over the time of transfer: waiting does not count"},
 };
 
 struct sums {
@@ -179,13 +179,14 @@ static void add_row(const struct coll_run *run, const struct sums *s,
     const struct coll_shape *shape = &run->shapes[s->shape];
     const struct coll_group *group = &run->groups[shape->group];
     char label[COLL_LABEL];
-    TA_ROW(table, ta_text(shape->op), coll_group_cell(run, shape->group, label),
-           group->description.len ? ta_text(group->description) : ta_null(), ta_int(s->ranks),
-           ta_int(shape->size), ta_int(s->count), ta_int(s->bytes), ta_int(s->total),
-           ta_int(s->wait), ta_int(s->transfer),
-           s->wait == TA_MISSING ? ta_null() : ta_share(s->wait, ta_add_sat(s->wait, s->transfer)),
-           mean(s->skew, s->n_skew), mean(s->transfers, s->n_transfer),
-           s->moving > 0 ? ta_num(s->moved / s->moving) : ta_null());
+    TA_CELLS(table, ta_text(shape->op), coll_group_cell(run, shape->group, label),
+             group->description.len ? ta_text(group->description) : ta_null(), ta_int(s->ranks),
+             ta_int(shape->size), ta_int(s->count), ta_int(s->bytes), ta_int(s->total),
+             ta_int(s->wait), ta_int(s->transfer),
+             s->wait == TA_MISSING ? ta_null()
+                                   : ta_share(s->wait, ta_add_sat(s->wait, s->transfer)),
+             mean(s->skew, s->n_skew), mean(s->transfers, s->n_transfer),
+             s->moving > 0 ? ta_num(s->moved / s->moving) : ta_null());
 }
 
 bool coll_add_kinds(const struct coll_run *run, struct ta_section_builder *out)

@@ -49,16 +49,17 @@ static bool climb(const struct coll_run *run, struct ladder *l)
 }
 
 static const struct ta_column columns[] = {
-    {"term", "Efficiency", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "transfer, host, serialization, balance; parallel is their product"},
-    {"efficiency", "Value", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
-     "Time without the loss over the time with it; from 0.8 on acceptable"},
-    {"with_ns", "With", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Time of the run with the loss"},
-    {"without_ns", "Without", TA_TYPE_NUMBER, TA_UNIT_NS, TA_NEUTRAL,
-     "Time of the run without it: transfers that take no time; a host that is never late; the time "
-     "in which the rank computes that computes longest; the mean over ranks of that time"},
-    {"loss_ns", "Loss", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "The one less the other"},
-    {"meaning", "Meaning", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL, "What is lost there"},
+    {"term", "Efficiency", TA_WORD,
+     .doc = "transfer, host, serialization, balance; parallel is their product"},
+    {"efficiency", "Value", TA_RATIO, .better = TA_HIGHER,
+     .doc = "Time without the loss over the time with it; from 0.8 on acceptable"},
+    {"with_ns", "With", TA_NS_MEAN, .better = TA_LOWER, .doc = "Time of the run with the loss"},
+    {"without_ns", "Without", TA_NS_MEAN,
+     .doc = "Time of the run without it: transfers that take no time; a host that is never late; "
+            "the time "
+            "in which the rank computes that computes longest; the mean over ranks of that time"},
+    {"loss_ns", "Loss", TA_NS_MEAN, .better = TA_LOWER, .doc = "The one less the other"},
+    {"meaning", "Meaning", TA_SENTENCE, .doc = "What is lost there"},
 };
 
 static const struct ta_chart chart = {
@@ -74,8 +75,8 @@ static const struct ta_chart chart = {
 static void add_rung(struct ta_table_builder *table, const char *term, double with, double without,
                      const char *meaning)
 {
-    TA_ROW(table, ta_text(ta_slice_of(term)), ta_num(without / with), ta_num(with), ta_num(without),
-           ta_num(with - without), ta_text(ta_slice_of(meaning)));
+    TA_CELLS(table, ta_text(ta_slice_of(term)), ta_num(without / with), ta_num(with),
+             ta_num(without), ta_num(with - without), ta_text(ta_slice_of(meaning)));
 }
 
 bool coll_add_ladder(const struct coll_run *run, const struct ta_report *prior,

@@ -296,28 +296,25 @@ static int in_order(const void *left, const void *right, void *user)
 }
 
 static const struct ta_column columns[] = {
-    {"dimension", "Parallel", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "tensor, sequence, context, ring, pipeline, expert, guidance, data, world (all ranks), or "
-     "unknown"},
-    TA_COUNT_COLUMN("groups", "Groups", TA_NEUTRAL, "Process groups that are alike in this row"),
-    TA_COUNT_COLUMN("size", "Ranks each", TA_NEUTRAL, "Ranks of each"),
-    TA_COUNT_COLUMN("stride", "Stride", TA_NEUTRAL,
-                    "From one rank of a group to the next; none where it differs or ranks are not "
-                    "recorded"),
-    {"ranks", "First group", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Ranks of the first of them, as recorded"},
-    {"description", "Description", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "What the program calls them"},
-    {"op", "Most often", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL, "Operation that is recorded most"},
-    TA_COUNT_COLUMN("count", "Count", TA_NEUTRAL,
-                    "Collectives and matched transfers, all groups of the row"),
-    TA_BYTES_COLUMN("bytes", "Data", TA_LOWER, "Sum of their full buffers"),
-    TA_NS_COLUMN("total_ns", "Total", TA_LOWER,
-                 "Sum of durations, all ranks: waiting and transfer"),
-    {"basis", "Basis", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "How it is known: description, operations (what most of them are), or none"},
-    {"confidence", "Confidence", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "How sure that is; none for unknown"},
+    {"dimension", "Parallel", TA_WORD,
+     .doc =
+         "tensor, sequence, context, ring, pipeline, expert, guidance, data, world (all ranks), or "
+         "unknown"},
+    {"groups", "Groups", TA_COUNT, .doc = "Process groups that are alike in this row"},
+    {"size", "Ranks each", TA_COUNT, .doc = "Ranks of each"},
+    {"stride", "Stride", TA_COUNT,
+     .doc = "From one rank of a group to the next; none where it differs or ranks are not "
+            "recorded"},
+    {"ranks", "First group", TA_TEXT, .doc = "Ranks of the first of them, as recorded"},
+    {"description", "Description", TA_TEXT, .doc = "What the program calls them"},
+    {"op", "Most often", TA_WORD, .doc = "Operation that is recorded most"},
+    {"count", "Count", TA_COUNT, .doc = "Collectives and matched transfers, all groups of the row"},
+    {"bytes", "Data", TA_BYTES, .better = TA_LOWER, .doc = "Sum of their full buffers"},
+    {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+     .doc = "Sum of durations, all ranks: waiting and transfer"},
+    {"basis", "Basis", TA_WORD,
+     .doc = "How it is known: description, operations (what most of them are), or none"},
+    {"confidence", "Confidence", TA_RATIO, .doc = "How sure that is; none for unknown"},
 };
 
 static enum coll_kind most_often(const struct group *g, size_t n)
@@ -344,12 +341,12 @@ static void add_row(const struct coll_run *run, const struct group *g, size_t n,
         ta_sum(&total, g[i].total);
     }
     const bool known = g->dimension != DIM_UNKNOWN;
-    TA_ROW(table, ta_text(ta_slice_of(dimension_names[g->dimension])), ta_int((int64_t)n),
-           ta_int(g->size), ta_int(g->stride), of->ranks.len ? ta_text(of->ranks) : ta_null(),
-           of->description.len ? ta_text(of->description) : ta_null(),
-           ta_text(ta_slice_of(coll_kind_name(most_often(g, n)))), ta_int(count), ta_int(bytes),
-           ta_int(total), ta_text(ta_slice_of(g->basis)),
-           known ? ta_num(g->confidence) : ta_null());
+    TA_CELLS(table, ta_text(ta_slice_of(dimension_names[g->dimension])), ta_int((int64_t)n),
+             ta_int(g->size), ta_int(g->stride), of->ranks.len ? ta_text(of->ranks) : ta_null(),
+             of->description.len ? ta_text(of->description) : ta_null(),
+             ta_text(ta_slice_of(coll_kind_name(most_often(g, n)))), ta_int(count), ta_int(bytes),
+             ta_int(total), ta_text(ta_slice_of(g->basis)),
+             known ? ta_num(g->confidence) : ta_null());
 }
 
 static bool is_any_known(const struct group *groups, size_t n)

@@ -89,14 +89,16 @@ static bool divide(struct parts *p)
 
 static const struct ta_column columns[] = {
     TA_RANK_COLUMN_OF("Rank, or the first of several with rows in common"),
-    TA_COUNT_COLUMN("ranks", "Ranks", TA_NEUTRAL, "Ranks that share the row: 1 up to 64 ranks"),
-    {"part", "Step", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Step of the profiler; without steps, or with more than 64, the number of the part: the "
-     "collectives in the order of time, in up to 64 parts of equal number"},
-    {"is_step", "Is step", TA_TYPE_BOOLEAN, TA_UNIT_NONE, TA_NEUTRAL, "Which of the two"},
-    {"lateness_ns", "Lateness", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Mean time from the start of the first rank to its own, over the collectives of the part; of "
-     "several ranks the largest"},
+    {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that share the row: 1 up to 64 ranks"},
+    {"part", "Step", TA_INTEGER,
+     .doc =
+         "Step of the profiler; without steps, or with more than 64, the number of the part: the "
+         "collectives in the order of time, in up to 64 parts of equal number"},
+    {"is_step", "Is step", TA_FLAG, .doc = "Which of the two"},
+    {"lateness_ns", "Lateness", TA_NS_MEAN, .better = TA_LOWER,
+     .doc = "Mean time from the start of the first rank to its own, over the collectives of the "
+            "part; of "
+            "several ranks the largest"},
 };
 
 static const struct ta_chart chart = {
@@ -138,9 +140,9 @@ static void add_rows(const struct parts *p, int64_t first_rank, size_t n_ranks, 
 {
     for (size_t i = 0; i < p->n; i++) {
         if (!isnan(latest[i]))
-            TA_ROW(table, ta_int(first_rank), ta_int((int64_t)n_ranks),
-                   ta_int((p->are_steps ? p->first : 0) + (int64_t)i), ta_bool(p->are_steps),
-                   ta_num(latest[i]));
+            TA_CELLS(table, ta_int(first_rank), ta_int((int64_t)n_ranks),
+                     ta_int((p->are_steps ? p->first : 0) + (int64_t)i), ta_bool(p->are_steps),
+                     ta_num(latest[i]));
         latest[i] = NAN;
     }
 }

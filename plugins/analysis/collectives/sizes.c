@@ -96,20 +96,21 @@ static double bandwidth_of(const struct coll_run *run, const struct size *size)
 /* ---- collectives.by_size -------------------------------------------------------------------- */
 
 static const struct ta_column size_columns[] = {
-    {"op", "Operation", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "As in the table of collectives"},
-    {"group", "Group", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Process group, likewise"},
-    TA_BYTES_COLUMN("bytes", "Message", TA_NEUTRAL, "Full buffer of one collective"),
-    TA_COUNT_COLUMN("size", "Group size", TA_NEUTRAL, "Ranks of the group, as recorded"),
-    TA_COUNT_COLUMN("count", "Count", TA_NEUTRAL, "Collectives whose transfer is known"),
-    {"transfer_mean_ns", "Mean transfer", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Mean time from the start of the last rank to the median of the ends"},
-    TA_NS_COLUMN("transfer_min_ns", "Least transfer", TA_LOWER, "The shortest of these"),
-    {"algorithm_bandwidth", "Bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, TA_HIGHER,
-     "Data over the time of transfer"},
-    {"bus_bandwidth", "Bus bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, TA_HIGHER,
-     "The same for the data on the busiest link, as in the table of collectives"},
-    {"wait_share", "Wait %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Share of their time, all ranks, before the last rank came"},
+    {"op", "Operation", TA_TEXT, .doc = "As in the table of collectives"},
+    {"group", "Group", TA_TEXT, .doc = "Process group, likewise"},
+    {"bytes", "Message", TA_BYTES, .doc = "Full buffer of one collective"},
+    {"size", "Group size", TA_COUNT, .doc = "Ranks of the group, as recorded"},
+    {"count", "Count", TA_COUNT, .doc = "Collectives whose transfer is known"},
+    {"transfer_mean_ns", "Mean transfer", TA_NS_MEAN, .better = TA_LOWER,
+     .doc = "Mean time from the start of the last rank to the median of the ends"},
+    {"transfer_min_ns", "Least transfer", TA_NS, .better = TA_LOWER,
+     .doc = "The shortest of these"},
+    {"algorithm_bandwidth", "Bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
+     .doc = "Data over the time of transfer"},
+    {"bus_bandwidth", "Bus bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
+     .doc = "The same for the data on the busiest link, as in the table of collectives"},
+    {"wait_share", "Wait %", TA_RATIO, .better = TA_LOWER,
+     .doc = "Share of their time, all ranks, before the last rank came"},
 };
 
 static const struct ta_chart size_chart = {
@@ -137,12 +138,12 @@ static void add_sizes(const struct coll_run *run, const struct size *sizes, size
         const double seconds = s->transfer / 1e9, bus = bandwidth_of(run, s);
         char label[COLL_LABEL];
         any |= bus > 0 && s->bytes > 0;
-        TA_ROW(table, ta_text(run->shapes[s->shape].op),
-               coll_group_cell(run, run->shapes[s->shape].group, label), ta_int(s->bytes),
-               ta_int(ranks_of(run, s)), ta_int(s->n), ta_num(s->transfer / (double)s->n),
-               ta_int(s->least),
-               seconds > 0 ? ta_num((double)s->bytes * (double)s->n / seconds) : ta_null(),
-               ta_num(bus), ta_share(s->rank_wait, s->rank_time));
+        TA_CELLS(table, ta_text(run->shapes[s->shape].op),
+                 coll_group_cell(run, run->shapes[s->shape].group, label), ta_int(s->bytes),
+                 ta_int(ranks_of(run, s)), ta_int(s->n), ta_num(s->transfer / (double)s->n),
+                 ta_int(s->least),
+                 seconds > 0 ? ta_num((double)s->bytes * (double)s->n / seconds) : ta_null(),
+                 ta_num(bus), ta_share(s->rank_wait, s->rank_time));
     }
     if (any)
         ta_add_chart(table, &size_chart);
@@ -155,24 +156,24 @@ static const double SLOW_BELOW = 0.8; /* of the median of the peers */
 static const double SLOW_Z = -3.5;
 
 static const struct ta_column link_columns[] = {
-    {"op", "Operation", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "As in the table of collectives"},
-    {"group", "Group", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Process group, likewise"},
-    {"ranks", "Ranks", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Its ranks, as recorded"},
-    TA_COUNT_COLUMN("size", "Group size", TA_NEUTRAL, "Ranks of the group, as recorded"),
-    TA_BYTES_COLUMN("bytes", "Message", TA_NEUTRAL, "Full buffer of one collective"),
-    TA_COUNT_COLUMN("peers", "Peers", TA_NEUTRAL,
-                    "Groups with the same operation, size, and message, itself included"),
-    {"bus_bandwidth", "Bus bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, TA_HIGHER,
-     "As in the bandwidth by size"},
-    {"median", "Median of peers", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, TA_NEUTRAL,
-     "Median of the same over the peers"},
-    {"ratio", "Of the median", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER, "The one over the other"},
-    {"z", "Modified z", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_HIGHER,
-     "Of its logarithm among those of the peers"},
-    {"is_slow", "Slow", TA_TYPE_BOOLEAN, TA_UNIT_NONE, TA_LOWER,
-     "z below −3.5 and less than 80 % of the median"},
-    TA_NS_COLUMN("loss_ns", "Loss", TA_LOWER,
-                 "Time of its transfers beyond what the median would have taken"),
+    {"op", "Operation", TA_TEXT, .doc = "As in the table of collectives"},
+    {"group", "Group", TA_TEXT, .doc = "Process group, likewise"},
+    {"ranks", "Ranks", TA_TEXT, .doc = "Its ranks, as recorded"},
+    {"size", "Group size", TA_COUNT, .doc = "Ranks of the group, as recorded"},
+    {"bytes", "Message", TA_BYTES, .doc = "Full buffer of one collective"},
+    {"peers", "Peers", TA_COUNT,
+     .doc = "Groups with the same operation, size, and message, itself included"},
+    {"bus_bandwidth", "Bus bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
+     .doc = "As in the bandwidth by size"},
+    {"median", "Median of peers", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
+     .doc = "Median of the same over the peers"},
+    {"ratio", "Of the median", TA_RATIO, .better = TA_HIGHER, .doc = "The one over the other"},
+    {"z", "Modified z", TA_NUMBER, .better = TA_HIGHER,
+     .doc = "Of its logarithm among those of the peers"},
+    {"is_slow", "Slow", TA_FLAG, .better = TA_LOWER,
+     .doc = "z below −3.5 and less than 80 % of the median"},
+    {"loss_ns", "Loss", TA_NS, .better = TA_LOWER,
+     .doc = "Time of its transfers beyond what the median would have taken"},
 };
 
 static bool is_peer(const struct coll_run *run, const struct size *a, const struct size *b)
@@ -210,11 +211,11 @@ static void add_peers(const struct coll_run *run, const struct size *peers, size
         char label[COLL_LABEL];
         double z;
         ta_modified_z(logs, n, &value, 1, &z);
-        TA_ROW(table, ta_text(shape->op), coll_group_cell(run, shape->group, label),
-               ta_text(run->groups[shape->group].ranks), ta_int(shape->size), ta_int(s->bytes),
-               ta_int((int64_t)n), ta_num(bus), ta_num(median), ta_num(ratio), ta_num(z),
-               ta_bool(z < SLOW_Z && ratio < SLOW_BELOW),
-               ta_int(ta_whole(fmax(0, s->transfer * (1 - ratio)))));
+        TA_CELLS(table, ta_text(shape->op), coll_group_cell(run, shape->group, label),
+                 ta_text(run->groups[shape->group].ranks), ta_int(shape->size), ta_int(s->bytes),
+                 ta_int((int64_t)n), ta_num(bus), ta_num(median), ta_num(ratio), ta_num(z),
+                 ta_bool(z < SLOW_Z && ratio < SLOW_BELOW),
+                 ta_int(ta_whole(fmax(0, s->transfer * (1 - ratio)))));
     }
 }
 

@@ -13,19 +13,18 @@ static const double LATENCY_SHARE = 0.05;
 static const double BANDWIDTH_PART = 0.1;
 
 static const struct ta_column columns[] = {
-    {"op", "Operation", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "As in the table of collectives"},
-    TA_COUNT_COLUMN("size", "Group size", TA_NEUTRAL, "Ranks of the groups"),
-    TA_COUNT_COLUMN("count", "Collectives", TA_NEUTRAL, "Whose transfer and message are known"),
-    TA_COUNT_COLUMN("small", "Small", TA_LOWER,
-                    "Those that take less than twice the latency, at less than a tenth of the best "
-                    "bus bandwidth of the operation"),
-    TA_BYTES_COLUMN("largest", "Largest small", TA_NEUTRAL, "Largest message among them"),
-    {"latency_ns", "Latency", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "5th percentile of the transfers of the operation on so many ranks"},
-    TA_NS_COLUMN("tax_ns", "Tax", TA_LOWER,
-                 "Small collectives times the latency: what fewer, larger ones would save at most"),
-    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Of the transfers of all operations"},
+    {"op", "Operation", TA_TEXT, .doc = "As in the table of collectives"},
+    {"size", "Group size", TA_COUNT, .doc = "Ranks of the groups"},
+    {"count", "Collectives", TA_COUNT, .doc = "Whose transfer and message are known"},
+    {"small", "Small", TA_COUNT, .better = TA_LOWER,
+     .doc = "Those that take less than twice the latency, at less than a tenth of the best "
+            "bus bandwidth of the operation"},
+    {"largest", "Largest small", TA_BYTES, .doc = "Largest message among them"},
+    {"latency_ns", "Latency", TA_NS_MEAN, .better = TA_LOWER,
+     .doc = "5th percentile of the transfers of the operation on so many ranks"},
+    {"tax_ns", "Tax", TA_NS, .better = TA_LOWER,
+     .doc = "Small collectives times the latency: what fewer, larger ones would save at most"},
+    {"share", "Share", TA_RATIO, .better = TA_LOWER, .doc = "Of the transfers of all operations"},
 };
 
 static int by_class(const void *left, const void *right, void *user)
@@ -69,8 +68,8 @@ static void add_class(const struct coll_run *run, const uint32_t *at, size_t n, 
         return;
     const struct coll_shape *shape = &run->shapes[run->instances[at[0]].shape];
     const double tax = (double)small * latency;
-    TA_ROW(table, ta_text(shape->op), ta_int(shape->size), ta_int((int64_t)n), ta_int(small),
-           ta_int(largest), ta_num(latency), ta_int(ta_whole(round(tax))), ta_num(tax / all));
+    TA_CELLS(table, ta_text(shape->op), ta_int(shape->size), ta_int((int64_t)n), ta_int(small),
+             ta_int(largest), ta_num(latency), ta_int(ta_whole(round(tax))), ta_num(tax / all));
 }
 
 bool coll_add_small(const struct coll_run *run, struct ta_section_builder *out)

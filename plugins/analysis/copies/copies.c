@@ -43,18 +43,17 @@ static const struct ta_partial_def partials[] = {
     {0},
 };
 
-#define COLUMNS(key, title, doc)                                                                   \
+#define COLUMNS(key, title, what)                                                                  \
     {                                                                                              \
-        {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},          \
-            {key, title, TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, doc},                           \
-            {"count", "Copies", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER, "Number of copies"},     \
-            {"bytes",       "Bytes",  TA_TYPE_INTEGER,                                             \
-             TA_UNIT_BYTES, TA_LOWER, "Bytes of the copies that say so"},                          \
-            {"total_ns", "Total",  TA_TYPE_INTEGER,                                                \
-             TA_UNIT_NS, TA_LOWER, "Sum of durations: work, not wall time"},                       \
-            {"bandwidth",    "Bandwidth",                                                          \
-             TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,                                                  \
-             TA_HIGHER,      "Bytes over the time of the copies that say their bytes"},            \
+        TA_RANK_COLUMN, {key, title, TA_TEXT, .doc = what},                                        \
+            {"count", "Copies", TA_COUNT, .better = TA_LOWER, .doc = "Number of copies"},          \
+            {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER,                                       \
+             .doc = "Bytes of the copies that say so"},                                            \
+            {"total_ns", "Total", TA_NS, .better = TA_LOWER,                                       \
+             .doc = "Sum of durations: work, not wall time"},                                      \
+            {"bandwidth",         "Bandwidth",                                                     \
+             TA_TYPE_NUMBER,      TA_UNIT_BYTES_PER_S,                                             \
+             .better = TA_HIGHER, .doc = "Bytes over the time of the copies that say so"},         \
     }
 
 static const struct ta_column direction_columns[] =
@@ -78,18 +77,18 @@ static void add_rows(struct ta_table_builder *table, const struct ta_partial *co
     for (size_t i = 0; i < ta_partial_rows(copies); i++) {
         const int64_t *row = ta_partial_at(copies, i);
         const bool sized = row[SUM_BYTES] != TA_MISSING && row[SUM_SIZED_NS] > 0;
-        TA_ROW(table, ta_int(row[SUM_RANK]), ta_text(ta_partial_text(copies, row, SUM_WHAT)),
-               ta_int(row[SUM_COUNT]), ta_int(row[SUM_BYTES]), ta_int(row[SUM_TOTAL]),
-               sized ? ta_num((double)row[SUM_BYTES] * 1e9 / (double)row[SUM_SIZED_NS])
-                     : ta_null());
+        TA_CELLS(table, ta_int(row[SUM_RANK]), ta_text(ta_partial_text(copies, row, SUM_WHAT)),
+                 ta_int(row[SUM_COUNT]), ta_int(row[SUM_BYTES]), ta_int(row[SUM_TOTAL]),
+                 sized ? ta_num((double)row[SUM_BYTES] * 1e9 / (double)row[SUM_SIZED_NS])
+                       : ta_null());
     }
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
+    (void)in;
     struct ta_table_builder *table =
         ta_add_table(out, "copies.by_direction", "Copies by direction", direction_columns, 6);
     add_rows(table, merged[COPIES_DIRECTIONS]);

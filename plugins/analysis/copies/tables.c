@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#define ID_COLUMN(key, title, doc)                                                                 \
+#define ID_COLUMN(key, title, what)                                                                \
     {                                                                                              \
-        key, title, TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL, doc                                      \
+        key, title, TA_TYPE_ID, TA_UNIT_NONE, .doc = what                                          \
     }
 
 static const char direction_doc[] = "HtoD, DtoH, DtoD, PtoP, HtoH or other";
@@ -18,31 +18,33 @@ static const char memory_doc[] = "Memory on the side of the host: pageable, pinn
 
 static const struct ta_column rate_columns[] = {
     TA_RANK_COLUMN,
-    {"path", "Copies", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Direction, and the kind of memory of the host"},
+    {"path", "Copies", TA_TEXT, .doc = "Direction, and the kind of memory of the host"},
     ID_COLUMN("direction", "Direction", direction_doc),
     ID_COLUMN("memory", "Memory", memory_doc),
-    {"size", "Size", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Class of size of the copies"},
-    {"from_bytes", "From", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL, "Least size of the class"},
-    {"count", "Count", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-     "Number of copies that say their bytes and take time"},
-    {"bytes", "Bytes", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER, "Bytes of them"},
-    {"mean_bytes", "Mean size", TA_TYPE_NUMBER, TA_UNIT_BYTES, TA_NEUTRAL, "Bytes over count"},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Sum of durations: work, not wall time"},
-    {"exposed_ns", "Exposed", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Part of it in which no kernel of the device runs; of copies at the same time each counts"},
-    {"bandwidth", "Bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, TA_HIGHER,
-     "Bytes over total time"},
-    {"link", "Link", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, TA_NEUTRAL,
-     "What the link can do in this direction: as the maker of the device states; where that is not "
-     "known, or copies are faster, the 99th percentile of the bandwidth of all copies from 1 MiB "
-     "on, "
-     "all ranks. None for smaller copies, which are bound by latency, and for copies within a "
-     "device"},
-    {"link_share", "Of the link", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER, "Bandwidth over that"},
-    {"link_name", "Link by", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Where the rate of the link is from"},
+    {"size", "Size", TA_TEXT, .doc = "Class of size of the copies"},
+    {"from_bytes", "From", TA_BYTES, .doc = "Least size of the class"},
+    {"count", "Count", TA_COUNT, .better = TA_LOWER,
+     .doc = "Number of copies that say their bytes and take time"},
+    {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER, .doc = "Bytes of them"},
+    {"mean_bytes", "Mean size", TA_BYTES_MEAN, .doc = "Bytes over count"},
+    {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+     .doc = "Sum of durations: work, not wall time"},
+    {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
+     .doc = "Part of it in which no kernel of the device runs; of copies at the same time each "
+            "counts"},
+    {"bandwidth", "Bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
+     .doc = "Bytes over total time"},
+    {"link", "Link", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
+     .doc =
+         "What the link can do in this direction: as the maker of the device states; where that is "
+         "not "
+         "known, or copies are faster, the 99th percentile of the bandwidth of all copies from 1 "
+         "MiB "
+         "on, "
+         "all ranks. None for smaller copies, which are bound by latency, and for copies within a "
+         "device"},
+    {"link_share", "Of the link", TA_RATIO, .better = TA_HIGHER, .doc = "Bandwidth over that"},
+    {"link_name", "Link by", TA_TEXT, .doc = "Where the rate of the link is from"},
 };
 
 static const struct ta_chart rate_chart = {
@@ -62,23 +64,24 @@ static const struct ta_chart rate_chart = {
 
 static const struct ta_column wait_columns[] = {
     TA_RANK_COLUMN,
-    {"path", "Copies", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Direction, and the kind of memory of the host"},
+    {"path", "Copies", TA_TEXT, .doc = "Direction, and the kind of memory of the host"},
     ID_COLUMN("direction", "Direction", direction_doc),
     ID_COLUMN("memory", "Memory", memory_doc),
-    {"call", "Call", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Call that made them: it waits by itself, or because the driver has to stage pageable memory"},
-    {"count", "Count", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-     "Number of copies; reads of single values, below 1 KiB, count as waits instead"},
-    {"bytes", "Bytes", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER, "Bytes of those that say so"},
-    {"copy_ns", "On the device", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Sum of durations of the copies"},
-    {"host_ns", "Host blocked", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Time that host threads spent in the calls"},
-    {"exposed_ns", "Exposed", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Part of the copies in which no kernel of the device runs"},
-    {"idle_ns", "Idle during", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Part of the calls in which no device of the rank works, within the first and last activity"},
+    {"call", "Call", TA_TEXT,
+     .doc = "Call that made them: it waits by itself, or because the driver has to stage pageable "
+            "memory"},
+    {"count", "Count", TA_COUNT, .better = TA_LOWER,
+     .doc = "Number of copies; reads of single values, below 1 KiB, count as waits instead"},
+    {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER, .doc = "Bytes of those that say so"},
+    {"copy_ns", "On the device", TA_NS, .better = TA_LOWER,
+     .doc = "Sum of durations of the copies"},
+    {"host_ns", "Host blocked", TA_NS, .better = TA_LOWER,
+     .doc = "Time that host threads spent in the calls"},
+    {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
+     .doc = "Part of the copies in which no kernel of the device runs"},
+    {"idle_ns", "Idle during", TA_NS, .better = TA_LOWER,
+     .doc = "Part of the calls in which no device of the rank works, within the first and last "
+            "activity"},
 };
 
 /* "HtoD pinned"; the direction alone without the host, or where its memory is not known. */
@@ -139,13 +142,13 @@ void copies_add_rates(const struct ta_partial *rates, const struct ta_partial *l
         const struct link link = link_of(links, row, direction);
         char path[64], name[64];
         snprintf(name, sizeof name, "%.*s: %s", (int)direction.len, direction.ptr, link.by);
-        TA_ROW(table, ta_int(row[RATE_RANK]), ta_text(path_of(direction, memory, path)),
-               ta_text(direction), ta_text(memory), ta_text(ta_slice_of(copies_size_name(size))),
-               ta_int(copies_size_from(size)), ta_int(row[RATE_COUNT]), ta_int(row[RATE_BYTES]),
-               ta_num((double)row[RATE_BYTES] / (double)row[RATE_COUNT]), ta_int(row[RATE_TOTAL]),
-               ta_int(row[RATE_EXPOSED]), ta_num(bandwidth), ta_num(link.rate),
-               ta_num(bandwidth / link.rate),
-               isnan(link.rate) ? ta_null() : ta_text(ta_slice_of(name)));
+        TA_CELLS(table, ta_int(row[RATE_RANK]), ta_text(path_of(direction, memory, path)),
+                 ta_text(direction), ta_text(memory), ta_text(ta_slice_of(copies_size_name(size))),
+                 ta_int(copies_size_from(size)), ta_int(row[RATE_COUNT]), ta_int(row[RATE_BYTES]),
+                 ta_num((double)row[RATE_BYTES] / (double)row[RATE_COUNT]), ta_int(row[RATE_TOTAL]),
+                 ta_int(row[RATE_EXPOSED]), ta_num(bandwidth), ta_num(link.rate),
+                 ta_num(bandwidth / link.rate),
+                 isnan(link.rate) ? ta_null() : ta_text(ta_slice_of(name)));
     }
     ta_add_chart(table, &rate_chart);
 }
@@ -160,10 +163,11 @@ void copies_add_waits(const struct ta_partial *waits, struct ta_section_builder 
         const struct ta_slice direction = ta_partial_text(waits, row, WAIT_DIRECTION);
         const struct ta_slice memory = ta_partial_text(waits, row, WAIT_MEMORY);
         char path[64];
-        TA_ROW(table, ta_int(row[WAIT_RANK]), ta_text(path_of(direction, memory, path)),
-               ta_text(direction), ta_text(memory), ta_text(ta_partial_text(waits, row, WAIT_CALL)),
-               ta_int(row[WAIT_COUNT]), ta_int(row[WAIT_BYTES]), ta_int(row[WAIT_COPY]),
-               ta_int(row[WAIT_HOST]), ta_int(row[WAIT_EXPOSED]), ta_int(row[WAIT_IDLE]));
+        TA_CELLS(table, ta_int(row[WAIT_RANK]), ta_text(path_of(direction, memory, path)),
+                 ta_text(direction), ta_text(memory),
+                 ta_text(ta_partial_text(waits, row, WAIT_CALL)), ta_int(row[WAIT_COUNT]),
+                 ta_int(row[WAIT_BYTES]), ta_int(row[WAIT_COPY]), ta_int(row[WAIT_HOST]),
+                 ta_int(row[WAIT_EXPOSED]), ta_int(row[WAIT_IDLE]));
     }
     ta_sort_rows(table, "host_ns", true);
 }

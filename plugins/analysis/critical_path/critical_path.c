@@ -37,36 +37,57 @@ static const struct ta_partial_def partials[] = {
     {0},
 };
 
-static const struct ta_column class_columns[] = {
-    TA_RANK_COLUMN,
-    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "What the path goes through: work of the device, of the host, or the way between them"},
-    {"pieces", "Pieces", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Pieces of the path"},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Time on the path; the classes of a rank add up to its window"},
-    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL, "Of the rank's window"},
+enum { COL_CLASS_RANK, COL_CLASS_CLASS, COL_CLASS_PIECES, COL_CLASS_TOTAL, COL_CLASS_SHARE };
+static const struct ta_column class_table_columns[] = {
+    [COL_CLASS_RANK] = TA_RANK_COLUMN,
+    [COL_CLASS_CLASS] = {"class", "Class", TA_TEXT,
+                         .doc = "What the path goes through: work of the device, of the host, or "
+                                "the way between them"},
+    [COL_CLASS_PIECES] = {"pieces", "Pieces", TA_COUNT, .doc = "Pieces of the path"},
+    [COL_CLASS_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                         .doc = "Time on the path; the classes of a rank add up to its window"},
+    [COL_CLASS_SHARE] = {"share", "Share", TA_RATIO, .doc = "Of the rank's window"},
 };
 
-static const struct ta_column name_columns[] = {
-    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "As in Critical path by class"},
-    {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Kernel, operator, function or call; of queued work the one that waits"},
-    {"pieces", "Pieces", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Pieces of the path"},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Time on the path, all ranks"},
-    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL, "Of the paths of all ranks"},
+static const struct ta_table_def class_table = {
+    "critical_path.by_class", "Critical path by class", TA_COLUMNS(class_table_columns),
+    .order = {&class_table_columns[COL_CLASS_TOTAL], TA_DESCENDING}};
+
+enum { COL_NAME_CLASS, COL_NAME_NAME, COL_NAME_PIECES, COL_NAME_TOTAL, COL_NAME_SHARE };
+static const struct ta_column name_table_columns[] = {
+    [COL_NAME_CLASS] = {"class", "Class", TA_TEXT, .doc = "As in Critical path by class"},
+    [COL_NAME_NAME] = {"name", "Name", TA_TEXT,
+                       .doc =
+                           "Kernel, operator, function or call; of queued work the one that waits"},
+    [COL_NAME_PIECES] = {"pieces", "Pieces", TA_COUNT, .doc = "Pieces of the path"},
+    [COL_NAME_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                        .doc = "Time on the path, all ranks"},
+    [COL_NAME_SHARE] = {"share", "Share", TA_RATIO, .doc = "Of the paths of all ranks"},
 };
 
+static const struct ta_table_def name_table = {
+    "critical_path.by_name", "Critical path by name", TA_COLUMNS(name_table_columns),
+    .order = {&name_table_columns[COL_NAME_TOTAL], TA_DESCENDING}};
+
+enum { COL_EDGE_RANK, COL_EDGE_WINDOW, COL_EDGE_KNOWN, COL_EDGE_LIKELY, COL_EDGE_COVERAGE };
 static const struct ta_column edge_columns[] = {
-    TA_RANK_COLUMN,
-    {"window_ns", "Length", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Length of the path: first to last activity of all devices of the rank"},
-    {"known", "Known steps", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_HIGHER,
-     "Steps between host and device, or activities, that the trace shows: launches, order on a "
-     "stream, waits"},
-    {"likely", "Likely steps", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-     "Steps to the activity that ended last, without a record that it was waited for"},
-    {"coverage", "Known %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER, "Known steps over all"},
+    [COL_EDGE_RANK] = TA_RANK_COLUMN,
+    [COL_EDGE_WINDOW] =
+        {"window_ns", "Length", TA_NS, .better = TA_LOWER,
+         .doc = "Length of the path: first to last activity of all devices of the rank"},
+    [COL_EDGE_KNOWN] = {"known", "Known steps", TA_COUNT, .better = TA_HIGHER,
+                        .doc = "Steps between host and device, or activities, that the trace "
+                               "shows: launches, order on a "
+                               "stream, waits"},
+    [COL_EDGE_LIKELY] =
+        {"likely", "Likely steps", TA_COUNT, .better = TA_LOWER,
+         .doc = "Steps to the activity that ended last, without a record that it was waited for"},
+    [COL_EDGE_COVERAGE] = {"coverage", "Known %", TA_RATIO, .better = TA_HIGHER,
+                           .doc = "Known steps over all"},
 };
+
+static const struct ta_table_def edge = {"critical_path.by_rank", "Critical path by rank",
+                                         TA_COLUMNS(edge_columns)};
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
@@ -185,8 +206,7 @@ static int64_t window_of(const struct ta_partial *edges, int64_t rank)
 static void add_classes(const struct ta_partial *classes, const struct ta_partial *edges,
                         struct ta_section_builder *out)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "critical_path.by_class", "Critical path by class", class_columns, 5);
+
     int64_t rank = TA_MISSING, window = 0;
     for (size_t i = 0; i < ta_partial_rows(classes); i++) {
         const int64_t *row = ta_partial_at(classes, i);
@@ -194,59 +214,66 @@ static void add_classes(const struct ta_partial *classes, const struct ta_partia
             rank = row[CLASS_RANK];
             window = window_of(edges, rank);
         }
-        TA_ROW(table, ta_int(row[CLASS_RANK]), ta_text(ta_partial_text(classes, row, CLASS_CLASS)),
-               ta_int(row[CLASS_PIECES]), ta_int(row[CLASS_TOTAL]),
-               window > 0 ? ta_num((double)row[CLASS_TOTAL] / (double)window) : ta_null());
+        TA_ROW(out, class_table, [COL_CLASS_RANK] = ta_int(row[CLASS_RANK]),
+               [COL_CLASS_CLASS] = ta_text(ta_partial_text(classes, row, CLASS_CLASS)),
+               [COL_CLASS_PIECES] = ta_int(row[CLASS_PIECES]),
+               [COL_CLASS_TOTAL] = ta_int(row[CLASS_TOTAL]),
+               [COL_CLASS_SHARE] =
+                   window > 0 ? ta_num((double)row[CLASS_TOTAL] / (double)window) : ta_null());
     }
-    ta_sort_rows(table, "total_ns", true);
 }
 
 static void add_names(const struct ta_partial *names, struct ta_section_builder *out)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "critical_path.by_name", "Critical path by name", name_columns, 5);
+
     double total = 0;
     for (size_t i = 0; i < ta_partial_rows(names); i++)
         total += (double)ta_partial_at(names, i)[NAME_TOTAL];
     for (size_t i = 0; i < ta_partial_rows(names); i++) {
         const int64_t *row = ta_partial_at(names, i);
         const struct ta_slice name = ta_partial_text(names, row, NAME_NAME);
-        TA_ROW(table, ta_text(ta_partial_text(names, row, NAME_CLASS)),
-               name.len ? ta_text(name) : ta_null(), ta_int(row[NAME_PIECES]),
-               ta_int(row[NAME_TOTAL]), ta_num((double)row[NAME_TOTAL] / total));
+        TA_ROW(out, name_table, [COL_NAME_CLASS] = ta_text(ta_partial_text(names, row, NAME_CLASS)),
+               [COL_NAME_NAME] = name.len ? ta_text(name) : ta_null(),
+               [COL_NAME_PIECES] = ta_int(row[NAME_PIECES]),
+               [COL_NAME_TOTAL] = ta_int(row[NAME_TOTAL]),
+               [COL_NAME_SHARE] = ta_num((double)row[NAME_TOTAL] / total));
     }
-    ta_sort_rows(table, "total_ns", true);
 }
 
 static void add_edges(const struct ta_partial *edges, struct ta_section_builder *out)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "critical_path.by_rank", "Critical path by rank", edge_columns, 5);
+
     for (size_t i = 0; i < ta_partial_rows(edges); i++) {
         const int64_t *row = ta_partial_at(edges, i);
         const double steps = (double)row[EDGE_KNOWN] + (double)row[EDGE_LIKELY];
-        TA_ROW(table, ta_int(row[EDGE_RANK]), ta_int(row[EDGE_WINDOW]), ta_int(row[EDGE_KNOWN]),
-               ta_int(row[EDGE_LIKELY]),
-               steps > 0 ? ta_num((double)row[EDGE_KNOWN] / steps) : ta_null());
+        TA_ROW(out, edge, [COL_EDGE_RANK] = ta_int(row[EDGE_RANK]),
+               [COL_EDGE_WINDOW] = ta_int(row[EDGE_WINDOW]),
+               [COL_EDGE_KNOWN] = ta_int(row[EDGE_KNOWN]),
+               [COL_EDGE_LIKELY] = ta_int(row[EDGE_LIKELY]),
+               [COL_EDGE_COVERAGE] =
+                   steps > 0 ? ta_num((double)row[EDGE_KNOWN] / steps) : ta_null());
     }
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
+    (void)in;
     add_classes(merged[PARTIAL_CLASSES], merged[PARTIAL_EDGES], out);
     add_names(merged[PARTIAL_NAMES], out);
     add_edges(merged[PARTIAL_EDGES], out);
     return TA_OK;
 }
 
+static const struct ta_table_def *const tables[] = {&class_table, &name_table, &edge, NULL};
+
 static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .section = "critical_path",
                                            .partials = partials,
                                            .map = map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, critical_path, &ops, .title = "Critical path",
           .summary = "What the run's length is made of: critical_path.by_class", .version = "1");

@@ -33,89 +33,145 @@ static const struct ta_field block_fields[BLOCK_FIELDS] = {
 static const struct ta_partial_def partials[] = {
     {"steps", step_fields, STEP_FIELDS}, {"blocks", block_fields, BLOCK_FIELDS}, {0}};
 
-static const struct ta_column step_columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    {"index", "Index", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Place in the order of recording, from 0"},
-    {"step", "Step", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Number within its block"},
-    {"timestep", "Timestep", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Noise level of the schedule, as recorded"},
-    {"block_size", "Frames", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Frames of its block"},
-    {"dur_ns", "Duration", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Duration of the record"},
-    {"guidance_scale", "Guidance", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Guidance scale"},
-    {"pass", "Pass", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Run of the schedule that it belongs to, from 0"},
-    {"step_ns", "Step time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Duration of the step, all its records together; at the last of them"},
+enum {
+    STEP_RANK,
+    STEP_INDEX,
+    STEP_STEP,
+    STEP_TIMESTEP,
+    STEP_BLOCK_SIZE,
+    STEP_DUR_NS,
+    STEP_GUIDANCE_SCALE,
+    STEP_PASS,
+    STEP_STEP_NS
+};
+static const struct ta_column step_table_columns[] = {
+    [STEP_RANK] = TA_DUMP_RANK_COLUMN,
+    [STEP_INDEX] = {"index", "Index", TA_INTEGER, .doc = "Place in the order of recording, from 0"},
+    [STEP_STEP] = {"step", "Step", TA_INTEGER, .doc = "Number within its block"},
+    [STEP_TIMESTEP] = {"timestep", "Timestep", TA_NUMBER,
+                       .doc = "Noise level of the schedule, as recorded"},
+    [STEP_BLOCK_SIZE] = {"block_size", "Frames", TA_COUNT, .doc = "Frames of its block"},
+    [STEP_DUR_NS] = {"dur_ns", "Duration", TA_NS, .better = TA_LOWER,
+                     .doc = "Duration of the record"},
+    [STEP_GUIDANCE_SCALE] = {"guidance_scale", "Guidance", TA_NUMBER, .doc = "Guidance scale"},
+    [STEP_PASS] = {"pass", "Pass", TA_INTEGER,
+                   .doc = "Run of the schedule that it belongs to, from 0"},
+    [STEP_STEP_NS] = {"step_ns", "Step time", TA_NS, .better = TA_LOWER,
+                      .doc = "Duration of the step, all its records together; at the last of them"},
 };
 
-static const struct ta_column block_columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    {"index", "Index", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Place in the order of recording, from 0"},
-    {"block", "Block", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Number of the block"},
-    {"frames", "Frames", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Frames of the block"},
-    {"dur_ns", "Duration", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Time the block took"},
-    {"fps", "FPS", TA_TYPE_NUMBER, TA_UNIT_PER_S, TA_HIGHER, "Frames over duration"},
-    {"memory_bytes", "Memory", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
-     "Memory in use as recorded with the block"},
-    {"end_ns", "End", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "When the block was ready, since the end of the first block of the rank"},
-};
-
-static const struct ta_column rank_columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    {"steps", "Steps", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Denoising steps recorded"},
-    {"passes", "Passes", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Runs of the schedule: one begins where the number of a step goes back"},
-    {"steps_per_pass", "Steps per pass", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-     "Steps of the longest pass: those of one block or one generation"},
-    {"records_per_step", "Records per step", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Records of one step at most: 2 where both model calls of the guidance are recorded; none "
-     "where "
-     "each record is a step"},
-    {"step_mean_ns", "Step mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Mean duration of a step, all its records together"},
-    {"step_p50_ns", "Step p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Median duration of a step"},
-    {"step_p95_ns", "Step p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "95th percentile (type 7) of the durations of steps"},
-    {"timestep_mean", "Timestep", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Mean of the recorded timesteps"},
-    {"blocks", "Blocks", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Blocks recorded"},
-    {"frames", "Frames", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Frames of the blocks, each counted once"},
-    {"frames_per_block", "Frames per block", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Mean number of frames of a block"},
-    {"block_mean_ns", "Block mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Mean duration of a block"},
-    {"block_p50_ns", "Block p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Median duration of a block"},
-    {"block_max_ns", "Block max", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Duration of the longest block"},
-    {"block_memory_bytes", "Block memory", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
-     "Largest memory recorded with a block"},
-};
-
-static const struct ta_chart step_chart = {
+static const struct ta_chart_def step_chart = {
     .id = "diffusion-step-time",
     .title = "Denoising steps",
     .caption = "Duration of each denoising step in the order of recording.",
     .kind = TA_CHART_DOTS,
-    .label = {"index"},
-    .y = {{"step_ns", "Step time", TA_INK_SERIES_1}},
-    .group = "rank",
+    .label = {&step_table_columns[STEP_INDEX]},
+    .y = {{&step_table_columns[STEP_STEP_NS], "Step time", TA_INK_SERIES_1}},
+    .group = &step_table_columns[STEP_RANK],
 };
 
-static const struct ta_chart block_chart = {
+static const struct ta_table_def step_table = {
+    "diffusion.steps", "Denoising steps", TA_COLUMNS(step_table_columns), .chart = {&step_chart}};
+
+enum {
+    COL_BLOCK_RANK,
+    COL_BLOCK_INDEX,
+    COL_BLOCK_BLOCK,
+    COL_BLOCK_FRAMES,
+    COL_BLOCK_DUR,
+    COL_BLOCK_FPS,
+    COL_BLOCK_MEMORY,
+    COL_BLOCK_END
+};
+static const struct ta_column block_table_columns[] = {
+    [COL_BLOCK_RANK] = TA_DUMP_RANK_COLUMN,
+    [COL_BLOCK_INDEX] = {"index", "Index", TA_INTEGER,
+                         .doc = "Place in the order of recording, from 0"},
+    [COL_BLOCK_BLOCK] = {"block", "Block", TA_INTEGER, .doc = "Number of the block"},
+    [COL_BLOCK_FRAMES] = {"frames", "Frames", TA_COUNT, .doc = "Frames of the block"},
+    [COL_BLOCK_DUR] = {"dur_ns", "Duration", TA_NS, .better = TA_LOWER,
+                       .doc = "Time the block took"},
+    [COL_BLOCK_FPS] = {"fps", "FPS", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
+                       .doc = "Frames over duration"},
+    [COL_BLOCK_MEMORY] = {"memory_bytes", "Memory", TA_BYTES, .better = TA_LOWER,
+                          .doc = "Memory in use as recorded with the block"},
+    [COL_BLOCK_END] =
+        {"end_ns", "End", TA_NS,
+         .doc = "When the block was ready, since the end of the first block of the rank"},
+};
+
+static const struct ta_chart_def block_chart = {
     .id = "throughput",
     .title = "Throughput and latency by block",
     .caption = "Frames per second of each block, and the time that it took, in the order of "
                "recording.",
     .kind = TA_CHART_LINES,
-    .x = "index",
-    .y = {{"fps", "Frames per second", TA_INK_SERIES_1}, {"dur_ns", "Block time", TA_INK_SERIES_2}},
-    .group = "rank",
+    .x = &block_table_columns[COL_BLOCK_INDEX],
+    .y = {{&block_table_columns[COL_BLOCK_FPS], "Frames per second", TA_INK_SERIES_1},
+          {&block_table_columns[COL_BLOCK_DUR], "Block time", TA_INK_SERIES_2}},
+    .group = &block_table_columns[COL_BLOCK_RANK],
 };
+
+static const struct ta_table_def block_table = {
+    "diffusion.blocks", "Blocks", TA_COLUMNS(block_table_columns), .chart = {&block_chart}};
+
+enum {
+    RANK_RANK,
+    RANK_STEPS,
+    RANK_PASSES,
+    RANK_STEPS_PER_PASS,
+    RANK_RECORDS_PER_STEP,
+    RANK_STEP_MEAN,
+    RANK_STEP_P50,
+    RANK_STEP_P95,
+    RANK_TIMESTEP_MEAN,
+    RANK_BLOCKS,
+    RANK_FRAMES,
+    RANK_FRAMES_PER_BLOCK,
+    RANK_BLOCK_MEAN,
+    RANK_BLOCK_P50,
+    RANK_BLOCK_MAX,
+    RANK_BLOCK_MEMORY
+};
+static const struct ta_column rank_table_columns[] = {
+    [RANK_RANK] = TA_DUMP_RANK_COLUMN,
+    [RANK_STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Denoising steps recorded"},
+    [RANK_PASSES] = {"passes", "Passes", TA_COUNT,
+                     .doc =
+                         "Runs of the schedule: one begins where the number of a step goes back"},
+    [RANK_STEPS_PER_PASS] = {"steps_per_pass", "Steps per pass", TA_COUNT, .better = TA_LOWER,
+                             .doc =
+                                 "Steps of the longest pass: those of one block or one generation"},
+    [RANK_RECORDS_PER_STEP] = {"records_per_step", "Records per step", TA_COUNT,
+                               .doc = "Records of one step at most: 2 where both model calls of "
+                                      "the guidance are recorded; none "
+                                      "where "
+                                      "each record is a step"},
+    [RANK_STEP_MEAN] = {"step_mean_ns", "Step mean", TA_NS_MEAN, .better = TA_LOWER,
+                        .doc = "Mean duration of a step, all its records together"},
+    [RANK_STEP_P50] = {"step_p50_ns", "Step p50", TA_NS_MEAN, .better = TA_LOWER,
+                       .doc = "Median duration of a step"},
+    [RANK_STEP_P95] = {"step_p95_ns", "Step p95", TA_NS_MEAN, .better = TA_LOWER,
+                       .doc = "95th percentile (type 7) of the durations of steps"},
+    [RANK_TIMESTEP_MEAN] = {"timestep_mean", "Timestep", TA_NUMBER,
+                            .doc = "Mean of the recorded timesteps"},
+    [RANK_BLOCKS] = {"blocks", "Blocks", TA_COUNT, .doc = "Blocks recorded"},
+    [RANK_FRAMES] = {"frames", "Frames", TA_COUNT,
+                     .doc = "Frames of the blocks, each counted once"},
+    [RANK_FRAMES_PER_BLOCK] = {"frames_per_block", "Frames per block", TA_NUMBER,
+                               .doc = "Mean number of frames of a block"},
+    [RANK_BLOCK_MEAN] = {"block_mean_ns", "Block mean", TA_NS_MEAN, .better = TA_LOWER,
+                         .doc = "Mean duration of a block"},
+    [RANK_BLOCK_P50] = {"block_p50_ns", "Block p50", TA_NS_MEAN, .better = TA_LOWER,
+                        .doc = "Median duration of a block"},
+    [RANK_BLOCK_MAX] = {"block_max_ns", "Block max", TA_NS_MEAN, .better = TA_LOWER,
+                        .doc = "Duration of the longest block"},
+    [RANK_BLOCK_MEMORY] = {"block_memory_bytes", "Block memory", TA_BYTES, .better = TA_LOWER,
+                           .doc = "Largest memory recorded with a block"},
+};
+
+static const struct ta_table_def rank_table = {"diffusion.by_rank", "Diffusion by rank",
+                                               TA_COLUMNS(rank_table_columns)};
 
 enum { SHOW_STEPS, SHOW_BLOCKS };
 
@@ -207,26 +263,26 @@ static size_t count_of_rank(const struct ta_partial *rows, int64_t rank)
 static void add_steps(struct ta_section_builder *out, const struct ta_partial *steps,
                       const struct step_record *records)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "diffusion.steps", "Denoising steps", step_columns,
-                     sizeof step_columns / sizeof *step_columns);
+
     for (size_t first = 0, end; first < ta_partial_rows(steps); first = end) {
         end = rank_end(steps, first);
         for (size_t i = first; i < end; i++) {
             const int64_t *row = ta_partial_at(steps, i);
-            TA_ROW(table, ta_int(row[RANK]), ta_int((int64_t)(i - first)), ta_int(row[STEP]),
-                   ta_num(ta_real_of(row[TIMESTEP])), ta_int(row[BLOCK_SIZE]), ta_int(row[STEP_NS]),
-                   ta_num(ta_real_of(row[GUIDANCE])), ta_int(records[i].pass),
-                   ta_int(step_time(steps, first, end, records + first, i - first)));
+            TA_ROW(
+                out, step_table, [STEP_RANK] = ta_int(row[RANK]),
+                [STEP_INDEX] = ta_int((int64_t)(i - first)), [STEP_STEP] = ta_int(row[STEP]),
+                [STEP_TIMESTEP] = ta_num(ta_real_of(row[TIMESTEP])),
+                [STEP_BLOCK_SIZE] = ta_int(row[BLOCK_SIZE]), [STEP_DUR_NS] = ta_int(row[STEP_NS]),
+                [STEP_GUIDANCE_SCALE] = ta_num(ta_real_of(row[GUIDANCE])),
+                [STEP_PASS] = ta_int(records[i].pass),
+                [STEP_STEP_NS] = ta_int(step_time(steps, first, end, records + first, i - first)));
         }
     }
-    ta_add_chart(table, &step_chart);
 }
 
 static void add_blocks(struct ta_section_builder *out, const struct ta_partial *blocks)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "diffusion.blocks", "Blocks", block_columns, 8);
+
     for (size_t first = 0, end; first < ta_partial_rows(blocks); first = end) {
         end = rank_end(blocks, first);
         int64_t ready = TA_MISSING;
@@ -235,14 +291,18 @@ static void add_blocks(struct ta_section_builder *out, const struct ta_partial *
             const bool timed = row[FRAMES] != TA_MISSING && row[BLOCK_NS] != TA_MISSING &&
                                row[FRAMES] >= 0 && row[BLOCK_NS] > 0;
             ready = ready == TA_MISSING ? row[BLOCK_END] : ready;
-            TA_ROW(table, ta_int(row[RANK]), ta_int((int64_t)(i - first)), ta_int(row[BLOCK]),
-                   ta_int(row[FRAMES]), ta_int(row[BLOCK_NS]),
-                   timed ? ta_num((double)row[FRAMES] * 1e9 / (double)row[BLOCK_NS]) : ta_null(),
-                   ta_int(row[MEMORY]),
-                   row[BLOCK_END] != TA_MISSING ? ta_int(row[BLOCK_END] - ready) : ta_null());
+            TA_ROW(out, block_table, [COL_BLOCK_RANK] = ta_int(row[RANK]),
+                   [COL_BLOCK_INDEX] = ta_int((int64_t)(i - first)),
+                   [COL_BLOCK_BLOCK] = ta_int(row[BLOCK]), [COL_BLOCK_FRAMES] = ta_int(row[FRAMES]),
+                   [COL_BLOCK_DUR] = ta_int(row[BLOCK_NS]),
+                   [COL_BLOCK_FPS] = timed
+                                         ? ta_num((double)row[FRAMES] * 1e9 / (double)row[BLOCK_NS])
+                                         : ta_null(),
+                   [COL_BLOCK_MEMORY] = ta_int(row[MEMORY]),
+                   [COL_BLOCK_END] =
+                       row[BLOCK_END] != TA_MISSING ? ta_int(row[BLOCK_END] - ready) : ta_null());
         }
     }
-    ta_add_chart(table, &block_chart);
 }
 
 /* ---- by rank ------------------------------------------------------------------------------- */
@@ -325,26 +385,30 @@ static void sum_blocks(const struct ta_partial *blocks, size_t first, size_t end
     rank->block_max = n ? values[n - 1] : NAN;
 }
 
-static void add_rank(struct ta_table_builder *table, const struct rank *r)
+static void add_rank(struct ta_section_builder *out, const struct rank *r)
 {
     const bool stepped = r->steps > 0, blocked = r->blocks > 0;
-    TA_ROW(table, ta_int(r->rank), stepped ? ta_int(r->steps) : ta_null(),
-           stepped ? ta_int(r->passes) : ta_null(), stepped ? ta_int(r->longest_pass) : ta_null(),
-           r->step_records > 1 ? ta_int(r->step_records) : ta_null(), ta_num(r->step_mean),
-           ta_num(r->step_p50), ta_num(r->step_p95), ta_num(r->timestep),
-           blocked ? ta_int(r->blocks) : ta_null(), ta_int(r->frames),
-           r->frames != TA_MISSING && blocked ? ta_num((double)r->frames / (double)r->blocks)
-                                              : ta_null(),
-           ta_num(r->block_mean), ta_num(r->block_p50), ta_num(r->block_max), ta_int(r->memory));
+    TA_ROW(
+        out, rank_table, [RANK_RANK] = ta_int(r->rank),
+        [RANK_STEPS] = stepped ? ta_int(r->steps) : ta_null(),
+        [RANK_PASSES] = stepped ? ta_int(r->passes) : ta_null(),
+        [RANK_STEPS_PER_PASS] = stepped ? ta_int(r->longest_pass) : ta_null(),
+        [RANK_RECORDS_PER_STEP] = r->step_records > 1 ? ta_int(r->step_records) : ta_null(),
+        [RANK_STEP_MEAN] = ta_num(r->step_mean), [RANK_STEP_P50] = ta_num(r->step_p50),
+        [RANK_STEP_P95] = ta_num(r->step_p95), [RANK_TIMESTEP_MEAN] = ta_num(r->timestep),
+        [RANK_BLOCKS] = blocked ? ta_int(r->blocks) : ta_null(), [RANK_FRAMES] = ta_int(r->frames),
+        [RANK_FRAMES_PER_BLOCK] = r->frames != TA_MISSING && blocked
+                                      ? ta_num((double)r->frames / (double)r->blocks)
+                                      : ta_null(),
+        [RANK_BLOCK_MEAN] = ta_num(r->block_mean), [RANK_BLOCK_P50] = ta_num(r->block_p50),
+        [RANK_BLOCK_MAX] = ta_num(r->block_max), [RANK_BLOCK_MEMORY] = ta_int(r->memory));
 }
 
 /* Ranks of steps and blocks are both ascending: they are gone through side by side. */
 static void add_ranks(struct ta_section_builder *out, const struct ta_partial *steps,
                       const struct ta_partial *blocks, struct step_record *records, double *values)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "diffusion.by_rank", "Diffusion by rank", rank_columns,
-                     sizeof rank_columns / sizeof *rank_columns);
+
     size_t step = 0, block = 0;
     while (step < ta_partial_rows(steps) || block < ta_partial_rows(blocks)) {
         const int64_t of_step =
@@ -372,14 +436,14 @@ static void add_ranks(struct ta_section_builder *out, const struct ta_partial *s
             sum_blocks(blocks, block, end, values, &rank);
             block = end;
         }
-        add_rank(table, &rank);
+        add_rank(out, &rank);
     }
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
-    (void)prior;
+    (void)in;
     const size_t n = ta_partial_rows(merged[0]) + ta_partial_rows(merged[1]);
     double *values = calloc(n + 1, sizeof *values);
     struct step_record *records = calloc(ta_partial_rows(merged[0]) + 1, sizeof *records);
@@ -394,8 +458,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the diffusion steps");
 }
 
+static const struct ta_table_def *const tables[] = {&rank_table, &block_table, &step_table, NULL};
+
 static const struct ta_analysis_ops ops = {
-    .section = "diffusion", .partials = partials, .map = map, .finish = finish};
+    .section = "diffusion", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, diffusion, &ops, .title = "Diffusion and throughput",
           .summary = "Denoising steps and blocks of frames: diffusion.steps, diffusion.blocks, "

@@ -54,37 +54,39 @@ static const char cause_doc[] =
 static const struct ta_column cause_columns[] = {
     TA_RANK_COLUMN,
     TA_DEVICE_COLUMN,
-    TA_TEXT_COLUMN("cause", "Cause", cause_doc),
-    TA_COUNT_COLUMN("gaps", "Gaps", TA_LOWER, "Gaps with a part of this cause"),
-    TA_NS_COLUMN("total_ns", "Total", TA_LOWER,
-                 "Idle time of this cause; the causes of a device add up to its "
-                 "idle time"),
-    TA_RATIO_COLUMN("share", "Share", TA_LOWER, "Of the idle time of the device"),
-    TA_NS_COLUMN("longest_ns", "Longest", TA_LOWER, "Longest part of one gap"),
+    {"cause", "Cause", TA_TEXT, .doc = cause_doc},
+    {"gaps", "Gaps", TA_COUNT, .better = TA_LOWER, .doc = "Gaps with a part of this cause"},
+    {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+     .doc = "Idle time of this cause; the causes of a device add up to its "
+            "idle time"},
+    {"share", "Share", TA_RATIO, .better = TA_LOWER, .doc = "Of the idle time of the device"},
+    {"longest_ns", "Longest", TA_NS, .better = TA_LOWER, .doc = "Longest part of one gap"},
 };
 
 static const struct ta_column rank_columns[] = {
     TA_RANK_COLUMN,
     TA_DEVICE_COLUMN,
-    TA_NS_COLUMN("idle_ns", "Idle", TA_LOWER, "Window minus busy"),
-    TA_NS_COLUMN("dispatch_ns", "Dispatch", TA_LOWER,
-                 "The host was handing out work: operators, Python, calls "
-                 "of the runtime"),
-    TA_NS_COLUMN("host_ns", "Host untraced", TA_LOWER, "The host was late, and nothing tells why"),
-    TA_NS_COLUMN("sync_ns", "Synchronization", TA_LOWER,
-                 "The host waited for the device before it went on, or "
-                 "copied and waited"),
-    TA_NS_COLUMN("setup_ns", "Setup", TA_LOWER,
-                 "Memory was allocated, code compiled or loaded, or a first call set things up"),
-    TA_NS_COLUMN("input_ns", "Input", TA_LOWER, "Data was loaded, or other hosts waited for"),
-    TA_NS_COLUMN("latency_ns", "Launch latency", TA_LOWER,
-                 "From the end of a launch to the start of its activity"),
-    TA_NS_COLUMN("queued_ns", "Queued", TA_LOWER,
-                 "Work was queued and waited for other work or for the device "
-                 "to take it; micro gaps"),
-    TA_NS_COLUMN("unknown_ns", "Unknown", TA_LOWER,
-                 "No launch or no kernel was recorded, the profiler held up, or the device began "
-                 "more than 1 ms late"),
+    {"idle_ns", "Idle", TA_NS, .better = TA_LOWER, .doc = "Window minus busy"},
+    {"dispatch_ns", "Dispatch", TA_NS, .better = TA_LOWER,
+     .doc = "The host was handing out work: operators, Python, calls "
+            "of the runtime"},
+    {"host_ns", "Host untraced", TA_NS, .better = TA_LOWER,
+     .doc = "The host was late, and nothing tells why"},
+    {"sync_ns", "Synchronization", TA_NS, .better = TA_LOWER,
+     .doc = "The host waited for the device before it went on, or "
+            "copied and waited"},
+    {"setup_ns", "Setup", TA_NS, .better = TA_LOWER,
+     .doc = "Memory was allocated, code compiled or loaded, or a first call set things up"},
+    {"input_ns", "Input", TA_NS, .better = TA_LOWER,
+     .doc = "Data was loaded, or other hosts waited for"},
+    {"latency_ns", "Launch latency", TA_NS, .better = TA_LOWER,
+     .doc = "From the end of a launch to the start of its activity"},
+    {"queued_ns", "Queued", TA_NS, .better = TA_LOWER,
+     .doc = "Work was queued and waited for other work or for the device "
+            "to take it; micro gaps"},
+    {"unknown_ns", "Unknown", TA_NS, .better = TA_LOWER,
+     .doc = "No launch or no kernel was recorded, the profiler held up, or the device began "
+            "more than 1 ms late"},
 };
 
 static const struct ta_chart rank_chart = {
@@ -105,26 +107,26 @@ static const struct ta_chart rank_chart = {
 };
 
 static const struct ta_column site_columns[] = {
-    TA_TEXT_COLUMN("cause", "Cause", cause_doc),
-    TA_TEXT_COLUMN("site", "Where",
-                   "The operator, function or range that the host was in, or the "
-                   "kernel that waited; none outside of all recorded ones"),
-    TA_COUNT_COLUMN("pieces", "Pieces", TA_LOWER,
-                    "Pieces of time in which the host was at this place"),
-    TA_NS_COLUMN("total_ns", "Total", TA_LOWER, "Idle time at this place, all ranks"),
-    TA_RATIO_COLUMN("share", "Share", TA_LOWER, "Of the idle time of all ranks"),
+    {"cause", "Cause", TA_TEXT, .doc = cause_doc},
+    {"site", "Where", TA_TEXT,
+     .doc = "The operator, function or range that the host was in, or the "
+            "kernel that waited; none outside of all recorded ones"},
+    {"pieces", "Pieces", TA_COUNT, .better = TA_LOWER,
+     .doc = "Pieces of time in which the host was at this place"},
+    {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Idle time at this place, all ranks"},
+    {"share", "Share", TA_RATIO, .better = TA_LOWER, .doc = "Of the idle time of all ranks"},
 };
 
 static const struct ta_column gap_columns[] = {
     TA_RANK_COLUMN,
     TA_DEVICE_COLUMN,
-    {"index", "Gap", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Number of the gap among those listed of the device, in the order of time"},
-    TA_NS_COLUMN("start_ns", "Start", TA_NEUTRAL, "Since the earliest span of the rank's file"),
-    TA_NS_COLUMN("dur_ns", "Length", TA_LOWER, "Length of the gap"),
-    TA_TEXT_COLUMN("cause", "Main cause", "Cause of the largest part of the gap"),
-    TA_TEXT_COLUMN("site", "Where", "Operator, function or range that the host was in then"),
-    TA_TEXT_COLUMN("next", "Next activity", "What ended the gap"),
+    {"index", "Gap", TA_INTEGER,
+     .doc = "Number of the gap among those listed of the device, in the order of time"},
+    {"start_ns", "Start", TA_NS, .doc = "Since the earliest span of the rank's file"},
+    {"dur_ns", "Length", TA_NS, .better = TA_LOWER, .doc = "Length of the gap"},
+    {"cause", "Main cause", TA_TEXT, .doc = "Cause of the largest part of the gap"},
+    {"site", "Where", TA_TEXT, .doc = "Operator, function or range that the host was in then"},
+    {"next", "Next activity", TA_TEXT, .doc = "What ended the gap"},
 };
 
 /* ---- finish -------------------------------------------------------------------------------- */
@@ -155,17 +157,17 @@ static void add_device(const struct ta_partial *causes, size_t from, size_t to,
     }
     for (size_t i = from; i < to; i++) {
         const int64_t *row = ta_partial_at(causes, i);
-        TA_ROW(by_cause, ta_int(row[CAUSE_RANK]), ta_int(row[CAUSE_DEVICE]),
-               ta_text(ta_partial_text(causes, row, CAUSE_CAUSE)), ta_int(row[CAUSE_GAPS]),
-               ta_int(row[CAUSE_TOTAL]), ta_num(ratio(row[CAUSE_TOTAL], idle)),
-               ta_int(row[CAUSE_LONGEST]));
+        TA_CELLS(by_cause, ta_int(row[CAUSE_RANK]), ta_int(row[CAUSE_DEVICE]),
+                 ta_text(ta_partial_text(causes, row, CAUSE_CAUSE)), ta_int(row[CAUSE_GAPS]),
+                 ta_int(row[CAUSE_TOTAL]), ta_num(ratio(row[CAUSE_TOTAL], idle)),
+                 ta_int(row[CAUSE_LONGEST]));
     }
     const int64_t *row = ta_partial_at(causes, from);
-    TA_ROW(by_rank, ta_int(row[CAUSE_RANK]), ta_int(row[CAUSE_DEVICE]), ta_int(idle),
-           ta_int(groups[TA_IDLE_GROUP_DISPATCH]), ta_int(groups[TA_IDLE_GROUP_HOST]),
-           ta_int(groups[TA_IDLE_GROUP_SYNC]), ta_int(groups[TA_IDLE_GROUP_SETUP]),
-           ta_int(groups[TA_IDLE_GROUP_INPUT]), ta_int(groups[TA_IDLE_GROUP_LATENCY]),
-           ta_int(groups[TA_IDLE_GROUP_QUEUED]), ta_int(groups[TA_IDLE_GROUP_UNKNOWN]));
+    TA_CELLS(by_rank, ta_int(row[CAUSE_RANK]), ta_int(row[CAUSE_DEVICE]), ta_int(idle),
+             ta_int(groups[TA_IDLE_GROUP_DISPATCH]), ta_int(groups[TA_IDLE_GROUP_HOST]),
+             ta_int(groups[TA_IDLE_GROUP_SYNC]), ta_int(groups[TA_IDLE_GROUP_SETUP]),
+             ta_int(groups[TA_IDLE_GROUP_INPUT]), ta_int(groups[TA_IDLE_GROUP_LATENCY]),
+             ta_int(groups[TA_IDLE_GROUP_QUEUED]), ta_int(groups[TA_IDLE_GROUP_UNKNOWN]));
 }
 
 static void add_causes(const struct ta_partial *causes, struct ta_section_builder *out)
@@ -198,9 +200,9 @@ static void add_sites(const struct ta_partial *sites, struct ta_section_builder 
     for (size_t i = 0; i < ta_partial_rows(sites); i++) {
         const int64_t *row = ta_partial_at(sites, i);
         const struct ta_slice site = ta_partial_text(sites, row, SITE_SITE);
-        TA_ROW(table, ta_text(ta_partial_text(sites, row, SITE_CAUSE)),
-               site.len ? ta_text(site) : ta_null(), ta_int(row[SITE_PIECES]),
-               ta_int(row[SITE_TOTAL]), ta_num(ratio(row[SITE_TOTAL], idle)));
+        TA_CELLS(table, ta_text(ta_partial_text(sites, row, SITE_CAUSE)),
+                 site.len ? ta_text(site) : ta_null(), ta_int(row[SITE_PIECES]),
+                 ta_int(row[SITE_TOTAL]), ta_num(ratio(row[SITE_TOTAL], idle)));
     }
     ta_sort_rows(table, "total_ns", true);
 }
@@ -248,10 +250,11 @@ static bool add_gaps(const struct ta_partial *gaps, struct ta_section_builder *o
     for (size_t i = 0; i < kept; i++) {
         const int64_t *row = list[i].row;
         const struct ta_slice site = ta_partial_text(gaps, row, GAP_SITE);
-        TA_ROW(table, ta_int(row[GAP_RANK]), ta_int(row[GAP_DEVICE]), ta_int(list[i].index),
-               ta_int(row[GAP_START]), ta_int(row[GAP_TOTAL]),
-               ta_text(ta_partial_text(gaps, row, GAP_CAUSE)), site.len ? ta_text(site) : ta_null(),
-               ta_text(ta_partial_text(gaps, row, GAP_NEXT)));
+        TA_CELLS(table, ta_int(row[GAP_RANK]), ta_int(row[GAP_DEVICE]), ta_int(list[i].index),
+                 ta_int(row[GAP_START]), ta_int(row[GAP_TOTAL]),
+                 ta_text(ta_partial_text(gaps, row, GAP_CAUSE)),
+                 site.len ? ta_text(site) : ta_null(),
+                 ta_text(ta_partial_text(gaps, row, GAP_NEXT)));
     }
     ta_sort_rows(table, "dur_ns", true);
     free(list);
@@ -262,9 +265,9 @@ static bool add_gaps(const struct ta_partial *gaps, struct ta_section_builder *o
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
-    (void)prior;
+    (void)in;
     add_causes(merged[IDLE_PARTIAL_CAUSES], out);
     add_sites(merged[IDLE_PARTIAL_SITES], out);
     if (!add_gaps(merged[IDLE_PARTIAL_GAPS], out))

@@ -49,25 +49,25 @@ static const struct ta_partial_def partials[] = {
 static const struct ta_column columns[] = {
     TA_RANK_COLUMN,
     TA_DEVICE_COLUMN,
-    TA_NS_COLUMN("window_ns", "Window", TA_LOWER,
-                 "First start to last end of the device's activities"),
-    TA_NS_COLUMN("busy_ns", "Busy", TA_NEUTRAL, "Union of all activities"),
-    TA_NS_COLUMN("compute_ns", "Compute", TA_NEUTRAL, "Union of compute kernels"),
-    TA_NS_COLUMN("comm_ns", "Comm", TA_LOWER,
-                 "Union of communication kernels, waiting for other ranks included"),
-    TA_NS_COLUMN("comm_exposed_ns", "Comm exposed", TA_LOWER,
-                 "Part of communication not covered by compute"),
-    TA_NS_COLUMN("comm_hidden_ns", "Comm hidden", TA_HIGHER,
-                 "The other part: compute runs meanwhile"),
-    TA_NS_COLUMN("memcpy_ns", "Copies", TA_LOWER, "Union of memory copies"),
-    TA_NS_COLUMN("memcpy_exposed_ns", "Copies exposed", TA_LOWER,
-                 "Part of copies covered by neither compute nor communication"),
-    TA_NS_COLUMN("memset_ns", "Memset", TA_LOWER, "Union of memory sets"),
-    TA_NS_COLUMN("memset_exposed_ns", "Memset exposed", TA_LOWER,
-                 "Part of memory sets covered by nothing else"),
-    TA_NS_COLUMN("idle_ns", "Idle", TA_LOWER, "Window minus busy"),
-    {"busy_share", "Busy %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
-     "Busy time over the window: time in use, not use of its units"},
+    {"window_ns", "Window", TA_NS, .better = TA_LOWER,
+     .doc = "First start to last end of the device's activities"},
+    {"busy_ns", "Busy", TA_NS, .doc = "Union of all activities"},
+    {"compute_ns", "Compute", TA_NS, .doc = "Union of compute kernels"},
+    {"comm_ns", "Comm", TA_NS, .better = TA_LOWER,
+     .doc = "Union of communication kernels, waiting for other ranks included"},
+    {"comm_exposed_ns", "Comm exposed", TA_NS, .better = TA_LOWER,
+     .doc = "Part of communication not covered by compute"},
+    {"comm_hidden_ns", "Comm hidden", TA_NS, .better = TA_HIGHER,
+     .doc = "The other part: compute runs meanwhile"},
+    {"memcpy_ns", "Copies", TA_NS, .better = TA_LOWER, .doc = "Union of memory copies"},
+    {"memcpy_exposed_ns", "Copies exposed", TA_NS, .better = TA_LOWER,
+     .doc = "Part of copies covered by neither compute nor communication"},
+    {"memset_ns", "Memset", TA_NS, .better = TA_LOWER, .doc = "Union of memory sets"},
+    {"memset_exposed_ns", "Memset exposed", TA_NS, .better = TA_LOWER,
+     .doc = "Part of memory sets covered by nothing else"},
+    {"idle_ns", "Idle", TA_NS, .better = TA_LOWER, .doc = "Window minus busy"},
+    {"busy_share", "Busy %", TA_RATIO, .better = TA_HIGHER,
+     .doc = "Busy time over the window: time in use, not use of its units"},
 };
 
 static const struct ta_chart comm_chart = {
@@ -83,13 +83,13 @@ static const struct ta_chart comm_chart = {
 static const struct ta_column overlap_columns[] = {
     TA_RANK_COLUMN,
     TA_DEVICE_COLUMN,
-    {"first", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Class of activities"},
-    {"second", "And", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Another class"},
-    TA_NS_COLUMN("both_ns", "Both", TA_HIGHER, "Time in which activities of both classes run"),
-    TA_NS_COLUMN("shorter_ns", "Shorter", TA_NEUTRAL,
-                 "The smaller of the times of the two classes"),
-    {"share", "Overlap", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
-     "Time of both over that of the shorter one: 1 when it is hidden altogether"},
+    {"first", "Class", TA_TEXT, .doc = "Class of activities"},
+    {"second", "And", TA_TEXT, .doc = "Another class"},
+    {"both_ns", "Both", TA_NS, .better = TA_HIGHER,
+     .doc = "Time in which activities of both classes run"},
+    {"shorter_ns", "Shorter", TA_NS, .doc = "The smaller of the times of the two classes"},
+    {"share", "Overlap", TA_RATIO, .better = TA_HIGHER,
+     .doc = "Time of both over that of the shorter one: 1 when it is hidden altogether"},
 };
 
 static const struct ta_chart overlap_chart = {
@@ -107,17 +107,16 @@ static const struct ta_chart overlap_chart = {
 static const struct ta_column bin_columns[] = {
     TA_RANK_COLUMN,
     TA_DEVICE_COLUMN,
-    {"bin", "Part", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Number of the part: the window in 100 of equal length, in fewer of more than 500 devices"},
-    TA_NS_COLUMN("start_ns", "Start", TA_NEUTRAL, "Since the earliest span of the rank's file"),
-    {"busy_share", "Busy", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
-     "Share of the part in which an activity runs"},
-    {"compute_share", "Compute", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
-     "Share in which a compute kernel runs"},
-    {"comm_share", "Comm", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "Share in which a communication kernel runs"},
-    {"copy_share", "Copies", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "Share in which a copy runs"},
+    {"bin", "Part", TA_INTEGER,
+     .doc = "Number of the part: the window in 100 of equal length, in fewer of more than 500 "
+            "devices"},
+    {"start_ns", "Start", TA_NS, .doc = "Since the earliest span of the rank's file"},
+    {"busy_share", "Busy", TA_RATIO, .better = TA_HIGHER,
+     .doc = "Share of the part in which an activity runs"},
+    {"compute_share", "Compute", TA_RATIO, .better = TA_HIGHER,
+     .doc = "Share in which a compute kernel runs"},
+    {"comm_share", "Comm", TA_RATIO, .doc = "Share in which a communication kernel runs"},
+    {"copy_share", "Copies", TA_RATIO, .doc = "Share in which a copy runs"},
 };
 
 static const struct ta_chart bin_chart = {
@@ -145,11 +144,11 @@ static void add_overlap(const struct ta_partial *overlap, struct ta_section_buil
     bool any = false;
     for (size_t i = 0; i < ta_partial_rows(overlap); i++) {
         const int64_t *row = ta_partial_at(overlap, i);
-        TA_ROW(table, ta_int(row[OVERLAP_RANK]), ta_int(row[OVERLAP_DEVICE]),
-               ta_text(ta_partial_text(overlap, row, OVERLAP_FIRST)),
-               ta_text(ta_partial_text(overlap, row, OVERLAP_SECOND)), ta_int(row[OVERLAP_BOTH]),
-               ta_int(row[OVERLAP_SHORTER]),
-               ta_num(ratio(row[OVERLAP_BOTH], row[OVERLAP_SHORTER])));
+        TA_CELLS(table, ta_int(row[OVERLAP_RANK]), ta_int(row[OVERLAP_DEVICE]),
+                 ta_text(ta_partial_text(overlap, row, OVERLAP_FIRST)),
+                 ta_text(ta_partial_text(overlap, row, OVERLAP_SECOND)), ta_int(row[OVERLAP_BOTH]),
+                 ta_int(row[OVERLAP_SHORTER]),
+                 ta_num(ratio(row[OVERLAP_BOTH], row[OVERLAP_SHORTER])));
         any |= row[OVERLAP_BOTH] > 0;
     }
     if (any)
@@ -165,16 +164,16 @@ static void add_bins(const struct ta_partial *bins, struct ta_section_builder *o
         int64_t row[BIN_FIELDS];
         i = ta_partial_fold(bins, i, (int64_t)width, row);
         const int64_t length = row[BIN_LENGTH];
-        TA_ROW(table, ta_int(row[BIN_RANK]), ta_int(row[BIN_DEVICE]), ta_int(row[BIN_INDEX]),
-               ta_int(row[BIN_START]), ta_num(ratio(row[BIN_BUSY], length)),
-               ta_num(ratio(row[BIN_COMPUTE], length)), ta_num(ratio(row[BIN_COMM], length)),
-               ta_num(ratio(row[BIN_COPY], length)));
+        TA_CELLS(table, ta_int(row[BIN_RANK]), ta_int(row[BIN_DEVICE]), ta_int(row[BIN_INDEX]),
+                 ta_int(row[BIN_START]), ta_num(ratio(row[BIN_BUSY], length)),
+                 ta_num(ratio(row[BIN_COMPUTE], length)), ta_num(ratio(row[BIN_COMM], length)),
+                 ta_num(ratio(row[BIN_COPY], length)));
     }
     ta_add_chart(table, &bin_chart);
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     const struct ta_partial *devices = merged[PARTIAL_DEVICES];
     struct ta_table_builder *table =
@@ -183,12 +182,12 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     for (size_t i = 0; i < ta_partial_rows(devices); i++) {
         const int64_t *row = ta_partial_at(devices, i);
         communicates |= row[COMM] > 0;
-        TA_ROW(table, ta_int(row[RANK]), ta_int(row[DEVICE]), ta_int(row[WINDOW]),
-               ta_int(row[BUSY]), ta_int(row[COMPUTE]), ta_int(row[COMM]),
-               ta_int(row[COMM_EXPOSED]), ta_int(row[COMM] - row[COMM_EXPOSED]),
-               ta_int(row[MEMCPY]), ta_int(row[MEMCPY_EXPOSED]), ta_int(row[MEMSET]),
-               ta_int(row[MEMSET_EXPOSED]), ta_int(row[WINDOW] - row[BUSY]),
-               row[WINDOW] ? ta_num((double)row[BUSY] / (double)row[WINDOW]) : ta_null());
+        TA_CELLS(table, ta_int(row[RANK]), ta_int(row[DEVICE]), ta_int(row[WINDOW]),
+                 ta_int(row[BUSY]), ta_int(row[COMPUTE]), ta_int(row[COMM]),
+                 ta_int(row[COMM_EXPOSED]), ta_int(row[COMM] - row[COMM_EXPOSED]),
+                 ta_int(row[MEMCPY]), ta_int(row[MEMCPY_EXPOSED]), ta_int(row[MEMSET]),
+                 ta_int(row[MEMSET_EXPOSED]), ta_int(row[WINDOW] - row[BUSY]),
+                 row[WINDOW] ? ta_num((double)row[BUSY] / (double)row[WINDOW]) : ta_null());
     }
     if (communicates)
         ta_add_chart(table, &comm_chart);
@@ -196,7 +195,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot add up busy time by name");
     add_overlap(merged[PARTIAL_OVERLAP], out);
     add_bins(merged[PARTIAL_BINS], out);
-    if (ta_partial_rows(devices) == 0 && ta_report_is_of_traces(prior))
+    if (ta_partial_rows(devices) == 0 && ta_report_is_of_traces(in->report))
         ta_add_missing(
             out,
             "No event is a device activity by its category: the figures are of the host only.");

@@ -10,27 +10,27 @@ enum { ROWS_MOST = 20000, ROWS_LEAST = 5 };
 /* ---- over all devices ---------------------------------------------------------------------- */
 
 static const struct ta_column name_columns[] = {
-    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "compute, comm, memcpy or memset"},
-    {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Kernel, copy or memory set"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Activities, all ranks"},
-    TA_NS_COLUMN("total_ns", "Total", TA_LOWER, "Sum of durations: work, not wall time"),
-    TA_NS_COLUMN("exposed_ns", "Exposed", TA_LOWER,
-                 "Part of the busy time: each instant is divided evenly between the activities of "
-                 "the device that run then. The parts of all names add up to the busy time"),
-    {"share", "Busy %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "Exposed time over the busy time of all ranks"},
+    {"class", "Class", TA_TEXT, .doc = "compute, comm, memcpy or memset"},
+    {"name", "Name", TA_TEXT, .doc = "Kernel, copy or memory set"},
+    {"calls", "Calls", TA_COUNT, .doc = "Activities, all ranks"},
+    {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+     .doc = "Sum of durations: work, not wall time"},
+    {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
+     .doc = "Part of the busy time: each instant is divided evenly between the activities of "
+            "the device that run then. The parts of all names add up to the busy time"},
+    {"share", "Busy %", TA_RATIO, .doc = "Exposed time over the busy time of all ranks"},
 };
 
 static const struct ta_column rank_columns[] = {
     TA_RANK_COLUMN,
     TA_DEVICE_COLUMN,
-    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "compute, comm, memcpy or memset"},
-    {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Kernel, copy or memory set; none for the sum of those that are not listed"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Activities"},
-    TA_NS_COLUMN("exposed_ns", "Exposed", TA_LOWER,
-                 "Part of the busy time of the device, each instant divided evenly between the "
-                 "activities that run then. The parts of all rows add up to the busy time"),
+    {"class", "Class", TA_TEXT, .doc = "compute, comm, memcpy or memset"},
+    {"name", "Name", TA_TEXT,
+     .doc = "Kernel, copy or memory set; none for the sum of those that are not listed"},
+    {"calls", "Calls", TA_COUNT, .doc = "Activities"},
+    {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
+     .doc = "Part of the busy time of the device, each instant divided evenly between the "
+            "activities that run then. The parts of all rows add up to the busy time"},
 };
 
 /* Rows of the partial. */
@@ -74,9 +74,9 @@ static void add_by_name(const struct rows *rows, struct ta_section_builder *out)
             total = ta_add_sat(total, rows->at[end][NAME_TOTAL]);
             shared = ta_add_sat(shared, rows->at[end][NAME_SHARED]);
         }
-        TA_ROW(table, ta_text(ta_partial_text(names, rows->at[i], NAME_CLASS)),
-               ta_text(ta_partial_text(names, rows->at[i], NAME_NAME)), ta_int(calls),
-               ta_int(total), ta_int(shared), ta_share(shared, busy));
+        TA_CELLS(table, ta_text(ta_partial_text(names, rows->at[i], NAME_CLASS)),
+                 ta_text(ta_partial_text(names, rows->at[i], NAME_NAME)), ta_int(calls),
+                 ta_int(total), ta_int(shared), ta_share(shared, busy));
     }
     ta_sort_rows(table, "exposed_ns", true);
 }
@@ -95,10 +95,10 @@ static void add_listed(struct ta_table_builder *table, const struct rows *device
 {
     for (size_t i = 0; i < device->n && i < most; i++) {
         const int64_t *row = device->at[i];
-        TA_ROW(table, ta_int(row[NAME_RANK]), ta_int(row[NAME_DEVICE]),
-               ta_text(ta_partial_text(device->names, row, NAME_CLASS)),
-               ta_text(ta_partial_text(device->names, row, NAME_NAME)), ta_int(row[NAME_CALLS]),
-               ta_int(row[NAME_SHARED]));
+        TA_CELLS(table, ta_int(row[NAME_RANK]), ta_int(row[NAME_DEVICE]),
+                 ta_text(ta_partial_text(device->names, row, NAME_CLASS)),
+                 ta_text(ta_partial_text(device->names, row, NAME_NAME)), ta_int(row[NAME_CALLS]),
+                 ta_int(row[NAME_SHARED]));
     }
 }
 
@@ -114,8 +114,8 @@ static void add_rest(struct ta_table_builder *table, const struct rows *device, 
                 shared += device->at[i][NAME_SHARED];
             }
         if (calls)
-            TA_ROW(table, ta_int(device->at[0][NAME_RANK]), ta_int(device->at[0][NAME_DEVICE]),
-                   ta_text(class), ta_null(), ta_int(calls), ta_int(shared));
+            TA_CELLS(table, ta_int(device->at[0][NAME_RANK]), ta_int(device->at[0][NAME_DEVICE]),
+                     ta_text(class), ta_null(), ta_int(calls), ta_int(shared));
     }
 }
 

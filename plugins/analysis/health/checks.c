@@ -102,9 +102,9 @@ double health_add_checks(struct ta_table_builder *table, const double values[HEA
             continue;
         const bool holds = checks[i].at_least ? value >= limit : value <= limit;
         const double penalty = fmin(fmax(penalty_of(i, value), 0), 1);
-        TA_ROW(table, ta_text(ta_slice_of(checks[i].name)), ta_num(value), ta_num(limit),
-               ta_text(ta_slice_of(checks[i].unit)), ta_bool(holds), ta_num(penalty),
-               ta_text(ta_slice_of(checks[i].what)));
+        TA_CELLS(table, ta_text(ta_slice_of(checks[i].name)), ta_num(value), ta_num(limit),
+                 ta_text(ta_slice_of(checks[i].unit)), ta_bool(holds), ta_num(penalty),
+                 ta_text(ta_slice_of(checks[i].what)));
         trust *= 1 - penalty;
     }
     return trust;

@@ -46,16 +46,15 @@ static const struct ta_partial_def partials[] = {
 /* ---- what is checked ----------------------------------------------------------------------- */
 
 static const struct ta_column columns[] = {
-    {"check", "Check", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "What is looked at"},
-    {"value", "Value", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "What was found, in its unit"},
-    {"limit", "Limit", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "From where the check counts as failed, in the same unit"},
-    {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit of both"},
-    {"holds", "Holds", TA_TYPE_BOOLEAN, TA_UNIT_NONE, TA_NEUTRAL, "Whether the limit is kept"},
-    {"penalty", "Penalty", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Part that the check takes from the trust score"},
-    {"what", "What it means", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL,
-     "How the value is worked out, and what a bad one spoils"},
+    {"check", "Check", TA_TEXT, .doc = "What is looked at"},
+    {"value", "Value", TA_NUMBER, .doc = "What was found, in its unit"},
+    {"limit", "Limit", TA_NUMBER, .doc = "From where the check counts as failed, in the same unit"},
+    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of both"},
+    {"holds", "Holds", TA_FLAG, .doc = "Whether the limit is kept"},
+    {"penalty", "Penalty", TA_RATIO, .better = TA_LOWER,
+     .doc = "Part that the check takes from the trust score"},
+    {"what", "What it means", TA_SENTENCE,
+     .doc = "How the value is worked out, and what a bad one spoils"},
 };
 
 /* Times of fewer spans tell no resolution. */
@@ -196,7 +195,7 @@ static void measure(const struct ta_report *prior, const struct ta_partial *trac
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     if (ta_partial_rows(merged[0]) == 0)
         return TA_OK;
@@ -205,7 +204,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     double alike, values[HEALTH_CHECKS];
     if (!health_compare_names(merged[1], out, &alike))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot compare the kernels of ranks");
-    measure(prior, merged[0], alike, values);
+    measure(in->report, merged[0], alike, values);
     const double trust = health_add_checks(table, values);
     ta_add_scalar(out, &(struct ta_scalar){
                            .id = "trust_score",

@@ -76,11 +76,10 @@ static size_t nearest(const struct rank *ranks, size_t n, size_t i, double *most
 
 static const struct ta_column columns[] = {
     TA_RANK_COLUMN,
-    TA_COUNT_COLUMN("kernels", "Kernels", TA_NEUTRAL, "Kernels that ran"),
-    TA_RATIO_COLUMN("likeness", "Likeness", TA_HIGHER,
-                    "Kernels in common with the rank beside, over those of either, by name"),
-    {"nearest", "Most like rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "The rank whose kernels are most like it"},
+    {"kernels", "Kernels", TA_COUNT, .doc = "Kernels that ran"},
+    {"likeness", "Likeness", TA_RATIO, .better = TA_HIGHER,
+     .doc = "Kernels in common with the rank beside, over those of either, by name"},
+    {"nearest", "Most like rank", TA_INTEGER, .doc = "The rank whose kernels are most like it"},
 };
 
 static struct rank *read_ranks(const struct ta_partial *names)
@@ -113,8 +112,9 @@ bool health_compare_names(const struct ta_partial *names, struct ta_section_buil
         for (size_t c = 0; c < HEALTH_NAMES; c++)
             kernels += ranks[i].counts[c];
         *least = fmin(isnan(*least) ? 1 : *least, alike);
-        TA_ROW(table, ta_int(ta_partial_at(names, i)[HEALTH_NAMES_RANK]), ta_int(ta_whole(kernels)),
-               ta_num(alike), ta_int(ta_partial_at(names, near)[HEALTH_NAMES_RANK]));
+        TA_CELLS(table, ta_int(ta_partial_at(names, i)[HEALTH_NAMES_RANK]),
+                 ta_int(ta_whole(kernels)), ta_num(alike),
+                 ta_int(ta_partial_at(names, near)[HEALTH_NAMES_RANK]));
     }
     free(ranks);
     return true;

@@ -32,9 +32,9 @@ static const struct ta_partial_def partials[] = {
 };
 
 static const struct ta_column step_columns[] = {
-    TA_TEXT_COLUMN("step", "Step", "Label of the step, of all ranks"),
+    {"step", "Step", TA_TEXT, .doc = "Label of the step, of all ranks"},
     PHASE_CLASS_COLUMNS,
-    TA_RATIO_COLUMN("share", "Share", TA_NEUTRAL, "Total over that of all kernels of the step"),
+    {"share", "Share", TA_RATIO, .doc = "Total over that of all kernels of the step"},
 };
 
 static const struct ta_chart step_chart = {
@@ -61,10 +61,10 @@ static size_t list_step(const struct ta_partial *steps, size_t i, struct ta_tabl
     snprintf(label, sizeof label, TA_STEP_MARK "%" PRId64, step);
     for (; i < end; i++) {
         const int64_t *row = ta_partial_at(steps, i);
-        TA_ROW(table,
-               ta_text(step == TA_MISSING ? TA_LIT("(outside of steps)") : ta_slice_of(label)),
-               phase_class_cell(row[STEP_CLASS]), ta_int(row[STEP_CALLS]), ta_int(row[STEP_TOTAL]),
-               ta_share(row[STEP_TOTAL], all));
+        TA_CELLS(table,
+                 ta_text(step == TA_MISSING ? TA_LIT("(outside of steps)") : ta_slice_of(label)),
+                 phase_class_cell(row[STEP_CLASS]), ta_int(row[STEP_CALLS]),
+                 ta_int(row[STEP_TOTAL]), ta_share(row[STEP_TOTAL], all));
     }
     return end;
 }
@@ -88,9 +88,9 @@ static void add_steps(const struct ta_partial *steps, struct ta_section_builder 
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
-    (void)prior;
+    (void)in;
     add_steps(merged[PARTIAL_STEPS], out);
     return phase_list(merged[PARTIAL_PHASES], out)
                ? TA_OK

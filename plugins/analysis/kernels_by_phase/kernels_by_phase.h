@@ -40,9 +40,12 @@ ta_row phase_range_at(struct phase_ranges *ranges, int64_t time);
 /* ---- tables -------------------------------------------------------------------------------- */
 
 #define PHASE_CLASS_COLUMNS                                                                        \
-    TA_TEXT_COLUMN("class", "Class", "As in Device time by class of kernel"),                      \
-        TA_COUNT_COLUMN("calls", "Calls", TA_NEUTRAL, "Number of executions, all ranks"),          \
-        TA_NS_COLUMN("total_ns", "Total", TA_LOWER, "Sum of durations: work, not wall time")
+    {"class", "Class", TA_TEXT, .doc = "As in Device time by class of kernel"},                    \
+        {"calls", "Calls", TA_COUNT, .doc = "Number of executions, all ranks"},                    \
+    {                                                                                              \
+        "total_ns", "Total", TA_NS, .better = TA_LOWER,                                            \
+                                    .doc = "Sum of durations: work, not wall time"                 \
+    }
 
 static inline struct ta_cell phase_class_cell(int64_t kind)
 {

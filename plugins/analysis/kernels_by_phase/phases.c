@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 static const struct ta_column phase_columns[] = {
-    TA_TEXT_COLUMN("phase", "Phase", "Annotated range in which the kernels were launched"),
+    {"phase", "Phase", TA_TEXT, .doc = "Annotated range in which the kernels were launched"},
     PHASE_CLASS_COLUMNS,
-    TA_RATIO_COLUMN("share", "Share", TA_NEUTRAL, "Total over that of all kernels of the phase"),
+    {"share", "Share", TA_RATIO, .doc = "Total over that of all kernels of the phase"},
 };
 
 static const struct ta_chart phase_chart = {
@@ -115,8 +115,8 @@ static void list_phase(const struct phase *phase, struct ta_table_builder *table
     const struct ta_slice name = phase->name.len ? phase->name : TA_LIT("(outside of ranges)");
     for (int kind = 0; kind < TA_KERNEL_KIND_COUNT; kind++)
         if (phase->calls[kind])
-            TA_ROW(table, ta_text(name), phase_class_cell(kind), ta_int(phase->calls[kind]),
-                   ta_int(phase->times[kind]), ta_share(phase->times[kind], phase->total_ns));
+            TA_CELLS(table, ta_text(name), phase_class_cell(kind), ta_int(phase->calls[kind]),
+                     ta_int(phase->times[kind]), ta_share(phase->times[kind], phase->total_ns));
 }
 
 bool phase_list(const struct ta_partial *rows, struct ta_section_builder *out)

@@ -63,52 +63,55 @@ static const char late_doc[] = "Activities that began more than 100 µs behind t
 
 /* clang-format off: it takes the rows for blocks. */
 #define DEPTH_COLUMNS                                                                              \
-    {"depth_mean", "Mean depth", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, depth_doc},             \
-        {"depth_max", "Deepest", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, most_doc},            \
-        TA_RATIO_COLUMN("empty_share", "Empty", TA_LOWER, empty_doc)
+    {"depth_mean", "Mean depth", TA_NUMBER, .doc = depth_doc},                                     \
+        {"depth_max", "Deepest", TA_COUNT, .doc = most_doc},                                       \
+    {                                                                                              \
+        "empty_share", "Empty", TA_RATIO, .better = TA_LOWER, .doc = empty_doc                     \
+    }
 /* clang-format on */
 
 static const struct ta_column rank_columns[] = {
     TA_RANK_COLUMN,
     TA_DEVICE_COLUMN,
     DEPTH_COLUMNS,
-    TA_RATIO_COLUMN("full_share", "Full", TA_LOWER,
-                    "Share with more than 1000: a launch soon has to wait for a place"),
-    TA_NS_COLUMN("floor_ns", "Launch floor", TA_LOWER, floor_doc),
-    TA_RATIO_COLUMN("short_share", "Unqueued", TA_LOWER,
-                    "Share of activities that began within twice the launch floor: the device was "
-                    "waiting for them"),
-    TA_COUNT_COLUMN("late", "Late", TA_LOWER, late_doc),
-    TA_RATIO_COLUMN("launch_bound", "Launch-bound", TA_LOWER,
-                    "Share of the window in which the device was idle because the host was still "
-                    "handing out work; moderate above 3 %, high above 15 %"),
+    {"full_share", "Full", TA_RATIO, .better = TA_LOWER,
+     .doc = "Share with more than 1000: a launch soon has to wait for a place"},
+    {"floor_ns", "Launch floor", TA_NS, .better = TA_LOWER, .doc = floor_doc},
+    {"short_share", "Unqueued", TA_RATIO, .better = TA_LOWER,
+     .doc = "Share of activities that began within twice the launch floor: the device was "
+            "waiting for them"},
+    {"late", "Late", TA_COUNT, .better = TA_LOWER, .doc = late_doc},
+    {"launch_bound", "Launch-bound", TA_RATIO, .better = TA_LOWER,
+     .doc = "Share of the window in which the device was idle because the host was still "
+            "handing out work; moderate above 3 %, high above 15 %"},
 };
 
 static const struct ta_column stream_columns[] = {
     TA_RANK_COLUMN,
     TA_DEVICE_COLUMN,
-    TA_TEXT_COLUMN("stream", "Stream", "Stream of the device, as recorded"),
-    TA_COUNT_COLUMN("launches", "Launches", TA_NEUTRAL, "Launches of work for the stream"),
+    {"stream", "Stream", TA_TEXT, .doc = "Stream of the device, as recorded"},
+    {"launches", "Launches", TA_COUNT, .doc = "Launches of work for the stream"},
     DEPTH_COLUMNS,
-    TA_NS_COLUMN("floor_ns", "Launch floor", TA_LOWER, floor_doc),
-    {"delay_p50_ns", "Delay p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_NEUTRAL,
-     "Median time from the end of a launch to the start of its activity, graphs and activities "
-     "that "
-     "start before that excluded"},
-    {"delay_p95_ns", "Delay p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_NEUTRAL,
-     "95th percentile of the same"},
-    TA_COUNT_COLUMN("late", "Late", TA_LOWER, late_doc),
+    {"floor_ns", "Launch floor", TA_NS, .better = TA_LOWER, .doc = floor_doc},
+    {"delay_p50_ns", "Delay p50", TA_NS_MEAN,
+     .doc =
+         "Median time from the end of a launch to the start of its activity, graphs and activities "
+         "that "
+         "start before that excluded"},
+    {"delay_p95_ns", "Delay p95", TA_NS_MEAN, .doc = "95th percentile of the same"},
+    {"late", "Late", TA_COUNT, .better = TA_LOWER, .doc = late_doc},
 };
 
 static const struct ta_column bin_columns[] = {
     TA_RANK_COLUMN,
     TA_DEVICE_COLUMN,
-    {"part", "Part", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Number of the part: the window in 100 of equal length, in fewer of more than 500 devices"},
-    TA_NS_COLUMN("start_ns", "Start", TA_NEUTRAL, "Since the earliest span of the rank's file"),
-    {"depth_mean", "Queue length", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Launches whose work is not yet done, averaged over the part"},
-    {"depth_max", "Deepest", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, most_doc},
+    {"part", "Part", TA_INTEGER,
+     .doc = "Number of the part: the window in 100 of equal length, in fewer of more than 500 "
+            "devices"},
+    {"start_ns", "Start", TA_NS, .doc = "Since the earliest span of the rank's file"},
+    {"depth_mean", "Queue length", TA_NUMBER,
+     .doc = "Launches whose work is not yet done, averaged over the part"},
+    {"depth_max", "Deepest", TA_COUNT, .doc = most_doc},
 };
 
 static const struct ta_chart bin_chart = {
@@ -124,12 +127,10 @@ static const struct ta_chart bin_chart = {
 };
 
 static const struct ta_column delay_columns[] = {
-    TA_TEXT_COLUMN("what", "Activities", "Kernels, or copies and memory sets"),
-    TA_NS_COLUMN("delay_ns", "Delay", TA_NEUTRAL,
-                 "From the end of a launch to the start of its activity"),
-    TA_RATIO_COLUMN("share", "Share", TA_NEUTRAL,
-                    "Share of the launches that take at most so long"),
-    TA_COUNT_COLUMN("launches", "Launches", TA_NEUTRAL, "Number of them"),
+    {"what", "Activities", TA_TEXT, .doc = "Kernels, or copies and memory sets"},
+    {"delay_ns", "Delay", TA_NS, .doc = "From the end of a launch to the start of its activity"},
+    {"share", "Share", TA_RATIO, .doc = "Share of the launches that take at most so long"},
+    {"launches", "Launches", TA_COUNT, .doc = "Number of them"},
 };
 
 static const struct ta_chart delay_chart = {
@@ -214,12 +215,12 @@ static void add_ranks(const struct ta_partial *devices, const struct ta_report *
         const struct shown shown =
             show(figures, ta_partial_dist_at(devices, row, DEVICE_FIGURES + FIGURE_BARE));
         const double window = (double)figures[FIGURE_WINDOW];
-        TA_ROW(table, ta_int(row[DEVICE_RANK]), ta_int(row[DEVICE_DEVICE]), shown.depth, shown.most,
-               shown.empty, ta_share(figures[FIGURE_FULL], figures[FIGURE_WINDOW]), shown.floor,
-               shown.floor.kind == TA_CELL_NULL
-                   ? ta_null()
-                   : short_share(delays, ta_cell_number(&shown.floor, 0)),
-               shown.late, ta_num(dispatch_of(idle, &next, row) / window));
+        TA_CELLS(
+            table, ta_int(row[DEVICE_RANK]), ta_int(row[DEVICE_DEVICE]), shown.depth, shown.most,
+            shown.empty, ta_share(figures[FIGURE_FULL], figures[FIGURE_WINDOW]), shown.floor,
+            shown.floor.kind == TA_CELL_NULL ? ta_null()
+                                             : short_share(delays, ta_cell_number(&shown.floor, 0)),
+            shown.late, ta_num(dispatch_of(idle, &next, row) / window));
     }
 }
 
@@ -234,11 +235,11 @@ static void add_streams(const struct ta_partial *streams, struct ta_section_buil
             ta_partial_dist_at(streams, row, STREAM_FIGURES + FIGURE_DELAY);
         const struct shown shown =
             show(figures, ta_partial_dist_at(streams, row, STREAM_FIGURES + FIGURE_BARE));
-        TA_ROW(table, ta_int(row[DEVICE_RANK]), ta_int(row[DEVICE_DEVICE]),
-               ta_text(ta_partial_text(streams, row, STREAM_STREAM)),
-               ta_int(figures[FIGURE_LAUNCHES]), shown.depth, shown.most, shown.empty, shown.floor,
-               delays ? ta_num(ta_dist_quantile(delays, 50)) : ta_null(),
-               delays ? ta_num(ta_dist_quantile(delays, 95)) : ta_null(), shown.late);
+        TA_CELLS(table, ta_int(row[DEVICE_RANK]), ta_int(row[DEVICE_DEVICE]),
+                 ta_text(ta_partial_text(streams, row, STREAM_STREAM)),
+                 ta_int(figures[FIGURE_LAUNCHES]), shown.depth, shown.most, shown.empty,
+                 shown.floor, delays ? ta_num(ta_dist_quantile(delays, 50)) : ta_null(),
+                 delays ? ta_num(ta_dist_quantile(delays, 95)) : ta_null(), shown.late);
     }
 }
 
@@ -251,9 +252,9 @@ static void add_bins(const struct ta_partial *bins, struct ta_section_builder *o
     for (size_t i = 0; i < n;) {
         int64_t row[BIN_FIELDS];
         i = ta_partial_fold(bins, i, (int64_t)width, row);
-        TA_ROW(table, ta_int(row[BIN_RANK]), ta_int(row[BIN_DEVICE]), ta_int(row[BIN_PART]),
-               ta_int(row[BIN_START]), ta_share(row[BIN_AREA], row[BIN_LENGTH]),
-               ta_int(row[BIN_MOST]));
+        TA_CELLS(table, ta_int(row[BIN_RANK]), ta_int(row[BIN_DEVICE]), ta_int(row[BIN_PART]),
+                 ta_int(row[BIN_START]), ta_share(row[BIN_AREA], row[BIN_LENGTH]),
+                 ta_int(row[BIN_MOST]));
     }
     ta_add_chart(table, &bin_chart);
 }
@@ -270,8 +271,8 @@ struct curve {
 static void add_step(void *user, int64_t value, int64_t at_or_below)
 {
     const struct curve *curve = user;
-    TA_ROW(curve->table, ta_text(curve->what), ta_int(value),
-           ta_num((double)at_or_below / (double)curve->n), ta_int(at_or_below));
+    TA_CELLS(curve->table, ta_text(curve->what), ta_int(value),
+             ta_num((double)at_or_below / (double)curve->n), ta_int(at_or_below));
 }
 
 static void add_delays(const struct ta_partial *delays, struct ta_section_builder *out)
@@ -292,10 +293,10 @@ static void add_delays(const struct ta_partial *delays, struct ta_section_builde
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    add_ranks(merged[QUEUE_DEVICES], prior, out);
+    add_ranks(merged[QUEUE_DEVICES], in->report, out);
     add_streams(merged[QUEUE_STREAMS], out);
     add_bins(merged[QUEUE_OVER_TIME], out);
     add_delays(merged[QUEUE_DELAYS], out);

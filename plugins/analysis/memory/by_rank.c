@@ -7,31 +7,33 @@
 static const struct ta_column rank_columns[] = {
     TA_DUMP_RANK_COLUMN,
     TA_DEVICE_COLUMN_OF("Device, none when the dump does not name it"),
-    {"snapshots", "Snapshots", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of snapshots"},
-    {"peak_allocated_bytes", "Peak allocated", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
-     "Largest of what was in use at a snapshot, of the peaks recorded with them, and of the "
-     "history "
-     "of an allocator, in bytes of blocks"},
-    {"peak_source", "Peak from", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Where that peak is from: snapshot, profiler (its own peak) or history"},
-    {"peak_reserved_bytes", "Peak reserved", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
-     "Largest number of bytes that the allocator held, as far as it was recorded"},
-    {"reserved_source", "Reserved from", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Where that is from; of snapshots it may be less than the peak in use, which was between two "
-     "of them"},
-    {"unused_bytes", "Unused at most", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
-     "Peak reserved minus peak allocated: at the peak the allocator held at most so much that was "
-     "not in use"},
-    {"total_bytes", "Capacity", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL,
-     "Memory of the device, where the dump tells"},
-    {"gap_share", "Gap when most is held", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "1 − allocated over reserved, at the snapshot or the moment of the history that reserves "
-     "most; "
-     "more may be in use at another moment"},
-    {"ooms", "Failed", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-     "Allocations that failed for lack of memory"},
-    {"retries", "Retried", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-     "Allocations that were tried again after all cached memory was given back"},
+    {"snapshots", "Snapshots", TA_COUNT, .doc = "Number of snapshots"},
+    {"peak_allocated_bytes", "Peak allocated", TA_BYTES, .better = TA_LOWER,
+     .doc = "Largest of what was in use at a snapshot, of the peaks recorded with them, and of the "
+            "history "
+            "of an allocator, in bytes of blocks"},
+    {"peak_source", "Peak from", TA_TEXT,
+     .doc = "Where that peak is from: snapshot, profiler (its own peak) or history"},
+    {"peak_reserved_bytes", "Peak reserved", TA_BYTES, .better = TA_LOWER,
+     .doc = "Largest number of bytes that the allocator held, as far as it was recorded"},
+    {"reserved_source", "Reserved from", TA_TEXT,
+     .doc = "Where that is from; of snapshots it may be less than the peak in use, which was "
+            "between two "
+            "of them"},
+    {"unused_bytes", "Unused at most", TA_BYTES, .better = TA_LOWER,
+     .doc = "Peak reserved minus peak allocated: at the peak the allocator held at most so much "
+            "that was "
+            "not in use"},
+    {"total_bytes", "Capacity", TA_BYTES, .doc = "Memory of the device, where the dump tells"},
+    {"gap_share", "Gap when most is held", TA_RATIO, .better = TA_LOWER,
+     .doc =
+         "1 − allocated over reserved, at the snapshot or the moment of the history that reserves "
+         "most; "
+         "more may be in use at another moment"},
+    {"ooms", "Failed", TA_COUNT, .better = TA_LOWER,
+     .doc = "Allocations that failed for lack of memory"},
+    {"retries", "Retried", TA_COUNT, .better = TA_LOWER,
+     .doc = "Allocations that were tried again after all cached memory was given back"},
 };
 
 struct device {
@@ -99,11 +101,11 @@ static struct ta_cell name_of(const char *source, int64_t bytes)
 static void add_device(struct ta_table_builder *table, const struct device *d)
 {
     const bool known = d->allocated >= 0 && d->reserved >= d->allocated;
-    TA_ROW(table, ta_int(d->rank), ta_int(d->device), ta_int(d->snapshots),
-           not_negative(d->allocated), name_of(d->source, d->allocated), not_negative(d->reserved),
-           name_of(d->reserved_source, d->reserved),
-           known ? ta_int(d->reserved - d->allocated) : ta_null(), not_negative(d->capacity),
-           ta_num(d->gap), not_negative(d->ooms), not_negative(d->retries));
+    TA_CELLS(table, ta_int(d->rank), ta_int(d->device), ta_int(d->snapshots),
+             not_negative(d->allocated), name_of(d->source, d->allocated),
+             not_negative(d->reserved), name_of(d->reserved_source, d->reserved),
+             known ? ta_int(d->reserved - d->allocated) : ta_null(), not_negative(d->capacity),
+             ta_num(d->gap), not_negative(d->ooms), not_negative(d->retries));
 }
 
 bool add_ranks(struct ta_section_builder *out, const struct snapshots *all)

@@ -45,17 +45,15 @@ static const struct ta_partial_def partials[] = {
 
 static const struct ta_column pattern_columns[] = {
     TA_DUMP_RANK_COLUMN,
-    {"allocator", "Allocator", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the allocator"},
-    {"allocations", "Allocations", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-     "Number of allocations"},
-    {"deallocations", "Frees", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Number of deallocations"},
-    {"bytes", "Bytes", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
-     "Bytes as the profiler sums them up, which may include those given back"},
-    {"min_bytes", "Smallest", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL, "Smallest request"},
-    {"max_bytes", "Largest", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL, "Largest request"},
-    {"small_share", "Small", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Share of the allocations below 1 MiB"},
+    {"allocator", "Allocator", TA_TEXT, .doc = "Name of the allocator"},
+    {"allocations", "Allocations", TA_COUNT, .better = TA_LOWER, .doc = "Number of allocations"},
+    {"deallocations", "Frees", TA_COUNT, .doc = "Number of deallocations"},
+    {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER,
+     .doc = "Bytes as the profiler sums them up, which may include those given back"},
+    {"min_bytes", "Smallest", TA_BYTES, .doc = "Smallest request"},
+    {"max_bytes", "Largest", TA_BYTES, .doc = "Largest request"},
+    {"small_share", "Small", TA_RATIO, .better = TA_LOWER,
+     .doc = "Share of the allocations below 1 MiB"},
 };
 
 /* ---- map ----------------------------------------------------------------------------------- */
@@ -244,16 +242,17 @@ static void add_allocators(struct ta_section_builder *out, const struct ta_parti
         const double share = row[SMALL] == TA_MISSING || row[ALLOCS] <= 0
                                  ? NAN
                                  : (double)row[SMALL] / 1e9 / (double)row[ALLOCS];
-        TA_ROW(table, ta_int(row[PATTERN_RANK]), ta_text(ta_partial_text(patterns, row, ALLOCATOR)),
-               not_negative(row[ALLOCS]), not_negative(row[FREES]), ta_int(row[BYTES]),
-               ta_int(row[LEAST]), ta_int(row[MOST]), ta_num(share <= 1 ? share : NAN));
+        TA_CELLS(table, ta_int(row[PATTERN_RANK]),
+                 ta_text(ta_partial_text(patterns, row, ALLOCATOR)), not_negative(row[ALLOCS]),
+                 not_negative(row[FREES]), ta_int(row[BYTES]), ta_int(row[LEAST]),
+                 ta_int(row[MOST]), ta_num(share <= 1 ? share : NAN));
     }
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
-    (void)prior;
+    (void)in;
     struct snapshots all;
     bool done = gather_snapshots(merged[0], &all);
     if (done) {

@@ -6,24 +6,23 @@
 
 static const struct ta_column snapshot_columns[] = {
     TA_DUMP_RANK_COLUMN,
-    {"index", "Index", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Place in the order of recording, from 0"},
-    {"label", "Label", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Label of the snapshot; of an allocator state the name of its file"},
+    {"index", "Index", TA_INTEGER, .doc = "Place in the order of recording, from 0"},
+    {"label", "Label", TA_TEXT,
+     .doc = "Label of the snapshot; of an allocator state the name of its file"},
     TA_DEVICE_COLUMN_OF("Device, none when the dump does not name it"),
-    {"time_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "Time since the first snapshot of the rank"},
-    {"allocated_bytes", "Allocated", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
-     "Bytes in use by tensors"},
-    {"reserved_bytes", "Reserved", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
-     "Bytes that the allocator holds"},
-    {"max_allocated_bytes", "Peak so far", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
-     "Largest number of bytes in use so far: as the profiler says it, of an allocator state by its "
-     "history"},
-    {"gap_bytes", "Gap", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
-     "Reserved minus allocated: held and not in use"},
-    {"gap_share", "Gap share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Gap over reserved: fragmentation, or a cache that is not needed now"},
+    {"time_ns", "Time", TA_NS, .doc = "Time since the first snapshot of the rank"},
+    {"allocated_bytes", "Allocated", TA_BYTES, .better = TA_LOWER,
+     .doc = "Bytes in use by tensors"},
+    {"reserved_bytes", "Reserved", TA_BYTES, .better = TA_LOWER,
+     .doc = "Bytes that the allocator holds"},
+    {"max_allocated_bytes", "Peak so far", TA_BYTES, .better = TA_LOWER,
+     .doc = "Largest number of bytes in use so far: as the profiler says it, of an allocator state "
+            "by its "
+            "history"},
+    {"gap_bytes", "Gap", TA_BYTES, .better = TA_LOWER,
+     .doc = "Reserved minus allocated: held and not in use"},
+    {"gap_share", "Gap share", TA_RATIO, .better = TA_LOWER,
+     .doc = "Gap over reserved: fragmentation, or a cache that is not needed now"},
 };
 
 static const struct ta_chart timeline_chart = {
@@ -147,13 +146,13 @@ void add_snapshots(struct ta_section_builder *out, const struct snapshots *all)
         timed |= row[STATE] != STATE_ALLOCATOR && row[TIME] != TA_MISSING && row[TIME] != first_ns;
         const bool both = row[ALLOCATED] >= 0 && row[RESERVED] >= row[ALLOCATED];
         phased |= both;
-        TA_ROW(table, ta_int(row[RANK]), ta_int(index++),
-               ta_text_or_null(ta_partial_text(all->partial, row, LABEL)), ta_int(row[DEVICE]),
-               row[TIME] == TA_MISSING ? ta_null() : ta_int(row[TIME] - first_ns),
-               not_negative(row[ALLOCATED]), not_negative(row[RESERVED]),
-               not_negative(ta_max_i64(row[MAX_ALLOCATED], row[PEAK_ALLOCATED])),
-               both ? ta_int(row[RESERVED] - row[ALLOCATED]) : ta_null(),
-               ta_num(gap_of(row[ALLOCATED], row[RESERVED])));
+        TA_CELLS(table, ta_int(row[RANK]), ta_int(index++),
+                 ta_text_or_null(ta_partial_text(all->partial, row, LABEL)), ta_int(row[DEVICE]),
+                 row[TIME] == TA_MISSING ? ta_null() : ta_int(row[TIME] - first_ns),
+                 not_negative(row[ALLOCATED]), not_negative(row[RESERVED]),
+                 not_negative(ta_max_i64(row[MAX_ALLOCATED], row[PEAK_ALLOCATED])),
+                 both ? ta_int(row[RESERVED] - row[ALLOCATED]) : ta_null(),
+                 ta_num(gap_of(row[ALLOCATED], row[RESERVED])));
     }
     if (timed) /* a line needs two points */
         ta_add_chart(table, &timeline_chart);

@@ -17,37 +17,45 @@ static struct ta_cell rest_of(int64_t part, int64_t whole)
 /* ---- sites and classes --------------------------------------------------------------------- */
 
 #define BLOCK_COLUMNS                                                                              \
-    TA_COUNT_COLUMN("peak_blocks", "Blocks at peak", TA_LOWER,                                     \
-                    "Blocks alive when most memory was allocated"),                                \
-        TA_BYTES_COLUMN("peak_bytes", "Requested", TA_LOWER,                                       \
-                        "Their bytes, as asked for; none without a history"),                      \
-        TA_BYTES_COLUMN("peak_block_bytes", "At peak", TA_LOWER,                                   \
-                        "Their bytes, as the allocator hands them out: what the peak is made of"), \
-        TA_RATIO_COLUMN("peak_share", "Share", TA_LOWER,                                           \
-                        "Of all bytes in blocks alive at the peak of the device"),                 \
-        TA_COUNT_COLUMN("held_blocks", "Blocks at end", TA_LOWER, "Blocks in use in the state"),   \
-        TA_BYTES_COLUMN("held_bytes", "At end", TA_LOWER,                                          \
-                        "Their bytes, rounded up as the allocator does"),                          \
-        TA_COUNT_COLUMN("allocations", "Allocations", TA_LOWER, "Allocations in the history"),     \
-        TA_BYTES_COLUMN("total_bytes", "Total", TA_LOWER, "Bytes asked for by all of them"),       \
-        TA_COUNT_COLUMN(                                                                           \
-            "unfreed_blocks", "Blocks not freed", TA_LOWER,                                        \
-            "Allocations of the history that were not given back by its end: kept on purpose, "    \
-            "or leaks"),                                                                           \
-        TA_BYTES_COLUMN("unfreed_bytes", "Not freed", TA_LOWER, "Their bytes, as asked for")
+    {"peak_blocks", "Blocks at peak", TA_COUNT, .better = TA_LOWER,                                \
+     .doc = "Blocks alive when most memory was allocated"},                                        \
+        {"peak_bytes", "Requested", TA_BYTES, .better = TA_LOWER,                                  \
+         .doc = "Their bytes, as asked for; none without a history"},                              \
+        {"peak_block_bytes", "At peak", TA_BYTES, .better = TA_LOWER,                              \
+         .doc = "Their bytes, as the allocator hands them out: what the peak is made of"},         \
+        {"peak_share", "Share", TA_RATIO, .better = TA_LOWER,                                      \
+         .doc = "Of all bytes in blocks alive at the peak of the device"},                         \
+        {"held_blocks", "Blocks at end", TA_COUNT, .better = TA_LOWER,                             \
+         .doc = "Blocks in use in the state"},                                                     \
+        {"held_bytes", "At end", TA_BYTES, .better = TA_LOWER,                                     \
+         .doc = "Their bytes, rounded up as the allocator does"},                                  \
+        {"allocations", "Allocations", TA_COUNT, .better = TA_LOWER,                               \
+         .doc = "Allocations in the history"},                                                     \
+        {"total_bytes", "Total", TA_BYTES, .better = TA_LOWER,                                     \
+         .doc = "Bytes asked for by all of them"},                                                 \
+        {"unfreed_blocks", "Blocks not freed", TA_COUNT, .better = TA_LOWER,                       \
+         .doc =                                                                                    \
+             "Allocations of the history that were not given back by its end: kept on purpose, "   \
+             "or leaks"},                                                                          \
+    {                                                                                              \
+        "unfreed_bytes", "Not freed", TA_BYTES, .better = TA_LOWER,                                \
+                                                .doc = "Their bytes, as asked for"                 \
+    }
 
 static const struct ta_column site_columns[] = {
     OWNER_COLUMNS,
-    {"site", "Site", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Innermost frame of the program's Python, else the innermost of Python, else the operator"},
+    {"site", "Site", TA_TEXT,
+     .doc = "Innermost frame of the program's Python, else the innermost of Python, else the "
+            "operator"},
     BLOCK_COLUMNS,
 };
 
 static const struct ta_column class_columns[] = {
     OWNER_COLUMNS,
-    {"class", "Size", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Bytes asked for; up to 1 MiB are served from small segments, from 10 MiB on from segments of "
-     "their own"},
+    {"class", "Size", TA_TEXT,
+     .doc = "Bytes asked for; up to 1 MiB are served from small segments, from 10 MiB on from "
+            "segments of "
+            "their own"},
     BLOCK_COLUMNS,
 };
 
@@ -126,14 +134,14 @@ static bool add_blocks(struct ta_table_builder *table, const struct ta_partial *
             peak = peak_of(p, i);
         const bool h = peak != TA_MISSING;
         any_peak |= h;
-        TA_ROW(table, OWNER_CELLS(p, row),
-               ta_text(by_class ? ta_slice_of(memory_size_classes[row[WHAT]].name)
-                                : ta_partial_text(p, row, WHAT)),
-               known(row[PEAK_BLOCKS], h), known(row[PEAK_BYTES], h), known(row[PEAK_SIZE], h),
-               ta_share(h && row[PEAK_SIZE] == TA_MISSING ? 0 : row[PEAK_SIZE], peak),
-               known(row[HELD_BLOCKS], true), known(row[HELD_BYTES], true),
-               known(row[ALLOCATIONS], h), known(row[TOTAL_BYTES], h),
-               known(row[UNFREED_BLOCKS], h), known(row[UNFREED_BYTES], h));
+        TA_CELLS(table, OWNER_CELLS(p, row),
+                 ta_text(by_class ? ta_slice_of(memory_size_classes[row[WHAT]].name)
+                                  : ta_partial_text(p, row, WHAT)),
+                 known(row[PEAK_BLOCKS], h), known(row[PEAK_BYTES], h), known(row[PEAK_SIZE], h),
+                 ta_share(h && row[PEAK_SIZE] == TA_MISSING ? 0 : row[PEAK_SIZE], peak),
+                 known(row[HELD_BLOCKS], true), known(row[HELD_BYTES], true),
+                 known(row[ALLOCATIONS], h), known(row[TOTAL_BYTES], h),
+                 known(row[UNFREED_BLOCKS], h), known(row[UNFREED_BYTES], h));
     }
     return any_peak;
 }
@@ -152,35 +160,34 @@ static void add_sites(struct ta_section_builder *out, const struct ta_partial *p
 
 static const struct ta_column state_columns[] = {
     OWNER_COLUMNS,
-    TA_BYTES_COLUMN("reserved_bytes", "Reserved", TA_LOWER, "Sum of the segments"),
-    TA_BYTES_COLUMN("allocated_bytes", "Allocated", TA_LOWER, "Sum of the blocks in use"),
-    TA_BYTES_COLUMN("pending_bytes", "Pending", TA_LOWER,
-                    "Sum of the blocks that were let go while other streams may still use them"),
-    TA_BYTES_COLUMN(
-        "internal_bytes", "Internal", TA_LOWER,
-        "Internal fragmentation: size minus bytes asked for, of blocks in use or pending"),
-    TA_BYTES_COLUMN("free_bytes", "Free", TA_LOWER,
-                    "External fragmentation and cache: sum of the blocks that are not in use"),
-    TA_BYTES_COLUMN(
-        "split_free_bytes", "Free, split", TA_LOWER,
-        "Of those, what shares a segment with other blocks and cannot go back to the driver"),
-    TA_RATIO_COLUMN("gap_share", "Gap", TA_LOWER, "1 − allocated over reserved, in the state"),
-    TA_RATIO_COLUMN(
-        "peak_gap_share", "Gap at peak", TA_LOWER,
-        "1 − allocated over reserved when most was reserved, at the best moment of that time; "
-        "from the "
-        "history"),
+    {"reserved_bytes", "Reserved", TA_BYTES, .better = TA_LOWER, .doc = "Sum of the segments"},
+    {"allocated_bytes", "Allocated", TA_BYTES, .better = TA_LOWER,
+     .doc = "Sum of the blocks in use"},
+    {"pending_bytes", "Pending", TA_BYTES, .better = TA_LOWER,
+     .doc = "Sum of the blocks that were let go while other streams may still use them"},
+    {"internal_bytes", "Internal", TA_BYTES, .better = TA_LOWER,
+     .doc = "Internal fragmentation: size minus bytes asked for, of blocks in use or pending"},
+    {"free_bytes", "Free", TA_BYTES, .better = TA_LOWER,
+     .doc = "External fragmentation and cache: sum of the blocks that are not in use"},
+    {"split_free_bytes", "Free, split", TA_BYTES, .better = TA_LOWER,
+     .doc = "Of those, what shares a segment with other blocks and cannot go back to the driver"},
+    {"gap_share", "Gap", TA_RATIO, .better = TA_LOWER,
+     .doc = "1 − allocated over reserved, in the state"},
+    {"peak_gap_share", "Gap at peak", TA_RATIO, .better = TA_LOWER,
+     .doc = "1 − allocated over reserved when most was reserved, at the best moment of that time; "
+            "from the "
+            "history"},
 };
 
 static const struct ta_column segment_columns[] = {
     OWNER_COLUMNS,
-    TA_COUNT_COLUMN("segments", "Segments", TA_LOWER, "Pieces of memory obtained from the driver"),
-    TA_COUNT_COLUMN("blocks", "Blocks", TA_LOWER, "Blocks that they are split into"),
-    TA_BYTES_COLUMN("largest_free_bytes", "Largest free", TA_HIGHER,
-                    "Largest block that is not in use"),
-    TA_RATIO_COLUMN(
-        "largest_free_share", "Largest of free", TA_HIGHER,
-        "Largest free block over all that is free: low when free memory is in small pieces"),
+    {"segments", "Segments", TA_COUNT, .better = TA_LOWER,
+     .doc = "Pieces of memory obtained from the driver"},
+    {"blocks", "Blocks", TA_COUNT, .better = TA_LOWER, .doc = "Blocks that they are split into"},
+    {"largest_free_bytes", "Largest free", TA_BYTES, .better = TA_HIGHER,
+     .doc = "Largest block that is not in use"},
+    {"largest_free_share", "Largest of free", TA_RATIO, .better = TA_HIGHER,
+     .doc = "Largest free block over all that is free: low when free memory is in small pieces"},
 };
 
 #define STATE_CHART(owner)                                                                         \
@@ -222,7 +229,7 @@ static void add_states(struct ta_section_builder *out, const struct ta_partial *
     for (size_t i = 0; i < ta_partial_rows(p); i++) {
         const int64_t *row = ta_partial_at(p, i), *history = history_of(churn, row);
         const int64_t active = ta_add_sat(row[STATE_ALLOCATED], row[PENDING]);
-        TA_ROW(
+        TA_CELLS(
             table, OWNER_CELLS(p, row), ta_int(row[STATE_RESERVED]), ta_int(row[STATE_ALLOCATED]),
             ta_int(row[PENDING]), ta_int(active - row[REQUESTED]), ta_int(row[FREE]),
             ta_int(row[SPLIT]), rest_of(row[STATE_ALLOCATED], row[STATE_RESERVED]),
@@ -239,9 +246,9 @@ static void add_segments(struct ta_section_builder *out, const struct ta_partial
     for (size_t i = 0; i < ta_partial_rows(p); i++) {
         const int64_t *row = ta_partial_at(p, i);
         const bool free = row[FREE] > 0;
-        TA_ROW(table, OWNER_CELLS(p, row), ta_int(row[SEGMENTS]), ta_int(row[BLOCKS]),
-               free ? ta_int(row[LARGEST_FREE]) : ta_null(),
-               free ? ta_share(row[LARGEST_FREE], row[FREE]) : ta_null());
+        TA_CELLS(table, OWNER_CELLS(p, row), ta_int(row[SEGMENTS]), ta_int(row[BLOCKS]),
+                 free ? ta_int(row[LARGEST_FREE]) : ta_null(),
+                 free ? ta_share(row[LARGEST_FREE], row[FREE]) : ta_null());
     }
 }
 
@@ -249,48 +256,53 @@ static void add_segments(struct ta_section_builder *out, const struct ta_partial
 
 static const struct ta_column churn_columns[] = {
     OWNER_COLUMNS,
-    TA_COUNT_COLUMN("entries", "Entries", TA_LOWER, "Entries of the history"),
-    {"dur_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL, "From its first to its last entry"},
-    TA_COUNT_COLUMN("allocations", "Allocations", TA_LOWER, "Blocks handed out"),
-    TA_COUNT_COLUMN("frees", "Frees", TA_LOWER, "Blocks that could be used again"),
-    TA_BYTES_COLUMN("allocated_bytes", "Allocated", TA_LOWER, "Bytes asked for by all allocations"),
-    TA_BYTES_COLUMN("freed_bytes", "Freed", TA_NEUTRAL, "Bytes of all frees"),
-    {"allocations_per_s", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, TA_LOWER,
-     "Allocations over the time of the history"},
-    TA_RATIO_COLUMN("small_share", "Small", TA_LOWER, "Share of the allocations below 1 MiB"),
-    TA_COUNT_COLUMN("unfreed_blocks", "Blocks not freed", TA_LOWER,
-                    "Allocations that were not given back by the end"),
-    TA_BYTES_COLUMN("unfreed_bytes", "Not freed", TA_LOWER, "Their bytes, as asked for"),
+    {"entries", "Entries", TA_COUNT, .better = TA_LOWER, .doc = "Entries of the history"},
+    {"dur_ns", "Time", TA_NS, .doc = "From its first to its last entry"},
+    {"allocations", "Allocations", TA_COUNT, .better = TA_LOWER, .doc = "Blocks handed out"},
+    {"frees", "Frees", TA_COUNT, .better = TA_LOWER, .doc = "Blocks that could be used again"},
+    {"allocated_bytes", "Allocated", TA_BYTES, .better = TA_LOWER,
+     .doc = "Bytes asked for by all allocations"},
+    {"freed_bytes", "Freed", TA_BYTES, .doc = "Bytes of all frees"},
+    {"allocations_per_s", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_LOWER,
+     .doc = "Allocations over the time of the history"},
+    {"small_share", "Small", TA_RATIO, .better = TA_LOWER,
+     .doc = "Share of the allocations below 1 MiB"},
+    {"unfreed_blocks", "Blocks not freed", TA_COUNT, .better = TA_LOWER,
+     .doc = "Allocations that were not given back by the end"},
+    {"unfreed_bytes", "Not freed", TA_BYTES, .better = TA_LOWER,
+     .doc = "Their bytes, as asked for"},
 };
 
 /* In a table of its own, as both together are wider than a page. */
 static const struct ta_column peak_columns[] = {
     OWNER_COLUMNS,
-    TA_BYTES_COLUMN(
-        "start_allocated_bytes", "Requested at start", TA_NEUTRAL,
-        "Bytes alive before the first entry, as asked for: above 0 when the history does not reach "
-        "back to the start of the run"),
-    TA_BYTES_COLUMN("start_block_bytes", "At start", TA_NEUTRAL, "The same in blocks"),
-    TA_BYTES_COLUMN("peak_allocated_bytes", "Peak requested", TA_LOWER,
-                    "Most bytes that the program held at a time, as asked for"),
-    TA_BYTES_COLUMN("peak_active_bytes", "Peak requested, active", TA_LOWER,
-                    "The same with what was let go but still used by other streams"),
-    TA_BYTES_COLUMN("peak_block_bytes", "Peak allocated", TA_LOWER,
-                    "Most bytes in blocks that the program held at a time, as "
-                    "torch.cuda.max_memory_allocated() counts them; a block that is gone by the "
-                    "end counts as its request rounded up"),
-    TA_BYTES_COLUMN("peak_reserved_bytes", "Peak reserved", TA_LOWER,
-                    "Most bytes that the allocator held"),
-    TA_COUNT_COLUMN("segment_allocations", "Segments taken", TA_LOWER,
-                    "Segments obtained from the driver, or grown; each may stall the device"),
-    TA_COUNT_COLUMN("segment_frees", "Segments returned", TA_LOWER,
-                    "Segments given back, or shrunk"),
-    TA_BYTES_COLUMN("segment_bytes", "Taken", TA_LOWER, "Bytes obtained from the driver"),
-    TA_COUNT_COLUMN(
-        "retries", "Retries", TA_LOWER,
-        "Segments given back right before one was obtained: the driver had no memory left, or the "
-        "program emptied the cache"),
-    TA_COUNT_COLUMN("ooms", "Failed", TA_LOWER, "Allocations that failed for lack of memory"),
+    {"start_allocated_bytes", "Requested at start", TA_BYTES,
+     .doc = "Bytes alive before the first entry, as asked for: above 0 when the history does not "
+            "reach "
+            "back to the start of the run"},
+    {"start_block_bytes", "At start", TA_BYTES, .doc = "The same in blocks"},
+    {"peak_allocated_bytes", "Peak requested", TA_BYTES, .better = TA_LOWER,
+     .doc = "Most bytes that the program held at a time, as asked for"},
+    {"peak_active_bytes", "Peak requested, active", TA_BYTES, .better = TA_LOWER,
+     .doc = "The same with what was let go but still used by other streams"},
+    {"peak_block_bytes", "Peak allocated", TA_BYTES, .better = TA_LOWER,
+     .doc = "Most bytes in blocks that the program held at a time, as "
+            "torch.cuda.max_memory_allocated() counts them; a block that is gone by the "
+            "end counts as its request rounded up"},
+    {"peak_reserved_bytes", "Peak reserved", TA_BYTES, .better = TA_LOWER,
+     .doc = "Most bytes that the allocator held"},
+    {"segment_allocations", "Segments taken", TA_COUNT, .better = TA_LOWER,
+     .doc = "Segments obtained from the driver, or grown; each may stall the device"},
+    {"segment_frees", "Segments returned", TA_COUNT, .better = TA_LOWER,
+     .doc = "Segments given back, or shrunk"},
+    {"segment_bytes", "Taken", TA_BYTES, .better = TA_LOWER,
+     .doc = "Bytes obtained from the driver"},
+    {"retries", "Retries", TA_COUNT, .better = TA_LOWER,
+     .doc =
+         "Segments given back right before one was obtained: the driver had no memory left, or the "
+         "program emptied the cache"},
+    {"ooms", "Failed", TA_COUNT, .better = TA_LOWER,
+     .doc = "Allocations that failed for lack of memory"},
 };
 
 static void add_churn(struct ta_section_builder *out, const struct ta_partial *p)
@@ -301,10 +313,10 @@ static void add_churn(struct ta_section_builder *out, const struct ta_partial *p
         const int64_t *row = ta_partial_at(p, i);
         const double rate =
             row[DURATION] > 0 ? (double)row[ALLOCS] * 1e9 / (double)row[DURATION] : NAN;
-        TA_ROW(table, OWNER_CELLS(p, row), ta_int(row[ENTRIES]), ta_int(row[DURATION]),
-               ta_int(row[ALLOCS]), ta_int(row[FREES]), ta_int(row[ALLOC_BYTES]),
-               ta_int(row[FREED_BYTES]), ta_num(rate), ta_share(row[SMALL_ALLOCS], row[ALLOCS]),
-               ta_int(row[UNFREED]), ta_int(row[UNFREED_SIZE]));
+        TA_CELLS(table, OWNER_CELLS(p, row), ta_int(row[ENTRIES]), ta_int(row[DURATION]),
+                 ta_int(row[ALLOCS]), ta_int(row[FREES]), ta_int(row[ALLOC_BYTES]),
+                 ta_int(row[FREED_BYTES]), ta_num(rate), ta_share(row[SMALL_ALLOCS], row[ALLOCS]),
+                 ta_int(row[UNFREED]), ta_int(row[UNFREED_SIZE]));
     }
 }
 
@@ -314,29 +326,29 @@ static void add_peaks(struct ta_section_builder *out, const struct ta_partial *p
         ta_add_table(out, "memory.peaks", "Peaks and segments", ALL(peak_columns));
     for (size_t i = 0; i < ta_partial_rows(p); i++) {
         const int64_t *row = ta_partial_at(p, i);
-        TA_ROW(table, OWNER_CELLS(p, row), ta_int(row[START_REQUESTED]),
-               ta_int(row[START_ALLOCATED]), ta_int(row[PEAK_REQUESTED]),
-               ta_int(row[PEAK_REQUESTED_ACTIVE]), ta_int(row[PEAK_ALLOCATED]),
-               ta_int(row[PEAK_RESERVED]), ta_int(row[SEGMENT_ALLOCS]), ta_int(row[SEGMENT_FREES]),
-               ta_int(row[SEGMENT_BYTES]), ta_int(row[RETRIES]), ta_int(row[OOMS]));
+        TA_CELLS(table, OWNER_CELLS(p, row), ta_int(row[START_REQUESTED]),
+                 ta_int(row[START_ALLOCATED]), ta_int(row[PEAK_REQUESTED]),
+                 ta_int(row[PEAK_REQUESTED_ACTIVE]), ta_int(row[PEAK_ALLOCATED]),
+                 ta_int(row[PEAK_RESERVED]), ta_int(row[SEGMENT_ALLOCS]),
+                 ta_int(row[SEGMENT_FREES]), ta_int(row[SEGMENT_BYTES]), ta_int(row[RETRIES]),
+                 ta_int(row[OOMS]));
     }
 }
 
 static const struct ta_column failure_columns[] = {
     OWNER_COLUMNS,
-    {"index", "Index", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Place in the history of the device, from 0; up to 1000 are listed"},
-    {"time_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "Time since the first entry of the device"},
-    {"site", "Site", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Call site that asked, as in memory.sites"},
-    TA_BYTES_COLUMN("wanted_bytes", "Wanted", TA_LOWER,
-                    "Bytes that were asked for and not to be had"),
-    TA_BYTES_COLUMN("device_free_bytes", "Device free", TA_HIGHER,
-                    "Bytes that the device had left, whoever used the rest"),
-    TA_BYTES_COLUMN("allocated_bytes", "Allocated", TA_LOWER,
-                    "Bytes in blocks that the program held then"),
-    TA_BYTES_COLUMN("reserved_bytes", "Reserved", TA_LOWER, "Bytes that the allocator held then"),
+    {"index", "Index", TA_INTEGER,
+     .doc = "Place in the history of the device, from 0; up to 1000 are listed"},
+    {"time_ns", "Time", TA_NS, .doc = "Time since the first entry of the device"},
+    {"site", "Site", TA_TEXT, .doc = "Call site that asked, as in memory.sites"},
+    {"wanted_bytes", "Wanted", TA_BYTES, .better = TA_LOWER,
+     .doc = "Bytes that were asked for and not to be had"},
+    {"device_free_bytes", "Device free", TA_BYTES, .better = TA_HIGHER,
+     .doc = "Bytes that the device had left, whoever used the rest"},
+    {"allocated_bytes", "Allocated", TA_BYTES, .better = TA_LOWER,
+     .doc = "Bytes in blocks that the program held then"},
+    {"reserved_bytes", "Reserved", TA_BYTES, .better = TA_LOWER,
+     .doc = "Bytes that the allocator held then"},
 };
 
 static void add_failures(struct ta_section_builder *out, const struct ta_partial *p)
@@ -345,16 +357,16 @@ static void add_failures(struct ta_section_builder *out, const struct ta_partial
         ta_add_table(out, "memory.failures", "Failed allocations", ALL(failure_columns));
     for (size_t i = 0; i < ta_partial_rows(p); i++) {
         const int64_t *row = ta_partial_at(p, i);
-        TA_ROW(table, OWNER_CELLS(p, row), ta_int(row[FAILURE]), ta_int(row[FAIL_TIME]),
-               ta_text(ta_partial_text(p, row, FAIL_SITE)), ta_int(row[WANTED]),
-               ta_int(row[DEVICE_FREE]), ta_int(row[FAIL_ALLOCATED]), ta_int(row[FAIL_RESERVED]));
+        TA_CELLS(table, OWNER_CELLS(p, row), ta_int(row[FAILURE]), ta_int(row[FAIL_TIME]),
+                 ta_text(ta_partial_text(p, row, FAIL_SITE)), ta_int(row[WANTED]),
+                 ta_int(row[DEVICE_FREE]), ta_int(row[FAIL_ALLOCATED]), ta_int(row[FAIL_RESERVED]));
     }
 }
 
 enum ta_status memory_finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
-    if (!memory_add_timeline(out, merged[TIMELINE], prior))
+    if (!memory_add_timeline(out, merged[TIMELINE], in->report))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the histories of memory");
     add_sites(out, merged[SITES]);
     add_blocks(

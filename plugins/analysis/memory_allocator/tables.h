@@ -111,7 +111,7 @@ enum { STRETCHES = 240, FAILURES_MAX = 1000 };
 /* Whose row it is. */
 #define OWNER_COLUMNS                                                                              \
     TA_RANK_COLUMN_OF("Rank of the snapshot"),                                                     \
-        TA_TEXT_COLUMN("label", "Snapshot", "Name of the file, without its suffix"),               \
+        {"label", "Snapshot", TA_TEXT, .doc = "Name of the file, without its suffix"},             \
         TA_DEVICE_COLUMN_OF("Device, none when the file does not name it")
 #define OWNER_CELLS(partial, row)                                                                  \
     ta_int((row)[RANK]), ta_text(ta_partial_text((partial), (row), LABEL)), ta_int((row)[DEVICE])
@@ -124,7 +124,7 @@ static inline bool same_owner(const int64_t *a, const int64_t *b)
 enum ta_status memory_collect(struct ta_ctx *ctx, const struct ta_trace *trace,
                               struct ta_partial *const *out) TA_MUST_CHECK;
 enum ta_status memory_finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out);
+                             const struct ta_refs *in, struct ta_section_builder *out);
 
 /* timeline.c; false without memory. */
 bool memory_add_timeline(struct ta_section_builder *out, const struct ta_partial *histories,

@@ -11,25 +11,24 @@
 
 static const struct ta_column timeline_columns[] = {
     OWNER_COLUMNS,
-    {"series", "Series", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL,
-     "Rank, device and snapshot in one text, to tell lines of a chart apart"},
-    {"entry", "Entry", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "First entry of the history that the row covers, from 0; a history has up to 240 rows"},
-    {"time_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "Time of that entry since the first of the device; the oldest files have no times"},
-    TA_RATIO_COLUMN("progress", "Progress", TA_NEUTRAL,
-                    "How far into the history the row begins: 0 is its first row, 1 its last"),
-    TA_BYTES_COLUMN(
-        "allocated_bytes", "Requested", TA_LOWER,
-        "Largest number of bytes that the program held in this stretch, as asked for; replayed "
-        "backwards from the state at the end, as the start of a history may be lost"),
-    TA_BYTES_COLUMN("active_bytes", "Requested, active", TA_LOWER,
-                    "The same with what was let go but is still used by other streams"),
-    TA_BYTES_COLUMN("block_bytes", "Allocated", TA_LOWER,
-                    "Largest number of bytes in blocks that the program held in this stretch, as "
-                    "torch.cuda.memory_allocated() counts them"),
-    TA_BYTES_COLUMN("reserved_bytes", "Reserved", TA_LOWER,
-                    "Largest number of bytes that the allocator held in this stretch"),
+    {"series", "Series", TA_ID,
+     .doc = "Rank, device and snapshot in one text, to tell lines of a chart apart"},
+    {"entry", "Entry", TA_COUNT,
+     .doc = "First entry of the history that the row covers, from 0; a history has up to 240 rows"},
+    {"time_ns", "Time", TA_NS,
+     .doc = "Time of that entry since the first of the device; the oldest files have no times"},
+    {"progress", "Progress", TA_RATIO,
+     .doc = "How far into the history the row begins: 0 is its first row, 1 its last"},
+    {"allocated_bytes", "Requested", TA_BYTES, .better = TA_LOWER,
+     .doc = "Largest number of bytes that the program held in this stretch, as asked for; replayed "
+            "backwards from the state at the end, as the start of a history may be lost"},
+    {"active_bytes", "Requested, active", TA_BYTES, .better = TA_LOWER,
+     .doc = "The same with what was let go but is still used by other streams"},
+    {"block_bytes", "Allocated", TA_BYTES, .better = TA_LOWER,
+     .doc = "Largest number of bytes in blocks that the program held in this stretch, as "
+            "torch.cuda.memory_allocated() counts them"},
+    {"reserved_bytes", "Reserved", TA_BYTES, .better = TA_LOWER,
+     .doc = "Largest number of bytes that the allocator held in this stretch"},
 };
 
 static bool is_drawn(const struct ta_report *prior, const char *id)
@@ -135,11 +134,11 @@ bool memory_add_timeline(struct ta_section_builder *out, const struct ta_partial
         for (size_t k = i; k <= last; k++) {
             const int64_t *row = ta_partial_at(p, k);
             char series[160];
-            TA_ROW(table, OWNER_CELLS(p, row), ta_text(name_series(p, row, series, sizeof series)),
-                   ta_int(row[ENTRY]), ta_int(row[TIME]),
-                   ta_num(end > 0 ? (double)row[ENTRY] / (double)end : 0),
-                   ta_int(row[REQUESTED_LEVEL]), ta_int(row[REQUESTED_ACTIVE]),
-                   ta_int(row[BLOCK_LEVEL]), ta_int(row[RESERVED]));
+            TA_CELLS(table, OWNER_CELLS(p, row),
+                     ta_text(name_series(p, row, series, sizeof series)), ta_int(row[ENTRY]),
+                     ta_int(row[TIME]), ta_num(end > 0 ? (double)row[ENTRY] / (double)end : 0),
+                     ta_int(row[REQUESTED_LEVEL]), ta_int(row[REQUESTED_ACTIVE]),
+                     ta_int(row[BLOCK_LEVEL]), ta_int(row[RESERVED]));
         }
     }
     if (ta_partial_rows(p))

@@ -53,43 +53,45 @@ static const struct ta_bound bounds[] = {{0, KIND, KINDS}, TA_BOUNDS_END};
 
 static const struct ta_column op_columns[] = {
     TA_DUMP_RANK_COLUMN,
-    {"name", "Name", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the operator"},
-    {"kind", "Kind", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "What it is: operator, call of the runtime, wait (a call that waits for the device), kernel, "
-     "annotation (a range that the program or torch named)"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of calls"},
-    {"self_device_ns", "Self device", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Time on the device: of operators in the kernels that they launched, without the operators "
-     "that they called; a kernel's own"},
-    {"device_share", "Device share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Self device time over the device time of the rank. Kernels are a part of "
-     "their operators' time, so the two do not add up"},
-    {"device_ns", "Device", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Time on the device, with the operators that it called: nested ones count twice in a sum"},
-    {"self_cpu_ns", "Self host", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Time on the host, without the operators that it called"},
-    {"host_share", "Host share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Self host time over the host time of the rank"},
-    {"cpu_ns", "Host", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Time on the host, with the operators that it called"},
-    {"self_device_bytes", "Device memory", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
-     "Memory of the device that its calls took, less what they gave back"},
-    {"self_cpu_bytes", "Host memory", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_LOWER,
-     "Memory of the host that its calls took, less what they gave back"},
-    {"flops", "FLOPs", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Floating point operations of all calls, as torch reckons them from the shapes"},
-    {"device_part_ns", "Part of device time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Self device time of the rows that add up: kernels, or operators where the kernels are not "
-     "listed"},
+    {"name", "Name", TA_TEXT, .doc = "Name of the operator"},
+    {"kind", "Kind", TA_WORD,
+     .doc = "What it is: operator, call of the runtime, wait (a call that waits for the device), "
+            "kernel, "
+            "annotation (a range that the program or torch named)"},
+    {"calls", "Calls", TA_COUNT, .doc = "Number of calls"},
+    {"self_device_ns", "Self device", TA_NS, .better = TA_LOWER,
+     .doc = "Time on the device: of operators in the kernels that they launched, without the "
+            "operators "
+            "that they called; a kernel's own"},
+    {"device_share", "Device share", TA_RATIO, .better = TA_LOWER,
+     .doc = "Self device time over the device time of the rank. Kernels are a part of "
+            "their operators' time, so the two do not add up"},
+    {"device_ns", "Device", TA_NS, .better = TA_LOWER,
+     .doc =
+         "Time on the device, with the operators that it called: nested ones count twice in a sum"},
+    {"self_cpu_ns", "Self host", TA_NS, .better = TA_LOWER,
+     .doc = "Time on the host, without the operators that it called"},
+    {"host_share", "Host share", TA_RATIO, .better = TA_LOWER,
+     .doc = "Self host time over the host time of the rank"},
+    {"cpu_ns", "Host", TA_NS, .better = TA_LOWER,
+     .doc = "Time on the host, with the operators that it called"},
+    {"self_device_bytes", "Device memory", TA_BYTES, .better = TA_LOWER,
+     .doc = "Memory of the device that its calls took, less what they gave back"},
+    {"self_cpu_bytes", "Host memory", TA_BYTES, .better = TA_LOWER,
+     .doc = "Memory of the host that its calls took, less what they gave back"},
+    {"flops", "FLOPs", TA_COUNT,
+     .doc = "Floating point operations of all calls, as torch reckons them from the shapes"},
+    {"device_part_ns", "Part of device time", TA_NS, .better = TA_LOWER,
+     .doc = "Self device time of the rows that add up: kernels, or operators where the kernels are "
+            "not "
+            "listed"},
 };
 enum { OP_COLUMNS = sizeof op_columns / sizeof *op_columns };
 
 static const struct ta_column stack_columns[] = {
     TA_DUMP_RANK_COLUMN,
-    {"stack", "Stack", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Call stack, outermost first, separated by semicolons"},
-    {"total_ns", "Self time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Self time of the innermost frame"},
+    {"stack", "Stack", TA_TEXT, .doc = "Call stack, outermost first, separated by semicolons"},
+    {"total_ns", "Self time", TA_NS, .better = TA_LOWER, .doc = "Self time of the innermost frame"},
 };
 
 static const struct ta_chart device_chart = {
@@ -188,13 +190,13 @@ static void add_ops(struct ta_section_builder *out, const struct ta_partial *ope
         const int64_t *row = ta_partial_at(operators, i);
         const struct totals *of_rank = totals_of(totals, row[RANK]);
         on_device |= row[SELF_DEVICE] > 0;
-        TA_ROW(table, ta_int(row[RANK]), ta_text(ta_partial_text(operators, row, NAME)),
-               ta_text(ta_slice_of(kind_word((enum kind)row[KIND]))),
-               row[CALLS] < 0 ? ta_null() : ta_int(row[CALLS]), ta_int(row[SELF_DEVICE]),
-               share_of(row[SELF_DEVICE], of_rank->device_ns), ta_int(row[DEVICE]),
-               ta_int(row[SELF_CPU]), share_of(row[SELF_CPU], of_rank->host_ns), ta_int(row[CPU]),
-               ta_int(row[DEVICE_BYTES]), ta_int(row[CPU_BYTES]), ta_int(row[FLOPS]),
-               counts(row, of_rank) ? ta_int(row[SELF_DEVICE]) : ta_null());
+        TA_CELLS(table, ta_int(row[RANK]), ta_text(ta_partial_text(operators, row, NAME)),
+                 ta_text(ta_slice_of(kind_word((enum kind)row[KIND]))),
+                 row[CALLS] < 0 ? ta_null() : ta_int(row[CALLS]), ta_int(row[SELF_DEVICE]),
+                 share_of(row[SELF_DEVICE], of_rank->device_ns), ta_int(row[DEVICE]),
+                 ta_int(row[SELF_CPU]), share_of(row[SELF_CPU], of_rank->host_ns), ta_int(row[CPU]),
+                 ta_int(row[DEVICE_BYTES]), ta_int(row[CPU_BYTES]), ta_int(row[FLOPS]),
+                 counts(row, of_rank) ? ta_int(row[SELF_DEVICE]) : ta_null());
     }
     ta_sort_rows(table, on_device ? "self_device_ns" : "self_cpu_ns", true);
     struct ta_chart chart = on_device ? device_chart : host_chart;
@@ -205,9 +207,9 @@ static void add_ops(struct ta_section_builder *out, const struct ta_partial *ope
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
-    (void)prior;
+    (void)in;
     struct all_totals totals;
     if (!totals_find(merged[2], &totals))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot add the time of the operators up");
@@ -218,8 +220,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         ta_add_table(out, "stacks.folded", "Call stacks", stack_columns, 3);
     for (size_t i = 0; i < ta_partial_rows(merged[1]); i++) {
         const int64_t *row = ta_partial_at(merged[1], i);
-        TA_ROW(stacks, ta_int(row[RANK]), ta_text(ta_partial_text(merged[1], row, NAME)),
-               ta_int(row[WEIGHT]));
+        TA_CELLS(stacks, ta_int(row[RANK]), ta_text(ta_partial_text(merged[1], row, NAME)),
+                 ta_int(row[WEIGHT]));
     }
     ta_sort_rows(stacks, "total_ns", true);
     return TA_OK;

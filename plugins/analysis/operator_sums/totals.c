@@ -164,20 +164,20 @@ static struct ta_cell limit_of(const struct totals *t)
 
 static const struct ta_column columns[] = {
     TA_DUMP_RANK_COLUMN,
-    {"device", "Device", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "What the profiler calls the device: CUDA, XPU, NPU …"},
-    {"device_ns", "Device time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Time of all kernels, printed or not; without a total below the table, of the rows of "
-     "kernels, or of operators where those say more"},
-    {"host_ns", "Host time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Self time of everything on the host, printed or not, over all its threads"},
-    {"wait_ns", "Host waits", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Part of the host's time in calls that wait for the device; those that are listed"},
-    {"wait_share", "Waits share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Waits over the host's time"},
-    {"limit", "Limit", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "What limits the run: `device` or `host`; null where the two are close or the table does not "
-     "tell"},
+    {"device", "Device", TA_TEXT, .doc = "What the profiler calls the device: CUDA, XPU, NPU …"},
+    {"device_ns", "Device time", TA_NS, .better = TA_LOWER,
+     .doc = "Time of all kernels, printed or not; without a total below the table, of the rows of "
+            "kernels, or of operators where those say more"},
+    {"host_ns", "Host time", TA_NS, .better = TA_LOWER,
+     .doc = "Self time of everything on the host, printed or not, over all its threads"},
+    {"wait_ns", "Host waits", TA_NS, .better = TA_LOWER,
+     .doc = "Part of the host's time in calls that wait for the device; those that are listed"},
+    {"wait_share", "Waits share", TA_RATIO, .better = TA_LOWER,
+     .doc = "Waits over the host's time"},
+    {"limit", "Limit", TA_WORD,
+     .doc = "What limits the run: `device` or `host`; null where the two are close or the table "
+            "does not "
+            "tell"},
 };
 
 void totals_add(const struct all_totals *totals, struct ta_section_builder *out)
@@ -188,10 +188,10 @@ void totals_add(const struct all_totals *totals, struct ta_section_builder *out)
     for (size_t i = 0; i < totals->n; i++) {
         const struct totals *t = &totals->at[i];
         const bool waits = t->wait_ns > 0 && t->host_ns > 0;
-        TA_ROW(table, ta_int(t->rank), ta_text_or_null(t->device),
-               t->device_ns > 0 ? ta_int(t->device_ns) : ta_null(),
-               t->host_ns > 0 ? ta_int(t->host_ns) : ta_null(),
-               t->wait_ns > 0 ? ta_int(t->wait_ns) : ta_null(),
-               waits ? ta_num((double)t->wait_ns / (double)t->host_ns) : ta_null(), limit_of(t));
+        TA_CELLS(table, ta_int(t->rank), ta_text_or_null(t->device),
+                 t->device_ns > 0 ? ta_int(t->device_ns) : ta_null(),
+                 t->host_ns > 0 ? ta_int(t->host_ns) : ta_null(),
+                 t->wait_ns > 0 ? ta_int(t->wait_ns) : ta_null(),
+                 waits ? ta_num((double)t->wait_ns / (double)t->host_ns) : ta_null(), limit_of(t));
     }
 }

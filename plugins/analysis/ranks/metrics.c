@@ -3,22 +3,23 @@
 #include "ranks.h"
 
 static const struct ta_column columns[] = {
-    {"metric", "Metric", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL,
-     "Table and column, with the other keys of the row in brackets"},
-    {"label", "Figure", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "What is compared; the most telling comes first: large differences of what the run waits for"},
-    {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit of the values"},
-    {"ranks", "Ranks", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Ranks that have a value"},
-    {"min", "Min", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Smallest value"},
-    {"min_rank", "Rank of min", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Rank with the smallest value, the lowest of equals"},
-    {"max", "Max", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Largest value"},
-    {"max_rank", "Rank of max", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Rank with the largest value, the lowest of equals"},
-    {"mean", "Mean", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Mean over the ranks"},
-    {"p50", "p50", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Median over the ranks"},
-    {"spread", "Spread", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "1 − smallest over largest; none where a value is negative"},
+    {"metric", "Metric", TA_ID,
+     .doc = "Table and column, with the other keys of the row in brackets"},
+    {"label", "Figure", TA_TEXT,
+     .doc = "What is compared; the most telling comes first: large differences of what the run "
+            "waits for"},
+    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the values"},
+    {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that have a value"},
+    {"min", "Min", TA_NUMBER, .doc = "Smallest value"},
+    {"min_rank", "Rank of min", TA_INTEGER,
+     .doc = "Rank with the smallest value, the lowest of equals"},
+    {"max", "Max", TA_NUMBER, .doc = "Largest value"},
+    {"max_rank", "Rank of max", TA_INTEGER,
+     .doc = "Rank with the largest value, the lowest of equals"},
+    {"mean", "Mean", TA_NUMBER, .doc = "Mean over the ranks"},
+    {"p50", "p50", TA_NUMBER, .doc = "Median over the ranks"},
+    {"spread", "Spread", TA_RATIO, .better = TA_LOWER,
+     .doc = "1 − smallest over largest; none where a value is negative"},
 };
 
 void ranks_add_metrics(const struct figures *figures, struct ta_section_builder *out)
@@ -27,10 +28,10 @@ void ranks_add_metrics(const struct figures *figures, struct ta_section_builder 
                                                   sizeof columns / sizeof *columns);
     for (size_t i = 0; i < figures->n; i++) {
         const struct figure *f = &figures->at[i];
-        TA_ROW(table, ta_text(ta_slice_of(f->name)), ta_text(ta_slice_of(f->label)),
-               ta_text(ta_slice_of(f->unit)), ta_int((int64_t)f->n), ta_num(f->low),
-               ta_int(f->low_rank), ta_num(f->high), ta_int(f->high_rank), ta_num(f->mean),
-               ta_num(f->median),
-               f->low >= 0 && f->high > 0 ? ta_num(1 - f->low / f->high) : ta_null());
+        TA_CELLS(table, ta_text(ta_slice_of(f->name)), ta_text(ta_slice_of(f->label)),
+                 ta_text(ta_slice_of(f->unit)), ta_int((int64_t)f->n), ta_num(f->low),
+                 ta_int(f->low_rank), ta_num(f->high), ta_int(f->high_rank), ta_num(f->mean),
+                 ta_num(f->median),
+                 f->low >= 0 && f->high > 0 ? ta_num(1 - f->low / f->high) : ta_null());
     }
 }

@@ -17,17 +17,16 @@ enum { RANKS_LEAST = 5, NAMED_MOST = 3 };
 #define APART 0.01
 
 static const struct ta_column columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank that differs"},
-    TA_COUNT_COLUMN("figures", "Figures", TA_LOWER, "Figures in which it differs"),
-    TA_TEXT_COLUMN("label", "Most in", "The figure in which the difference tells most"),
-    {"metric", "Metric", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL,
-     "The same as `ranks.metrics` has it"},
-    {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit of value and median"},
-    {"value", "Value", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "That figure of the rank"},
-    {"p50", "p50", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Median of it over all ranks"},
-    {"difference", "Difference", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_NEUTRAL,
-     "Value minus median over the median; none of a median of 0"},
-    TA_TEXT_COLUMN("others", "Also in", "Further figures, the most telling first"),
+    {"rank", "Rank", TA_INTEGER, .doc = "Rank that differs"},
+    {"figures", "Figures", TA_COUNT, .better = TA_LOWER, .doc = "Figures in which it differs"},
+    {"label", "Most in", TA_TEXT, .doc = "The figure in which the difference tells most"},
+    {"metric", "Metric", TA_ID, .doc = "The same as `ranks.metrics` has it"},
+    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of value and median"},
+    {"value", "Value", TA_NUMBER, .doc = "That figure of the rank"},
+    {"p50", "p50", TA_NUMBER, .doc = "Median of it over all ranks"},
+    {"difference", "Difference", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
+     .doc = "Value minus median over the median; none of a median of 0"},
+    {"others", "Also in", TA_TEXT, .doc = "Further figures, the most telling first"},
 };
 
 /* A rank and a figure in which it differs. */
@@ -132,11 +131,11 @@ static bool add_row(const struct outlier *outlier, struct ta_arena *arena,
         others = ta_arena_printf(arena, "%s and %zu more", others, outlier->n - named);
     if (!others)
         return false;
-    TA_ROW(table, ta_int(most->rank), ta_int((int64_t)outlier->n), ta_text(ta_slice_of(f->label)),
-           ta_text(ta_slice_of(f->name)), ta_text(ta_slice_of(f->unit)), ta_num(most->value),
-           ta_num(f->median),
-           f->median != 0 ? ta_num((most->value - f->median) / fabs(f->median)) : ta_null(),
-           *others ? ta_text(ta_slice_of(others)) : ta_null());
+    TA_CELLS(table, ta_int(most->rank), ta_int((int64_t)outlier->n), ta_text(ta_slice_of(f->label)),
+             ta_text(ta_slice_of(f->name)), ta_text(ta_slice_of(f->unit)), ta_num(most->value),
+             ta_num(f->median),
+             f->median != 0 ? ta_num((most->value - f->median) / fabs(f->median)) : ta_null(),
+             *others ? ta_text(ta_slice_of(others)) : ta_null());
     return true;
 }
 

@@ -104,17 +104,16 @@ static const char *const shown[] = {
 
 enum { SHOWN = sizeof shown / sizeof *shown, OTHER_COLUMNS = 4 };
 
-#define MEAN_COLUMN(key, title, doc)                                                               \
+#define MEAN_COLUMN(key, title, what)                                                              \
     {                                                                                              \
-        key, title, TA_TYPE_NUMBER, TA_UNIT_NS, TA_NEUTRAL, doc                                    \
+        key, title, TA_TYPE_NUMBER, TA_UNIT_NS, .doc = what                                        \
     }
 
 static const struct ta_column part_columns[] = {
-    TA_TEXT_COLUMN("part", "Part", "Node, or process group"),
-    {"kind", "Kind", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "node, or what the process group is for"},
-    TA_COUNT_COLUMN("ranks", "Ranks", TA_NEUTRAL, "Ranks of the part that were read"),
-    TA_TEXT_COLUMN("members", "Members", "These ranks"),
+    {"part", "Part", TA_TEXT, .doc = "Node, or process group"},
+    {"kind", "Kind", TA_TEXT, .doc = "node, or what the process group is for"},
+    {"ranks", "Ranks", TA_COUNT, .doc = "Ranks of the part that were read"},
+    {"members", "Members", TA_TEXT, .doc = "These ranks"},
     MEAN_COLUMN("window_ns", "Window", "First to last device activity, mean over its ranks"),
     MEAN_COLUMN("compute_ns", "Compute", "Compute without communication, mean over its ranks"),
     MEAN_COLUMN("comm_hidden_ns", "Comm hidden", "Compute beside communication, likewise"),
@@ -170,20 +169,20 @@ static bool add_parts(const struct figures *figures, struct parts *parts,
 /* ---- a row per figure ---------------------------------------------------------------------- */
 
 static const struct ta_column metric_columns[] = {
-    {"kind", "Kind", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Which parts are compared"},
-    {"metric", "Metric", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL, "As in `ranks.metrics`"},
-    {"label", "Figure", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "What is compared: the mean of it over the ranks of each part"},
-    {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit of the values"},
-    {"parts", "Parts", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Parts that have a value"},
-    {"min", "Min", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Smallest mean of a part"},
-    TA_TEXT_COLUMN("min_part", "Part of min", "Part with the smallest mean, the first of equals"),
-    {"max", "Max", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Largest mean of a part"},
-    TA_TEXT_COLUMN("max_part", "Part of max", "Part with the largest mean, the first of equals"),
-    {"mean", "Mean", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Mean over the parts"},
-    {"p50", "p50", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Median over the parts"},
-    {"spread", "Spread", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "1 − smallest over largest; none where a value is negative"},
+    {"kind", "Kind", TA_TEXT, .doc = "Which parts are compared"},
+    {"metric", "Metric", TA_ID, .doc = "As in `ranks.metrics`"},
+    {"label", "Figure", TA_TEXT,
+     .doc = "What is compared: the mean of it over the ranks of each part"},
+    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the values"},
+    {"parts", "Parts", TA_COUNT, .doc = "Parts that have a value"},
+    {"min", "Min", TA_NUMBER, .doc = "Smallest mean of a part"},
+    {"min_part", "Part of min", TA_TEXT, .doc = "Part with the smallest mean, the first of equals"},
+    {"max", "Max", TA_NUMBER, .doc = "Largest mean of a part"},
+    {"max_part", "Part of max", TA_TEXT, .doc = "Part with the largest mean, the first of equals"},
+    {"mean", "Mean", TA_NUMBER, .doc = "Mean over the parts"},
+    {"p50", "p50", TA_NUMBER, .doc = "Median over the parts"},
+    {"spread", "Spread", TA_RATIO, .better = TA_LOWER,
+     .doc = "1 − smallest over largest; none where a value is negative"},
 };
 
 /* One figure over the parts [0, n) of one kind; `means` has room for n. */
@@ -208,12 +207,12 @@ static void add_metric(const struct figure *figure, const struct part *parts, si
     ta_sort_numbers(means, found);
     for (size_t i = 0; i < found; i++)
         sum += means[i];
-    TA_ROW(table, ta_text(ta_slice_of(parts->kind)), ta_text(ta_slice_of(figure->name)),
-           ta_text(ta_slice_of(figure->label)), ta_text(ta_slice_of(figure->unit)),
-           ta_int((int64_t)found), ta_num(least), ta_text(ta_slice_of(low->label)), ta_num(most),
-           ta_text(ta_slice_of(high->label)), ta_num(sum / (double)found),
-           ta_num(ta_quantile(means, found, 0.5)),
-           least >= 0 && most > 0 ? ta_num(1 - least / most) : ta_null());
+    TA_CELLS(table, ta_text(ta_slice_of(parts->kind)), ta_text(ta_slice_of(figure->name)),
+             ta_text(ta_slice_of(figure->label)), ta_text(ta_slice_of(figure->unit)),
+             ta_int((int64_t)found), ta_num(least), ta_text(ta_slice_of(low->label)), ta_num(most),
+             ta_text(ta_slice_of(high->label)), ta_num(sum / (double)found),
+             ta_num(ta_quantile(means, found, 0.5)),
+             least >= 0 && most > 0 ? ta_num(1 - least / most) : ta_null());
 }
 
 static bool add_metrics(const struct figures *figures, const struct parts *parts,

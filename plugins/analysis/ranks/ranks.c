@@ -16,20 +16,20 @@ static const struct ta_option options[] = {
 };
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)merged;
     const int by = ta_whole_int(ta_ctx_option(ctx, BY));
     struct figures figures;
-    bool done = ranks_read(prior, &figures);
+    bool done = ranks_read(in->report, &figures);
     if (done)
         ranks_add_metrics(&figures, out);
     done = done && ranks_add_outliers(&figures, ta_whole_size(ta_ctx_option(ctx, OUTLIERS)), out);
     if (by == RANKS_BY_NODE)
-        done =
-            done && ranks_add_nodes(&figures, prior, ta_whole(ta_ctx_option(ctx, PER_NODE)), out);
+        done = done &&
+               ranks_add_nodes(&figures, in->report, ta_whole(ta_ctx_option(ctx, PER_NODE)), out);
     if (by == RANKS_BY_GROUP)
-        done = done && ranks_add_groups(&figures, prior, out);
+        done = done && ranks_add_groups(&figures, in->report, out);
     ranks_free(&figures);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot compare the ranks");
 }

@@ -67,6 +67,6 @@ enum {
 enum { FLOPS_SHIFT = 32 };
 
 enum ta_status roofline_finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                               const struct ta_report *prior, struct ta_section_builder *out);
+                               const struct ta_refs *in, struct ta_section_builder *out);
 
 #endif

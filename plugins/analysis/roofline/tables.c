@@ -9,94 +9,96 @@
 #include <stdlib.h>
 
 static const struct ta_column op_columns[] = {
-    {"name", "Operator", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Innermost operator around the launch that has a formula"},
-    {"class", "Class", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "gemm, conv, attention, norm, softmax, elementwise, reduce, copy, or triton (generated)"},
-    {"shape", "Shape", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "What its work depends on: sizes of products, of other operators those of the largest tensor"},
-    {"type", "Type", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Type of what is computed on"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Calls that launched a kernel, all ranks"},
-    {"busy_ns", "Time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Union of the kernels on each device, added up"},
-    {"efficiency", "Efficiency", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
-     "Shortest time that the peaks allow over the time; above 1 when caches keep what is read"},
-    {"bound", "Bound", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "compute, or memory where bandwidth bounds it before the unit does"},
-    {"flop_rate", "FLOP rate", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S, TA_HIGHER,
-     "Work of all calls over their time"},
-    {"byte_rate", "Traffic rate", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, TA_HIGHER,
-     "Traffic of all calls over their time"},
-    {"intensity", "FLOP per byte", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Work over traffic"},
-    {"above_roof_ns", "Above roof", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Time minus the shortest that the peaks allow"},
-    {"flop", "Work", TA_TYPE_INTEGER, TA_UNIT_FLOP, TA_NEUTRAL,
-     "FLOPs of a call by its shapes, a multiplication and an addition being one each; 0 for what "
-     "computes nothing in floating point; none where only the bytes are known"},
-    {"bytes", "Traffic", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL,
-     "Bytes of a call: each tensor read or written once"},
-    {"kernels", "Kernels", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Kernels of these"},
-    {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Which peak bounds it: the type and, for fp32 and fp64, whether on tensor cores, by the names "
-     "of the kernels"},
-    {"peak_flop_rate", "Peak FLOP rate", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S, TA_NEUTRAL,
-     "Of that unit, dense"},
-    {"peak_byte_rate", "Peak bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, TA_NEUTRAL,
-     "Of the memory of the device"},
-    {"attainable_flop_rate", "Attainable FLOP rate", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S, TA_NEUTRAL,
-     "The lesser of peak FLOP rate and FLOP per byte times peak bandwidth"},
-    {"matrix_flop_rate", "Tensor-core peak", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S, TA_NEUTRAL,
-     "For products without tensor cores: peak FLOP rate with them, in fp32 or TF32, else fp16"},
-    {"device", "Device", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name in the trace"},
+    {"name", "Operator", TA_TEXT, .doc = "Innermost operator around the launch that has a formula"},
+    {"class", "Class", TA_TEXT,
+     .doc =
+         "gemm, conv, attention, norm, softmax, elementwise, reduce, copy, or triton (generated)"},
+    {"shape", "Shape", TA_TEXT,
+     .doc = "What its work depends on: sizes of products, of other operators those of the largest "
+            "tensor"},
+    {"type", "Type", TA_TEXT, .doc = "Type of what is computed on"},
+    {"calls", "Calls", TA_COUNT, .doc = "Calls that launched a kernel, all ranks"},
+    {"busy_ns", "Time", TA_NS, .better = TA_LOWER,
+     .doc = "Union of the kernels on each device, added up"},
+    {"efficiency", "Efficiency", TA_RATIO, .better = TA_HIGHER,
+     .doc =
+         "Shortest time that the peaks allow over the time; above 1 when caches keep what is read"},
+    {"bound", "Bound", TA_TEXT,
+     .doc = "compute, or memory where bandwidth bounds it before the unit does"},
+    {"flop_rate", "FLOP rate", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S, .better = TA_HIGHER,
+     .doc = "Work of all calls over their time"},
+    {"byte_rate", "Traffic rate", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
+     .doc = "Traffic of all calls over their time"},
+    {"intensity", "FLOP per byte", TA_NUMBER, .doc = "Work over traffic"},
+    {"above_roof_ns", "Above roof", TA_NS, .better = TA_LOWER,
+     .doc = "Time minus the shortest that the peaks allow"},
+    {"flop", "Work", TA_TYPE_INTEGER, TA_UNIT_FLOP,
+     .doc = "FLOPs of a call by its shapes, a multiplication and an addition being one each; 0 for "
+            "what "
+            "computes nothing in floating point; none where only the bytes are known"},
+    {"bytes", "Traffic", TA_BYTES, .doc = "Bytes of a call: each tensor read or written once"},
+    {"kernels", "Kernels", TA_COUNT, .doc = "Kernels of these"},
+    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW,
+     .doc = "Which peak bounds it: the type and, for fp32 and fp64, whether on tensor cores, by "
+            "the names "
+            "of the kernels"},
+    {"peak_flop_rate", "Peak FLOP rate", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S,
+     .doc = "Of that unit, dense"},
+    {"peak_byte_rate", "Peak bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
+     .doc = "Of the memory of the device"},
+    {"attainable_flop_rate", "Attainable FLOP rate", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S,
+     .doc = "The lesser of peak FLOP rate and FLOP per byte times peak bandwidth"},
+    {"matrix_flop_rate", "Tensor-core peak", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S,
+     .doc =
+         "For products without tensor cores: peak FLOP rate with them, in fp32 or TF32, else fp16"},
+    {"device", "Device", TA_TEXT, .doc = "Name in the trace"},
 };
 
 static const struct ta_column rank_columns[] = {
-    {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Rank of the trace"},
-    {"device", "Device", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, "Number of the device"},
-    {"mfu", "MFU", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
-     "Model FLOPs utilization: work over busy time times peak; what is not known counts as no "
-     "work, so it is a lower bound"},
-    {"window_mfu", "Window MFU", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
-     "Work over window times peak: idle time counts, too"},
-    {"flop", "Work", TA_TYPE_NUMBER, TA_UNIT_FLOP, TA_NEUTRAL, "Sum of these FLOPs"},
-    {"flop_share", "FLOPs known", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
-     "Share of the kernel time whose FLOPs are known"},
-    {"known_share", "Bytes known", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
-     "Share of the kernel time whose traffic is known"},
-    {"kernel_ns", "Kernel time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Sum of the durations of kernels, without communication"},
-    {"busy_ns", "Busy", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Union of all activities"},
-    {"window_ns", "Window", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "First start to last end of the activities"},
-    {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Type, and unit, in which most of the FLOPs are computed"},
-    {"peak_flop_rate", "Peak", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S, TA_NEUTRAL,
-     "Of that unit, dense"},
-    {"name", "Name", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL, "Name of the device in the trace"},
-    {"hardware", "Peaks of", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Entry of the list of devices, or of --hardware"},
-    {"source", "Source", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Where these peaks are stated, or why none are known"},
-    {"matrix_unit", "Tensor cores", TA_TYPE_ID, TA_UNIT_NONE, TA_NEUTRAL,
-     "Type in which tensor cores take fp32 inputs: fp32_matrix, tf32, else fp16; none where they "
-     "are "
-     "not faster, or no peaks are known"},
+    {"rank", "Rank", TA_INTEGER, .doc = "Rank of the trace"},
+    {"device", "Device", TA_INTEGER, .doc = "Number of the device"},
+    {"mfu", "MFU", TA_RATIO, .better = TA_HIGHER,
+     .doc =
+         "Model FLOPs utilization: work over busy time times peak; what is not known counts as no "
+         "work, so it is a lower bound"},
+    {"window_mfu", "Window MFU", TA_RATIO, .better = TA_HIGHER,
+     .doc = "Work over window times peak: idle time counts, too"},
+    {"flop", "Work", TA_TYPE_NUMBER, TA_UNIT_FLOP, .doc = "Sum of these FLOPs"},
+    {"flop_share", "FLOPs known", TA_RATIO, .better = TA_HIGHER,
+     .doc = "Share of the kernel time whose FLOPs are known"},
+    {"known_share", "Bytes known", TA_RATIO, .better = TA_HIGHER,
+     .doc = "Share of the kernel time whose traffic is known"},
+    {"kernel_ns", "Kernel time", TA_NS, .better = TA_LOWER,
+     .doc = "Sum of the durations of kernels, without communication"},
+    {"busy_ns", "Busy", TA_NS, .better = TA_LOWER, .doc = "Union of all activities"},
+    {"window_ns", "Window", TA_NS, .better = TA_LOWER,
+     .doc = "First start to last end of the activities"},
+    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW,
+     .doc = "Type, and unit, in which most of the FLOPs are computed"},
+    {"peak_flop_rate", "Peak", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S, .doc = "Of that unit, dense"},
+    {"name", "Name", TA_ID, .doc = "Name of the device in the trace"},
+    {"hardware", "Peaks of", TA_TEXT, .doc = "Entry of the list of devices, or of --hardware"},
+    {"source", "Source", TA_TEXT, .doc = "Where these peaks are stated, or why none are known"},
+    {"matrix_unit", "Tensor cores", TA_ID,
+     .doc = "Type in which tensor cores take fp32 inputs: fp32_matrix, tf32, else fp16; none where "
+            "they "
+            "are "
+            "not faster, or no peaks are known"},
 };
 
 static const struct ta_column unknown_columns[] = {
-    {"name", "Operator", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Operator around the launch, or the launching call; none when the launch is not known"},
-    {"reason", "Reason", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "no_operator, graph_launch, no_formula, no_shapes, no_types (of a list of tensors, for "
-     "instance), no_arguments (strides and the like), no_lengths (of sequences that differ), "
-     "unusable_shapes, too_large, or inner_operator: its work is that of one inside it"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Calls that launched a kernel, all ranks"},
-    {"kernels", "Kernels", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Kernels of these"},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of their durations"},
-    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Total over the time of all kernels without communication"},
+    {"name", "Operator", TA_TEXT,
+     .doc = "Operator around the launch, or the launching call; none when the launch is not known"},
+    {"reason", "Reason", TA_WORD,
+     .doc =
+         "no_operator, graph_launch, no_formula, no_shapes, no_types (of a list of tensors, for "
+         "instance), no_arguments (strides and the like), no_lengths (of sequences that differ), "
+         "unusable_shapes, too_large, or inner_operator: its work is that of one inside it"},
+    {"calls", "Calls", TA_COUNT, .doc = "Calls that launched a kernel, all ranks"},
+    {"kernels", "Kernels", TA_COUNT, .doc = "Kernels of these"},
+    {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Sum of their durations"},
+    {"share", "Share", TA_RATIO, .better = TA_LOWER,
+     .doc = "Total over the time of all kernels without communication"},
 };
 
 #define COUNT(columns) (sizeof(columns) / sizeof *(columns))
@@ -262,16 +264,16 @@ static void add_op(struct ta_ctx *ctx, const struct ta_partial *ops, const int64
     const double above = fmax(0, (double)row[OP_BUSY] - b.shortest_ns);
     const double attainable =
         isnan(b.flop_rate) || isnan(b.byte_rate) ? NAN : fmin(b.flop_rate, intensity * b.byte_rate);
-    TA_ROW(table, ta_text(ta_partial_text(ops, row, OP_NAME)),
-           text_or_null(work_class_name((enum work_class)row[OP_CLASS])),
-           ta_text(ta_partial_text(ops, row, OP_SHAPE)),
-           ta_text(ta_partial_text(ops, row, OP_TYPE)), ta_int(row[OP_CALLS]), ta_int(row[OP_BUSY]),
-           ta_num(b.shortest_ns / (double)row[OP_BUSY]), text_or_null(b.bound),
-           ta_num(flop * calls / seconds), ta_num(bytes * calls / seconds), ta_num(intensity),
-           isnan(b.shortest_ns) ? ta_null() : ta_int(ta_whole(above)), ta_int(row[OP_FLOP]),
-           ta_int(row[OP_BYTES]), ta_int(row[OP_KERNELS]), text_or_null(b.unit),
-           ta_num(b.flop_rate), ta_num(b.byte_rate), ta_num(attainable), ta_num(b.matrix_flop_rate),
-           ta_text_or_null(ta_partial_text(ops, row, OP_DEVICE)));
+    TA_CELLS(table, ta_text(ta_partial_text(ops, row, OP_NAME)),
+             text_or_null(work_class_name((enum work_class)row[OP_CLASS])),
+             ta_text(ta_partial_text(ops, row, OP_SHAPE)),
+             ta_text(ta_partial_text(ops, row, OP_TYPE)), ta_int(row[OP_CALLS]),
+             ta_int(row[OP_BUSY]), ta_num(b.shortest_ns / (double)row[OP_BUSY]),
+             text_or_null(b.bound), ta_num(flop * calls / seconds), ta_num(bytes * calls / seconds),
+             ta_num(intensity), isnan(b.shortest_ns) ? ta_null() : ta_int(ta_whole(above)),
+             ta_int(row[OP_FLOP]), ta_int(row[OP_BYTES]), ta_int(row[OP_KERNELS]),
+             text_or_null(b.unit), ta_num(b.flop_rate), ta_num(b.byte_rate), ta_num(attainable),
+             ta_num(b.matrix_flop_rate), ta_text_or_null(ta_partial_text(ops, row, OP_DEVICE)));
 }
 
 static void add_ops(struct ta_ctx *ctx, const struct ta_partial *ops,
@@ -362,17 +364,17 @@ static void add_ranks(struct ta_ctx *ctx, const struct ta_partial *const *merged
         const struct flops flops = flops_of(merged[PART_FLOPS], row, hardware);
         const int64_t window = row[DEV_END] - row[DEV_START];
         add_total(total, row, &flops, hardware, why);
-        TA_ROW(table, ta_int(row[DEV_RANK]), ta_int(row[DEV_DEVICE]),
-               ta_num(flops.all / ((double)row[DEV_BUSY_NS] / 1e9 * flops.peak)),
-               ta_num(flops.all / ((double)window / 1e9 * flops.peak)), ta_num(flops.all),
-               ta_share(ta_max_i64(row[DEV_FLOP_NS], 0), row[DEV_KERNEL_NS]),
-               ta_share(ta_max_i64(row[DEV_COVERED_NS], 0), row[DEV_KERNEL_NS]),
-               ta_int(row[DEV_KERNEL_NS]), ta_int(row[DEV_BUSY_NS]), ta_int(window),
-               text_or_null(flops.unit), ta_num(flops.peak),
-               ta_text_or_null(ta_partial_text(devices, row, DEV_NAME)),
-               text_or_null(hardware ? hardware->name : NULL),
-               text_or_null(hardware ? hardware->source : why),
-               text_or_null(matrix_unit(hardware)));
+        TA_CELLS(table, ta_int(row[DEV_RANK]), ta_int(row[DEV_DEVICE]),
+                 ta_num(flops.all / ((double)row[DEV_BUSY_NS] / 1e9 * flops.peak)),
+                 ta_num(flops.all / ((double)window / 1e9 * flops.peak)), ta_num(flops.all),
+                 ta_share(ta_max_i64(row[DEV_FLOP_NS], 0), row[DEV_KERNEL_NS]),
+                 ta_share(ta_max_i64(row[DEV_COVERED_NS], 0), row[DEV_KERNEL_NS]),
+                 ta_int(row[DEV_KERNEL_NS]), ta_int(row[DEV_BUSY_NS]), ta_int(window),
+                 text_or_null(flops.unit), ta_num(flops.peak),
+                 ta_text_or_null(ta_partial_text(devices, row, DEV_NAME)),
+                 text_or_null(hardware ? hardware->name : NULL),
+                 text_or_null(hardware ? hardware->source : why),
+                 text_or_null(matrix_unit(hardware)));
     }
 }
 
@@ -415,19 +417,19 @@ static void add_unknown(const struct ta_partial *lacks, int64_t kernel_ns,
                      COUNT(unknown_columns));
     for (size_t i = 0; i < ta_partial_rows(lacks); i++) {
         const int64_t *row = ta_partial_at(lacks, i);
-        TA_ROW(table, ta_text_or_null(ta_partial_text(lacks, row, LACK_NAME)),
-               text_or_null(lack_name((enum lack)row[LACK_WHY])), ta_int(row[LACK_CALLS]),
-               ta_int(row[LACK_KERNELS]), ta_int(row[LACK_TOTAL]),
-               ta_share(row[LACK_TOTAL], kernel_ns));
+        TA_CELLS(table, ta_text_or_null(ta_partial_text(lacks, row, LACK_NAME)),
+                 text_or_null(lack_name((enum lack)row[LACK_WHY])), ta_int(row[LACK_CALLS]),
+                 ta_int(row[LACK_KERNELS]), ta_int(row[LACK_TOTAL]),
+                 ta_share(row[LACK_TOTAL], kernel_ns));
     }
     ta_sort_rows(table, "total_ns", true);
 }
 
 enum ta_status roofline_finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                               const struct ta_report *prior, struct ta_section_builder *out)
+                               const struct ta_refs *in, struct ta_section_builder *out)
 {
     struct total total = {.peak = NAN};
-    (void)prior;
+    (void)in;
     if (ta_partial_rows(merged[PART_OPS]) > 0)
         add_ops(ctx, merged[PART_OPS], out);
     add_ranks(ctx, merged, out, &total);

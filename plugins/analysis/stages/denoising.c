@@ -196,21 +196,20 @@ void nest_denoising(struct stage *at, size_t n, int64_t run_ns)
 
 static const struct ta_column columns[] = {
     TA_DUMP_RANK_COLUMN,
-    {"stage", "Stage", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the stage"},
-    {"made_of", "Made of", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "Records that it is the sum of: blocks or steps of diffusion"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of them"},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of their durations"},
-    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER, "Total over the time beside it"},
-    {"share_of", "Share of", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "What the share is of, see Stages by total time"},
-    {"inside", "Inside", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "The recorded stage around it, as far as names and figures tell"},
-    {"mean_ns", "Mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Total divided by calls"},
-    {"min_ns", "Min", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Shortest of them"},
-    {"max_ns", "Max", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Longest of them"},
-    {"p50_ns", "p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Median"},
-    {"p95_ns", "p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "95th percentile (type 7)"},
+    {"stage", "Stage", TA_TEXT, .doc = "Name of the stage"},
+    {"made_of", "Made of", TA_WORD,
+     .doc = "Records that it is the sum of: blocks or steps of diffusion"},
+    {"calls", "Calls", TA_COUNT, .doc = "Number of them"},
+    {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Sum of their durations"},
+    {"share", "Share", TA_RATIO, .better = TA_LOWER, .doc = "Total over the time beside it"},
+    {"share_of", "Share of", TA_TEXT, .doc = "What the share is of, see Stages by total time"},
+    {"inside", "Inside", TA_TEXT,
+     .doc = "The recorded stage around it, as far as names and figures tell"},
+    {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .doc = "Total divided by calls"},
+    {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest of them"},
+    {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest of them"},
+    {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER, .doc = "Median"},
+    {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER, .doc = "95th percentile (type 7)"},
 };
 
 void add_derived(struct ta_section_builder *out, const struct stages *stages)
@@ -223,12 +222,12 @@ void add_derived(struct ta_section_builder *out, const struct stages *stages)
         const struct made *made = stage->made;
         if (!made)
             continue;
-        TA_ROW(table, ta_int(stage->row[RANK]), ta_text(stage->name),
-               ta_text(ta_slice_of(made->of)), ta_int(made->calls), ta_int(made->total_ns),
-               ta_num(stage->share),
-               stage->share_of ? ta_text(ta_slice_of(stage->share_of)) : ta_null(),
-               ta_text_or_null(stage->inside), ta_num((double)made->total_ns / (double)made->calls),
-               ta_int(made->least_ns), ta_int(made->most_ns), ta_num(made->p50_ns),
-               ta_num(made->p95_ns));
+        TA_CELLS(table, ta_int(stage->row[RANK]), ta_text(stage->name),
+                 ta_text(ta_slice_of(made->of)), ta_int(made->calls), ta_int(made->total_ns),
+                 ta_num(stage->share),
+                 stage->share_of ? ta_text(ta_slice_of(stage->share_of)) : ta_null(),
+                 ta_text_or_null(stage->inside),
+                 ta_num((double)made->total_ns / (double)made->calls), ta_int(made->least_ns),
+                 ta_int(made->most_ns), ta_num(made->p50_ns), ta_num(made->p95_ns));
     }
 }

@@ -5,29 +5,29 @@
 #include <stdlib.h>
 
 static const struct ta_column columns[] = {
-    {"stage", "Stage", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Name of the stage; N stands for the numbers of several that are one in parts"},
-    {"source", "Source", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Scope of the stage table, or what kind of records they are; blocks or steps where the stage "
-     "is made of these"},
-    {"members", "Members", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Names that the row stands for; Stages by total time has each"},
-    {"inside", "Inside", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "The stage around it, as far as names and figures tell"},
-    {"ranks", "Ranks", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Ranks that ran it"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Calls on all ranks"},
-    {"mean_total_ns", "Total per rank", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Mean over the ranks of the total of the stage"},
-    {"min_total_ns", "Least", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Smallest total of a rank, where several ran it"},
-    {"max_total_ns", "Most", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Largest total of a rank, where several ran it"},
-    {"max_rank", "Rank of the most", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "The rank with the largest total, the first of equals"},
-    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Mean over the ranks of the share of the stage; of one that encloses others what they leave"},
-    {"share_of", "Share of", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "What the share is of, see Stages by total time"},
+    {"stage", "Stage", TA_TEXT,
+     .doc = "Name of the stage; N stands for the numbers of several that are one in parts"},
+    {"source", "Source", TA_TEXT,
+     .doc = "Scope of the stage table, or what kind of records they are; blocks or steps where the "
+            "stage "
+            "is made of these"},
+    {"members", "Members", TA_COUNT,
+     .doc = "Names that the row stands for; Stages by total time has each"},
+    {"inside", "Inside", TA_TEXT, .doc = "The stage around it, as far as names and figures tell"},
+    {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that ran it"},
+    {"calls", "Calls", TA_COUNT, .doc = "Calls on all ranks"},
+    {"mean_total_ns", "Total per rank", TA_NS_MEAN, .better = TA_LOWER,
+     .doc = "Mean over the ranks of the total of the stage"},
+    {"min_total_ns", "Least", TA_NS, .better = TA_LOWER,
+     .doc = "Smallest total of a rank, where several ran it"},
+    {"max_total_ns", "Most", TA_NS, .better = TA_LOWER,
+     .doc = "Largest total of a rank, where several ran it"},
+    {"max_rank", "Rank of the most", TA_INTEGER,
+     .doc = "The rank with the largest total, the first of equals"},
+    {"share", "Share", TA_RATIO, .better = TA_LOWER,
+     .doc = "Mean over the ranks of the share of the stage; of one that encloses others what they "
+            "leave"},
+    {"share_of", "Share of", TA_TEXT, .doc = "What the share is of, see Stages by total time"},
 };
 
 static const struct ta_chart chart = {
@@ -129,12 +129,12 @@ static bool add_row(struct ta_table_builder *table, const struct family *family)
     }
     const size_t members = count_members(family);
     const bool several = sums.ranks > 1;
-    TA_ROW(table, ta_text(stages->family), ta_text(stages->source), ta_int((int64_t)members),
-           ta_text_or_null(stages->inside), ta_int(sums.ranks), ta_int(sums.calls),
-           ta_num((double)sums.sum / (double)sums.ranks), several ? ta_int(sums.least) : ta_null(),
-           several ? ta_int(sums.most) : ta_null(), several ? ta_int(sums.most_rank) : ta_null(),
-           ta_num(sums.share / (double)sums.ranks),
-           stages->own_share_of ? ta_text(ta_slice_of(stages->own_share_of)) : ta_null());
+    TA_CELLS(table, ta_text(stages->family), ta_text(stages->source), ta_int((int64_t)members),
+             ta_text_or_null(stages->inside), ta_int(sums.ranks), ta_int(sums.calls),
+             ta_num((double)sums.sum / (double)sums.ranks),
+             several ? ta_int(sums.least) : ta_null(), several ? ta_int(sums.most) : ta_null(),
+             several ? ta_int(sums.most_rank) : ta_null(), ta_num(sums.share / (double)sums.ranks),
+             stages->own_share_of ? ta_text(ta_slice_of(stages->own_share_of)) : ta_null());
     return members > 0;
 }
 

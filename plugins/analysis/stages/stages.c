@@ -41,30 +41,28 @@ static const struct ta_partial_def partials[] = {
 
 static const struct ta_column columns[] = {
     TA_RANK_COLUMN_OF("Rank of the dump; none for a stage that is of no rank"),
-    {"stage", "Stage", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Name of the stage; of a stage table scope/stage"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of calls"},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Sum of durations, nested stages included"},
-    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Total over the time named beside it; none for a stage that encloses others"},
-    {"share_of", "Share of", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "What the share is of: scope, outer scope, session, parent, snapshots or sum"},
-    {"inside", "Inside", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "The stage around it, as far as names and figures tell"},
-    {"mean_ns", "Mean", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER, "Total divided by calls"},
-    {"min_ns", "Min", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Shortest call"},
-    {"max_ns", "Max", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Longest call"},
-    {"p50_ns", "p50", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Median; none unless the dump keeps every call"},
-    {"p95_ns", "p95", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "95th percentile (type 7); none unless the dump keeps every call"},
-    {"device_ns", "On device", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "The same calls by the clock of the device"},
-    {"exceptions", "Exceptions", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-     "Calls that ended with an exception; none where the dump does not tell"},
-    {"order", "Order", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Place among the stages of the rank in the order in which the dumps first name them"},
+    {"stage", "Stage", TA_TEXT, .doc = "Name of the stage; of a stage table scope/stage"},
+    {"calls", "Calls", TA_COUNT, .doc = "Number of calls"},
+    {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+     .doc = "Sum of durations, nested stages included"},
+    {"share", "Share", TA_RATIO, .better = TA_LOWER,
+     .doc = "Total over the time named beside it; none for a stage that encloses others"},
+    {"share_of", "Share of", TA_TEXT,
+     .doc = "What the share is of: scope, outer scope, session, parent, snapshots or sum"},
+    {"inside", "Inside", TA_TEXT, .doc = "The stage around it, as far as names and figures tell"},
+    {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .doc = "Total divided by calls"},
+    {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest call"},
+    {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest call"},
+    {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER,
+     .doc = "Median; none unless the dump keeps every call"},
+    {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER,
+     .doc = "95th percentile (type 7); none unless the dump keeps every call"},
+    {"device_ns", "On device", TA_NS, .better = TA_LOWER,
+     .doc = "The same calls by the clock of the device"},
+    {"exceptions", "Exceptions", TA_COUNT, .better = TA_LOWER,
+     .doc = "Calls that ended with an exception; none where the dump does not tell"},
+    {"order", "Order", TA_INTEGER,
+     .doc = "Place among the stages of the rank in the order in which the dumps first name them"},
 };
 
 /* What the stages of a format are called, by what its name begins with. */
@@ -293,7 +291,7 @@ static void add_row(struct ta_table_builder *table, const struct ta_partial *par
     const struct ta_dist *times = ta_partial_dist_at(partial, row, TIMES);
     const bool all = times && row[SUMMED] == TA_MISSING;
     const bool has_mean = row[CALLS] != TA_MISSING && row[CALLS] > 0 && row[TOTAL] != TA_MISSING;
-    TA_ROW(
+    TA_CELLS(
         table, ta_int(row[RANK]), ta_text(stage->name), ta_int(row[CALLS]), ta_int(row[TOTAL]),
         ta_num(stage->share), stage->share_of ? ta_text(ta_slice_of(stage->share_of)) : ta_null(),
         ta_text_or_null(stage->inside),
@@ -315,10 +313,11 @@ static void add_by_name(struct ta_section_builder *out, const struct stages *sta
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     struct stages stages = {.partial = merged[0], .walls = merged[1]};
-    bool done = gather(&stages, prior) && add_denoising(&stages, prior) && find_families(&stages);
+    bool done =
+        gather(&stages, in->report) && add_denoising(&stages, in->report) && find_families(&stages);
     if (done) {
         share_stages(&stages);
         add_by_name(out, &stages);

@@ -33,58 +33,109 @@ static const struct ta_partial_def partials[] = {
     {0},
 };
 
+enum {
+    SITE_KIND,
+    SITE_CALL,
+    SITE_SITE,
+    SITE_CALLER,
+    SITE_COUNT,
+    SITE_TOTAL,
+    SITE_IDLE_DURING,
+    SITE_IDLE_AFTER,
+    SITE_HARMFUL
+};
 static const struct ta_column site_columns[] = {
-    {"kind", "Kind", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Synchronization; the read of a single value, a blocking or pageable copy of less than 1 KiB; "
-     "a larger blocking copy; or a larger one of pageable memory, which the driver has to stage"},
-    {"call", "Call", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Call of the runtime that waits"},
-    {"site", "Operator", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Outermost operator around the call, else the range or function that made it"},
-    {"caller", "Called from", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL,
-     "Nearest Python function around the operator; none where stacks were not recorded"},
-    {"count", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER, "Number of waits, all ranks"},
-    {"total_ns", "Host time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Time that host threads spent in the call"},
-    {"idle_during_ns", "Idle during", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Part of it in which no device of the rank worked and the next work was not launched yet; of "
-     "waits at the same time the first has it"},
-    {"idle_after_ns", "Idle after", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "From the end of the call until a device began to work or the next wait began, where none "
-     "worked at its end"},
-    {"harmful_ns", "Harmful", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Idle during and after"},
+    [SITE_KIND] = {"kind", "Kind", TA_TEXT,
+                   .doc = "Synchronization; the read of a single value, a blocking or pageable "
+                          "copy of less than 1 KiB; "
+                          "a larger blocking copy; or a larger one of pageable memory, which the "
+                          "driver has to stage"},
+    [SITE_CALL] = {"call", "Call", TA_TEXT, .doc = "Call of the runtime that waits"},
+    [SITE_SITE] =
+        {"site", "Operator", TA_TEXT,
+         .doc = "Outermost operator around the call, else the range or function that made it"},
+    [SITE_CALLER] =
+        {"caller", "Called from", TA_TEXT,
+         .doc = "Nearest Python function around the operator; none where stacks were not recorded"},
+    [SITE_COUNT] = {"count", "Calls", TA_COUNT, .better = TA_LOWER,
+                    .doc = "Number of waits, all ranks"},
+    [SITE_TOTAL] = {"total_ns", "Host time", TA_NS, .better = TA_LOWER,
+                    .doc = "Time that host threads spent in the call"},
+    [SITE_IDLE_DURING] = {"idle_during_ns", "Idle during", TA_NS, .better = TA_LOWER,
+                          .doc = "Part of it in which no device of the rank worked and the next "
+                                 "work was not launched yet; of "
+                                 "waits at the same time the first has it"},
+    [SITE_IDLE_AFTER] = {"idle_after_ns", "Idle after", TA_NS, .better = TA_LOWER,
+                         .doc = "From the end of the call until a device began to work or the next "
+                                "wait began, where none "
+                                "worked at its end"},
+    [SITE_HARMFUL] = {"harmful_ns", "Harmful", TA_NS, .better = TA_LOWER,
+                      .doc = "Idle during and after"},
 };
 
+static const struct ta_table_def site = {"sync.by_site", "Waits for the device by place",
+                                         TA_COLUMNS(site_columns),
+                                         .order = {&site_columns[SITE_HARMFUL], TA_DESCENDING}};
+
+enum {
+    COL_RANK_RANK,
+    COL_RANK_COUNT,
+    COL_RANK_TOTAL,
+    COL_RANK_HARMFUL,
+    COL_RANK_WINDOW,
+    COL_RANK_HARMFUL_SHARE
+};
 static const struct ta_column rank_columns[] = {
-    TA_RANK_COLUMN,
-    {"count", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER, "Number of waits"},
-    {"total_ns", "Host time", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Time that host threads spent in waits"},
-    {"harmful_ns", "Harmful", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Device idle during waits and right after them, each moment once"},
-    {"window_ns", "Window", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "First to last activity of all devices of the rank"},
-    {"harmful_share", "Harmful %", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Harmful time over the window"},
+    [COL_RANK_RANK] = TA_RANK_COLUMN,
+    [COL_RANK_COUNT] = {"count", "Calls", TA_COUNT, .better = TA_LOWER, .doc = "Number of waits"},
+    [COL_RANK_TOTAL] = {"total_ns", "Host time", TA_NS, .better = TA_LOWER,
+                        .doc = "Time that host threads spent in waits"},
+    [COL_RANK_HARMFUL] = {"harmful_ns", "Harmful", TA_NS, .better = TA_LOWER,
+                          .doc = "Device idle during waits and right after them, each moment once"},
+    [COL_RANK_WINDOW] = {"window_ns", "Window", TA_NS,
+                         .doc = "First to last activity of all devices of the rank"},
+    [COL_RANK_HARMFUL_SHARE] = {"harmful_share", "Harmful %", TA_RATIO, .better = TA_LOWER,
+                                .doc = "Harmful time over the window"},
 };
 
-static const struct ta_column kind_columns[] = {
-    TA_RANK_COLUMN,
-    TA_TEXT_COLUMN("kind", "Kind", "As in the table of waits by place"),
-    TA_COUNT_COLUMN("count", "Calls", TA_LOWER, "Number of waits"),
-    TA_NS_COLUMN("total_ns", "Host time", TA_LOWER, "Time that host threads spent in the call"),
-    TA_NS_COLUMN("idle_during_ns", "Idle during", TA_LOWER,
-                 "Part of it in which no device of the rank worked and the next work was not "
-                 "launched yet; of waits at the same time the first has it"),
-    TA_NS_COLUMN("idle_after_ns", "Idle after", TA_LOWER,
-                 "From the end of the call until a device began to work or the next wait began"),
-    TA_NS_COLUMN(
-        "idle_refill_ns", "Idle later", TA_LOWER,
-        "Further idle time before the next wait in which the host was late: it has not got "
-        "ahead of the device again"),
-    TA_NS_COLUMN("saving_ns", "Saving", TA_LOWER,
-                 "Idle time of all three, of each wait at most the host's time in it: without the "
-                 "wait the host would be ahead by no more"),
+static const struct ta_table_def rank = {"sync.by_rank", "Waits for the device by rank",
+                                         TA_COLUMNS(rank_columns)};
+
+enum {
+    COL_KIND_RANK,
+    COL_KIND_KIND,
+    COL_KIND_COUNT,
+    COL_KIND_TOTAL,
+    COL_KIND_IDLE_DURING,
+    COL_KIND_IDLE_AFTER,
+    COL_KIND_IDLE_REFILL,
+    COL_KIND_SAVING
 };
+static const struct ta_column kind_columns[] = {
+    [COL_KIND_RANK] = TA_RANK_COLUMN,
+    [COL_KIND_KIND] = {"kind", "Kind", TA_TEXT, .doc = "As in the table of waits by place"},
+    [COL_KIND_COUNT] = {"count", "Calls", TA_COUNT, .better = TA_LOWER, .doc = "Number of waits"},
+    [COL_KIND_TOTAL] = {"total_ns", "Host time", TA_NS, .better = TA_LOWER,
+                        .doc = "Time that host threads spent in the call"},
+    [COL_KIND_IDLE_DURING] =
+        {"idle_during_ns", "Idle during", TA_NS, .better = TA_LOWER,
+         .doc = "Part of it in which no device of the rank worked and the next work was not "
+                "launched yet; of waits at the same time the first has it"},
+    [COL_KIND_IDLE_AFTER] =
+        {"idle_after_ns", "Idle after", TA_NS, .better = TA_LOWER,
+         .doc = "From the end of the call until a device began to work or the next wait began"},
+    [COL_KIND_IDLE_REFILL] =
+        {"idle_refill_ns", "Idle later", TA_NS, .better = TA_LOWER,
+         .doc = "Further idle time before the next wait in which the host was late: it has not got "
+                "ahead of the device again"},
+    [COL_KIND_SAVING] =
+        {"saving_ns", "Saving", TA_NS, .better = TA_LOWER,
+         .doc = "Idle time of all three, of each wait at most the host's time in it: without the "
+                "wait the host would be ahead by no more"},
+};
+
+static const struct ta_table_def kind = {"sync.by_kind", "Waits for the device by kind",
+                                         TA_COLUMNS(kind_columns)};
 
 /* ---- finish -------------------------------------------------------------------------------- */
 
@@ -96,46 +147,52 @@ static struct ta_cell name_cell(const struct ta_partial *sites, const int64_t *r
 
 static void add_ranks(const struct ta_partial *ranks, struct ta_section_builder *out)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "sync.by_rank", "Waits for the device by rank", rank_columns, 6);
+
     for (size_t i = 0; i < ta_partial_rows(ranks); i++) {
         const int64_t *row = ta_partial_at(ranks, i);
-        TA_ROW(table, ta_int(row[RANK]), ta_int(row[RANK_COUNT]), ta_int(row[RANK_TOTAL]),
-               ta_int(row[RANK_HARMFUL]), ta_int(row[RANK_WINDOW]),
-               row[RANK_WINDOW] > 0 ? ta_num((double)row[RANK_HARMFUL] / (double)row[RANK_WINDOW])
-                                    : ta_null());
+        TA_ROW(
+            out, rank, [COL_RANK_RANK] = ta_int(row[RANK]),
+            [COL_RANK_COUNT] = ta_int(row[RANK_COUNT]), [COL_RANK_TOTAL] = ta_int(row[RANK_TOTAL]),
+            [COL_RANK_HARMFUL] = ta_int(row[RANK_HARMFUL]),
+            [COL_RANK_WINDOW] = ta_int(row[RANK_WINDOW]),
+            [COL_RANK_HARMFUL_SHARE] =
+                row[RANK_WINDOW] > 0 ? ta_num((double)row[RANK_HARMFUL] / (double)row[RANK_WINDOW])
+                                     : ta_null());
     }
 }
 
 static void add_kinds(const struct ta_partial *kinds, struct ta_section_builder *out)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "sync.by_kind", "Waits for the device by kind", kind_columns,
-                     sizeof kind_columns / sizeof *kind_columns);
+
     for (size_t i = 0; i < ta_partial_rows(kinds); i++) {
         const int64_t *row = ta_partial_at(kinds, i);
-        TA_ROW(table, ta_int(row[KIND_RANK]), name_cell(kinds, row, KIND_KIND),
-               ta_int(row[KIND_COUNT]), ta_int(row[KIND_TOTAL]), ta_int(row[KIND_DURING]),
-               ta_int(row[KIND_AFTER]), ta_int(row[KIND_REFILL]), ta_int(row[KIND_SAVING]));
+        TA_ROW(
+            out, kind, [COL_KIND_RANK] = ta_int(row[KIND_RANK]),
+            [COL_KIND_KIND] = name_cell(kinds, row, KIND_KIND),
+            [COL_KIND_COUNT] = ta_int(row[KIND_COUNT]), [COL_KIND_TOTAL] = ta_int(row[KIND_TOTAL]),
+            [COL_KIND_IDLE_DURING] = ta_int(row[KIND_DURING]),
+            [COL_KIND_IDLE_AFTER] = ta_int(row[KIND_AFTER]),
+            [COL_KIND_IDLE_REFILL] = ta_int(row[KIND_REFILL]),
+            [COL_KIND_SAVING] = ta_int(row[KIND_SAVING]));
     }
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
+    (void)in;
     const struct ta_partial *sites = merged[PARTIAL_SITES];
-    struct ta_table_builder *table =
-        ta_add_table(out, "sync.by_site", "Waits for the device by place", site_columns, 9);
+
     for (size_t i = 0; i < ta_partial_rows(sites); i++) {
         const int64_t *row = ta_partial_at(sites, i);
-        TA_ROW(table, name_cell(sites, row, KIND), name_cell(sites, row, CALL),
-               name_cell(sites, row, SITE), name_cell(sites, row, CALLER), ta_int(row[COUNT]),
-               ta_int(row[TOTAL]), ta_int(row[DURING]), ta_int(row[AFTER]),
-               ta_int(ta_add_sat(row[DURING], row[AFTER])));
+        TA_ROW(out, site, [SITE_KIND] = name_cell(sites, row, KIND),
+               [SITE_CALL] = name_cell(sites, row, CALL), [SITE_SITE] = name_cell(sites, row, SITE),
+               [SITE_CALLER] = name_cell(sites, row, CALLER), [SITE_COUNT] = ta_int(row[COUNT]),
+               [SITE_TOTAL] = ta_int(row[TOTAL]), [SITE_IDLE_DURING] = ta_int(row[DURING]),
+               [SITE_IDLE_AFTER] = ta_int(row[AFTER]),
+               [SITE_HARMFUL] = ta_int(ta_add_sat(row[DURING], row[AFTER])));
     }
-    ta_sort_rows(table, "harmful_ns", true);
     add_ranks(merged[PARTIAL_RANKS], out);
     add_kinds(merged[PARTIAL_KINDS], out);
     return TA_OK;
@@ -143,12 +200,15 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const needs_args[] = {"bytes", NULL};
 
+static const struct ta_table_def *const tables[] = {&site, &rank, &kind, NULL};
+
 static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .needs_args = needs_args,
                                            .section = "launches",
                                            .partials = partials,
                                            .map = sync_map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, sync_points, &ops, .title = "Synchronization",
           .summary = "Waits for the device, with the part that does harm: sync.by_site",

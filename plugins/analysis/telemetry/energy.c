@@ -5,18 +5,20 @@
 static const struct ta_column energy_columns[] = {
     TA_DUMP_RANK_COLUMN,
     TA_DEVICE_COLUMN_OF("Device; none for the sum over devices"),
-    {"samples", "Samples", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Samples of the power"},
-    {"span_ns", "Span", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL, "First to last sample"},
-    {"covered_ns", "Covered", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "Part of the span that counts: gaps of more than three median intervals do not"},
-    {"energy_j", "Energy", TA_TYPE_NUMBER, TA_UNIT_JOULE, TA_LOWER,
-     "Power integrated over the times of the samples (trapezoids)"},
-    {"energy_wh", "Wh", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_LOWER, "The same in watt hours"},
-    {"mean_w", "Mean power", TA_TYPE_NUMBER, TA_UNIT_WATT, TA_LOWER, "Energy over covered time"},
-    {"frame_j", "Per frame", TA_TYPE_NUMBER, TA_UNIT_JOULE, TA_LOWER,
-     "Energy over the frames of the rank's blocks; of a part of the session over those made in it"},
-    {"session_share", "Of session", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "Share of the session that the energy is of, where it is of a part of it only"},
+    {"samples", "Samples", TA_COUNT, .doc = "Samples of the power"},
+    {"span_ns", "Span", TA_NS, .doc = "First to last sample"},
+    {"covered_ns", "Covered", TA_NS,
+     .doc = "Part of the span that counts: gaps of more than three median intervals do not"},
+    {"energy_j", "Energy", TA_TYPE_NUMBER, TA_UNIT_JOULE, .better = TA_LOWER,
+     .doc = "Power integrated over the times of the samples (trapezoids)"},
+    {"energy_wh", "Wh", TA_NUMBER, .better = TA_LOWER, .doc = "The same in watt hours"},
+    {"mean_w", "Mean power", TA_TYPE_NUMBER, TA_UNIT_WATT, .better = TA_LOWER,
+     .doc = "Energy over covered time"},
+    {"frame_j", "Per frame", TA_TYPE_NUMBER, TA_UNIT_JOULE, .better = TA_LOWER,
+     .doc = "Energy over the frames of the rank's blocks; of a part of the session over those made "
+            "in it"},
+    {"session_share", "Of session", TA_RATIO,
+     .doc = "Share of the session that the energy is of, where it is of a part of it only"},
 };
 
 /* ---- sums ---------------------------------------------------------------------------------- */
@@ -101,10 +103,10 @@ static void add_series(struct ta_table_builder *table, const struct all *all,
     const double frames =
         isnan(part) ? (double)frames_of(ranks, series->rank)
                     : telemetry_frames_between(all, series->rank, sums.first_ns, sums.last_ns);
-    TA_ROW(table, ta_int(series->rank), ta_int(series->device), ta_int(sums.n),
-           ta_int(sums.last_ns - sums.first_ns), ta_int(sums.covered_ns), ta_num(sums.joules),
-           ta_num(sums.joules / 3600), ta_num(sums.joules / ((double)sums.covered_ns / 1e9)),
-           frames > 0 ? ta_num(sums.joules / frames) : ta_null(), ta_num(part));
+    TA_CELLS(table, ta_int(series->rank), ta_int(series->device), ta_int(sums.n),
+             ta_int(sums.last_ns - sums.first_ns), ta_int(sums.covered_ns), ta_num(sums.joules),
+             ta_num(sums.joules / 3600), ta_num(sums.joules / ((double)sums.covered_ns / 1e9)),
+             frames > 0 ? ta_num(sums.joules / frames) : ta_null(), ta_num(part));
 }
 
 void telemetry_add_energy(struct ta_section_builder *out, const struct all *all,

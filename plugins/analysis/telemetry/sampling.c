@@ -5,16 +5,16 @@
 static const struct ta_column sampling_columns[] = {
     TA_DUMP_RANK_COLUMN,
     TA_DEVICE_COLUMN_OF("Device; none for the host, and for sums or largest values of all devices"),
-    {"signal", "Signal", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "The signal with the most samples, the first of equals"},
-    TA_COUNT_COLUMN("samples", "Samples", TA_NEUTRAL, "Number of its samples"),
-    TA_NS_COLUMN("span_ns", "Span", TA_NEUTRAL, "First to last of them"),
-    {"interval_ns", "Interval", TA_TYPE_NUMBER, TA_UNIT_NS, TA_NEUTRAL,
-     "Median time from one sample to the next"},
-    {"deviation_ns", "Deviation", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Median absolute deviation from it"},
-    TA_COUNT_COLUMN("holes", "Holes", TA_LOWER, "Intervals of more than three median ones"),
-    TA_NS_COLUMN("hole_ns", "In holes", TA_LOWER, "Sum of them: nothing is known of this time"),
+    {"signal", "Signal", TA_WORD, .doc = "The signal with the most samples, the first of equals"},
+    {"samples", "Samples", TA_COUNT, .doc = "Number of its samples"},
+    {"span_ns", "Span", TA_NS, .doc = "First to last of them"},
+    {"interval_ns", "Interval", TA_NS_MEAN, .doc = "Median time from one sample to the next"},
+    {"deviation_ns", "Deviation", TA_NS_MEAN, .better = TA_LOWER,
+     .doc = "Median absolute deviation from it"},
+    {"holes", "Holes", TA_COUNT, .better = TA_LOWER,
+     .doc = "Intervals of more than three median ones"},
+    {"hole_ns", "In holes", TA_NS, .better = TA_LOWER,
+     .doc = "Sum of them: nothing is known of this time"},
 };
 
 /* Makes ascending steps of readings by time; returns their number. */
@@ -50,10 +50,10 @@ static void add_series(struct ta_table_builder *table, const struct all *all,
         holes += is_hole;
         hole_ns = ta_add_sat(hole_ns, is_hole ? ta_whole(steps[i]) : 0);
     }
-    TA_ROW(table, ta_int(series->rank), ta_int(series->device),
-           ta_text(ta_slice_of(ta_signal_name(series->signal))),
-           ta_int((int64_t)(series->end - series->first)), ta_int(span), ta_num(median),
-           ta_num(deviation_of(steps, n, median)), ta_int(holes), ta_int(hole_ns));
+    TA_CELLS(table, ta_int(series->rank), ta_int(series->device),
+             ta_text(ta_slice_of(ta_signal_name(series->signal))),
+             ta_int((int64_t)(series->end - series->first)), ta_int(span), ta_num(median),
+             ta_num(deviation_of(steps, n, median)), ta_int(holes), ta_int(hole_ns));
 }
 
 void telemetry_add_sampling(struct ta_section_builder *out, const struct all *all, double *scratch)

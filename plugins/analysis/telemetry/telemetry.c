@@ -44,15 +44,15 @@ const struct signal_info telemetry_signals[TA_SIGNAL_COUNT] = {
 static const struct ta_column rank_columns[] = {
     TA_DUMP_RANK_COLUMN,
     TA_DEVICE_COLUMN_OF("Device; none for the host, and for sums or largest values of all devices"),
-    {"signal", "Signal", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL, "What was sampled"},
-    {"samples", "Samples", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of samples"},
-    {"min", "Min", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Smallest sample"},
-    {"max", "Max", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Largest sample"},
-    {"mean", "Mean", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Mean of the samples"},
-    {"p95", "p95", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "95th percentile (type 7)"},
-    {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit of the four values"},
-    {"session_share", "Of session", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "Share of the session that the samples cover, where they are of a part of it only"},
+    {"signal", "Signal", TA_WORD, .doc = "What was sampled"},
+    {"samples", "Samples", TA_COUNT, .doc = "Number of samples"},
+    {"min", "Min", TA_NUMBER, .doc = "Smallest sample"},
+    {"max", "Max", TA_NUMBER, .doc = "Largest sample"},
+    {"mean", "Mean", TA_NUMBER, .doc = "Mean of the samples"},
+    {"p95", "p95", TA_NUMBER, .doc = "95th percentile (type 7)"},
+    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the four values"},
+    {"session_share", "Of session", TA_RATIO,
+     .doc = "Share of the session that the samples cover, where they are of a part of it only"},
 };
 
 /* ---- what counts --------------------------------------------------------------------------- */
@@ -191,9 +191,10 @@ static void add_series(struct ta_table_builder *table, const struct all *all,
         series->summary.n ? quantile_of_many(all, series, &sums) : ta_quantile(values, n, 0.95);
     const char *name = ta_signal_name(series->signal);
     const char *unit = ta_unit_name(ta_signal_unit(series->signal));
-    TA_ROW(table, ta_int(series->rank), ta_int(series->device), ta_text(ta_slice_of(name)),
-           ta_int(sums.n), ta_num(sums.least), ta_num(sums.most), ta_num(sums.sum / (double)sums.n),
-           ta_num(p95), ta_text(ta_slice_of(unit)), ta_num(part));
+    TA_CELLS(table, ta_int(series->rank), ta_int(series->device), ta_text(ta_slice_of(name)),
+             ta_int(sums.n), ta_num(sums.least), ta_num(sums.most),
+             ta_num(sums.sum / (double)sums.n), ta_num(p95), ta_text(ta_slice_of(unit)),
+             ta_num(part));
 }
 
 static void add_ranks(struct ta_section_builder *out, const struct all *all, double *values)
@@ -206,7 +207,7 @@ static void add_ranks(struct ta_section_builder *out, const struct all *all, dou
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     struct all all = {.partial = merged[0], .sessions = merged[1], .blocks = merged[2]};
     bool done = telemetry_find_series(&all);
@@ -217,7 +218,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         drop_absent_devices(&all);
         drop_sums(&all);
         add_ranks(out, &all, values);
-        telemetry_add_energy(out, &all, prior, values);
+        telemetry_add_energy(out, &all, in->report, values);
         telemetry_add_sampling(out, &all, values);
         done = telemetry_add_timeline(out, &all, times);
     }

@@ -35,19 +35,18 @@ static const struct ta_partial_def partials[] = {
 
 static const struct ta_column columns[] = {
     TA_RANK_COLUMN_OF("Rank of the dump; none for all ranks together"),
-    {"metric", "Metric", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "What is counted per second, or how long something takes"},
-    {"basis", "Basis", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "What it is made from: blocks, steady (without the first block), wall (session time), until "
-     "cut "
-     "(start of the session to the last block of a report that is cut), steps, sections; as "
-     "reported "
-     "is the profiler's own number"},
-    {"value", "Value", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "The value, in the unit beside it"},
-    {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit of the value"},
-    {"note", "Note", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL,
-     "Why the profiler's number differs from ours; of all ranks how they were put together"},
+    {"metric", "Metric", TA_WORD, .doc = "What is counted per second, or how long something takes"},
+    {"basis", "Basis", TA_WORD,
+     .doc = "What it is made from: blocks, steady (without the first block), wall (session time), "
+            "until "
+            "cut "
+            "(start of the session to the last block of a report that is cut), steps, sections; as "
+            "reported "
+            "is the profiler's own number"},
+    {"value", "Value", TA_NUMBER, .doc = "The value, in the unit beside it"},
+    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the value"},
+    {"note", "Note", TA_SENTENCE,
+     .doc = "Why the profiler's number differs from ours; of all ranks how they were put together"},
 };
 
 /* Figures that are rates or latencies; all others are in figures.reported. */
@@ -173,9 +172,9 @@ static void add_value(struct ta_table_builder *table, int64_t rank, const char *
                       const char *basis, double value, enum ta_unit unit, const char *note)
 {
     if (isfinite(value))
-        TA_ROW(table, ta_int(rank), ta_text(ta_slice_of(metric)), ta_text(ta_slice_of(basis)),
-               ta_num(value), ta_text(ta_slice_of(ta_unit_name(unit))),
-               note && *note ? ta_text(ta_slice_of(note)) : ta_null());
+        TA_CELLS(table, ta_int(rank), ta_text(ta_slice_of(metric)), ta_text(ta_slice_of(basis)),
+                 ta_num(value), ta_text(ta_slice_of(ta_unit_name(unit))),
+                 note && *note ? ta_text(ta_slice_of(note)) : ta_null());
 }
 
 void add_rate(struct ta_table_builder *table, int64_t rank, enum rate rate, double value,
@@ -475,11 +474,11 @@ static void fill(struct rank *rank, const struct ta_partial *partial, size_t *at
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
-    struct rows blocks = {ta_report_table(prior, "diffusion.blocks"), 0};
-    struct rows steps = {ta_report_table(prior, "diffusion.steps"), 0};
-    struct rows by_rank = {ta_report_table(prior, "diffusion.by_rank"), 0};
+    struct rows blocks = {ta_report_table(in->report, "diffusion.blocks"), 0};
+    struct rows steps = {ta_report_table(in->report, "diffusion.steps"), 0};
+    struct rows by_rank = {ta_report_table(in->report, "diffusion.by_rank"), 0};
     struct ta_table_builder *table =
         ta_add_table(out, "throughput.values", "Throughput and latency", columns, 6);
     size_t n, at_rank = 0, at_figure = 0;

@@ -22,17 +22,16 @@ const struct ta_field occupancy_fields[OCCUPANCY_FIELDS] = {
 static const struct ta_column columns[] = {
     TA_RANK_COLUMN,
     TA_DEVICE_COLUMN,
-    TA_NS_COLUMN("window_ns", "Window", TA_NEUTRAL,
-                 "First start to last end of the device's activities"),
-    TA_RATIO_COLUMN("sm_efficiency", "SM efficiency", TA_HIGHER,
-                    "Share of the multiprocessors that have a block, over the window, time in "
-                    "which nothing runs included: an estimate of the profiler's blocks per "
-                    "multiprocessor, of all kernels that run at a time 1 at most"),
-    TA_RATIO_COLUMN("occupancy", "Occupancy", TA_HIGHER,
-                    "Share of the warps that a multiprocessor holds, as the profiler estimates it "
-                    "of each kernel, weighted by duration; of kernels without it nothing counts"),
-    TA_NS_COLUMN("known_ns", "Time known", TA_NEUTRAL,
-                 "Time of the kernels that say their blocks per multiprocessor"),
+    {"window_ns", "Window", TA_NS, .doc = "First start to last end of the device's activities"},
+    {"sm_efficiency", "SM efficiency", TA_RATIO, .better = TA_HIGHER,
+     .doc = "Share of the multiprocessors that have a block, over the window, time in "
+            "which nothing runs included: an estimate of the profiler's blocks per "
+            "multiprocessor, of all kernels that run at a time 1 at most"},
+    {"occupancy", "Occupancy", TA_RATIO, .better = TA_HIGHER,
+     .doc = "Share of the warps that a multiprocessor holds, as the profiler estimates it "
+            "of each kernel, weighted by duration; of kernels without it nothing counts"},
+    {"known_ns", "Time known", TA_NS,
+     .doc = "Time of the kernels that say their blocks per multiprocessor"},
 };
 
 /* ---- map ----------------------------------------------------------------------------------- */
@@ -131,10 +130,10 @@ void occupancy_add(const struct ta_partial *devices, struct ta_section_builder *
     for (size_t i = 0; i < ta_partial_rows(devices); i++) {
         const int64_t *row = ta_partial_at(devices, i);
         const bool has_units = row[OCCUPANCY_KNOWN] > 0, has_warps = row[OCCUPANCY_TIME] > 0;
-        TA_ROW(table, ta_int(row[OCCUPANCY_RANK]), ta_int(row[OCCUPANCY_DEVICE]),
-               ta_int(row[OCCUPANCY_WINDOW]),
-               has_units ? ta_share(row[OCCUPANCY_UNITS], row[OCCUPANCY_WINDOW]) : ta_null(),
-               has_warps ? ta_share(row[OCCUPANCY_WARPS], row[OCCUPANCY_TIME]) : ta_null(),
-               ta_int(row[OCCUPANCY_KNOWN]));
+        TA_CELLS(table, ta_int(row[OCCUPANCY_RANK]), ta_int(row[OCCUPANCY_DEVICE]),
+                 ta_int(row[OCCUPANCY_WINDOW]),
+                 has_units ? ta_share(row[OCCUPANCY_UNITS], row[OCCUPANCY_WINDOW]) : ta_null(),
+                 has_warps ? ta_share(row[OCCUPANCY_WARPS], row[OCCUPANCY_TIME]) : ta_null(),
+                 ta_int(row[OCCUPANCY_KNOWN]));
     }
 }

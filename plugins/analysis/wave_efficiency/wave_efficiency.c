@@ -31,29 +31,31 @@ static const struct ta_partial_def partials[] = {{"kernels", fields, FIELDS},
                                                  {0}};
 
 static const struct ta_column columns[] = {
-    {"name", "Kernel", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Name of the kernel"},
-    {"calls", "Calls", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, "Number of executions"},
-    {"total_ns", "Total", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER, "Sum of durations, all ranks"},
-    {"share", "Share", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_NEUTRAL,
-     "Total over the total of all kernels"},
-    {"blocks_p50", "Blocks p50", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Median number of thread blocks"},
-    {"waves_p50", "Waves p50", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Median of blocks over what the device holds at a time; below 1 over its multiprocessors"},
-    {"efficiency", "Efficiency", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_HIGHER,
-     "1 minus lost over the time of the executions for which it is known; none when those are less "
-     "than half"},
-    {"lost_ns", "Lost", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Time during which multiprocessors had no block: in the last wave, or because there were "
-     "fewer "
-     "blocks than multiprocessors"},
-    {"underfilled", "Underfilled", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_LOWER,
-     "Executions with fewer blocks than the device has multiprocessors"},
-    {"underfilled_ns", "Time underfilled", TA_TYPE_INTEGER, TA_UNIT_NS, TA_LOWER,
-     "Sum of the durations of these"},
-    {"known_ns", "Time known", TA_TYPE_INTEGER, TA_UNIT_NS, TA_NEUTRAL,
-     "Time of the executions for which the efficiency is known: blocks, number of multiprocessors "
-     "and, with more blocks than those, the occupancy were recorded"},
+    {"name", "Kernel", TA_TEXT, .doc = "Name of the kernel"},
+    {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
+    {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Sum of durations, all ranks"},
+    {"share", "Share", TA_RATIO, .doc = "Total over the total of all kernels"},
+    {"blocks_p50", "Blocks p50", TA_NUMBER, .doc = "Median number of thread blocks"},
+    {"waves_p50", "Waves p50", TA_NUMBER,
+     .doc =
+         "Median of blocks over what the device holds at a time; below 1 over its multiprocessors"},
+    {"efficiency", "Efficiency", TA_RATIO, .better = TA_HIGHER,
+     .doc = "1 minus lost over the time of the executions for which it is known; none when those "
+            "are less "
+            "than half"},
+    {"lost_ns", "Lost", TA_NS, .better = TA_LOWER,
+     .doc =
+         "Time during which multiprocessors had no block: in the last wave, or because there were "
+         "fewer "
+         "blocks than multiprocessors"},
+    {"underfilled", "Underfilled", TA_COUNT, .better = TA_LOWER,
+     .doc = "Executions with fewer blocks than the device has multiprocessors"},
+    {"underfilled_ns", "Time underfilled", TA_NS, .better = TA_LOWER,
+     .doc = "Sum of the durations of these"},
+    {"known_ns", "Time known", TA_NS,
+     .doc = "Time of the executions for which the efficiency is known: blocks, number of "
+            "multiprocessors "
+            "and, with more blocks than those, the occupancy were recorded"},
 };
 
 /* ---- map ------------------------------------------------------------------------------------- */
@@ -179,20 +181,20 @@ static void add_row(struct ta_table_builder *table, const struct ta_partial *ker
     const struct ta_dist *blocks = ta_partial_dist_at(kernels, row, BLOCKS);
     const bool some = row[KNOWN_NS] != TA_MISSING;
     const bool known = some && row[KNOWN_NS] >= row[TOTAL] / 2;
-    TA_ROW(table, ta_text(ta_partial_text(kernels, row, NAME)), ta_int(row[CALLS]),
-           ta_int(row[TOTAL]), ta_share(row[TOTAL], all),
-           blocks ? ta_num(ta_dist_quantile(blocks, 50)) : ta_null(),
-           waves && known ? ta_num(ta_dist_quantile(waves, 50) / 1000) : ta_null(),
-           known ? ta_share(row[KNOWN_NS] - row[LOST_NS], row[KNOWN_NS]) : ta_null(),
-           ta_int(row[LOST_NS]), ta_int(row[UNDER]), ta_int(row[UNDER_NS]),
-           ta_int(some ? row[KNOWN_NS] : 0));
+    TA_CELLS(table, ta_text(ta_partial_text(kernels, row, NAME)), ta_int(row[CALLS]),
+             ta_int(row[TOTAL]), ta_share(row[TOTAL], all),
+             blocks ? ta_num(ta_dist_quantile(blocks, 50)) : ta_null(),
+             waves && known ? ta_num(ta_dist_quantile(waves, 50) / 1000) : ta_null(),
+             known ? ta_share(row[KNOWN_NS] - row[LOST_NS], row[KNOWN_NS]) : ta_null(),
+             ta_int(row[LOST_NS]), ta_int(row[UNDER]), ta_int(row[UNDER_NS]),
+             ta_int(some ? row[KNOWN_NS] : 0));
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
-                             const struct ta_report *prior, struct ta_section_builder *out)
+                             const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)ctx;
-    (void)prior;
+    (void)in;
     int64_t all = 0;
     for (size_t i = 0; i < ta_partial_rows(merged[1]); i++)
         all = ta_add_sat(all, ta_partial_at(merged[1], i)[ALL_NS]);

@@ -14,9 +14,9 @@ static void put_column(const struct page *page, const struct ta_column *column)
         ta_puts(page->out, " <span class=\"unit\"><code>");
         html_text(page, ta_unit_name(column->unit));
         ta_puts(page->out, "</code>");
-        if (column->polarity != TA_NEUTRAL) {
+        if (column->better != TA_NEUTRAL) {
             ta_puts(page->out, ", ");
-            html_text(page, ta_polarity_name(column->polarity));
+            html_text(page, ta_polarity_name(column->better));
             ta_puts(page->out, " is better");
         }
         ta_puts(page->out, "</span>");

@@ -33,9 +33,9 @@ static void put_class(const struct page *page, const struct ta_column *column, c
 static void put_column_doc(const struct page *page, const struct ta_column *column)
 {
     html_text(page, column->doc ? column->doc : column->title);
-    if (column->polarity == TA_LOWER)
+    if (column->better == TA_LOWER)
         ta_puts(page->out, " Lower is better.");
-    if (column->polarity == TA_HIGHER)
+    if (column->better == TA_HIGHER)
         ta_puts(page->out, " Higher is better.");
 }
 

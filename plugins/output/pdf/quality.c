@@ -7,24 +7,24 @@
 enum { PATH, FORMAT, RANK, STATE, BYTES, KEPT, REPAIRED, DROPPED, FILE_COLUMNS };
 
 static const struct ta_column file_columns[FILE_COLUMNS] = {
-    [PATH] = {"path", "File", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, ""},
-    [FORMAT] = {"format", "Format", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL, ""},
-    [RANK] = {"rank", "Rank", TA_TYPE_INTEGER, TA_UNIT_NONE, TA_NEUTRAL, ""},
-    [STATE] = {"state", "State", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, ""},
-    [BYTES] = {"bytes", "Size", TA_TYPE_INTEGER, TA_UNIT_BYTES, TA_NEUTRAL, ""},
-    [KEPT] = {"kept", "Kept", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, ""},
-    [REPAIRED] = {"repaired", "Repaired", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, ""},
-    [DROPPED] = {"dropped", "Dropped", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, ""},
+    [PATH] = {"path", "File", TA_TEXT, .doc = ""},
+    [FORMAT] = {"format", "Format", TA_WORD, .doc = ""},
+    [RANK] = {"rank", "Rank", TA_INTEGER, .doc = ""},
+    [STATE] = {"state", "State", TA_TEXT, .doc = ""},
+    [BYTES] = {"bytes", "Size", TA_BYTES, .doc = ""},
+    [KEPT] = {"kept", "Kept", TA_COUNT, .doc = ""},
+    [REPAIRED] = {"repaired", "Repaired", TA_COUNT, .doc = ""},
+    [DROPPED] = {"dropped", "Dropped", TA_COUNT, .doc = ""},
 };
 
 enum { CODE, SEVERITY, COUNT, WHERE, EXAMPLE, FINDING_COLUMNS };
 
 static const struct ta_column finding_columns[FINDING_COLUMNS] = {
-    [CODE] = {"code", "What", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, ""},
-    [SEVERITY] = {"severity", "Severity", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, ""},
-    [COUNT] = {"count", "Count", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL, ""},
-    [WHERE] = {"file", "File", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, ""},
-    [EXAMPLE] = {"example", "First case", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL, ""},
+    [CODE] = {"code", "What", TA_TEXT, .doc = ""},
+    [SEVERITY] = {"severity", "Severity", TA_TEXT, .doc = ""},
+    [COUNT] = {"count", "Count", TA_COUNT, .doc = ""},
+    [WHERE] = {"file", "File", TA_TEXT, .doc = ""},
+    [EXAMPLE] = {"example", "First case", TA_SENTENCE, .doc = ""},
 };
 
 static struct ta_cell count(uint64_t n)

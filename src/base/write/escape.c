@@ -87,6 +87,7 @@ void ta_put_json_cell(struct ta_file *out, const struct ta_cell *cell, bool in_s
 {
     char number[TA_UNIT_TEXT_MAX];
     switch (cell->kind) {
+    case TA_CELL_UNSET:
     case TA_CELL_NULL:
         ta_puts(out, "null");
         break;

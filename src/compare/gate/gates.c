@@ -11,23 +11,23 @@
 #include <math.h>
 
 static const struct ta_column columns[] = {
-    TA_TEXT_COLUMN("gate", "Gate", "The expression as given"),
-    {"outcome", "Outcome", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "passed; failed: exit code 1, of incomplete 4; inconclusive: beyond the limit but not sure, "
-     "or nothing to judge by; absent: the input has no such figure"},
-    TA_TEXT_COLUMN("what", "Judged by",
-                   "The figure, name or finding; of several the one that went furthest"),
-    {"base", "Before", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Its value in the baseline"},
-    {"new", "After", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Its value"},
-    {"change", "Change", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_NEUTRAL,
-     "Relative change, as the limit is on it"},
-    {"change_low", "CI low", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_NEUTRAL,
-     "Lower end of its confidence interval; none with too few runs"},
-    {"change_high", "CI high", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, TA_NEUTRAL,
-     "Upper end of its confidence interval; none with too few runs"},
-    {"reason", "Why", TA_TYPE_SENTENCE, TA_UNIT_NONE, TA_NEUTRAL,
-     "Why it could not be told, where it could not"},
-    {"unit", "Unit", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Unit of the values"},
+    {"gate", "Gate", TA_TEXT, .doc = "The expression as given"},
+    {"outcome", "Outcome", TA_WORD,
+     .doc = "passed; failed: exit code 1, of incomplete 4; inconclusive: beyond the limit but not "
+            "sure, "
+            "or nothing to judge by; absent: the input has no such figure"},
+    {"what", "Judged by", TA_TEXT,
+     .doc = "The figure, name or finding; of several the one that went furthest"},
+    {"base", "Before", TA_NUMBER, .doc = "Its value in the baseline"},
+    {"new", "After", TA_NUMBER, .doc = "Its value"},
+    {"change", "Change", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
+     .doc = "Relative change, as the limit is on it"},
+    {"change_low", "CI low", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
+     .doc = "Lower end of its confidence interval; none with too few runs"},
+    {"change_high", "CI high", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
+     .doc = "Upper end of its confidence interval; none with too few runs"},
+    {"reason", "Why", TA_SENTENCE, .doc = "Why it could not be told, where it could not"},
+    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the values"},
 };
 
 static const char *outcome_name(enum gate_outcome outcome)
@@ -114,13 +114,13 @@ static enum ta_status judge(const struct gate_job *job, const struct ta_gate *ga
 static void add_row(struct ta_table_builder *table, const struct ta_gate *gate,
                     const struct verdict *verdict)
 {
-    TA_ROW(table, ta_text(ta_slice_of(gate->text)),
-           ta_text(ta_slice_of(outcome_name(verdict->outcome))),
-           verdict->what ? ta_text(ta_slice_of(verdict->what)) : ta_null(), ta_num(verdict->base),
-           ta_num(verdict->new), ta_num(verdict->change), ta_num(verdict->low),
-           ta_num(verdict->high),
-           verdict->reason ? ta_text(ta_slice_of(verdict->reason)) : ta_null(),
-           ta_text(ta_slice_of(ta_unit_name(verdict->unit))));
+    TA_CELLS(table, ta_text(ta_slice_of(gate->text)),
+             ta_text(ta_slice_of(outcome_name(verdict->outcome))),
+             verdict->what ? ta_text(ta_slice_of(verdict->what)) : ta_null(), ta_num(verdict->base),
+             ta_num(verdict->new), ta_num(verdict->change), ta_num(verdict->low),
+             ta_num(verdict->high),
+             verdict->reason ? ta_text(ta_slice_of(verdict->reason)) : ta_null(),
+             ta_text(ta_slice_of(ta_unit_name(verdict->unit))));
 }
 
 static void note(const struct ta_gate *gate, const struct verdict *verdict, struct gate_job *job,

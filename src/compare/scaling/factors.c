@@ -11,20 +11,20 @@
 #include <math.h>
 
 static const struct ta_column columns[] = {
-    {"run", "Run", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Title of the run"},
-    TA_COUNT_COLUMN("world_size", "World size", TA_NEUTRAL, "Ranks of the run"),
-    {"factor", "Factor", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "Of the parallel efficiency: transfer, host, serialization, balance; parallel is their "
-     "product"},
-    TA_RATIO_COLUMN("efficiency", "Efficiency", TA_HIGHER,
-                    "Of the run, as in its efficiency ladder"),
-    TA_RATIO_COLUMN("base_efficiency", "Of the base", TA_HIGHER,
-                    "The same of the smallest world size with a ladder; of one rank alone its host "
-                    "and the rest of its device"),
-    {"change", "Change", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_HIGHER,
-     "Logarithm of the one over the other; those of the factors sum to that of parallel"},
-    TA_RATIO_COLUMN("share", "Share", TA_NEUTRAL,
-                    "Of the change of the parallel efficiency; below 0 it works against it"),
+    {"run", "Run", TA_TEXT, .doc = "Title of the run"},
+    {"world_size", "World size", TA_COUNT, .doc = "Ranks of the run"},
+    {"factor", "Factor", TA_WORD,
+     .doc = "Of the parallel efficiency: transfer, host, serialization, balance; parallel is their "
+            "product"},
+    {"efficiency", "Efficiency", TA_RATIO, .better = TA_HIGHER,
+     .doc = "Of the run, as in its efficiency ladder"},
+    {"base_efficiency", "Of the base", TA_RATIO, .better = TA_HIGHER,
+     .doc = "The same of the smallest world size with a ladder; of one rank alone its host "
+            "and the rest of its device"},
+    {"change", "Change", TA_NUMBER, .better = TA_HIGHER,
+     .doc = "Logarithm of the one over the other; those of the factors sum to that of parallel"},
+    {"share", "Share", TA_RATIO,
+     .doc = "Of the change of the parallel efficiency; below 0 it works against it"},
 };
 
 /* ---- of one run ---------------------------------------------------------------------------- */
@@ -83,9 +83,9 @@ static void add_run(struct ta_table_builder *table, const struct scaling_run *ru
     const double all = log(of->at[PARALLEL] / base->at[PARALLEL]);
     for (size_t i = 0; i < FACTORS; i++) {
         const double change = log(of->at[i] / base->at[i]);
-        TA_ROW(table, ta_text(ta_slice_of(run->title)), ta_int(run->world),
-               ta_text(ta_slice_of(names[i])), ta_num(of->at[i]), ta_num(base->at[i]),
-               ta_num(change), ta_num(change / all));
+        TA_CELLS(table, ta_text(ta_slice_of(run->title)), ta_int(run->world),
+                 ta_text(ta_slice_of(names[i])), ta_num(of->at[i]), ta_num(base->at[i]),
+                 ta_num(change), ta_num(change / all));
     }
 }
 

@@ -45,21 +45,23 @@ bool scaling_fit(struct scaling *scaling)
 /* ---- scaling.fits ------------------------------------------------------------------------- */
 
 static const struct ta_column fit_columns[] = {
-    {"law", "Law", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "amdahl: S = 1/(s + (1 − s)/p); usl: S = p/(1 + σ(p − 1) + κp(p − 1)), the universal "
-     "scalability law; p is the world size over the smallest"},
-    {"figure", "Figure", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "serial: s; contention: σ; coherency: κ; ceiling: largest speed-up, 1/s; peak: world size "
-     "beyond which the law says that the run becomes slower, and the speed-up there"},
-    {"value", "Value", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Least squares"},
-    {"se", "Standard error", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "None for a coefficient that is at its bound of 0 or 1"},
-    {"low", "Low", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Lower end of the 95 % interval: Student's t with runs less coefficients degrees of freedom"},
-    {"high", "High", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL, "Upper end of the interval"},
-    TA_COUNT_COLUMN("sizes", "World sizes", TA_NEUTRAL, "Different world sizes behind the fit"),
-    {"deviation", "Deviation", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "Largest distance of a measured speed-up from the law, relative to the law"},
+    {"law", "Law", TA_WORD,
+     .doc = "amdahl: S = 1/(s + (1 − s)/p); usl: S = p/(1 + σ(p − 1) + κp(p − 1)), the universal "
+            "scalability law; p is the world size over the smallest"},
+    {"figure", "Figure", TA_WORD,
+     .doc =
+         "serial: s; contention: σ; coherency: κ; ceiling: largest speed-up, 1/s; peak: world size "
+         "beyond which the law says that the run becomes slower, and the speed-up there"},
+    {"value", "Value", TA_NUMBER, .doc = "Least squares"},
+    {"se", "Standard error", TA_NUMBER,
+     .doc = "None for a coefficient that is at its bound of 0 or 1"},
+    {"low", "Low", TA_NUMBER,
+     .doc = "Lower end of the 95 % interval: Student's t with runs less coefficients degrees of "
+            "freedom"},
+    {"high", "High", TA_NUMBER, .doc = "Upper end of the interval"},
+    {"sizes", "World sizes", TA_COUNT, .doc = "Different world sizes behind the fit"},
+    {"deviation", "Deviation", TA_RATIO, .better = TA_LOWER,
+     .doc = "Largest distance of a measured speed-up from the law, relative to the law"},
 };
 
 static double deviation(const struct scaling *scaling,
@@ -86,10 +88,10 @@ static void add_fit(const struct scaling *scaling, struct ta_table_builder *tabl
                              : (double)NAN;
     if (!isfinite(fit->value))
         return;
-    TA_ROW(table, ta_text(ta_slice_of(fit->law)), ta_text(ta_slice_of(fit->figure)),
-           ta_num(fit->value), ta_num(fit->se),
-           isnan(reach) ? ta_null() : ta_num(fmax(0, fit->value - reach)),
-           ta_num(fit->value + reach), ta_int((int64_t)scaling->sizes), ta_num(fit->deviation));
+    TA_CELLS(table, ta_text(ta_slice_of(fit->law)), ta_text(ta_slice_of(fit->figure)),
+             ta_num(fit->value), ta_num(fit->se),
+             isnan(reach) ? ta_null() : ta_num(fmax(0, fit->value - reach)),
+             ta_num(fit->value + reach), ta_int((int64_t)scaling->sizes), ta_num(fit->deviation));
 }
 
 static void add_fits(const struct scaling *scaling, struct ta_section_builder *section)
@@ -116,14 +118,14 @@ static void add_fits(const struct scaling *scaling, struct ta_section_builder *s
 /* ---- scaling.curve ------------------------------------------------------------------------ */
 
 static const struct ta_column curve_columns[] = {
-    {"world_size", "World size", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "Of runs, and for the laws all doublings of the smallest up to twice the largest"},
-    {"measured", "Measured", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_HIGHER, "Speed-up of the run"},
-    {"ideal", "Ideal", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_HIGHER,
-     "Speed-up without any loss: how many times more ranks there are"},
-    {"amdahl", "Amdahl's law", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_HIGHER, "Speed-up by that law"},
-    {"usl", "Scalability law", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_HIGHER,
-     "Speed-up by the universal scalability law"},
+    {"world_size", "World size", TA_NUMBER,
+     .doc = "Of runs, and for the laws all doublings of the smallest up to twice the largest"},
+    {"measured", "Measured", TA_NUMBER, .better = TA_HIGHER, .doc = "Speed-up of the run"},
+    {"ideal", "Ideal", TA_NUMBER, .better = TA_HIGHER,
+     .doc = "Speed-up without any loss: how many times more ranks there are"},
+    {"amdahl", "Amdahl's law", TA_NUMBER, .better = TA_HIGHER, .doc = "Speed-up by that law"},
+    {"usl", "Scalability law", TA_NUMBER, .better = TA_HIGHER,
+     .doc = "Speed-up by the universal scalability law"},
 };
 
 static const struct ta_chart chart = {
@@ -144,8 +146,8 @@ static const struct ta_chart chart = {
 static void add_point(const struct scaling *scaling, struct ta_table_builder *table, double size,
                       double measured)
 {
-    TA_ROW(table, ta_num(size * (double)scaling->runs->world), ta_num(measured), ta_num(size),
-           ta_num(amdahl_at(scaling, size)), ta_num(usl_at(scaling, size)));
+    TA_CELLS(table, ta_num(size * (double)scaling->runs->world), ta_num(measured), ta_num(size),
+             ta_num(amdahl_at(scaling, size)), ta_num(usl_at(scaling, size)));
 }
 
 static bool was_run(const struct scaling *scaling, double size)

@@ -157,40 +157,44 @@ bool scaling_compare(struct scaling *scaling)
 /* ---- the table ---------------------------------------------------------------------------- */
 
 static const struct ta_column columns[] = {
-    {"run", "Run", TA_TYPE_STRING, TA_UNIT_NONE, TA_NEUTRAL, "Title of the run"},
-    TA_COUNT_COLUMN("world_size", "World size", TA_NEUTRAL, "Ranks of the run"),
-    TA_COUNT_COLUMN("ranks", "Ranks seen", TA_NEUTRAL, "Ranks that were read"),
-    {"basis", "Basis", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "What times are of: blocks of frames (mean), steps of the rank that takes longest (median), "
-     "or the run"},
-    TA_COUNT_COLUMN("samples", "Samples", TA_NEUTRAL, "Steps or blocks behind the time"),
-    {"time_ns", "Time", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "Of a step, a block or the run: how long one waits for it"},
-    {"work", "Work", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_NEUTRAL,
-     "What is done in this time, relative to the smallest world size"},
-    {"work_source", "Work by", TA_TYPE_WORD, TA_UNIT_NONE, TA_NEUTRAL,
-     "frames, recorded FLOPs, --strong or --weak (given), or assumed to be equal"},
-    {"base_world_size", "Compared with", TA_TYPE_INTEGER, TA_UNIT_COUNT, TA_NEUTRAL,
-     "Smallest world size"},
-    {"speedup", "Speed-up", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_HIGHER,
-     "Work over time, over that of the smallest world size"},
-    {"speedup_low", "Speed-up low", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_HIGHER,
-     "Lower end of its 95 % interval over steps or blocks (bootstrap); the next run may differ "
-     "by more"},
-    {"speedup_high", "Speed-up high", TA_TYPE_NUMBER, TA_UNIT_NONE, TA_HIGHER,
-     "Upper end of the interval"},
-    TA_RATIO_COLUMN("efficiency", "Efficiency", TA_HIGHER,
-                    "Speed-up over how many times more ranks there are"),
-    {"serial", "Serial part", TA_TYPE_NUMBER, TA_UNIT_RATIO, TA_LOWER,
-     "(1/S − 1/p)/(1 − 1/p) of p times as many ranks (Karp and Flatt): rising with the world size "
-     "it is overhead, flat it is serial work"},
-    {"gpu_ns", "GPU time", TA_TYPE_NUMBER, TA_UNIT_NS, TA_LOWER,
-     "World size times time over work: GPU time of a frame, else of what the smallest world size "
-     "does in a step or run"},
-    {"energy_j", "Energy", TA_TYPE_NUMBER, TA_UNIT_JOULE, TA_LOWER,
-     "Recorded energy of all devices over frames"},
-    {"pareto", "Worth it", TA_TYPE_BOOLEAN, TA_UNIT_NONE, TA_NEUTRAL,
-     "No other run takes as little time and less GPU time, or less time and as little GPU time"},
+    {"run", "Run", TA_TEXT, .doc = "Title of the run"},
+    {"world_size", "World size", TA_COUNT, .doc = "Ranks of the run"},
+    {"ranks", "Ranks seen", TA_COUNT, .doc = "Ranks that were read"},
+    {"basis", "Basis", TA_WORD,
+     .doc = "What times are of: blocks of frames (mean), steps of the rank that takes longest "
+            "(median), "
+            "or the run"},
+    {"samples", "Samples", TA_COUNT, .doc = "Steps or blocks behind the time"},
+    {"time_ns", "Time", TA_NS_MEAN, .better = TA_LOWER,
+     .doc = "Of a step, a block or the run: how long one waits for it"},
+    {"work", "Work", TA_NUMBER,
+     .doc = "What is done in this time, relative to the smallest world size"},
+    {"work_source", "Work by", TA_WORD,
+     .doc = "frames, recorded FLOPs, --strong or --weak (given), or assumed to be equal"},
+    {"base_world_size", "Compared with", TA_COUNT, .doc = "Smallest world size"},
+    {"speedup", "Speed-up", TA_NUMBER, .better = TA_HIGHER,
+     .doc = "Work over time, over that of the smallest world size"},
+    {"speedup_low", "Speed-up low", TA_NUMBER, .better = TA_HIGHER,
+     .doc =
+         "Lower end of its 95 % interval over steps or blocks (bootstrap); the next run may differ "
+         "by more"},
+    {"speedup_high", "Speed-up high", TA_NUMBER, .better = TA_HIGHER,
+     .doc = "Upper end of the interval"},
+    {"efficiency", "Efficiency", TA_RATIO, .better = TA_HIGHER,
+     .doc = "Speed-up over how many times more ranks there are"},
+    {"serial", "Serial part", TA_RATIO, .better = TA_LOWER,
+     .doc = "(1/S − 1/p)/(1 − 1/p) of p times as many ranks (Karp and Flatt): rising with the "
+            "world size "
+            "it is overhead, flat it is serial work"},
+    {"gpu_ns", "GPU time", TA_NS_MEAN, .better = TA_LOWER,
+     .doc = "World size times time over work: GPU time of a frame, else of what the smallest world "
+            "size "
+            "does in a step or run"},
+    {"energy_j", "Energy", TA_TYPE_NUMBER, TA_UNIT_JOULE, .better = TA_LOWER,
+     .doc = "Recorded energy of all devices over frames"},
+    {"pareto", "Worth it", TA_FLAG,
+     .doc = "No other run takes as little time and less GPU time, or less time and as little GPU "
+            "time"},
 };
 
 void scaling_add_runs(struct scaling *scaling, struct ta_section_builder *section)
@@ -202,13 +206,13 @@ void scaling_add_runs(struct scaling *scaling, struct ta_section_builder *sectio
     for (size_t i = 0; i < scaling->n; i++) {
         const struct scaling_run *run = &scaling->runs[i];
         const struct ta_estimate *s = &run->speedup;
-        TA_ROW(table, ta_text(ta_slice_of(run->title)), ta_int(run->world), ta_int(run->ranks),
-               ta_text(ta_slice_of(bases[scaling->basis])),
-               ta_int((int64_t)run->series[scaling->basis].n),
-               ta_num(scaling_latency(scaling, run)), ta_num(run->work),
-               ta_text(ta_slice_of(scaling->work)), ta_int(base->world), ta_num(s->value),
-               ta_num(s->low), ta_num(s->high), ta_num(s->value / run->size),
-               ta_num(ta_karp_flatt(run->size, s->value)), ta_num(gpu_time(scaling, run)),
-               ta_num(energy(scaling, run)), ta_bool(run->is_pareto));
+        TA_CELLS(table, ta_text(ta_slice_of(run->title)), ta_int(run->world), ta_int(run->ranks),
+                 ta_text(ta_slice_of(bases[scaling->basis])),
+                 ta_int((int64_t)run->series[scaling->basis].n),
+                 ta_num(scaling_latency(scaling, run)), ta_num(run->work),
+                 ta_text(ta_slice_of(scaling->work)), ta_int(base->world), ta_num(s->value),
+                 ta_num(s->low), ta_num(s->high), ta_num(s->value / run->size),
+                 ta_num(ta_karp_flatt(run->size, s->value)), ta_num(gpu_time(scaling, run)),
+                 ta_num(energy(scaling, run)), ta_bool(run->is_pareto));
     }
 }

@@ -148,7 +148,7 @@ static bool is_worse(const struct ta_layout *layout, size_t row, size_t column, 
 {
     const struct ta_table *table = layout->table;
     const bool rises = ta_table_column(table, "polarity") == SIZE_MAX
-                           ? table->columns[column].polarity == TA_HIGHER
+                           ? table->columns[column].better == TA_HIGHER
                            : ta_row_reads(table, row, "polarity", ta_polarity_name(TA_HIGHER));
     return (change > 0) != rises;
 }

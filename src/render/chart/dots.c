@@ -48,7 +48,7 @@ static bool color(struct ta_layout *layout, struct dots *dots)
     if (!scores || !counts)
         return false;
     bool more_is_better = dots->value_column != SIZE_MAX &&
-                          layout->table->columns[dots->value_column].polarity == TA_HIGHER;
+                          layout->table->columns[dots->value_column].better == TA_HIGHER;
     for (size_t row = 0; row < layout->table->n_rows; row++) {
         double value = value_at(layout, dots, row);
         if (isnan(value))

@@ -79,7 +79,7 @@ static void draw_cell(struct ta_layout *layout, const struct heat *heat, size_t 
     const double w = heat->plot.w / (double)heat->n_xs;
     const double x = heat->plot.x + w * (double)column;
     const double y = heat->plot.y + PITCH * (double)line;
-    const bool rises = layout->table->columns[heat->value_column].polarity == TA_HIGHER;
+    const bool rises = layout->table->columns[heat->value_column].better == TA_HIGHER;
     const enum ta_ink ink = ink_of(heat, change, (change > 0) != rises);
     const char *text = ta_pen_value(layout, change, heat->unit);
     const char *tip = ta_pen_printf(layout, "%s · %s · %s", heat->lines.names[line],

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tables as they are declared, and references to them as readers declare them.
+ *
+ * A table is declared once, by the analysis that fills it: its columns, what they mean, and how
+ * others treat it all stand in one struct ta_table_def.  The columns of a table `small` are an
+ * array `small_columns`, indexed by an enumeration:
+ *
+ *     enum { RANK, KERNELS, SHARE };
+ *     static const struct ta_column small_columns[] = {
+ *         [RANK] = TA_RANK_COLUMN,
+ *         [KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels executed"},
+ *         [SHARE] = {"small_share", "Small", TA_RATIO, .better = TA_LOWER,
+ *                    .doc = "Small kernels over all kernels"},
+ *     };
+ *     static const struct ta_table_def small = {"kernels.small", "Small kernels",
+ *                                               TA_COLUMNS(small_columns)};
+ *     TA_ROW(out, small, [RANK] = ta_int(rank), [KERNELS] = ta_int(n), [SHARE] = ta_num(share));
+ *
+ * Who reads a table names it, with the column, in a list of references.  The list is checked when
+ * the program starts: a reference that no declaration answers is refused, with both names. */
+#ifndef TRACEANALYZE_TABLE_H
+#define TRACEANALYZE_TABLE_H
+
+#include "chart.h"
+#include "result.h"
+
+TA_BEGIN_DECLS
+
+/* ---- columns --------------------------------------------------------------------------- */
+
+/* What the cells of a column are: type and unit, in the braces of a struct ta_column. */
+#define TA_TEXT TA_TYPE_STRING, TA_UNIT_NONE
+#define TA_WORD TA_TYPE_WORD, TA_UNIT_NONE
+#define TA_ID TA_TYPE_ID, TA_UNIT_NONE
+#define TA_SENTENCE TA_TYPE_SENTENCE, TA_UNIT_NONE
+#define TA_FLAG TA_TYPE_BOOLEAN, TA_UNIT_NONE
+#define TA_INTEGER TA_TYPE_INTEGER, TA_UNIT_NONE
+#define TA_NUMBER TA_TYPE_NUMBER, TA_UNIT_NONE
+#define TA_COUNT TA_TYPE_INTEGER, TA_UNIT_COUNT
+#define TA_NS TA_TYPE_INTEGER, TA_UNIT_NS
+#define TA_NS_MEAN TA_TYPE_NUMBER, TA_UNIT_NS
+#define TA_BYTES TA_TYPE_INTEGER, TA_UNIT_BYTES
+#define TA_BYTES_MEAN TA_TYPE_NUMBER, TA_UNIT_BYTES
+#define TA_RATIO TA_TYPE_NUMBER, TA_UNIT_RATIO
+
+/* ---- charts ---------------------------------------------------------------------------- */
+
+/* How a declared table is drawn: a struct ta_chart (chart.h) that names columns by their place in
+ * the array of columns of its table, &small_columns[RANK], so that a mistyped one does not compile.
+ * Members mean what those of struct ta_chart mean; columns may be NULL where names may. */
+struct ta_chart_def {
+    const char *id, *title, *caption;
+    enum ta_chart_kind kind;
+    const struct ta_column *label[TA_CHART_LABELS];
+    const struct ta_column *x;
+    struct {
+        const struct ta_column *column;
+        const char *label;
+        enum ta_ink ink;
+    } y[TA_CHART_SERIES_MAX];
+    const struct ta_column *group, *size;
+    struct {
+        const struct ta_column *level, *slope, *name;
+    } roof;
+    const struct ta_kind *kinds;
+    bool log_x, log_y;
+    uint32_t top;
+    int64_t whole;
+};
+
+/* ---- declarations ---------------------------------------------------------------------- */
+
+#define TA_LENGTH(array) (sizeof(array) / sizeof *(array))
+
+/* Columns of a table, in the braces of a struct ta_table_def. */
+#define TA_COLUMNS(array) .columns = (array), .n_columns = TA_LENGTH(array)
+
+/* How much a reader wants to see of a table. */
+enum ta_tier {
+    TA_TIER_ANSWER,  /* answers a question of its section: shown wherever there is room */
+    TA_TIER_DETAIL,  /* to look things up in: breaks another table down, or records what was read;
+                        paper shows it only where a finding cites it */
+    TA_TIER_INTERNAL /* for other analyses alone: no output shows it */
+};
+
+enum ta_direction { TA_ASCENDING, TA_DESCENDING };
+
+#define TA_TABLE_CHARTS 4
+
+struct ta_table_def {
+    const char *id, *title;
+    const struct ta_column *columns;
+    size_t n_columns;
+    enum ta_tier tier;
+    const struct ta_chart_def *chart[TA_TABLE_CHARTS]; /* drawn whenever it has rows */
+    struct {
+        const struct ta_column *by; /* NULL: rows keep the order of adding */
+        enum ta_direction direction;
+    } order;
+    /* Rows of the table that reports of several parts of a run make together. */
+    enum ta_joining {
+        TA_JOIN_ROWS, /* row after row, where it has a column of ranks; else that of no part */
+        TA_JOIN_SUMS, /* rows of equal names become one, whose numbers add up */
+        TA_JOIN_NOT   /* none: it compares the ranks of a run, and is made anew where it can be */
+    } joining;
+};
+
+/* Adds a row to the table `def`, one of those that the running analysis declares.  Each column of
+ * the table gets a cell by its enumerator; one that is not named is refused when the row is added,
+ * and one that the table does not have does not compile. */
+#define TA_ROW(section, def, ...)                                                                  \
+    ta_add_row(ta_rows((section), &(def)),                                                         \
+               (const struct ta_cell[TA_LENGTH(def##_columns)]){__VA_ARGS__})
+
+/* The rows of a declared table, to sort or to draw them by hand.  Of a table that the running
+ * analysis does not declare the report is refused later. */
+TA_API struct ta_table_builder *ta_rows(struct ta_section_builder *section,
+                                        const struct ta_table_def *def);
+
+/* Draws a declared table by hand, where what it holds decides whether a chart says something. */
+TA_API void ta_draw(struct ta_section_builder *section, const struct ta_table_def *def,
+                    const struct ta_chart_def *chart);
+
+/* Orders the rows by a column of the table, missing values last; ties by all columns from the left.
+ */
+TA_API void ta_order_rows(struct ta_section_builder *section, const struct ta_table_def *def,
+                          const struct ta_column *column, enum ta_direction direction);
+
+/* ---- references ------------------------------------------------------------------------ */
+
+/* A column of a declared table; `column` NULL is the table as a whole. */
+struct ta_ref {
+    const char *table, *column;
+};
+
+#define TA_REFS_MAX 96
+
+/* A list of references, in the braces of the callbacks of a plugin. */
+#define TA_READS(array) .reads = (array), .n_reads = TA_LENGTH(array)
+
+/* The references of one reader, resolved in one report.  Readers name them by their places in the
+ * list.  A report need not have all tables that are declared, and one of an earlier version not all
+ * their columns: then rows are 0, numbers are those given for the case, and texts are empty. */
+struct ta_refs {
+    const struct ta_report *report;
+    const struct ta_ref *list;
+    size_t n;
+    struct ta_ref_place {
+        const struct ta_table *table; /* NULL: the report has none */
+        size_t column;                /* SIZE_MAX: the table has none, or it is a whole table */
+    } places[TA_REFS_MAX];
+};
+
+/* Resolves a list of references in a report. */
+TA_API void ta_refs_open(struct ta_refs *refs, const struct ta_report *report,
+                         const struct ta_ref *list, size_t n);
+
+static inline const struct ta_table *ta_ref_table(const struct ta_refs *in, size_t ref)
+{
+    return in->places[ref].table;
+}
+
+static inline size_t ta_ref_rows(const struct ta_refs *in, size_t ref)
+{
+    return in->places[ref].table ? in->places[ref].table->n_rows : 0;
+}
+
+/* Whether the report has the table and the column. */
+static inline bool ta_ref_exists(const struct ta_refs *in, size_t ref)
+{
+    return in->places[ref].table && (in->places[ref].column != SIZE_MAX || !in->list[ref].column);
+}
+
+/* Place of the column in its table, or SIZE_MAX. */
+static inline size_t ta_ref_column(const struct ta_refs *in, size_t ref)
+{
+    return in->places[ref].column;
+}
+
+/* The cell of a row; a null one where there is no such column. */
+TA_API const struct ta_cell *ta_ref_cell(const struct ta_refs *in, size_t ref, size_t row);
+
+/* The number of a row; `otherwise` without one. */
+static inline double ta_ref_number(const struct ta_refs *in, size_t ref, size_t row,
+                                   double otherwise)
+{
+    return ta_cell_number(ta_ref_cell(in, ref, row), otherwise);
+}
+
+/* The integer of a row; TA_MISSING without one. */
+static inline int64_t ta_ref_integer(const struct ta_refs *in, size_t ref, size_t row)
+{
+    const struct ta_cell *cell = ta_ref_cell(in, ref, row);
+    return cell->kind == TA_CELL_INT ? cell->i : TA_MISSING;
+}
+
+/* The text of a row; empty without one. */
+static inline struct ta_slice ta_ref_text(const struct ta_refs *in, size_t ref, size_t row)
+{
+    const struct ta_cell *cell = ta_ref_cell(in, ref, row);
+    return cell->kind == TA_CELL_TEXT ? cell->text : TA_LIT("");
+}
+
+/* Whether a row holds this text, which is not empty. */
+static inline bool ta_ref_reads(const struct ta_refs *in, size_t ref, size_t row, const char *text)
+{
+    return ta_slice_equal(ta_ref_text(in, ref, row), ta_slice_of(text));
+}
+
+TA_END_DECLS
+
+#endif
