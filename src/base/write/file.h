@@ -18,7 +18,7 @@ struct ta_file {
     bool is_draft;
     char *buffer;
     size_t used, room;
-    uint64_t flushed;     /* bytes that went through the buffer, or past it */
+    uint64_t flushed;         /* bytes that went through the buffer, or past it */
     struct ta_deflater *gzip; /* what packs them, or NULL */
 };
 
