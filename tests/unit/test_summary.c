@@ -24,8 +24,9 @@ static void integers(void **state)
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         struct ta_text text = {0};
         ta_text_int(&text, values[i]);
-        struct ta_scan scan = ta_scan_of(text_of(&text), NULL);
-        assert_true(ta_scan_int(&scan) == values[i] && !scan.problem && ta_scan_at_end(&scan));
+        ta_text_putc(&text, ' '); /* a number does not end with the text */
+        struct ta_pull pull = ta_pull_of(text_of(&text), NULL);
+        assert_true(ta_pull_int(&pull) == values[i] && !pull.problem && ta_pull_at_end(&pull));
         free(text.bytes.at);
     }
 }
@@ -38,14 +39,14 @@ static void wide_numbers(void **state)
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         struct ta_text text = {0};
         ta_text_wide(&text, values[i]);
-        struct ta_scan scan = ta_scan_of(text_of(&text), NULL);
-        assert_true(ta_scan_wide(&scan) == values[i] && !scan.problem);
+        struct ta_pull pull = ta_pull_of(text_of(&text), NULL);
+        assert_true(ta_pull_wide(&pull) == values[i] && !pull.problem);
         free(text.bytes.at);
     }
     /* 2^128, one too many. */
-    struct ta_scan scan = ta_scan_of(TA_LIT("\"340282366920938463463374607431768211456\""), NULL);
-    ta_scan_wide(&scan);
-    assert_non_null(scan.problem);
+    struct ta_pull pull = ta_pull_of(TA_LIT("\"340282366920938463463374607431768211456\""), NULL);
+    ta_pull_wide(&pull);
+    assert_non_null(pull.problem);
 }
 
 static void reals(void **state)
@@ -56,17 +57,20 @@ static void reals(void **state)
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         text.bytes.n = 0;
         ta_text_real(&text, values[i]);
-        struct ta_scan scan = ta_scan_of(text_of(&text), NULL);
-        assert_true(ta_scan_real(&scan) == values[i] && !scan.problem);
+        ta_text_putc(&text, ' ');
+        struct ta_pull pull = ta_pull_of(text_of(&text), NULL);
+        assert_true(ta_pull_real(&pull) == values[i] && !pull.problem);
     }
     text.bytes.n = 0;
     ta_text_real(&text, (double)-INFINITY);
-    struct ta_scan scan = ta_scan_of(text_of(&text), NULL);
-    assert_true(isinf(ta_scan_real(&scan)));
+    ta_text_putc(&text, ' ');
+    struct ta_pull pull = ta_pull_of(text_of(&text), NULL);
+    assert_true(isinf(ta_pull_real(&pull)));
     text.bytes.n = 0;
     ta_text_real(&text, (double)NAN);
-    scan = ta_scan_of(text_of(&text), NULL);
-    assert_true(isnan(ta_scan_real(&scan)) && !scan.problem);
+    ta_text_putc(&text, ' ');
+    pull = ta_pull_of(text_of(&text), NULL);
+    assert_true(isnan(ta_pull_real(&pull)) && !pull.problem);
     free(text.bytes.at);
 }
 
@@ -80,10 +84,10 @@ static void strings(void **state)
         struct ta_text text = {0};
         struct ta_arena arena = {0};
         ta_text_string(&text, values[i]);
-        struct ta_scan scan = ta_scan_of(text_of(&text), &arena);
-        assert_true(ta_slice_equal(ta_scan_string(&scan), values[i]));
-        assert_null(scan.problem);
-        assert_true(ta_scan_at_end(&scan));
+        struct ta_pull pull = ta_pull_of(text_of(&text), &arena);
+        assert_true(ta_slice_equal(ta_pull_string(&pull), values[i]));
+        assert_null(pull.problem);
+        assert_true(ta_pull_at_end(&pull));
         free(text.bytes.at);
         ta_arena_free(&arena);
     }
@@ -97,43 +101,49 @@ static void what_is_no_value(void **state)
         size_t place;
         enum { INT, STRING, BOOL, REAL, SKIP } as;
     } cases[] = {
-        {"", "expected a whole number", 0, INT},
-        {"1.5", "expected a whole number", 1, INT},
-        {"1e3", "expected a whole number", 1, INT},
-        {"9223372036854775808", "a number is out of range", 18, INT},
-        {"nul", "expected a value", 0, INT},
-        {"\"abc", "it ends early", 1, STRING},
+        {"", "it ends early", 0, INT},
+        {"12", "it ends early", 2, INT},
+        {"1.5,", "expected a whole number", 0, INT},
+        {"1e3,", "expected a whole number", 0, INT},
+        {"01,", "expected a whole number", 0, INT},
+        {"9223372036854775808,", "a number is out of range", 0, INT},
+        {"nul", "it ends early", 3, INT},
+        {"nil,", "expected a value", 0, INT},
+        {"\"abc", "it ends early", 4, STRING},
         {"\"a\\q\"", "a string holds an unknown escape", 2, STRING},
         {"\"\xff\"", "a string is no UTF-8", 1, STRING},
+        {"\"a\nb\"", "a string holds a control character", 2, STRING},
         {"{\"hex\":\"0g\"}", "expected a string or bytes", 11, STRING},
         {"{\"hex\":\"012\"}", "expected a string or bytes", 12, STRING},
         {"truth", "expected true or false", 0, BOOL},
-        {"1.2.3", "expected a number", 0, REAL},
+        {"1.2.3,", "expected a number", 3, REAL},
+        {"NaN,", "a number is out of range", 0, REAL},
         {"[[1,2]", "it ends early", 6, SKIP},
+        {"[1,]", "a comma too many", 3, SKIP},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ta_arena arena = {0};
-        struct ta_scan scan = ta_scan_of(ta_slice_of(cases[i].text), &arena);
+        struct ta_pull pull = ta_pull_of(ta_slice_of(cases[i].text), &arena);
         switch (cases[i].as) {
         case INT:
-            ta_scan_int(&scan);
+            ta_pull_int(&pull);
             break;
         case STRING:
-            ta_scan_string(&scan);
+            ta_pull_string(&pull);
             break;
         case BOOL:
-            ta_scan_bool(&scan);
+            ta_pull_bool(&pull);
             break;
         case REAL:
-            ta_scan_real(&scan);
+            ta_pull_real(&pull);
             break;
         case SKIP:
-            ta_scan_skip(&scan);
+            ta_pull_skip(&pull);
         }
-        if (!scan.problem)
+        if (!pull.problem)
             fail_msg("accepted: %s", cases[i].text);
-        assert_string_equal(scan.problem, cases[i].problem);
-        assert_int_equal(scan.at - scan.start, cases[i].place);
+        assert_string_equal(pull.problem, cases[i].problem);
+        assert_int_equal(pull.scan.p - pull.start, cases[i].place);
         ta_arena_free(&arena);
     }
 }
@@ -143,20 +153,45 @@ static void structure(void **state)
     (void)state;
     static const char *const bad[] = {"[1 2]", "[1,]", "[,1]", "[1,2", "[1}", "{}"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct ta_scan scan = ta_scan_of(ta_slice_of(bad[i]), NULL);
-        if (ta_scan_open(&scan, '['))
-            while (ta_scan_item(&scan, ']'))
-                ta_scan_int(&scan);
-        if (!scan.problem)
+        struct ta_pull pull = ta_pull_of(ta_slice_of(bad[i]), NULL);
+        if (ta_pull_open(&pull, '['))
+            while (ta_pull_item(&pull, ']'))
+                ta_pull_int(&pull);
+        if (!pull.problem)
             fail_msg("accepted: %s", bad[i]);
     }
-    struct ta_scan scan = ta_scan_of(TA_LIT(" [ 1 , [ ] , 2 ] "), NULL);
-    assert_true(ta_scan_open(&scan, '[') && ta_scan_item(&scan, ']'));
-    assert_int_equal(ta_scan_int(&scan), 1);
-    assert_true(ta_scan_item(&scan, ']') && ta_scan_open(&scan, '[') && !ta_scan_item(&scan, ']'));
-    assert_true(ta_scan_item(&scan, ']'));
-    assert_int_equal(ta_scan_int(&scan), 2);
-    assert_true(!ta_scan_item(&scan, ']') && !scan.problem && ta_scan_at_end(&scan));
+    struct ta_pull pull = ta_pull_of(TA_LIT(" [ 1 , [ ] , 2 ] "), NULL);
+    assert_true(ta_pull_open(&pull, '[') && ta_pull_item(&pull, ']'));
+    assert_int_equal(ta_pull_int(&pull), 1);
+    assert_true(ta_pull_item(&pull, ']') && ta_pull_open(&pull, '[') && !ta_pull_item(&pull, ']'));
+    assert_true(ta_pull_item(&pull, ']'));
+    assert_int_equal(ta_pull_int(&pull), 2);
+    assert_true(!ta_pull_item(&pull, ']') && !pull.problem && ta_pull_at_end(&pull));
+}
+
+/* A head that is cut anywhere asks for more of it, in the middle of a string as well. */
+static void heads_ask_for_more(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"schema\":\"traceanalyze.summary/1\",\"version\":\"1\","
+                               "\"title\":\"a run\",\"files\":[{\"path\":\"a \\u0022\xc3\xa4\","
+                               "\"format\":\"chrome_json\",\"truncated\":false,\"bytes\":10}]";
+    struct ta_shared shared = {0};
+    struct ta_ctx ctx;
+    ta_ctx_init(&ctx, &shared);
+    for (size_t n = 1; n < sizeof text; n++) {
+        struct ta_arena arena = {0};
+        struct ta_summary_head head;
+        bool more = false;
+        const bool is_whole = n == sizeof text - 1;
+        const enum ta_status status =
+            ta_summary_read_head(&ctx, (struct ta_slice){text, n}, &arena, &head, &more);
+        if (status != (is_whole ? TA_OK : TA_ERR_INPUT) || more == is_whole)
+            fail_msg("after %zu bytes: status %d, more %d", n, status, more);
+        if (is_whole)
+            ta_summary_head_free(&head);
+        ta_arena_free(&arena);
+    }
 }
 
 /* ---- tables -------------------------------------------------------------------------------- */
@@ -222,15 +257,15 @@ static const char *take(struct ta_slice text, const struct ta_strings *texts,
 {
     static const size_t index_of[2] = {20, 30};
     struct ta_arena arena = {0};
-    struct ta_summary_in in = {.scan = ta_scan_of(text, &arena),
+    struct ta_summary_in in = {.pull = ta_pull_of(text, &arena),
                                .texts = texts->texts.at + 1,
                                .n_texts = texts->texts.n - 1,
                                .index_of = index_of,
                                .n_files = 2};
     ta_summary_take_table(&in, &ops, 0, into);
-    const char *problem = in.scan.problem;
+    const char *problem = in.pull.problem;
     if (!problem)
-        assert_true(ta_scan_at_end(&in.scan));
+        assert_true(ta_pull_at_end(&in.pull));
     free(in.samples.at);
     free(in.counts.at);
     ta_arena_free(&arena);
@@ -374,6 +409,7 @@ int main(void)
         cmocka_unit_test(strings),
         cmocka_unit_test(what_is_no_value),
         cmocka_unit_test(structure),
+        cmocka_unit_test(heads_ask_for_more),
         cmocka_unit_test(rows_again),
         cmocka_unit_test(hostile_rows),
         cmocka_unit_test(no_field_is_missing),

@@ -58,24 +58,24 @@ static void put_fact(struct ta_text *text, const struct ta_ingested *file, const
     }
 }
 
-static void take_fact(struct ta_scan *scan, struct ta_ingested *file, const struct fact *fact)
+static void take_fact(struct ta_pull *pull, struct ta_ingested *file, const struct fact *fact)
 {
     void *at = (char *)file + fact->offset;
     switch (fact->type) {
     case TEXT:
-        *(const char **)at = ta_scan_copy(scan);
+        *(const char **)at = ta_pull_copy(pull);
         break;
     case COUNT: /* so that totals of all files do not wrap */
-        *(uint64_t *)at = (uint64_t)ta_scan_within(scan, 0, INT64_C(1) << 56, false);
+        *(uint64_t *)at = (uint64_t)ta_pull_within(pull, 0, INT64_C(1) << 56, false);
         break;
     case TIME:
-        *(int64_t *)at = ta_scan_within(scan, -TA_TS_LARGEST, INT64_MAX / 2, true);
+        *(int64_t *)at = ta_pull_within(pull, -TA_TS_LARGEST, INT64_MAX / 2, true);
         break;
     case NUMBER:
-        *(int64_t *)at = ta_scan_int(scan);
+        *(int64_t *)at = ta_pull_int(pull);
         break;
     case FLAG:
-        *(bool *)at = ta_scan_bool(scan);
+        *(bool *)at = ta_pull_bool(pull);
     }
 }
 
@@ -114,14 +114,14 @@ void ta_summary_put_findings(struct ta_text *text, const struct ta_quality *qual
 }
 
 /* The enumerator of a word, or `n` after a failure. */
-static int take_word(struct ta_scan *scan, int n, const char *(*name)(int value))
+static int take_word(struct ta_pull *pull, int n, const char *(*name)(int value))
 {
-    const struct ta_slice word = ta_scan_string(scan);
+    const struct ta_slice word = ta_pull_string(pull);
     int value = 0;
     while (value < n && !ta_slice_equal(word, ta_slice_of(name(value))))
         value++;
     if (value == n)
-        ta_scan_fail(scan, "a word that this version does not know");
+        ta_pull_fail(pull, "a word that this version does not know");
     return value;
 }
 
@@ -135,7 +135,7 @@ static const char *severity_name(int severity)
     return ta_quality_severity_name((enum ta_quality_severity)severity);
 }
 
-static void take_finding(struct ta_scan *scan, struct ta_quality *quality)
+static void take_finding(struct ta_pull *pull, struct ta_quality *quality)
 {
     struct ta_quality_slot slot = {.first = TA_NO_OFFSET,
                                    .last = TA_NO_OFFSET,
@@ -144,43 +144,43 @@ static void take_finding(struct ta_scan *scan, struct ta_quality *quality)
     struct ta_slice key;
     const char *example = NULL;
     int code = TA_Q_COUNT;
-    if (!ta_scan_open(scan, '{'))
+    if (!ta_pull_open(pull, '{'))
         return;
-    while (ta_scan_member(scan, &key)) {
+    while (ta_pull_member(pull, &key)) {
         if (ta_slice_equal(key, TA_LIT("code")))
-            code = take_word(scan, TA_Q_COUNT, code_name);
+            code = take_word(pull, TA_Q_COUNT, code_name);
         else if (ta_slice_equal(key, TA_LIT("severity")))
             slot.severity =
-                (enum ta_quality_severity)take_word(scan, TA_QUALITY_ERROR + 1, severity_name);
+                (enum ta_quality_severity)take_word(pull, TA_QUALITY_ERROR + 1, severity_name);
         else if (ta_slice_equal(key, TA_LIT("count")))
-            slot.count = (uint64_t)ta_scan_within(scan, 1, INT64_C(1) << 56, false);
+            slot.count = (uint64_t)ta_pull_within(pull, 1, INT64_C(1) << 56, false);
         else if (ta_slice_equal(key, TA_LIT("byte_offset")))
-            slot.first = ta_scan_uint(scan);
+            slot.first = ta_pull_uint(pull);
         else if (ta_slice_equal(key, TA_LIT("last_offset")))
-            slot.last = ta_scan_uint(scan);
+            slot.last = ta_pull_uint(pull);
         else if (ta_slice_equal(key, TA_LIT("file_offset")))
-            slot.file_offset = ta_scan_uint(scan);
+            slot.file_offset = ta_pull_uint(pull);
         else if (ta_slice_equal(key, TA_LIT("text_offset")))
-            slot.text_offset = ta_scan_uint(scan);
+            slot.text_offset = ta_pull_uint(pull);
         else if (ta_slice_equal(key, TA_LIT("text")))
-            example = ta_scan_copy(scan);
+            example = ta_pull_copy(pull);
         else
-            ta_scan_skip(scan);
+            ta_pull_skip(pull);
     }
     if (code == TA_Q_COUNT || !slot.count)
-        ta_scan_fail(scan, "a finding without code or count");
-    if (!scan->problem)
+        ta_pull_fail(pull, "a finding without code or count");
+    if (!pull->problem)
         ta_quality_restore(quality, (enum ta_quality_code)code, &slot, example);
 }
 
-void ta_summary_take_findings(struct ta_scan *scan, struct ta_quality *quality)
+void ta_summary_take_findings(struct ta_pull *pull, struct ta_quality *quality)
 {
-    if (!ta_scan_open(scan, '['))
+    if (!ta_pull_open(pull, '['))
         return;
-    while (ta_scan_item(scan, ']'))
-        take_finding(scan, quality);
+    while (ta_pull_item(pull, ']'))
+        take_finding(pull, quality);
     if (quality->failed)
-        ta_scan_fail(scan, "no memory for it");
+        ta_pull_fail(pull, "no memory for it");
 }
 
 /* ---- lists --------------------------------------------------------------------------------- */
@@ -209,19 +209,19 @@ static void put_lists(struct ta_text *text, const struct ta_ingested *file)
     put_names(text, "products", file->products);
 }
 
-static void take_row_ranks(struct ta_scan *scan, struct ta_ingested *file)
+static void take_row_ranks(struct ta_pull *pull, struct ta_ingested *file)
 {
     TA_VEC(int64_t) found = {0};
     int64_t least = 0;
-    bool done = ta_scan_open(scan, '[');
-    while (done && ta_scan_item(scan, ']')) {
-        const int64_t rank = ta_scan_within(scan, least, INT32_MAX, false);
+    bool done = ta_pull_open(pull, '[');
+    while (done && ta_pull_item(pull, ']')) {
+        const int64_t rank = ta_pull_within(pull, least, INT32_MAX, false);
         least = rank + 1;
         done = found.n < LIST_MOST && ta_vec_push(&found, rank);
     }
-    int64_t *ranks = ta_arena_alloc(scan->arena, (found.n + 1) * sizeof *ranks);
+    int64_t *ranks = ta_arena_alloc(pull->arena, (found.n + 1) * sizeof *ranks);
     if (!done || !ranks)
-        ta_scan_fail(scan, "too many ranks");
+        ta_pull_fail(pull, "too many ranks");
     else if (found.n)
         memcpy(ranks, found.at, found.n * sizeof *ranks);
     file->row_ranks = ranks;
@@ -230,17 +230,17 @@ static void take_row_ranks(struct ta_scan *scan, struct ta_ingested *file)
 }
 
 /* A list that ends with NULL. */
-static const char **take_names(struct ta_scan *scan)
+static const char **take_names(struct ta_pull *pull)
 {
     TA_VEC(const char *) found = {0};
-    bool done = ta_scan_open(scan, '[');
-    while (done && ta_scan_item(scan, ']')) {
-        const char *name = ta_scan_copy(scan);
+    bool done = ta_pull_open(pull, '[');
+    while (done && ta_pull_item(pull, ']')) {
+        const char *name = ta_pull_copy(pull);
         done = name && found.n < LIST_MOST && ta_vec_push(&found, name);
     }
-    const char **names = ta_arena_alloc(scan->arena, (found.n + 1) * sizeof *names);
+    const char **names = ta_arena_alloc(pull->arena, (found.n + 1) * sizeof *names);
     if (!done || !names)
-        ta_scan_fail(scan, "too many names");
+        ta_pull_fail(pull, "too many names");
     else if (found.n)
         memcpy(names, found.at, found.n * sizeof *names);
     free(found.at);
@@ -265,40 +265,40 @@ void ta_summary_put_facts(struct ta_text *text, const struct ta_ingested *file)
     ta_text_putc(text, '}');
 }
 
-static void take_member(struct ta_scan *scan, struct ta_slice key, struct ta_ingested *file,
+static void take_member(struct ta_pull *pull, struct ta_slice key, struct ta_ingested *file,
                         struct ta_source *source)
 {
     for (size_t i = 0; i < N_FACTS; i++) {
         if (ta_slice_equal(key, ta_slice_of(facts[i].name))) {
-            take_fact(scan, file, &facts[i]);
+            take_fact(pull, file, &facts[i]);
             return;
         }
     }
     if (ta_slice_equal(key, TA_LIT("path")))
-        source->shown = ta_scan_copy(scan);
+        source->shown = ta_pull_copy(pull);
     else if (ta_slice_equal(key, TA_LIT("expected")))
-        source->expected = ta_scan_bool(scan);
+        source->expected = ta_pull_bool(pull);
     else if (ta_slice_equal(key, TA_LIT("mtime_s")))
-        source->mtime_s = ta_scan_within(scan, INT64_MIN / 2, INT64_MAX / 2, false);
+        source->mtime_s = ta_pull_within(pull, INT64_MIN / 2, INT64_MAX / 2, false);
     else if (ta_slice_equal(key, TA_LIT("row_ranks")))
-        take_row_ranks(scan, file);
+        take_row_ranks(pull, file);
     else if (ta_slice_equal(key, TA_LIT("devices")))
-        file->devices = take_names(scan);
+        file->devices = take_names(pull);
     else if (ta_slice_equal(key, TA_LIT("products")))
-        file->products = take_names(scan);
+        file->products = take_names(pull);
     else if (ta_slice_equal(key, TA_LIT("findings")))
-        ta_summary_take_findings(scan, &file->quality);
+        ta_summary_take_findings(pull, &file->quality);
     else
-        ta_scan_skip(scan);
+        ta_pull_skip(pull);
 }
 
-void ta_summary_take_facts(struct ta_scan *scan, struct ta_ingested *file, struct ta_source *source)
+void ta_summary_take_facts(struct ta_pull *pull, struct ta_ingested *file, struct ta_source *source)
 {
     struct ta_slice key;
-    if (!ta_scan_open(scan, '{'))
+    if (!ta_pull_open(pull, '{'))
         return;
-    while (ta_scan_member(scan, &key))
-        take_member(scan, key, file, source);
+    while (ta_pull_member(pull, &key))
+        take_member(pull, key, file, source);
     if (!source->shown || (!file->format && !file->refusal))
-        ta_scan_fail(scan, "a file without path, format or refusal");
+        ta_pull_fail(pull, "a file without path, format or refusal");
 }

@@ -4,14 +4,14 @@
 #define TA_SUMMARY_FACTS_H
 
 #include "analyze/summary/ingested.h"
-#include "analyze/summary/scan.h"
+#include "parse/json/pull.h"
 
 void ta_summary_put_facts(struct ta_text *text, const struct ta_ingested *file);
 void ta_summary_put_findings(struct ta_text *text, const struct ta_quality *quality);
 
-/* Into a file and a source that are empty; texts go to the arena of the scan. */
-void ta_summary_take_facts(struct ta_scan *scan, struct ta_ingested *file,
+/* Into a file and a source that are empty; texts go to the arena of `pull`. */
+void ta_summary_take_facts(struct ta_pull *pull, struct ta_ingested *file,
                            struct ta_source *source);
-void ta_summary_take_findings(struct ta_scan *scan, struct ta_quality *quality);
+void ta_summary_take_findings(struct ta_pull *pull, struct ta_quality *quality);
 
 #endif

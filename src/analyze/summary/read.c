@@ -19,27 +19,28 @@ bool ta_summary_is(struct ta_slice head)
     return head.len > n && memcmp(head.ptr, start, n) == 0;
 }
 
-/* Says what the scan found wrong, with its place. */
-static enum ta_status fail(struct ta_ctx *ctx, const struct ta_scan *scan)
+/* Says what was found wrong, with its place. */
+static enum ta_status fail(struct ta_ctx *ctx, const struct ta_pull *pull)
 {
-    if (scan->arena->failed)
+    if (pull->arena->failed)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold a summary");
-    return ta_fail(ctx, TA_ERR_INPUT, "Not a usable summary: %s: byte offset %zu", scan->problem,
-                   (size_t)(scan->at - scan->start));
+    return ta_fail(ctx, TA_ERR_INPUT, "Not a usable summary: %s: byte offset %zu", pull->problem,
+                   (size_t)(pull->scan.p - pull->start));
 }
 
 /* The opening brace and the schema, which come first in any version. */
-static bool open_summary(struct ta_scan *scan)
+static bool open_summary(struct ta_pull *pull)
 {
     struct ta_slice key = {"", 0};
-    if (!ta_scan_open(scan, '{') || !ta_scan_member(scan, &key) ||
+    if (!ta_pull_open(pull, '{') || !ta_pull_member(pull, &key) ||
         !ta_slice_equal(key, TA_LIT("schema")))
-        return ta_scan_fail(scan, "it does not begin with its schema");
-    const char *place = scan->at;
-    if (ta_slice_equal(ta_scan_string(scan), TA_LIT("traceanalyze.summary/1")))
+        return ta_pull_fail(pull, "it does not begin with its schema");
+    const char *place = pull->scan.p;
+    if (ta_slice_equal(ta_pull_string(pull), TA_LIT("traceanalyze.summary/1")))
         return true;
-    scan->at = place;
-    return ta_scan_fail(scan, "expected the schema \"traceanalyze.summary/1\"");
+    if (!pull->problem)
+        pull->scan.p = place;
+    return ta_pull_fail(pull, "expected the schema \"traceanalyze.summary/1\"");
 }
 
 /* ---- the head ------------------------------------------------------------------------------ */
@@ -49,17 +50,17 @@ struct files {
     TA_VEC(struct ta_source) sources;
 };
 
-static void take_files(struct ta_scan *scan, struct files *list)
+static void take_files(struct ta_pull *pull, struct files *list)
 {
-    if (!ta_scan_open(scan, '['))
+    if (!ta_pull_open(pull, '['))
         return;
-    while (ta_scan_item(scan, ']')) {
+    while (ta_pull_item(pull, ']')) {
         if (list->files.n == FILES_MOST || !ta_vec_push(&list->files, ta_ingested_empty) ||
             !ta_vec_push(&list->sources, (struct ta_source){0})) {
-            ta_scan_fail(scan, "too many files");
+            ta_pull_fail(pull, "too many files");
             return;
         }
-        ta_summary_take_facts(scan, &list->files.at[list->files.n - 1],
+        ta_summary_take_facts(pull, &list->files.at[list->files.n - 1],
                               &list->sources.at[list->sources.n - 1]);
     }
 }
@@ -74,46 +75,46 @@ static void shrink(struct files *list)
 }
 
 /* Up to the list of files. */
-static void take_head(struct ta_scan *scan, struct ta_summary_head *head, struct files *list)
+static void take_head(struct ta_pull *pull, struct ta_summary_head *head, struct files *list)
 {
     struct ta_slice key;
-    if (!open_summary(scan))
+    if (!open_summary(pull))
         return;
-    while (ta_scan_member(scan, &key)) {
+    while (ta_pull_member(pull, &key)) {
         if (ta_slice_equal(key, TA_LIT("version"))) {
-            head->version = ta_scan_copy(scan);
+            head->version = ta_pull_copy(pull);
         } else if (ta_slice_equal(key, TA_LIT("title"))) {
-            head->title = ta_scan_copy(scan);
+            head->title = ta_pull_copy(pull);
         } else if (ta_slice_equal(key, TA_LIT("job"))) {
-            ta_summary_take_findings(scan, &head->job);
+            ta_summary_take_findings(pull, &head->job);
         } else if (ta_slice_equal(key, TA_LIT("files"))) {
-            take_files(scan, list);
+            take_files(pull, list);
             break;
         } else {
-            ta_scan_skip(scan);
+            ta_pull_skip(pull);
         }
     }
     if (!head->version || !head->title || list->files.n == 0)
-        ta_scan_fail(scan, "it does not say its title, version and files");
+        ta_pull_fail(pull, "it does not say its title, version and files");
 }
 
 enum ta_status ta_summary_read_head(struct ta_ctx *ctx, struct ta_slice text,
                                     struct ta_arena *arena, struct ta_summary_head *head,
                                     bool *more)
 {
-    struct ta_scan scan = ta_scan_of(text, arena);
+    struct ta_pull pull = ta_pull_of(text, arena);
     struct files list = {0};
     *head = (struct ta_summary_head){0};
-    take_head(&scan, head, &list);
+    take_head(&pull, head, &list);
     shrink(&list);
     head->files = list.files.at;
     head->sources = list.sources.at;
     head->n_files = list.sources.n;
-    *more = scan.problem && scan.at == scan.end && !arena->failed;
-    if (!scan.problem)
+    *more = pull.problem && pull.scan.p == pull.scan.end && !arena->failed;
+    if (!pull.problem)
         return TA_OK;
     ta_summary_head_free(head);
-    return fail(ctx, &scan);
+    return fail(ctx, &pull);
 }
 
 void ta_summary_head_free(struct ta_summary_head *head)
@@ -141,22 +142,22 @@ struct body {
 
 static void take_texts(struct body *body)
 {
-    struct ta_scan *scan = &body->in.scan;
-    if (!ta_scan_open(scan, '['))
+    struct ta_pull *pull = &body->in.pull;
+    if (!ta_pull_open(pull, '['))
         return;
-    while (ta_scan_item(scan, ']'))
-        if (!ta_vec_push(&body->texts, ta_scan_string(scan)))
-            ta_scan_fail(scan, "no memory for it");
+    while (ta_pull_item(pull, ']'))
+        if (!ta_vec_push(&body->texts, ta_pull_string(pull)))
+            ta_pull_fail(pull, "no memory for it");
     body->in.texts = body->texts.at;
     body->in.n_texts = body->texts.n;
 }
 
 static void take_records(struct body *body)
 {
-    struct ta_scan *scan = &body->in.scan;
-    if (!ta_scan_open(scan, '['))
+    struct ta_pull *pull = &body->in.pull;
+    if (!ta_pull_open(pull, '['))
         return;
-    while (ta_scan_item(scan, ']')) {
+    while (ta_pull_item(pull, ']')) {
         struct ta_trace *trace = ta_summary_take_records(&body->in, body->check_only);
         if (!trace)
             continue;
@@ -184,16 +185,16 @@ static size_t find_analysis(const struct ta_plan *plan, struct ta_slice id)
 
 static void take_tables(struct body *body, size_t analysis)
 {
-    struct ta_scan *scan = &body->in.scan;
+    struct ta_pull *pull = &body->in.pull;
     const struct ta_analysis_ops *ops = body->plan->analyses[analysis]->plugin.analysis;
     const struct ta_partial_def *defs = ops->partials;
     struct ta_slice key;
     size_t next = 0;
-    if (!ta_scan_open(scan, '{'))
+    if (!ta_pull_open(pull, '{'))
         return;
-    for (; ta_scan_member(scan, &key); next++) {
+    for (; ta_pull_member(pull, &key); next++) {
         if (!defs || !defs[next].name || !ta_slice_equal(key, ta_slice_of(defs[next].name))) {
-            ta_scan_fail(scan, "the tables of an analysis are not those of this version");
+            ta_pull_fail(pull, "the tables of an analysis are not those of this version");
             return;
         }
         ta_summary_take_table(
@@ -201,47 +202,47 @@ static void take_tables(struct body *body, size_t analysis)
             body->check_only ? NULL : ta_partial_set_table(body->partials, analysis, next));
     }
     if (defs && defs[next].name)
-        ta_scan_fail(scan, "the tables of an analysis are not those of this version");
+        ta_pull_fail(pull, "the tables of an analysis are not those of this version");
 }
 
 /* Whether the analysis was told what it is told in this run.  One that maps nothing has left
  * nothing here, so what it was told is of no matter. */
-static void check_options(struct ta_scan *scan, const struct ta_entry *entry)
+static void check_options(struct ta_pull *pull, const struct ta_entry *entry)
 {
     const struct ta_option *options = entry->plugin.options;
     const bool matters = entry->plugin.analysis->map != NULL;
     struct ta_slice key;
     size_t next = 0;
-    bool same = ta_scan_open(scan, '{');
-    for (; same && ta_scan_member(scan, &key); next++) {
-        const double value = ta_scan_real(scan);
+    bool same = ta_pull_open(pull, '{');
+    for (; same && ta_pull_member(pull, &key); next++) {
+        const double value = ta_pull_real(pull);
         same = options && options[next].name &&
                ta_slice_equal(key, ta_slice_of(options[next].name)) &&
                (!matters || value == entry->option_values[next]);
     }
     if (!same || (options && options[next].name))
-        ta_scan_fail(scan, "an analysis had other options (--set) than it has here");
+        ta_pull_fail(pull, "an analysis had other options (--set) than it has here");
 }
 
 static void take_analysis(struct body *body, size_t analysis)
 {
-    struct ta_scan *scan = &body->in.scan;
+    struct ta_pull *pull = &body->in.pull;
     const struct ta_entry *entry = body->plan->analyses[analysis];
     struct ta_slice key;
     bool has_version = false, has_options = false;
-    if (!ta_scan_open(scan, '{'))
+    if (!ta_pull_open(pull, '{'))
         return;
-    while (ta_scan_member(scan, &key)) {
+    while (ta_pull_member(pull, &key)) {
         if (ta_slice_equal(key, TA_LIT("version"))) {
-            has_version = ta_slice_equal(ta_scan_string(scan), ta_slice_of(entry->plugin.version));
+            has_version = ta_slice_equal(ta_pull_string(pull), ta_slice_of(entry->plugin.version));
         } else if (ta_slice_equal(key, TA_LIT("options")) && has_version) {
-            check_options(scan, entry);
+            check_options(pull, entry);
             has_options = true;
         } else if (ta_slice_equal(key, TA_LIT("tables")) && has_version && has_options) {
             take_tables(body, analysis);
             body->seen[analysis] = true;
         } else {
-            ta_scan_skip(scan);
+            ta_pull_skip(pull);
         }
     }
 }
@@ -250,12 +251,12 @@ static void take_analysis(struct body *body, size_t analysis)
 static void take_analyses(struct body *body)
 {
     struct ta_slice key;
-    if (!ta_scan_open(&body->in.scan, '{'))
+    if (!ta_pull_open(&body->in.pull, '{'))
         return;
-    while (ta_scan_member(&body->in.scan, &key)) {
+    while (ta_pull_member(&body->in.pull, &key)) {
         const size_t analysis = find_analysis(body->plan, key);
         if (analysis == SIZE_MAX || body->seen[analysis])
-            ta_scan_skip(&body->in.scan);
+            ta_pull_skip(&body->in.pull);
         else
             take_analysis(body, analysis);
     }
@@ -264,21 +265,21 @@ static void take_analyses(struct body *body)
 /* Analyses compare with what devices can do while they read traces. */
 static void check_hardware(struct body *body)
 {
-    struct ta_scan *scan = &body->in.scan;
+    struct ta_pull *pull = &body->in.pull;
     const char *here = body->in.ctx->shared->hardware_choice;
-    const char *there = ta_scan_copy(scan);
+    const char *there = ta_pull_copy(pull);
     const bool same = !here || !there ? here == there : strcmp(here, there) == 0;
     if (!same && body->plan->n)
-        ta_scan_fail(scan, "it was made with another --hardware than is given here");
+        ta_pull_fail(pull, "it was made with another --hardware than is given here");
 }
 
 static void take_body(struct body *body)
 {
-    struct ta_scan *scan = &body->in.scan;
+    struct ta_pull *pull = &body->in.pull;
     struct ta_slice key;
-    if (!open_summary(scan))
+    if (!open_summary(pull))
         return;
-    while (ta_scan_member(scan, &key)) {
+    while (ta_pull_member(pull, &key)) {
         if (ta_slice_equal(key, TA_LIT("hardware")))
             check_hardware(body);
         else if (ta_slice_equal(key, TA_LIT("texts")))
@@ -288,10 +289,10 @@ static void take_body(struct body *body)
         else if (ta_slice_equal(key, TA_LIT("analyses")))
             take_analyses(body);
         else
-            ta_scan_skip(scan);
+            ta_pull_skip(pull);
     }
-    if (!scan->problem && !ta_scan_at_end(scan))
-        ta_scan_fail(scan, "something follows its end");
+    if (!pull->problem && !ta_pull_at_end(pull))
+        ta_pull_fail(pull, "something follows its end");
 }
 
 /* Analyses that are younger than a summary have nothing of its files; with none at all it is of no
@@ -326,11 +327,11 @@ static void account_missing(const struct body *body)
 static enum ta_status pass(struct ta_ctx *ctx, struct ta_slice text, struct body *body)
 {
     struct ta_arena arena = {0};
-    body->in.scan = ta_scan_of(text, &arena);
+    body->in.pull = ta_pull_of(text, &arena);
     body->texts.n = 0;
     memset(body->seen, 0, body->plan->n * sizeof *body->seen);
     take_body(body);
-    enum ta_status status = body->in.scan.problem ? fail(ctx, &body->in.scan) : TA_OK;
+    enum ta_status status = body->in.pull.problem ? fail(ctx, &body->in.pull) : TA_OK;
     if (status == TA_OK)
         status = check_seen(ctx, body);
     ta_arena_free(&arena);

@@ -89,17 +89,17 @@ struct taking {
 
 static void take_field(struct taking *t, const struct ta_record_field *field, char *row)
 {
-    struct ta_scan *scan = &t->in->scan;
+    struct ta_pull *pull = &t->in->pull;
     void *at = row + field->offset;
     switch (field->type) {
     case TA_RECORD_INTEGER:
-        *(int64_t *)at = ta_scan_int(scan);
+        *(int64_t *)at = ta_pull_int(pull);
         break;
     case TA_RECORD_REAL:
-        *(double *)at = ta_scan_real(scan);
+        *(double *)at = ta_pull_real(pull);
         break;
     case TA_RECORD_TEXT: {
-        const bool is_absent = ta_scan_null(scan);
+        const bool is_absent = ta_pull_null(pull);
         const struct ta_slice text =
             is_absent ? (struct ta_slice){NULL, 0} : ta_summary_take_text(t->in);
         *(ta_str *)at =
@@ -107,10 +107,10 @@ static void take_field(struct taking *t, const struct ta_record_field *field, ch
         break;
     }
     case TA_RECORD_BOOL:
-        *(bool *)at = ta_scan_bool(scan);
+        *(bool *)at = ta_pull_bool(pull);
         break;
     case TA_RECORD_WORD:
-        *(int *)at = (int)ta_scan_within(scan, 0, field->below - 1, false);
+        *(int *)at = (int)ta_pull_within(pull, 0, field->below - 1, false);
     }
 }
 
@@ -118,50 +118,50 @@ static void take_row(struct taking *t, enum ta_dump_table table)
 {
     enum { LARGEST_ROW = 256 };
     _Alignas(max_align_t) char row[LARGEST_ROW] = {0};
-    struct ta_scan *scan = &t->in->scan;
-    if (!ta_scan_open(scan, '['))
+    struct ta_pull *pull = &t->in->pull;
+    if (!ta_pull_open(pull, '['))
         return;
     for (const struct ta_record_field *field = ta_record_tables[table].fields; field->name;
          field++) {
-        if (!ta_scan_item(scan, ']')) {
-            ta_scan_fail(scan, "a row is too short");
+        if (!ta_pull_item(pull, ']')) {
+            ta_pull_fail(pull, "a row is too short");
             return;
         }
         take_field(t, field, row);
     }
-    if (ta_scan_item(scan, ']'))
-        ta_scan_fail(scan, "a row is too long");
+    if (ta_pull_item(pull, ']'))
+        ta_pull_fail(pull, "a row is too long");
     else if (t->builder && ta_builder_add_row(t->in->ctx, t->builder, table, row) != TA_OK)
-        ta_scan_fail(scan, "no memory for it");
+        ta_pull_fail(pull, "no memory for it");
 }
 
-static void check_fields(struct ta_scan *scan, const struct ta_record_field *fields)
+static void check_fields(struct ta_pull *pull, const struct ta_record_field *fields)
 {
     size_t n = 0;
-    bool same = ta_scan_open(scan, '[');
-    for (; same && ta_scan_item(scan, ']'); n++)
-        same = fields[n].name && ta_slice_equal(ta_scan_string(scan), ta_slice_of(fields[n].name));
+    bool same = ta_pull_open(pull, '[');
+    for (; same && ta_pull_item(pull, ']'); n++)
+        same = fields[n].name && ta_slice_equal(ta_pull_string(pull), ta_slice_of(fields[n].name));
     if (!same || fields[n].name)
-        ta_scan_fail(scan, "the fields of a table are not those of this version");
+        ta_pull_fail(pull, "the fields of a table are not those of this version");
 }
 
 static void take_table(struct taking *t, enum ta_dump_table table)
 {
-    struct ta_scan *scan = &t->in->scan;
+    struct ta_pull *pull = &t->in->pull;
     struct ta_slice key;
     bool has_fields = false;
-    if (!ta_scan_open(scan, '{'))
+    if (!ta_pull_open(pull, '{'))
         return;
-    while (ta_scan_member(scan, &key)) {
+    while (ta_pull_member(pull, &key)) {
         if (ta_slice_equal(key, TA_LIT("fields"))) {
-            check_fields(scan, ta_record_tables[table].fields);
+            check_fields(pull, ta_record_tables[table].fields);
             has_fields = true;
         } else if (ta_slice_equal(key, TA_LIT("rows")) && has_fields) {
-            if (ta_scan_open(scan, '['))
-                while (ta_scan_item(scan, ']'))
+            if (ta_pull_open(pull, '['))
+                while (ta_pull_item(pull, ']'))
                     take_row(t, table);
         } else {
-            ta_scan_skip(scan);
+            ta_pull_skip(pull);
         }
     }
 }
@@ -169,9 +169,9 @@ static void take_table(struct taking *t, enum ta_dump_table table)
 static void take_tables(struct taking *t)
 {
     struct ta_slice key;
-    if (!ta_scan_open(&t->in->scan, '{'))
+    if (!ta_pull_open(&t->in->pull, '{'))
         return;
-    while (ta_scan_member(&t->in->scan, &key)) {
+    while (ta_pull_member(&t->in->pull, &key)) {
         int table = 0;
         while (table < TA_DUMP_COUNT &&
                !ta_slice_equal(key, ta_slice_of(ta_record_tables[table].name)))
@@ -179,40 +179,40 @@ static void take_tables(struct taking *t)
         if (table < TA_DUMP_COUNT)
             take_table(t, (enum ta_dump_table)table);
         else
-            ta_scan_fail(&t->in->scan, "records of a kind that this version does not know");
+            ta_pull_fail(&t->in->pull, "records of a kind that this version does not know");
     }
 }
 
 static void take_members(struct taking *t, struct ta_trace *trace)
 {
-    struct ta_scan *scan = &t->in->scan;
+    struct ta_pull *pull = &t->in->pull;
     struct ta_slice key;
-    if (!ta_scan_open(scan, '{'))
+    if (!ta_pull_open(pull, '{'))
         return;
     trace->rank = TA_MISSING;
-    while (ta_scan_member(scan, &key)) {
+    while (ta_pull_member(pull, &key)) {
         if (ta_slice_equal(key, TA_LIT("file"))) {
-            const int64_t file = ta_scan_within(scan, 0, (int64_t)t->in->n_files - 1, false);
-            trace->rank = scan->problem ? 0 : (int64_t)t->in->index_of[file];
+            const int64_t file = ta_pull_within(pull, 0, (int64_t)t->in->n_files - 1, false);
+            trace->rank = pull->problem ? 0 : (int64_t)t->in->index_of[file];
         } else if (ta_slice_equal(key, TA_LIT("origin_ns"))) {
-            trace->origin = ta_scan_int(scan);
+            trace->origin = ta_pull_int(pull);
         } else if (ta_slice_equal(key, TA_LIT("exactness"))) {
             trace->dump.exactness =
-                (enum ta_exactness)ta_scan_within(scan, TA_EXACT_CONSOLE, TA_EXACT_FULL, false);
+                (enum ta_exactness)ta_pull_within(pull, TA_EXACT_CONSOLE, TA_EXACT_FULL, false);
         } else if (ta_slice_equal(key, TA_LIT("growing"))) {
-            trace->dump.is_growing = ta_scan_bool(scan);
+            trace->dump.is_growing = ta_pull_bool(pull);
         } else if (ta_slice_equal(key, TA_LIT("allocator"))) {
-            trace->dump.held_allocator = ta_scan_bool(scan);
+            trace->dump.held_allocator = ta_pull_bool(pull);
         } else if (ta_slice_equal(key, TA_LIT("allocator_dated"))) {
-            trace->dump.allocator_dated = ta_scan_bool(scan);
+            trace->dump.allocator_dated = ta_pull_bool(pull);
         } else if (ta_slice_equal(key, TA_LIT("tables"))) {
             take_tables(t);
         } else {
-            ta_scan_skip(scan);
+            ta_pull_skip(pull);
         }
     }
     if (trace->rank == TA_MISSING)
-        ta_scan_fail(scan, "records do not say their file");
+        ta_pull_fail(pull, "records do not say their file");
 }
 
 struct ta_trace *ta_summary_take_records(struct ta_summary_in *in, bool check_only)
@@ -225,10 +225,10 @@ struct ta_trace *ta_summary_take_records(struct ta_summary_in *in, bool check_on
     if (ta_builder_init(&builder, &quality, 0, NULL, 0, UINT32_MAX - 1))
         take_members(&taking, builder.trace);
     else
-        ta_scan_fail(&in->scan, "no memory for it");
+        ta_pull_fail(&in->pull, "no memory for it");
     if (builder.track_of.failed)
-        ta_scan_fail(&in->scan, "no memory for it");
-    if (!in->scan.problem && !check_only) {
+        ta_pull_fail(&in->pull, "no memory for it");
+    if (!in->pull.problem && !check_only) {
         trace = builder.trace;
         builder.trace = NULL;
     }

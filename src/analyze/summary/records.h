@@ -36,7 +36,7 @@ void ta_summary_put_records(struct ta_summary_out *out, struct ta_text *text,
                             const struct ta_trace *trace);
 
 /* The trace of such an object; with `check_only` it is read and nothing is kept.  NULL then, and
- * when something is wrong, which is said by the scan. */
+ * when something is wrong, which `pull` says. */
 struct ta_trace *ta_summary_take_records(struct ta_summary_in *in, bool check_only);
 
 #endif

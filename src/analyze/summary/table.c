@@ -149,18 +149,18 @@ static void take_samples(struct ta_summary_in *in, struct ta_dist *dist)
 {
     int64_t value = 0;
     in->samples.n = 0;
-    if (!ta_scan_open(&in->scan, '['))
+    if (!ta_pull_open(&in->pull, '['))
         return;
-    while (ta_scan_item(&in->scan, ']')) {
-        const int64_t step = ta_scan_within(&in->scan, 0, INT64_MAX, false);
+    while (ta_pull_item(&in->pull, ']')) {
+        const int64_t step = ta_pull_within(&in->pull, 0, INT64_MAX, false);
         if (in->samples.n == TA_DIST_EXACT || __builtin_add_overflow(value, step, &value)) {
-            ta_scan_fail(&in->scan, "too many or too large samples");
+            ta_pull_fail(&in->pull, "too many or too large samples");
             return;
         }
         dist->sum += (uint64_t)value;
         dist->squares += (unsigned __int128)(uint64_t)value * (uint64_t)value;
         if (!ta_vec_push(&in->samples, value))
-            ta_scan_fail(&in->scan, "no memory for it");
+            ta_pull_fail(&in->pull, "no memory for it");
     }
     dist->n = dist->n_samples = dist->n_summed = in->samples.n;
     dist->wide = in->samples.n ? in->samples.at : NULL;
@@ -173,7 +173,7 @@ static bool clear_counts(struct ta_summary_in *in)
     if (!in->counts.at) {
         in->counts.at = calloc(TA_DIST_BUCKETS, sizeof *in->counts.at);
         in->counts.max = in->counts.at ? TA_DIST_BUCKETS : 0;
-        return in->counts.at || ta_scan_fail(&in->scan, "no memory for it");
+        return in->counts.at || ta_pull_fail(&in->pull, "no memory for it");
     }
     memset(in->counts.at, 0, TA_DIST_BUCKETS * sizeof *in->counts.at);
     return true;
@@ -182,21 +182,21 @@ static bool clear_counts(struct ta_summary_in *in)
 static void take_buckets(struct ta_summary_in *in, struct ta_dist *dist)
 {
     size_t next = 0;
-    if (!clear_counts(in) || !ta_scan_open(&in->scan, '['))
+    if (!clear_counts(in) || !ta_pull_open(&in->pull, '['))
         return;
-    while (ta_scan_item(&in->scan, ']')) {
-        next += (size_t)ta_scan_within(&in->scan, 0, TA_DIST_BUCKETS, false);
-        if (next >= TA_DIST_BUCKETS || !ta_scan_item(&in->scan, ']')) {
-            ta_scan_fail(&in->scan, "expected a bucket and its count");
+    while (ta_pull_item(&in->pull, ']')) {
+        next += (size_t)ta_pull_within(&in->pull, 0, TA_DIST_BUCKETS, false);
+        if (next >= TA_DIST_BUCKETS || !ta_pull_item(&in->pull, ']')) {
+            ta_pull_fail(&in->pull, "expected a bucket and its count");
             return;
         }
-        const int64_t count = ta_scan_within(&in->scan, 1, COUNT_MOST, false);
+        const int64_t count = ta_pull_within(&in->pull, 1, COUNT_MOST, false);
         in->counts.at[next++] = (uint64_t)count;
         dist->n += (uint64_t)count;
     }
     dist->buckets = in->counts.at;
     if (dist->n > (uint64_t)COUNT_MOST || dist->n == 0)
-        ta_scan_fail(&in->scan, "a distribution has too many samples, or none");
+        ta_pull_fail(&in->pull, "a distribution has too many samples, or none");
 }
 
 /* What the members of the object make of a distribution; its memory is that of `in`. */
@@ -204,29 +204,29 @@ static struct ta_dist take_dist(struct ta_summary_in *in)
 {
     struct ta_dist dist = {0};
     struct ta_slice key;
-    struct ta_scan *scan = &in->scan;
+    struct ta_pull *pull = &in->pull;
     bool known = false;
-    if (!ta_scan_open(scan, '{'))
+    if (!ta_pull_open(pull, '{'))
         return dist;
-    while (ta_scan_member(scan, &key)) {
+    while (ta_pull_member(pull, &key)) {
         known |= ta_slice_equal(key, TA_LIT("samples")) || ta_slice_equal(key, TA_LIT("buckets"));
         if (ta_slice_equal(key, TA_LIT("samples")))
             take_samples(in, &dist);
         else if (ta_slice_equal(key, TA_LIT("buckets")))
             take_buckets(in, &dist);
         else if (ta_slice_equal(key, TA_LIT("least")))
-            dist.min = ta_scan_within(scan, 0, INT64_MAX, false);
+            dist.min = ta_pull_within(pull, 0, INT64_MAX, false);
         else if (ta_slice_equal(key, TA_LIT("largest")))
-            dist.max = ta_scan_within(scan, dist.min, INT64_MAX, false);
+            dist.max = ta_pull_within(pull, dist.min, INT64_MAX, false);
         else if (ta_slice_equal(key, TA_LIT("sum")))
-            dist.sum = ta_scan_wide(scan);
+            dist.sum = ta_pull_wide(pull);
         else if (ta_slice_equal(key, TA_LIT("squares")))
-            dist.squares = ta_scan_wide(scan);
+            dist.squares = ta_pull_wide(pull);
         else
-            ta_scan_skip(scan);
+            ta_pull_skip(pull);
     }
     if (!known || (dist.buckets && dist.n_samples))
-        ta_scan_fail(scan, "expected a distribution");
+        ta_pull_fail(pull, "expected a distribution");
     return dist;
 }
 
@@ -234,21 +234,21 @@ static struct ta_dist take_dist(struct ta_summary_in *in)
 
 struct ta_slice ta_summary_take_text(struct ta_summary_in *in)
 {
-    const int64_t at = ta_scan_within(&in->scan, 0, (int64_t)in->n_texts - 1, false);
-    return in->scan.problem ? (struct ta_slice){"", 0} : in->texts[at];
+    const int64_t at = ta_pull_within(&in->pull, 0, (int64_t)in->n_texts - 1, false);
+    return in->pull.problem ? (struct ta_slice){"", 0} : in->texts[at];
 }
 
 static int64_t take_file(struct ta_summary_in *in)
 {
-    const int64_t file = ta_scan_within(&in->scan, 0, (int64_t)in->n_files - 1, true);
-    return in->scan.problem || file == TA_MISSING ? file : (int64_t)in->index_of[file];
+    const int64_t file = ta_pull_within(&in->pull, 0, (int64_t)in->n_files - 1, true);
+    return in->pull.problem || file == TA_MISSING ? file : (int64_t)in->index_of[file];
 }
 
 static int64_t take_rank(struct ta_summary_in *in)
 {
     const int64_t value =
-        ta_scan_within(&in->scan, -1 - (int64_t)INT32_MAX, (int64_t)in->n_files - 1, true);
-    if (in->scan.problem || value == TA_MISSING)
+        ta_pull_within(&in->pull, -1 - (int64_t)INT32_MAX, (int64_t)in->n_files - 1, true);
+    if (in->pull.problem || value == TA_MISSING)
         return value;
     return value < 0 ? TA_RANK_NAMED + (-1 - value) : (int64_t)in->index_of[value];
 }
@@ -256,8 +256,8 @@ static int64_t take_rank(struct ta_summary_in *in)
 static int64_t take_place(struct ta_summary_in *in)
 {
     const int64_t most = ta_file_place((int64_t)in->n_files - 1, UINT32_MAX);
-    const int64_t place = ta_scan_within(&in->scan, 0, most, true);
-    if (in->scan.problem || place == TA_MISSING)
+    const int64_t place = ta_pull_within(&in->pull, 0, most, true);
+    if (in->pull.problem || place == TA_MISSING)
         return place;
     return ta_file_place((int64_t)in->index_of[ta_file_of_place(place)], (size_t)place);
 }
@@ -272,8 +272,8 @@ static struct ta_key take_key(struct ta_summary_in *in, enum ta_field_kind kind,
     case TA_FIELD_TEXT:
         return ta_key_text(ta_summary_take_text(in));
     default:
-        return ta_key_int(in->below[at] ? ta_scan_within(&in->scan, 0, in->below[at] - 1, false)
-                                        : ta_scan_int(&in->scan));
+        return ta_key_int(in->below[at] ? ta_pull_within(&in->pull, 0, in->below[at] - 1, false)
+                                        : ta_pull_int(&in->pull));
     }
 }
 
@@ -282,17 +282,17 @@ static void take_value(struct ta_summary_in *in, enum ta_field_kind kind, struct
                        int64_t *row, size_t at)
 {
     if (kind == TA_FIELD_DIST) {
-        if (ta_scan_null(&in->scan))
+        if (ta_pull_null(&in->pull))
             return;
         struct ta_dist dist = take_dist(in);
-        if (into && !in->scan.problem)
+        if (into && !in->pull.problem)
             ta_dist_merge(ta_partial_dist(into, row, at), &dist);
         return;
     }
     const int64_t value = kind == TA_FIELD_PLACE ? take_place(in)
-                          : in->below[at] ? ta_scan_within(&in->scan, 0, in->below[at] - 1, false)
-                                          : ta_scan_int(&in->scan);
-    if (into && !in->scan.problem)
+                          : in->below[at] ? ta_pull_within(&in->pull, 0, in->below[at] - 1, false)
+                                          : ta_pull_int(&in->pull);
+    if (into && !in->pull.problem)
         ta_partial_merge_value(kind, &row[at], value);
 }
 
@@ -302,11 +302,11 @@ static void take_row(struct ta_summary_in *in, const struct ta_partial_def *def,
     struct ta_key keys[TA_PARTIAL_KEYS_MAX];
     int64_t *row = NULL;
     bool has_row = false;
-    if (!ta_scan_open(&in->scan, '['))
+    if (!ta_pull_open(&in->pull, '['))
         return;
     for (size_t i = 0; i < def->n_fields; i++) {
-        if (!ta_scan_item(&in->scan, ']')) {
-            ta_scan_fail(&in->scan, "a row is too short");
+        if (!ta_pull_item(&in->pull, ']')) {
+            ta_pull_fail(&in->pull, "a row is too short");
             return;
         }
         const enum ta_field_kind kind = def->fields[i].kind;
@@ -314,31 +314,31 @@ static void take_row(struct ta_summary_in *in, const struct ta_partial_def *def,
             keys[i] = take_key(in, kind, i);
             continue;
         }
-        if (into && !has_row && !in->scan.problem)
+        if (into && !has_row && !in->pull.problem)
             row = ta_partial_row(into, keys);
         has_row = true;
         take_value(in, kind, row ? into : NULL, row, i);
     }
-    if (ta_scan_item(&in->scan, ']'))
-        ta_scan_fail(&in->scan, "a row is too long");
-    if (into && !has_row && !in->scan.problem)
+    if (ta_pull_item(&in->pull, ']'))
+        ta_pull_fail(&in->pull, "a row is too long");
+    if (into && !has_row && !in->pull.problem)
         ta_partial_row(into, keys);
 }
 
 static void check_fields(struct ta_summary_in *in, const struct ta_partial_def *def)
 {
-    struct ta_scan *scan = &in->scan;
-    bool same = ta_scan_open(scan, '[');
+    struct ta_pull *pull = &in->pull;
+    bool same = ta_pull_open(pull, '[');
     size_t n = 0;
-    for (; same && ta_scan_item(scan, ']'); n++) {
-        same = n < def->n_fields && ta_scan_open(scan, '[') && ta_scan_item(scan, ']') &&
-               ta_slice_equal(ta_scan_string(scan), ta_slice_of(def->fields[n].name)) &&
-               ta_scan_item(scan, ']') &&
-               ta_slice_equal(ta_scan_string(scan), ta_slice_of(kind_name(def->fields[n].kind))) &&
-               !ta_scan_item(scan, ']');
+    for (; same && ta_pull_item(pull, ']'); n++) {
+        same = n < def->n_fields && ta_pull_open(pull, '[') && ta_pull_item(pull, ']') &&
+               ta_slice_equal(ta_pull_string(pull), ta_slice_of(def->fields[n].name)) &&
+               ta_pull_item(pull, ']') &&
+               ta_slice_equal(ta_pull_string(pull), ta_slice_of(kind_name(def->fields[n].kind))) &&
+               !ta_pull_item(pull, ']');
     }
     if (!same || n != def->n_fields)
-        ta_scan_fail(scan, "the fields of a table are not those of this version");
+        ta_pull_fail(pull, "the fields of a table are not those of this version");
 }
 
 static void set_bounds(struct ta_summary_in *in, const struct ta_bound *bound, size_t table)
@@ -356,18 +356,18 @@ void ta_summary_take_table(struct ta_summary_in *in, const struct ta_analysis_op
     struct ta_slice key;
     bool has_fields = false;
     set_bounds(in, ops->bounds, i);
-    if (!ta_scan_open(&in->scan, '{'))
+    if (!ta_pull_open(&in->pull, '{'))
         return;
-    while (ta_scan_member(&in->scan, &key)) {
+    while (ta_pull_member(&in->pull, &key)) {
         if (ta_slice_equal(key, TA_LIT("fields"))) {
             check_fields(in, def);
             has_fields = true;
         } else if (ta_slice_equal(key, TA_LIT("rows")) && has_fields) {
-            if (ta_scan_open(&in->scan, '['))
-                while (ta_scan_item(&in->scan, ']'))
+            if (ta_pull_open(&in->pull, '['))
+                while (ta_pull_item(&in->pull, ']'))
                     take_row(in, def, into);
         } else {
-            ta_scan_skip(&in->scan);
+            ta_pull_skip(&in->pull);
         }
     }
 }

@@ -5,7 +5,7 @@
 
 #include "analyze/partial.h"
 #include "model/strings.h"
-#include "analyze/summary/scan.h"
+#include "parse/json/pull.h"
 #include "analyze/summary/text.h"
 #include "traceanalyze/analysis.h"
 
@@ -30,7 +30,7 @@ enum { TA_SUMMARY_FIELDS_MAX = 256 };
 
 struct ta_summary_in {
     struct ta_ctx *ctx;
-    struct ta_scan scan;
+    struct ta_pull pull;
     const struct ta_slice *texts;
     size_t n_texts;
     const size_t *index_of; /* by place of a file in the summary: its placeholder */
@@ -41,7 +41,7 @@ struct ta_summary_in {
 };
 
 /* Adds the rows of table `i` of an analysis to a partial of the same definition; `into` NULL only
- * checks that this could be done.  What is wrong is said by the scan. */
+ * checks that this could be done.  `pull` says what is wrong. */
 void ta_summary_take_table(struct ta_summary_in *in, const struct ta_analysis_ops *ops, size_t i,
                            struct ta_partial *into);
 /* The text behind a place in the list. */
