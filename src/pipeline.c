@@ -12,7 +12,6 @@
 #include "analyze/analyze.h"
 #include "analyze/timeline/timeline.h"
 #include "base/context.h"
-#include "base/heap.h"
 #include "base/log.h"
 #include "hardware/hardware.h"
 #include "ingest/accounts.h"
@@ -148,8 +147,8 @@ static enum ta_status ingest(struct ta_ctx *ctx, const struct work *work, struct
     if (status == TA_OK && n && team)
         status =
             ta_team_gather(ctx, team, &runs->options, &work->plan, runs->owner, &runs->ingestion);
-    if (n_files >= TA_FILES_MANY)
-        ta_heap_read_all();
+    if (n_files >= TA_FILES_MANY && ctx->shared->files_read)
+        ctx->shared->files_read();
     free(read);
     ctx->helpers = ta_thread_count(work->options) - 1; /* those who read are free for the rest */
     ta_times_lap(&ctx->times, TA_STAGE_FILES);

@@ -3,7 +3,6 @@
 #include "analyze/analyze.h"
 
 #include "analyze/partial.h"
-#include "base/heap.h"
 #include "base/share.h"
 #include "report/report.h"
 
@@ -219,8 +218,8 @@ enum ta_status ta_finish(struct ta_ctx *ctx, struct ta_partial_set *set, const i
         if (status == TA_OK)
             drop_tables(set, a);
         ta_report_trim(report);
-        if (n_ranks >= TA_FILES_MANY)
-            ta_heap_trim();
+        if (n_ranks >= TA_FILES_MANY && ctx->shared->memory_freed)
+            ctx->shared->memory_freed();
     }
     return status;
 }

@@ -14,6 +14,11 @@ void ta_shared_init(struct ta_shared *shared)
         shared->limits[i] = ta_limit_default((enum ta_limit)i);
 }
 
+void ta_shared_end(struct ta_shared *shared)
+{
+    ta_temps_free(&shared->temps);
+}
+
 void ta_ctx_init(struct ta_ctx *ctx, struct ta_shared *shared)
 {
     *ctx = (struct ta_ctx){.shared = shared};

@@ -5,6 +5,7 @@
 
 #include "base/stopwatch.h"
 #include "base/store.h"
+#include "base/temp.h"
 #include "traceanalyze/context.h"
 
 #include <stdatomic.h>
@@ -31,6 +32,12 @@ struct ta_shared {
     const char *hardware_choice;             /* --hardware, or NULL */
 
     struct ta_space space; /* what the columns of the run may take */
+    struct ta_temps temps; /* files that are not complete yet, for a handler of signals */
+
+    /* The heap belongs to the program.  These tell it that many files are read, and that much was
+     * freed that nobody asks for again; NULL: it need not know. */
+    void (*files_read)(void);
+    void (*memory_freed)(void);
 };
 
 struct ta_ctx {
@@ -45,6 +52,7 @@ struct ta_ctx {
 
 /* Fills in the default limits and no log. */
 void ta_shared_init(struct ta_shared *shared);
+void ta_shared_end(struct ta_shared *shared);
 void ta_ctx_init(struct ta_ctx *ctx, struct ta_shared *shared);
 
 /* The chain, outermost cause first, separated by ": "; "" when nothing failed. */

@@ -209,5 +209,6 @@ int ta_program_run(int argc, char **argv, struct ta_team *team)
     ta_config_free(&cli.config);
     ta_config_free(&cli.rules);
     ta_gating_free(&cli.gating);
+    ta_shared_end(&cli.shared);
     return code;
 }

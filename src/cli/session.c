@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "base/suggest.h"
+#include "cli/heap.h"
+#include "ingest/ingest.h"
 #include "report/report.h"
 
 /* ---- options ------------------------------------------------------------------------------ */
@@ -121,6 +123,9 @@ enum ta_status ta_cli_run_options(struct ta_cli *cli, const char *const *inputs,
         .survey = cli->survey,
         .team = cli->team,
     };
+    ta_heap_keep(memory_limit == 0, ta_thread_count(options)); /* what is kept would count */
+    cli->shared.files_read = ta_heap_read_all;
+    cli->shared.memory_freed = ta_heap_trim;
     return TA_OK;
 }
 

@@ -9,7 +9,6 @@
 
 #include "base/context.h"
 #include "cli/exit_code.h"
-#include "render/sink.h"
 
 /* A handler has no other way to what it works on. */
 static struct ta_shared *run;
@@ -22,7 +21,7 @@ enum { FAULT_STACK = 64 * 1024 };
 
 static void end_at_once(int number)
 {
-    ta_sink_emergency_cleanup();
+    ta_temps_remove(&run->temps);
     _exit(TA_EXIT_SIGNAL + number);
 }
 
@@ -43,7 +42,7 @@ static void out_of_patience(int number)
 /* A reader of our output went away: end as quietly as the signal does, but leave nothing. */
 static void broken_pipe(int number)
 {
-    ta_sink_emergency_cleanup();
+    ta_temps_remove(&run->temps);
     /* SA_RESETHAND has restored the default; it acts when this handler returns. */
     raise(number);
 }
@@ -62,7 +61,7 @@ static void crashed(int number)
                                           : write(STDERR_FILENO, text, sizeof text - 1);
     (void)written;
     (void)number;
-    ta_sink_emergency_cleanup();
+    ta_temps_remove(&run->temps);
     _exit(TA_EXIT_INTERNAL);
 }
 

@@ -2,7 +2,6 @@
 /* Files to partials, on several threads: who reads what. */
 #include "ingest/ingest.h"
 
-#include "base/heap.h"
 #include "base/memory.h"
 #include "ingest/crew.h"
 #include "ingest/inputs/inputs.h"
@@ -200,7 +199,6 @@ enum ta_status ta_ingest_all(struct ta_ctx *ctx, const struct ta_registry *regis
         n += runs[i].sources->list.n;
     }
     const size_t most_workers = n_threads < n ? n_threads : n ? n : 1;
-    ta_heap_keep(options->memory_limit == 0, n_threads); /* what is kept counts against a limit */
     struct ta_crew crew = {.options = options,
                            .jobs = calloc(n_runs, sizeof *crew.jobs),
                            .n_jobs = n_runs,

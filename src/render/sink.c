@@ -9,7 +9,7 @@
 #include "base/write/file.h"
 #include "render/folder.h"
 #include "render/target.h"
-#include "render/temp.h"
+#include "base/temp.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -93,11 +93,11 @@ static int open_direct(struct ta_ctx *ctx, const struct ta_folder *folder, const
     return fd;
 }
 
-static int open_temp(struct product *product, const struct ta_folder *folder)
+static int open_temp(struct ta_ctx *ctx, struct product *product, const struct ta_folder *folder)
 {
     for (int tries = 0; tries < 100; tries++) {
         ta_temp_name(product->temp);
-        product->entry = ta_temp_enter(folder->fd, product->temp);
+        product->entry = ta_temp_enter(&ctx->shared->temps, folder->fd, product->temp);
         if (!product->entry) {
             errno = ENOMEM;
             return -1;
@@ -162,7 +162,7 @@ static struct ta_file *open_in(struct ta_ctx *ctx, struct ta_sink *sink, struct 
     product->name = strdup(name);
     errno = ENOMEM;
     struct ta_file *file =
-        start(ctx, product, product->name ? open_temp(product, folder) : -1, false, path);
+        start(ctx, product, product->name ? open_temp(ctx, product, folder) : -1, false, path);
     if (file)
         file->settles = sink->n_settling++ < SETTLING_MOST;
     return file;

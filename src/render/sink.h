@@ -30,7 +30,4 @@ enum ta_status ta_sinks_commit(struct ta_ctx *ctx, struct ta_sink *const *sinks,
 /* Removes what was not committed, and folders this sink made that are empty. */
 void ta_sink_free(struct ta_sink *sink);
 
-/* Removes the temporary files of every open sink; async-signal-safe, for a second signal. */
-void ta_sink_emergency_cleanup(void);
-
 #endif

@@ -93,7 +93,7 @@ static void assert_sound(const struct ta_scene *scene)
     assert_non_null(scene);
     assert_true(scene->height > 0 && scene->height < 1e5);
     assert_true(scene->summary[0] != '\0');
-    struct ta_measure *measure = ta_measure_of_thread();
+    struct ta_measure *measure = ta_measure_new();
     struct box *boxes = calloc(scene->n_marks + 1, sizeof *boxes);
     const struct ta_mark **marks = calloc(scene->n_marks + 1, sizeof *marks);
     size_t n = 0; /* texts */
@@ -111,6 +111,7 @@ static void assert_sound(const struct ta_scene *scene)
     }
     free(marks);
     free(boxes);
+    ta_measure_free(measure);
 }
 
 static void check(const struct ta_table *table)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is freed serves the next one, or goes back to the system. */
-#include "base/heap.h"
+#include "cli/heap.h"
 
 #include "base/memory.h"
 
@@ -26,7 +26,6 @@ static long fill_block(size_t bytes)
     const long before = faults();
     char *block = malloc(bytes);
     assert_non_null(block);
-    ta_heap_advise(block, bytes);
     memset(block, 1, bytes);
     const long n = faults() - before;
     assert_int_equal(block[bytes / 2], 1);

@@ -73,9 +73,8 @@ static void free_layouts(struct layouts *layouts)
 static void as_pango_lays_them_out(void **state)
 {
     (void)state;
-    struct ta_measure *measure = ta_measure_of_thread();
+    struct ta_measure *measure = ta_measure_new();
     assert_non_null(measure);
-    assert_ptr_equal(ta_measure_of_thread(), measure);
     struct layouts layouts = make_layouts();
     for (size_t i = 0; i < LINES; i++) {
         char line[LONGEST * 4 + 1];
@@ -89,14 +88,16 @@ static void as_pango_lays_them_out(void **state)
             fail_msg("%g instead of %g: %s", measured, (double)width / PANGO_SCALE, line);
     }
     free_layouts(&layouts);
+    ta_measure_free(measure);
 }
 
 static void *measure_some(void *widths)
 {
-    struct ta_measure *measure = ta_measure_of_thread();
+    struct ta_measure *measure = ta_measure_new();
     for (int face = 0; measure && face < TA_FACE_COUNT; face++)
         ((double *)widths)[face] = ta_measure_width(measure, (enum ta_face)face, "aten::mm · 3 µs");
-    return measure;
+    ta_measure_free(measure);
+    return measure ? widths : NULL;
 }
 
 static void each_thread_for_itself(void **state)
@@ -105,15 +106,13 @@ static void each_thread_for_itself(void **state)
     enum { THREADS = 4 };
     pthread_t threads[THREADS];
     double widths[THREADS + 1][TA_FACE_COUNT] = {{0}};
-    void *own = measure_some(widths[THREADS]);
-    assert_non_null(own);
+    assert_non_null(measure_some(widths[THREADS]));
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, measure_some, widths[i]), 0);
     for (int i = 0; i < THREADS; i++) {
-        void *measure;
-        assert_int_equal(pthread_join(threads[i], &measure), 0);
-        assert_non_null(measure);
-        assert_ptr_not_equal(measure, own);
+        void *measured;
+        assert_int_equal(pthread_join(threads[i], &measured), 0);
+        assert_non_null(measured);
         assert_memory_equal(widths[i], widths[THREADS], sizeof widths[i]);
     }
 }
@@ -138,7 +137,7 @@ static bool has_usual_font(PangoContext *context, enum ta_face face)
 static void pages_as_with_the_usual_font(void **state)
 {
     (void)state;
-    struct ta_measure *page = ta_measure_of_page(), *thread = ta_measure_of_thread();
+    struct ta_measure page = ta_measure_of_page(), *thread = ta_measure_new();
     struct layouts layouts = make_layouts();
     assert_non_null(thread);
     size_t n = 0;
@@ -149,13 +148,14 @@ static void pages_as_with_the_usual_font(void **state)
         if (!has_usual_font(layouts.context, face))
             continue;
         const double here = ta_measure_width(thread, face, line);
-        const double there = ta_measure_width(page, face, line);
+        const double there = ta_measure_width(&page, face, line);
         const double kerning = 0.02 * here + 0.2 * ta_face_size(face);
         if (there < here - 0.05 * ta_face_size(face) || there > here + kerning)
             fail_msg("%g instead of %g: %s", there, here, line);
         n++;
     }
     free_layouts(&layouts);
+    ta_measure_free(thread);
     if (n == 0)
         skip();
 }
@@ -163,17 +163,17 @@ static void pages_as_with_the_usual_font(void **state)
 static void pages_without_any_font(void **state)
 {
     (void)state;
-    struct ta_measure *page = ta_measure_of_page();
+    struct ta_measure page = ta_measure_of_page();
     const double size = ta_face_size(TA_FACE_BODY);
-    assert_true(ta_measure_width(page, TA_FACE_BODY, "") == 0);
-    assert_true(ta_measure_width(page, TA_FACE_BODY, "…") == size);
-    assert_true(ta_measure_width(page, TA_FACE_BODY, "日本") == 2 * size);
-    assert_true(ta_measure_width(page, TA_FACE_BODY, "e\u0301") ==
-                ta_measure_width(page, TA_FACE_BODY, "e"));
-    assert_true(ta_measure_width(page, TA_FACE_STRONG, "Ω") > 0);
-    assert_true(ta_measure_width(page, TA_FACE_MONO, "日") ==
-                2 * ta_measure_width(page, TA_FACE_MONO, "i"));
-    assert_true(ta_measure_width(page, TA_FACE_BODY, "\xff") == size);
+    assert_true(ta_measure_width(&page, TA_FACE_BODY, "") == 0);
+    assert_true(ta_measure_width(&page, TA_FACE_BODY, "…") == size);
+    assert_true(ta_measure_width(&page, TA_FACE_BODY, "日本") == 2 * size);
+    assert_true(ta_measure_width(&page, TA_FACE_BODY, "e\u0301") ==
+                ta_measure_width(&page, TA_FACE_BODY, "e"));
+    assert_true(ta_measure_width(&page, TA_FACE_STRONG, "Ω") > 0);
+    assert_true(ta_measure_width(&page, TA_FACE_MONO, "日") ==
+                2 * ta_measure_width(&page, TA_FACE_MONO, "i"));
+    assert_true(ta_measure_width(&page, TA_FACE_BODY, "\xff") == size);
 }
 
 int main(void)

@@ -434,7 +434,7 @@ static void a_signal_handler_can_clean_up(void **state)
         assert_int_equal(write_product(s, sink, name, "new"), TA_OK);
     }
     assert_int_equal(count_entries(s->root), 150);
-    ta_sink_emergency_cleanup();
+    ta_temps_remove(&s->shared.temps);
     assert_int_equal(count_entries(s->root), 0);
     ta_sink_free(sink);
 }

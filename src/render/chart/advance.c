@@ -77,8 +77,7 @@ static double width(struct ta_measure *measure, enum ta_face face, const char *l
     return (double)sum / UNITS * ta_face_size(face);
 }
 
-struct ta_measure *ta_measure_of_page(void)
+struct ta_measure ta_measure_of_page(void)
 {
-    static struct ta_measure page = {.width = width};
-    return &page;
+    return (struct ta_measure){.width = width};
 }

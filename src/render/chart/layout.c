@@ -118,13 +118,17 @@ static struct ta_scene *build(struct ta_measure *measure, const struct ta_table 
 struct ta_scene *ta_scene_build(const struct ta_table *table, const struct ta_chart *chart,
                                 double width, double height)
 {
-    return build(ta_measure_of_thread(), table, NULL, chart, width, height);
+    struct ta_measure *measure = ta_measure_new();
+    struct ta_scene *scene = build(measure, table, NULL, chart, width, height);
+    ta_measure_free(measure);
+    return scene;
 }
 
 struct ta_scene *ta_page_scene(const struct ta_table *table, const struct ta_chart *chart,
                                double width)
 {
-    return build(ta_measure_of_page(), table, NULL, chart, width, 0);
+    struct ta_measure measure = ta_measure_of_page();
+    return build(&measure, table, NULL, chart, width, 0);
 }
 
 static const struct ta_chart timeline_chart = {.id = TA_TIMELINE_SCENE_ID,
@@ -132,12 +136,16 @@ static const struct ta_chart timeline_chart = {.id = TA_TIMELINE_SCENE_ID,
 
 struct ta_scene *ta_timeline_scene(const struct ta_timeline *timeline, double width)
 {
-    return build(ta_measure_of_thread(), NULL, timeline, &timeline_chart, width, 0);
+    struct ta_measure *measure = ta_measure_new();
+    struct ta_scene *scene = build(measure, NULL, timeline, &timeline_chart, width, 0);
+    ta_measure_free(measure);
+    return scene;
 }
 
 struct ta_scene *ta_timeline_page_scene(const struct ta_timeline *timeline, double width)
 {
-    return build(ta_measure_of_page(), NULL, timeline, &timeline_chart, width, 0);
+    struct ta_measure measure = ta_measure_of_page();
+    return build(&measure, NULL, timeline, &timeline_chart, width, 0);
 }
 
 void ta_scene_free(struct ta_scene *scene)

@@ -11,12 +11,12 @@ struct ta_measure {
     double (*width)(struct ta_measure *measure, enum ta_face face, const char *line);
 };
 
-/* What the calling thread measures its own drawings with, as long as it lives; NULL when out of
- * memory. */
-struct ta_measure *ta_measure_of_thread(void);
+/* What the calling thread measures its own drawings with; NULL when out of memory. */
+struct ta_measure *ta_measure_new(void);
+void ta_measure_free(struct ta_measure *measure);
 
-/* What pages are measured with, for all threads. */
-struct ta_measure *ta_measure_of_page(void);
+/* What pages are measured with. */
+struct ta_measure ta_measure_of_page(void);
 
 /* Advance width in points of one line of UTF-8. */
 double ta_measure_width(struct ta_measure *measure, enum ta_face face, const char *line);

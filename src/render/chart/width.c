@@ -162,9 +162,11 @@ static void type_init(struct type *type)
     }
 }
 
-static void type_free(void *thing)
+void ta_measure_free(struct ta_measure *measure)
 {
-    struct type *type = thing;
+    struct type *type = (struct type *)measure;
+    if (!type)
+        return;
     for (int face = 0; face < TA_FACE_COUNT; face++) {
         for (int i = 0; i < PATTERNS; i++)
             pango_item_free(type->templates[face][i].item);
@@ -175,28 +177,10 @@ static void type_free(void *thing)
     free(type);
 }
 
-/* Pango has the fonts of each thread apart, and so their measures are. */
-static pthread_once_t key_once = PTHREAD_ONCE_INIT;
-static pthread_key_t key;
-static bool has_key;
-
-static void make_key(void)
+struct ta_measure *ta_measure_new(void)
 {
-    has_key = pthread_key_create(&key, type_free) == 0;
-}
-
-struct ta_measure *ta_measure_of_thread(void)
-{
-    if (pthread_once(&key_once, make_key) != 0 || !has_key || !ta_draw_start())
-        return NULL;
-    struct type *type = pthread_getspecific(key);
+    struct type *type = ta_draw_start() ? calloc(1, sizeof *type) : NULL;
     if (type)
-        return &type->measure;
-    type = calloc(1, sizeof *type);
-    if (!type || pthread_setspecific(key, type) != 0) {
-        free(type);
-        return NULL;
-    }
-    type_init(type);
-    return &type->measure;
+        type_init(type);
+    return type ? &type->measure : NULL;
 }

@@ -4,9 +4,10 @@
  * A page that is new to the process costs a fault and its zeroing, which is more than most stages
  * do with what they put there.  So memory that a stage frees serves the next one, and what is new
  * comes in huge pages: 1500 faults instead of 68 000 for a report on 1 GB, and an eighth of its CPU
- * time, for a fifth more memory (docs/PERFORMANCE.md). */
-#ifndef TA_BASE_HEAP_H
-#define TA_BASE_HEAP_H
+ * time, for a fifth more memory (docs/PERFORMANCE.md).  The library changes nothing of the process;
+ * it asks for huge pages for its own blocks (src/base/store.c). */
+#ifndef TA_CLI_HEAP_H
+#define TA_CLI_HEAP_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,9 +24,5 @@ void ta_heap_read_all(void);
 
 /* Gives back the pages of what was freed, where that is much and nobody will ask for it again. */
 void ta_heap_trim(void);
-
-/* Asks for huge pages behind a block that malloc() gave, and behind what it will give next; whether
- * there are any is all the same. */
-void ta_heap_advise(void *at, size_t bytes);
 
 #endif
