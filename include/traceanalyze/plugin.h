@@ -26,6 +26,7 @@ enum ta_plugin_kind {
     TA_KIND_input,
     TA_KIND_analysis,
     TA_KIND_advice,
+    TA_KIND_headline,
     TA_KIND_output,
     TA_KIND_COUNT
 };
@@ -33,6 +34,7 @@ enum ta_plugin_kind {
 struct ta_input_ops;
 struct ta_analysis_ops;
 struct ta_advice_ops;
+struct ta_headline_ops;
 struct ta_output_ops;
 
 enum ta_option_type { TA_OPTION_NUMBER, TA_OPTION_INTEGER, TA_OPTION_BOOLEAN };
@@ -64,6 +66,7 @@ struct ta_plugin {
         const struct ta_input_ops *input;
         const struct ta_analysis_ops *analysis;
         const struct ta_advice_ops *advice;
+        const struct ta_headline_ops *headline;
         const struct ta_output_ops *output;
     };
 };

@@ -201,6 +201,9 @@ static inline struct ta_slice ta_ref_text(const struct ta_refs *in, size_t ref, 
     return cell->kind == TA_CELL_TEXT ? cell->text : TA_LIT("");
 }
 
+/* The row with the largest number of a column, the first of equals; SIZE_MAX without any. */
+TA_API size_t ta_ref_largest(const struct ta_refs *in, size_t ref);
+
 /* Whether a row holds this text, which is not empty. */
 static inline bool ta_ref_reads(const struct ta_refs *in, size_t ref, size_t row, const char *text)
 {

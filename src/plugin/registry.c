@@ -6,6 +6,7 @@
 
 #include "plugin/builtin.h"
 #include "traceanalyze/analysis.h"
+#include "traceanalyze/headline.h"
 #include "traceanalyze/input.h"
 #include "traceanalyze/output.h"
 
@@ -13,6 +14,7 @@ union any_ops {
     struct ta_input_ops input;
     struct ta_analysis_ops analysis;
     struct ta_advice_ops advice;
+    struct ta_headline_ops headline;
     struct ta_output_ops output;
 };
 
@@ -23,6 +25,7 @@ static const struct {
     [TA_KIND_input] = {"input", sizeof(struct ta_input_ops)},
     [TA_KIND_analysis] = {"analysis", sizeof(struct ta_analysis_ops)},
     [TA_KIND_advice] = {"advice", sizeof(struct ta_advice_ops)},
+    [TA_KIND_headline] = {"headline", sizeof(struct ta_headline_ops)},
     [TA_KIND_output] = {"output", sizeof(struct ta_output_ops)},
 };
 
@@ -74,6 +77,8 @@ static bool has_callbacks(uint32_t kind, const union any_ops *ops)
         return ops->analysis.finish && ops->analysis.section;
     case TA_KIND_advice:
         return ops->advice.advise;
+    case TA_KIND_headline:
+        return ops->headline.say && (unsigned)ops->headline.level < TA_HEADLINE_LEVELS;
     default:
         return ops->output.write && ops->output.extension;
     }

@@ -116,7 +116,7 @@ const struct ta_entry *ta_registry_find(const struct ta_registry *registry,
 /* A decimal number with or without one of the suffixes of a unit; which one goes to `unit`. */
 bool ta_option_number(const char *text, double *value, enum ta_option_unit *unit);
 
-/* "input", "analysis", "advice", "output". */
+/* "input", "analysis", "advice", "headline", "output". */
 const char *ta_plugin_kind_name(enum ta_plugin_kind kind);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "plugin/builtin.h"
 #include "traceanalyze/analysis.h"
+#include "traceanalyze/headline.h"
 #include "traceanalyze/output.h"
 
 /* A maker or a reader of tables, as messages call it. */
@@ -191,6 +192,11 @@ static enum ta_status check_plugins(struct ta_ctx *ctx, const struct ta_registry
         const struct ta_plugin *plugin = &registry->slots[TA_KIND_advice][i]->entry.plugin;
         status = check_reads(ctx, registry, &(struct party){"Rule", plugin->id},
                              plugin->advice->reads, plugin->advice->n_reads);
+    }
+    for (size_t i = 0; i < registry->count[TA_KIND_headline] && status == TA_OK; i++) {
+        const struct ta_plugin *plugin = &registry->slots[TA_KIND_headline][i]->entry.plugin;
+        status = check_reads(ctx, registry, &(struct party){"Headline", plugin->id},
+                             plugin->headline->reads, plugin->headline->n_reads);
     }
     for (size_t i = 0; i < registry->count[TA_KIND_output] && status == TA_OK; i++) {
         const struct ta_plugin *plugin = &registry->slots[TA_KIND_output][i]->entry.plugin;

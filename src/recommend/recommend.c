@@ -211,7 +211,8 @@ enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *regist
         for (size_t i = 0; i < advice.findings.n; i++)
             ta_add_finding(section, &advice.findings.at[i]);
         const bool is_bottleneck = advice.findings.n && advice.findings.at[0].severity > TA_INFO;
-        ta_verdict_set(report, is_bottleneck ? &advice.findings.at[0] : NULL);
+        status =
+            ta_headline_set(ctx, registry, report, is_bottleneck ? &advice.findings.at[0] : NULL);
     }
     free(advice.findings.at);
     return status;

@@ -11,8 +11,10 @@
 enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *registry,
                             struct ta_report *report) TA_MUST_CHECK;
 
-/* The headline of a report; `worst` is its first finding or NULL. */
-void ta_verdict_set(struct ta_report *report, const struct ta_finding *worst);
+/* Makes the headline of a report; `worst` is its first finding or NULL. */
+enum ta_status ta_headline_set(struct ta_ctx *ctx, const struct ta_registry *registry,
+                               struct ta_report *report,
+                               const struct ta_finding *worst) TA_MUST_CHECK;
 
 /* What lives as long as the findings. */
 struct ta_arena *ta_advice_arena(struct ta_advice *advice);

@@ -434,6 +434,20 @@ const struct ta_cell *ta_ref_cell(const struct ta_refs *in, size_t ref, size_t r
                : &none;
 }
 
+size_t ta_ref_largest(const struct ta_refs *in, size_t ref)
+{
+    size_t most = SIZE_MAX;
+    double largest = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, ref); row++) {
+        const double value = ta_ref_number(in, ref, row, (double)NAN);
+        if (!isnan(value) && (most == SIZE_MAX || value > largest)) {
+            most = row;
+            largest = value;
+        }
+    }
+    return most;
+}
+
 /* ---- freezing and reading ------------------------------------------------------------ */
 
 void ta_report_set_kind(struct ta_report *report, enum ta_report_kind kind)

@@ -80,7 +80,7 @@ def exists(lint, path):
 
 
 def plugin_folders(lint):
-    return {p.stem for kind in ("input", "analysis", "advice", "output")
+    return {p.stem for kind in ("input", "analysis", "advice", "headline", "output")
             for p in (lint.root / "plugins" / kind).iterdir() if p.suffix != ".h"}
 
 

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How busy the devices were, what bounds the run, and the worst finding. */
+#include <traceanalyze/headline.h>
+
+#include <stdio.h>
+
+enum { CLASS, BOUND, SHARE };
+static const struct ta_ref reads[] = {[CLASS] = {"run.bound", "class"},
+                                      [BOUND] = {"run.bound", "bound"},
+                                      [SHARE] = {"run.bound", "share"}};
+
+/* Parts this close to each other both name the run. */
+#define CLOSE 0.05
+
+/* ", launch-bound (83 %, then compute 10 %)": the largest part of the windows and the next one. */
+static void say_bound(struct ta_line *line, const struct ta_refs *in)
+{
+    const size_t n = ta_ref_rows(in, SHARE);
+    if (n == 0)
+        return;
+    const struct ta_slice class = ta_ref_text(in, CLASS, 0);
+    if (n == 1) {
+        ta_say_on(line, ", %.*s", (int)class.len, class.ptr);
+        return;
+    }
+    const struct ta_slice second_class = ta_ref_text(in, CLASS, 1);
+    const struct ta_slice second = ta_ref_text(in, BOUND, 1);
+    const double share = ta_ref_number(in, SHARE, 0, 0), runner_up = ta_ref_number(in, SHARE, 1, 0);
+    char most[TA_UNIT_TEXT_MAX], next[TA_UNIT_TEXT_MAX];
+    ta_unit_format(most, share, TA_UNIT_RATIO);
+    ta_unit_format(next, runner_up, TA_UNIT_RATIO);
+    if (share - runner_up < CLOSE)
+        ta_say_on(line, ", %.*s (%s) and %.*s (%s)", (int)class.len, class.ptr, most,
+                  (int)second_class.len, second_class.ptr, next);
+    else
+        ta_say_on(line, ", %.*s (%s, then %.*s %s)", (int)class.len, class.ptr, most,
+                  (int)second.len, second.ptr, next);
+}
+
+static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
+{
+    const struct ta_scalar *busy = ta_report_scalar(in->report, "gpu_busy_share");
+    const struct ta_scalar *window = ta_report_scalar(in->report, "gpu_window_ns");
+    char length[TA_UNIT_TEXT_MAX], share[TA_UNIT_TEXT_MAX];
+    if (!busy || ta_cell_number(&busy->value, -1) < 0)
+        return;
+    ta_unit_format(length, window ? ta_cell_number(&window->value, -1) : -1, TA_UNIT_NS);
+    ta_unit_format(share, ta_cell_number(&busy->value, -1), TA_UNIT_RATIO);
+    ta_say(line, "GPU busy %s of %s", share, length);
+    say_bound(line, in);
+    ta_say_on(line, ".");
+    ta_say(line, "%s.", worst ? worst->title : "No rule found anything worth changing");
+    ta_line_covers_finding(line);
+}
+
+static const struct ta_headline_ops ops = {
+    .level = TA_HEADLINE_DEVICES, .place = 1, .say = say, TA_READS(reads)};
+
+TA_PLUGIN(headline, devices, &ops, .title = "Devices",
+          .summary = "How busy the devices were, and what bounds the run", .version = "1");

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The peak of memory, which places of the program hold it, and what was there before the recording
+ * began. */
+#include <traceanalyze/headline.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    RANK,
+    DEVICE,
+    PEAK_ALLOCATED,
+    PEAK_RESERVED,
+    PEAK_SOURCE,
+    PEAKS_RANK,
+    PEAKS_DEVICE,
+    PEAKS_LABEL,
+    PEAKS_BLOCK,
+    PEAKS_START,
+    STATES_RANK,
+    STATES_DEVICE,
+    STATES_LABEL,
+    STATES_ALLOCATED,
+    SITE_RANK,
+    SITE_DEVICE,
+    SITE_LABEL,
+    SITE,
+    SITE_PEAK,
+    SITE_HELD
+};
+static const struct ta_ref reads[] = {
+    [RANK] = {"memory.by_rank", "rank"},
+    [DEVICE] = {"memory.by_rank", "device"},
+    [PEAK_ALLOCATED] = {"memory.by_rank", "peak_allocated_bytes"},
+    [PEAK_RESERVED] = {"memory.by_rank", "peak_reserved_bytes"},
+    [PEAK_SOURCE] = {"memory.by_rank", "peak_source"},
+    [PEAKS_RANK] = {"memory.peaks", "rank"},
+    [PEAKS_DEVICE] = {"memory.peaks", "device"},
+    [PEAKS_LABEL] = {"memory.peaks", "label"},
+    [PEAKS_BLOCK] = {"memory.peaks", "peak_block_bytes"},
+    [PEAKS_START] = {"memory.peaks", "start_block_bytes"},
+    [STATES_RANK] = {"memory.fragmentation", "rank"},
+    [STATES_DEVICE] = {"memory.fragmentation", "device"},
+    [STATES_LABEL] = {"memory.fragmentation", "label"},
+    [STATES_ALLOCATED] = {"memory.fragmentation", "allocated_bytes"},
+    [SITE_RANK] = {"memory.sites", "rank"},
+    [SITE_DEVICE] = {"memory.sites", "device"},
+    [SITE_LABEL] = {"memory.sites", "label"},
+    [SITE] = {"memory.sites", "site"},
+    [SITE_PEAK] = {"memory.sites", "peak_block_bytes"},
+    [SITE_HELD] = {"memory.sites", "held_bytes"},
+};
+
+/* Places that are named, and the least share of the peak that is worth a name. */
+enum { PLACES = 3 };
+#define LEAST_SHARE 0.05
+
+/* Lines of one function so close to each other are one place. */
+enum { NEAR_LINES = 5, LINES = 4 };
+
+/* "function (path:line)"; without a path where a site has none. */
+struct site {
+    struct ta_slice function, path;
+    long line;
+};
+
+static struct site parse_site(struct ta_slice text)
+{
+    struct site site = {.function = text};
+    size_t colon = text.len, open = text.len;
+    for (size_t i = text.len; i-- > 1 && open == text.len;) {
+        if (text.ptr[i] == ':' && colon == text.len)
+            colon = i;
+        if (text.ptr[i] == '(' && text.ptr[i - 1] == ' ')
+            open = i;
+    }
+    if (open == text.len || colon == text.len || text.ptr[text.len - 1] != ')')
+        return site;
+    for (size_t i = colon + 1; i + 1 < text.len && text.ptr[i] >= '0' && text.ptr[i] <= '9'; i++)
+        site.line = site.line < 1000000 ? site.line * 10 + (text.ptr[i] - '0') : site.line;
+    site.function = (struct ta_slice){text.ptr, open - 1};
+    site.path = ta_slice_part(text, open + 1, colon);
+    return site;
+}
+
+/* The file and its folder. */
+static struct ta_slice short_path(struct ta_slice path)
+{
+    int slashes = 0;
+    for (size_t i = path.len; i-- > 0;)
+        if ((path.ptr[i] == '/' || path.ptr[i] == '\\') && ++slashes == 2)
+            return ta_slice_from(path, i + 1);
+    return path;
+}
+
+static bool is_one_place(const struct site *a, const struct site *b)
+{
+    return a->path.len && ta_slice_equal(a->path, b->path) &&
+           ta_slice_equal(a->function, b->function) && labs(a->line - b->line) <= NEAR_LINES;
+}
+
+/* The sites of one device of a snapshot. */
+struct sites {
+    const struct ta_refs *in;
+    size_t bytes; /* what they hold: a reference */
+    double rank, device;
+    struct ta_slice label;
+    bool *taken; /* rows that are named already */
+};
+
+static bool is_free(const struct sites *sites, size_t row)
+{
+    const double device = ta_ref_number(sites->in, SITE_DEVICE, row, NAN);
+    return !sites->taken[row] && ta_ref_number(sites->in, SITE_RANK, row, NAN) == sites->rank &&
+           (device == sites->device || (isnan(device) && isnan(sites->device))) &&
+           ta_slice_equal(ta_ref_text(sites->in, SITE_LABEL, row), sites->label) &&
+           !ta_ref_reads(sites->in, SITE, row, "(allocated before the history)");
+}
+
+/* One place, or several lines of it. */
+struct place {
+    struct site site; /* of the line that holds most */
+    long lines[LINES];
+    size_t n_lines;
+    double bytes;
+};
+
+/* The place that holds most of what is not named yet; false without any. */
+static bool take_place(struct sites *sites, struct place *place)
+{
+    const struct ta_refs *in = sites->in;
+    const size_t n_rows = ta_ref_rows(in, SITE);
+    size_t lead = SIZE_MAX;
+    for (size_t row = 0; row < n_rows; row++)
+        if (is_free(sites, row) &&
+            (lead == SIZE_MAX || ta_ref_number(in, sites->bytes, row, NAN) >
+                                     ta_ref_number(in, sites->bytes, lead, NAN)))
+            lead = row;
+    if (lead == SIZE_MAX)
+        return false;
+    *place = (struct place){.site = parse_site(ta_ref_text(in, SITE, lead))};
+    for (size_t row = lead; row < n_rows && place->n_lines < LINES; row++) {
+        const struct site site = parse_site(ta_ref_text(in, SITE, row));
+        if (!is_free(sites, row) || (row != lead && !is_one_place(&place->site, &site)))
+            continue;
+        sites->taken[row] = true;
+        place->lines[place->n_lines++] = site.line;
+        place->bytes += fmax(ta_ref_number(in, sites->bytes, row, NAN), 0);
+    }
+    return true;
+}
+
+static int by_line(const void *left, const void *right)
+{
+    const long a = *(const long *)left, b = *(const long *)right;
+    return (a > b) - (a < b);
+}
+
+static void add_place(struct ta_line *line, struct place *place)
+{
+    char bytes[TA_UNIT_TEXT_MAX];
+    ta_unit_format(bytes, place->bytes, TA_UNIT_BYTES);
+    const struct ta_slice name = place->site.function;
+    if (ta_slice_equal(name, TA_LIT("(no Python frame)"))) {
+        ta_say_on(line, "%s whose stacks have no Python frame", bytes);
+        return;
+    }
+    if (place->site.path.len == 0) {
+        ta_say_on(line, "%s from %.*s", bytes, (int)(name.len < 80 ? name.len : 80), name.ptr);
+        return;
+    }
+    qsort(place->lines, place->n_lines, sizeof *place->lines, by_line);
+    const struct ta_slice path = short_path(place->site.path);
+    ta_say_on(line, "%s from %.*s", bytes, (int)path.len, path.ptr);
+    for (size_t i = 0; i < place->n_lines; i++)
+        ta_say_on(line, "%s:%ld",
+                  i == 0                   ? ""
+                  : i + 1 < place->n_lines ? ", "
+                                           : " and ",
+                  place->lines[i]);
+    ta_say_on(line, " (%.*s)", (int)(name.len < 60 ? name.len : 60), name.ptr);
+}
+
+static int by_bytes(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    return (a->bytes < b->bytes) - (a->bytes > b->bytes);
+}
+
+/* ": 25.4 GiB from optimizers.py:82 and :84 (step), …" */
+static void add_places(struct ta_line *line, struct sites *sites, double peak)
+{
+    struct place places[PLACES];
+    size_t n = 0;
+    while (n < PLACES && take_place(sites, &places[n]) && places[n].bytes >= LEAST_SHARE * peak)
+        n += !ta_slice_equal(places[n].site.function, TA_LIT("(no frames)"));
+    qsort(places, n, sizeof *places, by_bytes);
+    for (size_t i = 0; i < n; i++) {
+        ta_say_on(line, "%s", i == 0 ? ": " : i + 1 < n ? ", " : " and ");
+        add_place(line, &places[i]);
+    }
+}
+
+/* Both figures are of one device.  Of some profilers what is held is known at snapshots only, and
+ * the peak may have been between two of them. */
+static void add_peak(struct ta_line *line, const struct ta_refs *in, size_t row, bool is_state)
+{
+    char in_use[TA_UNIT_TEXT_MAX], held[TA_UNIT_TEXT_MAX], owner[40] = "";
+    const double reserved = ta_ref_number(in, PEAK_RESERVED, row, NAN);
+    const double allocated = ta_ref_number(in, PEAK_ALLOCATED, row, NAN);
+    ta_unit_format(in_use, allocated, TA_UNIT_BYTES);
+    ta_unit_format(held, reserved, TA_UNIT_BYTES);
+    if (ta_report_run(in->report)->n_ranks > 1)
+        snprintf(owner, sizeof owner, " on rank %.0f", ta_ref_number(in, RANK, row, NAN));
+    else if (ta_ref_rows(in, PEAK_RESERVED) > 1 && !isnan(ta_ref_number(in, DEVICE, row, NAN)))
+        snprintf(owner, sizeof owner, " on device %.0f", ta_ref_number(in, DEVICE, row, NAN));
+    if (is_state)
+        ta_say(line, "The snapshot has %s in use and %s held by the allocator%s", in_use, held,
+               owner);
+    else if (reserved < allocated && strcmp(in_use, held) != 0)
+        ta_say(
+            line,
+            "Memory peaks at %s in use%s; what the allocator held was recorded at snapshots only "
+            "(%s at most)",
+            in_use, owner, held);
+    else
+        ta_say(line, "Memory peaks at %s in use and %s held by the allocator%s", in_use, held,
+               owner);
+}
+
+/* The references of a table by device, and what they hold at most. */
+struct owners {
+    size_t rank, device, bytes;
+};
+static const struct owners of_peaks = {PEAKS_RANK, PEAKS_DEVICE, PEAKS_BLOCK};
+static const struct owners of_states = {STATES_RANK, STATES_DEVICE, STATES_ALLOCATED};
+
+/* The row of the device of a row of memory.by_rank; SIZE_MAX without any. */
+static size_t row_of_device(const struct ta_refs *in, const struct owners *owners, size_t device)
+{
+    size_t found = SIZE_MAX;
+    for (size_t row = 0; row < ta_ref_rows(in, owners->rank); row++)
+        if (ta_ref_number(in, owners->rank, row, NAN) == ta_ref_number(in, RANK, device, NAN) &&
+            ta_ref_number(in, owners->device, row, NAN) == ta_ref_number(in, DEVICE, device, NAN) &&
+            (found == SIZE_MAX ||
+             ta_ref_number(in, PEAKS_BLOCK, row, NAN) > ta_ref_number(in, PEAKS_BLOCK, found, NAN)))
+            found = row;
+    return found;
+}
+
+static void add_holders(struct ta_line *line, struct sites *sites, double allocated, double peak)
+{
+    char bytes[TA_UNIT_TEXT_MAX];
+    if (peak < allocated * 0.99) /* torch's own count goes further back than the history */
+        ta_say_on(line, "; in the history %s", ta_unit_format(bytes, peak, TA_UNIT_BYTES));
+    sites->taken = calloc(ta_ref_rows(sites->in, SITE) + 1, sizeof *sites->taken);
+    if (sites->taken)
+        add_places(line, sites, peak);
+    free(sites->taken);
+}
+
+static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
+{
+    (void)worst;
+    const size_t device = ta_ref_largest(in, PEAK_ALLOCATED);
+    if (device == SIZE_MAX || isnan(ta_ref_number(in, PEAK_RESERVED, device, NAN)))
+        return;
+    const size_t history = row_of_device(in, &of_peaks, device);
+    const bool has_history = history != SIZE_MAX;
+    const bool is_state = ta_ref_rows(in, STATES_RANK) && !has_history &&
+                          ta_ref_reads(in, PEAK_SOURCE, device, "snapshot");
+    add_peak(line, in, device, is_state);
+    const struct owners *own = has_history ? &of_peaks : &of_states;
+    const size_t row = has_history ? history : row_of_device(in, &of_states, device);
+    struct sites sites = {.in = in, .bytes = has_history ? SITE_PEAK : SITE_HELD};
+    if (ta_ref_rows(in, SITE) && row != SIZE_MAX && (is_state || has_history)) {
+        sites.rank = ta_ref_number(in, own->rank, row, NAN);
+        sites.device = ta_ref_number(in, own->device, row, NAN);
+        sites.label = ta_ref_text(in, has_history ? PEAKS_LABEL : STATES_LABEL, row);
+        add_holders(line, &sites, ta_ref_number(in, PEAK_ALLOCATED, device, NAN),
+                    ta_ref_number(in, own->bytes, row, NAN));
+    }
+    ta_say_on(line, ".");
+    const double before = has_history ? ta_ref_number(in, PEAKS_START, history, NAN) : 0;
+    char bytes[TA_UNIT_TEXT_MAX];
+    if (has_history && before > LEAST_SHARE * ta_ref_number(in, PEAKS_BLOCK, history, NAN))
+        ta_say(line, "%s were alive before the history began.",
+               ta_unit_format(bytes, before, TA_UNIT_BYTES));
+}
+
+static const struct ta_headline_ops ops = {
+    .level = TA_HEADLINE_WORK, .place = 6, .say = say, TA_READS(reads)};
+
+TA_PLUGIN(headline, memory, &ops, .title = "Memory",
+          .summary = "The peak of memory and who holds it", .version = "1");

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How fast the run was: frames before tokens, ours before the profiler's. */
+#include <traceanalyze/headline.h>
+
+#include <math.h>
+#include <stdio.h>
+
+enum { RANK, VALUES_RANK, VALUE, METRIC, BASIS };
+static const struct ta_ref reads[] = {
+    [RANK] = {"run.sessions", "rank"},        [VALUES_RANK] = {"throughput.values", "rank"},
+    [VALUE] = {"throughput.values", "value"}, [METRIC] = {"throughput.values", "metric"},
+    [BASIS] = {"throughput.values", "basis"},
+};
+
+/* How many sessions a rank has, of the rank with most of them: what is over "the session" is then
+ * over all of them. */
+static size_t count_sessions(const struct ta_refs *in)
+{
+    size_t most = 0, n = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, RANK); i++) {
+        n = i && ta_ref_number(in, RANK, i, NAN) == ta_ref_number(in, RANK, i - 1, NAN) ? n + 1 : 1;
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* "the session", "the 2 sessions" */
+static const char *session_words(const struct ta_refs *in, char words[32])
+{
+    const size_t n = count_sessions(in);
+    snprintf(words, 32, n > 1 ? "the %zu sessions" : "the session", n);
+    return words;
+}
+
+/* `rate` is that of all ranks together, where there is one: of `n` ranks, else of the slowest. */
+static void say_rates(struct ta_line *line, double rate, double slowest, size_t n, const char *what,
+                      const char *how)
+{
+    char all[TA_UNIT_TEXT_MAX], one[TA_UNIT_TEXT_MAX];
+    ta_unit_format(all, rate, TA_UNIT_NONE);
+    ta_unit_format(one, slowest, TA_UNIT_NONE);
+    if (rate > slowest)
+        ta_say(line, "%s %s per second %s by %zu ranks, %s on the slowest.", all, what, how, n,
+               one);
+    else
+        ta_say(line, "%s %s per second %s%s.", all, what, how,
+               n > 1 ? ", on the slowest rank" : "");
+}
+
+/* The most telling rate: of frames before tokens, ours before the profiler's. */
+static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
+{
+    (void)worst;
+    char words[32], over_session[48];
+    snprintf(over_session, sizeof over_session, "over %s", session_words(in, words));
+    const struct {
+        const char *metric, *basis, *what, *how;
+    } rates[] = {
+        {"fps", "wall", "frames", over_session},
+        {"fps", "until_cut", "frames", "up to where the report is cut"},
+        {"fps", "blocks", "frames", "over the time of the blocks"},
+        {"tokens_per_s", "sections", "tokens", "over the sections that generate them"},
+        {"fps", "as_reported (block)", "frames", "as the profiler reports for its blocks"},
+        {"fps", "as_reported", "frames", "as the profiler reports"},
+        {"tokens_per_s", "as_reported", "tokens", "as the profiler reports"},
+        {"e2e_tokens_per_s", "as_reported", "tokens", "end to end, as the profiler reports"},
+        {"bps", "wall", "blocks", over_session},
+    };
+    for (size_t r = 0; r < TA_LENGTH(rates); r++) {
+        double slowest = NAN, of_run = NAN;
+        size_t n = 0;
+        for (size_t i = 0; i < ta_ref_rows(in, VALUES_RANK); i++) {
+            if (!ta_ref_reads(in, METRIC, i, rates[r].metric) ||
+                !ta_ref_reads(in, BASIS, i, rates[r].basis))
+                continue;
+            if (isnan(ta_ref_number(in, VALUES_RANK, i, NAN))) {
+                of_run = ta_ref_number(in, VALUE, i, NAN);
+                continue;
+            }
+            slowest = fmin(slowest, ta_ref_number(in, VALUE, i, NAN));
+            n++;
+        }
+        if (isnan(slowest) && isnan(of_run))
+            continue;
+        say_rates(line, isnan(of_run) ? slowest : of_run, slowest, n, rates[r].what, rates[r].how);
+        return;
+    }
+}
+
+static const struct ta_headline_ops ops = {
+    .level = TA_HEADLINE_PROGRESS, .place = 1, .say = say, TA_READS(reads)};
+
+TA_PLUGIN(headline, rates, &ops, .title = "Rates", .summary = "Frames, tokens or blocks per second",
+          .version = "1");
