@@ -52,6 +52,7 @@ struct ta_ctx {
 
 /* Fills in the default limits and no log. */
 void ta_shared_init(struct ta_shared *shared);
+/* Frees what it holds, once nothing of the run is left. */
 void ta_shared_end(struct ta_shared *shared);
 void ta_ctx_init(struct ta_ctx *ctx, struct ta_shared *shared);
 

@@ -45,6 +45,7 @@ static int tear_down(void **state)
 {
     struct scratch *s = *state;
     fixture_remove(s->root);
+    ta_shared_end(&s->shared);
     free(s);
     return 0;
 }
