@@ -10,40 +10,100 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Figures of time by rank.  `name` is what one is called; else a column has the names. */
-static const struct source {
-    const char *table, *key, *name;
-    const char *value;
-    const char *times;  /* how often it happens on a rank; NULL: the value is the sum already */
-    const char *leaves; /* column that is null where others run inside, or NULL */
-    const char * not ;  /* column of rows that another table has, or NULL */
-} sources[] = {
-    {"stages.by_name", "stage", NULL, "total_ns", NULL, "share", NULL},
-    {"layers.by_name", "layer", NULL, "total_ns", NULL, NULL, NULL},
-    {"iterations.by_name", "loop", NULL, "mean_ns", "count", NULL, "p50_ns"},
-    {"diffusion.by_rank", NULL, "a denoising step", "step_mean_ns", "steps", NULL, NULL},
-    {"diffusion.by_rank", NULL, "a block", "block_mean_ns", "blocks", NULL, NULL},
+enum {
+    STAGE_RANK,
+    STAGE_NAME,
+    STAGE_TOTAL,
+    STAGE_SHARE,
+    LAYER_RANK,
+    LAYER_NAME,
+    LAYER_TOTAL,
+    LOOP_RANK,
+    LOOP_NAME,
+    LOOP_COUNT,
+    LOOP_MEAN,
+    LOOP_P50,
+    DIFFUSION_RANK,
+    DIFFUSION_STEPS,
+    DIFFUSION_STEP_MEAN,
+    DIFFUSION_BLOCKS,
+    DIFFUSION_BLOCK_MEAN,
+    NONE
+};
+static const struct ta_ref reads[] = {
+    [STAGE_RANK] = {"stages.by_name", "rank"},
+    [STAGE_NAME] = {"stages.by_name", "stage"},
+    [STAGE_TOTAL] = {"stages.by_name", "total_ns"},
+    [STAGE_SHARE] = {"stages.by_name", "share"},
+    [LAYER_RANK] = {"layers.by_name", "rank"},
+    [LAYER_NAME] = {"layers.by_name", "layer"},
+    [LAYER_TOTAL] = {"layers.by_name", "total_ns"},
+    [LOOP_RANK] = {"iterations.by_name", "rank"},
+    [LOOP_NAME] = {"iterations.by_name", "loop"},
+    [LOOP_COUNT] = {"iterations.by_name", "count"},
+    [LOOP_MEAN] = {"iterations.by_name", "mean_ns"},
+    [LOOP_P50] = {"iterations.by_name", "p50_ns"},
+    [DIFFUSION_RANK] = {"diffusion.by_rank", "rank"},
+    [DIFFUSION_STEPS] = {"diffusion.by_rank", "steps"},
+    [DIFFUSION_STEP_MEAN] = {"diffusion.by_rank", "step_mean_ns"},
+    [DIFFUSION_BLOCKS] = {"diffusion.by_rank", "blocks"},
+    [DIFFUSION_BLOCK_MEAN] = {"diffusion.by_rank", "block_mean_ns"},
 };
 
-static const struct ta_column columns[] = {
-    {"what", "What", TA_TEXT, .doc = "Stage, layer, loop, step or block"},
-    {"table", "Table", TA_ID, .doc = "Where the figure stands"},
-    {"encloses", "Encloses others", TA_FLAG, .doc = "Whether other stages run inside it"},
-    {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that have the figure"},
-    {"rank", "Slowest rank", TA_INTEGER,
-     .doc = "The rank that takes longest, the lowest of equals"},
-    {"value_ns", "Its time", TA_NS_MEAN, .better = TA_LOWER, .doc = "The figure of that rank"},
-    {"median_ns", "Median", TA_NS_MEAN, .better = TA_LOWER,
-     .doc = "Median of the figure over the other ranks"},
-    {"excess_ns", "Behind", TA_NS_MEAN, .better = TA_LOWER, .doc = "Time beyond that median"},
-    {"excess", "Behind (share)", TA_RATIO, .better = TA_LOWER, .doc = "The same over the median"},
-    {"deviations", "Deviations", TA_NUMBER, .better = TA_LOWER,
-     .doc = "The same over the scaled median absolute deviation of the other ranks; none for fewer "
-            "than "
-            "three of them"},
-    {"loss_ns", "Loss", TA_NS_MEAN, .better = TA_LOWER,
-     .doc = "Time beyond the median, as often as it happens on the rank"},
+/* Figures of time by rank; columns are references, NONE where there is no such column. */
+static const struct source {
+    size_t rank, key;
+    const char *name; /* what the figure is called without a key */
+    size_t value;
+    size_t times;  /* how often it happens on a rank; NONE: the value is the sum already */
+    size_t leaves; /* null where others run inside */
+    size_t spared; /* not null where another table has the row */
+} sources[] = {
+    {STAGE_RANK, STAGE_NAME, NULL, STAGE_TOTAL, NONE, STAGE_SHARE, NONE},
+    {LAYER_RANK, LAYER_NAME, NULL, LAYER_TOTAL, NONE, NONE, NONE},
+    {LOOP_RANK, LOOP_NAME, NULL, LOOP_MEAN, LOOP_COUNT, NONE, LOOP_P50},
+    {DIFFUSION_RANK, NONE, "a denoising step", DIFFUSION_STEP_MEAN, DIFFUSION_STEPS, NONE, NONE},
+    {DIFFUSION_RANK, NONE, "a block", DIFFUSION_BLOCK_MEAN, DIFFUSION_BLOCKS, NONE, NONE},
 };
+
+enum {
+    WHAT,
+    TABLE,
+    ENCLOSES,
+    RANKS,
+    RANK,
+    VALUE_NS,
+    MEDIAN_NS,
+    EXCESS_NS,
+    EXCESS,
+    DEVIATIONS,
+    LOSS_NS
+};
+static const struct ta_column late_columns[] = {
+    [WHAT] = {"what", "What", TA_TEXT, .doc = "Stage, layer, loop, step or block"},
+    [TABLE] = {"table", "Table", TA_ID, .doc = "Where the figure stands"},
+    [ENCLOSES] = {"encloses", "Encloses others", TA_FLAG,
+                  .doc = "Whether other stages run inside it"},
+    [RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that have the figure"},
+    [RANK] = {"rank", "Slowest rank", TA_INTEGER,
+              .doc = "The rank that takes longest, the lowest of equals"},
+    [VALUE_NS] = {"value_ns", "Its time", TA_NS_MEAN, .better = TA_LOWER,
+                  .doc = "The figure of that rank"},
+    [MEDIAN_NS] = {"median_ns", "Median", TA_NS_MEAN, .better = TA_LOWER,
+                   .doc = "Median of the figure over the other ranks"},
+    [EXCESS_NS] = {"excess_ns", "Behind", TA_NS_MEAN, .better = TA_LOWER,
+                   .doc = "Time beyond that median"},
+    [EXCESS] = {"excess", "Behind (share)", TA_RATIO, .better = TA_LOWER,
+                .doc = "The same over the median"},
+    [DEVIATIONS] = {"deviations", "Deviations", TA_NUMBER, .better = TA_LOWER,
+                    .doc = "The same over the scaled median absolute deviation of the other ranks; "
+                           "none for fewer than three of them"},
+    [LOSS_NS] = {"loss_ns", "Loss", TA_NS_MEAN, .better = TA_LOWER,
+                 .doc = "Time beyond the median, as often as it happens on the rank"},
+};
+
+static const struct ta_table_def late = {"ranks.late", "Slowest ranks", TA_COLUMNS(late_columns),
+                                         .order = {&late_columns[LOSS_NS], TA_DESCENDING}};
 
 /* A figure of a rank. */
 struct entry {
@@ -60,33 +120,34 @@ static int by_name(const void *left, const void *right)
     return order ? order : (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-static double number(const struct ta_table *table, size_t row, const char *column)
+/* NAN without such a column. */
+static double number(const struct ta_refs *in, size_t row, size_t ref)
 {
-    return column ? ta_row_number(table, row, column, NAN) : NAN;
+    return ref == NONE ? NAN : ta_ref_number(in, ref, row, NAN);
 }
 
-static size_t read_entries(const struct ta_table *table, const struct source *source,
+static size_t read_entries(const struct ta_refs *in, const struct source *source,
                            struct entry *entries)
 {
-    const size_t rank = ta_table_column(table, "rank");
     size_t n = 0;
-    for (size_t row = 0; row < table->n_rows && rank != SIZE_MAX; row++) {
-        const struct ta_cell *of = ta_table_cell(table, row, rank);
+    for (size_t row = 0; row < ta_ref_rows(in, source->rank); row++) {
+        const int64_t rank = ta_ref_integer(in, source->rank, row);
         const struct ta_slice name =
-            source->key ? ta_row_text(table, row, source->key) : TA_LIT("");
-        const double value = number(table, row, source->value);
-        if (of->kind != TA_CELL_INT || isnan(value) || value < 0 ||
-            !isnan(number(table, row, source->not )))
+            source->key == NONE ? TA_LIT("") : ta_ref_text(in, source->key, row);
+        const double value = number(in, row, source->value);
+        if (rank == TA_MISSING || isnan(value) || value < 0 ||
+            !isnan(number(in, row, source->spared)))
             continue;
         entries[n++] = (struct entry){
             .name = name.len ? name : ta_slice_of(source->name),
-            .rank = of->i,
+            .rank = rank,
             .value = value,
-            .times = source->times ? number(table, row, source->times) : 1,
-            .encloses = source->leaves && isnan(number(table, row, source->leaves)),
+            .times = source->times == NONE ? 1 : number(in, row, source->times),
+            .encloses = source->leaves != NONE && isnan(number(in, row, source->leaves)),
         };
     }
-    qsort(entries, n, sizeof *entries, by_name);
+    if (n)
+        qsort(entries, n, sizeof *entries, by_name);
     return n;
 }
 
@@ -102,7 +163,7 @@ static double deviation(double *values, size_t n, double median)
 }
 
 /* One figure: entries [0, n), by rank; `values` has room for n. */
-static void add_row(struct ta_table_builder *out, const struct source *source,
+static void add_row(struct ta_section_builder *out, const struct source *source,
                     const struct entry *entries, size_t n, double *values)
 {
     const struct entry *slowest = entries;
@@ -122,19 +183,24 @@ static void add_row(struct ta_table_builder *out, const struct source *source,
     const double median = ta_quantile(values, n_others, 0.5);
     const double apart = deviation(values, n_others, median);
     const double excess = slowest->value - median;
-    TA_CELLS(out, ta_text(slowest->name), ta_text(ta_slice_of(source->table)), ta_bool(encloses),
-             ta_int((int64_t)n), ta_int(slowest->rank), ta_num(slowest->value), ta_num(median),
-             ta_num(excess), median > 0 ? ta_num(excess / median) : ta_null(),
-             apart > 0 ? ta_num(excess / apart) : ta_null(), ta_num(excess * slowest->times));
+    TA_ROW(
+        out, late, [WHAT] = ta_text(slowest->name),
+        [TABLE] = ta_text(ta_slice_of(reads[source->value].table)), [ENCLOSES] = ta_bool(encloses),
+        [RANKS] = ta_int((int64_t)n), [RANK] = ta_int(slowest->rank),
+        [VALUE_NS] = ta_num(slowest->value), [MEDIAN_NS] = ta_num(median),
+        [EXCESS_NS] = ta_num(excess), [EXCESS] = median > 0 ? ta_num(excess / median) : ta_null(),
+        [DEVIATIONS] = apart > 0 ? ta_num(excess / apart) : ta_null(),
+        [LOSS_NS] = ta_num(excess * slowest->times));
 }
 
-static bool add_source(struct ta_table_builder *out, const struct ta_table *table,
+static bool add_source(struct ta_section_builder *out, const struct ta_refs *in,
                        const struct source *source)
 {
-    struct entry *entries = calloc(table->n_rows + 1, sizeof *entries);
-    double *values = calloc(table->n_rows + 1, sizeof *values);
+    const size_t most = ta_ref_rows(in, source->rank);
+    struct entry *entries = calloc(most + 1, sizeof *entries);
+    double *values = calloc(most + 1, sizeof *values);
     const bool done = entries && values;
-    const size_t n = done ? read_entries(table, source, entries) : 0;
+    const size_t n = done ? read_entries(in, source, entries) : 0;
     for (size_t first = 0, end; first < n; first = end) {
         for (end = first + 1; end < n && ta_slice_equal(entries[end].name, entries[first].name);)
             end++;
@@ -149,21 +215,16 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)merged;
-    struct ta_table_builder *table =
-        ta_add_table(out, "ranks.late", "Slowest ranks", columns, sizeof columns / sizeof *columns);
-    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
-        const struct ta_table *of = ta_report_table(in->report, sources[i].table);
-        if (of && !add_source(table, of, &sources[i]))
+    for (size_t i = 0; i < TA_LENGTH(sources); i++)
+        if (!add_source(out, in, &sources[i]))
             return ta_fail(ctx, TA_ERR_NOMEM, "Cannot compare the ranks");
-    }
-    ta_sort_rows(table, "loss_ns", true);
     return TA_OK;
 }
 
-static const char *const after[] = {"stages", "models", "iterations", "diffusion", NULL};
+static const struct ta_table_def *const tables[] = {&late, NULL};
 
 static const struct ta_analysis_ops ops = {
-    .after = after, .section = "ranks", .finish = finish, .of_tables = true};
+    .section = "ranks", .finish = finish, .of_tables = true, .tables = tables, TA_READS(reads)};
 
 TA_PLUGIN(analysis, late_ranks, &ops, .title = "Ranks",
           .summary = "The slowest rank by each figure of time in dumps: ranks.late",

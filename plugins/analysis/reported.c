@@ -9,7 +9,7 @@
 
 /* Files of one rank keep their own figures: those of two sessions are not one. */
 enum { RANK, GROUP, NAME, FILE_KEY, UNIT, VALUE, FIGURE_FIELDS };
-enum { ADVICE_RANK, ADVICE_FILE, ORDER, CATEGORY, PRIORITY, ISSUE, SUGGESTION, ADVICE_FIELDS };
+enum { GIVEN_RANK, GIVEN_FILE, ORDER, CATEGORY, PRIORITY, ISSUE, SUGGESTION, GIVEN_FIELDS };
 
 static const struct ta_field figure_fields[FIGURE_FIELDS] = {
     [RANK] = {"rank", TA_FIELD_RANK},   [GROUP] = {"group", TA_FIELD_TEXT},
@@ -17,9 +17,9 @@ static const struct ta_field figure_fields[FIGURE_FIELDS] = {
     [UNIT] = {"unit", TA_FIELD_MAX},    [VALUE] = {"value", TA_FIELD_MAX},
 };
 
-static const struct ta_field advice_fields[ADVICE_FIELDS] = {
-    [ADVICE_RANK] = {"rank", TA_FIELD_RANK},
-    [ADVICE_FILE] = {"file", TA_FIELD_FILE},
+static const struct ta_field advice_fields[GIVEN_FIELDS] = {
+    [GIVEN_RANK] = {"rank", TA_FIELD_RANK},
+    [GIVEN_FILE] = {"file", TA_FIELD_FILE},
     [ORDER] = {"order", TA_FIELD_INT},
     [CATEGORY] = {"category", TA_FIELD_TEXT},
     [PRIORITY] = {"priority", TA_FIELD_TEXT},
@@ -28,34 +28,58 @@ static const struct ta_field advice_fields[ADVICE_FIELDS] = {
 };
 
 static const struct ta_partial_def partials[] = {
-    {"figures", figure_fields, FIGURE_FIELDS}, {"advice", advice_fields, ADVICE_FIELDS}, {0}};
+    {"figures", figure_fields, FIGURE_FIELDS}, {"advice", advice_fields, GIVEN_FIELDS}, {0}};
 
-static const struct ta_column figure_columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    {"group", "About", TA_WORD, .doc = "What the figure is about"},
-    {"figure", "Figure", TA_WORD, .doc = "Name of the figure"},
-    {"file", "File", TA_INTEGER,
-     .doc = "Number of the dump among those of the rank that have the figure, from 0"},
-    {"value", "Value", TA_NUMBER, .doc = "The value, in the unit beside it"},
-    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the value"},
+enum { FIGURE_RANK, FIGURE_GROUP, FIGURE_NAME, FIGURE_FILE, FIGURE_VALUE, FIGURE_UNIT };
+static const struct ta_column figure_table_columns[] = {
+    [FIGURE_RANK] = TA_DUMP_RANK_COLUMN,
+    [FIGURE_GROUP] = {"group", "About", TA_WORD, .doc = "What the figure is about"},
+    [FIGURE_NAME] = {"figure", "Figure", TA_WORD, .doc = "Name of the figure"},
+    [FIGURE_FILE] = {"file", "File", TA_INTEGER,
+                     .doc =
+                         "Number of the dump among those of the rank that have the figure, from 0"},
+    [FIGURE_VALUE] = {"value", "Value", TA_NUMBER, .doc = "The value, in the unit beside it"},
+    [FIGURE_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the value"},
 };
 
-static const struct ta_column aggregate_columns[] = {
-    {"metric", "Metric", TA_WORD, .doc = "What was measured on each rank"},
-    {"min", "Min", TA_NUMBER, .doc = "Smallest of all ranks"},
-    {"mean", "Mean", TA_NUMBER, .doc = "Mean over all ranks"},
-    {"max", "Max", TA_NUMBER, .doc = "Largest of all ranks"},
-    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the values"},
+static const struct ta_table_def figure_table = {"figures.reported", "Figures of the profiler",
+                                                 TA_COLUMNS(figure_table_columns)};
+
+enum { AGGREGATE_METRIC, AGGREGATE_MIN, AGGREGATE_MEAN, AGGREGATE_MAX, AGGREGATE_UNIT };
+static const struct ta_column aggregate_table_columns[] = {
+    [AGGREGATE_METRIC] = {"metric", "Metric", TA_WORD, .doc = "What was measured on each rank"},
+    [AGGREGATE_MIN] = {"min", "Min", TA_NUMBER, .doc = "Smallest of all ranks"},
+    [AGGREGATE_MEAN] = {"mean", "Mean", TA_NUMBER, .doc = "Mean over all ranks"},
+    [AGGREGATE_MAX] = {"max", "Max", TA_NUMBER, .doc = "Largest of all ranks"},
+    [AGGREGATE_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW,
+                        .doc = "Unit of the values"},
 };
 
-static const struct ta_column advice_columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    {"index", "Index", TA_INTEGER, .doc = "Place in the order of the profiler, from 0"},
-    {"category", "About", TA_TEXT, .doc = "What the advice is about"},
-    {"priority", "Priority", TA_TEXT, .doc = "Priority as the profiler gave it"},
-    {"issue", "Issue", TA_SENTENCE, .doc = "What the profiler found"},
-    {"suggestion", "Suggestion", TA_SENTENCE, .doc = "What the profiler suggested"},
+static const struct ta_table_def aggregate_table = {"figures.aggregated", "Metrics over all ranks",
+                                                    TA_COLUMNS(aggregate_table_columns)};
+
+enum {
+    ADVICE_RANK,
+    ADVICE_INDEX,
+    ADVICE_CATEGORY,
+    ADVICE_PRIORITY,
+    ADVICE_ISSUE,
+    ADVICE_SUGGESTION
 };
+static const struct ta_column advice_table_columns[] = {
+    [ADVICE_RANK] = TA_DUMP_RANK_COLUMN,
+    [ADVICE_INDEX] = {"index", "Index", TA_INTEGER,
+                      .doc = "Place in the order of the profiler, from 0"},
+    [ADVICE_CATEGORY] = {"category", "About", TA_TEXT, .doc = "What the advice is about"},
+    [ADVICE_PRIORITY] = {"priority", "Priority", TA_TEXT,
+                         .doc = "Priority as the profiler gave it"},
+    [ADVICE_ISSUE] = {"issue", "Issue", TA_SENTENCE, .doc = "What the profiler found"},
+    [ADVICE_SUGGESTION] = {"suggestion", "Suggestion", TA_SENTENCE,
+                           .doc = "What the profiler suggested"},
+};
+
+static const struct ta_table_def advice_table = {"advice.reported", "Advice of the profiler",
+                                                 TA_COLUMNS(advice_table_columns)};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
@@ -107,7 +131,7 @@ static struct ta_cell unit_cell(int64_t unit)
     return ta_text(ta_slice_of(ta_unit_name(known ? (enum ta_unit)unit : TA_UNIT_NONE)));
 }
 
-static void put_aggregated(struct ta_table_builder *table, const struct aggregated *of)
+static void put_aggregated(struct ta_section_builder *out, const struct aggregated *of)
 {
     char metric[100]; /* "gpu_utilization_ratio" of "gpu/utilization_ratio" */
     const int length = snprintf(metric, sizeof metric, "%.*s",
@@ -115,9 +139,12 @@ static void put_aggregated(struct ta_table_builder *table, const struct aggregat
     for (char *c = metric; *c; c++)
         *c = *c == '/' ? '_' : *c;
     if (length > 0)
-        TA_CELLS(table, ta_text((struct ta_slice){metric, (size_t)length}),
-                 number_or_null(of->made[LEAST]), number_or_null(of->made[MEAN]),
-                 number_or_null(of->made[MOST]), unit_cell(of->unit));
+        TA_ROW(out, aggregate_table,
+               [AGGREGATE_METRIC] = ta_text((struct ta_slice){metric, (size_t)length}),
+               [AGGREGATE_MIN] = number_or_null(of->made[LEAST]),
+               [AGGREGATE_MEAN] = number_or_null(of->made[MEAN]),
+               [AGGREGATE_MAX] = number_or_null(of->made[MOST]),
+               [AGGREGATE_UNIT] = unit_cell(of->unit));
 }
 
 static void begin_aggregated(struct aggregated *of, struct ta_slice metric, int64_t unit)
@@ -126,7 +153,7 @@ static void begin_aggregated(struct aggregated *of, struct ta_slice metric, int6
 }
 
 /* A figure of no rank, "gpu/utilization_ratio_max": the first file that has it counts. */
-static void take_aggregated(struct ta_table_builder *table, struct aggregated *of,
+static void take_aggregated(struct ta_section_builder *out, struct aggregated *of,
                             struct ta_slice name, const int64_t *row)
 {
     for (int made = 0; made < MADE; made++) {
@@ -135,7 +162,7 @@ static void take_aggregated(struct ta_table_builder *table, struct aggregated *o
             continue;
         const struct ta_slice metric = {name.ptr, name.len - n};
         if (!ta_slice_equal(metric, of->metric)) {
-            put_aggregated(table, of);
+            put_aggregated(out, of);
             begin_aggregated(of, metric, row[UNIT]);
         }
         if (isnan(of->made[made]))
@@ -147,8 +174,6 @@ static void take_aggregated(struct ta_table_builder *table, struct aggregated *o
  * lists one by one.  Rows of figures are by rank, group and name. */
 static void add_aggregated(struct ta_section_builder *out, const struct ta_partial *figures)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "figures.aggregated", "Metrics over all ranks", aggregate_columns, 5);
     struct aggregated durations, of;
     double sum = 0;
     size_t n = 0;
@@ -161,7 +186,7 @@ static void add_aggregated(struct ta_section_builder *out, const struct ta_parti
         if (!ta_slice_equal(ta_partial_text(figures, row, GROUP), TA_LIT("aggregate")))
             continue;
         if (!ta_slice_equal(name, TA_LIT("duration_ns"))) {
-            take_aggregated(table, &of, name, row);
+            take_aggregated(out, &of, name, row);
             continue;
         }
         durations.made[LEAST] = fmin(durations.made[LEAST], value);
@@ -169,11 +194,11 @@ static void add_aggregated(struct ta_section_builder *out, const struct ta_parti
         sum += value;
         n++;
     }
-    put_aggregated(table, &of);
+    put_aggregated(out, &of);
     if (n == 0)
         return;
     durations.made[MEAN] = sum / (double)n;
-    put_aggregated(table, &durations);
+    put_aggregated(out, &durations);
 }
 
 /* ---- as reported ---------------------------------------------------------------------------- */
@@ -190,32 +215,36 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     (void)ctx;
     (void)in;
     const struct ta_partial *figures = merged[0], *advice = merged[1];
-    struct ta_table_builder *table =
-        ta_add_table(out, "advice.reported", "Advice of the profiler", advice_columns, 6);
     int64_t index = 0;
     for (size_t i = 0; i < ta_partial_rows(advice); i++) {
         const int64_t *row = ta_partial_at(advice, i);
-        index = i && row[ADVICE_RANK] == ta_partial_at(advice, i - 1)[ADVICE_RANK] ? index + 1 : 0;
-        TA_CELLS(table, ta_int(row[ADVICE_RANK]), ta_int(index),
-                 ta_text_or_null(ta_partial_text(advice, row, CATEGORY)),
-                 ta_text_or_null(ta_partial_text(advice, row, PRIORITY)),
-                 ta_text_or_null(ta_partial_text(advice, row, ISSUE)),
-                 ta_text_or_null(ta_partial_text(advice, row, SUGGESTION)));
+        index = i && row[GIVEN_RANK] == ta_partial_at(advice, i - 1)[GIVEN_RANK] ? index + 1 : 0;
+        TA_ROW(
+            out,
+            advice_table, [ADVICE_RANK] = ta_int(row[GIVEN_RANK]), [ADVICE_INDEX] = ta_int(index),
+            [ADVICE_CATEGORY] = ta_text_or_null(ta_partial_text(advice, row, CATEGORY)),
+            [ADVICE_PRIORITY] = ta_text_or_null(ta_partial_text(advice, row, PRIORITY)),
+            [ADVICE_ISSUE] = ta_text_or_null(ta_partial_text(advice, row, ISSUE)),
+            [ADVICE_SUGGESTION] = ta_text_or_null(ta_partial_text(advice, row, SUGGESTION)));
     }
-    table = ta_add_table(out, "figures.reported", "Figures of the profiler", figure_columns, 6);
     for (size_t i = 0; i < ta_partial_rows(figures); i++) {
         const int64_t *row = ta_partial_at(figures, i);
         index = i && same_figure(figures, i) ? index + 1 : 0;
-        TA_CELLS(table, ta_int(row[RANK]), ta_text_or_null(ta_partial_text(figures, row, GROUP)),
-                 ta_text_or_null(ta_partial_text(figures, row, NAME)), ta_int(index),
-                 ta_num(ta_real_of(row[VALUE])), unit_cell(row[UNIT]));
+        TA_ROW(out, figure_table, [FIGURE_RANK] = ta_int(row[RANK]),
+               [FIGURE_GROUP] = ta_text_or_null(ta_partial_text(figures, row, GROUP)),
+               [FIGURE_NAME] = ta_text_or_null(ta_partial_text(figures, row, NAME)),
+               [FIGURE_FILE] = ta_int(index), [FIGURE_VALUE] = ta_num(ta_real_of(row[VALUE])),
+               [FIGURE_UNIT] = unit_cell(row[UNIT]));
     }
     add_aggregated(out, figures);
     return TA_OK;
 }
 
+static const struct ta_table_def *const tables[] = {&advice_table, &figure_table, &aggregate_table,
+                                                    NULL};
+
 static const struct ta_analysis_ops ops = {
-    .section = "reported", .partials = partials, .map = map, .finish = finish};
+    .section = "reported", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, reported, &ops, .title = "As the profiler reported",
           .summary =

@@ -39,39 +39,56 @@ static const struct ta_field fields[FIELDS] = {
 
 static const struct ta_partial_def partials[] = {{"steps", fields, FIELDS}, {0}};
 
-static const struct ta_column columns[] = {
-    TA_RANK_COLUMN,
-    {"step", "Step", TA_TEXT, .doc = "Label of the step"},
-    {"source", "Source", TA_WORD,
-     .doc = "How the step was found: marker is a ProfilerStep#N range"},
-    {"host_start_ns", "Host start", TA_NS,
-     .doc = "Start of the marker since the earliest span of the rank"},
-    {"host_dur_ns", "Host", TA_NS, .better = TA_LOWER, .doc = "Duration of the marker"},
-    {"gpu_start_ns", "GPU start", TA_NS,
-     .doc = "First start of the device activities launched in the step"},
-    {"gpu_dur_ns", "GPU", TA_NS, .better = TA_LOWER,
-     .doc = "First start to last end of the device activities launched in the step"},
-    {"gpu_busy_ns", "GPU busy", TA_NS, .doc = "Union of these activities over all devices"},
-    {"kernels", "Kernels", TA_COUNT, .doc = "Kernels launched in the step"},
-    {"lost", "Lost", TA_COUNT, .better = TA_LOWER,
-     .doc = "Calls of the step that launched a kernel which was not recorded"},
-    {"counted_ns", "Step time", TA_NS, .better = TA_LOWER,
-     .doc = "Time of the step for statistics, where markers of most steps only enclose the "
-            "launches: busy time of its device work, or the marker where that is longer; null for "
-            "steps that lost more than 5 % of their kernels, which are left out"},
+enum {
+    BY_STEP_RANK,
+    BY_STEP_LABEL,
+    BY_STEP_SOURCE,
+    BY_STEP_HOST_START,
+    BY_STEP_HOST_DUR,
+    BY_STEP_GPU_START,
+    BY_STEP_GPU_DUR,
+    BY_STEP_GPU_BUSY,
+    BY_STEP_KERNELS,
+    BY_STEP_LOST,
+    BY_STEP_COUNTED
+};
+static const struct ta_column by_step_columns[] = {
+    [BY_STEP_RANK] = TA_RANK_COLUMN,
+    [BY_STEP_LABEL] = {"step", "Step", TA_TEXT, .doc = "Label of the step"},
+    [BY_STEP_SOURCE] = {"source", "Source", TA_WORD,
+                        .doc = "How the step was found: marker is a ProfilerStep#N range"},
+    [BY_STEP_HOST_START] = {"host_start_ns", "Host start", TA_NS,
+                            .doc = "Start of the marker since the earliest span of the rank"},
+    [BY_STEP_HOST_DUR] = {"host_dur_ns", "Host", TA_NS, .better = TA_LOWER,
+                          .doc = "Duration of the marker"},
+    [BY_STEP_GPU_START] = {"gpu_start_ns", "GPU start", TA_NS,
+                           .doc = "First start of the device activities launched in the step"},
+    [BY_STEP_GPU_DUR] =
+        {"gpu_dur_ns", "GPU", TA_NS, .better = TA_LOWER,
+         .doc = "First start to last end of the device activities launched in the step"},
+    [BY_STEP_GPU_BUSY] = {"gpu_busy_ns", "GPU busy", TA_NS,
+                          .doc = "Union of these activities over all devices"},
+    [BY_STEP_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels launched in the step"},
+    [BY_STEP_LOST] = {"lost", "Lost", TA_COUNT, .better = TA_LOWER,
+                      .doc = "Calls of the step that launched a kernel which was not recorded"},
+    [BY_STEP_COUNTED] =
+        {"counted_ns", "Step time", TA_NS, .better = TA_LOWER,
+         .doc = "Time of the step for statistics, where markers of most steps only enclose the "
+                "launches: busy time of its device work, or the marker where that is longer; null "
+                "for steps that lost more than 5 % of their kernels, which are left out"},
 };
 
-static const struct ta_chart chart = {
+static const struct ta_chart_def host_chart = {
     .id = "step-time",
     .title = "Step time",
     .caption = "Host duration of each marked step, in order.",
     .kind = TA_CHART_DOTS,
-    .label = {"step"},
-    .y = {{"host_dur_ns", "Host duration", TA_INK_SERIES_1}},
-    .group = "rank",
+    .label = {&by_step_columns[BY_STEP_LABEL]},
+    .y = {{&by_step_columns[BY_STEP_HOST_DUR], "Host duration", TA_INK_SERIES_1}},
+    .group = &by_step_columns[BY_STEP_RANK],
 };
 
-static const struct ta_chart counted_chart = {
+static const struct ta_chart_def counted_chart = {
     .id = "step-time",
     .title = "Step time",
     .caption =
@@ -79,10 +96,12 @@ static const struct ta_chart counted_chart = {
         "where markers cover only the launches; without steps that lost more than 5 % of their "
         "kernels.",
     .kind = TA_CHART_DOTS,
-    .label = {"step"},
-    .y = {{"counted_ns", "Step time", TA_INK_SERIES_1}},
-    .group = "rank",
+    .label = {&by_step_columns[BY_STEP_LABEL]},
+    .y = {{&by_step_columns[BY_STEP_COUNTED], "Step time", TA_INK_SERIES_1}},
+    .group = &by_step_columns[BY_STEP_RANK],
 };
+
+static const struct ta_table_def by_step = {"steps.by_step", "Steps", TA_COLUMNS(by_step_columns)};
 
 /* A marker, and the activities launched inside it. */
 struct step {
@@ -245,24 +264,45 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 /* ---- by rank ------------------------------------------------------------------------------- */
 
-static const struct ta_column rank_columns[] = {
-    TA_RANK_COLUMN,
-    {"steps", "Steps", TA_COUNT,
-     .doc = "Marked steps, without those that lack more than 5 % of their kernels"},
-    {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Sum of their host durations"},
-    {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .doc = "Total divided by steps"},
-    {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest"},
-    {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest"},
-    {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER, .doc = "Median host duration"},
-    {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER, .doc = "95th percentile (type 7)"},
-    {"gpu_mean_ns", "GPU mean", TA_NS_MEAN, .better = TA_LOWER,
-     .doc = "Mean of first start to last end of what the steps launched, of those that launched "
-            "anything"},
-    {"gpu_busy_mean_ns", "GPU busy mean", TA_NS_MEAN, .better = TA_LOWER,
-     .doc = "Mean of the union of these activities"},
-    {"kernels_mean", "Kernels", TA_TYPE_NUMBER, TA_UNIT_COUNT,
-     .doc = "Mean number of kernels that a step launched"},
+enum {
+    BY_RANK_RANK,
+    BY_RANK_STEPS,
+    BY_RANK_TOTAL,
+    BY_RANK_MEAN,
+    BY_RANK_MIN,
+    BY_RANK_MAX,
+    BY_RANK_P50,
+    BY_RANK_P95,
+    BY_RANK_GPU_MEAN,
+    BY_RANK_GPU_BUSY_MEAN,
+    BY_RANK_KERNELS_MEAN
 };
+static const struct ta_column by_rank_columns[] = {
+    [BY_RANK_RANK] = TA_RANK_COLUMN,
+    [BY_RANK_STEPS] = {"steps", "Steps", TA_COUNT,
+                       .doc =
+                           "Marked steps, without those that lack more than 5 % of their kernels"},
+    [BY_RANK_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                       .doc = "Sum of their host durations"},
+    [BY_RANK_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER,
+                      .doc = "Total divided by steps"},
+    [BY_RANK_MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest"},
+    [BY_RANK_MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest"},
+    [BY_RANK_P50] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER,
+                     .doc = "Median host duration"},
+    [BY_RANK_P95] = {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER,
+                     .doc = "95th percentile (type 7)"},
+    [BY_RANK_GPU_MEAN] = {"gpu_mean_ns", "GPU mean", TA_NS_MEAN, .better = TA_LOWER,
+                          .doc = "Mean of first start to last end of what the steps launched, of "
+                                 "those that launched anything"},
+    [BY_RANK_GPU_BUSY_MEAN] = {"gpu_busy_mean_ns", "GPU busy mean", TA_NS_MEAN, .better = TA_LOWER,
+                               .doc = "Mean of the union of these activities"},
+    [BY_RANK_KERNELS_MEAN] = {"kernels_mean", "Kernels", TA_TYPE_NUMBER, TA_UNIT_COUNT,
+                              .doc = "Mean number of kernels that a step launched"},
+};
+
+static const struct ta_table_def by_rank = {"steps.by_rank", "Steps by rank",
+                                            TA_COLUMNS(by_rank_columns)};
 
 /* Whether a step lacks too many of its kernels to say how long a step takes. */
 static bool lacks_kernels(const int64_t *row)
@@ -300,7 +340,7 @@ static struct ta_cell mean(int64_t sum, int64_t n)
 
 /* The steps [first, end) of one rank; `durations` has room for them. */
 static void add_rank(const struct ta_partial *steps, size_t first, size_t end, double *durations,
-                     struct ta_table_builder *table)
+                     struct ta_section_builder *out)
 {
     int64_t total = 0, gpu = 0, busy = 0, kernels = 0, n = 0, on_gpu = 0;
     for (size_t i = first; i < end; i++) {
@@ -319,25 +359,25 @@ static void add_rank(const struct ta_partial *steps, size_t first, size_t end, d
     if (n == 0)
         return;
     ta_sort_numbers(durations, (size_t)n);
-    TA_CELLS(table, ta_int(ta_partial_at(steps, first)[RANK]), ta_int(n), ta_int(total),
-             mean(total, n), ta_int(ta_whole(durations[0])), ta_int(ta_whole(durations[n - 1])),
-             ta_num(ta_quantile(durations, (size_t)n, 0.5)),
-             ta_num(ta_quantile(durations, (size_t)n, 0.95)), mean(gpu, on_gpu), mean(busy, on_gpu),
-             mean(kernels, n));
+    TA_ROW(out, by_rank, [BY_RANK_RANK] = ta_int(ta_partial_at(steps, first)[RANK]),
+           [BY_RANK_STEPS] = ta_int(n), [BY_RANK_TOTAL] = ta_int(total),
+           [BY_RANK_MEAN] = mean(total, n), [BY_RANK_MIN] = ta_int(ta_whole(durations[0])),
+           [BY_RANK_MAX] = ta_int(ta_whole(durations[n - 1])),
+           [BY_RANK_P50] = ta_num(ta_quantile(durations, (size_t)n, 0.5)),
+           [BY_RANK_P95] = ta_num(ta_quantile(durations, (size_t)n, 0.95)),
+           [BY_RANK_GPU_MEAN] = mean(gpu, on_gpu), [BY_RANK_GPU_BUSY_MEAN] = mean(busy, on_gpu),
+           [BY_RANK_KERNELS_MEAN] = mean(kernels, n));
 }
 
 static bool add_ranks(const struct ta_partial *steps, struct ta_section_builder *out)
 {
     const size_t n = ta_partial_rows(steps);
     double *durations = calloc(n + 1, sizeof *durations);
-    struct ta_table_builder *table =
-        ta_add_table(out, "steps.by_rank", "Steps by rank", rank_columns,
-                     sizeof rank_columns / sizeof *rank_columns);
     for (size_t first = 0, end; durations && first < n; first = end) {
         const int64_t rank = ta_partial_at(steps, first)[RANK];
         for (end = first + 1; end < n && ta_partial_at(steps, end)[RANK] == rank;)
             end++;
-        add_rank(steps, first, end, durations, table);
+        add_rank(steps, first, end, durations, out);
     }
     free(durations);
     return durations != NULL;
@@ -356,8 +396,6 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     const struct ta_partial *steps = merged[0];
-    struct ta_table_builder *table =
-        ta_add_table(out, "steps.by_step", "Steps", columns, sizeof columns / sizeof *columns);
     struct ta_map labels = {0};
     const bool of_device = cover_launches_only(steps);
     size_t lacking = 0;
@@ -375,16 +413,20 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
             label = (struct ta_slice){numbered, (size_t)n};
         }
         const bool on_gpu = row[GPU_START] != TA_MISSING;
-        TA_CELLS(table, ta_int(row[RANK]), ta_text(label), ta_text(TA_LIT("marker")),
-                 ta_int(row[HOST_START]), ta_int(row[HOST_DUR]), ta_int(row[GPU_START]),
-                 on_gpu ? ta_int(row[GPU_END] - row[GPU_START]) : ta_null(), ta_int(row[GPU_BUSY]),
-                 ta_int(row[KERNELS]), ta_int(row[LOST]),
-                 lacking || of_device ? step_time(row, of_device) : ta_null());
+        TA_ROW(out, by_step, [BY_STEP_RANK] = ta_int(row[RANK]), [BY_STEP_LABEL] = ta_text(label),
+               [BY_STEP_SOURCE] = ta_text(TA_LIT("marker")),
+               [BY_STEP_HOST_START] = ta_int(row[HOST_START]),
+               [BY_STEP_HOST_DUR] = ta_int(row[HOST_DUR]),
+               [BY_STEP_GPU_START] = ta_int(row[GPU_START]),
+               [BY_STEP_GPU_DUR] = on_gpu ? ta_int(row[GPU_END] - row[GPU_START]) : ta_null(),
+               [BY_STEP_GPU_BUSY] = ta_int(row[GPU_BUSY]), [BY_STEP_KERNELS] = ta_int(row[KERNELS]),
+               [BY_STEP_LOST] = ta_int(row[LOST]),
+               [BY_STEP_COUNTED] = lacking || of_device ? step_time(row, of_device) : ta_null());
     }
     const bool failed = !add_ranks(steps, out) || labels.failed;
     ta_map_free(&labels);
     if (ta_partial_rows(steps) > 1) /* of a single one there is nothing to see */
-        ta_add_chart(table, lacking || of_device ? &counted_chart : &chart);
+        ta_draw(out, &by_step, lacking || of_device ? &counted_chart : &host_chart);
     if (lacking)
         ta_add_missing(out,
                        "%zu of %zu steps lack more than 5 %% of the kernels that were launched "
@@ -398,8 +440,14 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const char *const after[] = {"files", NULL};
 
-static const struct ta_analysis_ops ops = {
-    .after = after, .section = "steps", .partials = partials, .map = map, .finish = finish};
+static const struct ta_table_def *const tables[] = {&by_step, &by_rank, NULL};
+
+static const struct ta_analysis_ops ops = {.after = after,
+                                           .section = "steps",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, steps, &ops, .title = "Steps",
           .summary = "Marked steps on host and device: steps.by_step, "

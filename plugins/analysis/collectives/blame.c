@@ -185,21 +185,29 @@ static const char *const kind_names[COLL_ITEM_KINDS] = {[COLL_ITEM_KERNEL] = "ke
                                                         [COLL_ITEM_GAP] = "gap",
                                                         [COLL_ITEM_HOST] = "host"};
 
-static const struct ta_column columns[] = {
-    TA_RANK_COLUMN,
-    {"kind", "Kind", TA_WORD,
-     .doc = "kernel, copy (memory sets too), gap (the device was idle), host (what the busiest "
-            "thread of "
-            "a rank without devices did), or unexplained: none of the longest six of its time"},
-    {"name", "What", TA_TEXT,
-     .doc = "Name of the kernel or copy, cause of the gap as in Idle time by cause"},
-    {"within", "Within", TA_TEXT, .doc = "Operator that launched it, or where the host was"},
-    {"collectives", "Collectives", TA_COUNT, .doc = "That the rank was late to for it"},
-    {"excess_ns", "Excess", TA_NS, .better = TA_LOWER,
-     .doc = "What the rank spent on it beyond the rank that came in the middle, in the time "
-            "before the collectives that it entered last; in all never more than it was late"},
-    {"share", "Share", TA_RATIO, .better = TA_LOWER, .doc = "Of the excess of all ranks"},
+enum { RANK, KIND, NAME, WITHIN, COLLECTIVES, EXCESS, SHARE };
+static const struct ta_column coll_blame_columns[] = {
+    [RANK] = TA_RANK_COLUMN,
+    [KIND] = {"kind", "Kind", TA_WORD,
+              .doc = "kernel, copy (memory sets too), gap (the device was idle), host (what the "
+                     "busiest thread of a rank without devices did), or unexplained: none of the "
+                     "longest six of its time"},
+    [NAME] = {"name", "What", TA_TEXT,
+              .doc = "Name of the kernel or copy, cause of the gap as in Idle time by cause"},
+    [WITHIN] = {"within", "Within", TA_TEXT,
+                .doc = "Operator that launched it, or where the host was"},
+    [COLLECTIVES] = {"collectives", "Collectives", TA_COUNT,
+                     .doc = "That the rank was late to for it"},
+    [EXCESS] =
+        {"excess_ns", "Excess", TA_NS, .better = TA_LOWER,
+         .doc = "What the rank spent on it beyond the rank that came in the middle, in the time "
+                "before the collectives that it entered last; in all never more than it was late"},
+    [SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER, .doc = "Of the excess of all ranks"},
 };
+
+const struct ta_table_def coll_blame = {"stragglers.blame", "What makes ranks late",
+                                        TA_COLUMNS(coll_blame_columns),
+                                        .order = {&coll_blame_columns[EXCESS], TA_DESCENDING}};
 
 /* Rows of the table: of thousands of ranks what costs most. */
 enum { ENTRIES_MOST = 5000 };
@@ -227,20 +235,18 @@ static int64_t excess_of(const struct entry *entries, size_t n)
 static void list_entries(const struct entry *entries, size_t n, const struct coll_ranks *ranks,
                          struct ta_section_builder *out)
 {
-    struct ta_table_builder *table = ta_add_table(out, "stragglers.blame", "What makes ranks late",
-                                                  columns, sizeof columns / sizeof *columns);
     const size_t kept = n < ENTRIES_MOST ? n : ENTRIES_MOST;
     const int64_t all = excess_of(entries, n);
     for (size_t i = 0; i < kept; i++) {
         const struct entry *e = &entries[i];
         const struct coll_item *item = e->item;
-        TA_CELLS(table, ta_int(ranks->at[e->rank].rank),
-                 ta_text(ta_slice_of(item ? kind_names[item->kind] : "unexplained")),
-                 item ? ta_text(item->name) : ta_null(),
-                 item && item->within.len ? ta_text(item->within) : ta_null(),
-                 ta_int(e->collectives), ta_int(e->excess), ta_share(e->excess, all));
+        TA_ROW(out, coll_blame, [RANK] = ta_int(ranks->at[e->rank].rank),
+               [KIND] = ta_text(ta_slice_of(item ? kind_names[item->kind] : "unexplained")),
+               [NAME] = item ? ta_text(item->name) : ta_null(),
+               [WITHIN] = item && item->within.len ? ta_text(item->within) : ta_null(),
+               [COLLECTIVES] = ta_int(e->collectives), [EXCESS] = ta_int(e->excess),
+               [SHARE] = ta_share(e->excess, all));
     }
-    ta_sort_rows(table, "excess_ns", true);
     if (kept < n)
         ta_add_missing(
             out,

@@ -11,34 +11,36 @@ static const char *const state_names[] = {
     [COLL_CLOCK_REFUSED] = "refused",
 };
 
-static const struct ta_column columns[] = {
-    TA_RANK_COLUMN,
-    TA_DEVICE_COLUMN,
-    {"state", "Clock", TA_WORD,
-     .doc = "reference: others are compared with it; offset, offset_and_drift: what was found, the "
-            "drift "
-            "from 20 collectives on; refused: ends of collectives scatter by more than collectives "
-            "last; "
-            "not_compared: fewer than two collectives with others that wait for all"},
-    {"axis", "Axis", TA_INTEGER,
-     .doc = "Ranks with the same number are comparable; none when not compared"},
-    {"collectives", "Collectives", TA_COUNT, .doc = "Common ends that it rests on"},
-    {"offset_ns", "Offset", TA_NS,
-     .doc = "Own time less that of the reference, at the first of them"},
-    {"drift", "Drift", TA_NUMBER,
-     .doc = "Change of the offset per unit of time; 1e-6 is one part in a million"},
-    {"origin", "Drift from", TA_ID,
-     .doc = "Own time that the offset with a drift holds at: ns since 1970 where the trace has a "
-            "date, "
-            "else "
-            "as recorded; a text, as numbers of JSON need not be exact so far"},
-    {"uncertainty_ns", "Uncertainty", TA_NS_MEAN, .better = TA_LOWER,
-     .doc = "How much the distances of the ends scatter around that: scaled median absolute "
-            "deviation; "
-            "what ends have in common, such as the order of a ring, does not show"},
-    {"corrected", "Corrected", TA_FLAG,
-     .doc = "Whether times were moved: the offset exceeds three uncertainties"},
+enum { RANK, DEVICE, STATE, AXIS, COLLECTIVES, OFFSET, DRIFT, ORIGIN, UNCERTAINTY, CORRECTED };
+static const struct ta_column coll_clocks_columns[] = {
+    [RANK] = TA_RANK_COLUMN,
+    [DEVICE] = TA_DEVICE_COLUMN,
+    [STATE] = {"state", "Clock", TA_WORD,
+               .doc = "reference: others are compared with it; offset, offset_and_drift: what was "
+                      "found, the drift from 20 collectives on; refused: ends of collectives "
+                      "scatter by more than collectives last; not_compared: fewer than two "
+                      "collectives with others that wait for all"},
+    [AXIS] = {"axis", "Axis", TA_INTEGER,
+              .doc = "Ranks with the same number are comparable; none when not compared"},
+    [COLLECTIVES] = {"collectives", "Collectives", TA_COUNT, .doc = "Common ends that it rests on"},
+    [OFFSET] = {"offset_ns", "Offset", TA_NS,
+                .doc = "Own time less that of the reference, at the first of them"},
+    [DRIFT] = {"drift", "Drift", TA_NUMBER,
+               .doc = "Change of the offset per unit of time; 1e-6 is one part in a million"},
+    [ORIGIN] =
+        {"origin", "Drift from", TA_ID,
+         .doc = "Own time that the offset with a drift holds at: ns since 1970 where the trace has "
+                "a date, else as recorded; a text, as numbers of JSON need not be exact so far"},
+    [UNCERTAINTY] =
+        {"uncertainty_ns", "Uncertainty", TA_NS_MEAN, .better = TA_LOWER,
+         .doc = "How much the distances of the ends scatter around that: scaled median absolute "
+                "deviation; what ends have in common, such as the order of a ring, does not show"},
+    [CORRECTED] = {"corrected", "Corrected", TA_FLAG,
+                   .doc = "Whether times were moved: the offset exceeds three uncertainties"},
 };
+
+const struct ta_table_def coll_clocks = {"collectives.clocks", "Clocks of the ranks",
+                                         TA_COLUMNS(coll_clocks_columns), .tier = TA_TIER_DETAIL};
 
 static struct ta_cell origin_of(const struct coll_clock *clock, char text[24])
 {
@@ -50,21 +52,20 @@ void coll_add_clocks(const struct coll_run *run, struct ta_section_builder *out)
 {
     if (run->n_members < 2)
         return;
-    struct ta_table_builder *table = ta_add_table(out, "collectives.clocks", "Clocks of the ranks",
-                                                  columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < run->n_members; i++) {
         const struct coll_member *member = &run->members[i];
         const struct coll_clock *clock = &member->clock;
         const bool is_compared = clock->n > 0;
         const bool has_drift = clock->state == COLL_CLOCK_DRIFT;
         char origin[24];
-        TA_CELLS(table, ta_int(member->rank), ta_int(member->device),
-                 ta_text(ta_slice_of(state_names[clock->state])),
-                 clock->state == COLL_CLOCK_NONE ? ta_null() : ta_int(clock->axis),
-                 is_compared ? ta_int((int64_t)clock->n) : ta_null(),
-                 is_compared ? ta_int(clock->offset) : ta_null(),
-                 has_drift ? ta_num(clock->drift) : ta_null(),
-                 has_drift ? origin_of(clock, origin) : ta_null(),
-                 is_compared ? ta_num(clock->uncertainty) : ta_null(), ta_bool(clock->corrected));
+        TA_ROW(out, coll_clocks, [RANK] = ta_int(member->rank), [DEVICE] = ta_int(member->device),
+               [STATE] = ta_text(ta_slice_of(state_names[clock->state])),
+               [AXIS] = clock->state == COLL_CLOCK_NONE ? ta_null() : ta_int(clock->axis),
+               [COLLECTIVES] = is_compared ? ta_int((int64_t)clock->n) : ta_null(),
+               [OFFSET] = is_compared ? ta_int(clock->offset) : ta_null(),
+               [DRIFT] = has_drift ? ta_num(clock->drift) : ta_null(),
+               [ORIGIN] = has_drift ? origin_of(clock, origin) : ta_null(),
+               [UNCERTAINTY] = is_compared ? ta_num(clock->uncertainty) : ta_null(),
+               [CORRECTED] = ta_bool(clock->corrected));
     }
 }

@@ -48,8 +48,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         done = coll_add_ranks(&ranks, out) && coll_add_blame(&run, &ranks, out) &&
                coll_add_parts(&run, &ranks, out) && coll_add_sizes(&run, out) &&
                coll_add_small(&run, out) && coll_add_layout(&run, out) &&
-               coll_add_ladder(&run, in->report, out);
-        coll_add_exposed(&run, in->report, out);
+               coll_add_ladder(&run, in, out);
+        coll_add_exposed(&run, in, out);
         coll_add_clocks(&run, out);
         add_lacks(&run, out);
     }
@@ -57,6 +57,18 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     coll_run_free(&run);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot compare the collectives of all ranks");
 }
+
+static const struct ta_table_def *const tables[] = {
+    &coll_by_kind, &coll_by_rank, &coll_blame,  &coll_by_step, &coll_by_size, &coll_links,
+    &coll_small,   &coll_layout,  &coll_ladder, &coll_exposed, &coll_clocks,  NULL};
+
+static const struct ta_ref reads[] = {
+    [GPU_RANK] = {"gpu_time.by_rank", "rank"},
+    [GPU_DEVICE] = {"gpu_time.by_rank", "device"},
+    [GPU_WINDOW] = {"gpu_time.by_rank", "window_ns"},
+    [GPU_EXPOSED] = {"gpu_time.by_rank", "comm_exposed_ns"},
+    [GPU_COMPUTE] = {"gpu_time.by_rank", "compute_ns"},
+};
 
 static const char *const after[] = {"gpu_time", NULL};
 
@@ -68,6 +80,8 @@ static const struct ta_analysis_ops ops = {
     .partials = partials,
     .map = coll_map,
     .finish = finish,
+    .tables = tables,
+    TA_READS(reads),
 };
 
 TA_PLUGIN(analysis, collectives, &ops, .title = "Collectives",

@@ -4,35 +4,40 @@
  * its collectives are, of each of which the part that compute covers is taken from both alike. */
 #include "tables.h"
 
-static const struct ta_column columns[] = {
-    TA_RANK_COLUMN,
-    TA_DEVICE_COLUMN,
-    {"window_ns", "Window", TA_NS, .doc = "As in GPU time by rank"},
-    {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
-     .doc = "Time in which communication runs and no compute, as in GPU time by rank"},
-    {"wait_ns", "Waiting", TA_NS, .better = TA_LOWER,
-     .doc = "Its part before the last rank had come: of each collective the share that compute "
-            "does not cover, summed up and scaled to the exposed time"},
-    {"transfer_ns", "Transfer", TA_NS, .better = TA_LOWER,
-     .doc = "Its part from then on, likewise"},
-    {"unknown_ns", "Unknown", TA_NS, .better = TA_LOWER,
-     .doc = "The rest: collectives of which it is not known who came last"},
-    {"exposed_share", "Exposed %", TA_RATIO, .better = TA_LOWER,
-     .doc = "Exposed time over the window"},
-    {"wait_share", "Waiting %", TA_RATIO, .better = TA_LOWER, .doc = "Waiting over the window"},
+enum { RANK, DEVICE, WINDOW, EXPOSED, WAIT, TRANSFER, UNKNOWN, EXPOSED_SHARE, WAIT_SHARE };
+static const struct ta_column coll_exposed_columns[] = {
+    [RANK] = TA_RANK_COLUMN,
+    [DEVICE] = TA_DEVICE_COLUMN,
+    [WINDOW] = {"window_ns", "Window", TA_NS, .doc = "As in GPU time by rank"},
+    [EXPOSED] = {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
+                 .doc = "Time in which communication runs and no compute, as in GPU time by rank"},
+    [WAIT] = {"wait_ns", "Waiting", TA_NS, .better = TA_LOWER,
+              .doc = "Its part before the last rank had come: of each collective the share that "
+                     "compute does not cover, summed up and scaled to the exposed time"},
+    [TRANSFER] = {"transfer_ns", "Transfer", TA_NS, .better = TA_LOWER,
+                  .doc = "Its part from then on, likewise"},
+    [UNKNOWN] = {"unknown_ns", "Unknown", TA_NS, .better = TA_LOWER,
+                 .doc = "The rest: collectives of which it is not known who came last"},
+    [EXPOSED_SHARE] = {"exposed_share", "Exposed %", TA_RATIO, .better = TA_LOWER,
+                       .doc = "Exposed time over the window"},
+    [WAIT_SHARE] = {"wait_share", "Waiting %", TA_RATIO, .better = TA_LOWER,
+                    .doc = "Waiting over the window"},
 };
 
-static const struct ta_chart chart = {
+static const struct ta_chart_def chart = {
     .id = "exposed-communication",
     .title = "Exposed communication",
     .caption = "Time of each device in which communication runs and no compute, by whether the "
                "last rank had come already.",
     .kind = TA_CHART_STACKED_BARS,
-    .label = {"rank", "device"},
-    .y = {{"wait_ns", "Waiting for the last rank", TA_INK_IDLE},
-          {"transfer_ns", "Transfer", TA_INK_COMM},
-          {"unknown_ns", "Unknown", TA_INK_OTHER}},
+    .label = {&coll_exposed_columns[RANK], &coll_exposed_columns[DEVICE]},
+    .y = {{&coll_exposed_columns[WAIT], "Waiting for the last rank", TA_INK_IDLE},
+          {&coll_exposed_columns[TRANSFER], "Transfer", TA_INK_COMM},
+          {&coll_exposed_columns[UNKNOWN], "Unknown", TA_INK_OTHER}},
 };
+
+const struct ta_table_def coll_exposed = {"collectives.exposed", "Exposed communication by rank",
+                                          TA_COLUMNS(coll_exposed_columns)};
 
 struct parts {
     double wait, transfer, unknown;
@@ -78,13 +83,13 @@ static const struct coll_member *member_of(const struct coll_run *run, int64_t r
                : NULL;
 }
 
-static bool add_device(const struct coll_run *run, const struct ta_table *gpu, size_t row,
-                       struct ta_table_builder *table)
+static bool add_device(const struct coll_run *run, const struct ta_refs *in, size_t row,
+                       struct ta_section_builder *out)
 {
-    const int64_t rank = coll_cell_int(gpu, row, "rank");
-    const int64_t device = coll_cell_int(gpu, row, "device");
-    const int64_t window = coll_cell_int(gpu, row, "window_ns");
-    const int64_t exposed = coll_cell_int(gpu, row, "comm_exposed_ns");
+    const int64_t rank = ta_ref_integer(in, GPU_RANK, row);
+    const int64_t device = ta_ref_integer(in, GPU_DEVICE, row);
+    const int64_t window = ta_ref_integer(in, GPU_WINDOW, row);
+    const int64_t exposed = ta_ref_integer(in, GPU_EXPOSED, row);
     const struct coll_member *member = member_of(run, rank, device);
     if (!member || exposed == TA_MISSING)
         return false;
@@ -96,24 +101,21 @@ static bool add_device(const struct coll_run *run, const struct ta_table *gpu, s
         parts.unknown > 0 ? ta_min_i64(ta_whole(parts.transfer * scale + 0.5), exposed - wait)
         : all > 0         ? exposed - wait
                           : 0;
-    TA_CELLS(table, ta_int(rank), ta_int(device), ta_int(window), ta_int(exposed), ta_int(wait),
-             ta_int(transfer), ta_int(exposed - wait - transfer), ta_share(exposed, window),
-             ta_share(wait, window));
+    TA_ROW(out, coll_exposed, [RANK] = ta_int(rank), [DEVICE] = ta_int(device),
+           [WINDOW] = ta_int(window), [EXPOSED] = ta_int(exposed), [WAIT] = ta_int(wait),
+           [TRANSFER] = ta_int(transfer), [UNKNOWN] = ta_int(exposed - wait - transfer),
+           [EXPOSED_SHARE] = ta_share(exposed, window), [WAIT_SHARE] = ta_share(wait, window));
     return wait + transfer > 0;
 }
 
-void coll_add_exposed(const struct coll_run *run, const struct ta_report *prior,
+void coll_add_exposed(const struct coll_run *run, const struct ta_refs *in,
                       struct ta_section_builder *out)
 {
-    const struct ta_table *gpu = ta_report_table(prior, "gpu_time.by_rank");
     bool any = false;
-    if (!gpu || run->n_members < 2)
+    if (run->n_members < 2)
         return;
-    struct ta_table_builder *table =
-        ta_add_table(out, "collectives.exposed", "Exposed communication by rank", columns,
-                     sizeof columns / sizeof *columns);
-    for (size_t row = 0; row < gpu->n_rows; row++)
-        any |= add_device(run, gpu, row, table);
+    for (size_t row = 0; row < ta_ref_rows(in, GPU_RANK); row++)
+        any |= add_device(run, in, row, out);
     if (any)
-        ta_add_chart(table, &chart);
+        ta_draw(out, &coll_exposed, &chart);
 }

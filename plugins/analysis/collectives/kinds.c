@@ -5,37 +5,60 @@
 #include <math.h>
 #include <stdio.h>
 
-static const struct ta_column columns[] = {
-    {"op", "Operation", TA_TEXT, .doc = "As the trace names it, or what the kernel is called"},
-    {"group", "Group", TA_TEXT,
-     .doc = "Process group by its name, with its ranks where several have the name; empty when no "
-            "record "
-            "names it"},
-    {"description", "Description", TA_TEXT, .doc = "What the program calls the group"},
-    {"ranks", "Ranks", TA_COUNT, .doc = "Ranks with such a collective"},
-    {"size", "Group size", TA_COUNT, .doc = "Ranks of the group, as recorded"},
-    {"count", "Count", TA_COUNT, .doc = "Collectives: one on all its ranks counts once"},
-    {"bytes", "Data", TA_BYTES, .better = TA_LOWER,
-     .doc = "Sum of the full buffers: elements times their size; all-gather by its output, "
-            "reduce-scatter by its input. None when no record says"},
-    {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-     .doc = "Sum of durations, all ranks: waiting and transfer"},
-    {"wait_ns", "Wait", TA_NS, .better = TA_LOWER,
-     .doc = "Part of it before the last rank has begun, on one clock. None for operations "
-            "whose ranks need not wait for all, and where fewer than half of the ranks of the "
-            "group were read; too small where some were not"},
-    {"transfer_ns", "Transfer", TA_NS, .better = TA_LOWER, .doc = "The other part"},
-    {"wait_share", "Wait %", TA_RATIO, .better = TA_LOWER,
-     .doc = "Waiting over waiting and transfer"},
-    {"skew_mean_ns", "Mean skew", TA_NS_MEAN, .better = TA_LOWER,
-     .doc = "Mean time from the first rank's start to that of the last"},
-    {"transfer_mean_ns", "Mean transfer", TA_NS_MEAN, .better = TA_LOWER,
-     .doc = "Mean time of a collective from the start of the last rank to the median of the ends"},
-    {"bus_bandwidth", "Bus bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
-     .doc = "Data times 2(n−1)/n for all-reduce, (n−1)/n for all-gather, reduce-scatter and "
-            "all-to-all, 1 "
-            "for others, over the time of transfer: waiting does not count"},
+enum {
+    OP,
+    GROUP,
+    DESCRIPTION,
+    RANKS,
+    SIZE,
+    COUNT,
+    BYTES,
+    TOTAL,
+    WAIT,
+    TRANSFER,
+    WAIT_SHARE,
+    SKEW_MEAN,
+    TRANSFER_MEAN,
+    BUS_BANDWIDTH
 };
+static const struct ta_column coll_by_kind_columns[] = {
+    [OP] = {"op", "Operation", TA_TEXT,
+            .doc = "As the trace names it, or what the kernel is called"},
+    [GROUP] = {"group", "Group", TA_TEXT,
+               .doc = "Process group by its name, with its ranks where several have the name; "
+                      "empty when no record names it"},
+    [DESCRIPTION] = {"description", "Description", TA_TEXT,
+                     .doc = "What the program calls the group"},
+    [RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks with such a collective"},
+    [SIZE] = {"size", "Group size", TA_COUNT, .doc = "Ranks of the group, as recorded"},
+    [COUNT] = {"count", "Count", TA_COUNT, .doc = "Collectives: one on all its ranks counts once"},
+    [BYTES] = {"bytes", "Data", TA_BYTES, .better = TA_LOWER,
+               .doc = "Sum of the full buffers: elements times their size; all-gather by its "
+                      "output, reduce-scatter by its input. None when no record says"},
+    [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+               .doc = "Sum of durations, all ranks: waiting and transfer"},
+    [WAIT] = {"wait_ns", "Wait", TA_NS, .better = TA_LOWER,
+              .doc = "Part of it before the last rank has begun, on one clock. None for operations "
+                     "whose ranks need not wait for all, and where fewer than half of the ranks of "
+                     "the group were read; too small where some were not"},
+    [TRANSFER] = {"transfer_ns", "Transfer", TA_NS, .better = TA_LOWER, .doc = "The other part"},
+    [WAIT_SHARE] = {"wait_share", "Wait %", TA_RATIO, .better = TA_LOWER,
+                    .doc = "Waiting over waiting and transfer"},
+    [SKEW_MEAN] = {"skew_mean_ns", "Mean skew", TA_NS_MEAN, .better = TA_LOWER,
+                   .doc = "Mean time from the first rank's start to that of the last"},
+    [TRANSFER_MEAN] =
+        {"transfer_mean_ns", "Mean transfer", TA_NS_MEAN, .better = TA_LOWER,
+         .doc =
+             "Mean time of a collective from the start of the last rank to the median of the ends"},
+    [BUS_BANDWIDTH] =
+        {"bus_bandwidth", "Bus bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
+         .doc = "Data times 2(n−1)/n for all-reduce, (n−1)/n for all-gather, reduce-scatter and "
+                "all-to-all, 1 for others, over the time of transfer: waiting does not count"},
+};
+
+const struct ta_table_def coll_by_kind = {"collectives.by_kind", "Collectives",
+                                          TA_COLUMNS(coll_by_kind_columns),
+                                          .order = {&coll_by_kind_columns[TOTAL], TA_DESCENDING}};
 
 struct sums {
     uint32_t shape; /* any of the operation and group */
@@ -150,14 +173,6 @@ static void count_pairs(const struct coll_run *run, const uint32_t *rows, struct
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-int64_t coll_cell_int(const struct ta_table *table, size_t row, const char *column)
-{
-    const size_t at = ta_table_column(table, column);
-    if (at == SIZE_MAX || ta_table_cell(table, row, at)->kind != TA_CELL_INT)
-        return TA_MISSING;
-    return ta_table_cell(table, row, at)->i;
-}
-
 struct ta_cell coll_group_cell(const struct coll_run *run, uint32_t group, char text[COLL_LABEL])
 {
     const struct coll_group *of = &run->groups[group];
@@ -174,19 +189,22 @@ static struct ta_cell mean(double sum, int64_t n)
 }
 
 static void add_row(const struct coll_run *run, const struct sums *s,
-                    struct ta_table_builder *table)
+                    struct ta_section_builder *out)
 {
     const struct coll_shape *shape = &run->shapes[s->shape];
     const struct coll_group *group = &run->groups[shape->group];
     char label[COLL_LABEL];
-    TA_CELLS(table, ta_text(shape->op), coll_group_cell(run, shape->group, label),
-             group->description.len ? ta_text(group->description) : ta_null(), ta_int(s->ranks),
-             ta_int(shape->size), ta_int(s->count), ta_int(s->bytes), ta_int(s->total),
-             ta_int(s->wait), ta_int(s->transfer),
-             s->wait == TA_MISSING ? ta_null()
-                                   : ta_share(s->wait, ta_add_sat(s->wait, s->transfer)),
-             mean(s->skew, s->n_skew), mean(s->transfers, s->n_transfer),
-             s->moving > 0 ? ta_num(s->moved / s->moving) : ta_null());
+    TA_ROW(
+        out, coll_by_kind, [OP] = ta_text(shape->op),
+        [GROUP] = coll_group_cell(run, shape->group, label),
+        [DESCRIPTION] = group->description.len ? ta_text(group->description) : ta_null(),
+        [RANKS] = ta_int(s->ranks), [SIZE] = ta_int(shape->size), [COUNT] = ta_int(s->count),
+        [BYTES] = ta_int(s->bytes), [TOTAL] = ta_int(s->total), [WAIT] = ta_int(s->wait),
+        [TRANSFER] = ta_int(s->transfer),
+        [WAIT_SHARE] =
+            s->wait == TA_MISSING ? ta_null() : ta_share(s->wait, ta_add_sat(s->wait, s->transfer)),
+        [SKEW_MEAN] = mean(s->skew, s->n_skew), [TRANSFER_MEAN] = mean(s->transfers, s->n_transfer),
+        [BUS_BANDWIDTH] = s->moving > 0 ? ta_num(s->moved / s->moving) : ta_null());
 }
 
 bool coll_add_kinds(const struct coll_run *run, struct ta_section_builder *out)
@@ -205,12 +223,9 @@ bool coll_add_kinds(const struct coll_run *run, struct ta_section_builder *out)
         add_instance(run, &run->instances[i], rows, sums);
     if (done)
         count_pairs(run, rows, sums, counts, n);
-    struct ta_table_builder *table = ta_add_table(out, "collectives.by_kind", "Collectives",
-                                                  columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; done && i < n; i++)
         if (sums[i].total != TA_MISSING) /* shapes that only stand for others have no records */
-            add_row(run, &sums[i], table);
-    ta_sort_rows(table, "total_ns", true);
+            add_row(run, &sums[i], out);
     free(rows);
     free(sums);
     free(counts);

@@ -295,27 +295,45 @@ static int in_order(const void *left, const void *right, void *user)
                                 : (a->number > b->number) - (a->number < b->number);
 }
 
-static const struct ta_column columns[] = {
-    {"dimension", "Parallel", TA_WORD,
-     .doc =
-         "tensor, sequence, context, ring, pipeline, expert, guidance, data, world (all ranks), or "
-         "unknown"},
-    {"groups", "Groups", TA_COUNT, .doc = "Process groups that are alike in this row"},
-    {"size", "Ranks each", TA_COUNT, .doc = "Ranks of each"},
-    {"stride", "Stride", TA_COUNT,
-     .doc = "From one rank of a group to the next; none where it differs or ranks are not "
-            "recorded"},
-    {"ranks", "First group", TA_TEXT, .doc = "Ranks of the first of them, as recorded"},
-    {"description", "Description", TA_TEXT, .doc = "What the program calls them"},
-    {"op", "Most often", TA_WORD, .doc = "Operation that is recorded most"},
-    {"count", "Count", TA_COUNT, .doc = "Collectives and matched transfers, all groups of the row"},
-    {"bytes", "Data", TA_BYTES, .better = TA_LOWER, .doc = "Sum of their full buffers"},
-    {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-     .doc = "Sum of durations, all ranks: waiting and transfer"},
-    {"basis", "Basis", TA_WORD,
-     .doc = "How it is known: description, operations (what most of them are), or none"},
-    {"confidence", "Confidence", TA_RATIO, .doc = "How sure that is; none for unknown"},
+enum {
+    DIMENSION,
+    GROUPS,
+    SIZE,
+    STRIDE,
+    RANKS,
+    DESCRIPTION,
+    OP,
+    COUNT,
+    BYTES,
+    TOTAL,
+    BASIS,
+    CONFIDENCE
 };
+static const struct ta_column coll_layout_columns[] = {
+    [DIMENSION] = {"dimension", "Parallel", TA_WORD,
+                   .doc = "tensor, sequence, context, ring, pipeline, expert, guidance, data, "
+                          "world (all ranks), or unknown"},
+    [GROUPS] = {"groups", "Groups", TA_COUNT, .doc = "Process groups that are alike in this row"},
+    [SIZE] = {"size", "Ranks each", TA_COUNT, .doc = "Ranks of each"},
+    [STRIDE] = {"stride", "Stride", TA_COUNT,
+                .doc = "From one rank of a group to the next; none where it differs or ranks are "
+                       "not recorded"},
+    [RANKS] = {"ranks", "First group", TA_TEXT, .doc = "Ranks of the first of them, as recorded"},
+    [DESCRIPTION] = {"description", "Description", TA_TEXT, .doc = "What the program calls them"},
+    [OP] = {"op", "Most often", TA_WORD, .doc = "Operation that is recorded most"},
+    [COUNT] = {"count", "Count", TA_COUNT,
+               .doc = "Collectives and matched transfers, all groups of the row"},
+    [BYTES] = {"bytes", "Data", TA_BYTES, .better = TA_LOWER, .doc = "Sum of their full buffers"},
+    [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+               .doc = "Sum of durations, all ranks: waiting and transfer"},
+    [BASIS] = {"basis", "Basis", TA_WORD,
+               .doc = "How it is known: description, operations (what most of them are), or none"},
+    [CONFIDENCE] = {"confidence", "Confidence", TA_RATIO,
+                    .doc = "How sure that is; none for unknown"},
+};
+
+const struct ta_table_def coll_layout = {"collectives.layout", "How ranks are divided",
+                                         TA_COLUMNS(coll_layout_columns)};
 
 static enum coll_kind most_often(const struct group *g, size_t n)
 {
@@ -331,7 +349,7 @@ static enum coll_kind most_often(const struct group *g, size_t n)
 }
 
 static void add_row(const struct coll_run *run, const struct group *g, size_t n,
-                    struct ta_table_builder *table)
+                    struct ta_section_builder *out)
 {
     const struct coll_group *of = &run->groups[g->number];
     int64_t count = 0, bytes = TA_MISSING, total = TA_MISSING;
@@ -341,12 +359,14 @@ static void add_row(const struct coll_run *run, const struct group *g, size_t n,
         ta_sum(&total, g[i].total);
     }
     const bool known = g->dimension != DIM_UNKNOWN;
-    TA_CELLS(table, ta_text(ta_slice_of(dimension_names[g->dimension])), ta_int((int64_t)n),
-             ta_int(g->size), ta_int(g->stride), of->ranks.len ? ta_text(of->ranks) : ta_null(),
-             of->description.len ? ta_text(of->description) : ta_null(),
-             ta_text(ta_slice_of(coll_kind_name(most_often(g, n)))), ta_int(count), ta_int(bytes),
-             ta_int(total), ta_text(ta_slice_of(g->basis)),
-             known ? ta_num(g->confidence) : ta_null());
+    TA_ROW(
+        out, coll_layout, [DIMENSION] = ta_text(ta_slice_of(dimension_names[g->dimension])),
+        [GROUPS] = ta_int((int64_t)n), [SIZE] = ta_int(g->size), [STRIDE] = ta_int(g->stride),
+        [RANKS] = of->ranks.len ? ta_text(of->ranks) : ta_null(),
+        [DESCRIPTION] = of->description.len ? ta_text(of->description) : ta_null(),
+        [OP] = ta_text(ta_slice_of(coll_kind_name(most_often(g, n)))), [COUNT] = ta_int(count),
+        [BYTES] = ta_int(bytes), [TOTAL] = ta_int(total), [BASIS] = ta_text(ta_slice_of(g->basis)),
+        [CONFIDENCE] = known ? ta_num(g->confidence) : ta_null());
 }
 
 static bool is_any_known(const struct group *groups, size_t n)
@@ -364,9 +384,6 @@ bool coll_add_layout(const struct coll_run *run, struct ta_section_builder *out)
     struct group *groups = calloc(run->n_groups + 1, sizeof *groups);
     int64_t *ranks = calloc(RANKS_MOST, sizeof *ranks);
     const bool done = groups && ranks;
-    struct ta_table_builder *table =
-        ta_add_table(out, "collectives.layout", "How ranks are divided", columns,
-                     sizeof columns / sizeof *columns);
     size_t n = 0;
     if (done) {
         collect(run, groups, ranks);
@@ -381,7 +398,7 @@ bool coll_add_layout(const struct coll_run *run, struct ta_section_builder *out)
         for (to = from + 1;
              to < n && by_kind(&groups[from], &groups[to], (void *)(uintptr_t)run) == 0;)
             to++;
-        add_row(run, &groups[from], to - from, table);
+        add_row(run, &groups[from], to - from, out);
     }
     free(groups);
     free(ranks);

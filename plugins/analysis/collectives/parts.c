@@ -87,31 +87,34 @@ static bool divide(struct parts *p)
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-static const struct ta_column columns[] = {
-    TA_RANK_COLUMN_OF("Rank, or the first of several with rows in common"),
-    {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that share the row: 1 up to 64 ranks"},
-    {"part", "Step", TA_INTEGER,
-     .doc =
-         "Step of the profiler; without steps, or with more than 64, the number of the part: the "
-         "collectives in the order of time, in up to 64 parts of equal number"},
-    {"is_step", "Is step", TA_FLAG, .doc = "Which of the two"},
-    {"lateness_ns", "Lateness", TA_NS_MEAN, .better = TA_LOWER,
-     .doc = "Mean time from the start of the first rank to its own, over the collectives of the "
-            "part; of "
-            "several ranks the largest"},
+enum { RANK, RANKS, PART, IS_STEP, LATENESS };
+static const struct ta_column coll_by_step_columns[] = {
+    [RANK] = TA_RANK_COLUMN_OF("Rank, or the first of several with rows in common"),
+    [RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that share the row: 1 up to 64 ranks"},
+    [PART] = {"part", "Step", TA_INTEGER,
+              .doc =
+                  "Step of the profiler; without steps, or with more than 64, the number of the "
+                  "part: the collectives in the order of time, in up to 64 parts of equal number"},
+    [IS_STEP] = {"is_step", "Is step", TA_FLAG, .doc = "Which of the two"},
+    [LATENESS] = {"lateness_ns", "Lateness", TA_NS_MEAN, .better = TA_LOWER,
+                  .doc = "Mean time from the start of the first rank to its own, over the "
+                         "collectives of the part; of several ranks the largest"},
 };
 
-static const struct ta_chart chart = {
+static const struct ta_chart_def chart = {
     .id = "rank-step-heatmap",
     .title = "Lateness by rank and step",
     .caption =
         "Mean time by which each rank enters collectives behind the first one. A bright line "
         "is a rank that is always late, a bright column a step in which ranks drift apart.",
     .kind = TA_CHART_HEAT,
-    .label = {"rank"},
-    .x = "part",
-    .y = {{"lateness_ns", "Lateness", TA_INK_HEAT_7}},
+    .label = {&coll_by_step_columns[RANK]},
+    .x = &coll_by_step_columns[PART],
+    .y = {{&coll_by_step_columns[LATENESS], "Lateness", TA_INK_HEAT_7}},
 };
+
+const struct ta_table_def coll_by_step = {"stragglers.by_step", "Lateness by step",
+                                          TA_COLUMNS(coll_by_step_columns)};
 
 /* Mean lateness of a rank in each part, NAN where it has none. */
 static void sum_rank(const struct parts *p, const struct coll_ranks *ranks, uint32_t rank,
@@ -136,13 +139,14 @@ static void sum_rank(const struct parts *p, const struct coll_ranks *ranks, uint
 }
 
 static void add_rows(const struct parts *p, int64_t first_rank, size_t n_ranks, double *latest,
-                     struct ta_table_builder *table)
+                     struct ta_section_builder *out)
 {
     for (size_t i = 0; i < p->n; i++) {
         if (!isnan(latest[i]))
-            TA_CELLS(table, ta_int(first_rank), ta_int((int64_t)n_ranks),
-                     ta_int((p->are_steps ? p->first : 0) + (int64_t)i), ta_bool(p->are_steps),
-                     ta_num(latest[i]));
+            TA_ROW(out,
+                   coll_by_step, [RANK] = ta_int(first_rank), [RANKS] = ta_int((int64_t)n_ranks),
+                   [PART] = ta_int((p->are_steps ? p->first : 0) + (int64_t)i),
+                   [IS_STEP] = ta_bool(p->are_steps), [LATENESS] = ta_num(latest[i]));
         latest[i] = NAN;
     }
 }
@@ -153,8 +157,6 @@ static bool add_table(const struct parts *p, const struct coll_ranks *ranks,
     double *sums = calloc(p->n, sizeof *sums), *latest = calloc(p->n, sizeof *latest);
     size_t *counts = calloc(p->n, sizeof *counts);
     const bool done = sums && latest && counts;
-    struct ta_table_builder *table = ta_add_table(out, "stragglers.by_step", "Lateness by step",
-                                                  columns, sizeof columns / sizeof *columns);
     const size_t together = (ranks->n + ROWS_MOST - 1) / ROWS_MOST;
     for (size_t i = 0; done && i < p->n; i++)
         latest[i] = NAN;
@@ -164,11 +166,11 @@ static bool add_table(const struct parts *p, const struct coll_ranks *ranks,
             latest[i] = fmax(latest[i], sums[i]); /* which leaves out NAN */
         if (rank + 1 - first < together && rank + 1 < ranks->n)
             continue;
-        add_rows(p, ranks->at[first].rank, rank + 1 - first, latest, table);
+        add_rows(p, ranks->at[first].rank, rank + 1 - first, latest, out);
         first = rank + 1;
     }
     if (p->n > 1)
-        ta_add_chart(table, &chart);
+        ta_draw(out, &coll_by_step, &chart);
     free(sums);
     free(latest);
     free(counts);

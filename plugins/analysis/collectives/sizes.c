@@ -95,58 +95,77 @@ static double bandwidth_of(const struct coll_run *run, const struct size *size)
 
 /* ---- collectives.by_size -------------------------------------------------------------------- */
 
-static const struct ta_column size_columns[] = {
-    {"op", "Operation", TA_TEXT, .doc = "As in the table of collectives"},
-    {"group", "Group", TA_TEXT, .doc = "Process group, likewise"},
-    {"bytes", "Message", TA_BYTES, .doc = "Full buffer of one collective"},
-    {"size", "Group size", TA_COUNT, .doc = "Ranks of the group, as recorded"},
-    {"count", "Count", TA_COUNT, .doc = "Collectives whose transfer is known"},
-    {"transfer_mean_ns", "Mean transfer", TA_NS_MEAN, .better = TA_LOWER,
-     .doc = "Mean time from the start of the last rank to the median of the ends"},
-    {"transfer_min_ns", "Least transfer", TA_NS, .better = TA_LOWER,
-     .doc = "The shortest of these"},
-    {"algorithm_bandwidth", "Bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
-     .doc = "Data over the time of transfer"},
-    {"bus_bandwidth", "Bus bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
-     .doc = "The same for the data on the busiest link, as in the table of collectives"},
-    {"wait_share", "Wait %", TA_RATIO, .better = TA_LOWER,
-     .doc = "Share of their time, all ranks, before the last rank came"},
+enum {
+    BY_SIZE_OP,
+    BY_SIZE_GROUP,
+    BY_SIZE_BYTES,
+    BY_SIZE_SIZE,
+    BY_SIZE_COUNT,
+    BY_SIZE_TRANSFER_MEAN,
+    BY_SIZE_TRANSFER_MIN,
+    BY_SIZE_ALGORITHM_BANDWIDTH,
+    BY_SIZE_BUS_BANDWIDTH,
+    BY_SIZE_WAIT_SHARE
+};
+static const struct ta_column coll_by_size_columns[] = {
+    [BY_SIZE_OP] = {"op", "Operation", TA_TEXT, .doc = "As in the table of collectives"},
+    [BY_SIZE_GROUP] = {"group", "Group", TA_TEXT, .doc = "Process group, likewise"},
+    [BY_SIZE_BYTES] = {"bytes", "Message", TA_BYTES, .doc = "Full buffer of one collective"},
+    [BY_SIZE_SIZE] = {"size", "Group size", TA_COUNT, .doc = "Ranks of the group, as recorded"},
+    [BY_SIZE_COUNT] = {"count", "Count", TA_COUNT, .doc = "Collectives whose transfer is known"},
+    [BY_SIZE_TRANSFER_MEAN] =
+        {"transfer_mean_ns", "Mean transfer", TA_NS_MEAN, .better = TA_LOWER,
+         .doc = "Mean time from the start of the last rank to the median of the ends"},
+    [BY_SIZE_TRANSFER_MIN] = {"transfer_min_ns", "Least transfer", TA_NS, .better = TA_LOWER,
+                              .doc = "The shortest of these"},
+    [BY_SIZE_ALGORITHM_BANDWIDTH] = {"algorithm_bandwidth", "Bandwidth", TA_TYPE_NUMBER,
+                                     TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
+                                     .doc = "Data over the time of transfer"},
+    [BY_SIZE_BUS_BANDWIDTH] =
+        {"bus_bandwidth", "Bus bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
+         .doc = "The same for the data on the busiest link, as in the table of collectives"},
+    [BY_SIZE_WAIT_SHARE] = {"wait_share", "Wait %", TA_RATIO, .better = TA_LOWER,
+                            .doc = "Share of their time, all ranks, before the last rank came"},
 };
 
-static const struct ta_chart size_chart = {
+static const struct ta_chart_def size_chart = {
     .id = "collectives",
     .title = "Bandwidth of collectives by size",
     .caption = "Bus bandwidth over the size of the message, per operation and process group. Time "
                "before the last rank came does not count.",
     .kind = TA_CHART_SCATTER,
-    .label = {"op", "group"},
-    .x = "bytes",
-    .y = {{"bus_bandwidth", "Bus bandwidth", TA_INK_COMM}},
-    .group = "op",
-    .size = "count",
+    .label = {&coll_by_size_columns[BY_SIZE_OP], &coll_by_size_columns[BY_SIZE_GROUP]},
+    .x = &coll_by_size_columns[BY_SIZE_BYTES],
+    .y = {{&coll_by_size_columns[BY_SIZE_BUS_BANDWIDTH], "Bus bandwidth", TA_INK_COMM}},
+    .group = &coll_by_size_columns[BY_SIZE_OP],
+    .size = &coll_by_size_columns[BY_SIZE_COUNT],
 };
+
+const struct ta_table_def coll_by_size = {"collectives.by_size", "Bandwidth of collectives by size",
+                                          TA_COLUMNS(coll_by_size_columns), .tier = TA_TIER_DETAIL};
 
 static void add_sizes(const struct coll_run *run, const struct size *sizes, size_t n,
                       struct ta_section_builder *out)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "collectives.by_size", "Bandwidth of collectives by size", size_columns,
-                     sizeof size_columns / sizeof *size_columns);
     bool any = false;
     for (size_t i = 0; i < n; i++) {
         const struct size *s = &sizes[i];
         const double seconds = s->transfer / 1e9, bus = bandwidth_of(run, s);
         char label[COLL_LABEL];
         any |= bus > 0 && s->bytes > 0;
-        TA_CELLS(table, ta_text(run->shapes[s->shape].op),
-                 coll_group_cell(run, run->shapes[s->shape].group, label), ta_int(s->bytes),
-                 ta_int(ranks_of(run, s)), ta_int(s->n), ta_num(s->transfer / (double)s->n),
-                 ta_int(s->least),
-                 seconds > 0 ? ta_num((double)s->bytes * (double)s->n / seconds) : ta_null(),
-                 ta_num(bus), ta_share(s->rank_wait, s->rank_time));
+        TA_ROW(out, coll_by_size, [BY_SIZE_OP] = ta_text(run->shapes[s->shape].op),
+               [BY_SIZE_GROUP] = coll_group_cell(run, run->shapes[s->shape].group, label),
+               [BY_SIZE_BYTES] = ta_int(s->bytes), [BY_SIZE_SIZE] = ta_int(ranks_of(run, s)),
+               [BY_SIZE_COUNT] = ta_int(s->n),
+               [BY_SIZE_TRANSFER_MEAN] = ta_num(s->transfer / (double)s->n),
+               [BY_SIZE_TRANSFER_MIN] = ta_int(s->least),
+               [BY_SIZE_ALGORITHM_BANDWIDTH] =
+                   seconds > 0 ? ta_num((double)s->bytes * (double)s->n / seconds) : ta_null(),
+               [BY_SIZE_BUS_BANDWIDTH] = ta_num(bus),
+               [BY_SIZE_WAIT_SHARE] = ta_share(s->rank_wait, s->rank_time));
     }
     if (any)
-        ta_add_chart(table, &size_chart);
+        ta_draw(out, &coll_by_size, &size_chart);
 }
 
 /* ---- collectives.links ---------------------------------------------------------------------- */
@@ -155,26 +174,45 @@ enum { PEERS_LEAST = 5 };
 static const double SLOW_BELOW = 0.8; /* of the median of the peers */
 static const double SLOW_Z = -3.5;
 
-static const struct ta_column link_columns[] = {
-    {"op", "Operation", TA_TEXT, .doc = "As in the table of collectives"},
-    {"group", "Group", TA_TEXT, .doc = "Process group, likewise"},
-    {"ranks", "Ranks", TA_TEXT, .doc = "Its ranks, as recorded"},
-    {"size", "Group size", TA_COUNT, .doc = "Ranks of the group, as recorded"},
-    {"bytes", "Message", TA_BYTES, .doc = "Full buffer of one collective"},
-    {"peers", "Peers", TA_COUNT,
-     .doc = "Groups with the same operation, size, and message, itself included"},
-    {"bus_bandwidth", "Bus bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
-     .doc = "As in the bandwidth by size"},
-    {"median", "Median of peers", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
-     .doc = "Median of the same over the peers"},
-    {"ratio", "Of the median", TA_RATIO, .better = TA_HIGHER, .doc = "The one over the other"},
-    {"z", "Modified z", TA_NUMBER, .better = TA_HIGHER,
-     .doc = "Of its logarithm among those of the peers"},
-    {"is_slow", "Slow", TA_FLAG, .better = TA_LOWER,
-     .doc = "z below −3.5 and less than 80 % of the median"},
-    {"loss_ns", "Loss", TA_NS, .better = TA_LOWER,
-     .doc = "Time of its transfers beyond what the median would have taken"},
+enum {
+    LINKS_OP,
+    LINKS_GROUP,
+    LINKS_RANKS,
+    LINKS_SIZE,
+    LINKS_BYTES,
+    LINKS_PEERS,
+    LINKS_BUS_BANDWIDTH,
+    LINKS_MEDIAN,
+    LINKS_RATIO,
+    LINKS_Z,
+    LINKS_IS_SLOW,
+    LINKS_LOSS
 };
+static const struct ta_column coll_links_columns[] = {
+    [LINKS_OP] = {"op", "Operation", TA_TEXT, .doc = "As in the table of collectives"},
+    [LINKS_GROUP] = {"group", "Group", TA_TEXT, .doc = "Process group, likewise"},
+    [LINKS_RANKS] = {"ranks", "Ranks", TA_TEXT, .doc = "Its ranks, as recorded"},
+    [LINKS_SIZE] = {"size", "Group size", TA_COUNT, .doc = "Ranks of the group, as recorded"},
+    [LINKS_BYTES] = {"bytes", "Message", TA_BYTES, .doc = "Full buffer of one collective"},
+    [LINKS_PEERS] = {"peers", "Peers", TA_COUNT,
+                     .doc = "Groups with the same operation, size, and message, itself included"},
+    [LINKS_BUS_BANDWIDTH] = {"bus_bandwidth", "Bus bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
+                             .better = TA_HIGHER, .doc = "As in the bandwidth by size"},
+    [LINKS_MEDIAN] = {"median", "Median of peers", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
+                      .doc = "Median of the same over the peers"},
+    [LINKS_RATIO] = {"ratio", "Of the median", TA_RATIO, .better = TA_HIGHER,
+                     .doc = "The one over the other"},
+    [LINKS_Z] = {"z", "Modified z", TA_NUMBER, .better = TA_HIGHER,
+                 .doc = "Of its logarithm among those of the peers"},
+    [LINKS_IS_SLOW] = {"is_slow", "Slow", TA_FLAG, .better = TA_LOWER,
+                       .doc = "z below −3.5 and less than 80 % of the median"},
+    [LINKS_LOSS] = {"loss_ns", "Loss", TA_NS, .better = TA_LOWER,
+                    .doc = "Time of its transfers beyond what the median would have taken"},
+};
+
+const struct ta_table_def coll_links = {
+    "collectives.links", "Bandwidth of groups beside their peers", TA_COLUMNS(coll_links_columns),
+    .order = {&coll_links_columns[LINKS_RATIO], TA_ASCENDING}};
 
 static bool is_peer(const struct coll_run *run, const struct size *a, const struct size *b)
 {
@@ -198,7 +236,7 @@ static int by_peers(const void *left, const void *right, void *user)
 }
 
 static void add_peers(const struct coll_run *run, const struct size *peers, size_t n, double *logs,
-                      struct ta_table_builder *table)
+                      struct ta_section_builder *out)
 {
     for (size_t i = 0; i < n; i++)
         logs[i] = log(bandwidth_of(run, &peers[i]));
@@ -211,11 +249,14 @@ static void add_peers(const struct coll_run *run, const struct size *peers, size
         char label[COLL_LABEL];
         double z;
         ta_modified_z(logs, n, &value, 1, &z);
-        TA_CELLS(table, ta_text(shape->op), coll_group_cell(run, shape->group, label),
-                 ta_text(run->groups[shape->group].ranks), ta_int(shape->size), ta_int(s->bytes),
-                 ta_int((int64_t)n), ta_num(bus), ta_num(median), ta_num(ratio), ta_num(z),
-                 ta_bool(z < SLOW_Z && ratio < SLOW_BELOW),
-                 ta_int(ta_whole(fmax(0, s->transfer * (1 - ratio)))));
+        TA_ROW(out, coll_links, [LINKS_OP] = ta_text(shape->op),
+               [LINKS_GROUP] = coll_group_cell(run, shape->group, label),
+               [LINKS_RANKS] = ta_text(run->groups[shape->group].ranks),
+               [LINKS_SIZE] = ta_int(shape->size), [LINKS_BYTES] = ta_int(s->bytes),
+               [LINKS_PEERS] = ta_int((int64_t)n), [LINKS_BUS_BANDWIDTH] = ta_num(bus),
+               [LINKS_MEDIAN] = ta_num(median), [LINKS_RATIO] = ta_num(ratio),
+               [LINKS_Z] = ta_num(z), [LINKS_IS_SLOW] = ta_bool(z < SLOW_Z && ratio < SLOW_BELOW),
+               [LINKS_LOSS] = ta_int(ta_whole(fmax(0, s->transfer * (1 - ratio)))));
     }
 }
 
@@ -223,9 +264,6 @@ static bool add_links(const struct coll_run *run, struct size *sizes, size_t n,
                       struct ta_section_builder *out)
 {
     double *logs = calloc(n + 1, sizeof *logs);
-    struct ta_table_builder *table =
-        ta_add_table(out, "collectives.links", "Bandwidth of groups beside their peers",
-                     link_columns, sizeof link_columns / sizeof *link_columns);
     size_t known = 0;
     for (size_t i = 0; i < n; i++)
         if (bandwidth_of(run, &sizes[i]) > 0)
@@ -236,9 +274,8 @@ static bool add_links(const struct coll_run *run, struct size *sizes, size_t n,
         for (to = from + 1; to < known && is_peer(run, &sizes[from], &sizes[to]);)
             to++;
         if (to - from >= PEERS_LEAST)
-            add_peers(run, sizes + from, to - from, logs, table);
+            add_peers(run, sizes + from, to - from, logs, out);
     }
-    ta_sort_rows(table, "ratio", false);
     free(logs);
     return logs != NULL;
 }

@@ -12,20 +12,27 @@
 static const double LATENCY_SHARE = 0.05;
 static const double BANDWIDTH_PART = 0.1;
 
-static const struct ta_column columns[] = {
-    {"op", "Operation", TA_TEXT, .doc = "As in the table of collectives"},
-    {"size", "Group size", TA_COUNT, .doc = "Ranks of the groups"},
-    {"count", "Collectives", TA_COUNT, .doc = "Whose transfer and message are known"},
-    {"small", "Small", TA_COUNT, .better = TA_LOWER,
-     .doc = "Those that take less than twice the latency, at less than a tenth of the best "
-            "bus bandwidth of the operation"},
-    {"largest", "Largest small", TA_BYTES, .doc = "Largest message among them"},
-    {"latency_ns", "Latency", TA_NS_MEAN, .better = TA_LOWER,
-     .doc = "5th percentile of the transfers of the operation on so many ranks"},
-    {"tax_ns", "Tax", TA_NS, .better = TA_LOWER,
-     .doc = "Small collectives times the latency: what fewer, larger ones would save at most"},
-    {"share", "Share", TA_RATIO, .better = TA_LOWER, .doc = "Of the transfers of all operations"},
+enum { OP, SIZE, COUNT, SMALL, LARGEST, LATENCY, TAX, SHARE };
+static const struct ta_column coll_small_columns[] = {
+    [OP] = {"op", "Operation", TA_TEXT, .doc = "As in the table of collectives"},
+    [SIZE] = {"size", "Group size", TA_COUNT, .doc = "Ranks of the groups"},
+    [COUNT] = {"count", "Collectives", TA_COUNT, .doc = "Whose transfer and message are known"},
+    [SMALL] = {"small", "Small", TA_COUNT, .better = TA_LOWER,
+               .doc = "Those that take less than twice the latency, at less than a tenth of the "
+                      "best bus bandwidth of the operation"},
+    [LARGEST] = {"largest", "Largest small", TA_BYTES, .doc = "Largest message among them"},
+    [LATENCY] = {"latency_ns", "Latency", TA_NS_MEAN, .better = TA_LOWER,
+                 .doc = "5th percentile of the transfers of the operation on so many ranks"},
+    [TAX] = {"tax_ns", "Tax", TA_NS, .better = TA_LOWER,
+             .doc =
+                 "Small collectives times the latency: what fewer, larger ones would save at most"},
+    [SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
+               .doc = "Of the transfers of all operations"},
 };
+
+const struct ta_table_def coll_small = {"collectives.small", "Small collectives",
+                                        TA_COLUMNS(coll_small_columns),
+                                        .order = {&coll_small_columns[TAX], TA_DESCENDING}};
 
 static int by_class(const void *left, const void *right, void *user)
 {
@@ -47,7 +54,7 @@ static double rate_of(const struct coll_run *run, const struct coll_instance *in
 
 /* The instances at[0 … n), of one operation and size of group, by transfer. */
 static void add_class(const struct coll_run *run, const uint32_t *at, size_t n, double all,
-                      double *transfers, struct ta_table_builder *table)
+                      double *transfers, struct ta_section_builder *out)
 {
     double best = 0;
     int64_t small = 0, largest = 0;
@@ -68,8 +75,10 @@ static void add_class(const struct coll_run *run, const uint32_t *at, size_t n, 
         return;
     const struct coll_shape *shape = &run->shapes[run->instances[at[0]].shape];
     const double tax = (double)small * latency;
-    TA_CELLS(table, ta_text(shape->op), ta_int(shape->size), ta_int((int64_t)n), ta_int(small),
-             ta_int(largest), ta_num(latency), ta_int(ta_whole(round(tax))), ta_num(tax / all));
+    TA_ROW(out, coll_small, [OP] = ta_text(shape->op), [SIZE] = ta_int(shape->size),
+           [COUNT] = ta_int((int64_t)n), [SMALL] = ta_int(small), [LARGEST] = ta_int(largest),
+           [LATENCY] = ta_num(latency), [TAX] = ta_int(ta_whole(round(tax))),
+           [SHARE] = ta_num(tax / all));
 }
 
 bool coll_add_small(const struct coll_run *run, struct ta_section_builder *out)
@@ -89,8 +98,6 @@ bool coll_add_small(const struct coll_run *run, struct ta_section_builder *out)
     }
     if (n)
         qsort_r(order, n, sizeof *order, by_class, (void *)(uintptr_t)run);
-    struct ta_table_builder *table = ta_add_table(out, "collectives.small", "Small collectives",
-                                                  columns, sizeof columns / sizeof *columns);
     for (size_t from = 0, to; from < n; from = to) {
         const struct coll_shape *first = &run->shapes[run->instances[order[from]].shape];
         for (to = from + 1; to < n; to++) {
@@ -98,9 +105,8 @@ bool coll_add_small(const struct coll_run *run, struct ta_section_builder *out)
             if (!ta_slice_equal(first->op, next->op) || first->size != next->size)
                 break;
         }
-        add_class(run, order + from, to - from, all, transfers, table);
+        add_class(run, order + from, to - from, all, transfers, out);
     }
-    ta_sort_rows(table, "tax_ns", true);
     free(order);
     free(transfers);
     return done;

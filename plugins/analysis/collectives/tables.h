@@ -5,6 +5,12 @@
 
 #include "judge.h"
 
+/* What is read of other analyses: times of devices. */
+enum { GPU_RANK, GPU_DEVICE, GPU_WINDOW, GPU_EXPOSED, GPU_COMPUTE };
+
+extern const struct ta_table_def coll_by_kind, coll_by_rank, coll_blame, coll_by_step, coll_by_size,
+    coll_links, coll_small, coll_layout, coll_ladder, coll_exposed, coll_clocks;
+
 bool coll_add_kinds(const struct coll_run *run, struct ta_section_builder *out);
 bool coll_add_ranks(const struct coll_ranks *ranks, struct ta_section_builder *out);
 bool coll_add_blame(const struct coll_run *run, const struct coll_ranks *ranks,
@@ -13,9 +19,6 @@ bool coll_add_blame(const struct coll_run *run, const struct coll_ranks *ranks,
 enum { COLL_LABEL = 256 };
 struct ta_cell coll_group_cell(const struct coll_run *run, uint32_t group, char text[COLL_LABEL]);
 
-/* An integer of a row of another analysis, or TA_MISSING. */
-int64_t coll_cell_int(const struct ta_table *table, size_t row, const char *column);
-
 void coll_add_clocks(const struct coll_run *run, struct ta_section_builder *out);
 
 bool coll_add_parts(const struct coll_run *run, const struct coll_ranks *ranks,
@@ -23,9 +26,9 @@ bool coll_add_parts(const struct coll_run *run, const struct coll_ranks *ranks,
 bool coll_add_sizes(const struct coll_run *run, struct ta_section_builder *out);
 bool coll_add_layout(const struct coll_run *run, struct ta_section_builder *out);
 bool coll_add_small(const struct coll_run *run, struct ta_section_builder *out);
-void coll_add_exposed(const struct coll_run *run, const struct ta_report *prior,
+void coll_add_exposed(const struct coll_run *run, const struct ta_refs *in,
                       struct ta_section_builder *out);
-bool coll_add_ladder(const struct coll_run *run, const struct ta_report *prior,
+bool coll_add_ladder(const struct coll_run *run, const struct ta_refs *in,
                      struct ta_section_builder *out);
 
 #endif

@@ -4,6 +4,23 @@
 
 #include <math.h>
 
+enum { CHECK, VALUE, LIMIT, UNIT, HOLDS, PENALTY, WHAT };
+static const struct ta_column health_checks_columns[] = {
+    [CHECK] = {"check", "Check", TA_TEXT, .doc = "What is looked at"},
+    [VALUE] = {"value", "Value", TA_NUMBER, .doc = "What was found, in its unit"},
+    [LIMIT] = {"limit", "Limit", TA_NUMBER,
+               .doc = "From where the check counts as failed, in the same unit"},
+    [UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of both"},
+    [HOLDS] = {"holds", "Holds", TA_FLAG, .doc = "Whether the limit is kept"},
+    [PENALTY] = {"penalty", "Penalty", TA_RATIO, .better = TA_LOWER,
+                 .doc = "Part that the check takes from the trust score"},
+    [WHAT] = {"what", "What it means", TA_SENTENCE,
+              .doc = "How the value is worked out, and what a bad one spoils"},
+};
+
+const struct ta_table_def health_checks = {"health.checks", "Checks of the traces",
+                                           TA_COLUMNS(health_checks_columns)};
+
 /* A check takes `weight` of what is bad: of the value, or of what it lacks to 1. */
 static const struct {
     const char *name, *unit;
@@ -93,7 +110,7 @@ static double penalty_of(enum health_check check, double value)
     }
 }
 
-double health_add_checks(struct ta_table_builder *table, const double values[HEALTH_CHECKS])
+double health_add_checks(struct ta_section_builder *out, const double values[HEALTH_CHECKS])
 {
     double trust = 1;
     for (enum health_check i = 0; i < HEALTH_CHECKS; i++) {
@@ -102,9 +119,10 @@ double health_add_checks(struct ta_table_builder *table, const double values[HEA
             continue;
         const bool holds = checks[i].at_least ? value >= limit : value <= limit;
         const double penalty = fmin(fmax(penalty_of(i, value), 0), 1);
-        TA_CELLS(table, ta_text(ta_slice_of(checks[i].name)), ta_num(value), ta_num(limit),
-                 ta_text(ta_slice_of(checks[i].unit)), ta_bool(holds), ta_num(penalty),
-                 ta_text(ta_slice_of(checks[i].what)));
+        TA_ROW(out, health_checks, [CHECK] = ta_text(ta_slice_of(checks[i].name)),
+               [VALUE] = ta_num(value), [LIMIT] = ta_num(limit),
+               [UNIT] = ta_text(ta_slice_of(checks[i].unit)), [HOLDS] = ta_bool(holds),
+               [PENALTY] = ta_num(penalty), [WHAT] = ta_text(ta_slice_of(checks[i].what)));
         trust *= 1 - penalty;
     }
     return trust;

@@ -43,19 +43,13 @@ static const struct ta_field name_fields[HEALTH_NAMES_FIELDS] = {
 static const struct ta_partial_def partials[] = {
     {"traces", trace_fields, HEALTH_FIELDS}, {"names", name_fields, HEALTH_NAMES_FIELDS}, {0}};
 
-/* ---- what is checked ----------------------------------------------------------------------- */
-
-static const struct ta_column columns[] = {
-    {"check", "Check", TA_TEXT, .doc = "What is looked at"},
-    {"value", "Value", TA_NUMBER, .doc = "What was found, in its unit"},
-    {"limit", "Limit", TA_NUMBER, .doc = "From where the check counts as failed, in the same unit"},
-    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of both"},
-    {"holds", "Holds", TA_FLAG, .doc = "Whether the limit is kept"},
-    {"penalty", "Penalty", TA_RATIO, .better = TA_LOWER,
-     .doc = "Part that the check takes from the trust score"},
-    {"what", "What it means", TA_SENTENCE,
-     .doc = "How the value is worked out, and what a bad one spoils"},
+enum { SAMPLING_HOLES, SAMPLING_SPAN };
+static const struct ta_ref reads[] = {
+    [SAMPLING_HOLES] = {"telemetry.sampling", "hole_ns"},
+    [SAMPLING_SPAN] = {"telemetry.sampling", "span_ns"},
 };
+
+/* ---- what is measured ----------------------------------------------------------------------- */
 
 /* Times of fewer spans tell no resolution. */
 enum { GRAIN_LEAST = 100 };
@@ -150,20 +144,18 @@ static double least_activities(const struct ta_partial *traces)
 }
 
 /* Time in holes between samples of devices, over all. */
-static double hole_share(const struct ta_report *prior)
+static double hole_share(const struct ta_refs *in)
 {
-    static const char name[] = "telemetry.sampling";
-    const struct ta_table *table = ta_report_table(prior, name);
     double holes = 0, span = 0;
-    for (size_t i = 0; table && i < table->n_rows; i++) {
-        holes += ta_row_number(table, i, "hole_ns", 0);
-        span += ta_row_number(table, i, "span_ns", 0);
+    for (size_t i = 0; i < ta_ref_rows(in, SAMPLING_HOLES); i++) {
+        holes += ta_ref_number(in, SAMPLING_HOLES, i, 0);
+        span += ta_ref_number(in, SAMPLING_SPAN, i, 0);
     }
     return ratio(holes, span);
 }
 
 /* What the checks of health.h find; NaN where the traces do not allow one. */
-static void measure(const struct ta_report *prior, const struct ta_partial *traces, double alike,
+static void measure(const struct ta_refs *in, const struct ta_partial *traces, double alike,
                     double values[HEALTH_CHECKS])
 {
     static const enum ta_quality_code bad_times[] = {
@@ -172,9 +164,9 @@ static void measure(const struct ta_report *prior, const struct ta_partial *trac
     const struct sums s = add_up(traces);
     const double spans = s.field[HEALTH_OPENED], activities = s.field[HEALTH_ACTIVITIES];
     const double calls = s.field[HEALTH_CALLS], foreign = s.field[HEALTH_DEVICE];
-    values[CHECK_DROPPED] = dropped_share(prior);
-    values[CHECK_CUT_SHORT] = lossy_share(prior);
-    values[CHECK_TIMES] = case_share(prior, bad_times, 5, spans);
+    values[CHECK_DROPPED] = dropped_share(in->report);
+    values[CHECK_CUT_SHORT] = lossy_share(in->report);
+    values[CHECK_TIMES] = case_share(in->report, bad_times, 5, spans);
     values[CHECK_FAR] = ratio(s.field[HEALTH_FAR], spans);
     /* Most profilers name no process for a device: then there is nothing to check. */
     values[CHECK_FOREIGN] = foreign > 0 ? ratio(foreign, spans) : NAN;
@@ -185,10 +177,10 @@ static void measure(const struct ta_report *prior, const struct ta_partial *trac
     values[CHECK_HEAD] = ratio(s.field[HEALTH_HEAD], calls);
     values[CHECK_THINNED] = ratio(s.field[HEALTH_LEAPS], s.field[HEALTH_PAIRS]);
     values[CHECK_ACTIVITIES] = activities > 0 ? activities : NAN;
-    values[CHECK_HOLES] = hole_share(prior);
+    values[CHECK_HOLES] = hole_share(in);
     values[CHECK_OVERHEAD] = ratio(s.field[HEALTH_OVERHEAD], s.field[HEALTH_SPAN]);
-    values[CHECK_CROSSED] = case_share(prior, crossings, 2, spans);
-    values[CHECK_RANKS] = missing_ranks(prior);
+    values[CHECK_CROSSED] = case_share(in->report, crossings, 2, spans);
+    values[CHECK_RANKS] = missing_ranks(in->report);
     values[CHECK_FEWEST] = least_activities(traces);
     values[CHECK_ALIKE] = alike;
     values[CHECK_GRAIN] = s.grain;
@@ -199,13 +191,11 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 {
     if (ta_partial_rows(merged[0]) == 0)
         return TA_OK;
-    struct ta_table_builder *table =
-        ta_add_table(out, "health.checks", "Checks of the traces", columns, 7);
     double alike, values[HEALTH_CHECKS];
     if (!health_compare_names(merged[1], out, &alike))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot compare the kernels of ranks");
-    measure(in->report, merged[0], alike, values);
-    const double trust = health_add_checks(table, values);
+    measure(in, merged[0], alike, values);
+    const double trust = health_add_checks(out, values);
     ta_add_scalar(out, &(struct ta_scalar){
                            .id = "trust_score",
                            .title = "Trust",
@@ -217,15 +207,17 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return TA_OK;
 }
 
-static const char *const after[] = {"telemetry", NULL};
 static const char *const samples_op_args[] = {"External id", NULL};
 
-static const struct ta_analysis_ops ops = {.after = after,
-                                           .samples_op_args = samples_op_args,
+static const struct ta_table_def *const tables[] = {&health_checks, &health_kernels, NULL};
+
+static const struct ta_analysis_ops ops = {.samples_op_args = samples_op_args,
                                            .section = "health",
                                            .partials = partials,
                                            .map = health_map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables,
+                                           TA_READS(reads)};
 
 TA_PLUGIN(analysis, health, &ops, .title = "Trace health",
           .summary = "Whether the traces can carry what is said of them: health.checks",

@@ -58,13 +58,15 @@ enum health_check {
 };
 
 /* Adds a row for each check that has a value, and returns what all leave of the trust. */
-double health_add_checks(struct ta_table_builder *table, const double values[HEALTH_CHECKS]);
+double health_add_checks(struct ta_section_builder *out, const double values[HEALTH_CHECKS]);
 
 enum ta_status health_map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out);
 
 /* Counts the kernels of a trace by their names; false without memory. */
 bool health_count_names(const struct ta_trace *trace, struct ta_partial *out);
+
+extern const struct ta_table_def health_checks, health_kernels;
 
 /* Adds health.kernels, and says how like the rank is to its nearest that is least so; NAN with
  * fewer than two ranks.  False without memory. */

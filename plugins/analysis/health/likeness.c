@@ -74,13 +74,19 @@ static size_t nearest(const struct rank *ranks, size_t n, size_t i, double *most
     return found;
 }
 
-static const struct ta_column columns[] = {
-    TA_RANK_COLUMN,
-    {"kernels", "Kernels", TA_COUNT, .doc = "Kernels that ran"},
-    {"likeness", "Likeness", TA_RATIO, .better = TA_HIGHER,
-     .doc = "Kernels in common with the rank beside, over those of either, by name"},
-    {"nearest", "Most like rank", TA_INTEGER, .doc = "The rank whose kernels are most like it"},
+enum { RANK, KERNELS, LIKENESS, NEAREST };
+static const struct ta_column health_kernels_columns[] = {
+    [RANK] = TA_RANK_COLUMN,
+    [KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels that ran"},
+    [LIKENESS] = {"likeness", "Likeness", TA_RATIO, .better = TA_HIGHER,
+                  .doc = "Kernels in common with the rank beside, over those of either, by name"},
+    [NEAREST] = {"nearest", "Most like rank", TA_INTEGER,
+                 .doc = "The rank whose kernels are most like it"},
 };
+
+const struct ta_table_def health_kernels = {"health.kernels", "Kernels of ranks compared",
+                                            TA_COLUMNS(health_kernels_columns),
+                                            .tier = TA_TIER_DETAIL};
 
 static struct rank *read_ranks(const struct ta_partial *names)
 {
@@ -104,17 +110,15 @@ bool health_compare_names(const struct ta_partial *names, struct ta_section_buil
     struct rank *ranks = read_ranks(names);
     if (!ranks)
         return false;
-    struct ta_table_builder *table =
-        ta_add_table(out, "health.kernels", "Kernels of ranks compared", columns, 4);
     for (size_t i = 0; i < n; i++) {
         double alike, kernels = 0;
         const size_t near = nearest(ranks, n, i, &alike);
         for (size_t c = 0; c < HEALTH_NAMES; c++)
             kernels += ranks[i].counts[c];
         *least = fmin(isnan(*least) ? 1 : *least, alike);
-        TA_CELLS(table, ta_int(ta_partial_at(names, i)[HEALTH_NAMES_RANK]),
-                 ta_int(ta_whole(kernels)), ta_num(alike),
-                 ta_int(ta_partial_at(names, near)[HEALTH_NAMES_RANK]));
+        TA_ROW(out, health_kernels, [RANK] = ta_int(ta_partial_at(names, i)[HEALTH_NAMES_RANK]),
+               [KERNELS] = ta_int(ta_whole(kernels)), [LIKENESS] = ta_num(alike),
+               [NEAREST] = ta_int(ta_partial_at(names, near)[HEALTH_NAMES_RANK]));
     }
     free(ranks);
     return true;

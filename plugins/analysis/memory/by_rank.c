@@ -4,37 +4,55 @@
 
 #include <stdlib.h>
 
-static const struct ta_column rank_columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    TA_DEVICE_COLUMN_OF("Device, none when the dump does not name it"),
-    {"snapshots", "Snapshots", TA_COUNT, .doc = "Number of snapshots"},
-    {"peak_allocated_bytes", "Peak allocated", TA_BYTES, .better = TA_LOWER,
-     .doc = "Largest of what was in use at a snapshot, of the peaks recorded with them, and of the "
-            "history "
-            "of an allocator, in bytes of blocks"},
-    {"peak_source", "Peak from", TA_TEXT,
-     .doc = "Where that peak is from: snapshot, profiler (its own peak) or history"},
-    {"peak_reserved_bytes", "Peak reserved", TA_BYTES, .better = TA_LOWER,
-     .doc = "Largest number of bytes that the allocator held, as far as it was recorded"},
-    {"reserved_source", "Reserved from", TA_TEXT,
-     .doc = "Where that is from; of snapshots it may be less than the peak in use, which was "
-            "between two "
-            "of them"},
-    {"unused_bytes", "Unused at most", TA_BYTES, .better = TA_LOWER,
-     .doc = "Peak reserved minus peak allocated: at the peak the allocator held at most so much "
-            "that was "
-            "not in use"},
-    {"total_bytes", "Capacity", TA_BYTES, .doc = "Memory of the device, where the dump tells"},
-    {"gap_share", "Gap when most is held", TA_RATIO, .better = TA_LOWER,
-     .doc =
-         "1 − allocated over reserved, at the snapshot or the moment of the history that reserves "
-         "most; "
-         "more may be in use at another moment"},
-    {"ooms", "Failed", TA_COUNT, .better = TA_LOWER,
-     .doc = "Allocations that failed for lack of memory"},
-    {"retries", "Retried", TA_COUNT, .better = TA_LOWER,
-     .doc = "Allocations that were tried again after all cached memory was given back"},
+enum {
+    BY_RANK_RANK,
+    BY_RANK_DEVICE,
+    BY_RANK_SNAPSHOTS,
+    BY_RANK_PEAK_ALLOCATED,
+    BY_RANK_PEAK_SOURCE,
+    BY_RANK_PEAK_RESERVED,
+    BY_RANK_RESERVED_SOURCE,
+    BY_RANK_UNUSED,
+    BY_RANK_TOTAL,
+    BY_RANK_GAP_SHARE,
+    BY_RANK_OOMS,
+    BY_RANK_RETRIES
 };
+static const struct ta_column memory_by_rank_columns[] = {
+    [BY_RANK_RANK] = TA_DUMP_RANK_COLUMN,
+    [BY_RANK_DEVICE] = TA_DEVICE_COLUMN_OF("Device, none when the dump does not name it"),
+    [BY_RANK_SNAPSHOTS] = {"snapshots", "Snapshots", TA_COUNT, .doc = "Number of snapshots"},
+    [BY_RANK_PEAK_ALLOCATED] =
+        {"peak_allocated_bytes", "Peak allocated", TA_BYTES, .better = TA_LOWER,
+         .doc = "Largest of what was in use at a snapshot, of the peaks recorded with them, and of "
+                "the history of an allocator, in bytes of blocks"},
+    [BY_RANK_PEAK_SOURCE] =
+        {"peak_source", "Peak from", TA_TEXT,
+         .doc = "Where that peak is from: snapshot, profiler (its own peak) or history"},
+    [BY_RANK_PEAK_RESERVED] =
+        {"peak_reserved_bytes", "Peak reserved", TA_BYTES, .better = TA_LOWER,
+         .doc = "Largest number of bytes that the allocator held, as far as it was recorded"},
+    [BY_RANK_RESERVED_SOURCE] = {"reserved_source", "Reserved from", TA_TEXT,
+                                 .doc = "Where that is from; of snapshots it may be less than the "
+                                        "peak in use, which was between two of them"},
+    [BY_RANK_UNUSED] = {"unused_bytes", "Unused at most", TA_BYTES, .better = TA_LOWER,
+                        .doc = "Peak reserved minus peak allocated: at the peak the allocator held "
+                               "at most so much that was not in use"},
+    [BY_RANK_TOTAL] = {"total_bytes", "Capacity", TA_BYTES,
+                       .doc = "Memory of the device, where the dump tells"},
+    [BY_RANK_GAP_SHARE] = {"gap_share", "Gap when most is held", TA_RATIO, .better = TA_LOWER,
+                           .doc =
+                               "1 − allocated over reserved, at the snapshot or the moment of the "
+                               "history that reserves most; more may be in use at another moment"},
+    [BY_RANK_OOMS] = {"ooms", "Failed", TA_COUNT, .better = TA_LOWER,
+                      .doc = "Allocations that failed for lack of memory"},
+    [BY_RANK_RETRIES] =
+        {"retries", "Retried", TA_COUNT, .better = TA_LOWER,
+         .doc = "Allocations that were tried again after all cached memory was given back"},
+};
+
+const struct ta_table_def memory_by_rank = {"memory.by_rank", "Memory by rank",
+                                            TA_COLUMNS(memory_by_rank_columns)};
 
 struct device {
     int64_t rank, device, snapshots, allocated, reserved, capacity, ooms, retries;
@@ -98,14 +116,18 @@ static struct ta_cell name_of(const char *source, int64_t bytes)
     return source && bytes >= 0 ? ta_text(ta_slice_of(source)) : ta_null();
 }
 
-static void add_device(struct ta_table_builder *table, const struct device *d)
+static void add_device(struct ta_section_builder *out, const struct device *d)
 {
     const bool known = d->allocated >= 0 && d->reserved >= d->allocated;
-    TA_CELLS(table, ta_int(d->rank), ta_int(d->device), ta_int(d->snapshots),
-             not_negative(d->allocated), name_of(d->source, d->allocated),
-             not_negative(d->reserved), name_of(d->reserved_source, d->reserved),
-             known ? ta_int(d->reserved - d->allocated) : ta_null(), not_negative(d->capacity),
-             ta_num(d->gap), not_negative(d->ooms), not_negative(d->retries));
+    TA_ROW(out, memory_by_rank, [BY_RANK_RANK] = ta_int(d->rank),
+           [BY_RANK_DEVICE] = ta_int(d->device), [BY_RANK_SNAPSHOTS] = ta_int(d->snapshots),
+           [BY_RANK_PEAK_ALLOCATED] = not_negative(d->allocated),
+           [BY_RANK_PEAK_SOURCE] = name_of(d->source, d->allocated),
+           [BY_RANK_PEAK_RESERVED] = not_negative(d->reserved),
+           [BY_RANK_RESERVED_SOURCE] = name_of(d->reserved_source, d->reserved),
+           [BY_RANK_UNUSED] = known ? ta_int(d->reserved - d->allocated) : ta_null(),
+           [BY_RANK_TOTAL] = not_negative(d->capacity), [BY_RANK_GAP_SHARE] = ta_num(d->gap),
+           [BY_RANK_OOMS] = not_negative(d->ooms), [BY_RANK_RETRIES] = not_negative(d->retries));
 }
 
 bool add_ranks(struct ta_section_builder *out, const struct snapshots *all)
@@ -117,9 +139,6 @@ bool add_ranks(struct ta_section_builder *out, const struct snapshots *all)
     for (size_t i = 0; i < n; i++)
         rows[i] = all->rows[i];
     qsort(rows, n, sizeof *rows, by_device);
-    struct ta_table_builder *table =
-        ta_add_table(out, "memory.by_rank", "Memory by rank", rank_columns,
-                     sizeof rank_columns / sizeof *rank_columns);
     for (size_t first = 0, end; first < n; first = end) {
         struct device device = {.rank = rows[first][RANK],
                                 .device = rows[first][DEVICE],
@@ -132,7 +151,7 @@ bool add_ranks(struct ta_section_builder *out, const struct snapshots *all)
                                 .widest = TA_MISSING};
         for (end = first; end < n && by_device(&rows[first], &rows[end]) == 0; end++)
             sum_up(&device, rows[end]);
-        add_device(table, &device);
+        add_device(out, &device);
     }
     free(rows);
     return true;

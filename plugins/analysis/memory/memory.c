@@ -43,18 +43,34 @@ static const struct ta_field pattern_fields[PATTERN_FIELDS] = {
 static const struct ta_partial_def partials[] = {
     {"snapshots", fields, FIELDS}, {"patterns", pattern_fields, PATTERN_FIELDS}, {0}};
 
-static const struct ta_column pattern_columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    {"allocator", "Allocator", TA_TEXT, .doc = "Name of the allocator"},
-    {"allocations", "Allocations", TA_COUNT, .better = TA_LOWER, .doc = "Number of allocations"},
-    {"deallocations", "Frees", TA_COUNT, .doc = "Number of deallocations"},
-    {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER,
-     .doc = "Bytes as the profiler sums them up, which may include those given back"},
-    {"min_bytes", "Smallest", TA_BYTES, .doc = "Smallest request"},
-    {"max_bytes", "Largest", TA_BYTES, .doc = "Largest request"},
-    {"small_share", "Small", TA_RATIO, .better = TA_LOWER,
-     .doc = "Share of the allocations below 1 MiB"},
+enum {
+    BY_ALLOCATOR_RANK,
+    BY_ALLOCATOR_ALLOCATOR,
+    BY_ALLOCATOR_ALLOCATIONS,
+    BY_ALLOCATOR_DEALLOCATIONS,
+    BY_ALLOCATOR_BYTES,
+    BY_ALLOCATOR_MIN,
+    BY_ALLOCATOR_MAX,
+    BY_ALLOCATOR_SMALL_SHARE
 };
+static const struct ta_column by_allocator_columns[] = {
+    [BY_ALLOCATOR_RANK] = TA_DUMP_RANK_COLUMN,
+    [BY_ALLOCATOR_ALLOCATOR] = {"allocator", "Allocator", TA_TEXT, .doc = "Name of the allocator"},
+    [BY_ALLOCATOR_ALLOCATIONS] = {"allocations", "Allocations", TA_COUNT, .better = TA_LOWER,
+                                  .doc = "Number of allocations"},
+    [BY_ALLOCATOR_DEALLOCATIONS] = {"deallocations", "Frees", TA_COUNT,
+                                    .doc = "Number of deallocations"},
+    [BY_ALLOCATOR_BYTES] =
+        {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER,
+         .doc = "Bytes as the profiler sums them up, which may include those given back"},
+    [BY_ALLOCATOR_MIN] = {"min_bytes", "Smallest", TA_BYTES, .doc = "Smallest request"},
+    [BY_ALLOCATOR_MAX] = {"max_bytes", "Largest", TA_BYTES, .doc = "Largest request"},
+    [BY_ALLOCATOR_SMALL_SHARE] = {"small_share", "Small", TA_RATIO, .better = TA_LOWER,
+                                  .doc = "Share of the allocations below 1 MiB"},
+};
+
+static const struct ta_table_def by_allocator = {
+    "allocations.by_allocator", "Allocations by allocator", TA_COLUMNS(by_allocator_columns)};
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
@@ -235,17 +251,18 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 static void add_allocators(struct ta_section_builder *out, const struct ta_partial *patterns)
 {
-    struct ta_table_builder *table = ta_add_table(out, "allocations.by_allocator",
-                                                  "Allocations by allocator", pattern_columns, 8);
     for (size_t i = 0; i < ta_partial_rows(patterns); i++) {
         const int64_t *row = ta_partial_at(patterns, i);
         const double share = row[SMALL] == TA_MISSING || row[ALLOCS] <= 0
                                  ? NAN
                                  : (double)row[SMALL] / 1e9 / (double)row[ALLOCS];
-        TA_CELLS(table, ta_int(row[PATTERN_RANK]),
-                 ta_text(ta_partial_text(patterns, row, ALLOCATOR)), not_negative(row[ALLOCS]),
-                 not_negative(row[FREES]), ta_int(row[BYTES]), ta_int(row[LEAST]),
-                 ta_int(row[MOST]), ta_num(share <= 1 ? share : NAN));
+        TA_ROW(out, by_allocator, [BY_ALLOCATOR_RANK] = ta_int(row[PATTERN_RANK]),
+               [BY_ALLOCATOR_ALLOCATOR] = ta_text(ta_partial_text(patterns, row, ALLOCATOR)),
+               [BY_ALLOCATOR_ALLOCATIONS] = not_negative(row[ALLOCS]),
+               [BY_ALLOCATOR_DEALLOCATIONS] = not_negative(row[FREES]),
+               [BY_ALLOCATOR_BYTES] = ta_int(row[BYTES]), [BY_ALLOCATOR_MIN] = ta_int(row[LEAST]),
+               [BY_ALLOCATOR_MAX] = ta_int(row[MOST]),
+               [BY_ALLOCATOR_SMALL_SHARE] = ta_num(share <= 1 ? share : NAN));
     }
 }
 
@@ -264,11 +281,15 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the memory snapshots");
 }
 
+static const struct ta_table_def *const tables[] = {&memory_by_rank, &memory_snapshots,
+                                                    &by_allocator, NULL};
+
 static const struct ta_analysis_ops ops = {.needs = TA_NEED_COUNTERS,
                                            .section = "memory",
                                            .partials = partials,
                                            .map = map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables};
 
 TA_PLUGIN(analysis, memory, &ops, .title = "Memory",
           .summary = "Memory at labelled snapshots and in allocator states: memory.snapshots, "

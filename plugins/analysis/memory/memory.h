@@ -48,8 +48,10 @@ struct snapshots {
 /* Takes the snapshots from the partial; false without memory.  The caller frees the rows. */
 bool gather_snapshots(const struct ta_partial *partial, struct snapshots *all);
 /* memory.snapshots */
+extern const struct ta_table_def memory_snapshots;
 void add_snapshots(struct ta_section_builder *out, const struct snapshots *all);
 /* memory.by_rank; false without memory. */
+extern const struct ta_table_def memory_by_rank;
 bool add_ranks(struct ta_section_builder *out, const struct snapshots *all);
 
 static inline struct ta_cell not_negative(int64_t value)

@@ -4,49 +4,68 @@
 
 #include <stdlib.h>
 
-static const struct ta_column snapshot_columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    {"index", "Index", TA_INTEGER, .doc = "Place in the order of recording, from 0"},
-    {"label", "Label", TA_TEXT,
-     .doc = "Label of the snapshot; of an allocator state the name of its file"},
-    TA_DEVICE_COLUMN_OF("Device, none when the dump does not name it"),
-    {"time_ns", "Time", TA_NS, .doc = "Time since the first snapshot of the rank"},
-    {"allocated_bytes", "Allocated", TA_BYTES, .better = TA_LOWER,
-     .doc = "Bytes in use by tensors"},
-    {"reserved_bytes", "Reserved", TA_BYTES, .better = TA_LOWER,
-     .doc = "Bytes that the allocator holds"},
-    {"max_allocated_bytes", "Peak so far", TA_BYTES, .better = TA_LOWER,
-     .doc = "Largest number of bytes in use so far: as the profiler says it, of an allocator state "
-            "by its "
-            "history"},
-    {"gap_bytes", "Gap", TA_BYTES, .better = TA_LOWER,
-     .doc = "Reserved minus allocated: held and not in use"},
-    {"gap_share", "Gap share", TA_RATIO, .better = TA_LOWER,
-     .doc = "Gap over reserved: fragmentation, or a cache that is not needed now"},
+enum {
+    SNAPSHOTS_RANK,
+    SNAPSHOTS_INDEX,
+    SNAPSHOTS_LABEL,
+    SNAPSHOTS_DEVICE,
+    SNAPSHOTS_TIME,
+    SNAPSHOTS_ALLOCATED,
+    SNAPSHOTS_RESERVED,
+    SNAPSHOTS_MAX_ALLOCATED,
+    SNAPSHOTS_GAP,
+    SNAPSHOTS_GAP_SHARE
+};
+static const struct ta_column memory_snapshots_columns[] = {
+    [SNAPSHOTS_RANK] = TA_DUMP_RANK_COLUMN,
+    [SNAPSHOTS_INDEX] = {"index", "Index", TA_INTEGER,
+                         .doc = "Place in the order of recording, from 0"},
+    [SNAPSHOTS_LABEL] = {"label", "Label", TA_TEXT,
+                         .doc =
+                             "Label of the snapshot; of an allocator state the name of its file"},
+    [SNAPSHOTS_DEVICE] = TA_DEVICE_COLUMN_OF("Device, none when the dump does not name it"),
+    [SNAPSHOTS_TIME] = {"time_ns", "Time", TA_NS,
+                        .doc = "Time since the first snapshot of the rank"},
+    [SNAPSHOTS_ALLOCATED] = {"allocated_bytes", "Allocated", TA_BYTES, .better = TA_LOWER,
+                             .doc = "Bytes in use by tensors"},
+    [SNAPSHOTS_RESERVED] = {"reserved_bytes", "Reserved", TA_BYTES, .better = TA_LOWER,
+                            .doc = "Bytes that the allocator holds"},
+    [SNAPSHOTS_MAX_ALLOCATED] = {"max_allocated_bytes", "Peak so far", TA_BYTES, .better = TA_LOWER,
+                                 .doc = "Largest number of bytes in use so far: as the profiler "
+                                        "says it, of an allocator state by its history"},
+    [SNAPSHOTS_GAP] = {"gap_bytes", "Gap", TA_BYTES, .better = TA_LOWER,
+                       .doc = "Reserved minus allocated: held and not in use"},
+    [SNAPSHOTS_GAP_SHARE] =
+        {"gap_share", "Gap share", TA_RATIO, .better = TA_LOWER,
+         .doc = "Gap over reserved: fragmentation, or a cache that is not needed now"},
 };
 
-static const struct ta_chart timeline_chart = {
+static const struct ta_chart_def timeline_chart = {
     .id = "memory-timeline",
     .title = "Memory over time",
     .caption = "Memory at each snapshot; between snapshots nothing is known.",
     .kind = TA_CHART_LINES,
-    .x = "time_ns",
-    .y = {{"reserved_bytes", "Reserved", TA_INK_SERIES_2},
-          {"max_allocated_bytes", "Peak so far", TA_INK_SERIES_3},
-          {"allocated_bytes", "Allocated", TA_INK_SERIES_1}},
-    .group = "rank",
+    .x = &memory_snapshots_columns[SNAPSHOTS_TIME],
+    .y = {{&memory_snapshots_columns[SNAPSHOTS_RESERVED], "Reserved", TA_INK_SERIES_2},
+          {&memory_snapshots_columns[SNAPSHOTS_MAX_ALLOCATED], "Peak so far", TA_INK_SERIES_3},
+          {&memory_snapshots_columns[SNAPSHOTS_ALLOCATED], "Allocated", TA_INK_SERIES_1}},
+    .group = &memory_snapshots_columns[SNAPSHOTS_RANK],
 };
 
+const struct ta_table_def memory_snapshots = {"memory.snapshots", "Memory by label",
+                                              TA_COLUMNS(memory_snapshots_columns)};
+
 /* Bars are named by what tells them apart. */
-static void add_phases(struct ta_table_builder *table, const struct snapshots *all)
+static void add_phases(struct ta_section_builder *out, const struct snapshots *all)
 {
-    struct ta_chart chart = {
+    struct ta_chart_def chart = {
         .id = "memory-phases",
         .title = "Memory at labelled snapshots",
         .caption = "Allocated memory and the gap up to what the allocator holds.",
         .kind = TA_CHART_STACKED_BARS,
-        .label = {"label"},
-        .y = {{"allocated_bytes", "Allocated", TA_INK_COMPUTE}, {"gap_bytes", "Gap", TA_INK_IDLE}},
+        .label = {&memory_snapshots_columns[SNAPSHOTS_LABEL]},
+        .y = {{&memory_snapshots_columns[SNAPSHOTS_ALLOCATED], "Allocated", TA_INK_COMPUTE},
+              {&memory_snapshots_columns[SNAPSHOTS_GAP], "Gap", TA_INK_IDLE}},
     };
     bool ranks = false, devices = false;
     for (size_t i = 1; i < all->n; i++) {
@@ -55,10 +74,10 @@ static void add_phases(struct ta_table_builder *table, const struct snapshots *a
     }
     size_t n = 1;
     if (ranks)
-        chart.label[n++] = "rank";
+        chart.label[n++] = &memory_snapshots_columns[SNAPSHOTS_RANK];
     if (devices)
-        chart.label[n] = "device";
-    ta_add_chart(table, &chart);
+        chart.label[n] = &memory_snapshots_columns[SNAPSHOTS_DEVICE];
+    ta_draw(out, &memory_snapshots, &chart);
 }
 
 /* The state of the same allocator, where both it and torch's memory summary were written. */
@@ -132,8 +151,6 @@ static int64_t first_time(const struct snapshots *all, size_t i)
 /* Counts on within the rank. */
 void add_snapshots(struct ta_section_builder *out, const struct snapshots *all)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "memory.snapshots", "Memory by label", snapshot_columns, 10);
     int64_t index = 0, first_ns = TA_MISSING;
     bool timed = false, phased = false;
     for (size_t i = 0; i < all->n; i++) {
@@ -146,16 +163,21 @@ void add_snapshots(struct ta_section_builder *out, const struct snapshots *all)
         timed |= row[STATE] != STATE_ALLOCATOR && row[TIME] != TA_MISSING && row[TIME] != first_ns;
         const bool both = row[ALLOCATED] >= 0 && row[RESERVED] >= row[ALLOCATED];
         phased |= both;
-        TA_CELLS(table, ta_int(row[RANK]), ta_int(index++),
-                 ta_text_or_null(ta_partial_text(all->partial, row, LABEL)), ta_int(row[DEVICE]),
-                 row[TIME] == TA_MISSING ? ta_null() : ta_int(row[TIME] - first_ns),
-                 not_negative(row[ALLOCATED]), not_negative(row[RESERVED]),
-                 not_negative(ta_max_i64(row[MAX_ALLOCATED], row[PEAK_ALLOCATED])),
-                 both ? ta_int(row[RESERVED] - row[ALLOCATED]) : ta_null(),
-                 ta_num(gap_of(row[ALLOCATED], row[RESERVED])));
+        TA_ROW(out, memory_snapshots, [SNAPSHOTS_RANK] = ta_int(row[RANK]),
+               [SNAPSHOTS_INDEX] = ta_int(index++),
+               [SNAPSHOTS_LABEL] = ta_text_or_null(ta_partial_text(all->partial, row, LABEL)),
+               [SNAPSHOTS_DEVICE] = ta_int(row[DEVICE]),
+               [SNAPSHOTS_TIME] =
+                   row[TIME] == TA_MISSING ? ta_null() : ta_int(row[TIME] - first_ns),
+               [SNAPSHOTS_ALLOCATED] = not_negative(row[ALLOCATED]),
+               [SNAPSHOTS_RESERVED] = not_negative(row[RESERVED]),
+               [SNAPSHOTS_MAX_ALLOCATED] =
+                   not_negative(ta_max_i64(row[MAX_ALLOCATED], row[PEAK_ALLOCATED])),
+               [SNAPSHOTS_GAP] = both ? ta_int(row[RESERVED] - row[ALLOCATED]) : ta_null(),
+               [SNAPSHOTS_GAP_SHARE] = ta_num(gap_of(row[ALLOCATED], row[RESERVED])));
     }
     if (timed) /* a line needs two points */
-        ta_add_chart(table, &timeline_chart);
+        ta_draw(out, &memory_snapshots, &timeline_chart);
     if (phased)
-        add_phases(table, all);
+        add_phases(out, all);
 }

@@ -87,17 +87,23 @@ static const struct ta_partial_def partials[] = {
     [PARTIALS] = {0},
 };
 
-static const char *const after[] = {"memory", NULL};
+static const struct ta_table_def *const tables[] = {
+    &memory_timeline,      &memory_sites,    &memory_by_size,
+    &memory_fragmentation, &memory_segments, &memory_peaks,
+    &memory_churn,         &memory_failures, NULL};
+
+static const struct ta_ref reads[] = {[SNAPSHOTS_TABLE] = {"memory.snapshots", NULL}};
 
 /* Indices in the rows of saved summaries. */
 static const struct ta_bound bounds[] = {{CLASSES, WHAT, SIZE_CLASSES}, TA_BOUNDS_END};
 
 static const struct ta_analysis_ops ops = {.bounds = bounds,
-                                           .after = after,
                                            .section = "memory",
                                            .partials = partials,
                                            .map = memory_collect,
-                                           .finish = memory_finish};
+                                           .finish = memory_finish,
+                                           .tables = tables,
+                                           TA_READS(reads)};
 
 TA_PLUGIN(analysis, memory_allocator, &ops, .title = "Allocator",
           .summary = "States and histories of PyTorch's allocator: memory.timeline, memory.sites, "

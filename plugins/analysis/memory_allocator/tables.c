@@ -16,48 +16,65 @@ static struct ta_cell rest_of(int64_t part, int64_t whole)
 
 /* ---- sites and classes --------------------------------------------------------------------- */
 
+/* Columns that both have after the site or the class. */
+enum {
+    BLOCK_WHAT = OF_OWNER,
+    BLOCK_PEAK_BLOCKS,
+    BLOCK_PEAK_BYTES,
+    BLOCK_PEAK_SIZE,
+    BLOCK_PEAK_SHARE,
+    BLOCK_HELD_BLOCKS,
+    BLOCK_HELD_BYTES,
+    BLOCK_ALLOCATIONS,
+    BLOCK_TOTAL_BYTES,
+    BLOCK_UNFREED_BLOCKS,
+    BLOCK_UNFREED_BYTES
+};
 #define BLOCK_COLUMNS                                                                              \
-    {"peak_blocks", "Blocks at peak", TA_COUNT, .better = TA_LOWER,                                \
-     .doc = "Blocks alive when most memory was allocated"},                                        \
-        {"peak_bytes", "Requested", TA_BYTES, .better = TA_LOWER,                                  \
-         .doc = "Their bytes, as asked for; none without a history"},                              \
+    [BLOCK_PEAK_BLOCKS] = {"peak_blocks", "Blocks at peak", TA_COUNT, .better = TA_LOWER,          \
+                           .doc = "Blocks alive when most memory was allocated"},                  \
+    [BLOCK_PEAK_BYTES] = {"peak_bytes", "Requested", TA_BYTES, .better = TA_LOWER,                 \
+                          .doc = "Their bytes, as asked for; none without a history"},             \
+    [BLOCK_PEAK_SIZE] =                                                                            \
         {"peak_block_bytes", "At peak", TA_BYTES, .better = TA_LOWER,                              \
          .doc = "Their bytes, as the allocator hands them out: what the peak is made of"},         \
-        {"peak_share", "Share", TA_RATIO, .better = TA_LOWER,                                      \
-         .doc = "Of all bytes in blocks alive at the peak of the device"},                         \
-        {"held_blocks", "Blocks at end", TA_COUNT, .better = TA_LOWER,                             \
-         .doc = "Blocks in use in the state"},                                                     \
-        {"held_bytes", "At end", TA_BYTES, .better = TA_LOWER,                                     \
-         .doc = "Their bytes, rounded up as the allocator does"},                                  \
-        {"allocations", "Allocations", TA_COUNT, .better = TA_LOWER,                               \
-         .doc = "Allocations in the history"},                                                     \
-        {"total_bytes", "Total", TA_BYTES, .better = TA_LOWER,                                     \
-         .doc = "Bytes asked for by all of them"},                                                 \
-        {"unfreed_blocks", "Blocks not freed", TA_COUNT, .better = TA_LOWER,                       \
-         .doc =                                                                                    \
-             "Allocations of the history that were not given back by its end: kept on purpose, "   \
-             "or leaks"},                                                                          \
-    {                                                                                              \
-        "unfreed_bytes", "Not freed", TA_BYTES, .better = TA_LOWER,                                \
-                                                .doc = "Their bytes, as asked for"                 \
-    }
+    [BLOCK_PEAK_SHARE] = {"peak_share", "Share", TA_RATIO, .better = TA_LOWER,                     \
+                          .doc = "Of all bytes in blocks alive at the peak of the device"},        \
+    [BLOCK_HELD_BLOCKS] = {"held_blocks", "Blocks at end", TA_COUNT, .better = TA_LOWER,           \
+                           .doc = "Blocks in use in the state"},                                   \
+    [BLOCK_HELD_BYTES] = {"held_bytes", "At end", TA_BYTES, .better = TA_LOWER,                    \
+                          .doc = "Their bytes, rounded up as the allocator does"},                 \
+    [BLOCK_ALLOCATIONS] = {"allocations", "Allocations", TA_COUNT, .better = TA_LOWER,             \
+                           .doc = "Allocations in the history"},                                   \
+    [BLOCK_TOTAL_BYTES] = {"total_bytes", "Total", TA_BYTES, .better = TA_LOWER,                   \
+                           .doc = "Bytes asked for by all of them"},                               \
+    [BLOCK_UNFREED_BLOCKS] = {"unfreed_blocks", "Blocks not freed", TA_COUNT, .better = TA_LOWER,  \
+                              .doc = "Allocations of the history that were not given back by its " \
+                                     "end: kept on purpose, or leaks"},                            \
+    [BLOCK_UNFREED_BYTES] = {"unfreed_bytes", "Not freed", TA_BYTES, .better = TA_LOWER,           \
+                             .doc = "Their bytes, as asked for"}
 
-static const struct ta_column site_columns[] = {
+static const struct ta_column memory_sites_columns[] = {
     OWNER_COLUMNS,
-    {"site", "Site", TA_TEXT,
-     .doc = "Innermost frame of the program's Python, else the innermost of Python, else the "
-            "operator"},
+    [BLOCK_WHAT] = {"site", "Site", TA_TEXT,
+                    .doc = "Innermost frame of the program's Python, else the innermost of Python, "
+                           "else the operator"},
     BLOCK_COLUMNS,
 };
 
-static const struct ta_column class_columns[] = {
+const struct ta_table_def memory_sites = {"memory.sites", "Memory by call site",
+                                          TA_COLUMNS(memory_sites_columns)};
+
+static const struct ta_column memory_by_size_columns[] = {
     OWNER_COLUMNS,
-    {"class", "Size", TA_TEXT,
-     .doc = "Bytes asked for; up to 1 MiB are served from small segments, from 10 MiB on from "
-            "segments of "
-            "their own"},
+    [BLOCK_WHAT] = {"class", "Size", TA_TEXT,
+                    .doc = "Bytes asked for; up to 1 MiB are served from small segments, from 10 "
+                           "MiB on from segments of their own"},
     BLOCK_COLUMNS,
 };
+
+const struct ta_table_def memory_by_size = {"memory.size_classes", "Memory by size of request",
+                                            TA_COLUMNS(memory_by_size_columns)};
 
 /* What else names a row beside its site: with several snapshots of a rank, or of several ranks. */
 enum owners { ONE, RANKS, SNAPSHOTS };
@@ -84,10 +101,10 @@ static bool has_several_devices(const struct ta_partial *p)
     return false;
 }
 
-static void add_site_chart(struct ta_table_builder *table, const struct ta_partial *p,
+static void add_site_chart(struct ta_section_builder *out, const struct ta_partial *p,
                            bool has_history)
 {
-    struct ta_chart chart = {
+    struct ta_chart_def chart = {
         .id = "memory-sites",
         .title = has_history ? "Memory at the peak by call site" : "Memory held by call site",
         .caption =
@@ -95,17 +112,18 @@ static void add_site_chart(struct ta_table_builder *table, const struct ta_parti
                 ? "Bytes alive when most memory was allocated, by the place that asked for them."
                 : "Bytes in use when the snapshot was taken, by the place that asked for them.",
         .kind = TA_CHART_PARETO,
-        .label = {"site"},
-        .y = {{has_history ? "peak_block_bytes" : "held_bytes", "Bytes", TA_INK_SERIES_1}},
+        .label = {&memory_sites_columns[BLOCK_WHAT]},
+        .y = {{&memory_sites_columns[has_history ? BLOCK_PEAK_SIZE : BLOCK_HELD_BYTES], "Bytes",
+               TA_INK_SERIES_1}},
         .top = 20,
     };
     const enum owners owners = owners_of(p);
     size_t n = 1;
     if (owners != ONE)
-        chart.label[n++] = owners == RANKS ? "rank" : "label";
+        chart.label[n++] = &memory_sites_columns[owners == RANKS ? OF_RANK : OF_LABEL];
     if (has_several_devices(p))
-        chart.label[n] = "device";
-    ta_add_chart(table, &chart);
+        chart.label[n] = &memory_sites_columns[OF_DEVICE];
+    ta_draw(out, &memory_sites, &chart);
 }
 
 /* What is alive at the peak of the device that row `first` begins. */
@@ -124,8 +142,10 @@ static struct ta_cell known(int64_t value, bool is_known)
     return value == TA_MISSING && is_known ? ta_int(0) : ta_int(value);
 }
 
-static bool add_blocks(struct ta_table_builder *table, const struct ta_partial *p, bool by_class)
+/* One row per site or class; returns whether any device has a peak. */
+static bool add_blocks(struct ta_section_builder *out, const struct ta_partial *p, bool by_class)
 {
+    struct ta_table_builder *table = ta_rows(out, by_class ? &memory_by_size : &memory_sites);
     int64_t peak = TA_MISSING;
     bool any_peak = false;
     for (size_t i = 0; i < ta_partial_rows(p); i++) {
@@ -134,73 +154,107 @@ static bool add_blocks(struct ta_table_builder *table, const struct ta_partial *
             peak = peak_of(p, i);
         const bool h = peak != TA_MISSING;
         any_peak |= h;
-        TA_CELLS(table, OWNER_CELLS(p, row),
-                 ta_text(by_class ? ta_slice_of(memory_size_classes[row[WHAT]].name)
-                                  : ta_partial_text(p, row, WHAT)),
-                 known(row[PEAK_BLOCKS], h), known(row[PEAK_BYTES], h), known(row[PEAK_SIZE], h),
-                 ta_share(h && row[PEAK_SIZE] == TA_MISSING ? 0 : row[PEAK_SIZE], peak),
-                 known(row[HELD_BLOCKS], true), known(row[HELD_BYTES], true),
-                 known(row[ALLOCATIONS], h), known(row[TOTAL_BYTES], h),
-                 known(row[UNFREED_BLOCKS], h), known(row[UNFREED_BYTES], h));
+        const struct ta_slice what = by_class ? ta_slice_of(memory_size_classes[row[WHAT]].name)
+                                              : ta_partial_text(p, row, WHAT);
+        const int64_t peak_size = h && row[PEAK_SIZE] == TA_MISSING ? 0 : row[PEAK_SIZE];
+        ta_add_row(table, (const struct ta_cell[TA_LENGTH(memory_sites_columns)]){
+                              OWNER_CELLS(p, row), [BLOCK_WHAT] = ta_text(what),
+                              [BLOCK_PEAK_BLOCKS] = known(row[PEAK_BLOCKS], h),
+                              [BLOCK_PEAK_BYTES] = known(row[PEAK_BYTES], h),
+                              [BLOCK_PEAK_SIZE] = known(row[PEAK_SIZE], h),
+                              [BLOCK_PEAK_SHARE] = ta_share(peak_size, peak),
+                              [BLOCK_HELD_BLOCKS] = known(row[HELD_BLOCKS], true),
+                              [BLOCK_HELD_BYTES] = known(row[HELD_BYTES], true),
+                              [BLOCK_ALLOCATIONS] = known(row[ALLOCATIONS], h),
+                              [BLOCK_TOTAL_BYTES] = known(row[TOTAL_BYTES], h),
+                              [BLOCK_UNFREED_BLOCKS] = known(row[UNFREED_BLOCKS], h),
+                              [BLOCK_UNFREED_BYTES] = known(row[UNFREED_BYTES], h)});
     }
     return any_peak;
 }
 
 static void add_sites(struct ta_section_builder *out, const struct ta_partial *p)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "memory.sites", "Memory by call site", ALL(site_columns));
-    const bool any_peak = add_blocks(table, p, false);
-    ta_sort_rows(table, any_peak ? "peak_block_bytes" : "held_bytes", true);
+    const bool any_peak = add_blocks(out, p, false);
+    ta_order_rows(out, &memory_sites,
+                  &memory_sites_columns[any_peak ? BLOCK_PEAK_SIZE : BLOCK_HELD_BYTES],
+                  TA_DESCENDING);
     if (ta_partial_rows(p))
-        add_site_chart(table, p, any_peak);
+        add_site_chart(out, p, any_peak);
 }
 
 /* ---- fragmentation ------------------------------------------------------------------------- */
 
-static const struct ta_column state_columns[] = {
+enum {
+    FRAG_RESERVED = OF_OWNER,
+    FRAG_ALLOCATED,
+    FRAG_PENDING,
+    FRAG_INTERNAL,
+    FRAG_FREE,
+    FRAG_SPLIT,
+    FRAG_GAP,
+    FRAG_PEAK_GAP
+};
+static const struct ta_column memory_fragmentation_columns[] = {
     OWNER_COLUMNS,
-    {"reserved_bytes", "Reserved", TA_BYTES, .better = TA_LOWER, .doc = "Sum of the segments"},
-    {"allocated_bytes", "Allocated", TA_BYTES, .better = TA_LOWER,
-     .doc = "Sum of the blocks in use"},
-    {"pending_bytes", "Pending", TA_BYTES, .better = TA_LOWER,
-     .doc = "Sum of the blocks that were let go while other streams may still use them"},
-    {"internal_bytes", "Internal", TA_BYTES, .better = TA_LOWER,
-     .doc = "Internal fragmentation: size minus bytes asked for, of blocks in use or pending"},
-    {"free_bytes", "Free", TA_BYTES, .better = TA_LOWER,
-     .doc = "External fragmentation and cache: sum of the blocks that are not in use"},
-    {"split_free_bytes", "Free, split", TA_BYTES, .better = TA_LOWER,
-     .doc = "Of those, what shares a segment with other blocks and cannot go back to the driver"},
-    {"gap_share", "Gap", TA_RATIO, .better = TA_LOWER,
-     .doc = "1 − allocated over reserved, in the state"},
-    {"peak_gap_share", "Gap at peak", TA_RATIO, .better = TA_LOWER,
-     .doc = "1 − allocated over reserved when most was reserved, at the best moment of that time; "
-            "from the "
-            "history"},
+    [FRAG_RESERVED] = {"reserved_bytes", "Reserved", TA_BYTES, .better = TA_LOWER,
+                       .doc = "Sum of the segments"},
+    [FRAG_ALLOCATED] = {"allocated_bytes", "Allocated", TA_BYTES, .better = TA_LOWER,
+                        .doc = "Sum of the blocks in use"},
+    [FRAG_PENDING] =
+        {"pending_bytes", "Pending", TA_BYTES, .better = TA_LOWER,
+         .doc = "Sum of the blocks that were let go while other streams may still use them"},
+    [FRAG_INTERNAL] =
+        {"internal_bytes", "Internal", TA_BYTES, .better = TA_LOWER,
+         .doc = "Internal fragmentation: size minus bytes asked for, of blocks in use or pending"},
+    [FRAG_FREE] = {"free_bytes", "Free", TA_BYTES, .better = TA_LOWER,
+                   .doc =
+                       "External fragmentation and cache: sum of the blocks that are not in use"},
+    [FRAG_SPLIT] =
+        {"split_free_bytes", "Free, split", TA_BYTES, .better = TA_LOWER,
+         .doc =
+             "Of those, what shares a segment with other blocks and cannot go back to the driver"},
+    [FRAG_GAP] = {"gap_share", "Gap", TA_RATIO, .better = TA_LOWER,
+                  .doc = "1 − allocated over reserved, in the state"},
+    [FRAG_PEAK_GAP] = {"peak_gap_share", "Gap at peak", TA_RATIO, .better = TA_LOWER,
+                       .doc = "1 − allocated over reserved when most was reserved, at the best "
+                              "moment of that time; from the history"},
 };
 
-static const struct ta_column segment_columns[] = {
+const struct ta_table_def memory_fragmentation = {"memory.fragmentation", "Fragmentation",
+                                                  TA_COLUMNS(memory_fragmentation_columns)};
+
+enum { SEGMENT_SEGMENTS = OF_OWNER, SEGMENT_BLOCKS, SEGMENT_LARGEST, SEGMENT_LARGEST_SHARE };
+static const struct ta_column memory_segments_columns[] = {
     OWNER_COLUMNS,
-    {"segments", "Segments", TA_COUNT, .better = TA_LOWER,
-     .doc = "Pieces of memory obtained from the driver"},
-    {"blocks", "Blocks", TA_COUNT, .better = TA_LOWER, .doc = "Blocks that they are split into"},
-    {"largest_free_bytes", "Largest free", TA_BYTES, .better = TA_HIGHER,
-     .doc = "Largest block that is not in use"},
-    {"largest_free_share", "Largest of free", TA_RATIO, .better = TA_HIGHER,
-     .doc = "Largest free block over all that is free: low when free memory is in small pieces"},
+    [SEGMENT_SEGMENTS] = {"segments", "Segments", TA_COUNT, .better = TA_LOWER,
+                          .doc = "Pieces of memory obtained from the driver"},
+    [SEGMENT_BLOCKS] = {"blocks", "Blocks", TA_COUNT, .better = TA_LOWER,
+                        .doc = "Blocks that they are split into"},
+    [SEGMENT_LARGEST] = {"largest_free_bytes", "Largest free", TA_BYTES, .better = TA_HIGHER,
+                         .doc = "Largest block that is not in use"},
+    [SEGMENT_LARGEST_SHARE] =
+        {"largest_free_share", "Largest of free", TA_RATIO, .better = TA_HIGHER,
+         .doc =
+             "Largest free block over all that is free: low when free memory is in small pieces"},
 };
+
+const struct ta_table_def memory_segments = {"memory.segments", "Segments and free blocks",
+                                             TA_COLUMNS(memory_segments_columns)};
 
 #define STATE_CHART(owner)                                                                         \
     {                                                                                              \
         .id = "memory-fragmentation", .title = "What reserved memory is used for",                 \
         .caption = "Reserved memory of each device when the snapshot was taken.",                  \
-        .kind = TA_CHART_STACKED_BARS, .label = {owner, "device"},                                 \
-        .y = {{"allocated_bytes", "Allocated", TA_INK_COMPUTE},                                    \
-              {"pending_bytes", "Pending", TA_INK_COMM},                                           \
-              {"free_bytes", "Free", TA_INK_IDLE}},                                                \
+        .kind = TA_CHART_STACKED_BARS,                                                             \
+        .label = {&memory_fragmentation_columns[owner], &memory_fragmentation_columns[OF_DEVICE]}, \
+        .y = {{&memory_fragmentation_columns[FRAG_ALLOCATED], "Allocated", TA_INK_COMPUTE},        \
+              {&memory_fragmentation_columns[FRAG_PENDING], "Pending", TA_INK_COMM},               \
+              {&memory_fragmentation_columns[FRAG_FREE], "Free", TA_INK_IDLE}},                    \
     }
-static const struct ta_chart state_charts[] = {
-    [ONE] = STATE_CHART("rank"), [RANKS] = STATE_CHART("rank"), [SNAPSHOTS] = STATE_CHART("label")};
+static const struct ta_chart_def state_charts[] = {[ONE] = STATE_CHART(OF_RANK),
+                                                   [RANKS] = STATE_CHART(OF_RANK),
+                                                   [SNAPSHOTS] = STATE_CHART(OF_LABEL)};
 
 /* The history of the same device, or NULL. */
 static const int64_t *history_of(const struct ta_partial *churn, const int64_t *owner)
@@ -224,154 +278,207 @@ static const int64_t *history_of(const struct ta_partial *churn, const int64_t *
 static void add_states(struct ta_section_builder *out, const struct ta_partial *p,
                        const struct ta_partial *churn)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "memory.fragmentation", "Fragmentation", ALL(state_columns));
     for (size_t i = 0; i < ta_partial_rows(p); i++) {
         const int64_t *row = ta_partial_at(p, i), *history = history_of(churn, row);
         const int64_t active = ta_add_sat(row[STATE_ALLOCATED], row[PENDING]);
-        TA_CELLS(
-            table, OWNER_CELLS(p, row), ta_int(row[STATE_RESERVED]), ta_int(row[STATE_ALLOCATED]),
-            ta_int(row[PENDING]), ta_int(active - row[REQUESTED]), ta_int(row[FREE]),
-            ta_int(row[SPLIT]), rest_of(row[STATE_ALLOCATED], row[STATE_RESERVED]),
-            history ? rest_of(history[ALLOCATED_AT_RESERVED], history[PEAK_RESERVED]) : ta_null());
+        TA_ROW(
+            out, memory_fragmentation,
+            OWNER_CELLS(p, row), [FRAG_RESERVED] = ta_int(row[STATE_RESERVED]),
+            [FRAG_ALLOCATED] = ta_int(row[STATE_ALLOCATED]), [FRAG_PENDING] = ta_int(row[PENDING]),
+            [FRAG_INTERNAL] = ta_int(active - row[REQUESTED]), [FRAG_FREE] = ta_int(row[FREE]),
+            [FRAG_SPLIT] = ta_int(row[SPLIT]),
+            [FRAG_GAP] = rest_of(row[STATE_ALLOCATED], row[STATE_RESERVED]),
+            [FRAG_PEAK_GAP] = history
+                                  ? rest_of(history[ALLOCATED_AT_RESERVED], history[PEAK_RESERVED])
+                                  : ta_null());
     }
     if (ta_partial_rows(p))
-        ta_add_chart(table, &state_charts[owners_of(p)]);
+        ta_draw(out, &memory_fragmentation, &state_charts[owners_of(p)]);
 }
 
 static void add_segments(struct ta_section_builder *out, const struct ta_partial *p)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "memory.segments", "Segments and free blocks", ALL(segment_columns));
     for (size_t i = 0; i < ta_partial_rows(p); i++) {
         const int64_t *row = ta_partial_at(p, i);
         const bool free = row[FREE] > 0;
-        TA_CELLS(table, OWNER_CELLS(p, row), ta_int(row[SEGMENTS]), ta_int(row[BLOCKS]),
-                 free ? ta_int(row[LARGEST_FREE]) : ta_null(),
-                 free ? ta_share(row[LARGEST_FREE], row[FREE]) : ta_null());
+        TA_ROW(out, memory_segments, OWNER_CELLS(p, row),
+               [SEGMENT_SEGMENTS] = ta_int(row[SEGMENTS]), [SEGMENT_BLOCKS] = ta_int(row[BLOCKS]),
+               [SEGMENT_LARGEST] = free ? ta_int(row[LARGEST_FREE]) : ta_null(),
+               [SEGMENT_LARGEST_SHARE] = free ? ta_share(row[LARGEST_FREE], row[FREE]) : ta_null());
     }
 }
 
 /* ---- churn and failures -------------------------------------------------------------------- */
 
-static const struct ta_column churn_columns[] = {
+enum {
+    CHURN_ENTRIES = OF_OWNER,
+    CHURN_TIME,
+    CHURN_ALLOCATIONS,
+    CHURN_FREES,
+    CHURN_ALLOCATED_BYTES,
+    CHURN_FREED_BYTES,
+    CHURN_RATE,
+    CHURN_SMALL,
+    CHURN_UNFREED,
+    CHURN_UNFREED_BYTES
+};
+static const struct ta_column memory_churn_columns[] = {
     OWNER_COLUMNS,
-    {"entries", "Entries", TA_COUNT, .better = TA_LOWER, .doc = "Entries of the history"},
-    {"dur_ns", "Time", TA_NS, .doc = "From its first to its last entry"},
-    {"allocations", "Allocations", TA_COUNT, .better = TA_LOWER, .doc = "Blocks handed out"},
-    {"frees", "Frees", TA_COUNT, .better = TA_LOWER, .doc = "Blocks that could be used again"},
-    {"allocated_bytes", "Allocated", TA_BYTES, .better = TA_LOWER,
-     .doc = "Bytes asked for by all allocations"},
-    {"freed_bytes", "Freed", TA_BYTES, .doc = "Bytes of all frees"},
-    {"allocations_per_s", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_LOWER,
-     .doc = "Allocations over the time of the history"},
-    {"small_share", "Small", TA_RATIO, .better = TA_LOWER,
-     .doc = "Share of the allocations below 1 MiB"},
-    {"unfreed_blocks", "Blocks not freed", TA_COUNT, .better = TA_LOWER,
-     .doc = "Allocations that were not given back by the end"},
-    {"unfreed_bytes", "Not freed", TA_BYTES, .better = TA_LOWER,
-     .doc = "Their bytes, as asked for"},
+    [CHURN_ENTRIES] = {"entries", "Entries", TA_COUNT, .better = TA_LOWER,
+                       .doc = "Entries of the history"},
+    [CHURN_TIME] = {"dur_ns", "Time", TA_NS, .doc = "From its first to its last entry"},
+    [CHURN_ALLOCATIONS] = {"allocations", "Allocations", TA_COUNT, .better = TA_LOWER,
+                           .doc = "Blocks handed out"},
+    [CHURN_FREES] = {"frees", "Frees", TA_COUNT, .better = TA_LOWER,
+                     .doc = "Blocks that could be used again"},
+    [CHURN_ALLOCATED_BYTES] = {"allocated_bytes", "Allocated", TA_BYTES, .better = TA_LOWER,
+                               .doc = "Bytes asked for by all allocations"},
+    [CHURN_FREED_BYTES] = {"freed_bytes", "Freed", TA_BYTES, .doc = "Bytes of all frees"},
+    [CHURN_RATE] = {"allocations_per_s", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_LOWER,
+                    .doc = "Allocations over the time of the history"},
+    [CHURN_SMALL] = {"small_share", "Small", TA_RATIO, .better = TA_LOWER,
+                     .doc = "Share of the allocations below 1 MiB"},
+    [CHURN_UNFREED] = {"unfreed_blocks", "Blocks not freed", TA_COUNT, .better = TA_LOWER,
+                       .doc = "Allocations that were not given back by the end"},
+    [CHURN_UNFREED_BYTES] = {"unfreed_bytes", "Not freed", TA_BYTES, .better = TA_LOWER,
+                             .doc = "Their bytes, as asked for"},
 };
 
+const struct ta_table_def memory_churn = {"memory.churn", "Work of the allocator",
+                                          TA_COLUMNS(memory_churn_columns)};
+
 /* In a table of its own, as both together are wider than a page. */
-static const struct ta_column peak_columns[] = {
-    OWNER_COLUMNS,
-    {"start_allocated_bytes", "Requested at start", TA_BYTES,
-     .doc = "Bytes alive before the first entry, as asked for: above 0 when the history does not "
-            "reach "
-            "back to the start of the run"},
-    {"start_block_bytes", "At start", TA_BYTES, .doc = "The same in blocks"},
-    {"peak_allocated_bytes", "Peak requested", TA_BYTES, .better = TA_LOWER,
-     .doc = "Most bytes that the program held at a time, as asked for"},
-    {"peak_active_bytes", "Peak requested, active", TA_BYTES, .better = TA_LOWER,
-     .doc = "The same with what was let go but still used by other streams"},
-    {"peak_block_bytes", "Peak allocated", TA_BYTES, .better = TA_LOWER,
-     .doc = "Most bytes in blocks that the program held at a time, as "
-            "torch.cuda.max_memory_allocated() counts them; a block that is gone by the "
-            "end counts as its request rounded up"},
-    {"peak_reserved_bytes", "Peak reserved", TA_BYTES, .better = TA_LOWER,
-     .doc = "Most bytes that the allocator held"},
-    {"segment_allocations", "Segments taken", TA_COUNT, .better = TA_LOWER,
-     .doc = "Segments obtained from the driver, or grown; each may stall the device"},
-    {"segment_frees", "Segments returned", TA_COUNT, .better = TA_LOWER,
-     .doc = "Segments given back, or shrunk"},
-    {"segment_bytes", "Taken", TA_BYTES, .better = TA_LOWER,
-     .doc = "Bytes obtained from the driver"},
-    {"retries", "Retries", TA_COUNT, .better = TA_LOWER,
-     .doc =
-         "Segments given back right before one was obtained: the driver had no memory left, or the "
-         "program emptied the cache"},
-    {"ooms", "Failed", TA_COUNT, .better = TA_LOWER,
-     .doc = "Allocations that failed for lack of memory"},
+enum {
+    PEAKS_START_REQUESTED = OF_OWNER,
+    PEAKS_START,
+    PEAKS_REQUESTED,
+    PEAKS_ACTIVE,
+    PEAKS_ALLOCATED,
+    PEAKS_RESERVED,
+    PEAKS_SEGMENTS_TAKEN,
+    PEAKS_SEGMENTS_RETURNED,
+    PEAKS_BYTES_TAKEN,
+    PEAKS_RETRIES,
+    PEAKS_FAILED
 };
+static const struct ta_column memory_peaks_columns[] = {
+    OWNER_COLUMNS,
+    [PEAKS_START_REQUESTED] = {"start_allocated_bytes", "Requested at start", TA_BYTES,
+                               .doc =
+                                   "Bytes alive before the first entry, as asked for: above 0 when "
+                                   "the history does not reach back to the start of the run"},
+    [PEAKS_START] = {"start_block_bytes", "At start", TA_BYTES, .doc = "The same in blocks"},
+    [PEAKS_REQUESTED] = {"peak_allocated_bytes", "Peak requested", TA_BYTES, .better = TA_LOWER,
+                         .doc = "Most bytes that the program held at a time, as asked for"},
+    [PEAKS_ACTIVE] = {"peak_active_bytes", "Peak requested, active", TA_BYTES, .better = TA_LOWER,
+                      .doc = "The same with what was let go but still used by other streams"},
+    [PEAKS_ALLOCATED] = {"peak_block_bytes", "Peak allocated", TA_BYTES, .better = TA_LOWER,
+                         .doc = "Most bytes in blocks that the program held at a time, as "
+                                "torch.cuda.max_memory_allocated() counts them; a block that is "
+                                "gone by the end counts as its request rounded up"},
+    [PEAKS_RESERVED] = {"peak_reserved_bytes", "Peak reserved", TA_BYTES, .better = TA_LOWER,
+                        .doc = "Most bytes that the allocator held"},
+    [PEAKS_SEGMENTS_TAKEN] =
+        {"segment_allocations", "Segments taken", TA_COUNT, .better = TA_LOWER,
+         .doc = "Segments obtained from the driver, or grown; each may stall the device"},
+    [PEAKS_SEGMENTS_RETURNED] = {"segment_frees", "Segments returned", TA_COUNT, .better = TA_LOWER,
+                                 .doc = "Segments given back, or shrunk"},
+    [PEAKS_BYTES_TAKEN] = {"segment_bytes", "Taken", TA_BYTES, .better = TA_LOWER,
+                           .doc = "Bytes obtained from the driver"},
+    [PEAKS_RETRIES] = {"retries", "Retries", TA_COUNT, .better = TA_LOWER,
+                       .doc = "Segments given back right before one was obtained: the driver had "
+                              "no memory left, or the program emptied the cache"},
+    [PEAKS_FAILED] = {"ooms", "Failed", TA_COUNT, .better = TA_LOWER,
+                      .doc = "Allocations that failed for lack of memory"},
+};
+
+const struct ta_table_def memory_peaks = {"memory.peaks", "Peaks and segments",
+                                          TA_COLUMNS(memory_peaks_columns)};
 
 static void add_churn(struct ta_section_builder *out, const struct ta_partial *p)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "memory.churn", "Work of the allocator", ALL(churn_columns));
     for (size_t i = 0; i < ta_partial_rows(p); i++) {
         const int64_t *row = ta_partial_at(p, i);
         const double rate =
             row[DURATION] > 0 ? (double)row[ALLOCS] * 1e9 / (double)row[DURATION] : NAN;
-        TA_CELLS(table, OWNER_CELLS(p, row), ta_int(row[ENTRIES]), ta_int(row[DURATION]),
-                 ta_int(row[ALLOCS]), ta_int(row[FREES]), ta_int(row[ALLOC_BYTES]),
-                 ta_int(row[FREED_BYTES]), ta_num(rate), ta_share(row[SMALL_ALLOCS], row[ALLOCS]),
-                 ta_int(row[UNFREED]), ta_int(row[UNFREED_SIZE]));
+        TA_ROW(
+            out, memory_churn, OWNER_CELLS(p, row), [CHURN_ENTRIES] = ta_int(row[ENTRIES]),
+            [CHURN_TIME] = ta_int(row[DURATION]), [CHURN_ALLOCATIONS] = ta_int(row[ALLOCS]),
+            [CHURN_FREES] = ta_int(row[FREES]), [CHURN_ALLOCATED_BYTES] = ta_int(row[ALLOC_BYTES]),
+            [CHURN_FREED_BYTES] = ta_int(row[FREED_BYTES]), [CHURN_RATE] = ta_num(rate),
+            [CHURN_SMALL] = ta_share(row[SMALL_ALLOCS], row[ALLOCS]),
+            [CHURN_UNFREED] = ta_int(row[UNFREED]),
+            [CHURN_UNFREED_BYTES] = ta_int(row[UNFREED_SIZE]));
     }
 }
 
 static void add_peaks(struct ta_section_builder *out, const struct ta_partial *p)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "memory.peaks", "Peaks and segments", ALL(peak_columns));
     for (size_t i = 0; i < ta_partial_rows(p); i++) {
         const int64_t *row = ta_partial_at(p, i);
-        TA_CELLS(table, OWNER_CELLS(p, row), ta_int(row[START_REQUESTED]),
-                 ta_int(row[START_ALLOCATED]), ta_int(row[PEAK_REQUESTED]),
-                 ta_int(row[PEAK_REQUESTED_ACTIVE]), ta_int(row[PEAK_ALLOCATED]),
-                 ta_int(row[PEAK_RESERVED]), ta_int(row[SEGMENT_ALLOCS]),
-                 ta_int(row[SEGMENT_FREES]), ta_int(row[SEGMENT_BYTES]), ta_int(row[RETRIES]),
-                 ta_int(row[OOMS]));
+        TA_ROW(out, memory_peaks,
+               OWNER_CELLS(p, row), [PEAKS_START_REQUESTED] = ta_int(row[START_REQUESTED]),
+               [PEAKS_START] = ta_int(row[START_ALLOCATED]),
+               [PEAKS_REQUESTED] = ta_int(row[PEAK_REQUESTED]),
+               [PEAKS_ACTIVE] = ta_int(row[PEAK_REQUESTED_ACTIVE]),
+               [PEAKS_ALLOCATED] = ta_int(row[PEAK_ALLOCATED]),
+               [PEAKS_RESERVED] = ta_int(row[PEAK_RESERVED]),
+               [PEAKS_SEGMENTS_TAKEN] = ta_int(row[SEGMENT_ALLOCS]),
+               [PEAKS_SEGMENTS_RETURNED] = ta_int(row[SEGMENT_FREES]),
+               [PEAKS_BYTES_TAKEN] = ta_int(row[SEGMENT_BYTES]),
+               [PEAKS_RETRIES] = ta_int(row[RETRIES]), [PEAKS_FAILED] = ta_int(row[OOMS]));
     }
 }
 
-static const struct ta_column failure_columns[] = {
-    OWNER_COLUMNS,
-    {"index", "Index", TA_INTEGER,
-     .doc = "Place in the history of the device, from 0; up to 1000 are listed"},
-    {"time_ns", "Time", TA_NS, .doc = "Time since the first entry of the device"},
-    {"site", "Site", TA_TEXT, .doc = "Call site that asked, as in memory.sites"},
-    {"wanted_bytes", "Wanted", TA_BYTES, .better = TA_LOWER,
-     .doc = "Bytes that were asked for and not to be had"},
-    {"device_free_bytes", "Device free", TA_BYTES, .better = TA_HIGHER,
-     .doc = "Bytes that the device had left, whoever used the rest"},
-    {"allocated_bytes", "Allocated", TA_BYTES, .better = TA_LOWER,
-     .doc = "Bytes in blocks that the program held then"},
-    {"reserved_bytes", "Reserved", TA_BYTES, .better = TA_LOWER,
-     .doc = "Bytes that the allocator held then"},
+enum {
+    FAILURE_INDEX = OF_OWNER,
+    FAILURE_TIME,
+    FAILURE_SITE,
+    FAILURE_WANTED,
+    FAILURE_DEVICE_FREE,
+    FAILURE_ALLOCATED,
+    FAILURE_RESERVED
 };
+static const struct ta_column memory_failures_columns[] = {
+    OWNER_COLUMNS,
+    [FAILURE_INDEX] = {"index", "Index", TA_INTEGER,
+                       .doc = "Place in the history of the device, from 0; up to 1000 are listed"},
+    [FAILURE_TIME] = {"time_ns", "Time", TA_NS, .doc = "Time since the first entry of the device"},
+    [FAILURE_SITE] = {"site", "Site", TA_TEXT, .doc = "Call site that asked, as in memory.sites"},
+    [FAILURE_WANTED] = {"wanted_bytes", "Wanted", TA_BYTES, .better = TA_LOWER,
+                        .doc = "Bytes that were asked for and not to be had"},
+    [FAILURE_DEVICE_FREE] = {"device_free_bytes", "Device free", TA_BYTES, .better = TA_HIGHER,
+                             .doc = "Bytes that the device had left, whoever used the rest"},
+    [FAILURE_ALLOCATED] = {"allocated_bytes", "Allocated", TA_BYTES, .better = TA_LOWER,
+                           .doc = "Bytes in blocks that the program held then"},
+    [FAILURE_RESERVED] = {"reserved_bytes", "Reserved", TA_BYTES, .better = TA_LOWER,
+                          .doc = "Bytes that the allocator held then"},
+};
+
+const struct ta_table_def memory_failures = {"memory.failures", "Failed allocations",
+                                             TA_COLUMNS(memory_failures_columns)};
 
 static void add_failures(struct ta_section_builder *out, const struct ta_partial *p)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "memory.failures", "Failed allocations", ALL(failure_columns));
     for (size_t i = 0; i < ta_partial_rows(p); i++) {
         const int64_t *row = ta_partial_at(p, i);
-        TA_CELLS(table, OWNER_CELLS(p, row), ta_int(row[FAILURE]), ta_int(row[FAIL_TIME]),
-                 ta_text(ta_partial_text(p, row, FAIL_SITE)), ta_int(row[WANTED]),
-                 ta_int(row[DEVICE_FREE]), ta_int(row[FAIL_ALLOCATED]), ta_int(row[FAIL_RESERVED]));
+        TA_ROW(out, memory_failures, OWNER_CELLS(p, row), [FAILURE_INDEX] = ta_int(row[FAILURE]),
+               [FAILURE_TIME] = ta_int(row[FAIL_TIME]),
+               [FAILURE_SITE] = ta_text(ta_partial_text(p, row, FAIL_SITE)),
+               [FAILURE_WANTED] = ta_int(row[WANTED]),
+               [FAILURE_DEVICE_FREE] = ta_int(row[DEVICE_FREE]),
+               [FAILURE_ALLOCATED] = ta_int(row[FAIL_ALLOCATED]),
+               [FAILURE_RESERVED] = ta_int(row[FAIL_RESERVED]));
     }
 }
 
 enum ta_status memory_finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
-    if (!memory_add_timeline(out, merged[TIMELINE], in->report))
+    if (!memory_add_timeline(out, merged[TIMELINE], in))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the histories of memory");
     add_sites(out, merged[SITES]);
-    add_blocks(
-        ta_add_table(out, "memory.size_classes", "Memory by size of request", ALL(class_columns)),
-        merged[CLASSES], true);
+    add_blocks(out, merged[CLASSES], true);
     add_states(out, merged[STATES], merged[CHURN]);
     add_segments(out, merged[STATES]);
     add_peaks(out, merged[CHURN]);

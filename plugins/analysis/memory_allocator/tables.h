@@ -105,16 +105,16 @@ extern const struct size_class {
 /* Stretches of a history that are drawn, and failures that are listed, at most. */
 enum { STRETCHES = 240, FAILURES_MAX = 1000 };
 
-/* A list of columns and how many they are. */
-#define ALL(columns) (columns), sizeof(columns) / sizeof *(columns)
-
-/* Whose row it is. */
+/* Whose row it is: the first columns of all tables. */
+enum { OF_RANK, OF_LABEL, OF_DEVICE, OF_OWNER };
 #define OWNER_COLUMNS                                                                              \
-    TA_RANK_COLUMN_OF("Rank of the snapshot"),                                                     \
-        {"label", "Snapshot", TA_TEXT, .doc = "Name of the file, without its suffix"},             \
-        TA_DEVICE_COLUMN_OF("Device, none when the file does not name it")
+    [OF_RANK] = TA_RANK_COLUMN_OF("Rank of the snapshot"),                                         \
+    [OF_LABEL] = {"label", "Snapshot", TA_TEXT, .doc = "Name of the file, without its suffix"},    \
+    [OF_DEVICE] = TA_DEVICE_COLUMN_OF("Device, none when the file does not name it")
 #define OWNER_CELLS(partial, row)                                                                  \
-    ta_int((row)[RANK]), ta_text(ta_partial_text((partial), (row), LABEL)), ta_int((row)[DEVICE])
+    [OF_RANK] = ta_int((row)[RANK]),                                                               \
+    [OF_LABEL] = ta_text(ta_partial_text((partial), (row), LABEL)),                                \
+    [OF_DEVICE] = ta_int((row)[DEVICE])
 
 static inline bool same_owner(const int64_t *a, const int64_t *b)
 {
@@ -126,8 +126,14 @@ enum ta_status memory_collect(struct ta_ctx *ctx, const struct ta_trace *trace,
 enum ta_status memory_finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out);
 
+/* What is read of other analyses: whether labelled snapshots are drawn. */
+enum { SNAPSHOTS_TABLE };
+
+extern const struct ta_table_def memory_timeline, memory_sites, memory_by_size,
+    memory_fragmentation, memory_segments, memory_peaks, memory_churn, memory_failures;
+
 /* timeline.c; false without memory. */
 bool memory_add_timeline(struct ta_section_builder *out, const struct ta_partial *histories,
-                         const struct ta_report *prior);
+                         const struct ta_refs *in);
 
 #endif

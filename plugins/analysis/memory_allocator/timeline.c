@@ -9,31 +9,49 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct ta_column timeline_columns[] = {
+enum {
+    LINE_SERIES = OF_OWNER,
+    LINE_ENTRY,
+    LINE_TIME,
+    LINE_PROGRESS,
+    LINE_ALLOCATED,
+    LINE_ACTIVE,
+    LINE_BLOCK,
+    LINE_RESERVED
+};
+static const struct ta_column memory_timeline_columns[] = {
     OWNER_COLUMNS,
-    {"series", "Series", TA_ID,
-     .doc = "Rank, device and snapshot in one text, to tell lines of a chart apart"},
-    {"entry", "Entry", TA_COUNT,
-     .doc = "First entry of the history that the row covers, from 0; a history has up to 240 rows"},
-    {"time_ns", "Time", TA_NS,
-     .doc = "Time of that entry since the first of the device; the oldest files have no times"},
-    {"progress", "Progress", TA_RATIO,
-     .doc = "How far into the history the row begins: 0 is its first row, 1 its last"},
-    {"allocated_bytes", "Requested", TA_BYTES, .better = TA_LOWER,
-     .doc = "Largest number of bytes that the program held in this stretch, as asked for; replayed "
-            "backwards from the state at the end, as the start of a history may be lost"},
-    {"active_bytes", "Requested, active", TA_BYTES, .better = TA_LOWER,
-     .doc = "The same with what was let go but is still used by other streams"},
-    {"block_bytes", "Allocated", TA_BYTES, .better = TA_LOWER,
-     .doc = "Largest number of bytes in blocks that the program held in this stretch, as "
-            "torch.cuda.memory_allocated() counts them"},
-    {"reserved_bytes", "Reserved", TA_BYTES, .better = TA_LOWER,
-     .doc = "Largest number of bytes that the allocator held in this stretch"},
+    [LINE_SERIES] = {"series", "Series", TA_ID,
+                     .doc =
+                         "Rank, device and snapshot in one text, to tell lines of a chart apart"},
+    [LINE_ENTRY] = {"entry", "Entry", TA_COUNT,
+                    .doc = "First entry of the history that the row covers, from 0; a history has "
+                           "up to 240 rows"},
+    [LINE_TIME] =
+        {"time_ns", "Time", TA_NS,
+         .doc = "Time of that entry since the first of the device; the oldest files have no times"},
+    [LINE_PROGRESS] =
+        {"progress", "Progress", TA_RATIO,
+         .doc = "How far into the history the row begins: 0 is its first row, 1 its last"},
+    [LINE_ALLOCATED] =
+        {"allocated_bytes", "Requested", TA_BYTES, .better = TA_LOWER,
+         .doc =
+             "Largest number of bytes that the program held in this stretch, as asked for; "
+             "replayed backwards from the state at the end, as the start of a history may be lost"},
+    [LINE_ACTIVE] = {"active_bytes", "Requested, active", TA_BYTES, .better = TA_LOWER,
+                     .doc = "The same with what was let go but is still used by other streams"},
+    [LINE_BLOCK] = {"block_bytes", "Allocated", TA_BYTES, .better = TA_LOWER,
+                    .doc = "Largest number of bytes in blocks that the program held in this "
+                           "stretch, as torch.cuda.memory_allocated() counts them"},
+    [LINE_RESERVED] = {"reserved_bytes", "Reserved", TA_BYTES, .better = TA_LOWER,
+                       .doc = "Largest number of bytes that the allocator held in this stretch"},
 };
 
-static bool is_drawn(const struct ta_report *prior, const char *id)
+const struct ta_table_def memory_timeline = {"memory.timeline", "Allocated memory over time",
+                                             TA_COLUMNS(memory_timeline_columns)};
+
+static bool is_drawn(const struct ta_table *table, const char *id)
 {
-    const struct ta_table *table = ta_report_table(prior, "memory.snapshots");
     for (const struct ta_chart *chart = table ? table->chart : NULL; chart; chart = chart->next)
         if (strcmp(chart->id, id) == 0)
             return true;
@@ -96,35 +114,32 @@ static bool find_shape(const struct ta_partial *p, struct shape *shape)
 }
 
 /* Another analysis may have drawn labelled snapshots under the usual name. */
-static void add_chart(struct ta_table_builder *table, const struct ta_report *prior,
+static void add_chart(struct ta_section_builder *out, const struct ta_refs *in,
                       const struct shape *shape)
 {
-    ta_add_chart(
-        table,
-        &(struct ta_chart){
-            .id = is_drawn(prior, "memory-timeline") ? "memory-history" : "memory-timeline",
-            .title = "Memory over time",
-            .caption = shape->uneven
-                           ? "Largest levels in each stretch of the history of the allocator, each "
-                             "over its own length; the gap to what is reserved is fragmentation "
-                             "and cache."
-                           : "Largest levels in each stretch of the history of the allocator; the "
-                             "gap to what is reserved is fragmentation and cache.",
-            .kind = TA_CHART_LINES,
-            .x = shape->uneven  ? "progress"
-                 : shape->timed ? "time_ns"
-                                : "entry",
-            .y = {{"reserved_bytes", "Reserved", TA_INK_SERIES_2},
-                  {"block_bytes", "Allocated", TA_INK_SERIES_1}},
-            .group = shape->several ? "series" : NULL,
-        });
+    const bool is_taken = is_drawn(ta_ref_table(in, SNAPSHOTS_TABLE), "memory-timeline");
+    const int x = shape->uneven ? LINE_PROGRESS : shape->timed ? LINE_TIME : LINE_ENTRY;
+    ta_draw(out, &memory_timeline,
+            &(struct ta_chart_def){
+                .id = is_taken ? "memory-history" : "memory-timeline",
+                .title = "Memory over time",
+                .caption = shape->uneven
+                               ? "Largest levels in each stretch of the history of the allocator, "
+                                 "each over its own length; the gap to what is reserved is "
+                                 "fragmentation and cache."
+                               : "Largest levels in each stretch of the history of the allocator; "
+                                 "the gap to what is reserved is fragmentation and cache.",
+                .kind = TA_CHART_LINES,
+                .x = &memory_timeline_columns[x],
+                .y = {{&memory_timeline_columns[LINE_RESERVED], "Reserved", TA_INK_SERIES_2},
+                      {&memory_timeline_columns[LINE_BLOCK], "Allocated", TA_INK_SERIES_1}},
+                .group = shape->several ? &memory_timeline_columns[LINE_SERIES] : NULL,
+            });
 }
 
 bool memory_add_timeline(struct ta_section_builder *out, const struct ta_partial *p,
-                         const struct ta_report *prior)
+                         const struct ta_refs *in)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "memory.timeline", "Allocated memory over time", ALL(timeline_columns));
     struct shape shape;
     if (!find_shape(p, &shape))
         return false;
@@ -134,14 +149,17 @@ bool memory_add_timeline(struct ta_section_builder *out, const struct ta_partial
         for (size_t k = i; k <= last; k++) {
             const int64_t *row = ta_partial_at(p, k);
             char series[160];
-            TA_CELLS(table, OWNER_CELLS(p, row),
-                     ta_text(name_series(p, row, series, sizeof series)), ta_int(row[ENTRY]),
-                     ta_int(row[TIME]), ta_num(end > 0 ? (double)row[ENTRY] / (double)end : 0),
-                     ta_int(row[REQUESTED_LEVEL]), ta_int(row[REQUESTED_ACTIVE]),
-                     ta_int(row[BLOCK_LEVEL]), ta_int(row[RESERVED]));
+            TA_ROW(
+                out, memory_timeline, OWNER_CELLS(p, row),
+                [LINE_SERIES] = ta_text(name_series(p, row, series, sizeof series)),
+                [LINE_ENTRY] = ta_int(row[ENTRY]), [LINE_TIME] = ta_int(row[TIME]),
+                [LINE_PROGRESS] = ta_num(end > 0 ? (double)row[ENTRY] / (double)end : 0),
+                [LINE_ALLOCATED] = ta_int(row[REQUESTED_LEVEL]),
+                [LINE_ACTIVE] = ta_int(row[REQUESTED_ACTIVE]),
+                [LINE_BLOCK] = ta_int(row[BLOCK_LEVEL]), [LINE_RESERVED] = ta_int(row[RESERVED]));
         }
     }
     if (ta_partial_rows(p))
-        add_chart(table, prior, &shape);
+        add_chart(out, in, &shape);
     return true;
 }

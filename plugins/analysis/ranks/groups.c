@@ -29,17 +29,14 @@ static bool is_same(const struct member *a, const struct member *b)
            ta_slice_equal(a->ranks, b->ranks);
 }
 
-static size_t list_members(const struct ta_table *groups, struct member *members)
+static size_t list_members(const struct ta_refs *in, struct member *members)
 {
-    const size_t rank = ta_table_column(groups, "rank");
     size_t n = 0;
-    for (size_t i = 0; i < groups->n_rows && rank != SIZE_MAX; i++) {
-        const struct ta_cell *cell = ta_table_cell(groups, i, rank);
-        if (cell->kind == TA_CELL_INT)
-            members[n++] = (struct member){ta_row_text(groups, i, "description"),
-                                           ta_row_text(groups, i, "group"),
-                                           ta_row_text(groups, i, "ranks"), cell->i};
-    }
+    for (size_t i = 0; i < ta_ref_rows(in, GROUPS_RANK); i++)
+        if (ta_ref_integer(in, GROUPS_RANK, i) != TA_MISSING)
+            members[n++] = (struct member){
+                ta_ref_text(in, GROUPS_DESCRIPTION, i), ta_ref_text(in, GROUPS_NAME, i),
+                ta_ref_text(in, GROUPS_RANKS, i), ta_ref_integer(in, GROUPS_RANK, i)};
     if (n)
         qsort(members, n, sizeof *members, by_group);
     return n;
@@ -63,10 +60,10 @@ static bool add_group(struct parts *parts, const struct member *members, size_t 
     return label && parts_add(parts, kind, label, ranks, n);
 }
 
-static bool add_all(const struct ta_table *groups, struct parts *parts)
+static bool add_all(const struct ta_refs *in, struct parts *parts)
 {
-    struct member *members = calloc(groups->n_rows + 1, sizeof *members);
-    const size_t n = members ? list_members(groups, members) : 0;
+    struct member *members = calloc(ta_ref_rows(in, GROUPS_RANK) + 1, sizeof *members);
+    const size_t n = members ? list_members(in, members) : 0;
     bool done = members != NULL;
     for (size_t first = 0, end; done && first < n; first = end) {
         for (end = first + 1; end < n && is_same(&members[first], &members[end]);)
@@ -77,12 +74,12 @@ static bool add_all(const struct ta_table *groups, struct parts *parts)
     return done;
 }
 
-bool ranks_add_groups(const struct figures *figures, const struct ta_report *prior,
+bool ranks_add_groups(const struct figures *figures, const struct ta_refs *in,
                       struct ta_section_builder *out)
 {
-    struct parts parts = {.title = "Process groups", .compared = "Process groups compared"};
-    const struct ta_table *groups = ta_report_table(prior, "groups.by_rank");
-    const bool done = !groups || (add_all(groups, &parts) && parts_report(figures, &parts, out));
+    struct parts parts = {0};
+    const bool done = !ta_ref_table(in, GROUPS_RANK) ||
+                      (add_all(in, &parts) && parts_report(figures, in, &parts, out));
     if (parts.n == 0)
         ta_add_missing(out, "No process groups: the collectives of these inputs do not name theirs "
                             "(--by group).");

@@ -40,18 +40,17 @@ static int64_t *list_all(const struct figures *figures, struct ta_arena *arena, 
 
 /* Where rank r has device r mod N, a node has N ranks.  Devices that all are 0 tell nothing: each
  * process may see its own alone. */
-static int64_t count_by_devices(const struct ta_report *prior)
+static int64_t count_by_devices(const struct ta_refs *in)
 {
-    const struct ta_table *gpu = ta_report_table(prior, "gpu_time.by_rank");
     double most = 0;
-    for (size_t i = 0; gpu && i < gpu->n_rows; i++) {
-        const double device = ta_row_number(gpu, i, "device", -1);
+    for (size_t i = 0; i < ta_ref_rows(in, GPU_RANK); i++) {
+        const double device = ta_ref_number(in, GPU_DEVICE, i, -1);
         most = device > most ? device : most;
     }
     const int64_t per_node = most >= 1 && most < 1024 ? ta_whole(most) + 1 : PER_NODE_PRESET;
-    for (size_t i = 0; gpu && most >= 1 && i < gpu->n_rows; i++)
-        if (ta_whole(ta_row_number(gpu, i, "rank", 0)) % per_node !=
-            ta_whole(ta_row_number(gpu, i, "device", -1)))
+    for (size_t i = 0; most >= 1 && i < ta_ref_rows(in, GPU_RANK); i++)
+        if (ta_whole(ta_ref_number(in, GPU_RANK, i, 0)) % per_node !=
+            ta_whole(ta_ref_number(in, GPU_DEVICE, i, -1)))
             return PER_NODE_PRESET;
     return per_node;
 }
@@ -71,12 +70,12 @@ static bool add_all(const struct figures *figures, int64_t per_node, struct part
     return done;
 }
 
-bool ranks_add_nodes(const struct figures *figures, const struct ta_report *prior, int64_t per_node,
+bool ranks_add_nodes(const struct figures *figures, const struct ta_refs *in, int64_t per_node,
                      struct ta_section_builder *out)
 {
-    struct parts parts = {.title = "Nodes", .compared = "Nodes compared"};
-    const bool done = add_all(figures, per_node > 0 ? per_node : count_by_devices(prior), &parts) &&
-                      parts_report(figures, &parts, out);
+    struct parts parts = {0};
+    const bool done = add_all(figures, per_node > 0 ? per_node : count_by_devices(in), &parts) &&
+                      parts_report(figures, in, &parts, out);
     parts_free(&parts);
     return done;
 }

@@ -16,18 +16,23 @@ enum { RANKS_LEAST = 5, NAMED_MOST = 3 };
 #define Z_LIMIT 3.5
 #define APART 0.01
 
-static const struct ta_column columns[] = {
-    {"rank", "Rank", TA_INTEGER, .doc = "Rank that differs"},
-    {"figures", "Figures", TA_COUNT, .better = TA_LOWER, .doc = "Figures in which it differs"},
-    {"label", "Most in", TA_TEXT, .doc = "The figure in which the difference tells most"},
-    {"metric", "Metric", TA_ID, .doc = "The same as `ranks.metrics` has it"},
-    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of value and median"},
-    {"value", "Value", TA_NUMBER, .doc = "That figure of the rank"},
-    {"p50", "p50", TA_NUMBER, .doc = "Median of it over all ranks"},
-    {"difference", "Difference", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
-     .doc = "Value minus median over the median; none of a median of 0"},
-    {"others", "Also in", TA_TEXT, .doc = "Further figures, the most telling first"},
+enum { RANK, FIGURES, LABEL, METRIC, UNIT, VALUE, P50, DIFFERENCE, OTHERS };
+static const struct ta_column ranks_outliers_columns[] = {
+    [RANK] = {"rank", "Rank", TA_INTEGER, .doc = "Rank that differs"},
+    [FIGURES] = {"figures", "Figures", TA_COUNT, .better = TA_LOWER,
+                 .doc = "Figures in which it differs"},
+    [LABEL] = {"label", "Most in", TA_TEXT, .doc = "The figure in which the difference tells most"},
+    [METRIC] = {"metric", "Metric", TA_ID, .doc = "The same as `ranks.metrics` has it"},
+    [UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of value and median"},
+    [VALUE] = {"value", "Value", TA_NUMBER, .doc = "That figure of the rank"},
+    [P50] = {"p50", "p50", TA_NUMBER, .doc = "Median of it over all ranks"},
+    [DIFFERENCE] = {"difference", "Difference", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
+                    .doc = "Value minus median over the median; none of a median of 0"},
+    [OTHERS] = {"others", "Also in", TA_TEXT, .doc = "Further figures, the most telling first"},
 };
+
+const struct ta_table_def ranks_outliers = {"ranks.outliers", "Ranks that differ",
+                                            TA_COLUMNS(ranks_outliers_columns)};
 
 /* A rank and a figure in which it differs. */
 struct difference {
@@ -118,7 +123,7 @@ static size_t gather(struct differences *list, struct outlier *outliers)
 }
 
 static bool add_row(const struct outlier *outlier, struct ta_arena *arena,
-                    struct ta_table_builder *table)
+                    struct ta_section_builder *out)
 {
     const struct difference *most = outlier->first;
     const struct figure *f = most->figure;
@@ -131,11 +136,13 @@ static bool add_row(const struct outlier *outlier, struct ta_arena *arena,
         others = ta_arena_printf(arena, "%s and %zu more", others, outlier->n - named);
     if (!others)
         return false;
-    TA_CELLS(table, ta_int(most->rank), ta_int((int64_t)outlier->n), ta_text(ta_slice_of(f->label)),
-             ta_text(ta_slice_of(f->name)), ta_text(ta_slice_of(f->unit)), ta_num(most->value),
-             ta_num(f->median),
-             f->median != 0 ? ta_num((most->value - f->median) / fabs(f->median)) : ta_null(),
-             *others ? ta_text(ta_slice_of(others)) : ta_null());
+    TA_ROW(out, ranks_outliers, [RANK] = ta_int(most->rank),
+           [FIGURES] = ta_int((int64_t)outlier->n), [LABEL] = ta_text(ta_slice_of(f->label)),
+           [METRIC] = ta_text(ta_slice_of(f->name)), [UNIT] = ta_text(ta_slice_of(f->unit)),
+           [VALUE] = ta_num(most->value), [P50] = ta_num(f->median),
+           [DIFFERENCE] =
+               f->median != 0 ? ta_num((most->value - f->median) / fabs(f->median)) : ta_null(),
+           [OTHERS] = *others ? ta_text(ta_slice_of(others)) : ta_null());
     return true;
 }
 
@@ -149,10 +156,8 @@ bool ranks_add_outliers(const struct figures *figures, size_t most, struct ta_se
     struct outlier *outliers = calloc(list.n + 1, sizeof *outliers);
     done = done && outliers;
     const size_t n = done && list.n ? gather(&list, outliers) : 0;
-    struct ta_table_builder *table = ta_add_table(out, "ranks.outliers", "Ranks that differ",
-                                                  columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < n && i < most && done; i++)
-        done = add_row(&outliers[i], &arena, table);
+        done = add_row(&outliers[i], &arena, out);
     if (n > most)
         ta_add_missing(out,
                        "%zu ranks differ from the others; those %zu that differ most are "

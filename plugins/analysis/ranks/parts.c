@@ -78,116 +78,151 @@ static double mean_of(const struct figure *figure, const struct part *part)
     return sum / (double)n;
 }
 
-static const struct figure *figure_of(const struct figures *figures, const char *name)
+/* The figure of a column in rows that have no keys but the rank. */
+static const struct figure *figure_of(const struct figures *figures, const struct ta_ref *column)
 {
-    for (size_t i = 0; i < figures->n; i++)
-        if (strcmp(figures->at[i].name, name) == 0)
+    const size_t table = strlen(column->table);
+    for (size_t i = 0; i < figures->n; i++) {
+        const char *name = figures->at[i].name;
+        if (strncmp(name, column->table, table) == 0 && name[table] == '.' &&
+            strcmp(name + table + 1, column->column) == 0)
             return &figures->at[i];
+    }
     return NULL;
 }
 
 /* ---- a row per part ------------------------------------------------------------------------ */
 
-/* Figures that parts are shown with, in the order of their columns. */
-static const char *const shown[] = {
-    "gpu_time.parts.window_ns",
-    "gpu_time.parts.compute_ns",
-    "gpu_time.parts.comm_hidden_ns",
-    "gpu_time.parts.comm_exposed_ns",
-    "gpu_time.parts.memcpy_exposed_ns",
-    "gpu_time.parts.host_wait_ns",
-    "gpu_time.parts.kernel_wait_ns",
-    "gpu_time.parts.other_ns",
-    "steps.by_rank.p50_ns",
-    "stragglers.by_rank.mean_lateness_ns",
+enum {
+    PARTS_PART,
+    PARTS_KIND,
+    PARTS_RANKS,
+    PARTS_MEMBERS,
+    PARTS_WINDOW,
+    PARTS_COMPUTE,
+    PARTS_COMM_HIDDEN,
+    PARTS_COMM_EXPOSED,
+    PARTS_MEMCPY_EXPOSED,
+    PARTS_HOST_WAIT,
+    PARTS_KERNEL_WAIT,
+    PARTS_OTHER,
+    PARTS_STEP,
+    PARTS_LATENESS
+};
+static const struct ta_column ranks_parts_columns[] = {
+    [PARTS_PART] = {"part", "Part", TA_TEXT, .doc = "Node, or process group"},
+    [PARTS_KIND] = {"kind", "Kind", TA_TEXT, .doc = "node, or what the process group is for"},
+    [PARTS_RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks of the part that were read"},
+    [PARTS_MEMBERS] = {"members", "Members", TA_TEXT, .doc = "These ranks"},
+    [PARTS_WINDOW] = {"window_ns", "Window", TA_NS_MEAN,
+                      .doc = "First to last device activity, mean over its ranks"},
+    [PARTS_COMPUTE] = {"compute_ns", "Compute", TA_NS_MEAN,
+                       .doc = "Compute without communication, mean over its ranks"},
+    [PARTS_COMM_HIDDEN] = {"comm_hidden_ns", "Comm hidden", TA_NS_MEAN,
+                           .doc = "Compute beside communication, likewise"},
+    [PARTS_COMM_EXPOSED] = {"comm_exposed_ns", "Comm exposed", TA_NS_MEAN,
+                            .doc = "Communication without compute, likewise"},
+    [PARTS_MEMCPY_EXPOSED] = {"memcpy_exposed_ns", "Copies exposed", TA_NS_MEAN,
+                              .doc = "Copies that nothing covers, likewise"},
+    [PARTS_HOST_WAIT] = {"host_wait_ns", "Host wait", TA_NS_MEAN,
+                         .doc = "Idle until the host has work, likewise"},
+    [PARTS_KERNEL_WAIT] = {"kernel_wait_ns", "Kernel wait", TA_NS_MEAN,
+                           .doc = "Idle though work is queued, likewise"},
+    [PARTS_OTHER] = {"other_ns", "Other", TA_NS_MEAN, .doc = "The rest of the window, likewise"},
+    [PARTS_STEP] = {"step_p50_ns", "Step p50", TA_NS_MEAN,
+                    .doc = "Median step of a rank, mean over its ranks"},
+    [PARTS_LATENESS] = {"lateness_ns", "Lateness", TA_NS_MEAN,
+                        .doc = "Mean lateness at collectives, mean over its ranks"},
 };
 
-enum { SHOWN = sizeof shown / sizeof *shown, OTHER_COLUMNS = 4 };
+/* Figures that parts are shown with: of each a column, from the window on. */
+enum { FIRST_MEAN = PARTS_WINDOW, MEANS = TA_LENGTH(ranks_parts_columns) - FIRST_MEAN };
 
-#define MEAN_COLUMN(key, title, what)                                                              \
-    {                                                                                              \
-        key, title, TA_TYPE_NUMBER, TA_UNIT_NS, .doc = what                                        \
-    }
-
-static const struct ta_column part_columns[] = {
-    {"part", "Part", TA_TEXT, .doc = "Node, or process group"},
-    {"kind", "Kind", TA_TEXT, .doc = "node, or what the process group is for"},
-    {"ranks", "Ranks", TA_COUNT, .doc = "Ranks of the part that were read"},
-    {"members", "Members", TA_TEXT, .doc = "These ranks"},
-    MEAN_COLUMN("window_ns", "Window", "First to last device activity, mean over its ranks"),
-    MEAN_COLUMN("compute_ns", "Compute", "Compute without communication, mean over its ranks"),
-    MEAN_COLUMN("comm_hidden_ns", "Comm hidden", "Compute beside communication, likewise"),
-    MEAN_COLUMN("comm_exposed_ns", "Comm exposed", "Communication without compute, likewise"),
-    MEAN_COLUMN("memcpy_exposed_ns", "Copies exposed", "Copies that nothing covers, likewise"),
-    MEAN_COLUMN("host_wait_ns", "Host wait", "Idle until the host has work, likewise"),
-    MEAN_COLUMN("kernel_wait_ns", "Kernel wait", "Idle though work is queued, likewise"),
-    MEAN_COLUMN("other_ns", "Other", "The rest of the window, likewise"),
-    MEAN_COLUMN("step_p50_ns", "Step p50", "Median step of a rank, mean over its ranks"),
-    MEAN_COLUMN("lateness_ns", "Lateness", "Mean lateness at collectives, mean over its ranks"),
-};
-
-static const struct ta_chart part_chart = {
+static const struct ta_chart_def part_chart = {
     .id = "parts-breakdown",
     .title = "GPU time by part",
     .caption = "Windows of devices, as means over the ranks of each part.",
     .kind = TA_CHART_STACKED_BARS,
-    .label = {"part"},
-    .y = {{"compute_ns", "Compute alone", TA_INK_COMPUTE},
-          {"comm_hidden_ns", "Compute and communication", TA_INK_COMM_HIDDEN},
-          {"comm_exposed_ns", "Exposed communication", TA_INK_COMM},
-          {"memcpy_exposed_ns", "Exposed copies", TA_INK_MEMCPY},
-          {"host_wait_ns", "Idle, host wait", TA_INK_IDLE},
-          {"kernel_wait_ns", "Idle, kernel wait", TA_INK_WAIT},
-          {"other_ns", "Other", TA_INK_OTHER}},
+    .label = {&ranks_parts_columns[PARTS_PART]},
+    .y = {{&ranks_parts_columns[PARTS_COMPUTE], "Compute alone", TA_INK_COMPUTE},
+          {&ranks_parts_columns[PARTS_COMM_HIDDEN], "Compute and communication",
+           TA_INK_COMM_HIDDEN},
+          {&ranks_parts_columns[PARTS_COMM_EXPOSED], "Exposed communication", TA_INK_COMM},
+          {&ranks_parts_columns[PARTS_MEMCPY_EXPOSED], "Exposed copies", TA_INK_MEMCPY},
+          {&ranks_parts_columns[PARTS_HOST_WAIT], "Idle, host wait", TA_INK_IDLE},
+          {&ranks_parts_columns[PARTS_KERNEL_WAIT], "Idle, kernel wait", TA_INK_WAIT},
+          {&ranks_parts_columns[PARTS_OTHER], "Other", TA_INK_OTHER}},
 };
 
-static bool add_parts(const struct figures *figures, struct parts *parts,
+const struct ta_table_def ranks_parts = {"ranks.parts", "Nodes or process groups",
+                                         TA_COLUMNS(ranks_parts_columns)};
+
+static bool add_parts(const struct figures *figures, const struct ta_refs *in, struct parts *parts,
                       struct ta_section_builder *out)
 {
-    const struct figure *of[SHOWN];
-    for (size_t i = 0; i < SHOWN; i++)
-        of[i] = figure_of(figures, shown[i]);
-    struct ta_table_builder *table = ta_add_table(out, "ranks.parts", parts->title, part_columns,
-                                                  sizeof part_columns / sizeof *part_columns);
+    const struct figure *of[MEANS];
+    for (size_t i = 0; i < MEANS; i++)
+        of[i] = figure_of(figures, &in->list[FIRST_SHOWN + i]);
     for (size_t i = 0; i < parts->n; i++) {
         const struct part *part = &parts->at[i];
         const char *members = list_ranks(&parts->arena, part);
         if (!members)
             return false;
-        struct ta_cell cells[OTHER_COLUMNS + SHOWN] = {
-            ta_text(ta_slice_of(part->label)), ta_text(ta_slice_of(part->kind)),
-            ta_int((int64_t)part->n), ta_text(ta_slice_of(members))};
-        for (size_t c = 0; c < SHOWN; c++)
-            cells[OTHER_COLUMNS + c] = ta_num(mean_of(of[c], part));
-        ta_add_row(table, cells);
+        struct ta_cell cells[TA_LENGTH(ranks_parts_columns)] = {
+            [PARTS_PART] = ta_text(ta_slice_of(part->label)),
+            [PARTS_KIND] = ta_text(ta_slice_of(part->kind)),
+            [PARTS_RANKS] = ta_int((int64_t)part->n),
+            [PARTS_MEMBERS] = ta_text(ta_slice_of(members))};
+        for (size_t c = 0; c < MEANS; c++)
+            cells[FIRST_MEAN + c] = ta_num(mean_of(of[c], part));
+        ta_add_row(ta_rows(out, &ranks_parts), cells);
     }
     if (of[0])
-        ta_add_chart(table, &part_chart);
+        ta_draw(out, &ranks_parts, &part_chart);
     return true;
 }
 
 /* ---- a row per figure ---------------------------------------------------------------------- */
 
-static const struct ta_column metric_columns[] = {
-    {"kind", "Kind", TA_TEXT, .doc = "Which parts are compared"},
-    {"metric", "Metric", TA_ID, .doc = "As in `ranks.metrics`"},
-    {"label", "Figure", TA_TEXT,
-     .doc = "What is compared: the mean of it over the ranks of each part"},
-    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the values"},
-    {"parts", "Parts", TA_COUNT, .doc = "Parts that have a value"},
-    {"min", "Min", TA_NUMBER, .doc = "Smallest mean of a part"},
-    {"min_part", "Part of min", TA_TEXT, .doc = "Part with the smallest mean, the first of equals"},
-    {"max", "Max", TA_NUMBER, .doc = "Largest mean of a part"},
-    {"max_part", "Part of max", TA_TEXT, .doc = "Part with the largest mean, the first of equals"},
-    {"mean", "Mean", TA_NUMBER, .doc = "Mean over the parts"},
-    {"p50", "p50", TA_NUMBER, .doc = "Median over the parts"},
-    {"spread", "Spread", TA_RATIO, .better = TA_LOWER,
-     .doc = "1 − smallest over largest; none where a value is negative"},
+enum {
+    METRICS_KIND,
+    METRICS_METRIC,
+    METRICS_LABEL,
+    METRICS_UNIT,
+    METRICS_PARTS,
+    METRICS_MIN,
+    METRICS_MIN_PART,
+    METRICS_MAX,
+    METRICS_MAX_PART,
+    METRICS_MEAN,
+    METRICS_P50,
+    METRICS_SPREAD
 };
+static const struct ta_column parts_metrics_columns[] = {
+    [METRICS_KIND] = {"kind", "Kind", TA_TEXT, .doc = "Which parts are compared"},
+    [METRICS_METRIC] = {"metric", "Metric", TA_ID, .doc = "As in `ranks.metrics`"},
+    [METRICS_LABEL] = {"label", "Figure", TA_TEXT,
+                       .doc = "What is compared: the mean of it over the ranks of each part"},
+    [METRICS_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the values"},
+    [METRICS_PARTS] = {"parts", "Parts", TA_COUNT, .doc = "Parts that have a value"},
+    [METRICS_MIN] = {"min", "Min", TA_NUMBER, .doc = "Smallest mean of a part"},
+    [METRICS_MIN_PART] = {"min_part", "Part of min", TA_TEXT,
+                          .doc = "Part with the smallest mean, the first of equals"},
+    [METRICS_MAX] = {"max", "Max", TA_NUMBER, .doc = "Largest mean of a part"},
+    [METRICS_MAX_PART] = {"max_part", "Part of max", TA_TEXT,
+                          .doc = "Part with the largest mean, the first of equals"},
+    [METRICS_MEAN] = {"mean", "Mean", TA_NUMBER, .doc = "Mean over the parts"},
+    [METRICS_P50] = {"p50", "p50", TA_NUMBER, .doc = "Median over the parts"},
+    [METRICS_SPREAD] = {"spread", "Spread", TA_RATIO, .better = TA_LOWER,
+                        .doc = "1 − smallest over largest; none where a value is negative"},
+};
+
+const struct ta_table_def parts_metrics = {"parts.metrics", "Nodes or process groups compared",
+                                           TA_COLUMNS(parts_metrics_columns)};
 
 /* One figure over the parts [0, n) of one kind; `means` has room for n. */
 static void add_metric(const struct figure *figure, const struct part *parts, size_t n,
-                       double *means, struct ta_table_builder *table)
+                       double *means, struct ta_section_builder *out)
 {
     const struct part *low = NULL, *high = NULL;
     double least = INFINITY, most = -INFINITY, sum = 0;
@@ -207,34 +242,35 @@ static void add_metric(const struct figure *figure, const struct part *parts, si
     ta_sort_numbers(means, found);
     for (size_t i = 0; i < found; i++)
         sum += means[i];
-    TA_CELLS(table, ta_text(ta_slice_of(parts->kind)), ta_text(ta_slice_of(figure->name)),
-             ta_text(ta_slice_of(figure->label)), ta_text(ta_slice_of(figure->unit)),
-             ta_int((int64_t)found), ta_num(least), ta_text(ta_slice_of(low->label)), ta_num(most),
-             ta_text(ta_slice_of(high->label)), ta_num(sum / (double)found),
-             ta_num(ta_quantile(means, found, 0.5)),
-             least >= 0 && most > 0 ? ta_num(1 - least / most) : ta_null());
+    TA_ROW(out, parts_metrics, [METRICS_KIND] = ta_text(ta_slice_of(parts->kind)),
+           [METRICS_METRIC] = ta_text(ta_slice_of(figure->name)),
+           [METRICS_LABEL] = ta_text(ta_slice_of(figure->label)),
+           [METRICS_UNIT] = ta_text(ta_slice_of(figure->unit)),
+           [METRICS_PARTS] = ta_int((int64_t)found), [METRICS_MIN] = ta_num(least),
+           [METRICS_MIN_PART] = ta_text(ta_slice_of(low->label)), [METRICS_MAX] = ta_num(most),
+           [METRICS_MAX_PART] = ta_text(ta_slice_of(high->label)),
+           [METRICS_MEAN] = ta_num(sum / (double)found),
+           [METRICS_P50] = ta_num(ta_quantile(means, found, 0.5)),
+           [METRICS_SPREAD] = least >= 0 && most > 0 ? ta_num(1 - least / most) : ta_null());
 }
 
 static bool add_metrics(const struct figures *figures, const struct parts *parts,
                         struct ta_section_builder *out)
 {
     double *means = calloc(parts->n + 1, sizeof *means);
-    struct ta_table_builder *table =
-        ta_add_table(out, "parts.metrics", parts->compared, metric_columns,
-                     sizeof metric_columns / sizeof *metric_columns);
     for (size_t first = 0, end; means && first < parts->n; first = end) {
         for (end = first + 1;
              end < parts->n && strcmp(parts->at[end].kind, parts->at[first].kind) == 0;)
             end++;
         for (size_t i = 0; i < figures->n; i++)
-            add_metric(&figures->at[i], parts->at + first, end - first, means, table);
+            add_metric(&figures->at[i], parts->at + first, end - first, means, out);
     }
     free(means);
     return means != NULL;
 }
 
-bool parts_report(const struct figures *figures, struct parts *parts,
+bool parts_report(const struct figures *figures, const struct ta_refs *in, struct parts *parts,
                   struct ta_section_builder *out)
 {
-    return add_parts(figures, parts, out) && add_metrics(figures, parts, out);
+    return add_parts(figures, in, parts, out) && add_metrics(figures, parts, out);
 }

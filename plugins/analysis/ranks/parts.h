@@ -13,7 +13,6 @@ struct part {
 
 /* Parts of one kind follow each other. */
 struct parts {
-    const char *title, *compared; /* of the tables */
     struct part *at;
     size_t n, max;
     struct ta_arena arena;
@@ -23,7 +22,7 @@ struct parts {
 bool parts_add(struct parts *parts, const char *kind, const char *label, const int64_t *ranks,
                size_t n) TA_MUST_CHECK;
 /* ranks.parts and parts.metrics. */
-bool parts_report(const struct figures *figures, struct parts *parts,
+bool parts_report(const struct figures *figures, const struct ta_refs *in, struct parts *parts,
                   struct ta_section_builder *out) TA_MUST_CHECK;
 void parts_free(struct parts *parts);
 

@@ -26,10 +26,9 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         ranks_add_metrics(&figures, out);
     done = done && ranks_add_outliers(&figures, ta_whole_size(ta_ctx_option(ctx, OUTLIERS)), out);
     if (by == RANKS_BY_NODE)
-        done = done &&
-               ranks_add_nodes(&figures, in->report, ta_whole(ta_ctx_option(ctx, PER_NODE)), out);
+        done = done && ranks_add_nodes(&figures, in, ta_whole(ta_ctx_option(ctx, PER_NODE)), out);
     if (by == RANKS_BY_GROUP)
-        done = done && ranks_add_groups(&figures, in->report, out);
+        done = done && ranks_add_groups(&figures, in, out);
     ranks_free(&figures);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot compare the ranks");
 }
@@ -73,8 +72,34 @@ static const char *const after[] = {"gpu_time",
                                     "files",
                                     NULL};
 
-static const struct ta_analysis_ops ops = {
-    .after = after, .section = "ranks", .finish = finish, .of_tables = true};
+static const struct ta_table_def *const tables[] = {&ranks_metrics, &ranks_outliers, &ranks_parts,
+                                                    &parts_metrics, NULL};
+
+static const struct ta_ref reads[] = {
+    [GPU_RANK] = {"gpu_time.by_rank", "rank"},
+    [GPU_DEVICE] = {"gpu_time.by_rank", "device"},
+    [GROUPS_DESCRIPTION] = {"groups.by_rank", "description"},
+    [GROUPS_RANK] = {"groups.by_rank", "rank"},
+    [GROUPS_NAME] = {"groups.by_rank", "group"},
+    [GROUPS_RANKS] = {"groups.by_rank", "ranks"},
+    [FIRST_SHOWN] = {"gpu_time.parts", "window_ns"},
+    {"gpu_time.parts", "compute_ns"},
+    {"gpu_time.parts", "comm_hidden_ns"},
+    {"gpu_time.parts", "comm_exposed_ns"},
+    {"gpu_time.parts", "memcpy_exposed_ns"},
+    {"gpu_time.parts", "host_wait_ns"},
+    {"gpu_time.parts", "kernel_wait_ns"},
+    {"gpu_time.parts", "other_ns"},
+    {"steps.by_rank", "p50_ns"},
+    {"stragglers.by_rank", "mean_lateness_ns"},
+};
+
+static const struct ta_analysis_ops ops = {.after = after,
+                                           .section = "ranks",
+                                           .finish = finish,
+                                           .of_tables = true,
+                                           .tables = tables,
+                                           TA_READS(reads)};
 
 TA_PLUGIN(analysis, ranks, &ops, .title = "Ranks", .options = options,
           .summary =

@@ -28,14 +28,14 @@ static const char *const come_behind[] = {"decod", "save", "export", "write", "p
 /* ---- what it is made of ---------------------------------------------------------------------- */
 
 /* Sums up a column of the rows of a rank; `values` has room for them. */
-static struct made sum_up(const struct ta_table *table, int64_t rank, const char *column,
+static struct made sum_up(const struct ta_refs *in, size_t of_rank, size_t column, int64_t rank,
                           double *values)
 {
     struct made made = {.least_ns = TA_MISSING, .most_ns = TA_MISSING};
     size_t n = 0;
-    for (size_t i = 0; table && i < table->n_rows; i++) {
-        const int64_t ns = ta_row_integer(table, i, column);
-        if (ta_row_integer(table, i, "rank") != rank || ns == TA_MISSING || ns < 0)
+    for (size_t i = 0; i < ta_ref_rows(in, column); i++) {
+        const int64_t ns = ta_ref_integer(in, column, i);
+        if (ta_ref_integer(in, of_rank, i) != rank || ns == TA_MISSING || ns < 0)
             continue;
         values[n++] = (double)ns;
         made.total_ns = ta_add_sat(made.total_ns, ns);
@@ -49,10 +49,10 @@ static struct made sum_up(const struct ta_table *table, int64_t rank, const char
     return made;
 }
 
-static struct made make(const struct ta_report *prior, int64_t rank, double *values)
+static struct made make(const struct ta_refs *in, int64_t rank, double *values)
 {
-    struct made steps = sum_up(ta_report_table(prior, "diffusion.steps"), rank, "step_ns", values);
-    struct made blocks = sum_up(ta_report_table(prior, "diffusion.blocks"), rank, "dur_ns", values);
+    struct made steps = sum_up(in, STEPS_RANK, STEPS_TIME, rank, values);
+    struct made blocks = sum_up(in, BLOCKS_RANK, BLOCKS_TIME, rank, values);
     steps.of = "steps";
     blocks.of = "blocks";
     return ROUNDING * (double)blocks.total_ns >= (double)steps.total_ns ? blocks : steps;
@@ -126,17 +126,14 @@ static bool add(struct stages *stages, int64_t rank, const struct made *made)
 
 /* Without a session and without another stage it would be all of nothing known; what takes longer
  * than the session did not run one after the other. */
-bool add_denoising(struct stages *stages, const struct ta_report *prior)
+bool add_denoising(struct stages *stages, const struct ta_refs *in)
 {
-    const struct ta_table *ranks = ta_report_table(prior, "diffusion.by_rank");
-    const struct ta_table *steps = ta_report_table(prior, "diffusion.steps");
-    const struct ta_table *blocks = ta_report_table(prior, "diffusion.blocks");
-    const size_t most = (steps ? steps->n_rows : 0) + (blocks ? blocks->n_rows : 0);
+    const size_t most = ta_ref_rows(in, STEPS_TIME) + ta_ref_rows(in, BLOCKS_TIME);
     double *values = calloc(most + 1, sizeof *values);
     bool done = values != NULL;
-    for (size_t i = 0; done && ranks && i < ranks->n_rows; i++) {
-        const int64_t rank = ta_row_integer(ranks, i, "rank");
-        const struct made made = make(prior, rank, values);
+    for (size_t i = 0; done && i < ta_ref_rows(in, DIFFUSION_RANK); i++) {
+        const int64_t rank = ta_ref_integer(in, DIFFUSION_RANK, i);
+        const struct made made = make(in, rank, values);
         const int64_t run_ns = sessions_of(stages, rank, TA_LIT(INFERIX_GROUP));
         const bool fits = run_ns == TA_MISSING
                               ? has_stages(stages, rank)
@@ -194,40 +191,64 @@ void nest_denoising(struct stage *at, size_t n, int64_t run_ns)
 
 /* ---- stages.derived -------------------------------------------------------------------------- */
 
-static const struct ta_column columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    {"stage", "Stage", TA_TEXT, .doc = "Name of the stage"},
-    {"made_of", "Made of", TA_WORD,
-     .doc = "Records that it is the sum of: blocks or steps of diffusion"},
-    {"calls", "Calls", TA_COUNT, .doc = "Number of them"},
-    {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Sum of their durations"},
-    {"share", "Share", TA_RATIO, .better = TA_LOWER, .doc = "Total over the time beside it"},
-    {"share_of", "Share of", TA_TEXT, .doc = "What the share is of, see Stages by total time"},
-    {"inside", "Inside", TA_TEXT,
-     .doc = "The recorded stage around it, as far as names and figures tell"},
-    {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .doc = "Total divided by calls"},
-    {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest of them"},
-    {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest of them"},
-    {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER, .doc = "Median"},
-    {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER, .doc = "95th percentile (type 7)"},
+enum {
+    DERIVED_RANK,
+    DERIVED_STAGE,
+    DERIVED_MADE_OF,
+    DERIVED_CALLS,
+    DERIVED_TOTAL,
+    DERIVED_SHARE,
+    DERIVED_SHARE_OF,
+    DERIVED_INSIDE,
+    DERIVED_MEAN,
+    DERIVED_MIN,
+    DERIVED_MAX,
+    DERIVED_P50,
+    DERIVED_P95
 };
+static const struct ta_column stages_derived_columns[] = {
+    [DERIVED_RANK] = TA_DUMP_RANK_COLUMN,
+    [DERIVED_STAGE] = {"stage", "Stage", TA_TEXT, .doc = "Name of the stage"},
+    [DERIVED_MADE_OF] = {"made_of", "Made of", TA_WORD,
+                         .doc = "Records that it is the sum of: blocks or steps of diffusion"},
+    [DERIVED_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of them"},
+    [DERIVED_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                       .doc = "Sum of their durations"},
+    [DERIVED_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
+                       .doc = "Total over the time beside it"},
+    [DERIVED_SHARE_OF] = {"share_of", "Share of", TA_TEXT,
+                          .doc = "What the share is of, see Stages by total time"},
+    [DERIVED_INSIDE] = {"inside", "Inside", TA_TEXT,
+                        .doc = "The recorded stage around it, as far as names and figures tell"},
+    [DERIVED_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER,
+                      .doc = "Total divided by calls"},
+    [DERIVED_MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest of them"},
+    [DERIVED_MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest of them"},
+    [DERIVED_P50] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER, .doc = "Median"},
+    [DERIVED_P95] = {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER,
+                     .doc = "95th percentile (type 7)"},
+};
+
+const struct ta_table_def stages_derived = {"stages.derived", "Stages made of other records",
+                                            TA_COLUMNS(stages_derived_columns)};
 
 void add_derived(struct ta_section_builder *out, const struct stages *stages)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "stages.derived", "Stages made of other records", columns,
-                     sizeof columns / sizeof *columns);
     for (size_t i = 0; i < stages->n; i++) {
         const struct stage *stage = &stages->at[i];
         const struct made *made = stage->made;
         if (!made)
             continue;
-        TA_CELLS(table, ta_int(stage->row[RANK]), ta_text(stage->name),
-                 ta_text(ta_slice_of(made->of)), ta_int(made->calls), ta_int(made->total_ns),
-                 ta_num(stage->share),
-                 stage->share_of ? ta_text(ta_slice_of(stage->share_of)) : ta_null(),
-                 ta_text_or_null(stage->inside),
-                 ta_num((double)made->total_ns / (double)made->calls), ta_int(made->least_ns),
-                 ta_int(made->most_ns), ta_num(made->p50_ns), ta_num(made->p95_ns));
+        TA_ROW(out, stages_derived, [DERIVED_RANK] = ta_int(stage->row[RANK]),
+               [DERIVED_STAGE] = ta_text(stage->name),
+               [DERIVED_MADE_OF] = ta_text(ta_slice_of(made->of)),
+               [DERIVED_CALLS] = ta_int(made->calls), [DERIVED_TOTAL] = ta_int(made->total_ns),
+               [DERIVED_SHARE] = ta_num(stage->share),
+               [DERIVED_SHARE_OF] =
+                   stage->share_of ? ta_text(ta_slice_of(stage->share_of)) : ta_null(),
+               [DERIVED_INSIDE] = ta_text_or_null(stage->inside),
+               [DERIVED_MEAN] = ta_num((double)made->total_ns / (double)made->calls),
+               [DERIVED_MIN] = ta_int(made->least_ns), [DERIVED_MAX] = ta_int(made->most_ns),
+               [DERIVED_P50] = ta_num(made->p50_ns), [DERIVED_P95] = ta_num(made->p95_ns));
     }
 }

@@ -4,43 +4,63 @@
 
 #include <stdlib.h>
 
-static const struct ta_column columns[] = {
-    {"stage", "Stage", TA_TEXT,
-     .doc = "Name of the stage; N stands for the numbers of several that are one in parts"},
-    {"source", "Source", TA_TEXT,
-     .doc = "Scope of the stage table, or what kind of records they are; blocks or steps where the "
-            "stage "
-            "is made of these"},
-    {"members", "Members", TA_COUNT,
-     .doc = "Names that the row stands for; Stages by total time has each"},
-    {"inside", "Inside", TA_TEXT, .doc = "The stage around it, as far as names and figures tell"},
-    {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that ran it"},
-    {"calls", "Calls", TA_COUNT, .doc = "Calls on all ranks"},
-    {"mean_total_ns", "Total per rank", TA_NS_MEAN, .better = TA_LOWER,
-     .doc = "Mean over the ranks of the total of the stage"},
-    {"min_total_ns", "Least", TA_NS, .better = TA_LOWER,
-     .doc = "Smallest total of a rank, where several ran it"},
-    {"max_total_ns", "Most", TA_NS, .better = TA_LOWER,
-     .doc = "Largest total of a rank, where several ran it"},
-    {"max_rank", "Rank of the most", TA_INTEGER,
-     .doc = "The rank with the largest total, the first of equals"},
-    {"share", "Share", TA_RATIO, .better = TA_LOWER,
-     .doc = "Mean over the ranks of the share of the stage; of one that encloses others what they "
-            "leave"},
-    {"share_of", "Share of", TA_TEXT, .doc = "What the share is of, see Stages by total time"},
+enum {
+    OVER_RANKS_STAGE,
+    OVER_RANKS_SOURCE,
+    OVER_RANKS_MEMBERS,
+    OVER_RANKS_INSIDE,
+    OVER_RANKS_RANKS,
+    OVER_RANKS_CALLS,
+    OVER_RANKS_MEAN_TOTAL,
+    OVER_RANKS_MIN_TOTAL,
+    OVER_RANKS_MAX_TOTAL,
+    OVER_RANKS_MAX_RANK,
+    OVER_RANKS_SHARE,
+    OVER_RANKS_SHARE_OF
+};
+static const struct ta_column stages_over_ranks_columns[] = {
+    [OVER_RANKS_STAGE] =
+        {"stage", "Stage", TA_TEXT,
+         .doc = "Name of the stage; N stands for the numbers of several that are one in parts"},
+    [OVER_RANKS_SOURCE] = {"source", "Source", TA_TEXT,
+                           .doc = "Scope of the stage table, or what kind of records they are; "
+                                  "blocks or steps where the stage is made of these"},
+    [OVER_RANKS_MEMBERS] = {"members", "Members", TA_COUNT,
+                            .doc = "Names that the row stands for; Stages by total time has each"},
+    [OVER_RANKS_INSIDE] = {"inside", "Inside", TA_TEXT,
+                           .doc = "The stage around it, as far as names and figures tell"},
+    [OVER_RANKS_RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that ran it"},
+    [OVER_RANKS_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Calls on all ranks"},
+    [OVER_RANKS_MEAN_TOTAL] = {"mean_total_ns", "Total per rank", TA_NS_MEAN, .better = TA_LOWER,
+                               .doc = "Mean over the ranks of the total of the stage"},
+    [OVER_RANKS_MIN_TOTAL] = {"min_total_ns", "Least", TA_NS, .better = TA_LOWER,
+                              .doc = "Smallest total of a rank, where several ran it"},
+    [OVER_RANKS_MAX_TOTAL] = {"max_total_ns", "Most", TA_NS, .better = TA_LOWER,
+                              .doc = "Largest total of a rank, where several ran it"},
+    [OVER_RANKS_MAX_RANK] = {"max_rank", "Rank of the most", TA_INTEGER,
+                             .doc = "The rank with the largest total, the first of equals"},
+    [OVER_RANKS_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
+                          .doc = "Mean over the ranks of the share of the stage; of one that "
+                                 "encloses others what they leave"},
+    [OVER_RANKS_SHARE_OF] = {"share_of", "Share of", TA_TEXT,
+                             .doc = "What the share is of, see Stages by total time"},
 };
 
-static const struct ta_chart chart = {
+static const struct ta_chart_def chart = {
     .id = "stage-waterfall",
     .title = "Stages in the order of the run",
     .caption =
         "Total of each stage, the mean over all ranks. Stages that enclose others hold their "
         "time too.",
     .kind = TA_CHART_BARS,
-    .label = {"stage"},
-    .y = {{"mean_total_ns", "Total per rank", TA_INK_COMPUTE}},
-    .group = "source",
+    .label = {&stages_over_ranks_columns[OVER_RANKS_STAGE]},
+    .y = {{&stages_over_ranks_columns[OVER_RANKS_MEAN_TOTAL], "Total per rank", TA_INK_COMPUTE}},
+    .group = &stages_over_ranks_columns[OVER_RANKS_SOURCE],
 };
+
+const struct ta_table_def stages_over_ranks = {"stages.over_ranks", "Stages over all ranks",
+                                               TA_COLUMNS(stages_over_ranks_columns),
+                                               .chart = {&chart}};
 
 /* A family over all ranks. */
 struct family {
@@ -118,7 +138,7 @@ static void add_rank(struct sums *sums, const struct stage *stages, size_t n)
     sums->ranks++;
 }
 
-static bool add_row(struct ta_table_builder *table, const struct family *family)
+static bool add_row(struct ta_section_builder *out, const struct family *family)
 {
     struct sums sums = {.ranks = 0};
     const struct stage *stages = family->at;
@@ -129,12 +149,18 @@ static bool add_row(struct ta_table_builder *table, const struct family *family)
     }
     const size_t members = count_members(family);
     const bool several = sums.ranks > 1;
-    TA_CELLS(table, ta_text(stages->family), ta_text(stages->source), ta_int((int64_t)members),
-             ta_text_or_null(stages->inside), ta_int(sums.ranks), ta_int(sums.calls),
-             ta_num((double)sums.sum / (double)sums.ranks),
-             several ? ta_int(sums.least) : ta_null(), several ? ta_int(sums.most) : ta_null(),
-             several ? ta_int(sums.most_rank) : ta_null(), ta_num(sums.share / (double)sums.ranks),
-             stages->own_share_of ? ta_text(ta_slice_of(stages->own_share_of)) : ta_null());
+    TA_ROW(out, stages_over_ranks, [OVER_RANKS_STAGE] = ta_text(stages->family),
+           [OVER_RANKS_SOURCE] = ta_text(stages->source),
+           [OVER_RANKS_MEMBERS] = ta_int((int64_t)members),
+           [OVER_RANKS_INSIDE] = ta_text_or_null(stages->inside),
+           [OVER_RANKS_RANKS] = ta_int(sums.ranks), [OVER_RANKS_CALLS] = ta_int(sums.calls),
+           [OVER_RANKS_MEAN_TOTAL] = ta_num((double)sums.sum / (double)sums.ranks),
+           [OVER_RANKS_MIN_TOTAL] = several ? ta_int(sums.least) : ta_null(),
+           [OVER_RANKS_MAX_TOTAL] = several ? ta_int(sums.most) : ta_null(),
+           [OVER_RANKS_MAX_RANK] = several ? ta_int(sums.most_rank) : ta_null(),
+           [OVER_RANKS_SHARE] = ta_num(sums.share / (double)sums.ranks),
+           [OVER_RANKS_SHARE_OF] =
+               stages->own_share_of ? ta_text(ta_slice_of(stages->own_share_of)) : ta_null());
     return members > 0;
 }
 
@@ -169,12 +195,9 @@ bool add_stages_over_ranks(struct ta_section_builder *out, struct stages *stages
     qsort(stages->at, stages->n, sizeof *stages->at, by_family);
     const size_t n = gather(families, stages);
     qsort(families, n, sizeof *families, by_place);
-    struct ta_table_builder *table = ta_add_table(out, "stages.over_ranks", "Stages over all ranks",
-                                                  columns, sizeof columns / sizeof *columns);
     bool done = true;
     for (size_t i = 0; done && i < n; i++)
-        done = add_row(table, &families[i]);
-    ta_add_chart(table, &chart);
+        done = add_row(out, &families[i]);
     free(families);
     return done;
 }

@@ -9,6 +9,12 @@
 
 #include <stdlib.h>
 
+static const struct ta_ref reads[] = {
+    [DIFFUSION_RANK] = {"diffusion.by_rank", "rank"}, [STEPS_RANK] = {"diffusion.steps", "rank"},
+    [STEPS_TIME] = {"diffusion.steps", "step_ns"},    [BLOCKS_RANK] = {"diffusion.blocks", "rank"},
+    [BLOCKS_TIME] = {"diffusion.blocks", "dur_ns"},
+};
+
 static const struct ta_field stage_fields[STAGE_FIELDS] = {
     [RANK] = {"rank", TA_FIELD_RANK},
     [NAME] = {"stage", TA_FIELD_TEXT},
@@ -39,31 +45,60 @@ static const struct ta_field wall_fields[WALL_FIELDS] = {
 static const struct ta_partial_def partials[] = {
     {"stages", stage_fields, STAGE_FIELDS}, {"walls", wall_fields, WALL_FIELDS}, {0}};
 
-static const struct ta_column columns[] = {
-    TA_RANK_COLUMN_OF("Rank of the dump; none for a stage that is of no rank"),
-    {"stage", "Stage", TA_TEXT, .doc = "Name of the stage; of a stage table scope/stage"},
-    {"calls", "Calls", TA_COUNT, .doc = "Number of calls"},
-    {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-     .doc = "Sum of durations, nested stages included"},
-    {"share", "Share", TA_RATIO, .better = TA_LOWER,
-     .doc = "Total over the time named beside it; none for a stage that encloses others"},
-    {"share_of", "Share of", TA_TEXT,
-     .doc = "What the share is of: scope, outer scope, session, parent, snapshots or sum"},
-    {"inside", "Inside", TA_TEXT, .doc = "The stage around it, as far as names and figures tell"},
-    {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .doc = "Total divided by calls"},
-    {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest call"},
-    {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest call"},
-    {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER,
-     .doc = "Median; none unless the dump keeps every call"},
-    {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER,
-     .doc = "95th percentile (type 7); none unless the dump keeps every call"},
-    {"device_ns", "On device", TA_NS, .better = TA_LOWER,
-     .doc = "The same calls by the clock of the device"},
-    {"exceptions", "Exceptions", TA_COUNT, .better = TA_LOWER,
-     .doc = "Calls that ended with an exception; none where the dump does not tell"},
-    {"order", "Order", TA_INTEGER,
-     .doc = "Place among the stages of the rank in the order in which the dumps first name them"},
+enum {
+    BY_NAME_RANK,
+    BY_NAME_STAGE,
+    BY_NAME_CALLS,
+    BY_NAME_TOTAL,
+    BY_NAME_SHARE,
+    BY_NAME_SHARE_OF,
+    BY_NAME_INSIDE,
+    BY_NAME_MEAN,
+    BY_NAME_MIN,
+    BY_NAME_MAX,
+    BY_NAME_P50,
+    BY_NAME_P95,
+    BY_NAME_DEVICE,
+    BY_NAME_EXCEPTIONS,
+    BY_NAME_ORDER
 };
+static const struct ta_column by_name_columns[] = {
+    [BY_NAME_RANK] = TA_RANK_COLUMN_OF("Rank of the dump; none for a stage that is of no rank"),
+    [BY_NAME_STAGE] = {"stage", "Stage", TA_TEXT,
+                       .doc = "Name of the stage; of a stage table scope/stage"},
+    [BY_NAME_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of calls"},
+    [BY_NAME_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                       .doc = "Sum of durations, nested stages included"},
+    [BY_NAME_SHARE] =
+        {"share", "Share", TA_RATIO, .better = TA_LOWER,
+         .doc = "Total over the time named beside it; none for a stage that encloses others"},
+    [BY_NAME_SHARE_OF] =
+        {"share_of", "Share of", TA_TEXT,
+         .doc = "What the share is of: scope, outer scope, session, parent, snapshots or sum"},
+    [BY_NAME_INSIDE] = {"inside", "Inside", TA_TEXT,
+                        .doc = "The stage around it, as far as names and figures tell"},
+    [BY_NAME_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER,
+                      .doc = "Total divided by calls"},
+    [BY_NAME_MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest call"},
+    [BY_NAME_MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest call"},
+    [BY_NAME_P50] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER,
+                     .doc = "Median; none unless the dump keeps every call"},
+    [BY_NAME_P95] = {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER,
+                     .doc = "95th percentile (type 7); none unless the dump keeps every call"},
+    [BY_NAME_DEVICE] = {"device_ns", "On device", TA_NS, .better = TA_LOWER,
+                        .doc = "The same calls by the clock of the device"},
+    [BY_NAME_EXCEPTIONS] =
+        {"exceptions", "Exceptions", TA_COUNT, .better = TA_LOWER,
+         .doc = "Calls that ended with an exception; none where the dump does not tell"},
+    [BY_NAME_ORDER] =
+        {"order", "Order", TA_INTEGER,
+         .doc =
+             "Place among the stages of the rank in the order in which the dumps first name them"},
+};
+
+static const struct ta_table_def by_name = {
+    "stages.by_name", "Stages by total time", TA_COLUMNS(by_name_columns),
+    .order = {&by_name_columns[BY_NAME_TOTAL], TA_DESCENDING}};
 
 /* What the stages of a format are called, by what its name begins with. */
 enum { CONSOLE = 2, EVENT_TIMER };
@@ -252,16 +287,10 @@ bool is_cut(const struct stages *stages, int64_t rank)
     return false;
 }
 
-static size_t rows_of(const struct ta_report *prior, const char *id)
-{
-    const struct ta_table *table = ta_report_table(prior, id);
-    return table ? table->n_rows : 0;
-}
-
-static bool gather(struct stages *stages, const struct ta_report *prior)
+static bool gather(struct stages *stages, const struct ta_refs *in)
 {
     stages->n = ta_partial_rows(stages->partial);
-    stages->at = calloc(stages->n + rows_of(prior, "diffusion.by_rank") + 1, sizeof *stages->at);
+    stages->at = calloc(stages->n + ta_ref_rows(in, DIFFUSION_RANK) + 1, sizeof *stages->at);
     for (size_t i = 0; stages->at && i < stages->n; i++) {
         const int64_t *row = ta_partial_at(stages->partial, i);
         stages->at[i] = (struct stage){.row = row,
@@ -284,40 +313,40 @@ static bool gather(struct stages *stages, const struct ta_report *prior)
 
 /* ---- tables -------------------------------------------------------------------------------- */
 
-static void add_row(struct ta_table_builder *table, const struct ta_partial *partial,
+static void add_row(struct ta_section_builder *out, const struct ta_partial *partial,
                     const struct stage *stage)
 {
     const int64_t *row = stage->row;
     const struct ta_dist *times = ta_partial_dist_at(partial, row, TIMES);
     const bool all = times && row[SUMMED] == TA_MISSING;
     const bool has_mean = row[CALLS] != TA_MISSING && row[CALLS] > 0 && row[TOTAL] != TA_MISSING;
-    TA_CELLS(
-        table, ta_int(row[RANK]), ta_text(stage->name), ta_int(row[CALLS]), ta_int(row[TOTAL]),
-        ta_num(stage->share), stage->share_of ? ta_text(ta_slice_of(stage->share_of)) : ta_null(),
-        ta_text_or_null(stage->inside),
-        has_mean ? ta_num((double)row[TOTAL] / (double)row[CALLS]) : ta_null(), ta_int(row[LEAST]),
-        ta_int(row[MOST]), all ? ta_num(ta_dist_quantile(times, 50)) : ta_null(),
-        all ? ta_num(ta_dist_quantile(times, 95)) : ta_null(), ta_int(row[DEVICE]),
-        stage->scope.len || row[ENDED_BADLY] > 0 ? ta_int(row[ENDED_BADLY]) : ta_null(),
-        ta_int(stage->order));
+    TA_ROW(out, by_name, [BY_NAME_RANK] = ta_int(row[RANK]), [BY_NAME_STAGE] = ta_text(stage->name),
+           [BY_NAME_CALLS] = ta_int(row[CALLS]), [BY_NAME_TOTAL] = ta_int(row[TOTAL]),
+           [BY_NAME_SHARE] = ta_num(stage->share),
+           [BY_NAME_SHARE_OF] = stage->share_of ? ta_text(ta_slice_of(stage->share_of)) : ta_null(),
+           [BY_NAME_INSIDE] = ta_text_or_null(stage->inside),
+           [BY_NAME_MEAN] = has_mean ? ta_num((double)row[TOTAL] / (double)row[CALLS]) : ta_null(),
+           [BY_NAME_MIN] = ta_int(row[LEAST]), [BY_NAME_MAX] = ta_int(row[MOST]),
+           [BY_NAME_P50] = all ? ta_num(ta_dist_quantile(times, 50)) : ta_null(),
+           [BY_NAME_P95] = all ? ta_num(ta_dist_quantile(times, 95)) : ta_null(),
+           [BY_NAME_DEVICE] = ta_int(row[DEVICE]),
+           [BY_NAME_EXCEPTIONS] =
+               stage->scope.len || row[ENDED_BADLY] > 0 ? ta_int(row[ENDED_BADLY]) : ta_null(),
+           [BY_NAME_ORDER] = ta_int(stage->order));
 }
 
 static void add_by_name(struct ta_section_builder *out, const struct stages *stages)
 {
-    struct ta_table_builder *table = ta_add_table(out, "stages.by_name", "Stages by total time",
-                                                  columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < stages->n; i++)
         if (!stages->at[i].made)
-            add_row(table, stages->partial, &stages->at[i]);
-    ta_sort_rows(table, "total_ns", true);
+            add_row(out, stages->partial, &stages->at[i]);
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     struct stages stages = {.partial = merged[0], .walls = merged[1]};
-    bool done =
-        gather(&stages, in->report) && add_denoising(&stages, in->report) && find_families(&stages);
+    bool done = gather(&stages, in) && add_denoising(&stages, in) && find_families(&stages);
     if (done) {
         share_stages(&stages);
         add_by_name(out, &stages);
@@ -333,14 +362,16 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 static const struct ta_bound bounds[] = {{0, SOURCE, sizeof sources / sizeof *sources},
                                          TA_BOUNDS_END};
 
-static const char *const after[] = {"diffusion", NULL};
+static const struct ta_table_def *const tables[] = {&by_name, &stages_derived, &stages_over_ranks,
+                                                    NULL};
 
-static const struct ta_analysis_ops ops = {.after = after,
-                                           .bounds = bounds,
+static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .section = "stages",
                                            .partials = partials,
                                            .map = map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables,
+                                           TA_READS(reads)};
 
 TA_PLUGIN(analysis, stages, &ops, .title = "Stages",
           .summary = "Stages, sections and timed operations of dumps: stages.by_name, "

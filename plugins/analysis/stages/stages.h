@@ -6,6 +6,9 @@
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/rows.h>
 
+/* What is read of other analyses. */
+enum { DIFFUSION_RANK, STEPS_RANK, STEPS_TIME, BLOCKS_RANK, BLOCKS_TIME };
+
 /* Fields of a stage in the partial. */
 enum {
     RANK,
@@ -79,12 +82,13 @@ static inline int64_t total_of(const struct stage *stage)
 
 /* Adds a stage "denoising" for ranks whose blocks or steps of diffusion no recorded stage is about;
  * false without memory.  `stages->at` has room for one per rank more. */
-bool add_denoising(struct stages *stages, const struct ta_report *prior);
+bool add_denoising(struct stages *stages, const struct ta_refs *in);
 
 /* Puts the denoising of a rank and group into the stage that holds it, if any. */
 void nest_denoising(struct stage *at, size_t n, int64_t run_ns);
 
-/* Adds stages.derived. */
+/* stages.derived */
+extern const struct ta_table_def stages_derived;
 void add_derived(struct ta_section_builder *out, const struct stages *stages);
 
 /* Time of the sessions of a rank and group; TA_MISSING without any. */
@@ -104,6 +108,7 @@ bool find_families(struct stages *stages);
 void share_stages(struct stages *stages);
 
 /* stages.over_ranks; sorts the stages anew. */
+extern const struct ta_table_def stages_over_ranks;
 bool add_stages_over_ranks(struct ta_section_builder *out, struct stages *stages);
 
 #endif

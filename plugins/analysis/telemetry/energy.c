@@ -2,24 +2,42 @@
 /* energy.by_rank: power integrated over the times of its samples. */
 #include "telemetry.h"
 
-static const struct ta_column energy_columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    TA_DEVICE_COLUMN_OF("Device; none for the sum over devices"),
-    {"samples", "Samples", TA_COUNT, .doc = "Samples of the power"},
-    {"span_ns", "Span", TA_NS, .doc = "First to last sample"},
-    {"covered_ns", "Covered", TA_NS,
-     .doc = "Part of the span that counts: gaps of more than three median intervals do not"},
-    {"energy_j", "Energy", TA_TYPE_NUMBER, TA_UNIT_JOULE, .better = TA_LOWER,
-     .doc = "Power integrated over the times of the samples (trapezoids)"},
-    {"energy_wh", "Wh", TA_NUMBER, .better = TA_LOWER, .doc = "The same in watt hours"},
-    {"mean_w", "Mean power", TA_TYPE_NUMBER, TA_UNIT_WATT, .better = TA_LOWER,
-     .doc = "Energy over covered time"},
-    {"frame_j", "Per frame", TA_TYPE_NUMBER, TA_UNIT_JOULE, .better = TA_LOWER,
-     .doc = "Energy over the frames of the rank's blocks; of a part of the session over those made "
-            "in it"},
-    {"session_share", "Of session", TA_RATIO,
-     .doc = "Share of the session that the energy is of, where it is of a part of it only"},
+enum {
+    BY_RANK_RANK,
+    BY_RANK_DEVICE,
+    BY_RANK_SAMPLES,
+    BY_RANK_SPAN,
+    BY_RANK_COVERED,
+    BY_RANK_ENERGY_J,
+    BY_RANK_ENERGY_WH,
+    BY_RANK_MEAN_W,
+    BY_RANK_FRAME_J,
+    BY_RANK_SESSION_SHARE
 };
+static const struct ta_column telemetry_energy_columns[] = {
+    [BY_RANK_RANK] = TA_DUMP_RANK_COLUMN,
+    [BY_RANK_DEVICE] = TA_DEVICE_COLUMN_OF("Device; none for the sum over devices"),
+    [BY_RANK_SAMPLES] = {"samples", "Samples", TA_COUNT, .doc = "Samples of the power"},
+    [BY_RANK_SPAN] = {"span_ns", "Span", TA_NS, .doc = "First to last sample"},
+    [BY_RANK_COVERED] =
+        {"covered_ns", "Covered", TA_NS,
+         .doc = "Part of the span that counts: gaps of more than three median intervals do not"},
+    [BY_RANK_ENERGY_J] = {"energy_j", "Energy", TA_TYPE_NUMBER, TA_UNIT_JOULE, .better = TA_LOWER,
+                          .doc = "Power integrated over the times of the samples (trapezoids)"},
+    [BY_RANK_ENERGY_WH] = {"energy_wh", "Wh", TA_NUMBER, .better = TA_LOWER,
+                           .doc = "The same in watt hours"},
+    [BY_RANK_MEAN_W] = {"mean_w", "Mean power", TA_TYPE_NUMBER, TA_UNIT_WATT, .better = TA_LOWER,
+                        .doc = "Energy over covered time"},
+    [BY_RANK_FRAME_J] = {"frame_j", "Per frame", TA_TYPE_NUMBER, TA_UNIT_JOULE, .better = TA_LOWER,
+                         .doc = "Energy over the frames of the rank's blocks; of a part of the "
+                                "session over those made in it"},
+    [BY_RANK_SESSION_SHARE] =
+        {"session_share", "Of session", TA_RATIO,
+         .doc = "Share of the session that the energy is of, where it is of a part of it only"},
+};
+
+const struct ta_table_def telemetry_energy = {"energy.by_rank", "Energy",
+                                              TA_COLUMNS(telemetry_energy_columns)};
 
 /* ---- sums ---------------------------------------------------------------------------------- */
 
@@ -79,20 +97,17 @@ void telemetry_join(struct summary *into, const struct summary *more)
 
 /* ---- energy -------------------------------------------------------------------------------- */
 
-static int64_t frames_of(const struct ta_table *ranks, int64_t rank)
+static int64_t frames_of(const struct ta_refs *in, int64_t rank)
 {
-    const size_t of = ranks ? ta_table_column(ranks, "rank") : SIZE_MAX;
-    for (size_t i = 0; ranks && i < ranks->n_rows; i++) {
-        const struct ta_cell *cell = ta_table_cell(ranks, i, of);
-        const struct ta_cell *frames = ta_table_cell(ranks, i, ta_table_column(ranks, "frames"));
-        if (cell->kind == TA_CELL_INT && cell->i == rank && frames->kind == TA_CELL_INT)
-            return frames->i;
-    }
+    for (size_t i = 0; i < ta_ref_rows(in, DIFFUSION_RANK); i++)
+        if (ta_ref_integer(in, DIFFUSION_RANK, i) == rank &&
+            ta_ref_integer(in, DIFFUSION_FRAMES, i) != TA_MISSING)
+            return ta_ref_integer(in, DIFFUSION_FRAMES, i);
     return 0;
 }
 
-static void add_series(struct ta_table_builder *table, const struct all *all,
-                       const struct series *series, const struct ta_table *ranks, double *scratch)
+static void add_series(struct ta_section_builder *out, const struct all *all,
+                       const struct series *series, const struct ta_refs *in, double *scratch)
 {
     struct summary sums = telemetry_sum_up(
         (struct readings){all->readings + series->first, series->end - series->first}, scratch);
@@ -101,21 +116,22 @@ static void add_series(struct ta_table_builder *table, const struct all *all,
         return;
     const double part = telemetry_covered_share(all, series, &sums);
     const double frames =
-        isnan(part) ? (double)frames_of(ranks, series->rank)
+        isnan(part) ? (double)frames_of(in, series->rank)
                     : telemetry_frames_between(all, series->rank, sums.first_ns, sums.last_ns);
-    TA_CELLS(table, ta_int(series->rank), ta_int(series->device), ta_int(sums.n),
-             ta_int(sums.last_ns - sums.first_ns), ta_int(sums.covered_ns), ta_num(sums.joules),
-             ta_num(sums.joules / 3600), ta_num(sums.joules / ((double)sums.covered_ns / 1e9)),
-             frames > 0 ? ta_num(sums.joules / frames) : ta_null(), ta_num(part));
+    TA_ROW(out, telemetry_energy, [BY_RANK_RANK] = ta_int(series->rank),
+           [BY_RANK_DEVICE] = ta_int(series->device), [BY_RANK_SAMPLES] = ta_int(sums.n),
+           [BY_RANK_SPAN] = ta_int(sums.last_ns - sums.first_ns),
+           [BY_RANK_COVERED] = ta_int(sums.covered_ns), [BY_RANK_ENERGY_J] = ta_num(sums.joules),
+           [BY_RANK_ENERGY_WH] = ta_num(sums.joules / 3600),
+           [BY_RANK_MEAN_W] = ta_num(sums.joules / ((double)sums.covered_ns / 1e9)),
+           [BY_RANK_FRAME_J] = frames > 0 ? ta_num(sums.joules / frames) : ta_null(),
+           [BY_RANK_SESSION_SHARE] = ta_num(part));
 }
 
 void telemetry_add_energy(struct ta_section_builder *out, const struct all *all,
-                          const struct ta_report *prior, double *scratch)
+                          const struct ta_refs *in, double *scratch)
 {
-    const struct ta_table *ranks = ta_report_table(prior, "diffusion.by_rank");
-    struct ta_table_builder *table =
-        ta_add_table(out, "energy.by_rank", "Energy", energy_columns, 10);
     for (size_t s = 0; s < all->n; s++)
         if (all->at[s].used && all->at[s].signal == TA_SIGNAL_GPU_POWER)
-            add_series(table, all, &all->at[s], ranks, scratch);
+            add_series(out, all, &all->at[s], in, scratch);
 }

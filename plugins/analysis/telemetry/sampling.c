@@ -2,20 +2,37 @@
 /* telemetry.sampling: how evenly devices and host were sampled. */
 #include "telemetry.h"
 
-static const struct ta_column sampling_columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    TA_DEVICE_COLUMN_OF("Device; none for the host, and for sums or largest values of all devices"),
-    {"signal", "Signal", TA_WORD, .doc = "The signal with the most samples, the first of equals"},
-    {"samples", "Samples", TA_COUNT, .doc = "Number of its samples"},
-    {"span_ns", "Span", TA_NS, .doc = "First to last of them"},
-    {"interval_ns", "Interval", TA_NS_MEAN, .doc = "Median time from one sample to the next"},
-    {"deviation_ns", "Deviation", TA_NS_MEAN, .better = TA_LOWER,
-     .doc = "Median absolute deviation from it"},
-    {"holes", "Holes", TA_COUNT, .better = TA_LOWER,
-     .doc = "Intervals of more than three median ones"},
-    {"hole_ns", "In holes", TA_NS, .better = TA_LOWER,
-     .doc = "Sum of them: nothing is known of this time"},
+enum {
+    SAMPLING_RANK,
+    SAMPLING_DEVICE,
+    SAMPLING_SIGNAL,
+    SAMPLING_SAMPLES,
+    SAMPLING_SPAN,
+    SAMPLING_INTERVAL,
+    SAMPLING_DEVIATION,
+    SAMPLING_HOLES,
+    SAMPLING_HOLE
 };
+static const struct ta_column telemetry_sampling_columns[] = {
+    [SAMPLING_RANK] = TA_DUMP_RANK_COLUMN,
+    [SAMPLING_DEVICE] = TA_DEVICE_COLUMN_OF(
+        "Device; none for the host, and for sums or largest values of all devices"),
+    [SAMPLING_SIGNAL] = {"signal", "Signal", TA_WORD,
+                         .doc = "The signal with the most samples, the first of equals"},
+    [SAMPLING_SAMPLES] = {"samples", "Samples", TA_COUNT, .doc = "Number of its samples"},
+    [SAMPLING_SPAN] = {"span_ns", "Span", TA_NS, .doc = "First to last of them"},
+    [SAMPLING_INTERVAL] = {"interval_ns", "Interval", TA_NS_MEAN,
+                           .doc = "Median time from one sample to the next"},
+    [SAMPLING_DEVIATION] = {"deviation_ns", "Deviation", TA_NS_MEAN, .better = TA_LOWER,
+                            .doc = "Median absolute deviation from it"},
+    [SAMPLING_HOLES] = {"holes", "Holes", TA_COUNT, .better = TA_LOWER,
+                        .doc = "Intervals of more than three median ones"},
+    [SAMPLING_HOLE] = {"hole_ns", "In holes", TA_NS, .better = TA_LOWER,
+                       .doc = "Sum of them: nothing is known of this time"},
+};
+
+const struct ta_table_def telemetry_sampling = {"telemetry.sampling", "Sampling",
+                                                TA_COLUMNS(telemetry_sampling_columns)};
 
 /* Makes ascending steps of readings by time; returns their number. */
 static size_t find_steps(const struct all *all, const struct series *series, double *steps)
@@ -38,7 +55,7 @@ static double deviation_of(double *steps, size_t n, double median)
     return ta_quantile(steps, n, 0.5);
 }
 
-static void add_series(struct ta_table_builder *table, const struct all *all,
+static void add_series(struct ta_section_builder *out, const struct all *all,
                        const struct series *series, double *steps)
 {
     const size_t n = find_steps(all, series, steps);
@@ -50,17 +67,18 @@ static void add_series(struct ta_table_builder *table, const struct all *all,
         holes += is_hole;
         hole_ns = ta_add_sat(hole_ns, is_hole ? ta_whole(steps[i]) : 0);
     }
-    TA_CELLS(table, ta_int(series->rank), ta_int(series->device),
-             ta_text(ta_slice_of(ta_signal_name(series->signal))),
-             ta_int((int64_t)(series->end - series->first)), ta_int(span), ta_num(median),
-             ta_num(deviation_of(steps, n, median)), ta_int(holes), ta_int(hole_ns));
+    TA_ROW(out, telemetry_sampling, [SAMPLING_RANK] = ta_int(series->rank),
+           [SAMPLING_DEVICE] = ta_int(series->device),
+           [SAMPLING_SIGNAL] = ta_text(ta_slice_of(ta_signal_name(series->signal))),
+           [SAMPLING_SAMPLES] = ta_int((int64_t)(series->end - series->first)),
+           [SAMPLING_SPAN] = ta_int(span), [SAMPLING_INTERVAL] = ta_num(median),
+           [SAMPLING_DEVIATION] = ta_num(deviation_of(steps, n, median)),
+           [SAMPLING_HOLES] = ta_int(holes), [SAMPLING_HOLE] = ta_int(hole_ns));
 }
 
 void telemetry_add_sampling(struct ta_section_builder *out, const struct all *all, double *scratch)
 {
     enum { LEAST_SAMPLES = 3 };
-    struct ta_table_builder *table =
-        ta_add_table(out, "telemetry.sampling", "Sampling", sampling_columns, 9);
     for (size_t first = 0, end; first < all->n; first = end) {
         const struct series *most = NULL;
         end = telemetry_device_end(all, first);
@@ -71,6 +89,6 @@ void telemetry_add_sampling(struct ta_section_builder *out, const struct all *al
                 most = series;
         }
         if (most && most->end - most->first >= LEAST_SAMPLES)
-            add_series(table, all, most, scratch);
+            add_series(out, all, most, scratch);
     }
 }

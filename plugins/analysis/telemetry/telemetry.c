@@ -7,6 +7,11 @@
 
 #include <stdlib.h>
 
+static const struct ta_ref reads[] = {
+    [DIFFUSION_RANK] = {"diffusion.by_rank", "rank"},
+    [DIFFUSION_FRAMES] = {"diffusion.by_rank", "frames"},
+};
+
 static const struct ta_field fields[FIELDS] = {
     [RANK] = {"rank", TA_FIELD_RANK},
     [DEVICE] = {"device", TA_FIELD_INT},
@@ -41,19 +46,37 @@ const struct signal_info telemetry_signals[TA_SIGNAL_COUNT] = {
     [TA_SIGNAL_CPU_MEMORY_TOTAL] = {false, 1},
 };
 
-static const struct ta_column rank_columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    TA_DEVICE_COLUMN_OF("Device; none for the host, and for sums or largest values of all devices"),
-    {"signal", "Signal", TA_WORD, .doc = "What was sampled"},
-    {"samples", "Samples", TA_COUNT, .doc = "Number of samples"},
-    {"min", "Min", TA_NUMBER, .doc = "Smallest sample"},
-    {"max", "Max", TA_NUMBER, .doc = "Largest sample"},
-    {"mean", "Mean", TA_NUMBER, .doc = "Mean of the samples"},
-    {"p95", "p95", TA_NUMBER, .doc = "95th percentile (type 7)"},
-    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the four values"},
-    {"session_share", "Of session", TA_RATIO,
-     .doc = "Share of the session that the samples cover, where they are of a part of it only"},
+enum {
+    BY_RANK_RANK,
+    BY_RANK_DEVICE,
+    BY_RANK_SIGNAL,
+    BY_RANK_SAMPLES,
+    BY_RANK_MIN,
+    BY_RANK_MAX,
+    BY_RANK_MEAN,
+    BY_RANK_P95,
+    BY_RANK_UNIT,
+    BY_RANK_SESSION_SHARE
 };
+static const struct ta_column by_rank_columns[] = {
+    [BY_RANK_RANK] = TA_DUMP_RANK_COLUMN,
+    [BY_RANK_DEVICE] = TA_DEVICE_COLUMN_OF(
+        "Device; none for the host, and for sums or largest values of all devices"),
+    [BY_RANK_SIGNAL] = {"signal", "Signal", TA_WORD, .doc = "What was sampled"},
+    [BY_RANK_SAMPLES] = {"samples", "Samples", TA_COUNT, .doc = "Number of samples"},
+    [BY_RANK_MIN] = {"min", "Min", TA_NUMBER, .doc = "Smallest sample"},
+    [BY_RANK_MAX] = {"max", "Max", TA_NUMBER, .doc = "Largest sample"},
+    [BY_RANK_MEAN] = {"mean", "Mean", TA_NUMBER, .doc = "Mean of the samples"},
+    [BY_RANK_P95] = {"p95", "p95", TA_NUMBER, .doc = "95th percentile (type 7)"},
+    [BY_RANK_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW,
+                      .doc = "Unit of the four values"},
+    [BY_RANK_SESSION_SHARE] =
+        {"session_share", "Of session", TA_RATIO,
+         .doc = "Share of the session that the samples cover, where they are of a part of it only"},
+};
+
+static const struct ta_table_def by_rank = {"telemetry.by_rank", "Device telemetry",
+                                            TA_COLUMNS(by_rank_columns)};
 
 /* ---- what counts --------------------------------------------------------------------------- */
 
@@ -168,7 +191,7 @@ static double quantile_of_many(const struct all *all, const struct series *serie
     return fmin(fmax(below + (above - below) * (place - low), sums->least), sums->most);
 }
 
-static void add_series(struct ta_table_builder *table, const struct all *all,
+static void add_series(struct ta_section_builder *out, const struct all *all,
                        const struct series *series, double *values)
 {
     const size_t n = series->end - series->first;
@@ -191,19 +214,20 @@ static void add_series(struct ta_table_builder *table, const struct all *all,
         series->summary.n ? quantile_of_many(all, series, &sums) : ta_quantile(values, n, 0.95);
     const char *name = ta_signal_name(series->signal);
     const char *unit = ta_unit_name(ta_signal_unit(series->signal));
-    TA_CELLS(table, ta_int(series->rank), ta_int(series->device), ta_text(ta_slice_of(name)),
-             ta_int(sums.n), ta_num(sums.least), ta_num(sums.most),
-             ta_num(sums.sum / (double)sums.n), ta_num(p95), ta_text(ta_slice_of(unit)),
-             ta_num(part));
+    TA_ROW(
+        out,
+        by_rank, [BY_RANK_RANK] = ta_int(series->rank), [BY_RANK_DEVICE] = ta_int(series->device),
+        [BY_RANK_SIGNAL] = ta_text(ta_slice_of(name)), [BY_RANK_SAMPLES] = ta_int(sums.n),
+        [BY_RANK_MIN] = ta_num(sums.least), [BY_RANK_MAX] = ta_num(sums.most),
+        [BY_RANK_MEAN] = ta_num(sums.sum / (double)sums.n), [BY_RANK_P95] = ta_num(p95),
+        [BY_RANK_UNIT] = ta_text(ta_slice_of(unit)), [BY_RANK_SESSION_SHARE] = ta_num(part));
 }
 
 static void add_ranks(struct ta_section_builder *out, const struct all *all, double *values)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "telemetry.by_rank", "Device telemetry", rank_columns, 10);
     for (size_t s = 0; s < all->n; s++)
         if (all->at[s].used)
-            add_series(table, all, &all->at[s], values);
+            add_series(out, all, &all->at[s], values);
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
@@ -218,7 +242,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         drop_absent_devices(&all);
         drop_sums(&all);
         add_ranks(out, &all, values);
-        telemetry_add_energy(out, &all, in->report, values);
+        telemetry_add_energy(out, &all, in, values);
         telemetry_add_sampling(out, &all, values);
         done = telemetry_add_timeline(out, &all, times);
     }
@@ -230,17 +254,19 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the telemetry");
 }
 
-static const char *const after[] = {"diffusion", NULL};
-
 /* Indices in the rows of saved summaries. */
 static const struct ta_bound bounds[] = {{0, SIGNAL, TA_SIGNAL_COUNT}, TA_BOUNDS_END};
 
+static const struct ta_table_def *const tables[] = {&by_rank, &telemetry_energy,
+                                                    &telemetry_sampling, &telemetry_timeline, NULL};
+
 static const struct ta_analysis_ops ops = {.bounds = bounds,
-                                           .after = after,
                                            .section = "telemetry",
                                            .partials = partials,
                                            .map = telemetry_map,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .tables = tables,
+                                           TA_READS(reads)};
 
 TA_PLUGIN(analysis, telemetry, &ops, .title = "Device telemetry",
           .summary = "Samples of devices and host, and the energy: telemetry.by_rank, "

@@ -30,6 +30,9 @@ enum {
     FIELDS
 };
 
+/* What is read of other analyses. */
+enum { DIFFUSION_RANK, DIFFUSION_FRAMES };
+
 /* Fields of the other partials: the sessions of a rank, and its blocks. */
 enum { SESSION_RANK, SESSION_NS, SESSION_FIELDS };
 enum { BLOCK_RANK, BLOCK_FILE, BLOCK_ORDER, BLOCK_END, BLOCK_NS, BLOCK_FRAMES, BLOCK_FIELDS };
@@ -99,8 +102,9 @@ size_t telemetry_device_end(const struct all *all, size_t first);
 struct summary telemetry_sum_up(struct readings readings, double *steps);
 /* Adds the second to the first. */
 void telemetry_join(struct summary *into, const struct summary *more);
+extern const struct ta_table_def telemetry_energy;
 void telemetry_add_energy(struct ta_section_builder *out, const struct all *all,
-                          const struct ta_report *prior, double *scratch);
+                          const struct ta_refs *in, double *scratch);
 
 /* ---- coverage.c ----------------------------------------------------------------------------- */
 
@@ -117,10 +121,12 @@ double telemetry_frames_between(const struct all *all, int64_t rank, int64_t fro
 /* ---- sampling.c ----------------------------------------------------------------------------- */
 
 /* Of series of which all samples were kept. */
+extern const struct ta_table_def telemetry_sampling;
 void telemetry_add_sampling(struct ta_section_builder *out, const struct all *all, double *scratch);
 
 /* ---- timeline.c ----------------------------------------------------------------------------- */
 
+extern const struct ta_table_def telemetry_timeline;
 bool telemetry_add_timeline(struct ta_section_builder *out, const struct all *all, int64_t *times);
 
 #endif

@@ -5,50 +5,77 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Signals of the timeline, in the order of its columns. */
+enum {
+    TIMELINE_RANK,
+    TIMELINE_DEVICE,
+    TIMELINE_SOURCE,
+    TIMELINE_POINT,
+    TIMELINE_TIME,
+    TIMELINE_GPU_UTILIZATION,
+    TIMELINE_GPU_MEMORY_USED,
+    TIMELINE_GPU_POWER,
+    TIMELINE_GPU_TEMPERATURE,
+    TIMELINE_GPU_CLOCK,
+    TIMELINE_CPU_UTILIZATION,
+    TIMELINE_CPU_MEMORY_USED
+};
+static const struct ta_column telemetry_timeline_columns[] = {
+    [TIMELINE_RANK] = TA_DUMP_RANK_COLUMN,
+    [TIMELINE_DEVICE] = TA_DEVICE_COLUMN_OF(
+        "Device; none for the host, and for sums or largest values of all devices"),
+    [TIMELINE_SOURCE] = {"source", "Source", TA_ID,
+                         .doc = "Rank and device in one text, for the chart"},
+    [TIMELINE_POINT] = {"point", "Point", TA_INTEGER, .doc = "Place in the series, from 0"},
+    [TIMELINE_TIME] =
+        {"time_ns", "Time", TA_NS,
+         .doc = "Time since the first sample of the rank; without stamps since that of the file"},
+    [TIMELINE_GPU_UTILIZATION] = {"gpu_utilization", "GPU utilization", TA_RATIO,
+                                  .better = TA_HIGHER,
+                                  .doc = "Share of time with a kernel running"},
+    [TIMELINE_GPU_MEMORY_USED] = {"gpu_memory_used", "GPU memory", TA_BYTES_MEAN,
+                                  .better = TA_LOWER, .doc = "Memory of the device in use"},
+    [TIMELINE_GPU_POWER] = {"gpu_power", "GPU power", TA_TYPE_NUMBER, TA_UNIT_WATT,
+                            .better = TA_LOWER, .doc = "Power drawn"},
+    [TIMELINE_GPU_TEMPERATURE] = {"gpu_temperature", "GPU temperature", TA_TYPE_NUMBER,
+                                  TA_UNIT_CELSIUS, .better = TA_LOWER,
+                                  .doc = "Temperature of the device"},
+    [TIMELINE_GPU_CLOCK] = {"gpu_clock", "GPU clock", TA_TYPE_NUMBER, TA_UNIT_HERTZ,
+                            .better = TA_HIGHER, .doc = "Clock of the multiprocessors, in Hz"},
+    [TIMELINE_CPU_UTILIZATION] = {"cpu_utilization", "CPU utilization", TA_RATIO,
+                                  .doc = "Share of the processors in use"},
+    [TIMELINE_CPU_MEMORY_USED] = {"cpu_memory_used", "Host memory", TA_BYTES_MEAN,
+                                  .better = TA_LOWER, .doc = "Memory of the host in use"},
+};
+
+/* The signals of the last columns, in their order. */
 static const enum ta_signal drawn[] = {TA_SIGNAL_GPU_UTILIZATION, TA_SIGNAL_GPU_MEMORY_USED,
                                        TA_SIGNAL_GPU_POWER,       TA_SIGNAL_GPU_TEMPERATURE,
                                        TA_SIGNAL_GPU_CLOCK,       TA_SIGNAL_CPU_UTILIZATION,
                                        TA_SIGNAL_CPU_MEMORY_USED};
-enum { DRAWN = sizeof drawn / sizeof *drawn };
+enum { DRAWN = TA_LENGTH(drawn), FIRST_DRAWN = TIMELINE_GPU_UTILIZATION };
+_Static_assert(FIRST_DRAWN + DRAWN == TA_LENGTH(telemetry_timeline_columns), "a column per signal");
 
-static const struct ta_column timeline_columns[] = {
-    TA_DUMP_RANK_COLUMN,
-    TA_DEVICE_COLUMN_OF("Device; none for the host, and for sums or largest values of all devices"),
-    {"source", "Source", TA_ID, .doc = "Rank and device in one text, for the chart"},
-    {"point", "Point", TA_INTEGER, .doc = "Place in the series, from 0"},
-    {"time_ns", "Time", TA_NS,
-     .doc = "Time since the first sample of the rank; without stamps since that of the file"},
-    {"gpu_utilization", "GPU utilization", TA_RATIO, .better = TA_HIGHER,
-     .doc = "Share of time with a kernel running"},
-    {"gpu_memory_used", "GPU memory", TA_BYTES_MEAN, .better = TA_LOWER,
-     .doc = "Memory of the device in use"},
-    {"gpu_power", "GPU power", TA_TYPE_NUMBER, TA_UNIT_WATT, .better = TA_LOWER,
-     .doc = "Power drawn"},
-    {"gpu_temperature", "GPU temperature", TA_TYPE_NUMBER, TA_UNIT_CELSIUS, .better = TA_LOWER,
-     .doc = "Temperature of the device"},
-    {"gpu_clock", "GPU clock", TA_TYPE_NUMBER, TA_UNIT_HERTZ, .better = TA_HIGHER,
-     .doc = "Clock of the multiprocessors, in Hz"},
-    {"cpu_utilization", "CPU utilization", TA_RATIO, .doc = "Share of the processors in use"},
-    {"cpu_memory_used", "Host memory", TA_BYTES_MEAN, .better = TA_LOWER,
-     .doc = "Memory of the host in use"},
-};
-
-static const struct ta_chart chart = {
+static const struct ta_chart_def chart = {
     .id = "device-telemetry",
     .title = "Devices and host over time",
     .caption = "Samples of each rank and device; long series are means over equal spans of time.",
     .kind = TA_CHART_LINES,
-    .x = "time_ns",
-    .y = {{"gpu_utilization", "GPU utilization", TA_INK_SERIES_1},
-          {"gpu_memory_used", "GPU memory", TA_INK_SERIES_1},
-          {"gpu_power", "GPU power", TA_INK_SERIES_1},
-          {"gpu_temperature", "GPU temperature", TA_INK_SERIES_1},
-          {"gpu_clock", "GPU clock", TA_INK_SERIES_1},
-          {"cpu_utilization", "CPU utilization", TA_INK_SERIES_1},
-          {"cpu_memory_used", "Host memory", TA_INK_SERIES_1}},
-    .group = "source",
+    .x = &telemetry_timeline_columns[TIMELINE_TIME],
+    .y = {{&telemetry_timeline_columns[TIMELINE_GPU_UTILIZATION], "GPU utilization",
+           TA_INK_SERIES_1},
+          {&telemetry_timeline_columns[TIMELINE_GPU_MEMORY_USED], "GPU memory", TA_INK_SERIES_1},
+          {&telemetry_timeline_columns[TIMELINE_GPU_POWER], "GPU power", TA_INK_SERIES_1},
+          {&telemetry_timeline_columns[TIMELINE_GPU_TEMPERATURE], "GPU temperature",
+           TA_INK_SERIES_1},
+          {&telemetry_timeline_columns[TIMELINE_GPU_CLOCK], "GPU clock", TA_INK_SERIES_1},
+          {&telemetry_timeline_columns[TIMELINE_CPU_UTILIZATION], "CPU utilization",
+           TA_INK_SERIES_1},
+          {&telemetry_timeline_columns[TIMELINE_CPU_MEMORY_USED], "Host memory", TA_INK_SERIES_1}},
+    .group = &telemetry_timeline_columns[TIMELINE_SOURCE],
 };
+
+const struct ta_table_def telemetry_timeline = {"telemetry.timeline", "Telemetry over time",
+                                                TA_COLUMNS(telemetry_timeline_columns)};
 
 /* The samples and means of a series, which stand side by side. */
 static struct readings readings_of(const struct all *all, const struct series *series)
@@ -139,7 +166,7 @@ static size_t find_moments(const struct all *all, size_t first, size_t end, int6
     return moments->failed ? 0 : distinct;
 }
 
-static void add_points(struct ta_table_builder *table, const struct series *of,
+static void add_points(struct ta_section_builder *out, const struct series *of,
                        const struct point *points, size_t n, int64_t origin)
 {
     char source[80] = "";
@@ -151,18 +178,22 @@ static void add_points(struct ta_table_builder *table, const struct series *of,
         snprintf(source + used, sizeof source - used, "%sdevice %lld", used ? " · " : "",
                  (long long)of->device);
     for (size_t i = 0; i < n; i++) {
-        struct ta_cell cells[5 + DRAWN] = {ta_int(of->rank), ta_int(of->device),
-                                           ta_text(ta_slice_of(source)), ta_int(index),
-                                           ta_int(points[i].first_ns - origin)};
+        struct ta_cell cells[TA_LENGTH(telemetry_timeline_columns)] = {
+            [TIMELINE_RANK] = ta_int(of->rank),
+            [TIMELINE_DEVICE] = ta_int(of->device),
+            [TIMELINE_SOURCE] = ta_text(ta_slice_of(source)),
+            [TIMELINE_POINT] = ta_int(index),
+            [TIMELINE_TIME] = ta_int(points[i].first_ns - origin)};
         bool any = false;
         for (int c = 0; c < DRAWN; c++) {
             const bool has = points[i].n[c] > 0;
             any |= has;
-            cells[5 + c] = has ? ta_num(points[i].sum[c] / (double)points[i].n[c]) : ta_null();
+            cells[FIRST_DRAWN + c] =
+                has ? ta_num(points[i].sum[c] / (double)points[i].n[c]) : ta_null();
         }
         index += any;
         if (any)
-            ta_add_row(table, cells);
+            ta_add_row(ta_rows(out, &telemetry_timeline), cells);
     }
 }
 
@@ -186,7 +217,7 @@ static void fill_points(const struct all *all, size_t first, size_t end, const s
 }
 
 /* The timeline of one rank and device. */
-static bool add_device(struct ta_table_builder *table, const struct all *all, size_t first,
+static bool add_device(struct ta_section_builder *out, const struct all *all, size_t first,
                        size_t end, int64_t *times, int64_t origin)
 {
     const struct span span = span_of(all, first, end);
@@ -201,7 +232,7 @@ static bool add_device(struct ta_table_builder *table, const struct all *all, si
         for (size_t i = 0; i < n; i++)
             points[i].first_ns = INT64_MAX;
         fill_points(all, first, end, &span, is_short ? &moments : NULL, points);
-        add_points(table, &all->at[first], points, n, origin);
+        add_points(out, &all->at[first], points, n, origin);
     }
     free(points);
     ta_map_free(&moments);
@@ -210,8 +241,6 @@ static bool add_device(struct ta_table_builder *table, const struct all *all, si
 
 bool telemetry_add_timeline(struct ta_section_builder *out, const struct all *all, int64_t *times)
 {
-    struct ta_table_builder *table =
-        ta_add_table(out, "telemetry.timeline", "Telemetry over time", timeline_columns, 5 + DRAWN);
     bool done = true, line = false;
     for (size_t first = 0, end; done && first < all->n; first = end) {
         for (end = first; end < all->n && all->at[end].rank == all->at[first].rank; end++)
@@ -220,10 +249,10 @@ bool telemetry_add_timeline(struct ta_section_builder *out, const struct all *al
         for (size_t device = first, next; done && device < end; device = next) {
             next = telemetry_device_end(all, device);
             line |= span_of(all, device, next).points > 1;
-            done = add_device(table, all, device, next, times, origin);
+            done = add_device(out, all, device, next, times, origin);
         }
     }
     if (line)
-        ta_add_chart(table, &chart);
+        ta_draw(out, &telemetry_timeline, &chart);
     return done;
 }

@@ -93,7 +93,7 @@ static void explain(char note[96], const struct sharing *sharing)
                  sharing->videos, sharing->n);
 }
 
-void add_run(struct ta_table_builder *table, const struct rank *ranks, size_t n)
+void add_run(struct ta_section_builder *out, const struct rank *ranks, size_t n)
 {
     struct sharing sharing = find_sharing(ranks, n);
     for (int rate = 0; rate < RATES; rate++) {
@@ -103,7 +103,7 @@ void add_run(struct ta_table_builder *table, const struct rank *ranks, size_t n)
             continue; /* reports are cut at different times */
         const bool wall = rate == RATE_FPS_WALL || rate == RATE_BPS_WALL;
         explain(note, &sharing);
-        add_rate(table, TA_MISSING, (enum rate)rate,
+        add_rate(out, TA_MISSING, (enum rate)rate,
                  wall ? over_wall(ranks, n, rate == RATE_FPS_WALL, sharing.size)
                       : sum_of_slowest(ranks, n, (enum rate)rate, sharing.size),
                  note);

@@ -6,6 +6,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum {
+    RANKS_RANK,
+    RANKS_STEPS,
+    BLOCKS_RANK,
+    BLOCKS_INDEX,
+    BLOCKS_TIME,
+    BLOCKS_FRAMES,
+    STEPS_RANK,
+    STEPS_INDEX,
+    STEPS_TIME,
+    NO_COLUMN
+};
+static const struct ta_ref reads[] = {
+    [RANKS_RANK] = {"diffusion.by_rank", "rank"},
+    [RANKS_STEPS] = {"diffusion.by_rank", "steps"},
+    [BLOCKS_RANK] = {"diffusion.blocks", "rank"},
+    [BLOCKS_INDEX] = {"diffusion.blocks", "index"},
+    [BLOCKS_TIME] = {"diffusion.blocks", "dur_ns"},
+    [BLOCKS_FRAMES] = {"diffusion.blocks", "frames"},
+    [STEPS_RANK] = {"diffusion.steps", "rank"},
+    [STEPS_INDEX] = {"diffusion.steps", "index"},
+    [STEPS_TIME] = {"diffusion.steps", "dur_ns"},
+};
+
 static const struct ta_field rank_fields[RANK_FIELDS] = {
     [RANK] = {"rank", TA_FIELD_RANK},
     [WALL] = {"wall_ns", TA_FIELD_SUM},
@@ -33,21 +57,25 @@ static const struct ta_field figure_fields[FIGURE_FIELDS] = {
 static const struct ta_partial_def partials[] = {
     {"ranks", rank_fields, RANK_FIELDS}, {"figures", figure_fields, FIGURE_FIELDS}, {0}};
 
-static const struct ta_column columns[] = {
-    TA_RANK_COLUMN_OF("Rank of the dump; none for all ranks together"),
-    {"metric", "Metric", TA_WORD, .doc = "What is counted per second, or how long something takes"},
-    {"basis", "Basis", TA_WORD,
-     .doc = "What it is made from: blocks, steady (without the first block), wall (session time), "
-            "until "
-            "cut "
-            "(start of the session to the last block of a report that is cut), steps, sections; as "
-            "reported "
-            "is the profiler's own number"},
-    {"value", "Value", TA_NUMBER, .doc = "The value, in the unit beside it"},
-    {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the value"},
-    {"note", "Note", TA_SENTENCE,
-     .doc = "Why the profiler's number differs from ours; of all ranks how they were put together"},
+enum { COL_RANK, COL_METRIC, COL_BASIS, COL_VALUE, COL_UNIT, COL_NOTE };
+static const struct ta_column values_columns[] = {
+    [COL_RANK] = TA_RANK_COLUMN_OF("Rank of the dump; none for all ranks together"),
+    [COL_METRIC] = {"metric", "Metric", TA_WORD,
+                    .doc = "What is counted per second, or how long something takes"},
+    [COL_BASIS] =
+        {"basis", "Basis", TA_WORD,
+         .doc = "What it is made from: blocks, steady (without the first block), wall (session "
+                "time), until cut (start of the session to the last block of a report that is "
+                "cut), steps, sections; as reported is the profiler's own number"},
+    [COL_VALUE] = {"value", "Value", TA_NUMBER, .doc = "The value, in the unit beside it"},
+    [COL_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the value"},
+    [COL_NOTE] = {"note", "Note", TA_SENTENCE,
+                  .doc = "Why the profiler's number differs from ours; of all ranks how they were "
+                         "put together"},
 };
+
+static const struct ta_table_def values = {"throughput.values", "Throughput and latency",
+                                           TA_COLUMNS(values_columns)};
 
 /* Figures that are rates or latencies; all others are in figures.reported. */
 static bool is_throughput(struct ta_slice name)
@@ -168,19 +196,20 @@ static const struct {
 };
 
 /* Adds a row of throughput.values; what is not finite is left out.  `note` may be NULL. */
-static void add_value(struct ta_table_builder *table, int64_t rank, const char *metric,
+static void add_value(struct ta_section_builder *out, int64_t rank, const char *metric,
                       const char *basis, double value, enum ta_unit unit, const char *note)
 {
     if (isfinite(value))
-        TA_CELLS(table, ta_int(rank), ta_text(ta_slice_of(metric)), ta_text(ta_slice_of(basis)),
-                 ta_num(value), ta_text(ta_slice_of(ta_unit_name(unit))),
-                 note && *note ? ta_text(ta_slice_of(note)) : ta_null());
+        TA_ROW(out, values, [COL_RANK] = ta_int(rank), [COL_METRIC] = ta_text(ta_slice_of(metric)),
+               [COL_BASIS] = ta_text(ta_slice_of(basis)), [COL_VALUE] = ta_num(value),
+               [COL_UNIT] = ta_text(ta_slice_of(ta_unit_name(unit))),
+               [COL_NOTE] = note && *note ? ta_text(ta_slice_of(note)) : ta_null());
 }
 
-void add_rate(struct ta_table_builder *table, int64_t rank, enum rate rate, double value,
+void add_rate(struct ta_section_builder *out, int64_t rank, enum rate rate, double value,
               const char *note)
 {
-    add_value(table, rank, rates[rate].metric, rates[rate].basis, value, TA_UNIT_PER_S, note);
+    add_value(out, rank, rates[rate].metric, rates[rate].basis, value, TA_UNIT_PER_S, note);
 }
 
 /* Sums over blocks or steps of a rank. */
@@ -189,32 +218,34 @@ struct sums {
     bool all_frames, all_ns; /* every row says them */
 };
 
-/* A table by rank and index, and how far its rows have been used. */
+/* A table by rank, and how far its rows have been used. */
 struct rows {
-    const struct ta_table *table; /* or NULL */
+    const struct ta_refs *in;
+    size_t rank, index, time, frames; /* columns; frames may be NO_COLUMN */
     size_t at;
 };
 
 /* Where the rows of a rank begin; ranks are asked for in ascending order. */
 static size_t first_of(struct rows *rows, int64_t rank)
 {
-    while (rows->table && rows->at < rows->table->n_rows &&
-           ta_row_integer(rows->table, rows->at, "rank") < rank)
+    while (rows->at < ta_ref_rows(rows->in, rows->rank) &&
+           ta_ref_integer(rows->in, rows->rank, rows->at) < rank)
         rows->at++;
     return rows->at;
 }
 
-/* Sums over the rows of a rank from its row number `skip` on; `frames` may be NULL. */
-static struct sums sum_up(struct rows *rows, int64_t rank, const char *frames, int64_t skip)
+/* Sums over the rows of a rank from its row number `skip` on. */
+static struct sums sum_up(struct rows *rows, int64_t rank, int64_t skip)
 {
     struct sums sums = {.all_frames = true, .all_ns = true};
-    const struct ta_table *table = rows->table;
+    const struct ta_refs *in = rows->in;
     for (size_t i = first_of(rows, rank);
-         table && i < table->n_rows && ta_row_integer(table, i, "rank") == rank; i++) {
-        if (ta_row_integer(table, i, "index") < skip)
+         i < ta_ref_rows(in, rows->rank) && ta_ref_integer(in, rows->rank, i) == rank; i++) {
+        if (ta_ref_integer(in, rows->index, i) < skip)
             continue;
-        const int64_t ns = ta_row_integer(table, i, "dur_ns");
-        const int64_t count = frames ? ta_row_integer(table, i, frames) : TA_MISSING;
+        const int64_t ns = ta_ref_integer(in, rows->time, i);
+        const int64_t count =
+            rows->frames == NO_COLUMN ? TA_MISSING : ta_ref_integer(in, rows->frames, i);
         sums.n++;
         sums.all_ns &= ns != TA_MISSING;
         sums.all_frames &= count != TA_MISSING;
@@ -244,8 +275,8 @@ static int64_t wall_of(const int64_t *row)
 
 static void make_of_blocks(struct rank *rank, struct rows *blocks)
 {
-    const struct sums all = sum_up(blocks, rank->rank, "frames", 0);
-    const struct sums rest = sum_up(blocks, rank->rank, "frames", 1);
+    const struct sums all = sum_up(blocks, rank->rank, 0);
+    const struct sums rest = sum_up(blocks, rank->rank, 1);
     if (all.n == 0)
         return;
     rank->frames = all.all_frames ? all.frames : TA_MISSING;
@@ -268,16 +299,16 @@ static void make_of_blocks(struct rank *rank, struct rows *blocks)
 static int64_t count_steps(struct rows *ranks, int64_t rank)
 {
     const size_t row = first_of(ranks, rank);
-    const bool is_there = ranks->table && row < ranks->table->n_rows &&
-                          ta_row_integer(ranks->table, row, "rank") == rank;
-    return is_there ? ta_row_integer(ranks->table, row, "steps") : TA_MISSING;
+    const bool is_there = row < ta_ref_rows(ranks->in, RANKS_RANK) &&
+                          ta_ref_integer(ranks->in, RANKS_RANK, row) == rank;
+    return is_there ? ta_ref_integer(ranks->in, RANKS_STEPS, row) : TA_MISSING;
 }
 
 static void make_rates(struct rank *rank, struct rows *blocks, struct rows *steps,
                        struct rows *ranks)
 {
     make_of_blocks(rank, blocks);
-    const struct sums all = sum_up(steps, rank->rank, NULL, 0);
+    const struct sums all = sum_up(steps, rank->rank, 0);
     if (all.n)
         rank->of[RATE_STEPS] = rate_of(all.all_ns, count_steps(ranks, rank->rank), all.ns);
     if (rank->row)
@@ -285,23 +316,23 @@ static void make_rates(struct rank *rank, struct rows *blocks, struct rows *step
             rate_of(rank->row[TOKENS] != TA_MISSING, rank->row[TOKENS], rank->row[TOKENS_NS]);
 }
 
-static void add_ours(struct ta_table_builder *table, const struct rank *rank)
+static void add_ours(struct ta_section_builder *out, const struct rank *rank)
 {
     static const char cut[] = "the report is cut: what is left of it, up to its last block";
     const int64_t *row = rank->row;
     for (int rate = 0; rate < RATES; rate++)
-        add_rate(table, rank->rank, (enum rate)rate, rank->of[rate],
+        add_rate(out, rank->rank, (enum rate)rate, rank->of[rate],
                  rate == RATE_FPS_CUT || rate == RATE_BPS_CUT ? cut : NULL);
     if (row && row[START] != TA_MISSING && row[FIRST_READY] != TA_MISSING &&
         row[FIRST_READY] >= row[START])
-        add_value(table, rank->rank, "first_block_ns", "wall",
+        add_value(out, rank->rank, "first_block_ns", "wall",
                   (double)(row[FIRST_READY] - row[START]), TA_UNIT_NS, NULL);
 }
 
 /* ---- theirs -------------------------------------------------------------------------------- */
 
 struct writer {
-    struct ta_table_builder *table;
+    struct ta_section_builder *out;
     const struct rank *rank;
 };
 
@@ -314,7 +345,7 @@ struct compared {
     size_t n_files;        /* of the rank that report it, of which this is the first */
 };
 
-static bool reads(struct ta_slice text, const char *word)
+static bool is_word(struct ta_slice text, const char *word)
 {
     return ta_slice_equal(text, ta_slice_of(word));
 }
@@ -322,12 +353,12 @@ static bool reads(struct ta_slice text, const char *word)
 /* How the profiler came to another number. */
 static const char *reason_of(const struct compared *c)
 {
-    const bool is_fps = reads(c->metric, "fps");
-    if (reads(c->group, "diffusion"))
+    const bool is_fps = is_word(c->metric, "fps");
+    if (is_word(c->group, "diffusion"))
         return is_fps ? "counts frames once per step" : "counts steps, not blocks";
-    if (reads(c->group, "streaming"))
+    if (is_word(c->group, "streaming"))
         return "frames sent, by the last ten batches";
-    if (reads(c->metric, "tokens_per_s"))
+    if (is_word(c->metric, "tokens_per_s"))
         return c->n_files > 1          ? "of the first of several files"
                : c->reported < c->ours ? "over the time of all sections"
                                        : "over other sections than ours";
@@ -336,10 +367,10 @@ static const char *reason_of(const struct compared *c)
 
 static double ours_of(const struct rank *rank, struct ta_slice metric)
 {
-    return reads(metric, "fps")            ? rank->of[RATE_FPS_BLOCKS]
-           : reads(metric, "bps")          ? rank->of[RATE_BPS_BLOCKS]
-           : reads(metric, "tokens_per_s") ? rank->of[RATE_TOKENS]
-                                           : NAN;
+    return is_word(metric, "fps")            ? rank->of[RATE_FPS_BLOCKS]
+           : is_word(metric, "bps")          ? rank->of[RATE_BPS_BLOCKS]
+           : is_word(metric, "tokens_per_s") ? rank->of[RATE_TOKENS]
+                                             : NAN;
 }
 
 /* Why the number of the profiler is not ours, in a line short enough to be shown whole; "" when it
@@ -347,14 +378,14 @@ static double ours_of(const struct rank *rank, struct ta_slice metric)
 static void explain(const struct compared *c, char note[NOTE_MAX])
 {
     note[0] = '\0';
-    if (reads(c->metric, "first_block_ns"))
+    if (is_word(c->metric, "first_block_ns"))
         snprintf(note, NOTE_MAX, "the block alone, not from the start");
-    if (reads(c->metric, "tpf"))
+    if (is_word(c->metric, "tpf"))
         snprintf(note, NOTE_MAX, "of the benchmark; requests.by_rank has ours, where recorded");
     if (isfinite(c->ours) && c->ours > 0 && fabs(c->reported - c->ours) > 1e-3 * c->ours)
         snprintf(note, NOTE_MAX, "%s: ×%.3g", reason_of(c), c->reported / c->ours);
-    else if (reads(c->group, "diffusion") && !isfinite(c->ours) &&
-             (reads(c->metric, "fps") || reads(c->metric, "bps")))
+    else if (is_word(c->group, "diffusion") && !isfinite(c->ours) &&
+             (is_word(c->metric, "fps") || is_word(c->metric, "bps")))
         snprintf(note, NOTE_MAX, "%s", reason_of(c));
 }
 
@@ -404,7 +435,7 @@ static void add_metric(const struct writer *w, const struct ta_partial *figures,
                                    count_files(figures, i, end)},
                 note);
         const bool known = row[UNIT] >= 0 && row[UNIT] < TA_UNIT_COUNT_OF_UNITS;
-        add_value(w->table, w->rank->rank, name, basis, ta_real_of(row[VALUE]),
+        add_value(w->out, w->rank->rank, name, basis, ta_real_of(row[VALUE]),
                   known ? (enum ta_unit)row[UNIT] : TA_UNIT_NONE, note);
     }
 }
@@ -435,10 +466,10 @@ static int by_rank(const void *left, const void *right)
 }
 
 /* All ranks that have anything, ascending, each once; NULL without memory. */
-static struct rank *list_ranks(const struct ta_partial *const *merged, const struct rows *steps,
+static struct rank *list_ranks(const struct ta_partial *const *merged, const struct ta_refs *in,
                                size_t *n_ranks)
 {
-    const size_t n_steps = steps->table ? steps->table->n_rows : 0;
+    const size_t n_steps = ta_ref_rows(in, STEPS_RANK);
     struct rank *ranks = calloc(
         ta_partial_rows(merged[0]) + ta_partial_rows(merged[1]) + n_steps + 1, sizeof *ranks);
     size_t n = 0, kept = 0;
@@ -449,7 +480,7 @@ static struct rank *list_ranks(const struct ta_partial *const *merged, const str
                 ranks[n++] = (struct rank){.rank = row[RANK]};
         }
     for (size_t i = 0; ranks && i < n_steps; i++) {
-        const int64_t rank = ta_row_integer(steps->table, i, "rank");
+        const int64_t rank = ta_ref_integer(in, STEPS_RANK, i);
         if (n == 0 || ranks[n - 1].rank != rank)
             ranks[n++] = (struct rank){.rank = rank};
     }
@@ -476,31 +507,33 @@ static void fill(struct rank *rank, const struct ta_partial *partial, size_t *at
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
-    struct rows blocks = {ta_report_table(in->report, "diffusion.blocks"), 0};
-    struct rows steps = {ta_report_table(in->report, "diffusion.steps"), 0};
-    struct rows by_rank = {ta_report_table(in->report, "diffusion.by_rank"), 0};
-    struct ta_table_builder *table =
-        ta_add_table(out, "throughput.values", "Throughput and latency", columns, 6);
+    struct rows blocks = {in, BLOCKS_RANK, BLOCKS_INDEX, BLOCKS_TIME, BLOCKS_FRAMES, 0};
+    struct rows steps = {in, STEPS_RANK, STEPS_INDEX, STEPS_TIME, NO_COLUMN, 0};
+    struct rows by_rank = {.in = in, .rank = RANKS_RANK};
     size_t n, at_rank = 0, at_figure = 0;
-    struct rank *ranks = list_ranks(merged, &steps, &n);
+    struct rank *ranks = list_ranks(merged, in, &n);
     if (!ranks)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot list the ranks");
     for (size_t i = 0; i < n; i++) {
         fill(&ranks[i], merged[0], &at_rank);
         make_rates(&ranks[i], &blocks, &steps, &by_rank);
-        add_ours(table, &ranks[i]);
-        add_theirs(&(struct writer){table, &ranks[i]}, merged[1], &at_figure);
+        add_ours(out, &ranks[i]);
+        add_theirs(&(struct writer){out, &ranks[i]}, merged[1], &at_figure);
     }
     if (n > 0 && ranks[0].rank != TA_MISSING) /* rows of no rank are of the run already */
-        add_run(table, ranks, n);
+        add_run(out, ranks, n);
     free(ranks);
     return TA_OK;
 }
 
-static const char *const after[] = {"diffusion", NULL};
+static const struct ta_table_def *const tables[] = {&values, NULL};
 
-static const struct ta_analysis_ops ops = {
-    .after = after, .section = "diffusion", .partials = partials, .map = map, .finish = finish};
+static const struct ta_analysis_ops ops = {.section = "diffusion",
+                                           .partials = partials,
+                                           .map = map,
+                                           .finish = finish,
+                                           .tables = tables,
+                                           TA_READS(reads)};
 
 TA_PLUGIN(analysis, throughput, &ops, .title = "Diffusion and throughput",
           .summary = "Rates and latencies on a named basis, with the profiler's own beside ours: "

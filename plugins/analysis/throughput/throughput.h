@@ -46,10 +46,10 @@ struct rank {
     int64_t frames, blocks; /* TA_MISSING when not known */
 };
 
-void add_rate(struct ta_table_builder *table, int64_t rank, enum rate rate, double value,
+void add_rate(struct ta_section_builder *out, int64_t rank, enum rate rate, double value,
               const char *note);
 
 /* Adds the rates of all ranks together, which are in ascending order. */
-void add_run(struct ta_table_builder *table, const struct rank *ranks, size_t n);
+void add_run(struct ta_section_builder *out, const struct rank *ranks, size_t n);
 
 #endif
