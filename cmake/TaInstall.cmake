@@ -11,6 +11,7 @@ add_library(traceanalyze_plugin INTERFACE)
 set_target_properties(traceanalyze_plugin PROPERTIES EXPORT_NAME plugin)
 target_include_directories(traceanalyze_plugin INTERFACE
     "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
+    "$<BUILD_INTERFACE:${TA_MADE_INCLUDE}>"
     "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 
 install(TARGETS traceanalyze_cli)
@@ -28,6 +29,8 @@ foreach(set IN ITEMS traceanalyzeTargets traceanalyzeStaticTargets)
 endforeach()
 install(DIRECTORY include/traceanalyze DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
         COMPONENT development FILES_MATCHING PATTERN "*.h")
+install(FILES "${TA_MADE_INCLUDE}/traceanalyze/headers.h"
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/traceanalyze" COMPONENT development)
 
 set(TA_NEEDS "")
 foreach(group IN ITEMS TA_BASE TA_DRAW TA_ISAL)

@@ -15,6 +15,7 @@ set(TA_OPTIMIZED "$<OR:$<CONFIG:Release>,$<CONFIG:RelWithDebInfo>,$<CONFIG:MinSi
 # Options for compiling; object libraries and tests call this too.
 function(ta_compile_options target)
   target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
+  target_include_directories(${target} PRIVATE "${TA_MADE_INCLUDE}")
   target_compile_options(${target} PRIVATE
       -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wvla
       "-ffile-prefix-map=${PROJECT_SOURCE_DIR}=." "-ffile-prefix-map=${PROJECT_BINARY_DIR}=build")

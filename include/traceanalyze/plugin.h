@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The plugin descriptor and its ABI.
+/* The plugin descriptor.
  *
  * A plugin is one file plugins/<kind>/<id>.c (or a folder of that name) that ends in
  *
@@ -9,16 +9,16 @@
  * forgotten last line is a link error) or built as a shared object (an entry function that
  * dlsym finds).  A plugin includes only <traceanalyze/…>.
  *
- * ABI: major must be equal, minor at most that of the host.  Structures only grow at their end;
- * a shorter one is copied into zeroed memory, so callbacks it does not know are NULL. */
+ * Until version 1.0 structures change as they need to, so a plugin loads only into a program that
+ * was built with the very same headers: both carry a hash of them. */
 #ifndef TRACEANALYZE_PLUGIN_H
 #define TRACEANALYZE_PLUGIN_H
 
 #include "base.h"
 
+#include <traceanalyze/headers.h> /* made by the build: TA_HEADERS_HASH */
+
 #define TA_PLUGIN_MAGIC UINT32_C(0x54414e41) /* "TANA" */
-#define TA_ABI_MAJOR 1
-#define TA_ABI_MINOR 0
 
 TA_BEGIN_DECLS
 
@@ -55,10 +55,8 @@ struct ta_option {
     }
 
 struct ta_plugin {
-    uint32_t magic;
-    uint16_t abi_major, abi_minor; /* as compiled */
-    uint32_t size, ops_size;       /* sizeof this struct and of *ops, as compiled */
-    uint32_t kind;
+    uint32_t magic, kind;
+    uint64_t headers; /* TA_HEADERS_HASH, as compiled; nothing behind it is read if it differs */
     const char *id, *title, *summary, *version;
     const struct ta_option *options; /* ends with TA_OPTIONS_END, or NULL */
     union {
@@ -90,11 +88,8 @@ TA_API const struct ta_plugin *ta_plugin_entry(uint32_t index);
 /* The last line of a plugin; `ops_` of the wrong kind does not compile. */
 #define TA_PLUGIN(kind_, id_, ops_, ...)                                                           \
     TA_PLUGIN_OBJECT(kind_, id_) = {.magic = TA_PLUGIN_MAGIC,                                      \
-                                    .abi_major = TA_ABI_MAJOR,                                     \
-                                    .abi_minor = TA_ABI_MINOR,                                     \
-                                    .size = sizeof(struct ta_plugin),                              \
-                                    .ops_size = sizeof(*(ops_)),                                   \
                                     .kind = TA_KIND_##kind_,                                       \
+                                    .headers = TA_HEADERS_HASH,                                    \
                                     .id = #id_,                                                    \
                                     .kind_ = (ops_),                                               \
                                     __VA_ARGS__}

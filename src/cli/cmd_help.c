@@ -190,7 +190,7 @@ enum ta_status ta_cmd_help(struct ta_cli *cli)
 
 static void put_parts(struct ta_file *out, const struct ta_registry *registry)
 {
-    ta_putf(out, "plugin ABI %d.%d, plugins:", TA_ABI_MAJOR, TA_ABI_MINOR);
+    ta_putf(out, "headers %016llx, plugins:", (unsigned long long)TA_HEADERS_HASH);
     for (int kind = 0; kind < TA_KIND_COUNT; kind++)
         ta_putf(out, " %zu %s", ta_registry_count(registry, (enum ta_plugin_kind)kind),
                 ta_plugin_kind_name((enum ta_plugin_kind)kind));

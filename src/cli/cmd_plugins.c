@@ -218,8 +218,7 @@ static void put_json_entry(struct ta_file *out, const struct ta_entry *entry)
 static void put_json(struct ta_file *out, const struct ta_registry *registry, struct kinds kinds)
 {
     const char *separator = "\n";
-    ta_putf(out, "{\"abi\":\"%d.%d\",\"%s\":[", TA_ABI_MAJOR, TA_ABI_MINOR,
-            kinds.end - kinds.first > 1 ? "plugins" : "rules");
+    ta_putf(out, "{\"%s\":[", kinds.end - kinds.first > 1 ? "plugins" : "rules");
     for (int kind = kinds.first; kind < kinds.end; kind++)
         for (size_t i = 0; i < ta_registry_count(registry, (enum ta_plugin_kind)kind); i++) {
             ta_puts(out, separator);

@@ -10,55 +10,37 @@
 #include "traceanalyze/input.h"
 #include "traceanalyze/output.h"
 
-union any_ops {
-    struct ta_input_ops input;
-    struct ta_analysis_ops analysis;
-    struct ta_advice_ops advice;
-    struct ta_headline_ops headline;
-    struct ta_output_ops output;
-};
-
-static const struct {
-    const char *name;
-    uint32_t ops_size;
-} kinds[TA_KIND_COUNT] = {
-    [TA_KIND_input] = {"input", sizeof(struct ta_input_ops)},
-    [TA_KIND_analysis] = {"analysis", sizeof(struct ta_analysis_ops)},
-    [TA_KIND_advice] = {"advice", sizeof(struct ta_advice_ops)},
-    [TA_KIND_headline] = {"headline", sizeof(struct ta_headline_ops)},
-    [TA_KIND_output] = {"output", sizeof(struct ta_output_ops)},
-};
+static const char *const kinds[TA_KIND_COUNT] = {[TA_KIND_input] = "input",
+                                                 [TA_KIND_analysis] = "analysis",
+                                                 [TA_KIND_advice] = "advice",
+                                                 [TA_KIND_headline] = "headline",
+                                                 [TA_KIND_output] = "output"};
 
 const char *ta_plugin_kind_name(enum ta_plugin_kind kind)
 {
-    return kinds[kind].name;
+    return kinds[kind];
 }
 
 /* ---- checking a descriptor ------------------------------------------------------------ */
 
-/* Size of the descriptor in ABI 1.0: none is shorter. */
-enum { SIZE_1_0 = offsetof(struct ta_plugin, ops) + sizeof(void *) };
-
-/* The first fields (magic, ABI, sizes) have the same place in every ABI; nothing else is looked
- * at before they are right. */
-static enum ta_status check_abi(struct ta_ctx *ctx, const struct ta_plugin *plugin,
-                                const char *origin)
+/* Magic and hash have the same place in all versions; nothing else is looked at before both are
+ * right. */
+static enum ta_status check_headers(struct ta_ctx *ctx, const struct ta_plugin *plugin,
+                                    const char *origin)
 {
     if (plugin->magic != TA_PLUGIN_MAGIC)
         return ta_fail(ctx, TA_ERR_PLUGIN, "Not a plugin descriptor: origin=%s", origin);
-    if (plugin->abi_major != TA_ABI_MAJOR || plugin->abi_minor > TA_ABI_MINOR)
-        return ta_fail(ctx, TA_ERR_PLUGIN, "%s: plugin ABI %u.%u, this build speaks %d.%d", origin,
-                       (unsigned)plugin->abi_major, (unsigned)plugin->abi_minor, TA_ABI_MAJOR,
-                       TA_ABI_MINOR);
+    if (plugin->headers != TA_HEADERS_HASH)
+        return ta_fail(
+            ctx, TA_ERR_PLUGIN,
+            "%s was built with other headers of traceanalyze than this program (%016llx, "
+            "not %016llx): build it again",
+            origin, (unsigned long long)plugin->headers, (unsigned long long)TA_HEADERS_HASH);
     if (plugin->kind >= TA_KIND_COUNT)
         return ta_fail(ctx, TA_ERR_PLUGIN, "Unknown kind of plugin: origin=%s, kind=%u", origin,
                        plugin->kind);
-    if (plugin->size > sizeof *plugin || plugin->size < SIZE_1_0 || !plugin->ops ||
-        plugin->ops_size > kinds[plugin->kind].ops_size)
-        return ta_fail(ctx, TA_ERR_PLUGIN,
-                       "Sizes do not match the ABI that the plugin claims: origin=%s, size=%u, "
-                       "ops_size=%u",
-                       origin, plugin->size, plugin->ops_size);
+    if (!plugin->ops)
+        return ta_fail(ctx, TA_ERR_PLUGIN, "Plugin without callbacks: origin=%s", origin);
     return TA_OK;
 }
 
@@ -68,19 +50,19 @@ static bool is_id(const char *id)
     return id && *id && id[strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
 }
 
-static bool has_callbacks(uint32_t kind, const union any_ops *ops)
+static bool has_callbacks(const struct ta_plugin *plugin)
 {
-    switch (kind) {
+    switch (plugin->kind) {
     case TA_KIND_input:
-        return ops->input.sniff && ops->input.read;
+        return plugin->input->sniff && plugin->input->read;
     case TA_KIND_analysis:
-        return ops->analysis.finish && ops->analysis.section;
+        return plugin->analysis->finish && plugin->analysis->section;
     case TA_KIND_advice:
-        return ops->advice.advise;
+        return plugin->advice->advise;
     case TA_KIND_headline:
-        return ops->headline.say && (unsigned)ops->headline.level < TA_HEADLINE_LEVELS;
+        return plugin->headline->say && (unsigned)plugin->headline->level < TA_HEADLINE_LEVELS;
     default:
-        return ops->output.write && ops->output.extension;
+        return plugin->output->write && plugin->output->extension;
     }
 }
 
@@ -142,31 +124,23 @@ static enum ta_status insert(struct ta_ctx *ctx, struct ta_registry *registry, s
     return TA_OK;
 }
 
-/* A slot with copies of the descriptor and its ops in zeroed memory of this host's sizes, so
- * that callbacks which the plugin does not know are NULL. */
+/* A slot with a copy of the descriptor, whose texts are all there. */
 static struct ta_slot *slot_new(struct ta_ctx *ctx, struct ta_registry *registry,
                                 const struct ta_plugin *plugin, const char *origin)
 {
     struct ta_slot *slot = ta_arena_alloc(&registry->arena, sizeof *slot);
-    union any_ops *ops = ta_arena_alloc(&registry->arena, sizeof *ops);
     const size_t options = option_count(plugin) + 1;
     double *values = ta_arena_alloc(&registry->arena, options * sizeof *values);
     const char **origins = ta_arena_alloc(&registry->arena, options * sizeof *origins);
     const char *origin_copy = ta_arena_copy(&registry->arena, ta_slice_of(origin));
-    if (!slot || !ops || !values || !origins || !origin_copy) {
+    if (!slot || !values || !origins || !origin_copy) {
         ta_fail(ctx, TA_ERR_NOMEM, "Out of memory: plugin=%s", plugin->id);
         return NULL;
     }
     for (size_t i = 0; i < option_count(plugin); i++)
         values[i] = plugin->options[i].preset;
-    if (plugin->ops)
-        memcpy(ops, plugin->ops, plugin->ops_size);
-
     struct ta_plugin *copy = &slot->entry.plugin;
-    memcpy(copy, plugin, plugin->size);
-    copy->ops = ops;
-    copy->size = sizeof *copy;
-    copy->ops_size = kinds[copy->kind].ops_size;
+    *copy = *plugin;
     copy->title = copy->title ? copy->title : copy->id;
     copy->summary = copy->summary ? copy->summary : "";
     copy->version = copy->version ? copy->version : "";
@@ -184,7 +158,7 @@ static enum ta_status add_slot(struct ta_ctx *ctx, struct ta_registry *registry,
     const size_t at = position(registry, plugin->kind, plugin->id, &found);
     if (found)
         return ta_fail(ctx, TA_ERR_PLUGIN, "Two plugins of one kind and id: %s %s from %s and %s",
-                       kinds[plugin->kind].name, plugin->id,
+                       kinds[plugin->kind], plugin->id,
                        registry->slots[plugin->kind][at]->entry.origin, slot->entry.origin);
     return insert(ctx, registry, slot, at);
 }
@@ -202,7 +176,7 @@ enum ta_status ta_registry_add_data(struct ta_ctx *ctx, struct ta_registry *regi
 enum ta_status ta_registry_add(struct ta_ctx *ctx, struct ta_registry *registry,
                                const struct ta_plugin *plugin, const char *origin)
 {
-    enum ta_status status = check_abi(ctx, plugin, origin);
+    enum ta_status status = check_headers(ctx, plugin, origin);
     if (status != TA_OK)
         return status;
     if (!is_id(plugin->id))
@@ -213,7 +187,7 @@ enum ta_status ta_registry_add(struct ta_ctx *ctx, struct ta_registry *registry,
     struct ta_slot *slot = slot_new(ctx, registry, plugin, origin);
     if (!slot)
         return TA_ERR_NOMEM;
-    if (!has_callbacks(plugin->kind, slot->entry.plugin.ops))
+    if (!has_callbacks(plugin))
         return ta_fail(ctx, TA_ERR_PLUGIN, "Plugin lacks a callback: origin=%s, plugin=%s", origin,
                        plugin->id);
     return add_slot(ctx, registry, slot);

@@ -124,10 +124,8 @@ enum ta_status ta_registry_add_rule(struct ta_ctx *ctx, struct ta_registry *regi
         return ta_ctx_status(ctx);
     struct ta_plugin plugin = {
         .magic = TA_PLUGIN_MAGIC,
-        .abi_major = TA_ABI_MAJOR,
-        .abi_minor = TA_ABI_MINOR,
-        .size = sizeof plugin,
         .kind = TA_KIND_advice,
+        .headers = TA_HEADERS_HASH,
         .id = data->id,
         .title = "Rule of a file",
         .summary = ta_arena_printf(&registry->arena, "Fires when %s of %s is %s its threshold",

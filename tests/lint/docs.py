@@ -249,7 +249,7 @@ def check_packages(lint):
 
 # ---- what only tools can tell ----------------------------------------------------------------
 
-def check_example(lint, compiler):
+def check_example(lint, compiler, program):
     blocks = re.findall(r"^```c\n(.*?)^```", lint.text("README.md"), re.MULTILINE | re.DOTALL)
     for block in blocks:
         if "TA_PLUGIN(" not in block:
@@ -258,7 +258,8 @@ def check_example(lint, compiler):
             source.write(block)
             source.flush()
             done = subprocess.run([compiler, "-std=c17", "-fsyntax-only", "-Wall", "-Wextra",
-                                   "-Werror", f"-I{lint.root}/include", source.name],
+                                   "-Werror", f"-I{lint.root}/include",
+                                   f"-I{pathlib.Path(program).parent}/include", source.name],
                                   capture_output=True, text=True, check=False)
         if done.returncode:
             lint.fault(lint.root / "README.md", f"its example does not compile:\n{done.stderr}")
@@ -373,8 +374,8 @@ def main():
     check_headers(lint)
     check_presets(lint)
     check_packages(lint)
-    if args.compiler:
-        check_example(lint, args.compiler)
+    if args.compiler and args.program:
+        check_example(lint, args.compiler, args.program)
     if args.program and args.input:
         check_report(lint, args.program, args.input)
         check_excerpt(lint, args.program, args.input)

@@ -7,6 +7,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import shutil
 
 import reports
@@ -70,13 +71,17 @@ def main():
     origins = {p["id"]: p["origin"] for p in json.loads(listed.stdout)["plugins"]}
     assert origins["short_kernels"] == str(plugin), origins
 
-    # A plugin of another ABI, with both versions in the message.
-    later = args.work / "later.so"
-    run(args.compiler, "-shared", "-fPIC", "-I", prefix / "include", "-o", later,
-        args.source / "tests/plugin/wrong_abi.c")
-    done = run(program, "report", "--json", trace, "--plugin-path", later, expect=2)
-    assert "plugin ABI 2.0, this build speaks 1.0" in done.stderr, done.stderr
-    assert str(later) in done.stderr, done.stderr
+    # Plugins against other headers: older ones that are kept, and these with one change.
+    changed = args.work / "changed"
+    shutil.copytree(prefix / "include", changed)
+    made = changed / "traceanalyze/headers.h"
+    made.write_text(re.sub(r"0x[0-9a-f]{16}", "0x0123456789abcdef", made.read_text()))
+    for headers, source in ((args.source / "tests/plugin/older", "tests/plugin/older.c"),
+                            (changed, "samples/plugin/short_kernels.c")):
+        other = args.work / "other.so"
+        run(args.compiler, "-shared", "-fPIC", "-I", headers, "-o", other, args.source / source)
+        done = run(program, "report", "--json", trace, "--plugin-path", other, expect=2)
+        assert f"{other} was built with other headers" in done.stderr, done.stderr
 
 
 if __name__ == "__main__":

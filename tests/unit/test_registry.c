@@ -42,11 +42,8 @@ enum { SHARE, WAIT, SIZE, COUNT, ON };
 static struct ta_plugin toy(void)
 {
     return (struct ta_plugin){.magic = TA_PLUGIN_MAGIC,
-                              .abi_major = TA_ABI_MAJOR,
-                              .abi_minor = TA_ABI_MINOR,
-                              .size = sizeof(struct ta_plugin),
-                              .ops_size = sizeof ops,
                               .kind = TA_KIND_output,
+                              .headers = TA_HEADERS_HASH,
                               .id = "toy",
                               .options = options,
                               .output = &ops};
@@ -115,15 +112,12 @@ static void accepts_a_descriptor(void **state)
     assert_null(ta_registry_find(registry, TA_KIND_analysis, "toy"));
 }
 
-static void names_both_abi_versions(void **state)
+static void refuses_other_headers(void **state)
 {
     (void)state;
     struct ta_plugin plugin = toy();
-    plugin.abi_major = 2;
-    refused(&plugin, "plugin ABI 2.0, this build speaks 1.0");
-    plugin = toy();
-    plugin.abi_minor = TA_ABI_MINOR + 1;
-    refused(&plugin, "plugin ABI 1.1, this build speaks 1.0");
+    plugin.headers ^= 1;
+    refused(&plugin, "was built with other headers");
 }
 
 static void refuses_bad_descriptors(void **state)
@@ -136,17 +130,8 @@ static void refuses_bad_descriptors(void **state)
     plugin.kind = TA_KIND_COUNT;
     refused(&plugin, "kind");
     plugin = toy();
-    plugin.size = sizeof plugin + 8;
-    refused(&plugin, "size");
-    plugin = toy();
-    plugin.size = 16;
-    refused(&plugin, "size");
-    plugin = toy();
-    plugin.ops_size = sizeof ops + 8;
-    refused(&plugin, "ops_size");
-    plugin = toy();
     plugin.ops = NULL;
-    refused(&plugin, "ops_size");
+    refused(&plugin, "without callbacks");
     plugin = toy();
     plugin.id = "../toy";
     refused(&plugin, "id");
@@ -155,12 +140,12 @@ static void refuses_bad_descriptors(void **state)
     refused(&plugin, "id");
 }
 
-/* What an older header did not have reads as NULL, which a mandatory callback may not be. */
-static void unknown_callbacks_are_null(void **state)
+static void refuses_a_lack_of_callbacks(void **state)
 {
     (void)state;
+    static const struct ta_output_ops no_write = {.extension = "toy"};
     struct ta_plugin plugin = toy();
-    plugin.ops_size = offsetof(struct ta_output_ops, write);
+    plugin.output = &no_write;
     refused(&plugin, "lacks a callback");
 }
 
@@ -315,9 +300,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(built_ins_are_in_order),
         TEST(accepts_a_descriptor),
-        TEST(names_both_abi_versions),
+        TEST(refuses_other_headers),
         TEST(refuses_bad_descriptors),
-        TEST(unknown_callbacks_are_null),
+        TEST(refuses_a_lack_of_callbacks),
         TEST(refuses_bad_options),
         TEST(duplicates_name_both_origins),
         TEST(sets_options),
