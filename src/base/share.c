@@ -6,24 +6,15 @@
 
 #include <stdlib.h>
 
-struct sharing {
-    size_t n;
-    ta_task *task;
-    void *user;
-    enum ta_stage stage;
-    atomic_size_t next;
-    atomic_bool failed;
-};
-
-struct helper {
-    struct sharing *all;
+struct ta_helper {
+    struct ta_sharing *all;
     struct ta_ctx ctx;
     size_t failed; /* the task that did, when its context says that one did */
     pthread_t thread;
 };
 
 /* Does tasks until none is left.  All before a failed one have been begun by then. */
-static enum ta_status take_tasks(struct sharing *all, struct ta_ctx *ctx, size_t *failed)
+static enum ta_status take_tasks(struct ta_sharing *all, struct ta_ctx *ctx, size_t *failed)
 {
     enum ta_status status = TA_OK;
     while (status == TA_OK && !atomic_load(&all->failed)) {
@@ -40,50 +31,56 @@ static enum ta_status take_tasks(struct sharing *all, struct ta_ctx *ctx, size_t
 
 static void *help(void *argument)
 {
-    struct helper *helper = argument;
+    struct ta_helper *helper = argument;
     ta_times_start(&helper->ctx.times);
     helper->ctx.status = take_tasks(helper->all, &helper->ctx, &helper->failed);
-    ta_times_lap(&helper->ctx.times, helper->all->stage);
+    if (helper->all->stage < TA_STAGE_COUNT)
+        ta_times_lap(&helper->ctx.times, helper->all->stage);
     return NULL;
 }
 
-/* Starts helpers, as many as there is work and memory for; fewer do the work as well. */
-static size_t start(struct sharing *all, struct ta_ctx *ctx, struct helper *helpers, size_t most)
+void ta_share_start(struct ta_sharing *all, size_t most)
 {
-    size_t n = 0;
-    for (; helpers && n < most; n++) {
-        helpers[n].all = all;
-        ta_ctx_init(&helpers[n].ctx, ctx->shared);
-        if (!ta_thread_start(&helpers[n].thread, help, &helpers[n]))
+    all->helpers = most ? calloc(most, sizeof *all->helpers) : NULL;
+    for (size_t *n = &all->n_helpers; all->helpers && *n < most; ++*n) {
+        struct ta_helper *const helper = &all->helpers[*n];
+        helper->all = all;
+        ta_ctx_init(&helper->ctx, all->ctx->shared);
+        if (!ta_thread_start(&helper->thread, help, helper))
             break;
     }
-    return n;
+    all->had = all->ctx->helpers;
+    if (all->n_helpers)
+        all->ctx->helpers = 0; /* they are at work: what a task shares out it does alone */
+}
+
+enum ta_status ta_share_finish(struct ta_sharing *all)
+{
+    struct ta_ctx *const ctx = all->ctx;
+    size_t first = 0;
+    enum ta_status status = take_tasks(all, ctx, &first);
+    ctx->helpers = all->had;
+    for (size_t i = 0; i < all->n_helpers; i++) {
+        struct ta_helper *const helper = &all->helpers[i];
+        pthread_join(helper->thread, NULL);
+        ta_times_add(&ctx->times, &helper->ctx.times);
+        if (helper->ctx.status == TA_OK || (status != TA_OK && helper->failed > first))
+            continue;
+        status = helper->ctx.status;
+        first = helper->failed;
+        ta_ctx_adopt(ctx, &helper->ctx);
+    }
+    free(all->helpers);
+    return status;
 }
 
 enum ta_status ta_share_out(struct ta_ctx *ctx, enum ta_stage stage, size_t n, ta_task *task,
                             void *user)
 {
-    struct sharing all = {.n = n, .task = task, .user = user, .stage = stage};
-    const size_t most = n < ctx->helpers + 1 ? n : ctx->helpers + 1;
-    struct helper *helpers = most > 1 ? calloc(most - 1, sizeof *helpers) : NULL;
-    const size_t n_helpers = start(&all, ctx, helpers, most > 1 ? most - 1 : 0);
-    size_t first = 0;
-    const size_t had = ctx->helpers;
-    if (n_helpers)
-        ctx->helpers = 0; /* they are at work: what a task shares out it does alone */
-    enum ta_status status = take_tasks(&all, ctx, &first);
-    ctx->helpers = had;
-    for (size_t i = 0; i < n_helpers; i++) {
-        pthread_join(helpers[i].thread, NULL);
-        ta_times_add(&ctx->times, &helpers[i].ctx.times);
-        if (helpers[i].ctx.status == TA_OK || (status != TA_OK && helpers[i].failed > first))
-            continue;
-        status = helpers[i].ctx.status;
-        first = helpers[i].failed;
-        ta_ctx_adopt(ctx, &helpers[i].ctx);
-    }
-    free(helpers);
-    return status;
+    struct ta_sharing all = {.ctx = ctx, .n = n, .task = task, .user = user, .stage = stage};
+    const size_t others = n ? n - 1 : 0;
+    ta_share_start(&all, others < ctx->helpers ? others : ctx->helpers);
+    return ta_share_finish(&all);
 }
 
 enum ta_status ta_share_tasks(struct ta_ctx *ctx, size_t n, ta_task *task, void *user)

@@ -6,8 +6,27 @@
 #include "base/context.h"
 #include "traceanalyze/share.h"
 
-/* ta_share_tasks() for any stage: what helpers spend counts for it. */
+/* ta_share_tasks() for any stage: what helpers spend counts for it, unless it is TA_STAGE_COUNT, as
+ * the tasks count it themselves. */
 enum ta_status ta_share_out(struct ta_ctx *ctx, enum ta_stage stage, size_t n, ta_task *task,
                             void *user) TA_MUST_CHECK;
+
+/* The same in two steps, for a caller with something else to do while its helpers are at work. */
+struct ta_sharing {
+    struct ta_ctx *ctx;
+    size_t n;
+    ta_task *task;
+    void *user;
+    enum ta_stage stage;
+    struct ta_helper *helpers;
+    size_t n_helpers, had;
+    atomic_size_t next;
+    atomic_bool failed;
+};
+
+/* Starts up to `most` helpers, as many as there is memory for: none, perhaps. */
+void ta_share_start(struct ta_sharing *all, size_t most);
+/* Does what they have left, and waits for them. */
+enum ta_status ta_share_finish(struct ta_sharing *all) TA_MUST_CHECK;
 
 #endif

@@ -2,7 +2,7 @@
 #include "ingest/crew.h"
 
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/share.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,8 +16,6 @@ struct ta_member {
     size_t number;
     struct ta_worker worker;
     struct ta_partial_set **partials; /* one per job, NULL before its first file */
-    pthread_t thread;
-    enum ta_status status;
 };
 
 /* ---- working ------------------------------------------------------------------------------- */
@@ -35,7 +33,7 @@ static bool turn_to(struct ta_member *member, size_t number)
     return w->partials;
 }
 
-static enum ta_status read_file(struct ta_member *member, const struct ta_task *task)
+static enum ta_status read_file(struct ta_member *member, const struct ta_file_task *task)
 {
     struct ta_worker *w = &member->worker;
     if (!turn_to(member, task->job))
@@ -48,7 +46,7 @@ static enum ta_status read_file(struct ta_member *member, const struct ta_task *
 }
 
 /* Reads one file when there is memory for it. */
-static enum ta_status take_file(struct ta_member *member, const struct ta_task *task)
+static enum ta_status take_file(struct ta_member *member, const struct ta_file_task *task)
 {
     struct ta_crew *crew = member->crew;
     const struct ta_job *job = &crew->jobs[task->job];
@@ -67,24 +65,34 @@ static enum ta_status take_file(struct ta_member *member, const struct ta_task *
     return status;
 }
 
-static void *work(void *argument)
+/* All that worker `number` does. */
+static enum ta_status work(struct ta_ctx *ctx, size_t number, void *user)
 {
-    struct ta_member *member = argument;
-    struct ta_crew *crew = member->crew;
-    while (member->status == TA_OK && !atomic_load(&crew->stop)) {
+    struct ta_crew *crew = user;
+    struct ta_member *member = &crew->members[number];
+    enum ta_status status = TA_OK;
+    *member = (struct ta_member){.crew = crew, .number = number};
+    ta_ctx_init(&member->worker.ctx, ctx->shared);
+    member->partials = calloc(crew->n_jobs, sizeof(struct ta_partial_set *));
+    if (!member->partials)
+        status = ta_fail(&member->worker.ctx, TA_ERR_NOMEM, "Cannot hold the results of the files");
+    while (status == TA_OK && !atomic_load(&crew->stop)) {
         const size_t at = atomic_fetch_add(&crew->next, 1);
         if (at >= crew->n)
             break;
-        member->status = take_file(member, &crew->tasks[at]);
+        status = take_file(member, &crew->tasks[at]);
         atomic_fetch_add(&crew->done, 1);
     }
-    if (member->status != TA_OK)
+    if (status != TA_OK) {
         atomic_store(&crew->stop, true);
+        ta_ctx_adopt(ctx, &member->worker.ctx);
+    }
+    ta_times_add(&ctx->times, &member->worker.ctx.times);
     pthread_mutex_lock(&crew->lock);
     crew->working--;
     pthread_cond_signal(&crew->left);
     pthread_mutex_unlock(&crew->lock);
-    return NULL;
+    return status;
 }
 
 /* ---- watching them ------------------------------------------------------------------------- */
@@ -105,7 +113,7 @@ static void wait_for(struct ta_crew *crew, struct ta_shared *shared)
 {
     const struct ta_run_options *options = crew->options;
     pthread_mutex_lock(&crew->lock);
-    while (crew->working) {
+    while (crew->working && !atomic_load(&crew->stop)) { /* after a failure some never begin */
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += 100000000;
@@ -124,25 +132,6 @@ static void wait_for(struct ta_crew *crew, struct ta_shared *shared)
     watch_memory(crew, shared);
 }
 
-static bool start(struct ta_ctx *ctx, struct ta_crew *crew, size_t number)
-{
-    struct ta_member *member = &crew->members[number];
-    *member = (struct ta_member){.crew = crew, .number = number};
-    member->partials = calloc(crew->n_jobs, sizeof(struct ta_partial_set *));
-    ta_ctx_init(&member->worker.ctx, ctx->shared);
-    pthread_mutex_lock(&crew->lock);
-    crew->working++;
-    pthread_mutex_unlock(&crew->lock);
-    if (member->partials && ta_thread_start(&member->thread, work, member))
-        return true;
-    free(member->partials);
-    member->partials = NULL;
-    pthread_mutex_lock(&crew->lock);
-    crew->working--;
-    pthread_mutex_unlock(&crew->lock);
-    return false;
-}
-
 /* ---- what they leave ----------------------------------------------------------------------- */
 
 /* Columns beyond the limit found no room on the disk either. */
@@ -157,34 +146,24 @@ static enum ta_status say_no_space(struct ta_ctx *ctx)
         space->limit, space->used, space->needed, space->folder, strerror(space->error));
 }
 
-/* What went wrong, if anything did. */
-static enum ta_status outcome(struct ta_ctx *ctx, struct ta_crew *crew, size_t started)
+/* What went wrong, if anything did: what a worker says, or why it had to. */
+static enum ta_status outcome(struct ta_ctx *ctx, struct ta_crew *crew, enum ta_status status)
 {
     int reason = OUT_OF_MEMORY;
     if (crew->too_much && atomic_compare_exchange_strong(&ctx->shared->canceled, &reason, 0))
         return ta_fail(ctx, TA_ERR_NOMEM,
                        "The run needs more memory than --memory-limit allows: limit=%" PRIu64
                        " bytes, in use=%" PRIu64 " bytes, threads=%zu",
-                       crew->options->memory_limit, crew->too_much, started);
-    if (started == 0)
-        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot start a thread");
-    for (size_t i = 0; i < started; i++) {
-        if (crew->members[i].status == TA_ERR_NOMEM && ctx->shared->space.failed)
-            return say_no_space(ctx);
-        if (crew->members[i].status != TA_OK) {
-            ta_ctx_adopt(ctx, &crew->members[i].worker.ctx);
-            return crew->members[i].status;
-        }
-    }
-    return TA_OK;
+                       crew->options->memory_limit, crew->too_much, crew->planner.n_workers);
+    return status == TA_ERR_NOMEM && ctx->shared->space.failed ? say_no_space(ctx) : status;
 }
 
 /* The results of all files of a run, in one set. */
-static bool gather(struct ta_crew *crew, size_t number, size_t started)
+static bool gather(struct ta_crew *crew, size_t number)
 {
     struct ta_job *job = &crew->jobs[number];
     struct ta_partial_set **all = &job->ingestion->partials;
-    for (size_t i = 0; i < started; i++) {
+    for (size_t i = 0; i < crew->planner.n_workers; i++) {
         struct ta_partial_set **set = &crew->members[i].partials[number];
         if (*set && !ta_partial_set_ok(*set))
             return false;
@@ -199,10 +178,10 @@ static bool gather(struct ta_crew *crew, size_t number, size_t started)
     return *all;
 }
 
-static void free_members(struct ta_crew *crew, size_t started)
+static void free_members(struct ta_crew *crew)
 {
-    for (size_t i = 0; i < started; i++) {
-        for (size_t k = 0; k < crew->n_jobs; k++)
+    for (size_t i = 0; i < crew->planner.n_workers; i++) {
+        for (size_t k = 0; crew->members[i].partials && k < crew->n_jobs; k++)
             ta_partial_set_free(crew->members[i].partials[k]);
         free(crew->members[i].partials);
     }
@@ -211,19 +190,18 @@ static void free_members(struct ta_crew *crew, size_t started)
 
 static enum ta_status run(struct ta_ctx *ctx, struct ta_crew *crew)
 {
-    size_t started = 0;
-    while (started < crew->planner.n_workers && start(ctx, crew, started))
-        started++; /* fewer threads do the work as well */
-    wait_for(crew, ctx->shared);
-    for (size_t i = 0; i < started; i++) {
-        pthread_join(crew->members[i].thread, NULL);
-        ta_times_add(&ctx->times, &crew->members[i].worker.ctx.times);
-    }
-    enum ta_status status = outcome(ctx, crew, started);
+    const size_t n = crew->planner.n_workers;
+    struct ta_sharing all = {
+        .ctx = ctx, .n = n, .task = work, .user = crew, .stage = TA_STAGE_COUNT};
+    crew->working = n;
+    ta_share_start(&all, n);
+    if (all.n_helpers) /* fewer do the work as well */
+        wait_for(crew, ctx->shared);
+    enum ta_status status = outcome(ctx, crew, ta_share_finish(&all));
     for (size_t k = 0; status == TA_OK && k < crew->n_jobs; k++)
-        if (!gather(crew, k, started))
+        if (!gather(crew, k))
             status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the results of all files");
-    free_members(crew, started);
+    free_members(crew);
     return status;
 }
 

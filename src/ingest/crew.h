@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 /* A file, and its run. */
-struct ta_task {
+struct ta_file_task {
     size_t job;
     size_t file;
     uint64_t content; /* bytes that it is likely to inflate to */
@@ -21,7 +21,7 @@ struct ta_crew {
     const struct ta_run_options *options; /* of all runs: threads, memory, progress */
     struct ta_job *jobs;                  /* one per run */
     size_t n_jobs;
-    struct ta_task *tasks; /* by falling size, so that the last to finish is a small one */
+    struct ta_file_task *tasks; /* by falling size, so that the last to finish is a small one */
     size_t n;
     struct ta_planner planner;
     uint64_t bytes_all, bytes_before; /* to read; read before, by other crews */

@@ -60,7 +60,8 @@ static bool is_idle(const struct ta_ingested *file)
     return file->refusal || file->source->is_elsewhere;
 }
 
-static const struct ta_ingested *file_of(const struct ta_crew *crew, const struct ta_task *task)
+static const struct ta_ingested *file_of(const struct ta_crew *crew,
+                                         const struct ta_file_task *task)
 {
     return &crew->jobs[task->job].files[task->file];
 }
@@ -69,7 +70,7 @@ static const struct ta_ingested *file_of(const struct ta_crew *crew, const struc
 static int by_falling_size(const void *left, const void *right, void *user)
 {
     const struct ta_crew *crew = user;
-    const struct ta_task *a = left, *b = right;
+    const struct ta_file_task *a = left, *b = right;
     const struct ta_ingested *x = file_of(crew, a), *y = file_of(crew, b);
     if (is_idle(x) != is_idle(y))
         return is_idle(x) ? 1 : -1;
@@ -87,8 +88,8 @@ static size_t list_tasks(struct ta_crew *crew)
     crew->n = 0;
     for (size_t job = 0; job < crew->n_jobs; job++)
         for (size_t file = 0; file < crew->jobs[job].n_files; file++) {
-            struct ta_task *task = &crew->tasks[crew->n++];
-            *task = (struct ta_task){.job = job, .file = file};
+            struct ta_file_task *task = &crew->tasks[crew->n++];
+            *task = (struct ta_file_task){.job = job, .file = file};
             task->content = file_of(crew, task)->source->size;
             n += !is_idle(file_of(crew, task));
         }

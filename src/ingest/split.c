@@ -3,7 +3,7 @@
 #include "ingest/split.h"
 
 #include "base/quality.h"
-#include "base/thread.h"
+#include "base/share.h"
 #include "model/append.h"
 #include "parse/json/walk.h"
 #include "read/reader.h"
@@ -21,7 +21,8 @@ static size_t part_size(size_t block, size_t n)
 }
 
 /* What the threads of one file share. */
-struct sharing {
+struct split {
+    struct lane *lanes;
     const struct ta_input_ops *input;
     const struct ta_plan *plan;
     struct ta_relay *relay;
@@ -37,15 +38,13 @@ struct sharing {
 
 /* One thread, from part to part. */
 struct lane {
-    struct sharing *all;
+    struct split *all;
     struct ta_part part;
     struct ta_ctx ctx;
     struct ta_reader *reader;
     struct ta_quality quality;
     struct ta_builder builder;
     struct ta_renaming ids; /* to those of the builder of all */
-    pthread_t thread;       /* unless it is the calling one */
-    bool is_helper;
     size_t n_parts, n_passed;
 };
 
@@ -71,7 +70,7 @@ static void clear_account(struct ta_quality *quality, enum ta_quality_code code)
 /* Adds the first part to those before it; false when reading in parts is over. */
 static bool add_part(struct lane *lane, enum ta_status status)
 {
-    struct sharing *all = lane->all;
+    struct split *all = lane->all;
     struct ta_builder *into = &all->split->builder;
     if (!is_sure(lane, status) || !ta_builder_fits(into, &lane->builder, &lane->ids)) {
         all->status = status == TA_ERR_NOMEM || status == TA_ERR_CANCELED ? status : TA_OK;
@@ -102,7 +101,7 @@ static bool has_events(const struct ta_builder *builder)
 
 /* ---- one thread ------------------------------------------------------------------------------ */
 
-static bool make_builder(const struct sharing *all, const struct ta_ctx *ctx,
+static bool make_builder(const struct split *all, const struct ta_ctx *ctx,
                          struct ta_builder *builder, struct ta_quality *quality)
 {
     const struct ta_plan *plan = all->plan;
@@ -146,42 +145,37 @@ static bool read_part(struct lane *lane)
     return true;
 }
 
-static void *read_parts(void *argument)
+/* All parts that one thread reads. */
+static enum ta_status read_parts(struct ta_ctx *ctx, size_t number, void *user)
 {
-    struct lane *lane = argument;
-    struct ta_relay *relay = lane->all->relay;
-    if (lane->is_helper)
-        ta_times_start(&lane->ctx.times);
+    struct split *all = user;
+    struct lane *lane = &all->lanes[number];
+    struct ta_relay *relay = all->relay;
+    *lane = (struct lane){.all = all};
+    ta_ctx_init(&lane->ctx, ctx->shared);
+    ta_quality_init(&lane->quality);
     lane->ctx.part = &lane->part;
     bool goes_on = open_lane(lane);
     while (goes_on && ta_relay_begin(relay, &lane->part))
         goes_on = read_part(lane);
     if (!goes_on)
         ta_relay_close(relay);
-    if (lane->is_helper)
-        ta_times_lap(&lane->ctx.times, TA_STAGE_READ);
-    return NULL;
+    return TA_OK;
 }
 
 /* ---- all threads ----------------------------------------------------------------------------- */
 
-/* What went into inflating is no part of reading then. */
-static void add_times(struct ta_ctx *ctx, const struct lane *lane)
-{
-    struct ta_times times = lane->ctx.times;
-    const struct ta_lap filling = lane->part.filling;
-    if (lane->all->is_packed) {
-        times.stages[TA_STAGE_INFLATE].wall_ns += filling.wall_ns;
-        times.stages[TA_STAGE_INFLATE].cpu_ns += filling.cpu_ns;
-        times.stages[TA_STAGE_READ].wall_ns -= filling.wall_ns;
-        times.stages[TA_STAGE_READ].cpu_ns -= filling.cpu_ns;
-    }
-    ta_times_add(&ctx->times, &times);
-}
-
 static void close_lane(struct ta_ctx *ctx, struct lane *lane)
 {
-    add_times(ctx, lane);
+    const struct ta_lap filling = lane->part.filling;
+    if (lane->all->is_packed) { /* what went into inflating is no part of reading then */
+        struct ta_lap *const inflate = &ctx->times.stages[TA_STAGE_INFLATE],
+                             *const read = &ctx->times.stages[TA_STAGE_READ];
+        inflate->wall_ns += filling.wall_ns;
+        inflate->cpu_ns += filling.cpu_ns;
+        read->wall_ns -= filling.wall_ns;
+        read->cpu_ns -= filling.cpu_ns;
+    }
     lane->all->split->n_parts += lane->n_parts;
     lane->all->split->n_passed += lane->n_passed;
     walk_free_parked(lane->part.parked);
@@ -191,43 +185,26 @@ static void close_lane(struct ta_ctx *ctx, struct lane *lane)
     ta_quality_free(&lane->quality);
 }
 
-static void run_lanes(struct ta_ctx *ctx, struct sharing *all, struct lane *lanes, size_t n)
-{
-    size_t n_started = 1; /* fewer threads do the work as well */
-    for (size_t i = 0; i < n; i++) {
-        lanes[i] = (struct lane){.all = all, .is_helper = i > 0};
-        ta_ctx_init(&lanes[i].ctx, ctx->shared);
-        ta_quality_init(&lanes[i].quality);
-    }
-    while (n_started < n &&
-           ta_thread_start(&lanes[n_started].thread, read_parts, &lanes[n_started]))
-        n_started++;
-    read_parts(&lanes[0]);
-    for (size_t i = 1; i < n_started; i++)
-        pthread_join(lanes[i].thread, NULL);
-    for (size_t i = 0; i < n_started; i++)
-        close_lane(ctx, &lanes[i]);
-}
-
 bool ta_split_read(struct ta_ctx *ctx, struct ta_reader *source, const struct ta_input_ops *input,
-                   const struct ta_plan *plan, size_t n, struct ta_split *split,
-                   enum ta_status *status)
+                   const struct ta_plan *plan, struct ta_split *split, enum ta_status *status)
 {
-    n = n < TA_SPLIT_MOST ? n : TA_SPLIT_MOST;
+    const size_t n = ctx->helpers < TA_SPLIT_MOST ? ctx->helpers + 1 : TA_SPLIT_MOST;
     *split = (struct ta_split){.n_parts = 0};
     *status = TA_OK;
     ta_quality_init(&split->quality);
-    struct sharing all = {.input = input,
-                          .plan = plan,
-                          .block = ta_reader_block(source),
-                          .is_packed = ta_reader_is_packed(source),
-                          .split = split};
+    struct split all = {.input = input,
+                        .plan = plan,
+                        .block = ta_reader_block(source),
+                        .is_packed = ta_reader_is_packed(source),
+                        .split = split};
     struct lane *lanes = calloc(n, sizeof *lanes);
     all.relay = lanes ? ta_relay_new(source, n, part_size(all.block, n)) : NULL;
     const bool can_start = all.relay && make_builder(&all, ctx, &split->builder, &split->quality);
     split->builder.share = &all.share;
-    if (can_start)
-        run_lanes(ctx, &all, lanes, n);
+    all.lanes = lanes;
+    if (can_start && ta_share_out(ctx, TA_STAGE_READ, n, read_parts, &all) == TA_OK)
+        for (size_t i = 0; i < n; i++)
+            close_lane(ctx, &lanes[i]);
     split->builder.share = NULL;
     ta_relay_free(all.relay);
     free(lanes);

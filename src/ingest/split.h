@@ -20,13 +20,12 @@ struct ta_split {
     size_t n_parts, n_passed;  /* parts that were read, and those of them in vain */
 };
 
-/* Reads what `source` gives with `n` threads, the calling one among them; the source stays the
+/* Reads what `source` gives with this thread and the helpers of its context; the source stays the
  * caller's, and can be read no more.  True when `split` holds all of it; its builder and quality
  * are the caller's then.  False when there is nothing: after ta_fail() with *status set, or with
  * TA_OK when the file must be read in one go, because a part cannot tell what it would have found
  * there, or because it is no file to read in parts. */
 bool ta_split_read(struct ta_ctx *ctx, struct ta_reader *source, const struct ta_input_ops *input,
-                   const struct ta_plan *plan, size_t n, struct ta_split *split,
-                   enum ta_status *status);
+                   const struct ta_plan *plan, struct ta_split *split, enum ta_status *status);
 
 #endif

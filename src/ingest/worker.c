@@ -264,16 +264,16 @@ static enum ta_status pass_over(struct ta_worker *w, struct ta_ingested *file,
     return status;
 }
 
-/* Reads with `helpers` more threads.  False, with TA_OK, when the file has to be read in one go. */
+/* Reads with all helpers.  False, with TA_OK, when the file has to be read in one go. */
 static bool read_split(struct ta_worker *w, struct ta_ingested *file, const struct ta_entry *input,
-                       size_t helpers, enum ta_status *status)
+                       enum ta_status *status)
 {
     struct ta_split split;
     struct ta_quality quality; /* of the stream, until threads take it over */
     ta_quality_init(&quality);
     struct ta_reader *source = ta_reader_open(&w->ctx, file->source->path, -1, &quality);
-    const bool done = source && ta_split_read(&w->ctx, source, input->plugin.input, w->job->plan,
-                                              helpers + 1, &split, status);
+    const bool done =
+        source && ta_split_read(&w->ctx, source, input->plugin.input, w->job->plan, &split, status);
     /* Its beginning is read twice; the progress shall not know. */
     if (source && !done)
         atomic_fetch_sub_explicit(&w->ctx.shared->read, ta_reader_bytes(source),
@@ -311,7 +311,7 @@ static enum ta_status read_rows(struct ta_worker *w, struct ta_ingested *file,
     w->ctx.helpers = helpers;
     bool done = false;
     if (takes_turns(file, reader, input, helpers))
-        done = read_split(w, file, input, helpers, &status);
+        done = read_split(w, file, input, &status);
     if (done) /* what the reader took to tell what kind of file it is was read again */
         atomic_fetch_sub_explicit(&w->ctx.shared->read, ta_reader_bytes(reader),
                                   memory_order_relaxed);
