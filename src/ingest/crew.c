@@ -108,26 +108,39 @@ static void watch_memory(struct ta_crew *crew, struct ta_shared *shared)
         crew->too_much = used;
 }
 
-/* Waits for the workers and tells the caller how far they are, ten times a second. */
+/* Until a tenth of a second has passed, or a worker has no more to do. */
+static void wait_a_little(struct ta_crew *crew)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 100000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_nsec -= 1000000000;
+        until.tv_sec++;
+    }
+    pthread_cond_timedwait(&crew->left, &crew->lock, &until);
+}
+
+/* Some workers may never begin after a failure. */
+static bool are_at_work(struct ta_crew *crew)
+{
+    return crew->working && !atomic_load(&crew->stop);
+}
+
+/* Waits for the workers and tells the caller how far they are, once at least. */
 static void wait_for(struct ta_crew *crew, struct ta_shared *shared)
 {
     const struct ta_run_options *options = crew->options;
     pthread_mutex_lock(&crew->lock);
-    while (crew->working && !atomic_load(&crew->stop)) { /* after a failure some never begin */
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += 100000000;
-        if (until.tv_nsec >= 1000000000) {
-            until.tv_nsec -= 1000000000;
-            until.tv_sec++;
-        }
-        pthread_cond_timedwait(&crew->left, &crew->lock, &until);
+    do {
+        if (are_at_work(crew))
+            wait_a_little(crew);
         watch_memory(crew, shared);
         if (options->progress)
             options->progress(options->progress_user,
                               atomic_load(&shared->read) - crew->bytes_before, crew->bytes_all,
                               atomic_load(&crew->done), crew->n);
-    }
+    } while (are_at_work(crew));
     pthread_mutex_unlock(&crew->lock);
     watch_memory(crew, shared);
 }
