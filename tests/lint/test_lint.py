@@ -155,6 +155,15 @@ class Lint(unittest.TestCase):
             with self.subTest(text=text):
                 self.expect("spdx.py", "src/base/x.c", text, is_right)
 
+    def test_words(self):
+        self.write("docs/WORDS.md", "| behind | after | 1 |\n| that of | the noun | 0 |\n")
+        for text, is_right in (("/* It comes behind. */\n", True),
+                               ("int behind, that_of;\n", True),
+                               ("/* Behind, and behind. */\n", False),
+                               ("/* Its end is that\n * of the other. */\n", False)):
+            with self.subTest(text=text):
+                self.expect("words.py", "src/base/x.c", LICENCE + text, is_right)
+
     def run_undefined(self, text, suffix="c"):
         """What undefined.py says of a source, or of a header that one includes."""
         self.write(f"src/base/x.{suffix}", LICENCE + text)
