@@ -8,12 +8,18 @@
 
 #include <stdlib.h>
 
-enum { SUM_RANK, SUM_NAME, COUNT, TOTAL, LEAST, MOST, MEDIAN, SUMS, SUM_FIELDS };
+enum { STEPS_RANK, STEPS_TIME };
+static const struct ta_ref reads[] = {
+    [STEPS_RANK] = {"diffusion.steps", "rank"},
+    [STEPS_TIME] = {"diffusion.steps", "step_ns"},
+};
+
+enum { SUM_RANK, SUM_NAME, SUM_COUNT, SUM_TOTAL, LEAST, MOST, MEDIAN, SUMS, SUM_FIELDS };
 enum { CALL_RANK, CALL_NAME, FILE_KEY, ORDER, DURATION, CALL_FIELDS };
 
 static const struct ta_field sum_fields[SUM_FIELDS] = {
     [SUM_RANK] = {"rank", TA_FIELD_RANK},   [SUM_NAME] = {"name", TA_FIELD_TEXT},
-    [COUNT] = {"count", TA_FIELD_SUM},      [TOTAL] = {"total_ns", TA_FIELD_SUM},
+    [SUM_COUNT] = {"count", TA_FIELD_SUM},  [SUM_TOTAL] = {"total_ns", TA_FIELD_SUM},
     [LEAST] = {"min_ns", TA_FIELD_MIN},     [MOST] = {"max_ns", TA_FIELD_MAX},
     [MEDIAN] = {"median_ns", TA_FIELD_MAX}, /* of one file; more have none together */
     [SUMS] = {"sums", TA_FIELD_SUM},
@@ -29,44 +35,43 @@ static const struct ta_partial_def partials[] = {
     {"sums", sum_fields, SUM_FIELDS}, {"calls", call_fields, CALL_FIELDS}, {0}};
 
 enum {
-    BY_NAME_RANK,
-    BY_NAME_LOOP,
-    BY_NAME_COUNT,
-    BY_NAME_TOTAL,
-    BY_NAME_PER_S,
-    BY_NAME_MEAN,
-    BY_NAME_MIN,
-    BY_NAME_MAX,
-    BY_NAME_P50,
-    BY_NAME_MEDIAN_REPORTED,
-    BY_NAME_WARMUP,
-    BY_NAME_STEADY_PER_S
+    RANK,
+    LOOP,
+    COUNT,
+    TOTAL,
+    PER_S,
+    MEAN,
+    MIN,
+    MAX,
+    P50,
+    MEDIAN_REPORTED,
+    WARMUP,
+    STEADY_PER_S
 };
-static const struct ta_column by_name_table_columns[] = {
-    [BY_NAME_RANK] = TA_DUMP_RANK_COLUMN,
-    [BY_NAME_LOOP] = {"loop", "Loop", TA_TEXT, .doc = "Name of the loop"},
-    [BY_NAME_COUNT] = {"count", "Iterations", TA_COUNT, .doc = "Number of iterations"},
-    [BY_NAME_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Sum of durations"},
-    [BY_NAME_PER_S] = {"per_s", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
-                       .doc = "Iterations over total"},
-    [BY_NAME_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER,
-                      .doc = "Total divided by iterations"},
-    [BY_NAME_MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest iteration"},
-    [BY_NAME_MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest iteration"},
-    [BY_NAME_P50] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER,
-                     .doc = "Median; none where only sums are recorded"},
-    [BY_NAME_MEDIAN_REPORTED] =
+static const struct ta_column by_name_columns[] = {
+    [RANK] = TA_DUMP_RANK_COLUMN,
+    [LOOP] = {"loop", "Loop", TA_TEXT, .doc = "Name of the loop"},
+    [COUNT] = {"count", "Iterations", TA_COUNT, .doc = "Number of iterations"},
+    [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Sum of durations"},
+    [PER_S] = {"per_s", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
+               .doc = "Iterations over total"},
+    [MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER,
+              .doc = "Total divided by iterations"},
+    [MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest iteration"},
+    [MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest iteration"},
+    [P50] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER,
+             .doc = "Median; none where only sums are recorded"},
+    [MEDIAN_REPORTED] =
         {"median_reported_ns", "Median as reported", TA_NS, .better = TA_LOWER,
          .doc = "Median of the profiler, which of an even number takes the upper middle value"},
-    [BY_NAME_WARMUP] = {"warmup", "Warm-up", TA_COUNT, .better = TA_LOWER,
-                        .doc =
-                            "First iterations that took more than one and a half times the median"},
-    [BY_NAME_STEADY_PER_S] = {"steady_per_s", "Steady rate", TA_TYPE_NUMBER, TA_UNIT_PER_S,
-                              .better = TA_HIGHER, .doc = "Rate without these"},
+    [WARMUP] = {"warmup", "Warm-up", TA_COUNT, .better = TA_LOWER,
+                .doc = "First iterations that took more than one and a half times the median"},
+    [STEADY_PER_S] = {"steady_per_s", "Steady rate", TA_TYPE_NUMBER, TA_UNIT_PER_S,
+                      .better = TA_HIGHER, .doc = "Rate without these"},
 };
 
-static const struct ta_table_def by_name_table = {"iterations.by_name", "Iterations",
-                                                  TA_COLUMNS(by_name_table_columns)};
+static const struct ta_table_def by_name = {"iterations.by_name", "Iterations",
+                                            TA_COLUMNS(by_name_columns)};
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
@@ -97,8 +102,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     for (size_t i = 0; i < n; i++) {
         int64_t *row = TA_PARTIAL_ROW(out[0], ta_row_rank(trace, sums[i].rank),
                                       ta_key_text(ta_trace_text(trace, sums[i].name)));
-        ta_sum(&row[COUNT], sums[i].count);
-        ta_sum(&row[TOTAL], sums[i].total_ns);
+        ta_sum(&row[SUM_COUNT], sums[i].count);
+        ta_sum(&row[SUM_TOTAL], sums[i].total_ns);
         ta_least(&row[LEAST], sums[i].min_ns);
         ta_most(&row[MOST], sums[i].max_ns);
         ta_most(&row[MEDIAN], sums[i].median_ns);
@@ -125,16 +130,15 @@ static void add_sums(struct ta_section_builder *out, const struct ta_partial *su
     for (size_t i = 0; i < ta_partial_rows(sums); i++) {
         const int64_t *row = ta_partial_at(sums, i);
         const struct ta_slice name = ta_partial_text(sums, row, SUM_NAME);
-        const bool timed = row[COUNT] > 0 && row[TOTAL] != TA_MISSING;
-        TA_ROW(out, by_name_table, [BY_NAME_RANK] = ta_int(row[SUM_RANK]),
-               [BY_NAME_LOOP] = ta_text(name.len ? name : TA_LIT("iterations")),
-               [BY_NAME_COUNT] = row[COUNT] < 0 ? ta_null() : ta_int(row[COUNT]),
-               [BY_NAME_TOTAL] = ta_int(row[TOTAL]), [BY_NAME_PER_S] = rate(row[COUNT], row[TOTAL]),
-               [BY_NAME_MEAN] = timed ? ta_num((double)row[TOTAL] / (double)row[COUNT]) : ta_null(),
-               [BY_NAME_MIN] = ta_int(row[LEAST]), [BY_NAME_MAX] = ta_int(row[MOST]),
-               [BY_NAME_P50] = ta_null(),
-               [BY_NAME_MEDIAN_REPORTED] = row[SUMS] == 1 ? ta_int(row[MEDIAN]) : ta_null(),
-               [BY_NAME_WARMUP] = ta_null(), [BY_NAME_STEADY_PER_S] = ta_null());
+        const bool timed = row[SUM_COUNT] > 0 && row[SUM_TOTAL] != TA_MISSING;
+        TA_ROW(out, by_name, [RANK] = ta_int(row[SUM_RANK]),
+               [LOOP] = ta_text(name.len ? name : TA_LIT("iterations")),
+               [COUNT] = row[SUM_COUNT] < 0 ? ta_null() : ta_int(row[SUM_COUNT]),
+               [TOTAL] = ta_int(row[SUM_TOTAL]), [PER_S] = rate(row[SUM_COUNT], row[SUM_TOTAL]),
+               [MEAN] = timed ? ta_num((double)row[SUM_TOTAL] / (double)row[SUM_COUNT]) : ta_null(),
+               [MIN] = ta_int(row[LEAST]), [MAX] = ta_int(row[MOST]), [P50] = ta_null(),
+               [MEDIAN_REPORTED] = row[SUMS] == 1 ? ta_int(row[MEDIAN]) : ta_null(),
+               [WARMUP] = ta_null(), [STEADY_PER_S] = ta_null());
     }
 }
 
@@ -163,13 +167,11 @@ static void add_loop(struct ta_section_builder *out, const struct loop *loop)
         ta_sum(&slow, loop->times[warmup++]);
     const int64_t n = (int64_t)loop->n;
     TA_ROW(
-        out,
-        by_name_table, [BY_NAME_RANK] = ta_int(loop->rank), [BY_NAME_LOOP] = ta_text(loop->name),
-        [BY_NAME_COUNT] = ta_int(n), [BY_NAME_TOTAL] = ta_int(total),
-        [BY_NAME_PER_S] = rate(n, total), [BY_NAME_MEAN] = ta_num((double)total / (double)n),
-        [BY_NAME_MIN] = ta_int(least), [BY_NAME_MAX] = ta_int(most), [BY_NAME_P50] = ta_num(median),
-        [BY_NAME_MEDIAN_REPORTED] = ta_null(), [BY_NAME_WARMUP] = ta_int((int64_t)warmup),
-        [BY_NAME_STEADY_PER_S] = rate(n - (int64_t)warmup, total - slow));
+        out, by_name, [RANK] = ta_int(loop->rank), [LOOP] = ta_text(loop->name),
+        [COUNT] = ta_int(n), [TOTAL] = ta_int(total), [PER_S] = rate(n, total),
+        [MEAN] = ta_num((double)total / (double)n), [MIN] = ta_int(least), [MAX] = ta_int(most),
+        [P50] = ta_num(median), [MEDIAN_REPORTED] = ta_null(), [WARMUP] = ta_int((int64_t)warmup),
+        [STEADY_PER_S] = rate(n - (int64_t)warmup, total - slow));
 }
 
 static void add_calls(struct ta_section_builder *out, const struct ta_partial *calls,
@@ -191,16 +193,15 @@ static void add_calls(struct ta_section_builder *out, const struct ta_partial *c
 }
 
 /* Denoising steps; a step may have several records. */
-static void add_steps(struct ta_section_builder *out, const struct ta_table *steps,
-                      struct loop *loop)
+static void add_steps(struct ta_section_builder *out, const struct ta_refs *in, struct loop *loop)
 {
+    const size_t n = ta_ref_rows(in, STEPS_RANK);
     loop->name = TA_LIT("denoising");
-    for (size_t first = 0, end; steps && first < steps->n_rows; first = end) {
-        loop->rank = ta_row_integer(steps, first, "rank");
+    for (size_t first = 0, end; first < n; first = end) {
+        loop->rank = ta_ref_integer(in, STEPS_RANK, first);
         loop->n = 0;
-        for (end = first; end < steps->n_rows && ta_row_integer(steps, end, "rank") == loop->rank;
-             end++) {
-            const int64_t time = ta_row_integer(steps, end, "step_ns");
+        for (end = first; end < n && ta_ref_integer(in, STEPS_RANK, end) == loop->rank; end++) {
+            const int64_t time = ta_ref_integer(in, STEPS_TIME, end);
             if (time != TA_MISSING)
                 loop->times[loop->n++] = time;
         }
@@ -213,32 +214,28 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     const struct ta_partial *calls = merged[1];
-    const struct ta_table *steps = ta_report_table(in->report, "diffusion.steps");
-    const size_t most = ta_partial_rows(calls) + (steps ? steps->n_rows : 0) + 1;
+    const size_t most = ta_partial_rows(calls) + ta_ref_rows(in, STEPS_RANK) + 1;
     struct loop loop = {.times = calloc(most, sizeof *loop.times),
                         .values = calloc(most, sizeof *loop.values)};
     const bool done = loop.times && loop.values;
     if (done) {
-
         add_sums(out, merged[0]);
         add_calls(out, calls, &loop);
-        add_steps(out, steps, &loop);
+        add_steps(out, in, &loop);
     }
     free(loop.times);
     free(loop.values);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the iterations");
 }
 
-static const char *const after[] = {"diffusion", NULL};
+static const struct ta_table_def *const tables[] = {&by_name, NULL};
 
-static const struct ta_table_def *const tables[] = {&by_name_table, NULL};
-
-static const struct ta_analysis_ops ops = {.after = after,
-                                           .section = "diffusion",
+static const struct ta_analysis_ops ops = {.section = "diffusion",
                                            .partials = partials,
                                            .map = map,
                                            .finish = finish,
-                                           .tables = tables};
+                                           .tables = tables,
+                                           TA_READS(reads)};
 
 TA_PLUGIN(analysis, iterations, &ops, .title = "Diffusion and throughput",
           .summary = "Iterations of loops, their rate and the slow first ones: iterations.by_name",

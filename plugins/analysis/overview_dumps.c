@@ -5,6 +5,47 @@
 #include <math.h>
 #include <stdio.h>
 
+enum {
+    THROUGHPUT_METRIC,
+    THROUGHPUT_BASIS,
+    THROUGHPUT_VALUE,
+    LOOP_NAME,
+    LOOP_RATE,
+    SESSION_RANK,
+    SESSION_TIME,
+    MODEL_RANK,
+    MODEL_PARAMETERS,
+    MEMORY_ALLOCATED,
+    MEMORY_RESERVED,
+    SAMPLED_SIGNAL,
+    SAMPLED_MEAN,
+    SAMPLED_MAX,
+    SAMPLED_SHARE,
+    ENERGY_RANK,
+    ENERGY_JOULES,
+    ENERGY_SHARE
+};
+static const struct ta_ref reads[] = {
+    [THROUGHPUT_METRIC] = {"throughput.values", "metric"},
+    [THROUGHPUT_BASIS] = {"throughput.values", "basis"},
+    [THROUGHPUT_VALUE] = {"throughput.values", "value"},
+    [LOOP_NAME] = {"iterations.by_name", "loop"},
+    [LOOP_RATE] = {"iterations.by_name", "per_s"},
+    [SESSION_RANK] = {"run.sessions", "rank"},
+    [SESSION_TIME] = {"run.sessions", "dur_ns"},
+    [MODEL_RANK] = {"models.parameters", "rank"},
+    [MODEL_PARAMETERS] = {"models.parameters", "parameters"},
+    [MEMORY_ALLOCATED] = {"memory.by_rank", "peak_allocated_bytes"},
+    [MEMORY_RESERVED] = {"memory.by_rank", "peak_reserved_bytes"},
+    [SAMPLED_SIGNAL] = {"telemetry.by_rank", "signal"},
+    [SAMPLED_MEAN] = {"telemetry.by_rank", "mean"},
+    [SAMPLED_MAX] = {"telemetry.by_rank", "max"},
+    [SAMPLED_SHARE] = {"telemetry.by_rank", "session_share"},
+    [ENERGY_RANK] = {"energy.by_rank", "rank"},
+    [ENERGY_JOULES] = {"energy.by_rank", "energy_j"},
+    [ENERGY_SHARE] = {"energy.by_rank", "session_share"},
+};
+
 static void add(struct ta_section_builder *out, const char *id, const char *title,
                 struct ta_cell value, enum ta_unit unit, enum ta_polarity polarity,
                 const char *note)
@@ -18,71 +59,65 @@ static void add(struct ta_section_builder *out, const char *id, const char *titl
                                                .note = note});
 }
 
-static double number(const struct ta_table *table, size_t row, const char *column)
-{
-    return ta_row_number(table, row, column, NAN);
-}
-
 /* The worst of all ranks: the smallest rate, the longest time; NaN without one. */
-static double worst(const struct ta_table *values, const char *metric, const char *basis,
-                    bool smallest)
+static double worst(const struct ta_refs *in, const char *metric, const char *basis, bool smallest)
 {
     double found = NAN;
-    for (size_t i = 0; values && i < values->n_rows; i++) {
-        if (!ta_row_reads(values, i, "metric", metric) || !ta_row_reads(values, i, "basis", basis))
+    for (size_t i = 0; i < ta_ref_rows(in, THROUGHPUT_VALUE); i++) {
+        if (!ta_ref_reads(in, THROUGHPUT_METRIC, i, metric) ||
+            !ta_ref_reads(in, THROUGHPUT_BASIS, i, basis))
             continue;
-        const double value = number(values, i, "value");
+        const double value = ta_ref_number(in, THROUGHPUT_VALUE, i, NAN);
         if (isnan(found) || (smallest ? value < found : value > found))
             found = value;
     }
     return found;
 }
 
-static void add_throughput(struct ta_section_builder *out, const struct ta_table *values)
+static void add_throughput(struct ta_section_builder *out, const struct ta_refs *in)
 {
-    add(out, "fps_wall", "FPS of the session", ta_num(worst(values, "fps", "wall", true)),
+    add(out, "fps_wall", "FPS of the session", ta_num(worst(in, "fps", "wall", true)),
         TA_UNIT_PER_S, TA_HIGHER,
         "Frames of the blocks over the time of the session, slowest rank");
-    add(out, "fps_until_cut", "FPS up to the cut", ta_num(worst(values, "fps", "until_cut", true)),
+    add(out, "fps_until_cut", "FPS up to the cut", ta_num(worst(in, "fps", "until_cut", true)),
         TA_UNIT_PER_S, TA_HIGHER,
         "Frames of the blocks that are left of a report that is cut, over the time up to the last "
         "of them, slowest rank");
-    add(out, "fps_blocks", "FPS of the blocks", ta_num(worst(values, "fps", "blocks", true)),
+    add(out, "fps_blocks", "FPS of the blocks", ta_num(worst(in, "fps", "blocks", true)),
         TA_UNIT_PER_S, TA_HIGHER, "Frames over the time of their blocks, slowest rank");
-    add(out, "bps_wall", "BPS of the session", ta_num(worst(values, "bps", "wall", true)),
+    add(out, "bps_wall", "BPS of the session", ta_num(worst(in, "bps", "wall", true)),
         TA_UNIT_PER_S, TA_HIGHER, "Blocks over the time of the session, slowest rank");
-    add(out, "bps_blocks", "BPS of the blocks", ta_num(worst(values, "bps", "blocks", true)),
+    add(out, "bps_blocks", "BPS of the blocks", ta_num(worst(in, "bps", "blocks", true)),
         TA_UNIT_PER_S, TA_HIGHER, "Blocks over their time, slowest rank");
-    add(out, "first_block_ns", "First block",
-        ta_num(worst(values, "first_block_ns", "wall", false)), TA_UNIT_NS, TA_LOWER,
-        "Start of the session to the end of the first block, slowest rank");
+    add(out, "first_block_ns", "First block", ta_num(worst(in, "first_block_ns", "wall", false)),
+        TA_UNIT_NS, TA_LOWER, "Start of the session to the end of the first block, slowest rank");
     add(out, "tokens_per_s", "Tokens per second",
-        ta_num(worst(values, "tokens_per_s", "sections", true)), TA_UNIT_PER_S, TA_HIGHER,
+        ta_num(worst(in, "tokens_per_s", "sections", true)), TA_UNIT_PER_S, TA_HIGHER,
         "Tokens over the time of the sections that generated them, slowest rank");
 }
 
-/* Largest value of a column, by the text of another one when `key` is given. */
-static double largest(const struct ta_table *table, const char *column, const char *key,
-                      const char *text)
+/* Largest value of a column, of the samples of a signal when one is given. */
+static double largest(const struct ta_refs *in, size_t column, const char *signal)
 {
     double found = NAN;
-    for (size_t i = 0; table && i < table->n_rows; i++) {
-        const double value = number(table, i, column);
-        if ((!key || ta_row_reads(table, i, key, text)) && !isnan(value) && !(value <= found))
+    for (size_t i = 0; i < ta_ref_rows(in, column); i++) {
+        const double value = ta_ref_number(in, column, i, NAN);
+        if ((!signal || ta_ref_reads(in, SAMPLED_SIGNAL, i, signal)) && !isnan(value) &&
+            !(value <= found))
             found = value;
     }
     return found;
 }
 
-/* Sum of a column over the rows of a rank, which stand together, of the rank that has most: each
+/* Sum of a column over the rows of a rank, which follow each other, of the rank that has most: each
  * rank sees all models, and all devices of its host. */
-static double most_of_a_rank(const struct ta_table *table, const char *column)
+static double most_of_a_rank(const struct ta_refs *in, size_t rank, size_t column)
 {
     double found = NAN, sum = 0;
-    for (size_t i = 0; table && i < table->n_rows; i++) {
-        if (i == 0 || number(table, i, "rank") != number(table, i - 1, "rank"))
+    for (size_t i = 0; i < ta_ref_rows(in, column); i++) {
+        if (i == 0 || ta_ref_number(in, rank, i, NAN) != ta_ref_number(in, rank, i - 1, NAN))
             sum = 0;
-        const double value = number(table, i, column);
+        const double value = ta_ref_number(in, column, i, NAN);
         sum += isnan(value) ? 0 : value;
         found = isnan(found) || sum > found ? sum : found;
     }
@@ -90,35 +125,36 @@ static double most_of_a_rank(const struct ta_table *table, const char *column)
 }
 
 /* Mean over all devices of the means of a signal. */
-static double mean_of_devices(const struct ta_table *telemetry, const char *signal)
+static double mean_of_devices(const struct ta_refs *in, const char *signal)
 {
     double sum = 0, n = 0;
-    for (size_t i = 0; telemetry && i < telemetry->n_rows; i++) {
-        if (!ta_row_reads(telemetry, i, "signal", signal) || isnan(number(telemetry, i, "mean")))
+    for (size_t i = 0; i < ta_ref_rows(in, SAMPLED_MEAN); i++) {
+        const double mean = ta_ref_number(in, SAMPLED_MEAN, i, NAN);
+        if (!ta_ref_reads(in, SAMPLED_SIGNAL, i, signal) || isnan(mean))
             continue;
-        sum += number(telemetry, i, "mean");
+        sum += mean;
         n++;
     }
     return n > 0 ? sum / n : NAN;
 }
 
 /* The rate of the slowest rank of a run with a single loop: that of several tells nothing. */
-static double iteration_rate(const struct ta_table *loops)
+static double iteration_rate(const struct ta_refs *in)
 {
     double slowest = NAN;
-    for (size_t i = 0; loops && i < loops->n_rows; i++) {
-        if (!ta_slice_equal(ta_row_text(loops, i, "loop"), ta_row_text(loops, 0, "loop")))
+    for (size_t i = 0; i < ta_ref_rows(in, LOOP_RATE); i++) {
+        if (!ta_slice_equal(ta_ref_text(in, LOOP_NAME, i), ta_ref_text(in, LOOP_NAME, 0)))
             return NAN;
-        slowest = fmin(slowest, number(loops, i, "per_s"));
+        slowest = fmin(slowest, ta_ref_number(in, LOOP_RATE, i, NAN));
     }
     return slowest;
 }
 
 /* Whether a rank has several. */
-static bool has_several_sessions(const struct ta_table *sessions)
+static bool has_several_sessions(const struct ta_refs *in)
 {
-    for (size_t i = 1; sessions && i < sessions->n_rows; i++)
-        if (ta_row_integer(sessions, i, "rank") == ta_row_integer(sessions, i - 1, "rank"))
+    for (size_t i = 1; i < ta_ref_rows(in, SESSION_RANK); i++)
+        if (ta_ref_integer(in, SESSION_RANK, i) == ta_ref_integer(in, SESSION_RANK, i - 1))
             return true;
     return false;
 }
@@ -129,10 +165,10 @@ static struct ta_cell whole(double value)
 }
 
 /* Where what is held is known at snapshots only, more may have been in use between two of them. */
-static void add_reserved(struct ta_section_builder *out, const struct ta_table *memory)
+static void add_reserved(struct ta_section_builder *out, const struct ta_refs *in)
 {
-    const double reserved = largest(memory, "peak_reserved_bytes", NULL, NULL);
-    const bool is_peak = !(reserved < largest(memory, "peak_allocated_bytes", NULL, NULL));
+    const double reserved = largest(in, MEMORY_RESERVED, NULL);
+    const bool is_peak = !(reserved < largest(in, MEMORY_ALLOCATED, NULL));
     add(out, "peak_reserved_bytes",
         is_peak ? "Peak memory reserved" : "Most reserved at a snapshot", whole(reserved),
         TA_UNIT_BYTES, TA_LOWER,
@@ -141,13 +177,13 @@ static void add_reserved(struct ta_section_builder *out, const struct ta_table *
 }
 
 /* The title of a figure of samples, which may be of a part of the session only. */
-static const char *sampled_title(char text[96], const char *title, const struct ta_table *table,
-                                 const char *signal)
+static const char *sampled_title(char text[96], const char *title, const struct ta_refs *in,
+                                 size_t share, const char *signal)
 {
     double least = NAN;
-    for (size_t i = 0; table && i < table->n_rows; i++)
-        if (!signal || ta_row_reads(table, i, "signal", signal))
-            least = fmin(least, number(table, i, "session_share"));
+    for (size_t i = 0; i < ta_ref_rows(in, share); i++)
+        if (!signal || ta_ref_reads(in, SAMPLED_SIGNAL, i, signal))
+            least = fmin(least, ta_ref_number(in, share, i, NAN));
     if (isnan(least))
         snprintf(text, 96, "%s", title);
     else
@@ -160,45 +196,38 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 {
     (void)ctx;
     (void)merged;
-    const struct ta_table *memory = ta_report_table(in->report, "memory.by_rank");
-    const struct ta_table *telemetry = ta_report_table(in->report, "telemetry.by_rank");
-    const struct ta_table *sessions = ta_report_table(in->report, "run.sessions");
-    add_throughput(out, ta_report_table(in->report, "throughput.values"));
-    if (!ta_report_table(in->report, "throughput.values"))
-        add(out, "iterations_per_s", "Iterations per second",
-            ta_num(iteration_rate(ta_report_table(in->report, "iterations.by_name"))),
+    add_throughput(out, in);
+    if (!ta_ref_table(in, THROUGHPUT_VALUE))
+        add(out, "iterations_per_s", "Iterations per second", ta_num(iteration_rate(in)),
             TA_UNIT_PER_S, TA_HIGHER, "Iterations over their time, slowest rank");
-    add(out, "session_ns", has_several_sessions(sessions) ? "Longest session" : "Session",
-        whole(largest(sessions, "dur_ns", NULL, NULL)), TA_UNIT_NS, TA_LOWER,
+    add(out, "session_ns", has_several_sessions(in) ? "Longest session" : "Session",
+        whole(largest(in, SESSION_TIME, NULL)), TA_UNIT_NS, TA_LOWER,
         "Duration of the longest session");
-    add(out, "parameters", "Parameters",
-        whole(most_of_a_rank(ta_report_table(in->report, "models.parameters"), "parameters")),
+    add(out, "parameters", "Parameters", whole(most_of_a_rank(in, MODEL_RANK, MODEL_PARAMETERS)),
         TA_UNIT_COUNT, TA_NEUTRAL, "Parameters of all models of a rank");
     add(out, "peak_allocated_bytes", "Peak memory allocated",
-        whole(largest(memory, "peak_allocated_bytes", NULL, NULL)), TA_UNIT_BYTES, TA_LOWER,
+        whole(largest(in, MEMORY_ALLOCATED, NULL)), TA_UNIT_BYTES, TA_LOWER,
         "Largest memory in use by tensors, of all ranks and devices");
-    add_reserved(out, memory);
-    const struct ta_table *energy = ta_report_table(in->report, "energy.by_rank");
+    add_reserved(out, in);
     char title[96];
     add(out, "gpu_utilization",
-        sampled_title(title, "Devices in use", telemetry, "gpu_utilization"),
-        ta_num(mean_of_devices(telemetry, "gpu_utilization")), TA_UNIT_RATIO, TA_HIGHER,
+        sampled_title(title, "Devices in use", in, SAMPLED_SHARE, "gpu_utilization"),
+        ta_num(mean_of_devices(in, "gpu_utilization")), TA_UNIT_RATIO, TA_HIGHER,
         "Share of time with work on the device, mean of its samples and of all devices");
     add(out, "gpu_temperature",
-        sampled_title(title, "Hottest device", telemetry, "gpu_temperature"),
-        ta_num(largest(telemetry, "max", "signal", "gpu_temperature")), TA_UNIT_CELSIUS, TA_LOWER,
+        sampled_title(title, "Hottest device", in, SAMPLED_SHARE, "gpu_temperature"),
+        ta_num(largest(in, SAMPLED_MAX, "gpu_temperature")), TA_UNIT_CELSIUS, TA_LOWER,
         "Largest sample of all devices");
-    add(out, "energy_j", sampled_title(title, "Energy", energy, NULL),
-        ta_num(most_of_a_rank(energy, "energy_j")), TA_UNIT_JOULE, TA_LOWER,
+    add(out, "energy_j", sampled_title(title, "Energy", in, ENERGY_SHARE, NULL),
+        ta_num(most_of_a_rank(in, ENERGY_RANK, ENERGY_JOULES)), TA_UNIT_JOULE, TA_LOWER,
         "Power integrated over the times of its samples, all devices that a rank sees");
     return TA_OK;
 }
 
-static const char *const after[] = {"overview", "throughput", "iterations", "models",
-                                    "memory",   "telemetry",  "sessions",   NULL};
+static const char *const after[] = {"overview", NULL};
 
 static const struct ta_analysis_ops ops = {
-    .after = after, .section = "overview", .finish = finish, .of_tables = true};
+    .after = after, .section = "overview", .finish = finish, .of_tables = true, TA_READS(reads)};
 
 TA_PLUGIN(analysis, overview_dumps, &ops, .title = "Overview",
           .summary = "Key figures of the dumps: throughput, parameters, memory, energy",

@@ -19,9 +19,30 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-static const char *const shares[] = {"compute_ns", "comm_ns", "memcpy_ns", "memset_ns", "idle_ns"};
+/* Times of devices: the shares of a window are those from FIRST_SHARE on. */
+enum {
+    GPU_RANK,
+    GPU_DEVICE,
+    GPU_WINDOW,
+    GPU_COMPUTE,
+    GPU_COMM,
+    GPU_MEMCPY,
+    GPU_MEMSET,
+    GPU_IDLE,
+    FIRST_SHARE = GPU_COMPUTE
+};
+static const struct ta_ref reads[] = {
+    [GPU_RANK] = {"gpu_time.by_rank", "rank"},
+    [GPU_DEVICE] = {"gpu_time.by_rank", "device"},
+    [GPU_WINDOW] = {"gpu_time.by_rank", "window_ns"},
+    [GPU_COMPUTE] = {"gpu_time.by_rank", "compute_ns"},
+    [GPU_COMM] = {"gpu_time.by_rank", "comm_ns"},
+    [GPU_MEMCPY] = {"gpu_time.by_rank", "memcpy_ns"},
+    [GPU_MEMSET] = {"gpu_time.by_rank", "memset_ns"},
+    [GPU_IDLE] = {"gpu_time.by_rank", "idle_ns"},
+};
 
-enum { SHARES = sizeof shares / sizeof *shares, POINTS_MOST = 1024, LIST_MOST = 160 };
+enum { SHARES = TA_LENGTH(reads) - FIRST_SHARE, POINTS_MOST = 1024, LIST_MOST = 160 };
 
 struct device {
     int64_t rank, device;
@@ -40,18 +61,18 @@ struct points {
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-static size_t read_devices(const struct ta_table *gpu, struct device *devices)
+static size_t read_devices(const struct ta_refs *in, struct device *devices)
 {
     size_t n = 0;
-    for (size_t row = 0; row < gpu->n_rows; row++) {
-        const double window = ta_row_number(gpu, row, "window_ns", 0);
+    for (size_t row = 0; row < ta_ref_rows(in, GPU_RANK); row++) {
+        const double window = ta_ref_number(in, GPU_WINDOW, row, 0);
         if (window <= 0)
             continue;
         struct device *d = &devices[n++];
-        d->rank = ta_whole(ta_row_number(gpu, row, "rank", -1));
-        d->device = ta_whole(ta_row_number(gpu, row, "device", -1));
-        for (int i = 0; i < SHARES; i++)
-            d->at[i] = ta_row_number(gpu, row, shares[i], 0) / window;
+        d->rank = ta_whole(ta_ref_number(in, GPU_RANK, row, -1));
+        d->device = ta_whole(ta_ref_number(in, GPU_DEVICE, row, -1));
+        for (size_t i = 0; i < SHARES; i++)
+            d->at[i] = ta_ref_number(in, FIRST_SHARE + i, row, 0) / window;
     }
     return n;
 }
@@ -300,7 +321,6 @@ static bool cluster(struct device *devices, size_t n, double cut, struct ta_sect
         points = number_points(devices, order, n, grid);
     const bool done = order && make_points(&p, devices, n, points) && link_points(&p, cut);
     const uint32_t found = done ? number_clusters(&p, devices, n, order) : 0;
-
     for (uint32_t i = 0; i < found; i++)
         add_cluster(devices, n, i, out);
     free(order);
@@ -316,11 +336,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)merged;
-    const struct ta_table *gpu = ta_report_table(in->report, "gpu_time.by_rank");
-    if (!gpu || gpu->n_rows < 2)
+    if (ta_ref_rows(in, GPU_RANK) < 2)
         return TA_OK;
-    struct device *devices = calloc(gpu->n_rows, sizeof *devices);
-    const size_t n = devices ? read_devices(gpu, devices) : 0;
+    struct device *devices = calloc(ta_ref_rows(in, GPU_RANK), sizeof *devices);
+    const size_t n = devices ? read_devices(in, devices) : 0;
     const bool done = devices && (n < 2 || cluster(devices, n, ta_ctx_option(ctx, CUT), out));
     free(devices);
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the distances of ranks");
@@ -330,8 +349,12 @@ static const char *const after[] = {"gpu_time", NULL};
 
 static const struct ta_table_def *const tables[] = {&clusters, NULL};
 
-static const struct ta_analysis_ops ops = {
-    .after = after, .section = "ranks", .finish = finish, .of_tables = true, .tables = tables};
+static const struct ta_analysis_ops ops = {.after = after,
+                                           .section = "ranks",
+                                           .finish = finish,
+                                           .of_tables = true,
+                                           .tables = tables,
+                                           TA_READS(reads)};
 
 TA_PLUGIN(analysis, rank_clusters, &ops, .title = "Rank clusters",
           .summary = "Ranks that spend their time alike, and one of each kind: ranks.clusters",
